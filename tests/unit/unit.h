@@ -1,0 +1,31 @@
+/* The few lines that every unit test program shares: Check, one suite, TAP on stdout.
+ *
+ * UNIT_MAIN("name", a_test, b_test, ...) runs each in a process of its own. CK_FORK=no for the debugger. */
+#ifndef HONE_TESTS_UNIT_H
+#define HONE_TESTS_UNIT_H
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <check.h>
+#pragma GCC diagnostic pop
+#include <stdlib.h>
+
+#define UNIT_MAIN(name, ...)                                                                       \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        const TTest *const tests[] = {__VA_ARGS__};                                                \
+        Suite *suite = suite_create(name);                                                         \
+        TCase *tcase = tcase_create(name);                                                         \
+        tcase_set_timeout(tcase, 120);                                                             \
+        for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                              \
+            tcase_add_test(tcase, tests[i]);                                                       \
+        suite_add_tcase(suite, tcase);                                                             \
+        SRunner *runner = srunner_create(suite);                                                   \
+        srunner_set_tap(runner, "/dev/stdout");                                                    \
+        srunner_run_all(runner, CK_SILENT);                                                        \
+        int failed = srunner_ntests_failed(runner);                                                \
+        srunner_free(runner);                                                                      \
+        return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;                                          \
+    }
+
+#endif

@@ -1,0 +1,118 @@
+/* Tools and their registry. One tool = one file that ends with a const struct hone_tool; a set = a const array of them.
+ *
+ * tools/ has its set (hone_tool_set_kernel), agents/ has another (strategy_*, search_*); the program hands both to
+ * hone_registry_new, so that lower layers know nothing of higher ones. Agents call the same hone_registry_call that the server calls.
+ *
+ * The registry decodes and checks arguments before a tool's function runs, and encodes what it filled in.
+ * A bad argument or a failed piece of work is a *result* (is_error), not a C error: hone_registry_call only fails for an unknown
+ * tool (HONE_E_NOT_FOUND), cancel (HONE_E_CANCEL), or a fault of hone. */
+#ifndef HONE_TOOLS_TOOL_H
+#define HONE_TOOLS_TOOL_H
+
+#include "tools/executor.h"
+#include "workspace/workspace.h"
+
+enum hone_tool_flag {
+    HONE_TOOL_READ_ONLY = 1 << 0,
+    HONE_TOOL_IDEMPOTENT = 1 << 1,
+    HONE_TOOL_NEEDS_DEVICE = 1 << 2,
+    HONE_TOOL_COSTS_MONEY = 1 << 3,
+    HONE_TOOL_LONG = 1 << 4 /* may take over 5 s: progress, may be asked for as a job */
+};
+
+struct hone_registry;
+struct hone_jobs; /* background jobs, owned by the server or the command line; NULL where there is none */
+
+struct hone_app { /* everything a tool may reach; made once by the program, borrowed by all */
+    struct hone_workspace *ws;
+    struct hone_executor *executor;
+    struct hone_registry *registry;
+    struct hone_jobs *jobs;
+    struct hone_search_host *searches; /* running searches (agents/search.h), NULL: none */
+    const char *data_dir;
+    bool allow_weak_jail;
+};
+
+struct hone_tool_ctx { /* one call */
+    struct hone_app *app;
+    struct hone_pool *pool;            /* lives as long as the call */
+    const struct hone_cancel *cancel;  /* may be NULL */
+    hone_progress_fn *on_progress;     /* may be NULL */
+    void *progress_arg;
+    const char *caller;                /* who: "cli", "planner", a client's name */
+};
+void hone_tool_progress(struct hone_tool_ctx *ctx, double done, double total, const char *fmt, ...) HONE_PRINTF(4, 5);
+
+/* The fixed head of every result; first member of every output struct. Its rows come from HONE_HEAD_FIELDS(type). */
+struct hone_head {
+    const char *status;      /* "ok", "error", "running" */
+    const char *verdict;     /* a verdict word, or NULL */
+    const char *reason;      /* a reason word of the verdict table, or NULL */
+    const char *error_class; /* or NULL */
+    const char *summary;     /* one line */
+    const char *next;        /* suggested tool and why, or NULL */
+    const char *commit;      /* version made or read, or NULL */
+    const char *job;         /* job or search handle, or NULL */
+    const char *evaluation;  /* evaluation id, or NULL */
+};
+/* clang-format off */
+#define HONE_HEAD_ROW(type_, m_, help_) \
+    {.name = #m_, .type = HONE_FIELD_STR, .offset = offsetof(type_, head.m_), .skip_empty = true, .help = help_}
+#define HONE_HEAD_FIELDS(type_) \
+    {.name = "status", .type = HONE_FIELD_STR, .offset = offsetof(type_, head.status), .required = true, .help = "ok, error or running."}, \
+    HONE_HEAD_ROW(type_, verdict, "One word of the verdict table."), \
+    HONE_HEAD_ROW(type_, reason, "Typed reason of the verdict."), \
+    HONE_HEAD_ROW(type_, error_class, "Class of the failure; infra never counts against you."), \
+    {.name = "summary", .type = HONE_FIELD_STR, .offset = offsetof(type_, head.summary), .required = true, .help = "One line."}, \
+    HONE_HEAD_ROW(type_, next, "Suggested next tool."), \
+    HONE_HEAD_ROW(type_, commit, "Commit of the version."), \
+    HONE_HEAD_ROW(type_, job, "Handle for job_wait."), \
+    HONE_HEAD_ROW(type_, evaluation, "Evaluation id.")
+/* clang-format on */
+
+struct hone_tool {
+    const char *name;        /* kernel_verify */
+    const char *title;
+    const char *summary;     /* one line */
+    const char *description; /* what it returns, side effects, cost and typical time, one wrong use */
+    unsigned flags;
+    const struct hone_field *in;
+    size_t n_in, in_size;
+    const struct hone_field *out; /* starts with HONE_HEAD_FIELDS */
+    size_t n_out, out_size;
+    /* in: decoded and checked; out: zeroed; strings may live in ctx->pool. Negative: becomes an error result made from err. */
+    int (*run)(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err);
+};
+
+struct hone_tool_set {
+    const struct hone_tool *const *tools;
+    size_t n;
+};
+extern const struct hone_tool_set hone_tool_set_kernel; /* tools/registry.c */
+
+int hone_registry_new(const struct hone_tool_set *const *sets, size_t n_sets, struct hone_registry **ret, struct hone_err *err);
+void hone_registry_free(struct hone_registry *registry);
+/* Alphabetical, stable. */
+size_t hone_registry_count(const struct hone_registry *registry);
+const struct hone_tool *hone_registry_at(const struct hone_registry *registry, size_t i);
+const struct hone_tool *hone_registry_find(const struct hone_registry *registry, const char *name); /* NULL: none */
+
+/* Runs a tool. args borrowed (NULL: {}). *ret_result owned by the caller: the structured content. Blocks; any thread. */
+int hone_registry_call(struct hone_tool_ctx *ctx, const char *name, const struct hone_json *args, struct hone_json **ret_result,
+                       bool *ret_is_error, struct hone_err *err);
+
+/* Background work: the server implements this over its workers; the tools job_wait and search_start use it. */
+struct hone_job_state { const char *id, *status; /* queued running done failed cancelled */ double done, total; const char *message; struct hone_json *result; };
+struct hone_jobs_ops {
+    /* Starts tool `name` with args in the background; the id is in the pool. HONE_E_BUSY when too many. */
+    int (*start)(struct hone_jobs *jobs, const char *name, const struct hone_json *args, const char *caller, struct hone_pool *pool, const char **ret_id, struct hone_err *err);
+    /* Waits at most until the deadline; strings and result in the pool / owned by the pool. HONE_E_NOT_FOUND. */
+    int (*wait)(struct hone_jobs *jobs, const char *id, int64_t deadline_ns, const struct hone_cancel *cancel, struct hone_pool *pool, struct hone_job_state *ret, struct hone_err *err);
+    int (*cancel)(struct hone_jobs *jobs, const char *id, struct hone_err *err);
+    int (*list)(struct hone_jobs *jobs, struct hone_pool *pool, struct hone_job_state **ret, size_t *ret_n, struct hone_err *err);
+};
+struct hone_jobs {
+    const struct hone_jobs_ops *ops;
+};
+
+#endif

@@ -1,0 +1,25 @@
+/* Content hashes: SHA-256 (libmd) for identity, printed as 64 hex digits. Random bytes from the system. Thread safe. */
+#ifndef HONE_BASE_HASH_H
+#define HONE_BASE_HASH_H
+
+#include "workspace/base/err.h"
+
+#define HONE_HASH_TEXT_BYTES 65 /* 64 hex digits and NUL */
+
+void hone_hash(const void *bytes, size_t len, char ret_hex[HONE_HASH_TEXT_BYTES]);
+
+/* Incremental: parts are framed (length then bytes), so that ("ab","c") and ("a","bc") differ. */
+struct hone_hasher {
+    _Alignas(16) unsigned char state[128];
+};
+void hone_hasher_init(struct hone_hasher *h);
+void hone_hasher_part(struct hone_hasher *h, const void *bytes, size_t len);
+void hone_hasher_str(struct hone_hasher *h, const char *text); /* NULL counts as "" */
+void hone_hasher_end(struct hone_hasher *h, char ret_hex[HONE_HASH_TEXT_BYTES]);
+
+/* Cryptographically random bytes (getrandom). Aborts if the system has none. */
+void hone_random(void *ret_bytes, size_t len);
+/* n_bytes of randomness as 2 * n_bytes hex digits plus NUL. */
+void hone_random_hex(char *ret_text, size_t n_bytes);
+
+#endif
