@@ -12,6 +12,7 @@ struct hone_oracle_record {
     int64_t index; /* flat element of the output */
     double value;
     int64_t output; /* number of the output in task order */
+    double scale;   /* sum of the magnitudes that were added up for value; 0: none given (task.h, struct hone_tolerance) */
 };
 
 struct hone_oracle_args {
@@ -24,7 +25,7 @@ struct hone_oracle_args {
     int64_t step;               /* 0 = initialisation from the inputs, then 1..steps */
     struct hone_oracle_record *records; /* not iterated: room for n_records_max */
     int64_t n_records_max;
-    int64_t n_records;          /* counts on past the maximum, writes nothing there */
+    int64_t n_records;          /* counts on past the maximum, writes nothing there; -1: inputs of other types than the task's */
 };
 
 typedef void hone_oracle_items_fn(struct hone_oracle_args *args, int64_t first, int64_t count, const int64_t *items);

@@ -20,7 +20,9 @@ enum hone_dtype {
     HONE_DTYPE_BOOL
 };
 const char *hone_dtype_name(enum hone_dtype dtype);   /* "float32": the FlashInfer-Bench words */
-const char *hone_dtype_c_name(enum hone_dtype dtype); /* "float"; uint16_t for the 16-bit floats on the CPU */
+bool hone_dtype_parse(const char *word, enum hone_dtype *ret);
+const char *hone_role_name(enum hone_role role);      /* "activation"... */
+const char *hone_dtype_c_name(enum hone_dtype dtype); /* "float"; uint16_t for the 16-bit floats, uint8_t for bool on the CPU */
 int64_t hone_dtype_bytes(enum hone_dtype dtype);
 bool hone_dtype_is_float(enum hone_dtype dtype);
 
@@ -40,7 +42,7 @@ enum hone_role { /* decides how values are generated */
     HONE_ROLE_ACTIVATION,  /* normal(0,1) and the other distributions */
     HONE_ROLE_WEIGHT,      /* scaled by 1/sqrt(fan-in), fan-in = last-but-one dimension */
     HONE_ROLE_POSITIVE,    /* > 0 */
-    HONE_ROLE_PROBABILITY, /* rows that sum to 1 */
+    HONE_ROLE_PROBABILITY, /* rows (last dimension) that sum to 1 */
     HONE_ROLE_INDEX,       /* 0 <= v < index_bound axis */
     HONE_ROLE_OFFSETS,     /* non-decreasing, first 0, last = offsets_total axis */
     HONE_ROLE_MASK         /* 0 or 1 */
@@ -64,9 +66,31 @@ struct hone_scalar { /* a by-value parameter, passed between outputs and axes */
     double min, max;
 };
 
-struct hone_tolerance { /* |x - r| <= atol + rtol * |r|, and ||x - r|| / ||r - mean(r)|| <= rel_l2 */
+/* When x is near enough to the reference r. Both must hold, with s = max(|r|, scale):
+ *
+ *   each element       |x - r| <= atol + rtol * s
+ *   the whole output   ||x - r|| <= max(rel_l2 * ||r - mean(r)||, rtol * ||s|| + atol * sqrt(n))     (rel_l2 0: not tested)
+ *
+ * scale is the size of what was added up to get r (for a dot product: the sum of |a*b|), so that cancellation excuses rounding and
+ * nothing else. It comes with the oracle's record; where there is none (iterated tasks) it is the root mean square of
+ * the output's reference values. Non-finite values must agree in kind and place; integers and bool must be equal (all zero). */
+struct hone_tolerance {
     double atol, rtol, rel_l2;
 };
+static inline double hone_tolerance_size(double r, double scale) /* s */
+{
+    double size = r < 0 ? -r : r;
+    return size > scale ? size : scale;
+}
+static inline double hone_tolerance_limit(const struct hone_tolerance *tol, double r, double scale)
+{
+    return tol->atol + tol->rtol * hone_tolerance_size(r, scale);
+}
+/* error, centred, size: the three norms above (not squared), over n elements. */
+static inline bool hone_tolerance_norm_ok(const struct hone_tolerance *tol, double error, double centred, double size, double root_n)
+{
+    return tol->rel_l2 <= 0 || error <= tol->rel_l2 * centred || error <= tol->rtol * size + tol->atol * root_n;
+}
 
 struct hone_workload {
     const char *id;             /* unique in the task, e.g. "m512" */
@@ -91,10 +115,11 @@ struct hone_task {
     const char *bytes;  /* formula: compulsory traffic, each element once */
     const char *items;  /* formula: number of oracle work items */
     const char *steps;  /* formula: oracle steps, NULL when not iterated */
+    bool is_oracle_naive_double; /* oracle.c is the kernel itself in double: one item emits every element of every output */
     bool is_cold;       /* cache policy: caches flushed before each timed block */
     bool is_deterministic; /* repeated calls must give the same bits */
     const char *compute_precision; /* least allowed, e.g. "float32" */
-    bool allows_lower_precision;
+    bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does not insist) */
     bool allows_library;
     struct hone_workload workloads[HONE_LIMIT_WORKLOADS]; /* public sizes */
     struct hone_pool *pool; /* owns every string above */
@@ -113,6 +138,12 @@ int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t
 int hone_task_smoke(const struct hone_task *task, struct hone_workload *ret, struct hone_err *err);
 const struct hone_workload *hone_task_workload(const struct hone_task *task, const char *id); /* NULL: none */
 
+/* Parses a pack's two files from memory; dir is only remembered and the hash left empty. What hone_task_load uses, and the fuzzer. */
+int hone_task_parse(const char *task_json, size_t task_len, const char *workloads, size_t workloads_len, const char *dir,
+                    struct hone_task **ret_task, struct hone_err *err);
+/* Hash of every file under dir: sorted relative paths with their bytes. Links are refused. */
+int hone_task_hash(const char *dir, char ret_hex[65], struct hone_err *err);
+
 int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor, const struct hone_workload *workload);
 /* Value of a formula over a workload's axes, as a double. */
 int hone_task_eval(const struct hone_task *task, const char *formula, const struct hone_workload *workload, double *ret, struct hone_err *err);
@@ -123,6 +154,8 @@ char *hone_task_signature(const struct hone_task *task);
  *     void hone_oracle_items(struct hone_oracle_args *args, int64_t first, int64_t count, const int64_t *items);
  * (items NULL: first..first+count-1), as declared in workspace/task/oracle_abi.h. */
 char *hone_task_oracle_preamble(const struct hone_task *task);
+/* The text of oracle.c: compiled behind the preamble, with -lm, without -ffast-math; owned. */
+int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err);
 /* Source of the naive CPU kernel (kernels/naive.c); owned. */
 int hone_task_naive(const struct hone_task *task, const char *target, char **ret_source, struct hone_err *err);
 /* The task as one JSON object for people and agents (signature, axes, tensors, tolerance, workloads); owned. */
