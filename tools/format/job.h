@@ -1,11 +1,13 @@
-/* job.json: everything the runner needs for one call. `hone-runner CALL/job.json` does it again by hand.
+/* job.json: everything the runner needs for one call. `hone-runner CALL/job.json` does it again by
+ * hand.
  *
  *   CALL/job.json            this
  *   CALL/open/               visible to the jail: sources, objects
  *   CALL/sealed/             never visible to the jail: seeds, raw samples
  *   CALL/report.json         the answer (report.h), written atomically at the end
  *
- * Progress goes to the runner's stdout, one JSON object a line: {"stage":"time","workload":"m512","done":3,"total":9,"message":"..."}. */
+ * Progress goes to the runner's stdout, one JSON object a line:
+ * {"stage":"time","workload":"m512","done":3,"total":9,"message":"..."}. */
 #ifndef HONE_FORMAT_JOB_H
 #define HONE_FORMAT_JOB_H
 
@@ -13,12 +15,15 @@
 
 #define HONE_JOB_FORMAT 1
 
-struct hone_tunable { const char *name; int64_t value; };
+struct hone_tunable {
+    const char *name;
+    int64_t value;
+};
 
-struct hone_arm { /* one source that is built and called */
-    const char *name;          /* "candidate", "baseline", "parent" */
-    const char *source;        /* file in open/, e.g. "candidate.c" */
-    struct hone_strs flags;    /* compiler options, already checked against the allow-list */
+struct hone_arm {               /* one source that is built and called */
+    const char *name;           /* "candidate", "baseline", "parent" */
+    const char *source;         /* file in open/, e.g. "candidate.c" */
+    struct hone_strs flags;     /* compiler options, already checked against the allow-list */
     struct hone_array tunables; /* of struct hone_tunable */
 };
 
@@ -36,28 +41,33 @@ struct hone_job {
     const char *task_dir;    /* absolute */
     const char *task_hash;   /* refused when the pack on disk differs */
     struct hone_array arms;  /* candidate first; baseline needed for timing */
-    struct hone_array points; /* of struct hone_point; not empty: a sweep of the candidate, screened each */
+    struct hone_array
+        points; /* of struct hone_point; not empty: a sweep of the candidate, screened each */
     struct hone_strs workloads; /* ids; empty: all public ones */
-    int64_t n_hidden;        /* hidden workloads to draw besides (confirm) */
-    const char *seed_hex;    /* 32 hex digits: the search's pool; NULL: fresh from the system, logged in sealed/ */
-    int64_t n_threads;       /* cores the kernel may use; 0: all */
-    int64_t budget_ms;       /* for timing, over all workloads */
-    int64_t timeout_ms;      /* for the whole job */
+    int64_t n_hidden;           /* hidden workloads to draw besides (confirm) */
+    const char *seed_hex; /* 32 hex digits: the search's pool; NULL: fresh from the system, logged
+                             in sealed/ */
+    int64_t n_threads;    /* cores the kernel may use; 0: all */
+    int64_t budget_ms;    /* for timing, over all workloads */
+    int64_t timeout_ms;   /* for the whole job */
     int64_t call_timeout_ms; /* for one call of a kernel */
     int64_t memory_bytes;    /* limit of the jail */
     const char *jail;        /* "auto", or a rung by name */
     bool allow_weak_jail;
-    const char *cache_dir;   /* compiled objects by content; NULL: none */
-    const char *lease_path;  /* exclusive timing lease (lock file); NULL: none */
-    const char *machine_path; /* measured ceilings are kept here */
+    const char *cache_dir;       /* compiled objects by content; NULL: none */
+    const char *lease_path;      /* exclusive timing lease (lock file); NULL: none */
+    const char *machine_path;    /* measured ceilings are kept here */
     bool is_baseline_known_good; /* unused arms skip */
 };
 
+#define HONE_TUNABLE_N_FIELDS 2
+extern const struct hone_field hone_tunable_fields[HONE_TUNABLE_N_FIELDS];
 extern const struct hone_field hone_job_fields[];
 extern const size_t hone_job_n_fields;
 
-int hone_job_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_job *ret, struct hone_err *err);
-char *hone_job_print(const struct hone_job *job); /* owned */
+int hone_job_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_job *ret,
+                   struct hone_err *err);
+char *hone_job_print(const struct hone_job *job);                                  /* owned */
 const struct hone_arm *hone_job_arm(const struct hone_job *job, const char *name); /* NULL: none */
 
 #endif

@@ -1,4 +1,5 @@
-/* report.json: what the runner says of one call. The server never trusts it: hone_report_parse checks every member. */
+/* report.json: what the runner says of one call. The server never trusts it: hone_report_parse
+ * checks every member. */
 #ifndef HONE_FORMAT_REPORT_H
 #define HONE_FORMAT_REPORT_H
 
@@ -7,17 +8,24 @@
 
 #define HONE_REPORT_FORMAT 1
 
-struct hone_stage_report { const char *name, *status; /* ok, failed, skipped */ int64_t wall_ns; };
+struct hone_stage_report {
+    const char *name, *status; /* ok, failed, skipped */
+    int64_t wall_ns;
+};
 
 struct hone_diagnostic {
     const char *severity; /* error, warning, note */
     const char *arm;
     int64_t line, column;
     const char *message;
-    const char *context;  /* up to three source lines */
+    const char *context; /* up to three source lines */
 };
 
-struct hone_remark { int64_t line; const char *kind; /* vectorized, missed, note */ const char *message; };
+struct hone_remark {
+    int64_t line;
+    const char *kind; /* vectorized, missed, note */
+    const char *message;
+};
 
 struct hone_build_report {
     const char *compiler; /* "gcc 12.2.0" */
@@ -28,85 +36,109 @@ struct hone_build_report {
     const char *log;               /* cut */
 };
 
-struct hone_check_report { /* one correctness check */
+struct hone_check_report {    /* one correctness check */
     const char *name;         /* smoke, poison, verify, timed */
     const char *workload;     /* id */
     const char *distribution; /* normal, exponential... */
     int64_t n_elements, n_compared, n_bad;
     double max_abs_err, max_rel_err, rel_l2; /* NaN: left out */
-    const char *detail;       /* "C[17, 3] = 4.25, expected 3.75" */
+    const char *detail;                      /* "C[17, 3] = 4.25, expected 3.75" */
 };
 
 struct hone_arm_time {
     const char *arm;
     double median_ns, min_ns, q1_ns, q3_ns; /* of one call */
-    double cpu_ns;                    /* median CPU time of one call, all threads */
-    int64_t n_samples, n_batch;       /* timed blocks, calls in a block */
+    double cpu_ns;                          /* median CPU time of one call, all threads */
+    int64_t n_samples, n_batch;             /* timed blocks, calls in a block */
 };
 
-struct hone_ratio { /* time(against) / time(candidate): above 1 is faster */
-    const char *against;       /* baseline, parent */
-    double ratio, low, high;   /* 95 % interval of the median */
-    double least_gain;         /* least claimable gain, e.g. 0.012: from this run's A/A */
+struct hone_ratio {          /* time(against) / time(candidate): above 1 is faster */
+    const char *against;     /* baseline, parent */
+    double ratio, low, high; /* 95 % interval of the median */
+    double least_gain;       /* least claimable gain, e.g. 0.012: from this run's A/A */
     int64_t n_pairs;
-    const char *word;          /* faster, same, slower, inconclusive */
+    const char *word; /* faster, same, slower, inconclusive */
 };
 
 struct hone_workload_report {
     const char *id;
-    struct hone_json *axes;    /* {"M":512,...} */
+    struct hone_json *axes; /* {"M":512,...} */
     bool is_hidden;
-    struct hone_array times;   /* of hone_arm_time */
-    struct hone_array ratios;  /* of hone_ratio */
-    double bound_ns;           /* physics floor with measured ceilings */
-    const char *bound_by;      /* bytes, flops */
-    double percent_of_bound;   /* 100 * bound / candidate */
+    struct hone_array times;  /* of hone_arm_time */
+    struct hone_array ratios; /* of hone_ratio */
+    double bound_ns;          /* physics floor with measured ceilings */
+    const char *bound_by;     /* bytes, flops */
+    double percent_of_bound;  /* 100 * bound / candidate */
     double steal_percent;
 };
 
-struct hone_point_report { struct hone_array tunables; struct hone_strs flags; const char *reason; double median_ns; double ratio; };
+struct hone_point_report {
+    struct hone_array tunables;
+    struct hone_strs flags;
+    const char *reason;
+    double median_ns;
+    double ratio;
+};
 
-struct hone_bottleneck { const char *class_name; double score; const char *rule; /* the rule and values that fired */ const char *advice; int64_t line; };
-struct hone_counter { const char *name; double value; const char *unit; };
+struct hone_bottleneck {
+    const char *class_name;
+    double score;
+    const char *rule; /* the rule and values that fired */
+    const char *advice;
+    int64_t line;
+};
+struct hone_counter {
+    const char *name;
+    double value;
+    const char *unit;
+};
 struct hone_profile_report {
-    bool has_counters;          /* hardware counters were allowed */
-    const char *counters_note;  /* why not, and the fix */
-    struct hone_array counters; /* of hone_counter: ipc, gflops, gbytes, cpu_per_wall... */
-    struct hone_array remarks;  /* of hone_remark, by line */
+    bool has_counters;             /* hardware counters were allowed */
+    const char *counters_note;     /* why not, and the fix */
+    struct hone_array counters;    /* of hone_counter: ipc, gflops, gbytes, cpu_per_wall... */
+    struct hone_array remarks;     /* of hone_remark, by line */
     struct hone_array bottlenecks; /* of hone_bottleneck, worst first */
 };
 
-struct hone_machine_report { const char *cpu; int64_t n_cores; double copy_bytes_per_s, flops_per_s; /* all cores, measured */ double peak_flops_per_s; };
+struct hone_machine_report {
+    const char *cpu;
+    int64_t n_cores;
+    double copy_bytes_per_s, flops_per_s; /* all cores, measured */
+    double peak_flops_per_s;
+};
 
 struct hone_report {
     int64_t format;
     const char *id, *target, *tier;
-    const char *reason;         /* a word of the verdict table */
-    const char *verdict;        /* follows from it */
-    const char *summary;        /* one line for a person */
-    const char *jail;           /* rung that was used */
-    struct hone_array stages;   /* of hone_stage_report */
+    const char *reason;       /* a word of the verdict table */
+    const char *verdict;      /* follows from it */
+    const char *summary;      /* one line for a person */
+    const char *jail;         /* rung that was used */
+    struct hone_array stages; /* of hone_stage_report */
     struct hone_build_report *build;
-    struct hone_array checks;   /* of hone_check_report */
+    struct hone_array checks;    /* of hone_check_report */
     struct hone_array workloads; /* of hone_workload_report */
-    struct hone_array ratios;   /* of hone_ratio: geometric mean over workloads, one per other arm */
-    double worst_ratio;         /* least workload ratio against the baseline */
-    double percent_of_bound;    /* geometric mean */
-    struct hone_array points;   /* of hone_point_report (sweep) */
-    int64_t best_point;         /* -1 none */
+    struct hone_array ratios; /* of hone_ratio: geometric mean over workloads, one per other arm */
+    double worst_ratio;       /* least workload ratio against the baseline */
+    double percent_of_bound;  /* geometric mean */
+    struct hone_array points; /* of hone_point_report (sweep) */
+    int64_t best_point;       /* -1 none */
     struct hone_profile_report *profile;
     struct hone_machine_report *machine;
     struct hone_strs warnings;
-    const char *output;         /* stage run: summary of outputs and the kernel's own stdout, cut */
+    const char *output; /* stage run: summary of outputs and the kernel's own stdout, cut */
     int64_t wall_ns;
 };
 
 extern const struct hone_field hone_report_fields[];
 extern const size_t hone_report_n_fields;
 
-/* Decodes into the pool; HONE_E_ARG / HONE_E_LIMIT for anything odd, also an unknown reason or a verdict that does not follow from it. */
-int hone_report_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_report *ret, struct hone_err *err);
+/* Decodes into the pool; HONE_E_ARG / HONE_E_LIMIT for anything odd, also an unknown reason or a
+ * verdict that does not follow from it. */
+int hone_report_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_report *ret,
+                      struct hone_err *err);
 char *hone_report_print(const struct hone_report *report); /* owned */
-const struct hone_ratio *hone_report_ratio(const struct hone_report *report, const char *against); /* NULL: none */
+const struct hone_ratio *hone_report_ratio(const struct hone_report *report,
+                                           const char *against); /* NULL: none */
 
 #endif

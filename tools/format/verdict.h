@@ -1,6 +1,7 @@
 /* The one verdict table: reason -> verdict -> error class -> does it count against the coder.
  *
- * A report names a reason; everything else follows from the row. Tools, history, statistics and the manual read this table. */
+ * A report names a reason; everything else follows from the row. Tools, history, statistics and the
+ * manual read this table. */
 #ifndef HONE_FORMAT_VERDICT_H
 #define HONE_FORMAT_VERDICT_H
 
@@ -26,32 +27,56 @@ bool hone_verdict_parse(const char *word, enum hone_verdict *ret);
 
 /* Every reason; the table in verdict.c has one row each. */
 enum hone_reason {
-    HONE_REASON_BUILT, HONE_REASON_CORRECT, HONE_REASON_SCREENED, HONE_REASON_FASTER, HONE_REASON_SAME, HONE_REASON_SLOWER,
-    HONE_REASON_NOISY,            /* interval too wide in the budget */
-    HONE_REASON_TOO_SHORT,        /* kernel too short for the clock even batched */
-    HONE_REASON_STEAL,            /* the hypervisor took time away */
-    HONE_REASON_REGRESSION,       /* faster on the whole, but one workload below 0.97x */
-    HONE_REASON_WRONG_VALUE, HONE_REASON_UNWRITTEN, HONE_REASON_NONFINITE, HONE_REASON_INPUT_CHANGED, HONE_REASON_OUT_OF_BOUNDS,
-    HONE_REASON_NONDETERMINISTIC, HONE_REASON_STATEFUL, /* differs between calls with the same input */
-    HONE_REASON_UNINITIALISED,    /* depends on the fill of memory it never wrote */
-    HONE_REASON_COMPILE, HONE_REASON_LINK, HONE_REASON_NO_SYMBOL, HONE_REASON_COMPILE_TIMEOUT,
-    HONE_REASON_CRASH, HONE_REASON_TIMEOUT, HONE_REASON_OOM, HONE_REASON_EXITED, /* exit() inside the kernel */
-    HONE_REASON_FORBIDDEN,        /* killed by the jail: socket, fork, exec, ptrace... */
-    HONE_REASON_DISK,             /* filled its disk allowance */
-    HONE_REASON_BAD_REQUEST, HONE_REASON_BAD_TASK, HONE_REASON_BAD_FLAG, HONE_REASON_TOO_LARGE,
-    HONE_REASON_BELOW_FLOOR,      /* faster than bytes or flops allow */
-    HONE_REASON_CLOCKS_DISAGREE, HONE_REASON_TAMPERING,
-    HONE_REASON_CANCELLED, HONE_REASON_INFRA, HONE_REASON_NO_JAIL,
+    HONE_REASON_BUILT,
+    HONE_REASON_CORRECT,
+    HONE_REASON_SCREENED,
+    HONE_REASON_FASTER,
+    HONE_REASON_SAME,
+    HONE_REASON_SLOWER,
+    HONE_REASON_NOISY,      /* interval too wide in the budget */
+    HONE_REASON_TOO_SHORT,  /* kernel too short for the clock even batched */
+    HONE_REASON_STEAL,      /* the hypervisor took time away */
+    HONE_REASON_REGRESSION, /* faster on the whole, but one workload below 0.97x */
+    HONE_REASON_WRONG_VALUE,
+    HONE_REASON_UNWRITTEN,
+    HONE_REASON_NONFINITE,
+    HONE_REASON_INPUT_CHANGED,
+    HONE_REASON_OUT_OF_BOUNDS,
+    HONE_REASON_NONDETERMINISTIC,
+    HONE_REASON_STATEFUL,      /* differs between calls with the same input */
+    HONE_REASON_UNINITIALISED, /* depends on the fill of memory it never wrote */
+    HONE_REASON_COMPILE,
+    HONE_REASON_LINK,
+    HONE_REASON_NO_SYMBOL,
+    HONE_REASON_COMPILE_TIMEOUT,
+    HONE_REASON_CRASH,
+    HONE_REASON_TIMEOUT,
+    HONE_REASON_OOM,
+    HONE_REASON_EXITED,    /* exit() inside the kernel */
+    HONE_REASON_FORBIDDEN, /* killed by the jail: socket, fork, exec, ptrace... */
+    HONE_REASON_DISK,      /* filled its disk allowance */
+    HONE_REASON_BAD_REQUEST,
+    HONE_REASON_BAD_TASK,
+    HONE_REASON_BAD_FLAG,
+    HONE_REASON_TOO_LARGE,
+    HONE_REASON_BELOW_FLOOR, /* faster than bytes or flops allow */
+    HONE_REASON_CLOCKS_DISAGREE,
+    HONE_REASON_TAMPERING,
+    HONE_REASON_CANCELLED,
+    HONE_REASON_INFRA,
+    HONE_REASON_NO_JAIL,
     HONE_N_REASONS
 };
 
 struct hone_reason_row {
-    const char *word;           /* "wrong_value" */
+    const char *word; /* "wrong_value" */
     enum hone_verdict verdict;
-    const char *error_class;    /* compile, link, launch, timeout, oom, illegal_access, race, mismatch, nan, nondeterministic, harness_tamper, budget, infra, request; "" for good ends */
+    const char *error_class; /* compile, link, launch, timeout, oom, illegal_access, race, mismatch,
+                                nan, nondeterministic, harness_tamper, budget, infra, request; ""
+                                for good ends */
     bool counts_against_coder;
-    const char *meaning;        /* one sentence */
-    const char *next;           /* what to do about it, one sentence */
+    const char *meaning; /* one sentence */
+    const char *next;    /* what to do about it, one sentence */
 };
 const struct hone_reason_row *hone_reason_row(enum hone_reason reason);
 bool hone_reason_parse(const char *word, enum hone_reason *ret);

@@ -1,36 +1,52 @@
-/* Every size that comes from outside has its maximum here, one a line. Each has a test at it and above it. */
+/* Every size that comes from outside has its maximum here, one a line. Each has a test at it and
+ * above it. */
 #ifndef HONE_BASE_LIMITS_H
 #define HONE_BASE_LIMITS_H
 
-#define HONE_LIMIT_BUF_BYTES        (64u << 20)  /* default bound of a hone_buf */
-#define HONE_LIMIT_JSON_BYTES       (16u << 20)  /* one JSON text */
-#define HONE_LIMIT_JSON_DEPTH       64
-#define HONE_LIMIT_FIELD_BYTES      (1u << 20)   /* one string of a request unless its row says otherwise */
-#define HONE_LIMIT_FIELD_ITEMS      4096         /* one array of a request unless its row says otherwise */
-#define HONE_LIMIT_SOURCE_BYTES     (1u << 20)   /* a candidate's source */
-#define HONE_LIMIT_NAME_BYTES       64           /* task, branch and file stems */
-#define HONE_LIMIT_FILE_BYTES       (64u << 20)  /* a file that hone reads whole */
-#define HONE_LIMIT_LOG_BYTES        (256u << 10) /* kept output of one child */
-#define HONE_LIMIT_REPORT_BYTES     (4u << 20)   /* report.json from the runner */
-#define HONE_LIMIT_TREE_REPORT_BYTES (16u << 10) /* report.json in a commit's tree */
-#define HONE_LIMIT_AXES             16           /* axes of a task */
-#define HONE_LIMIT_TENSORS          16           /* inputs plus outputs of a task */
-#define HONE_LIMIT_RANK             6
-#define HONE_LIMIT_WORKLOADS        64
-#define HONE_LIMIT_ELEMENTS         (1ll << 31)  /* of one tensor */
-#define HONE_LIMIT_TENSOR_BYTES     (8ll << 30)
-#define HONE_LIMIT_EXPR_BYTES       512          /* an axis, flops or constraint expression */
-#define HONE_LIMIT_EXPR_DEPTH       32
-#define HONE_LIMIT_TUNABLES         8
-#define HONE_LIMIT_TUNE_VALUES      32
-#define HONE_LIMIT_TUNE_POINTS      256          /* combinations of one sweep */
-#define HONE_LIMIT_FLAGS            16           /* compiler options of one candidate */
+#define HONE_LIMIT_BUF_BYTES  (64u << 20) /* default bound of a hone_buf */
+#define HONE_LIMIT_JSON_BYTES (16u << 20) /* one JSON text */
+#define HONE_LIMIT_JSON_DEPTH 64
+#define HONE_LIMIT_FIELD_BYTES                                                                     \
+    (1u << 20) /* one string of a request unless its row says otherwise */
+#define HONE_LIMIT_FIELD_ITEMS       4096 /* one array of a request unless its row says otherwise */
+#define HONE_LIMIT_SOURCE_BYTES      (1u << 20)   /* a candidate's source */
+#define HONE_LIMIT_NAME_BYTES        64           /* task, branch and file stems */
+#define HONE_LIMIT_FILE_BYTES        (64u << 20)  /* a file that hone reads whole */
+#define HONE_LIMIT_LOG_BYTES         (256u << 10) /* kept output of one child */
+#define HONE_LIMIT_REPORT_BYTES      (4u << 20)   /* report.json from the runner */
+#define HONE_LIMIT_TREE_REPORT_BYTES (16u << 10)  /* report.json in a commit's tree */
+#define HONE_LIMIT_AXES              16           /* axes of a task */
+#define HONE_LIMIT_TENSORS           16           /* inputs plus outputs of a task */
+#define HONE_LIMIT_RANK              6
+#define HONE_LIMIT_WORKLOADS         64
+#define HONE_LIMIT_ELEMENTS          (1ll << 31) /* of one tensor */
+#define HONE_LIMIT_TENSOR_BYTES      (8ll << 30)
+#define HONE_LIMIT_EXPR_BYTES        512 /* an axis, flops or constraint expression */
+#define HONE_LIMIT_EXPR_DEPTH        32
+#define HONE_LIMIT_TUNABLES          8
+#define HONE_LIMIT_TUNE_VALUES       32
+#define HONE_LIMIT_TUNE_POINTS       256   /* combinations of one sweep */
+#define HONE_LIMIT_TUNE_COMBINATIONS 65536 /* tried against where() while making a sweep's points  \
+                                            */
+#define HONE_LIMIT_FLAGS            16     /* compiler options of one candidate */
 #define HONE_LIMIT_TIMEOUT_MS       3600000
+#define HONE_LIMIT_TUNE_VALUE       1000000000 /* a tunable lies in -this..this */
+#define HONE_LIMIT_STAGES           8          /* stages of one job */
+#define HONE_LIMIT_ARMS             4          /* sources in one job */
+#define HONE_LIMIT_CORES            4096
+#define HONE_LIMIT_JAIL_BYTES       (1ll << 40)
+#define HONE_LIMIT_JOB_BYTES        (1u << 20) /* job.json */
+#define HONE_LIMIT_PATH_BYTES       4096
+#define HONE_LIMIT_WORD_BYTES       128  /* ids, words and versions in a report */
+#define HONE_LIMIT_LINE_BYTES       4096 /* a message, command or detail in a report */
+#define HONE_LIMIT_DIAGNOSTICS      20   /* of one build, worst first */
+#define HONE_LIMIT_REPORT_ROWS      1024 /* checks, remarks, counters of one report */
+#define HONE_LIMIT_PROGRESS_BYTES   4096 /* a progress line of the runner */
 #define HONE_LIMIT_WS_MESSAGE_BYTES (4u << 20)
-#define HONE_LIMIT_WS_QUEUE_BYTES   (8u << 20)   /* unsent bytes of one connection */
+#define HONE_LIMIT_WS_QUEUE_BYTES   (8u << 20) /* unsent bytes of one connection */
 #define HONE_LIMIT_CONNECTIONS      256
-#define HONE_LIMIT_CALLS_PER_CONN   64           /* requests in flight on one connection */
-#define HONE_LIMIT_JOBS             1024         /* kept jobs */
-#define HONE_LIMIT_QUEUE            256          /* calls waiting for a worker */
+#define HONE_LIMIT_CALLS_PER_CONN   64   /* requests in flight on one connection */
+#define HONE_LIMIT_JOBS             1024 /* kept jobs */
+#define HONE_LIMIT_QUEUE            256  /* calls waiting for a worker */
 
 #endif

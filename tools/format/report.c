@@ -1,0 +1,398 @@
+#include "tools/format/report.h"
+
+#include "tools/format/job.h"
+#include "workspace/base/limits.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows that repeat: a short word, a line of text, a count, a time, a figure that may be missing
+ * (NaN). */
+#define WORD(type_, m_, ...)                                                                       \
+    HONE_FIELD(type_, m_, .skip_empty = true, .max_len = HONE_LIMIT_WORD_BYTES, __VA_ARGS__)
+#define LINE(type_, m_, ...)                                                                       \
+    HONE_FIELD(type_, m_, .skip_empty = true, .max_len = HONE_LIMIT_LINE_BYTES, __VA_ARGS__)
+#define COUNT(type_, m_, ...)                                                                      \
+    HONE_FIELD(type_, m_, .min = 0, .max = INT64_MAX, .skip_empty = true, __VA_ARGS__)
+#define TIME_NS(type_, m_, ...)                                                                    \
+    HONE_FIELD(type_, m_, .min = 0, .max = TIME_MAX_NS, .skip_empty = true, .unit = "ns",          \
+               __VA_ARGS__)
+#define FIGURE(type_, m_, ...)                                                                     \
+    HONE_FIELD(type_, m_, .min = 0, .max = INT64_MAX, .fallback_f64 = NAN, __VA_ARGS__)
+#define ROWS(type_, m_, max_, elem_, table_, ...)                                                  \
+    HONE_FIELD(type_, m_, .skip_empty = true, .max_len = (max_), HONE_OF(elem_, table_),           \
+               __VA_ARGS__)
+
+#define TIME_MAX_NS (7 * 24 * 3600 * 1000000000ll)
+#define RATIO_MAX   1000000000
+
+static const char *const stage_status[] = {"ok", "failed", "skipped", NULL};
+static const char *const severities[] = {"error", "warning", "note", NULL};
+static const char *const remark_kinds[] = {"vectorized", "missed", "note", NULL};
+static const char *const ratio_words[] = {"faster", "same", "slower", "inconclusive", NULL};
+static const char *const bounds[] = {"bytes", "flops", NULL};
+static const char *const tiers[] = {"screen", "decide", "confirm", NULL};
+static const char axes_schema[] =
+    "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\",\"string\"]}}";
+
+static const struct hone_field stage_fields[] = {
+    WORD(struct hone_stage_report, name, .required = true, .help = "Stage."),
+    HONE_FIELD(struct hone_stage_report, status, .required = true, .choices = stage_status,
+               .help = "How it ended."),
+    TIME_NS(struct hone_stage_report, wall_ns, .help = "Wall time."),
+};
+
+static const struct hone_field diagnostic_fields[] = {
+    HONE_FIELD(struct hone_diagnostic, severity, .required = true, .choices = severities,
+               .help = "How bad it is."),
+    WORD(struct hone_diagnostic, arm, .help = "Which source."),
+    COUNT(struct hone_diagnostic, line, .help = "Line, from 1."),
+    COUNT(struct hone_diagnostic, column, .help = "Column, from 1."),
+    LINE(struct hone_diagnostic, message, .required = true, .help = "The compiler's words."),
+    LINE(struct hone_diagnostic, context, .help = "Up to three source lines."),
+};
+
+static const struct hone_field remark_fields[] = {
+    COUNT(struct hone_remark, line, .help = "Line, from 1."),
+    HONE_FIELD(struct hone_remark, kind, .required = true, .choices = remark_kinds,
+               .help = "What the compiler did."),
+    LINE(struct hone_remark, message, .required = true, .help = "The compiler's words."),
+};
+
+static const struct hone_field build_fields[] = {
+    WORD(struct hone_build_report, compiler, .help = "Name and version."),
+    LINE(struct hone_build_report, command, .help = "As run, without folders."),
+    HONE_FIELD(struct hone_build_report, is_cached, .help = "The object came from the cache."),
+    TIME_NS(struct hone_build_report, wall_ns, .help = "Wall time."),
+    COUNT(struct hone_build_report, object_bytes, .unit = "bytes", .help = "Size of the object."),
+    ROWS(struct hone_build_report, diagnostics, HONE_LIMIT_DIAGNOSTICS, struct hone_diagnostic,
+         diagnostic_fields, .help = "Worst first."),
+    HONE_FIELD(struct hone_build_report, log, .skip_empty = true, .max_len = HONE_LIMIT_LOG_BYTES,
+               .help = "Compiler output, cut."),
+};
+
+static const struct hone_field check_fields[] = {
+    WORD(struct hone_check_report, name, .required = true, .help = "smoke, poison, verify, timed."),
+    WORD(struct hone_check_report, workload, .help = "Workload id."),
+    WORD(struct hone_check_report, distribution, .help = "How inputs were drawn."),
+    COUNT(struct hone_check_report, n_elements, .help = "Output elements."),
+    COUNT(struct hone_check_report, n_compared, .help = "Of them compared."),
+    COUNT(struct hone_check_report, n_bad, .help = "Of them wrong."),
+    HONE_FIELD(struct hone_check_report, max_abs_err, .fallback_f64 = NAN,
+               .help = "Largest absolute error."),
+    HONE_FIELD(struct hone_check_report, max_rel_err, .fallback_f64 = NAN,
+               .help = "Largest relative error."),
+    HONE_FIELD(struct hone_check_report, rel_l2, .fallback_f64 = NAN,
+               .help = "Relative error in the 2-norm."),
+    LINE(struct hone_check_report, detail, .help = "The first wrong element."),
+};
+
+static const struct hone_field time_fields[] = {
+    WORD(struct hone_arm_time, arm, .required = true, .help = "Which source."),
+    FIGURE(struct hone_arm_time, median_ns, .unit = "ns", .help = "One call, median."),
+    FIGURE(struct hone_arm_time, min_ns, .unit = "ns", .help = "One call, least."),
+    FIGURE(struct hone_arm_time, q1_ns, .unit = "ns", .help = "First quartile."),
+    FIGURE(struct hone_arm_time, q3_ns, .unit = "ns", .help = "Third quartile."),
+    FIGURE(struct hone_arm_time, cpu_ns, .unit = "ns", .help = "CPU time, all threads."),
+    COUNT(struct hone_arm_time, n_samples, .help = "Timed blocks."),
+    COUNT(struct hone_arm_time, n_batch, .help = "Calls in a block."),
+};
+
+static const struct hone_field ratio_fields[] = {
+    WORD(struct hone_ratio, against, .required = true, .help = "baseline or parent."),
+    HONE_FIELD(struct hone_ratio, ratio, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
+               .help = "time(against) / time(candidate)."),
+    HONE_FIELD(struct hone_ratio, low, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
+               .help = "95 % interval, lower end."),
+    HONE_FIELD(struct hone_ratio, high, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
+               .help = "95 % interval, upper end."),
+    FIGURE(struct hone_ratio, least_gain, .help = "Least claimable gain of this run."),
+    COUNT(struct hone_ratio, n_pairs, .help = "Pairs of blocks."),
+    HONE_FIELD(struct hone_ratio, word, .skip_empty = true, .choices = ratio_words,
+               .help = "What follows."),
+};
+
+static const struct hone_field workload_fields[] = {
+    WORD(struct hone_workload_report, id, .required = true, .help = "Workload id."),
+    HONE_FIELD(struct hone_workload_report, axes, .skip_empty = true, .json_schema = axes_schema,
+               .help = "Value of every axis."),
+    HONE_FIELD(struct hone_workload_report, is_hidden, .skip_empty = true,
+               .help = "Drawn for this confirmation."),
+    ROWS(struct hone_workload_report, times, HONE_LIMIT_ARMS, struct hone_arm_time, time_fields,
+         .help = "Per source."),
+    ROWS(struct hone_workload_report, ratios, HONE_LIMIT_ARMS, struct hone_ratio, ratio_fields,
+         .help = "Per other source."),
+    FIGURE(struct hone_workload_report, bound_ns, .unit = "ns",
+           .help = "Physics floor with measured ceilings."),
+    HONE_FIELD(struct hone_workload_report, bound_by, .skip_empty = true, .choices = bounds,
+               .help = "What the floor is made of."),
+    FIGURE(struct hone_workload_report, percent_of_bound, .unit = "%",
+           .help = "100 * bound / candidate."),
+    FIGURE(struct hone_workload_report, steal_percent, .unit = "%",
+           .help = "Time taken by the hypervisor."),
+};
+
+static const struct hone_field point_fields[] = {
+    HONE_FIELD(struct hone_point_report, tunables, .skip_empty = true,
+               .max_len = HONE_LIMIT_TUNABLES, HONE_OF(struct hone_tunable, hone_tunable_fields),
+               .help = "Values."),
+    HONE_FIELD(struct hone_point_report, flags, .skip_empty = true, .max_len = HONE_LIMIT_FLAGS,
+               .help = "Compiler options."),
+    WORD(struct hone_point_report, reason, .required = true, .help = "How the point ended."),
+    FIGURE(struct hone_point_report, median_ns, .unit = "ns", .help = "One call, geometric mean."),
+    FIGURE(struct hone_point_report, ratio, .help = "Against the baseline."),
+};
+
+static const struct hone_field bottleneck_fields[] = {
+    WORD(struct hone_bottleneck, class_name, .required = true, .help = "Bottleneck class."),
+    FIGURE(struct hone_bottleneck, score, .help = "0 to 1."),
+    LINE(struct hone_bottleneck, rule, .help = "The rule and the values that fired."),
+    LINE(struct hone_bottleneck, advice, .help = "What usually helps."),
+    COUNT(struct hone_bottleneck, line, .help = "Source line; 0: the whole kernel."),
+};
+
+static const struct hone_field counter_fields[] = {
+    WORD(struct hone_counter, name, .required = true, .help = "Counter."),
+    HONE_FIELD(struct hone_counter, value, .fallback_f64 = NAN, .help = "Value."),
+    WORD(struct hone_counter, unit, .help = "Unit."),
+};
+
+static const struct hone_field profile_fields[] = {
+    HONE_FIELD(struct hone_profile_report, has_counters, .help = "Hardware counters were allowed."),
+    LINE(struct hone_profile_report, counters_note, .help = "Why not, and the fix."),
+    ROWS(struct hone_profile_report, counters, HONE_LIMIT_REPORT_ROWS, struct hone_counter,
+         counter_fields, .help = "Figures."),
+    ROWS(struct hone_profile_report, remarks, HONE_LIMIT_REPORT_ROWS, struct hone_remark,
+         remark_fields, .help = "Compiler remarks by line."),
+    ROWS(struct hone_profile_report, bottlenecks, HONE_LIMIT_REPORT_ROWS, struct hone_bottleneck,
+         bottleneck_fields, .help = "Worst first."),
+};
+
+static const struct hone_field machine_fields[] = {
+    LINE(struct hone_machine_report, cpu, .help = "Processor."),
+    HONE_FIELD(struct hone_machine_report, n_cores, .min = 0, .max = HONE_LIMIT_CORES,
+               .help = "Cores."),
+    FIGURE(struct hone_machine_report, copy_bytes_per_s, .unit = "bytes/s",
+           .help = "Measured copy bandwidth, all cores."),
+    FIGURE(struct hone_machine_report, flops_per_s, .unit = "flop/s",
+           .help = "Measured arithmetic rate, all cores."),
+    FIGURE(struct hone_machine_report, peak_flops_per_s, .unit = "flop/s",
+           .help = "Best arithmetic rate."),
+};
+
+const struct hone_field hone_report_fields[] = {
+    HONE_FIELD(struct hone_report, format, .required = true, .min = HONE_REPORT_FORMAT,
+               .max = HONE_REPORT_FORMAT, .help = "Version of this format."),
+    WORD(struct hone_report, id, .help = "Name of the call."),
+    WORD(struct hone_report, target, .help = "Where the kernel ran."),
+    HONE_FIELD(struct hone_report, tier, .skip_empty = true, .choices = tiers,
+               .help = "Effort: screen, decide or confirm."),
+    WORD(struct hone_report, reason, .required = true, .help = "A reason of the verdict table."),
+    WORD(struct hone_report, verdict, .help = "Follows from the reason."),
+    LINE(struct hone_report, summary, .help = "One line."),
+    WORD(struct hone_report, jail, .help = "Rung that was used."),
+    ROWS(struct hone_report, stages, HONE_LIMIT_STAGES, struct hone_stage_report, stage_fields,
+         .help = "What was done."),
+    HONE_FIELD_OBJ(struct hone_report, build, build_fields, .skip_empty = true,
+                   .help = "Compiler."),
+    ROWS(struct hone_report, checks, HONE_LIMIT_REPORT_ROWS, struct hone_check_report, check_fields,
+         .help = "Correctness checks."),
+    ROWS(struct hone_report, workloads, 2 * HONE_LIMIT_WORKLOADS, struct hone_workload_report,
+         workload_fields, .help = "Times."),
+    ROWS(struct hone_report, ratios, HONE_LIMIT_ARMS, struct hone_ratio, ratio_fields,
+         .help = "Geometric mean over the workloads, per other source."),
+    FIGURE(struct hone_report, worst_ratio, .help = "Least workload ratio against the baseline."),
+    FIGURE(struct hone_report, percent_of_bound, .unit = "%", .help = "Geometric mean."),
+    ROWS(struct hone_report, points, HONE_LIMIT_TUNE_POINTS, struct hone_point_report, point_fields,
+         .help = "Settings of a sweep."),
+    HONE_FIELD(struct hone_report, best_point, .min = -1, .max = HONE_LIMIT_TUNE_POINTS - 1,
+               .fallback_i64 = -1, .help = "Index of the best setting; -1: none."),
+    HONE_FIELD_OBJ(struct hone_report, profile, profile_fields, .skip_empty = true,
+                   .help = "What limits it."),
+    HONE_FIELD_OBJ(struct hone_report, machine, machine_fields, .skip_empty = true,
+                   .help = "Where it ran."),
+    HONE_FIELD(struct hone_report, warnings, .skip_empty = true, .max_len = 64,
+               .help = "Things to know."),
+    HONE_FIELD(struct hone_report, output, .skip_empty = true, .max_len = HONE_LIMIT_LOG_BYTES,
+               .help = "Outputs and the kernel's own stdout, cut."),
+    TIME_NS(struct hone_report, wall_ns, .help = "Wall time of the job."),
+};
+const size_t hone_report_n_fields = HONE_COUNTOF(hone_report_fields);
+
+/* JSON has no infinity, but 1e999 reads as one: refused wherever a figure stands. Depth is that of
+ * the tables. */
+static int check_figures(const void *object, const struct hone_field *fields, size_t n_fields,
+                         struct hone_err *err)
+{
+    for (size_t i = 0; i < n_fields; i++) {
+        const struct hone_field *field = &fields[i];
+        const char *at = (const char *)object + field->offset;
+        int rc = 0;
+
+        if (field->type == HONE_FIELD_F64) {
+            double value;
+            memcpy(&value, at, sizeof(value));
+            if (isinf(value))
+                return hone_fail_at(err, HONE_E_ARG, field->name, "is not a finite number");
+        } else if (field->type == HONE_FIELD_OBJECT) {
+            const void *nested;
+            memcpy(&nested, at, sizeof(nested));
+            if (nested != NULL)
+                rc = check_figures(nested, field->of, field->n_of, err);
+        } else if (field->type == HONE_FIELD_ARRAY) {
+            struct hone_array array;
+            memcpy(&array, at, sizeof(array));
+            for (size_t k = 0; k < array.n && rc == 0; k++)
+                rc = check_figures((const char *)array.v + k * field->of_size, field->of,
+                                   field->n_of, err);
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int check_axes(const struct hone_report *report, struct hone_err *err)
+{
+    const struct hone_workload_report *workloads = report->workloads.v;
+
+    for (size_t i = 0; i < report->workloads.n; i++) {
+        const struct hone_json *axes = workloads[i].axes;
+        if (axes == NULL)
+            continue;
+        if (hone_json_type(axes) != HONE_JSON_OBJECT || hone_json_size(axes) > HONE_LIMIT_AXES)
+            return hone_fail_at(err, HONE_E_ARG, "workloads[].axes",
+                                "must be an object of at most %d integers", HONE_LIMIT_AXES);
+        for (const struct hone_json *axis = hone_json_first(axes); axis != NULL;
+             axis = hone_json_next(axis)) {
+            int64_t value;
+            if (!hone_json_as_i64(axis, &value) ||
+                strlen(hone_json_key(axis)) > HONE_LIMIT_NAME_BYTES)
+                return hone_fail_at(err, HONE_E_ARG, "workloads[].axes", "must hold integers");
+        }
+    }
+    return 0;
+}
+
+static int check_words(struct hone_report *report, struct hone_err *err)
+{
+    const struct hone_point_report *points = report->points.v;
+    enum hone_reason reason;
+    const char *verdict;
+
+    if (!hone_reason_parse(report->reason, &reason))
+        return hone_fail_at(err, HONE_E_ARG, "reason", "'%.60s' is not in the verdict table",
+                            report->reason);
+    verdict = hone_verdict_name(hone_reason_row(reason)->verdict);
+    if (report->verdict != NULL && strcmp(report->verdict, verdict) != 0)
+        return hone_fail_at(err, HONE_E_ARG, "verdict", "'%.60s' does not follow from reason '%s'",
+                            report->verdict, report->reason);
+    for (size_t i = 0; i < report->points.n; i++)
+        if (!hone_reason_parse(points[i].reason, &reason))
+            return hone_fail_at(err, HONE_E_ARG, "points[].reason",
+                                "'%.60s' is not in the verdict table", points[i].reason);
+    if (report->best_point >= (int64_t)report->points.n)
+        return hone_fail_at(err, HONE_E_ARG, "best_point", "there are only %zu points",
+                            report->points.n);
+    report->verdict = verdict;
+    return 0;
+}
+
+/* An interval that does not hold its own middle, or a claim that the interval does not carry, is a
+ * lie. */
+static int check_ratios(const struct hone_array *ratios, struct hone_err *err)
+{
+    const struct hone_ratio *r = ratios->v;
+
+    for (size_t i = 0; i < ratios->n; i++) {
+        if (isnan(r[i].ratio) || isnan(r[i].low) || isnan(r[i].high))
+            continue;
+        if (r[i].low > r[i].ratio || r[i].ratio > r[i].high)
+            return hone_fail_at(err, HONE_E_ARG, "ratios[]",
+                                "%g lies outside its interval [%g, %g]", r[i].ratio, r[i].low,
+                                r[i].high);
+    }
+    return 0;
+}
+
+static int check_claim(const struct hone_report *report, struct hone_err *err)
+{
+    const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
+    const struct hone_workload_report *workloads = report->workloads.v;
+    bool is_claim = strcmp(report->reason, "faster") == 0;
+    int rc = check_ratios(&report->ratios, err);
+
+    for (size_t i = 0; i < report->workloads.n && rc == 0; i++)
+        rc = check_ratios(&workloads[i].ratios, err);
+    if (rc < 0)
+        return rc;
+    if (is_claim && (ratio == NULL || !(ratio->low > 1)))
+        return hone_fail_at(err, HONE_E_ARG, "reason",
+                            "faster needs an interval above 1 against the baseline");
+    if (is_claim && report->tier != NULL && strcmp(report->tier, "screen") == 0)
+        return hone_fail_at(err, HONE_E_ARG, "reason", "a screen may not say faster");
+    return 0;
+}
+
+int hone_report_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_report *ret,
+                      struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *json = NULL;
+    struct hone_report report;
+    int rc;
+
+    if (len > HONE_LIMIT_REPORT_BYTES)
+        return hone_fail(err, HONE_E_LIMIT, "report.json is %zu bytes, at most %u are read", len,
+                         HONE_LIMIT_REPORT_BYTES);
+    rc = hone_json_parse(text, len, &json, err);
+    if (rc < 0)
+        return rc;
+    rc = hone_fields_decode(json, hone_report_fields, hone_report_n_fields, &report, sizeof(report),
+                            pool, err);
+    if (rc == 0)
+        rc = check_figures(&report, hone_report_fields, hone_report_n_fields, err);
+    if (rc == 0)
+        rc = check_axes(&report, err);
+    if (rc == 0)
+        rc = check_words(&report, err);
+    if (rc == 0)
+        rc = check_claim(&report, err);
+    if (rc < 0)
+        return rc;
+    *ret = report;
+    return 0;
+}
+
+/* An infinite error is possible (a kernel that overflowed) and JSON cannot say it: such a figure is
+ * left out. */
+static void drop_nulls(struct hone_json *value)
+{
+    struct hone_json *next;
+
+    for (struct hone_json *child = hone_json_first(value); child != NULL; child = next) {
+        next = hone_json_next(child);
+        if (hone_json_key(child) != NULL && hone_json_type(child) == HONE_JSON_NULL)
+            hone_json_free(hone_json_detach(value, hone_json_key(child)));
+        else
+            drop_nulls(child);
+    }
+}
+
+char *hone_report_print(const struct hone_report *report)
+{
+    HONE_AUTOJSON struct hone_json *json =
+        hone_fields_encode(report, hone_report_fields, hone_report_n_fields);
+
+    drop_nulls(json);
+    return hone_json_print(json);
+}
+
+const struct hone_ratio *hone_report_ratio(const struct hone_report *report, const char *against)
+{
+    const struct hone_ratio *ratios = report->ratios.v;
+
+    for (size_t i = 0; i < report->ratios.n; i++)
+        if (strcmp(ratios[i].against, against) == 0)
+            return &ratios[i];
+    return NULL;
+}
