@@ -15,6 +15,8 @@
 #define HONE_LIMIT_LOG_BYTES         (256u << 10) /* kept output of one child */
 #define HONE_LIMIT_REPORT_BYTES      (4u << 20)   /* report.json from the runner */
 #define HONE_LIMIT_TREE_REPORT_BYTES (16u << 10)  /* report.json in a commit's tree */
+#define HONE_LIMIT_TRAILERS          64           /* trailers of one commit */
+#define HONE_LIMIT_RECORD_BYTES      (16u << 20)  /* data text of one ledger record */
 #define HONE_LIMIT_AXES              16           /* axes of a task */
 #define HONE_LIMIT_TENSORS           16           /* inputs plus outputs of a task */
 #define HONE_LIMIT_RANK              6
@@ -25,10 +27,11 @@
 #define HONE_LIMIT_EXPR_DEPTH        32
 #define HONE_LIMIT_TUNABLES          8
 #define HONE_LIMIT_TUNE_VALUES       32
-#define HONE_LIMIT_TUNE_POINTS       256   /* combinations of one sweep */
-#define HONE_LIMIT_TUNE_COMBINATIONS 65536 /* tried against where() while making a sweep's points  \
-                                            */
-#define HONE_LIMIT_FLAGS            16     /* compiler options of one candidate */
+#define HONE_LIMIT_TUNE_POINTS       256 /* combinations of one sweep */
+#define HONE_LIMIT_TUNE_COMBINATIONS                                                               \
+    65536                              /* tried against where() while making a sweep's points      \
+                                        */
+#define HONE_LIMIT_FLAGS            16 /* compiler options of one candidate */
 #define HONE_LIMIT_TIMEOUT_MS       3600000
 #define HONE_LIMIT_TUNE_VALUE       1000000000 /* a tunable lies in -this..this */
 #define HONE_LIMIT_STAGES           8          /* stages of one job */

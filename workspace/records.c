@@ -1,0 +1,264 @@
+/* Field tables of the ledger's records, and the few checks that a table cannot express. */
+#include "workspace/records.h"
+
+#include <string.h>
+#include "workspace/base/limits.h"
+
+#define ID_BYTES   128 /* evaluation ids, hashes, tiers, verdict words */
+#define TEXT_BYTES (64u << 10)
+
+static const struct hone_field trailer_fields[] = {
+    HONE_FIELD(struct hone_trailer, key, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Trailer name."),
+    HONE_FIELD(struct hone_trailer, value, .required = true, .max_len = TEXT_BYTES,
+               .help = "Its value."),
+};
+
+static const struct hone_field version_fields[] = {
+    HONE_FIELD(struct hone_version, parent, .skip_empty = true, .max_len = HONE_COMMIT_BYTES,
+               .help = "Commit that was edited; absent: the root."),
+    HONE_FIELD(struct hone_version, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Task name."),
+    HONE_FIELD(struct hone_version, target, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Target."),
+    HONE_FIELD(struct hone_version, file_name, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Name of the source in the tree."),
+    HONE_FIELD(struct hone_version, source, .skip_empty = true, .max_len = HONE_LIMIT_SOURCE_BYTES,
+               .help = "Source; absent: as in the start record."),
+    HONE_FIELD(struct hone_version, report_json, .required = true,
+               .max_len = HONE_LIMIT_TREE_REPORT_BYTES, .help = "report.json of the tree."),
+    HONE_FIELD(struct hone_version, subject, .required = true, .max_len = TEXT_BYTES,
+               .help = "Subject line."),
+    HONE_FIELD(struct hone_version, body, .skip_empty = true, .max_len = TEXT_BYTES,
+               .help = "Body text."),
+    HONE_FIELD(struct hone_version, author, .skip_empty = true, .max_len = TEXT_BYTES,
+               .help = "Author name."),
+    HONE_FIELD(struct hone_version, time_s, .required = true, .unit = "s",
+               .help = "Commit time, Unix seconds."),
+    HONE_FIELD(struct hone_version, trailers, HONE_OF(struct hone_trailer, trailer_fields),
+               .skip_empty = true, .max_len = HONE_LIMIT_TRAILERS, .help = "Trailers in order."),
+};
+
+static const struct hone_field evidence_fields[] = {
+    HONE_FIELD(struct hone_record_evidence, commit, .required = true, .max_len = HONE_COMMIT_BYTES,
+               .help = "Version that was measured again."),
+    HONE_FIELD(struct hone_record_evidence, subject, .required = true, .max_len = TEXT_BYTES,
+               .help = "Subject line."),
+    HONE_FIELD(struct hone_record_evidence, report_json, .required = true,
+               .max_len = HONE_LIMIT_TREE_REPORT_BYTES, .help = "report.json of the tree."),
+    HONE_FIELD(struct hone_record_evidence, time_s, .required = true, .unit = "s",
+               .help = "Commit time, Unix seconds."),
+};
+
+static const struct hone_field start_fields[] = {
+    HONE_FIELD(struct hone_record_start, evaluation, .required = true, .max_len = ID_BYTES,
+               .help = "Evaluation id."),
+    HONE_FIELD(struct hone_record_start, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Task name."),
+    HONE_FIELD(struct hone_record_start, task_hash, .required = true, .max_len = ID_BYTES,
+               .help = "Hash of the pack."),
+    HONE_FIELD(struct hone_record_start, target, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Target."),
+    HONE_FIELD(struct hone_record_start, tier, .required = true, .max_len = ID_BYTES,
+               .help = "Tier of effort."),
+    HONE_FIELD(struct hone_record_start, parent, .skip_empty = true, .max_len = HONE_COMMIT_BYTES,
+               .help = "Commit that was edited."),
+    HONE_FIELD(struct hone_record_start, source, .required = true,
+               .max_len = HONE_LIMIT_SOURCE_BYTES, .help = "The candidate."),
+    HONE_FIELD(struct hone_record_start, flags, .skip_empty = true, .max_len = HONE_LIMIT_FLAGS,
+               .help = "Compiler options."),
+    HONE_FIELD(struct hone_record_start, tunables, .skip_empty = true, .help = "Tunable values."),
+    HONE_FIELD(struct hone_record_start, caller, .skip_empty = true, .max_len = TEXT_BYTES,
+               .help = "Who asked."),
+};
+
+static const struct hone_field end_fields[] = {
+    HONE_FIELD(struct hone_record_end, evaluation, .required = true, .max_len = ID_BYTES,
+               .help = "Evaluation id."),
+    HONE_FIELD(struct hone_record_end, start, .skip_empty = true,
+               .help = "Number of its start record."),
+    HONE_FIELD(struct hone_record_end, key, .skip_empty = true, .max_len = ID_BYTES,
+               .help = "Cache key."),
+    HONE_FIELD(struct hone_record_end, verdict, .required = true, .max_len = ID_BYTES,
+               .help = "Verdict word."),
+    HONE_FIELD(struct hone_record_end, reason, .required = true, .max_len = ID_BYTES,
+               .help = "Reason word."),
+    HONE_FIELD_OBJ(struct hone_record_end, version, version_fields, .skip_empty = true,
+                   .help = "What to commit."),
+    HONE_FIELD_OBJ(struct hone_record_end, evidence, evidence_fields, .skip_empty = true,
+                   .help = "Evidence to commit."),
+};
+
+static const struct hone_field commit_fields[] = {
+    HONE_FIELD(struct hone_record_commit, evaluation, .required = true, .max_len = ID_BYTES,
+               .help = "Evaluation id."),
+    HONE_FIELD(struct hone_record_commit, commit, .required = true, .max_len = HONE_COMMIT_BYTES,
+               .help = "Its commit."),
+};
+
+static const struct hone_field branch_fields[] = {
+    HONE_FIELD(struct hone_record_branch, name, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Branch below search/."),
+    HONE_FIELD(struct hone_record_branch, commit, .required = true, .max_len = HONE_COMMIT_BYTES,
+               .help = "Commit it points at."),
+};
+
+static const struct hone_field file_fields[] = {
+    HONE_FIELD(struct hone_record_file, name, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "File name."),
+    HONE_FIELD(struct hone_record_file, text, .required = true, .max_len = TEXT_BYTES,
+               .help = "Contents."),
+};
+
+static const struct hone_field root_fields[] = {
+    HONE_FIELD(struct hone_record_root, commit, .required = true, .max_len = HONE_COMMIT_BYTES,
+               .help = "Id of the root commit."),
+    HONE_FIELD(struct hone_record_root, time_s, .required = true, .unit = "s",
+               .help = "Commit time, Unix seconds."),
+    HONE_FIELD(struct hone_record_root, files, HONE_OF(struct hone_record_file, file_fields),
+               .required = true, .max_len = 16, .help = "Files of its tree."),
+};
+
+static int append(struct hone_ledger *ledger, const char *type, const void *from,
+                  const struct hone_field *fields, size_t n_fields, uint64_t *ret_n,
+                  struct hone_err *err)
+{
+    struct hone_json *data HONE_AUTOJSON = hone_fields_encode(from, fields, n_fields);
+    /* What a replay would refuse must not be acknowledged. */
+    if (hone_fields_validate(data, fields, n_fields, err) < 0)
+        return hone_wrap(err, "ledger record %s", type);
+    return hone_ledger_append(ledger, type, data, ret_n, err);
+}
+
+/* JSON text replaces bytes that are no UTF-8; a source changed that way would rebuild to another
+ * commit. */
+static int check_utf8(const char *what, const char *text, struct hone_err *err)
+{
+    if (!text)
+        return 0;
+    struct hone_json *json HONE_AUTOJSON = hone_json_new_str(text);
+    if (strcmp(hone_json_str(json), text) != 0)
+        return hone_fail_at(err, HONE_E_ARG, what, "is not valid UTF-8; save the file as UTF-8");
+    return 0;
+}
+
+int hone_record_append_start(struct hone_ledger *ledger, const struct hone_record_start *start,
+                             uint64_t *ret_n, struct hone_err *err)
+{
+    int rc = check_utf8("source", start->source, err);
+    if (rc < 0)
+        return rc;
+    return append(ledger, HONE_RECORD_START, start, start_fields, HONE_COUNTOF(start_fields), ret_n,
+                  err);
+}
+
+int hone_record_append_end(struct hone_ledger *ledger, const struct hone_record_end *end,
+                           uint64_t *ret_n, struct hone_err *err)
+{
+    if (end->version) {
+        if (!end->version->source && end->start <= 0)
+            return hone_fail_at(err, HONE_E_ARG, "start",
+                                "must be the number of the start record when the version has no "
+                                "source of its own");
+        int rc = check_utf8("version.source", end->version->source, err);
+        if (rc == 0)
+            rc = check_utf8("version.report_json", end->version->report_json, err);
+        if (rc < 0)
+            return rc;
+    }
+    return append(ledger, HONE_RECORD_END, end, end_fields, HONE_COUNTOF(end_fields), ret_n, err);
+}
+
+int hone_record_append_commit(struct hone_ledger *ledger, const struct hone_record_commit *commit,
+                              uint64_t *ret_n, struct hone_err *err)
+{
+    return append(ledger, HONE_RECORD_COMMIT, commit, commit_fields, HONE_COUNTOF(commit_fields),
+                  ret_n, err);
+}
+
+int hone_record_append_branch(struct hone_ledger *ledger, const struct hone_record_branch *branch,
+                              uint64_t *ret_n, struct hone_err *err)
+{
+    return append(ledger, HONE_RECORD_BRANCH, branch, branch_fields, HONE_COUNTOF(branch_fields),
+                  ret_n, err);
+}
+
+int hone_record_append_root(struct hone_ledger *ledger, const struct hone_record_root *root,
+                            uint64_t *ret_n, struct hone_err *err)
+{
+    return append(ledger, HONE_RECORD_ROOT, root, root_fields, HONE_COUNTOF(root_fields), ret_n,
+                  err);
+}
+
+int hone_record_decode_start(const struct hone_json *data, struct hone_pool *pool,
+                             struct hone_record_start *ret, struct hone_err *err)
+{
+    return hone_fields_decode(data, start_fields, HONE_COUNTOF(start_fields), ret, sizeof(*ret),
+                              pool, err);
+}
+
+int hone_record_decode_end(const struct hone_json *data, struct hone_pool *pool,
+                           struct hone_record_end *ret, struct hone_err *err)
+{
+    return hone_fields_decode(data, end_fields, HONE_COUNTOF(end_fields), ret, sizeof(*ret), pool,
+                              err);
+}
+
+int hone_record_decode_commit(const struct hone_json *data, struct hone_pool *pool,
+                              struct hone_record_commit *ret, struct hone_err *err)
+{
+    return hone_fields_decode(data, commit_fields, HONE_COUNTOF(commit_fields), ret, sizeof(*ret),
+                              pool, err);
+}
+
+int hone_record_decode_branch(const struct hone_json *data, struct hone_pool *pool,
+                              struct hone_record_branch *ret, struct hone_err *err)
+{
+    return hone_fields_decode(data, branch_fields, HONE_COUNTOF(branch_fields), ret, sizeof(*ret),
+                              pool, err);
+}
+
+int hone_record_decode_root(const struct hone_json *data, struct hone_pool *pool,
+                            struct hone_record_root *ret, struct hone_err *err)
+{
+    return hone_fields_decode(data, root_fields, HONE_COUNTOF(root_fields), ret, sizeof(*ret), pool,
+                              err);
+}
+
+struct find_start {
+    uint64_t n;
+    struct hone_pool *pool;
+    struct hone_record_start *ret;
+    bool is_found;
+};
+
+static int on_record(void *arg, uint64_t n, int64_t wall_ms HONE_UNUSED, const char *type,
+                     const struct hone_json *data, struct hone_err *err)
+{
+    struct find_start *find = arg;
+    if (n == find->n && strcmp(type, HONE_RECORD_START) == 0) {
+        int rc = hone_record_decode_start(data, find->pool, find->ret, err);
+        if (rc < 0)
+            return rc;
+        find->is_found = true;
+    }
+    return hone_fail(err, HONE_E_CANCEL,
+                     "end of search"); /* only the first record is of interest */
+}
+
+int hone_record_read_start(struct hone_ledger *ledger, uint64_t n, struct hone_pool *pool,
+                           struct hone_record_start *ret, struct hone_err *err)
+{
+    struct hone_record_start start = {.evaluation = NULL};
+    struct find_start find = {.n = n, .pool = pool, .ret = &start};
+    struct hone_err scan_err = HONE_ERR_INIT;
+    int rc = hone_ledger_scan(ledger, n, on_record, &find, &scan_err);
+    if (find.is_found) {
+        *ret = start;
+        return 0;
+    }
+    if (rc < 0 && rc != HONE_E_CANCEL)
+        return hone_fail(err, scan_err.code, "%s", scan_err.message);
+    return hone_fail(err, HONE_E_NOT_FOUND, "ledger record %llu is no %s", (unsigned long long)n,
+                     HONE_RECORD_START);
+}
