@@ -46,7 +46,7 @@ char *hone_sprintf(const char *fmt, ...) HONE_PRINTF(1, 2); /* owned by the call
 /* Scope clean-up for the usual owners. */
 void hone_free_ptr(void *pointer_to_pointer); /* free(*p); *p = NULL */
 void hone_close_fd(int *fd);                  /* close(*fd) when >= 0; *fd = -1; keeps errno */
-#define HONE_AUTOFREE HONE_CLEANUP(hone_free_ptr)
+#define HONE_AUTOFREE  HONE_CLEANUP(hone_free_ptr)
 #define HONE_AUTOCLOSE HONE_CLEANUP(hone_close_fd)
 
 static inline int64_t hone_min_i64(int64_t a, int64_t b)

@@ -1,7 +1,7 @@
 /* Growing byte buffer with a limit, and a pool (region) that owns the memory of one call.
  *
- * hone_buf  bytes whose amount comes from outside. Appending past the limit, or without memory, marks the
- *           buffer as failed; later appends do nothing; hone_buf_check tells once at the end.
+ * hone_buf  bytes whose amount comes from outside. Appending past the limit, or without memory,
+ * marks the buffer as failed; later appends do nothing; hone_buf_check tells once at the end.
  * hone_pool all small allocations of one request; freed in one go. Not thread safe: one owner. */
 #ifndef HONE_BASE_BUF_H
 #define HONE_BASE_BUF_H
@@ -15,9 +15,13 @@ struct hone_buf {
     size_t cap;
     size_t limit; /* 0: HONE_LIMIT_BUF_BYTES */
     bool has_failed;
+    bool is_out_of_memory; /* why it failed; else the limit */
 };
 
-#define HONE_BUF_INIT {.data = NULL}
+#define HONE_BUF_INIT                                                                              \
+    {                                                                                              \
+        .data = NULL                                                                               \
+    }
 
 void hone_buf_done(struct hone_buf *buf); /* usable as HONE_CLEANUP */
 void hone_buf_add(struct hone_buf *buf, const void *bytes, size_t len);
@@ -33,9 +37,13 @@ struct hone_pool; /* opaque */
 struct hone_pool *hone_pool_new(void);
 void hone_pool_free(struct hone_pool *pool);
 void hone_pool_free_ptr(struct hone_pool **pool); /* for HONE_CLEANUP */
-void *hone_pool_alloc(struct hone_pool *pool, size_t size); /* zeroed, 16-byte aligned, never NULL */
+void *hone_pool_alloc(struct hone_pool *pool,
+                      size_t size); /* zeroed, 16-byte aligned, never NULL */
 char *hone_pool_strdup(struct hone_pool *pool, const char *text); /* NULL gives NULL */
 char *hone_pool_strndup(struct hone_pool *pool, const char *text, size_t len);
+/* Runs fn(arg) when the pool is freed, last registered first: for what the pool's memory points to.
+ */
+void hone_pool_defer(struct hone_pool *pool, void (*fn)(void *arg), void *arg);
 char *hone_pool_printf(struct hone_pool *pool, const char *fmt, ...) HONE_PRINTF(2, 3);
 
 #endif

@@ -4,14 +4,15 @@
 
 #include "workspace/base/base.h"
 
-#define HONE_NS_PER_MS 1000000ll
-#define HONE_NS_PER_S  1000000000ll
+#define HONE_NS_PER_MS   1000000ll
+#define HONE_NS_PER_S    1000000000ll
 #define HONE_NO_DEADLINE INT64_MAX
 
-int64_t hone_now_ns(void);       /* monotonic */
-int64_t hone_wall_ms(void);      /* Unix time in milliseconds, for records only */
+int64_t hone_now_ns(void);               /* monotonic */
+int64_t hone_wall_ms(void);              /* Unix time in milliseconds, for records only */
 int64_t hone_deadline_in_ms(int64_t ms); /* now + ms; saturates */
-int hone_ms_until(int64_t deadline_ns);  /* for poll(): 0 when past, -1 for HONE_NO_DEADLINE, rounds up */
+int hone_ms_until(
+    int64_t deadline_ns); /* for poll(): 0 when past, -1 for HONE_NO_DEADLINE, rounds up */
 void hone_wall_text(int64_t wall_ms, char out[32]); /* 2026-11-20T23:15:00.123Z */
 
 #endif

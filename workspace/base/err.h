@@ -1,8 +1,8 @@
 /* The error object: a caller-owned value of fixed size, usable after fork and out of memory.
  *
- * Convention, everywhere in hone: a function that can fail returns 0 or a negative enum hone_code and
- * takes a struct hone_err * as its last parameter. err may be NULL. It is written exactly when the result
- * is negative; other outputs are then untouched. Making and returning is one statement:
+ * Convention, everywhere in hone: a function that can fail returns 0 or a negative enum hone_code
+ * and takes a struct hone_err * as its last parameter. err may be NULL. It is written exactly when
+ * the result is negative; other outputs are then untouched. Making and returning is one statement:
  *
  *     return hone_fail(err, HONE_E_LIMIT, "source is %zu bytes, at most %d are accepted", n, max);
  *
@@ -16,20 +16,20 @@
 
 enum hone_code {
     HONE_OK = 0,
-    HONE_E_BUG = -1,         /* a fault of hone itself */
-    HONE_E_ARG = -2,         /* a bad argument or bad input; the message says the fix */
-    HONE_E_NOT_FOUND = -3,   /* a named thing does not exist */
-    HONE_E_LIMIT = -4,       /* a named limit was exceeded */
-    HONE_E_TIMEOUT = -5,     /* a deadline passed */
-    HONE_E_CANCEL = -6,      /* the caller asked to stop */
-    HONE_E_IO = -7,          /* the system refused: native holds errno */
-    HONE_E_NOMEM = -8,       /* memory whose size input chose could not be had */
-    HONE_E_TARGET = -9,      /* device, compiler or runner failed */
+    HONE_E_BUG = -1,          /* a fault of hone itself */
+    HONE_E_ARG = -2,          /* a bad argument or bad input; the message says the fix */
+    HONE_E_NOT_FOUND = -3,    /* a named thing does not exist */
+    HONE_E_LIMIT = -4,        /* a named limit was exceeded */
+    HONE_E_TIMEOUT = -5,      /* a deadline passed */
+    HONE_E_CANCEL = -6,       /* the caller asked to stop */
+    HONE_E_IO = -7,           /* the system refused: native holds errno */
+    HONE_E_NOMEM = -8,        /* memory whose size input chose could not be had */
+    HONE_E_TARGET = -9,       /* device, compiler or runner failed */
     HONE_E_UNSUPPORTED = -10, /* not available on this machine or build */
-    HONE_E_AUTH = -11,       /* not allowed */
-    HONE_E_BUSY = -12,       /* somebody else holds it; try again */
-    HONE_E_EXISTS = -13,     /* already there */
-    HONE_E_CORRUPT = -14     /* stored data is damaged */
+    HONE_E_AUTH = -11,        /* not allowed */
+    HONE_E_BUSY = -12,        /* somebody else holds it; try again */
+    HONE_E_EXISTS = -13,      /* already there */
+    HONE_E_CORRUPT = -14      /* stored data is damaged */
 };
 
 #define HONE_ERR_MESSAGE_BYTES 400
@@ -37,12 +37,16 @@ enum hone_code {
 
 struct hone_err {
     enum hone_code code;
-    int native;                         /* errno or a library's own number; 0 if none */
-    char path[HONE_ERR_PATH_BYTES];     /* where in the input, e.g. "inputs.A.shape[1]"; "" if nowhere */
+    int native; /* errno or a library's own number; 0 if none */
+    char
+        path[HONE_ERR_PATH_BYTES]; /* where in the input, e.g. "inputs.A.shape[1]"; "" if nowhere */
     char message[HONE_ERR_MESSAGE_BYTES]; /* always terminated, cut at a whole UTF-8 character */
 };
 
-#define HONE_ERR_INIT {.code = HONE_OK}
+#define HONE_ERR_INIT                                                                              \
+    {                                                                                              \
+        .code = HONE_OK                                                                            \
+    }
 
 /* Sets err and returns code. */
 int hone_fail(struct hone_err *err, enum hone_code code, const char *fmt, ...) HONE_PRINTF(3, 4);

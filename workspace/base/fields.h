@@ -1,7 +1,8 @@
-/* Field tables: one const table per struct gives the JSON decoder, the encoder, the JSON schema (2020-12) and the help text.
+/* Field tables: one const table per struct gives the JSON decoder, the encoder, the JSON schema
+ * (2020-12) and the help text.
  *
- * The row's type is inferred from the struct member by _Generic, so a table that disagrees with its struct
- * does not compile. Member types and their JSON form:
+ * The row's type is inferred from the struct member by _Generic, so a table that disagrees with its
+ * struct does not compile. Member types and their JSON form:
  *
  *     bool                    true / false
  *     int64_t                 integer (or a string of digits, for values beyond 2^53)
@@ -11,12 +12,14 @@
  *     struct hone_i64s        array of integers
  *     struct hone_f64s        array of numbers
  *     struct hone_array       array of objects, described by .of / .n_of / .of_size
- *     struct hone_json *      any JSON (.json_schema may hold schema text); borrowed from nothing: lives in the pool's life
- *     struct X *              (HONE_FIELD_OBJ) pointer to a nested struct, described by .of / .n_of / .of_size
+ *     struct hone_json *      any JSON (.json_schema may hold schema text); borrowed from nothing:
+ * lives in the pool's life struct X *              (HONE_FIELD_OBJ) pointer to a nested struct,
+ * described by .of / .n_of / .of_size
  *
- * Decoding refuses unknown members, wrong types, missing required ones, values outside min..max, strings longer than max_len or not in
- * .choices; the error's path names the member ("workloads[2].axes.M") and the message says what is accepted.
- * Everything decoded lives in the pool. Not set members take .fallback_* (zero, NULL, false when not given). */
+ * Decoding refuses unknown members, wrong types, missing required ones, values outside min..max,
+ * strings longer than max_len or not in .choices; the error's path names the member
+ * ("workloads[2].axes.M") and the message says what is accepted. Everything decoded lives in the
+ * pool. Not set members take .fallback_* (zero, NULL, false when not given). */
 #ifndef HONE_BASE_FIELDS_H
 #define HONE_BASE_FIELDS_H
 
@@ -59,15 +62,16 @@ struct hone_field {
     const char *help; /* one sentence */
     const char *unit; /* "ms", "bytes"... or NULL */
     bool required;
-    bool skip_empty;     /* encoder: leave out when NULL, empty, false or 0 (NaN doubles are always left out) */
-    bool is_secret;      /* never printed */
-    int64_t min, max;    /* for numbers; both 0: no bound */
-    size_t max_len;      /* for strings and arrays; 0: HONE_LIMIT_FIELD_BYTES / HONE_LIMIT_FIELD_ITEMS */
+    bool skip_empty; /* encoder: leave out when NULL, empty, false or 0 (NaN doubles are always left
+                        out) */
+    bool is_secret;  /* never printed */
+    int64_t min, max; /* for numbers; both 0: no bound */
+    size_t max_len; /* for strings and arrays; 0: HONE_LIMIT_FIELD_BYTES / HONE_LIMIT_FIELD_ITEMS */
     int64_t fallback_i64;
     double fallback_f64;
     bool fallback_bool;
     const char *fallback_str;
-    const char *const *choices; /* NULL-terminated list for strings */
+    const char *const *choices;  /* NULL-terminated list for strings */
     const struct hone_field *of; /* nested table */
     size_t n_of;
     size_t of_size;
@@ -82,7 +86,8 @@ struct hone_field {
              struct hone_array: HONE_FIELD_ARRAY, struct hone_json *: HONE_FIELD_JSON)
 /* clang-format on */
 
-/* One row: HONE_FIELD(struct verify_in, timeout_ms, .min = 1, .max = 60000, .unit = "ms", .help = "Wall limit.") */
+/* One row: HONE_FIELD(struct verify_in, timeout_ms, .min = 1, .max = 60000, .unit = "ms", .help =
+ * "Wall limit.") */
 #define HONE_FIELD(type_, member_, ...)                                                            \
     {                                                                                              \
         .name = #member_, .type = HONE_FIELD_TYPE_OF(((type_ *)0)->member_),                       \
@@ -92,22 +97,27 @@ struct hone_field {
 #define HONE_FIELD_OBJ(type_, member_, table_, ...)                                                \
     {                                                                                              \
         .name = #member_, .type = HONE_FIELD_OBJECT, .offset = offsetof(type_, member_),           \
-        .of = (table_), .n_of = HONE_COUNTOF(table_),                                              \
-        .of_size = sizeof(*((type_ *)0)->member_), __VA_ARGS__                                     \
+        .of = (table_), .n_of = HONE_COUNTOF(table_), .of_size = sizeof(*((type_ *)0)->member_),   \
+        __VA_ARGS__                                                                                \
     }
-/* The nested part of an array-of-objects row: HONE_FIELD(struct t, inputs, HONE_OF(struct tensor, tensor_fields)) */
-#define HONE_OF(elem_type_, table_) .of = (table_), .n_of = HONE_COUNTOF(table_), .of_size = sizeof(elem_type_)
+/* The nested part of an array-of-objects row: HONE_FIELD(struct t, inputs, HONE_OF(struct tensor,
+ * tensor_fields)) */
+#define HONE_OF(elem_type_, table_)                                                                \
+    .of = (table_), .n_of = HONE_COUNTOF(table_), .of_size = sizeof(elem_type_)
 
 /* Fills *ret_struct (zeroed first). HONE_E_ARG or HONE_E_LIMIT with err->path. */
-int hone_fields_decode(const struct hone_json *object, const struct hone_field *fields, size_t n_fields,
-                       void *ret_struct, size_t struct_size, struct hone_pool *pool, struct hone_err *err);
+int hone_fields_decode(const struct hone_json *object, const struct hone_field *fields,
+                       size_t n_fields, void *ret_struct, size_t struct_size,
+                       struct hone_pool *pool, struct hone_err *err);
 /* Owned by the caller. HONE_FIELD_JSON members are copied. */
-struct hone_json *hone_fields_encode(const void *from, const struct hone_field *fields, size_t n_fields);
-/* {"type":"object","properties":...,"required":[...],"additionalProperties":false}; owned by the caller. */
+struct hone_json *hone_fields_encode(const void *from, const struct hone_field *fields,
+                                     size_t n_fields);
+/* {"type":"object","properties":...,"required":[...],"additionalProperties":false}; owned by the
+ * caller. */
 struct hone_json *hone_fields_schema(const struct hone_field *fields, size_t n_fields);
 /* Checks a value against a table without a struct: what the tests do with every tool result. */
-int hone_fields_validate(const struct hone_json *object, const struct hone_field *fields, size_t n_fields,
-                         struct hone_err *err);
+int hone_fields_validate(const struct hone_json *object, const struct hone_field *fields,
+                         size_t n_fields, struct hone_err *err);
 /* One line per member: "  name  type  help (unit, default, range)". */
 void hone_fields_help(const struct hone_field *fields, size_t n_fields, struct hone_buf *out);
 

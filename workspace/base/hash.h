@@ -1,4 +1,5 @@
-/* Content hashes: SHA-256 (libmd) for identity, printed as 64 hex digits. Random bytes from the system. Thread safe. */
+/* Content hashes: SHA-256 (libmd) for identity, printed as 64 hex digits. Random bytes from the
+ * system. Thread safe. */
 #ifndef HONE_BASE_HASH_H
 #define HONE_BASE_HASH_H
 
@@ -10,7 +11,7 @@ void hone_hash(const void *bytes, size_t len, char ret_hex[HONE_HASH_TEXT_BYTES]
 
 /* Incremental: parts are framed (length then bytes), so that ("ab","c") and ("a","bc") differ. */
 struct hone_hasher {
-    _Alignas(16) unsigned char state[128];
+    _Alignas(16) unsigned char state[256];
 };
 void hone_hasher_init(struct hone_hasher *h);
 void hone_hasher_part(struct hone_hasher *h, const void *bytes, size_t len);

@@ -3,12 +3,11 @@
 #ifndef HONE_BASE_LIMITS_H
 #define HONE_BASE_LIMITS_H
 
-#define HONE_LIMIT_BUF_BYTES  (64u << 20) /* default bound of a hone_buf */
-#define HONE_LIMIT_JSON_BYTES (16u << 20) /* one JSON text */
-#define HONE_LIMIT_JSON_DEPTH 64
-#define HONE_LIMIT_FIELD_BYTES                                                                     \
-    (1u << 20) /* one string of a request unless its row says otherwise */
-#define HONE_LIMIT_FIELD_ITEMS       4096 /* one array of a request unless its row says otherwise */
+#define HONE_LIMIT_BUF_BYTES         (64u << 20) /* default bound of a hone_buf */
+#define HONE_LIMIT_JSON_BYTES        (16u << 20) /* one JSON text */
+#define HONE_LIMIT_JSON_DEPTH        64
+#define HONE_LIMIT_FIELD_BYTES       (1u << 20)   /* one string whose row gives no max_len */
+#define HONE_LIMIT_FIELD_ITEMS       4096         /* one array whose row gives no max_len */
 #define HONE_LIMIT_SOURCE_BYTES      (1u << 20)   /* a candidate's source */
 #define HONE_LIMIT_NAME_BYTES        64           /* task, branch and file stems */
 #define HONE_LIMIT_FILE_BYTES        (64u << 20)  /* a file that hone reads whole */

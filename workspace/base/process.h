@@ -1,60 +1,67 @@
 /* Child processes with a deadline, captured output, and kill of everything they started.
  *
- * A child runs in a process group and session of its own; the child and (through PR_SET_CHILD_SUBREAPER of the caller, set by
- * hone_process_init) all its descendants are killed and reaped on deadline, cancel or hone_process_done. No shell is involved: argv is an array.
- * hone_process_run is for "run this, give me the output"; start/wait are for talking to a child while it runs. */
+ * A child runs in a process group and session of its own; the child and (through
+ * PR_SET_CHILD_SUBREAPER of the caller, set by hone_process_init) all its descendants are killed
+ * and reaped on deadline, cancel or hone_process_done. No shell is involved: argv is an array.
+ * hone_process_run is for "run this, give me the output"; start/wait are for talking to a child
+ * while it runs. */
 #ifndef HONE_BASE_PROCESS_H
 #define HONE_BASE_PROCESS_H
 
 #include <stdatomic.h>
 #include "workspace/base/buf.h"
 
-/* Cancellation flag that one thread sets and another polls; also wakes a waiting hone_process_wait through the eventfd. */
+/* Cancellation flag that one thread sets and another polls; also wakes a waiting hone_process_wait
+ * through the eventfd. */
 struct hone_cancel {
     atomic_bool is_set;
     int event_fd; /* readable once set */
 };
 int hone_cancel_init(struct hone_cancel *cancel, struct hone_err *err);
-void hone_cancel_set(struct hone_cancel *cancel); /* any thread, async-signal-safe */
+void hone_cancel_set(struct hone_cancel *cancel);          /* any thread, async-signal-safe */
 bool hone_cancel_is_set(const struct hone_cancel *cancel); /* NULL: false */
 void hone_cancel_done(struct hone_cancel *cancel);
 
 struct hone_process_spec {
-    const char *const *argv;   /* NULL-terminated; argv[0] is a path, or a name looked up in /usr/bin and /bin only */
-    const char *const *env;    /* NULL-terminated "A=b"; NULL: a minimal one (PATH, LANG=C) */
-    const char *cwd;           /* NULL: inherit */
-    const char *stdin_text;    /* NULL: /dev/null */
+    const char *const *argv; /* NULL-terminated; argv[0] is a path, or a name looked up in /usr/bin
+                                and /bin only */
+    const char *const *env;  /* NULL-terminated "A=b"; NULL: a minimal one (PATH, LANG=C) */
+    const char *cwd;         /* NULL: inherit */
+    const char *stdin_text;  /* NULL: /dev/null */
     size_t stdin_len;
-    size_t out_limit;          /* kept bytes of stdout and of stderr, each; the rest is read and dropped (0: HONE_LIMIT_LOG_BYTES) */
-    int64_t deadline_ns;       /* absolute; HONE_NO_DEADLINE */
+    size_t out_limit; /* kept bytes of stdout and of stderr, each; the rest is read and dropped (0:
+                         HONE_LIMIT_LOG_BYTES) */
+    int64_t deadline_ns;              /* absolute; HONE_NO_DEADLINE */
     const struct hone_cancel *cancel; /* may be NULL */
     /* Called for each whole line of stdout as it comes (without newline); NULL: none. */
     void (*on_line)(void *arg, const char *line, size_t len);
     void *on_line_arg;
-    int pass_fds[4];           /* descriptors the child keeps, as 3, 4, ...; n_pass_fds of them */
+    int pass_fds[4]; /* descriptors the child keeps, as 3, 4, ...; n_pass_fds of them */
     size_t n_pass_fds;
 };
 
 struct hone_process_result {
-    int exit_status;   /* 0-255, or -1 when killed by a signal */
-    int signal;        /* 0 or the signal */
+    int exit_status; /* 0-255, or -1 when killed by a signal */
+    int signal;      /* 0 or the signal */
     bool timed_out;
     bool cancelled;
     int64_t wall_ns;
-    int64_t cpu_ns;    /* user + system of the child and its waited-for children */
+    int64_t cpu_ns; /* user + system of the child and its waited-for children */
     int64_t max_rss_bytes;
-    char *out;         /* owned, NUL-terminated, may be cut */
+    char *out; /* owned, NUL-terminated, may be cut */
     size_t out_len;
     bool out_cut;
-    char *err;         /* owned; stderr */
+    char *err; /* owned; stderr */
     size_t err_len;
     bool err_cut;
 };
 
 /* Once per program, early: subreaper, SIGPIPE ignored. */
 void hone_process_init(void);
-/* Runs to the end. 0 when the child ran, however it ended (look at the result); HONE_E_TARGET when it could not be started. Blocks. Any thread. */
-int hone_process_run(const struct hone_process_spec *spec, struct hone_process_result *ret, struct hone_err *err);
+/* Runs to the end. 0 when the child ran, however it ended (look at the result); HONE_E_TARGET when
+ * it could not be started. Blocks. Any thread. */
+int hone_process_run(const struct hone_process_spec *spec, struct hone_process_result *ret,
+                     struct hone_err *err);
 void hone_process_result_done(struct hone_process_result *result);
 
 #endif
