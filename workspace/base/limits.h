@@ -15,6 +15,9 @@
 #define HONE_LIMIT_REPORT_BYTES      (4u << 20)   /* report.json from the runner */
 #define HONE_LIMIT_TREE_REPORT_BYTES (16u << 10)  /* report.json in a commit's tree */
 #define HONE_LIMIT_TRAILERS          64           /* trailers of one commit */
+#define HONE_LIMIT_SUBJECT_BYTES     200          /* subject line of a commit; the rest is cut */
+#define HONE_LIMIT_TRAILER_BYTES     1000         /* value of a trailer; the rest is cut */
+#define HONE_LIMIT_COMMIT_TEXT_BYTES (64u << 10)  /* body of a commit */
 #define HONE_LIMIT_RECORD_BYTES      (16u << 20)  /* data text of one ledger record */
 #define HONE_LIMIT_AXES              16           /* axes of a task */
 #define HONE_LIMIT_TENSORS           16           /* inputs plus outputs of a task */
@@ -22,6 +25,8 @@
 #define HONE_LIMIT_WORKLOADS         64
 #define HONE_LIMIT_ELEMENTS          (1ll << 31) /* of one tensor */
 #define HONE_LIMIT_TENSOR_BYTES      (8ll << 30)
+#define HONE_LIMIT_PACK_FILES        256 /* files of a task pack */
+#define HONE_LIMIT_PACK_DEPTH        4   /* folders in folders of a task pack */
 #define HONE_LIMIT_EXPR_BYTES        512 /* an axis, flops or constraint expression */
 #define HONE_LIMIT_EXPR_DEPTH        32
 #define HONE_LIMIT_TUNABLES          8
@@ -50,5 +55,13 @@
 #define HONE_LIMIT_CALLS_PER_CONN   64   /* requests in flight on one connection */
 #define HONE_LIMIT_JOBS             1024 /* kept jobs */
 #define HONE_LIMIT_QUEUE            256  /* calls waiting for a worker */
+#define HONE_LIMIT_RPC_ID_BYTES     256  /* a request's id, when it is a string */
+#define HONE_LIMIT_BATCH            64 /* messages of one batch (revision 2025-03-26 alone has them) */
+#define HONE_LIMIT_INBOX_BYTES                                                                     \
+    (16u << 20) /* received messages of one connection that wait for their turn */
+#define HONE_LIMIT_HEAD_BYTES       16384 /* an HTTP request's head */
+#define HONE_LIMIT_HALF_OPEN        64    /* sockets that are no WebSocket yet */
+#define HONE_LIMIT_TOKEN_BYTES      128
+#define HONE_LIMIT_STDIO_LINE_BYTES (16u << 20)
 
 #endif

@@ -1,10 +1,12 @@
 /* Child processes with a deadline, captured output, and kill of everything they started.
  *
- * A child runs in a process group and session of its own; the child and (through
- * PR_SET_CHILD_SUBREAPER of the caller, set by hone_process_init) all its descendants are killed
- * and reaped on deadline, cancel or hone_process_done. No shell is involved: argv is an array.
- * hone_process_run is for "run this, give me the output"; start/wait are for talking to a child
- * while it runs. */
+ * A child runs in a session of its own, with stdin, stdout, stderr and the passed descriptors only.
+ * When it ends, by itself or on deadline or cancel, everything that it started is killed and
+ * reaped: its group, its session, its descendants, and daemons that left both (found as orphans of
+ * this program, which hone_process_init makes a subreaper, by the variable HONE_PROCESS in their
+ * environment). A program that wipes its environment, forks twice and calls setsid within
+ * microseconds can still escape: hostile code belongs into a jail with a pid namespace. No shell is
+ * involved: argv is an array. */
 #ifndef HONE_BASE_PROCESS_H
 #define HONE_BASE_PROCESS_H
 

@@ -1,0 +1,355 @@
+/* Field tables, inward: JSON checked against a table, and stored into the struct when there is one.
+ *
+ * Decode and validate are one walk: without a struct (base == NULL) nothing is stored. The only
+ * difference in what they take is null, which a caller may send for "not given" but a result must
+ * not contain. */
+#include "workspace/base/fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "workspace/base/limits.h"
+
+struct walk {
+    char path[HONE_ERR_PATH_BYTES];
+    struct hone_pool *pool; /* NULL: validate only */
+    struct hone_err *err;
+};
+
+static const char *json_word(const struct hone_json *value)
+{
+    static const char *const words[] = {
+        [HONE_JSON_NULL] = "null",       [HONE_JSON_BOOL] = "a boolean",
+        [HONE_JSON_NUMBER] = "a number", [HONE_JSON_STRING] = "a string",
+        [HONE_JSON_ARRAY] = "an array",  [HONE_JSON_OBJECT] = "an object",
+    };
+    return words[hone_json_type(value)];
+}
+
+/* Appends ".name" or "[index]" (name NULL); the result is the length to cut back to. */
+static size_t enter(struct walk *w, const char *name, size_t index)
+{
+    size_t len = strlen(w->path), room = sizeof(w->path) - len;
+    if (name == NULL)
+        snprintf(w->path + len, room, "[%zu]", index);
+    else
+        snprintf(w->path + len, room, "%s%.64s", len ? "." : "", name);
+    return len;
+}
+
+#define FAIL(w, code, fmt, ...)                                                                    \
+    hone_fail_at((w)->err, code, (w)->path, "%s%s" fmt, (w)->path, (w)->path[0] ? ": " : "",       \
+                 __VA_ARGS__)
+
+static int wrong_type(struct walk *w, const char *want, const struct hone_json *got)
+{
+    return FAIL(w, HONE_E_ARG, "expected %s, got %s", want, json_word(got));
+}
+
+/* ---- single values ---- */
+
+static bool has_max(const struct hone_field *f)
+{
+    return f->max > f->min || (f->max == f->min && f->max != 0) || (f->max == 0 && f->min < 0);
+}
+
+static bool has_min(const struct hone_field *f)
+{
+    return f->min != 0 || has_max(f);
+}
+
+static int check_range(struct walk *w, const struct hone_field *f, bool is_low, bool is_high,
+                       const char *got)
+{
+    const char *unit = f->unit ? f->unit : "", *gap = f->unit ? " " : "";
+    if (is_high || (is_low && has_max(f)))
+        return FAIL(w, HONE_E_ARG, "is %s, accepted are %lld to %lld%s%s", got, (long long)f->min,
+                    (long long)f->max, gap, unit);
+    if (is_low)
+        return FAIL(w, HONE_E_ARG, "is %s, at least %lld%s%s is accepted", got, (long long)f->min,
+                    gap, unit);
+    return 0;
+}
+
+static int read_i64(struct walk *w, const struct hone_field *f, const struct hone_json *value,
+                    int64_t *ret)
+{
+    int64_t v;
+    if (!hone_json_as_i64(value, &v)) {
+        if (hone_json_type(value) == HONE_JSON_NUMBER)
+            return FAIL(w, HONE_E_ARG, "expected %s", "an integer (64 bits), got another number");
+        return wrong_type(w, "an integer", value);
+    }
+    char got[32];
+    snprintf(got, sizeof(got), "%lld", (long long)v);
+    int rc = check_range(w, f, has_min(f) && v < f->min, has_max(f) && v > f->max, got);
+    if (rc == 0)
+        *ret = v;
+    return rc;
+}
+
+static int read_f64(struct walk *w, const struct hone_field *f, const struct hone_json *value,
+                    double *ret)
+{
+    double v;
+    if (!hone_json_as_f64(value, &v))
+        return wrong_type(w, "a number", value);
+    char got[40];
+    snprintf(got, sizeof(got), "%g", v);
+    int rc =
+        check_range(w, f, has_min(f) && v < (double)f->min, has_max(f) && v > (double)f->max, got);
+    if (rc == 0)
+        *ret = v;
+    return rc;
+}
+
+static int check_choice(struct walk *w, const struct hone_field *f, const char *text)
+{
+    if (f->choices == NULL)
+        return 0;
+    HONE_CLEANUP(hone_buf_done) struct hone_buf list = {.limit = HONE_ERR_MESSAGE_BYTES};
+    for (size_t i = 0; f->choices[i] != NULL; i++) {
+        if (strcmp(f->choices[i], text) == 0)
+            return 0;
+        hone_buf_printf(&list, "%s%s", i ? ", " : "", f->choices[i]);
+    }
+    return FAIL(w, HONE_E_ARG, "'%.60s' is not one of: %s", text, list.data ? list.data : "");
+}
+
+static int read_str(struct walk *w, const struct hone_field *f, size_t max,
+                    const struct hone_json *value, const char **ret)
+{
+    const char *text = hone_json_str(value);
+    if (text == NULL)
+        return wrong_type(w, "a string", value);
+    size_t len = strlen(text);
+    if (len > max)
+        return FAIL(w, HONE_E_LIMIT, "is %zu bytes, at most %zu are accepted", len, max);
+    int rc = check_choice(w, f, text);
+    if (rc == 0 && w->pool != NULL)
+        *ret = hone_pool_strndup(w->pool, text, len);
+    return rc;
+}
+
+/* ---- lists and nested structs ---- */
+
+static int walk_object(struct walk *w, const struct hone_json *object,
+                       const struct hone_field *fields, size_t n_fields, void *base);
+
+static int read_item(struct walk *w, const struct hone_field *f, const struct hone_json *value,
+                     void *items, size_t i)
+{
+    int64_t i64;
+    double f64;
+    const char *str = NULL;
+    int rc;
+    if (f->type == HONE_FIELD_STRS) {
+        rc = read_str(w, f, HONE_LIMIT_FIELD_BYTES, value, &str);
+        if (rc == 0 && items != NULL)
+            ((const char **)items)[i] = str;
+    } else if (f->type == HONE_FIELD_I64S) {
+        rc = read_i64(w, f, value, &i64);
+        if (rc == 0 && items != NULL)
+            ((int64_t *)items)[i] = i64;
+    } else if (f->type == HONE_FIELD_F64S) {
+        rc = read_f64(w, f, value, &f64);
+        if (rc == 0 && items != NULL)
+            ((double *)items)[i] = f64;
+    } else {
+        void *at = items ? (unsigned char *)items + i * f->of_size : NULL;
+        rc = walk_object(w, value, f->of, f->n_of, at);
+    }
+    return rc;
+}
+
+static size_t item_size(const struct hone_field *f)
+{
+    if (f->type == HONE_FIELD_STRS)
+        return sizeof(const char *);
+    if (f->type == HONE_FIELD_I64S)
+        return sizeof(int64_t);
+    return f->type == HONE_FIELD_F64S ? sizeof(double) : f->of_size;
+}
+
+static int read_list(struct walk *w, const struct hone_field *f, const struct hone_json *value,
+                     void *member)
+{
+    if (hone_json_type(value) != HONE_JSON_ARRAY)
+        return wrong_type(w, "an array", value);
+    size_t n = hone_json_size(value), max = f->max_len ? f->max_len : HONE_LIMIT_FIELD_ITEMS, i = 0;
+    if (n > max)
+        return FAIL(w, HONE_E_LIMIT, "has %zu items, at most %zu are accepted", n, max);
+    void *items = member && n ? hone_pool_alloc(w->pool, n * item_size(f)) : NULL;
+    for (struct hone_json *c = hone_json_first(value); c != NULL; c = hone_json_next(c), i++) {
+        size_t cut = enter(w, NULL, i);
+        int rc = read_item(w, f, c, items, i);
+        if (rc < 0)
+            return rc;
+        w->path[cut] = '\0';
+    }
+    if (member != NULL) {
+        struct hone_array list = {.v = items, .n = n};
+        memcpy(member, &list, sizeof(list));
+    }
+    return 0;
+}
+
+/* The four list structs are one pointer and one count, so that one store serves all. */
+#define SAME_AS_ARRAY(type)                                                                        \
+    _Static_assert(sizeof(type) == sizeof(struct hone_array) &&                                    \
+                       offsetof(type, n) == offsetof(struct hone_array, n),                        \
+                   "lists have one layout")
+SAME_AS_ARRAY(struct hone_strs);
+SAME_AS_ARRAY(struct hone_i64s);
+SAME_AS_ARRAY(struct hone_f64s);
+
+static void free_json(void *value)
+{
+    hone_json_free(value);
+}
+
+static int read_object(struct walk *w, const struct hone_field *f, const struct hone_json *value,
+                       void *member)
+{
+    void *nested = member ? hone_pool_alloc(w->pool, f->of_size) : NULL;
+    int rc = walk_object(w, value, f->of, f->n_of, nested);
+    if (rc == 0 && member != NULL)
+        memcpy(member, &nested, sizeof(nested));
+    return rc;
+}
+
+static int read_bool(struct walk *w, const struct hone_json *value, bool *ret)
+{
+    return hone_json_as_bool(value, ret) ? 0 : wrong_type(w, "true or false", value);
+}
+
+static int read_member(struct walk *w, const struct hone_field *f, const struct hone_json *value,
+                       void *member)
+{
+    union {
+        bool b;
+        int64_t i64;
+        double f64;
+        const char *str;
+        struct hone_json *json;
+    } v = {.i64 = 0};
+    size_t size = 0;
+    int rc = 0;
+    switch (f->type) {
+    case HONE_FIELD_BOOL:
+        size = sizeof(v.b);
+        rc = read_bool(w, value, &v.b);
+        break;
+    case HONE_FIELD_I64:
+        size = sizeof(v.i64);
+        rc = read_i64(w, f, value, &v.i64);
+        break;
+    case HONE_FIELD_F64:
+        size = sizeof(v.f64);
+        rc = read_f64(w, f, value, &v.f64);
+        break;
+    case HONE_FIELD_STR:
+        size = sizeof(v.str);
+        rc = read_str(w, f, f->max_len ? f->max_len : HONE_LIMIT_FIELD_BYTES, value, &v.str);
+        break;
+    case HONE_FIELD_JSON:
+        size = sizeof(v.json);
+        if (member != NULL) {
+            v.json = hone_json_copy(value);
+            hone_pool_defer(w->pool, free_json, v.json);
+        }
+        break;
+    case HONE_FIELD_OBJECT:
+        return read_object(w, f, value, member);
+    case HONE_FIELD_STRS:
+    case HONE_FIELD_I64S:
+    case HONE_FIELD_F64S:
+    case HONE_FIELD_ARRAY:
+        return read_list(w, f, value, member);
+    }
+    if (rc == 0 && member != NULL)
+        memcpy(member, &v, size);
+    return rc;
+}
+
+static void set_fallback(const struct hone_field *f, void *member)
+{
+    if (f->type == HONE_FIELD_BOOL)
+        memcpy(member, &f->fallback_bool, sizeof(bool));
+    else if (f->type == HONE_FIELD_I64)
+        memcpy(member, &f->fallback_i64, sizeof(int64_t));
+    else if (f->type == HONE_FIELD_F64)
+        memcpy(member, &f->fallback_f64, sizeof(double));
+    else if (f->type == HONE_FIELD_STR)
+        memcpy(member, &f->fallback_str, sizeof(const char *));
+}
+
+static const struct hone_field *find(const struct hone_field *fields, size_t n_fields,
+                                     const char *name)
+{
+    for (size_t i = 0; i < n_fields; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+static int unknown_member(struct walk *w, const char *name, const struct hone_field *fields,
+                          size_t n_fields)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf list = {.limit = HONE_ERR_MESSAGE_BYTES};
+    for (size_t i = 0; i < n_fields; i++)
+        hone_buf_printf(&list, "%s%s", i ? ", " : "", fields[i].name);
+    enter(w, name, 0);
+    return FAIL(w, HONE_E_ARG, "is not known here; known are: %s", list.data ? list.data : "none");
+}
+
+static int walk_object(struct walk *w, const struct hone_json *object,
+                       const struct hone_field *fields, size_t n_fields, void *base)
+{
+    if (hone_json_type(object) != HONE_JSON_OBJECT)
+        return wrong_type(w, "an object", object);
+    for (struct hone_json *c = hone_json_first(object); c != NULL; c = hone_json_next(c))
+        if (find(fields, n_fields, hone_json_key(c)) == NULL)
+            return unknown_member(w, hone_json_key(c), fields, n_fields);
+    for (size_t i = 0; i < n_fields; i++) {
+        const struct hone_field *f = &fields[i];
+        const struct hone_json *value = hone_json_get(object, f->name);
+        void *member = base ? (unsigned char *)base + f->offset : NULL;
+        size_t cut = enter(w, f->name, 0);
+        if (base != NULL && value != NULL && hone_json_type(value) == HONE_JSON_NULL &&
+            f->type != HONE_FIELD_JSON && !f->required)
+            value = NULL;
+        if (value != NULL) {
+            int rc = read_member(w, f, value, member);
+            if (rc < 0)
+                return rc;
+        } else if (f->required) {
+            return FAIL(w, HONE_E_ARG, "is required%s%s", f->help ? ": " : "",
+                        f->help ? f->help : "");
+        } else if (member != NULL) {
+            set_fallback(f, member);
+        }
+        w->path[cut] = '\0';
+    }
+    return 0;
+}
+
+int hone_fields_decode(const struct hone_json *object, const struct hone_field *fields,
+                       size_t n_fields, void *ret_struct, size_t struct_size,
+                       struct hone_pool *pool, struct hone_err *err)
+{
+    struct walk w = {.pool = pool, .err = err};
+    /* Decoded apart, because outputs stay untouched on failure. */
+    void *fresh = hone_pool_alloc(pool, struct_size);
+    int rc = walk_object(&w, object, fields, n_fields, fresh);
+    if (rc == 0)
+        memcpy(ret_struct, fresh, struct_size);
+    return rc;
+}
+
+int hone_fields_validate(const struct hone_json *object, const struct hone_field *fields,
+                         size_t n_fields, struct hone_err *err)
+{
+    struct walk w = {.pool = NULL, .err = err};
+    return walk_object(&w, object, fields, n_fields, NULL);
+}
