@@ -21,7 +21,6 @@ enum hone_dtype {
 };
 const char *hone_dtype_name(enum hone_dtype dtype);   /* "float32": the FlashInfer-Bench words */
 bool hone_dtype_parse(const char *word, enum hone_dtype *ret);
-const char *hone_role_name(enum hone_role role);      /* "activation"... */
 const char *hone_dtype_c_name(enum hone_dtype dtype); /* "float"; uint16_t for the 16-bit floats, uint8_t for bool on the CPU */
 int64_t hone_dtype_bytes(enum hone_dtype dtype);
 bool hone_dtype_is_float(enum hone_dtype dtype);
@@ -47,6 +46,7 @@ enum hone_role { /* decides how values are generated */
     HONE_ROLE_OFFSETS,     /* non-decreasing, first 0, last = offsets_total axis */
     HONE_ROLE_MASK         /* 0 or 1 */
 };
+const char *hone_role_name(enum hone_role role); /* "activation"... */
 
 struct hone_tensor {
     const char *name;

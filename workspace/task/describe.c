@@ -1,0 +1,155 @@
+/* A task for readers: the C signature, and everything as one JSON object. */
+#include <stdio.h>
+#include <string.h>
+#include "workspace/base/json.h"
+#include "workspace/task/parts.h"
+
+char *hone_task_signature(const struct hone_task *task)
+{
+    struct hone_buf buf = HONE_BUF_INIT;
+    hone_buf_printf(&buf, "void %s(", task->name);
+    for (size_t i = 0; i < task->n_inputs; i++)
+        hone_buf_printf(&buf, "%sconst %s *%s", i ? ", " : "",
+                        hone_dtype_c_name(task->inputs[i].dtype), task->inputs[i].name);
+    for (size_t i = 0; i < task->n_outputs; i++)
+        hone_buf_printf(&buf, ", %s *%s", hone_dtype_c_name(task->outputs[i].dtype),
+                        task->outputs[i].name);
+    for (size_t i = 0; i < task->n_scalars; i++)
+        hone_buf_printf(&buf, ", %s %s", hone_dtype_c_name(task->scalars[i].dtype),
+                        task->scalars[i].name);
+    for (size_t i = 0; i < task->n_axes; i++)
+        hone_buf_printf(&buf, ", int64_t %s", task->axes[i].name);
+    hone_buf_str(&buf, ")");
+    return hone_buf_steal(&buf);
+}
+
+static struct hone_json *describe_axis(const struct hone_axis *axis)
+{
+    static const char *const kinds[] = {
+        [HONE_AXIS_CONST] = "const", [HONE_AXIS_VAR] = "var", [HONE_AXIS_EXPR] = "expr"};
+    struct hone_json *json = hone_json_new_object();
+    hone_json_set_str(json, "type", kinds[axis->kind]);
+    if (axis->kind == HONE_AXIS_CONST)
+        hone_json_set_i64(json, "value", axis->value);
+    if (axis->kind == HONE_AXIS_EXPR)
+        hone_json_set_str(json, "expression", axis->expression);
+    if (axis->kind == HONE_AXIS_VAR) {
+        hone_json_set_i64(json, "min", axis->min);
+        hone_json_set_i64(json, "max", axis->max);
+        if (axis->multiple > 1)
+            hone_json_set_i64(json, "multiple", axis->multiple);
+        struct hone_json *draw = hone_json_new_array();
+        hone_json_push(draw, hone_json_new_i64(axis->draw_min));
+        hone_json_push(draw, hone_json_new_i64(axis->draw_max));
+        hone_json_set(json, "draw", draw);
+    }
+    if (axis->description && *axis->description)
+        hone_json_set_str(json, "description", axis->description);
+    return json;
+}
+
+static struct hone_json *describe_tensor(const struct hone_task *task, const struct hone_tensor *t,
+                                         bool is_input)
+{
+    struct hone_json *json = hone_json_new_object(), *shape = hone_json_new_array();
+    for (size_t d = 0; d < t->rank; d++)
+        hone_json_push(shape, hone_json_new_str(task->axes[t->shape[d]].name));
+    hone_json_set(json, "shape", shape);
+    hone_json_set_str(json, "dtype", hone_dtype_name(t->dtype));
+    if (is_input)
+        hone_json_set_str(json, "role", hone_role_name(t->role));
+    if (is_input && t->bound_axis >= 0)
+        hone_json_set_str(json, "bound", task->axes[t->bound_axis].name);
+    if (is_input && t->is_static)
+        hone_json_set_bool(json, "static", true);
+    if (t->description && *t->description)
+        hone_json_set_str(json, "description", t->description);
+    return json;
+}
+
+static struct hone_json *describe_tolerance(const struct hone_tolerance *tol)
+{
+    struct hone_json *json = hone_json_new_object();
+    hone_json_set_f64(json, "atol", tol->atol);
+    hone_json_set_f64(json, "rtol", tol->rtol);
+    hone_json_set_f64(json, "rel_l2", tol->rel_l2);
+    return json;
+}
+
+static struct hone_json *describe_workload(const struct hone_task *task,
+                                           const struct hone_workload *w)
+{
+    struct hone_json *json = hone_json_new_object(), *axes = hone_json_new_object();
+    double flops = 0, bytes = 0;
+    for (size_t a = 0; a < task->n_axes; a++)
+        hone_json_set_i64(axes, task->axes[a].name, w->axes[a]);
+    hone_json_set_str(json, "id", w->id);
+    hone_json_set(json, "axes", axes);
+    if (hone_task_eval(task, task->flops, w, &flops, NULL) == 0)
+        hone_json_set_f64(json, "flops", flops);
+    if (hone_task_eval(task, task->bytes, w, &bytes, NULL) == 0)
+        hone_json_set_f64(json, "bytes", bytes);
+    return json;
+}
+
+static void describe_policy(const struct hone_task *task, struct hone_json *json)
+{
+    struct hone_json *constraints = hone_json_new_array(), *oracle = hone_json_new_object();
+    for (size_t i = 0; i < task->n_constraints; i++)
+        hone_json_push(constraints, hone_json_new_str(task->constraints[i]));
+    hone_json_set(json, "constraints", constraints);
+    hone_json_set_str(json, "flops", task->flops);
+    hone_json_set_str(json, "bytes", task->bytes);
+    hone_json_set_str(oracle, "mode", task->is_oracle_naive_double ? "naive_double" : "items");
+    hone_json_set_str(oracle, "items", task->items);
+    if (task->steps)
+        hone_json_set_str(oracle, "steps", task->steps);
+    hone_json_set(json, "oracle", oracle);
+    hone_json_set_str(json, "cache", task->is_cold ? "cold" : "warm");
+    hone_json_set_bool(json, "deterministic", task->is_deterministic);
+    hone_json_set_str(json, "compute_precision", task->compute_precision);
+    hone_json_set_bool(json, "allow_lower_precision", task->allows_lower_precision);
+    hone_json_set_str(json, "library", task->allows_library ? "allowed" : "forbidden");
+}
+
+struct hone_json *hone_task_describe(const struct hone_task *task)
+{
+    struct hone_json *json = hone_json_new_object();
+    struct hone_json *axes = hone_json_new_object(), *inputs = hone_json_new_object();
+    struct hone_json *outputs = hone_json_new_object(), *scalars = hone_json_new_object();
+    struct hone_json *tolerance = hone_json_new_object(), *workloads = hone_json_new_array();
+    HONE_AUTOFREE char *signature = hone_task_signature(task);
+    hone_json_set_str(json, "name", task->name);
+    hone_json_set_str(json, "op_type", task->op_type);
+    hone_json_set_str(json, "description", task->description);
+    hone_json_set_str(json, "hash", task->hash);
+    hone_json_set_str(json, "signature", signature);
+    for (size_t i = 0; i < task->n_axes; i++)
+        hone_json_set(axes, task->axes[i].name, describe_axis(&task->axes[i]));
+    for (size_t i = 0; i < task->n_inputs; i++)
+        hone_json_set(inputs, task->inputs[i].name, describe_tensor(task, &task->inputs[i], true));
+    for (size_t i = 0; i < task->n_outputs; i++) {
+        hone_json_set(outputs, task->outputs[i].name,
+                      describe_tensor(task, &task->outputs[i], false));
+        hone_json_set(tolerance, task->outputs[i].name, describe_tolerance(&task->tolerance[i]));
+    }
+    for (size_t i = 0; i < task->n_scalars; i++) {
+        struct hone_json *scalar = hone_json_new_object();
+        hone_json_set_str(scalar, "dtype", hone_dtype_name(task->scalars[i].dtype));
+        hone_json_set_f64(scalar, "value", task->scalars[i].value);
+        hone_json_set_f64(scalar, "min", task->scalars[i].min);
+        hone_json_set_f64(scalar, "max", task->scalars[i].max);
+        hone_json_set(scalars, task->scalars[i].name, scalar);
+    }
+    for (size_t i = 0; i < task->n_workloads; i++)
+        hone_json_push(workloads, describe_workload(task, &task->workloads[i]));
+    hone_json_set(json, "axes", axes);
+    hone_json_set(json, "inputs", inputs);
+    hone_json_set(json, "outputs", outputs);
+    if (task->n_scalars > 0)
+        hone_json_set(json, "scalars", scalars);
+    hone_json_set(json, "tolerance", tolerance);
+    describe_policy(task, json);
+    hone_json_set(json, "workloads", workloads);
+    return json;
+}

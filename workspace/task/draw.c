@@ -1,0 +1,223 @@
+/* Sizes that nobody published: hidden workloads for the confirmation, and the tiny one for the
+ * smoke stage.
+ *
+ * A hidden size starts from a public one, so that its cost is known, and each var axis is then bent
+ * by a rule that finds the usual faults: one off, half a tile off, a prime, an odd size, a size
+ * from the draw range, the least legal one. A size that is illegal or costs more than the largest
+ * public one is drawn again; after N_TRIES axes only shrink. Everything follows from (key, index).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "workspace/base/rng.h"
+#include "workspace/task/parts.h"
+
+enum { N_TRIES = 64 };
+
+/* Ids must outlive the call without an owner: a constant table. They repeat after a hundred. */
+#define TEN(d)                                                                                     \
+    "hidden-" #d "0", "hidden-" #d "1", "hidden-" #d "2", "hidden-" #d "3", "hidden-" #d "4",      \
+        "hidden-" #d "5", "hidden-" #d "6", "hidden-" #d "7", "hidden-" #d "8", "hidden-" #d "9"
+static const char *const hidden_ids[] = {TEN(0), TEN(1), TEN(2), TEN(3), TEN(4),
+                                         TEN(5), TEN(6), TEN(7), TEN(8), TEN(9)};
+#define COST_MARGIN 1.10 /* times the most expensive public size */
+
+struct dice {
+    const uint8_t *key;
+    uint64_t stream, counter;
+};
+
+static int64_t roll(struct dice *dice, int64_t n) /* 0..n-1 */
+{
+    return (int64_t)(hone_rng_u64(dice->key, dice->stream, dice->counter++) % (uint64_t)n);
+}
+
+static bool is_prime(int64_t n)
+{
+    if (n < 4)
+        return n > 1;
+    if (n % 2 == 0)
+        return false;
+    for (int64_t d = 3; d * d <= n; d += 2)
+        if (n % d == 0)
+            return false;
+    return true;
+}
+
+static int64_t prime_at_or_below(int64_t n)
+{
+    while (n > 2 && !is_prime(n))
+        n--;
+    return hone_max_i64(n, 2);
+}
+
+static int64_t rule_one_off(struct dice *d, const struct hone_axis *axis, int64_t value)
+{
+    return value + (roll(d, 2) ? 1 : -1) * axis->multiple;
+}
+
+static int64_t rule_half_tile(struct dice *d, const struct hone_axis *axis, int64_t value)
+{
+    int64_t half = 4ll << roll(d, 4); /* tiles of 8, 16, 32, 64 */
+    half = (half + axis->multiple - 1) / axis->multiple * axis->multiple;
+    return value + (roll(d, 2) ? half : -half);
+}
+
+static int64_t rule_prime(struct dice *d, const struct hone_axis *axis, int64_t value)
+{
+    (void)axis;
+    return prime_at_or_below(value - roll(d, hone_max_i64(1, value / 8)));
+}
+
+static int64_t rule_range(struct dice *d, const struct hone_axis *axis, int64_t value)
+{
+    (void)value;
+    return axis->draw_min + roll(d, axis->draw_max - axis->draw_min + 1);
+}
+
+static int64_t rule_small(struct dice *d, const struct hone_axis *axis, int64_t value)
+{
+    (void)value;
+    return axis->draw_min + roll(d, hone_min_i64(17, axis->draw_max - axis->draw_min + 1));
+}
+
+static int64_t rule_keep(struct dice *d, const struct hone_axis *axis, int64_t value)
+{
+    (void)d;
+    (void)axis;
+    return value;
+}
+
+typedef int64_t rule_fn(struct dice *d, const struct hone_axis *axis, int64_t value);
+/* keep is here so that one axis can be odd while the others are as in public. */
+static rule_fn *const rules[] = {rule_one_off, rule_half_tile, rule_prime, rule_range,
+                                 rule_small,   rule_one_off,   rule_keep};
+
+static int64_t make_legal(const struct hone_axis *axis, int64_t value)
+{
+    int64_t low =
+        (hone_max_i64(axis->min, 1) + axis->multiple - 1) / axis->multiple * axis->multiple;
+    int64_t high = axis->max / axis->multiple * axis->multiple;
+    value = value / axis->multiple * axis->multiple;
+    return hone_max_i64(low, hone_min_i64(high, value));
+}
+
+struct cost {
+    double flops, bytes, items;
+};
+
+static int cost_of(const struct hone_task *task, const struct hone_workload *w, struct cost *ret)
+{
+    if (hone_task_eval(task, task->flops, w, &ret->flops, NULL) < 0 ||
+        hone_task_eval(task, task->bytes, w, &ret->bytes, NULL) < 0)
+        return -1;
+    return hone_task_eval(task, task->items, w, &ret->items, NULL);
+}
+
+static bool is_affordable(const struct hone_task *task, const struct hone_workload *w)
+{
+    struct cost top = {0}, mine;
+    for (size_t i = 0; i < task->n_workloads; i++) {
+        struct cost c;
+        if (cost_of(task, &task->workloads[i], &c) < 0)
+            return false;
+        top.flops = fmax(top.flops, c.flops);
+        top.bytes = fmax(top.bytes, c.bytes);
+    }
+    double steps = 1;
+    return cost_of(task, w, &mine) == 0 && mine.items >= 1 && mine.bytes >= 1 &&
+           (!task->steps ||
+            (hone_task_eval(task, task->steps, w, &steps, NULL) == 0 && steps >= 1)) &&
+           mine.flops <= top.flops * COST_MARGIN && mine.bytes <= top.bytes * COST_MARGIN;
+}
+
+static bool is_public(const struct hone_task *task, const struct hone_workload *w)
+{
+    for (size_t i = 0; i < task->n_workloads; i++)
+        if (memcmp(task->workloads[i].axes, w->axes, task->n_axes * sizeof(w->axes[0])) == 0)
+            return true;
+    return false;
+}
+
+static void bend(const struct hone_task *task, struct dice *dice, int64_t try,
+                 struct hone_workload *w)
+{
+    for (size_t a = 0; a < task->n_axes; a++) {
+        const struct hone_axis *axis = &task->axes[a];
+        if (axis->kind != HONE_AXIS_VAR)
+            continue;
+        int64_t value = rules[roll(dice, (int64_t)HONE_COUNTOF(rules))](dice, axis, w->axes[a]);
+        if (try >= N_TRIES / 2) /* nothing fitted so far: smaller is safer */
+            value = w->axes[a] - roll(dice, hone_max_i64(1, w->axes[a] / 2));
+        w->axes[a] = make_legal(axis, value);
+    }
+}
+
+int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index,
+                   struct hone_workload *ret, struct hone_err *err)
+{
+    struct dice dice = {.key = key, .stream = 0x64726177ull << 32 | index}; /* "draw" */
+    struct hone_workload w, fallback = {.id = NULL};
+    bool has_fallback = false;
+    for (int64_t try = 0; try < N_TRIES; try++) {
+        w = task->workloads[(index + (uint64_t)roll(&dice, 2)) % task->n_workloads];
+        bend(task, &dice, try, &w);
+        if (hone_task_resolve(task, &w, NULL) < 0 || !is_affordable(task, &w))
+            continue;
+        fallback = w;
+        has_fallback = true;
+        if (!is_public(task, &w))
+            break;
+    }
+    if (!has_fallback) /* one legal size, or constraints that chance does not meet: a public size is
+                          still legal */
+        fallback = task->workloads[index % task->n_workloads];
+    (void)err; /* a loaded task always has a legal size; the parameter is for drawing that may fail
+                  one day */
+    fallback.is_hidden = true;
+    fallback.id = hidden_ids[index % HONE_COUNTOF(hidden_ids)];
+    *ret = fallback;
+    return 0;
+}
+
+/* Axes get different sizes, odd where they may be: a swapped index or a forgotten tail then shows.
+ */
+static bool try_smoke(const struct hone_task *task, int64_t base, struct hone_workload *w)
+{
+    int64_t spread = 0;
+    for (size_t a = 0; a < task->n_axes; a++) {
+        const struct hone_axis *axis = &task->axes[a];
+        if (axis->kind != HONE_AXIS_VAR)
+            continue;
+        int64_t value = hone_max_i64(base + spread, axis->min);
+        if (axis->multiple > 1)
+            value = (value + axis->multiple - 1) / axis->multiple * axis->multiple;
+        w->axes[a] = make_legal(axis, value);
+        spread += 2;
+    }
+    double items = 0, bytes = 0, steps = 1;
+    return hone_task_resolve(task, w, NULL) == 0 &&
+           hone_task_eval(task, task->items, w, &items, NULL) == 0 && items >= 1 &&
+           hone_task_eval(task, task->bytes, w, &bytes, NULL) == 0 && bytes >= 1 &&
+           (!task->steps ||
+            (hone_task_eval(task, task->steps, w, &steps, NULL) == 0 && steps >= 1));
+}
+
+int hone_task_smoke(const struct hone_task *task, struct hone_workload *ret, struct hone_err *err)
+{
+    static const int64_t bases[] = {5, 7, 11, 3, 17, 33, 1, 2, 4, 65, 129, 257};
+    struct hone_workload w = task->workloads[0];
+    for (size_t i = 0; i < HONE_COUNTOF(bases); i++) {
+        if (try_smoke(task, bases[i], &w)) {
+            w.id = "smoke";
+            w.is_hidden = false;
+            *ret = w;
+            return 0;
+        }
+    }
+    (void)err; /* constraints that no small size meets: the first public size serves */
+    w = task->workloads[0];
+    w.id = "smoke";
+    *ret = w;
+    return 0;
+}

@@ -1,0 +1,342 @@
+/* Writes the text that goes in front of oracle.c: from there on the reference sees its task's
+ * names.
+ *
+ * Shape of the text, for inputs A, output C, axes M, K:
+ *
+ *     (oracle_abi.h's structs)
+ *     struct hone_call_       what the accessors need, one per hone_oracle_items call, hence thread
+ * safe hone_in_A_(call, i)     reads element i as double; NaN outside #define A(i) function-like,
+ * so that a local variable may still be called A #define PUT_C(i, v)     emits; PREV_C(i) reads the
+ * state before the step #define ITEM(item)      opens static void hone_item_(call, item, M, K):
+ * axes and scalars are real parameters hone_oracle_items       the one exported function #line 1
+ * "oracle.c"
+ *
+ * In naive_double mode oracle.c is the kernel itself: `float` is double from the #define on, one
+ * item widens the inputs, calls it and emits everything. */
+#include <stdlib.h>
+#include <string.h>
+#include "workspace/task/parts.h"
+
+static const char abi_text[] =
+    "typedef signed char hone_i8_; typedef unsigned char hone_u8_; typedef unsigned short "
+    "hone_u16_;\n"
+    "typedef unsigned int hone_u32_;\n"
+    "struct hone_oracle_record { int64_t index; double value; int64_t output; double scale; };\n"
+    "struct hone_oracle_args {\n"
+    "    const void *const *inputs; const int32_t *input_types; const double *scalars; const "
+    "int64_t *axes;\n"
+    "    double *const *prev; double *const *next; int64_t step;\n"
+    "    struct hone_oracle_record *records; int64_t n_records_max; int64_t n_records;\n"
+    "};\n"
+    "void hone_oracle_items(struct hone_oracle_args *, int64_t, int64_t, const int64_t *);\n";
+
+static const char own_types_text[] = "typedef __INT64_TYPE__ int64_t; typedef __INT32_TYPE__ "
+                                     "int32_t; typedef __SIZE_TYPE__ size_t;\n"
+                                     "#define NAN __builtin_nan(\"\")\n"
+                                     "#define INFINITY __builtin_inf()\n"
+                                     "double exp(double); double log(double); double sqrt(double); "
+                                     "double fabs(double); double floor(double);\n"
+                                     "double ceil(double); double pow(double, double); double "
+                                     "fmin(double, double); double fmax(double, double);\n"
+                                     "double sin(double); double cos(double); double tanh(double); "
+                                     "double erf(double); double log2(double);\n"
+                                     "double exp2(double); double log1p(double); double "
+                                     "expm1(double); double rint(double); double trunc(double);\n";
+
+static const char convert_text[] =
+    "static inline double hone_get_float32_(const void *p, int64_t i) { return ((const float "
+    "*)p)[i]; }\n"
+    "static inline double hone_get_float64_(const void *p, int64_t i) { return ((const double "
+    "*)p)[i]; }\n"
+    "static inline double hone_get_int8_(const void *p, int64_t i) { return ((const hone_i8_ "
+    "*)p)[i]; }\n"
+    "static inline double hone_get_int32_(const void *p, int64_t i) { return ((const int32_t "
+    "*)p)[i]; }\n"
+    "static inline double hone_get_int64_(const void *p, int64_t i) { return (double)((const "
+    "int64_t *)p)[i]; }\n"
+    "static inline double hone_get_bool_(const void *p, int64_t i) { return ((const hone_u8_ "
+    "*)p)[i] != 0; }\n"
+    "static inline double hone_get_bfloat16_(const void *p, int64_t i)\n"
+    "{\n"
+    "    union { hone_u32_ u; float f; } v = {(hone_u32_)((const hone_u16_ *)p)[i] << 16};\n"
+    "    return v.f;\n"
+    "}\n"
+    "static inline double hone_get_float16_(const void *p, int64_t i)\n"
+    "{\n"
+    "    hone_u32_ h = ((const hone_u16_ *)p)[i], e = h >> 10 & 31, m = h & 1023;\n"
+    "    double v = e == 31 ? (m ? __builtin_nan(\"\") : __builtin_inf())\n"
+    "             : e == 0  ? m * 0x1p-24 : __builtin_ldexp(m + 1024, (int)e - 25);\n"
+    "    return h & 0x8000 ? -v : v;\n"
+    "}\n";
+
+static const char emit_text[] =
+    "static inline void hone_put_(struct hone_call_ *c, int output, int64_t i, double v, double "
+    "scale)\n"
+    "{\n"
+    "    if (i < 0 || i >= c->n_out[output])\n"
+    "        return;\n"
+    "    if (c->args->next) {\n"
+    "        c->args->next[output][i] = v;\n"
+    "        return;\n"
+    "    }\n"
+    "    int64_t n = c->args->n_records++;\n"
+    "    if (n < c->args->n_records_max)\n"
+    "        c->args->records[n] = (struct hone_oracle_record){i, v, output, scale};\n"
+    "}\n"
+    "static inline double hone_prev_(struct hone_call_ *c, int output, int64_t i)\n"
+    "{\n"
+    "    return c->args->prev && i >= 0 && i < c->n_out[output] ? c->args->prev[output][i] : "
+    "__builtin_nan(\"\");\n"
+    "}\n";
+
+static void add_count(struct hone_buf *buf, const struct hone_task *task,
+                      const struct hone_tensor *t)
+{
+    hone_buf_str(buf, "1");
+    for (size_t d = 0; d < t->rank; d++)
+        hone_buf_printf(buf, " * args->axes[%d]", t->shape[d]);
+    (void)task;
+}
+
+static void add_accessors(struct hone_buf *buf, const struct hone_task *task)
+{
+    hone_buf_printf(
+        buf,
+        "struct hone_call_ { struct hone_oracle_args *args; int64_t n_in[%zu], n_out[%zu]; };\n",
+        task->n_inputs, task->n_outputs);
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        const char *name = task->inputs[i].name;
+        hone_buf_printf(
+            buf,
+            "static inline double hone_in_%s_(struct hone_call_ *c, int64_t i)\n"
+            "{\n    return i >= 0 && i < c->n_in[%zu] ? hone_get_%s_(c->args->inputs[%zu], i) "
+            ": __builtin_nan(\"\");\n}\n"
+            "#define %s(i) hone_in_%s_(hone_c_, (i))\n",
+            name, i, hone_dtype_name(task->inputs[i].dtype), i, name, name);
+    }
+    hone_buf_str(buf, emit_text);
+    for (size_t i = 0; i < task->n_outputs; i++) {
+        const char *name = task->outputs[i].name;
+        hone_buf_printf(
+            buf,
+            "#define PUT_%s(i, v) hone_put_(hone_c_, %zu, (i), (v), 0)\n"
+            "#define PUT_SCALED_%s(i, v, scale) hone_put_(hone_c_, %zu, (i), (v), (scale))\n"
+            "#define PREV_%s(i) hone_prev_(hone_c_, %zu, (i))\n",
+            name, i, name, i, name, i);
+    }
+}
+
+static bool is_integer(enum hone_dtype dtype)
+{
+    return !hone_dtype_is_float(dtype);
+}
+
+/* ", int64_t M, double alpha" as parameters, or ", args->axes[0], args->scalars[0]" as arguments.
+ */
+static void add_environment(struct hone_buf *buf, const struct hone_task *task, bool is_call)
+{
+    for (size_t i = 0; i < task->n_axes; i++)
+        is_call ? hone_buf_printf(buf, ", args->axes[%zu]", i)
+                : hone_buf_printf(buf, ", __attribute__((unused)) const int64_t %s",
+                                  task->axes[i].name);
+    for (size_t i = 0; i < task->n_scalars; i++)
+        is_call ? hone_buf_printf(buf, ", args->scalars[%zu]", i)
+                : hone_buf_printf(buf, ", __attribute__((unused)) const double %s",
+                                  task->scalars[i].name);
+}
+
+static void add_function(struct hone_buf *buf, const struct hone_task *task, const char *word)
+{
+    hone_buf_printf(
+        buf,
+        "#define HONE_SIGNATURE_%s(item) static void hone_%s_(struct hone_call_ *hone_c_, "
+        "__attribute__((unused)) const int64_t item",
+        word, word);
+    if (strcmp(word, "STEP") == 0)
+        hone_buf_str(buf, ", __attribute__((unused)) const int64_t step");
+    add_environment(buf, task, false);
+    hone_buf_printf(buf, ")\n#define %s(item) HONE_SIGNATURE_%s(item)\n%s(hone_item_);\n", word,
+                    word, word);
+}
+
+static void add_call(struct hone_buf *buf, const struct hone_task *task, const char *word)
+{
+    hone_buf_printf(buf, "hone_%s_(&call, item%s", word,
+                    strcmp(word, "STEP") == 0 ? ", args->step" : "");
+    add_environment(buf, task, true);
+    hone_buf_str(buf, ");\n");
+}
+
+static void add_type_check(struct hone_buf *buf, const struct hone_task *task)
+{
+    hone_buf_str(buf, "    static const int32_t types[] = {");
+    for (size_t i = 0; i < task->n_inputs; i++)
+        hone_buf_printf(buf, "%s%d", i ? ", " : "", (int)task->inputs[i].dtype);
+    hone_buf_printf(buf,
+                    "};\n"
+                    "    for (int i = 0; args->input_types && i < %zu; i++)\n"
+                    "        if (args->input_types[i] != types[i]) {\n"
+                    "            args->n_records = -1;\n"
+                    "            return;\n"
+                    "        }\n",
+                    task->n_inputs);
+}
+
+static void add_items_entry(struct hone_buf *buf, const struct hone_task *task)
+{
+    hone_buf_str(
+        buf, "void hone_oracle_items(struct hone_oracle_args *args, int64_t first, int64_t count, "
+             "const int64_t *items)\n{\n");
+    add_type_check(buf, task);
+    hone_buf_str(buf, "    struct hone_call_ call = {args, {");
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        hone_buf_str(buf, i ? ", " : "");
+        add_count(buf, task, &task->inputs[i]);
+    }
+    hone_buf_str(buf, "}, {");
+    for (size_t i = 0; i < task->n_outputs; i++) {
+        hone_buf_str(buf, i ? ", " : "");
+        add_count(buf, task, &task->outputs[i]);
+    }
+    hone_buf_str(buf, "}};\n"
+                      "    for (int64_t n = 0; n < count; n++) {\n"
+                      "        int64_t item = items ? items[n] : first + n;\n        ");
+    if (task->steps) {
+        hone_buf_str(buf, "if (args->step == 0)\n            ");
+        add_call(buf, task, "INIT");
+        hone_buf_str(buf, "        else\n            ");
+        add_call(buf, task, "STEP");
+    } else {
+        add_call(buf, task, "ITEM");
+    }
+    hone_buf_str(buf, "    }\n}\n");
+}
+
+static const char *wide_type(enum hone_dtype dtype)
+{
+    return is_integer(dtype) ? hone_dtype_c_name(dtype) : "double";
+}
+
+/* Prototype of the kernel with its float types widened. */
+static void add_wide_prototype(struct hone_buf *buf, const struct hone_task *task)
+{
+    hone_buf_printf(buf, "void %s(", task->name);
+    for (size_t i = 0; i < task->n_inputs; i++)
+        hone_buf_printf(buf, "%sconst %s *", i ? ", " : "", wide_type(task->inputs[i].dtype));
+    for (size_t i = 0; i < task->n_outputs; i++)
+        hone_buf_printf(buf, ", %s *", wide_type(task->outputs[i].dtype));
+    for (size_t i = 0; i < task->n_scalars; i++)
+        hone_buf_printf(buf, ", %s", wide_type(task->scalars[i].dtype));
+    for (size_t i = 0; i < task->n_axes; i++)
+        hone_buf_str(buf, ", int64_t");
+    hone_buf_str(buf, ");\n");
+}
+
+static void add_wide_buffers(struct hone_buf *buf, const struct hone_task *task)
+{
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        const struct hone_tensor *t = &task->inputs[i];
+        hone_buf_printf(buf, "    int64_t n_in%zu = ", i);
+        add_count(buf, task, t);
+        hone_buf_printf(buf,
+                        ";\n    %s *in%zu = malloc((size_t)n_in%zu * sizeof(*in%zu));\n"
+                        "    for (int64_t i = 0; in%zu && i < n_in%zu; i++)\n"
+                        "        in%zu[i] = ((const %s *)args->inputs[%zu])[i];\n",
+                        wide_type(t->dtype), i, i, i, i, i, i, hone_dtype_c_name(t->dtype), i);
+    }
+    for (size_t i = 0; i < task->n_outputs; i++) {
+        const struct hone_tensor *t = &task->outputs[i];
+        hone_buf_printf(buf, "    int64_t n_out%zu = ", i);
+        add_count(buf, task, t);
+        hone_buf_printf(buf, ";\n    %s *out%zu = calloc((size_t)n_out%zu, sizeof(*out%zu));\n",
+                        wide_type(t->dtype), i, i, i);
+    }
+}
+
+static void add_wide_entry(struct hone_buf *buf, const struct hone_task *task)
+{
+    hone_buf_str(
+        buf, "void hone_oracle_items(struct hone_oracle_args *args, int64_t first, int64_t count, "
+             "const int64_t *items)\n{\n    (void)first;\n    (void)items;\n"
+             "    if (count <= 0)\n        return;\n");
+    add_type_check(buf, task);
+    add_wide_buffers(buf, task);
+    hone_buf_str(buf, "    if (1");
+    for (size_t i = 0; i < task->n_inputs; i++)
+        hone_buf_printf(buf, " && in%zu", i);
+    for (size_t i = 0; i < task->n_outputs; i++)
+        hone_buf_printf(buf, " && out%zu", i);
+    hone_buf_printf(buf, ") {\n        %s(", task->name);
+    for (size_t i = 0; i < task->n_inputs; i++)
+        hone_buf_printf(buf, "%sin%zu", i ? ", " : "", i);
+    for (size_t i = 0; i < task->n_outputs; i++)
+        hone_buf_printf(buf, ", out%zu", i);
+    for (size_t i = 0; i < task->n_scalars; i++)
+        hone_buf_printf(buf, ", (%s)args->scalars[%zu]", wide_type(task->scalars[i].dtype), i);
+    for (size_t i = 0; i < task->n_axes; i++)
+        hone_buf_printf(buf, ", args->axes[%zu]", i);
+    hone_buf_str(buf, ");\n");
+    for (size_t i = 0; i < task->n_outputs; i++)
+        hone_buf_printf(buf,
+                        "        double sum%zu = 0;\n"
+                        "        for (int64_t i = 0; i < n_out%zu; i++)\n"
+                        "            sum%zu += (double)out%zu[i] * (double)out%zu[i];\n"
+                        "        for (int64_t i = 0; i < n_out%zu; i++) {\n"
+                        "            int64_t n = args->n_records++;\n"
+                        "            if (n < args->n_records_max)\n"
+                        "                args->records[n] = (struct hone_oracle_record){i, "
+                        "(double)out%zu[i], %zu, "
+                        "sqrt(sum%zu / (double)n_out%zu)};\n"
+                        "        }\n",
+                        i, i, i, i, i, i, i, i, i, i);
+    hone_buf_str(buf, "    }\n");
+    for (size_t i = 0; i < task->n_inputs; i++)
+        hone_buf_printf(buf, "    free(in%zu);\n", i);
+    for (size_t i = 0; i < task->n_outputs; i++)
+        hone_buf_printf(buf, "    free(out%zu);\n", i);
+    hone_buf_str(buf, "}\n");
+}
+
+static const char widen_text[] =
+    "#define float double\n"
+    "#define expf exp\n#define exp2f exp2\n#define expm1f expm1\n#define logf log\n#define log2f "
+    "log2\n"
+    "#define log10f log10\n#define log1pf log1p\n#define sqrtf sqrt\n#define cbrtf cbrt\n#define "
+    "fabsf fabs\n"
+    "#define fminf fmin\n#define fmaxf fmax\n#define fmaf fma\n#define powf pow\n#define sinf sin\n"
+    "#define cosf cos\n#define tanf tan\n#define tanhf tanh\n#define erff erf\n#define erfcf erfc\n"
+    "#define floorf floor\n#define ceilf ceil\n#define roundf round\n#define rintf rint\n#define "
+    "truncf trunc\n"
+    "#define fmodf fmod\n#define hypotf hypot\n#define atanf atan\n#define atan2f atan2\n#define "
+    "copysignf copysign\n"
+    "#undef FLT_MAX\n#define FLT_MAX DBL_MAX\n#undef FLT_EPSILON\n#define FLT_EPSILON DBL_EPSILON\n"
+    "#undef FLT_MIN\n#define FLT_MIN DBL_MIN\n";
+
+char *hone_task_oracle_preamble(const struct hone_task *task)
+{
+    struct hone_buf buf = HONE_BUF_INIT;
+    if (task->is_oracle_naive_double) {
+        hone_buf_str(
+            &buf,
+            "#include <float.h>\n#include <limits.h>\n#include <math.h>\n#include <stdbool.h>\n"
+            "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n");
+        hone_buf_str(&buf, abi_text);
+        add_wide_prototype(&buf, task);
+        add_wide_entry(&buf, task);
+        hone_buf_str(&buf, widen_text);
+    } else {
+        hone_buf_str(&buf, own_types_text);
+        hone_buf_str(&buf, abi_text);
+        hone_buf_str(&buf, convert_text);
+        add_accessors(&buf, task);
+        if (task->steps) {
+            add_function(&buf, task, "INIT");
+            add_function(&buf, task, "STEP");
+        } else {
+            add_function(&buf, task, "ITEM");
+        }
+        add_items_entry(&buf, task);
+    }
+    hone_buf_str(&buf, "#line 1 \"oracle.c\"\n");
+    return hone_buf_steal(&buf);
+}

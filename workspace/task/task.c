@@ -1,0 +1,157 @@
+/* A loaded task: its tables of words, lookups and sizes. Loading is load.c. */
+#include "workspace/task/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "workspace/base/file.h"
+#include "workspace/task/parts.h"
+
+static const struct {
+    const char *name, *c_name;
+    int64_t bytes;
+    bool is_float;
+} dtypes[] = {
+    [HONE_DTYPE_F16] = {"float16", "uint16_t", 2, true},
+    [HONE_DTYPE_BF16] = {"bfloat16", "uint16_t", 2, true},
+    [HONE_DTYPE_F32] = {"float32", "float", 4, true},
+    [HONE_DTYPE_F64] = {"float64", "double", 8, true},
+    [HONE_DTYPE_I8] = {"int8", "int8_t", 1, false},
+    [HONE_DTYPE_I32] = {"int32", "int32_t", 4, false},
+    [HONE_DTYPE_I64] = {"int64", "int64_t", 8, false},
+    [HONE_DTYPE_BOOL] = {"bool", "uint8_t", 1, false},
+};
+
+static const char *const roles[] = {
+    [HONE_ROLE_ACTIVATION] = "activation",
+    [HONE_ROLE_WEIGHT] = "weight",
+    [HONE_ROLE_POSITIVE] = "positive",
+    [HONE_ROLE_PROBABILITY] = "probability",
+    [HONE_ROLE_INDEX] = "index",
+    [HONE_ROLE_OFFSETS] = "offsets",
+    [HONE_ROLE_MASK] = "mask",
+};
+
+const char *hone_dtype_name(enum hone_dtype dtype)
+{
+    return dtypes[dtype].name;
+}
+
+const char *hone_dtype_c_name(enum hone_dtype dtype)
+{
+    return dtypes[dtype].c_name;
+}
+
+int64_t hone_dtype_bytes(enum hone_dtype dtype)
+{
+    return dtypes[dtype].bytes;
+}
+
+bool hone_dtype_is_float(enum hone_dtype dtype)
+{
+    return dtypes[dtype].is_float;
+}
+
+bool hone_dtype_parse(const char *word, enum hone_dtype *ret)
+{
+    for (size_t i = 0; word && i < HONE_COUNTOF(dtypes); i++) {
+        if (strcmp(dtypes[i].name, word) == 0) {
+            *ret = (enum hone_dtype)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *hone_role_name(enum hone_role role)
+{
+    return roles[role];
+}
+
+void hone_task_free(struct hone_task *task)
+{
+    if (!task)
+        return;
+    hone_pool_free(task->pool);
+    free(task);
+}
+
+void hone_task_free_ptr(struct hone_task **task)
+{
+    hone_task_free(*task);
+    *task = NULL;
+}
+
+int hone_task_axis(const struct hone_task *task, const char *name)
+{
+    for (size_t i = 0; i < task->n_axes; i++)
+        if (strcmp(task->axes[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+size_t hone_task_names(const struct hone_task *task, size_t n_axes,
+                       const struct hone_workload *workload, struct hone_expr_name *ret)
+{
+    for (size_t i = 0; i < n_axes; i++)
+        ret[i] = (struct hone_expr_name){task->axes[i].name, workload ? workload->axes[i] : 1};
+    return n_axes;
+}
+
+const struct hone_workload *hone_task_workload(const struct hone_task *task, const char *id)
+{
+    for (size_t i = 0; id && i < task->n_workloads; i++)
+        if (strcmp(task->workloads[i].id, id) == 0)
+            return &task->workloads[i];
+    return NULL;
+}
+
+int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor,
+                             const struct hone_workload *workload)
+{
+    (void)task; /* shapes are axis numbers, so the workload alone decides; the parameter keeps calls
+                   uniform */
+    int64_t n = 1;
+    for (size_t d = 0; d < tensor->rank; d++)
+        n *= workload->axes[tensor->shape[d]];
+    return n;
+}
+
+int hone_task_eval(const struct hone_task *task, const char *formula,
+                   const struct hone_workload *workload, double *ret, struct hone_err *err)
+{
+    struct hone_expr_name names[HONE_LIMIT_AXES];
+    size_t n = hone_task_names(task, task->n_axes, workload, names);
+    struct hone_expr_value value;
+    int code = hone_expr_eval(formula, names, n, &value, err);
+    if (code < 0)
+        return code;
+    *ret = value.f;
+    return 0;
+}
+
+static int read_part(const struct hone_task *task, const char *name, char **ret_source,
+                     struct hone_err *err)
+{
+    HONE_AUTOFREE char *path = hone_path_join(task->dir, name, NULL);
+    size_t len = 0;
+    if (hone_file_read(path, HONE_LIMIT_SOURCE_BYTES, ret_source, &len, err) < 0)
+        return hone_wrap(err, "task '%s': %s", task->name, name);
+    return 0;
+}
+
+int hone_task_naive(const struct hone_task *task, const char *target, char **ret_source,
+                    struct hone_err *err)
+{
+    static const struct {
+        const char *target, *file;
+    } kernels[] = {{"cpu", "kernels/naive.c"}, {"cuda", "kernels/naive.cu"}};
+    for (size_t i = 0; i < HONE_COUNTOF(kernels); i++)
+        if (!target ? i == 0 : strcmp(kernels[i].target, target) == 0)
+            return read_part(task, kernels[i].file, ret_source, err);
+    return hone_fail(err, HONE_E_ARG, "target '%s' is unknown: cpu or cuda", target);
+}
+
+int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err)
+{
+    return read_part(task, "oracle.c", ret_source, err);
+}
