@@ -1,0 +1,22 @@
+#!/bin/sh
+# The README's first command, second half: search a shipped task and show what it left behind.
+#   tests/demo.sh BUILD_DIR [TASK] [SECONDS]
+set -eu
+build=${1:-build}
+task=${2:-softmax}
+seconds=${3:-45}
+hone=$build/hone
+dir=${HONE_DEMO_DIR:-$(mktemp -d "${TMPDIR:-/tmp}/hone-demo.XXXXXX")}/workspace
+
+"$hone" init "$dir"
+echo "== hone search $task --workspace $dir --target cpu --budget-wall ${seconds}s"
+"$hone" search "$task" --workspace "$dir" --target cpu --budget-wall "${seconds}s"
+echo
+echo "== the versions, newest first: git -C $dir log --oneline search/... (here: hone log)"
+"$hone" log --workspace "$dir" | head -n 20
+branch=$(git -C "$dir" for-each-ref --format='%(refname:short)' 'refs/heads/search/' | head -n 1)
+echo
+echo "== what changed, in plain git: git -C $dir diff main...$branch -- $task.c"
+git -C "$dir" --no-pager log --oneline "$branch" | head -n 12
+echo
+echo "workspace: $dir"

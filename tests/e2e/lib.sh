@@ -1,0 +1,36 @@
+# Shared by the shell tests: HONE (binary), WS (a fresh workspace, removed at exit), TAP counters.
+HONE=${HONE:-${B:-build}/hone}
+HONE=$(realpath "$HONE")
+ROOT=$(mktemp -d "${TMPDIR:-/tmp}/hone-test.XXXXXX")
+WS=$ROOT/ws
+trap 'rm -rf "$ROOT"' EXIT
+TAP_N=0
+TAP_BAD=0
+
+ok() { # ok STATUS NAME [DETAIL]
+    TAP_N=$((TAP_N + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $TAP_N - $2"
+    else
+        TAP_BAD=$((TAP_BAD + 1))
+        echo "not ok $TAP_N - $2"
+        [ -n "${3:-}" ] && printf '%s\n' "$3" | sed 's/^/# /'
+    fi
+}
+
+finish() {
+    echo "1..$TAP_N"
+    [ "$TAP_BAD" = 0 ]
+}
+
+# The text of a file as a JSON string.
+json_text() {
+    awk 'BEGIN { ORS = ""; print "\"" }
+         { gsub(/\\/, "&&"); gsub(/"/, "\\\""); gsub(/\t/, "\\t"); print $0 "\\n" }
+         END { print "\"" }' "$@"
+}
+
+# A string member of the first object that has it: json_get NAME < one-line JSON
+json_get() {
+    grep -o "\"$1\":\"[^\"]*\"" | head -n 1 | cut -d'"' -f4
+}
