@@ -1,0 +1,83 @@
+/* A plain tree of one C source: what the rule coder and the static features look at. No libclang
+ * type appears here.
+ *
+ * Offsets are bytes of the source text; every node covers [begin, end). Expression statements do
+ * not include their ';'. The whole tree, names included, lives in the pool it was made in. Read
+ * only after hone_c_parse. */
+#ifndef HONE_AGENTS_C_TREE_H
+#define HONE_AGENTS_C_TREE_H
+
+#include "workspace/base/buf.h"
+
+enum hone_c_kind {
+    HONE_C_FILE,
+    HONE_C_FUNCTION,
+    HONE_C_PARAM,
+    HONE_C_VAR,
+    HONE_C_COMPOUND,
+    HONE_C_DECL_STMT,
+    HONE_C_FOR,
+    HONE_C_WHILE,
+    HONE_C_IF,
+    HONE_C_JUMP, /* return, break, continue, goto */
+    HONE_C_CALL,
+    HONE_C_REF,
+    HONE_C_SUBSCRIPT,
+    HONE_C_BINARY,    /* also = */
+    HONE_C_ASSIGN_OP, /* += and the like */
+    HONE_C_UNARY,
+    HONE_C_CONST,
+    HONE_C_PAREN,
+    HONE_C_CAST,
+    HONE_C_CONDITIONAL,
+    HONE_C_OTHER
+};
+
+struct hone_c_node {
+    enum hone_c_kind kind;
+    uint32_t begin, end;
+    uint32_t name_at; /* declarations: where the name stands */
+    struct hone_c_node *parent, *first, *last, *next;
+    const char *op;                 /* "+", "+=", "!"... ; "" when it could not be read (a macro) */
+    const char *name;               /* declarations, references, calls; "" otherwise */
+    const char *type;               /* canonical spelling, "const float *"; "" for statements */
+    const struct hone_c_node *decl; /* of a reference: the declaration in this source, or NULL */
+    bool is_postfix;
+    struct hone_c_node *init, *cond, *inc,
+        *body; /* parts of a for (NULL: absent); body also of functions and while */
+};
+
+struct hone_c_tree {
+    const char *source;
+    uint32_t len;
+    struct hone_c_node *root;
+    struct hone_pool *pool;
+};
+
+/* Next node of the subtree of `top` in source order, NULL at the end: for (n = top; n; n =
+ * hone_c_walk(top, n)). */
+struct hone_c_node *hone_c_walk(const struct hone_c_node *top, const struct hone_c_node *node);
+/* Through parentheses and casts to the expression inside. */
+const struct hone_c_node *hone_c_strip(const struct hone_c_node *node);
+struct hone_c_node *hone_c_function(const struct hone_c_tree *tree,
+                                    const char *name); /* with a body; NULL: none */
+bool hone_c_contains(const struct hone_c_node *outer, const struct hone_c_node *inner);
+/* Does the subtree name this declaration? */
+bool hone_c_uses(const struct hone_c_node *top, const struct hone_c_node *decl);
+/* Is the declaration assigned, incremented or has its address taken in the subtree? */
+bool hone_c_writes(const struct hone_c_node *top, const struct hone_c_node *decl);
+size_t hone_c_n_children(const struct hone_c_node *node);
+struct hone_c_node *hone_c_child(const struct hone_c_node *node, size_t i);
+/* Is it a statement in a block (not an expression inside another)? */
+bool hone_c_is_stmt(const struct hone_c_node *node);
+/* Offset behind the statement, its ';' included. */
+uint32_t hone_c_stmt_end(const struct hone_c_tree *tree, const struct hone_c_node *stmt);
+uint32_t hone_c_line(const struct hone_c_tree *tree, uint32_t offset);             /* from 1 */
+char *hone_c_text(const struct hone_c_tree *tree, const struct hone_c_node *node); /* in the pool */
+/* Source position behind white space and comments. */
+uint32_t hone_c_skip_space(const char *source, uint32_t len, uint32_t at);
+/* The text with comments dropped and every run of white space made one blank; owned. What the
+ * duplicate filter hashes. */
+char *hone_c_normalise(const char *source);
+
+#endif

@@ -1,0 +1,195 @@
+/* The table of rewrites and what they share. */
+#include "agents/coder_rules.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "workspace/base/hash.h"
+
+#define REWRITE(name) extern const struct hone_rewrite hone_rewrite_##name
+REWRITE(thread_outer);
+REWRITE(simd_inner);
+REWRITE(interchange);
+REWRITE(register_tile);
+REWRITE(accumulators);
+REWRITE(tile_loops);
+REWRITE(vector_math);
+REWRITE(optimize_pragma);
+
+const struct hone_rewrite *const hone_rewrites[] = {
+    &hone_rewrite_accumulators,  &hone_rewrite_interchange, &hone_rewrite_optimize_pragma,
+    &hone_rewrite_register_tile, &hone_rewrite_simd_inner,  &hone_rewrite_thread_outer,
+    &hone_rewrite_tile_loops,    &hone_rewrite_vector_math,
+};
+const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
+
+const struct hone_rewrite *hone_rewrite_find(const char *name)
+{
+    for (size_t i = 0; i < hone_n_rewrites; i++)
+        if (strcmp(hone_rewrites[i]->name, name) == 0)
+            return hone_rewrites[i];
+    return NULL;
+}
+
+int hone_coder_read(struct hone_c_parser *parser, const char *source, const char *function,
+                    struct hone_pool *pool, struct hone_coder_input *ret, struct hone_err *err)
+{
+    const char *prologue = NULL;
+    struct hone_array none = {.n = 0};
+    int r = hone_tune_prologue(source, &none, pool, &prologue, err);
+    if (r < 0)
+        return r;
+    struct hone_c_tree *tree = NULL;
+    r = hone_c_parse(parser, source, prologue, pool, &tree, err);
+    if (r < 0)
+        return r;
+    struct hone_c_node *f = hone_c_function(tree, function);
+    if (!f)
+        return hone_fail(err, HONE_E_NOT_FOUND, "the source does not define a function '%s'",
+                         function);
+    ret->tree = tree;
+    ret->pool = pool;
+    hone_c_nest_of(tree, f, &ret->nest);
+    return 0;
+}
+
+static void finish_site(const struct hone_coder_input *in, struct hone_coder_site *s)
+{
+    char hex[HONE_HASH_TEXT_BYTES];
+    hone_hash(in->tree->source + s->begin, s->end - s->begin, hex);
+    memcpy(s->anchor, hex, HONE_ANCHOR_BYTES - 1);
+    s->anchor[HONE_ANCHOR_BYTES - 1] = '\0';
+    s->line = hone_c_line(in->tree, s->begin);
+    s->last_line = hone_c_line(in->tree, s->end);
+}
+
+size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,
+                        struct hone_coder_site ret[HONE_CODER_MAX_SITES])
+{
+    size_t n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
+    for (size_t i = 0; i < n; i++)
+        finish_site(in, &ret[i]);
+    return n;
+}
+
+int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *rewrite,
+                     const struct hone_coder_input *in, const struct hone_coder_site *site,
+                     const char **ret_source, struct hone_err *err)
+{
+    char *text = rewrite->apply(in, site, err);
+    if (!text)
+        return hone_wrap(err, "%s", rewrite->name);
+    struct hone_coder_input again;
+    int r = hone_coder_read(parser, text, in->nest.function->name, in->pool, &again, err);
+    if (r < 0)
+        return hone_wrap(err, "%s made a text that is not valid C", rewrite->name);
+    *ret_source = text;
+    return 0;
+}
+
+struct hone_coder_site hone_site(const struct hone_c_node *node, uint32_t begin, uint32_t end,
+                                 const char *words)
+{
+    return (struct hone_coder_site){
+        .node = node, .begin = begin, .end = end, .words = words, .evidence = ""};
+}
+
+const char *hone_loop_words(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    return hone_pool_printf(in->pool, "loop %s at line %u", loop->var ? loop->var->name : "?",
+                            hone_c_line(in->tree, loop->node->begin));
+}
+
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_word(const char *source, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = source; (at = strstr(at, word)); at += len)
+        if ((at == source || !is_word_char(at[-1])) && !is_word_char(at[len]))
+            return true;
+    return false;
+}
+
+const char *hone_fresh_name(const struct hone_coder_input *in, const char *stem)
+{
+    const char *name = stem;
+    for (int i = 2; has_word(in->tree->source, name); i++)
+        name = hone_pool_printf(in->pool, "%s_%d", stem, i);
+    return name;
+}
+
+static uint32_t function_line(const struct hone_coder_input *in)
+{
+    uint32_t at = in->nest.function->begin;
+    while (at > 0 && in->tree->source[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+const char *hone_add_tunable(struct hone_c_edits *edits, const struct hone_coder_input *in,
+                             const char *stem, const char *values)
+{
+    const char *name = hone_fresh_name(in, stem);
+    uint32_t at = function_line(in);
+    hone_c_replace(edits, at, at,
+                   hone_pool_printf(in->pool, "#pragma hone tune(%s: %s)\n", name, values));
+    return name;
+}
+
+char *hone_finish_edits(const struct hone_c_edits *edits)
+{
+    return hone_c_edit_text(edits, 0, edits->tree->len);
+}
+
+static const char *bracketed(const struct hone_coder_input *in, const struct hone_c_node *expr)
+{
+    bool is_plain =
+        expr->kind == HONE_C_REF || expr->kind == HONE_C_CONST || expr->kind == HONE_C_PAREN;
+    return hone_pool_printf(in->pool, is_plain ? "%s" : "(%s)", hone_c_text(in->tree, expr));
+}
+
+const char *hone_upper_text(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    const char *text = bracketed(in, loop->upper);
+    return loop->is_inclusive ? hone_pool_printf(in->pool, "(%s + 1)", text) : text;
+}
+
+const char *hone_lower_text(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    return bracketed(in, loop->lower);
+}
+
+char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node *body)
+{
+    if (body->kind == HONE_C_COMPOUND)
+        return hone_c_edit_text(edits, body->begin + 1, body->end - 1);
+    return hone_c_edit_text(edits, body->begin, hone_c_stmt_end(edits->tree, body));
+}
+
+size_t hone_parallel_loops(const struct hone_coder_input *in, const struct hone_c_loop **ret,
+                           size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < in->nest.n && n < max; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        const char *why = NULL;
+        bool is_inside = false;
+        for (size_t k = 0; k < n; k++)
+            is_inside = is_inside || hone_c_contains(ret[k]->node, l->node);
+        if (!is_inside && hone_c_is_parallel(&in->nest, l, &why))
+            ret[n++] = l;
+    }
+    return n;
+}
+
+bool hone_is_threaded(const struct hone_coder_input *in)
+{
+    for (size_t i = 0; i < in->nest.n; i++)
+        if (in->nest.loops[i].has_parallel)
+            return true;
+    return strstr(in->tree->source, "omp parallel") != NULL;
+}
