@@ -1,11 +1,12 @@
-/* The one way a candidate is evaluated and recorded: used by kernel_* tools, kernel_tune and the search.
+/* The one way a candidate is evaluated and recorded: used by kernel_* tools, kernel_tune and the
+ * search.
  *
  * Order of events (docs/architecture.md, "Nothing is lost"):
- *   1 the answer is looked up by content (task hash, source, flags, tunables, tier, machine): a hit costs nothing
- *   2 ledger record "evaluation.start" with the whole source, the parent and the caller
+ *   1 the answer is looked up by content (task hash, source, flags, tunables, tier, machine): a hit
+ * costs nothing 2 ledger record "evaluation.start" with the whole source, the parent and the caller
  *   3 job folder, executor, report
- *   4 ledger record "evaluation.end" with everything needed to rebuild the commit; group fsync; now it counts as acknowledged
- *   5 git commit (failed candidates too), ledger record "commit" */
+ *   4 ledger record "evaluation.end" with everything needed to rebuild the commit; group fsync; now
+ * it counts as acknowledged 5 git commit (failed candidates too), ledger record "commit" */
 #ifndef HONE_TOOLS_EVALUATE_H
 #define HONE_TOOLS_EVALUATE_H
 
@@ -16,32 +17,35 @@ struct hone_evaluation_request {
     const char *target;           /* NULL: cpu */
     const char *source;
     struct hone_strs flags;
-    struct hone_array tunables;   /* of struct hone_tunable */
-    struct hone_array points;     /* of struct hone_point: a sweep */
-    const char *tier;             /* screen, decide, confirm */
-    const char *stages;           /* comma list; NULL: all that the tier needs */
-    const char *parent;           /* commit, or NULL */
-    bool time_parent;             /* the parent's source becomes an arm: vs_parent */
-    struct hone_strs workloads;   /* empty: all public */
+    struct hone_array tunables; /* of struct hone_tunable */
+    struct hone_array points;   /* of struct hone_point: a sweep */
+    const char *tier;           /* screen, decide, confirm */
+    const char *stages;         /* comma list; NULL: all that the tier needs */
+    const char *parent;         /* commit, or NULL */
+    bool time_parent;           /* the parent's source becomes an arm: vs_parent */
+    struct hone_strs workloads; /* empty: all public */
     int64_t budget_ms, timeout_ms, call_timeout_ms, n_threads; /* 0: the tier's default */
-    const char *seed_hex;         /* NULL: fresh */
-    const char *subject, *body;   /* commit text; NULL: made from the verdict */
-    struct hone_array trailers;   /* of struct hone_trailer, added to the standard ones */
-    bool no_commit;               /* kernel_run, lint */
+    const char *seed_hex;                                      /* NULL: fresh */
+    const char *subject, *body; /* commit text; NULL: made from the verdict */
+    struct hone_array trailers; /* of struct hone_trailer, added to the standard ones */
+    bool no_commit;             /* kernel_run, lint */
     bool no_cache;
     const char *author;
 };
 
 struct hone_evaluation {
     const char *id;
-    const char *commit;    /* NULL when none was made */
+    const char *commit; /* NULL when none was made */
     bool is_cached;
     struct hone_report report;
     const char *report_text; /* the whole of it */
     const char *call_dir;
+    const char *blob; /* content hash of the whole report: .hone/blobs/<hash> */
 };
 
-/* Everything in *ret lives in ctx->pool. 0 for every verdict; negative for cancel, full disk, bad request. */
-int hone_evaluate(struct hone_tool_ctx *ctx, const struct hone_evaluation_request *req, struct hone_evaluation *ret, struct hone_err *err);
+/* Everything in *ret lives in ctx->pool. 0 for every verdict; negative for cancel, full disk, bad
+ * request. */
+int hone_evaluate(struct hone_tool_ctx *ctx, const struct hone_evaluation_request *req,
+                  struct hone_evaluation *ret, struct hone_err *err);
 
 #endif

@@ -1,9 +1,10 @@
 /* Who runs a job: a documented struct with several implementations (local, fake; clusters later).
  *
- * run      gets a complete call folder (job.json already written), blocks until report.json is there or the job ended otherwise.
- *          Returns 0 when a report could be made, however bad the candidate: a runner that crashed or lied becomes a report with
- *          reason "infra". Negative only for HONE_E_CANCEL. ret's strings live in the pool. Any thread; calls may overlap.
- * close    frees the cookie; may be NULL. */
+ * run      gets a complete call folder (job.json already written), blocks until report.json is
+ * there or the job ended otherwise. Returns 0 when a report could be made, however bad the
+ * candidate: a runner that crashed or lied becomes a report with reason "infra". Negative only for
+ * HONE_E_CANCEL. ret's strings live in the pool. Any thread; calls may overlap. close    frees the
+ * cookie; may be NULL. */
 #ifndef HONE_TOOLS_EXECUTOR_H
 #define HONE_TOOLS_EXECUTOR_H
 
@@ -19,16 +20,20 @@ typedef void hone_progress_fn(void *arg, const struct hone_progress *progress);
 
 struct hone_executor {
     const char *name;
-    int (*run)(void *cookie, const char *call_dir, const struct hone_job *job, hone_progress_fn *on_progress, void *progress_arg,
-               const struct hone_cancel *cancel, struct hone_pool *pool, struct hone_report *ret, struct hone_err *err);
+    int (*run)(void *cookie, const char *call_dir, const struct hone_job *job,
+               hone_progress_fn *on_progress, void *progress_arg, const struct hone_cancel *cancel,
+               struct hone_pool *pool, struct hone_report *ret, struct hone_err *err);
+    int (*probe)(void *cookie, struct hone_json **ret, struct hone_err *err);
     void (*close)(void *cookie);
     void *cookie;
 };
 
 /* hone-runner as a child process; runner_path NULL: beside the running executable. */
 int hone_exec_local_new(const char *runner_path, struct hone_executor **ret, struct hone_err *err);
-/* Answers from a table of source text -> reason and times, without running anything (tests, demos). script_path: JSON lines
- * {"match":"substring","reason":"faster","ns":1000,"delay_ms":0}; NULL: everything is correct with a time made from the source's hash. */
+/* Answers from a table of source text -> reason and times, without running anything (tests, demos).
+ * script_path: JSON lines
+ * {"match":"substring","reason":"faster","ns":1000,"delay_ms":0}; NULL: everything is correct with
+ * a time made from the source's hash. */
 int hone_exec_fake_new(const char *script_path, struct hone_executor **ret, struct hone_err *err);
 void hone_executor_free(struct hone_executor *executor);
 

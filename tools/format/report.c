@@ -35,14 +35,14 @@ static const char *const tiers[] = {"screen", "decide", "confirm", NULL};
 static const char axes_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\",\"string\"]}}";
 
-static const struct hone_field stage_fields[] = {
+const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS] = {
     WORD(struct hone_stage_report, name, .required = true, .help = "Stage."),
     HONE_FIELD(struct hone_stage_report, status, .required = true, .choices = stage_status,
                .help = "How it ended."),
     TIME_NS(struct hone_stage_report, wall_ns, .help = "Wall time."),
 };
 
-static const struct hone_field diagnostic_fields[] = {
+const struct hone_field hone_diagnostic_fields[HONE_DIAGNOSTIC_N_FIELDS] = {
     HONE_FIELD(struct hone_diagnostic, severity, .required = true, .choices = severities,
                .help = "How bad it is."),
     WORD(struct hone_diagnostic, arm, .help = "Which source."),
@@ -52,7 +52,7 @@ static const struct hone_field diagnostic_fields[] = {
     LINE(struct hone_diagnostic, context, .help = "Up to three source lines."),
 };
 
-static const struct hone_field remark_fields[] = {
+const struct hone_field hone_remark_fields[HONE_REMARK_N_FIELDS] = {
     COUNT(struct hone_remark, line, .help = "Line, from 1."),
     HONE_FIELD(struct hone_remark, kind, .required = true, .choices = remark_kinds,
                .help = "What the compiler did."),
@@ -66,12 +66,12 @@ static const struct hone_field build_fields[] = {
     TIME_NS(struct hone_build_report, wall_ns, .help = "Wall time."),
     COUNT(struct hone_build_report, object_bytes, .unit = "bytes", .help = "Size of the object."),
     ROWS(struct hone_build_report, diagnostics, HONE_LIMIT_DIAGNOSTICS, struct hone_diagnostic,
-         diagnostic_fields, .help = "Worst first."),
+         hone_diagnostic_fields, .help = "Worst first."),
     HONE_FIELD(struct hone_build_report, log, .skip_empty = true, .max_len = HONE_LIMIT_LOG_BYTES,
                .help = "Compiler output, cut."),
 };
 
-static const struct hone_field check_fields[] = {
+const struct hone_field hone_check_fields[HONE_CHECK_N_FIELDS] = {
     WORD(struct hone_check_report, name, .required = true, .help = "smoke, poison, verify, timed."),
     WORD(struct hone_check_report, workload, .help = "Workload id."),
     WORD(struct hone_check_report, distribution, .help = "How inputs were drawn."),
@@ -98,7 +98,7 @@ static const struct hone_field time_fields[] = {
     COUNT(struct hone_arm_time, n_batch, .help = "Calls in a block."),
 };
 
-static const struct hone_field ratio_fields[] = {
+const struct hone_field hone_ratio_fields[HONE_RATIO_N_FIELDS] = {
     WORD(struct hone_ratio, against, .required = true, .help = "baseline or parent."),
     HONE_FIELD(struct hone_ratio, ratio, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
                .help = "time(against) / time(candidate)."),
@@ -120,7 +120,7 @@ static const struct hone_field workload_fields[] = {
                .help = "Drawn for this confirmation."),
     ROWS(struct hone_workload_report, times, HONE_LIMIT_ARMS, struct hone_arm_time, time_fields,
          .help = "Per source."),
-    ROWS(struct hone_workload_report, ratios, HONE_LIMIT_ARMS, struct hone_ratio, ratio_fields,
+    ROWS(struct hone_workload_report, ratios, HONE_LIMIT_ARMS, struct hone_ratio, hone_ratio_fields,
          .help = "Per other source."),
     FIGURE(struct hone_workload_report, bound_ns, .unit = "ns",
            .help = "Physics floor with measured ceilings."),
@@ -132,7 +132,7 @@ static const struct hone_field workload_fields[] = {
            .help = "Time taken by the hypervisor."),
 };
 
-static const struct hone_field point_fields[] = {
+const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS] = {
     HONE_FIELD(struct hone_point_report, tunables, .skip_empty = true,
                .max_len = HONE_LIMIT_TUNABLES, HONE_OF(struct hone_tunable, hone_tunable_fields),
                .help = "Values."),
@@ -143,7 +143,7 @@ static const struct hone_field point_fields[] = {
     FIGURE(struct hone_point_report, ratio, .help = "Against the baseline."),
 };
 
-static const struct hone_field bottleneck_fields[] = {
+const struct hone_field hone_bottleneck_fields[HONE_BOTTLENECK_N_FIELDS] = {
     WORD(struct hone_bottleneck, class_name, .required = true, .help = "Bottleneck class."),
     FIGURE(struct hone_bottleneck, score, .help = "0 to 1."),
     LINE(struct hone_bottleneck, rule, .help = "The rule and the values that fired."),
@@ -151,7 +151,7 @@ static const struct hone_field bottleneck_fields[] = {
     COUNT(struct hone_bottleneck, line, .help = "Source line; 0: the whole kernel."),
 };
 
-static const struct hone_field counter_fields[] = {
+const struct hone_field hone_counter_fields[HONE_COUNTER_N_FIELDS] = {
     WORD(struct hone_counter, name, .required = true, .help = "Counter."),
     HONE_FIELD(struct hone_counter, value, .fallback_f64 = NAN, .help = "Value."),
     WORD(struct hone_counter, unit, .help = "Unit."),
@@ -161,11 +161,11 @@ static const struct hone_field profile_fields[] = {
     HONE_FIELD(struct hone_profile_report, has_counters, .help = "Hardware counters were allowed."),
     LINE(struct hone_profile_report, counters_note, .help = "Why not, and the fix."),
     ROWS(struct hone_profile_report, counters, HONE_LIMIT_REPORT_ROWS, struct hone_counter,
-         counter_fields, .help = "Figures."),
+         hone_counter_fields, .help = "Figures."),
     ROWS(struct hone_profile_report, remarks, HONE_LIMIT_REPORT_ROWS, struct hone_remark,
-         remark_fields, .help = "Compiler remarks by line."),
+         hone_remark_fields, .help = "Compiler remarks by line."),
     ROWS(struct hone_profile_report, bottlenecks, HONE_LIMIT_REPORT_ROWS, struct hone_bottleneck,
-         bottleneck_fields, .help = "Worst first."),
+         hone_bottleneck_fields, .help = "Worst first."),
 };
 
 static const struct hone_field machine_fields[] = {
@@ -191,20 +191,20 @@ const struct hone_field hone_report_fields[] = {
     WORD(struct hone_report, verdict, .help = "Follows from the reason."),
     LINE(struct hone_report, summary, .help = "One line."),
     WORD(struct hone_report, jail, .help = "Rung that was used."),
-    ROWS(struct hone_report, stages, HONE_LIMIT_STAGES, struct hone_stage_report, stage_fields,
+    ROWS(struct hone_report, stages, HONE_LIMIT_STAGES, struct hone_stage_report, hone_stage_fields,
          .help = "What was done."),
     HONE_FIELD_OBJ(struct hone_report, build, build_fields, .skip_empty = true,
                    .help = "Compiler."),
-    ROWS(struct hone_report, checks, HONE_LIMIT_REPORT_ROWS, struct hone_check_report, check_fields,
-         .help = "Correctness checks."),
+    ROWS(struct hone_report, checks, HONE_LIMIT_REPORT_ROWS, struct hone_check_report,
+         hone_check_fields, .help = "Correctness checks."),
     ROWS(struct hone_report, workloads, 2 * HONE_LIMIT_WORKLOADS, struct hone_workload_report,
          workload_fields, .help = "Times."),
-    ROWS(struct hone_report, ratios, HONE_LIMIT_ARMS, struct hone_ratio, ratio_fields,
+    ROWS(struct hone_report, ratios, HONE_LIMIT_ARMS, struct hone_ratio, hone_ratio_fields,
          .help = "Geometric mean over the workloads, per other source."),
     FIGURE(struct hone_report, worst_ratio, .help = "Least workload ratio against the baseline."),
     FIGURE(struct hone_report, percent_of_bound, .unit = "%", .help = "Geometric mean."),
-    ROWS(struct hone_report, points, HONE_LIMIT_TUNE_POINTS, struct hone_point_report, point_fields,
-         .help = "Settings of a sweep."),
+    ROWS(struct hone_report, points, HONE_LIMIT_TUNE_POINTS, struct hone_point_report,
+         hone_point_report_fields, .help = "Settings of a sweep."),
     HONE_FIELD(struct hone_report, best_point, .min = -1, .max = HONE_LIMIT_TUNE_POINTS - 1,
                .fallback_i64 = -1, .help = "Index of the best setting; -1: none."),
     HONE_FIELD_OBJ(struct hone_report, profile, profile_fields, .skip_empty = true,

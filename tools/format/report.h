@@ -130,6 +130,24 @@ struct hone_report {
     int64_t wall_ns;
 };
 
+/* Tables of the parts that tool results show too. */
+#define HONE_DIAGNOSTIC_N_FIELDS   6
+#define HONE_REMARK_N_FIELDS       3
+#define HONE_CHECK_N_FIELDS        10
+#define HONE_RATIO_N_FIELDS        7
+#define HONE_POINT_REPORT_N_FIELDS 5
+#define HONE_BOTTLENECK_N_FIELDS   5
+#define HONE_COUNTER_N_FIELDS      3
+#define HONE_STAGE_N_FIELDS        3
+extern const struct hone_field hone_diagnostic_fields[HONE_DIAGNOSTIC_N_FIELDS];
+extern const struct hone_field hone_remark_fields[HONE_REMARK_N_FIELDS];
+extern const struct hone_field hone_check_fields[HONE_CHECK_N_FIELDS];
+extern const struct hone_field hone_ratio_fields[HONE_RATIO_N_FIELDS];
+extern const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS];
+extern const struct hone_field hone_bottleneck_fields[HONE_BOTTLENECK_N_FIELDS];
+extern const struct hone_field hone_counter_fields[HONE_COUNTER_N_FIELDS];
+extern const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS];
+
 extern const struct hone_field hone_report_fields[];
 extern const size_t hone_report_n_fields;
 

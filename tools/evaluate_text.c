@@ -1,0 +1,387 @@
+#include "tools/evaluate_text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/format/options.h"
+#include "tools/plain.h"
+#include "workspace/history.h"
+
+#define SUBJECT_BYTES 100
+#define TRAILER_BYTES 400
+#define TRAILERS_MAX  48
+
+const char *hone_ratio_text(const struct hone_ratio *ratio, struct hone_pool *pool)
+{
+    return hone_pool_printf(pool, "%.4g [%.4g, %.4g]", ratio->ratio, ratio->low, ratio->high);
+}
+
+double hone_report_time_ns(const struct hone_report *report, const char *arm)
+{
+    const struct hone_workload_report *workloads = report->workloads.v;
+    double sum = 0;
+    int n = 0;
+
+    for (size_t i = 0; i < report->workloads.n; i++) {
+        const struct hone_arm_time *times = workloads[i].times.v;
+        for (size_t k = 0; k < workloads[i].times.n; k++) {
+            if (strcmp(times[k].arm, arm) != 0 || !(times[k].median_ns > 0))
+                continue;
+            sum += log(times[k].median_ns);
+            n++;
+        }
+    }
+    return n > 0 ? exp(sum / n) : (double)NAN;
+}
+
+static const struct hone_diagnostic *first_error(const struct hone_report *report)
+{
+    const struct hone_diagnostic *d = report->build != NULL ? report->build->diagnostics.v : NULL;
+
+    for (size_t i = 0; d != NULL && i < report->build->diagnostics.n; i++)
+        if (strcmp(d[i].severity, "error") == 0)
+            return &d[i];
+    return NULL;
+}
+
+static const struct hone_check_report *first_bad_check(const struct hone_report *report)
+{
+    const struct hone_check_report *checks = report->checks.v;
+
+    for (size_t i = 0; i < report->checks.n; i++)
+        if (checks[i].n_bad > 0)
+            return &checks[i];
+    return NULL;
+}
+
+const char *hone_report_failure(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_diagnostic *error = first_error(report);
+    const struct hone_check_report *check = first_bad_check(report);
+    enum hone_reason reason;
+
+    if (!hone_reason_parse(report->reason, &reason) ||
+        hone_reason_row(reason)->error_class[0] == '\0')
+        return NULL;
+    if (reason == HONE_REASON_COMPILE && error != NULL)
+        return hone_pool_printf(pool, "line %lld: %s", (long long)error->line,
+                                hone_plain_line(pool, error->message, 160));
+    if (check != NULL && check->detail != NULL)
+        return hone_pool_printf(pool, "%s (%s%s%s, %lld of %lld wrong)",
+                                hone_plain_line(pool, check->detail, 140), check->name,
+                                check->workload != NULL ? ", " : "",
+                                check->workload != NULL ? check->workload : "",
+                                (long long)check->n_bad, (long long)check->n_compared);
+    if (report->summary != NULL)
+        return hone_plain_line(pool, report->summary, 200);
+    return hone_reason_row(reason)->meaning;
+}
+
+static const char *of_bound(const struct hone_report *report, struct hone_pool *pool)
+{
+    return report->percent_of_bound > 0
+               ? hone_pool_printf(pool, ", %.0f %% of bound", report->percent_of_bound)
+               : "";
+}
+
+static const char *caution(const struct hone_report *report)
+{
+    const char *tier = report->tier != NULL ? report->tier : "";
+
+    if (strcmp(tier, "confirm") == 0)
+        return "confirmed with fresh data";
+    if (strcmp(tier, "decide") == 0)
+        return "decide; confirm before you claim it";
+    return "one short timing; decide before you believe it";
+}
+
+const char *hone_evaluation_summary(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
+    const char *failure = hone_report_failure(report, pool);
+    const char *verdict = report->verdict, *plural = report->workloads.n == 1 ? "" : "s";
+    enum hone_reason reason;
+
+    if (failure != NULL) {
+        bool is_prefixed = strncmp(failure, report->reason, strlen(report->reason)) == 0;
+        return strcmp(verdict, report->reason) == 0 || is_prefixed
+                   ? hone_pool_printf(pool, "%s: %s", verdict,
+                                      is_prefixed && failure[strlen(report->reason)] == ':'
+                                          ? failure + strlen(report->reason) + 2
+                                          : failure)
+                   : hone_pool_printf(pool, "%s (%s): %s", verdict, report->reason, failure);
+    }
+    if (!hone_reason_parse(report->reason, &reason))
+        return verdict;
+    if (ratio == NULL || !(ratio->ratio > 0))
+        return hone_pool_printf(pool, "%s: %s", verdict, hone_reason_row(reason)->meaning);
+    if (reason == HONE_REASON_SCREENED)
+        return hone_pool_printf(
+            pool, "screened: right; about %.3gx baseline over %zu workload%s%s (%s)", ratio->ratio,
+            report->workloads.n, plural, of_bound(report, pool), caution(report));
+    return hone_pool_printf(pool, "%s%s%s: %.3gx baseline [%.3g, %.3g] over %zu workload%s%s (%s)",
+                            verdict, strcmp(verdict, report->reason) != 0 ? ", " : "",
+                            strcmp(verdict, report->reason) != 0 ? report->reason : "",
+                            ratio->ratio, ratio->low, ratio->high, report->workloads.n, plural,
+                            of_bound(report, pool), caution(report));
+}
+
+/* ---- the report that fits into a tree ---- */
+
+static void drop_texts(struct hone_report *r, struct hone_pool *pool)
+{
+    if (r->build != NULL)
+        r->build->log = NULL;
+    r->output = hone_plain_cut(pool, r->output, 1000);
+    r->summary = hone_plain_line(pool, r->summary, 400);
+}
+
+static void drop_remarks(struct hone_report *r, struct hone_pool *pool)
+{
+    (void)pool;
+    if (r->profile == NULL)
+        return;
+    if (r->profile->remarks.n > 16)
+        r->profile->remarks.n = 16;
+    if (r->profile->counters.n > 32)
+        r->profile->counters.n = 32;
+    if (r->profile->bottlenecks.n > 5)
+        r->profile->bottlenecks.n = 5;
+}
+
+static void drop_checks(struct hone_report *r, struct hone_pool *pool)
+{
+    const struct hone_check_report *all = r->checks.v;
+    struct hone_check_report *kept = hone_pool_alloc(pool, 8 * sizeof(*kept));
+    size_t n = 0;
+
+    for (int is_bad = 1; is_bad >= 0; is_bad--)
+        for (size_t i = 0; i < r->checks.n && n < 8; i++)
+            if ((all[i].n_bad > 0) == (is_bad != 0))
+                kept[n++] = all[i];
+    r->checks = (struct hone_array){.v = kept, .n = n};
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct hone_point_report *left = a, *right = b;
+    double l = left->median_ns > 0 ? left->median_ns : INFINITY;
+    double r = right->median_ns > 0 ? right->median_ns : INFINITY;
+
+    return (l > r) - (l < r);
+}
+
+static void drop_points(struct hone_report *r, struct hone_pool *pool)
+{
+    size_t size = r->points.n * sizeof(struct hone_point_report);
+    struct hone_point_report *sorted;
+
+    if (r->points.n <= 24)
+        return;
+    sorted = hone_pool_alloc(pool, size);
+    memcpy(sorted, r->points.v, size);
+    qsort(sorted, r->points.n, sizeof(*sorted), by_time);
+    r->points = (struct hone_array){.v = sorted, .n = 24};
+    if (r->best_point >= 0)
+        r->best_point = 0;
+}
+
+static void drop_workloads(struct hone_report *r, struct hone_pool *pool)
+{
+    (void)pool;
+    if (r->workloads.n > 10)
+        r->workloads.n = 10;
+}
+
+static void drop_most(struct hone_report *r, struct hone_pool *pool)
+{
+    (void)pool;
+    r->profile = NULL;
+    r->output = NULL;
+    r->warnings.n = r->warnings.n > 2 ? 2 : r->warnings.n;
+    r->checks.n = r->checks.n > 1 ? 1 : r->checks.n;
+    r->points.n = 0;
+    r->best_point = -1;
+    if (r->build != NULL && r->build->diagnostics.n > 1)
+        r->build->diagnostics.n = 1;
+}
+
+static void drop_all(struct hone_report *r, struct hone_pool *pool)
+{
+    (void)pool;
+    r->build = NULL;
+    r->checks.n = r->workloads.n = r->warnings.n = r->stages.n = 0;
+    r->machine = NULL;
+}
+
+static const char *print(const struct hone_report *report, struct hone_pool *pool)
+{
+    HONE_AUTOFREE char *text = hone_report_print(report);
+
+    return hone_pool_strdup(pool, text);
+}
+
+const char *hone_report_compact(const struct hone_report *report, struct hone_pool *pool)
+{
+    static void (*const steps[])(struct hone_report *, struct hone_pool *) = {
+        drop_texts, drop_remarks, drop_checks, drop_points, drop_workloads, drop_most, drop_all,
+    };
+    struct hone_report r = *report;
+    struct hone_build_report build;
+    struct hone_profile_report profile;
+    const char *text = print(&r, pool);
+
+    if (r.build != NULL) { /* the nested structs are copied: the caller's report stays whole */
+        build = *r.build;
+        r.build = &build;
+    }
+    if (r.profile != NULL) {
+        profile = *r.profile;
+        r.profile = &profile;
+    }
+    for (size_t i = 0; i < HONE_COUNTOF(steps) && strlen(text) > HONE_LIMIT_TREE_REPORT_BYTES;
+         i++) {
+        steps[i](&r, pool);
+        text = print(&r, pool);
+    }
+    return text;
+}
+
+/* ---- tunables and flags as text ---- */
+
+const char *hone_tunables_text(const struct hone_array *tunables, struct hone_pool *pool)
+{
+    const struct hone_tunable *t = tunables->v;
+    const char *text = "";
+
+    for (size_t i = 0; i < tunables->n; i++)
+        text = hone_pool_printf(pool, "%s%s%s=%lld", text, i > 0 ? " " : "", t[i].name,
+                                (long long)t[i].value);
+    return text;
+}
+
+int hone_tunables_parse(const char *text, struct hone_pool *pool, struct hone_array *ret,
+                        struct hone_err *err)
+{
+    struct hone_strs words = hone_flags_parse(text, pool);
+    struct hone_tunable *t = hone_pool_alloc(pool, (words.n + 1) * sizeof(*t));
+
+    if (words.n > HONE_LIMIT_TUNABLES)
+        return hone_fail(err, HONE_E_LIMIT, "more than %d tunables", HONE_LIMIT_TUNABLES);
+    for (size_t i = 0; i < words.n; i++) {
+        size_t len = strcspn(words.v[i], "=");
+        char *end;
+        if (len == 0 || words.v[i][len] == '\0')
+            return hone_fail(err, HONE_E_ARG, "'%.60s' is not NAME=value", words.v[i]);
+        t[i].name = hone_pool_strndup(pool, words.v[i], len);
+        t[i].value = strtoll(words.v[i] + len + 1, &end, 10);
+        if (*end != '\0' || end == words.v[i] + len + 1)
+            return hone_fail(err, HONE_E_ARG, "'%.60s' is not NAME=value", words.v[i]);
+    }
+    *ret = (struct hone_array){.v = t, .n = words.n};
+    return 0;
+}
+
+const char *hone_flags_text(const struct hone_strs *flags, struct hone_pool *pool)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < flags->n; i++)
+        text = hone_pool_printf(pool, "%s%s%s", text, i > 0 ? " " : "", flags->v[i]);
+    return text;
+}
+
+struct hone_strs hone_flags_parse(const char *text, struct hone_pool *pool)
+{
+    struct hone_strs words = {.n = 0};
+
+    if (text == NULL)
+        return words;
+    words.v = hone_pool_alloc(pool, (strlen(text) / 2 + 1) * sizeof(*words.v));
+    while (*text != '\0') {
+        size_t len = strcspn(text, " \t\n");
+        if (len > 0)
+            words.v[words.n++] = hone_pool_strndup(pool, text, len);
+        text += len + (text[len] != '\0');
+    }
+    return words;
+}
+
+/* ---- the commit's words ---- */
+
+struct list {
+    struct hone_trailer *v;
+    size_t n;
+    struct hone_pool *pool;
+};
+
+static void add(struct list *list, const char *key, const char *value)
+{
+    if (value == NULL || value[0] == '\0' || list->n == TRAILERS_MAX)
+        return;
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->v[i].key, key) == 0)
+            return; /* the standard ones come first and are not overridden */
+    list->v[list->n++] = (struct hone_trailer){
+        .key = key, .value = hone_plain_line(list->pool, value, TRAILER_BYTES)};
+}
+
+static void add_figures(struct list *list, const struct hone_report *report)
+{
+    const struct hone_ratio *baseline = hone_report_ratio(report, "baseline");
+    const struct hone_ratio *parent = hone_report_ratio(report, "parent");
+    bool is_result = report->tier != NULL && strcmp(report->tier, "screen") != 0;
+    double ns = hone_report_time_ns(report, "candidate");
+
+    if (is_result && baseline != NULL && baseline->ratio > 0) {
+        add(list, "Speedup", hone_ratio_text(baseline, list->pool));
+        add(list, "Speedup-tier", report->tier);
+    }
+    if (is_result && parent != NULL && parent->ratio > 0)
+        add(list, "Speedup-vs-parent", hone_ratio_text(parent, list->pool));
+    if (ns > 0)
+        add(list, "Time-ns", hone_pool_printf(list->pool, "%.0f", ns));
+    if (report->percent_of_bound > 0)
+        add(list, "Percent-of-bound",
+            hone_pool_printf(list->pool, "%.1f", report->percent_of_bound));
+    if (report->machine != NULL)
+        add(list, "Device", report->machine->cpu);
+    add(list, "Jail", report->jail);
+}
+
+void hone_evaluation_describe(const struct hone_evaluation_request *req,
+                              const struct hone_report *report,
+                              const struct hone_evaluation_names *names, struct hone_pool *pool,
+                              struct hone_version *ret)
+{
+    struct list list = {.v = hone_pool_alloc(pool, TRAILERS_MAX * sizeof(struct hone_trailer)),
+                        .pool = pool};
+    const struct hone_trailer *more = req->trailers.v;
+    const char *summary = hone_evaluation_summary(report, pool);
+
+    ret->subject = req->subject != NULL && req->subject[0] != '\0'
+                       ? hone_plain_line(pool, req->subject, SUBJECT_BYTES)
+                       : hone_pool_printf(pool, "%s: try a version", req->task->name);
+    ret->body = req->body != NULL && req->body[0] != '\0'
+                    ? hone_pool_printf(pool, "%s\n\nOutcome: %s", req->body, summary)
+                    : hone_pool_printf(pool, "Outcome: %s", summary);
+    add(&list, "Task", req->task->name);
+    add(&list, "Target", report->target);
+    for (size_t i = 0; i < req->trailers.n; i++)
+        if (strcmp(more[i].key, "Strategy") == 0)
+            add(&list, "Strategy", more[i].value);
+    add(&list, "Verdict", report->verdict);
+    add(&list, "Reason", report->reason);
+    add(&list, "Tier", report->tier);
+    add_figures(&list, report);
+    add(&list, "Flags", hone_flags_text(&req->flags, pool));
+    add(&list, "Tunables", hone_tunables_text(&req->tunables, pool));
+    add(&list, "Task-hash", req->task->hash);
+    add(&list, "Evaluation", names->evaluation);
+    add(&list, "Report", names->blob);
+    for (size_t i = 0; i < req->trailers.n; i++)
+        add(&list, more[i].key, more[i].value);
+    ret->trailers = (struct hone_array){.v = list.v, .n = list.n};
+}

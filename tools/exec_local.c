@@ -1,0 +1,207 @@
+/* The local executor: one hone-runner process per call.
+ *
+ * The runner is a program that loads code that anyone may have written into its jails, so nothing
+ * it says is trusted: its report is read with a limit and through a parser that checks every
+ * member. A runner that crashed, hung or wrote nonsense becomes a report with reason "infra", which
+ * counts against nobody. Cancel and deadline kill the runner with SIGKILL; its jails die with it
+ * (PDEATHSIG), so that a cancelled call holds no core and no lease afterwards. */
+#include "tools/executor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/plain.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+#include "workspace/base/limits.h"
+
+#define PROBE_MS 30000
+#define GRACE_MS                                                                                   \
+    10000 /* beyond the job's own limit: a runner that keeps it writes its report in this time */
+
+struct local {
+    char *runner_path; /* owned */
+};
+
+struct relay { /* progress lines on their way up */
+    hone_progress_fn *on_progress;
+    void *arg;
+};
+
+/* A line that is no JSON object, or too long, is dropped: progress is a courtesy. */
+static void on_line(void *arg, const char *line, size_t len)
+{
+    HONE_AUTOJSON struct hone_json *json = NULL;
+    const struct relay *relay = arg;
+    struct hone_progress progress = {.message = NULL};
+
+    if (relay->on_progress == NULL || len > HONE_LIMIT_PROGRESS_BYTES ||
+        hone_json_parse(line, len, &json, NULL) < 0 || hone_json_type(json) != HONE_JSON_OBJECT)
+        return;
+    progress.message =
+        hone_json_get_str(json, "message", hone_json_get_str(json, "stage", "working"));
+    progress.done = hone_json_get_f64(json, "done", 0);
+    progress.total = hone_json_get_f64(json, "total", 0);
+    relay->on_progress(relay->arg, &progress);
+}
+
+static void infra(const struct hone_job *job, const char *summary, struct hone_report *ret)
+{
+    *ret = (struct hone_report){
+        .format = HONE_REPORT_FORMAT,
+        .id = job->id,
+        .target = job->target,
+        .tier = job->tier,
+        .reason = "infra",
+        .verdict = "infra",
+        .summary = summary,
+        .worst_ratio = __builtin_nan(""),
+        .percent_of_bound = __builtin_nan(""),
+        .best_point = -1,
+    };
+}
+
+/* What the runner left behind, in one line for the person who has to find out why. */
+static const char *explain(const struct hone_process_result *result, const char *problem,
+                           struct hone_pool *pool)
+{
+    const char *said = result->err != NULL ? result->err : "";
+    size_t len = strlen(said);
+
+    said = hone_plain_line(pool, len > 300 ? said + len - 300 : said, 300);
+    if (result->timed_out)
+        problem = "the runner did not end in time and was killed";
+    else if (result->signal != 0)
+        problem = hone_pool_printf(pool, "the runner was killed by signal %d", result->signal);
+    return said[0] != '\0' ? hone_pool_printf(pool, "%s; it said: %s", problem, said)
+                           : hone_pool_strdup(pool, problem);
+}
+
+static int read_report(const char *call_dir, const struct hone_job *job, struct hone_pool *pool,
+                       struct hone_report *ret, struct hone_err *err)
+{
+    HONE_AUTOFREE char *path = hone_path_join(call_dir, "report.json", NULL);
+    HONE_AUTOFREE char *text = NULL;
+    size_t len = 0;
+    int rc = hone_file_read(path, HONE_LIMIT_REPORT_BYTES, &text, &len, err);
+
+    if (rc == 0)
+        rc = hone_report_parse(text, len, pool, ret, err);
+    if (rc == 0 && ret->id != NULL && strcmp(ret->id, job->id) != 0)
+        rc = hone_fail(err, HONE_E_CORRUPT, "the report is about call '%.64s'", ret->id);
+    if (rc == 0 && ret->tier != NULL && strcmp(ret->tier, job->tier) != 0)
+        rc = hone_fail(err, HONE_E_CORRUPT, "the report is of tier '%s'", ret->tier);
+    return rc;
+}
+
+static int run(void *cookie, const char *call_dir, const struct hone_job *job,
+               hone_progress_fn *on_progress, void *progress_arg, const struct hone_cancel *cancel,
+               struct hone_pool *pool, struct hone_report *ret, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_process_result_done) struct hone_process_result result = {.out = NULL};
+    HONE_AUTOFREE char *job_path = hone_path_join(call_dir, "job.json", NULL);
+    const struct local *local = cookie;
+    struct relay relay = {.on_progress = on_progress, .arg = progress_arg};
+    struct hone_err failure = HONE_ERR_INIT;
+    const struct hone_process_spec spec = {
+        .argv = (const char *const[]){local->runner_path, job_path, NULL},
+        .cwd = call_dir,
+        .deadline_ns =
+            hone_deadline_in_ms((job->timeout_ms > 0 ? job->timeout_ms : 600000) + GRACE_MS),
+        .cancel = cancel,
+        .on_line = on_line,
+        .on_line_arg = &relay,
+    };
+    int rc = hone_process_run(&spec, &result, &failure);
+
+    if (rc == HONE_E_CANCEL || hone_cancel_is_set(cancel))
+        return hone_fail(err, HONE_E_CANCEL, "cancelled");
+    if (rc < 0) {
+        infra(job, hone_pool_strdup(pool, failure.message), ret);
+        return 0;
+    }
+    if (result.timed_out || result.signal != 0) {
+        infra(job, explain(&result, "", pool), ret);
+        return 0;
+    }
+    rc = read_report(call_dir, job, pool, ret, &failure);
+    if (rc <
+        0) /* the exit status only matters when there is no answer: a bad candidate is an answer */
+        infra(job,
+              explain(&result,
+                      hone_pool_printf(pool, "no usable report (runner's status %d): %s",
+                                       result.exit_status, failure.message),
+                      pool),
+              ret);
+    return 0;
+}
+
+static int local_probe(void *cookie, struct hone_json **ret, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_process_result_done) struct hone_process_result result = {.out = NULL};
+    const struct local *local = cookie;
+    const struct hone_process_spec spec = {
+        .argv = (const char *const[]){local->runner_path, "--probe", NULL},
+        .deadline_ns = hone_deadline_in_ms(PROBE_MS),
+    };
+    int rc = hone_process_run(&spec, &result, err);
+
+    if (rc < 0)
+        return rc;
+    if (result.timed_out || result.signal != 0 || result.exit_status != 0)
+        return hone_fail(err, HONE_E_TARGET,
+                         "hone-runner --probe failed (status %d, signal %d): %.200s",
+                         result.exit_status, result.signal, result.err != NULL ? result.err : "");
+    rc = hone_json_parse(result.out, result.out_len, ret, err);
+    return rc < 0 ? hone_wrap(err, "hone-runner --probe") : 0;
+}
+
+static void local_close(void *cookie)
+{
+    struct local *local = cookie;
+
+    free(local->runner_path);
+    free(local);
+}
+
+static char *find_runner(void)
+{
+    HONE_AUTOFREE char *dir = hone_exe_dir();
+    static const char *const places[] = {"hone-runner", "../libexec/hone/hone-runner",
+                                         "../lib/hone/hone-runner"};
+
+    for (size_t i = 0; dir != NULL && i < HONE_COUNTOF(places); i++) {
+        HONE_AUTOFREE char *path = hone_path_join(dir, places[i], NULL);
+        if (hone_file_exists(path))
+            return HONE_STEAL(path);
+    }
+    return NULL;
+}
+
+int hone_exec_local_new(const char *runner_path, struct hone_executor **ret, struct hone_err *err)
+{
+    HONE_AUTOFREE char *path = runner_path != NULL ? hone_strdup(runner_path) : find_runner();
+    struct hone_executor *executor;
+    struct local *local;
+
+    if (path == NULL || !hone_file_exists(path))
+        return hone_fail(err, HONE_E_NOT_FOUND,
+                         "hone-runner is not at '%s'; it belongs beside the hone binary",
+                         path != NULL ? path : "(beside hone)");
+    local = hone_calloc(1, sizeof(*local));
+    local->runner_path = HONE_STEAL(path);
+    executor = hone_calloc(1, sizeof(*executor));
+    *executor = (struct hone_executor){
+        .name = "local", .run = run, .probe = local_probe, .close = local_close, .cookie = local};
+    *ret = executor;
+    return 0;
+}
+
+void hone_executor_free(struct hone_executor *executor)
+{
+    if (executor == NULL)
+        return;
+    if (executor->close != NULL)
+        executor->close(executor->cookie);
+    free(executor);
+}

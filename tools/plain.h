@@ -1,0 +1,19 @@
+/* Text for results: cutting, one-lining, finding the nearest name. Everything returned lives in the
+ * pool. Any thread. */
+#ifndef HONE_TOOLS_PLAIN_H
+#define HONE_TOOLS_PLAIN_H
+
+#include "workspace/base/buf.h"
+
+/* At most max bytes: beginning and end are kept, "[... 1234 bytes cut ...]" stands between, at
+ * whole lines where possible and always at whole UTF-8 characters. NULL gives NULL. */
+const char *hone_plain_cut(struct hone_pool *pool, const char *text, size_t max);
+/* One line of at most max bytes: control characters and runs of blanks become one blank; cut with
+ * "...". NULL gives "". */
+const char *hone_plain_line(struct hone_pool *pool, const char *text, size_t max);
+/* The name nearest to `name` by edit distance; NULL when none is near. */
+const char *hone_plain_nearest(const char *name, const char *const *names, size_t n_names);
+/* "1.25 ms", "870 ns". */
+const char *hone_plain_ns(struct hone_pool *pool, double ns);
+
+#endif
