@@ -8,6 +8,14 @@ Q := $(if $(filter 1,$(V)),,@)
 
 .DEFAULT_GOAL := all
 PKG := libwebsockets libgit2 libcjson libseccomp libmd check
+VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unreleased)
+
+# Places of `make install`.
+prefix ?= /usr/local
+bindir ?= $(prefix)/bin
+datadir ?= $(prefix)/share
+mandir ?= $(datadir)/man
+DESTDIR ?=
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wcast-qual -Wformat=2 -Wvla -Wundef -Wswitch-enum \
         -Wwrite-strings -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -fno-common
@@ -55,7 +63,7 @@ libs_of = $(foreach l,$(USES_$(1)),$(call lib,$(l)))
 MAIN_OBJ := $(call obj,server/main.c tools/runner/main.c)
 
 .PHONY: all
-all: $(B)/hone $(B)/hone-runner data
+all: $(B)/hone $(B)/hone-runner data ## hone and hone-runner with the data they need
 
 define layer_rule
 $(call lib,$(1)): $(filter-out $(MAIN_OBJ),$(call obj,$(SRC_$(1))))
@@ -76,24 +84,167 @@ $(B)/hone-runner: $(call obj,tools/runner/main.c) $(call libs_of,runner)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $^ $(LIBS_runner)
 
-# Shipped data lies beside the binaries as it will when installed.
+# Shipped data lies beside the binaries as it will when installed. Renamed into place: others may be reading.
 .PHONY: data
 data:
 	$(Q)mkdir -p $(B)/share/hone
 	$(Q)rm -rf $(B)/share/hone/packs && cp -r workspace/packs $(B)/share/hone/packs
 
+# ---- tests ----
+
+CHECK_LIBS := -lcheck -lsubunit -lrt
+
 # Unit tests: tests/unit/<layer>/*_test.c, one program each, linked with that layer and what lies below it.
 define unit_rule
 UNIT_$(1) := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/$(1)/*_test.c))
-$$(UNIT_$(1)): $(B)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(call libs_of,$(1))
+$$(UNIT_$(1)): $(B)/tests/unit/$(1)/%: tests/unit/$(1)/%.c tests/unit/unit.h $(call libs_of,$(1))
 	$$(Q)mkdir -p $$(@D)
 	$$(if $$(Q),@echo "  TEST $$<")
-	$$(Q)$$(CC) $$(CFLAGS_ALL) -MMD -MP $$(LDFLAGS_ALL) -o $$@ $$< $(call libs_of,$(1)) $(LIBS_$(1)) -lcheck -lsubunit -lrt
+	$$(Q)$$(CC) $$(CFLAGS_ALL) -MMD -MP $$(LDFLAGS_ALL) -o $$@ $$< $(call libs_of,$(1)) $(LIBS_$(1)) $(CHECK_LIBS)
 endef
 $(foreach l,$(LAYERS),$(eval $(call unit_rule,$(l))))
 UNIT := $(foreach l,$(LAYERS),$(UNIT_$(l)))
 .PHONY: unit unit-%
-unit: $(UNIT)
+unit: $(UNIT) ## builds the unit tests; unit-LAYER builds and runs those of one layer
 $(foreach l,$(LAYERS),$(eval unit-$(l): $(UNIT_$(l)) ; $$(Q)for t in $(UNIT_$(l)); do $$$$t || exit 1; done))
+
+# End-to-end tests: programs tests/e2e/*_test.c (with the other .c files there as support) and scripts *_test.sh.
+E2E_SUPPORT := $(call obj,$(filter-out %_test.c,$(wildcard tests/e2e/*.c)))
+E2E := $(patsubst %.c,$(B)/%,$(wildcard tests/e2e/*_test.c))
+E2E_SCRIPTS := $(wildcard tests/e2e/*_test.sh)
+$(E2E): $(B)/tests/e2e/%: tests/e2e/%.c $(wildcard tests/e2e/*.h) $(E2E_SUPPORT) $(call libs_of,server)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  TEST $<")
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(E2E_SUPPORT) $(call libs_of,server) $(LIBS_server) $(CHECK_LIBS)
+
+# Fuzzing: tests/fuzz/NAME_fuzz.c; the same source replays its corpus (tests/fuzz/corpus/NAME) in `make check`.
+FUZZERS := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
+REPLAY := $(patsubst %,$(B)/tests/fuzz/%_replay,$(FUZZERS))
+$(REPLAY): $(B)/tests/fuzz/%_replay: tests/fuzz/%_fuzz.c tests/fuzz/replay_main.c $(call libs_of,server)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  TEST $<")
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -DCORPUS='"tests/fuzz/corpus/$*"' -c tests/fuzz/$*_fuzz.c -o $@.fuzz.o
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -DCORPUS='"tests/fuzz/corpus/$*"' -c tests/fuzz/replay_main.c -o $@.main.o
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $@.fuzz.o $@.main.o $(call libs_of,server) $(LIBS_server)
+
+CHECKS := $(filter-out tests/checks/lib.sh,$(wildcard tests/checks/*.sh))
+RUN := HONE_BUILD=$(abspath $(B)) tests/run
+# A test that cannot run under a sanitizer says so in a line of its own: "sanitizers: no".
+can_sanitize = $(foreach t,$(1),$(if $(shell grep -l 'sanitizers: no' $(t) 2>/dev/null),,$(t)))
+E2E_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(wildcard tests/e2e/*_test.c)))
+
+.PHONY: tests check check-programs check-sanitized check-asan check-tsan check-valgrind
+tests: $(UNIT) $(E2E) $(REPLAY) ## builds every test program
+check: ## installs what is missing, builds, runs all tests; no GPU, no network needed once installed
+	$(Q).ci/deps || echo "deps: some packages are missing and could not be installed; going on without them"
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)$(RUN) $(CHECKS) $(UNIT) $(REPLAY) $(E2E) $(E2E_SCRIPTS)
+check-sanitized: all $(UNIT) $(E2E_SANE) $(REPLAY)
+	$(Q)$(RUN) $(UNIT) $(REPLAY) $(E2E_SANE) $(call can_sanitize,$(E2E_SCRIPTS))
+check-asan: ## the tests under ASan and UBSan, in a build tree of their own
+	$(Q)UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1 \
+		$(MAKE) --no-print-directory B=$(B)-asan SANITIZE=address,undefined OPT="-O1 -g" check-sanitized
+check-tsan: ## the tests under TSan
+	$(Q)TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory B=$(B)-tsan SANITIZE=thread OPT="-O1 -g" check-sanitized
+check-valgrind: $(UNIT) $(REPLAY) ## unit tests under memcheck
+	$(Q)$(RUN) -w "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --trace-children=no" \
+		$(UNIT) $(REPLAY)
+
+.PHONY: fuzz
+FUZZ ?= json
+TIME ?= 60
+fuzz: ## libFuzzer on FUZZ=name for TIME=seconds (needs clang); new inputs go to the build tree
+	$(Q)$(MAKE) --no-print-directory B=$(B)-fuzz CC=clang SANITIZE=address,undefined OPT="-O1 -g" \
+		CFLAGS="-fsanitize=fuzzer-no-link" $(B)-fuzz/tests/fuzz/$(FUZZ)
+	$(Q)mkdir -p $(B)-fuzz/corpus/$(FUZZ)
+	$(B)-fuzz/tests/fuzz/$(FUZZ) -max_total_time=$(TIME) -rss_limit_mb=4096 -timeout=20 \
+		-artifact_prefix=$(B)-fuzz/ $(B)-fuzz/corpus/$(FUZZ) tests/fuzz/corpus/$(FUZZ)
+$(patsubst %,$(B)/tests/fuzz/%,$(FUZZERS)): $(B)/tests/fuzz/%: tests/fuzz/%_fuzz.c $(call libs_of,server)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $< $(call libs_of,server) $(LIBS_server)
+
+.PHONY: bench demo
+BENCH := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
+$(BENCH): $(B)/tests/bench/%: tests/bench/%.c $(call libs_of,server)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  BENCH $<")
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,server) $(LIBS_server)
+bench: all $(BENCH) ## builds and runs tests/bench: programs, then scripts
+	$(Q)for t in $(BENCH) $(wildcard tests/bench/*.sh); do echo "== $$t"; HONE_BUILD=$(abspath $(B)) $$t || exit 1; done
+demo: ## builds everything, then searches a shipped task
+	$(Q).ci/deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)HONE_BUILD=$(abspath $(B)) sh tests/demo.sh $(B)
+
+# ---- upkeep ----
+
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' | grep -vE '^(workspace/packs/|tests/adversaries/|tests/data/)')
+ALL_SRC = $(foreach l,$(LAYERS),$(SRC_$(l)))
+
+.PHONY: deps format tidy analyze cov hooks clean tags
+deps: ## installs the packages that build and tests need (Debian, Ubuntu); does nothing when all is there
+	$(Q).ci/deps
+format: ## clang-format in place
+	$(Q)$(or $(shell command -v clang-format-14),clang-format) -i $(C_FILES)
+tidy: compile_commands.json ## clang-tidy
+	$(Q)clang-tidy --quiet -p . --checks='-*,bugprone-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.Uninitialized' $(ALL_SRC)
+analyze: ## gcc's analyzer, in a build tree of its own
+	$(Q)$(MAKE) --no-print-directory B=$(B)-analyze CFLAGS="-fanalyzer" $(patsubst $(B)/%,$(B)-analyze/%,$(call obj,$(ALL_SRC)))
+cov: ## line coverage of the unit tests by folder (gcov)
+	$(Q)$(MAKE) --no-print-directory B=$(B)-cov OPT="-O0 -g" CFLAGS="--coverage" LDFLAGS="--coverage" unit
+	$(Q)find $(B)-cov -name '*.gcda' -delete
+	$(Q)HONE_BUILD=$(abspath $(B))-cov tests/run $(patsubst $(B)/%,$(B)-cov/%,$(UNIT))
+	$(Q)find $(abspath $(B))-cov/obj -name '*.gcda' | xargs gcov -n 2>/dev/null | awk -F"'" \
+		'/^File/ { file = $$2 } /^Lines executed/ && file ~ /^(server|agents|tools|workspace)\/.*\.c$$/ { \
+		split($$0, part, /[:% ]+/); n = part[length(part)]; hit = part[3] * n / 100; dir = file; sub(/\/[^\/]*$$/, "", dir); \
+		if (!(file in seen)) { seen[file] = 1; lines[dir] += n; hits[dir] += hit } } \
+		END { for (d in lines) printf "%-24s %6.1f %% of %d lines\n", d, 100 * hits[d] / lines[d], lines[d] }' | sort
+hooks: ## points git at .githooks
+	$(Q)git config core.hooksPath .githooks && echo "git hooks: .githooks"
+tags: ## for editors
+	$(Q)ctags -R server agents tools workspace tests
+clean: ## removes the build tree
+	$(Q)rm -rf $(B)
+
+# One entry per source, for clangd and clang-tidy.
+.PHONY: compile_commands.json
+compile_commands.json: ## for editors
+	$(Q){ echo '['; for f in $(ALL_SRC); do \
+		printf '{"directory":"%s","file":"%s","arguments":["gcc","-std=gnu17","-D_GNU_SOURCE","-I.","-pthread","-Wall","-Wextra","-c","%s"]},\n' \
+		"$(CURDIR)" "$$f" "$$f"; done | sed '$$ s/,$$//'; echo ']'; } >$@.tmp && mv $@.tmp $@
+
+# ---- install ----
+
+MAN := $(wildcard docs/man/*.[1-8])
+
+.PHONY: install uninstall dist bundle
+install: all ## to DESTDIR and prefix
+	$(Q)install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/hone $(DESTDIR)$(mandir)
+	$(Q)install -m 755 $(B)/hone $(B)/hone-runner $(DESTDIR)$(bindir)
+	$(Q)rm -rf $(DESTDIR)$(datadir)/hone/packs && cp -r $(B)/share/hone/. $(DESTDIR)$(datadir)/hone
+	$(Q)for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$$(basename $$m) || exit 1; done
+uninstall: ## takes away what install put there
+	$(Q)rm -f $(DESTDIR)$(bindir)/hone $(DESTDIR)$(bindir)/hone-runner
+	$(Q)rm -rf $(DESTDIR)$(datadir)/hone
+	$(Q)for m in $(MAN); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$$(basename $$m); done
+dist: ## a source archive of the last commit
+	$(Q)mkdir -p $(B)
+	$(Q)git archive --prefix=hone-$(VERSION)/ -o $(B)/hone-$(VERSION).tar.gz HEAD && echo $(B)/hone-$(VERSION).tar.gz
+
+# A folder that runs from anywhere: bin/, share/ and lib/ with every shared library except libc's own.
+bundle: ## a relocatable folder and its archive
+	$(Q)$(MAKE) --no-print-directory B=$(B)-bundle \
+		LDFLAGS='-Wl,--disable-new-dtags -Wl,-rpath,\$$$$ORIGIN/../lib' all
+	$(Q)rm -rf $(B)-bundle/hone-bundle && mkdir -p $(B)-bundle/hone-bundle/lib
+	$(Q)$(MAKE) --no-print-directory B=$(B)-bundle DESTDIR= prefix=$(abspath $(B)-bundle)/hone-bundle \
+		LDFLAGS='-Wl,--disable-new-dtags -Wl,-rpath,\$$$$ORIGIN/../lib' install
+	$(Q)ldd $(B)-bundle/hone $(B)-bundle/hone-runner | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
+		grep -vE '/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} $(B)-bundle/hone-bundle/lib
+	$(Q)tar -C $(B)-bundle -czf $(B)-bundle/hone-bundle.tar.gz hone-bundle && echo $(B)-bundle/hone-bundle.tar.gz
+
+.PHONY: help
+help: ## this list
+	$(Q)awk -F':.*## ' '/^[a-z_.-]+:.*## / { printf "  %-22s %s\n", $$1, $$2 }' Makefile
+	@echo "  variables: B=dir V=1 DEVELOPER=1 SANITIZE=address,undefined CC=clang DESTDIR= prefix=/usr/local FUZZ= TIME="
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,6 +1,7 @@
 /* The few lines that every unit test program shares: Check, one suite, TAP on stdout.
  *
- * UNIT_MAIN("name", a_test, b_test, ...) runs each in a process of its own. CK_FORK=no for the debugger. */
+ * UNIT_MAIN("name", a_test, b_test, ...) runs each in a process of its own. CK_FORK=no for the
+ * debugger. */
 #ifndef HONE_TESTS_UNIT_H
 #define HONE_TESTS_UNIT_H
 

@@ -1,0 +1,29 @@
+#!/bin/sh
+# No writable object of static storage, except the few below. Constant tables with pointers are fine (.data.rel.ro).
+. "$(dirname "$0")/lib.sh"
+objects=${HONE_BUILD:-build}/obj
+command -v objdump >/dev/null || skip_all "objdump is missing (package binutils)"
+[ -d "$objects" ] || skip_all "nothing is built in $objects"
+
+# object file: symbols that may be writable, and why
+allowed='
+workspace/base/log.o: sink_level (the log sink)
+server/stop.o: stop_flag (set by a signal handler)
+server/stop.o: wake_fd (used by a signal handler)
+'
+
+list=$(files 'server/*.c' 'agents/*.c' 'tools/*.c' 'workspace/*.c' | sed 's/c$/o/' | while read -r o; do
+    [ -f "$objects/$o" ] || continue
+    # Names with a dot are made by compiler or sanitizer, except function statics (name.number).
+    objdump -t "$objects/$o" | awk -v o="$o" '
+        $0 ~ / O \.(data|bss|tdata|tbss)/ && $0 !~ /\.data\.rel\.ro/ { name = $NF; sub(/\.[0-9]+$/, "", name); print o ": " name }
+        $0 ~ / O \*COM\*/ { print o ": " $NF }' | grep -vE ': (__asan|__ubsan|__tsan|__gcov|__odr|\.L|_?ubsan|\*\.L)'
+done | sort -u)
+extra=$(printf '%s\n' "$list" | while read -r row; do
+    [ -z "$row" ] && continue
+    printf '%s\n' "$allowed" | grep -qF "$row " || printf '%s\n' "$row is writable: hang it off a context struct"
+done)
+verdict "no writable global or static outside the allow-list" "$extra"
+some=$(find "$objects" -name '*.o' | head -n 1)
+verdict "there were objects to look at" "$([ -n "$some" ] || echo "no object file below $objects")"
+finish

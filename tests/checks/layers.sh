@@ -1,0 +1,74 @@
+#!/bin/sh
+# Includes go one way between the layers, and each foreign library has one owner file.
+. "$(dirname "$0")/lib.sh"
+
+# folder (longest match wins): folders whose headers it may include
+layers='
+workspace/base: workspace/base
+workspace/task: workspace/task workspace/base
+workspace: workspace workspace/task workspace/base
+tools/format: tools/format workspace/task workspace/base
+tools/runner: tools/runner tools/format workspace/task workspace/base
+tools: tools tools/format workspace workspace/task workspace/base
+agents: agents tools tools/format workspace workspace/task workspace/base
+server: server agents tools tools/format workspace workspace/task workspace/base
+'
+
+# beginning of a header's name: the only files that may include it (| between several)
+owners='
+cjson/: workspace/base/json.c
+git2: workspace/history.c|workspace/git_store.c
+libwebsockets: server/net_ws.c
+seccomp.h: tools/runner/seccomp.c
+sha2.h: workspace/base/hash.c
+sha256.h: workspace/base/hash.c
+cuda: tools/runner/cuda_api.c
+nvrtc: tools/runner/cuda_api.c
+curl/: agents/llm/http.c
+clang-c/: agents/c_parser.c
+check.h: tests/unit/unit.h
+'
+
+upward=$(files 'server/*.[ch]' 'agents/*.[ch]' 'tools/*.[ch]' 'workspace/*.[ch]' |
+    while read -r f; do
+        sed -n 's,^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*,\1,p' "$f" | sed "s,^,$f ,"
+    done | awk -v table="$layers" '
+        BEGIN {
+            n = split(table, rows, "\n")
+            for (i = 1; i <= n; i++) if (split(rows[i], part, ": ") == 2) may[part[1]] = " " part[2] " "
+        }
+        function layer(path,  best, l) {
+            best = ""
+            for (l in may) if (index(path, l "/") == 1 && length(l) > length(best)) best = l
+            return best
+        }
+        {
+            from = layer($1); to = layer($2)
+            if ($2 !~ /\//) print $1 " includes \"" $2 "\": write the path from the root"
+            else if (to == "") print $1 " includes " $2 ", which is in no layer"
+            else if (index(may[from], " " to " ") == 0) print $1 " (" from ") includes " $2 " (" to ")"
+        }')
+verdict "includes go down only: server > agents > tools > workspace" "$upward"
+
+foreign=$(files '*.c' '*.h' | xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*<' /dev/null |
+    awk -v table="$owners" '
+        BEGIN {
+            n = split(table, rows, "\n")
+            for (i = 1; i <= n; i++) if (split(rows[i], part, ": ") == 2) owner[part[1]] = part[2]
+        }
+        {
+            file = $0; sub(/:.*/, "", file)
+            header = $0; sub(/^[^<]*</, "", header); sub(/>.*/, "", header)
+            for (o in owner) {
+                if (index(header, o) != 1) continue
+                n_files = split(owner[o], allowed, "|"); found = 0
+                for (i = 1; i <= n_files; i++) if (allowed[i] == file) found = 1
+                if (!found) print file " includes <" header ">; only " owner[o] " may"
+            }
+        }')
+verdict "each foreign header is included by its owner file only" "$foreign"
+
+headers=$(files 'server/*.h' 'agents/*.h' 'tools/*.h' 'workspace/*.h' |
+    xargs grep -nE '#[[:space:]]*include[[:space:]]*<(cjson|git2|libwebsockets|seccomp|curl|sha2|clang-c)' /dev/null)
+verdict "no header of ours shows a foreign one" "$headers"
+finish

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Each check must be able to fail: plants one violation at a time in a small copy of the tree and looks for its name.
+. "$(dirname "$0")/lib.sh"
+copy=$(mktemp -d "${TMPDIR:-/tmp}/hone-selftest.XXXXXX") || exit 1
+trap 'rm -rf "$copy"' EXIT
+mkdir -p "$copy/workspace" "$copy/tests" "$copy/server" "$copy/build/obj/workspace/base"
+cp -r workspace/base "$copy/workspace/"
+cp -r tests/checks "$copy/tests/"
+cp .clang-format "$copy/"
+
+p=$copy/planted
+# plant CHECK FILE EXPECTED: puts $p in as FILE; the check must fail and name EXPECTED.
+plant() {
+    mv "$p" "$copy/$2"
+    out=$(cd "$copy" && CHECK_ROOT=$copy HONE_BUILD=$copy/build sh "tests/checks/$1.sh" 2>&1)
+    status=$?
+    rm -f "$copy/$2"
+    if [ $status -eq 77 ]; then
+        n_tests=$((n_tests + 1))
+        echo "ok $n_tests - $1 sees $3 # SKIP its tool is missing"
+    elif [ $status -eq 0 ]; then
+        verdict "$1 sees $3" "exit status 0 with $3 planted in $2"
+    else
+        verdict "$1 sees $3" "$(printf '%s\n' "$out" | grep -q -- "$3" || printf '%s\n' "$out")"
+    fi
+}
+lines() { awk -v n="$1" -v text="$2" 'BEGIN { for (i = 0; i < n; i++) print text }'; }
+
+# Without a plant every check passes on the copy (its objects are planted too).
+printf 'const int hone_fine = 1;\n' | gcc -x c -c - -o "$copy/build/obj/workspace/base/fine.o"
+for check in layers headers lengths format banned standalone globals; do
+    out=$(cd "$copy" && CHECK_ROOT=$copy HONE_BUILD=$copy/build sh "tests/checks/$check.sh" 2>&1)
+    status=$?
+    [ $status -eq 77 ] && status=0
+    verdict "$check accepts a good tree" "$([ $status -eq 0 ] || printf '%s\n' "$out")"
+done
+
+printf '#include "server/app.h"\n' >"$p"; plant layers workspace/base/upward.c "upward.c"
+printf '#include "json.h"\n' >"$p"; plant layers workspace/base/local.c "local.c"
+printf '#include <cjson/cJSON.h>\n' >"$p"; plant layers server/foreign.c "foreign.c"
+printf '#include <git2.h>\n' >"$p"; plant layers workspace/base/shown.h "shown.h"
+printf 'struct stranger *hone_f(int64_t x);\n' >"$p"; plant headers workspace/base/lonely.h "lonely.h"
+printf 'int hone_g(void);\n' >"$p"; plant headers workspace/base/unguarded.h "unguarded.h"
+lines 801 '' >"$p"; plant lengths workspace/base/long_file.c "long_file.c"
+{ printf 'void endless(void)\n{\n'; lines 99 '    ;'; printf '}\n'; } >"$p"; plant lengths workspace/base/long.c "long.c:endless"
+printf 'int  x;\n' >"$p"; plant format workspace/base/ugly.c "ugly.c"
+printf 'int x; \n' >"$p"; plant format workspace/base/blank.c "blank.c:1"
+printf 'void f(char *p) { strcpy(p, "x"); }\n' >"$p"; plant banned workspace/base/banned.c "banned.c:1"
+printf 'int x; // no\n' >"$p"; plant banned workspace/base/slashes.c "slashes.c:1"
+printf '/* %s: later */\n' "TO""DO" >"$p"; plant standalone workspace/base/later.c "later.c:1"
+printf 'see ../%s/x\n' shared >"$p"; plant standalone notes.md "notes.md:1"
+printf 'key = "sk-%s-abcdefabcdefabcdef"\n' ant >"$p"; plant standalone keys.md "keys.md:1"
+
+# Objects: a static counter, a tentative definition and a function's static must show, a const table must not.
+globals() { # source expected
+    printf '%s\n' "$1" | gcc -x c -fPIC -c - -o "$copy/build/obj/workspace/base/global.o" || return
+    printf '/* source of the object */\n' >"$p"
+    plant globals workspace/base/global.c "$2"
+}
+globals 'static int counter; int next(void); int next(void) { return ++counter; }' "counter is writable"
+globals 'int f(void); int f(void) { static int hidden = 4; return hidden++; }' "hidden is writable"
+globals 'char *names[] = {"a"};' "names is writable"
+printf 'const char *const names[] = {"a"};\n' | gcc -x c -fPIC -c - -o "$copy/build/obj/workspace/base/global.o"
+touch "$copy/workspace/base/global.c"
+verdict "globals accepts a const table of pointers" \
+    "$(cd "$copy" && CHECK_ROOT=$copy HONE_BUILD=$copy/build sh tests/checks/globals.sh | grep '^not ok' || true)"
+finish
