@@ -1,4 +1,4 @@
-/* One item: the whole sum. A double holds four million floats' sum to 1e-10 of its size. */
+/* One item: the whole sum. A double holds two million floats' sum to 1e-10 of its size. */
 ITEM(item)
 {
     double sum = 0, size = 0;

@@ -2,8 +2,8 @@
 
 void sum(const float *X, float *S, int64_t N)
 {
-    float total = 0.0f;
+    double total = 0.0;
     for (int64_t i = 0; i < N; i++)
         total += X[i];
-    S[0] = total;
+    S[0] = (float)total;
 }

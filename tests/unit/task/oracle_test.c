@@ -1,0 +1,425 @@
+/* Each pack's oracle against its naive kernel, and against the answers that must not pass.
+ *
+ * Both are compiled here with the system compiler and loaded; the judge proper does this in a jail.
+ * With HONE_SHOW=1 the calibration is printed: worst error of the honest kernel in units of the
+ * tolerance, least one of each bad answer. */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "tests/unit/unit.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+#include "workspace/base/process.h"
+#include "workspace/base/rng.h"
+#include "workspace/task/oracle_abi.h"
+#include "workspace/task/task.h"
+
+enum { MAX_ARGS = 24 };
+typedef void kernel_fn(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+                       uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+
+struct rig {
+    struct hone_task *task;
+    hone_oracle_items_fn *oracle;
+    kernel_fn *naive;
+    struct hone_workload w;
+    void *in[HONE_LIMIT_TENSORS];
+    void *rounded[HONE_LIMIT_TENSORS]; /* inputs through float16 */
+    void *out[HONE_LIMIT_TENSORS];
+    double *ref[HONE_LIMIT_TENSORS], *scale[HONE_LIMIT_TENSORS];
+};
+
+static const char *pack_dir(void)
+{
+    const char *dir = getenv("HONE_PACKS");
+    return dir ? dir : "workspace/packs";
+}
+
+static void *build(const char *name, const char *front, const char *text, const char *symbol)
+{
+    char source[128], object[128];
+    snprintf(source, sizeof(source), "/tmp/hone-oracle-test-%d-%s-%s.c", (int)getpid(), name,
+             symbol);
+    snprintf(object, sizeof(object), "/tmp/hone-oracle-test-%d-%s-%s.so", (int)getpid(), name,
+             symbol);
+    char *all = hone_sprintf("%s%s", front, text);
+    ck_assert_int_eq(hone_file_write(source, all, strlen(all), 0600, false, NULL), 0);
+    free(all);
+    const char *const argv[] = {
+        "gcc",   "-std=gnu17", "-O2", "-Wall", "-Werror=implicit-function-declaration",
+        "-fPIC", "-shared",    "-o",  object,  source,
+        "-lm",   NULL};
+    struct hone_process_spec spec = {.argv = argv, .deadline_ns = HONE_NO_DEADLINE};
+    struct hone_process_result result;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_process_run(&spec, &result, &err) == 0, "%s", err.message);
+    ck_assert_msg(result.exit_status == 0 && result.err_len == 0, "%s: %s", name, result.err);
+    hone_process_result_done(&result);
+    void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(library != NULL, "%s", dlerror());
+    void *found = dlsym(library, symbol);
+    ck_assert_ptr_nonnull(found);
+    unlink(source);
+    unlink(object);
+    return found;
+}
+
+static void open_pack(const char *name, struct rig *rig)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    char *dir = hone_path_join(pack_dir(), name, NULL);
+    ck_assert_msg(hone_task_load(dir, &rig->task, &err) == 0, "%s %s", err.path, err.message);
+    char *preamble = hone_task_oracle_preamble(rig->task), *oracle = NULL, *naive = NULL;
+    ck_assert_int_eq(hone_task_oracle_source(rig->task, &oracle, &err), 0);
+    ck_assert_int_eq(hone_task_naive(rig->task, "cpu", &naive, &err), 0);
+    void *symbol = build(name, preamble, oracle, "hone_oracle_items");
+    memcpy(&rig->oracle, &symbol, sizeof(symbol));
+    symbol = build(name, "", naive, rig->task->name);
+    memcpy(&rig->naive, &symbol, sizeof(symbol));
+    free(dir);
+    free(preamble);
+    free(oracle);
+    free(naive);
+}
+
+/* EQUAL is the hardest for honest kernels: every rounding error of a running sum has the same sign.
+ */
+enum spread { NORMAL, TINY, LARGE, SHIFTED, SKEWED, EQUAL, N_SPREADS };
+
+static double draw(uint64_t tensor, uint64_t i, enum hone_role role, enum spread spread)
+{
+    static const uint8_t key[16] = {7, 1, 4, 9};
+    if (spread == EQUAL)
+        i = 0;
+    double a = hone_rng_unit(hone_rng_u64(key, tensor, 2 * i)) + 0x1p-60;
+    double b = hone_rng_unit(hone_rng_u64(key, tensor, 2 * i + 1));
+    double normal = sqrt(-2 * log(a)) * cos(6.283185307179586 * b);
+    if (role == HONE_ROLE_POSITIVE)
+        return spread == SKEWED ? -log(a) : fabs(normal) + 1e-3;
+    return spread == NORMAL    ? normal
+           : spread == TINY    ? normal * 1e-3
+           : spread == LARGE   ? normal * 64
+           : spread == SHIFTED ? normal + 3
+           : spread == EQUAL   ? normal
+                               : -log(a);
+}
+
+static float through_half(float v)
+{
+    uint32_t u;
+    memcpy(&u, &v, 4);
+    u += 0xfff + (u >> 13 & 1);
+    u &= ~0x1fffu;
+    memcpy(&v, &u, 4);
+    return v;
+}
+
+static void fill_offsets(int32_t *offsets, int64_t n, int64_t total)
+{
+    for (int64_t i = 0; i < n; i++) /* uneven: quadratic growth, some rows empty in small sizes */
+        offsets[i] = (int32_t)((double)total * pow((double)i / (double)(n - 1), 1.3));
+    offsets[n - 1] = (int32_t)total;
+}
+
+static void fill(struct rig *rig, enum spread spread)
+{
+    static const uint8_t key[16] = {5};
+    for (size_t t = 0; t < rig->task->n_inputs; t++) {
+        const struct hone_tensor *in = &rig->task->inputs[t];
+        int64_t n = hone_tensor_elements(rig->task, in, &rig->w);
+        size_t bytes = (size_t)(n * hone_dtype_bytes(in->dtype));
+        rig->in[t] = hone_malloc(bytes);
+        rig->rounded[t] = hone_malloc(bytes);
+        if (in->role == HONE_ROLE_OFFSETS)
+            fill_offsets(rig->in[t], n, rig->w.axes[in->bound_axis]);
+        for (int64_t i = 0; i < n; i++) {
+            if (in->role == HONE_ROLE_INDEX)
+                ((int32_t *)rig->in[t])[i] = (int32_t)(hone_rng_u64(key, t, (uint64_t)i) %
+                                                       (uint64_t)rig->w.axes[in->bound_axis]);
+            else if (in->dtype == HONE_DTYPE_F32)
+                ((float *)rig->in[t])[i] = (float)draw(t, (uint64_t)i, in->role, spread);
+        }
+        memcpy(rig->rounded[t], rig->in[t], bytes);
+        for (int64_t i = 0; in->dtype == HONE_DTYPE_F32 && i < n; i++)
+            ((float *)rig->rounded[t])[i] = through_half(((float *)rig->in[t])[i]);
+    }
+    for (size_t t = 0; t < rig->task->n_outputs; t++) {
+        size_t n = (size_t)hone_tensor_elements(rig->task, &rig->task->outputs[t], &rig->w);
+        rig->out[t] = hone_calloc(n, 4);
+        rig->ref[t] = hone_malloc(n * 8);
+        rig->scale[t] = hone_calloc(n, 8);
+        for (size_t i = 0; i < n; i++)
+            rig->ref[t][i] = NAN;
+    }
+}
+
+static void empty(struct rig *rig)
+{
+    for (size_t t = 0; t < HONE_LIMIT_TENSORS; t++) {
+        free(rig->in[t]);
+        free(rig->rounded[t]);
+        free(rig->out[t]);
+        free(rig->ref[t]);
+        free(rig->scale[t]);
+        rig->in[t] = rig->rounded[t] = rig->out[t] = NULL;
+        rig->ref[t] = rig->scale[t] = NULL;
+    }
+}
+
+static void call(struct rig *rig, void *const *inputs, const int64_t *axes)
+{
+    uintptr_t a[MAX_ARGS] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < rig->task->n_inputs; i++)
+        a[n++] = (uintptr_t)inputs[i];
+    for (size_t i = 0; i < rig->task->n_outputs; i++)
+        a[n++] = (uintptr_t)rig->out[i];
+    for (size_t i = 0; i < rig->task->n_axes; i++)
+        a[n++] = (uintptr_t)axes[i];
+    rig->naive(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
+}
+
+static void arguments(struct rig *rig, struct hone_oracle_args *args, int32_t *types)
+{
+    for (size_t i = 0; i < rig->task->n_inputs; i++)
+        types[i] = (int32_t)rig->task->inputs[i].dtype;
+    *args = (struct hone_oracle_args){
+        .inputs = (const void *const *)rig->in, .input_types = types, .axes = rig->w.axes};
+}
+
+static void reference_iterated(struct rig *rig, int64_t items, int64_t steps)
+{
+    int32_t types[HONE_LIMIT_TENSORS];
+    struct hone_oracle_args args;
+    arguments(rig, &args, types);
+    int64_t n = hone_tensor_elements(rig->task, &rig->task->outputs[0], &rig->w);
+    double *other = hone_malloc((size_t)n * 8), sum = 0;
+    double *bufs[2] = {rig->ref[0], other};
+    for (int64_t step = 0; step <= steps; step++) {
+        args.prev = step ? &bufs[(step + 1) % 2] : NULL;
+        args.next = &bufs[step % 2];
+        args.step = step;
+        rig->oracle(&args, 0, items, NULL);
+    }
+    if (steps % 2)
+        memcpy(rig->ref[0], other, (size_t)n * 8);
+    free(other);
+    for (int64_t i = 0; i < n; i++)
+        sum += rig->ref[0][i] * rig->ref[0][i];
+    for (int64_t i = 0; i < n; i++)
+        rig->scale[0][i] = sqrt(sum / (double)n);
+}
+
+static void reference(struct rig *rig)
+{
+    double items = 0, steps = 0;
+    ck_assert_int_eq(hone_task_eval(rig->task, rig->task->items, &rig->w, &items, NULL), 0);
+    if (rig->task->steps) {
+        ck_assert_int_eq(hone_task_eval(rig->task, rig->task->steps, &rig->w, &steps, NULL), 0);
+        reference_iterated(rig, (int64_t)items, (int64_t)steps);
+        return;
+    }
+    int32_t types[HONE_LIMIT_TENSORS];
+    struct hone_oracle_args args;
+    arguments(rig, &args, types);
+    int64_t n = 0;
+    for (size_t t = 0; t < rig->task->n_outputs; t++)
+        n += hone_tensor_elements(rig->task, &rig->task->outputs[t], &rig->w);
+    args.records = hone_malloc((size_t)n * sizeof(*args.records));
+    args.n_records_max = n;
+    rig->oracle(&args, 0, (int64_t)items, NULL);
+    ck_assert_int_eq(args.n_records, n); /* each element once */
+    for (int64_t i = 0; i < n; i++) {
+        const struct hone_oracle_record *r = &args.records[i];
+        ck_assert_msg(isnan(rig->ref[r->output][r->index]), "element %lld twice",
+                      (long long)r->index);
+        rig->ref[r->output][r->index] = r->value;
+        rig->scale[r->output][r->index] = r->scale;
+    }
+    free(args.records);
+}
+
+/* Worst violation: below 1 passes. */
+static double judge(const struct rig *rig)
+{
+    double worst = 0;
+    for (size_t t = 0; t < rig->task->n_outputs; t++) {
+        const struct hone_tolerance *tol = &rig->task->tolerance[t];
+        int64_t n = hone_tensor_elements(rig->task, &rig->task->outputs[t], &rig->w);
+        double mean = 0, error2 = 0, centred2 = 0, size2 = 0;
+        for (int64_t i = 0; i < n; i++)
+            mean += rig->ref[t][i] / (double)n;
+        for (int64_t i = 0; i < n; i++) {
+            double r = rig->ref[t][i], e = fabs(((float *)rig->out[t])[i] - r);
+            double s = hone_tolerance_size(r, rig->scale[t][i]);
+            worst = fmax(worst, isfinite(e) ? e / hone_tolerance_limit(tol, r, rig->scale[t][i])
+                                            : INFINITY);
+            error2 += e * e;
+            centred2 += (r - mean) * (r - mean);
+            size2 += s * s;
+        }
+        if (!hone_tolerance_norm_ok(tol, sqrt(error2), sqrt(centred2), sqrt(size2),
+                                    sqrt((double)n)))
+            worst = fmax(worst, sqrt(error2) / (tol->rel_l2 * sqrt(centred2)));
+    }
+    return worst;
+}
+
+static void show(const struct rig *rig, const char *what, int spread, double worst)
+{
+    if (getenv("HONE_SHOW"))
+        fprintf(stderr, "# %-9s n=%lld spread=%d %-12s %.3g\n", rig->task->name,
+                (long long)rig->w.axes[0], spread, what, worst);
+}
+
+static float *out0(struct rig *rig, int64_t *ret_n)
+{
+    *ret_n = hone_tensor_elements(rig->task, &rig->task->outputs[0], &rig->w);
+    return rig->out[0];
+}
+
+static void answer_zeros(struct rig *rig)
+{
+    int64_t n;
+    float *out = out0(rig, &n);
+    memset(out, 0, (size_t)n * 4);
+}
+
+static void answer_ones(struct rig *rig)
+{
+    int64_t n;
+    float *out = out0(rig, &n);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = 1;
+}
+
+static void answer_mean(struct rig *rig)
+{
+    int64_t n;
+    float *out = out0(rig, &n);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += rig->ref[0][i];
+    for (int64_t i = 0; n > 1 && i < n; i++)
+        out[i] = (float)(sum / (double)n);
+}
+
+static void answer_input(struct rig *rig)
+{
+    int64_t n;
+    float *out = out0(rig, &n);
+    size_t last = rig->task->n_inputs - 1;
+    int64_t n_in = hone_tensor_elements(rig->task, &rig->task->inputs[last], &rig->w);
+    for (int64_t i = 0; i < n; i++)
+        out[i] = ((float *)rig->in[last])[i % n_in];
+}
+
+static void answer_step_fewer(struct rig *rig)
+{
+    int64_t axes[HONE_LIMIT_AXES];
+    memcpy(axes, rig->w.axes, sizeof(axes));
+    axes[rig->task->n_axes - 1]--; /* T */
+    call(rig, rig->in, axes);
+}
+
+static void answer_half(struct rig *rig)
+{
+    call(rig, rig->rounded, rig->w.axes);
+}
+
+static const struct {
+    const char *name;
+    void (*make)(struct rig *rig);
+} bad_answers[] = {
+    {"zeros", answer_zeros}, {"ones", answer_ones}, {"mean", answer_mean},
+    {"input", answer_input}, {"half", answer_half}, {"step fewer", answer_step_fewer},
+};
+
+static void one_size(struct rig *rig, enum spread spread, bool with_bad)
+{
+    fill(rig, spread);
+    reference(rig);
+    call(rig, rig->in, rig->w.axes);
+    double honest = judge(rig);
+    show(rig, "honest", (int)spread, honest);
+    ck_assert_msg(honest < 0.6, "%s: honest error is %g of the tolerance", rig->task->name, honest);
+    for (size_t i = 0; with_bad && i < HONE_COUNTOF(bad_answers); i++) {
+        bool is_iterated = rig->task->steps != NULL, is_one = rig->task->outputs[0].rank == 0;
+        if (bad_answers[i].make == answer_step_fewer && !is_iterated)
+            continue;
+        if ((bad_answers[i].make == answer_mean && is_one) ||
+            (bad_answers[i].make == answer_half && rig->task->allows_lower_precision))
+            continue;
+        /* Softmax of a row of tiny numbers is flat whatever their last bits were: there is nothing
+         * to see. */
+        if (bad_answers[i].make == answer_half && spread == TINY)
+            continue;
+        bad_answers[i].make(rig);
+        double worst = judge(rig);
+        show(rig, bad_answers[i].name, (int)spread, worst);
+        ck_assert_msg(worst > 1.5, "%s: the answer '%s' passes (%g of the tolerance)",
+                      rig->task->name, bad_answers[i].name, worst);
+    }
+    empty(rig);
+}
+
+/* The middle size is where the bad answers are tried; the public ones show that honest error fits
+ * there too. */
+static void one_pack(const char *name, const int64_t *middle)
+{
+    struct rig rig = {.task = NULL};
+    open_pack(name, &rig);
+    size_t v = 0;
+    rig.w = rig.task->workloads[0];
+    for (size_t a = 0; a < rig.task->n_axes; a++)
+        if (rig.task->axes[a].kind == HONE_AXIS_VAR)
+            rig.w.axes[a] = middle[v++];
+    ck_assert_int_eq(hone_task_resolve(rig.task, &rig.w, NULL), 0);
+    for (int spread = 0; spread < N_SPREADS; spread++)
+        one_size(&rig, (enum spread)spread, spread != EQUAL);
+    ck_assert_int_eq(hone_task_smoke(rig.task, &rig.w, NULL), 0);
+    one_size(&rig, NORMAL, false);
+    bool is_slow =
+        rig.task->n_inputs == 2; /* the oracle of a matrix product in full takes seconds */
+    for (size_t i = 0; i < rig.task->n_workloads && !is_slow; i++) {
+        rig.w = rig.task->workloads[i];
+        one_size(&rig, NORMAL, false);
+        one_size(&rig, SKEWED, false);
+        one_size(&rig, EQUAL, false);
+    }
+    hone_task_free(rig.task);
+}
+
+START_TEST(matmul)
+{
+    one_pack("matmul", (const int64_t[]){70, 83, 512});
+}
+END_TEST
+
+START_TEST(softmax)
+{
+    one_pack("softmax", (const int64_t[]){33, 257});
+}
+END_TEST
+
+START_TEST(sum)
+{
+    one_pack("sum", (const int64_t[]){100003});
+}
+END_TEST
+
+START_TEST(jacobi2d)
+{
+    one_pack("jacobi2d", (const int64_t[]){65, 70, 9});
+}
+END_TEST
+
+START_TEST(spmv_csr)
+{
+    one_pack("spmv_csr", (const int64_t[]){300, 410, 5000});
+}
+END_TEST
+
+UNIT_MAIN("oracle", matmul, softmax, sum, jacobi2d, spmv_csr)
