@@ -92,7 +92,7 @@ data:
 
 # ---- tests ----
 
-CHECK_LIBS := -lcheck -lsubunit -lrt
+CHECK_LIBS := -lcheck -lsubunit -lrt -lm
 
 # Unit tests: tests/unit/<layer>/*_test.c, one program each, linked with that layer and what lies below it.
 define unit_rule
