@@ -92,6 +92,9 @@ static void read_loop(const struct hone_c_tree *tree, struct hone_c_loop *l)
     l->is_canonical = l->var && read_cond(l) && read_step(tree, l) && l->node->body &&
                       !hone_c_writes(l->node->body, l->var) &&
                       hone_c_is_invariant(l->upper, l->node->body);
+    const struct hone_c_node *upper = l->upper ? hone_c_strip(l->upper) : NULL;
+    l->is_small =
+        upper && (upper->kind == HONE_C_CONST || (upper->kind == HONE_C_REF && !upper->decl));
     l->is_innermost = true;
 }
 

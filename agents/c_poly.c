@@ -204,9 +204,8 @@ static const struct hone_c_node *follow(const struct hone_c_node *function,
         const struct hone_c_node *d = expr->decl;
         if (d && d->kind == HONE_C_VAR && strchr(d->type, '*') && d->last) {
             const struct hone_c_node *init = hone_c_strip(d->last);
-            if (hone_c_writes(function, d))
-                offset->is_known = false;
-            else if (init->kind != HONE_C_CALL)
+            /* a pointer that is set again (swapped buffers) is a root of its own */
+            if (!hone_c_writes(function, d) && init->kind != HONE_C_CALL)
                 return follow(function, init, offset, depth + 1);
         }
         return d;

@@ -7,7 +7,10 @@
 #include "workspace/base/hash.h"
 
 #define REWRITE(name) extern const struct hone_rewrite hone_rewrite_##name
+REWRITE(ping_pong);
+REWRITE(reuse_pass);
 REWRITE(thread_outer);
+REWRITE(thread_reduction);
 REWRITE(simd_inner);
 REWRITE(interchange);
 REWRITE(register_tile);
@@ -17,9 +20,10 @@ REWRITE(vector_math);
 REWRITE(optimize_pragma);
 
 const struct hone_rewrite *const hone_rewrites[] = {
-    &hone_rewrite_accumulators,  &hone_rewrite_interchange, &hone_rewrite_optimize_pragma,
-    &hone_rewrite_register_tile, &hone_rewrite_simd_inner,  &hone_rewrite_thread_outer,
-    &hone_rewrite_tile_loops,    &hone_rewrite_vector_math,
+    &hone_rewrite_accumulators, &hone_rewrite_interchange,   &hone_rewrite_optimize_pragma,
+    &hone_rewrite_ping_pong,    &hone_rewrite_register_tile, &hone_rewrite_reuse_pass,
+    &hone_rewrite_simd_inner,   &hone_rewrite_thread_outer,  &hone_rewrite_thread_reduction,
+    &hone_rewrite_tile_loops,   &hone_rewrite_vector_math,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
 
@@ -140,9 +144,37 @@ const char *hone_add_tunable(struct hone_c_edits *edits, const struct hone_coder
     return name;
 }
 
+static int brace_change(const char *line, size_t len)
+{
+    int change = 0;
+    for (size_t i = 0; i < len; i++)
+        change += (line[i] == '{') - (line[i] == '}');
+    return change;
+}
+
+/* Lines that a rewrite put in start at the margin; they are moved to the depth of their braces. */
+static char *indent_new_lines(struct hone_pool *pool, const char *source)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+    int depth = 0;
+    for (const char *line = source; *line;) {
+        size_t len = strcspn(line, "\n");
+        size_t blank = strspn(line, " \t");
+        bool is_empty = blank == len;
+        int here = depth - (line[blank] == '}');
+        if (!is_empty && blank == 0 && line[0] != '#')
+            hone_buf_printf(&out, "%*s", here > 0 ? 4 * here : 0, "");
+        if (!is_empty || (out.len > 1 && out.data[out.len - 2] != '{'))
+            hone_buf_add(&out, line, len + (line[len] == '\n'));
+        depth += brace_change(line, len);
+        line += len + (line[len] == '\n');
+    }
+    return hone_pool_strdup(pool, out.data ? out.data : "");
+}
+
 char *hone_finish_edits(const struct hone_c_edits *edits)
 {
-    return hone_c_edit_text(edits, 0, edits->tree->len);
+    return indent_new_lines(edits->tree->pool, hone_c_edit_text(edits, 0, edits->tree->len));
 }
 
 static const char *bracketed(const struct hone_coder_input *in, const struct hone_c_node *expr)
@@ -180,7 +212,8 @@ size_t hone_parallel_loops(const struct hone_coder_input *in, const struct hone_
         bool is_inside = false;
         for (size_t k = 0; k < n; k++)
             is_inside = is_inside || hone_c_contains(ret[k]->node, l->node);
-        if (!is_inside && hone_c_is_parallel(&in->nest, l, &why))
+        if (!is_inside && !(l->is_small && l->depth > 0) && l->begin == l->node->begin &&
+            hone_c_is_parallel(&in->nest, l, &why))
             ret[n++] = l;
     }
     return n;

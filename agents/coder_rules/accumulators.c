@@ -12,9 +12,22 @@ static bool is_fit(const struct hone_coder_input *in, const struct hone_c_loop *
     struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
     size_t n = 0;
     const char *why;
-    return l->is_innermost && l->is_canonical && l->is_unit_step && l->declares_var &&
-           !l->has_parallel && !strstr(l->var->type, "unsigned") &&
+    return l->is_innermost && !l->is_small && l->is_canonical && l->is_unit_step &&
+           l->declares_var && !l->has_parallel && !strstr(l->var->type, "unsigned") &&
            hone_c_is_parallel(&in->nest, l, &why) && hone_c_reductions(l, r, &n) && n > 0;
+}
+
+/* Bounds that come from memory (rows of a sparse matrix) mean short loops. */
+static bool is_short(const struct hone_coder_input *in)
+{
+    for (size_t i = 0; i < in->nest.n; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        for (const struct hone_c_node *n = is_fit(in, l) ? l->node->cond : NULL; n;
+             n = hone_c_walk(l->node->cond, n))
+            if (n->kind == HONE_C_SUBSCRIPT)
+                return true;
+    }
+    return false;
 }
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
@@ -109,7 +122,7 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         if (!is_fit(in, l))
             continue;
         if (n++ == 0)
-            u = hone_add_tunable(&e, in, "U", "32, 16, 64");
+            u = hone_add_tunable(&e, in, "U", is_short(in) ? "8, 4, 16" : "32, 16, 64");
         put_one(&e, in, l, u, hone_body_text(&none, l->node->body));
     }
     if (n == 0) {

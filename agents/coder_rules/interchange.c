@@ -114,8 +114,8 @@ static char *expand_text(const struct hone_coder_input *in, const struct hone_c_
     hone_c_replace_refs(&e, p->store->last, p->acc, x);
     const char *update =
         hone_c_edit_text(&e, p->r.stmt->begin, hone_c_stmt_end(in->tree, p->r.stmt));
-    char *text = hone_pool_printf(in->pool, "{\n%s\n%s = %s;\n%s {\n#pragma GCC ivdep\n%s\n%s\n}\n",
-                                  jh, x, init, kh, jh, update);
+    char *text = hone_pool_printf(in->pool, "{\n%s\n%s = %s;\n%s {\n%s\n%s\n}\n", jh, x, init, kh,
+                                  jh, update);
     bool is_plain = hone_c_strip(p->store->last)->kind == HONE_C_REF;
     if (!is_plain)
         text = hone_pool_printf(

@@ -220,31 +220,34 @@ static char *tile_text(const struct hone_coder_input *in, const struct hone_c_lo
     return text;
 }
 
-/* All columns of one block row: whole blocks, the last one moved back to fit; too few columns: as
- * before. */
+/* All columns of one block row: whole blocks, the last one moved back to fit. */
 static char *columns_text(const struct hone_coder_input *in, const struct hone_c_loop *rows,
                           const struct hone_c_loop *c, const char *mr, const char *nr)
 {
-    const char *type = c->var->type, *name = c->var->name, *lower = hone_lower_text(in, c),
-               *upper = hone_upper_text(in, c);
+    const char *type = c->var->type, *name = c->var->name;
+    const char *lower = hone_lower_text(in, c), *upper = hone_upper_text(in, c);
     const char *at = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_block", name));
-    const char *plain = hone_pool_strndup(in->pool, in->tree->source + c->begin,
-                                          hone_c_stmt_end(in->tree, c->node) - c->begin);
-    if (rows && strcmp(mr, "1") != 0) {
-        /* the inner row variable hides the outer one, so the outer one gets another name first */
-        const char *row = rows->var->name, *t = rows->var->type,
-                   *first = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_first", row));
-        plain = hone_pool_printf(in->pool,
-                                 "const %s %s = %s;\nfor (%s %s = %s; %s < %s + %s; %s++) {\n%s\n}",
-                                 t, first, row, t, row, first, row, first, mr, row, plain);
-    }
     return hone_pool_printf(in->pool,
-                            "if (%s - %s >= %s) {\n"
                             "for (%s %s = %s; %s < %s; %s += %s) {\n"
-                            "const %s %s = %s + %s <= %s ? %s : %s - %s;\n%s}\n"
-                            "} else {\n%s\n}\n",
-                            upper, lower, nr, type, at, lower, at, upper, at, nr, type, name, at,
-                            nr, upper, at, upper, nr, tile_text(in, rows, c, mr, nr), plain);
+                            "const %s %s = %s + %s <= %s ? %s : %s - %s;\n%s}\n",
+                            type, at, lower, at, upper, at, nr, type, name, at, nr, upper, at,
+                            upper, nr, tile_text(in, rows, c, mr, nr));
+}
+
+/* Blocks of MR rows, then the rows that are left one by one. */
+static char *rows_text(const struct hone_coder_input *in, const struct hone_c_loop *rows,
+                       const struct hone_c_loop *c, const char *mr, const char *nr)
+{
+    const char *type = rows->var->type, *name = rows->var->name;
+    const char *lower = hone_lower_text(in, rows), *upper = hone_upper_text(in, rows);
+    const char *stop = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_full", name));
+    return hone_pool_printf(in->pool,
+                            "const %s %s = %s + (%s - %s) / %s * %s;\n"
+                            "for (%s %s = %s; %s < %s; %s += %s) {\n%s}\n"
+                            "for (%s %s = %s; %s < %s; %s++) {\n%s}\n",
+                            type, stop, lower, upper, lower, mr, mr, type, name, lower, name, stop,
+                            name, mr, columns_text(in, rows, c, mr, nr), type, name, stop, name,
+                            upper, name, columns_text(in, rows, c, "1", nr));
 }
 
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
@@ -258,28 +261,23 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     struct hone_c_edits e;
     hone_c_edits_init(&e, in->tree);
     uint32_t end = hone_c_stmt_end(in->tree, outer->node);
+    const char *plain =
+        hone_pool_strndup(in->pool, in->tree->source + outer->begin, end - outer->begin);
+    const struct hone_c_loop *c = outer;
+    const char *nr, *text;
     if (site->variant == ONE_D) {
-        const char *nr = hone_add_tunable(&e, in, "NR", "32, 16, 64");
-        hone_c_replace(
-            &e, outer->begin, end,
-            hone_pool_printf(in->pool, "{\n%s}", columns_text(in, NULL, outer, "1", nr)));
-        return hone_finish_edits(&e);
+        nr = hone_add_tunable(&e, in, "NR", "32, 16, 64");
+        text = columns_text(in, NULL, c, "1", nr);
+    } else {
+        c = hone_c_loop_of(&in->nest, hone_c_only_stmt(outer->node->body));
+        const char *mr = hone_add_tunable(&e, in, "MR", "6, 4, 8");
+        nr = hone_add_tunable(&e, in, "NR", "16, 32, 8");
+        text = rows_text(in, outer, c, mr, nr);
     }
-    const struct hone_c_loop *c = hone_c_loop_of(&in->nest, hone_c_only_stmt(outer->node->body));
-    const char *mr = hone_add_tunable(&e, in, "MR", "6, 4, 8"),
-               *nr = hone_add_tunable(&e, in, "NR", "16, 32, 8");
-    const char *type = outer->var->type, *name = outer->var->name,
-               *lower = hone_lower_text(in, outer), *upper = hone_upper_text(in, outer);
-    const char *stop = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_full", name));
     hone_c_replace(&e, outer->begin, end,
-                   hone_pool_printf(in->pool,
-                                    "const %s %s = %s + (%s - %s) / %s * %s;\n"
-                                    "for (%s %s = %s; %s < %s; %s += %s) {\n%s}\n"
-                                    "for (%s %s = %s; %s < %s; %s++) {\n%s}",
-                                    type, stop, lower, upper, lower, mr, mr, type, name, lower,
-                                    name, stop, name, mr, columns_text(in, outer, c, mr, nr), type,
-                                    name, stop, name, upper, name,
-                                    columns_text(in, outer, c, "1", nr)));
+                   hone_pool_printf(in->pool, "if (%s - %s >= %s) {\n%s} else {\n%s\n}",
+                                    hone_upper_text(in, c), hone_lower_text(in, c), nr, text,
+                                    plain));
     return hone_finish_edits(&e);
 }
 

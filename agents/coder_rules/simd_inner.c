@@ -10,7 +10,8 @@
 static bool is_simd_loop(const struct hone_coder_input *in, const struct hone_c_loop *l)
 {
     const char *why;
-    return l->is_innermost && !l->has_simd && hone_c_is_parallel(&in->nest, l, &why);
+    return l->is_innermost && !l->has_simd && (l->has_parallel || l->begin == l->node->begin) &&
+           hone_c_is_parallel(&in->nest, l, &why);
 }
 
 static bool wants_restrict(const struct hone_coder_input *in)

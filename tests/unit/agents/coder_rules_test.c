@@ -1,0 +1,271 @@
+/* Every rewrite at every site of the five packs' textbook kernels (and of some other shapes), and
+ * chains of them: the new source must compile and give the original's answer. */
+#include "tests/unit/unit.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agents/coder_rules.h"
+#include "workspace/base/file.h"
+
+enum { MAX_OUT = 1 << 14 };
+
+typedef void kernel_any(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
+                        intptr_t, intptr_t);
+
+static float a_data[MAX_OUT], b_data[MAX_OUT], out_data[MAX_OUT];
+static int32_t offsets[64], columns[MAX_OUT];
+
+#define P(x) ((intptr_t)(x))
+struct call {
+    intptr_t args[9];
+};
+struct kernel_case {
+    const char *name;
+    const char *source; /* NULL: the pack's naive.c */
+    struct call calls[4];
+    size_t n_calls;
+};
+
+static const char conv_text[] =
+    "#include <stdint.h>\n"
+    "void conv(const float *x, const float *w, float *y, int64_t H, int64_t W)\n"
+    "{\n"
+    "    for (int64_t r = 0; r < H - 2; r++)\n"
+    "        for (int64_t c = 0; c < W - 2; c++) {\n"
+    "            float acc = 0.5f;\n"
+    "            for (int64_t i = 0; i < 3; i++)\n"
+    "                for (int64_t j = 0; j < 3; j++)\n"
+    "                    acc += x[(r + i) * W + c + j] * w[i * 3 + j];\n"
+    "            y[r * W + c] = acc > 0 ? acc : 0.1f * acc;\n"
+    "        }\n"
+    "}\n";
+
+static const char transpose_text[] =
+    "#include <stdint.h>\n"
+    "void transpose(const float *x, const float *b, float *y, int64_t M, int64_t N)\n"
+    "{\n"
+    "    (void)b;\n"
+    "    for (int64_t i = 0; i < N; i++)\n"
+    "        for (int64_t j = 0; j < M; j++)\n"
+    "            y[i * M + j] = 2 * x[j * N + i];\n"
+    "}\n";
+
+static const char rowmin_text[] =
+    "#include <stdint.h>\n"
+    "#include <math.h>\n"
+    "void rowmin(const float *x, const float *b, float *y, int64_t M, int64_t N)\n"
+    "{\n"
+    "    (void)b;\n"
+    "    for (int64_t i = 0; i < M; i++) {\n"
+    "        const float *row = x + i * N;\n"
+    "        float low = row[0], total = 0;\n"
+    "        for (int64_t j = 0; j < N; j++) {\n"
+    "            low = fminf(low, row[j]);\n"
+    "            total += expf(row[j]);\n"
+    "        }\n"
+    "        y[2 * i] = low;\n"
+    "        y[2 * i + 1] = total;\n"
+    "    }\n"
+    "}\n";
+
+#define A   P(a_data)
+#define B   P(b_data)
+#define OUT P(out_data)
+static struct kernel_case cases[] = {
+    {"matmul",
+     NULL,
+     {{{A, B, OUT, 13, 37, 11}},
+      {{A, B, OUT, 12, 16, 8}},
+      {{A, B, OUT, 1, 1, 1}},
+      {{A, B, OUT, 7, 5, 3}}},
+     4},
+    {"softmax", NULL, {{{A, OUT, 7, 70}}, {{A, OUT, 3, 1}}, {{A, OUT, 1, 33}}}, 3},
+    {"jacobi2d", NULL, {{{A, OUT, 20, 33, 3}}, {{A, OUT, 9, 8, 4}}, {{A, OUT, 3, 3, 1}}}, 3},
+    {"sum", NULL, {{{A, OUT, 1000}}, {{A, OUT, 1}}, {{A, OUT, 37}}}, 3},
+    {"spmv_csr", NULL, {{{P(offsets), P(columns), A, B, OUT, 40, 200, 0, 41}}}, 1},
+    {"conv", conv_text, {{{A, B, OUT, 20, 50}}, {{A, B, OUT, 5, 7}}}, 2},
+    {"transpose", transpose_text, {{{A, B, OUT, 17, 41}}, {{A, B, OUT, 1, 3}}}, 2},
+    {"rowmin", rowmin_text, {{{A, B, OUT, 5, 77}}, {{A, B, OUT, 2, 1}}}, 2},
+};
+
+static const char *const chains[][6] = {
+    {"matmul", "register_tile", "thread_outer", NULL},
+    {"matmul", "interchange", "thread_outer", "simd_inner", NULL},
+    {"matmul", "thread_outer", "simd_inner", "accumulators", NULL},
+    {"matmul", "interchange", "simd_inner", "optimize_pragma", NULL},
+    {"softmax", "vector_math", "reuse_pass", "accumulators", "simd_inner", "thread_outer"},
+    {"softmax", "thread_outer", "reuse_pass", "vector_math", "accumulators", NULL},
+    {"jacobi2d", "ping_pong", "simd_inner", "thread_outer", NULL},
+    {"jacobi2d", "thread_outer", "ping_pong", "simd_inner", NULL},
+    {"sum", "thread_reduction", "accumulators", "simd_inner", NULL},
+    {"spmv_csr", "thread_outer", "accumulators", "simd_inner", NULL},
+    {"conv", "register_tile", "thread_outer", "simd_inner", NULL},
+    {"transpose", "interchange", "tile_loops", "thread_outer", NULL},
+    {"transpose", "tile_loops", "thread_outer", "simd_inner", NULL},
+    {"rowmin", "vector_math", "thread_outer", "accumulators", "simd_inner", NULL},
+};
+
+static void fill(void)
+{
+    for (int i = 0; i < MAX_OUT; i++) {
+        a_data[i] = (float)((i * 7919) % 2003) / 1000.0f - 1.0f;
+        b_data[i] = (float)((i * 104729) % 997) / 500.0f - 1.0f;
+        columns[i] = (i * 37) % 200;
+    }
+    for (int i = 0; i < 64; i++)
+        offsets[i] = i * (i % 7) / 2 + i * 3; /* made monotone below */
+    for (int i = 1; i < 64; i++)
+        offsets[i] = offsets[i - 1] + (i * 5) % 23;
+    offsets[0] = 0;
+}
+
+static void *build(const char *source, const char *name, struct hone_pool *pool)
+{
+    static int serial;
+    const char *stem = hone_pool_printf(pool, "/tmp/hone-unit-%d-%d", (int)getpid(), serial++);
+    const char *c = hone_pool_printf(pool, "%s.c", stem),
+               *so = hone_pool_printf(pool, "%s.so", stem);
+    struct hone_array none = {.n = 0};
+    const char *prologue = "";
+    ck_assert_int_eq(hone_tune_prologue(source, &none, pool, &prologue, NULL), 0);
+    FILE *f = fopen(c, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "%s%s", prologue, source);
+    fclose(f);
+    int status = system(hone_pool_printf(
+        pool, "gcc -w -O2 -march=native -fopenmp -fPIC -shared %s -o %s -lm", c, so));
+    if (status != 0)
+        ck_abort_msg("does not compile:\n%s", source);
+    void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(lib != NULL, "%s", dlerror());
+    unlink(c);
+    unlink(so);
+    return dlsym(lib, name);
+}
+
+static void call(void *address, const struct call *c)
+{
+    kernel_any *f;
+    memcpy(&f, &address, sizeof(f));
+    memset(out_data, 0x7f, sizeof(out_data));
+    const intptr_t *x = c->args;
+    f(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]);
+}
+
+static void compare(const struct kernel_case *k, void *original, const char *source,
+                    const char *what, struct hone_pool *pool)
+{
+    static float want[MAX_OUT];
+    void *changed = build(source, k->name, pool);
+    for (size_t i = 0; i < k->n_calls; i++) {
+        call(original, &k->calls[i]);
+        memcpy(want, out_data, sizeof(want));
+        call(changed, &k->calls[i]);
+        for (int j = 0; j < MAX_OUT; j++)
+            if (!(fabsf(want[j] - out_data[j]) <= 1e-5f + 1e-5f * fabsf(want[j])) &&
+                memcmp(&want[j], &out_data[j], 4) != 0)
+                ck_abort_msg("%s %s call %zu: [%d] = %g, expected %g\n%s", k->name, what, i, j,
+                             (double)out_data[j], (double)want[j], source);
+    }
+}
+
+static const char *source_of(const struct kernel_case *k, struct hone_pool *pool)
+{
+    if (k->source)
+        return k->source;
+    char *text = NULL;
+    size_t len = 0;
+    ck_assert_int_eq(
+        hone_file_read(hone_pool_printf(pool, "workspace/packs/%s/kernels/naive.c", k->name),
+                       1 << 16, &text, &len, NULL),
+        0);
+    const char *copy = hone_pool_strdup(pool, text);
+    free(text);
+    return copy;
+}
+
+static struct hone_c_parser *open_parser(void)
+{
+    struct hone_c_parser *p = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_c_parser_new(&p, &err) == 0, "%s", err.message);
+    return p;
+}
+
+static size_t check_sites(const struct kernel_case *k, struct hone_c_parser *parser,
+                          struct hone_pool *pool)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_coder_input in;
+    const char *source = source_of(k, pool);
+    ck_assert_msg(hone_coder_read(parser, source, k->name, pool, &in, &err) == 0, "%s: %s", k->name,
+                  err.message);
+    void *original = build(source, k->name, pool);
+    size_t n_done = 0;
+    for (size_t i = 0; i < hone_n_rewrites; i++) {
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        size_t n = hone_coder_sites(hone_rewrites[i], &in, sites);
+        for (size_t s = 0; s < n; s++, n_done++) {
+            const char *text = NULL;
+            ck_assert_uint_eq(strlen(sites[s].anchor), 16);
+            ck_assert_msg(hone_coder_apply(parser, hone_rewrites[i], &in, &sites[s], &text, &err) ==
+                              0,
+                          "%s %s: %s", k->name, hone_rewrites[i]->name, err.message);
+            ck_assert_str_ne(text, source);
+            compare(k, original, text, hone_rewrites[i]->name, pool);
+        }
+    }
+    return n_done;
+}
+
+START_TEST(every_rewrite_keeps_the_answer)
+{
+    fill();
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    size_t n = 0;
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++)
+        n += check_sites(&cases[i], parser, pool);
+    ck_assert_uint_ge(n, 30);
+}
+END_TEST
+
+static const struct kernel_case *find_case(const char *name)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++)
+        if (strcmp(cases[i].name, name) == 0)
+            return &cases[i];
+    return NULL;
+}
+
+START_TEST(chains_keep_the_answer)
+{
+    fill();
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t c = 0; c < HONE_COUNTOF(chains); c++) {
+        const struct kernel_case *k = find_case(chains[c][0]);
+        const char *source = source_of(k, pool);
+        void *original = build(source, k->name, pool);
+        for (size_t i = 1; i < 6 && chains[c][i]; i++) {
+            struct hone_err err = HONE_ERR_INIT;
+            struct hone_coder_input in;
+            ck_assert_msg(hone_coder_read(parser, source, k->name, pool, &in, &err) == 0, "%s",
+                          err.message);
+            struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+            const struct hone_rewrite *rewrite = hone_rewrite_find(chains[c][i]);
+            ck_assert_msg(hone_coder_sites(rewrite, &in, sites) > 0,
+                          "chain %zu: no site for %s in\n%s", c, chains[c][i], source);
+            ck_assert_msg(hone_coder_apply(parser, rewrite, &in, &sites[0], &source, &err) == 0,
+                          "%s", err.message);
+        }
+        compare(k, original, source, "chain", pool);
+    }
+}
+END_TEST
+
+UNIT_MAIN("coder_rules", every_rewrite_keeps_the_answer, chains_keep_the_answer)
