@@ -1,8 +1,18 @@
-/* The ledger: an append-only log of JSON lines that survives kill -9 and power cuts; git can be rebuilt from it.
+/* The ledger: an append-only log of JSON lines that survives kill -9 and power cuts; git can be
+ * rebuilt from it.
  *
- * Segments DIR/.hone/ledger/000001.jsonl...; one record a line: {"n":N,"t":ms,"type":"...","sum":"<8 hex>","data":{...}}. `sum` is a
- * checksum of the data text; a torn last line is cut off at open, a damaged line in the middle is reported, never silently
- * skipped. Appends from several threads and processes are serialised; hone_ledger_sync makes everything appended before it durable (group fsync: waiters share one). */
+ * Segments DIR/.hone/ledger/000001.jsonl...; one record a line:
+ *
+ *     {"n":17,"t":1795301700123,"type":"evaluation.end","sum":"1f0c2a9b","data":{...}}
+ *
+ * n counts from 1, t is Unix milliseconds, sum is the CRC-32C (8 hex digits) of the line's bytes
+ * before ,"sum" followed by the data text. A line without its newline at the end of the last
+ * segment was never finished and is cut off; a damaged line is reported with its segment and
+ * number, never silently skipped, and the rest stays readable. A segment that has reached 64 MiB is
+ * followed by the next one.
+ *
+ * Appends from several threads and processes are serialised (mutex, flock); hone_ledger_sync makes
+ * everything appended before it durable (group fsync: waiters share one). Thread safe. */
 #ifndef HONE_WORKSPACE_LEDGER_H
 #define HONE_WORKSPACE_LEDGER_H
 
@@ -10,15 +20,27 @@
 
 struct hone_ledger; /* opaque */
 
+/* Creates the folder when missing, cuts an unfinished last line off. */
 int hone_ledger_open(const char *dir, struct hone_ledger **ret, struct hone_err *err);
 void hone_ledger_close(struct hone_ledger *ledger);
-/* Appends; ret_n (may be NULL) is the record's number. Not yet durable. data is borrowed. */
-int hone_ledger_append(struct hone_ledger *ledger, const char *type, const struct hone_json *data, uint64_t *ret_n, struct hone_err *err);
+void hone_ledger_close_ptr(struct hone_ledger **ledger);
+/* Appends; ret_n (may be NULL) is the record's number. Not yet durable. data is borrowed. type:
+ * [a-z0-9_.], at most 64 bytes. HONE_E_LIMIT: data of more than HONE_LIMIT_RECORD_BYTES or nested
+ * too deeply to be read back · HONE_E_IO: the disk is full or failed; nothing was added. After a
+ * failed fsync every call fails until the ledger is opened again. */
+int hone_ledger_append(struct hone_ledger *ledger, const char *type, const struct hone_json *data,
+                       uint64_t *ret_n, struct hone_err *err);
 /* Returns when everything appended so far is on disk. */
 int hone_ledger_sync(struct hone_ledger *ledger, struct hone_err *err);
-/* Calls fn for every record from number first on, in order; data is borrowed. A negative return of fn ends the scan and is returned. */
+/* Calls fn for every record from number first on, in order, up to what was there when the scan
+ * began; data is borrowed. A negative return of fn ends the scan and is returned. HONE_E_CORRUPT
+ * after the end when lines were damaged: the message names the first; fn was called for all others.
+ * Takes no lock: fn may append. */
 int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first,
-                     int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type, const struct hone_json *data, struct hone_err *err),
+                     int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                               const struct hone_json *data, struct hone_err *err),
                      void *arg, struct hone_err *err);
+/* The last record's number as this process knows it (0: none). */
+uint64_t hone_ledger_last(struct hone_ledger *ledger);
 
 #endif

@@ -5,7 +5,7 @@
 #include "workspace/base/limits.h"
 
 #define ID_BYTES   128 /* evaluation ids, hashes, tiers, verdict words */
-#define TEXT_BYTES (64u << 10)
+#define TEXT_BYTES HONE_LIMIT_COMMIT_TEXT_BYTES
 
 static const struct hone_field trailer_fields[] = {
     HONE_FIELD(struct hone_trailer, key, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,

@@ -4,10 +4,12 @@
  *   DIR/tasks/NAME/          task packs
  *   DIR/.git                 history (non-bare, HEAD on main)
  *   DIR/.hone/ledger/        append-only segments        DIR/.hone/cache/   by content hash
- *   DIR/.hone/calls/ID/      call folders                DIR/.hone/blobs/   raw samples by content hash
- *   DIR/.hone/token          the server's token, 0600    DIR/.hone/machine.json  measured ceilings
+ *   DIR/.hone/calls/ID/      call folders                DIR/.hone/blobs/   raw samples by content
+ * hash DIR/.hone/token          the server's token, 0600    DIR/.hone/machine.json  measured
+ * ceilings
  *
- * Several processes may have one workspace open; writers of git and ledger take file locks. Thread safe. */
+ * Several processes may have one workspace open; writers of git and ledger take file locks. Thread
+ * safe. */
 #ifndef HONE_WORKSPACE_H
 #define HONE_WORKSPACE_H
 
@@ -18,11 +20,19 @@ struct hone_history;
 struct hone_ledger;
 struct hone_cache;
 
-/* Creates folder, repository and the shipped packs (copied from data_dir/packs; NULL: none). HONE_E_EXISTS for a workspace that is there;
- * HONE_E_ARG inside another git repository unless allow_nested. */
-int hone_workspace_init(const char *dir, const char *data_dir, bool allow_nested, struct hone_err *err);
-/* Opens, cleans up after a killed process (stale locks, torn ledger tail), rebuilds missing commits from the ledger. */
+/* Creates folder, repository and the shipped packs (copied from data_dir/packs; NULL: none).
+ * HONE_E_EXISTS for a workspace, or files of the same names, that are there; HONE_E_ARG inside
+ * another git repository unless allow_nested. An init that was killed is begun again. */
+int hone_workspace_init(const char *dir, const char *data_dir, bool allow_nested,
+                        struct hone_err *err);
+/* Opens, cleans up after a killed process (stale locks, torn ledger tail), commits what the ledger
+ * has and git lacks. A repository that is missing or damaged is rebuilt from the ledger.
+ * HONE_E_NOT_FOUND: no workspace · HONE_E_UNSUPPORTED: of a newer format. */
 int hone_workspace_open(const char *dir, struct hone_workspace **ret, struct hone_err *err);
+/* Makes the git repository anew from the ledger; commits keep their ids. The old one is kept as
+ * .hone/broken-git-<time>; commits that were made by hand are only there. Nobody else may have the
+ * workspace open. */
+int hone_workspace_rebuild(const char *dir, struct hone_err *err);
 void hone_workspace_close(struct hone_workspace *ws);
 void hone_workspace_close_ptr(struct hone_workspace **ws);
 
@@ -34,12 +44,25 @@ struct hone_ledger *hone_workspace_ledger(struct hone_workspace *ws);
 struct hone_cache *hone_workspace_cache(struct hone_workspace *ws);
 
 /* Loads tasks/NAME; owned by the caller. HONE_E_NOT_FOUND lists the names that exist. */
-int hone_workspace_task(struct hone_workspace *ws, const char *name, struct hone_task **ret, struct hone_err *err);
-int hone_workspace_task_names(struct hone_workspace *ws, struct hone_pool *pool, const char ***ret_names, size_t *ret_n, struct hone_err *err);
-/* Makes a fresh call folder DIR/.hone/calls/ID with open/ and sealed/; path owned. Old ones beyond a count are pruned. */
-int hone_workspace_new_call(struct hone_workspace *ws, char **ret_id, char **ret_path, struct hone_err *err);
+int hone_workspace_task(struct hone_workspace *ws, const char *name, struct hone_task **ret,
+                        struct hone_err *err);
+int hone_workspace_task_names(struct hone_workspace *ws, struct hone_pool *pool,
+                              const char ***ret_names, size_t *ret_n, struct hone_err *err);
+/* Makes a fresh call folder DIR/.hone/calls/ID with open/ and sealed/; path and id owned. Beyond
+ * the newest 200, folders go that have had a report.json for a minute, or none for longer than any
+ * job may take. */
+int hone_workspace_new_call(struct hone_workspace *ws, char **ret_id, char **ret_path,
+                            struct hone_err *err);
 
-/* Where shipped packs and other data lie: $HONE_DATA, else <exe>/share/hone, <exe>/../share/hone; owned, NULL if nowhere. */
+/* Records the move in the ledger, syncs, and moves branch search/<name>: a rebuild restores it. */
+int hone_workspace_set_branch(struct hone_workspace *ws, const char *name, const char *commit,
+                              struct hone_err *err);
+/* Notes how far the ledger has been turned into commits, so that the next open reads only the rest.
+ * hone_workspace_new_call and hone_workspace_close do it now and then. */
+int hone_workspace_checkpoint(struct hone_workspace *ws, struct hone_err *err);
+
+/* Where shipped packs and other data lie: $HONE_DATA, else <exe>/share/hone, <exe>/../share/hone;
+ * owned, NULL if nowhere. */
 char *hone_data_dir(void);
 
 #endif

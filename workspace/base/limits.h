@@ -19,6 +19,7 @@
 #define HONE_LIMIT_TRAILER_BYTES     1000         /* value of a trailer; the rest is cut */
 #define HONE_LIMIT_COMMIT_TEXT_BYTES (64u << 10)  /* body of a commit */
 #define HONE_LIMIT_RECORD_BYTES      (16u << 20)  /* data text of one ledger record */
+#define HONE_LIMIT_CACHE_BYTES       (64u << 20)  /* one entry of the cache */
 #define HONE_LIMIT_AXES              16           /* axes of a task */
 #define HONE_LIMIT_TENSORS           16           /* inputs plus outputs of a task */
 #define HONE_LIMIT_RANK              6
