@@ -1,0 +1,138 @@
+#include "server/app.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "server/jobs.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+#include "workspace/base/limits.h"
+
+struct hone_runtime {
+    struct hone_app app;
+    char *data_dir;
+    struct hone_workers *lanes[HONE_N_LANES];
+};
+
+static const struct hone_tool_set *const tool_sets[] = {
+    &hone_tool_set_kernel,
+};
+
+/* The first row whose wanted flags are set and whose unwanted ones are not. */
+static const struct {
+    unsigned wanted, unwanted;
+    enum hone_lane lane;
+} lane_rules[] = {
+    {HONE_TOOL_READ_ONLY, HONE_TOOL_LONG | HONE_TOOL_NEEDS_DEVICE, HONE_LANE_QUICK},
+    {HONE_TOOL_LONG, HONE_TOOL_NEEDS_DEVICE, HONE_LANE_WAIT},
+    {0, 0, HONE_LANE_WORK},
+};
+
+enum hone_lane hone_lane_of(const struct hone_tool *tool)
+{
+    size_t i = 0;
+    while ((tool->flags & lane_rules[i].wanted) != lane_rules[i].wanted ||
+           (tool->flags & lane_rules[i].unwanted) != 0)
+        i++;
+    return lane_rules[i].lane;
+}
+
+static int open_executor(const struct hone_app_spec *spec, struct hone_executor **ret,
+                         struct hone_err *err)
+{
+    if (spec->executor && strcmp(spec->executor, "fake") == 0)
+        return hone_exec_fake_new(spec->fake_script, ret, err);
+    return hone_exec_local_new(spec->runner_path, ret, err);
+}
+
+int hone_open_registry(const struct hone_tool_set *const *sets, size_t n_sets,
+                       struct hone_registry **ret, struct hone_err *err)
+{
+    return hone_registry_new(sets ? sets : tool_sets, sets ? n_sets : HONE_COUNTOF(tool_sets), ret,
+                             err);
+}
+
+static void open_lanes(struct hone_runtime *runtime, const struct hone_app_spec *spec)
+{
+    const size_t sizes[HONE_N_LANES] = {
+        [HONE_LANE_QUICK] = 4,
+        [HONE_LANE_WORK] = spec->n_workers > 0 ? (size_t)spec->n_workers : 2,
+        [HONE_LANE_WAIT] = 64,
+        [HONE_LANE_JOBS] = spec->n_jobs > 0 ? (size_t)spec->n_jobs : 4,
+    };
+    for (size_t i = 0; i < HONE_N_LANES; i++)
+        runtime->lanes[i] = hone_workers_new(sizes[i], HONE_LIMIT_QUEUE);
+}
+
+static int open_parts(struct hone_runtime *runtime, const struct hone_app_spec *spec,
+                      struct hone_err *err)
+{
+    struct hone_app *app = &runtime->app;
+    int rc = hone_workspace_open(spec->workspace_dir, &app->ws, err);
+    if (rc < 0)
+        return rc;
+    rc = open_executor(spec, &app->executor, err);
+    if (rc < 0)
+        return rc;
+    rc = hone_open_registry(spec->sets, spec->n_sets, &app->registry, err);
+    if (rc < 0)
+        return rc;
+    app->jobs = hone_jobs_new(app, runtime->lanes[HONE_LANE_JOBS]);
+    return 0;
+}
+
+int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **ret,
+                      struct hone_err *err)
+{
+    struct hone_runtime *runtime = hone_calloc(1, sizeof(*runtime));
+    runtime->data_dir = hone_data_dir();
+    runtime->app.data_dir = runtime->data_dir;
+    runtime->app.allow_weak_jail = spec->allow_weak_jail;
+    open_lanes(runtime, spec);
+    int rc = open_parts(runtime, spec, err);
+    if (rc < 0)
+        hone_runtime_close(runtime);
+    else
+        *ret = runtime;
+    return rc;
+}
+
+struct hone_app *hone_runtime_app(struct hone_runtime *runtime)
+{
+    return &runtime->app;
+}
+
+struct hone_workers *hone_runtime_lane(struct hone_runtime *runtime, enum hone_lane lane)
+{
+    return runtime->lanes[lane];
+}
+
+bool hone_runtime_stop(struct hone_runtime *runtime, int64_t deadline_ns)
+{
+    bool is_quiet = true;
+    if (runtime->app.jobs)
+        hone_jobs_cancel_all(runtime->app.jobs);
+    for (size_t i = 0; i < HONE_N_LANES; i++)
+        is_quiet = hone_workers_stop(runtime->lanes[i], deadline_ns) && is_quiet;
+    return is_quiet;
+}
+
+void hone_runtime_close(struct hone_runtime *runtime)
+{
+    if (!runtime)
+        return;
+    HONE_BUG_ON(!hone_runtime_stop(runtime, hone_deadline_in_ms(3600000)));
+    hone_jobs_free(runtime->app.jobs);
+    for (size_t i = 0; i < HONE_N_LANES; i++)
+        hone_workers_free(runtime->lanes[i]);
+    hone_registry_free(runtime->app.registry);
+    hone_executor_free(runtime->app.executor);
+    hone_workspace_close(runtime->app.ws);
+    free(runtime->data_dir);
+    free(runtime);
+}
+
+void hone_runtime_close_ptr(struct hone_runtime **runtime)
+{
+    hone_runtime_close(*runtime);
+    *runtime = NULL;
+}

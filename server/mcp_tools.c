@@ -1,0 +1,242 @@
+#include "server/mcp_tools.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "workspace/base/clock.h"
+#include "workspace/base/hash.h"
+#include "workspace/base/limits.h"
+#include "workspace/base/log.h"
+
+/* ---- tools/list ---- */
+
+struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
+                                     const struct hone_mcp_revision *revision)
+{
+    struct hone_json *json = hone_json_new_object();
+    hone_json_set_str(json, "name", tool->name);
+    if (revision->has_structured)
+        hone_json_set_str(json, "title", tool->title);
+    hone_json_set_str(json, "description", tool->description ? tool->description : tool->summary);
+    hone_json_set(json, "inputSchema", hone_fields_schema(tool->in, tool->n_in));
+    if (revision->has_structured && tool->n_out > 0)
+        hone_json_set(json, "outputSchema", hone_fields_schema(tool->out, tool->n_out));
+    if (revision->has_annotations) {
+        struct hone_json *hints = hone_json_new_object();
+        hone_json_set_str(hints, "title", tool->title);
+        hone_json_set_bool(hints, "readOnlyHint", (tool->flags & HONE_TOOL_READ_ONLY) != 0);
+        hone_json_set_bool(hints, "destructiveHint", false);
+        hone_json_set_bool(hints, "idempotentHint", (tool->flags & HONE_TOOL_IDEMPOTENT) != 0);
+        hone_json_set_bool(hints, "openWorldHint", false);
+        hone_json_set(json, "annotations", hints);
+    }
+    return json;
+}
+
+/* The cursor names the last tool of the page before, as hex: opaque to clients, and still right
+ * when tools are added. */
+static bool read_cursor(const char *cursor, const struct hone_registry *registry, size_t *ret_first)
+{
+    for (size_t i = 0; i < hone_registry_count(registry); i++) {
+        char hex[HONE_HASH_TEXT_BYTES];
+        const char *name = hone_registry_at(registry, i)->name;
+        hone_hash(name, strlen(name), hex);
+        if (strncmp(hex, cursor, 16) == 0 && strlen(cursor) == 16) {
+            *ret_first = i + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+void hone_mcp_tools_list(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
+                         struct hone_call *call, const struct hone_json *params)
+{
+    const struct hone_registry *registry = hone_runtime_app(mcp->runtime)->registry;
+    const struct hone_json *cursor = hone_json_get(params, "cursor");
+    size_t first = 0;
+    if (cursor &&
+        (!hone_json_str(cursor) || !read_cursor(hone_json_str(cursor), registry, &first))) {
+        hone_call_error(
+            call, HONE_RPC_PARAMS,
+            "params.cursor is none that tools/list gave out; leave it out to start over");
+        return;
+    }
+    size_t page = mcp->page_size ? mcp->page_size : HONE_MCP_PAGE;
+    size_t end =
+        first + page < hone_registry_count(registry) ? first + page : hone_registry_count(registry);
+    HONE_AUTOJSON struct hone_json *result = hone_json_new_object();
+    struct hone_json *tools = hone_json_new_array();
+    for (size_t i = first; i < end; i++)
+        hone_json_push(tools, hone_mcp_tool_json(hone_registry_at(registry, i), revision));
+    hone_json_set(result, "tools", tools);
+    if (end < hone_registry_count(registry)) {
+        char hex[HONE_HASH_TEXT_BYTES];
+        const char *name = hone_registry_at(registry, end - 1)->name;
+        hone_hash(name, strlen(name), hex);
+        hex[16] = '\0';
+        hone_json_set_str(result, "nextCursor", hex);
+    }
+    HONE_AUTOFREE char *text = hone_json_print(result);
+    hone_call_result(call, text);
+}
+
+/* ---- tools/call ---- */
+
+#define PROGRESS_GAP_NS (250 * HONE_NS_PER_MS)
+
+struct tool_call { /* one call on its way through a lane */
+    const struct hone_mcp *mcp;
+    const struct hone_mcp_revision *revision;
+    struct hone_call *call;
+    const struct hone_tool *tool;
+    struct hone_json *args;
+    char *caller;
+    char *token_text; /* JSON text of the progress token, NULL: none. 0 is a token like any other */
+    double last_progress;
+    int64_t next_progress_ns;
+};
+
+static void tool_call_free(struct tool_call *tc)
+{
+    hone_call_unref(tc->call);
+    hone_json_free(tc->args);
+    free(tc->caller);
+    free(tc->token_text);
+    free(tc);
+}
+
+/* Sends at most one in PROGRESS_GAP_NS, strictly increasing. The last step (done == total) is left
+ * to the answer: a client that reads both at once would drop it. */
+static void on_progress(void *arg, const struct hone_progress *progress)
+{
+    struct tool_call *tc = arg;
+    int64_t now = hone_now_ns();
+    if (!tc->token_text || now < tc->next_progress_ns ||
+        (progress->total > 0 && progress->done >= progress->total))
+        return;
+    double value = progress->done;
+    if (!isfinite(value) || value <= tc->last_progress)
+        value = tc->last_progress + 0.001;
+    tc->last_progress = value;
+    tc->next_progress_ns = now + PROGRESS_GAP_NS;
+    HONE_AUTOJSON struct hone_json *params = hone_json_new_object();
+    hone_json_set_f64(params, "progress", value);
+    if (progress->total > value)
+        hone_json_set_f64(params, "total", progress->total);
+    if (progress->message && progress->message[0])
+        hone_json_set_str(params, "message", progress->message);
+    HONE_AUTOFREE char *text = hone_json_print(params);
+    HONE_AUTOFREE char *with_token =
+        hone_sprintf("{\"progressToken\":%s,%s", tc->token_text, text + 1);
+    hone_call_notify(tc->call, "notifications/progress", with_token);
+}
+
+/* {"content":[{"type":"text","text":"<the same JSON>"}],"structuredContent":...,"isError":...};
+ * owned, NULL: too large. */
+static char *result_text(const struct tool_call *tc, const struct hone_json *content, bool is_error)
+{
+    HONE_AUTOFREE char *json = hone_json_print(content);
+    HONE_AUTOFREE char *quoted = hone_rpc_quote(json);
+    struct hone_buf out = HONE_BUF_INIT;
+    hone_buf_str(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
+    hone_buf_str(&out, quoted);
+    hone_buf_str(&out, "}]");
+    if (tc->revision->has_structured) {
+        hone_buf_str(&out, ",\"structuredContent\":");
+        hone_buf_str(&out, json);
+    }
+    hone_buf_str(&out, is_error ? ",\"isError\":true}" : ",\"isError\":false}");
+    if (!out.has_failed)
+        return hone_buf_steal(&out);
+    hone_buf_done(&out);
+    return NULL;
+}
+
+static void run_tool(void *arg)
+{
+    struct tool_call *tc = arg;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_tool_ctx ctx = {
+        .app = hone_runtime_app(tc->mcp->runtime),
+        .pool = pool,
+        .cancel = hone_call_cancel(tc->call),
+        .on_progress = on_progress,
+        .progress_arg = tc,
+        .caller = tc->caller,
+    };
+    struct hone_err err = HONE_ERR_INIT;
+    HONE_AUTOJSON struct hone_json *content = NULL;
+    bool is_error = false;
+    int64_t start_ns = hone_now_ns();
+    int rc = hone_cancel_is_set(ctx.cancel)
+                 ? hone_fail(&err, HONE_E_CANCEL, "cancelled before it started")
+                 : hone_registry_call(&ctx, tc->tool->name, tc->args, &content, &is_error, &err);
+    hone_log(HONE_LOG_INFO, "event=call tool=%s code=%s wall_ms=%lld", tc->tool->name,
+             hone_code_name(err.code), (long long)((hone_now_ns() - start_ns) / HONE_NS_PER_MS));
+    if (rc < 0) {
+        hone_call_fail(tc->call, &err);
+    } else {
+        HONE_AUTOFREE char *text = result_text(tc, content, is_error);
+        if (text)
+            hone_call_result(tc->call, text);
+        else
+            hone_call_error(tc->call, hone_rpc_number(HONE_E_LIMIT),
+                            "the result of %s is too large", tc->tool->name);
+    }
+    tool_call_free(tc);
+}
+
+/* The token's JSON text, or NULL; *ret_is_bad when it is neither string nor integer. */
+static char *read_token(const struct hone_json *params, bool *ret_is_bad)
+{
+    const struct hone_json *token = hone_json_get(hone_json_get(params, "_meta"), "progressToken");
+    *ret_is_bad = false;
+    if (!token)
+        return NULL;
+    int64_t number;
+    const char *text = hone_json_str(token);
+    if (text && strlen(text) <= HONE_LIMIT_RPC_ID_BYTES)
+        return hone_json_print(token);
+    if (!text && hone_json_type(token) == HONE_JSON_NUMBER && hone_json_as_i64(token, &number))
+        return hone_sprintf("%lld", (long long)number);
+    *ret_is_bad = true;
+    return NULL;
+}
+
+void hone_mcp_tools_call(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
+                         const char *caller, struct hone_call *call, const struct hone_json *params)
+{
+    const struct hone_registry *registry = hone_runtime_app(mcp->runtime)->registry;
+    const char *name = hone_json_get_str(params, "name", NULL);
+    const struct hone_json *args = hone_json_get(params, "arguments");
+    const struct hone_tool *tool = name ? hone_registry_find(registry, name) : NULL;
+    bool is_bad_token;
+    HONE_AUTOFREE char *token_text = read_token(params, &is_bad_token);
+    if (!name)
+        hone_call_error(call, HONE_RPC_PARAMS, "params.name must be the name of a tool");
+    else if (!tool)
+        hone_call_error(call, HONE_RPC_PARAMS, "no tool '%.100s'; tools/list names them", name);
+    else if (args && hone_json_type(args) != HONE_JSON_OBJECT)
+        hone_call_error(call, HONE_RPC_PARAMS, "params.arguments must be an object");
+    else if (is_bad_token)
+        hone_call_error(call, HONE_RPC_PARAMS,
+                        "params._meta.progressToken must be a string or an integer");
+    else {
+        struct tool_call *tc = hone_calloc(1, sizeof(*tc));
+        tc->mcp = mcp;
+        tc->revision = revision;
+        tc->call = hone_call_ref(call);
+        tc->tool = tool;
+        tc->args = args ? hone_json_copy(args) : NULL;
+        tc->caller = hone_strdup(caller);
+        tc->token_text = HONE_STEAL(token_text);
+        struct hone_err err = HONE_ERR_INIT;
+        if (hone_workers_submit(hone_runtime_lane(mcp->runtime, hone_lane_of(tool)), run_tool, tc,
+                                &err) < 0) {
+            hone_call_fail(call, &err);
+            tool_call_free(tc);
+        }
+    }
+}

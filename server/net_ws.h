@@ -1,0 +1,33 @@
+/* MCP over WebSocket at ws://HOST:PORT/mcp. The only owner of libwebsockets (with net_ws_client.c,
+ * its client side).
+ *
+ * One JSON-RPC message is one text frame, sub-protocol "mcp", one connection is one session. Plain
+ * HTTP is answered at once with a JSON error: hone serves no page and no HTTP transport yet. One
+ * thread runs the loop; answers come from any thread. */
+#ifndef HONE_SERVER_NET_WS_H
+#define HONE_SERVER_NET_WS_H
+
+#include "server/auth.h"
+#include "server/mcp.h"
+
+struct hone_ws; /* opaque */
+
+struct hone_ws_spec {  /* all borrowed, outlive the server */
+    const char *host;  /* literal address or "localhost" */
+    int port;          /* 0: a free one */
+    const char *token; /* NULL: none wanted (loopback only) */
+    struct hone_access access;
+    const struct hone_mcp *mcp;
+};
+
+/* Binds and checks with getsockname that nothing but the wanted address is listened on. HONE_E_ARG,
+ * HONE_E_BUSY (port taken). */
+int hone_ws_new(const struct hone_ws_spec *spec, struct hone_ws **ret, struct hone_err *err);
+int hone_ws_port(const struct hone_ws *ws);
+/* Serves until hone_ws_stop, then says goodbye (1001) to every client and returns within a second.
+ * The thread that called hone_ws_new. */
+void hone_ws_run(struct hone_ws *ws);
+void hone_ws_stop(struct hone_ws *ws); /* any thread */
+void hone_ws_free(struct hone_ws *ws); /* NULL is fine */
+
+#endif

@@ -1,0 +1,257 @@
+#include "server/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_MAX 40
+
+/* Edit distance; both words shorter than WORD_MAX. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[WORD_MAX + 1], n = strlen(b);
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = corner + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            corner = row[j];
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+const char *hone_closest(const char *word, const char *const *words)
+{
+    const char *best = NULL;
+    size_t best_distance = 4;
+    for (size_t i = 0; words[i]; i++) {
+        if (strlen(word) >= WORD_MAX || strlen(words[i]) >= WORD_MAX)
+            continue;
+        size_t d = distance(word, words[i]);
+        if (d < best_distance && d < strlen(words[i])) {
+            best = words[i];
+            best_distance = d;
+        }
+    }
+    return best;
+}
+
+int hone_parse_duration(const char *text, int64_t *ret_ms, struct hone_err *err)
+{
+    static const struct {
+        const char *suffix;
+        double ms;
+    } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
+    char *end;
+    double value = strtod(text, &end);
+    for (size_t i = 0; end != text && i < HONE_COUNTOF(units); i++) {
+        if (strcmp(end, units[i].suffix) != 0)
+            continue;
+        double ms = value * units[i].ms;
+        if (!(ms >= 0 && ms < 1e15))
+            break;
+        *ret_ms = (int64_t)ms;
+        return 0;
+    }
+    return hone_fail(err, HONE_E_ARG, "'%.40s' is no duration; write 90s, 10m, 2h or 250ms", text);
+}
+
+static int set_i64(const struct hone_opt *opt, const char *text, int64_t *ret, struct hone_err *err)
+{
+    int64_t value;
+    if (opt->is_duration) {
+        int rc = hone_parse_duration(text, &value, err);
+        if (rc < 0)
+            return rc;
+    } else {
+        char *end;
+        errno = 0;
+        value = strtoll(text, &end, 10);
+        if (errno || end == text || *end)
+            return hone_fail(err, HONE_E_ARG, "'%.40s' is no whole number", text);
+    }
+    int64_t max = opt->max || opt->min ? opt->max : INT64_MAX;
+    if (value < opt->min || value > max)
+        return hone_fail(err, HONE_E_ARG, "%lld is outside %lld to %lld", (long long)value,
+                         (long long)opt->min, (long long)max);
+    *ret = value;
+    return 0;
+}
+
+static int set_str(const struct hone_opt *opt, const char *text, const char **ret,
+                   struct hone_err *err)
+{
+    bool is_good = !opt->choices;
+    struct hone_buf list = HONE_BUF_INIT;
+    for (size_t i = 0; opt->choices && opt->choices[i]; i++) {
+        is_good = is_good || strcmp(opt->choices[i], text) == 0;
+        hone_buf_printf(&list, "%s%s", i ? ", " : "", opt->choices[i]);
+    }
+    int rc = is_good ? 0 : hone_fail(err, HONE_E_ARG, "'%.40s' is none of: %s", text, list.data);
+    hone_buf_done(&list);
+    if (is_good)
+        *ret = text;
+    return rc;
+}
+
+static int set(const struct hone_opt *opt, const char *text, void *ret, struct hone_err *err)
+{
+    void *member = (char *)ret + opt->offset;
+    char *end;
+    int rc = 0;
+    switch (opt->type) {
+    case HONE_OPT_BOOL:
+        *(bool *)member = strcmp(text, "0") != 0 && strcmp(text, "") != 0;
+        break;
+    case HONE_OPT_I64:
+        rc = set_i64(opt, text, member, err);
+        break;
+    case HONE_OPT_F64:
+        *(double *)member = strtod(text, &end);
+        if (end == text || *end)
+            rc = hone_fail(err, HONE_E_ARG, "'%.40s' is no number", text);
+        break;
+    case HONE_OPT_STR:
+        rc = set_str(opt, text, member, err);
+        break;
+    }
+    return rc < 0 ? hone_wrap(err, "%s%s", opt->is_positional ? "" : "--", opt->name) : 0;
+}
+
+static int set_fallbacks(const struct hone_opt *opts, size_t n_opts, void *ret,
+                         struct hone_err *err)
+{
+    for (size_t i = 0; i < n_opts; i++) {
+        const char *env = opts[i].env ? getenv(opts[i].env) : NULL;
+        const char *text = env && env[0] ? env : opts[i].fallback;
+        int rc = text ? set(&opts[i], text, ret, err) : 0;
+        if (rc < 0)
+            return env ? hone_wrap(err, "environment variable %s", opts[i].env) : rc;
+    }
+    return 0;
+}
+
+static int unknown_option(const char *name, const struct hone_opt *opts, size_t n_opts,
+                          struct hone_err *err)
+{
+    const char **words = hone_calloc(n_opts + 2, sizeof(*words));
+    size_t n = 0;
+    for (size_t i = 0; i < n_opts; i++)
+        if (!opts[i].is_positional)
+            words[n++] = opts[i].name;
+    words[n] = "help";
+    const char *closest = hone_closest(name, words);
+    free(words);
+    if (closest)
+        return hone_fail(err, HONE_E_ARG, "no option --%.60s; did you mean --%s?", name, closest);
+    return hone_fail(err, HONE_E_ARG, "no option --%.60s; --help lists them", name);
+}
+
+/* One --name[=value]; *index moves on when the value is the next word. */
+static int take_option(int argc, char *const *argv, int *index, const struct hone_opt *opts,
+                       size_t n_opts, void *ret, struct hone_err *err)
+{
+    const char *name = argv[*index] + 2;
+    const char *equals = strchr(name, '=');
+    size_t len = equals ? (size_t)(equals - name) : strlen(name);
+    for (size_t i = 0; i < n_opts; i++) {
+        if (opts[i].is_positional || strlen(opts[i].name) != len ||
+            strncmp(opts[i].name, name, len) != 0)
+            continue;
+        if (opts[i].type == HONE_OPT_BOOL)
+            return equals ? hone_fail(err, HONE_E_ARG, "--%s takes no value", opts[i].name)
+                          : set(&opts[i], "1", ret, err);
+        if (!equals && *index + 1 >= argc)
+            return hone_fail(err, HONE_E_ARG, "--%s needs a value: --%s %s", opts[i].name,
+                             opts[i].name, opts[i].metavar ? opts[i].metavar : "VALUE");
+        return set(&opts[i], equals ? equals + 1 : argv[++*index], ret, err);
+    }
+    HONE_AUTOFREE char *bare = hone_strndup(name, len);
+    return unknown_option(bare, opts, n_opts, err);
+}
+
+static const struct hone_opt *positional(const struct hone_opt *opts, size_t n_opts, size_t which)
+{
+    for (size_t i = 0; i < n_opts; i++)
+        if (opts[i].is_positional && which-- == 0)
+            return &opts[i];
+    return NULL;
+}
+
+int hone_opts_parse(int argc, char *const *argv, const struct hone_opt *opts, size_t n_opts,
+                    void *ret, size_t size, struct hone_err *err)
+{
+    memset(ret, 0, size);
+    int rc = set_fallbacks(opts, n_opts, ret, err);
+    if (rc < 0)
+        return rc;
+    size_t n_positional = 0;
+    bool is_over = false;
+    for (int i = 0; i < argc; i++) {
+        if (!is_over && strcmp(argv[i], "--") == 0) {
+            is_over = true;
+            continue;
+        }
+        if (!is_over && strncmp(argv[i], "--", 2) == 0) {
+            rc = take_option(argc, argv, &i, opts, n_opts, ret, err);
+        } else if (!is_over && argv[i][0] == '-' && argv[i][1]) {
+            rc = hone_fail(err, HONE_E_ARG,
+                           "no option %.60s; options have two dashes, --help lists them", argv[i]);
+        } else {
+            const struct hone_opt *opt = positional(opts, n_opts, n_positional++);
+            rc = opt ? set(opt, argv[i], ret, err)
+                     : hone_fail(err, HONE_E_ARG, "one argument too many: '%.60s'", argv[i]);
+        }
+        if (rc < 0)
+            return rc;
+    }
+    const struct hone_opt *missing = positional(opts, n_opts, n_positional);
+    if (missing && missing->is_required)
+        return hone_fail(err, HONE_E_ARG, "%s is missing: %s", missing->metavar, missing->help);
+    return 0;
+}
+
+void hone_opts_usage(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out)
+{
+    bool has_options = false;
+    for (size_t i = 0; i < n_opts; i++) {
+        has_options = has_options || !opts[i].is_positional;
+        if (opts[i].is_positional)
+            hone_buf_printf(out, opts[i].is_required ? " %s" : " [%s]", opts[i].metavar);
+    }
+    if (has_options)
+        hone_buf_str(out, " [options]");
+}
+
+static void help_row(const struct hone_opt *opt, struct hone_buf *out)
+{
+    HONE_AUTOFREE char *left = opt->is_positional
+                                   ? hone_strdup(opt->metavar)
+                                   : hone_sprintf("--%s%s%s", opt->name, opt->metavar ? " " : "",
+                                                  opt->metavar ? opt->metavar : "");
+    hone_buf_printf(out, "  %-26s %s", left, opt->help);
+    for (size_t i = 0; opt->choices && opt->choices[i]; i++)
+        hone_buf_printf(out, "%s%s", i ? ", " : " One of: ", opt->choices[i]);
+    if (opt->choices)
+        hone_buf_str(out, ".");
+    if (opt->fallback)
+        hone_buf_printf(out, " Default: %s.", opt->fallback);
+    if (opt->env)
+        hone_buf_printf(out, " Environment: %s.", opt->env);
+    hone_buf_str(out, "\n");
+}
+
+void hone_opts_help(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out)
+{
+    for (size_t i = 0; i < n_opts; i++)
+        help_row(&opts[i], out);
+    hone_buf_printf(out, "  %-26s %s\n", "--help", "This text.");
+}

@@ -1,0 +1,82 @@
+/* A connection as the protocol sees it: order of messages, requests in flight, exactly one answer
+ * to each.
+ *
+ * The transport makes a peer, feeds it whole messages and takes texts from it. The handler gives
+ * methods their meaning. Neither knows the other: a second transport or a second protocol era is a
+ * new file, not a change here.
+ *
+ * Messages of one peer are looked at one after another, in order. Small ones are looked at on the
+ * transport's thread; from the first large one on (parsing 4 MiB takes a tenth of a second) they go
+ * through a worker until the queue is empty again.
+ *
+ * A request becomes a struct hone_call. It is answered at most once, by whoever comes first; a call
+ * whose last reference goes without an answer is answered as an internal error; a cancelled one is
+ * not answered at all. So there is no path with two answers or none. */
+#ifndef HONE_SERVER_PEER_H
+#define HONE_SERVER_PEER_H
+
+#include "server/rpc.h"
+#include "server/workers.h"
+#include "workspace/base/process.h"
+
+struct hone_peer; /* opaque, counted */
+struct hone_call; /* opaque, counted: one request in flight */
+
+struct hone_transport {
+    /* Takes one message (moved; no newline inside). Any thread; must not call back into the peer.
+     */
+    void (*send)(void *arg, uint64_t serial, char *text, size_t len);
+    /* Too many received messages wait to be looked at: the connection should end. NULL:
+     * hone_peer_receive blocks until there is room. */
+    void (*drop)(void *arg, uint64_t serial, const char *why);
+};
+
+struct hone_handler {
+    /* Called in order, one at a time per peer. state is what open returned. params: an object or
+     * NULL, borrowed. */
+    void *(*open)(const void *arg, struct hone_peer *peer);
+    void (*close)(void *state); /* after the last call is gone; any thread */
+    void (*on_request)(void *state, struct hone_call *call, const char *method,
+                       const struct hone_json *params);
+    void (*on_notification)(void *state, const char *method, const struct hone_json *params);
+    bool (*allows_batch)(void *state);
+};
+
+struct hone_peer_spec {
+    const struct hone_transport *transport;
+    void *transport_arg;
+    uint64_t serial; /* the transport's name for the connection: pointers may be gone by the time a
+                        result comes */
+    const struct hone_handler *handler;
+    const void *handler_arg;
+    struct hone_workers *parsers; /* for large messages */
+};
+
+/* One reference, the transport's. Everything in spec is borrowed and outlives the peer. */
+struct hone_peer *hone_peer_new(const struct hone_peer_spec *spec);
+/* One whole message. The transport's thread only; text is borrowed. */
+void hone_peer_receive(struct hone_peer *peer, const char *text, size_t len);
+/* Ends it: every call is cancelled, nothing is sent any more. Drops the transport's reference. */
+void hone_peer_close(struct hone_peer *peer);
+/* Waits until no request is in flight and no message waits; false at the deadline. */
+bool hone_peer_wait_idle(struct hone_peer *peer, int64_t deadline_ns);
+
+/* For handlers. */
+void hone_peer_notify(struct hone_peer *peer, const char *method, const char *params_json);
+/* notifications/cancelled: stops the call with that id (its JSON text), which is then never
+ * answered. Unknown ids are ignored. */
+void hone_peer_cancel(struct hone_peer *peer, const char *id_text);
+
+struct hone_call *hone_call_ref(struct hone_call *call);
+void hone_call_unref(struct hone_call *call);
+struct hone_peer *hone_call_peer(const struct hone_call *call); /* lives as long as the call */
+const struct hone_cancel *
+hone_call_cancel(const struct hone_call *call); /* set when cancelled or the peer is gone */
+/* Answers; the first wins, later ones do nothing. Any thread. */
+void hone_call_result(struct hone_call *call, const char *result_json);
+void hone_call_error(struct hone_call *call, int number, const char *fmt, ...) HONE_PRINTF(3, 4);
+void hone_call_fail(struct hone_call *call, const struct hone_err *err);
+/* Sends a notification that belongs to the call; nothing once it is answered or cancelled. */
+void hone_call_notify(struct hone_call *call, const char *method, const char *params_json);
+
+#endif

@@ -1,0 +1,100 @@
+#include "server/verb.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "workspace/base/clock.h"
+
+const char *const hone_executor_names[] = {"local", "fake", NULL};
+
+int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime **ret,
+                      struct hone_err *err)
+{
+    struct hone_app_spec spec = {
+        .workspace_dir = args->workspace,
+        .executor = args->executor,
+        .fake_script = args->fake_script,
+        .runner_path = args->runner,
+        .n_workers = args->n_workers,
+        .allow_weak_jail = args->allow_weak_jail,
+    };
+    return hone_runtime_open(&spec, ret, err);
+}
+
+int hone_print(const char *text, struct hone_err *err)
+{
+    if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+        return hone_fail_errno(err, errno, "cannot write to stdout");
+    return 0;
+}
+
+int hone_print_json(const struct hone_json *json, struct hone_err *err)
+{
+    HONE_AUTOFREE char *text =
+        isatty(STDOUT_FILENO) ? hone_json_print_pretty(json) : hone_json_print(json);
+    int rc = hone_print(text, err);
+    return rc < 0 ? rc : hone_print("\n", err);
+}
+
+void hone_say(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = NULL;
+    if (vasprintf(&text, fmt, args) >= 0) {
+        fprintf(stderr, "%s\n", text); /* one write: lines of several threads stay whole */
+        free(text);
+    }
+    va_end(args);
+}
+
+void hone_progress_line_init(struct hone_progress_line *line)
+{
+    *line = (struct hone_progress_line){.is_terminal = isatty(STDERR_FILENO) == 1};
+}
+
+#define BAR_CELLS 24
+
+static void bar(char out[BAR_CELLS + 1], double done, double total)
+{
+    double share = total > 0 ? done / total : 0;
+    size_t n = share <= 0 ? 0 : share >= 1 ? BAR_CELLS : (size_t)(share * BAR_CELLS);
+    memset(out, '#', n);
+    memset(out + n, '.', BAR_CELLS - n);
+    out[BAR_CELLS] = '\0';
+}
+
+void hone_progress_line_update(void *arg, const struct hone_progress *progress)
+{
+    struct hone_progress_line *line = arg;
+    int64_t now = hone_now_ns();
+    if (now < line->next_ns)
+        return;
+    line->next_ns = now + (line->is_terminal ? 100 * HONE_NS_PER_MS : HONE_NS_PER_S);
+    const char *message = progress->message ? progress->message : "";
+    if (!line->is_terminal) {
+        if (progress->total > 0)
+            hone_say("%.6g of %.6g  %s", progress->done, progress->total, message);
+        else
+            hone_say("%s", message);
+        return;
+    }
+    char cells[BAR_CELLS + 1];
+    bar(cells, progress->done, progress->total);
+    if (progress->total > 0)
+        fprintf(stderr, "\r\033[K[%s] %.70s", cells, message);
+    else
+        fprintf(stderr, "\r\033[K%.96s", message);
+    fflush(stderr);
+    line->is_shown = true;
+}
+
+void hone_progress_line_clear(struct hone_progress_line *line)
+{
+    if (line->is_shown)
+        fputs("\r\033[K", stderr);
+    line->is_shown = false;
+}

@@ -1,0 +1,68 @@
+/* Command-line verbs: one file each, one const struct, one row in main.c.
+ *
+ * Results go to stdout, everything for people to stderr. A verb returns 0, a negative enum
+ * hone_code with err set (main prints it and exits by hone_code_exit), or a positive exit status
+ * when it has said itself what is wrong. */
+#ifndef HONE_SERVER_VERB_H
+#define HONE_SERVER_VERB_H
+
+#include "server/app.h"
+#include "server/options.h"
+
+struct hone_verb {
+    const char *name;
+    const char *summary;
+    const char *description; /* under the usage line of --help */
+    const char *example;
+    const struct hone_opt *opts;
+    size_t n_opts, args_size;
+    int (*run)(const void *args, struct hone_err *err);
+};
+
+extern const struct hone_verb hone_verb_init, hone_verb_task, hone_verb_serve, hone_verb_mcp,
+    hone_verb_call, hone_verb_log, hone_verb_show, hone_verb_diff, hone_verb_tools;
+
+/* Exit status of a verb whose tool answered with an error result. */
+#define HONE_EXIT_TOOL_ERROR 1
+
+/* What verbs that run tools share: which workspace, which executor. First member of their args. */
+struct hone_common_args {
+    const char *workspace, *executor, *fake_script, *runner;
+    int64_t n_workers;
+    bool allow_weak_jail;
+};
+/* clang-format off */
+#define HONE_OPTS_COMMON(type_) \
+    HONE_OPT(type_, common.workspace, "workspace", "DIR", "Workspace folder.", .env = "HONE_WORKSPACE", .fallback = "."), \
+    HONE_OPT(type_, common.executor, "executor", "NAME", "Who runs kernels; fake answers from a script and runs nothing.", \
+             .env = "HONE_EXECUTOR", .fallback = "local", .choices = hone_executor_names), \
+    HONE_OPT(type_, common.fake_script, "fake-script", "FILE", "Answers of the fake executor, JSON lines.", .env = "HONE_FAKE_SCRIPT"), \
+    HONE_OPT(type_, common.runner, "runner", "FILE", "The hone-runner program; default: beside hone.", .env = "HONE_RUNNER"), \
+    HONE_OPT(type_, common.n_workers, "workers", "N", "Evaluations at a time.", .fallback = "2", .min = 1, .max = 64), \
+    HONE_OPT(type_, common.allow_weak_jail, "allow-weak-jail", NULL, \
+             "Run candidates even where only the weakest jail works.", .env = "HONE_ALLOW_WEAK_JAIL")
+/* clang-format on */
+extern const char *const hone_executor_names[];
+
+int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime **ret,
+                      struct hone_err *err);
+
+/* Prints to stdout; HONE_E_IO when nobody reads it. */
+int hone_print(const char *text, struct hone_err *err);
+int hone_print_json(const struct hone_json *json, struct hone_err *err);
+/* A line to stderr. */
+void hone_say(const char *fmt, ...) HONE_PRINTF(1, 2);
+
+/* Progress on stderr: a line that redraws itself on a terminal, plain lines (at most one a second)
+ * otherwise. */
+struct hone_progress_line {
+    bool is_terminal;
+    bool is_shown;
+    int64_t next_ns;
+};
+void hone_progress_line_init(struct hone_progress_line *line);
+void hone_progress_line_update(void *line,
+                               const struct hone_progress *progress); /* a hone_progress_fn */
+void hone_progress_line_clear(struct hone_progress_line *line);
+
+#endif

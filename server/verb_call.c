@@ -1,0 +1,205 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/auth.h"
+#include "server/net_ws_client.h"
+#include "server/stop.h"
+#include "server/verb.h"
+#include "workspace/base/file.h"
+#include "workspace/base/limits.h"
+#include "workspace/base/process.h"
+
+struct args {
+    struct hone_common_args common;
+    const char *tool, *json, *url, *token_file;
+    bool quiet;
+};
+
+static const struct hone_opt opts[] = {
+    HONE_OPT(struct args, tool, "tool", "TOOL", "Name of the tool (hone tools lists them).",
+             .is_positional = true, .is_required = true),
+    HONE_OPT(struct args, json, "json", "JSON", "Arguments: a JSON object, @FILE, or - for stdin.",
+             .is_positional = true, .fallback = "{}"),
+    HONE_OPTS_COMMON(struct args),
+    HONE_OPT(struct args, url, "url", "URL",
+             "Call through a running server; auto takes the one that serves the workspace.",
+             .env = "HONE_URL"),
+    HONE_OPT(struct args, token_file, "token-file", "FILE",
+             "Token for --url; default: the one in the URL, else the workspace's."),
+    HONE_OPT(struct args, quiet, "quiet", NULL, "No progress on stderr."),
+};
+
+static int read_stdin(char **ret, struct hone_err *err)
+{
+    struct hone_buf text = {.limit = HONE_LIMIT_JSON_BYTES};
+    char part[4096];
+    size_t n;
+    while ((n = fread(part, 1, sizeof(part), stdin)) > 0)
+        hone_buf_add(&text, part, n);
+    int rc = hone_buf_check(&text, err);
+    if (rc == 0)
+        *ret = hone_buf_steal(&text);
+    hone_buf_done(&text);
+    return rc;
+}
+
+/* The arguments as checked JSON text of one object; owned. */
+static int read_args(const char *word, char **ret_text, struct hone_json **ret_json,
+                     struct hone_err *err)
+{
+    HONE_AUTOFREE char *text = NULL;
+    HONE_AUTOJSON struct hone_json *json = NULL;
+    size_t len;
+    int rc = 0;
+    if (strcmp(word, "-") == 0)
+        rc = read_stdin(&text, err);
+    else if (word[0] == '@')
+        rc = hone_file_read(word + 1, HONE_LIMIT_JSON_BYTES, &text, &len, err);
+    else
+        text = hone_strdup(word);
+    if (rc == 0)
+        rc = hone_json_parse(text, strlen(text), &json, err);
+    if (rc < 0)
+        return hone_wrap(err, "arguments");
+    if (hone_json_type(json) != HONE_JSON_OBJECT)
+        return hone_fail(err, HONE_E_ARG,
+                         "arguments must be a JSON object, such as '{\"task\":\"matmul\"}'");
+    *ret_text = HONE_STEAL(text);
+    *ret_json = HONE_STEAL(json);
+    return 0;
+}
+
+/* ---- in this process ---- */
+
+static void cancel_call(void *arg)
+{
+    hone_cancel_set(arg);
+}
+
+static int call_here(const struct args *args, const struct hone_json *json,
+                     struct hone_progress_line *line, struct hone_json **ret, bool *ret_is_error,
+                     struct hone_err *err)
+{
+    HONE_CLEANUP(hone_runtime_close_ptr) struct hone_runtime *runtime = NULL;
+    int rc = hone_open_runtime(&args->common, &runtime, err);
+    if (rc < 0)
+        return rc;
+    struct hone_cancel cancel;
+    rc = hone_cancel_init(&cancel, err);
+    if (rc < 0)
+        return rc;
+    struct hone_stop *stop = NULL;
+    rc = hone_stop_watch(cancel_call, &cancel, &stop, err);
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_tool_ctx ctx = {
+        .app = hone_runtime_app(runtime),
+        .pool = pool,
+        .cancel = &cancel,
+        .on_progress = args->quiet ? NULL : hone_progress_line_update,
+        .progress_arg = line,
+        .caller = "cli",
+    };
+    if (rc == 0)
+        rc = hone_registry_call(&ctx, args->tool, json, ret, ret_is_error, err);
+    hone_stop_free(stop);
+    hone_cancel_done(&cancel);
+    return rc;
+}
+
+/* ---- through a server ---- */
+
+/* The URL and token to use; both owned. */
+static int find_server(const struct args *args, char **ret_url, char **ret_token,
+                       struct hone_err *err)
+{
+    size_t len;
+    int rc = 0;
+    if (strcmp(args->url, "auto") == 0) {
+        HONE_AUTOFREE char *path =
+            hone_path_join(args->common.workspace, ".hone", "serve.json", NULL);
+        HONE_AUTOFREE char *text = NULL;
+        HONE_AUTOJSON struct hone_json *json = NULL;
+        rc = hone_file_read(path, HONE_LIMIT_JOB_BYTES, &text, &len, err);
+        if (rc == HONE_E_NOT_FOUND)
+            return hone_fail(err, HONE_E_NOT_FOUND,
+                             "no server runs on %s; start `hone serve`, or leave out --url",
+                             args->common.workspace);
+        if (rc == 0)
+            rc = hone_json_parse(text, len, &json, err);
+        if (rc < 0)
+            return hone_wrap(err, "%s", path);
+        *ret_url = hone_strdup(hone_json_get_str(json, "url", ""));
+    } else {
+        *ret_url = hone_strdup(args->url);
+    }
+    if (args->token_file)
+        return hone_token_load(args->token_file, false, ret_token, err);
+    if (strstr(*ret_url, "token="))
+        return 0;
+    HONE_AUTOFREE char *path = hone_path_join(args->common.workspace, ".hone", "token", NULL);
+    return hone_file_exists(path) ? hone_token_load(path, false, ret_token, err) : 0;
+}
+
+static void interrupt_client(void *arg)
+{
+    hone_ws_client_interrupt(arg);
+}
+
+static int call_there(const struct args *args, const char *text, struct hone_progress_line *line,
+                      struct hone_json **ret, bool *ret_is_error, struct hone_err *err)
+{
+    HONE_AUTOFREE char *url = NULL;
+    HONE_AUTOFREE char *token = NULL;
+    int rc = find_server(args, &url, &token, err);
+    if (rc < 0)
+        return rc;
+    struct hone_ws_client *client = NULL;
+    rc = hone_ws_client_new(url, token, &client, err);
+    if (rc < 0)
+        return rc;
+    struct hone_stop *stop = NULL;
+    rc = hone_stop_watch(interrupt_client, client, &stop, err);
+    if (rc == 0)
+        rc = hone_ws_client_call(client, args->tool, text,
+                                 args->quiet ? NULL : hone_progress_line_update, line, ret,
+                                 ret_is_error, err);
+    hone_stop_free(stop);
+    hone_ws_client_free(client);
+    return rc;
+}
+
+static int run(const void *arg, struct hone_err *err)
+{
+    const struct args *args = arg;
+    HONE_AUTOFREE char *text = NULL;
+    HONE_AUTOJSON struct hone_json *json = NULL;
+    HONE_AUTOJSON struct hone_json *result = NULL;
+    bool is_error = false;
+    int rc = read_args(args->json, &text, &json, err);
+    if (rc < 0)
+        return rc;
+    struct hone_progress_line line;
+    hone_progress_line_init(&line);
+    hone_stop_block();
+    rc = args->url ? call_there(args, text, &line, &result, &is_error, err)
+                   : call_here(args, json, &line, &result, &is_error, err);
+    hone_progress_line_clear(&line);
+    if (rc == 0)
+        rc = hone_print_json(result, err);
+    return rc < 0 ? rc : is_error ? HONE_EXIT_TOOL_ERROR : 0;
+}
+
+const struct hone_verb hone_verb_call = {
+    .name = "call",
+    .summary = "Call one tool and print its result.",
+    .description = "Runs the tool in this process, or through a server with --url. The result is "
+                   "JSON on stdout, progress goes to\n"
+                   "stderr. Exit status 1 when the tool answered with an error result.",
+    .example = "hone call kernel_evaluate '{\"task\":\"matmul\",\"source_file\":\"mine.c\"}'",
+    .opts = opts,
+    .n_opts = HONE_COUNTOF(opts),
+    .args_size = sizeof(struct args),
+    .run = run,
+};

@@ -1,0 +1,104 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "server/verb.h"
+#include "workspace/base/clock.h"
+#include "workspace/history.h"
+
+struct args {
+    const char *workspace, *rev;
+    bool source, report, json;
+};
+
+static const struct hone_opt opts[] = {
+    HONE_OPT(struct args, rev, "rev", "REV",
+             "A commit (four digits are enough if they are unique) or a branch.",
+             .is_positional = true, .is_required = true),
+    HONE_OPT_WORKSPACE(struct args),
+    HONE_OPT(struct args, source, "source", NULL, "Only the source, as it was compiled."),
+    HONE_OPT(struct args, report, "report", NULL, "Only report.json."),
+    HONE_OPT_JSON(struct args),
+};
+
+static void print_message(const struct hone_version *version)
+{
+    char when[32];
+    hone_wall_text(version->time_s * 1000, when);
+    printf("commit  %s\nparent  %s\nauthor  %s\nwhen    %s\n\n%s\n", version->commit,
+           version->parent ? version->parent : "none", version->author ? version->author : "hone",
+           when, version->subject ? version->subject : "");
+    if (version->body && version->body[0])
+        printf("\n%s\n", version->body);
+    const struct hone_trailer *trailer = version->trailers.v;
+    printf("\n");
+    for (size_t i = 0; i < version->trailers.n; i++)
+        printf("%s: %s\n", trailer[i].key, trailer[i].value);
+}
+
+static struct hone_json *version_json(const struct hone_version *version)
+{
+    struct hone_json *json = hone_json_new_object();
+    struct hone_json *report = NULL;
+    hone_json_set_str(json, "commit", version->commit);
+    hone_json_set_str(json, "parent", version->parent);
+    hone_json_set_str(json, "task", version->task);
+    hone_json_set_str(json, "target", version->target);
+    hone_json_set_str(json, "subject", version->subject);
+    hone_json_set_str(json, "body", version->body);
+    hone_json_set_str(json, "source", version->source);
+    struct hone_json *trailers = hone_json_new_object();
+    const struct hone_trailer *trailer = version->trailers.v;
+    for (size_t i = 0; i < version->trailers.n; i++)
+        hone_json_set_str(trailers, trailer[i].key, trailer[i].value);
+    hone_json_set(json, "trailers", trailers);
+    const char *text = version->report_json;
+    if (text && hone_json_parse(text, __builtin_strlen(text), &report, NULL) == 0)
+        hone_json_set(json, "report", report);
+    return json;
+}
+
+static int print_version(const struct args *args, const struct hone_version *version,
+                         struct hone_err *err)
+{
+    const char *source = version->source ? version->source : "";
+    const char *report = version->report_json ? version->report_json : "{}";
+    if (args->json) {
+        HONE_AUTOJSON struct hone_json *json = version_json(version);
+        return hone_print_json(json, err);
+    }
+    if (args->source)
+        return hone_print(source, err);
+    if (args->report) {
+        printf("%s\n", report);
+        return hone_print("", err);
+    }
+    print_message(version);
+    printf("\n---- %s ----\n%s\n---- report.json ----\n%s\n",
+           version->file_name ? version->file_name : "source", source, report);
+    return hone_print("", err);
+}
+
+static int run(const void *arg, struct hone_err *err)
+{
+    const struct args *args = arg;
+    HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_version version;
+    char commit[HONE_COMMIT_BYTES];
+    int rc = hone_workspace_open(args->workspace, &ws, err);
+    if (rc == 0)
+        rc = hone_history_resolve(hone_workspace_history(ws), args->rev, commit, err);
+    if (rc == 0)
+        rc = hone_history_read(hone_workspace_history(ws), commit, pool, &version, err);
+    return rc < 0 ? rc : print_version(args, &version, err);
+}
+
+const struct hone_verb hone_verb_show = {
+    .name = "show",
+    .summary = "Show one version: message, verdict, source and report.",
+    .example = "hone show search/softmax --source > mine.c",
+    .opts = opts,
+    .n_opts = HONE_COUNTOF(opts),
+    .args_size = sizeof(struct args),
+    .run = run,
+};

@@ -1,0 +1,8 @@
+/* What this build calls itself. Protocol revisions are in server/mcp.c, file formats in their own
+ * headers. */
+#ifndef HONE_SERVER_VERSION_H
+#define HONE_SERVER_VERSION_H
+
+#define HONE_VERSION "0.1.0"
+
+#endif

@@ -1,0 +1,145 @@
+#include "server/workers.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include "workspace/base/clock.h"
+
+struct work {
+    hone_work_fn *fn;
+    void *arg;
+};
+
+struct hone_workers {
+    pthread_mutex_t lock;
+    pthread_cond_t has_work;  /* lock; CLOCK_MONOTONIC */
+    pthread_cond_t is_quiet;  /* lock; CLOCK_MONOTONIC */
+    bool is_stopping;         /* lock */
+    size_t n_threads, n_idle; /* lock */
+    size_t max_threads, max_queued;
+    struct work *ring;      /* lock; max_queued slots */
+    size_t first, n_queued; /* lock */
+};
+
+static void cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+struct hone_workers *hone_workers_new(size_t max_threads, size_t max_queued)
+{
+    HONE_BUG_ON(max_threads == 0 || max_queued == 0);
+    struct hone_workers *workers = hone_calloc(1, sizeof(*workers));
+    pthread_mutex_init(&workers->lock, NULL);
+    cond_init(&workers->has_work);
+    cond_init(&workers->is_quiet);
+    workers->max_threads = max_threads;
+    workers->max_queued = max_queued;
+    workers->ring = hone_calloc(max_queued, sizeof(*workers->ring));
+    return workers;
+}
+
+static void *worker_main(void *arg)
+{
+    struct hone_workers *workers = arg;
+    pthread_mutex_lock(&workers->lock);
+    for (;;) {
+        while (workers->n_queued == 0 && !workers->is_stopping) {
+            workers->n_idle++;
+            pthread_cond_wait(&workers->has_work, &workers->lock);
+            workers->n_idle--;
+        }
+        if (workers->n_queued == 0)
+            break;
+        struct work work = workers->ring[workers->first];
+        workers->first = (workers->first + 1) % workers->max_queued;
+        workers->n_queued--;
+        pthread_mutex_unlock(&workers->lock);
+        work.fn(work.arg);
+        pthread_mutex_lock(&workers->lock);
+    }
+    workers->n_threads--;
+    pthread_cond_broadcast(&workers->is_quiet);
+    pthread_mutex_unlock(&workers->lock);
+    return NULL;
+}
+
+/* Called with the lock held. Signals stay with the thread that waits for them. */
+static int start_thread(struct hone_workers *workers)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    int native = pthread_create(&thread, &attr, worker_main, workers);
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (native == 0)
+        workers->n_threads++;
+    return native;
+}
+
+static int submit_locked(struct hone_workers *workers, hone_work_fn *fn, void *arg,
+                         struct hone_err *err)
+{
+    if (workers->is_stopping)
+        return hone_fail(err, HONE_E_BUSY, "hone is stopping and takes no more work");
+    if (workers->n_queued == workers->max_queued)
+        return hone_fail(err, HONE_E_BUSY, "%zu calls wait already; try again in a second",
+                         workers->n_queued);
+    if (workers->n_queued >= workers->n_idle && workers->n_threads < workers->max_threads) {
+        int native = start_thread(workers);
+        if (native != 0 && workers->n_threads == 0)
+            return hone_fail_errno(err, native, "cannot start a worker thread");
+    }
+    size_t slot = (workers->first + workers->n_queued) % workers->max_queued;
+    workers->ring[slot] = (struct work){.fn = fn, .arg = arg};
+    workers->n_queued++;
+    pthread_cond_signal(&workers->has_work);
+    return 0;
+}
+
+int hone_workers_submit(struct hone_workers *workers, hone_work_fn *fn, void *arg,
+                        struct hone_err *err)
+{
+    pthread_mutex_lock(&workers->lock);
+    int rc = submit_locked(workers, fn, arg, err);
+    pthread_mutex_unlock(&workers->lock);
+    return rc;
+}
+
+bool hone_workers_stop(struct hone_workers *workers, int64_t deadline_ns)
+{
+    if (!workers)
+        return true;
+    struct timespec until = {.tv_sec = deadline_ns / HONE_NS_PER_S,
+                             .tv_nsec = deadline_ns % HONE_NS_PER_S};
+    pthread_mutex_lock(&workers->lock);
+    workers->is_stopping = true;
+    pthread_cond_broadcast(&workers->has_work);
+    int native = 0;
+    while (workers->n_threads > 0 && native == 0)
+        native = pthread_cond_timedwait(&workers->is_quiet, &workers->lock, &until);
+    bool is_quiet = workers->n_threads == 0;
+    pthread_mutex_unlock(&workers->lock);
+    return is_quiet;
+}
+
+void hone_workers_free(struct hone_workers *workers)
+{
+    if (!workers)
+        return;
+    pthread_mutex_destroy(&workers->lock);
+    pthread_cond_destroy(&workers->has_work);
+    pthread_cond_destroy(&workers->is_quiet);
+    free(workers->ring);
+    free(workers);
+}
