@@ -1,0 +1,424 @@
+#include "tools/runner/seccomp.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* One row a system call: what each kind of filter does with it. The order of the letters is
+ * COMPILE, START, TIGHT. 'a' allow, 'k' kill the process, 'e' EPERM, '-' not named (ENOSYS).
+ * Calls whose arguments matter (clone, prctl, prlimit64, kill, tgkill, ioctl) have code below
+ * instead. */
+struct row {
+    const char *name;
+    char what[HONE_SECCOMP_N_KINDS + 1];
+};
+
+static const struct row rows[] = {
+    /* memory */
+    {"brk", "aaa"},
+    {"madvise", "aaa"},
+    {"mbind", "aaa"},
+    {"get_mempolicy", "aaa"},
+    {"set_mempolicy", "aaa"},
+    {"membarrier", "aaa"},
+    {"mincore", "aaa"},
+    {"mlock", "aaa"},
+    {"mlock2", "aaa"},
+    {"munlock", "aaa"},
+    {"mmap", "aaa"},
+    {"mprotect", "aaa"},
+    {"mremap", "aaa"},
+    {"msync", "aaa"},
+    {"munmap", "aaa"},
+    {"pkey_alloc", "aaa"},
+    {"pkey_free", "aaa"},
+    {"pkey_mprotect", "aaa"},
+    /* threads, waiting, time */
+    {"arch_prctl", "aaa"},
+    {"clock_getres", "aaa"},
+    {"clock_gettime", "aaa"},
+    {"clock_nanosleep", "aaa"},
+    {"exit", "aaa"},
+    {"exit_group", "aaa"},
+    {"futex", "aaa"},
+    {"futex_waitv", "aaa"},
+    {"get_robust_list", "aaa"},
+    {"getcpu", "aaa"},
+    {"getitimer", "aaa"},
+    {"gettimeofday", "aaa"},
+    {"nanosleep", "aaa"},
+    {"pause", "aaa"},
+    {"restart_syscall", "aaa"},
+    {"rseq", "aaa"},
+    {"rt_sigaction", "aaa"},
+    {"rt_sigpending", "aaa"},
+    {"rt_sigprocmask", "aaa"},
+    {"rt_sigreturn", "aaa"},
+    {"rt_sigsuspend", "aaa"},
+    {"rt_sigtimedwait", "aaa"},
+    {"sched_get_priority_max", "aaa"},
+    {"sched_get_priority_min", "aaa"},
+    {"sched_getaffinity", "aaa"},
+    {"sched_getparam", "aaa"},
+    {"sched_getscheduler", "aaa"},
+    {"sched_setaffinity", "aaa"},
+    {"sched_yield", "aaa"},
+    {"set_robust_list", "aaa"},
+    {"set_tid_address", "aaa"},
+    {"sigaltstack", "aaa"},
+    {"time", "aaa"},
+    /* who am I */
+    {"getegid", "aaa"},
+    {"geteuid", "aaa"},
+    {"getgid", "aaa"},
+    {"getgroups", "aaa"},
+    {"getpgid", "aaa"},
+    {"getpgrp", "aaa"},
+    {"getpid", "aaa"},
+    {"getppid", "aaa"},
+    {"getpriority", "aaa"},
+    {"getrandom", "aaa"},
+    {"getresgid", "aaa"},
+    {"getresuid", "aaa"},
+    {"getrlimit", "aaa"},
+    {"getrusage", "aaa"},
+    {"getsid", "aaa"},
+    {"gettid", "aaa"},
+    {"getuid", "aaa"},
+    {"setrlimit", "aaa"},
+    {"sysinfo", "aaa"},
+    {"times", "aaa"},
+    {"umask", "aaa"},
+    {"uname", "aaa"},
+    /* descriptors and reading; what can be written is decided by the mounts */
+    {"access", "aaa"},
+    {"close", "aaa"},
+    {"close_range", "aaa"},
+    {"dup", "aaa"},
+    {"dup2", "aaa"},
+    {"dup3", "aaa"},
+    {"epoll_create1", "aaa"},
+    {"epoll_ctl", "aaa"},
+    {"epoll_pwait", "aaa"},
+    {"epoll_wait", "aaa"},
+    {"eventfd2", "aaa"},
+    {"faccessat", "aaa"},
+    {"faccessat2", "aaa"},
+    {"fadvise64", "aaa"},
+    {"fcntl", "aaa"},
+    {"fstat", "aaa"},
+    {"fstatfs", "aaa"},
+    {"fsync", "aaa"},
+    {"fdatasync", "aaa"},
+    {"ftruncate", "aaa"},
+    {"getcwd", "aaa"},
+    {"getdents64", "aaa"},
+    {"lseek", "aaa"},
+    {"lstat", "aaa"},
+    {"newfstatat", "aaa"},
+    {"open", "aaa"},
+    {"openat", "aaa"},
+    {"pipe", "aaa"},
+    {"pipe2", "aaa"},
+    {"poll", "aaa"},
+    {"ppoll", "aaa"},
+    {"pread64", "aaa"},
+    {"preadv", "aaa"},
+    {"preadv2", "aaa"},
+    {"pselect6", "aaa"},
+    {"pwrite64", "aaa"},
+    {"pwritev", "aaa"},
+    {"pwritev2", "aaa"},
+    {"read", "aaa"},
+    {"readlink", "aaa"},
+    {"readlinkat", "aaa"},
+    {"readv", "aaa"},
+    {"select", "aaa"},
+    {"stat", "aaa"},
+    {"statfs", "aaa"},
+    {"statx", "aaa"},
+    {"unlink", "aaa"},
+    {"unlinkat", "aaa"},
+    {"write", "aaa"},
+    {"writev", "aaa"},
+    /* starting programs */
+    {"execve", "aak"},
+    {"execveat", "kkk"},
+    {"fork", "akk"},
+    {"vfork", "akk"},
+    {"wait4", "aaa"},
+    {"waitid", "aaa"},
+    {"seccomp", "-a-"},
+    /* writing files */
+    {"chdir", "aa-"},
+    {"chmod", "a--"},
+    {"copy_file_range", "a--"},
+    {"creat", "a--"},
+    {"fallocate", "a--"},
+    {"fchdir", "aa-"},
+    {"fchmod", "a--"},
+    {"fchmodat", "a--"},
+    {"flock", "a--"},
+    {"link", "a--"},
+    {"linkat", "a--"},
+    {"mkdir", "aa-"},
+    {"mkdirat", "aa-"},
+    {"rename", "a--"},
+    {"renameat", "a--"},
+    {"renameat2", "a--"},
+    {"rmdir", "aa-"},
+    {"sendfile", "a--"},
+    {"setitimer", "a--"},
+    {"alarm", "a--"},
+    {"symlink", "a--"},
+    {"symlinkat", "a--"},
+    {"truncate", "a--"},
+    {"utime", "a--"},
+    {"utimensat", "a--"},
+    {"utimes", "a--"},
+    {"futimesat", "a--"},
+    /* useless here, but honest code may try */
+    {"chown", "eee"},
+    {"fchown", "eee"},
+    {"fchownat", "eee"},
+    {"lchown", "eee"},
+    {"mknod", "eee"},
+    {"mknodat", "eee"},
+    {"ioprio_set", "eee"},
+    {"migrate_pages", "eee"},
+    {"mlockall", "eee"},
+    {"move_pages", "eee"},
+    {"sched_setattr", "eee"},
+    {"sched_setparam", "eee"},
+    {"sched_setscheduler", "eee"},
+    {"setpriority", "eee"},
+    {"setxattr", "eee"},
+    {"setfsgid", "eee"},
+    {"setfsuid", "eee"},
+    {"setgid", "eee"},
+    {"setgroups", "eee"},
+    {"setregid", "eee"},
+    {"setresgid", "eee"},
+    {"setresuid", "eee"},
+    {"setreuid", "eee"},
+    {"setuid", "eee"},
+    {"shmget", "eee"},
+    {"shmat", "eee"},
+    {"semget", "eee"},
+    {"msgget", "eee"},
+    {"mq_open", "eee"},
+    {"personality", "eee"},
+    {"rt_sigqueueinfo", "eee"},
+    {"rt_tgsigqueueinfo", "eee"},
+    {"tkill", "eee"},
+    /* nobody who multiplies matrices calls these */
+    {"accept", "kkk"},
+    {"accept4", "kkk"},
+    {"bind", "kkk"},
+    {"connect", "kkk"},
+    {"listen", "kkk"},
+    {"sendmmsg", "kkk"},
+    {"sendmsg", "kkk"},
+    {"sendto", "kkk"},
+    {"recvmsg", "kkk"},
+    {"recvfrom", "kkk"},
+    {"socket", "kkk"},
+    {"socketpair", "kkk"},
+    {"acct", "kkk"},
+    {"add_key", "kkk"},
+    {"adjtimex", "kkk"},
+    {"bpf", "kkk"},
+    {"chroot", "kkk"},
+    {"clock_adjtime", "kkk"},
+    {"clock_settime", "kkk"},
+    {"delete_module", "kkk"},
+    {"fanotify_init", "kkk"},
+    {"finit_module", "kkk"},
+    {"fsconfig", "kkk"},
+    {"fsmount", "kkk"},
+    {"fsopen", "kkk"},
+    {"fspick", "kkk"},
+    {"init_module", "kkk"},
+    {"io_uring_enter", "kkk"},
+    {"io_uring_register", "kkk"},
+    {"io_uring_setup", "kkk"},
+    {"ioperm", "kkk"},
+    {"iopl", "kkk"},
+    {"kcmp", "kkk"},
+    {"kexec_file_load", "kkk"},
+    {"kexec_load", "kkk"},
+    {"keyctl", "kkk"},
+    {"mount", "kkk"},
+    {"mount_setattr", "kkk"},
+    {"move_mount", "kkk"},
+    {"name_to_handle_at", "kkk"},
+    {"open_by_handle_at", "kkk"},
+    {"open_tree", "kkk"},
+    {"perf_event_open", "kkk"},
+    {"pidfd_getfd", "kkk"},
+    {"pidfd_open", "kkk"},
+    {"pidfd_send_signal", "kkk"},
+    {"pivot_root", "kkk"},
+    {"process_madvise", "kkk"},
+    {"process_vm_readv", "kkk"},
+    {"process_vm_writev", "kkk"},
+    {"ptrace", "kkk"},
+    {"quotactl", "kkk"},
+    {"reboot", "kkk"},
+    {"request_key", "kkk"},
+    {"sethostname", "kkk"},
+    {"setns", "kkk"},
+    {"settimeofday", "kkk"},
+    {"swapoff", "kkk"},
+    {"swapon", "kkk"},
+    {"syslog", "kkk"},
+    {"umount2", "kkk"},
+    {"unshare", "kkk"},
+    {"userfaultfd", "kkk"},
+};
+
+#define NEW_NAMESPACES                                                                             \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
+     CLONE_NEWNET)
+
+struct builder {
+    scmp_filter_ctx ctx;
+    int failed; /* first negative errno */
+};
+
+static void add(struct builder *b, uint32_t action, const char *name, unsigned n,
+                const struct scmp_arg_cmp *args)
+{
+    int number = seccomp_syscall_resolve_name(name);
+    if (number == __NR_SCMP_ERROR || b->failed < 0)
+        return; /* a call that this libseccomp does not know cannot be allowed: it answers ENOSYS */
+    int rc = seccomp_rule_add_array(b->ctx, action, number, n, args);
+    if (rc < 0)
+        b->failed = rc;
+}
+
+static void add_clone(struct builder *b, enum hone_seccomp_kind kind)
+{
+    const uint64_t namespaces = (uint64_t)(unsigned)NEW_NAMESPACES;
+    if (kind == HONE_SECCOMP_COMPILE) {
+        add(b, SCMP_ACT_ALLOW, "clone", 1,
+            &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, namespaces, 0});
+        return;
+    }
+    const uint64_t thread = CLONE_THREAD;
+    add(b, SCMP_ACT_ALLOW, "clone", 1,
+        &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, namespaces | thread, thread});
+    add(b, SCMP_ACT_KILL_PROCESS, "clone", 1,
+        &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, thread, 0});
+}
+
+static void add_prctl(struct builder *b, enum hone_seccomp_kind kind)
+{
+    static const unsigned always[] = {PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_GET_DUMPABLE};
+    static const unsigned start[] = {PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_SET_DUMPABLE,
+                                     PR_SET_SECCOMP, PR_GET_SECCOMP};
+    for (size_t i = 0; i < HONE_COUNTOF(always); i++)
+        add(b, SCMP_ACT_ALLOW, "prctl", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_EQ, always[i], 0});
+    for (size_t i = 0; kind == HONE_SECCOMP_START && i < HONE_COUNTOF(start); i++)
+        add(b, SCMP_ACT_ALLOW, "prctl", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_EQ, start[i], 0});
+}
+
+/* In a pid namespace nobody else can be named. Without one the caller's own number is the only one
+ * allowed, which is known only to the process itself, hence later. */
+static void add_signals(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
+{
+    if (kind == HONE_SECCOMP_TIGHT) {
+        const struct scmp_arg_cmp self = {0, SCMP_CMP_EQ, (uint64_t)getpid(), 0};
+        const struct scmp_arg_cmp other = {0, SCMP_CMP_NE, (uint64_t)getpid(), 0};
+        add(b, SCMP_ACT_ALLOW, "kill", 1, &self);
+        add(b, SCMP_ACT_ALLOW, "tgkill", 1, &self);
+        add(b, SCMP_ACT_ERRNO(EPERM), "kill", 1, &other);
+        add(b, SCMP_ACT_ERRNO(EPERM), "tgkill", 1, &other);
+        return;
+    }
+    uint32_t action = is_weak ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW;
+    add(b, action, "kill", 0, NULL);
+    add(b, action, "setsid", 0, NULL);
+    add(b, action, "setpgid", 0, NULL);
+    add(b, SCMP_ACT_ALLOW, "tgkill", 0, NULL); /* abort(); needs a thread number as well */
+}
+
+static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        char what = rows[i].what[kind];
+        if (what == 'a')
+            add(b, SCMP_ACT_ALLOW, rows[i].name, 0, NULL);
+        else if (what == 'k')
+            add(b, SCMP_ACT_KILL_PROCESS, rows[i].name, 0, NULL);
+        else if (what == 'e')
+            add(b, SCMP_ACT_ERRNO(EPERM), rows[i].name, 0, NULL);
+    }
+    add_clone(b, kind);
+    add_prctl(b, kind);
+    add_signals(b, kind, is_weak);
+    add(b, SCMP_ACT_ERRNO(ENOTTY), "ioctl", 0, NULL);
+    add(b, SCMP_ACT_ALLOW, "prlimit64", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_EQ, 0, 0});
+    return b->failed;
+}
+
+/* Default ENOSYS also covers clone3, whose flags a filter cannot read: glibc then calls clone. */
+static int make(enum hone_seccomp_kind kind, bool is_weak, scmp_filter_ctx *ret_ctx,
+                struct hone_err *err)
+{
+    struct builder b = {.ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS))};
+    if (b.ctx == NULL)
+        return hone_fail(err, HONE_E_UNSUPPORTED, "libseccomp cannot build a filter here");
+    int rc = seccomp_attr_set(b.ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    if (rc == 0)
+        rc =
+            seccomp_attr_set(b.ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* binary tree over the numbers */
+    if (rc == 0)
+        rc = fill(&b, kind, is_weak);
+    if (rc < 0) {
+        seccomp_release(b.ctx);
+        return hone_fail_errno(err, -rc, "cannot build the system call filter");
+    }
+    *ret_ctx = b.ctx;
+    return 0;
+}
+
+int hone_seccomp_build(enum hone_seccomp_kind kind, bool is_weak, void **ret_ops, size_t *ret_n_ops,
+                       struct hone_err *err)
+{
+    scmp_filter_ctx ctx = NULL;
+    int rc = make(kind, is_weak, &ctx, err);
+    if (rc < 0)
+        return rc;
+    HONE_AUTOCLOSE int fd = memfd_create("filter", MFD_CLOEXEC);
+    int wrong = fd < 0 ? errno : -seccomp_export_bpf(ctx, fd);
+    seccomp_release(ctx);
+    if (wrong != 0)
+        return hone_fail_errno(err, wrong, "cannot export the system call filter");
+    HONE_AUTOFREE struct sock_filter *ops = hone_calloc(HONE_SECCOMP_MAX_OPS, sizeof(*ops));
+    ssize_t n = pread(fd, ops, HONE_SECCOMP_MAX_OPS * sizeof(*ops), 0);
+    if (n <= 0 || n == (ssize_t)(HONE_SECCOMP_MAX_OPS * sizeof(*ops)))
+        return hone_fail(err, HONE_E_BUG, "the system call filter has an odd size (%zd bytes)", n);
+    *ret_n_ops = (size_t)n / sizeof(*ops);
+    *ret_ops = HONE_STEAL(ops);
+    return 0;
+}
+
+int hone_seccomp_tighten(struct hone_err *err)
+{
+    scmp_filter_ctx ctx = NULL;
+    int rc = make(HONE_SECCOMP_TIGHT, false, &ctx, err);
+    if (rc < 0)
+        return rc;
+    rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1);
+    if (rc == 0)
+        rc = seccomp_load(ctx);
+    seccomp_release(ctx);
+    return rc == 0 ? 0 : hone_fail_errno(err, -rc, "cannot load the second system call filter");
+}

@@ -1,0 +1,29 @@
+/* System call filters of the jail. seccomp.c is the only file that includes libseccomp.
+ *
+ * A filter is an allow-list: what the table does not name answers ENOSYS (libraries then fall
+ * back), what is useless in a jail but common in honest code answers EPERM, and what only an attack
+ * would call ends the whole process with SIGSYS. */
+#ifndef HONE_RUNNER_SECCOMP_H
+#define HONE_RUNNER_SECCOMP_H
+
+#include "workspace/base/err.h"
+
+#define HONE_SECCOMP_MAX_OPS 1024 /* instructions of one filter */
+
+enum hone_seccomp_kind {
+    HONE_SECCOMP_COMPILE, /* may fork, exec and write files */
+    HONE_SECCOMP_START,   /* one process with threads, before hone_jail_tighten: exec still works */
+    HONE_SECCOMP_TIGHT,   /* the same afterwards */
+    HONE_SECCOMP_N_KINDS
+};
+
+/* Builds a filter as classic BPF (struct sock_filter), to be loaded by a child that must not
+ * allocate. is_weak: no pid namespace, so signals to others and leaving the process group are
+ * refused too. *ret_ops is owned by the caller (free). Any thread. */
+int hone_seccomp_build(enum hone_seccomp_kind kind, bool is_weak, void **ret_ops, size_t *ret_n_ops,
+                       struct hone_err *err);
+
+/* Loads the TIGHT filter for all threads of the calling process. */
+int hone_seccomp_tighten(struct hone_err *err);
+
+#endif
