@@ -1,0 +1,236 @@
+#include "tools/kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/plain.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+
+#define SYS_FILE_BYTES     4096
+#define MACHINE_FILE_BYTES 65536
+#define COMPILER_MS        5000
+
+struct info_in {
+    bool probe;
+};
+
+struct cache_row {
+    const char *name, *size;
+    int64_t n_sharing;
+};
+
+struct info_out {
+    struct hone_head head;
+    const char *cpu, *kernel, *executor, *probe_problem;
+    int64_t n_cores, memory_bytes;
+    struct hone_array caches;
+    struct hone_strs compilers, targets;
+    struct hone_json *ceilings, *probe;
+};
+
+static const struct hone_field in_fields[] = {
+    HONE_FIELD(struct info_in, probe, .fallback_bool = true,
+               .help = "Ask the runner what jails and counters work here (0.2 s)."),
+};
+
+static const struct hone_field cache_fields[] = {
+    HONE_FIELD(struct cache_row, name, .required = true, .help = "L1d, L2..."),
+    HONE_FIELD(struct cache_row, size, .required = true, .help = "As the system says it."),
+    HONE_FIELD(struct cache_row, n_sharing, .skip_empty = true, .help = "Cores that share it."),
+};
+
+#define OUT(m_, ...) HONE_FIELD(struct info_out, m_, .skip_empty = true, __VA_ARGS__)
+static const struct hone_field out_fields[] = {
+    HONE_HEAD_FIELDS(struct info_out),
+    OUT(cpu, .help = "Processor."),
+    OUT(n_cores, .help = "Cores this process may use."),
+    OUT(memory_bytes, .unit = "bytes", .help = "Memory."),
+    OUT(caches, HONE_OF(struct cache_row, cache_fields), .help = "Caches of the first core."),
+    OUT(kernel, .help = "Operating system kernel."),
+    OUT(compilers, .help = "Compilers and their versions."),
+    OUT(targets, .help = "Where kernels can run."),
+    OUT(executor, .help = "Who runs them: local, or fake (nothing is measured)."),
+    OUT(ceilings, .json_schema = "{\"type\":\"object\"}",
+        .help = "Measured bandwidth and arithmetic rate; absent until something was timed."),
+    OUT(probe, .json_schema = "{\"type\":\"object\"}",
+        .help = "Jail rungs and hardware counters, with what is missing."),
+    OUT(probe_problem, .help = "Why the probe failed."),
+};
+
+static void free_json(void *json)
+{
+    hone_json_free(json);
+}
+
+/* One line of a small file, or NULL. */
+static const char *read_line(const char *path, struct hone_pool *pool)
+{
+    HONE_AUTOFREE char *text = NULL;
+    size_t len;
+
+    if (hone_file_read(path, SYS_FILE_BYTES, &text, &len, NULL) < 0)
+        return NULL;
+    return hone_plain_line(pool, text, 200);
+}
+
+static const char *cpu_model(struct hone_pool *pool)
+{
+    HONE_AUTOFREE char *text = NULL;
+    const char *at, *colon;
+    size_t len;
+
+    if (hone_file_read("/proc/cpuinfo", HONE_LIMIT_FILE_BYTES, &text, &len, NULL) < 0)
+        return NULL;
+    at = strstr(text, "model name");
+    colon = at != NULL ? strchr(at, ':') : NULL;
+    return colon != NULL
+               ? hone_plain_line(pool, hone_pool_strndup(pool, colon + 1, strcspn(colon + 1, "\n")),
+                                 200)
+               : NULL;
+}
+
+static int64_t count_cpus(const char *list)
+{
+    int64_t n = 0;
+
+    for (const char *at = list; at != NULL && *at != '\0';) {
+        long first, last;
+        int used = 0;
+        if (sscanf(at, "%ld-%ld%n", &first, &last, &used) == 2 && used > 0)
+            n += last - first + 1;
+        else
+            n++;
+        at = strchr(at, ',');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return n;
+}
+
+static void read_caches(struct hone_pool *pool, struct hone_array *ret)
+{
+    static const char base[] = "/sys/devices/system/cpu/cpu0/cache";
+    struct cache_row *rows = hone_pool_alloc(pool, 8 * sizeof(*rows));
+    size_t n = 0;
+
+    for (int i = 0; i < 8; i++) {
+        const char *level = read_line(hone_pool_printf(pool, "%s/index%d/level", base, i), pool);
+        const char *type = read_line(hone_pool_printf(pool, "%s/index%d/type", base, i), pool);
+        const char *size = read_line(hone_pool_printf(pool, "%s/index%d/size", base, i), pool);
+        if (level == NULL || type == NULL || size == NULL)
+            break;
+        rows[n++] = (struct cache_row){
+            .name = hone_pool_printf(pool, "L%s%s", level,
+                                     strcmp(type, "Data") == 0          ? "d"
+                                     : strcmp(type, "Instruction") == 0 ? "i"
+                                                                        : ""),
+            .size = size,
+            .n_sharing = count_cpus(
+                read_line(hone_pool_printf(pool, "%s/index%d/shared_cpu_list", base, i), pool))};
+    }
+    *ret = (struct hone_array){.v = rows, .n = n};
+}
+
+/* First line of `cc --version`; a compiler that is not there is not listed. */
+static void ask_compilers(struct hone_tool_ctx *ctx, struct hone_strs *ret)
+{
+    static const char *const names[] = {"gcc", "clang", "nvcc"};
+
+    ret->v = hone_pool_alloc(ctx->pool, HONE_COUNTOF(names) * sizeof(*ret->v));
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++) {
+        HONE_CLEANUP(hone_process_result_done) struct hone_process_result result = {.out = NULL};
+        const struct hone_process_spec spec = {
+            .argv = (const char *const[]){names[i], "--version", NULL},
+            .deadline_ns = hone_deadline_in_ms(COMPILER_MS),
+            .cancel = ctx->cancel,
+        };
+        if (hone_process_run(&spec, &result, NULL) < 0 || result.exit_status != 0 ||
+            result.out == NULL)
+            continue;
+        result.out[strcspn(result.out, "\n")] = '\0';
+        ret->v[ret->n++] = hone_pool_printf(ctx->pool, "%s: %s", names[i],
+                                            hone_plain_line(ctx->pool, result.out, 120));
+    }
+}
+
+static void read_ceilings(struct hone_tool_ctx *ctx, struct info_out *out)
+{
+    HONE_AUTOFREE char *path = hone_workspace_path(ctx->app->ws, "machine.json");
+    HONE_AUTOFREE char *text = NULL;
+    size_t len;
+
+    if (hone_file_read(path, MACHINE_FILE_BYTES, &text, &len, NULL) < 0 ||
+        hone_json_parse(text, len, &out->ceilings, NULL) < 0)
+        return;
+    hone_pool_defer(ctx->pool, free_json, out->ceilings);
+    if (hone_json_type(out->ceilings) != HONE_JSON_OBJECT)
+        out->ceilings = NULL;
+}
+
+static void ask_runner(struct hone_tool_ctx *ctx, struct info_out *out)
+{
+    const struct hone_executor *executor = ctx->app->executor;
+    struct hone_err err = HONE_ERR_INIT;
+
+    if (executor == NULL || executor->probe == NULL) {
+        out->probe_problem = "this executor cannot be asked";
+        return;
+    }
+    if (executor->probe(executor->cookie, &out->probe, &err) < 0) {
+        out->probe_problem = hone_pool_strdup(ctx->pool, err.message);
+        return;
+    }
+    hone_pool_defer(ctx->pool, free_json, out->probe);
+}
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    static const char *const targets[] = {"cpu"};
+    const struct info_in *in = arguments;
+    struct info_out *out = result;
+
+    (void)err;
+    out->cpu = cpu_model(ctx->pool);
+    out->n_cores = sysconf(_SC_NPROCESSORS_ONLN);
+    out->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
+    out->kernel = read_line("/proc/sys/kernel/osrelease", ctx->pool);
+    out->executor = ctx->app->executor != NULL ? ctx->app->executor->name : "none";
+    out->targets.v = hone_pool_alloc(ctx->pool, sizeof(targets));
+    out->targets.v[out->targets.n++] = targets[0];
+    read_caches(ctx->pool, &out->caches);
+    ask_compilers(ctx, &out->compilers);
+    read_ceilings(ctx, out);
+    if (in->probe)
+        ask_runner(ctx, out);
+    out->head.status = "ok";
+    out->head.summary =
+        hone_pool_printf(ctx->pool, "%s, %lld core%s, executor %s%s",
+                         out->cpu != NULL ? out->cpu : "unknown processor", (long long)out->n_cores,
+                         out->n_cores == 1 ? "" : "s", out->executor,
+                         out->probe_problem != NULL ? "; the probe failed" : "");
+    out->head.next = "task_show lists what can be made fast here.";
+    return 0;
+}
+
+const struct hone_tool hone_tool_device_info = {
+    .name = "device_info",
+    .title = "Describe the machine",
+    .summary =
+        "Processor, caches, compilers, jail, counters and measured ceilings of this machine.",
+    .description = "Returns what kernels run on: processor, cores, caches, compilers, which jails "
+                   "and hardware counters work "
+                   "and why not, and the measured bandwidth and arithmetic rate. Side effects: "
+                   "none. Cost: a few short "
+                   "processes. Typical time: 0.1 to 0.5 s. Wrong use: guessing a kernel's limit "
+                   "from it; kernel_profile "
+                   "measures that.",
+    .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct info_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct info_out),
+    .run = run,
+};

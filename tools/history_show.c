@@ -1,0 +1,393 @@
+/* history_show: the list of versions, or one of them with its evidence.
+ *
+ * A version's trailers say what its first measurement found; later ones are evidence. Both are
+ * shown, and `best` names the measurement of the highest tier. The cursor is opaque to clients: an
+ * offset into the list, which is newest first, with the id of the newest version at the time, so
+ * that a page does not shift when new versions arrive. */
+#include "tools/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/evaluate_text.h"
+#include "tools/plain.h"
+#include "workspace/base/clock.h"
+
+#define PAGE_DEFAULT 20
+#define PAGE_MAX     200
+#define BATCH        256
+#define SCAN_MAX     100000 /* versions looked at for one filtered page */
+
+struct show_in {
+    const char *commit, *branch, *task, *cursor, *detail;
+    int64_t limit;
+};
+
+struct version_row {
+    const char *commit, *parent, *task, *subject, *verdict, *reason, *tier, *speedup, *strategy,
+        *time;
+};
+
+struct evidence_row {
+    const char *commit, *verdict, *tier, *speedup, *summary, *time;
+};
+
+struct show_out {
+    struct hone_head head;
+    struct hone_array versions;
+    const char *next_cursor;
+    struct version_row *version;
+    const char *body, *source, *best;
+    struct hone_json *trailers, *report;
+    struct hone_array evidence;
+};
+
+static const struct hone_field in_fields[] = {
+    HONE_FIELD(struct show_in, commit, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "One version: id, a prefix of at least 4 digits, or a branch."),
+    HONE_FIELD(struct show_in, branch, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Only what led to this version or branch."),
+    HONE_FIELD(struct show_in, task, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Only this task."),
+    HONE_FIELD(struct show_in, limit, .min = 1, .max = PAGE_MAX, .fallback_i64 = PAGE_DEFAULT,
+               .help = "Versions on a page."),
+    HONE_FIELD(struct show_in, cursor, .max_len = 128, .help = "next_cursor of the page before."),
+    HONE_FIELD(struct show_in, detail, .fallback_str = "normal", .choices = hone_detail_choices,
+               .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB."),
+};
+
+#define ROW(m_, ...) HONE_FIELD(struct version_row, m_, .skip_empty = true, __VA_ARGS__)
+static const struct hone_field row_fields[] = {
+    ROW(commit, .required = true, .help = "Id."),
+    ROW(parent, .help = "The version that was edited."),
+    ROW(task, .help = "Task."),
+    ROW(subject, .help = "The step in words."),
+    ROW(verdict, .help = "Of the first measurement."),
+    ROW(reason, .help = "Of the first measurement."),
+    ROW(tier, .help = "Effort of the first measurement."),
+    ROW(speedup, .help = "Against the baseline, with interval."),
+    ROW(strategy, .help = "Strategy step."),
+    ROW(time, .help = "When."),
+};
+
+#define EVIDENCE(m_, ...) HONE_FIELD(struct evidence_row, m_, .skip_empty = true, __VA_ARGS__)
+static const struct hone_field evidence_fields[] = {
+    EVIDENCE(commit, .required = true, .help = "Id of the evidence."),
+    EVIDENCE(verdict, .help = "Verdict."),
+    EVIDENCE(tier, .help = "Effort."),
+    EVIDENCE(speedup, .help = "Against the baseline, with interval."),
+    EVIDENCE(summary, .help = "One line."),
+    EVIDENCE(time, .help = "When."),
+};
+
+#define OUT(m_, ...) HONE_FIELD(struct show_out, m_, .skip_empty = true, __VA_ARGS__)
+static const struct hone_field out_fields[] = {
+    HONE_HEAD_FIELDS(struct show_out),
+    OUT(versions, HONE_OF(struct version_row, row_fields), .help = "Newest first."),
+    OUT(next_cursor, .help = "Pass as cursor for the next page."),
+    HONE_FIELD_OBJ(struct show_out, version, row_fields, .skip_empty = true,
+                   .help = "The version."),
+    OUT(best, .help = "Its best founded measurement."),
+    OUT(body, .help = "Why, what was expected, what happened."),
+    OUT(trailers, .json_schema = "{\"type\":\"object\"}", .help = "Trailers of the commit."),
+    OUT(evidence, HONE_OF(struct evidence_row, evidence_fields),
+        .help = "Later measurements, oldest first."),
+    OUT(source, .help = "Source text, cut in the middle."),
+    OUT(report, .json_schema = "{\"type\":\"object\"}", .help = "First report (detail full)."),
+};
+
+static void free_json(void *json)
+{
+    hone_json_free(json);
+}
+
+static const char *time_text(int64_t time_s, struct hone_pool *pool)
+{
+    char text[32];
+
+    hone_wall_text(time_s * 1000, text);
+    return hone_pool_strdup(pool, text);
+}
+
+static void fill_row(const struct hone_version *v, struct hone_pool *pool, struct version_row *ret)
+{
+    *ret = (struct version_row){
+        .commit = v->commit,
+        .parent = v->parent,
+        .task = v->task,
+        .subject = hone_plain_line(pool, v->subject, 120),
+        .verdict = hone_trailer_get(v, "Verdict"),
+        .reason = hone_trailer_get(v, "Reason"),
+        .tier = hone_trailer_get(v, "Tier"),
+        .speedup = hone_trailer_get(v, "Speedup"),
+        .strategy = hone_trailer_get(v, "Strategy"),
+        .time = time_text(v->time_s, pool),
+    };
+}
+
+/* ---- the list ---- */
+
+struct page {
+    const struct show_in *in;
+    const char *rev;
+    size_t offset; /* of the next version to look at */
+    struct version_row *rows;
+    size_t n;
+    bool is_end;
+};
+
+static int parse_cursor(const char *cursor, size_t *ret, struct hone_err *err)
+{
+    char *end;
+    unsigned long long offset;
+
+    if (cursor == NULL) {
+        *ret = 0;
+        return 0;
+    }
+    offset = strncmp(cursor, "v1-", 3) == 0 ? strtoull(cursor + 3, &end, 10) : 0;
+    if (strncmp(cursor, "v1-", 3) != 0 || *end != '\0' || end == cursor + 3 ||
+        offset > SIZE_MAX / 2)
+        return hone_fail_at(err, HONE_E_ARG, "cursor", "is not a next_cursor of history_show");
+    *ret = (size_t)offset;
+    return 0;
+}
+
+static int read_page(struct hone_tool_ctx *ctx, struct page *page, struct hone_err *err)
+{
+    struct hone_history *history = hone_workspace_history(ctx->app->ws);
+    size_t n_scanned = 0;
+
+    while (page->n < (size_t)page->in->limit && !page->is_end && n_scanned < SCAN_MAX) {
+        struct hone_version *versions;
+        size_t n = 0;
+        int rc = hone_history_list(history, page->rev, page->offset, BATCH, ctx->pool, &versions,
+                                   &n, err);
+        if (rc < 0)
+            return rc;
+        page->is_end = n < BATCH;
+        for (size_t i = 0; i < n; i++, n_scanned++) {
+            if (page->n == (size_t)page->in->limit) {
+                page->is_end = false;
+                return 0;
+            }
+            page->offset++;
+            if (page->in->task == NULL ||
+                (versions[i].task != NULL && strcmp(versions[i].task, page->in->task) == 0))
+                fill_row(&versions[i], ctx->pool, &page->rows[page->n++]);
+        }
+    }
+    return 0;
+}
+
+static void shorten_rows(struct version_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct version_row){.commit = rows[i].commit,
+                                       .subject = rows[i].subject,
+                                       .verdict = rows[i].verdict,
+                                       .speedup = rows[i].speedup};
+}
+
+static int list(struct hone_tool_ctx *ctx, const struct show_in *in, struct show_out *out,
+                struct hone_err *err)
+{
+    struct page page = {.in = in};
+    char commit[HONE_COMMIT_BYTES];
+    size_t budget = hone_detail_budget(in->detail), kept;
+    int rc = parse_cursor(in->cursor, &page.offset, err);
+
+    if (rc == 0 && in->branch != NULL) {
+        rc = hone_history_resolve(hone_workspace_history(ctx->app->ws), in->branch, commit, err);
+        page.rev = commit;
+    }
+    if (rc < 0)
+        return rc;
+    page.rows = hone_pool_alloc(ctx->pool, (size_t)in->limit * sizeof(*page.rows));
+    rc = read_page(ctx, &page, err);
+    if (rc < 0)
+        return rc;
+    out->versions = (struct hone_array){.v = page.rows, .n = page.n};
+    out->head.status = "ok";
+    out->head.next = "history_show with a commit shows one version; kernel_diff compares two.";
+    out->head.summary = "";
+    out->next_cursor = "v1-0000000000"; /* room for it */
+    if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) + 80 > budget)
+        shorten_rows(page.rows, page.n);
+    while (out->versions.n > 1 &&
+           hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) + 80 > budget)
+        out->versions.n--;
+    kept = out->versions.n;
+    if (kept < page.n &&
+        in->task == NULL) /* the rest is the next page's: without a filter rows are offsets */
+        page.offset -= page.n - kept;
+    else if (kept < page.n)
+        page.n = kept;
+    out->next_cursor =
+        page.is_end && kept == page.n ? NULL : hone_pool_printf(ctx->pool, "v1-%zu", page.offset);
+    out->head.summary = hone_pool_printf(ctx->pool, "%zu version%s%s", kept, kept == 1 ? "" : "s",
+                                         out->next_cursor != NULL ? ", there are more" : "");
+    return 0;
+}
+
+/* ---- one version ---- */
+
+static struct hone_json *trailers_json(const struct hone_version *v)
+{
+    const struct hone_trailer *trailers = v->trailers.v;
+    struct hone_json *json = hone_json_new_object();
+
+    for (size_t i = 0; i < v->trailers.n; i++)
+        hone_json_set_str(json, trailers[i].key, trailers[i].value);
+    return json;
+}
+
+static int tier_rank(const char *tier)
+{
+    for (int i = 0; tier != NULL && hone_tier_choices[i] != NULL; i++)
+        if (strcmp(tier, hone_tier_choices[i]) == 0)
+            return i;
+    return -1;
+}
+
+struct best {
+    int rank;
+    const char *text;
+};
+
+static void weigh(const char *report_json, struct hone_pool *pool, struct evidence_row *row,
+                  struct best *best)
+{
+    const struct hone_ratio *ratio;
+    struct hone_report report;
+
+    if (report_json == NULL ||
+        hone_report_parse(report_json, strlen(report_json), pool, &report, NULL) < 0)
+        return;
+    ratio = hone_report_ratio(&report, "baseline");
+    row->verdict = report.verdict;
+    row->tier = report.tier;
+    if (ratio != NULL && ratio->ratio > 0 && tier_rank(report.tier) > 0)
+        row->speedup = hone_ratio_text(ratio, pool);
+    if (report.workloads.n > 0 && tier_rank(report.tier) >= best->rank) {
+        best->rank = tier_rank(report.tier);
+        best->text = hone_evaluation_summary(&report, pool);
+    }
+}
+
+static int add_evidence(struct hone_tool_ctx *ctx, const struct hone_version *v,
+                        struct show_out *out, struct hone_err *err)
+{
+    struct hone_history *history = hone_workspace_history(ctx->app->ws);
+    struct best best = {.rank = -1};
+    struct evidence_row first = {.commit = NULL}, *rows;
+    struct hone_version *evidence = NULL;
+    size_t n = 0;
+    int rc = hone_history_evidence_of(history, v->commit, ctx->pool, &evidence, &n, err);
+
+    if (rc < 0)
+        return rc;
+    weigh(v->report_json, ctx->pool, &first, &best);
+    rows = hone_pool_alloc(ctx->pool, (n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < n; i++) {
+        rows[i] = (struct evidence_row){.commit = evidence[i].commit,
+                                        .summary = evidence[i].subject,
+                                        .time = time_text(evidence[i].time_s, ctx->pool)};
+        weigh(evidence[i].report_json, ctx->pool, &rows[i], &best);
+    }
+    out->evidence = (struct hone_array){.v = rows, .n = n};
+    out->best = best.text;
+    return 0;
+}
+
+static void fit(struct hone_tool_ctx *ctx, const char *detail, struct show_out *out)
+{
+    size_t budget = hone_detail_budget(detail), room = budget / 2;
+    const char *source = out->source;
+
+    if (budget <= 8000)
+        out->report = NULL;
+    if (budget <= 1000) {
+        out->trailers = NULL;
+        out->source = source = NULL;
+        out->body = hone_plain_cut(ctx->pool, out->body, 200);
+    }
+    for (int i = 0; i < 10; i++, room /= 2) {
+        out->source = hone_plain_cut(ctx->pool, source, room);
+        if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) <= budget)
+            return;
+        if (i > 2) {
+            out->report = NULL;
+            out->body = hone_plain_cut(ctx->pool, out->body, room);
+            out->evidence.n = out->evidence.n > 4 ? out->evidence.n / 2 : out->evidence.n;
+        }
+    }
+    out->source = out->body = NULL;
+    out->evidence.n = 0;
+    if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) > budget)
+        out->trailers = NULL;
+}
+
+static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show_out *out,
+                struct hone_err *err)
+{
+    struct hone_history *history = hone_workspace_history(ctx->app->ws);
+    struct hone_version v;
+    char commit[HONE_COMMIT_BYTES];
+    int rc = hone_history_resolve(history, in->commit, commit, err);
+
+    if (rc == 0)
+        rc = hone_history_read(history, commit, ctx->pool, &v, err);
+    if (rc < 0)
+        return rc;
+    v.commit = hone_pool_strdup(ctx->pool, commit);
+    out->version = hone_pool_alloc(ctx->pool, sizeof(*out->version));
+    fill_row(&v, ctx->pool, out->version);
+    out->body = v.body;
+    out->source = v.source;
+    out->trailers = trailers_json(&v);
+    hone_pool_defer(ctx->pool, free_json, out->trailers);
+    if (v.report_json != NULL &&
+        hone_json_parse(v.report_json, strlen(v.report_json), &out->report, NULL) == 0)
+        hone_pool_defer(ctx->pool, free_json, out->report);
+    rc = add_evidence(ctx, &v, out, err);
+    if (rc < 0)
+        return rc;
+    out->head.status = "ok";
+    out->head.commit = v.commit;
+    out->head.verdict = out->version->verdict;
+    out->head.reason = out->version->reason;
+    out->head.summary = hone_pool_printf(ctx->pool, "%s; %s", out->version->subject,
+                                         out->best != NULL ? out->best : "never timed");
+    out->head.next =
+        "kernel_diff compares it with its parent; kernel_evaluate with commit measures it again.";
+    fit(ctx, in->detail, out);
+    return 0;
+}
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    const struct show_in *in = arguments;
+
+    return in->commit != NULL ? show(ctx, in, result, err) : list(ctx, in, result, err);
+}
+
+const struct hone_tool hone_tool_history_show = {
+    .name = "history_show",
+    .title = "Show the history",
+    .summary =
+        "Every version that was tried, newest first; with a commit one version and its evidence.",
+    .description = "Returns a page of versions with verdict and speedup, or one version with "
+                   "source, trailers and all "
+                   "measurements. Side effects: none. Cost: none. Typical time: a few "
+                   "milliseconds. Wrong use: taking the speedup "
+                   "of a version that was never confirmed as a result.",
+    .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct show_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct show_out),
+    .run = run,
+};

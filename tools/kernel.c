@@ -1,0 +1,498 @@
+/* Arguments in, result out, for all kernel_* tools.
+ *
+ * A result is first filled with everything the report has, then fitted: `detail` decides what kind
+ * of part is shown at all, and while the encoded text is still over the budget the bulkiest kinds
+ * are halved, logs by cutting out their middle. What was left out is named in `dropped`; the whole
+ * report stays at its content hash. */
+#include "tools/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/evaluate_text.h"
+#include "tools/plain.h"
+#include "workspace/base/log.h"
+
+const char *const hone_detail_choices[] = {"concise", "normal", "full", NULL};
+const char *const hone_tier_choices[] = {"screen", "decide", "confirm", NULL};
+const char *const hone_target_choices[] = {"cpu", "cuda", NULL};
+const char hone_tunables_schema[] =
+    "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"},\"maxProperties\":8}";
+
+#define ROW(m_, ...) HONE_FIELD(struct hone_workload_row, m_, .skip_empty = true, __VA_ARGS__)
+const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIELDS] = {
+    ROW(id, .required = true, .help = "Workload id."),
+    ROW(axes, .json_schema = "{\"type\":\"object\"}", .help = "Value of every axis."),
+    ROW(is_hidden, .help = "Drawn for this confirmation."),
+    ROW(candidate_ns, .unit = "ns", .help = "One call, median."),
+    ROW(baseline_ns, .unit = "ns", .help = "One call of the baseline, median."),
+    ROW(ratio, .help = "Against the baseline."),
+    ROW(low, .help = "95 % interval, lower end."),
+    ROW(high, .help = "95 % interval, upper end."),
+    ROW(vs_parent, .help = "Against the parent version."),
+    ROW(percent_of_bound, .unit = "%", .help = "Of what the machine allows."),
+    ROW(bound_by, .help = "bytes or flops."),
+};
+
+static const struct {
+    const char *detail;
+    size_t budget;
+} budgets[] = {{"concise", 1000}, {"normal", 8000}, {"full", 60000}};
+
+size_t hone_detail_budget(const char *detail)
+{
+    for (size_t i = 0; detail != NULL && i < HONE_COUNTOF(budgets); i++)
+        if (strcmp(budgets[i].detail, detail) == 0)
+            return budgets[i].budget;
+    return budgets[1].budget;
+}
+
+size_t hone_result_bytes(const void *out, const struct hone_field *fields, size_t n_fields)
+{
+    HONE_AUTOJSON struct hone_json *json = hone_fields_encode(out, fields, n_fields);
+    HONE_AUTOFREE char *text = hone_json_print(json);
+
+    return strlen(text);
+}
+
+/* ---- arguments ---- */
+
+static int decode_tunables(const struct hone_json *json, struct hone_pool *pool,
+                           struct hone_array *ret, struct hone_err *err)
+{
+    size_t n = json != NULL ? hone_json_size(json) : 0;
+    struct hone_tunable *t = hone_pool_alloc(pool, (n + 1) * sizeof(*t));
+
+    if (json != NULL && hone_json_type(json) != HONE_JSON_OBJECT)
+        return hone_fail_at(err, HONE_E_ARG, "tunables", "must be an object like {\"TILE\": 16}");
+    if (n > HONE_LIMIT_TUNABLES)
+        return hone_fail_at(err, HONE_E_LIMIT, "tunables", "%zu values, at most %d", n,
+                            HONE_LIMIT_TUNABLES);
+    n = 0;
+    for (const struct hone_json *c = hone_json_first(json); c != NULL; c = hone_json_next(c)) {
+        t[n].name = hone_pool_strdup(pool, hone_json_key(c));
+        if (!hone_json_as_i64(c, &t[n++].value))
+            return hone_fail_at(err, HONE_E_ARG, "tunables", "'%.60s' must be an integer",
+                                hone_json_key(c));
+    }
+    *ret = (struct hone_array){.v = t, .n = n};
+    return 0;
+}
+
+/* The version's source, with the options and values it was tried with unless the call gives others.
+ */
+static int take_version(struct hone_tool_ctx *ctx, const char *rev, const struct hone_task *task,
+                        struct hone_evaluation_request *req, struct hone_err *err)
+{
+    struct hone_history *history = hone_workspace_history(ctx->app->ws);
+    struct hone_version version;
+    char commit[HONE_COMMIT_BYTES];
+    const char *text;
+    int rc = hone_history_resolve(history, rev, commit, err);
+
+    if (rc == 0)
+        rc = hone_history_read(history, commit, ctx->pool, &version, err);
+    if (rc < 0)
+        return hone_wrap(err, "commit '%.64s'", hone_plain_line(ctx->pool, rev, 64));
+    if (version.task != NULL && strcmp(version.task, task->name) != 0)
+        return hone_fail_at(err, HONE_E_ARG, "commit", "is a version of task '%.64s', not of '%s'",
+                            version.task, task->name);
+    req->source = version.source;
+    if (req->flags.n == 0)
+        req->flags = hone_flags_parse(hone_trailer_get(&version, "Flags"), ctx->pool);
+    text = hone_trailer_get(&version, "Tunables");
+    if (req->tunables.n == 0 && text != NULL)
+        rc = hone_tunables_parse(text, ctx->pool, &req->tunables, err);
+    if (req->parent == NULL)
+        req->parent = version.parent != NULL && hone_history_has(history, version.parent)
+                          ? version.parent
+                          : NULL;
+    return rc;
+}
+
+static void take_words(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
+                       struct hone_evaluation_request *req)
+{
+    struct hone_trailer *trailers = hone_pool_alloc(ctx->pool, 2 * sizeof(*trailers));
+    size_t n = 0;
+
+    if (in->strategy != NULL)
+        trailers[n++] = (struct hone_trailer){.key = "Strategy", .value = in->strategy};
+    if (ctx->caller != NULL)
+        trailers[n++] = (struct hone_trailer){.key = "Caller", .value = ctx->caller};
+    req->trailers = (struct hone_array){.v = trailers, .n = n};
+    req->subject = in->message;
+    req->body = in->why;
+}
+
+int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
+                          struct hone_kernel_call *ret, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    struct hone_evaluation_request req = {
+        .target = in->target,
+        .source = in->source,
+        .flags = in->flags,
+        .tier = in->tier != NULL ? in->tier : "screen",
+        .parent = in->parent,
+        .time_parent = in->parent != NULL,
+        .workloads = in->workloads,
+        .budget_ms = in->budget_ms,
+        .timeout_ms = in->timeout_ms,
+        .call_timeout_ms = in->call_timeout_ms,
+        .n_threads = in->n_threads,
+        .no_cache = in->fresh,
+    };
+    int rc;
+
+    if (in->source != NULL && in->commit != NULL)
+        return hone_fail_at(err, HONE_E_ARG, "commit", "give either source or commit, not both");
+    rc = hone_workspace_task(ctx->app->ws, in->task, &task, err);
+    if (rc == 0)
+        rc = decode_tunables(in->tunables, ctx->pool, &req.tunables, err);
+    if (rc == 0 && in->commit != NULL)
+        rc = take_version(ctx, in->commit, task, &req, err);
+    if (rc < 0)
+        return rc;
+    take_words(ctx, in, &req);
+    ret->task = HONE_STEAL(task);
+    req.task = ret->task;
+    ret->request = req;
+    return 0;
+}
+
+void hone_kernel_call_done(struct hone_kernel_call *call)
+{
+    hone_task_free_ptr(&call->task);
+}
+
+int hone_kernel_need_source(const struct hone_kernel_call *call, struct hone_err *err)
+{
+    if (call->request.source != NULL)
+        return 0;
+    return hone_fail_at(
+        err, HONE_E_ARG, "source",
+        "is missing: pass the kernel's whole text as source, or a version as commit; "
+        "task_show %s prints the signature",
+        call->task->name);
+}
+
+/* ---- result ---- */
+
+static double positive(double value)
+{
+    return value > 0 ? value : (double)NAN;
+}
+
+static struct hone_ratio *ratio_of(const struct hone_report *report, const char *against,
+                                   struct hone_pool *pool)
+{
+    const struct hone_ratio *ratio = hone_report_ratio(report, against);
+    struct hone_ratio *copy;
+
+    if (ratio == NULL || !(ratio->ratio > 0))
+        return NULL;
+    copy = hone_pool_alloc(pool, sizeof(*copy));
+    *copy = *ratio;
+    return copy;
+}
+
+static void fill_workload(const struct hone_workload_report *from, struct hone_workload_row *ret)
+{
+    const struct hone_arm_time *times = from->times.v;
+    const struct hone_ratio *ratios = from->ratios.v;
+
+    *ret = (struct hone_workload_row){.id = from->id,
+                                      .axes = from->axes,
+                                      .is_hidden = from->is_hidden,
+                                      .bound_by = from->bound_by,
+                                      .percent_of_bound = positive(from->percent_of_bound)};
+    ret->candidate_ns = ret->baseline_ns = ret->vs_parent = NAN;
+    ret->ratio = ret->low = ret->high = NAN;
+    for (size_t i = 0; i < from->times.n; i++) {
+        if (strcmp(times[i].arm, "candidate") == 0)
+            ret->candidate_ns = times[i].median_ns;
+        else if (strcmp(times[i].arm, "baseline") == 0)
+            ret->baseline_ns = times[i].median_ns;
+    }
+    for (size_t i = 0; i < from->ratios.n; i++) {
+        if (strcmp(ratios[i].against, "parent") == 0)
+            ret->vs_parent = ratios[i].ratio;
+        if (strcmp(ratios[i].against, "baseline") != 0)
+            continue;
+        ret->ratio = ratios[i].ratio;
+        ret->low = ratios[i].low;
+        ret->high = ratios[i].high;
+    }
+}
+
+static void fill_workloads(const struct hone_report *report, struct hone_pool *pool,
+                           struct hone_array *ret)
+{
+    const struct hone_workload_report *from = report->workloads.v;
+    struct hone_workload_row *rows =
+        hone_pool_alloc(pool, (report->workloads.n + 1) * sizeof(*rows));
+
+    for (size_t i = 0; i < report->workloads.n; i++)
+        fill_workload(&from[i], &rows[i]);
+    *ret = (struct hone_array){.v = rows, .n = report->workloads.n};
+}
+
+/* Failed checks first: the reader's budget is spent on what is wrong. */
+static void fill_checks(const struct hone_report *report, struct hone_pool *pool,
+                        struct hone_array *ret)
+{
+    const struct hone_check_report *from = report->checks.v;
+    struct hone_check_report *checks =
+        hone_pool_alloc(pool, (report->checks.n + 1) * sizeof(*checks));
+    size_t n = 0;
+
+    for (int is_bad = 1; is_bad >= 0; is_bad--)
+        for (size_t i = 0; i < report->checks.n; i++)
+            if ((from[i].n_bad > 0) == (is_bad != 0))
+                checks[n++] = from[i];
+    *ret = (struct hone_array){.v = checks, .n = n};
+}
+
+static void fill_build(const struct hone_build_report *build, struct hone_kernel_out *out)
+{
+    if (build == NULL)
+        return;
+    out->compiler = build->compiler;
+    out->command = build->command;
+    out->object_bytes = build->object_bytes;
+    out->build_ms = (double)build->wall_ns / 1e6;
+    out->diagnostics = build->diagnostics;
+    out->log = build->log;
+}
+
+static const char *next_of(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
+    enum hone_reason reason;
+
+    if (!hone_reason_parse(report->reason, &reason))
+        return NULL;
+    if (reason == HONE_REASON_FASTER && report->tier != NULL &&
+        strcmp(report->tier, "confirm") == 0)
+        return "kernel_profile to find the next limit; this figure may be claimed.";
+    if (reason == HONE_REASON_SCREENED && ratio != NULL && ratio->ratio < 1.02)
+        return "kernel_profile to find what limits it; deciding is not worth it yet.";
+    return hone_pool_strdup(pool, hone_reason_row(reason)->next);
+}
+
+void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
+                      struct hone_kernel_out *out)
+{
+    const struct hone_report *report = &evaluation->report;
+    const struct hone_profile_report *profile = report->profile;
+    enum hone_reason reason;
+
+    out->head.status = "ok";
+    out->head.verdict = report->verdict;
+    out->head.reason = report->reason;
+    if (hone_reason_parse(report->reason, &reason))
+        out->head.error_class = hone_reason_row(reason)->error_class;
+    out->head.summary = hone_evaluation_summary(report, ctx->pool);
+    out->head.next = next_of(report, ctx->pool);
+    out->head.commit = evaluation->commit;
+    out->head.evaluation = evaluation->id;
+    out->target = report->target;
+    out->tier = report->tier;
+    out->jail = report->jail;
+    out->device = report->machine != NULL ? report->machine->cpu : NULL;
+    out->is_cached = evaluation->is_cached;
+    out->speedup = ratio_of(report, "baseline", ctx->pool);
+    out->vs_parent = ratio_of(report, "parent", ctx->pool);
+    out->time_ns = hone_report_time_ns(report, "candidate");
+    out->baseline_ns = hone_report_time_ns(report, "baseline");
+    out->worst_ratio = positive(report->worst_ratio);
+    out->percent_of_bound = positive(report->percent_of_bound);
+    fill_workloads(report, ctx->pool, &out->workloads);
+    fill_checks(report, ctx->pool, &out->checks);
+    fill_build(report->build, out);
+    out->stages = report->stages;
+    out->points = report->points;
+    out->output = report->output;
+    out->warnings = report->warnings;
+    out->report = evaluation->blob;
+    if (profile != NULL) {
+        out->bottlenecks = profile->bottlenecks;
+        out->counters = profile->counters;
+        out->remarks = profile->remarks;
+        out->counters_note = profile->counters_note;
+    }
+}
+
+/* ---- fitting ---- */
+
+/* How much of each kind a detail shows at most. */
+struct share {
+    size_t diagnostics, checks, workloads, bottlenecks, counters, remarks, points, stages, warnings;
+    size_t log, output, patch; /* bytes */
+    bool has_context;
+};
+
+static const struct share shares[] = {
+    {1, 1, 0, 1, 0, 0, 1, 0, 0, 0, 200, 300, false},
+    {5, 6, 16, 3, 12, 8, 10, 8, 4, 1500, 3000, 4000, true},
+    {20, 200, 128, 16, 64, 200, 256, 8, 64, 20000, 20000, 30000, true},
+};
+
+struct count {
+    const char *what;
+    size_t n;
+};
+
+enum {
+    KIND_DIAGNOSTICS,
+    KIND_CHECKS,
+    KIND_WORKLOADS,
+    KIND_BOTTLENECKS,
+    KIND_COUNTERS,
+    KIND_REMARKS,
+    KIND_POINTS,
+    N_KINDS
+};
+
+static struct hone_array *kind(struct hone_kernel_out *out, int i)
+{
+    struct hone_array *const arrays[N_KINDS] = {
+        [KIND_DIAGNOSTICS] = &out->diagnostics, [KIND_CHECKS] = &out->checks,
+        [KIND_WORKLOADS] = &out->workloads,     [KIND_BOTTLENECKS] = &out->bottlenecks,
+        [KIND_COUNTERS] = &out->counters,       [KIND_REMARKS] = &out->remarks,
+        [KIND_POINTS] = &out->points,
+    };
+
+    return arrays[i];
+}
+
+static const char *const kind_names[N_KINDS] = {
+    "diagnostics", "checks", "workloads", "bottlenecks", "counters", "remarks", "settings"};
+
+static void drop_contexts(struct hone_kernel_out *out, struct hone_pool *pool)
+{
+    size_t size = out->diagnostics.n * sizeof(struct hone_diagnostic);
+    struct hone_diagnostic *d;
+
+    if (size == 0)
+        return;
+    d = hone_pool_alloc(pool, size);
+    memcpy(d, out->diagnostics.v, size);
+    for (size_t i = 0; i < out->diagnostics.n; i++) {
+        d[i].context = NULL;
+        d[i].message = hone_plain_line(pool, d[i].message, 200);
+    }
+    out->diagnostics.v = d;
+}
+
+static void apply_share(const struct share *share, struct hone_pool *pool,
+                        struct hone_kernel_out *out)
+{
+    const size_t rows[N_KINDS] = {
+        [KIND_DIAGNOSTICS] = share->diagnostics, [KIND_CHECKS] = share->checks,
+        [KIND_WORKLOADS] = share->workloads,     [KIND_BOTTLENECKS] = share->bottlenecks,
+        [KIND_COUNTERS] = share->counters,       [KIND_REMARKS] = share->remarks,
+        [KIND_POINTS] = share->points,
+    };
+
+    for (int i = 0; i < N_KINDS; i++)
+        if (kind(out, i)->n > rows[i])
+            kind(out, i)->n = rows[i];
+    if (out->stages.n > share->stages)
+        out->stages.n = share->stages;
+    if (out->warnings.n > share->warnings)
+        out->warnings.n = share->warnings;
+    out->log = share->log > 0 ? hone_plain_cut(pool, out->log, share->log) : NULL;
+    out->output = hone_plain_cut(pool, out->output, share->output);
+    out->patch = hone_plain_cut(pool, out->patch, share->patch);
+    if (!share->has_context) {
+        drop_contexts(out, pool);
+        out->command = out->compiler = out->counters_note = NULL;
+    }
+}
+
+static struct share halved(struct share share)
+{
+    share.diagnostics = share.diagnostics > 1 ? share.diagnostics / 2 : 1;
+    share.checks = share.checks > 1 ? share.checks / 2 : 1;
+    share.bottlenecks = share.bottlenecks > 1 ? share.bottlenecks / 2 : 1;
+    share.workloads /= 2;
+    share.counters /= 2;
+    share.remarks /= 2;
+    share.points = share.points > 1 ? share.points / 2 : 1;
+    share.warnings /= 2;
+    share.log = share.log > 200 ? share.log / 2 : 0;
+    share.output = share.output > 200 ? share.output / 2 : share.output;
+    share.patch = share.patch > 200 ? share.patch / 2 : share.patch;
+    share.has_context = share.has_context && share.diagnostics > 2;
+    return share;
+}
+
+static const char *dropped_text(const struct hone_kernel_out *all, struct hone_kernel_out *shown,
+                                struct hone_pool *pool)
+{
+    const char *text = NULL;
+
+    for (int i = 0; i < N_KINDS; i++) {
+        struct hone_kernel_out copy = *all;
+        size_t n = kind(&copy, i)->n - kind(shown, i)->n;
+        if (n > 0)
+            text = hone_pool_printf(pool, "%s%s%zu %s", text != NULL ? text : "",
+                                    text != NULL ? ", " : "", n, kind_names[i]);
+    }
+    if (all->log != NULL && shown->log == NULL)
+        text = hone_pool_printf(pool, "%s%sthe log", text != NULL ? text : "",
+                                text != NULL ? ", " : "");
+    return text;
+}
+
+/* The last resort: nothing but the head, its words shortened. */
+static void keep_head(struct hone_pool *pool, struct hone_kernel_out *out)
+{
+    struct hone_kernel_out bare = {.head = out->head, .report = out->report};
+
+    bare.head.summary = hone_plain_line(pool, out->head.summary, 300);
+    bare.head.next = hone_plain_line(pool, out->head.next, 150);
+    bare.time_ns = out->time_ns;
+    bare.baseline_ns = bare.worst_ratio = NAN;
+    bare.percent_of_bound = out->percent_of_bound;
+    bare.dropped = "everything but the head";
+    *out = bare;
+}
+
+void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields, size_t n_fields,
+                     const char *detail, struct hone_kernel_out *out)
+{
+    struct hone_kernel_out all = *out;
+    size_t budget = hone_detail_budget(detail);
+    size_t level = budget <= 1000 ? 0 : budget <= 8000 ? 1 : 2;
+    struct share share = shares[level];
+
+    all.head.summary = hone_plain_line(ctx->pool, out->head.summary, 400);
+    for (int i = 0; i < 10; i++) {
+        *out = all;
+        apply_share(&share, ctx->pool, out);
+        out->dropped = level > 0 ? dropped_text(&all, out, ctx->pool) : NULL;
+        if (hone_result_bytes(out, fields, n_fields) <= budget)
+            return;
+        share = halved(share);
+    }
+    keep_head(ctx->pool, out);
+}
+
+int hone_kernel_answer(struct hone_tool_ctx *ctx, const struct hone_kernel_call *call,
+                       const struct hone_tool *tool, const char *detail,
+                       struct hone_kernel_out *out, struct hone_err *err)
+{
+    struct hone_evaluation evaluation;
+    int rc = hone_evaluate(ctx, &call->request, &evaluation, err);
+
+    if (rc < 0)
+        return rc;
+    hone_kernel_fill(ctx, &evaluation, out);
+    out->task = hone_pool_strdup(ctx->pool, call->task->name);
+    hone_kernel_fit(ctx, tool->out, tool->n_out, detail, out);
+    return 0;
+}

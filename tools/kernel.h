@@ -1,0 +1,133 @@
+/* What the kernel_* tools share: arguments, result, and how much of a result is shown.
+ *
+ * All of them decode into one struct and encode out of one struct; each tool's tables pick the rows that it has. */
+#ifndef HONE_TOOLS_KERNEL_H
+#define HONE_TOOLS_KERNEL_H
+
+#include "tools/evaluate.h"
+#include "tools/tools.h"
+#include "workspace/history.h"
+
+struct hone_kernel_in {
+    const char *task, *target, *source, *commit, *parent, *tier, *detail;
+    struct hone_strs flags, workloads, options;
+    struct hone_json *tunables; /* {"TILE": 16} */
+    const char *strategy, *message, *why;
+    const char *workload;
+    int64_t n_threads, budget_ms, timeout_ms, call_timeout_ms, seed;
+    bool fresh;
+};
+
+struct hone_workload_row {
+    const char *id;
+    struct hone_json *axes; /* borrowed from the report */
+    bool is_hidden;
+    double candidate_ns, baseline_ns, ratio, low, high, vs_parent, percent_of_bound, steal_percent;
+    const char *bound_by;
+};
+
+struct hone_kernel_out {
+    struct hone_head head;
+    const char *task, *target, *tier, *jail, *device, *signature, *start;
+    bool is_cached;
+    struct hone_ratio *speedup, *vs_parent; /* NULL: not measured */
+    double time_ns, baseline_ns, worst_ratio, percent_of_bound; /* NaN: not measured */
+    struct hone_array workloads;                                /* of hone_workload_row */
+    struct hone_array checks;                                   /* of hone_check_report */
+    struct hone_array diagnostics;                              /* of hone_diagnostic */
+    struct hone_array remarks, bottlenecks, counters, points, stages;
+    const char *counters_note;
+    const char *compiler, *command, *log, *output, *kept, *patch;
+    double build_ms;
+    int64_t object_bytes, n_settings;
+    struct hone_strs warnings;
+    const char *dropped; /* what was left out for size */
+    const char *report;  /* content hash of the whole report */
+};
+
+extern const char *const hone_detail_choices[];
+extern const char *const hone_tier_choices[];
+extern const char *const hone_target_choices[];
+extern const char hone_tunables_schema[];
+
+#define HONE_WORKLOAD_ROW_N_FIELDS 11
+extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIELDS];
+
+/* clang-format off */
+#define HONE_IN_(m_, ...) HONE_FIELD(struct hone_kernel_in, m_, __VA_ARGS__)
+#define HONE_KERNEL_IN_SOURCE \
+    HONE_IN_(task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Task name; task_show lists them."), \
+    HONE_IN_(source, .max_len = HONE_LIMIT_SOURCE_BYTES, .help = "The whole source text of the kernel."), \
+    HONE_IN_(commit, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Instead of source: a version from history_show."), \
+    HONE_IN_(target, .fallback_str = "cpu", .choices = hone_target_choices, .help = "Where it runs."), \
+    HONE_IN_(flags, .max_len = HONE_LIMIT_FLAGS, .help = "Compiler options from the allow-list, e.g. -O2, -ffast-math."), \
+    HONE_IN_(tunables, .json_schema = hone_tunables_schema, .help = "Values for the source's tunables; the others keep their default."), \
+    HONE_IN_(timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Wall limit of the call; 0: the default."), \
+    HONE_IN_(fresh, .help = "Do it again even if the answer is known."), \
+    HONE_IN_(detail, .fallback_str = "normal", .choices = hone_detail_choices, .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB.")
+#define HONE_KERNEL_IN_WORKLOADS \
+    HONE_IN_(workloads, .max_len = HONE_LIMIT_WORKLOADS, .help = "Workload ids; none: all public ones."), \
+    HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES, .help = "Cores the kernel may use; 0: all."), \
+    HONE_IN_(call_timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Limit of one call of the kernel; 0: the default.")
+#define HONE_KERNEL_IN_WORDS \
+    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES, .help = "The version that was edited: becomes the commit's parent."), \
+    HONE_IN_(strategy, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Strategy id, e.g. tile_loops."), \
+    HONE_IN_(message, .max_len = 200, .help = "Subject of the commit: the step in words."), \
+    HONE_IN_(why, .max_len = 4000, .help = "Body of the commit: why, and what is expected.")
+
+#define HONE_OUT_(m_, ...) HONE_FIELD(struct hone_kernel_out, m_, .skip_empty = true, __VA_ARGS__)
+#define HONE_KERNEL_OUT_BASE \
+    HONE_HEAD_FIELDS(struct hone_kernel_out), \
+    HONE_OUT_(task, .help = "Task."), HONE_OUT_(target, .help = "Target."), \
+    HONE_OUT_(tier, .help = "Effort behind the verdict."), HONE_OUT_(jail, .help = "Rung of the jail."), \
+    HONE_OUT_(device, .help = "Where it ran."), HONE_OUT_(is_cached, .help = "A known answer; nothing was run."), \
+    HONE_OUT_(signature, .help = "What the source has to define."), \
+    HONE_OUT_(diagnostics, HONE_OF(struct hone_diagnostic, hone_diagnostic_fields), .help = "Compiler messages, worst first."), \
+    HONE_OUT_(compiler, .help = "Compiler."), HONE_OUT_(command, .help = "As run, without folders."), \
+    HONE_OUT_(object_bytes, .unit = "bytes", .help = "Size of the object."), HONE_OUT_(build_ms, .unit = "ms", .help = "Compile time."), \
+    HONE_OUT_(stages, HONE_OF(struct hone_stage_report, hone_stage_fields), .help = "What was done."), \
+    HONE_OUT_(warnings, .help = "Things to know."), HONE_OUT_(log, .help = "Compiler output, cut in the middle."), \
+    HONE_OUT_(dropped, .help = "What was left out for size."), \
+    HONE_OUT_(report, .help = "Content hash of the whole report.")
+#define HONE_KERNEL_OUT_CHECKS \
+    HONE_OUT_(checks, HONE_OF(struct hone_check_report, hone_check_fields), .help = "Correctness checks, failed ones first.")
+#define HONE_KERNEL_OUT_TIMES \
+    HONE_FIELD_OBJ(struct hone_kernel_out, speedup, hone_ratio_fields, .skip_empty = true, .help = "Against the baseline: above 1 is faster."), \
+    HONE_FIELD_OBJ(struct hone_kernel_out, vs_parent, hone_ratio_fields, .skip_empty = true, .help = "Against the parent version."), \
+    HONE_OUT_(time_ns, .unit = "ns", .help = "One call, geometric mean over the workloads."), \
+    HONE_OUT_(baseline_ns, .unit = "ns", .help = "The same of the baseline."), \
+    HONE_OUT_(worst_ratio, .help = "Least speedup of a workload."), \
+    HONE_OUT_(percent_of_bound, .unit = "%", .help = "Of what bytes and operations allow on this machine."), \
+    HONE_OUT_(workloads, HONE_OF(struct hone_workload_row, hone_workload_row_fields), .help = "Per workload.")
+#define HONE_KERNEL_OUT_PROFILE \
+    HONE_OUT_(bottlenecks, HONE_OF(struct hone_bottleneck, hone_bottleneck_fields), .help = "What limits it, worst first."), \
+    HONE_OUT_(counters, HONE_OF(struct hone_counter, hone_counter_fields), .help = "Figures behind it."), \
+    HONE_OUT_(remarks, HONE_OF(struct hone_remark, hone_remark_fields), .help = "Compiler remarks by line."), \
+    HONE_OUT_(counters_note, .help = "Why hardware counters are missing, and the fix.")
+/* clang-format on */
+
+/* A request made from a tool's arguments. */
+struct hone_kernel_call {
+    struct hone_task *task; /* owned: hone_kernel_call_done */
+    struct hone_evaluation_request request;
+};
+void hone_kernel_call_done(struct hone_kernel_call *call);
+/* Loads task and source and checks the arguments; request.source is NULL when neither source nor commit was given.
+ * HONE_E_NOT_FOUND (task, commit), HONE_E_ARG (both source and commit, tunables). */
+int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
+                          struct hone_kernel_call *ret, struct hone_err *err);
+/* HONE_E_ARG unless there is a source. */
+int hone_kernel_need_source(const struct hone_kernel_call *call, struct hone_err *err);
+/* Runs the evaluation and fills the head and all parts of out that the report has; then shrinks it to the budget of `detail`. */
+int hone_kernel_answer(struct hone_tool_ctx *ctx, const struct hone_kernel_call *call, const struct hone_tool *tool,
+                       const char *detail, struct hone_kernel_out *out, struct hone_err *err);
+/* The parts, for tools that do something between: head and parts; then shrinking. */
+void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation, struct hone_kernel_out *out);
+void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields, size_t n_fields, const char *detail,
+                     struct hone_kernel_out *out);
+/* Bytes that a result of this detail may have. */
+size_t hone_detail_budget(const char *detail);
+/* Length of the result as it will be sent. */
+size_t hone_result_bytes(const void *out, const struct hone_field *fields, size_t n_fields);
+
+#endif

@@ -1,0 +1,45 @@
+#include "tools/kernel.h"
+
+static const struct hone_field in_fields[] = {
+    HONE_KERNEL_IN_SOURCE,
+    HONE_KERNEL_IN_WORDS,
+};
+
+static const struct hone_field out_fields[] = {
+    HONE_KERNEL_OUT_BASE,
+};
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_kernel_call_done) struct hone_kernel_call call = {.task = NULL};
+    const struct hone_kernel_in *in = arguments;
+    int rc = hone_kernel_call_init(ctx, in, &call, err);
+
+    if (rc == 0)
+        rc = hone_kernel_need_source(&call, err);
+    if (rc < 0)
+        return rc;
+    call.request.stages = "build";
+    call.request.time_parent = false;
+    return hone_kernel_answer(ctx, &call, &hone_tool_kernel_compile, in->detail, result, err);
+}
+
+const struct hone_tool hone_tool_kernel_compile = {
+    .name = "kernel_compile",
+    .title = "Compile a kernel",
+    .summary = "Compile a kernel and read its diagnostics; nothing is run.",
+    .description =
+        "Compiles one source in the jail and returns the verdict built or failed, ranked "
+        "diagnostics with source lines, "
+        "and the object's size. Side effects: the version becomes a commit. Cost: one compiler "
+        "run. Typical time: "
+        "0.1 to 1 s. Wrong use: calling it before kernel_evaluate, which compiles anyway.",
+    .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct hone_kernel_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct hone_kernel_out),
+    .run = run,
+};

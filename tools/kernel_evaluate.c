@@ -1,0 +1,81 @@
+#include "tools/kernel.h"
+
+#include <math.h>
+
+static const struct hone_field in_fields[] = {
+    HONE_KERNEL_IN_SOURCE,
+    HONE_KERNEL_IN_WORKLOADS,
+    HONE_KERNEL_IN_WORDS,
+    HONE_IN_(tier, .fallback_str = "screen", .choices = hone_tier_choices,
+             .help = "screen: 0.3 s, claims nothing; decide: seconds a workload; confirm: fresh "
+                     "data and hidden sizes, the only figure to claim."),
+    HONE_IN_(budget_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
+             .help = "For timing, over all workloads; 0: the tier's default."),
+};
+
+static const struct hone_field out_fields[] = {
+    HONE_KERNEL_OUT_BASE,
+    HONE_KERNEL_OUT_TIMES,
+    HONE_KERNEL_OUT_CHECKS,
+    HONE_OUT_(start, .help = "How to begin, when no source was given."),
+};
+
+/* Without a source the call is a question: what would be accepted? */
+static void explain(struct hone_tool_ctx *ctx, const struct hone_task *task,
+                    struct hone_kernel_out *out)
+{
+    HONE_AUTOFREE char *signature = hone_task_signature(task);
+
+    out->head.status = "ok";
+    out->head.summary =
+        hone_pool_printf(ctx->pool, "no source was given; %s needs a C file that defines: %s",
+                         task->name, signature);
+    out->head.next = "task_show with source true prints the baseline to start from; then "
+                     "kernel_evaluate with your source.";
+    out->task = hone_pool_strdup(ctx->pool, task->name);
+    out->signature = hone_pool_strdup(ctx->pool, signature);
+    out->start = hone_pool_printf(
+        ctx->pool,
+        "#include <stdint.h>\n\n%s\n{\n    /* compute every output element from the inputs */\n}\n",
+        signature);
+    out->time_ns = out->baseline_ns = out->worst_ratio = out->percent_of_bound = NAN;
+}
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_kernel_call_done) struct hone_kernel_call call = {.task = NULL};
+    const struct hone_kernel_in *in = arguments;
+    int rc = hone_kernel_call_init(ctx, in, &call, err);
+
+    if (rc < 0)
+        return rc;
+    if (call.request.source == NULL) {
+        explain(ctx, call.task, result);
+        return 0;
+    }
+    return hone_kernel_answer(ctx, &call, &hone_tool_kernel_evaluate, in->detail, result, err);
+}
+
+const struct hone_tool hone_tool_kernel_evaluate = {
+    .name = "kernel_evaluate",
+    .title = "Evaluate a kernel",
+    .summary = "Compile, verify and time a kernel against the task's baseline; one verdict.",
+    .description =
+        "Compiles, verifies and times one source, and returns a verdict with speedup, interval, "
+        "per-workload "
+        "times, or the first thing that is wrong. Side effects: the version becomes a git commit, "
+        "failed ones "
+        "too. Cost: the machine's timing lease. Typical time: 0.3 s (screen), seconds a workload "
+        "(decide), "
+        "more (confirm). A known answer returns at once. Without source it prints the exact "
+        "signature. "
+        "Wrong use: reporting a screen's or decide's figure as a result; confirm it first.",
+    .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct hone_kernel_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct hone_kernel_out),
+    .run = run,
+};

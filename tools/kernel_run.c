@@ -1,0 +1,62 @@
+#include "tools/kernel.h"
+
+static const struct hone_field in_fields[] = {
+    HONE_KERNEL_IN_SOURCE,
+    HONE_IN_(workload, .max_len = HONE_LIMIT_NAME_BYTES,
+             .help = "Workload id; none: the first public one."),
+    HONE_IN_(seed, .min = 0, .max = INT64_MAX,
+             .help = "Seed of the inputs; the same seed gives the same inputs."),
+    HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES,
+             .help = "Cores the kernel may use; 0: all."),
+    HONE_IN_(call_timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
+             .help = "Limit of the call; 0: the default."),
+};
+
+static const struct hone_field out_fields[] = {
+    HONE_KERNEL_OUT_BASE,
+    HONE_KERNEL_OUT_TIMES,
+    HONE_OUT_(output,
+              .help = "Summary of the outputs, then what the kernel printed, cut in the middle."),
+};
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_kernel_call_done) struct hone_kernel_call call = {.task = NULL};
+    const struct hone_kernel_in *in = arguments;
+    const char **workload = hone_pool_alloc(ctx->pool, sizeof(*workload));
+    int rc = hone_kernel_call_init(ctx, in, &call, err);
+
+    if (rc == 0)
+        rc = hone_kernel_need_source(&call, err);
+    if (rc < 0)
+        return rc;
+    *workload = in->workload != NULL         ? in->workload
+                : call.task->n_workloads > 0 ? call.task->workloads[0].id
+                                             : NULL;
+    call.request.workloads = (struct hone_strs){.v = workload, .n = *workload != NULL};
+    call.request.stages = "build,run";
+    call.request.seed_hex = hone_pool_printf(ctx->pool, "%032llx", (unsigned long long)in->seed);
+    call.request.no_commit = call.request.no_cache = true;
+    call.request.time_parent = false;
+    return hone_kernel_answer(ctx, &call, &hone_tool_kernel_run, in->detail, result, err);
+}
+
+const struct hone_tool hone_tool_kernel_run = {
+    .name = "kernel_run",
+    .title = "Run a kernel once",
+    .summary = "One call on generated inputs: output summary, time, the kernel's own output; no "
+               "verdict on speed.",
+    .description = "Compiles one source and calls it once on generated inputs. Returns a summary "
+                   "of the outputs, the wall time and "
+                   "what the kernel printed. Side effects: none; nothing is committed. Cost: one "
+                   "call. Typical time: 0.3 s. "
+                   "Wrong use: timing or verifying with it; kernel_evaluate does both properly.",
+    .flags = HONE_TOOL_NEEDS_DEVICE,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct hone_kernel_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct hone_kernel_out),
+    .run = run,
+};

@@ -1,0 +1,222 @@
+/* kernel_tune: one sweep over settings, then one honest measurement of the winner.
+ *
+ * The sweep is one evaluation of the source with many points and is not committed: of hundreds of
+ * screens the best is partly luck. Its winner is written into the source as the default, evaluated
+ * on its own, and that becomes the commit. */
+#include "tools/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/evaluate_text.h"
+#include "tools/format/options.h"
+
+static const struct hone_field in_fields[] = {
+    HONE_KERNEL_IN_SOURCE,
+    HONE_KERNEL_IN_WORKLOADS,
+    HONE_KERNEL_IN_WORDS,
+    HONE_IN_(options, .max_len = 32,
+             .help = "Sets of compiler options to sweep too, each one string: [\"\", \"-O2\", "
+                     "\"-Ofast -funroll-loops\"]."),
+    HONE_IN_(tier, .fallback_str = "decide", .choices = hone_tier_choices,
+             .help = "Effort of the winner's own evaluation."),
+    HONE_IN_(budget_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
+             .help = "For timing the sweep; 0: 300 ms a setting."),
+};
+
+static const struct hone_field out_fields[] = {
+    HONE_KERNEL_OUT_BASE,
+    HONE_KERNEL_OUT_TIMES,
+    HONE_OUT_(kept, .help = "The setting that was kept."),
+    HONE_OUT_(n_settings, .help = "Settings that were tried."),
+    HONE_OUT_(points, HONE_OF(struct hone_point_report, hone_point_report_fields),
+              .help = "The sweep, best first: short timings, good for ranking only."),
+};
+
+/* Every legal combination of tunables with every set of options; the first is what the source is
+ * now. */
+static int make_points(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
+                       const struct hone_evaluation_request *req, struct hone_array *ret,
+                       struct hone_err *err)
+{
+    struct hone_array axes, tunings;
+    const struct hone_point *tuning;
+    struct hone_point *points;
+    const char *where;
+    size_t n_sets = in->options.n > 0 ? in->options.n : 1, n = 0;
+    int rc = hone_tune_parse(req->source, ctx->pool, &axes, &where, err);
+
+    if (rc == 0)
+        rc = hone_tune_points(&axes, where, ctx->pool, &tunings, err);
+    if (rc < 0)
+        return rc;
+    if (tunings.n * n_sets > HONE_LIMIT_TUNE_POINTS)
+        return hone_fail_at(err, HONE_E_LIMIT, "options",
+                            "%zu values times %zu option sets; at most %d settings in one sweep",
+                            tunings.n, n_sets, HONE_LIMIT_TUNE_POINTS);
+    if (tunings.n * n_sets < 2)
+        return hone_fail_at(err, HONE_E_ARG, "source",
+                            "offers nothing to sweep: add #pragma hone tune(TILE: 8, 16, 32), or "
+                            "pass options");
+    tuning = tunings.v;
+    points = hone_pool_alloc(ctx->pool, tunings.n * n_sets * sizeof(*points));
+    for (size_t s = 0; s < n_sets; s++) {
+        struct hone_strs flags =
+            in->options.n > 0 ? hone_flags_parse(in->options.v[s], ctx->pool) : req->flags;
+        for (size_t t = 0; t < tunings.n; t++)
+            points[n++] = (struct hone_point){.tunables = tuning[t].tunables, .flags = flags};
+    }
+    *ret = (struct hone_array){.v = points, .n = n};
+    return 0;
+}
+
+static const char *setting_text(const struct hone_array *tunables, const struct hone_strs *flags,
+                                struct hone_pool *pool)
+{
+    const char *t = hone_tunables_text(tunables, pool), *f = hone_flags_text(flags, pool);
+
+    return hone_pool_printf(pool, "%s%s%s", t, t[0] != '\0' && f[0] != '\0' ? " " : "", f);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct hone_point_report *left = a, *right = b;
+    double l = left->median_ns > 0 ? left->median_ns : INFINITY;
+    double r = right->median_ns > 0 ? right->median_ns : INFINITY;
+
+    return (l > r) - (l < r);
+}
+
+static struct hone_array sorted(const struct hone_array *points, struct hone_pool *pool)
+{
+    size_t size = points->n * sizeof(struct hone_point_report);
+    struct hone_point_report *copy = hone_pool_alloc(pool, size + 1);
+
+    memcpy(copy, points->v, size);
+    qsort(copy, points->n, sizeof(*copy), by_time);
+    return (struct hone_array){.v = copy, .n = points->n};
+}
+
+static const char *table_text(const struct hone_array *points, struct hone_pool *pool)
+{
+    const struct hone_point_report *p = points->v;
+    const char *text = "";
+
+    for (size_t i = 0; i < points->n && i < 12; i++)
+        text = hone_pool_printf(pool, "%s%10.0f ns  %s%s%s\n", text, p[i].median_ns,
+                                setting_text(&p[i].tunables, &p[i].flags, pool),
+                                strcmp(p[i].reason, "screened") != 0 ? "  " : "",
+                                strcmp(p[i].reason, "screened") != 0 ? p[i].reason : "");
+    return text;
+}
+
+/* The winner's own evaluation: its values first in the pragma, its options, the sweep's table in
+ * the body. */
+static int evaluate_winner(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
+                           const struct hone_evaluation_request *base,
+                           const struct hone_evaluation *sweep, const struct hone_array *table,
+                           struct hone_evaluation *ret, struct hone_err *err)
+{
+    const struct hone_point_report *best =
+        (const struct hone_point_report *)sweep->report.points.v + sweep->report.best_point;
+    struct hone_trailer *trailers =
+        hone_pool_alloc(ctx->pool, (base->trailers.n + 1) * sizeof(*trailers));
+    struct hone_evaluation_request req = *base;
+    int rc = hone_tune_set_default(base->source, &best->tunables, ctx->pool, &req.source, err);
+
+    if (rc < 0)
+        return rc;
+    if (base->trailers.n > 0)
+        memcpy(trailers, base->trailers.v, base->trailers.n * sizeof(*trailers));
+    trailers[base->trailers.n] = (struct hone_trailer){.key = "Sweep", .value = sweep->id};
+    req.trailers = (struct hone_array){.v = trailers, .n = base->trailers.n + 1};
+    req.flags = best->flags;
+    req.tunables = (struct hone_array){.n = 0};
+    req.tier = in->tier;
+    req.budget_ms = 0;
+    if (req.subject == NULL)
+        req.subject = hone_pool_printf(ctx->pool, "tune: keep %s",
+                                       setting_text(&best->tunables, &best->flags, ctx->pool));
+    req.body = hone_pool_printf(
+        ctx->pool, "%s%sSweep of %zu settings (short timings, for ranking only):\n%s",
+        base->body != NULL ? base->body : "", base->body != NULL ? "\n\n" : "",
+        sweep->report.points.n, table_text(table, ctx->pool));
+    return hone_evaluate(ctx, &req, ret, err);
+}
+
+static int sweep_points(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
+                        const struct hone_evaluation_request *base, struct hone_evaluation *ret,
+                        struct hone_err *err)
+{
+    struct hone_evaluation_request req = *base;
+    int rc = make_points(ctx, in, base, &req.points, err);
+
+    if (rc < 0)
+        return rc;
+    hone_tool_progress(ctx, 0, (double)req.points.n, "sweeping %zu settings", req.points.n);
+    req.tier = "screen";
+    req.no_commit = true;
+    req.time_parent = false;
+    return hone_evaluate(ctx, &req, ret, err);
+}
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_kernel_call_done) struct hone_kernel_call call = {.task = NULL};
+    const struct hone_kernel_in *in = arguments;
+    struct hone_evaluation sweep, winner;
+    struct hone_kernel_out *out = result;
+    struct hone_array table;
+    const struct hone_point_report *points;
+    int rc = hone_kernel_call_init(ctx, in, &call, err);
+
+    if (rc == 0)
+        rc = hone_kernel_need_source(&call, err);
+    if (rc == 0)
+        rc = sweep_points(ctx, in, &call.request, &sweep, err);
+    if (rc < 0)
+        return rc;
+    table = sorted(&sweep.report.points, ctx->pool);
+    if (sweep.report.best_point < 0) { /* no setting worked: the sweep's report says why */
+        hone_kernel_fill(ctx, &sweep, out);
+    } else {
+        rc = evaluate_winner(ctx, in, &call.request, &sweep, &table, &winner, err);
+        if (rc < 0)
+            return rc;
+        points = sweep.report.points.v;
+        points += sweep.report.best_point;
+        hone_kernel_fill(ctx, &winner, out);
+        out->kept = setting_text(&points->tunables, &points->flags, ctx->pool);
+        out->head.summary = hone_pool_printf(ctx->pool, "kept %s of %zu settings; %s", out->kept,
+                                             table.n, out->head.summary);
+    }
+    out->points = table;
+    out->n_settings = (int64_t)table.n;
+    out->task = hone_pool_strdup(ctx->pool, call.task->name);
+    hone_kernel_fit(ctx, out_fields, HONE_COUNTOF(out_fields), in->detail, out);
+    return 0;
+}
+
+const struct hone_tool hone_tool_kernel_tune = {
+    .name = "kernel_tune",
+    .title = "Tune a kernel",
+    .summary = "Sweep a source's tunables and compiler options; keep the best as a version.",
+    .description = "Tries every legal combination of the source's `#pragma hone tune(NAME: 8, 16, "
+                   "32)` values and of the "
+                   "option sets given, screens each, and evaluates the winner on its own. Returns "
+                   "the winner's verdict and the "
+                   "table. Side effects: the winner, its values made the default, becomes a "
+                   "commit. Cost: the timing lease for "
+                   "the sweep; no model, no tokens. Typical time: 0.3 s a setting plus one "
+                   "evaluation. Wrong use: sweeping a "
+                   "source that is not correct yet.",
+    .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct hone_kernel_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct hone_kernel_out),
+    .run = run,
+};

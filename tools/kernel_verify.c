@@ -1,0 +1,49 @@
+#include "tools/kernel.h"
+
+static const struct hone_field in_fields[] = {
+    HONE_KERNEL_IN_SOURCE,
+    HONE_KERNEL_IN_WORKLOADS,
+    HONE_KERNEL_IN_WORDS,
+};
+
+static const struct hone_field out_fields[] = {
+    HONE_KERNEL_OUT_BASE,
+    HONE_KERNEL_OUT_CHECKS,
+};
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_kernel_call_done) struct hone_kernel_call call = {.task = NULL};
+    const struct hone_kernel_in *in = arguments;
+    int rc = hone_kernel_call_init(ctx, in, &call, err);
+
+    if (rc == 0)
+        rc = hone_kernel_need_source(&call, err);
+    if (rc < 0)
+        return rc;
+    call.request.stages = "build,smoke,verify";
+    call.request.tier = "decide";
+    call.request.time_parent = false;
+    return hone_kernel_answer(ctx, &call, &hone_tool_kernel_verify, in->detail, result, err);
+}
+
+const struct hone_tool hone_tool_kernel_verify = {
+    .name = "kernel_verify",
+    .title = "Verify a kernel",
+    .summary = "Compile a kernel and check its results against the oracle; nothing is timed.",
+    .description = "Compiles one source, runs it on secret data over the public workloads and "
+                   "compares every output with the "
+                   "oracle. Returns correct or the first wrong element with its index, and how "
+                   "many are wrong. Side effects: the "
+                   "version becomes a commit. Cost: CPU time, no timing lease. Typical time: 0.5 "
+                   "to 10 s. Wrong use: proving speed; "
+                   "it times nothing.",
+    .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct hone_kernel_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct hone_kernel_out),
+    .run = run,
+};

@@ -1,0 +1,16 @@
+/* Unified diff of two texts by lines (Myers), three lines of context. In the pool; "" when they are
+ * equal. Any thread.
+ *
+ * History has its own diff for commits; this one serves sources that are no commits. Texts that
+ * differ in more than HONE_LINE_DIFF_EDITS lines are shown as a whole replaced by a whole. */
+#ifndef HONE_TOOLS_LINE_DIFF_H
+#define HONE_TOOLS_LINE_DIFF_H
+
+#include "workspace/base/buf.h"
+
+#define HONE_LINE_DIFF_EDITS 1000
+
+int hone_line_diff(const char *from, const char *to, const char *from_name, const char *to_name,
+                   struct hone_pool *pool, const char **ret_patch, struct hone_err *err);
+
+#endif

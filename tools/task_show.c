@@ -1,0 +1,183 @@
+#include "tools/kernel.h"
+
+#include <string.h>
+
+#include "tools/plain.h"
+
+struct show_in {
+    const char *name, *detail;
+    bool source;
+};
+
+struct task_row {
+    const char *name, *op_type, *signature, *problem;
+    int64_t n_workloads;
+};
+
+struct show_out {
+    struct hone_head head;
+    const char *name, *signature, *description, *baseline, *start;
+    struct hone_json *task; /* the pool's */
+    struct hone_array tasks;
+};
+
+static const struct hone_field in_fields[] = {
+    HONE_FIELD(struct show_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Task; without it all tasks are listed."),
+    HONE_FIELD(struct show_in, source, .help = "Print the baseline's source too."),
+    HONE_FIELD(struct show_in, detail, .fallback_str = "normal", .choices = hone_detail_choices,
+               .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB."),
+};
+
+static const struct hone_field row_fields[] = {
+    HONE_FIELD(struct task_row, name, .required = true, .help = "Task."),
+    HONE_FIELD(struct task_row, op_type, .skip_empty = true, .help = "Kind of operation."),
+    HONE_FIELD(struct task_row, n_workloads, .skip_empty = true, .help = "Public sizes."),
+    HONE_FIELD(struct task_row, signature, .skip_empty = true, .help = "C function."),
+    HONE_FIELD(struct task_row, problem, .skip_empty = true, .help = "Why it does not load."),
+};
+
+#define OUT(m_, ...) HONE_FIELD(struct show_out, m_, .skip_empty = true, __VA_ARGS__)
+static const struct hone_field out_fields[] = {
+    HONE_HEAD_FIELDS(struct show_out),
+    OUT(name, .help = "Task."),
+    OUT(signature, .help = "What a source has to define."),
+    OUT(description, .help = "What is computed."),
+    OUT(task, .json_schema = "{\"type\":\"object\"}",
+        .help = "Axes, tensors, tolerance, workloads and formulas."),
+    OUT(baseline, .help = "Source of the baseline."),
+    OUT(start, .help = "How to begin."),
+    OUT(tasks, HONE_OF(struct task_row, row_fields), .help = "All tasks."),
+};
+
+static void fill_row(struct hone_tool_ctx *ctx, const char *name, struct task_row *row)
+{
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    HONE_AUTOFREE char *signature = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+
+    row->name = name;
+    if (hone_workspace_task(ctx->app->ws, name, &task, &err) < 0) {
+        row->problem = hone_plain_line(ctx->pool, err.message, 200);
+        return;
+    }
+    signature = hone_task_signature(task);
+    row->op_type = hone_pool_strdup(ctx->pool, task->op_type);
+    row->signature = hone_pool_strdup(ctx->pool, signature);
+    row->n_workloads = (int64_t)task->n_workloads;
+}
+
+static int list(struct hone_tool_ctx *ctx, const char *detail, struct show_out *out,
+                struct hone_err *err)
+{
+    const char **names;
+    struct task_row *rows;
+    size_t n, budget = hone_detail_budget(detail);
+    int rc = hone_workspace_task_names(ctx->app->ws, ctx->pool, &names, &n, err);
+
+    if (rc < 0)
+        return rc;
+    rows = hone_pool_alloc(ctx->pool, (n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < n; i++)
+        fill_row(ctx, names[i], &rows[i]);
+    out->tasks = (struct hone_array){.v = rows, .n = n};
+    out->head.status = "ok";
+    out->head.summary =
+        hone_pool_printf(ctx->pool, "%zu task%s in this workspace", n, n == 1 ? "" : "s");
+    out->head.next = "task_show with a name, then kernel_evaluate.";
+    if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) > budget)
+        for (size_t i = 0; i < n; i++) /* lists degrade to names */
+            rows[i] = (struct task_row){.name = rows[i].name};
+    while (out->tasks.n > 0 &&
+           hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) > budget) {
+        out->tasks.n /= 2;
+        out->head.summary =
+            hone_pool_printf(ctx->pool, "the first %zu of %zu tasks", out->tasks.n, n);
+    }
+    return 0;
+}
+
+static void fit(struct hone_tool_ctx *ctx, const char *detail, struct show_out *out)
+{
+    size_t budget = hone_detail_budget(detail), room = budget / 2;
+    const char *baseline = out->baseline;
+
+    if (budget <= 1000)
+        out->task = NULL;
+    for (int i = 0; i < 8; i++, room /= 2) {
+        out->baseline = hone_plain_cut(ctx->pool, baseline, room);
+        if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) <= budget)
+            return;
+    }
+    out->baseline = NULL;
+    out->description = hone_plain_cut(ctx->pool, out->description, 300);
+    if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) > budget)
+        out->task = NULL;
+    if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) > budget)
+        out->description = out->start = NULL;
+}
+
+static void free_json(void *json)
+{
+    hone_json_free(json);
+}
+
+static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show_out *out,
+                struct hone_err *err)
+{
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    HONE_AUTOFREE char *signature = NULL;
+    HONE_AUTOFREE char *naive = NULL;
+    int rc = hone_workspace_task(ctx->app->ws, in->name, &task, err);
+
+    if (rc == 0 && in->source)
+        rc = hone_task_naive(task, "cpu", &naive, err);
+    if (rc < 0)
+        return rc;
+    signature = hone_task_signature(task);
+    out->name = hone_pool_strdup(ctx->pool, task->name);
+    out->signature = hone_pool_strdup(ctx->pool, signature);
+    out->description = hone_pool_strdup(ctx->pool, task->description);
+    out->baseline = hone_pool_strdup(ctx->pool, naive);
+    out->task = hone_task_describe(task);
+    hone_pool_defer(ctx->pool, free_json, out->task);
+    out->start = "Write a C file that defines the signature; OpenMP, vector extensions and "
+                 "intrinsics are welcome; pass it to kernel_evaluate as source.";
+    out->head.status = "ok";
+    out->head.summary = hone_pool_printf(ctx->pool, "%s: %s, %zu public workload%s", task->name,
+                                         task->op_type != NULL ? task->op_type : "kernel",
+                                         task->n_workloads, task->n_workloads == 1 ? "" : "s");
+    out->head.next = in->source
+                         ? "kernel_evaluate with your source."
+                         : "task_show with source true prints the baseline; kernel_evaluate judges "
+                           "your source.";
+    fit(ctx, in->detail, out);
+    return 0;
+}
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    const struct show_in *in = arguments;
+
+    return in->name != NULL ? show(ctx, in, result, err) : list(ctx, in->detail, result, err);
+}
+
+const struct hone_tool hone_tool_task_show = {
+    .name = "task_show",
+    .title = "Show a task",
+    .summary = "What a task computes, its sizes and tolerance; without a name all tasks.",
+    .description = "Returns the C signature, axes, inputs and outputs with types, tolerance, "
+                   "workloads and formulas of one task, "
+                   "and on request its baseline's source; without a name it lists the tasks. Side "
+                   "effects: none. Cost: none. "
+                   "Typical time: a few milliseconds. Wrong use: looking here for results; "
+                   "history_show has them.",
+    .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct show_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct show_out),
+    .run = run,
+};
