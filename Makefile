@@ -142,10 +142,10 @@ check: ## installs what is missing, builds, runs all tests; no GPU, no network n
 check-sanitized: all $(UNIT) $(E2E_SANE) $(REPLAY)
 	$(Q)$(RUN) $(UNIT) $(REPLAY) $(E2E_SANE) $(call can_sanitize,$(E2E_SCRIPTS))
 check-asan: ## the tests under ASan and UBSan, in a build tree of their own
-	$(Q)UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1 \
+	$(Q)UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 \
 		$(MAKE) --no-print-directory B=$(B)-asan SANITIZE=address,undefined OPT="-O1 -g" check-sanitized
 check-tsan: ## the tests under TSan
-	$(Q)TSAN_OPTIONS=halt_on_error=1 $(MAKE) --no-print-directory B=$(B)-tsan SANITIZE=thread OPT="-O1 -g" check-sanitized
+	$(Q)TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1 $(MAKE) --no-print-directory B=$(B)-tsan SANITIZE=thread OPT="-O1 -g" check-sanitized
 check-valgrind: $(UNIT) $(REPLAY) ## unit tests under memcheck
 	$(Q)$(RUN) -w "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --trace-children=no" \
 		$(UNIT) $(REPLAY)

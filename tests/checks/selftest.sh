@@ -27,7 +27,8 @@ plant() {
 lines() { awk -v n="$1" -v text="$2" 'BEGIN { for (i = 0; i < n; i++) print text }'; }
 
 # Without a plant every check passes on the copy (its objects are planted too).
-printf 'const int hone_fine = 1;\n' | gcc -x c -c - -o "$copy/build/obj/workspace/base/fine.o"
+printf 'const int hone_fine = 1;\n' | gcc -x c -c - -o "$copy/build/fine.o"
+for f in "$copy"/workspace/base/*.c; do cp "$copy/build/fine.o" "$copy/build/obj/workspace/base/$(basename "$f" .c).o"; done
 for check in layers headers lengths format banned standalone globals; do
     out=$(cd "$copy" && CHECK_ROOT=$copy HONE_BUILD=$copy/build sh "tests/checks/$check.sh" 2>&1)
     status=$?
@@ -60,6 +61,7 @@ globals() { # source expected
 globals 'static int counter; int next(void); int next(void) { return ++counter; }' "counter is writable"
 globals 'int f(void); int f(void) { static int hidden = 4; return hidden++; }' "hidden is writable"
 globals 'char *names[] = {"a"};' "names is writable"
+printf '/* never compiled */\n' >"$p"; plant globals workspace/base/unbuilt.c "unbuilt.o: not built"
 printf 'const char *const names[] = {"a"};\n' | gcc -x c -fPIC -c - -o "$copy/build/obj/workspace/base/global.o"
 touch "$copy/workspace/base/global.c"
 verdict "globals accepts a const table of pointers" \

@@ -1,5 +1,6 @@
 #include "workspace/base/json_internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static void print_number(struct hone_buf *out, const struct hone_json *value)
         hone_buf_printf(out, "%lld", (long long)d);
     } else {
         char text[40];
-        for (int precision = 15; precision <= 17; precision++) {
+        /* A normal double gives back any 15 digits; a subnormal one holds fewer. */
+        for (int precision = fabs(d) < DBL_MIN ? 1 : 15; precision <= 17; precision++) {
             snprintf(text, sizeof(text), "%.*g", precision, d);
             if (strtod(text, NULL) == d)
                 break;
