@@ -1,0 +1,321 @@
+#include "tools/runner/arm.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "workspace/base/clock.h"
+
+#define START_NS      (20 * HONE_NS_PER_S)
+#define END_NS        (5 * HONE_NS_PER_S)
+#define PRINTED_BYTES (1 << 20)
+#define TMP_BYTES     (64ll << 20)
+#define CPU_SECONDS   3600
+#define POLL_SLICE_MS 200
+
+static volatile sig_atomic_t is_stopping;
+
+static void on_stop(int number)
+{
+    (void)number;
+    is_stopping = 1;
+}
+
+void hone_runner_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_stop};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+bool hone_runner_is_stopping(void)
+{
+    return is_stopping != 0;
+}
+
+bool hone_end_is_good(const struct hone_end *end)
+{
+    return end->reason == HONE_REASON_CORRECT;
+}
+
+void hone_end_set(struct hone_end *end, enum hone_reason reason, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    end->reason = reason;
+    vsnprintf(end->detail, sizeof end->detail, fmt, args);
+    va_end(args);
+}
+
+struct hone_control *hone_arena_control(struct hone_arena *arena)
+{
+    return (struct hone_control *)(void *)arena->control.base;
+}
+
+static const char *tensor_name(const struct hone_arena *arena, int tensor)
+{
+    const struct hone_task *task = arena->task;
+    if (tensor < 0 || (size_t)tensor >= task->n_inputs + task->n_outputs)
+        return "a tensor";
+    size_t t = (size_t)tensor;
+    return t < task->n_inputs ? task->inputs[t].name : task->outputs[t - task->n_inputs].name;
+}
+
+static void explain_signal(struct hone_arena *arena, int number)
+{
+    const struct hone_control *control = hone_arena_control(arena);
+    const char *name = tensor_name(arena, control->fault_tensor);
+    bool is_memory = number == SIGSEGV || number == SIGBUS;
+    if (is_memory && control->fault == HONE_FAULT_INPUT)
+        hone_end_set(&arena->end, HONE_REASON_INPUT_CHANGED,
+                     "the kernel wrote to input '%s', which is read-only", name);
+    else if (is_memory && control->fault == HONE_FAULT_GUARD)
+        hone_end_set(&arena->end, HONE_REASON_OUT_OF_BOUNDS,
+                     "the kernel touched memory just outside of '%s'", name);
+    else
+        hone_end_set(&arena->end, HONE_REASON_CRASH, "the kernel ended with signal %d (%s)", number,
+                     strsignal(number));
+}
+
+/* The helper is gone: reap it and say why. */
+static int explain_end(struct hone_arena *arena, struct hone_err *err)
+{
+    struct hone_jail_exit how = {0};
+    arena->is_alive = false;
+    int code = hone_jail_wait(arena->jail, hone_now_ns() + END_NS, &how, err);
+    if (code == HONE_E_TIMEOUT) {
+        hone_end_set(&arena->end, HONE_REASON_EXITED,
+                     "the kernel closed its connection to the judge");
+        return 0;
+    }
+    if (code < 0)
+        return hone_wrap(err, "reaping an arena");
+    const struct hone_control *control = hone_arena_control(arena);
+    if (how.was_seccomp || how.signal == SIGSYS)
+        hone_end_set(&arena->end, HONE_REASON_FORBIDDEN,
+                     "the kernel made a system call that the jail does not allow");
+    else if (how.was_oom)
+        hone_end_set(&arena->end, HONE_REASON_OOM, "the kernel used more memory than it may");
+    else if (how.hit_disk || how.signal == SIGXFSZ)
+        hone_end_set(&arena->end, HONE_REASON_DISK, "the kernel wrote more to files than it may");
+    else if (how.signal == SIGXCPU)
+        hone_end_set(&arena->end, HONE_REASON_TIMEOUT, "the kernel used up its CPU time");
+    else if (how.signal != 0)
+        explain_signal(arena, how.signal);
+    else if (control->fault_signal == SIGABRT)
+        hone_end_set(&arena->end, HONE_REASON_CRASH, "the kernel aborted (SIGABRT)");
+    else if (how.hit_pids)
+        hone_end_set(&arena->end, HONE_REASON_FORBIDDEN,
+                     "the kernel started more threads than it may");
+    else
+        hone_end_set(&arena->end, HONE_REASON_EXITED,
+                     "the kernel ended its process with exit status %d", how.status);
+    return 0;
+}
+
+static void give_up(struct hone_arena *arena)
+{
+    hone_jail_free(arena->jail);
+    arena->jail = NULL;
+    arena->is_alive = false;
+}
+
+/* One byte from the helper. 0 with *ret_byte, or with arena->end set when it died or the time is
+ * over. */
+static int wait_answer(struct hone_arena *arena, int64_t deadline_ns, char *ret_byte,
+                       struct hone_err *err)
+{
+    deadline_ns = hone_min_i64(deadline_ns, arena->job_deadline_ns);
+    for (;;) {
+        if (hone_runner_is_stopping()) {
+            give_up(arena);
+            return hone_fail(err, HONE_E_CANCEL, "stopped");
+        }
+        struct pollfd p = {.fd = arena->socket, .events = POLLIN};
+        int left_ms = hone_ms_until(deadline_ns);
+        int n = poll(&p, 1, left_ms < 0 || left_ms > POLL_SLICE_MS ? POLL_SLICE_MS : left_ms);
+        if (n < 0 && errno != EINTR)
+            return hone_fail_errno(err, errno, "waiting for an arena");
+        if (n > 0) {
+            ssize_t got = read(arena->socket, ret_byte, 1);
+            return got == 1 ? 0 : explain_end(arena, err);
+        }
+        if (n == 0 && hone_now_ns() >= deadline_ns) {
+            give_up(arena);
+            hone_end_set(&arena->end, HONE_REASON_TIMEOUT,
+                         "the call did not end in time; it was killed");
+            return 0;
+        }
+    }
+}
+
+int hone_arena_command(struct hone_arena *arena, enum hone_control_command command,
+                       int64_t deadline_ns, struct hone_call_time *ret, struct hone_err *err)
+{
+    HONE_BUG_ON(!arena->is_alive);
+    hone_arena_control(arena)->command = (int32_t)command;
+    if (hone_jail_thaw(arena->jail, err) < 0)
+        return hone_wrap(err, "thawing an arena");
+    int64_t cpu = hone_jail_cpu_ns(arena->jail);
+    char byte = 'g';
+    int64_t start = hone_now_ns();
+    if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+        return explain_end(arena, err);
+    int code = wait_answer(arena, deadline_ns, &byte, err);
+    int64_t wall = hone_now_ns() - start;
+    if (code < 0 || !arena->is_alive)
+        return code;
+    struct hone_err freeze_err = HONE_ERR_INIT;
+    if (hone_jail_freeze(arena->jail, &freeze_err) < 0) {
+        struct hone_jail_exit how;
+        if (hone_jail_has_exited(arena->jail, &how))
+            return explain_end(arena, err);
+        return hone_fail(err, freeze_err.code, "freezing an arena: %s", freeze_err.message);
+    }
+    if (ret != NULL)
+        *ret =
+            (struct hone_call_time){.wall_ns = wall, .cpu_ns = hone_jail_cpu_ns(arena->jail) - cpu};
+    if (byte != 'd')
+        return hone_fail(err, HONE_E_TARGET, "helper: %.*s", HONE_CONTROL_MESSAGE - 1,
+                         hone_arena_control(arena)->message);
+    return 0;
+}
+
+static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *arena,
+                      int helper_socket, struct hone_err *err)
+{
+    const char *slash = strrchr(spec->object, '/');
+    HONE_BUG_ON(slash == NULL);
+    HONE_AUTOFREE char *folder = hone_strndup(spec->object, (size_t)(slash - spec->object));
+    HONE_AUTOFREE char *object = hone_sprintf("/work%s", slash);
+    HONE_AUTOFREE char *threads = hone_sprintf("OMP_NUM_THREADS=%lld", (long long)spec->n_threads);
+    const char *argv[] = {"/hone/hone-runner", "--role", spec->role, object, spec->symbol, NULL};
+    const char *env[] = {"PATH=/usr/bin:/bin", "LANG=C", threads, "OMP_DYNAMIC=false", NULL};
+    bool is_arena = strcmp(spec->role, "arena") == 0;
+    struct hone_jail_spec jail = {
+        .profile = is_arena ? HONE_JAIL_ARENA : HONE_JAIL_ORACLE,
+        .rung = spec->rung,
+        .allow_weak = spec->allow_weak,
+        .argv = argv,
+        .env = env,
+        .work_dir = folder,
+        .memory_bytes = spec->memory_bytes,
+        .tmp_bytes = TMP_BYTES,
+        .file_bytes = TMP_BYTES,
+        .cpu_seconds = CPU_SECONDS,
+        .max_pids = (int)hone_min_i64(4 * spec->n_threads + 16, 4096),
+        .fds = {arena->control.fd, helper_socket, spec->inputs->fd, arena->own.fd},
+        .n_fds = 4,
+        .stdin_fd = -1,
+        .stdout_fd = arena->printed.fd,
+        .stderr_fd = arena->printed.fd,
+    };
+    return hone_jail_start(&jail, &arena->jail, err);
+}
+
+/* After a failed start of an arena the message of dlopen is the candidate's fault (an undefined
+ * symbol), not ours. */
+static int wait_loaded(struct hone_arena *arena, struct hone_err *err)
+{
+    char byte = 0;
+    int code = wait_answer(arena, hone_now_ns() + START_NS, &byte, err);
+    if (code < 0 || !arena->is_alive)
+        return code;
+    if (byte != 'd') {
+        give_up(arena);
+        hone_end_set(&arena->end, HONE_REASON_LINK, "%.300s", hone_arena_control(arena)->message);
+        return 0;
+    }
+    return hone_jail_freeze(arena->jail, err);
+}
+
+int hone_arena_start(const struct hone_helper_spec *spec, const struct hone_task *task,
+                     int64_t job_deadline_ns, struct hone_arena **ret, struct hone_err *err)
+{
+    struct hone_arena *arena = hone_calloc(1, sizeof *arena);
+    *arena = (struct hone_arena){.socket = -1,
+                                 .control = HONE_SHARED_INIT,
+                                 .own = HONE_SHARED_INIT,
+                                 .printed = HONE_SHARED_INIT,
+                                 .job_deadline_ns = job_deadline_ns,
+                                 .end = HONE_END_INIT,
+                                 .task = task};
+    int pair[2] = {-1, -1};
+    int code = hone_shared_new("hone-control", HONE_CONTROL_BYTES, false, &arena->control, err);
+    if (code == 0)
+        code = hone_shared_new("hone-own", hone_max_i64(spec->own_bytes, HONE_BUFFERS_PAGE), false,
+                               &arena->own, err);
+    if (code == 0 && spec->want_stdout)
+        code = hone_shared_new("hone-printed", PRINTED_BYTES, false, &arena->printed, err);
+    if (code == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        code = hone_fail_errno(err, errno, "socketpair");
+    if (code == 0) {
+        arena->socket = pair[0];
+        code = start_jail(spec, arena, pair[1], err);
+        hone_close_fd(&pair[1]);
+    }
+    if (code == 0) {
+        arena->is_alive = true;
+        code = wait_loaded(arena, err);
+    }
+    if (code < 0) {
+        hone_arena_free(arena);
+        return hone_wrap(err, "starting the %s", spec->role);
+    }
+    *ret = arena;
+    return 0;
+}
+
+void hone_arena_free(struct hone_arena *arena)
+{
+    if (arena == NULL)
+        return;
+    hone_jail_free(arena->jail);
+    hone_close_fd(&arena->socket);
+    hone_shared_done(&arena->control);
+    hone_shared_done(&arena->own);
+    hone_shared_done(&arena->printed);
+    free(arena);
+}
+
+int hone_arena_map(struct hone_arena *arena, const struct hone_layout *layout,
+                   const struct hone_workload *workload, const double *scalars,
+                   struct hone_err *err)
+{
+    struct hone_control *control = hone_arena_control(arena);
+    const struct hone_task *task = arena->task;
+    arena->layout = *layout;
+    control->layout = *layout;
+    control->n_axes = (int64_t)task->n_axes;
+    control->n_scalars = (int64_t)task->n_scalars;
+    for (size_t i = 0; i < task->n_axes; i++)
+        control->axes[i] = workload->axes[i];
+    for (size_t i = 0; i < task->n_scalars; i++) {
+        control->scalar_types[i] = (int32_t)task->scalars[i].dtype;
+        control->scalars[i] = scalars[i];
+    }
+    for (size_t i = 0; i < task->n_inputs; i++)
+        control->input_types[i] = (int32_t)task->inputs[i].dtype;
+    for (size_t i = 0; i < task->n_outputs; i++)
+        control->n_output_elements[i] = hone_tensor_elements(task, &task->outputs[i], workload);
+    return hone_arena_command(arena, HONE_CONTROL_MAP, hone_now_ns() + START_NS, NULL, err);
+}
+
+int hone_arena_call(struct hone_arena *arena, const struct hone_calls *calls,
+                    struct hone_call_time *ret, struct hone_err *err)
+{
+    struct hone_control *control = hone_arena_control(arena);
+    control->first_set = calls->first_set;
+    control->n_rotate = calls->n_rotate;
+    control->n_calls = calls->n_calls;
+    control->perturb = calls->perturb;
+    return hone_arena_command(arena, HONE_CONTROL_CALL, hone_now_ns() + calls->timeout_ns, ret,
+                              err);
+}

@@ -1,0 +1,86 @@
+/* The judge's side of one arena: start, map, call, freeze, end.
+ *
+ * An arena runs only between the thaw and the freeze of hone_arena_call; otherwise every thread in
+ * it is stopped, so that it can neither touch outputs after "done" nor disturb the other arm. How a
+ * candidate ended is data: functions return 0 and leave the reason in arena->end; a negative result
+ * is a fault of ours. Runner main thread; blocks. */
+#ifndef HONE_RUNNER_ARM_H
+#define HONE_RUNNER_ARM_H
+
+#include "tools/format/verdict.h"
+#include "tools/runner/buffers.h"
+#include "tools/runner/control.h"
+#include "tools/runner/jail.h"
+#include "workspace/task/task.h"
+
+struct hone_end {
+    enum hone_reason reason; /* HONE_REASON_CORRECT while all is well */
+    char detail[HONE_CONTROL_MESSAGE];
+};
+#define HONE_END_INIT                                                                              \
+    {                                                                                              \
+        .reason = HONE_REASON_CORRECT                                                              \
+    }
+bool hone_end_is_good(const struct hone_end *end);
+void hone_end_set(struct hone_end *end, enum hone_reason reason, const char *fmt, ...)
+    HONE_PRINTF(3, 4);
+
+struct hone_helper_spec { /* an arena or an oracle */
+    const char *role;     /* "arena", "oracle" */
+    const char *object; /* path of the shared object on the host; its folder holds nothing secret */
+    const char *symbol; /* arena */
+    const char *rung;
+    bool allow_weak;
+    int64_t memory_bytes;
+    int64_t n_threads;
+    const struct hone_shared *inputs;
+    int64_t own_bytes; /* size of the outputs or answers file */
+    bool want_stdout;
+};
+
+struct hone_arena {
+    struct hone_jail *jail;
+    int socket;
+    struct hone_shared control, own;
+    struct hone_shared printed; /* stdout of the kernel; base NULL when not wanted */
+    bool is_alive;
+    int64_t job_deadline_ns;
+    struct hone_end end;
+    const struct hone_task *task;
+    struct hone_layout layout;
+};
+
+/* Starts the helper and waits until it has loaded its object (a failure to load is end.reason
+ * HONE_REASON_LINK). *ret is set whenever 0 is returned. job_deadline_ns bounds every later wait.
+ */
+int hone_arena_start(const struct hone_helper_spec *spec, const struct hone_task *task,
+                     int64_t job_deadline_ns, struct hone_arena **ret, struct hone_err *err);
+void hone_arena_free(struct hone_arena *arena);
+struct hone_control *hone_arena_control(struct hone_arena *arena);
+
+/* Sends the command that stands in the control page and waits for the answer: thaw, go, done,
+ * freeze. */
+struct hone_call_time {
+    int64_t wall_ns; /* from just before "go" to "done" received */
+    int64_t cpu_ns;  /* of all its threads, between thaw and freeze */
+};
+int hone_arena_command(struct hone_arena *arena, enum hone_control_command command,
+                       int64_t deadline_ns, struct hone_call_time *ret, struct hone_err *err);
+
+/* Tells the layout, axes and scalars. */
+int hone_arena_map(struct hone_arena *arena, const struct hone_layout *layout,
+                   const struct hone_workload *workload, const double *scalars,
+                   struct hone_err *err);
+struct hone_calls {
+    int64_t first_set, n_rotate, n_calls;
+    int perturb;
+    int64_t timeout_ns;
+};
+int hone_arena_call(struct hone_arena *arena, const struct hone_calls *calls,
+                    struct hone_call_time *ret, struct hone_err *err);
+
+/* Set by SIGTERM and SIGINT; waits end early with HONE_E_CANCEL. */
+bool hone_runner_is_stopping(void);
+void hone_runner_catch_signals(void);
+
+#endif

@@ -1,0 +1,444 @@
+/* Outputs against the oracle, against poison, against themselves.
+ *
+ * One check takes one workload and some distributions. Each distribution gets two buffer sets with
+ * the same content: one whose outputs were filled with a NaN and whose tensors start at the start
+ * of their room, one filled with a large number and ending at the end. All calls are made in one go
+ * in a random order of distributions; only then does the judge look, and only after that is the
+ * oracle asked. What the two sets say of an element:
+ *
+ *     both still poison                     unwritten
+ *     bits differ                           called again: differs from itself: nondeterministic;
+ * else it depends on the fill: uninitialised same                                  compared with
+ * the oracle (or, declared non-deterministic, both are)
+ *
+ * A distribution that the task's own baseline fails too says nothing about the candidate and is
+ * left out with a warning. */
+#include "tools/runner/runner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workspace/base/clock.h"
+
+#define PROBE_ITEMS    32 /* to learn what an item costs */
+#define MIN_ITEMS      64
+#define MAX_ITEMS      4096
+#define PERTURB_BYTE   0x5a
+#define GROWTH_ALLOWED 50 /* later calls may take this many times the first */
+
+int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                              struct hone_end *ret)
+{
+    *ret = (struct hone_end)HONE_END_INIT;
+    for (size_t o = 0; o < judge->task->n_outputs; o++) {
+        int64_t t = (int64_t)(judge->task->n_inputs + o);
+        if (!hone_canary_is_whole(&slot->arena->own, &judge->frame.layout, set, t))
+            hone_end_set(ret, HONE_REASON_OUT_OF_BOUNDS, "the kernel wrote beside output '%s'",
+                         judge->task->outputs[o].name);
+    }
+    return 0;
+}
+
+static void set_outputs(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                        struct hone_compare *compare)
+{
+    for (size_t o = 0; o < judge->task->n_outputs; o++)
+        compare->outputs[o] = hone_judge_output(judge, slot, set, o);
+}
+
+static int formula(struct hone_judge *judge, const char *text, int64_t *ret, struct hone_err *err)
+{
+    double value = 0;
+    int code = hone_task_eval(judge->task, text, judge->frame.workload, &value, err);
+    if (code == 0)
+        *ret = (int64_t)value;
+    return code;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, int64_t n,
+                      struct hone_compare *compare, struct hone_err *err)
+{
+    HONE_AUTOFREE int64_t *items = hone_malloc((size_t)n * sizeof *items);
+    for (int64_t i = 0; i < n; i++)
+        items[i] = hone_dice_below(&judge->dice, n_items);
+    items[0] = n_items - 1; /* the tail is where shortcuts end */
+    qsort(items, (size_t)n, sizeof *items, by_number);
+    return hone_oracle_items(judge->oracle.arena, set, items, 0, n, judge->machine.n_cores,
+                             hone_compare_add, compare, err);
+}
+
+static int compare_items(struct hone_judge *judge, int64_t set, int64_t budget_ns,
+                         struct hone_compare *compare, struct hone_err *err)
+{
+    int64_t n_items = 0;
+    int code = formula(judge, judge->task->items, &n_items, err);
+    if (code < 0 || n_items <= 0)
+        return code;
+    int64_t affordable = n_items;
+    if (n_items > 2 * MIN_ITEMS && budget_ns > 0) {
+        int64_t start = hone_now_ns();
+        code = ask_random(judge, set, n_items, PROBE_ITEMS, compare, err);
+        if (code < 0)
+            return code;
+        double item_ns = (double)(hone_now_ns() - start) / PROBE_ITEMS;
+        affordable = (int64_t)((double)budget_ns / fmax(item_ns, 1)) * judge->machine.n_cores;
+    }
+    compare->is_full = affordable >= n_items;
+    if (compare->is_full)
+        return hone_oracle_items(judge->oracle.arena, set, NULL, 0, n_items, judge->machine.n_cores,
+                                 hone_compare_add, compare, err);
+    int64_t n = hone_min_i64(hone_max_i64(affordable, MIN_ITEMS), MAX_ITEMS);
+    return ask_random(judge, set, n_items, n, compare, err);
+}
+
+static int ask_oracle(struct hone_judge *judge, int64_t set, int64_t budget_ns,
+                      struct hone_compare *compare, struct hone_err *err)
+{
+    int code = hone_judge_ready_oracle(judge, err);
+    if (code < 0)
+        return code;
+    if (judge->task->steps == NULL)
+        return compare_items(judge, set, budget_ns, compare, err);
+    int64_t n_steps = 0, n_items = 0;
+    code = formula(judge, judge->task->steps, &n_steps, err);
+    if (code == 0)
+        code = formula(judge, judge->task->items, &n_items, err);
+    if (code < 0)
+        return code;
+    compare->is_full = true;
+    return hone_oracle_steps(judge->oracle.arena, set, n_steps, n_items, judge->machine.n_cores,
+                             hone_compare_add, compare, err);
+}
+
+int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                       int64_t budget_ns, struct hone_compare *compare, struct hone_end *ret,
+                       struct hone_err *err)
+{
+    bool is_exact = compare->is_exact;
+    hone_compare_init(compare, judge->task, judge->frame.workload);
+    compare->is_exact = is_exact;
+    set_outputs(judge, slot, set, compare);
+    int code = ask_oracle(judge, set, budget_ns, compare, err);
+    if (code == 0)
+        hone_compare_end(compare, ret);
+    return code;
+}
+
+int hone_judge_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set, int64_t n,
+                          struct hone_end *ret, struct hone_err *err)
+{
+    int64_t n_items = 0;
+    struct hone_compare compare;
+    hone_compare_init(&compare, judge->task, judge->frame.workload);
+    set_outputs(judge, slot, set, &compare);
+    *ret = (struct hone_end)HONE_END_INIT;
+    int code = formula(judge, judge->task->items, &n_items, err);
+    if (code == 0)
+        code = hone_judge_ready_oracle(judge, err);
+    if (code < 0 || n_items <= 0)
+        return code;
+    code = ask_random(judge, set, n_items, n, &compare, err);
+    if (code == 0)
+        hone_compare_end(&compare, ret);
+    return code;
+}
+
+static void note(struct hone_judge *judge, const struct hone_check_plan *plan,
+                 enum hone_distribution dist, const struct hone_compare *compare,
+                 const struct hone_end *end)
+{
+    if (judge->n_checks == HONE_RUNNER_MAX_CHECKS)
+        return;
+    struct hone_output_stats total = {0};
+    double rel_l2 = NAN;
+    if (compare != NULL) {
+        total = hone_compare_total(compare);
+        rel_l2 = hone_compare_rel_l2(compare);
+    }
+    int64_t n = 0;
+    for (size_t o = 0; o < judge->task->n_outputs; o++)
+        n += hone_tensor_elements(judge->task, &judge->task->outputs[o], plan->workload);
+    judge->checks[judge->n_checks++] = (struct hone_check_report){
+        .name = plan->name,
+        .workload = plan->workload->id,
+        .distribution = hone_dist_name(dist),
+        .n_elements = n,
+        .n_compared = total.n,
+        .n_bad = total.n_bad,
+        .max_abs_err = compare != NULL ? total.max_abs : NAN,
+        .max_rel_err = compare != NULL ? total.max_rel : NAN,
+        .rel_l2 = rel_l2,
+        .detail = end->detail[0] != '\0' ? hone_pool_strdup(judge->pool, end->detail) : NULL,
+    };
+}
+
+static void set_element_end(struct hone_judge *judge, size_t output, int64_t element, int64_t count,
+                            enum hone_reason reason, const char *what, struct hone_end *ret)
+{
+    char name[HONE_LIMIT_NAME_BYTES * 3];
+    hone_element_name(judge->task, judge->frame.workload, &judge->task->outputs[output], element,
+                      name);
+    hone_end_set(ret, reason, "%s %s (%lld of %lld elements)", name, what, (long long)count,
+                 (long long)hone_judge_output_elements(judge, output));
+}
+
+static void find_unwritten(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                           struct hone_end *ret)
+{
+    for (size_t o = 0; o < judge->task->n_outputs; o++) {
+        int64_t n = hone_judge_output_elements(judge, o), count = 0;
+        int64_t first = hone_find_unwritten(judge->task->outputs[o].dtype,
+                                            hone_judge_output(judge, slot, set, o),
+                                            hone_judge_output(judge, slot, set + 1, o), n, &count);
+        if (first >= 0) {
+            set_element_end(judge, o, first, count, HONE_REASON_UNWRITTEN, "was not written", ret);
+            return;
+        }
+    }
+}
+
+/* First difference between two sets of an arm; false: none. */
+static bool find_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t a, int64_t b,
+                            size_t *ret_output, int64_t *ret_element, int64_t *ret_count)
+{
+    for (size_t o = 0; o < judge->task->n_outputs; o++) {
+        int64_t n = hone_judge_output_elements(judge, o);
+        int64_t first = hone_find_difference(judge->task->outputs[o].dtype,
+                                             hone_judge_output(judge, slot, a, o),
+                                             hone_judge_output(judge, slot, b, o), n, ret_count);
+        if (first >= 0) {
+            *ret_output = o;
+            *ret_element = first;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The two sets of a distribution differ: run the same two again with the same poison each. */
+static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                              struct hone_end *ret, struct hone_err *err)
+{
+    size_t output = 0;
+    int64_t element = 0, count = 0, again_count = 0;
+    if (!find_difference(judge, slot, set, set + 1, &output, &element, &count))
+        return 0;
+    int64_t n = hone_judge_output_elements(judge, output),
+            bytes = hone_dtype_bytes(judge->task->outputs[output].dtype);
+    HONE_AUTOFREE char *before = hone_malloc((size_t)(n * bytes) + 1);
+    memcpy(before, hone_judge_output(judge, slot, set, output), (size_t)(n * bytes));
+    hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
+    struct hone_calls calls = {.first_set = set,
+                               .n_rotate = 1,
+                               .n_calls = 1,
+                               .perturb = PERTURB_BYTE,
+                               .timeout_ns = judge->call_timeout_ns};
+    int code = hone_arena_call(slot->arena, &calls, NULL, err);
+    if (code < 0)
+        return code;
+    *ret = slot->arena->end;
+    if (!hone_end_is_good(ret))
+        return 0;
+    int64_t again =
+        hone_find_difference(judge->task->outputs[output].dtype, before,
+                             hone_judge_output(judge, slot, set, output), n, &again_count);
+    if (again >= 0)
+        set_element_end(judge, output, again, again_count, HONE_REASON_NONDETERMINISTIC,
+                        "differs between two calls with the same input", ret);
+    else
+        set_element_end(judge, output, element, count, HONE_REASON_UNINITIALISED,
+                        "depends on memory that the kernel did not write, or on where buffers lie",
+                        ret);
+    return 0;
+}
+
+/* Everything about the two sets of one distribution. */
+static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
+                      const struct hone_check_plan *plan, int64_t set, struct hone_compare *compare,
+                      struct hone_end *ret, struct hone_err *err)
+{
+    for (int64_t s = set; s < set + 2 && hone_end_is_good(ret); s++)
+        hone_judge_check_canaries(judge, slot, s, ret);
+    if (hone_end_is_good(ret))
+        find_unwritten(judge, slot, set, ret);
+    int code = 0;
+    if (hone_end_is_good(ret))
+        code = hone_judge_compare(judge, slot, set, plan->oracle_budget_ns, compare, ret, err);
+    size_t output = 0;
+    int64_t element = 0, count = 0;
+    if (code < 0 || !hone_end_is_good(ret) ||
+        !find_difference(judge, slot, set, set + 1, &output, &element, &count))
+        return code;
+    if (judge->task->is_deterministic)
+        return explain_difference(judge, slot, set, ret, err);
+    return hone_judge_compare(judge, slot, set + 1, plan->oracle_budget_ns, compare, ret, err);
+}
+
+/* One call first, so that an endless kernel costs one deadline; then all. */
+static int call_sets(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
+                     struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_calls calls = {
+        .n_rotate = 1, .n_calls = 1, .perturb = PERTURB_BYTE, .timeout_ns = judge->call_timeout_ns};
+    struct hone_call_time time = {0};
+    int code = hone_arena_call(slot->arena, &calls, &time, err);
+    if (code == 0 && slot->arena->is_alive && n_sets > 1) {
+        calls = (struct hone_calls){
+            .first_set = 1, .n_rotate = n_sets - 1, .n_calls = n_sets - 1, .perturb = PERTURB_BYTE};
+        calls.timeout_ns = judge->call_timeout_ns + GROWTH_ALLOWED * n_sets * time.wall_ns;
+        code = hone_arena_call(slot->arena, &calls, NULL, err);
+    }
+    *ret = slot->arena->end;
+    return code;
+}
+
+/* Whether the baseline passes this one; a distribution that it fails is not applicable to the task.
+ */
+static int baseline_passes(struct hone_judge *judge, const struct hone_check_plan *plan,
+                           enum hone_distribution dist, uint64_t counter, bool *ret,
+                           struct hone_err *err)
+{
+    *ret = true;
+    struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
+    if (baseline == NULL)
+        return 0;
+    struct hone_end end;
+    struct hone_compare compare = {.is_exact = false};
+    int code = hone_judge_set_frame(judge, plan->workload, 2, err);
+    if (code == 0)
+        code = hone_judge_ready(judge, baseline, &end, err);
+    if (code < 0 || !hone_end_is_good(&end))
+        return code;
+    hone_judge_fill(judge, 0, dist, counter);
+    hone_judge_poison(judge, baseline, 0, HONE_POISON_NAN);
+    code = call_sets(judge, baseline, 1, &end, err);
+    if (code == 0 && hone_end_is_good(&end))
+        code = hone_judge_compare(judge, baseline, 0, plan->oracle_budget_ns, &compare, &end, err);
+    *ret = hone_end_is_good(&end);
+    return code;
+}
+
+/* The oracle saw only some items: the rest against the baseline, which is held to the same items.
+ */
+static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
+                                 const struct hone_check_plan *plan, int64_t set,
+                                 struct hone_compare *compare, struct hone_end *ret,
+                                 struct hone_err *err)
+{
+    struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
+    struct hone_end end;
+    int code =
+        baseline != NULL && baseline != slot ? hone_judge_ready(judge, baseline, &end, err) : 1;
+    if (code != 0 || !hone_end_is_good(&end))
+        return code < 0 ? code : 0;
+    hone_judge_poison(judge, baseline, set, HONE_POISON_NAN);
+    struct hone_calls calls = {
+        .first_set = set, .n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
+    code = hone_arena_call(baseline->arena, &calls, NULL, err);
+    if (code < 0 || !baseline->arena->is_alive) {
+        hone_judge_warn(
+            judge,
+            "workload '%s' was checked on random elements only: the baseline did not end in time",
+            plan->workload->id);
+        return code;
+    }
+    struct hone_compare certified = {.is_exact = false};
+    code = hone_judge_compare(judge, baseline, set, plan->oracle_budget_ns, &certified, &end, err);
+    if (code < 0 || !hone_end_is_good(&end))
+        return code;
+    int64_t n_seen = hone_compare_total(compare).n;
+    for (size_t o = 0; o < judge->task->n_outputs; o++)
+        hone_compare_arrays(compare, o, hone_judge_output(judge, baseline, set, o));
+    if (hone_compare_total(compare).n > n_seen)
+        hone_compare_end(compare, ret);
+    return 0;
+}
+
+static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
+                       const struct hone_check_plan *plan, const enum hone_distribution *dists,
+                       size_t n, size_t *ret_bad, struct hone_end *ret, struct hone_err *err)
+{
+    int code = hone_judge_set_frame(judge, plan->workload, 2 * (int64_t)n, err);
+    if (code == 0)
+        code = hone_judge_ready(judge, slot, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    uint64_t base = judge->counter;
+    judge->counter += n;
+    for (size_t d = 0; d < n; d++) {
+        hone_judge_fill(judge, 2 * (int64_t)d, dists[d], base + d);
+        hone_judge_copy_set(judge, 2 * (int64_t)d, 2 * (int64_t)d + 1);
+        hone_judge_poison(judge, slot, 2 * (int64_t)d, HONE_POISON_NAN);
+        hone_judge_poison(judge, slot, 2 * (int64_t)d + 1, HONE_POISON_LARGE);
+    }
+    *ret_bad = n; /* a fault: which one is not known */
+    code = call_sets(judge, slot, 2 * (int64_t)n, ret, err);
+    if (code < 0)
+        return code;
+    if (!hone_end_is_good(ret))
+        note(judge, plan, dists[0], NULL, ret);
+    for (size_t d = 0; d < n && hone_end_is_good(ret); d++) {
+        struct hone_compare compare = {.is_exact = false};
+        hone_compare_init(&compare, judge->task, plan->workload);
+        code = judge_pair(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
+        if (code == 0 && hone_end_is_good(ret) && plan->with_baseline && !compare.is_full)
+            code = compare_with_baseline(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
+        if (code < 0)
+            return code;
+        note(judge, plan, dists[d], &compare, ret);
+        *ret_bad = d;
+    }
+    return 0;
+}
+
+static void shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n)
+{
+    for (size_t i = n; i > 1; i--) {
+        size_t j = (size_t)hone_dice_below(&judge->dice, (int64_t)i);
+        enum hone_distribution kept = dists[i - 1];
+        dists[i - 1] = dists[j];
+        dists[j] = kept;
+    }
+}
+
+int hone_judge_check(struct hone_judge *judge, struct hone_slot *slot,
+                     const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err)
+{
+    *ret = (struct hone_end)HONE_END_INIT;
+    enum hone_distribution dists[HONE_N_DISTS];
+    memcpy(dists, plan->dists, plan->n_dists * sizeof *dists);
+    shuffle(judge, dists, plan->n_dists);
+    size_t at_once = (size_t)hone_max_i64(hone_judge_max_sets(judge, plan->workload) / 2, 1);
+    for (size_t done = 0; done < plan->n_dists;) {
+        size_t n = plan->n_dists - done < at_once ? plan->n_dists - done : at_once, bad = 0;
+        int code = check_batch(judge, slot, plan, dists + done, n, &bad, ret, err);
+        if (code < 0)
+            return code;
+        if (hone_end_is_good(ret)) {
+            done += n;
+            continue;
+        }
+        bool is_for_all = bad == n || dists[done + bad] == HONE_DIST_NORMAL ||
+                          dists[done + bad] == HONE_DIST_UNIFORM;
+        bool is_value =
+            ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE;
+        bool passes = true;
+        if (!is_for_all && is_value)
+            code = baseline_passes(judge, plan, dists[done + bad], judge->counter++, &passes, err);
+        if (code < 0 || passes)
+            return code;
+        hone_judge_warn(judge,
+                        "distribution '%s' left out for '%s': the task's own baseline fails it too",
+                        hone_dist_name(dists[done + bad]), plan->workload->id);
+        *ret = (struct hone_end)HONE_END_INIT;
+        done += bad + 1;
+    }
+    return 0;
+}

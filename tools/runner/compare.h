@@ -1,0 +1,58 @@
+/* Comparing outputs: against the oracle's records, against poison, bit by bit.
+ *
+ * The rule is the task's (task.h, struct hone_tolerance); this module applies it. Pure; any thread.
+ */
+#ifndef HONE_RUNNER_COMPARE_H
+#define HONE_RUNNER_COMPARE_H
+
+#include "tools/runner/arm.h"
+#include "workspace/task/oracle_abi.h"
+
+struct hone_output_stats {
+    int64_t n, n_other, n_bad, n_nonfinite; /* n_other: against another array; n_nonfinite: where a
+                                               finite value was expected */
+    double max_abs, max_rel;
+    double err_squares, ref_sum, ref_squares, size_squares, max_scale;
+    int64_t first_bad;
+    double bad_got, bad_want;
+};
+
+struct hone_compare {
+    const struct hone_task *task;
+    const struct hone_workload *workload;
+    const void *outputs[HONE_LIMIT_TENSORS]; /* content of each output */
+    int64_t n_elements[HONE_LIMIT_TENSORS];
+    bool is_exact;      /* every value must be the reference's, rounded */
+    bool is_full;       /* the oracle gave every item */
+    bool is_bad_record; /* the oracle named an element that does not exist */
+    struct hone_output_stats stats[HONE_LIMIT_TENSORS];
+};
+void hone_compare_init(struct hone_compare *compare, const struct hone_task *task,
+                       const struct hone_workload *workload);
+void hone_compare_add(void *compare, const struct hone_oracle_record *records,
+                      int64_t n); /* a hone_records_fn */
+/* The verdict of all that was added. */
+void hone_compare_end(const struct hone_compare *compare, struct hone_end *ret);
+/* Compares every element of one output with another array of the output's type (a certified
+ * reference), with twice the tolerance because both sides round, and with the largest scale that
+ * the oracle gave. Call after hone_compare_add. */
+void hone_compare_arrays(struct hone_compare *compare, size_t output, const void *reference);
+/* Sums over outputs, for a report. */
+struct hone_output_stats hone_compare_total(const struct hone_compare *compare);
+double hone_compare_rel_l2(
+    const struct hone_compare *compare); /* the worst of the outputs; NaN when it says nothing */
+
+/* "C[17, 3]" for a flat element. */
+void hone_element_name(const struct hone_task *task, const struct hone_workload *workload,
+                       const struct hone_tensor *tensor, int64_t flat,
+                       char ret[HONE_LIMIT_NAME_BYTES * 3]);
+
+/* First element that is still the NaN poison in a and the large poison in b (b NULL: only a is
+ * looked at), or -1; and how many. */
+int64_t hone_find_unwritten(enum hone_dtype dtype, const void *a, const void *b, int64_t n,
+                            int64_t *ret_count);
+/* First element that differs in any bit, or -1. */
+int64_t hone_find_difference(enum hone_dtype dtype, const void *a, const void *b, int64_t n,
+                             int64_t *ret_count);
+
+#endif

@@ -1,0 +1,20 @@
+/* Elements of a tensor as doubles, whatever their type. Pure; any thread. */
+#ifndef HONE_RUNNER_ELEMENT_H
+#define HONE_RUNNER_ELEMENT_H
+
+#include "workspace/task/task.h"
+
+double hone_element_get(enum hone_dtype dtype, const void *base, int64_t i);
+void hone_element_set(enum hone_dtype dtype, void *base, int64_t i,
+                      double value); /* rounds to nearest even; saturates integers */
+/* The value after a trip through the type: what a perfect kernel would store. */
+double hone_element_round(enum hone_dtype dtype, double value);
+
+/* Two fills that an honest kernel overwrites: a NaN with a payload of its own, and a large finite
+ * number (for integers two bit patterns that differ in every bit). */
+enum hone_poison { HONE_POISON_NAN, HONE_POISON_LARGE };
+uint64_t hone_poison_bits(enum hone_dtype dtype, enum hone_poison poison);
+void hone_poison_fill(enum hone_dtype dtype, enum hone_poison poison, void *base, int64_t n);
+bool hone_element_is(enum hone_dtype dtype, const void *base, int64_t i, uint64_t bits);
+
+#endif

@@ -1,0 +1,155 @@
+/* The judge's state during one job, and its stages.
+ *
+ * Flow (judge.c): read the job, load the pack, then the stages in order; a stage that ends with a
+ * bad reason ends the job. Every path writes a report. Stage functions return 0 and put how the
+ * candidate fared into *ret; a negative result is a fault of ours and becomes reason "infra". */
+#ifndef HONE_RUNNER_RUNNER_H
+#define HONE_RUNNER_RUNNER_H
+
+#include "tools/format/job.h"
+#include "tools/format/report.h"
+#include "tools/runner/arm.h"
+#include "tools/runner/build.h"
+#include "tools/runner/compare.h"
+#include "tools/runner/element.h"
+#include "tools/runner/gen.h"
+#include "tools/runner/machine.h"
+#include "tools/runner/oracle.h"
+
+#define HONE_RUNNER_MAX_ARMS   3
+#define HONE_RUNNER_MAX_CASES  (HONE_LIMIT_WORKLOADS + 16)
+#define HONE_RUNNER_MAX_CHECKS 256 /* kept in a report */
+
+struct hone_slot { /* one arm as built and running */
+    const char *name;
+    const struct hone_arm *arm;
+    char *object;             /* owned: path of the shared object in a folder of its own */
+    struct hone_arena *arena; /* NULL: not started, or ended and freed */
+    bool is_mapped;           /* the arena knows the present frame */
+};
+
+struct hone_frame { /* the workload and layout that everybody has mapped */
+    const struct hone_workload *workload;
+    struct hone_layout layout;
+    double scalars[HONE_LIMIT_AXES];
+    uint64_t
+        filled_base; /* sets 0 .. n_filled - 1 hold normal content of counters filled_base + set */
+    int64_t n_filled;
+};
+
+struct hone_judge {
+    const struct hone_job *job;
+    const char *dir; /* the call folder */
+    struct hone_task *task;
+    struct hone_pool *pool;
+    struct hone_report *report;
+    struct hone_gen *gen;
+    struct hone_dice dice;
+    uint8_t key[16];
+    uint64_t counter; /* of content; never used twice */
+    int64_t deadline_ns;
+    int64_t n_threads;
+    int64_t call_timeout_ns;
+    struct hone_machine machine;
+    struct hone_shared inputs;
+    int64_t output_bytes;
+    struct hone_slot slots[HONE_RUNNER_MAX_ARMS]; /* candidate first */
+    size_t n_slots;
+    struct hone_slot oracle;
+    struct hone_workload cases[HONE_RUNNER_MAX_CASES]; /* smoke first, then public, then hidden */
+    size_t n_cases;
+    struct hone_frame frame;
+    struct hone_array remarks;
+    bool was_timed;
+    struct hone_end timed_end; /* what the timing says */
+    struct hone_check_report *checks;
+    struct hone_workload_report *workloads;
+    struct hone_stage_report *stages;
+    struct hone_point_report *points;
+    const char **warnings;
+    size_t n_checks, n_workloads, n_stages, n_warnings;
+};
+
+typedef int hone_stage_fn(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+hone_stage_fn hone_stage_build, hone_stage_smoke, hone_stage_verify, hone_stage_screen,
+    hone_stage_time, hone_stage_profile, hone_stage_run;
+
+bool hone_judge_has_stage(const struct hone_judge *judge, const char *name);
+bool hone_judge_is_tier(const struct hone_judge *judge, const char *tier);
+struct hone_slot *hone_judge_slot(struct hone_judge *judge,
+                                  const char *name); /* NULL: no such arm */
+void hone_judge_warn(struct hone_judge *judge, const char *fmt, ...) HONE_PRINTF(2, 3);
+void hone_judge_progress(const struct hone_judge *judge, const char *stage, const char *workload,
+                         int64_t done, int64_t total, const char *message);
+
+/* build.c's caller: builds one arm into a folder of its own (with other tunables and flags when
+ * point is not NULL). */
+int hone_judge_build_arm(struct hone_judge *judge, struct hone_slot *slot,
+                         const struct hone_point *point, struct hone_end *ret,
+                         struct hone_err *err);
+int hone_judge_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+/* Sweep: builds, checks and screens every point of the job; leaves the best one in the candidate's
+ * slot. */
+int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+
+/* frame.c: what is mapped where. */
+int64_t hone_judge_set_bytes(const struct hone_judge *judge,
+                             const struct hone_workload *workload); /* inputs and outputs */
+int64_t hone_judge_max_sets(const struct hone_judge *judge, const struct hone_workload *workload);
+int hone_judge_set_frame(struct hone_judge *judge, const struct hone_workload *workload,
+                         int64_t n_sets, struct hone_err *err);
+/* Starts the arm's arena if needed and maps the frame. *ret says whether that worked. */
+int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
+                     struct hone_err *err);
+int hone_judge_ready_oracle(struct hone_judge *judge, struct hone_err *err);
+void hone_judge_drop_arena(struct hone_slot *slot);
+void hone_judge_fill(struct hone_judge *judge, int64_t set, enum hone_distribution dist,
+                     uint64_t counter);
+void hone_judge_copy_set(struct hone_judge *judge, int64_t from, int64_t to);
+void hone_judge_fill_many(struct hone_judge *judge, uint64_t base,
+                          int64_t n_sets); /* normal content, counters base + set */
+void hone_judge_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                       enum hone_poison poison);
+const void *hone_judge_output(const struct hone_judge *judge, const struct hone_slot *slot,
+                              int64_t set, size_t output);
+int64_t hone_judge_output_elements(const struct hone_judge *judge, size_t output);
+
+/* checks.c: outputs against the oracle and against themselves. */
+int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                              struct hone_end *ret);
+/* Compares one set of one arm with the oracle: everything when it can be had in budget_ns, else
+ * random items. */
+int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                       int64_t budget_ns, struct hone_compare *compare, struct hone_end *ret,
+                       struct hone_err *err);
+/* A few random items of one set. */
+int hone_judge_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                          int64_t n_items, struct hone_end *ret, struct hone_err *err);
+struct hone_check_plan {
+    const char *name; /* "smoke", "verify" */
+    const struct hone_workload *workload;
+    const enum hone_distribution *dists;
+    size_t n_dists;
+    int64_t oracle_budget_ns; /* for each distribution */
+    bool with_baseline; /* full comparison with the baseline's output where the oracle was only
+                           sampled */
+};
+int hone_judge_check(struct hone_judge *judge, struct hone_slot *slot,
+                     const struct hone_check_plan *plan, struct hone_end *ret,
+                     struct hone_err *err);
+
+/* timing.c */
+struct hone_timing_plan {
+    const struct hone_workload *workload;
+    int64_t budget_ns;
+    int64_t block_ns; /* a block should last at least this */
+    size_t min_pairs, max_pairs;
+    bool is_reversed; /* confirm: the other order first */
+};
+int hone_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
+                    struct hone_workload_report *ret_report, struct hone_end *ret,
+                    struct hone_err *err);
+/* Geometric mean over the workloads, and the word for the whole. */
+void hone_judge_conclude_timing(struct hone_judge *judge);
+
+#endif

@@ -1,0 +1,47 @@
+/* Robust statistics of timings: medians, their intervals, ratios, and the words that follow from
+ * them.
+ *
+ * Ratios are handled as logarithms throughout. Intervals are 95 %. Pure functions; any thread. */
+#ifndef HONE_RUNNER_STATS_H
+#define HONE_RUNNER_STATS_H
+
+#include "workspace/base/base.h"
+
+struct hone_interval {
+    double mid, low, high;
+};
+
+/* Quantile q in 0..1 by linear interpolation; sorts a copy. NaN for n == 0. */
+double hone_quantile(const double *values, size_t n, double q);
+double hone_median(const double *values, size_t n);
+
+/* Median with its 95 % interval. n >= 6: order statistics, exact whatever the distribution (the
+ * rank is the largest whose binomial tail stays within 2.5 %). n = 2..5: Student's t around the
+ * mean of the logs (no rank gives 95 % there). n = 1: the interval is unbounded. */
+struct hone_interval hone_median_interval(const double *values, size_t n);
+
+/* A/A noise of log(first / second) pairs of the same arm: half the width of their median's
+ * interval. */
+double hone_aa_noise(const double *log_ratios, size_t n);
+
+/* The least gain that may be claimed, as a fraction: max(0.5 %, 3 x noise). */
+double hone_least_gain(double aa_noise);
+
+/* Mean of independent logs with their intervals combined by squares (a geometric mean of ratios).
+ */
+struct hone_interval hone_combine_logs(const struct hone_interval *logs, size_t n);
+
+/* "faster", "slower", "same" or "inconclusive" for a ratio's interval (not logs). */
+const char *hone_ratio_word(double low, double high, double least_gain);
+
+/* The fixed stop rule of a comparison; see docs/decisions. */
+struct hone_stop_rule {
+    size_t min_pairs;    /* never before */
+    size_t wide_pairs;   /* from here on a clear difference ends it */
+    size_t enough_pairs; /* from here on a narrow interval ends it */
+    double wide_log;     /* clear: the whole interval lies beyond this */
+};
+bool hone_should_stop(const struct hone_stop_rule *rule, const struct hone_interval *log_ratio,
+                      double aa_noise, size_t n_pairs);
+
+#endif

@@ -1,0 +1,446 @@
+/* How two or three arms are compared in time.
+ *
+ * A *block* is what the judge puts a clock around: N calls of one arm over buffer sets that all
+ * hold different, fresh content, poisoned outputs, every other arm frozen. A *round* is one block
+ * of every arm; rounds go forward and backward in turn (A B, B A: ABBA), so that a drift cancels.
+ * One round gives one log ratio per other arm; consecutive rounds of the same arm give the A/A
+ * noise of this very run.
+ *
+ * N is chosen so that a block lasts long enough for the clock and for the hand-over (some tens of
+ * microseconds) not to matter. If the sets that memory allows do not fill it, the block is made of
+ * several hand-overs with new content each; only when one of these would be shorter than SUB_NS are
+ * sets visited again (at most MAX_PASSES times). Declared-cold tasks never visit a set twice and
+ * have the caches flushed before each hand-over; declared-warm ones keep the sets inside half of
+ * the last-level cache.
+ *
+ * After each block, with the arm frozen, outputs are looked at: unwritten elements in every set,
+ * and random items of random sets against the oracle. What is timed is what was verified. */
+#include "tools/runner/runner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/runner/stats.h"
+#include "workspace/base/clock.h"
+
+#define SUB_NS     (1 * HONE_NS_PER_MS)
+#define MAX_PASSES 4
+#define MAX_SUBS   8
+#define COLD_BYTES (128ll << 20)
+#define FLUSH_MAX  (256ll << 20)
+#define WARM_UP_NS (100 * HONE_NS_PER_MS) /* slower kernels get no warm-up call per block */
+#define SPOT_ITEMS 64
+#define SPOT_SETS  8
+#define STEPS_NS                                                                                   \
+    (30 * HONE_NS_PER_MS) /* iterated tasks: dearer references are asked once in a while */
+#define MAX_ROUNDS 512
+
+struct lane { /* one arm in a comparison */
+    struct hone_slot *slot;
+    double call_ns; /* estimate */
+    int64_t n_sets, n_passes, n_subs;
+    double *wall, *cpu; /* per call, by round */
+    size_t n;
+};
+
+struct run {
+    struct hone_judge *judge;
+    const struct hone_timing_plan *plan;
+    struct lane lanes[HONE_RUNNER_MAX_ARMS];
+    size_t n_lanes;
+    size_t n_rounds;
+    int64_t n_blocks;
+    double oracle_ns; /* what the last full reference of an iterated task cost */
+    char *flush;
+    int64_t flush_bytes;
+};
+
+static void flush_caches(struct run *run)
+{
+    if (run->flush == NULL) {
+        int64_t bytes = 2 * hone_max_i64(run->judge->machine.cache_bytes, 8 << 20);
+        run->flush_bytes = hone_min_i64(bytes, FLUSH_MAX);
+        run->flush = hone_malloc((size_t)run->flush_bytes);
+    }
+    volatile char *at = run->flush;
+    for (int64_t i = 0; i < run->flush_bytes; i += 64)
+        at[i] = (char)(at[i] + 1);
+}
+
+/* One hand-over: sets 0 .. n_sets - 1 are filled and poisoned already. */
+static int hand_over(struct run *run, struct lane *lane, int64_t n_calls, int64_t first,
+                     struct hone_call_time *ret, struct hone_end *ret_end, struct hone_err *err)
+{
+    int64_t expected = (int64_t)(lane->call_ns * (double)n_calls);
+    struct hone_calls calls = {.first_set = first, .n_rotate = lane->n_sets, .n_calls = n_calls};
+    calls.timeout_ns = run->judge->call_timeout_ns + 50 * expected;
+    int code = hone_arena_call(lane->slot->arena, &calls, ret, err);
+    *ret_end = lane->slot->arena->end;
+    return code;
+}
+
+static int check_set(struct run *run, struct lane *lane, int64_t set, struct hone_end *ret)
+{
+    struct hone_judge *judge = run->judge;
+    hone_judge_check_canaries(judge, lane->slot, set, ret);
+    for (size_t o = 0; o < judge->task->n_outputs && hone_end_is_good(ret); o++) {
+        enum hone_dtype dtype = judge->task->outputs[o].dtype;
+        if (!hone_dtype_is_float(dtype))
+            continue; /* an integer may well be the poison's bits; the items below decide */
+        int64_t count = 0;
+        if (hone_find_unwritten(dtype, hone_judge_output(judge, lane->slot, set, o), NULL,
+                                hone_judge_output_elements(judge, o), &count) >= 0)
+            hone_end_set(ret, HONE_REASON_UNWRITTEN,
+                         "output '%s' of a timed call has %lld unwritten elements",
+                         judge->task->outputs[o].name, (long long)count);
+    }
+    return 0;
+}
+
+static int check_reference(struct run *run, struct lane *lane, struct hone_end *ret,
+                           struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    if (judge->task->steps == NULL && !judge->task->is_oracle_naive_double) {
+        int code = 0;
+        int64_t n_sets = hone_min_i64(lane->n_sets, SPOT_SETS);
+        for (int64_t i = 0; i < n_sets && code == 0 && hone_end_is_good(ret); i++) {
+            int64_t set = i == 0 ? lane->n_sets - 1 : hone_dice_below(&judge->dice, lane->n_sets);
+            code = hone_judge_spot_check(judge, lane->slot, set, SPOT_ITEMS / n_sets, ret, err);
+        }
+        return code;
+    }
+    if (run->oracle_ns > STEPS_NS && hone_dice_below(&judge->dice, 8) != 0)
+        return 0;
+    struct hone_compare compare = {.is_exact = false};
+    int64_t start = hone_now_ns();
+    int code = hone_judge_compare(judge, lane->slot, hone_dice_below(&judge->dice, lane->n_sets), 0,
+                                  &compare, ret, err);
+    run->oracle_ns = (double)(hone_now_ns() - start);
+    return code;
+}
+
+static int check_block(struct run *run, struct lane *lane, struct hone_end *ret,
+                       struct hone_err *err)
+{
+    for (int64_t set = 0; set < lane->n_sets && hone_end_is_good(ret); set++)
+        check_set(run, lane, set, ret);
+    if (!hone_end_is_good(ret))
+        return 0;
+    int code = check_reference(run, lane, ret, err);
+    if (code == 0 && !hone_end_is_good(ret) && ret->reason == HONE_REASON_WRONG_VALUE)
+        ret->reason = HONE_REASON_STATEFUL; /* it passed the checks before and is wrong now */
+    return code;
+}
+
+static int time_sub(struct run *run, struct lane *lane, uint64_t base, struct hone_call_time *sum,
+                    struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    hone_judge_fill_many(judge, base, lane->n_sets);
+    for (int64_t set = 0; set < lane->n_sets; set++)
+        hone_judge_poison(judge, lane->slot, set, HONE_POISON_NAN);
+    struct hone_call_time time = {0};
+    int code = 0;
+    if (!judge->task->is_cold &&
+        lane->call_ns < WARM_UP_NS) { /* the last set of the frame is for this alone */
+        int64_t spare = judge->frame.layout.n_sets - 1;
+        code = hand_over(run, lane, 1, spare, NULL, ret, err);
+        if (code < 0 || !hone_end_is_good(ret))
+            return code;
+    }
+    if (judge->task->is_cold)
+        flush_caches(run);
+    code = hand_over(run, lane, lane->n_sets * lane->n_passes, 0, &time, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    sum->wall_ns += time.wall_ns;
+    sum->cpu_ns += time.cpu_ns;
+    return check_block(run, lane, ret, err);
+}
+
+static int time_block(struct run *run, struct lane *lane, uint64_t base, struct hone_end *ret,
+                      struct hone_err *err)
+{
+    struct hone_call_time sum = {0};
+    int64_t stride = run->judge->frame.layout.n_sets;
+    for (int64_t sub = 0; sub < lane->n_subs; sub++) {
+        int code = time_sub(run, lane, base + (uint64_t)(sub * stride), &sum, ret, err);
+        if (code < 0 || !hone_end_is_good(ret))
+            return code;
+    }
+    double n_calls = (double)(lane->n_sets * lane->n_passes * lane->n_subs);
+    lane->wall[lane->n] = (double)sum.wall_ns / n_calls;
+    lane->cpu[lane->n] = (double)sum.cpu_ns / n_calls;
+    lane->n++;
+    run->n_blocks++;
+    return 0;
+}
+
+/* First guess of a call's time: single calls, then a few, until the hand-over does not matter. */
+static int estimate(struct run *run, struct lane *lane, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    int64_t room = judge->frame.layout.n_sets;
+    double best = INFINITY;
+    hone_judge_fill_many(judge, judge->counter, room);
+    judge->counter += (uint64_t)room;
+    lane->n_sets = room;
+    for (int64_t n = 1, tries = 0; tries < 8; tries++) {
+        struct hone_call_time time = {0};
+        lane->call_ns = isfinite(best) ? best : 0;
+        int code = hand_over(run, lane, n, 0, &time, ret, err);
+        if (code < 0 || !hone_end_is_good(ret))
+            return code;
+        best = fmin(best, (double)time.wall_ns / (double)n);
+        if (time.wall_ns > 2 * HONE_NS_PER_MS && tries >= 1)
+            break;
+        if (time.wall_ns > 20 * HONE_NS_PER_MS)
+            break;
+        n = hone_min_i64(n * 4, 4096);
+    }
+    lane->call_ns = fmax(best, 1);
+    return 0;
+}
+
+static void plan_block(struct run *run, struct lane *lane, int64_t max_sets)
+{
+    int64_t wanted = (int64_t)ceil((double)run->plan->block_ns / lane->call_ns);
+    bool is_cold = run->judge->task->is_cold;
+    lane->n_sets = hone_min_i64(hone_max_i64(wanted, 1), max_sets);
+    double pass_ns = (double)lane->n_sets * lane->call_ns;
+    lane->n_passes =
+        is_cold ? 1 : hone_min_i64(hone_max_i64((int64_t)ceil(SUB_NS / pass_ns), 1), MAX_PASSES);
+    double sub_ns = pass_ns * (double)lane->n_passes;
+    lane->n_subs = hone_min_i64(
+        hone_max_i64((int64_t)ceil((double)run->plan->block_ns / sub_ns), 1), MAX_SUBS);
+}
+
+/* How many different sets a block may use: bounded by memory, for warm tasks by half of the
+ * last-level cache. */
+static int64_t sets_allowed(const struct hone_judge *judge, const struct hone_workload *workload)
+{
+    int64_t set_bytes = hone_max_i64(hone_judge_set_bytes(judge, workload), 1);
+    int64_t bytes =
+        judge->task->is_cold ? COLD_BYTES : hone_max_i64(judge->machine.cache_bytes / 2, 4 << 20);
+    int64_t n = hone_max_i64(bytes / set_bytes, 1);
+    return hone_min_i64(n, hone_judge_max_sets(judge, workload) - 1);
+}
+
+static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    int64_t allowed = hone_max_i64(sets_allowed(judge, run->plan->workload), 1);
+    int64_t first = hone_min_i64(allowed, 8);
+    int code = hone_judge_set_frame(judge, run->plan->workload, first, err);
+    int64_t most = 1;
+    for (size_t i = 0; i < run->n_lanes && code == 0; i++) {
+        struct lane *lane = &run->lanes[i];
+        code = hone_judge_ready(judge, lane->slot, ret, err);
+        if (code == 0 && hone_end_is_good(ret))
+            code = estimate(run, lane, ret, err);
+        if (code < 0 || !hone_end_is_good(ret)) {
+            if (i > 0 && code == 0) /* not the candidate's fault */
+                return hone_fail(err, HONE_E_TARGET, "arm '%s' failed: %s", lane->slot->name,
+                                 ret->detail);
+            return code;
+        }
+        plan_block(run, lane, allowed);
+        most = hone_max_i64(most, lane->n_sets);
+        lane->wall = hone_pool_alloc(judge->pool, MAX_ROUNDS * sizeof(double));
+        lane->cpu = hone_pool_alloc(judge->pool, MAX_ROUNDS * sizeof(double));
+    }
+    if (code == 0)
+        code = hone_judge_set_frame(judge, run->plan->workload, most + 1, err);
+    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++)
+        code = hone_judge_ready(judge, run->lanes[i].slot, ret, err);
+    if (code == 0) /* content of the warm-up set */
+        hone_judge_fill(judge, most, HONE_DIST_NORMAL, judge->counter++);
+    return code;
+}
+
+static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    bool is_backward = (run->n_rounds % 2 == 1) != run->plan->is_reversed;
+    uint64_t base = judge->counter;
+    judge->counter += (uint64_t)(MAX_SUBS * judge->frame.layout.n_sets);
+    for (size_t i = 0; i < run->n_lanes; i++) {
+        struct lane *lane = &run->lanes[is_backward ? run->n_lanes - 1 - i : i];
+        int code = time_block(run, lane, base, ret, err);
+        if (code < 0)
+            return code;
+        if (!hone_end_is_good(ret)) {
+            if (lane != &run->lanes[0])
+                return hone_fail(err, HONE_E_TARGET, "arm '%s' failed while it was timed: %s",
+                                 lane->slot->name, ret->detail);
+            return 0;
+        }
+    }
+    run->n_rounds++;
+    return 0;
+}
+
+/* log(other / candidate) by round. */
+static struct hone_interval ratio_of(const struct run *run, size_t other)
+{
+    HONE_AUTOFREE double *logs = hone_malloc((run->n_rounds + 1) * sizeof *logs);
+    for (size_t r = 0; r < run->n_rounds; r++)
+        logs[r] = log(run->lanes[other].wall[r] / run->lanes[0].wall[r]);
+    return hone_median_interval(logs, run->n_rounds);
+}
+
+/* Same arm, consecutive rounds. A ratio has two noisy sides as well, so nothing is divided by the
+ * square root of 2. */
+static double noise_of(const struct run *run)
+{
+    HONE_AUTOFREE double *logs = hone_malloc((run->n_rounds * run->n_lanes + 1) * sizeof *logs);
+    size_t n = 0;
+    for (size_t i = 0; i < run->n_lanes; i++) {
+        for (size_t r = 0; r + 1 < run->n_rounds; r++)
+            logs[n++] = log(run->lanes[i].wall[r] / run->lanes[i].wall[r + 1]);
+    }
+    return hone_aa_noise(logs, n);
+}
+
+static bool is_done(const struct run *run, int64_t start_ns)
+{
+    const struct hone_timing_plan *plan = run->plan;
+    if (run->n_rounds >= plan->max_pairs || run->n_rounds >= MAX_ROUNDS)
+        return true;
+    if (run->n_rounds < plan->min_pairs)
+        return false;
+    int64_t spent = hone_now_ns() - start_ns;
+    if (spent + spent / (int64_t)run->n_rounds > plan->budget_ns)
+        return true;
+    const struct hone_stop_rule rule = {
+        .min_pairs = plan->min_pairs, .wide_pairs = 10, .enough_pairs = 20, .wide_log = 0.1};
+    double noise = noise_of(run);
+    for (size_t i = 1; i < run->n_lanes; i++) {
+        struct hone_interval ratio = ratio_of(run, i);
+        if (!hone_should_stop(&rule, &ratio, noise, run->n_rounds))
+            return false;
+    }
+    return run->n_lanes > 1 || run->n_rounds >= 20;
+}
+
+static void report_times(const struct run *run, struct hone_workload_report *ret)
+{
+    struct hone_judge *judge = run->judge;
+    struct hone_arm_time *times = hone_pool_alloc(judge->pool, run->n_lanes * sizeof *times);
+    for (size_t i = 0; i < run->n_lanes; i++) {
+        const struct lane *lane = &run->lanes[i];
+        times[i] = (struct hone_arm_time){
+            .arm = lane->slot->name,
+            .median_ns = hone_median(lane->wall, lane->n),
+            .min_ns = hone_quantile(lane->wall, lane->n, 0),
+            .q1_ns = hone_quantile(lane->wall, lane->n, 0.25),
+            .q3_ns = hone_quantile(lane->wall, lane->n, 0.75),
+            .cpu_ns = hone_median(lane->cpu, lane->n),
+            .n_samples = (int64_t)lane->n,
+            .n_batch = lane->n_sets * lane->n_passes * lane->n_subs,
+        };
+    }
+    ret->times = (struct hone_array){.v = times, .n = run->n_lanes};
+}
+
+static void report_ratios(const struct run *run, struct hone_workload_report *ret)
+{
+    struct hone_judge *judge = run->judge;
+    double least_gain = hone_least_gain(noise_of(run));
+    struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
+    for (size_t i = 1; i < run->n_lanes; i++) {
+        struct hone_interval logs = ratio_of(run, i);
+        ratios[i - 1] = (struct hone_ratio){.against = run->lanes[i].slot->name,
+                                            .ratio = exp(logs.mid),
+                                            .low = exp(logs.low),
+                                            .high = exp(logs.high),
+                                            .least_gain = least_gain,
+                                            .n_pairs = (int64_t)run->n_rounds};
+        ratios[i - 1].word = hone_ratio_word(ratios[i - 1].low, ratios[i - 1].high, least_gain);
+    }
+    ret->ratios = (struct hone_array){.v = ratios, .n = run->n_lanes - 1};
+}
+
+/* More CPU time than all cores could give in the wall time: one of the clocks was deceived. */
+static void check_clocks(const struct run *run, struct hone_end *ret)
+{
+    const struct lane *lane = &run->lanes[0];
+    double n_calls = (double)(lane->n_sets * lane->n_passes * lane->n_subs);
+    double wall = hone_median(lane->wall, lane->n) * n_calls,
+           cpu = hone_median(lane->cpu, lane->n) * n_calls;
+    double room = 1.3 * wall * (double)run->judge->machine.n_cores + 5e6 * (double)lane->n_subs;
+    if (cpu > room)
+        hone_end_set(ret, HONE_REASON_CLOCKS_DISAGREE,
+                     "%.3g ms of CPU time in %.3g ms on %lld cores: work goes on after the call",
+                     cpu / 1e6, wall / 1e6, (long long)run->judge->machine.n_cores);
+}
+
+static int report_bound(const struct run *run, struct hone_workload_report *ret,
+                        struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    double bytes = 0, flops = 0;
+    int code = judge->task->bytes != NULL ? hone_task_eval(judge->task, judge->task->bytes,
+                                                           run->plan->workload, &bytes, err)
+                                          : 0;
+    if (code == 0 && judge->task->flops != NULL)
+        code = hone_task_eval(judge->task, judge->task->flops, run->plan->workload, &flops, err);
+    if (code < 0)
+        return code;
+    int64_t in_flight =
+        hone_judge_set_bytes(judge, run->plan->workload) * run->judge->frame.layout.n_sets;
+    bool is_in_cache = !judge->task->is_cold && in_flight <= 2 * judge->machine.cache_bytes;
+    double rate = is_in_cache ? fmax(judge->machine.cache_rate, judge->machine.memory_rate)
+                              : judge->machine.memory_rate;
+    double bytes_ns = rate > 0 ? bytes / rate * 1e9 : 0;
+    double flops_ns = judge->machine.flops > 0 ? flops / judge->machine.flops * 1e9 : 0;
+    ret->bound_ns = fmax(bytes_ns, flops_ns);
+    ret->bound_by = bytes_ns >= flops_ns ? "bytes" : "flops";
+    double median = hone_median(run->lanes[0].wall, run->lanes[0].n);
+    ret->percent_of_bound = median > 0 ? 100 * ret->bound_ns / median : 0;
+    return 0;
+}
+
+static void report_axes(const struct run *run, struct hone_workload_report *ret)
+{
+    const struct hone_task *task = run->judge->task;
+    ret->id = run->plan->workload->id;
+    ret->is_hidden = run->plan->workload->is_hidden;
+    ret->axes = hone_json_new_object(); /* freed with the report's text (judge.c) */
+    for (size_t i = 0; i < task->n_axes; i++)
+        hone_json_set_i64(ret->axes, task->axes[i].name, run->plan->workload->axes[i]);
+}
+
+int hone_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
+                    struct hone_workload_report *ret_report, struct hone_end *ret,
+                    struct hone_err *err)
+{
+    struct run run = {.judge = judge, .plan = plan, .n_lanes = judge->n_slots};
+    for (size_t i = 0; i < run.n_lanes; i++)
+        run.lanes[i].slot = &judge->slots[i];
+    *ret = (struct hone_end)HONE_END_INIT;
+    int64_t steal[2] = {0}, total[2] = {0};
+    hone_machine_steal(&steal[0], &total[0]);
+    int code = prepare(&run, ret, err);
+    int64_t start_ns = hone_now_ns();
+    while (code == 0 && hone_end_is_good(ret) && !is_done(&run, start_ns)) {
+        code = one_round(&run, ret, err);
+        hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.n_rounds,
+                            (int64_t)plan->max_pairs, "");
+    }
+    free(run.flush);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    hone_machine_steal(&steal[1], &total[1]);
+    *ret_report = (struct hone_workload_report){0};
+    int64_t ticks = total[1] - total[0];
+    ret_report->steal_percent =
+        ticks > 0 ? 100.0 * (double)(steal[1] - steal[0]) / (double)ticks : 0;
+    report_axes(&run, ret_report);
+    report_times(&run, ret_report);
+    report_ratios(&run, ret_report);
+    check_clocks(&run, ret);
+    return report_bound(&run, ret_report, err);
+}
