@@ -1,0 +1,21 @@
+/* Kernels that no task may accept, made from a task's signature alone.
+ *
+ * Each is an ordinary cpu candidate: what a lazy or a clever author would hand in instead of the computation. Those that start from the
+ * right answer contain the naive kernel under another name. */
+#ifndef HONE_TOOLS_BAD_KERNELS_H
+#define HONE_TOOLS_BAD_KERNELS_H
+
+#include "workspace/task/task.h"
+
+struct hone_bad_kernel {
+    const char *name;    /* "zeros" */
+    const char *meaning; /* one sentence */
+    /* Owned text, or NULL when the task has nothing for it (no steps, no float input). naive is borrowed. */
+    char *(*make)(const struct hone_task *task, const char *naive);
+    bool is_lower_precision; /* may pass where the task allows lower precision */
+};
+
+extern const struct hone_bad_kernel hone_bad_kernels[];
+extern const size_t hone_n_bad_kernels;
+
+#endif
