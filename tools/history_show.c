@@ -2,8 +2,8 @@
  *
  * A version's trailers say what its first measurement found; later ones are evidence. Both are
  * shown, and `best` names the measurement of the highest tier. The cursor is opaque to clients: an
- * offset into the list, which is newest first, with the id of the newest version at the time, so
- * that a page does not shift when new versions arrive. */
+ * offset into the list, which is newest first; versions that arrive between two pages shift it, so
+ * that one may be seen twice, never missed. */
 #include "tools/kernel.h"
 
 #include <stdio.h>
@@ -132,6 +132,7 @@ struct page {
     const char *rev;
     size_t offset; /* of the next version to look at */
     struct version_row *rows;
+    size_t *ends; /* offset behind each row */
     size_t n;
     bool is_end;
 };
@@ -172,9 +173,11 @@ static int read_page(struct hone_tool_ctx *ctx, struct page *page, struct hone_e
                 return 0;
             }
             page->offset++;
-            if (page->in->task == NULL ||
-                (versions[i].task != NULL && strcmp(versions[i].task, page->in->task) == 0))
-                fill_row(&versions[i], ctx->pool, &page->rows[page->n++]);
+            if (page->in->task != NULL &&
+                (versions[i].task == NULL || strcmp(versions[i].task, page->in->task) != 0))
+                continue;
+            page->ends[page->n] = page->offset;
+            fill_row(&versions[i], ctx->pool, &page->rows[page->n++]);
         }
     }
     return 0;
@@ -204,6 +207,7 @@ static int list(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     if (rc < 0)
         return rc;
     page.rows = hone_pool_alloc(ctx->pool, (size_t)in->limit * sizeof(*page.rows));
+    page.ends = hone_pool_alloc(ctx->pool, (size_t)in->limit * sizeof(*page.ends));
     rc = read_page(ctx, &page, err);
     if (rc < 0)
         return rc;
@@ -218,11 +222,8 @@ static int list(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
            hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) + 80 > budget)
         out->versions.n--;
     kept = out->versions.n;
-    if (kept < page.n &&
-        in->task == NULL) /* the rest is the next page's: without a filter rows are offsets */
-        page.offset -= page.n - kept;
-    else if (kept < page.n)
-        page.n = kept;
+    if (kept < page.n) /* the rest is the next page's */
+        page.offset = page.ends[kept - 1];
     out->next_cursor =
         page.is_end && kept == page.n ? NULL : hone_pool_printf(ctx->pool, "v1-%zu", page.offset);
     out->head.summary = hone_pool_printf(ctx->pool, "%zu version%s%s", kept, kept == 1 ? "" : "s",

@@ -47,12 +47,15 @@ static bool is_comment(const char *at)
     return at[0] == '/' && (at[1] == '/' || at[1] == '*');
 }
 
-static const char *skip_string(const char *at)
+static const char *skip_string(const char *at, int64_t *line)
 {
     char quote = *at++;
 
-    while (*at != '\0' && *at != quote && *at != '\n')
-        at += at[0] == '\\' && at[1] != '\0' && at[1] != '\n' ? 2 : 1;
+    while (*at != '\0' && *at != quote && *at != '\n') {
+        if (at[0] == '\\' && at[1] != '\0')
+            *line += *++at == '\n';
+        at++;
+    }
     return *at == quote ? at + 1 : at;
 }
 
@@ -88,7 +91,7 @@ static bool next_directive(struct scan *s, struct directive *ret)
             s->at = skip_comment(s->at, &s->line);
         } else if (*s->at == '"' || *s->at == '\'') {
             s->is_line_start = false;
-            s->at = skip_string(s->at);
+            s->at = skip_string(s->at, &s->line);
         } else {
             s->is_line_start = s->is_line_start && isspace((unsigned char)*s->at);
             s->at++;
