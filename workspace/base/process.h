@@ -5,7 +5,8 @@
  * reaped: its group, its session, its descendants, and daemons that left both (found as orphans of
  * this program, which hone_process_init makes a subreaper, by the variable HONE_PROCESS in their
  * environment). A program that wipes its environment, forks twice and calls setsid within
- * microseconds can still escape: hostile code belongs into a jail with a pid namespace. No shell is
+ * microseconds can still escape: hostile code belongs into a jail with a pid namespace. A daemon
+ * that ends by itself before its starter does stays a zombie until this program ends. No shell is
  * involved: argv is an array. */
 #ifndef HONE_BASE_PROCESS_H
 #define HONE_BASE_PROCESS_H

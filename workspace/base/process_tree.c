@@ -26,6 +26,7 @@
 #define MAX_SEEN    65536
 #define MAX_ROUNDS  64
 #define SWEEP_MS    2000
+#define EXEC_MS     20
 #define PROC_BYTES  (1u << 20)
 #define MAX_RECURSE 4096
 
@@ -202,20 +203,29 @@ void hone_process_tree_kill(struct hone_process_tree *tree)
 
 /* ---- orphans ---- */
 
-static bool has_marker(pid_t pid, const char *marker)
+enum mark {
+    MARK_OTHER,
+    MARK_OURS,
+    MARK_UNKNOWN /* no environment: wiped, or in the middle of an exec */
+};
+
+static enum mark mark_of(pid_t pid, const char *marker)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
     HONE_AUTOFREE char *text = NULL;
     size_t len;
     if (hone_file_read(path, PROC_BYTES, &text, &len, NULL) < 0)
-        return false;
-    return memmem(text, len, marker, strlen(marker)) != NULL;
+        return MARK_OTHER;
+    if (len == 0)
+        return MARK_UNKNOWN;
+    return memmem(text, len, marker, strlen(marker)) != NULL ? MARK_OURS : MARK_OTHER;
 }
 
 struct sweep {
     struct hone_process_tree *tree;
-    size_t n_left;
+    bool has_found;   /* something of ours: its children may become ours next, look again */
+    bool has_unknown; /* something that may yet show a mark */
 };
 
 static void sweep_one(void *arg, pid_t pid)
@@ -225,34 +235,38 @@ static void sweep_one(void *arg, pid_t pid)
     struct stat_line line;
     if (pid == getpid() || pid == tree->leader || !read_stat(pid, &line))
         return;
+    bool is_child = line.parent == getpid();
     if (!was_seen(tree, pid, line.start) && line.session != tree->leader &&
-        line.group != tree->leader && !has_marker(pid, tree->marker))
-        return;
+        line.group != tree->leader) {
+        enum mark mark = line.state == 'Z' ? MARK_OTHER : mark_of(pid, tree->marker);
+        s->has_unknown |= mark == MARK_UNKNOWN && is_child;
+        if (mark != MARK_OURS)
+            return;
+    }
     /* Noted, because a dead process has no environment any more. */
     struct descent d = {.tree = tree};
     descend(&d, pid);
-    struct process p = {.pid = pid, .start = line.start};
-    send(&p, SIGKILL);
     for (size_t i = 0; i < n_seen(tree); i++)
         send(seen_at(tree, i), SIGKILL);
-    if (line.parent == getpid() && waitpid(pid, NULL, WNOHANG) == pid)
-        return;
-    if (line.state != 'Z' || line.parent == getpid())
-        s->n_left++;
+    if (is_child)
+        waitpid(pid, NULL, WNOHANG);
+    s->has_found |= is_child || line.state != 'Z';
 }
 
 void hone_process_tree_sweep(struct hone_process_tree *tree)
 {
     int is_subreaper = 0;
     prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
-    int64_t deadline = hone_deadline_in_ms(SWEEP_MS);
-    for (int64_t pause_ns = 100000;; pause_ns *= 2) {
+    int64_t deadline = hone_deadline_in_ms(SWEEP_MS), exec_deadline = hone_deadline_in_ms(EXEC_MS);
+    for (int64_t pause_ns = 50000;; pause_ns *= 2) {
         struct sweep s = {.tree = tree};
         if (is_subreaper)
             each_child(getpid(), sweep_one, &s);
         else
             each_number("/proc", sweep_one, &s);
-        if (s.n_left == 0 || hone_now_ns() > deadline)
+        if (!s.has_found && !(s.has_unknown && hone_now_ns() < exec_deadline))
+            return;
+        if (hone_now_ns() > deadline)
             return;
         if (pause_ns > 20 * HONE_NS_PER_MS)
             pause_ns = 20 * HONE_NS_PER_MS;
