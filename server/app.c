@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "agents/search.h"
 #include "server/jobs.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -15,6 +16,7 @@ struct hone_runtime {
 
 static const struct hone_tool_set *const tool_sets[] = {
     &hone_tool_set_kernel,
+    &hone_tool_set_agents,
 };
 
 /* The first row whose wanted flags are set and whose unwanted ones are not. */
@@ -77,7 +79,7 @@ static int open_parts(struct hone_runtime *runtime, const struct hone_app_spec *
     if (rc < 0)
         return rc;
     app->jobs = hone_jobs_new(app, runtime->lanes[HONE_LANE_JOBS]);
-    return 0;
+    return hone_search_host_new(app, &app->searches, err);
 }
 
 int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **ret,
@@ -106,11 +108,29 @@ struct hone_workers *hone_runtime_lane(struct hone_runtime *runtime, enum hone_l
     return runtime->lanes[lane];
 }
 
+/* Asks every search to stop and waits for their threads. */
+static bool stop_searches(struct hone_search_host *searches, int64_t deadline_ns)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    bool is_quiet = true;
+    struct hone_search_state *list;
+    hone_search_host_stop_all(searches);
+    size_t n = hone_search_host_list(searches, pool, &list);
+    for (size_t i = 0; i < n; i++) {
+        struct hone_search_state state = {.status = "running"};
+        int rc = hone_search_host_wait(searches, list[i].id, deadline_ns, pool, &state, NULL);
+        is_quiet = is_quiet && (rc < 0 || strcmp(state.status, "running") != 0);
+    }
+    return is_quiet;
+}
+
 bool hone_runtime_stop(struct hone_runtime *runtime, int64_t deadline_ns)
 {
     bool is_quiet = true;
     if (runtime->app.jobs)
         hone_jobs_cancel_all(runtime->app.jobs);
+    if (runtime->app.searches)
+        is_quiet = stop_searches(runtime->app.searches, deadline_ns);
     for (size_t i = 0; i < HONE_N_LANES; i++)
         is_quiet = hone_workers_stop(runtime->lanes[i], deadline_ns) && is_quiet;
     return is_quiet;
@@ -121,6 +141,7 @@ void hone_runtime_close(struct hone_runtime *runtime)
     if (!runtime)
         return;
     HONE_BUG_ON(!hone_runtime_stop(runtime, hone_deadline_in_ms(3600000)));
+    hone_search_host_free(runtime->app.searches);
     hone_jobs_free(runtime->app.jobs);
     for (size_t i = 0; i < HONE_N_LANES; i++)
         hone_workers_free(runtime->lanes[i]);

@@ -1,0 +1,232 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agents/search.h"
+#include "server/stop.h"
+#include "server/verb.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/process.h"
+
+struct args {
+    struct hone_common_args common;
+    const char *task, *target, *policy, *coder, *name;
+    int64_t wall_ms, evaluations, disk_mib, seed;
+    double stop_at;
+    bool json, quiet;
+};
+
+static const char *const target_names[] = {"cpu", NULL};
+
+static const struct hone_opt opts[] = {
+    HONE_OPT(struct args, task, "task", "TASK", "Task to make fast (hone task list).",
+             .is_positional = true, .is_required = true),
+    HONE_OPTS_COMMON(struct args),
+    HONE_OPT(struct args, target, "target", "TARGET", "Where kernels run.", .fallback = "cpu",
+             .choices = target_names),
+    HONE_OPT(struct args, wall_ms, "budget-wall", "TIME", "Stop after this time: 90s, 10m, 8h.",
+             .is_duration = true),
+    HONE_OPT(struct args, evaluations, "budget-evaluations", "N",
+             "Stop after so many evaluations."),
+    HONE_OPT(struct args, disk_mib, "budget-disk", "MIB",
+             "Stop when the workspace's .hone folder is this large."),
+    HONE_OPT(struct args, policy, "policy", "NAME",
+             "How the next step is chosen: puct, greedy, random, ucb, chain."),
+    HONE_OPT(struct args, coder, "coder", "NAME", "Who edits the source: rules."),
+    HONE_OPT(struct args, name, "name", "NAME",
+             "Name of the search: its branch is search/NAME. Default: the task."),
+    HONE_OPT(struct args, seed, "seed", "N", "Seed of the planner's choices.", .fallback = "1"),
+    HONE_OPT(struct args, stop_at, "stop-at", "PERCENT",
+             "Stop at this share of what the machine allows; 0: 95."),
+    HONE_OPT_JSON(struct args),
+    HONE_OPT(struct args, quiet, "quiet", NULL, "No progress on stderr."),
+};
+
+struct view { /* progress on stderr */
+    bool is_terminal, is_quiet, is_shown;
+    int64_t next_ns;
+    char last[300], best_commit[48];
+    double best_ratio;
+    int64_t evaluations;
+};
+
+#define BAR_CELLS 20
+
+static void draw(struct view *view, const struct hone_search_progress *p, const char *text)
+{
+    double share = p->budget_wall_ms > 0 ? (double)p->elapsed_ms / (double)p->budget_wall_ms : 0;
+    size_t n = share >= 1 ? BAR_CELLS : (size_t)(share * BAR_CELLS);
+    char cells[BAR_CELLS + 1];
+    memset(cells, '#', n);
+    memset(cells + n, '.', BAR_CELLS - n);
+    cells[BAR_CELLS] = '\0';
+    fprintf(stderr, "\r\033[K[%s] %.100s", cells, text);
+    fflush(stderr);
+    view->is_shown = true;
+}
+
+/* Steps are shown as they come; repeated texts twice a second at most. */
+static void on_progress(void *arg, const struct hone_search_progress *p)
+{
+    struct view *view = arg;
+    char text[300];
+    snprintf(view->best_commit, sizeof(view->best_commit), "%s",
+             p->best_commit ? p->best_commit : "");
+    view->best_ratio = p->best_ratio;
+    view->evaluations = p->evaluations;
+    snprintf(text, sizeof(text), "%5.1f s  %-8s %4lld evaluations  best %.4gx  %s",
+             (double)p->elapsed_ms / 1000, p->phase ? p->phase : "", (long long)p->evaluations,
+             p->best_ratio, p->message ? p->message : "");
+    int64_t now = hone_now_ns();
+    const char *message = p->message ? p->message : "";
+    bool is_new = strncmp(view->last, message, sizeof(view->last) - 1) != 0;
+    if (view->is_quiet || (!is_new && now < view->next_ns))
+        return;
+    view->next_ns = now + HONE_NS_PER_S / 2;
+    snprintf(view->last, sizeof(view->last), "%s", message);
+    if (view->is_terminal)
+        draw(view, p, text);
+    else
+        hone_say("%s", text);
+}
+
+static void clear(struct view *view)
+{
+    if (view->is_shown)
+        fputs("\r\033[K", stderr);
+    view->is_shown = false;
+}
+
+static void print_table(const struct args *args, const struct hone_search_result *r)
+{
+    printf("task             %s (%s)\n", r->task, r->target);
+    if (r->baseline_ns > 0 && r->best_ns > 0)
+        printf("baseline         %.6g us\nbest             %.6g us\n", r->baseline_ns / 1000,
+               r->best_ns / 1000);
+    if (isfinite(r->speedup) && r->ci.n == 2)
+        printf("speedup          %.3fx   95 %% interval %.3f to %.3f, confirmed with fresh data\n",
+               r->speedup, r->ci.v[0], r->ci.v[1]);
+    if (r->percent_of_bound > 0)
+        printf("of the machine   %.1f %% of what bytes and operations allow\n",
+               r->percent_of_bound);
+    printf("evaluations      %lld (", (long long)r->evaluations);
+    const struct hone_search_count *count = r->verdicts.v;
+    for (size_t i = 0; i < r->verdicts.n; i++)
+        printf("%s%lld %s", i ? ", " : "", (long long)count[i].n, count[i].verdict);
+    printf(")\nstopped          %s after %.1f s\n", r->why_stopped ? r->why_stopped : "",
+           (double)r->wall_ms / 1000);
+    if (!r->best_commit)
+        return;
+    printf("best version     %s\n\n", r->best_commit);
+    printf("how it came about:  git -C %s log --stat search/%s\n", args->common.workspace, r->name);
+    printf("its source:         hone show search/%s --source --workspace %s\n", r->name,
+           args->common.workspace);
+}
+
+static int report(const struct args *args, const struct hone_search_result *result,
+                  struct hone_err *err)
+{
+    if (!args->json) {
+        print_table(args, result);
+        return hone_print("", err);
+    }
+    HONE_AUTOJSON struct hone_json *json =
+        hone_fields_encode(result, hone_search_result_fields, hone_search_n_result_fields);
+    HONE_AUTOFREE char *text = hone_json_print(json);
+    int rc = hone_print(text, err);
+    return rc < 0 ? rc : hone_print("\n", err);
+}
+
+static int interrupted(const struct args *args, const struct view *view, struct hone_err *err)
+{
+    hone_say("stopped after %lld evaluations; everything finished is kept. The same command goes "
+             "on from here.",
+             (long long)view->evaluations);
+    if (view->best_commit[0])
+        hone_say("best so far (screened, not confirmed): %.4gx, commit %s; confirm it with\n"
+                 "  hone call kernel_evaluate "
+                 "'{\"task\":\"%s\",\"commit\":\"%s\",\"tier\":\"confirm\"}' --workspace %s",
+                 view->best_ratio, view->best_commit, args->task, view->best_commit,
+                 args->common.workspace);
+    if (args->json) {
+        HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
+        hone_json_set_str(json, "task", args->task);
+        hone_json_set_str(json, "target", args->target);
+        hone_json_set_str(json, "why_stopped", "cancelled");
+        hone_json_set_i64(json, "evaluations", view->evaluations);
+        if (view->best_commit[0])
+            hone_json_set_str(json, "best_commit", view->best_commit);
+        HONE_AUTOFREE char *text = hone_json_print(json);
+        printf("%s\n", text);
+    }
+    int rc = hone_print("", err);
+    return rc < 0 ? rc : hone_code_exit(HONE_E_CANCEL);
+}
+
+static void on_stop(void *arg)
+{
+    hone_say("\nstopping; press Ctrl-C twice more to leave at once");
+    hone_cancel_set(arg);
+}
+
+static int search(const struct args *args, struct hone_runtime *runtime,
+                  const struct hone_cancel *cancel, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_tool_ctx ctx = {
+        .app = hone_runtime_app(runtime), .pool = pool, .cancel = cancel, .caller = "cli"};
+    struct view view = {.is_terminal = isatty(STDERR_FILENO) == 1, .is_quiet = args->quiet};
+    const struct hone_search_options options = {
+        .task = args->task,
+        .target = args->target,
+        .policy = args->policy,
+        .coder = args->coder,
+        .name = args->name,
+        .budget_wall_ms = args->wall_ms,
+        .budget_evaluations = args->evaluations,
+        .budget_disk_bytes = args->disk_mib << 20,
+        .seed = args->seed,
+        .stop_at_percent_of_bound = args->stop_at,
+    };
+    struct hone_search_result result;
+    int rc = hone_search_run(&ctx, &options, on_progress, &view, &result, err);
+    clear(&view);
+    if (rc == HONE_E_CANCEL)
+        return interrupted(args, &view, err);
+    return rc < 0 ? rc : report(args, &result, err);
+}
+
+static int run(const void *arg, struct hone_err *err)
+{
+    const struct args *args = arg;
+    struct hone_cancel cancel;
+    if (args->wall_ms == 0 && args->evaluations == 0 && args->disk_mib == 0)
+        return hone_fail(err, HONE_E_ARG,
+                         "a search needs a cap; say for example --budget-wall 60s");
+    int rc = hone_cancel_init(&cancel, err);
+    if (rc < 0)
+        return rc;
+    hone_stop_block();
+    HONE_CLEANUP(hone_stop_free_ptr) struct hone_stop *stop = NULL;
+    HONE_CLEANUP(hone_runtime_close_ptr) struct hone_runtime *runtime = NULL;
+    rc = hone_open_runtime(&args->common, &runtime, err);
+    if (rc == 0)
+        rc = hone_stop_watch(on_stop, &cancel, &stop, err);
+    return rc < 0 ? rc : search(args, runtime, &cancel, err);
+}
+
+const struct hone_verb hone_verb_search = {
+    .name = "search",
+    .summary = "Search for a faster version of a task, under a budget.",
+    .description =
+        "Planner and coder in a loop: each step is a version, verified and timed, and a commit. "
+        "What is printed at the end was\n"
+        "confirmed with fresh data. Ctrl-C stops it; the same command goes on where it was.",
+    .example = "hone search softmax --budget-wall 60s",
+    .opts = opts,
+    .n_opts = HONE_COUNTOF(opts),
+    .args_size = sizeof(struct args),
+    .run = run,
+};
