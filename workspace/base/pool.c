@@ -97,6 +97,7 @@ char *hone_pool_strndup(struct hone_pool *pool, const char *text, size_t len)
 
 char *hone_pool_printf(struct hone_pool *pool, const char *fmt, ...)
 {
+    HONE_BUG_ON(fmt == NULL); /* tells gcc's sanitizer build, which warns else */
     va_list args, again;
     va_start(args, fmt);
     va_copy(again, args);
