@@ -1,7 +1,12 @@
 /* Building C sources inside the jail: candidates, baselines, oracles.
  *
- * Objects are cached by (compiler version, CPU flags, options, source) in cache_dir. Diagnostics are parsed from gcc's JSON or text
- * output. #include of anything outside the compiler's own headers finds nothing. Runner main thread; blocks. */
+ * Objects are cached by (compiler, CPU, options, prologue, source) in cache_dir. The object is read
+ * as data, never loaded here. #include of anything outside the compiler's own headers finds
+ * nothing. The compiler is /usr/bin/cc, or what HONE_CC in the runner's environment names.
+ *
+ * That a source does not build is a result (ret->reason), not an error: COMPILE, LINK, NO_SYMBOL,
+ * COMPILE_TIMEOUT, TOO_LARGE, OOM, FORBIDDEN, BAD_FLAG, NO_JAIL; report.log then says more. Errors
+ * are what hone or the machine failed at. Runner main thread; blocks until deadline_ns at most. */
 #ifndef HONE_RUNNER_BUILD_H
 #define HONE_RUNNER_BUILD_H
 
@@ -10,27 +15,30 @@
 #include "tools/runner/jail.h"
 
 struct hone_build_request {
-    const char *arm;          /* for diagnostics */
-    const char *prologue;     /* text compiled in front (tunables, oracle preamble); may be NULL. Line numbers of source stay right (#line) */
-    const char *source;       /* C text */
-    const char *const *flags; /* besides the standard -O3 -march=native -fPIC -shared -fopenmp ...; NULL-terminated, may be NULL */
+    const char *arm;      /* for diagnostics */
+    const char *prologue; /* text compiled in front (tunables, oracle preamble); may be NULL. Line
+                             numbers of source stay right (#line) */
+    const char *source;   /* C text */
+    const char *const *flags; /* besides the standard -O3 -march=native -fPIC -shared -fopenmp ...;
+                                 NULL-terminated, may be NULL */
     const char *symbol;       /* must be exported, else reason no_symbol */
     bool want_remarks;        /* vectorisation remarks by line (an extra clang or gcc run) */
     const char *rung;
     bool allow_weak;
-    const char *cache_dir;    /* NULL: none */
-    const char *scratch_dir;  /* folder for this build, made by the caller */
+    const char *cache_dir;   /* NULL: none */
+    const char *scratch_dir; /* folder for this build, made by the caller */
     int64_t deadline_ns;
 };
 
 struct hone_build {
-    enum hone_reason reason;  /* HONE_REASON_BUILT or why not */
-    char *object_path;        /* owned; NULL when not built */
+    enum hone_reason reason;         /* HONE_REASON_BUILT or why not */
+    char *object_path;               /* owned; NULL when not built */
     struct hone_build_report report; /* strings in the pool */
     struct hone_array remarks;       /* of struct hone_remark */
     const char *rung;
 };
 
-int hone_build_run(const struct hone_build_request *req, struct hone_pool *pool, struct hone_build *ret, struct hone_err *err);
+int hone_build_run(const struct hone_build_request *req, struct hone_pool *pool,
+                   struct hone_build *ret, struct hone_err *err);
 
 #endif
