@@ -1,0 +1,38 @@
+/* What limits a version: a rule tree over features. The first rule that fires is the class; the
+ * later ones are kept as well.
+ *
+ * Order matters: causes before symptoms. Thresholds are starting points. Every answer carries the
+ * rule's text and the values that fired. */
+#ifndef HONE_AGENTS_BOTTLENECK_H
+#define HONE_AGENTS_BOTTLENECK_H
+
+#include "agents/features.h"
+
+enum hone_class {
+    HONE_CLASS_NEAR_ROOF,
+    HONE_CLASS_STRIDED,        /* the inner loop jumps through memory */
+    HONE_CLASS_PARALLELISM,    /* cores are idle */
+    HONE_CLASS_CALLS,          /* a scalar math call per element */
+    HONE_CLASS_CHAIN,          /* additions wait for each other */
+    HONE_CLASS_SCALAR,         /* not vectorised */
+    HONE_CLASS_EXCESS_TRAFFIC, /* copies, repeated passes */
+    HONE_CLASS_NO_REUSE,       /* operands are loaded again and again */
+    HONE_CLASS_INDIRECT,
+    HONE_CLASS_MEMORY, /* bytes are the roof and it is near */
+    HONE_CLASS_COMPUTE,
+    HONE_CLASS_MIXED,
+    HONE_N_CLASSES
+};
+
+struct hone_finding {
+    enum hone_class class_id;
+    const char *rule;   /* constant text */
+    const char *values; /* in the pool: "threads_busy=1 cores=2" */
+};
+
+const char *hone_class_name(enum hone_class class_id);
+/* Fills in the rules that fire, in order; at least one (mixed). Returns how many. */
+size_t hone_bottlenecks(const struct hone_features *f, struct hone_pool *pool,
+                        struct hone_finding ret[HONE_N_CLASSES]);
+
+#endif

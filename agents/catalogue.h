@@ -1,0 +1,38 @@
+/* The strategy catalogue for plain C on a CPU: what can be tried, when, what it should bring, and
+ * what must move if it was really done.
+ *
+ * Gains are log2 of the expected speed-up: working guesses that seed priors (two
+ * pseudo-observations), not results. A strategy without a rewrite is offered to outside agents
+ * only. */
+#ifndef HONE_AGENTS_CATALOGUE_H
+#define HONE_AGENTS_CATALOGUE_H
+
+#include "agents/bottleneck.h"
+
+enum hone_tri { HONE_TRI_FALSE, HONE_TRI_UNKNOWN, HONE_TRI_TRUE };
+enum hone_mechanism {
+    HONE_RAISE, /* uses a resource more: pointless when that is saturated */
+    HONE_CUT    /* asks for less: pointless when traffic or work is already at the least */
+};
+
+struct hone_strategy {
+    const char *id; /* "C08" */
+    const char *words;
+    enum hone_mechanism mechanism;
+    enum hone_class helps[4];
+    size_t n_helps;
+    double low, gain, high; /* log2 */
+    enum hone_feature_id must_move;
+    int direction; /* +1 up, -1 down */
+    const char *params;
+    /* Precondition over features; NULL: always. */
+    enum hone_tri (*fits)(const struct hone_features *f);
+};
+
+extern const struct hone_strategy hone_strategies[];
+extern const size_t hone_n_strategies;
+const struct hone_strategy *hone_strategy_find(const char *id); /* NULL: none */
+/* Index in the table; hone_n_strategies when unknown. */
+size_t hone_strategy_index(const char *id);
+
+#endif

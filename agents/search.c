@@ -1,0 +1,377 @@
+/* The search: options, loop, stop rules, result. See search.h.
+ *
+ * Order of work: the baseline first; then expansions; a new best that is clearly ahead gets a
+ * longer look (decide) while a sixth of the wall budget lasts for that; when expansions stop
+ * paying, the tunables of the best are swept; a quarter of the wall budget is kept back for the
+ * confirmation. Stop rules are looked at between evaluations, so that a budget is passed by one
+ * evaluation at most. */
+#include "agents/search_internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+#include "workspace/base/log.h"
+
+#define RESERVE_SHARE 0.25
+#define DECIDE_SHARE  0.17
+#define DECIDE_AHEAD_LOG2                                                                          \
+    0.15 /* a new best this much ahead of the last decided one is looked at longer */
+#define SWEEP_AFTER       4 /* expansions without a new best */
+#define PLATEAU_AFTER     24
+#define SMALL_WALL_MS     180000
+#define SMALL_EVALUATIONS 40
+#define DISK_CHECK_EVERY  8
+
+static const struct hone_field count_fields[] = {
+    HONE_FIELD(struct hone_search_count, verdict, .required = true, .help = "Verdict word."),
+    HONE_FIELD(struct hone_search_count, n, .required = true,
+               .help = "How many evaluations ended so."),
+};
+
+#define ROW(member, ...) HONE_FIELD(struct hone_search_result, member, __VA_ARGS__)
+const struct hone_field hone_search_result_fields[] = {
+    ROW(task, .required = true, .help = "Task."),
+    ROW(target, .required = true, .help = "Target."),
+    ROW(name, .help = "Search name: the branch is search/NAME."),
+    ROW(baseline_ns, .unit = "ns",
+        .help = "One call of the baseline, geometric mean over the workloads of the confirmation."),
+    ROW(best_ns, .unit = "ns", .help = "One call of the best version, in the same run."),
+    ROW(speedup, .help = "Confirmed geometric-mean ratio, baseline over best."),
+    ROW(ci, .help = "Its 95 % interval: low, high."),
+    ROW(evaluations, .help = "Evaluations that were run."),
+    ROW(verdicts, HONE_OF(struct hone_search_count, count_fields), .help = "How they ended."),
+    ROW(best_commit, .help = "Commit of the best version."),
+    ROW(percent_of_bound, .help = "100 * physics floor / time of the best version."),
+    ROW(verdict, .help = "Verdict of the confirmation."),
+    ROW(why_stopped,
+        .help = "budget_wall, budget_evaluations, budget_disk, near_roof, plateau, exhausted."),
+    ROW(summary, .help = "One line."),
+    ROW(is_resumed, .help = "It went on from an earlier run's records."),
+    ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
+};
+const size_t hone_search_n_result_fields = HONE_COUNTOF(hone_search_result_fields);
+
+/* ---- clocks and budgets ---- */
+
+int64_t hone_search_elapsed_ms(const struct hone_search *s)
+{
+    return s->elapsed_before_ms + (hone_now_ns() - s->start_ns) / HONE_NS_PER_MS;
+}
+
+int64_t hone_search_left_ms(const struct hone_search *s)
+{
+    if (s->options->budget_wall_ms <= 0)
+        return INT64_MAX;
+    return hone_max_i64(0, s->options->budget_wall_ms - hone_search_elapsed_ms(s));
+}
+
+int64_t hone_search_reserve_ms(const struct hone_search *s)
+{
+    if (s->options->budget_wall_ms <= 0)
+        return 0;
+    return hone_min_i64(120000, (int64_t)(RESERVE_SHARE * (double)s->options->budget_wall_ms));
+}
+
+void hone_search_tell(struct hone_search *s, const char *fmt, ...)
+{
+    if (!s->on_progress)
+        return;
+    char message[240];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof(message), fmt, args);
+    va_end(args);
+    const struct hone_node *best =
+        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+    s->on_progress(s->progress_arg, &(struct hone_search_progress){
+                                        .task = s->task->name,
+                                        .phase = s->phase,
+                                        .message = message,
+                                        .evaluations = s->n_evaluations,
+                                        .elapsed_ms = hone_search_elapsed_ms(s),
+                                        .budget_wall_ms = s->options->budget_wall_ms,
+                                        .best_ratio = best ? exp2(best->value) : 1,
+                                        .best_commit = best ? best->commit : NULL,
+                                    });
+}
+
+static int64_t tree_bytes(const char *path, int depth)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const char **names = NULL;
+    size_t n = 0;
+    int64_t bytes = 0;
+    if (depth > 8 || hone_list_dir(path, pool, &names, &n, NULL) < 0)
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        HONE_AUTOFREE char *child = hone_path_join(path, names[i], NULL);
+        struct stat st;
+        if (lstat(child, &st) < 0)
+            continue;
+        bytes += S_ISDIR(st.st_mode) ? tree_bytes(child, depth + 1) : (int64_t)st.st_blocks * 512;
+    }
+    return bytes;
+}
+
+static bool is_disk_spent(const struct hone_search *s)
+{
+    if (s->options->budget_disk_bytes <= 0 || s->n_evaluations % DISK_CHECK_EVERY != 0)
+        return false;
+    HONE_AUTOFREE char *path = hone_path_join(hone_workspace_dir(s->ctx->app->ws), ".hone", NULL);
+    return tree_bytes(path, 0) > s->options->budget_disk_bytes;
+}
+
+static const char *why_stop(const struct hone_search *s)
+{
+    const struct hone_node *best =
+        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+    double stop_at =
+        s->options->stop_at_percent_of_bound > 0 ? s->options->stop_at_percent_of_bound : 95;
+    if (s->options->budget_evaluations > 0 &&
+        s->n_evaluations + 1 >= s->options->budget_evaluations)
+        return "budget_evaluations";
+    if (hone_search_left_ms(s) != INT64_MAX &&
+        hone_search_left_ms(s) < hone_search_reserve_ms(s) + s->longest_screen_ms)
+        return "budget_wall";
+    if (is_disk_spent(s))
+        return "budget_disk";
+    if (best && hone_feature_or(&best->features, HONE_F_PERCENT_OF_BOUND, 0) >= stop_at)
+        return "near_roof";
+    if (s->tree.n_since_best >= PLATEAU_AFTER)
+        return "plateau";
+    return NULL;
+}
+
+/* ---- loop ---- */
+
+static double last_decided(const struct hone_search *s)
+{
+    double value = 0;
+    for (int i = 0; i < s->tree.n_nodes; i++)
+        if (s->tree.nodes[i]->is_decided && !s->tree.nodes[i]->is_refuted &&
+            s->tree.nodes[i]->value > value)
+            value = s->tree.nodes[i]->value;
+    return value;
+}
+
+static bool wants_decide(const struct hone_search *s, const struct hone_node *best)
+{
+    if (best->is_decided || best->index == 0 || best->value < last_decided(s) + DECIDE_AHEAD_LOG2)
+        return false;
+    int64_t wall = s->options->budget_wall_ms;
+    /* right after a jump more is to come: look when at least one expansion brought nothing */
+    return s->tree.n_since_best >= 1 &&
+           (wall <= 0 || (double)s->decide_ms < DECIDE_SHARE * (double)wall);
+}
+
+static bool wants_sweep(const struct hone_search *s, const struct hone_node *best, bool is_last)
+{
+    if (best->is_swept || best->n_tunables == 0)
+        return false;
+    int64_t wall = s->options->budget_wall_ms;
+    bool is_late = wall > 0 && hone_search_elapsed_ms(s) > wall * 45 / 100;
+    return is_last || is_late || s->tree.n_since_best >= SWEEP_AFTER;
+}
+
+static int refine(struct hone_search *s, bool is_last, bool *ret_did, struct hone_err *err)
+{
+    struct hone_node *best = s->tree.nodes[s->tree.best];
+    *ret_did = true;
+    if (!best->is_expanded)
+        hone_search_expand_node(s, best);
+    if (wants_sweep(s, best, is_last))
+        return hone_search_sweep(s, best, err);
+    if (wants_decide(s, best))
+        return hone_search_decide(s, best, err);
+    *ret_did = false;
+    return 0;
+}
+
+static int loop(struct hone_search *s, const char **ret_why, struct hone_err *err)
+{
+    for (;;) {
+        struct hone_pick pick;
+        bool did = false;
+        if (hone_cancel_is_set(s->ctx->cancel))
+            return hone_fail(err, HONE_E_CANCEL, "cancelled; the same command goes on from here");
+        const char *why = why_stop(s);
+        int r = why && strcmp(why, "plateau") != 0 ? 0 : refine(s, why != NULL, &did, err);
+        if (r < 0)
+            return r;
+        if (did)
+            continue;
+        if (!why && !s->policy->pick(&s->policy_ctx, &pick)) {
+            r = refine(s, true, &did, err);
+            if (r < 0)
+                return r;
+            if (did)
+                continue;
+            why = "exhausted";
+        }
+        if (why) {
+            *ret_why = why;
+            return 0;
+        }
+        r = hone_search_expand(s, &pick, err);
+        if (r < 0)
+            return r;
+    }
+}
+
+/* ---- result ---- */
+
+static void count_verdicts(const struct hone_search *s, struct hone_search_result *ret)
+{
+    struct hone_search_count *v =
+        hone_pool_alloc(s->ctx->pool, HONE_COUNTOF(s->n_verdicts) * sizeof(*v));
+    ret->verdicts.v = v;
+    for (size_t i = 0; i < HONE_COUNTOF(s->n_verdicts); i++)
+        if (s->n_verdicts[i] > 0)
+            v[ret->verdicts.n++] = (struct hone_search_count){
+                hone_verdict_name((enum hone_verdict)i), s->n_verdicts[i]};
+}
+
+static void fill_result(const struct hone_search *s, const struct hone_outcome *o, int node,
+                        const char *why, struct hone_search_result *ret)
+{
+    struct hone_pool *pool = s->ctx->pool;
+    *ret = (struct hone_search_result){
+        .task = hone_pool_strdup(pool, s->task->name),
+        .target = hone_pool_strdup(pool, s->target),
+        .name = hone_pool_strdup(pool, s->name),
+        .baseline_ns = (double)NAN,
+        .best_ns = (double)NAN,
+        .speedup = (double)NAN,
+        .percent_of_bound = (double)NAN,
+        .evaluations = s->n_evaluations,
+        .why_stopped = why,
+        .is_resumed = s->is_resumed,
+        .wall_ms = hone_search_elapsed_ms(s),
+    };
+    count_verdicts(s, ret);
+    if (node == HONE_NO_NODE) {
+        ret->summary = hone_pool_printf(pool, "%s: nothing was confirmed (%s)", ret->task, why);
+        return;
+    }
+    ret->baseline_ns = o->baseline_ns;
+    ret->best_ns = o->best_ns;
+    ret->speedup = o->ratio;
+    ret->ci.v = hone_pool_alloc(pool, 2 * sizeof(double));
+    ret->ci.n = isfinite(o->low) ? 2 : 0;
+    ret->ci.v[0] = o->low;
+    ret->ci.v[1] = o->high;
+    ret->percent_of_bound = o->percent_of_bound;
+    ret->verdict = hone_verdict_name(o->verdict);
+    ret->best_commit = hone_pool_strdup(pool, s->tree.nodes[node]->commit);
+    ret->summary =
+        hone_pool_printf(pool, "%s: %s, %.3gx [%.3g, %.3g] after %lld evaluations (%s)", ret->task,
+                         ret->verdict, o->ratio, o->low, o->high, (long long)s->n_evaluations, why);
+}
+
+/* ---- opening ---- */
+
+static int check_options(struct hone_search *s, const struct hone_search_options *o,
+                         struct hone_err *err)
+{
+    if (!o->task)
+        return hone_fail_at(err, HONE_E_ARG, "task", "name a task");
+    if (o->budget_wall_ms <= 0 && o->budget_evaluations <= 0 && o->budget_disk_bytes <= 0)
+        return hone_fail_at(err, HONE_E_ARG, "budget_wall_ms",
+                            "a search needs a cap: wall time, evaluations or disk");
+    if (o->coder && strcmp(o->coder, "rules") != 0)
+        return hone_fail_at(err, HONE_E_ARG, "coder", "'%.40s' is unknown; rules is", o->coder);
+    s->target = o->target ? o->target : "cpu";
+    if (strcmp(s->target, "cpu") != 0)
+        return hone_fail_at(err, HONE_E_UNSUPPORTED, "target",
+                            "the rule coder works on cpu only, not on '%.40s'", s->target);
+    s->policy = hone_policy_find(o->policy ? o->policy : "puct");
+    if (!s->policy)
+        return hone_fail_at(err, HONE_E_ARG, "policy",
+                            "'%.40s' is unknown; greedy, puct, random, ucb are", o->policy);
+    s->name = o->name ? o->name : o->task;
+    if (!hone_is_safe_name(s->name))
+        return hone_fail_at(err, HONE_E_ARG, "name", "use letters, digits, '_', '.', '-'");
+    return 0;
+}
+
+static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *err)
+{
+    HONE_AUTOFREE char *file = hone_sprintf("search-%s.lock", s->name);
+    HONE_AUTOFREE char *path = hone_workspace_path(s->ctx->app->ws, file);
+    int r = hone_workspace_task(s->ctx->app->ws, s->options->task, &s->task, err);
+    if (r == 0)
+        r = hone_c_parser_new(&s->parser, err);
+    if (r == 0)
+        r = hone_lock_file(path, 0, ret_lock, err);
+    if (r < 0)
+        return hone_wrap(err, "search '%s'", s->name);
+    hone_tree_init(&s->tree, s->pool);
+    hone_credit_init(&s->credit);
+    s->policy_ctx = (struct hone_policy_ctx){
+        .tree = &s->tree,
+        .expand = hone_search_expand_node,
+        .expand_arg = s,
+        .seed = s->options->seed,
+        .is_small =
+            (s->options->budget_wall_ms > 0 && s->options->budget_wall_ms <= SMALL_WALL_MS) ||
+            (s->options->budget_evaluations > 0 &&
+             s->options->budget_evaluations <= SMALL_EVALUATIONS),
+    };
+    r = hone_search_open_record(s, err);
+    s->policy_ctx.counter = (uint64_t)s->n_steps * 2;
+    return r;
+}
+
+static void close_search(struct hone_search *s)
+{
+    hone_c_parser_free(s->parser);
+    hone_task_free(s->task);
+    hone_pool_free(s->pool);
+}
+
+static int run_open(struct hone_search *s, struct hone_search_result *ret, struct hone_err *err)
+{
+    const char *why = "";
+    struct hone_outcome o;
+    int node = HONE_NO_NODE;
+    int r = 0;
+    if (s->tree.n_nodes == 0)
+        r = hone_search_root(s, err);
+    s->phase = "search";
+    if (r == 0)
+        r = loop(s, &why, err);
+    if (r == 0)
+        r = hone_search_confirm(s, &o, &node, err);
+    if (r < 0)
+        return r;
+    fill_result(s, &o, node, why, ret);
+    return hone_search_record_end(s, ret, err);
+}
+
+int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options *options,
+                    hone_search_progress_fn *on_progress, void *progress_arg,
+                    struct hone_search_result *ret, struct hone_err *err)
+{
+    HONE_AUTOCLOSE int lock = -1;
+    HONE_AUTOFREE struct hone_search *s = hone_calloc(1, sizeof(*s));
+    s->ctx = ctx;
+    s->options = options;
+    s->on_progress = on_progress;
+    s->progress_arg = progress_arg;
+    s->start_ns = hone_now_ns();
+    s->phase = "baseline";
+    int r = check_options(s, options, err);
+    if (r < 0)
+        return r;
+    s->pool = hone_pool_new();
+    r = open_search(s, &lock, err);
+    if (r == 0)
+        r = run_open(s, ret, err);
+    close_search(s);
+    return r;
+}

@@ -1,0 +1,109 @@
+/* Parts of the search that its files share; nobody else includes this.
+ *
+ *   search.c         options, loop, stop rules, result
+ *   search_step.c    one expansion: apply, evaluate, credit, tree
+ *   search_refine.c  decide, sweep, confirm
+ *   search_record.c  ledger records and going on from them */
+#ifndef HONE_AGENTS_SEARCH_INTERNAL_H
+#define HONE_AGENTS_SEARCH_INTERNAL_H
+
+#include "agents/policy.h"
+#include "agents/search.h"
+#include "tools/evaluate.h"
+
+struct hone_search {
+    struct hone_tool_ctx *ctx;
+    const struct hone_search_options *options;
+    const char *target, *name;
+    const struct hone_policy *policy;
+    hone_search_progress_fn *on_progress;
+    void *progress_arg;
+
+    struct hone_task *task;
+    struct hone_c_parser *parser;
+    struct hone_pool *pool; /* as long as the search */
+    struct hone_tree tree;
+    struct hone_credit credit;
+    struct hone_policy_ctx policy_ctx;
+
+    const char *id;   /* of this search in the ledger */
+    int64_t start_ns; /* of this process's part */
+    int64_t elapsed_before_ms;
+    int64_t n_evaluations, n_steps, n_infra;
+    int64_t n_verdicts[HONE_VERDICT_INFRA + 1];
+    int64_t longest_screen_ms, decide_ms;
+    bool is_resumed;
+    const char *phase;
+};
+
+struct hone_outcome { /* of one evaluation; strings in the search's pool */
+    enum hone_verdict verdict;
+    const char *reason, *commit, *evaluation, *summary;
+    bool is_right;                 /* could be ranked */
+    double ratio, low, high;       /* against the baseline; NaN: none */
+    struct hone_features measured; /* from the report alone */
+    double baseline_ns, best_ns, percent_of_bound;
+    int64_t best_point;
+    double best_point_ratio;
+    int64_t wall_ms;
+};
+
+struct hone_attempt { /* what to evaluate */
+    const char *source, *tier, *subject, *body;
+    const char *parent;   /* commit or NULL */
+    const char *strategy; /* trailer, or NULL */
+    int64_t budget_ms;
+    struct hone_array points;
+};
+
+/* search.c */
+int64_t hone_search_elapsed_ms(const struct hone_search *s);
+/* Milliseconds left of the wall budget; INT64_MAX without one. */
+int64_t hone_search_left_ms(const struct hone_search *s);
+/* Kept back for the confirmation. */
+int64_t hone_search_reserve_ms(const struct hone_search *s);
+void hone_search_tell(struct hone_search *s, const char *fmt, ...) HONE_PRINTF(2, 3);
+
+/* search_step.c */
+int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attempt,
+                         struct hone_outcome *ret, struct hone_err *err);
+int hone_search_root(struct hone_search *s, struct hone_err *err);
+int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err);
+void hone_search_expand_node(void *search, struct hone_node *node); /* fills in actions */
+int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
+
+/* search_refine.c */
+int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hone_err *err);
+int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone_err *err);
+int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *ret_node,
+                        struct hone_err *err);
+
+/* search_record.c */
+enum hone_search_kind {
+    HONE_KIND_ROOT,
+    HONE_KIND_EXPAND,
+    HONE_KIND_DECIDE,
+    HONE_KIND_SWEEP,
+    HONE_KIND_TUNE,
+    HONE_KIND_CONFIRM
+};
+struct hone_search_event { /* a result */
+    enum hone_search_kind kind;
+    int parent, node; /* node HONE_NO_NODE: it became none */
+    const char *rewrite, *anchor, *words, *note;
+    int variant;
+    bool is_implemented, is_gain;
+    double value, se;
+    const struct hone_outcome *outcome; /* NULL: nothing was evaluated */
+};
+/* Finds a search to go on with (same key), or starts a new one; fills in id, tree, counts. */
+int hone_search_open_record(struct hone_search *s, struct hone_err *err);
+int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
+                            const struct hone_action *action, double propensity,
+                            struct hone_err *err);
+int hone_search_record_result(struct hone_search *s, const struct hone_search_event *event,
+                              struct hone_err *err);
+int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
+                           struct hone_err *err);
+
+#endif

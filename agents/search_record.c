@@ -1,0 +1,317 @@
+/* The search's records in the ledger, and going on from them.
+ *
+ * A result record holds what the tree needs: parent, rewrite, region, value, commit. Sources come
+ * back from the history. A step without a result (the process was killed in between) is simply not
+ * in the tree: the policy will take it again, and the evaluation, if it had ended, is found by its
+ * content. */
+#include "agents/search_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "workspace/base/clock.h"
+#include "workspace/history.h"
+#include "workspace/ledger.h"
+
+static const char *const kind_names[] = {
+    [HONE_KIND_ROOT] = "root",   [HONE_KIND_EXPAND] = "expand", [HONE_KIND_DECIDE] = "decide",
+    [HONE_KIND_SWEEP] = "sweep", [HONE_KIND_TUNE] = "tune",     [HONE_KIND_CONFIRM] = "confirm",
+};
+
+static bool parse_kind(const char *word, enum hone_search_kind *ret)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(kind_names); i++) {
+        if (strcmp(kind_names[i], word) == 0) {
+            *ret = (enum hone_search_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct hone_ledger *ledger_of(struct hone_search *s)
+{
+    return hone_workspace_ledger(s->ctx->app->ws);
+}
+
+/* What must agree for one search to go on with another's tree. Budgets may differ. */
+static void make_key(const struct hone_search *s, char ret[HONE_HASH_TEXT_BYTES])
+{
+    struct hone_hasher h;
+    hone_hasher_init(&h);
+    hone_hasher_str(&h, s->task->name);
+    hone_hasher_str(&h, s->task->hash);
+    hone_hasher_str(&h, s->target);
+    hone_hasher_str(&h, s->name);
+    hone_hasher_str(&h, s->policy->name);
+    hone_hasher_part(&h, &s->options->seed, sizeof(s->options->seed));
+    hone_hasher_end(&h, ret);
+}
+
+/* ---- going on ---- */
+
+struct replay {
+    struct hone_search *s;
+    const char *key;
+    bool is_ours, has_ended;
+    uint64_t n_records;
+    struct hone_err *err;
+};
+
+static void restore_measured(const struct hone_json *data, struct hone_features *f)
+{
+    static const enum hone_feature_id ids[] = {HONE_F_NS, HONE_F_THREADS_BUSY,
+                                               HONE_F_PERCENT_OF_BOUND, HONE_F_BOUND_IS_BYTES};
+    const struct hone_json *measured = hone_json_get(data, "measured");
+    for (size_t i = 0; i < HONE_COUNTOF(ids); i++) {
+        double value = 0;
+        if (hone_json_as_f64(hone_json_get(measured, hone_feature_name(ids[i])), &value))
+            f->v[ids[i]] = (struct hone_feature){true, value};
+    }
+}
+
+static struct hone_node *restore_node(struct replay *p, const struct hone_json *data, int parent)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_history *history = hone_workspace_history(p->s->ctx->app->ws);
+    struct hone_version v;
+    const char *commit = hone_json_get_str(data, "commit", NULL);
+    if (!commit || hone_history_read(history, commit, pool, &v, NULL) < 0 || !v.source)
+        return NULL;
+    struct hone_node *n =
+        hone_tree_add(&p->s->tree, parent, v.source, commit, hone_json_get_f64(data, "value", 0),
+                      hone_json_get_f64(data, "se", 0.02));
+    if (!n)
+        return NULL;
+    n->words = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "words", ""));
+    const struct hone_rewrite *rewrite = hone_rewrite_find(hone_json_get_str(data, "rewrite", ""));
+    n->rewrite = rewrite ? rewrite->name : "tune";
+    n->is_swept = !rewrite;
+    restore_measured(data, &n->features);
+    return n;
+}
+
+static void restore_expansion(struct replay *p, const struct hone_json *data, int parent)
+{
+    struct hone_tree *t = &p->s->tree;
+    const struct hone_rewrite *rewrite = hone_rewrite_find(hone_json_get_str(data, "rewrite", ""));
+    if (!rewrite || parent < 0 || parent >= t->n_nodes)
+        return;
+    struct hone_edge_record edge = {.parent = parent,
+                                    .rewrite = rewrite->name,
+                                    .variant = (int)hone_json_get_i64(data, "variant", 0),
+                                    .is_implemented =
+                                        hone_json_get_bool(data, "is_implemented", false),
+                                    .is_gain = hone_json_get_bool(data, "is_gain", false)};
+    strncpy(edge.anchor, hone_json_get_str(data, "anchor", ""), sizeof(edge.anchor) - 1);
+    hone_tree_note_edge(t, &edge);
+    const struct hone_strategy *strategy = hone_strategy_find(rewrite->strategy);
+    double value = (double)NAN;
+    if (hone_json_get_i64(data, "node", HONE_NO_NODE) != HONE_NO_NODE) {
+        struct hone_node *n = restore_node(p, data, parent);
+        if (n) {
+            value = n->value;
+            double g = hone_effective_gain(n->value - t->nodes[parent]->value, t->nodes[parent]->se,
+                                           n->se);
+            hone_credit_done(&p->s->credit, strategy, g, edge.is_implemented);
+        }
+    } else if (hone_json_get(data, "verdict")) {
+        hone_credit_failed(&p->s->credit, strategy);
+    }
+    hone_tree_back_up(t, parent, value, edge.is_gain);
+}
+
+static void restore_look(struct replay *p, enum hone_search_kind kind, const struct hone_json *data,
+                         int node)
+{
+    struct hone_tree *t = &p->s->tree;
+    if (node < 0 || node >= t->n_nodes)
+        return;
+    struct hone_node *n = t->nodes[node];
+    if (kind == HONE_KIND_SWEEP)
+        n->is_swept = true;
+    if (kind == HONE_KIND_DECIDE || kind == HONE_KIND_CONFIRM)
+        n->is_refuted = !hone_json_get_bool(data, "is_gain", true);
+    if (kind == HONE_KIND_DECIDE) {
+        n->is_decided = true;
+        n->value = hone_json_get_f64(data, "value", n->value);
+        n->se = hone_json_get_f64(data, "se", n->se);
+    }
+    hone_tree_update_best(t);
+}
+
+static void restore_result(struct replay *p, const struct hone_json *data)
+{
+    struct hone_search *s = p->s;
+    enum hone_search_kind kind;
+    enum hone_verdict verdict;
+    int parent = (int)hone_json_get_i64(data, "parent", HONE_NO_NODE),
+        node = (int)hone_json_get_i64(data, "node", HONE_NO_NODE);
+    if (!parse_kind(hone_json_get_str(data, "kind", ""), &kind))
+        return;
+    s->elapsed_before_ms = hone_json_get_i64(data, "elapsed_ms", s->elapsed_before_ms);
+    s->n_evaluations = hone_json_get_i64(data, "evaluations", s->n_evaluations);
+    s->n_steps = hone_max_i64(s->n_steps, hone_json_get_i64(data, "step", 0));
+    if (hone_verdict_parse(hone_json_get_str(data, "verdict", ""), &verdict))
+        s->n_verdicts[verdict]++;
+    if (kind == HONE_KIND_ROOT && s->tree.n_nodes == 0)
+        restore_node(p, data, HONE_NO_NODE);
+    else if (kind == HONE_KIND_EXPAND)
+        restore_expansion(p, data, parent);
+    else if (kind == HONE_KIND_TUNE && parent >= 0 && parent < s->tree.n_nodes)
+        restore_node(p, data, parent);
+    else
+        restore_look(p, kind, data, node);
+}
+
+static int replay_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                         const struct hone_json *data, struct hone_err *err)
+{
+    struct replay *p = arg;
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    if (strcmp(type, "search.start") == 0 &&
+        strcmp(hone_json_get_str(data, "key", ""), p->key) == 0) {
+        p->s->id = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "search", ""));
+        p->is_ours = true;
+        p->has_ended = false;
+    }
+    if (!p->is_ours || strcmp(hone_json_get_str(data, "search", ""), p->s->id) != 0)
+        return 0;
+    if (strcmp(type, "search.result") == 0)
+        restore_result(p, data);
+    else if (strcmp(type, "search.end") == 0)
+        p->has_ended = true;
+    return 0;
+}
+
+/* A new round starts its budgets afresh and keeps the tree. */
+static void start_round(struct hone_search *s)
+{
+    s->elapsed_before_ms = 0;
+    s->n_evaluations = 0;
+    memset(s->n_verdicts, 0, sizeof(s->n_verdicts));
+    s->tree.n_since_best = 0;
+}
+
+static struct hone_json *start_data(const struct hone_search *s, const char *key)
+{
+    struct hone_json *data = hone_json_new_object();
+    hone_json_set_str(data, "search", s->id);
+    hone_json_set_str(data, "key", key);
+    hone_json_set_str(data, "task", s->task->name);
+    hone_json_set_str(data, "task_hash", s->task->hash);
+    hone_json_set_str(data, "target", s->target);
+    hone_json_set_str(data, "name", s->name);
+    hone_json_set_str(data, "policy", s->policy->name);
+    hone_json_set_str(data, "coder", "rules");
+    hone_json_set_i64(data, "seed", s->options->seed);
+    hone_json_set_i64(data, "budget_wall_ms", s->options->budget_wall_ms);
+    hone_json_set_i64(data, "budget_evaluations", s->options->budget_evaluations);
+    hone_json_set_i64(data, "budget_disk_bytes", s->options->budget_disk_bytes);
+    return data;
+}
+
+int hone_search_open_record(struct hone_search *s, struct hone_err *err)
+{
+    char key[HONE_HASH_TEXT_BYTES], random[13];
+    make_key(s, key);
+    struct replay p = {.s = s, .key = key};
+    int r = hone_ledger_scan(ledger_of(s), 0, replay_record, &p, err);
+    if (r < 0)
+        return hone_wrap(err, "reading the search's records");
+    s->is_resumed = p.is_ours;
+    if (p.is_ours && p.has_ended)
+        start_round(s);
+    if (!p.is_ours) {
+        hone_random_hex(random, 6);
+        s->id = hone_pool_printf(s->pool, "s-%s", random);
+    }
+    if (p.is_ours && !p.has_ended)
+        return 0;
+    HONE_AUTOJSON struct hone_json *data = start_data(s, key);
+    return hone_ledger_append(ledger_of(s), "search.start", data, NULL, err);
+}
+
+/* ---- writing ---- */
+
+int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
+                            const struct hone_action *a, double propensity, struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
+    hone_json_set_str(data, "search", s->id);
+    hone_json_set_i64(data, "step", ++s->n_steps);
+    hone_json_set_i64(data, "parent", node->index);
+    hone_json_set_str(data, "rewrite", a->rewrite->name);
+    hone_json_set_str(data, "strategy", a->strategy->id);
+    hone_json_set_str(data, "anchor", a->site.anchor);
+    hone_json_set_i64(data, "variant", a->site.variant);
+    hone_json_set_str(data, "rule", a->rule);
+    hone_json_set_str(data, "values", a->values);
+    hone_json_set_f64(data, "prior", a->prior);
+    hone_json_set_f64(data, "p_impl", a->p_impl);
+    hone_json_set_f64(data, "expected_log2", a->gain);
+    hone_json_set_f64(data, "low", a->low);
+    hone_json_set_f64(data, "high", a->high);
+    hone_json_set_f64(data, "propensity", propensity);
+    return hone_ledger_append(ledger_of(s), "search.step", data, NULL, err);
+}
+
+static struct hone_json *measured_json(const struct hone_features *f)
+{
+    struct hone_json *out = hone_json_new_object();
+    for (int i = 0; i < HONE_N_FEATURES; i++)
+        if (f->v[i].is_present)
+            hone_json_set_f64(out, hone_feature_name((enum hone_feature_id)i), f->v[i].value);
+    return out;
+}
+
+int hone_search_record_result(struct hone_search *s, const struct hone_search_event *e,
+                              struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
+    hone_json_set_str(data, "search", s->id);
+    hone_json_set_i64(data, "step", s->n_steps);
+    hone_json_set_str(data, "kind", kind_names[e->kind]);
+    hone_json_set_i64(data, "parent", e->parent);
+    hone_json_set_i64(data, "node", e->node);
+    hone_json_set_i64(data, "elapsed_ms", hone_search_elapsed_ms(s));
+    hone_json_set_i64(data, "evaluations", s->n_evaluations);
+    if (e->rewrite) {
+        hone_json_set_str(data, "rewrite", e->rewrite);
+        hone_json_set_str(data, "anchor", e->anchor);
+        hone_json_set_i64(data, "variant", e->variant);
+        hone_json_set_bool(data, "is_implemented", e->is_implemented);
+    }
+    if (e->words)
+        hone_json_set_str(data, "words", e->words);
+    if (e->note)
+        hone_json_set_str(data, "note", e->note);
+    hone_json_set_bool(data, "is_gain", e->is_gain);
+    if (isfinite(e->value))
+        hone_json_set_f64(data, "value", e->value);
+    hone_json_set_f64(data, "se", e->se);
+    if (e->outcome) {
+        hone_json_set_str(data, "verdict", hone_verdict_name(e->outcome->verdict));
+        hone_json_set_str(data, "reason", e->outcome->reason);
+        hone_json_set_str(data, "evaluation", e->outcome->evaluation);
+        if (e->outcome->commit)
+            hone_json_set_str(data, "commit", e->outcome->commit);
+        if (isfinite(e->outcome->ratio))
+            hone_json_set_f64(data, "ratio", e->outcome->ratio);
+        hone_json_set_i64(data, "wall_ms", e->outcome->wall_ms);
+        hone_json_set(data, "measured", measured_json(&e->outcome->measured));
+    }
+    return hone_ledger_append(ledger_of(s), "search.result", data, NULL, err);
+}
+
+int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
+                           struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *data =
+        hone_fields_encode(result, hone_search_result_fields, hone_search_n_result_fields);
+    hone_json_set_str(data, "search", s->id);
+    int r = hone_ledger_append(ledger_of(s), "search.end", data, NULL, err);
+    return r < 0 ? r : hone_ledger_sync(ledger_of(s), err);
+}

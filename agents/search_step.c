@@ -1,0 +1,355 @@
+/* One expansion: a step picked by the policy is applied by the rule coder, evaluated, credited and
+ * put into the tree. */
+#include "agents/search_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "workspace/base/clock.h"
+#include "workspace/history.h"
+
+#define Z_95 1.96
+
+/* ---- evaluation ---- */
+
+static double geometric_ns(const struct hone_report *report, const char *arm)
+{
+    double sum = 0;
+    int n = 0;
+    for (size_t i = 0; i < report->workloads.n; i++) {
+        const struct hone_workload_report *w =
+            &((const struct hone_workload_report *)report->workloads.v)[i];
+        for (size_t k = 0; k < w->times.n; k++) {
+            const struct hone_arm_time *t = &((const struct hone_arm_time *)w->times.v)[k];
+            if (strcmp(t->arm, arm) != 0 || !(t->median_ns > 0))
+                continue;
+            sum += log(t->median_ns);
+            n++;
+        }
+    }
+    return n > 0 ? exp(sum / n) : (double)NAN;
+}
+
+static bool is_right(enum hone_verdict v)
+{
+    return v == HONE_VERDICT_SCREENED || v == HONE_VERDICT_FASTER || v == HONE_VERDICT_SAME ||
+           v == HONE_VERDICT_SLOWER || v == HONE_VERDICT_INCONCLUSIVE;
+}
+
+static void read_points(const struct hone_report *report, struct hone_outcome *o)
+{
+    o->best_point = report->best_point;
+    o->best_point_ratio = (double)NAN;
+    if (report->best_point >= 0 && (size_t)report->best_point < report->points.n)
+        o->best_point_ratio =
+            ((const struct hone_point_report *)report->points.v)[report->best_point].ratio;
+}
+
+static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
+                         struct hone_outcome *o)
+{
+    const struct hone_ratio *ratio = hone_report_ratio(&e->report, "baseline");
+    *o = (struct hone_outcome){.verdict = HONE_VERDICT_INFRA,
+                               .ratio = (double)NAN,
+                               .low = (double)NAN,
+                               .high = (double)NAN};
+    hone_verdict_parse(e->report.verdict, &o->verdict);
+    o->reason = hone_pool_strdup(s->pool, e->report.reason);
+    o->commit = hone_pool_strdup(s->pool, e->commit);
+    o->evaluation = hone_pool_strdup(s->pool, e->id);
+    o->summary = hone_pool_strdup(s->pool, e->report.summary ? e->report.summary : "");
+    if (ratio && ratio->ratio > 0) {
+        o->ratio = ratio->ratio;
+        o->low = ratio->low > 0 ? ratio->low : ratio->ratio;
+        o->high = ratio->high > 0 ? ratio->high : ratio->ratio;
+    }
+    o->is_right = is_right(o->verdict) && isfinite(o->ratio);
+    hone_features_of(NULL, NULL, &e->report, &o->measured);
+    o->baseline_ns = geometric_ns(&e->report, "baseline");
+    o->best_ns = geometric_ns(&e->report, "candidate");
+    o->percent_of_bound = e->report.percent_of_bound;
+    read_points(&e->report, o);
+}
+
+/* A candidate that is many times slower than the baseline need not be waited for. */
+static int64_t call_timeout_ms(const struct hone_search *s)
+{
+    double ns =
+        s->tree.n_nodes > 0 ? hone_feature_or(&s->tree.nodes[0]->features, HONE_F_NS, 0) : 0;
+    return ns > 0 ? hone_min_i64(20000, 1000 + (int64_t)(50 * ns / 1e6)) : 0;
+}
+
+int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
+                         struct hone_outcome *ret, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_tool_ctx ctx = *s->ctx;
+    struct hone_trailer trailers[3] = {
+        {"Planner", s->policy->name}, {"Coder", "rules"}, {"Strategy", a->strategy}};
+    struct hone_evaluation_request req = {
+        .task = s->task,
+        .target = s->target,
+        .source = a->source,
+        .points = a->points,
+        .tier = a->tier,
+        .parent = a->parent,
+        .budget_ms = a->budget_ms,
+        .call_timeout_ms = call_timeout_ms(s),
+        .subject = a->subject,
+        .body = a->body,
+        .trailers = {.v = trailers, .n = a->strategy ? 3 : 2},
+        .author = "hone rules",
+    };
+    struct hone_evaluation e = {.id = NULL};
+    ctx.pool = pool;
+    ctx.on_progress = NULL;
+    int64_t start = hone_now_ns();
+    int r = hone_evaluate(&ctx, &req, &e, err);
+    if (r < 0)
+        return r;
+    read_outcome(s, &e, ret);
+    ret->wall_ms = (hone_now_ns() - start) / HONE_NS_PER_MS;
+    s->n_verdicts[ret->verdict]++;
+    s->n_evaluations += !e.is_cached;
+    s->n_infra = ret->verdict == HONE_VERDICT_INFRA ? s->n_infra + 1 : 0;
+    if (s->n_infra >= 5)
+        return hone_fail(err, HONE_E_TARGET, "five evaluations in a row ended with '%s': %s",
+                         ret->reason, ret->summary);
+    return 0;
+}
+
+static double standard_error(const struct hone_outcome *o)
+{
+    return o->high > o->low && o->low > 0 ? (log2(o->high) - log2(o->low)) / (2 * Z_95) : 0.02;
+}
+
+/* ---- nodes ---- */
+
+static const char *keep(struct hone_search *s, const char *text)
+{
+    return hone_pool_strdup(s->pool, text ? text : "");
+}
+
+/* Measured features stand; those of the text are added. */
+static void merge_features(struct hone_features *to, const struct hone_features *from)
+{
+    for (int i = 0; i < HONE_N_FEATURES; i++)
+        if (!to->v[i].is_present)
+            to->v[i] = from->v[i];
+}
+
+void hone_search_expand_node(void *search, struct hone_node *node)
+{
+    struct hone_search *s = search;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_coder_input in;
+    node->is_expanded = true;
+    if (hone_coder_read(s->parser, node->source, s->task->name, pool, &in, NULL) < 0)
+        return;
+    struct hone_features text;
+    hone_features_of(&in, s->task, NULL, &text);
+    merge_features(&node->features, &text);
+    node->n_tunables = (int)hone_feature_or(&node->features, HONE_F_TUNABLES, 0);
+    node->n_findings = hone_bottlenecks(&node->features, s->pool, node->findings);
+    struct hone_legality_input legal = {
+        &in, &node->features, node->findings, node->n_findings, &s->credit, &s->tree, node->index};
+    HONE_AUTOFREE struct hone_action *actions =
+        hone_calloc(HONE_TREE_MAX_ACTIONS, sizeof(*actions));
+    size_t n = hone_legal_actions(&legal, actions);
+    node->actions = hone_pool_alloc(s->pool, (n + 1) * sizeof(*actions));
+    node->n_actions = n;
+    for (size_t i = 0; i < n; i++) {
+        struct hone_action *a = &node->actions[i];
+        *a = actions[i];
+        a->site.node = NULL;
+        a->site.words = keep(s, a->site.words);
+        a->site.evidence = keep(s, a->site.evidence);
+        a->rule = keep(s, a->rule);
+        a->values = keep(s, a->values);
+    }
+}
+
+int hone_search_set_branch(struct hone_search *s, struct hone_err *err)
+{
+    const struct hone_node *best =
+        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+    if (!best || !best->commit)
+        return 0;
+    return hone_workspace_set_branch(s->ctx->app->ws, s->name, best->commit, err);
+}
+
+int hone_search_root(struct hone_search *s, struct hone_err *err)
+{
+    HONE_AUTOFREE char *naive = NULL;
+    struct hone_outcome o;
+    int r = hone_task_naive(s->task, s->target, &naive, err);
+    if (r < 0)
+        return r;
+    struct hone_attempt a = {
+        .source = naive,
+        .tier = "screen",
+        .subject = hone_pool_printf(s->pool, "%s: the baseline", s->task->name),
+        .body = "The textbook kernel of the task pack, where the search starts."};
+    r = hone_search_evaluate(s, &a, &o, err);
+    if (r < 0)
+        return hone_wrap(err, "baseline");
+    if (!o.is_right)
+        return hone_fail(err, HONE_E_TARGET, "the baseline of '%s' ended as %s (%s): %s",
+                         s->task->name, hone_verdict_name(o.verdict), o.reason, o.summary);
+    struct hone_node *n = hone_tree_add(&s->tree, HONE_NO_NODE, naive, o.commit, 0, 0);
+    n->features = o.measured;
+    struct hone_search_event event = {
+        .kind = HONE_KIND_ROOT, .parent = HONE_NO_NODE, .node = 0, .outcome = &o};
+    s->longest_screen_ms = o.wall_ms;
+    hone_search_tell(s, "baseline");
+    return hone_search_record_result(s, &event, err);
+}
+
+/* ---- expansion ---- */
+
+/* The site again, in a fresh parse of the node's text. */
+static int make_source(struct hone_search *s, const struct hone_node *n,
+                       const struct hone_action *a, struct hone_pool *pool, const char **ret,
+                       struct hone_err *err)
+{
+    struct hone_coder_input in;
+    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+    int r = hone_coder_read(s->parser, n->source, s->task->name, pool, &in, err);
+    if (r < 0)
+        return r;
+    size_t n_sites = hone_coder_sites(a->rewrite, &in, sites);
+    for (size_t i = 0; i < n_sites; i++)
+        if (strcmp(sites[i].anchor, a->site.anchor) == 0 && sites[i].variant == a->site.variant)
+            return hone_coder_apply(s->parser, a->rewrite, &in, &sites[i], ret, err);
+    return hone_fail(err, HONE_E_BUG, "%s: its region is gone", a->rewrite->name);
+}
+
+static const char *step_words(struct hone_search *s, const struct hone_action *a)
+{
+    return hone_pool_printf(s->pool, "%s (%s)", a->rewrite->words, a->site.words);
+}
+
+static const char *step_body(struct hone_search *s, const struct hone_node *n,
+                             const struct hone_action *a)
+{
+    return hone_pool_printf(s->pool,
+                            "Why: %s%s%s%s; %s.\n"
+                            "Strategy %s, %s; region lines %u-%u, anchor %s, variant %d.\n"
+                            "Expected: %.2fx (80 %%: %.2f to %.2f); %s must go %s.\n"
+                            "Before: about %.3gx the baseline (screened).",
+                            a->rule, *a->values ? " (" : "", a->values, *a->values ? ")" : "",
+                            a->site.evidence, a->strategy->id, a->strategy->words, a->site.line,
+                            a->site.last_line, a->site.anchor, a->site.variant, exp2(a->gain),
+                            exp2(a->low), exp2(a->high), hone_feature_name(a->strategy->must_move),
+                            a->strategy->direction > 0 ? "up" : "down", exp2(n->value));
+}
+
+/* Unknown refutes nothing. */
+static bool did_move(const struct hone_action *a, const struct hone_node *from,
+                     const struct hone_node *to)
+{
+    struct hone_feature before = from->features.v[a->strategy->must_move],
+                        after = to->features.v[a->strategy->must_move];
+    if (!before.is_present || !after.is_present)
+        return true;
+    return a->strategy->direction > 0 ? after.value > before.value : after.value < before.value;
+}
+
+static int finish(struct hone_search *s, struct hone_search_event *event, struct hone_err *err)
+{
+    struct hone_edge_record edge = {.parent = event->parent,
+                                    .rewrite = event->rewrite,
+                                    .variant = event->variant,
+                                    .is_implemented = event->is_implemented,
+                                    .is_gain = event->is_gain};
+    memcpy(edge.anchor, event->anchor, sizeof(edge.anchor));
+    hone_tree_note_edge(&s->tree, &edge);
+    hone_tree_back_up(&s->tree, event->parent,
+                      event->node == HONE_NO_NODE ? (double)NAN : event->value, event->is_gain);
+    return hone_search_record_result(s, event, err);
+}
+
+static int accept(struct hone_search *s, struct hone_node *from, struct hone_action *a,
+                  const char *source, const struct hone_outcome *o, struct hone_search_event *event,
+                  struct hone_err *err)
+{
+    int old_best = s->tree.best;
+    double best_before = s->tree.nodes[old_best]->value;
+    event->value = log2(o->ratio);
+    event->se = standard_error(o);
+    struct hone_node *n =
+        hone_tree_add(&s->tree, from->index, source, o->commit, event->value, event->se);
+    if (!n)
+        return hone_fail(err, HONE_E_LIMIT, "the tree holds at most %d versions",
+                         HONE_TREE_MAX_NODES);
+    n->words = event->words;
+    n->rewrite = a->rewrite->name;
+    n->features = o->measured;
+    hone_search_expand_node(s, n);
+    double g = hone_effective_gain(n->value - from->value, from->se, n->se);
+    event->node = n->index;
+    event->is_implemented = did_move(a, from, n);
+    event->is_gain = g > 0;
+    hone_credit_done(&s->credit, a->strategy, g, event->is_implemented);
+    s->tree.n_since_best = n->value > best_before + 0.03 ? 0 : s->tree.n_since_best + 1;
+    int r = finish(s, event, err);
+    if (r == 0 && s->tree.best != old_best)
+        r = hone_search_set_branch(s, err);
+    return r;
+}
+
+static int reject(struct hone_search *s, struct hone_action *a, const char *note,
+                  struct hone_search_event *event, struct hone_err *err)
+{
+    event->note = note;
+    s->tree.n_since_best++;
+    if (event->outcome && event->outcome->verdict != HONE_VERDICT_INFRA)
+        hone_credit_failed(&s->credit, a->strategy);
+    return finish(s, event, err);
+}
+
+int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_node *from = s->tree.nodes[pick->node];
+    struct hone_action *a = &from->actions[pick->action];
+    struct hone_search_event event = {.kind = HONE_KIND_EXPAND,
+                                      .parent = from->index,
+                                      .node = HONE_NO_NODE,
+                                      .rewrite = a->rewrite->name,
+                                      .anchor = a->site.anchor,
+                                      .variant = a->site.variant,
+                                      .words = step_words(s, a),
+                                      .value = (double)NAN};
+    struct hone_err refusal = HONE_ERR_INIT;
+    const char *source = NULL;
+    char hash[HONE_HASH_TEXT_BYTES];
+    a->is_tried = true;
+    if (make_source(s, from, a, pool, &source, &refusal) < 0)
+        return reject(s, a, keep(s, refusal.message), &event, err);
+    hone_source_hash(source, hash);
+    if (hone_tree_find(&s->tree, hash))
+        return reject(s, a, "the same text as a version that is known", &event, err);
+    int r = hone_search_record_step(s, from, a, pick->propensity, err);
+    if (r < 0)
+        return r;
+    struct hone_outcome o;
+    struct hone_attempt attempt = {.source = source,
+                                   .tier = "screen",
+                                   .subject = event.words,
+                                   .body = step_body(s, from, a),
+                                   .parent = from->commit,
+                                   .strategy = a->strategy->id};
+    r = hone_search_evaluate(s, &attempt, &o, err);
+    if (r < 0)
+        return r;
+    event.outcome = &o;
+    s->longest_screen_ms = hone_max_i64(s->longest_screen_ms * 9 / 10, o.wall_ms);
+    r = o.is_right ? accept(s, from, a, source, &o, &event, err)
+                   : reject(s, a, o.summary, &event, err);
+    if (o.is_right)
+        hone_search_tell(s, "%s: %.3gx", event.words, o.ratio);
+    else
+        hone_search_tell(s, "%s: %s (%s)", event.words, hone_verdict_name(o.verdict), o.reason);
+    return r;
+}

@@ -1,0 +1,98 @@
+#include "agents/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DEAD_AFTER = 3 };
+
+void hone_tree_init(struct hone_tree *tree, struct hone_pool *pool)
+{
+    *tree = (struct hone_tree){.pool = pool, .best = HONE_NO_NODE};
+}
+
+void hone_source_hash(const char *source, char ret_hex[HONE_HASH_TEXT_BYTES])
+{
+    HONE_AUTOFREE char *text = hone_c_normalise(source);
+    hone_hash(text, strlen(text), ret_hex);
+}
+
+struct hone_node *hone_tree_add(struct hone_tree *tree, int parent, const char *source,
+                                const char *commit, double value, double se)
+{
+    if (tree->n_nodes == HONE_TREE_MAX_NODES)
+        return NULL;
+    struct hone_node *n = hone_pool_alloc(tree->pool, sizeof(*n));
+    n->index = tree->n_nodes;
+    n->parent = parent;
+    n->depth = parent == HONE_NO_NODE ? 0 : tree->nodes[parent]->depth + 1;
+    n->source = hone_pool_strdup(tree->pool, source);
+    n->commit = hone_pool_strdup(tree->pool, commit);
+    n->words = n->rewrite = "";
+    n->value = n->best = n->sum = value;
+    n->n_visits = 1;
+    n->se = se;
+    hone_source_hash(source, n->hash);
+    tree->nodes[tree->n_nodes++] = n;
+    hone_tree_update_best(tree);
+    return n;
+}
+
+struct hone_node *hone_tree_find(const struct hone_tree *tree,
+                                 const char hash[HONE_HASH_TEXT_BYTES])
+{
+    for (int i = 0; i < tree->n_nodes; i++)
+        if (strcmp(tree->nodes[i]->hash, hash) == 0)
+            return tree->nodes[i];
+    return NULL;
+}
+
+void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is_gain)
+{
+    for (int i = parent; i != HONE_NO_NODE; i = tree->nodes[i]->parent) {
+        struct hone_node *n = tree->nodes[i];
+        n->n_visits++;
+        n->sum += isnan(value) ? n->value : value;
+        if (value > n->best)
+            n->best = value;
+        n->n_no_gain = is_gain ? 0 : n->n_no_gain + 1;
+        if (n->parent != HONE_NO_NODE && n->n_no_gain >= DEAD_AFTER && n->index != tree->best)
+            n->is_dead = true;
+        if (is_gain)
+            n->is_dead = false;
+    }
+}
+
+void hone_tree_note_edge(struct hone_tree *tree, const struct hone_edge_record *edge)
+{
+    if (tree->n_edges == tree->cap_edges) {
+        size_t cap = tree->cap_edges ? 2 * tree->cap_edges : 64;
+        struct hone_edge_record *grown = hone_pool_alloc(tree->pool, cap * sizeof(*grown));
+        if (tree->n_edges > 0)
+            memcpy(grown, tree->edges, tree->n_edges * sizeof(*grown));
+        tree->edges = grown;
+        tree->cap_edges = cap;
+    }
+    tree->edges[tree->n_edges++] = *edge;
+}
+
+bool hone_tree_was_tried(const struct hone_tree *tree, int parent, const char *rewrite,
+                         const char *anchor, int variant)
+{
+    for (size_t i = 0; i < tree->n_edges; i++) {
+        const struct hone_edge_record *e = &tree->edges[i];
+        if (e->parent == parent && e->variant == variant && strcmp(e->rewrite, rewrite) == 0 &&
+            strcmp(e->anchor, anchor) == 0)
+            return true;
+    }
+    return false;
+}
+
+void hone_tree_update_best(struct hone_tree *tree)
+{
+    int best = HONE_NO_NODE;
+    for (int i = 0; i < tree->n_nodes; i++)
+        if (!tree->nodes[i]->is_refuted &&
+            (best == HONE_NO_NODE || tree->nodes[i]->value > tree->nodes[best]->value))
+            best = i;
+    tree->best = best;
+}

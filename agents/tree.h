@@ -1,0 +1,80 @@
+/* The search tree: nodes are versions that were right; what failed stays a record of its action.
+ *
+ * Values are log2 of the screened speed-up over the root. Everything lives in the pool of the
+ * search. One thread. */
+#ifndef HONE_AGENTS_TREE_H
+#define HONE_AGENTS_TREE_H
+
+#include "agents/catalogue.h"
+#include "workspace/base/hash.h"
+
+enum { HONE_TREE_MAX_NODES = 4096, HONE_TREE_MAX_ACTIONS = 64, HONE_NO_NODE = -1 };
+
+struct hone_action { /* a legal step at a node */
+    const struct hone_rewrite *rewrite;
+    const struct hone_strategy *strategy;
+    struct hone_coder_site site; /* node pointer valid while the node's text is parsed only */
+    double low, gain, high;      /* expected log2 gain: posterior */
+    double p_impl;               /* chance that it is really done */
+    double boost;                /* class match */
+    double utility, prior;
+    const char *rule, *values; /* what fired */
+    bool is_tried;
+};
+
+struct hone_node {
+    int index, parent, depth;
+    const char *source;
+    const char *commit;
+    const char *words;               /* of the step that made it */
+    const char *rewrite;             /* its name; "" for the root, "tune" for a sweep */
+    char hash[HONE_HASH_TEXT_BYTES]; /* of the normalised source */
+    double value, se;                /* log2 ratio to the root, standard error in log2 */
+    bool is_decided, is_refuted;     /* a longer look agreed, or not */
+    bool is_swept, is_dead, is_expanded;
+    int n_tunables;
+    int n_visits, n_no_gain;
+    double sum, best;            /* of values beneath, itself included */
+    struct hone_action *actions; /* n_actions, once is_expanded */
+    size_t n_actions;
+    struct hone_features features;
+    struct hone_finding findings[HONE_N_CLASSES];
+    size_t n_findings;
+};
+
+struct hone_edge_record { /* every try, also failed ones */
+    int parent;
+    const char *rewrite;
+    char anchor[HONE_ANCHOR_BYTES];
+    int variant;
+    bool is_implemented; /* right, and the must-move feature moved */
+    bool is_gain;
+};
+
+struct hone_tree {
+    struct hone_pool *pool;
+    struct hone_node *nodes[HONE_TREE_MAX_NODES];
+    int n_nodes;
+    int best; /* index, or HONE_NO_NODE */
+    struct hone_edge_record *edges;
+    size_t n_edges, cap_edges;
+    int n_since_best; /* expansions without a new best */
+};
+
+void hone_tree_init(struct hone_tree *tree, struct hone_pool *pool);
+/* Adds a version; source and commit are copied. NULL when the tree is full. */
+struct hone_node *hone_tree_add(struct hone_tree *tree, int parent, const char *source,
+                                const char *commit, double value, double se);
+struct hone_node *hone_tree_find(const struct hone_tree *tree,
+                                 const char hash[HONE_HASH_TEXT_BYTES]); /* NULL: new */
+/* Counts an expansion beneath parent and backs its value up (NaN: it failed). */
+void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is_gain);
+void hone_tree_note_edge(struct hone_tree *tree, const struct hone_edge_record *edge);
+bool hone_tree_was_tried(const struct hone_tree *tree, int parent, const char *rewrite,
+                         const char *anchor, int variant);
+/* Best by value among those not refuted. */
+void hone_tree_update_best(struct hone_tree *tree);
+void hone_source_hash(const char *source,
+                      char ret_hex[HONE_HASH_TEXT_BYTES]); /* blind to layout and comments */
+
+#endif
