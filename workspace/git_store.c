@@ -139,6 +139,15 @@ int hone_git_init(const char *dir, struct hone_err *err)
     return rc;
 }
 
+/* libgit2 opens a repository whose config file is garbage; git does not. */
+static int check_config(git_repository *repo)
+{
+    git_config *config HONE_CLEANUP(config_free_ptr) = NULL;
+    int32_t version = 0;
+    int rc = git_repository_config(&config, repo);
+    return rc < 0 ? rc : git_config_get_int32(&version, config, "core.repositoryformatversion");
+}
+
 int hone_git_open(const char *dir, struct hone_git **ret, struct hone_err *err)
 {
     char *path HONE_AUTOFREE = hone_sprintf("%s/.git", dir);
@@ -148,6 +157,8 @@ int hone_git_open(const char *dir, struct hone_git **ret, struct hone_err *err)
     git_libgit2_init();
     struct hone_git *git = hone_calloc(1, sizeof(*git));
     int rc = git_repository_open_ext(&git->repo, dir, GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
+    if (rc == 0)
+        rc = check_config(git->repo);
     if (rc == 0)
         rc = git_repository_odb(&git->odb, git->repo);
     if (rc < 0) {

@@ -108,9 +108,11 @@ const char *hone_history_root(const struct hone_history *h); /* id of the root c
  * Every 3,000th commit starts it by itself on a thread of its own; writers and readers go on
  * meanwhile. Does nothing while another process is at it. Blocks. */
 int hone_history_maintain(struct hone_history *h, bool is_forced, struct hone_err *err);
-/* After a crash of the machine: removes empty objects and refs (files whose data never reached the
- * disk) that are newer than since_s. When *ret_n > 0 the ledger must be replayed from its start. */
-int hone_history_scrub(struct hone_history *h, int64_t since_s, size_t *ret_n,
+/* After a crash of the machine: counts empty objects and refs (files whose data never reached the
+ * disk) that are newer than since_s, and removes them if is_removing. The ledger must then be
+ * replayed from its start; a caller that may be killed in between notes that down before it
+ * removes. */
+int hone_history_scrub(struct hone_history *h, int64_t since_s, bool is_removing, size_t *ret_n,
                        struct hone_err *err);
 /* `git fsck --connectivity-only`: HONE_E_CORRUPT with git's first complaint. Blocks for seconds on
  * a large history. */

@@ -121,16 +121,20 @@ int64_t hone_history_count_unpacked(const char *dir)
 struct scrub {
     const char *dir;
     int64_t since_s;
+    bool is_removing;
     size_t n;
 };
 
 static void scrub_file(struct scrub *scrub, const char *path, off_t least)
 {
     struct stat st;
-    if (lstat(path, &st) < 0 || st.st_size >= least || unlink(path) < 0)
+    if (lstat(path, &st) < 0 || st.st_size >= least)
         return;
     scrub->n++;
-    hone_log(HONE_LOG_WARN, "removed an empty file that a crash left, rebuilding path=%s", path);
+    if (!scrub->is_removing || unlink(path) < 0)
+        return;
+    hone_log(HONE_LOG_WARN, "removed an empty file that a crash left, making it again path=%s",
+             path);
 }
 
 static void scrub_ref(void *arg, const char *path)
@@ -153,10 +157,11 @@ static void scrub_objects(struct scrub *scrub)
     }
 }
 
-int hone_history_scrub(struct hone_history *h, int64_t since_s, size_t *ret_n, struct hone_err *err)
+int hone_history_scrub(struct hone_history *h, int64_t since_s, bool is_removing, size_t *ret_n,
+                       struct hone_err *err)
 {
     static const char *const refs[] = {".git/refs/hone", ".git/refs/heads"};
-    struct scrub scrub = {.dir = h->dir, .since_s = since_s};
+    struct scrub scrub = {.dir = h->dir, .since_s = since_s, .is_removing = is_removing};
     int rc = hone_history_lock(h, err);
     if (rc < 0)
         return rc;

@@ -436,12 +436,13 @@ static int scan_line(struct scan *scan, const char *line, size_t len, struct hon
     struct hone_ledger_line parsed;
     struct hone_json *data HONE_AUTOJSON = NULL;
     scan->line++;
+    uint64_t n = hone_ledger_line_number(line, len);
+    if (n > 0 && n < scan->first) /* not asked for: passed by without a look at its checksum */
+        return 0;
     if (!hone_ledger_line_parse(line, len, &parsed)) {
         note_damage(scan);
         return 0;
     }
-    if (parsed.n < scan->first)
-        return 0;
     if (hone_json_parse(parsed.data, parsed.data_len, &data, NULL) < 0) {
         note_damage(scan);
         return 0;
@@ -505,10 +506,9 @@ static int scan_segment(struct scan *scan, int fd, int64_t size, struct hone_err
 /* Number of the first record of a segment; 0: unknown. */
 static uint64_t first_number(int fd)
 {
-    char head[64] = "";
-    uint64_t n = 0;
-    ssize_t len = pread(fd, head, sizeof(head) - 1, 0);
-    return len > 0 && sscanf(head, "{\"n\":%" SCNu64 ",", &n) == 1 ? n : 0;
+    char head[64];
+    ssize_t len = pread(fd, head, sizeof(head), 0);
+    return len > 0 ? hone_ledger_line_number(head, (size_t)len) : 0;
 }
 
 int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first,

@@ -65,6 +65,15 @@ static bool number(const char **at, const char *end, uint64_t *ret)
     return *at > start;
 }
 
+uint64_t hone_ledger_line_number(const char *line, size_t len)
+{
+    const char *at = line;
+    uint64_t n = 0;
+    bool is_number = skip(&at, line + len, "{\"n\":") && number(&at, line + len, &n) &&
+                     at < line + len && *at == ',';
+    return is_number ? n : 0;
+}
+
 bool hone_ledger_line_parse(const char *line, size_t len, struct hone_ledger_line *ret)
 {
     const char *at = line;

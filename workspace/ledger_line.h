@@ -22,6 +22,8 @@ void hone_ledger_line_print(struct hone_buf *out, uint64_t n, int64_t wall_ms, c
                             const char *data);
 /* A line without its newline. False: damaged. */
 bool hone_ledger_line_parse(const char *line, size_t len, struct hone_ledger_line *ret);
+/* The number at the beginning of a line, unchecked; 0: none. */
+uint64_t hone_ledger_line_number(const char *line, size_t len);
 /* Greatest nesting of objects and arrays in a JSON text. */
 int hone_ledger_depth(const char *data);
 

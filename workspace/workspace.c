@@ -105,6 +105,8 @@ static int fill(const char *dir, const char *data_dir, const char *marker, struc
     if (rc == 0)
         rc = make_history(dir, json, now_ms / 1000, err);
     if (rc == 0)
+        rc = hone_workspace_first_checkpoint(dir, err);
+    if (rc == 0)
         rc = hone_workspace_sync_files(dir, err);
     if (rc == 0 && unlink(marker) < 0)
         rc = hone_fail_errno(err, errno, "cannot finish the workspace");

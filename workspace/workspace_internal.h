@@ -16,6 +16,7 @@ struct hone_checkpoint {
     uint64_t n;       /* every record up to here is in git, as this boot of the machine sees it */
     uint64_t durable; /* ... and on disk */
     char boot[HONE_BOOT_BYTES];
+    bool is_missing; /* no file: everything must be replayed and checked */
 };
 
 struct hone_workspace {
@@ -33,6 +34,7 @@ struct hone_workspace {
  * Under DIR/.hone/open.lock. */
 int hone_workspace_recover(struct hone_workspace *ws, struct hone_err *err);
 int hone_workspace_rebuild_open(struct hone_workspace *ws, struct hone_err *err);
+int hone_workspace_first_checkpoint(const char *dir, struct hone_err *err);
 int hone_workspace_sync_files(const char *dir, struct hone_err *err); /* syncfs */
 
 #endif

@@ -48,12 +48,13 @@ static void read_checkpoint(struct hone_workspace *ws, int64_t *ret_since_s)
     struct hone_checkpoint *at = &ws->checkpoint;
     size_t len = 0;
     struct stat st;
-    *at = (struct hone_checkpoint){.n = 0};
+    *at = (struct hone_checkpoint){.is_missing = true};
     *ret_since_s = 0;
     read_boot(at->boot);
     if (hone_file_read(path, CHECKPOINT_BYTES, &text, &len, NULL) < 0 ||
         hone_json_parse(text, len, &json, NULL) < 0)
         return;
+    at->is_missing = false;
     at->n = (uint64_t)hone_max_i64(0, hone_json_get_i64(json, "n", 0));
     at->durable = (uint64_t)hone_max_i64(0, hone_json_get_i64(json, "durable", 0));
     const char *boot = hone_json_get_str(json, "boot", "");
@@ -80,6 +81,7 @@ static int write_checkpoint(struct hone_workspace *ws, struct hone_err *err)
         return rc;
     if (is_durable)
         at->durable = at->n;
+    at->is_missing = false;
     char *path HONE_AUTOFREE = hone_workspace_path(ws, "replay.json");
     struct hone_json *json HONE_AUTOJSON = hone_json_new_object();
     hone_json_set_i64(json, "n", (int64_t)at->n);
@@ -87,6 +89,26 @@ static int write_checkpoint(struct hone_workspace *ws, struct hone_err *err)
     hone_json_set_str(json, "boot", at->boot);
     char *text HONE_AUTOFREE = hone_json_print(json);
     return hone_file_write(path, text, strlen(text), 0600, is_durable, err);
+}
+
+/* Until the next one is written, an open replays everything and checks the repository: what follows
+ * may be killed half-way. */
+static int drop_checkpoint(struct hone_workspace *ws, struct hone_err *err)
+{
+    char *path HONE_AUTOFREE = hone_workspace_path(ws, "replay.json");
+    ws->checkpoint.n = ws->checkpoint.durable = 0;
+    ws->checkpoint.is_missing = true;
+    if (unlink(path) < 0 && errno != ENOENT)
+        return hone_fail_errno(err, errno, "cannot remove '%s'", path);
+    return 0;
+}
+
+int hone_workspace_first_checkpoint(const char *dir, struct hone_err *err)
+{
+    char *path HONE_AUTOFREE = hone_strdup(dir);
+    struct hone_workspace ws = {.dir = path, .checkpoint = {.n = 1, .durable = 1}};
+    read_boot(ws.checkpoint.boot);
+    return write_checkpoint(&ws, err);
 }
 
 /* ---- replay ---- */
@@ -298,6 +320,8 @@ static int rebuild(struct hone_workspace *ws, struct hone_err *err)
     hone_history_close(HONE_STEAL(ws->history));
     int rc = lock_branches(ws, &lock, err);
     if (rc == 0)
+        rc = drop_checkpoint(ws, err);
+    if (rc == 0)
         rc = move_aside(ws, err);
     if (rc == 0)
         rc = make_root(ws, err);
@@ -309,7 +333,6 @@ static int rebuild(struct hone_workspace *ws, struct hone_err *err)
         rc = replay_from(ws, 1, true, err);
     if (rc < 0)
         return hone_wrap(err, "rebuilding the git repository");
-    ws->checkpoint.durable = 0;
     return write_checkpoint(ws, err);
 }
 
@@ -321,21 +344,31 @@ int hone_workspace_rebuild_open(struct hone_workspace *ws, struct hone_err *err)
     return rc < 0 ? rc : rebuild(ws, err);
 }
 
+/* Files that a power cut left empty go; everything is replayed then. */
+static int scrub(struct hone_workspace *ws, int64_t since_s, struct hone_err *err)
+{
+    size_t n = 0;
+    int rc = hone_history_scrub(ws->history, since_s, false, &n, err);
+    if (rc < 0 || n == 0)
+        return rc;
+    rc = drop_checkpoint(ws, err);
+    return rc < 0 ? rc : hone_history_scrub(ws->history, since_s, true, &n, err);
+}
+
 static int open_and_replay(struct hone_workspace *ws, int64_t since_s, struct hone_err *err)
 {
     int lock HONE_AUTOCLOSE = -1;
-    size_t n_removed = 0;
-    uint64_t old = ws->checkpoint.n;
     int rc = hone_history_open(ws->dir, &ws->history, err);
     if (rc == 0)
-        rc = hone_history_scrub(ws->history, since_s, &n_removed, err);
+        rc = scrub(ws, since_s, err);
     if (rc == 0)
         rc = lock_branches(ws, &lock, err);
+    uint64_t old = ws->checkpoint.n;
     if (rc == 0)
-        rc = replay_from(ws, n_removed > 0 ? 1 : old + 1, true, err);
-    if (rc == 0 && n_removed > 0) /* what is no version (main, task packs) is not in the ledger */
+        rc = replay_from(ws, old + 1, true, err);
+    if (rc == 0 && ws->checkpoint.is_missing) /* main and the task packs are not in the ledger */
         rc = hone_history_check(ws->history, err);
-    if (rc == 0 && (ws->checkpoint.n > old || n_removed > 0))
+    if (rc == 0 && (ws->checkpoint.n > old || ws->checkpoint.is_missing))
         rc = write_checkpoint(ws, err);
     return rc;
 }
