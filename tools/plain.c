@@ -71,7 +71,9 @@ const char *hone_plain_line(struct hone_pool *pool, const char *text, size_t max
         }
     }
     if (len > max) {
-        len = max > 3 ? max - 3 : 0;
+        if (max < 3)
+            return "";
+        len = max - 3;
         while (len > 0 && is_continuation(out[len]))
             len--;
         memcpy(out + len, "...", 4);
