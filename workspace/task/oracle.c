@@ -229,7 +229,9 @@ static void add_wide_prototype(struct hone_buf *buf, const struct hone_task *tas
         hone_buf_printf(buf, ", %s", wide_type(task->scalars[i].dtype));
     for (size_t i = 0; i < task->n_axes; i++)
         hone_buf_str(buf, ", int64_t");
-    hone_buf_str(buf, ");\n");
+    /* Under a name that no local variable of the entry hides, whatever the task is called. */
+    hone_buf_printf(buf, ");\nstatic __typeof__(%s) *const hone_kernel_ = %s;\n", task->name,
+                    task->name);
 }
 
 static void add_wide_buffers(struct hone_buf *buf, const struct hone_task *task)
@@ -266,7 +268,7 @@ static void add_wide_entry(struct hone_buf *buf, const struct hone_task *task)
         hone_buf_printf(buf, " && in%zu", i);
     for (size_t i = 0; i < task->n_outputs; i++)
         hone_buf_printf(buf, " && out%zu", i);
-    hone_buf_printf(buf, ") {\n        %s(", task->name);
+    hone_buf_str(buf, ") {\n        hone_kernel_(");
     for (size_t i = 0; i < task->n_inputs; i++)
         hone_buf_printf(buf, "%sin%zu", i ? ", " : "", i);
     for (size_t i = 0; i < task->n_outputs; i++)

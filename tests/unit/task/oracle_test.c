@@ -66,22 +66,28 @@ static void *build(const char *name, const char *front, const char *text, const 
     return found;
 }
 
-static void open_pack(const char *name, struct rig *rig)
+static void open_dir(const char *dir, struct rig *rig)
 {
     struct hone_err err = HONE_ERR_INIT;
-    char *dir = hone_path_join(pack_dir(), name, NULL);
     ck_assert_msg(hone_task_load(dir, &rig->task, &err) == 0, "%s %s", err.path, err.message);
     char *preamble = hone_task_oracle_preamble(rig->task), *oracle = NULL, *naive = NULL;
     ck_assert_int_eq(hone_task_oracle_source(rig->task, &oracle, &err), 0);
     ck_assert_int_eq(hone_task_naive(rig->task, "cpu", &naive, &err), 0);
+    const char *name = rig->task->name;
     void *symbol = build(name, preamble, oracle, "hone_oracle_items");
     memcpy(&rig->oracle, &symbol, sizeof(symbol));
     symbol = build(name, "", naive, rig->task->name);
     memcpy(&rig->naive, &symbol, sizeof(symbol));
-    free(dir);
     free(preamble);
     free(oracle);
     free(naive);
+}
+
+static void open_pack(const char *name, struct rig *rig)
+{
+    char *dir = hone_path_join(pack_dir(), name, NULL);
+    open_dir(dir, rig);
+    free(dir);
 }
 
 /* EQUAL is the hardest for honest kernels: every rounding error of a running sum has the same sign.
@@ -422,4 +428,147 @@ START_TEST(spmv_csr)
 }
 END_TEST
 
-UNIT_MAIN("oracle", matmul, softmax, sum, jacobi2d, spmv_csr)
+/* The fallback: oracle.c is the kernel, with float read as double. */
+static const char rms_task[] =
+    "{\"name\":\"rmsnorm\",\"axes\":{\"M\":{\"type\":\"var\"},\"N\":{\"type\":\"var\"}},"
+    "\"inputs\":{\"x\":{\"shape\":[\"M\",\"N\"],\"dtype\":\"float32\"},\"w\":{\"shape\":[\"N\"],"
+    "\"dtype\":\"float32\"}},"
+    "\"outputs\":{\"y\":{\"shape\":[\"M\",\"N\"],\"dtype\":\"float32\"}},"
+    "\"tolerance\":{\"y\":{\"rtol\":1e-4,\"rel_l2\":1e-4,\"atol\":1e-30}},\"oracle\":{\"mode\":"
+    "\"naive_double\"},"
+    "\"flops\":\"M*N\",\"bytes\":\"8*M*N\"}";
+static const char rms_kernel[] =
+    "#include <math.h>\n#include <stdint.h>\n"
+    "static float root(float v) { return sqrtf(v); }\n"
+    "void rmsnorm(const float *x, const float *w, float *y, int64_t M, int64_t N)\n"
+    "{\n"
+    "    for (int64_t m = 0; m < M; m++) {\n"
+    "        float sum = 0.0f;\n"
+    "        for (int64_t i = 0; i < N; i++)\n"
+    "            sum += x[m * N + i] * x[m * N + i];\n"
+    "        for (int64_t i = 0; i < N; i++)\n"
+    "            y[m * N + i] = w[i] * x[m * N + i] / root(sum / (float)N + 1e-12f);\n"
+    "    }\n"
+    "}\n";
+
+START_TEST(naive_double)
+{
+    char dir[] = "/tmp/hone-oracle-test-XXXXXX", path[128];
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    const char *const files[][2] = {
+        {"task.json", rms_task},
+        {"workloads.jsonl", "{\"id\":\"a\",\"axes\":{\"M\":33,\"N\":70}}\n"},
+        {"oracle.c", rms_kernel},
+        {"kernels/naive.c", rms_kernel}};
+    snprintf(path, sizeof(path), "%s/kernels", dir);
+    ck_assert_int_eq(hone_mkdirs(path, 0700, NULL), 0);
+    for (size_t i = 0; i < HONE_COUNTOF(files); i++) {
+        snprintf(path, sizeof(path), "%s/%s", dir, files[i][0]);
+        ck_assert_int_eq(hone_file_write(path, files[i][1], strlen(files[i][1]), 0600, false, NULL),
+                         0);
+    }
+    struct rig rig = {.task = NULL};
+    open_dir(dir, &rig);
+    ck_assert_int_eq(hone_remove_tree(dir, NULL), 0);
+    rig.w = rig.task->workloads[0];
+    one_size(&rig, NORMAL, true);
+    one_size(&rig, LARGE, true);
+    one_size(&rig, EQUAL, false);
+    hone_task_free(rig.task);
+}
+END_TEST
+
+/* What the records promise: a count that goes on past the room, and refusal of other types. */
+START_TEST(record_counts)
+{
+    struct rig rig = {.task = NULL};
+    open_pack("softmax", &rig);
+    ck_assert_int_eq(hone_task_smoke(rig.task, &rig.w, NULL), 0);
+    fill(&rig, NORMAL);
+    int32_t types[HONE_LIMIT_TENSORS];
+    struct hone_oracle_args args;
+    struct hone_oracle_record room[3] = {{.index = -7}, {.index = -7}, {.index = -7}};
+    arguments(&rig, &args, types);
+    args.records = room;
+    args.n_records_max = 2;
+    const int64_t items[] = {3};
+    rig.oracle(&args, 0, 1, items);
+    int64_t n_row = rig.w.axes[1];
+    ck_assert_int_eq(args.n_records, n_row);
+    ck_assert_int_eq(room[0].index, 3 * n_row);
+    ck_assert_int_eq(room[1].index, 3 * n_row + 1);
+    ck_assert_int_eq(room[2].index, -7);
+    types[0] = HONE_DTYPE_F64;
+    rig.oracle(&args, 0, 1, items);
+    ck_assert_int_eq(args.n_records, -1);
+    types[0] = HONE_DTYPE_F32;
+    const int64_t outside[] = {
+        rig.w.axes[0]}; /* a row that is not there: reads give NaN, nothing is emitted */
+    args.n_records = 0;
+    rig.oracle(&args, 0, 1, outside);
+    ck_assert_int_eq(args.n_records, 0);
+    empty(&rig);
+    hone_task_free(rig.task);
+}
+END_TEST
+
+static const char types_task[] =
+    "{\"name\":\"widen\",\"axes\":{\"N\":{\"type\":\"var\"}},\"inputs\":{"
+    "\"h\":{\"shape\":[\"N\"],\"dtype\":\"float16\"},\"b\":{\"shape\":[\"N\"],\"dtype\":"
+    "\"bfloat16\"},"
+    "\"c\":{\"shape\":[\"N\"],\"dtype\":\"int8\"},\"l\":{\"shape\":[\"N\"],\"dtype\":\"int64\"},"
+    "\"t\":{\"shape\":[\"N\"],\"dtype\":\"bool\"},\"d\":{\"shape\":[\"N\"],\"dtype\":\"float64\"}},"
+    "\"scalars\":{\"k\":{\"dtype\":\"float32\",\"value\":2}},"
+    "\"outputs\":{\"y\":{\"shape\":[\"N\"],\"dtype\":\"float64\"}},\"tolerance\":{\"y\":{\"rtol\":"
+    "1e-9}},"
+    "\"oracle\":{\"items\":\"N\"},\"flops\":\"N\",\"bytes\":\"N\"}";
+
+START_TEST(every_type_is_read_exactly)
+{
+    static const char loads[] = "{\"id\":\"a\",\"axes\":{\"N\":4}}";
+    struct hone_task *task = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_task_parse(types_task, strlen(types_task), loads, strlen(loads), "/", &task,
+                                  &err) == 0,
+                  "%s %s", err.path, err.message);
+    char *preamble = hone_task_oracle_preamble(task);
+    hone_oracle_items_fn *oracle;
+    void *symbol =
+        build("widen", preamble,
+              "ITEM(i)\n{\n    double all[] = {h(i), b(i), c(i), l(i), t(i), d(i), h(-1), h(N)};\n"
+              "    for (int j = 0; j < 8; j++)\n        PUT_SCALED_y(i, all[j], k);\n}\n",
+              "hone_oracle_items");
+    memcpy(&oracle, &symbol, sizeof(symbol));
+    const uint16_t h[4] = {0x3c00, 0xc000, 0x0001, 0x7bff}, b[4] = {0x3f80, 0xc000, 0x0001, 0x7f7f};
+    const int8_t c[4] = {-128, 127, 0, 1};
+    const int64_t l[4] = {-5, 1ll << 40, 0, 7};
+    const uint8_t t[4] = {0, 1, 2, 255};
+    const double d[4] = {0.1, -1e300, 5e-324, 3};
+    const double want[4][6] = {{1, 1, -128, -5, 0, 0.1},
+                               {-2, -2, 127, 1099511627776.0, 1, -1e300},
+                               {0x1p-24, 0x1p-133, 0, 0, 1, 5e-324},
+                               {65504, 0x1.fep127, 1, 7, 1, 3}};
+    const void *const inputs[] = {h, b, c, l, t, d};
+    struct hone_oracle_record records[32];
+    const double scalars[] = {2};
+    struct hone_oracle_args args = {.inputs = inputs,
+                                    .scalars = scalars,
+                                    .axes = task->workloads[0].axes,
+                                    .records = records,
+                                    .n_records_max = 32};
+    oracle(&args, 0, 4, NULL);
+    ck_assert_int_eq(args.n_records, 32);
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 6; j++)
+            ck_assert_msg(records[8 * i + j].value == want[i][j], "%d %d %g", i, j,
+                          records[8 * i + j].value);
+        ck_assert(isnan(records[8 * i + 6].value) && isnan(records[8 * i + 7].value));
+        ck_assert(records[8 * i].scale == 2);
+    }
+    free(preamble);
+    hone_task_free(task);
+}
+END_TEST
+
+UNIT_MAIN("oracle", matmul, softmax, sum, jacobi2d, spmv_csr, naive_double, record_counts,
+          every_type_is_read_exactly)
