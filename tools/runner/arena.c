@@ -72,14 +72,15 @@ static void on_fault(int number, siginfo_t *info, void *context)
         control->fault = find_fault(handler_arena, info->si_addr, &tensor);
         control->fault_tensor = tensor;
     }
-    if (number == SIGABRT) /* init of a pid namespace does not die of its own abort */
-        _exit(134);
+    /* init of a pid namespace does not die of these by itself */
+    if (number == SIGABRT || number == SIGXFSZ || number == SIGXCPU)
+        _exit(128 + number);
     signal(number, SIG_DFL); /* returning faults again and ends the process for real */
 }
 
 static void install_handlers(void)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXFSZ, SIGXCPU};
     stack_t stack = {.ss_sp = hone_malloc(ALT_STACK), .ss_size = ALT_STACK};
     sigaltstack(&stack, NULL);
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};

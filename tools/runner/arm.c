@@ -16,6 +16,7 @@
 #define END_NS        (5 * HONE_NS_PER_S)
 #define PRINTED_BYTES (1 << 20)
 #define TMP_BYTES     (64ll << 20)
+#define FILE_BYTES    (32ll << 20) /* less than /tmp holds: a runaway file ends with a signal */
 #define CPU_SECONDS   3600
 #define POLL_SLICE_MS 200
 
@@ -103,9 +104,9 @@ static int explain_end(struct hone_arena *arena, struct hone_err *err)
                      "the kernel made a system call that the jail does not allow");
     else if (how.was_oom)
         hone_end_set(&arena->end, HONE_REASON_OOM, "the kernel used more memory than it may");
-    else if (how.hit_disk || how.signal == SIGXFSZ)
+    else if (how.hit_disk || how.signal == SIGXFSZ || control->fault_signal == SIGXFSZ)
         hone_end_set(&arena->end, HONE_REASON_DISK, "the kernel wrote more to files than it may");
-    else if (how.signal == SIGXCPU)
+    else if (how.hit_cpu || how.signal == SIGXCPU || control->fault_signal == SIGXCPU)
         hone_end_set(&arena->end, HONE_REASON_TIMEOUT, "the kernel used up its CPU time");
     else if (how.signal != 0)
         explain_signal(arena, how.signal);
@@ -208,7 +209,7 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
         .work_dir = folder,
         .memory_bytes = spec->memory_bytes,
         .tmp_bytes = TMP_BYTES,
-        .file_bytes = TMP_BYTES,
+        .file_bytes = FILE_BYTES,
         .cpu_seconds = CPU_SECONDS,
         .max_pids = (int)hone_min_i64(4 * spec->n_threads + 16, 4096),
         .fds = {arena->control.fd, helper_socket, spec->inputs->fd, arena->own.fd},

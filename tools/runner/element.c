@@ -115,11 +115,13 @@ double hone_element_round(enum hone_dtype dtype, double value)
 
 uint64_t hone_poison_bits(enum hone_dtype dtype, enum hone_poison poison)
 {
+    /* The NaNs are signalling ones: arithmetic on them makes other bits, so that only what was
+     * never touched, or copied, still is the poison. */
     static const uint64_t bits[][2] = {
-        [HONE_DTYPE_F16] = {0x7ea5, 0x7a5a},
+        [HONE_DTYPE_F16] = {0x7da5, 0x7a5a},
         [HONE_DTYPE_BF16] = {0x7fa5, 0x7e5a},
-        [HONE_DTYPE_F32] = {0x7fc5a5a5, 0x7e5a5a5a},
-        [HONE_DTYPE_F64] = {0x7ff8a5a5a5a5a5a5, 0x7e5a5a5a5a5a5a5a},
+        [HONE_DTYPE_F32] = {0x7fa5a5a5, 0x7e5a5a5a},
+        [HONE_DTYPE_F64] = {0x7ff5a5a5a5a5a5a5, 0x7e5a5a5a5a5a5a5a},
         [HONE_DTYPE_I8] = {0xa5, 0x5a},
         [HONE_DTYPE_I32] = {0xa5a5a5a5, 0x5a5a5a5a},
         [HONE_DTYPE_I64] = {0xa5a5a5a5a5a5a5a5, 0x5a5a5a5a5a5a5a5a},

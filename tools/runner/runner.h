@@ -149,6 +149,8 @@ struct hone_timing_plan {
 int hone_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
                     struct hone_workload_report *ret_report, struct hone_end *ret,
                     struct hone_err *err);
+bool hone_judge_is_wanted(const struct hone_judge *judge, size_t c); /* is this case asked for? */
+int hone_judge_ensure_ceilings(struct hone_judge *judge, struct hone_err *err);
 /* Geometric mean over the workloads, and the word for the whole. */
 void hone_judge_conclude_timing(struct hone_judge *judge);
 

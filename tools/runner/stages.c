@@ -29,7 +29,7 @@ static const enum hone_distribution small_dists[] = {
 };
 
 /* Is this case asked for? The smoke case, the first, never is: it has its own stage. */
-static bool is_wanted(const struct hone_judge *judge, size_t c)
+bool hone_judge_is_wanted(const struct hone_judge *judge, size_t c)
 {
     const struct hone_workload *workload = &judge->cases[c];
     if (c == 0)
@@ -60,7 +60,7 @@ int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hon
 {
     int64_t n_done = 0;
     for (size_t c = 1; c < judge->n_cases && hone_end_is_good(ret); c++) {
-        if (!is_wanted(judge, c))
+        if (!hone_judge_is_wanted(judge, c))
             continue;
         const struct hone_workload *workload = &judge->cases[c];
         bool is_small = hone_judge_set_bytes(judge, workload) <= SMALL_BYTES;
@@ -231,7 +231,7 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
                  100 * against->least_gain);
 }
 
-static int ensure_ceilings(struct hone_judge *judge, struct hone_err *err)
+int hone_judge_ensure_ceilings(struct hone_judge *judge, struct hone_err *err)
 {
     if (judge->machine.is_measured)
         return 0;
@@ -253,7 +253,7 @@ static int time_cases(struct hone_judge *judge, const bool *is_timed,
                       struct hone_err *err)
 {
     HONE_AUTOCLOSE int lease = -1;
-    int code = ensure_ceilings(judge, err);
+    int code = hone_judge_ensure_ceilings(judge, err);
     if (code == 0)
         code = take_lease(judge, &lease, err);
     judge->n_workloads = 0;
@@ -273,7 +273,7 @@ int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hon
     bool is_timed[HONE_RUNNER_MAX_CASES] = {false};
     int64_t n = 0;
     for (size_t c = 1; c < judge->n_cases && n < SCREEN_WORKLOADS; c++) {
-        is_timed[c] = is_wanted(judge, c) && !judge->cases[c].is_hidden;
+        is_timed[c] = hone_judge_is_wanted(judge, c) && !judge->cases[c].is_hidden;
         n += is_timed[c];
     }
     enum hone_distribution dists[] = {HONE_DIST_NORMAL};
@@ -301,7 +301,7 @@ int hone_stage_time(struct hone_judge *judge, struct hone_end *ret, struct hone_
     bool is_timed[HONE_RUNNER_MAX_CASES] = {false};
     int64_t n = 0;
     for (size_t c = 1; c < judge->n_cases; c++) {
-        is_timed[c] = is_wanted(judge, c);
+        is_timed[c] = hone_judge_is_wanted(judge, c);
         n += is_timed[c];
     }
     int64_t budget = judge->job->budget_ms > 0 ? judge->job->budget_ms : 3000 * n;
@@ -353,7 +353,7 @@ static void add_printed(const struct hone_arena *arena, struct hone_buf *buf)
 int hone_stage_run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     size_t c = 1;
-    while (c + 1 < judge->n_cases && !is_wanted(judge, c))
+    while (c + 1 < judge->n_cases && !hone_judge_is_wanted(judge, c))
         c++;
     const struct hone_workload *workload = &judge->cases[judge->n_cases > 1 ? c : 0];
     struct hone_slot *slot = &judge->slots[0];

@@ -29,7 +29,7 @@
 #define MAX_SUBS   8
 #define COLD_BYTES (128ll << 20)
 #define FLUSH_MAX  (256ll << 20)
-#define WARM_UP_NS (100 * HONE_NS_PER_MS) /* slower kernels get no warm-up call per block */
+#define WARM_UP_NS (2 * HONE_NS_PER_MS) /* slower kernels get no warm-up call per block */
 #define SPOT_ITEMS 64
 #define SPOT_SETS  8
 #define STEPS_NS                                                                                   \

@@ -1,0 +1,223 @@
+/* Each reason of the comparison, and the neighbours that must pass. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <sys/mman.h>
+
+#include "tests/unit/runner/task_util.h"
+#include "tools/runner/buffers.h"
+#include "tools/runner/compare.h"
+#include "tools/runner/element.h"
+
+#define N 600
+
+struct fixture {
+    struct hone_task task;
+    struct hone_workload workload;
+    struct hone_compare compare;
+    float y[N];
+    int32_t z[N];
+    struct hone_oracle_record records[N];
+};
+
+static void start(struct fixture *f)
+{
+    memset(f, 0, sizeof *f);
+    make_task(&f->task, &f->workload);
+    hone_compare_init(&f->compare, &f->task, &f->workload);
+    f->compare.outputs[0] = f->y;
+    f->compare.outputs[1] = f->z;
+    for (int i = 0; i < N; i++) {
+        f->y[i] = (float)(i % 17) - 8;
+        f->records[i] = (struct hone_oracle_record){
+            .index = i, .value = (double)f->y[i], .output = 0, .scale = 1};
+    }
+}
+
+static enum hone_reason finish(struct fixture *f, int n)
+{
+    struct hone_end end;
+    hone_compare_add(&f->compare, f->records, n);
+    hone_compare_end(&f->compare, &end);
+    return end.reason;
+}
+
+START_TEST(test_equal_and_near)
+{
+    struct fixture f;
+    start(&f);
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_CORRECT);
+    start(&f);
+    f.y[3] += 0.5e-4f; /* rtol x max(|r|, scale) = 5e-4 here */
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_CORRECT);
+    f.compare.is_exact = true;
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_WRONG_VALUE);
+}
+END_TEST
+
+START_TEST(test_wrong_value)
+{
+    struct fixture f;
+    start(&f);
+    f.y[55] += 0.01f;
+    struct hone_end end;
+    hone_compare_add(&f.compare, f.records, N);
+    hone_compare_end(&f.compare, &end);
+    ck_assert_int_eq(end.reason, HONE_REASON_WRONG_VALUE);
+    ck_assert_ptr_nonnull(strstr(end.detail, "Y[1, 25]"));
+    ck_assert_int_eq(hone_compare_total(&f.compare).n_bad, 1);
+}
+END_TEST
+
+START_TEST(test_nonfinite)
+{
+    struct fixture f;
+    start(&f);
+    f.y[9] = NAN;
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_NONFINITE);
+    start(&f);
+    f.y[9] = NAN;
+    f.records[9].value = (double)NAN; /* equal in kind */
+    f.y[10] = -INFINITY;
+    f.records[10].value = -1e300; /* what float32 makes of it */
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_CORRECT);
+    start(&f);
+    f.records[9].value = (double)NAN; /* a NaN in the reference is no wildcard */
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_WRONG_VALUE);
+    start(&f);
+    f.y[9] = INFINITY;
+    f.records[9].value = -(double)INFINITY;
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_WRONG_VALUE);
+}
+END_TEST
+
+START_TEST(test_whole_output)
+{
+    struct fixture f; /* each element inside a loose bound, the whole visibly off */
+    start(&f);
+    f.task.tolerance[0] = (struct hone_tolerance){.atol = 1, .rtol = 0, .rel_l2 = 1e-3};
+    for (int i = 0; i < N; i++)
+        f.records[i].scale = 0;
+    f.task.tolerance[0].atol = 0.02;
+    for (int i = 0; i < N; i++)
+        f.y[i] += 0.019f;
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_CORRECT); /* atol x sqrt(n) allows it */
+    f.task.tolerance[0].atol = 1e-6;
+    start(&f);
+    for (int i = 0; i < N; i++)
+        f.y[i] = 0;
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_WRONG_VALUE);
+}
+END_TEST
+
+START_TEST(test_integers_are_exact)
+{
+    struct fixture f;
+    start(&f);
+    for (int i = 0; i < N; i++) {
+        f.z[i] = i;
+        f.records[i] =
+            (struct hone_oracle_record){.index = i, .value = i, .output = 1, .scale = 1e9};
+    }
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_CORRECT);
+    f.z[7]++;
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_WRONG_VALUE);
+}
+END_TEST
+
+START_TEST(test_bad_records)
+{
+    static const struct hone_oracle_record bad[] = {{.index = -1, .output = 0},
+                                                    {.index = N, .output = 0},
+                                                    {.index = 0, .output = 2},
+                                                    {.index = 0, .output = -1}};
+    for (size_t i = 0; i < HONE_COUNTOF(bad); i++) {
+        struct fixture f;
+        start(&f);
+        f.records[0] = bad[i];
+        ck_assert_int_eq(finish(&f, 1), HONE_REASON_BAD_TASK);
+    }
+}
+END_TEST
+
+START_TEST(test_arrays)
+{
+    struct fixture f;
+    start(&f);
+    float reference[N];
+    memcpy(reference, f.y, sizeof reference);
+    finish(&f, 40);
+    hone_compare_arrays(&f.compare, 0, reference);
+    struct hone_end end;
+    hone_compare_end(&f.compare, &end);
+    ck_assert_int_eq(end.reason, HONE_REASON_CORRECT);
+    f.y[500] += 1;
+    hone_compare_arrays(&f.compare, 0, reference);
+    hone_compare_end(&f.compare, &end);
+    ck_assert_int_eq(end.reason, HONE_REASON_WRONG_VALUE);
+}
+END_TEST
+
+START_TEST(test_unwritten_and_difference)
+{
+    float a[N], b[N];
+    int64_t count = 0;
+    hone_poison_fill(HONE_DTYPE_F32, HONE_POISON_NAN, a, N);
+    hone_poison_fill(HONE_DTYPE_F32, HONE_POISON_LARGE, b, N);
+    ck_assert_int_eq(hone_find_unwritten(HONE_DTYPE_F32, a, b, N, &count), 0);
+    ck_assert_int_eq(count, N);
+    for (int i = 0; i < N; i++)
+        a[i] = b[i] = 1;
+    ck_assert_int_eq(hone_find_unwritten(HONE_DTYPE_F32, a, b, N, &count), -1);
+    ck_assert_int_eq(hone_find_difference(HONE_DTYPE_F32, a, b, N, &count), -1);
+    hone_poison_fill(HONE_DTYPE_F32, HONE_POISON_NAN, &a[N - 1],
+                     1); /* in one alone: written with that value */
+    ck_assert_int_eq(hone_find_unwritten(HONE_DTYPE_F32, a, b, N, &count), -1);
+    ck_assert_int_eq(hone_find_difference(HONE_DTYPE_F32, a, b, N, &count), N - 1);
+    hone_poison_fill(HONE_DTYPE_F32, HONE_POISON_LARGE, &b[N - 1], 1);
+    ck_assert_int_eq(hone_find_unwritten(HONE_DTYPE_F32, a, b, N, &count), N - 1);
+}
+END_TEST
+
+START_TEST(test_layout)
+{
+    struct hone_layout layout;
+    const int64_t bytes[] = {100, 8192, 4096};
+    ck_assert_int_eq(hone_layout_init(2, 1, bytes, 3, &layout, NULL), 0);
+    ck_assert_int_eq(layout.input_stride, 4096 + 8192);
+    ck_assert_int_eq(hone_layout_file_at(&layout, 2, 1), 2 * layout.input_stride + 4096);
+    ck_assert_int_eq(hone_layout_content_at(&layout, 0, 0), 0);
+    ck_assert_int_eq(hone_layout_content_at(&layout, 1, 0),
+                     4096 - 128); /* end-flush, 64-byte alignment kept */
+    ck_assert_int_eq(hone_layout_content_at(&layout, 1, 1), 0);
+    const int64_t huge[] = {HONE_LIMIT_TENSOR_BYTES + 1};
+    ck_assert_int_eq(hone_layout_init(1, 0, huge, 1, &layout, NULL), HONE_E_LIMIT);
+    ck_assert_int_eq(hone_layout_init(1, 0, bytes, HONE_BUFFERS_MAX_SETS + 1, &layout, NULL),
+                     HONE_E_LIMIT);
+}
+END_TEST
+
+START_TEST(test_sealed_memory_and_canary)
+{
+    struct hone_layout layout;
+    const int64_t bytes[] = {100};
+    struct hone_shared shared = HONE_SHARED_INIT;
+    ck_assert_int_eq(hone_layout_init(1, 0, bytes, 2, &layout, NULL), 0);
+    ck_assert_int_eq(hone_shared_new("test", 2 * layout.input_stride, true, &shared, NULL), 0);
+    ck_assert_ptr_eq(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, shared.fd, 0),
+                     MAP_FAILED);
+    ck_assert_ptr_ne(mmap(NULL, 4096, PROT_READ, MAP_SHARED, shared.fd, 0), MAP_FAILED);
+    hone_canary_fill(&shared, &layout, 1, 0);
+    ck_assert(hone_canary_is_whole(&shared, &layout, 1, 0));
+    char *content = hone_shared_tensor(&shared, &layout, 1, 0);
+    memset(content, 0, 100);
+    ck_assert(hone_canary_is_whole(&shared, &layout, 1, 0));
+    content[100] = 0;
+    ck_assert(!hone_canary_is_whole(&shared, &layout, 1, 0));
+    hone_shared_done(&shared);
+}
+END_TEST
+
+UNIT_MAIN("compare", test_equal_and_near, test_wrong_value, test_nonfinite, test_whole_output,
+          test_integers_are_exact, test_bad_records, test_arrays, test_unwritten_and_difference,
+          test_layout, test_sealed_memory_and_canary)

@@ -1,0 +1,210 @@
+/* Inputs: repeatable, different for every counter and tensor, inside their roles' ranges, shaped
+ * like their distributions. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "tests/unit/runner/task_util.h"
+#include "tools/runner/element.h"
+#include "tools/runner/gen.h"
+
+#define N 600
+
+static const uint8_t key[16] = {1, 2, 3};
+
+static void make(size_t input, enum hone_distribution dist, uint64_t counter, double ret[N])
+{
+    struct hone_task task;
+    struct hone_workload workload;
+    double raw[N];
+    make_task(&task, &workload);
+    struct hone_gen *gen = hone_gen_new(key);
+    hone_gen_input(gen, &task, &workload, input, dist, counter, raw);
+    for (int i = 0; i < N; i++)
+        ret[i] = hone_element_get(task.inputs[input].dtype, raw, i);
+    hone_gen_free(gen);
+}
+
+static double mean_of(const double *v)
+{
+    double sum = 0;
+    for (int i = 0; i < N; i++)
+        sum += v[i];
+    return sum / N;
+}
+
+static double spread_of(const double *v)
+{
+    double mean = mean_of(v), sum = 0;
+    for (int i = 0; i < N; i++)
+        sum += (v[i] - mean) * (v[i] - mean);
+    return sqrt(sum / N);
+}
+
+START_TEST(test_repeats_and_differs)
+{
+    double a[N], b[N], c[N], d[N];
+    make(0, HONE_DIST_NORMAL, 5, a);
+    make(0, HONE_DIST_NORMAL, 5, b);
+    make(0, HONE_DIST_NORMAL, 6, c);
+    make(1, HONE_DIST_NORMAL, 5, d);
+    ck_assert_mem_eq(a, b, sizeof a);
+    int n_same = 0, n_same_tensor = 0;
+    for (int i = 0; i < N; i++) {
+        n_same += a[i] == c[i];
+        n_same_tensor += a[i] == d[i];
+    }
+    ck_assert_int_le(n_same, 2);
+    ck_assert_int_le(n_same_tensor, 2);
+}
+END_TEST
+
+START_TEST(test_normal)
+{
+    double v[N];
+    make(0, HONE_DIST_NORMAL, 1, v);
+    ck_assert_double_lt(fabs(mean_of(v)), 0.15);
+    ck_assert_double_lt(fabs(spread_of(v) - 1), 0.12);
+    make(0, HONE_DIST_SHIFTED, 1, v);
+    ck_assert_double_lt(fabs(mean_of(v) - 3), 0.15);
+    make(0, HONE_DIST_LARGE, 1, v);
+    ck_assert_double_gt(spread_of(v), 50);
+    make(1, HONE_DIST_NORMAL, 1, v); /* weight: 1 / sqrt(fan-in), fan-in = M = 20 */
+    ck_assert_double_lt(fabs(spread_of(v) * sqrt(20) - 1), 0.12);
+}
+END_TEST
+
+START_TEST(test_float64_has_full_mantissas)
+{
+    double v[N];
+    int n_narrow = 0;
+    make(1, HONE_DIST_NORMAL, 3, v);
+    for (int i = 0; i < N; i++)
+        n_narrow += (double)(float)v[i] == v[i];
+    ck_assert_int_le(n_narrow, 2);
+}
+END_TEST
+
+START_TEST(test_roles)
+{
+    double v[N];
+    for (int dist = 0; dist < HONE_N_DISTS; dist++) {
+        make(2, (enum hone_distribution)dist, 9, v);
+        for (int i = 0; i < N; i++)
+            ck_assert_double_gt(v[i], 0);
+        make(4, (enum hone_distribution)dist, 9, v);
+        for (int i = 0; i < N; i++)
+            ck_assert(v[i] >= 0 && v[i] < 17 && v[i] == floor(v[i]));
+        make(6, (enum hone_distribution)dist, 9, v);
+        for (int i = 0; i < N; i++)
+            ck_assert(v[i] == 0 || v[i] == 1);
+        make(5, (enum hone_distribution)dist, 9, v);
+        ck_assert_double_eq(v[0], 0);
+        ck_assert_double_eq(v[N - 1], 17);
+        for (int i = 1; i < N; i++)
+            ck_assert_double_ge(v[i], v[i - 1]);
+    }
+    make(3, HONE_DIST_NORMAL, 9, v);
+    for (int row = 0; row < 20; row++) {
+        double sum = 0;
+        for (int i = 0; i < 30; i++)
+            sum += v[row * 30 + i];
+        ck_assert_double_eq_tol(sum, 1, 1e-5);
+    }
+}
+END_TEST
+
+START_TEST(test_distributions)
+{
+    double v[N];
+    make(0, HONE_DIST_ZEROS, 1, v);
+    ck_assert_double_eq(spread_of(v), 0);
+    make(0, HONE_DIST_EQUAL, 1, v);
+    ck_assert_double_lt(spread_of(v), 1e-6);
+    ck_assert_double_ne(v[0], 0);
+    make(0, HONE_DIST_ALTERNATING, 1, v);
+    ck_assert(v[0] == 1 && v[1] == -1 && v[2] == 1);
+    make(0, HONE_DIST_SORTED, 1, v);
+    for (int i = 1; i < N; i++)
+        ck_assert_double_gt(v[i], v[i - 1]);
+    make(0, HONE_DIST_INTEGERS, 1, v);
+    for (int i = 0; i < N; i++)
+        ck_assert(v[i] == floor(v[i]) && fabs(v[i]) <= 1023);
+    make(0, HONE_DIST_HALVES, 1, v);
+    ck_assert(v[0] == 0 && v[N / 2 - 1] == 0 && v[N - 1] != 0);
+    make(0, HONE_DIST_EXPONENTIAL, 1, v);
+    for (int i = 0; i < N; i++)
+        ck_assert_double_gt(v[i], 0);
+    enum hone_distribution dist;
+    for (int i = 0; i < HONE_N_DISTS; i++)
+        ck_assert(hone_dist_parse(hone_dist_name((enum hone_distribution)i), &dist) &&
+                  dist == (enum hone_distribution)i);
+    ck_assert(!hone_dist_parse("gaussian", &dist));
+}
+END_TEST
+
+START_TEST(test_scalar)
+{
+    struct hone_task task;
+    struct hone_workload workload;
+    make_task(&task, &workload);
+    task.n_scalars = 1;
+    task.scalars[0] = (struct hone_scalar){
+        .name = "eps", .dtype = HONE_DTYPE_F32, .value = 0.5, .min = 1, .max = 2};
+    struct hone_gen *gen = hone_gen_new(key);
+    ck_assert_double_eq(hone_gen_scalar(gen, &task, &workload, 0), 0.5);
+    workload.is_hidden = true;
+    double drawn = hone_gen_scalar(gen, &task, &workload, 0);
+    ck_assert(drawn >= 1 && drawn <= 2 && drawn == (double)(float)drawn);
+    ck_assert_double_eq(drawn, hone_gen_scalar(gen, &task, &workload, 0));
+    struct hone_dice dice = hone_gen_dice(gen, 3);
+    for (int i = 0; i < 1000; i++) {
+        int64_t v = hone_dice_below(&dice, 7);
+        ck_assert(v >= 0 && v < 7);
+    }
+    hone_gen_free(gen);
+}
+END_TEST
+
+START_TEST(test_elements)
+{
+    static const struct {
+        enum hone_dtype dtype;
+        double in, out;
+    } rows[] = {
+        {HONE_DTYPE_F16, 1.0 / 3, 0.333251953125},
+        {HONE_DTYPE_F16, 65504, 65504},
+        {HONE_DTYPE_F16, 65519.9, 65504},
+        {HONE_DTYPE_F16, 65520, INFINITY},
+        {HONE_DTYPE_F16, 0x1p-24, 0x1p-24},
+        {HONE_DTYPE_F16, 0x1p-26, 0},
+        {HONE_DTYPE_F16, -0x1.ff8p-15, -0x1.ff8p-15},
+        {HONE_DTYPE_F16, 2049, 2048},
+        {HONE_DTYPE_F16, 2051, 2052},
+        {HONE_DTYPE_BF16, 1.00390625, 1},
+        {HONE_DTYPE_BF16, 3.14159, 3.140625},
+        {HONE_DTYPE_F32, 0.1, 0.1f},
+        {HONE_DTYPE_F64, 0.1, 0.1},
+        {HONE_DTYPE_I8, 300, 127},
+        {HONE_DTYPE_I32, -2.5, -2},
+        {HONE_DTYPE_BOOL, 3, 1},
+        {HONE_DTYPE_I64, 1e15, 1e15},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
+        ck_assert_msg(hone_element_round(rows[i].dtype, rows[i].in) == rows[i].out,
+                      "row %zu: %.17g", i, hone_element_round(rows[i].dtype, rows[i].in));
+    ck_assert(isnan(hone_element_round(HONE_DTYPE_F16, NAN)) &&
+              isnan(hone_element_round(HONE_DTYPE_BF16, NAN)));
+    for (int dtype = HONE_DTYPE_F16; dtype <= HONE_DTYPE_F64; dtype++) {
+        double room[2];
+        hone_poison_fill((enum hone_dtype)dtype, HONE_POISON_NAN, room, 1);
+        ck_assert(isnan(hone_element_get((enum hone_dtype)dtype, room, 0)));
+        hone_poison_fill((enum hone_dtype)dtype, HONE_POISON_LARGE, room, 1);
+        ck_assert(isfinite(hone_element_get((enum hone_dtype)dtype, room, 0)));
+        ck_assert_double_gt(hone_element_get((enum hone_dtype)dtype, room, 0), 1e4);
+    }
+}
+END_TEST
+
+UNIT_MAIN("gen", test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
+          test_distributions, test_scalar, test_elements)
