@@ -82,14 +82,19 @@ const char *hone_report_failure(const struct hone_report *report, struct hone_po
 static const char *of_bound(const struct hone_report *report, struct hone_pool *pool)
 {
     return report->percent_of_bound > 0
-               ? hone_pool_printf(pool, ", %.0f %% of bound", report->percent_of_bound)
+               ? hone_pool_printf(pool,
+                                  report->percent_of_bound < 10 ? ", %.1f %% of bound"
+                                                                : ", %.0f %% of bound",
+                                  report->percent_of_bound)
                : "";
 }
 
-static const char *caution(const struct hone_report *report)
+static const char *caution(const struct hone_report *report, struct hone_pool *pool)
 {
     const char *tier = report->tier != NULL ? report->tier : "";
 
+    if (strcmp(report->verdict, "inconclusive") == 0)
+        return hone_pool_printf(pool, "%s; nothing follows from it", tier);
     if (strcmp(tier, "confirm") == 0)
         return "confirmed with fresh data";
     if (strcmp(tier, "decide") == 0)
@@ -120,12 +125,12 @@ const char *hone_evaluation_summary(const struct hone_report *report, struct hon
     if (reason == HONE_REASON_SCREENED)
         return hone_pool_printf(
             pool, "screened: right; about %.3gx baseline over %zu workload%s%s (%s)", ratio->ratio,
-            report->workloads.n, plural, of_bound(report, pool), caution(report));
+            report->workloads.n, plural, of_bound(report, pool), caution(report, pool));
     return hone_pool_printf(pool, "%s%s%s: %.3gx baseline [%.3g, %.3g] over %zu workload%s%s (%s)",
                             verdict, strcmp(verdict, report->reason) != 0 ? ", " : "",
                             strcmp(verdict, report->reason) != 0 ? report->reason : "",
                             ratio->ratio, ratio->low, ratio->high, report->workloads.n, plural,
-                            of_bound(report, pool), caution(report));
+                            of_bound(report, pool), caution(report, pool));
 }
 
 /* ---- the report that fits into a tree ---- */

@@ -7,6 +7,7 @@
  * (PDEATHSIG), so that a cancelled call holds no core and no lease afterwards. */
 #include "tools/executor.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +84,7 @@ static int read_report(const char *call_dir, const struct hone_job *job, struct 
     HONE_AUTOFREE char *path = hone_path_join(call_dir, "report.json", NULL);
     HONE_AUTOFREE char *text = NULL;
     size_t len = 0;
-    int rc = hone_file_read(path, HONE_LIMIT_REPORT_BYTES, &text, &len, err);
+    int rc = hone_file_read_at(AT_FDCWD, path, HONE_LIMIT_REPORT_BYTES, &text, &len, err);
 
     if (rc == 0)
         rc = hone_report_parse(text, len, pool, ret, err);

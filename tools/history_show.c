@@ -30,7 +30,7 @@ struct version_row {
 };
 
 struct evidence_row {
-    const char *commit, *verdict, *tier, *speedup, *summary, *time;
+    const char *commit, *verdict, *reason, *tier, *speedup, *summary, *time;
 };
 
 struct show_out {
@@ -62,9 +62,9 @@ static const struct hone_field row_fields[] = {
     ROW(parent, .help = "The version that was edited."),
     ROW(task, .help = "Task."),
     ROW(subject, .help = "The step in words."),
-    ROW(verdict, .help = "Of the first measurement."),
-    ROW(reason, .help = "Of the first measurement."),
-    ROW(tier, .help = "Effort of the first measurement."),
+    ROW(verdict, .help = "Of the best founded measurement."),
+    ROW(reason, .help = "Of the best founded measurement."),
+    ROW(tier, .help = "Effort of that measurement."),
     ROW(speedup, .help = "Against the baseline, with interval."),
     ROW(strategy, .help = "Strategy step."),
     ROW(time, .help = "When."),
@@ -74,6 +74,7 @@ static const struct hone_field row_fields[] = {
 static const struct hone_field evidence_fields[] = {
     EVIDENCE(commit, .required = true, .help = "Id of the evidence."),
     EVIDENCE(verdict, .help = "Verdict."),
+    EVIDENCE(reason, .help = "Typed reason."),
     EVIDENCE(tier, .help = "Effort."),
     EVIDENCE(speedup, .help = "Against the baseline, with interval."),
     EVIDENCE(summary, .help = "One line."),
@@ -123,6 +124,68 @@ static void fill_row(const struct hone_version *v, struct hone_pool *pool, struc
         .strategy = hone_trailer_get(v, "Strategy"),
         .time = time_text(v->time_s, pool),
     };
+}
+
+/* ---- evidence ---- */
+
+static int tier_rank(const char *tier)
+{
+    for (int i = 0; tier != NULL && hone_tier_choices[i] != NULL; i++)
+        if (strcmp(tier, hone_tier_choices[i]) == 0)
+            return i;
+    return -1;
+}
+
+struct best { /* the measurement of the highest tier that timed something, the latest of equals */
+    int rank;
+    const char *text;
+    struct evidence_row row;
+};
+
+static void weigh(const char *report_json, struct hone_pool *pool, struct evidence_row *row,
+                  struct best *best)
+{
+    const struct hone_ratio *ratio;
+    struct hone_report report;
+
+    if (report_json == NULL ||
+        hone_report_parse(report_json, strlen(report_json), pool, &report, NULL) < 0)
+        return;
+    ratio = hone_report_ratio(&report, "baseline");
+    row->verdict = report.verdict;
+    row->reason = report.reason;
+    row->tier = report.tier;
+    if (ratio != NULL && ratio->ratio > 0 && tier_rank(report.tier) > 0)
+        row->speedup = hone_ratio_text(ratio, pool);
+    if (report.workloads.n > 0 && tier_rank(report.tier) >= best->rank) {
+        best->rank = tier_rank(report.tier);
+        best->text = hone_evaluation_summary(&report, pool);
+        best->row = *row;
+    }
+}
+
+/* A row of the list says what is known best, not what was known first. */
+static void prefer_evidence(struct hone_tool_ctx *ctx, struct version_row *row)
+{
+    struct best best = {.rank = tier_rank(row->tier)};
+    struct hone_version *evidence = NULL;
+    size_t n = 0;
+
+    if (row->speedup == NULL && (row->verdict == NULL || strcmp(row->verdict, "screened") != 0))
+        best.rank = -1; /* the first measurement timed nothing */
+    if (hone_history_evidence_of(hone_workspace_history(ctx->app->ws), row->commit, ctx->pool,
+                                 &evidence, &n, NULL) < 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        struct evidence_row weighed = {.commit = evidence[i].commit};
+        weigh(evidence[i].report_json, ctx->pool, &weighed, &best);
+    }
+    if (best.row.commit == NULL)
+        return;
+    row->verdict = best.row.verdict;
+    row->reason = best.row.reason;
+    row->tier = best.row.tier;
+    row->speedup = best.row.speedup;
 }
 
 /* ---- the list ---- */
@@ -211,6 +274,8 @@ static int list(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     rc = read_page(ctx, &page, err);
     if (rc < 0)
         return rc;
+    for (size_t i = 0; i < page.n; i++)
+        prefer_evidence(ctx, &page.rows[i]);
     out->versions = (struct hone_array){.v = page.rows, .n = page.n};
     out->head.status = "ok";
     out->head.next = "history_show with a commit shows one version; kernel_diff compares two.";
@@ -241,39 +306,6 @@ static struct hone_json *trailers_json(const struct hone_version *v)
     for (size_t i = 0; i < v->trailers.n; i++)
         hone_json_set_str(json, trailers[i].key, trailers[i].value);
     return json;
-}
-
-static int tier_rank(const char *tier)
-{
-    for (int i = 0; tier != NULL && hone_tier_choices[i] != NULL; i++)
-        if (strcmp(tier, hone_tier_choices[i]) == 0)
-            return i;
-    return -1;
-}
-
-struct best {
-    int rank;
-    const char *text;
-};
-
-static void weigh(const char *report_json, struct hone_pool *pool, struct evidence_row *row,
-                  struct best *best)
-{
-    const struct hone_ratio *ratio;
-    struct hone_report report;
-
-    if (report_json == NULL ||
-        hone_report_parse(report_json, strlen(report_json), pool, &report, NULL) < 0)
-        return;
-    ratio = hone_report_ratio(&report, "baseline");
-    row->verdict = report.verdict;
-    row->tier = report.tier;
-    if (ratio != NULL && ratio->ratio > 0 && tier_rank(report.tier) > 0)
-        row->speedup = hone_ratio_text(ratio, pool);
-    if (report.workloads.n > 0 && tier_rank(report.tier) >= best->rank) {
-        best->rank = tier_rank(report.tier);
-        best->text = hone_evaluation_summary(&report, pool);
-    }
 }
 
 static int add_evidence(struct hone_tool_ctx *ctx, const struct hone_version *v,

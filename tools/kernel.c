@@ -7,6 +7,7 @@
 #include "tools/kernel.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,18 +242,22 @@ static void fill_workloads(const struct hone_report *report, struct hone_pool *p
 
 /* Failed checks first: the reader's budget is spent on what is wrong. */
 static void fill_checks(const struct hone_report *report, struct hone_pool *pool,
-                        struct hone_array *ret)
+                        struct hone_kernel_out *out)
 {
     const struct hone_check_report *from = report->checks.v;
     struct hone_check_report *checks =
         hone_pool_alloc(pool, (report->checks.n + 1) * sizeof(*checks));
     size_t n = 0;
 
-    for (int is_bad = 1; is_bad >= 0; is_bad--)
+    for (int is_bad = 1; is_bad >= 0; is_bad--) {
         for (size_t i = 0; i < report->checks.n; i++)
             if ((from[i].n_bad > 0) == (is_bad != 0))
                 checks[n++] = from[i];
-    *ret = (struct hone_array){.v = checks, .n = n};
+        if (is_bad == 1)
+            out->n_failed_checks = (int64_t)n;
+    }
+    out->n_passed_checks = (int64_t)n - out->n_failed_checks;
+    out->checks = (struct hone_array){.v = checks, .n = n};
 }
 
 static void fill_build(const struct hone_build_report *build, struct hone_kernel_out *out)
@@ -277,7 +282,8 @@ static const char *next_of(const struct hone_report *report, struct hone_pool *p
     if (reason == HONE_REASON_FASTER && report->tier != NULL &&
         strcmp(report->tier, "confirm") == 0)
         return "kernel_profile to find the next limit; this figure may be claimed.";
-    if (reason == HONE_REASON_SCREENED && ratio != NULL && ratio->ratio < 1.02)
+    if (reason == HONE_REASON_SCREENED && ratio != NULL &&
+        (ratio->high < 1.02 || ratio->ratio < 0.9))
         return "kernel_profile to find what limits it; deciding is not worth it yet.";
     return hone_pool_strdup(pool, hone_reason_row(reason)->next);
 }
@@ -310,7 +316,7 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->worst_ratio = positive(report->worst_ratio);
     out->percent_of_bound = positive(report->percent_of_bound);
     fill_workloads(report, ctx->pool, &out->workloads);
-    fill_checks(report, ctx->pool, &out->checks);
+    fill_checks(report, ctx->pool, out);
     fill_build(report->build, out);
     out->stages = report->stages;
     out->points = report->points;
@@ -331,13 +337,14 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
 struct share {
     size_t diagnostics, checks, workloads, bottlenecks, counters, remarks, points, stages, warnings;
     size_t log, output, patch; /* bytes */
-    bool has_context;
+    bool has_context,
+        has_passed; /* source lines of diagnostics; checks that passed, and the command */
 };
 
 static const struct share shares[] = {
-    {1, 1, 0, 1, 0, 0, 1, 0, 0, 0, 200, 300, false},
-    {5, 6, 16, 3, 12, 8, 10, 8, 4, 1500, 3000, 4000, true},
-    {20, 200, 128, 16, 64, 200, 256, 8, 64, 20000, 20000, 30000, true},
+    {1, 1, 0, 1, 0, 0, 1, 0, 0, 0, 200, 300, false, false},
+    {5, 6, 16, 3, 12, 8, 10, 8, 4, 1500, 3000, 4000, true, false},
+    {20, 200, 128, 16, 64, 200, 256, 8, 64, 20000, 20000, 30000, true, true},
 };
 
 struct count {
@@ -409,7 +416,13 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
     out->patch = hone_plain_cut(pool, out->patch, share->patch);
     if (!share->has_context) {
         drop_contexts(out, pool);
-        out->command = out->compiler = out->counters_note = NULL;
+        out->compiler = out->counters_note = out->jail = out->device = out->target = NULL;
+        out->build_ms = 0;
+    }
+    if (!share->has_passed) {
+        out->command = NULL;
+        out->checks.n = out->checks.n > (size_t)out->n_failed_checks ? (size_t)out->n_failed_checks
+                                                                     : out->checks.n;
     }
 }
 
@@ -438,6 +451,10 @@ static const char *dropped_text(const struct hone_kernel_out *all, struct hone_k
     for (int i = 0; i < N_KINDS; i++) {
         struct hone_kernel_out copy = *all;
         size_t n = kind(&copy, i)->n - kind(shown, i)->n;
+        if (i == KIND_CHECKS) /* passed ones are counted elsewhere */
+            n = hone_max_i64((int64_t)all->n_failed_checks - (int64_t)shown->checks.n, 0) > 0
+                    ? (size_t)all->n_failed_checks - shown->checks.n
+                    : 0;
         if (n > 0)
             text = hone_pool_printf(pool, "%s%s%zu %s", text != NULL ? text : "",
                                     text != NULL ? ", " : "", n, kind_names[i]);
@@ -462,14 +479,50 @@ static void keep_head(struct hone_pool *pool, struct hone_kernel_out *out)
     *out = bare;
 }
 
+/* Five digits say all that a timing knows; seventeen cost the reader's context. */
+static double rounded(double value)
+{
+    char text[40];
+
+    snprintf(text, sizeof(text), "%.5g", value);
+    return isfinite(value) ? strtod(text, NULL) : value;
+}
+
+/* Rounds every figure of a struct and of what hangs off it. The memory is this call's own. */
+static void round_figures(void *object, const struct hone_field *fields, size_t n_fields)
+{
+    for (size_t i = 0; i < n_fields; i++) {
+        char *at = (char *)object + fields[i].offset;
+        if (fields[i].type == HONE_FIELD_F64) {
+            double value;
+            memcpy(&value, at, sizeof(value));
+            value = rounded(value);
+            memcpy(at, &value, sizeof(value));
+        } else if (fields[i].type == HONE_FIELD_OBJECT) {
+            void *nested;
+            memcpy(&nested, at, sizeof(nested));
+            if (nested != NULL)
+                round_figures(nested, fields[i].of, fields[i].n_of);
+        } else if (fields[i].type == HONE_FIELD_ARRAY) {
+            struct hone_array array;
+            memcpy(&array, at, sizeof(array));
+            for (size_t k = 0; k < array.n; k++)
+                round_figures((char *)array.v + k * fields[i].of_size, fields[i].of,
+                              fields[i].n_of);
+        }
+    }
+}
+
 void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields, size_t n_fields,
                      const char *detail, struct hone_kernel_out *out)
 {
-    struct hone_kernel_out all = *out;
+    struct hone_kernel_out all;
     size_t budget = hone_detail_budget(detail);
     size_t level = budget <= 1000 ? 0 : budget <= 8000 ? 1 : 2;
     struct share share = shares[level];
 
+    round_figures(out, fields, n_fields);
+    all = *out;
     all.head.summary = hone_plain_line(ctx->pool, out->head.summary, 400);
     for (int i = 0; i < 10; i++) {
         *out = all;

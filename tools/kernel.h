@@ -39,7 +39,7 @@ struct hone_kernel_out {
     const char *counters_note;
     const char *compiler, *command, *log, *output, *kept, *patch;
     double build_ms;
-    int64_t object_bytes, n_settings;
+    int64_t object_bytes, n_settings, n_passed_checks, n_failed_checks;
     struct hone_strs warnings;
     const char *dropped; /* what was left out for size */
     const char *report;  /* content hash of the whole report */
@@ -90,6 +90,8 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_OUT_(dropped, .help = "What was left out for size."), \
     HONE_OUT_(report, .help = "Content hash of the whole report.")
 #define HONE_KERNEL_OUT_CHECKS \
+    HONE_OUT_(n_passed_checks, .help = "Checks that passed; detail full lists them."), \
+    HONE_OUT_(n_failed_checks, .help = "Checks that failed."), \
     HONE_OUT_(checks, HONE_OF(struct hone_check_report, hone_check_fields), .help = "Correctness checks, failed ones first.")
 #define HONE_KERNEL_OUT_TIMES \
     HONE_FIELD_OBJ(struct hone_kernel_out, speedup, hone_ratio_fields, .skip_empty = true, .help = "Against the baseline: above 1 is faster."), \

@@ -1,5 +1,7 @@
 #include "tools/kernel.h"
 
+#include "tools/plain.h"
+
 static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
     HONE_KERNEL_IN_WORKLOADS,
@@ -10,6 +12,21 @@ static const struct hone_field out_fields[] = {
     HONE_KERNEL_OUT_TIMES,
     HONE_KERNEL_OUT_PROFILE,
 };
+
+static void say_what_limits(struct hone_tool_ctx *ctx, struct hone_kernel_out *out)
+{
+    const struct hone_bottleneck *worst = out->bottlenecks.v;
+
+    if (out->bottlenecks.n == 0)
+        return;
+    out->head.summary =
+        hone_pool_printf(ctx->pool, "%s: %s", worst->class_name,
+                         worst->rule != NULL ? hone_plain_line(ctx->pool, worst->rule, 160) : "");
+    out->head.next =
+        hone_pool_printf(ctx->pool, "Try: %s; then kernel_evaluate with this version as parent.",
+                         worst->advice != NULL ? hone_plain_line(ctx->pool, worst->advice, 120)
+                                               : "what the remarks point at");
+}
 
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
 {
@@ -23,7 +40,10 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         return rc;
     call.request.stages = "build,smoke,profile";
     call.request.time_parent = false;
-    return hone_kernel_answer(ctx, &call, &hone_tool_kernel_profile, in->detail, result, err);
+    rc = hone_kernel_answer(ctx, &call, &hone_tool_kernel_profile, in->detail, result, err);
+    if (rc == 0)
+        say_what_limits(ctx, result);
+    return rc;
 }
 
 const struct hone_tool hone_tool_kernel_profile = {
