@@ -489,7 +489,7 @@ static double rounded(double value)
 }
 
 /* Rounds every figure of a struct and of what hangs off it. The memory is this call's own. */
-static void round_figures(void *object, const struct hone_field *fields, size_t n_fields)
+void hone_figures_round(void *object, const struct hone_field *fields, size_t n_fields)
 {
     for (size_t i = 0; i < n_fields; i++) {
         char *at = (char *)object + fields[i].offset;
@@ -502,13 +502,13 @@ static void round_figures(void *object, const struct hone_field *fields, size_t 
             void *nested;
             memcpy(&nested, at, sizeof(nested));
             if (nested != NULL)
-                round_figures(nested, fields[i].of, fields[i].n_of);
+                hone_figures_round(nested, fields[i].of, fields[i].n_of);
         } else if (fields[i].type == HONE_FIELD_ARRAY) {
             struct hone_array array;
             memcpy(&array, at, sizeof(array));
             for (size_t k = 0; k < array.n; k++)
-                round_figures((char *)array.v + k * fields[i].of_size, fields[i].of,
-                              fields[i].n_of);
+                hone_figures_round((char *)array.v + k * fields[i].of_size, fields[i].of,
+                                   fields[i].n_of);
         }
     }
 }
@@ -521,7 +521,7 @@ void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields,
     size_t level = budget <= 1000 ? 0 : budget <= 8000 ? 1 : 2;
     struct share share = shares[level];
 
-    round_figures(out, fields, n_fields);
+    hone_figures_round(out, fields, n_fields);
     all = *out;
     all.head.summary = hone_plain_line(ctx->pool, out->head.summary, 400);
     for (int i = 0; i < 10; i++) {

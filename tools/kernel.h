@@ -129,6 +129,8 @@ void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields,
                      struct hone_kernel_out *out);
 /* Bytes that a result of this detail may have. */
 size_t hone_detail_budget(const char *detail);
+/* Rounds every figure to five digits, in place. The struct and what hangs off it must be this call's own. */
+void hone_figures_round(void *object, const struct hone_field *fields, size_t n_fields);
 /* Length of the result as it will be sent. */
 size_t hone_result_bytes(const void *out, const struct hone_field *fields, size_t n_fields);
 

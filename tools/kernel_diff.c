@@ -364,6 +364,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     count_lines(out->patch, out);
     compare_reports(ctx->pool, &from, &to, &out->changes);
     summarise(ctx, &from, &to, out);
+    hone_figures_round(out, out_fields, HONE_COUNTOF(out_fields));
     fit(ctx, in->detail, out);
     return 0;
 }

@@ -1,0 +1,229 @@
+/* What is known already: three keys by content, all in the cache, whose loss costs time only.
+ *
+ * The *answer key* covers all that can change an answer (pack, source, options, tier, machine,
+ * parent arm): a hit returns the stored report. The *version key* covers pack, source, options and
+ * tunables: a version that was tried before, at whatever tier, gets evidence instead of a second
+ * commit. The *baseline key* notes that the baseline passed its checks on this machine. Answers
+ * that say nothing about the source (infra, invalid), and those that another run may settle
+ * (inconclusive), are not kept. */
+#include "tools/evaluate_internal.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "workspace/base/file.h"
+#include "workspace/base/log.h"
+#include "workspace/cache.h"
+
+#define KEY_VERSION "1" /* raise it when the meaning of an answer changes */
+
+/* ---- keys ---- */
+
+static void add_strs(struct hone_hasher *h, const struct hone_strs *strs)
+{
+    hone_hasher_part(h, &strs->n, sizeof(strs->n));
+    for (size_t i = 0; i < strs->n; i++)
+        hone_hasher_str(h, strs->v[i]);
+}
+
+static void add_tunables(struct hone_hasher *h, const struct hone_array *tunables)
+{
+    const struct hone_tunable *t = tunables->v;
+
+    hone_hasher_part(h, &tunables->n, sizeof(tunables->n));
+    for (size_t i = 0; i < tunables->n; i++) {
+        hone_hasher_str(h, t[i].name);
+        hone_hasher_part(h, &t[i].value, sizeof(t[i].value));
+    }
+}
+
+static void add_i64(struct hone_hasher *h, int64_t value)
+{
+    hone_hasher_part(h, &value, sizeof(value));
+}
+
+/* Another machine, another compiler or another executor may give another answer. */
+static void add_machine(struct hone_hasher *h, const struct hone_executor *executor)
+{
+    HONE_AUTOFREE char *cpuinfo = NULL;
+    const char *model;
+    struct utsname name;
+    struct stat st;
+    size_t len;
+
+    hone_hasher_str(h, executor->name);
+    add_i64(h, sysconf(_SC_NPROCESSORS_ONLN));
+    if (uname(&name) == 0) {
+        hone_hasher_str(h, name.nodename);
+        hone_hasher_str(h, name.release);
+    }
+    if (stat("/usr/bin/cc", &st) == 0) {
+        add_i64(h, st.st_size);
+        add_i64(h, st.st_mtime);
+    }
+    if (hone_file_read("/proc/cpuinfo", HONE_LIMIT_FILE_BYTES, &cpuinfo, &len, NULL) == 0) {
+        model = strstr(cpuinfo, "model name");
+        if (model != NULL)
+            hone_hasher_part(h, model, strcspn(model, "\n"));
+    }
+}
+
+static void add_version(struct hone_hasher *h, const struct hone_evaluate_work *w)
+{
+    hone_hasher_str(h, KEY_VERSION);
+    hone_hasher_str(h, w->req->task->hash);
+    hone_hasher_str(h, w->target);
+    hone_hasher_str(h, w->req->source);
+    add_strs(h, &w->req->flags);
+    add_tunables(h, &w->req->tunables);
+}
+
+void hone_evaluate_make_keys(struct hone_evaluate_work *w)
+{
+    const struct hone_evaluation_request *req = w->req;
+    const struct hone_point *points = req->points.v;
+    struct hone_hasher h;
+
+    hone_hasher_init(&h);
+    add_version(&h, w);
+    hone_hasher_end(&h, w->version_key);
+
+    hone_hasher_init(&h);
+    add_version(&h, w);
+    add_machine(&h, w->ctx->app->executor);
+    hone_hasher_str(&h, w->tier->name);
+    hone_hasher_str(&h, hone_evaluate_stages(w));
+    hone_hasher_str(&h, req->time_parent ? w->parent : NULL);
+    hone_hasher_str(&h, req->seed_hex != NULL ? "seeded" : NULL);
+    hone_hasher_str(&h, w->ctx->app->allow_weak_jail ? "weak" : NULL);
+    add_strs(&h, &req->workloads);
+    for (size_t i = 0; i < req->points.n; i++) {
+        add_tunables(&h, &points[i].tunables);
+        add_strs(&h, &points[i].flags);
+    }
+    add_i64(&h, req->budget_ms);
+    add_i64(&h, req->timeout_ms);
+    add_i64(&h, req->call_timeout_ms);
+    add_i64(&h, req->n_threads);
+    hone_hasher_end(&h, w->answer_key);
+
+    hone_hasher_init(&h);
+    hone_hasher_str(&h, req->task->hash);
+    hone_hasher_str(&h, w->target);
+    add_machine(&h, w->ctx->app->executor);
+    hone_hasher_end(&h, w->baseline_key);
+}
+
+/* ---- known answers ---- */
+
+static struct hone_cache *cache_of(const struct hone_evaluate_work *w)
+{
+    return hone_workspace_cache(w->ctx->app->ws);
+}
+
+/* An entry that does not read, or whose commit is gone, is no entry. */
+bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evaluation *ret)
+{
+    HONE_AUTOFREE char *text = NULL;
+    HONE_AUTOJSON struct hone_json *json = NULL;
+    HONE_AUTOFREE char *report = NULL;
+    struct hone_evaluation found = {.is_cached = true};
+    struct hone_pool *pool = w->ctx->pool;
+    size_t len;
+
+    if (w->req->no_cache ||
+        hone_cache_get(cache_of(w), "evaluation", w->answer_key, &text, &len, NULL) < 0 ||
+        hone_json_parse(text, len, &json, NULL) < 0)
+        return false;
+    report = hone_json_print(hone_json_get(json, "report"));
+    if (hone_report_parse(report, strlen(report), pool, &found.report, NULL) < 0)
+        return false;
+    found.id = hone_pool_strdup(pool, hone_json_get_str(json, "evaluation", NULL));
+    found.commit = hone_pool_strdup(pool, hone_json_get_str(json, "commit", NULL));
+    found.report_text = hone_pool_strdup(pool, report);
+    found.blob = hone_pool_strdup(pool, hone_json_get_str(json, "blob", NULL));
+    if (found.id == NULL || (found.commit == NULL && !w->req->no_commit))
+        return false;
+    if (found.commit != NULL &&
+        !hone_history_has(hone_workspace_history(w->ctx->app->ws), found.commit))
+        return false;
+    *ret = found;
+    return true;
+}
+
+/* Answers worth keeping: those that the same request would give again. */
+static bool is_worth_keeping(const struct hone_report *report)
+{
+    enum hone_verdict verdict = HONE_VERDICT_INFRA;
+
+    hone_verdict_parse(report->verdict, &verdict);
+    return verdict != HONE_VERDICT_INFRA && verdict != HONE_VERDICT_INVALID &&
+           verdict != HONE_VERDICT_INCONCLUSIVE;
+}
+
+/* Says something about the source, so that it becomes a commit. */
+bool hone_evaluate_is_worth_a_commit(const struct hone_evaluate_work *w)
+{
+    enum hone_verdict verdict = HONE_VERDICT_INFRA;
+
+    hone_verdict_parse(w->report.verdict, &verdict);
+    return !w->req->no_commit && verdict != HONE_VERDICT_INFRA && verdict != HONE_VERDICT_INVALID;
+}
+
+/* The judge checks the baseline before it times it; what passed once on this machine need not be
+ * checked in every screen. */
+static void note_baseline(const struct hone_evaluate_work *w)
+{
+    const struct hone_ratio *ratio = hone_report_ratio(&w->report, "baseline");
+
+    if (ratio != NULL && ratio->ratio > 0 && is_worth_keeping(&w->report))
+        hone_cache_put(cache_of(w), "baseline", w->baseline_key, "ok", 2, NULL);
+}
+
+/* The cache may be full or broken; the answer stands without it. */
+void hone_evaluate_keep(const struct hone_evaluate_work *w, const char *commit)
+{
+    HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
+    HONE_AUTOFREE char *text = NULL;
+    struct hone_json *report = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    int rc = 0;
+
+    note_baseline(w);
+    if (commit != NULL)
+        rc = hone_cache_put(cache_of(w), "version", w->version_key, commit, strlen(commit), &err);
+    if (rc == 0 && is_worth_keeping(&w->report) &&
+        hone_json_parse(w->report_text, strlen(w->report_text), &report, NULL) == 0) {
+        hone_json_set_str(json, "evaluation", w->id);
+        if (commit != NULL)
+            hone_json_set_str(json, "commit", commit);
+        hone_json_set_str(json, "blob", w->blob);
+        hone_json_set(json, "report", report);
+        text = hone_json_print(json);
+        rc = hone_cache_put(cache_of(w), "evaluation", w->answer_key, text, strlen(text), &err);
+    }
+    if (rc < 0)
+        hone_log(HONE_LOG_DEBUG, "evaluation=%s not cached: %s", w->id, err.message);
+}
+
+const char *hone_evaluate_known_version(const struct hone_evaluate_work *w)
+{
+    HONE_AUTOFREE char *commit = NULL;
+    size_t len;
+
+    if (hone_cache_get(cache_of(w), "version", w->version_key, &commit, &len, NULL) < 0 ||
+        !hone_history_has(hone_workspace_history(w->ctx->app->ws), commit))
+        return NULL;
+    return hone_pool_strdup(w->ctx->pool, commit);
+}
+
+bool hone_evaluate_is_baseline_good(const struct hone_evaluate_work *w)
+{
+    HONE_AUTOFREE char *text = NULL;
+    size_t len;
+
+    return strcmp(w->tier->name, "confirm") != 0 &&
+           hone_cache_get(cache_of(w), "baseline", w->baseline_key, &text, &len, NULL) == 0;
+}

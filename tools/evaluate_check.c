@@ -1,0 +1,150 @@
+#include "tools/evaluate_internal.h"
+
+#include <string.h>
+
+#include "tools/format/options.h"
+
+static const struct hone_tier tiers[] = {
+    {"screen", "build,smoke,screen", 0, 300, 0, 60000},
+    {"decide", "build,smoke,verify,time", 0, 0, 3000, 600000},
+    {"confirm", "build,smoke,verify,time", 3, 0, 5000, 1200000},
+};
+
+static const struct {
+    const char *name, *extension;
+} targets[] = {{"cpu", "c"}, {"cuda", "cu"}};
+
+const struct hone_tier *hone_tier_screen(void)
+{
+    return &tiers[0];
+}
+
+static int find_tier(const char *name, const struct hone_tier **ret, struct hone_err *err)
+{
+    for (size_t i = 0; name != NULL && i < HONE_COUNTOF(tiers); i++) {
+        if (strcmp(tiers[i].name, name) == 0) {
+            *ret = &tiers[i];
+            return 0;
+        }
+    }
+    return hone_fail_at(err, HONE_E_ARG, "tier", "must be screen, decide or confirm");
+}
+
+static int find_target(struct hone_evaluate_work *w, struct hone_err *err)
+{
+    w->target = w->req->target != NULL ? w->req->target : "cpu";
+    for (size_t i = 0; i < HONE_COUNTOF(targets); i++) {
+        if (strcmp(targets[i].name, w->target) == 0) {
+            w->extension = targets[i].extension;
+            return 0;
+        }
+    }
+    return hone_fail_at(err, HONE_E_ARG, "target", "'%.40s' is unknown; cpu is", w->target);
+}
+
+static int check_workloads(const struct hone_evaluate_work *w, struct hone_err *err)
+{
+    const struct hone_task *task = w->req->task;
+
+    if (w->req->workloads.n > HONE_LIMIT_WORKLOADS)
+        return hone_fail_at(err, HONE_E_LIMIT, "workloads", "at most %d can be named",
+                            HONE_LIMIT_WORKLOADS);
+    for (size_t i = 0; i < w->req->workloads.n; i++) {
+        const char *known = "";
+        if (hone_task_workload(task, w->req->workloads.v[i]) != NULL)
+            continue;
+        for (size_t k = 0; k < task->n_workloads; k++)
+            known = hone_pool_printf(w->ctx->pool, "%s%s%s", known, k > 0 ? ", " : "",
+                                     task->workloads[k].id);
+        return hone_fail_at(err, HONE_E_ARG, "workloads",
+                            "'%.64s' is no workload of %s; it has %.250s", w->req->workloads.v[i],
+                            task->name, known);
+    }
+    return 0;
+}
+
+static int check_settings(const struct hone_evaluate_work *w, struct hone_err *err)
+{
+    const struct hone_point *points = w->req->points.v;
+    const char *prologue;
+    int rc = hone_options_check(&w->req->flags, err);
+
+    if (rc == 0)
+        rc = hone_tune_prologue(w->req->source, &w->req->tunables, w->ctx->pool, &prologue, err);
+    if (rc == 0 && w->req->points.n > HONE_LIMIT_TUNE_POINTS)
+        rc = hone_fail_at(err, HONE_E_LIMIT, "points", "%zu settings, at most %d in one sweep",
+                          w->req->points.n, HONE_LIMIT_TUNE_POINTS);
+    for (size_t i = 0; i < w->req->points.n && rc == 0; i++) {
+        rc = hone_options_check(&points[i].flags, err);
+        if (rc == 0)
+            rc = hone_tune_prologue(w->req->source, &points[i].tunables, w->ctx->pool, &prologue,
+                                    err);
+    }
+    return rc;
+}
+
+static int check_source(const struct hone_evaluate_work *w, struct hone_err *err)
+{
+    size_t len = w->req->source != NULL ? strlen(w->req->source) : 0;
+
+    if (len == 0)
+        return hone_fail_at(err, HONE_E_ARG, "source",
+                            "is empty; task_show %s prints the signature", w->req->task->name);
+    if (len > HONE_LIMIT_SOURCE_BYTES)
+        return hone_fail_at(err, HONE_E_LIMIT, "source", "%zu bytes, at most %u are accepted", len,
+                            HONE_LIMIT_SOURCE_BYTES);
+    return 0;
+}
+
+static int read_parent(struct hone_evaluate_work *w, struct hone_err *err)
+{
+    struct hone_history *history = hone_workspace_history(w->ctx->app->ws);
+    char commit[HONE_COMMIT_BYTES];
+    int rc;
+
+    if (w->req->parent == NULL)
+        return 0;
+    rc = hone_history_resolve(history, w->req->parent, commit, err);
+    if (rc == 0)
+        rc = hone_history_read(history, commit, w->ctx->pool, &w->parent_read, err);
+    if (rc < 0)
+        return hone_wrap(err, "parent '%.64s'", w->req->parent);
+    if (w->parent_read.task != NULL && strcmp(w->parent_read.task, w->req->task->name) != 0)
+        return hone_fail_at(err, HONE_E_ARG, "parent", "is a version of task '%.64s', not of '%s'",
+                            w->parent_read.task, w->req->task->name);
+    w->parent = hone_pool_strdup(w->ctx->pool, commit);
+    return 0;
+}
+
+const char *hone_evaluate_stages(const struct hone_evaluate_work *w)
+{
+    return w->req->stages != NULL ? w->req->stages : w->tier->stages;
+}
+
+bool hone_evaluate_is_timed(const struct hone_evaluate_work *w)
+{
+    return strstr(hone_evaluate_stages(w), "screen") != NULL ||
+           strstr(hone_evaluate_stages(w), "time") != NULL;
+}
+
+int hone_evaluate_prepare(struct hone_evaluate_work *w, struct hone_err *err)
+{
+    HONE_AUTOFREE char *naive = NULL;
+    int rc = find_tier(w->req->tier, &w->tier, err);
+
+    if (rc == 0)
+        rc = find_target(w, err);
+    if (rc == 0)
+        rc = check_source(w, err);
+    if (rc == 0)
+        rc = check_settings(w, err);
+    if (rc == 0)
+        rc = check_workloads(w, err);
+    if (rc == 0)
+        rc = read_parent(w, err);
+    if (rc == 0 && hone_evaluate_is_timed(w)) {
+        rc = hone_task_naive(w->req->task, w->target, &naive, err);
+        w->baseline_source = rc == 0 ? hone_pool_strdup(w->ctx->pool, naive) : NULL;
+    }
+    return rc;
+}
