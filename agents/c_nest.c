@@ -85,6 +85,23 @@ static void read_pragmas(const struct hone_c_tree *tree, struct hone_c_loop *l)
     }
 }
 
+static bool is_about_tunable(const struct hone_c_node *condition)
+{
+    for (const struct hone_c_node *n = condition; n; n = hone_c_walk(condition, n))
+        if (n->kind == HONE_C_REF && !n->decl)
+            return true;
+    return false;
+}
+
+static bool is_in_fallback(const struct hone_c_node *node)
+{
+    for (const struct hone_c_node *n = node; n->parent; n = n->parent)
+        if (n->parent->kind == HONE_C_IF && hone_c_n_children(n->parent) == 3 &&
+            n->parent->last == n && is_about_tunable(n->parent->first))
+            return true;
+    return false;
+}
+
 static void read_loop(const struct hone_c_tree *tree, struct hone_c_loop *l)
 {
     read_init(l);
@@ -96,6 +113,7 @@ static void read_loop(const struct hone_c_tree *tree, struct hone_c_loop *l)
     l->is_small =
         upper && (upper->kind == HONE_C_CONST || (upper->kind == HONE_C_REF && !upper->decl));
     l->is_innermost = true;
+    l->is_fallback = is_in_fallback(l->node);
 }
 
 void hone_c_nest_of(const struct hone_c_tree *tree, const struct hone_c_node *function,

@@ -48,8 +48,10 @@ struct hone_c_loop {
     bool is_canonical; /* for (T v = a; v < b; v += c), v not written in the body */
     bool declares_var;
     bool is_innermost;
-    bool is_small; /* the upper bound is a literal or a tunable */
-    int depth;     /* 0: outermost */
+    bool is_fallback; /* in the else branch of an if about a tunable: what a rewrite left for odd
+                         sizes */
+    bool is_small;    /* the upper bound is a literal or a tunable */
+    int depth;        /* 0: outermost */
     struct hone_c_loop *parent;
     uint32_t begin;              /* start of the pragma lines in front of it, or node->begin */
     bool has_parallel, has_simd; /* omp pragmas found there */

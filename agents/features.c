@@ -115,7 +115,7 @@ static void of_loops(const struct hone_coder_input *in, struct hone_features *f)
                 in->nest.loops[k].node->parent == l->node->parent && !l->is_small);
         if (l->has_simd)
             set(f, HONE_F_IS_SIMD, 1);
-        if (!l->is_innermost || !l->var || l->is_small)
+        if (!l->is_innermost || !l->var || l->is_small || l->is_fallback)
             continue;
         add(f, HONE_F_PLAIN_INNER, !l->has_simd);
         if (l->is_canonical && hone_c_reductions(l, r, &n))

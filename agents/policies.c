@@ -3,14 +3,12 @@
 #include "agents/policy.h"
 #include "workspace/base/rng.h"
 
-extern const struct hone_policy hone_policy_greedy, hone_policy_puct, hone_policy_random_walk,
-    hone_policy_ucb;
+extern const struct hone_policy hone_policy_chain, hone_policy_greedy, hone_policy_puct,
+    hone_policy_random_walk, hone_policy_ucb;
 
 const struct hone_policy *const hone_policies[] = {
-    &hone_policy_greedy,
-    &hone_policy_puct,
-    &hone_policy_random_walk,
-    &hone_policy_ucb,
+    &hone_policy_chain,       &hone_policy_greedy, &hone_policy_puct,
+    &hone_policy_random_walk, &hone_policy_ucb,
 };
 const size_t hone_n_policies = HONE_COUNTOF(hone_policies);
 

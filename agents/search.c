@@ -34,7 +34,7 @@ static const struct hone_field count_fields[] = {
 };
 
 #define ROW(member, ...) HONE_FIELD(struct hone_search_result, member, __VA_ARGS__)
-const struct hone_field hone_search_result_fields[] = {
+const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] = {
     ROW(task, .required = true, .help = "Task."),
     ROW(target, .required = true, .help = "Target."),
     ROW(name, .help = "Search name: the branch is search/NAME."),
@@ -165,8 +165,8 @@ static bool wants_decide(const struct hone_search *s, const struct hone_node *be
         return false;
     int64_t wall = s->options->budget_wall_ms;
     /* right after a jump more is to come: look when at least one expansion brought nothing */
-    return s->tree.n_since_best >= 1 &&
-           (wall <= 0 || (double)s->decide_ms < DECIDE_SHARE * (double)wall);
+    double cost = (double)(s->decide_ms + 5 * s->longest_screen_ms);
+    return s->tree.n_since_best >= 1 && (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
 }
 
 static bool wants_sweep(const struct hone_search *s, const struct hone_node *best, bool is_last)
@@ -292,7 +292,7 @@ static int check_options(struct hone_search *s, const struct hone_search_options
     s->policy = hone_policy_find(o->policy ? o->policy : "puct");
     if (!s->policy)
         return hone_fail_at(err, HONE_E_ARG, "policy",
-                            "'%.40s' is unknown; greedy, puct, random, ucb are", o->policy);
+                            "'%.40s' is unknown; chain, greedy, puct, random, ucb are", o->policy);
     s->name = o->name ? o->name : o->task;
     if (!hone_is_safe_name(s->name))
         return hone_fail_at(err, HONE_E_ARG, "name", "use letters, digits, '_', '.', '-'");

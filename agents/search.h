@@ -61,7 +61,8 @@ struct hone_search_result { /* strings live in ctx->pool */
     bool is_resumed;
     int64_t wall_ms;
 };
-extern const struct hone_field hone_search_result_fields[];
+enum { HONE_SEARCH_N_RESULT_FIELDS = 16 };
+extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
 
 /* Runs to the end or to ctx->cancel (HONE_E_CANCEL; everything finished is kept, the next run goes

@@ -60,15 +60,26 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
 
 /* ---- sweep ---- */
 
-/* At most SWEEP_POINTS of all combinations, the default first, the others evenly spread. */
-static void thin_out(struct hone_array *points)
+/* A setting costs about a build; half of what is left before the confirmation may go into that. */
+static size_t affordable_points(const struct hone_search *s)
+{
+    int64_t left = hone_search_left_ms(s);
+    if (left == INT64_MAX)
+        return SWEEP_POINTS;
+    int64_t each = hone_max_i64(200, s->longest_screen_ms * 7 / 10);
+    int64_t n = (left - hone_search_reserve_ms(s)) / 2 / each;
+    return (size_t)hone_max_i64(0, hone_min_i64(SWEEP_POINTS, n));
+}
+
+/* At most max of all combinations, the default first, the others evenly spread. */
+static void thin_out(struct hone_array *points, size_t max)
 {
     struct hone_point *v = points->v;
-    if (points->n <= SWEEP_POINTS)
+    if (points->n <= max)
         return;
-    for (size_t i = 0; i < SWEEP_POINTS; i++)
-        v[i] = v[i * points->n / SWEEP_POINTS];
-    points->n = SWEEP_POINTS;
+    for (size_t i = 0; i < max; i++)
+        v[i] = v[i * points->n / max];
+    points->n = max;
 }
 
 /* "NAME: 6, 4, 8" with 8 in front; NULL when the pragma is written in a way that is not understood.
@@ -168,9 +179,11 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     const char *where = NULL;
     node->is_swept = true;
     if (hone_tune_parse(node->source, s->pool, &axes, &where, NULL) < 0 || axes.n == 0 ||
-        hone_tune_points(&axes, where, s->pool, &points, NULL) < 0 || points.n < 2)
+        hone_tune_points(&axes, where, s->pool, &points, NULL) < 0)
         return 0;
-    thin_out(&points);
+    thin_out(&points, affordable_points(s));
+    if (points.n < 2)
+        return 0;
     struct hone_outcome o;
     struct hone_attempt a = {
         .source = node->source, .tier = "screen", .subject = node->words, .points = points};

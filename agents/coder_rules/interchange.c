@@ -26,8 +26,8 @@ static int unit_minus_far(const struct hone_coder_input *in, const struct hone_c
 
 static bool is_free(const struct hone_c_loop *l)
 {
-    return l->is_canonical && l->declares_var && l->is_unit_step && !l->has_parallel &&
-           !l->has_simd;
+    return !l->is_fallback && l->is_canonical && l->declares_var && l->is_unit_step &&
+           !l->has_parallel && !l->has_simd;
 }
 
 static bool are_bounds_apart(const struct hone_c_loop *outer, const struct hone_c_loop *inner)

@@ -38,8 +38,8 @@ static bool has_loop(const struct hone_c_node *top)
 
 static bool is_signed_counter(const struct hone_c_loop *l)
 {
-    return l->is_canonical && l->declares_var && l->is_unit_step &&
-           !strstr(l->var->type, "unsigned") && !l->has_parallel && !l->has_simd;
+    return l->is_canonical && l->declares_var && l->is_unit_step && !l->has_simd &&
+           !strstr(l->var->type, "unsigned");
 }
 
 /* May the block be emitted? Loops inside must have bounds without i and j; anything else that
@@ -114,9 +114,9 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
     const char *why;
     for (size_t i = 0; i < in->nest.n; i++) {
         const struct hone_c_loop *c = &in->nest.loops[i];
-        if (!is_signed_counter(c) || c->is_innermost || c->node->body->kind != HONE_C_COMPOUND ||
-            !hone_c_is_parallel(&in->nest, c, &why) || !has_unit_access(in, c) ||
-            !can_repeat(in, c))
+        if (c->is_fallback || c->has_parallel || !is_signed_counter(c) || c->is_innermost ||
+            c->node->body->kind != HONE_C_COMPOUND || !hone_c_is_parallel(&in->nest, c, &why) ||
+            !has_unit_access(in, c) || !can_repeat(in, c))
             continue;
         const struct hone_c_loop *rows = row_loop(c);
         if (rows && (!hone_c_is_parallel(&in->nest, rows, &why) ||
@@ -241,13 +241,15 @@ static char *rows_text(const struct hone_coder_input *in, const struct hone_c_lo
     const char *type = rows->var->type, *name = rows->var->name;
     const char *lower = hone_lower_text(in, rows), *upper = hone_upper_text(in, rows);
     const char *stop = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_full", name));
+    const char *pragma = hone_pool_strndup(in->pool, in->tree->source + rows->begin,
+                                           rows->node->begin - rows->begin);
     return hone_pool_printf(in->pool,
                             "const %s %s = %s + (%s - %s) / %s * %s;\n"
-                            "for (%s %s = %s; %s < %s; %s += %s) {\n%s}\n"
-                            "for (%s %s = %s; %s < %s; %s++) {\n%s}\n",
-                            type, stop, lower, upper, lower, mr, mr, type, name, lower, name, stop,
-                            name, mr, columns_text(in, rows, c, mr, nr), type, name, stop, name,
-                            upper, name, columns_text(in, rows, c, "1", nr));
+                            "%sfor (%s %s = %s; %s < %s; %s += %s) {\n%s}\n"
+                            "%sfor (%s %s = %s; %s < %s; %s++) {\n%s}\n",
+                            type, stop, lower, upper, lower, mr, mr, pragma, type, name, lower,
+                            name, stop, name, mr, columns_text(in, rows, c, mr, nr), pragma, type,
+                            name, stop, name, upper, name, columns_text(in, rows, c, "1", nr));
 }
 
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,

@@ -36,8 +36,8 @@ static bool has_reuse(const struct hone_coder_input *in, const struct hone_c_loo
 static bool is_outer(const struct hone_coder_input *in, const struct hone_c_loop *l)
 {
     const char *why;
-    return l->is_canonical && l->declares_var && l->is_unit_step && !l->has_parallel &&
-           !l->has_simd && hone_c_is_parallel(&in->nest, l, &why);
+    return !l->is_fallback && l->is_canonical && l->declares_var && l->is_unit_step &&
+           !l->has_parallel && !l->has_simd && hone_c_is_parallel(&in->nest, l, &why);
 }
 
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)

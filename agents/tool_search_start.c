@@ -1,0 +1,133 @@
+#include <math.h>
+
+#include "agents/search.h"
+
+static const char *const policy_choices[] = {"puct", "ucb", "greedy", "chain", "random", NULL};
+
+struct start_in {
+    const char *task, *name, *policy;
+    int64_t budget_wall_ms, budget_evaluations, seed;
+    bool wait;
+};
+
+struct start_out {
+    struct hone_head head;
+    struct hone_search_result *result;
+};
+
+static const struct hone_field in_fields[] = {
+    HONE_FIELD(struct start_in, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Task name."),
+    HONE_FIELD(struct start_in, budget_wall_ms, .min = 0, .max = 86400000, .unit = "ms",
+               .help = "Wall time; a search needs this or evaluations."),
+    HONE_FIELD(struct start_in, budget_evaluations, .min = 0, .max = 1000000,
+               .help = "Evaluations."),
+    HONE_FIELD(struct start_in, policy, .fallback_str = "puct", .choices = policy_choices,
+               .help = "Planner."),
+    HONE_FIELD(struct start_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Branch search/NAME; the task's name if none."),
+    HONE_FIELD(struct start_in, seed, .fallback_i64 = 1,
+               .help = "Same seed and records: same choices."),
+    HONE_FIELD(struct start_in, wait,
+               .help = "Return when it has ended; otherwise at once, with a handle for job_wait."),
+};
+
+/* The pointer to the result needs a table that the compiler can count. */
+static const struct hone_field out_fields[] = {
+    HONE_HEAD_FIELDS(struct start_out),
+    {.name = "result",
+     .type = HONE_FIELD_OBJECT,
+     .offset = offsetof(struct start_out, result),
+     .of = hone_search_result_fields,
+     .n_of = HONE_SEARCH_N_RESULT_FIELDS,
+     .of_size = sizeof(struct hone_search_result),
+     .skip_empty = true,
+     .help = "Confirmed outcome, with wait."},
+};
+
+static void on_progress(void *arg, const struct hone_search_progress *p)
+{
+    struct hone_tool_ctx *ctx = arg;
+    hone_tool_progress(ctx, (double)p->elapsed_ms, (double)p->budget_wall_ms, "%s: best %.3gx; %s",
+                       p->phase, p->best_ratio, p->message ? p->message : "");
+}
+
+static int run_now(struct hone_tool_ctx *ctx, const struct start_in *in, struct start_out *out,
+                   struct hone_err *err)
+{
+    struct hone_search_options options = {
+        .task = in->task,
+        .name = in->name,
+        .policy = in->policy,
+        .budget_wall_ms = in->budget_wall_ms,
+        .budget_evaluations = in->budget_evaluations,
+        .seed = in->seed,
+    };
+    struct hone_search_result *result = hone_pool_alloc(ctx->pool, sizeof(*result));
+    int r = hone_search_run(ctx, &options, on_progress, ctx, result, err);
+    if (r < 0)
+        return r;
+    out->result = result;
+    out->head.status = "ok";
+    out->head.verdict = result->verdict;
+    out->head.commit = result->best_commit;
+    out->head.summary = result->summary;
+    out->head.next = "history_show the branch search/NAME for the steps; strategy_propose at its "
+                     "commit for what is left.";
+    return 0;
+}
+
+static struct hone_json *again(const struct start_in *in)
+{
+    struct hone_json *args = hone_json_new_object();
+    hone_json_set_str(args, "task", in->task);
+    hone_json_set_str(args, "policy", in->policy);
+    if (in->name)
+        hone_json_set_str(args, "name", in->name);
+    hone_json_set_i64(args, "budget_wall_ms", in->budget_wall_ms);
+    hone_json_set_i64(args, "budget_evaluations", in->budget_evaluations);
+    hone_json_set_i64(args, "seed", in->seed);
+    hone_json_set_bool(args, "wait", true);
+    return args;
+}
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    const struct start_in *in = arguments;
+    struct start_out *out = result;
+    if (in->budget_wall_ms <= 0 && in->budget_evaluations <= 0)
+        return hone_fail_at(err, HONE_E_ARG, "budget_wall_ms",
+                            "a search needs a cap: budget_wall_ms or budget_evaluations");
+    struct hone_jobs *jobs = ctx->app->jobs;
+    if (in->wait || !jobs)
+        return run_now(ctx, in, out, err);
+    HONE_AUTOJSON struct hone_json *args = again(in);
+    const char *id = NULL;
+    int r = jobs->ops->start(jobs, "search_start", args, ctx->caller, ctx->pool, &id, err);
+    if (r < 0)
+        return r;
+    out->head.status = "running";
+    out->head.job = id;
+    out->head.summary = hone_pool_printf(ctx->pool, "search of %s started as %s", in->task, id);
+    out->head.next = "job_wait with this job; search_stop ends it and keeps everything.";
+    return 0;
+}
+
+const struct hone_tool hone_tool_search_start = {
+    .name = "search_start",
+    .title = "Start a search",
+    .summary = "Run the built-in planner and rule coder on a task under a budget.",
+    .description = "Starts (or goes on with) the search of that name: baseline, steps by the "
+                   "planner, sweeps, confirmation. Returns a handle at "
+                   "once; with wait the confirmed result. Side effects: a commit per tried version "
+                   "and the branch search/NAME. Cost: the "
+                   "timing lease for the whole budget. Wrong use: no budget; it is refused.",
+    .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_LONG,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct start_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct start_out),
+    .run = run,
+};

@@ -1,0 +1,238 @@
+#include <math.h>
+#include <string.h>
+
+#include "agents/tools.h"
+
+enum { MAX_STEPS = 20 };
+
+struct propose_in {
+    const char *task, *source, *commit;
+    int64_t max;
+    bool all;
+};
+
+struct step_row {
+    const char *strategy, *words, *rewrite;
+    struct hone_json *region;
+    int64_t variant;
+    const char *rule, *values, *evidence, *params, *must_move;
+    double expected, low, high, p_impl, class_boost, prior;
+};
+
+struct finding_row {
+    const char *class_name, *rule, *values;
+};
+
+struct feature_row {
+    const char *name;
+    double value;
+};
+
+struct propose_out {
+    struct hone_head head;
+    const char *task;
+    struct hone_array bottlenecks, steps, features;
+};
+
+static const struct hone_field in_fields[] = {
+    HONE_FIELD(struct propose_in, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Task name; task_show lists them."),
+    HONE_FIELD(struct propose_in, commit, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "A version from history_show; without commit and source: the baseline."),
+    HONE_FIELD(struct propose_in, source, .max_len = HONE_LIMIT_SOURCE_BYTES,
+               .help = "Instead of commit: a source text."),
+    HONE_FIELD(struct propose_in, max, .min = 1, .max = MAX_STEPS, .fallback_i64 = 8,
+               .help = "Most steps to return."),
+    HONE_FIELD(struct propose_in, all,
+               .help = "Also strategies that the built-in coder cannot do and you can."),
+};
+
+#define STEP(m_, ...) HONE_FIELD(struct step_row, m_, __VA_ARGS__)
+static const struct hone_field step_fields[] = {
+    STEP(strategy, .required = true, .help = "Catalogue id."),
+    STEP(words, .required = true, .help = "The step in words."),
+    STEP(rewrite, .skip_empty = true,
+         .help = "What strategy_apply can do for you; absent: by hand."),
+    STEP(region, .skip_empty = true,
+         .help = "first, last: lines; anchor: hash of the region's text; loop: in words.",
+         .json_schema = "{\"type\":\"object\",\"properties\":{\"first\":{\"type\":\"integer\"},"
+                        "\"last\":{\"type\":\"integer\"},"
+                        "\"anchor\":{\"type\":\"string\"},\"loop\":{\"type\":\"string\"}},"
+                        "\"additionalProperties\":false}"),
+    STEP(variant, .help = "Form of the rewrite."),
+    STEP(rule, .skip_empty = true, .help = "Bottleneck rule that names it."),
+    STEP(values, .skip_empty = true, .help = "Values that fired."),
+    STEP(evidence, .skip_empty = true, .help = "Why it fits at the region."),
+    STEP(params, .skip_empty = true, .help = "Parameters to choose."),
+    STEP(must_move, .skip_empty = true,
+         .help = "Feature that has to move, and where to, if it was really done."),
+    STEP(expected, .help = "Expected speed-up over this version."),
+    STEP(low, .help = "Lower end of its 80 % interval."),
+    STEP(high, .help = "Upper end."),
+    STEP(p_impl, .help = "Chance that it is really done."),
+    STEP(class_boost, .help = "Factor for matching the bottleneck."),
+    STEP(prior, .help = "Share among the legal steps."),
+};
+
+static const struct hone_field finding_fields[] = {
+    HONE_FIELD(struct finding_row, class_name, .required = true, .help = "Bottleneck class."),
+    HONE_FIELD(struct finding_row, rule, .required = true, .help = "The rule."),
+    HONE_FIELD(struct finding_row, values, .help = "Values that fired."),
+};
+
+static const struct hone_field feature_fields[] = {
+    HONE_FIELD(struct feature_row, name, .required = true, .help = "Feature."),
+    HONE_FIELD(struct feature_row, value, .required = true, .help = "Value."),
+};
+
+static const struct hone_field out_fields[] = {
+    HONE_HEAD_FIELDS(struct propose_out),
+    HONE_FIELD(struct propose_out, task, .skip_empty = true, .help = "Task."),
+    HONE_FIELD(struct propose_out, bottlenecks, HONE_OF(struct finding_row, finding_fields),
+               .help = "What limits the version, causes first."),
+    HONE_FIELD(struct propose_out, steps, HONE_OF(struct step_row, step_fields),
+               .help = "Legal steps, best first. STOP is always legal."),
+    HONE_FIELD(struct propose_out, features, HONE_OF(struct feature_row, feature_fields),
+               .help = "Known features; absent ones are unknown."),
+};
+
+static struct hone_json *region_json(const struct hone_coder_site *site)
+{
+    struct hone_json *region = hone_json_new_object();
+    hone_json_set_i64(region, "first", site->line);
+    hone_json_set_i64(region, "last", site->last_line);
+    hone_json_set_str(region, "anchor", site->anchor);
+    hone_json_set_str(region, "loop", site->words);
+    return region;
+}
+
+static const char *must_move_text(const struct hone_strategy *s, struct hone_pool *pool)
+{
+    return hone_pool_printf(pool, "%s %s", hone_feature_name(s->must_move),
+                            s->direction > 0 ? "up" : "down");
+}
+
+static struct step_row step_of(const struct hone_action *a, struct hone_pool *pool)
+{
+    return (struct step_row){
+        .strategy = a->strategy->id,
+        .words = a->rewrite->words,
+        .rewrite = a->rewrite->name,
+        .region = region_json(&a->site),
+        .variant = a->site.variant,
+        .rule = a->rule,
+        .values = a->values,
+        .evidence = a->site.evidence,
+        .params = a->strategy->params,
+        .must_move = must_move_text(a->strategy, pool),
+        .expected = exp2(a->gain),
+        .low = exp2(a->low),
+        .high = exp2(a->high),
+        .p_impl = a->p_impl,
+        .class_boost = a->boost,
+        .prior = a->prior,
+    };
+}
+
+/* Strategies without a rewrite, for agents that write code. */
+static size_t by_hand(const struct hone_features *f, struct hone_pool *pool, struct step_row *ret,
+                      size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < hone_n_strategies && n < max; i++) {
+        const struct hone_strategy *s = &hone_strategies[i];
+        bool has_rewrite = false;
+        for (size_t k = 0; k < hone_n_rewrites; k++)
+            has_rewrite = has_rewrite || strcmp(hone_rewrites[k]->strategy, s->id) == 0;
+        if (has_rewrite || (s->fits && s->fits(f) == HONE_TRI_FALSE))
+            continue;
+        ret[n++] = (struct step_row){.strategy = s->id,
+                                     .words = s->words,
+                                     .params = s->params,
+                                     .must_move = must_move_text(s, pool),
+                                     .expected = exp2(s->gain),
+                                     .low = exp2(s->low),
+                                     .high = exp2(s->high),
+                                     .class_boost = 1};
+    }
+    return n;
+}
+
+static void fill_features(const struct hone_features *f, struct hone_pool *pool,
+                          struct hone_array *ret)
+{
+    struct feature_row *rows = hone_pool_alloc(pool, HONE_N_FEATURES * sizeof(*rows));
+    *ret = (struct hone_array){.v = rows};
+    for (int i = 0; i < HONE_N_FEATURES; i++)
+        if (f->v[i].is_present)
+            rows[ret->n++] =
+                (struct feature_row){hone_feature_name((enum hone_feature_id)i), f->v[i].value};
+}
+
+static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
+                 const struct hone_agent_call *call, struct propose_out *out)
+{
+    struct hone_features features;
+    struct hone_finding findings[HONE_N_CLASSES];
+    HONE_AUTOFREE struct hone_credit *credit = hone_calloc(1, sizeof(*credit));
+    HONE_AUTOFREE struct hone_action *actions =
+        hone_calloc(HONE_TREE_MAX_ACTIONS, sizeof(*actions));
+    hone_credit_init(credit);
+    hone_features_of(&call->input, call->task, call->has_report ? &call->report : NULL, &features);
+    size_t n_findings = hone_bottlenecks(&features, ctx->pool, findings);
+    struct hone_legality_input legal = {&call->input, &features, findings, n_findings,
+                                        credit,       NULL,      0};
+    size_t n = hone_legal_actions(&legal, actions);
+    struct step_row *steps = hone_pool_alloc(ctx->pool, 2 * MAX_STEPS * sizeof(*steps));
+    for (size_t i = 0; i < n && i < (size_t)in->max; i++)
+        steps[out->steps.n++] = step_of(&actions[i], ctx->pool);
+    if (in->all)
+        out->steps.n += by_hand(&features, ctx->pool, steps + out->steps.n, MAX_STEPS);
+    out->steps.v = steps;
+    struct finding_row *rows = hone_pool_alloc(ctx->pool, HONE_N_CLASSES * sizeof(*rows));
+    for (size_t i = 0; i < n_findings; i++)
+        rows[i] = (struct finding_row){hone_class_name(findings[i].class_id), findings[i].rule,
+                                       findings[i].values};
+    out->bottlenecks = (struct hone_array){.v = rows, .n = n_findings};
+    fill_features(&features, ctx->pool, &out->features);
+    out->head.summary =
+        hone_pool_printf(ctx->pool, "%s: %s; %zu legal steps%s%s", call->task->name,
+                         hone_class_name(findings[0].class_id), n, n > 0 ? ", first: " : "",
+                         n > 0 ? actions[0].rewrite->words : "");
+}
+
+static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_agent_call_done) struct hone_agent_call call = {.task = NULL};
+    const struct propose_in *in = arguments;
+    struct propose_out *out = result;
+    int r = hone_agent_call_init(ctx, in->task, in->source, in->commit, &call, err);
+    if (r < 0)
+        return r;
+    out->head.status = "ok";
+    out->head.commit = call.commit;
+    out->head.next = "strategy_apply with a step's rewrite, anchor and variant; or edit the source "
+                     "yourself and kernel_evaluate it.";
+    out->task = hone_pool_strdup(ctx->pool, call.task->name);
+    fill(ctx, in, &call, out);
+    return 0;
+}
+
+const struct hone_tool hone_tool_strategy_propose = {
+    .name = "strategy_propose",
+    .title = "Propose optimisation steps",
+    .summary = "Rank the next optimisation steps for a version, with rule, values and expectation.",
+    .description = "Reads a version (commit, source, or the baseline), says by rule what limits "
+                   "it, and ranks the legal steps: strategy, region "
+                   "with content anchor, expected speed-up, the feature that must move. No side "
+                   "effects, no cost; about 50 ms. Wrong use: "
+                   "taking the expectation for a result; only kernel_evaluate measures.",
+    .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
+    .in = in_fields,
+    .n_in = HONE_COUNTOF(in_fields),
+    .in_size = sizeof(struct propose_in),
+    .out = out_fields,
+    .n_out = HONE_COUNTOF(out_fields),
+    .out_size = sizeof(struct propose_out),
+    .run = run,
+};
