@@ -31,6 +31,10 @@ struct hone_app_spec {
 int hone_open_registry(const struct hone_tool_set *const *sets, size_t n_sets,
                        struct hone_registry **ret, struct hone_err *err);
 
+/* "local" or "fake"; NULL: local. */
+int hone_open_executor(const char *name, const char *fake_script, const char *runner_path,
+                       struct hone_executor **ret, struct hone_err *err);
+
 struct hone_runtime; /* opaque: owns a struct hone_app and what it points to */
 
 int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **ret,

@@ -77,6 +77,7 @@ static int run_verb(const struct hone_verb *verb, int argc, char **argv)
     bool is_usage = rc < 0;
     if (rc == 0)
         rc = verb->run(args, &err);
+    hone_opts_done(verb->opts, verb->n_opts, args);
     if (rc >= 0)
         return rc;
     hone_say("hone %s: %s%s%s%s", verb->name, err.message, err.path[0] ? " (at " : "", err.path,

@@ -102,6 +102,12 @@ static int set_str(const struct hone_opt *opt, const char *text, const char **re
     return rc;
 }
 
+static void add_str(const char *text, struct hone_strs *list)
+{
+    list->v = hone_realloc(list->v, (list->n + 1) * sizeof(*list->v));
+    list->v[list->n++] = text;
+}
+
 static int set(const struct hone_opt *opt, const char *text, void *ret, struct hone_err *err)
 {
     void *member = (char *)ret + opt->offset;
@@ -121,6 +127,9 @@ static int set(const struct hone_opt *opt, const char *text, void *ret, struct h
         break;
     case HONE_OPT_STR:
         rc = set_str(opt, text, member, err);
+        break;
+    case HONE_OPT_STRS:
+        add_str(text, member);
         break;
     }
     return rc < 0 ? hone_wrap(err, "%s%s", opt->is_positional ? "" : "--", opt->name) : 0;
@@ -217,6 +226,18 @@ int hone_opts_parse(int argc, char *const *argv, const struct hone_opt *opts, si
     if (missing && missing->is_required)
         return hone_fail(err, HONE_E_ARG, "%s is missing: %s", missing->metavar, missing->help);
     return 0;
+}
+
+void hone_opts_done(const struct hone_opt *opts, size_t n_opts, void *ret)
+{
+    for (size_t i = 0; i < n_opts; i++) {
+        struct hone_strs *list =
+            opts[i].type == HONE_OPT_STRS ? (void *)((char *)ret + opts[i].offset) : NULL;
+        if (list) {
+            free(list->v);
+            *list = (struct hone_strs){.v = NULL};
+        }
+    }
 }
 
 void hone_opts_usage(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out)

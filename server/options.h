@@ -13,9 +13,9 @@
 #ifndef HONE_SERVER_OPTIONS_H
 #define HONE_SERVER_OPTIONS_H
 
-#include "workspace/base/buf.h"
+#include "workspace/base/fields.h"
 
-enum hone_opt_type { HONE_OPT_BOOL, HONE_OPT_I64, HONE_OPT_F64, HONE_OPT_STR };
+enum hone_opt_type { HONE_OPT_BOOL, HONE_OPT_I64, HONE_OPT_F64, HONE_OPT_STR, HONE_OPT_STRS };
 
 struct hone_opt {
     const char *name; /* without dashes; a positional's name is shown in upper case as metavar */
@@ -33,7 +33,8 @@ struct hone_opt {
 };
 
 #define HONE_OPT_TYPE_OF(member)                                                                   \
-    _Generic((member), bool: HONE_OPT_BOOL, int64_t: HONE_OPT_I64, double: HONE_OPT_F64, const char *: HONE_OPT_STR)
+    _Generic((member), bool: HONE_OPT_BOOL, int64_t: HONE_OPT_I64, double: HONE_OPT_F64,           \
+             const char *: HONE_OPT_STR, struct hone_strs: HONE_OPT_STRS)
 /* After the metavar comes the help text, then designated members. */
 #define HONE_OPT(type_, member_, name_, metavar_, ...)                                             \
     {                                                                                              \
@@ -50,6 +51,8 @@ struct hone_opt {
  * or the table. HONE_E_ARG names the closest option for an unknown one. */
 int hone_opts_parse(int argc, char *const *argv, const struct hone_opt *opts, size_t n_opts,
                     void *ret, size_t size, struct hone_err *err);
+/* Frees the lists in ret. */
+void hone_opts_done(const struct hone_opt *opts, size_t n_opts, void *ret);
 /* "--url" or "NAME..." one a line, with help, default and environment variable. */
 void hone_opts_help(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out);
 /* "NAME [DIR] [--option ...]" for a usage line. */

@@ -2,21 +2,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/stop.h"
 #include "server/verb.h"
-#include "workspace/workspace.h"
+#include "tools/lint.h"
+#include "tools/prototype.h"
+#include "tools/task_new.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+#include "workspace/base/limits.h"
+#include "workspace/base/process.h"
+#include "workspace/history.h"
 
 struct args {
-    const char *action, *name, *workspace;
-    bool json;
+    struct hone_common_args common;
+    const char *action, *subject, *function, *name, *op_type, *description;
+    struct hone_strs shapes, roles, sizes, scalars;
+    bool is_static, json;
 };
 
-static const char *const action_names[] = {"list", "show", NULL};
+static const char *const action_names[] = {"list", "show", "new", "lint", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPT(struct args, action, "action", "ACTION", "What to do.", .is_positional = true,
              .is_required = true, .choices = action_names),
-    HONE_OPT(struct args, name, "name", "NAME", "Task, for show.", .is_positional = true),
-    HONE_OPT_WORKSPACE(struct args),
+    HONE_OPT(struct args, subject, "subject", "SUBJECT",
+             "show, lint: a task; new: a C file; lint also takes a pack's folder.",
+             .is_positional = true),
+    HONE_OPTS_COMMON(struct args),
+    HONE_OPT(struct args, function, "function", "NAME",
+             "new: the function, where the file has several."),
+    HONE_OPT(struct args, name, "name", "NAME", "new: name of the task. Default: the function's."),
+    HONE_OPT(struct args, shapes, "shape", "SHAPE",
+             "new: an array's sizes by axis, as in 'A[M,K]'; once for each array."),
+    HONE_OPT(struct args, roles, "role", "ROLE",
+             "new: how an input is filled, as in 'columns=index:N'; may be repeated."),
+    HONE_OPT(struct args, sizes, "size", "SIZE",
+             "new: one workload, as in 'M=512,N=512'; may be repeated."),
+    HONE_OPT(struct args, scalars, "scalar", "VALUE",
+             "new: a scalar's value, as in 'alpha=1.5'; may be repeated."),
+    HONE_OPT(struct args, op_type, "op-type", "WORD", "new: kind of operation, such as gemm."),
+    HONE_OPT(struct args, description, "description", "TEXT", "new: one sentence."),
+    HONE_OPT(struct args, is_static, "static", NULL, "lint: only look at the files, run nothing."),
     HONE_OPT_JSON(struct args),
 };
 
@@ -48,9 +74,7 @@ static int list(const struct args *args, struct hone_workspace *ws, struct hone_
 static int show(const struct args *args, struct hone_workspace *ws, struct hone_err *err)
 {
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
-    if (!args->name)
-        return hone_fail(err, HONE_E_ARG, "name the task: hone task show NAME");
-    int rc = hone_workspace_task(ws, args->name, &task, err);
+    int rc = hone_workspace_task(ws, args->subject, &task, err);
     if (rc < 0)
         return rc;
     HONE_AUTOJSON struct hone_json *json = hone_task_describe(task);
@@ -59,26 +83,181 @@ static int show(const struct args *args, struct hone_workspace *ws, struct hone_
     return rc < 0 ? rc : hone_print("\n", err);
 }
 
+/* The name decides the folder, so it is looked up before the pack is made. */
+static int find_name(const struct args *args, const char *source, struct hone_pool *pool,
+                     const char **ret, struct hone_err *err)
+{
+    struct hone_prototype *prototype = hone_pool_alloc(pool, sizeof(*prototype));
+    *ret = args->name;
+    int rc = args->name ? 0 : hone_prototype_parse(source, args->function, pool, prototype, err);
+    if (rc == 0 && !args->name)
+        *ret = prototype->name;
+    if (rc == 0 && !hone_is_safe_name(*ret))
+        return hone_fail(err, HONE_E_ARG,
+                         "'%.60s' is no task name; letters, digits, '_', '-' and '.'", *ret);
+    return rc;
+}
+
+static int make(const struct args *args, struct hone_workspace *ws, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOFREE char *source = NULL;
+    size_t len;
+    const char *name = NULL;
+    int rc = hone_file_read(args->subject, HONE_LIMIT_SOURCE_BYTES, &source, &len, err);
+    if (rc == 0)
+        rc = find_name(args, source, pool, &name, err);
+    if (rc < 0)
+        return rc;
+    HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "tasks", name, NULL);
+    const struct hone_task_new_options options = {
+        .source = source,
+        .function = args->function,
+        .name = args->name,
+        .dir = dir,
+        .op_type = args->op_type,
+        .description = args->description,
+        .shapes = args->shapes,
+        .roles = args->roles,
+        .sizes = args->sizes,
+        .scalars = args->scalars,
+    };
+    struct hone_task_new made;
+    rc = hone_task_new(&options, pool, &made, err);
+    if (rc < 0)
+        return rc;
+    const char *const paths[] = {hone_pool_printf(pool, "tasks/%s", made.name)};
+    rc = hone_history_commit_main(hone_workspace_history(ws), paths, 1,
+                                  hone_pool_printf(pool, "Add task %s", made.name),
+                                  hone_wall_ms() / 1000, err);
+    for (size_t i = 0; i < made.notes.n; i++)
+        hone_say("look at this: %s", made.notes.v[i]);
+    hone_say("made task %s in %s\nnext: hone task lint %s, then hone search %s --budget-wall 60s",
+             made.name, made.dir, made.name, made.name);
+    return rc;
+}
+
+static struct hone_json *lint_json(const struct hone_lint *lint)
+{
+    struct hone_json *json = hone_json_new_object();
+    hone_json_set_str(json, "task", lint->task);
+    hone_json_set_str(json, "hash", lint->hash);
+    hone_json_set_bool(json, "is_admitted", lint->is_admitted);
+    hone_json_set_bool(json, "was_run", lint->was_run);
+    const struct hone_lint_finding *finding = lint->findings.v;
+    struct hone_json *findings = hone_json_new_array();
+    for (size_t i = 0; i < lint->findings.n; i++)
+        hone_json_push(findings, hone_fields_encode(&finding[i], hone_lint_finding_fields,
+                                                    hone_lint_finding_n_fields));
+    hone_json_set(json, "findings", findings);
+    const struct hone_lint_trial *trial = lint->trials.v;
+    struct hone_json *trials = hone_json_new_array();
+    for (size_t i = 0; i < lint->trials.n; i++)
+        hone_json_push(trials, hone_fields_encode(&trial[i], hone_lint_trial_fields,
+                                                  hone_lint_trial_n_fields));
+    hone_json_set(json, "trials", trials);
+    return json;
+}
+
+static int print_lint(const struct args *args, const struct hone_lint *lint, struct hone_err *err)
+{
+    int rc;
+    if (args->json) {
+        HONE_AUTOJSON struct hone_json *json = lint_json(lint);
+        rc = hone_print_json(json, err);
+    } else {
+        HONE_AUTOFREE char *text = hone_lint_text(lint);
+        rc = hone_print(text, err);
+    }
+    return rc < 0 ? rc : lint->is_admitted ? 0 : HONE_EXIT_TOOL_ERROR;
+}
+
+static void on_stop(void *arg)
+{
+    hone_cancel_set(arg);
+}
+
+static int lint_pack(const struct args *args, const char *dir, const struct hone_executor *executor,
+                     struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_progress_line line;
+    struct hone_cancel cancel;
+    struct hone_stop *stop = NULL;
+    int rc = hone_cancel_init(&cancel, err);
+    if (rc < 0)
+        return rc;
+    rc = hone_stop_watch(on_stop, &cancel, &stop, err);
+    hone_progress_line_init(&line);
+    const struct hone_lint_options options = {
+        .executor = executor,
+        .allow_weak_jail = args->common.allow_weak_jail,
+        .on_progress = hone_progress_line_update,
+        .progress_arg = &line,
+        .cancel = &cancel,
+    };
+    struct hone_lint result;
+    if (rc == 0)
+        rc = hone_lint_pack(dir, &options, pool, &result, err);
+    hone_progress_line_clear(&line);
+    hone_stop_free(stop);
+    hone_cancel_done(&cancel);
+    return rc < 0 ? rc : print_lint(args, &result, err);
+}
+
+static int lint(const struct args *args, struct hone_workspace *ws, struct hone_err *err)
+{
+    bool is_dir = strchr(args->subject, '/') != NULL;
+    HONE_AUTOFREE char *dir =
+        is_dir ? hone_strdup(args->subject)
+               : hone_path_join(hone_workspace_dir(ws), "tasks", args->subject, NULL);
+    struct hone_executor *executor = NULL;
+    int rc = 0;
+    if (!is_dir && (!hone_is_safe_name(args->subject) || !hone_file_exists(dir)))
+        return hone_fail(err, HONE_E_NOT_FOUND, "no task '%.60s'; `hone task list` lists them",
+                         args->subject);
+    if (!args->is_static)
+        rc = hone_open_executor(args->common.executor, args->common.fake_script,
+                                args->common.runner, &executor, err);
+    if (rc == 0)
+        rc = lint_pack(args, dir, executor, err);
+    hone_executor_free(executor);
+    return rc;
+}
+
 static const struct {
     const char *name;
+    bool needs_subject;
     int (*run)(const struct args *args, struct hone_workspace *ws, struct hone_err *err);
-} actions[] = {{"list", list}, {"show", show}};
+} actions[] = {
+    {"list", false, list}, {"show", true, show}, {"new", true, make}, {"lint", true, lint}};
 
 static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
+    size_t i = 0;
+    while (strcmp(actions[i].name, args->action) != 0) /* options checked that it is one of them */
+        i++;
+    if (actions[i].needs_subject && !args->subject)
+        return hone_fail(err, HONE_E_ARG, "say which: hone task %s %s", args->action,
+                         strcmp(args->action, "new") == 0 ? "FILE.c" : "TASK");
+    hone_stop_block();
     HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
-    int rc = hone_workspace_open(args->workspace, &ws, err);
-    for (size_t i = 0; rc == 0 && i < HONE_COUNTOF(actions); i++)
-        if (strcmp(actions[i].name, args->action) == 0)
-            return actions[i].run(args, ws, err);
-    return rc;
+    int rc = hone_workspace_open(args->common.workspace, &ws, err);
+    return rc < 0 ? rc : actions[i].run(args, ws, err);
 }
 
 const struct hone_verb hone_verb_task = {
     .name = "task",
-    .summary = "List or show the tasks of a workspace.",
-    .example = "hone task show matmul",
+    .summary = "List, show, make or check the tasks of a workspace.",
+    .description =
+        "list   the workspace's tasks\n"
+        "show   one task: signature, axes, tensors, tolerances, sizes\n"
+        "new    a task from a C function of yours, which becomes its baseline and its reference\n"
+        "lint   is a task fit to judge with? Runs its baseline, which must pass, and bad kernels, "
+        "which must not",
+    .example = "hone task new mine.c --shape 'A[M,K]' --shape 'B[K,N]' --shape 'C[M,N]' --size "
+               "M=512,N=512,K=512",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),
     .args_size = sizeof(struct args),
