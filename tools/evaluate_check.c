@@ -130,7 +130,11 @@ bool hone_evaluate_is_timed(const struct hone_evaluate_work *w)
 int hone_evaluate_prepare(struct hone_evaluate_work *w, struct hone_err *err)
 {
     HONE_AUTOFREE char *naive = NULL;
-    int rc = find_tier(w->req->tier, &w->tier, err);
+    int rc;
+
+    if (w->ctx->app->executor == NULL)
+        return hone_fail(err, HONE_E_UNSUPPORTED, "nothing can be run here: there is no executor");
+    rc = find_tier(w->req->tier, &w->tier, err);
 
     if (rc == 0)
         rc = find_target(w, err);

@@ -110,12 +110,11 @@ const char *hone_evaluation_summary(const struct hone_report *report, struct hon
     enum hone_reason reason;
 
     if (failure != NULL) {
-        bool is_prefixed = strncmp(failure, report->reason, strlen(report->reason)) == 0;
-        return strcmp(verdict, report->reason) == 0 || is_prefixed
-                   ? hone_pool_printf(pool, "%s: %s", verdict,
-                                      is_prefixed && failure[strlen(report->reason)] == ':'
-                                          ? failure + strlen(report->reason) + 2
-                                          : failure)
+        size_t len = strlen(report->reason);
+        if (strncmp(failure, report->reason, len) == 0 && strncmp(failure + len, ": ", 2) == 0)
+            failure += len + 2; /* runners like to begin with the reason, too */
+        return strcmp(verdict, report->reason) == 0
+                   ? hone_pool_printf(pool, "%s: %s", verdict, failure)
                    : hone_pool_printf(pool, "%s (%s): %s", verdict, report->reason, failure);
     }
     if (!hone_reason_parse(report->reason, &reason))

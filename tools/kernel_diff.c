@@ -380,7 +380,7 @@ const struct hone_tool hone_tool_kernel_diff = {
                    "for versions, one compiler run for a source. Typical time: 10 ms to 1 s. Wrong "
                    "use: deciding which is faster "
                    "from it; separate runs are compared.",
-    .flags = HONE_TOOL_READ_ONLY,
+    .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),
     .in_size = sizeof(struct diff_in),
