@@ -121,9 +121,7 @@ int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t
                        int64_t budget_ns, struct hone_compare *compare, struct hone_end *ret,
                        struct hone_err *err)
 {
-    bool is_exact = compare->is_exact;
     hone_compare_init(compare, judge->task, judge->frame.workload);
-    compare->is_exact = is_exact;
     set_outputs(judge, slot, set, compare);
     int code = ask_oracle(judge, set, budget_ns, compare, err);
     if (code == 0)
@@ -317,7 +315,7 @@ static int baseline_passes(struct hone_judge *judge, const struct hone_check_pla
     if (baseline == NULL)
         return 0;
     struct hone_end end = HONE_END_INIT;
-    struct hone_compare compare = {.is_exact = false};
+    struct hone_compare compare;
     int code =
         baseline->object == NULL ? hone_judge_build_arm(judge, baseline, NULL, &end, err) : 0;
     if (code < 0 || !hone_end_is_good(&end))
@@ -360,7 +358,7 @@ static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slo
             plan->workload->id);
         return code;
     }
-    struct hone_compare certified = {.is_exact = false};
+    struct hone_compare certified;
     code = hone_judge_compare(judge, baseline, set, plan->oracle_budget_ns, &certified, &end, err);
     if (code < 0 || !hone_end_is_good(&end))
         return code;
@@ -408,7 +406,7 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         index_of_normal(dists, n); /* first: what fails there needs no second opinion */
     for (size_t i = 0; i < n && hone_end_is_good(ret); i++) {
         size_t d = i == 0 ? plainest : i == plainest ? 0 : i;
-        struct hone_compare compare = {.is_exact = false};
+        struct hone_compare compare;
         hone_compare_init(&compare, judge->task, plan->workload);
         code = judge_pair(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
         if (code == 0 && hone_end_is_good(ret) && plan->with_baseline &&

@@ -55,11 +55,11 @@ static void add_one(struct hone_compare *compare, size_t output,
         }
         return;
     }
-    bool is_equal_only = compare->is_exact || !hone_dtype_is_float(tensor->dtype);
-    if (is_equal_only)
+    bool is_integer = !hone_dtype_is_float(tensor->dtype);
+    if (is_integer)
         want = rounded;
     double err = fabs(got - want);
-    double bound = is_equal_only ? 0 : hone_tolerance_limit(tolerance, want, record->scale);
+    double bound = is_integer ? 0 : hone_tolerance_limit(tolerance, want, record->scale);
     double size = hone_tolerance_size(want, record->scale);
     stats->max_abs = fmax(stats->max_abs, err);
     stats->max_rel = fmax(stats->max_rel, err / fmax(fabs(want), 1e-30));

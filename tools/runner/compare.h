@@ -22,7 +22,6 @@ struct hone_compare {
     const struct hone_workload *workload;
     const void *outputs[HONE_LIMIT_TENSORS]; /* content of each output */
     int64_t n_elements[HONE_LIMIT_TENSORS];
-    bool is_exact;      /* every value must be the reference's, rounded */
     bool is_full;       /* the oracle gave every item */
     bool is_bad_record; /* the oracle named an element that does not exist */
     struct hone_output_stats stats[HONE_LIMIT_TENSORS];

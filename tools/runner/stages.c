@@ -53,7 +53,18 @@ int hone_stage_smoke(struct hone_judge *judge, struct hone_end *ret, struct hone
         .n_dists = is_screen ? HONE_COUNTOF(smoke_dists) : HONE_COUNTOF(small_dists),
         .oracle_budget_ns = 100 * HONE_NS_PER_MS,
     };
-    return hone_judge_check(judge, &judge->slots[0], &plan, ret, err);
+    int code = hone_judge_check(judge, &judge->slots[0], &plan, ret, err);
+    struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
+    bool is_doubtful =
+        baseline != NULL && baseline->object != NULL && !judge->job->is_baseline_known_good;
+    if (code < 0 || !hone_end_is_good(ret) || !is_doubtful)
+        return code;
+    plan.name = "baseline";
+    plan.n_dists = 1;
+    code = hone_judge_check(judge, baseline, &plan, ret, err);
+    if (code == 0 && !hone_end_is_good(ret))
+        ret->reason = HONE_REASON_BAD_TASK;
+    return code;
 }
 
 int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
@@ -185,7 +196,7 @@ static enum hone_reason why_inconclusive(const struct hone_judge *judge)
 }
 
 static enum hone_reason reason_of(const struct hone_judge *judge, const struct hone_ratio *ratio,
-                                  double worst)
+                                  const struct hone_ratio *worst)
 {
     static const struct {
         const char *word;
@@ -195,10 +206,12 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
     if (hone_judge_is_tier(judge, "screen"))
         return HONE_REASON_SCREENED;
     for (size_t i = 0; i < HONE_COUNTOF(words); i++) {
-        if (strcmp(words[i].word, ratio->word) == 0)
-            return words[i].reason == HONE_REASON_FASTER && worst < REGRESSION
-                       ? HONE_REASON_REGRESSION
-                       : words[i].reason;
+        if (strcmp(words[i].word, ratio->word) != 0)
+            continue;
+        if (words[i].reason != HONE_REASON_FASTER || worst->ratio >= REGRESSION)
+            return words[i].reason;
+        /* A loss that may well be noise forbids the claim, but is no regression either. */
+        return worst->high < 1 ? HONE_REASON_REGRESSION : why_inconclusive(judge);
     }
     return why_inconclusive(judge);
 }
@@ -207,7 +220,8 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
 {
     struct hone_report *report = judge->report;
     struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
-    double bound = 0, worst = INFINITY;
+    double bound = 0;
+    const struct hone_ratio *worst = NULL;
     for (size_t w = 0; w < judge->n_workloads; w++)
         bound += log(fmax(judge->workloads[w].percent_of_bound, 1e-9)) / (double)judge->n_workloads;
     report->percent_of_bound = exp(bound);
@@ -220,9 +234,12 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     if (against == NULL)
         return;
     size_t at = (size_t)(against - ratios);
-    for (size_t w = 0; w < judge->n_workloads; w++)
-        worst = fmin(worst, ((const struct hone_ratio *)judge->workloads[w].ratios.v)[at].ratio);
-    report->worst_ratio = worst;
+    for (size_t w = 0; w < judge->n_workloads; w++) {
+        const struct hone_ratio *ratio =
+            (const struct hone_ratio *)judge->workloads[w].ratios.v + at;
+        worst = worst == NULL || ratio->ratio < worst->ratio ? ratio : worst;
+    }
+    report->worst_ratio = worst->ratio;
     enum hone_reason reason = reason_of(judge, against, worst);
     hone_end_set(&judge->timed_end, reason,
                  "%.3gx the baseline's speed (95 %% interval %.3g to %.3g, %lld pairs, least "
@@ -292,7 +309,7 @@ int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hon
     int64_t budget = (judge->job->budget_ms > 0 ? judge->job->budget_ms : 300) * HONE_NS_PER_MS /
                      hone_max_i64(n, 1);
     struct hone_timing_plan plan = {
-        .budget_ns = budget / 2, .block_ns = 2 * HONE_NS_PER_MS, .min_pairs = 3, .max_pairs = 15};
+        .budget_ns = budget / 3, .block_ns = 2 * HONE_NS_PER_MS, .min_pairs = 3, .max_pairs = 15};
     return time_cases(judge, is_timed, &plan, ret, err);
 }
 

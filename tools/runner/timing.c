@@ -35,6 +35,8 @@
 #define STEPS_NS                                                                                   \
     (30 * HONE_NS_PER_MS) /* iterated tasks: dearer references are asked once in a while */
 #define MAX_ROUNDS 512
+#define DISTURBED  1.25
+#define MIN_QUIET  6
 
 struct lane { /* one arm in a comparison */
     struct hone_slot *slot;
@@ -113,7 +115,7 @@ static int check_reference(struct run *run, struct lane *lane, struct hone_end *
     }
     if (run->oracle_ns > STEPS_NS && hone_dice_below(&judge->dice, 8) != 0)
         return 0;
-    struct hone_compare compare = {.is_exact = false};
+    struct hone_compare compare;
     int64_t start = hone_now_ns();
     int code = hone_judge_compare(judge, lane->slot, hone_dice_below(&judge->dice, lane->n_sets), 0,
                                   &compare, ret, err);
@@ -282,26 +284,56 @@ static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err
     return 0;
 }
 
+/* Rounds in which nobody else took the cores. Other work shows as wall time without CPU time: a
+ * block whose wall time per CPU time exceeds the arm's best by DISTURBED marks its round. This
+ * looks at the disturbance alone, never at the outcome, and alike for both arms. Too few quiet
+ * rounds: all are used. Returns how many rounds ret_use holds. */
+static size_t quiet_rounds(const struct run *run, size_t ret_use[MAX_ROUNDS])
+{
+    double best[HONE_RUNNER_MAX_ARMS];
+    for (size_t i = 0; i < run->n_lanes; i++) {
+        best[i] = INFINITY;
+        for (size_t r = 0; r < run->n_rounds; r++)
+            best[i] = fmin(best[i], run->lanes[i].wall[r] / fmax(run->lanes[i].cpu[r], 1));
+    }
+    size_t n = 0;
+    for (size_t r = 0; r < run->n_rounds; r++) {
+        bool is_quiet = true;
+        for (size_t i = 0; i < run->n_lanes; i++)
+            is_quiet = is_quiet &&
+                       run->lanes[i].wall[r] / fmax(run->lanes[i].cpu[r], 1) <= DISTURBED * best[i];
+        if (is_quiet)
+            ret_use[n++] = r;
+    }
+    if (n >= MIN_QUIET && 4 * n >= run->n_rounds)
+        return n;
+    for (size_t r = 0; r < run->n_rounds; r++)
+        ret_use[r] = r;
+    return run->n_rounds;
+}
+
 /* log(other / candidate) by round. */
 static struct hone_interval ratio_of(const struct run *run, size_t other)
 {
-    HONE_AUTOFREE double *logs = hone_malloc((run->n_rounds + 1) * sizeof *logs);
-    for (size_t r = 0; r < run->n_rounds; r++)
-        logs[r] = log(run->lanes[other].wall[r] / run->lanes[0].wall[r]);
-    return hone_median_interval(logs, run->n_rounds);
+    size_t use[MAX_ROUNDS];
+    double logs[MAX_ROUNDS];
+    size_t n = quiet_rounds(run, use);
+    for (size_t k = 0; k < n; k++)
+        logs[k] = log(run->lanes[other].wall[use[k]] / run->lanes[0].wall[use[k]]);
+    return hone_median_interval(logs, n);
 }
 
 /* Same arm, consecutive rounds. A ratio has two noisy sides as well, so nothing is divided by the
  * square root of 2. */
 static double noise_of(const struct run *run)
 {
-    HONE_AUTOFREE double *logs = hone_malloc((run->n_rounds * run->n_lanes + 1) * sizeof *logs);
-    size_t n = 0;
+    size_t use[MAX_ROUNDS], n = quiet_rounds(run, use), m = 0;
+    HONE_AUTOFREE double *logs = hone_malloc((n * run->n_lanes + 1) * sizeof *logs);
     for (size_t i = 0; i < run->n_lanes; i++) {
-        for (size_t r = 0; r + 1 < run->n_rounds; r++)
-            logs[n++] = log(run->lanes[i].wall[r] / run->lanes[i].wall[r + 1]);
+        for (size_t k = 0; k + 1 < n; k++)
+            logs[m++] = log(run->lanes[i].wall[use[k]] / run->lanes[i].wall[use[k + 1]]);
     }
-    return hone_aa_noise(logs, n);
+    return hone_aa_noise(logs, m);
 }
 
 static bool is_done(const struct run *run, int64_t start_ns)
@@ -317,9 +349,10 @@ static bool is_done(const struct run *run, int64_t start_ns)
     const struct hone_stop_rule rule = {
         .min_pairs = plan->min_pairs, .wide_pairs = 10, .enough_pairs = 20, .wide_log = 0.1};
     double noise = noise_of(run);
+    size_t use[MAX_ROUNDS], n_use = quiet_rounds(run, use);
     for (size_t i = 1; i < run->n_lanes; i++) {
         struct hone_interval ratio = ratio_of(run, i);
-        if (!hone_should_stop(&rule, &ratio, noise, run->n_rounds))
+        if (!hone_should_stop(&rule, &ratio, noise, n_use))
             return false;
     }
     return run->n_lanes > 1 || run->n_rounds >= 20;
@@ -329,16 +362,22 @@ static void report_times(const struct run *run, struct hone_workload_report *ret
 {
     struct hone_judge *judge = run->judge;
     struct hone_arm_time *times = hone_pool_alloc(judge->pool, run->n_lanes * sizeof *times);
+    size_t use[MAX_ROUNDS], n_use = quiet_rounds(run, use);
     for (size_t i = 0; i < run->n_lanes; i++) {
         const struct lane *lane = &run->lanes[i];
+        double wall[MAX_ROUNDS], cpu[MAX_ROUNDS];
+        for (size_t k = 0; k < n_use; k++) {
+            wall[k] = lane->wall[use[k]];
+            cpu[k] = lane->cpu[use[k]];
+        }
         times[i] = (struct hone_arm_time){
             .arm = lane->slot->name,
-            .median_ns = hone_median(lane->wall, lane->n),
-            .min_ns = hone_quantile(lane->wall, lane->n, 0),
-            .q1_ns = hone_quantile(lane->wall, lane->n, 0.25),
-            .q3_ns = hone_quantile(lane->wall, lane->n, 0.75),
-            .cpu_ns = hone_median(lane->cpu, lane->n),
-            .n_samples = (int64_t)lane->n,
+            .median_ns = hone_median(wall, n_use),
+            .min_ns = hone_quantile(wall, n_use, 0),
+            .q1_ns = hone_quantile(wall, n_use, 0.25),
+            .q3_ns = hone_quantile(wall, n_use, 0.75),
+            .cpu_ns = hone_median(cpu, n_use),
+            .n_samples = (int64_t)n_use,
             .n_batch = lane->n_sets * lane->n_passes * lane->n_subs,
         };
     }
@@ -349,6 +388,12 @@ static void report_ratios(const struct run *run, struct hone_workload_report *re
 {
     struct hone_judge *judge = run->judge;
     double least_gain = hone_least_gain(noise_of(run));
+    size_t use[MAX_ROUNDS], n_use = quiet_rounds(run, use);
+    if (n_use < run->n_rounds)
+        hone_judge_warn(judge,
+                        "workload '%s': %zu of %zu rounds were disturbed by other work on this "
+                        "machine and are left out",
+                        run->plan->workload->id, run->n_rounds - n_use, run->n_rounds);
     struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
     for (size_t i = 1; i < run->n_lanes; i++) {
         struct hone_interval logs = ratio_of(run, i);
@@ -357,7 +402,7 @@ static void report_ratios(const struct run *run, struct hone_workload_report *re
                                             .low = exp(logs.low),
                                             .high = exp(logs.high),
                                             .least_gain = least_gain,
-                                            .n_pairs = (int64_t)run->n_rounds};
+                                            .n_pairs = (int64_t)n_use};
         ratios[i - 1].word = hone_ratio_word(ratios[i - 1].low, ratios[i - 1].high, least_gain);
     }
     ret->ratios = (struct hone_array){.v = ratios, .n = run->n_lanes - 1};
@@ -398,7 +443,7 @@ static int report_bound(const struct run *run, struct hone_workload_report *ret,
     double flops_ns = judge->machine.flops > 0 ? flops / judge->machine.flops * 1e9 : 0;
     ret->bound_ns = fmax(bytes_ns, flops_ns);
     ret->bound_by = bytes_ns >= flops_ns ? "bytes" : "flops";
-    double median = hone_median(run->lanes[0].wall, run->lanes[0].n);
+    double median = ((const struct hone_arm_time *)ret->times.v)->median_ns;
     ret->percent_of_bound = median > 0 ? 100 * ret->bound_ns / median : 0;
     return 0;
 }
