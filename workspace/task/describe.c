@@ -146,8 +146,7 @@ struct hone_json *hone_task_describe(const struct hone_task *task)
     hone_json_set(json, "axes", axes);
     hone_json_set(json, "inputs", inputs);
     hone_json_set(json, "outputs", outputs);
-    if (task->n_scalars > 0)
-        hone_json_set(json, "scalars", scalars);
+    hone_json_set(json, "scalars", scalars);
     hone_json_set(json, "tolerance", tolerance);
     describe_policy(task, json);
     hone_json_set(json, "workloads", workloads);

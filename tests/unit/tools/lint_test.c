@@ -1,0 +1,172 @@
+/* The lint: its static part on damaged copies of a shipped pack, and its reading of verdicts with
+ * an executor made for the test. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "tests/unit/unit.h"
+#include "tools/lint.h"
+#include "workspace/base/file.h"
+
+static char *copy_pack(const char *name, char *root)
+{
+    const char *packs = getenv("HONE_PACKS");
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    char *from = hone_path_join(packs ? packs : "workspace/packs", name, NULL),
+         *to = hone_path_join(root, name, NULL);
+    ck_assert_int_eq(hone_copy_tree(from, to, 100, NULL), 0);
+    free(from);
+    return to;
+}
+
+/* Replaces `from` in a file; from NULL: writes `to`; both NULL: removes the file. */
+static void damage(const char *dir, const char *file, const char *from, const char *to)
+{
+    char *path = hone_path_join(dir, file, NULL), *text = NULL;
+    size_t len = 0;
+    if (!from && !to) {
+        ck_assert_int_eq(unlink(path), 0);
+    } else if (from) {
+        ck_assert_int_eq(hone_file_read(path, 1 << 20, &text, &len, NULL), 0);
+        char *at = strstr(text, from);
+        ck_assert_msg(at != NULL, "%s", from);
+        char *all = hone_sprintf("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+        ck_assert_int_eq(hone_file_write(path, all, strlen(all), 0600, false, NULL), 0);
+        free(all);
+        free(text);
+    } else {
+        ck_assert_int_eq(hone_file_write(path, to, strlen(to), 0600, false, NULL), 0);
+    }
+    free(path);
+}
+
+static const struct hone_lint_finding *finding(const struct hone_lint *lint, const char *where,
+                                               const char *message)
+{
+    const struct hone_lint_finding *all = lint->findings.v;
+    for (size_t i = 0; i < lint->findings.n; i++)
+        if (strstr(all[i].where, where) && strstr(all[i].message, message))
+            return &all[i];
+    return NULL;
+}
+
+START_TEST(static_part)
+{
+    static const struct {
+        const char *pack, *file, *from, *to, *where, *message, *severity;
+    } table[] = {
+        {"matmul", "task.json", "\"M*N\"", "\"M*Q\"", "task.json: oracle.items", "'Q'", "error"},
+        {"matmul", "oracle.c", NULL, NULL, "oracle.c", "oracle.c", "error"},
+        {"matmul", "kernels/naive.c", NULL, NULL, "kernels/naive.c", "naive.c", "error"},
+        {"matmul", "kernels/naive.c", "matmul(", "other(", "kernels/naive.c", "does not define",
+         "error"},
+        {"matmul", "oracle.c", "ITEM(", "ITEMS(", "oracle.c", "ITEM(", "error"},
+        {"matmul", "oracle.c", "PUT_SCALED_C", "PUT_SCALED_D", "oracle.c", "never writes", "error"},
+        {"matmul", "oracle.c", "double sum", "HONE_FILL_IN double sum", "oracle.c:5", "not written",
+         "error"},
+        {"matmul", "oracle.c", "/*", "#include <math.h>\n/*", "oracle.c", "#include", "error"},
+        {"jacobi2d", "oracle.c", "STEP(", "STEPS(", "oracle.c", "STEP(", "error"},
+        {"matmul", "task.json", "1.6e-5", "0.1", "tolerance.C", "loose", "warning"},
+        {"matmul", "task.json", "1e-30", "0.5", "tolerance.C", "zeros", "warning"},
+        {"matmul", "task.json", "\"draw\": [1, 520]", "\"draw\": [7, 7]", "axes.M", "cannot differ",
+         "warning"},
+        {"sum", "task.json", "\"flops\": \"N\"", "\"flops\": \"M\"", "flops", "'M'", "error"},
+        {"sum", "workloads.jsonl", NULL, "{\"id\":\"a\",\"axes\":{\"N\":9}}", "workloads.jsonl",
+         "one public size", "note"},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        char root[] = "/tmp/hone-lint-test-XXXXXX";
+        char *dir = copy_pack(table[i].pack, root);
+        struct hone_pool *pool = hone_pool_new();
+        struct hone_lint lint;
+        ck_assert_int_eq(hone_lint_pack(dir, NULL, pool, &lint, NULL), 0);
+        ck_assert_msg(lint.is_admitted && lint.findings.n == 0, "%s is not clean", table[i].pack);
+        damage(dir, table[i].file, table[i].from, table[i].to);
+        ck_assert_int_eq(hone_lint_pack(dir, NULL, pool, &lint, NULL), 0);
+        const struct hone_lint_finding *found = finding(&lint, table[i].where, table[i].message);
+        char *text = hone_lint_text(&lint);
+        ck_assert_msg(found != NULL, "row %zu: %s", i, text);
+        ck_assert_str_eq(found->severity, table[i].severity);
+        ck_assert_int_eq(lint.is_admitted, strcmp(table[i].severity, "error") != 0);
+        ck_assert(!lint.was_run);
+        free(text);
+        hone_pool_free(pool);
+        free(dir);
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    }
+}
+END_TEST
+
+/* Gives `reason` to the call whose folder has this name, correct to naive, wrong_value to the
+ * others. */
+struct script {
+    const char *kernel, *reason;
+    int n_calls;
+};
+
+static int run_script(void *cookie, const char *call_dir, const struct hone_job *job,
+                      hone_progress_fn *on_progress, void *progress_arg,
+                      const struct hone_cancel *cancel, struct hone_pool *pool,
+                      struct hone_report *ret, struct hone_err *err)
+{
+    (void)on_progress, (void)progress_arg, (void)cancel, (void)pool, (void)err;
+    struct script *script = cookie;
+    const char *name = strrchr(call_dir, '/') + 1;
+    char *source = hone_path_join(call_dir, "open", "candidate.c", NULL);
+    ck_assert(hone_file_exists(source));
+    ck_assert_uint_eq(job->arms.n, 1);
+    ck_assert_uint_eq(job->stages.n, 3);
+    free(source);
+    script->n_calls++;
+    *ret = (struct hone_report){.reason = strcmp(name, "naive") == 0 ? "correct" : "wrong_value"};
+    if (script->kernel && strcmp(name, script->kernel) == 0)
+        ret->reason = script->reason;
+    return 0;
+}
+
+START_TEST(verdicts_are_read)
+{
+    static const struct {
+        const char *pack, *kernel, *reason, *message; /* message NULL: admitted */
+        int n_calls;
+    } table[] = {
+        {"matmul", NULL, NULL, NULL, 10},
+        {"jacobi2d", NULL, NULL, NULL, 11},
+        {"matmul", "naive", "wrong_value", "is refused", 1},
+        {"matmul", "naive", "bad_task", "could not be judged", 1},
+        {"matmul", "zeros", "correct", "passes: it writes zeros", 10},
+        {"matmul", "lower_precision", "correct", "passes: it rounds", 10},
+        {"sum", "lower_precision", "correct", NULL, 9},
+        {"matmul", "empty", "unwritten", NULL, 10},
+        {"matmul", "mean", "below_floor", NULL, 10},
+        {"matmul", "stale_output", "infra", "could not be judged", 10},
+        {"matmul", "stale_output", "compile", "could not be judged", 10},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        char root[] = "/tmp/hone-lint-test-XXXXXX";
+        char *dir = copy_pack(table[i].pack, root), *calls = hone_path_join(root, "calls", NULL);
+        struct hone_pool *pool = hone_pool_new();
+        struct script script = {.kernel = table[i].kernel, .reason = table[i].reason};
+        const struct hone_executor executor = {
+            .name = "script", .run = run_script, .cookie = &script};
+        struct hone_lint_options options = {.executor = &executor, .scratch_dir = calls};
+        struct hone_lint lint;
+        struct hone_err err = HONE_ERR_INIT;
+        ck_assert_msg(hone_lint_pack(dir, &options, pool, &lint, &err) == 0, "%s", err.message);
+        char *text = hone_lint_text(&lint);
+        ck_assert_msg(lint.is_admitted == !table[i].message, "row %zu: %s", i, text);
+        ck_assert_msg(script.n_calls == table[i].n_calls, "row %zu: %d calls\n%s", i,
+                      script.n_calls, text);
+        ck_assert(lint.was_run);
+        if (table[i].message)
+            ck_assert_msg(finding(&lint, table[i].kernel, table[i].message) != NULL, "row %zu: %s",
+                          i, text);
+        free(text);
+        hone_pool_free(pool);
+        free(dir);
+        free(calls);
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    }
+}
+END_TEST
+
+UNIT_MAIN("lint", static_part, verdicts_are_read)
