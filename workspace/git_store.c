@@ -1,5 +1,6 @@
 #include "workspace/git_store.h"
 
+#include <errno.h>
 #include <git2.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,6 +94,27 @@ static int fail_git(struct hone_err *err, int native, const char *what)
     if (err)
         err->native = native;
     return rc;
+}
+
+/* A failed write is the disk's fault, whatever class libgit2 gives it: damage that a rebuild could
+ * cure is only found by reading. libgit2 1.5 says nothing at all when the disk is full, so errno
+ * has to. */
+static int fail_write(struct hone_err *err, int native, const char *what)
+{
+    int number = errno;
+    const git_error *last = git_error_last();
+    if (number == ENOSPC || number == EDQUOT || !last || !last->message)
+        return hone_fail_errno(err, number ? number : EIO, "%s", what);
+    int rc = hone_fail(err, HONE_E_IO, "%s: %s", what, last->message);
+    if (err)
+        err->native = native;
+    return rc;
+}
+
+static void before_write(void)
+{
+    git_error_clear();
+    errno = 0;
 }
 
 static void id_text(const git_oid *oid, char ret[HONE_GIT_ID_BYTES])
@@ -216,6 +238,7 @@ static int write_tree(struct hone_git *git, const struct hone_git_file *files, s
                       git_oid *ret, struct hone_err *err)
 {
     git_treebuilder *builder HONE_CLEANUP(builder_free_ptr) = NULL;
+    before_write();
     int rc = git_treebuilder_new(&builder, git->repo, NULL);
     for (size_t i = 0; i < n_files && rc == 0; i++) {
         git_oid blob;
@@ -225,7 +248,7 @@ static int write_tree(struct hone_git *git, const struct hone_git_file *files, s
     }
     if (rc == 0)
         rc = git_treebuilder_write(ret, builder);
-    return rc < 0 ? fail_git(err, rc, "cannot write a tree") : 0;
+    return rc < 0 ? fail_write(err, rc, "cannot write to the git repository") : 0;
 }
 
 static int make_signature(const char *author, int64_t time_s, git_signature **ret,
@@ -258,9 +281,10 @@ static int write_object(struct hone_git *git, const git_oid *tree_id, const char
     if (rc < 0)
         return fail_git(err, rc, "cannot read a tree back");
     const git_commit *parents[1] = {parent};
+    before_write();
     rc = git_commit_create(ret, git->repo, NULL, who, who, NULL, message, tree, parent ? 1 : 0,
                            parents);
-    return rc < 0 ? fail_git(err, rc, "cannot write a commit") : 0;
+    return rc < 0 ? fail_write(err, rc, "cannot write to the git repository") : 0;
 }
 
 int hone_git_write_commit(struct hone_git *git, const struct hone_git_new_commit *commit,
@@ -329,6 +353,7 @@ int hone_git_set_ref(struct hone_git *git, const char *name, const char *id, boo
         return rc;
     for (int i = 0; i < REF_TRIES; i++) {
         git_reference *ref HONE_CLEANUP(ref_free_ptr) = NULL;
+        before_write();
         rc = git_reference_create(&ref, git->repo, name, &oid, !is_new, NULL);
         if (rc == 0 || (rc == GIT_EEXISTS && is_new))
             return 0;
@@ -336,7 +361,7 @@ int hone_git_set_ref(struct hone_git *git, const char *name, const char *id, boo
             break;
         nanosleep(&(struct timespec){.tv_nsec = REF_WAIT_NS}, NULL);
     }
-    return fail_git(err, rc, name);
+    return rc == GIT_ELOCKED ? fail_git(err, rc, name) : fail_write(err, rc, name);
 }
 
 int hone_git_get_ref(struct hone_git *git, const char *name, char ret_id[HONE_GIT_ID_BYTES],

@@ -83,6 +83,7 @@ static void writer(const char *dir, int from, int fd)
         fprintf(stderr, "open: %s\n", err.message);
         _exit(2);
     }
+    tell(fd, 'o', from, "-");
     for (int i = from;; i++) {
         char parent[HONE_COMMIT_BYTES];
         memcpy(parent, id, sizeof(id));
@@ -91,9 +92,8 @@ static void writer(const char *dir, int from, int fd)
     }
 }
 
-static void take_lines(struct state *state, int fd)
+static void take_lines(struct state *state, FILE *lines)
 {
-    FILE *lines = fdopen(fd, "r");
     char what;
     int i;
     char id[HONE_COMMIT_BYTES];
@@ -108,9 +108,9 @@ static void take_lines(struct state *state, int fd)
             state->n_committed++;
         }
     }
-    fclose(lines);
 }
 
+/* Killed while it opens and repairs, in one round of four; else while it writes. */
 static void round_of_killing(struct state *state)
 {
     int fds[2];
@@ -119,13 +119,18 @@ static void round_of_killing(struct state *state)
     if (pid == 0)
         writer(state->dir, state->next + 1, fds[1]);
     close(fds[1]);
-    struct timespec life = {.tv_nsec = 1000000l * (5 + draw(state, 250))};
+    FILE *lines = fdopen(fds[0], "r");
+    ck_assert_ptr_nonnull(lines);
+    if (draw(state, 4) != 0)
+        ck_assert_int_eq(ungetc(fgetc(lines), lines), 'o');
+    struct timespec life = {.tv_nsec = 1000000l * (1 + draw(state, 120))};
     nanosleep(&life, NULL);
     kill(pid, SIGKILL);
     int status = 0;
     waitpid(pid, &status, 0);
     ck_assert_msg(WIFSIGNALED(status), "the writer ended by itself: %d", status);
-    take_lines(state, fds[0]);
+    take_lines(state, lines);
+    fclose(lines);
 }
 
 static void empty_file(const char *path)
