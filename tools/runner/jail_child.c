@@ -4,6 +4,7 @@
  * process count is checked at exec), the parent-death signal after it (changing uid clears it),
  * seccomp last. */
 #include "tools/runner/jail_plan.h"
+#include "tools/runner/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,8 @@
 void hone_jail_child_fail(const struct hone_jail_plan *plan, bool try_next_rung, const char *step,
                           const char *detail)
 {
-    struct hone_jail_message message = {.native = errno == 0 ? EINVAL : errno,
+    struct hone_jail_message message = {.kind = HONE_CHILD_FAILED,
+                                        .native = errno == 0 ? EINVAL : errno,
                                         .try_next_rung = try_next_rung};
     (void)snprintf(message.step, sizeof(message.step), "%s %s", step, detail);
     (void)!write(plan->sync_fd, &message,
@@ -45,7 +47,7 @@ static void send_tmp(const struct hone_jail_plan *plan, int fd)
 {
     if (fd < 0)
         return;
-    struct hone_jail_message message = {.native = 0};
+    struct hone_jail_message message = {.kind = HONE_CHILD_TMP};
     struct iovec part = {.iov_base = &message, .iov_len = sizeof(message)};
     union {
         struct cmsghdr header;
@@ -159,6 +161,22 @@ static void reset_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static void load_filter(const struct hone_jail_plan *plan)
+{
+    struct sock_filter ops[HONE_SECCOMP_MAX_OPS];
+    ssize_t len = recv(plan->sync_fd, ops, sizeof(ops), 0);
+    if (len <= 0)
+        _exit(127);
+    struct sock_fprog program = {.len = (unsigned short)((size_t)len / sizeof(ops[0])),
+                                 .filter = ops};
+    const struct hone_jail_message ready = {.kind = HONE_CHILD_READY};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0u, &program) < 0)
+        fail(plan, "load seccomp filter");
+    if (write(plan->sync_fd, &ready, sizeof(ready)) != (ssize_t)sizeof(ready))
+        _exit(127);
+}
+
 void hone_jail_child(struct hone_jail_plan *plan)
 {
     char go = 0;
@@ -184,10 +202,7 @@ void hone_jail_child(struct hone_jail_plan *plan)
     }
     drop_privileges(plan);
     tie_to_parent(plan);
-    struct sock_fprog program = {.len = (unsigned short)plan->n_filter, .filter = plan->filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0u, &program) < 0)
-        fail(plan, "load seccomp filter");
+    load_filter(plan);
     (void)execve(plan->argv[0], plan->argv, plan->env);
     hone_jail_child_fail(plan, false, "exec", plan->argv[0]);
 }

@@ -13,10 +13,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "tools/runner/seccomp.h"
 #include "workspace/base/file.h"
 
-#define STACK_BYTES (16ll << 20)   /* main thread and, by glibc's rule, the default of every other \
+#define STACK_BYTES                                                                                \
+    (16ll << 20)                   /* main thread and, by glibc's rule, the default of every other \
                                     */
 #define HEAP_RESERVE (128ll << 20) /* address space that glibc reserves for one thread's heap */
 #define OPEN_FILES   256
@@ -199,10 +199,13 @@ static int make_strings(struct hone_jail_plan *plan, struct hone_err *err)
                                  ? hone_sprintf("LD_LIBRARY_PATH=%s", plan->entries[i].source)
                                  : hone_strdup("LD_LIBRARY_PATH=/hone/lib");
     if (HAS_SANITIZER)
-        plan->env[n++] = hone_strdup("ASAN_OPTIONS=detect_leaks=0");
+        plan->env[n++] = hone_strdup("ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:"
+                                     "handle_sigfpe=0:handle_sigill=0:"
+                                     "allocator_may_return_null=1");
     if (plan->rung == HONE_RUNG_WEAK && spec->profile == HONE_JAIL_COMPILE &&
         spec->work_dir != NULL)
-        plan->env[n++] = hone_sprintf("TMPDIR=%s", spec->work_dir);
+        plan->env[n++] =
+            hone_strdup("TMPDIR=."); /* the slot's uid may not be able to walk there by name */
     plan->cwd = plan->rung != HONE_RUNG_WEAK
                     ? hone_strdup("/work")
                     : hone_strdup(spec->work_dir == NULL ? "/" : spec->work_dir);
@@ -233,8 +236,9 @@ static void make_limits(struct hone_jail_plan *plan)
 {
     const struct hone_jail_spec *spec = plan->spec;
     bool is_run = spec->profile != HONE_JAIL_COMPILE;
+    bool is_runner = strcmp(spec->argv[0], "/hone/hone-runner") == 0;
     int64_t n_threads = is_run ? hone_max_i64(spec->max_pids, 1) : 1;
-    if (spec->memory_bytes > 0 && !(HAS_SANITIZER && is_run)) {
+    if (spec->memory_bytes > 0 && !(HAS_SANITIZER && is_runner)) {
         limit(plan, RLIMIT_DATA, spec->memory_bytes + n_threads * STACK_BYTES);
         limit(plan, RLIMIT_AS,
               spec->memory_bytes + n_threads * (STACK_BYTES + HEAP_RESERVE) + HEAP_RESERVE);
@@ -263,13 +267,9 @@ int hone_jail_plan_make(const struct hone_jail_spec *spec, enum hone_jail_rung_i
     int rc = make_tree(ret, err);
     if (rc == 0)
         rc = make_strings(ret, err);
-    if (rc == 0) {
+    if (rc == 0)
         make_limits(ret);
-        rc = hone_seccomp_build(spec->profile == HONE_JAIL_COMPILE ? HONE_SECCOMP_COMPILE
-                                                                   : HONE_SECCOMP_START,
-                                rung == HONE_RUNG_WEAK, &ret->filter, &ret->n_filter, err);
-    }
-    if (rc < 0)
+    else
         hone_jail_plan_done(ret);
     return rc;
 }
@@ -286,6 +286,5 @@ void hone_jail_plan_done(struct hone_jail_plan *plan)
         free(plan->env[i]);
     }
     free(plan->cwd);
-    free(plan->filter);
     *plan = (struct hone_jail_plan){.sync_fd = -1};
 }

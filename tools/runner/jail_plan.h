@@ -54,8 +54,6 @@ struct hone_jail_plan {
     char *argv[HONE_JAIL_MAX_STRINGS]; /* owned */
     char *env[HONE_JAIL_MAX_STRINGS];  /* owned */
     char *cwd;                         /* owned */
-    void *filter;                      /* owned; struct sock_filter */
-    size_t n_filter;
     struct rlimit limits[RLIM_NLIMITS];
     bool has_limit[RLIM_NLIMITS];
     int sync_fd; /* the child's end */
@@ -77,11 +75,18 @@ void hone_jail_work_return(const char *path);
 /* More than max_bytes or max_files below path? */
 bool hone_jail_work_is_over(const char *path, int64_t max_bytes, int64_t max_files);
 
-/* What the child tells before it becomes the program: a failed step, or (native == 0) "the
- * descriptor that comes with this is my /tmp". */
+/* What the child tells before it becomes the program. It gets two messages itself: one byte once
+ * its id maps are written, and later the system call filter. */
+enum hone_jail_message_kind {
+    HONE_CHILD_FAILED,
+    HONE_CHILD_TMP,  /* the descriptor that comes with this is its /tmp */
+    HONE_CHILD_READY /* about to exec */
+};
+
 struct hone_jail_message {
+    enum hone_jail_message_kind kind;
     int native;
-    bool try_next_rung; /* the machine refused the rung; not the caller's fault */
+    bool try_next_rung; /* FAILED: the machine refused the rung; not the caller's fault */
     char step[120];
 };
 

@@ -14,6 +14,12 @@
 
 #define NOBODY 65534
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
+#else
+#define HAS_SANITIZER 0
+#endif
+
 static const char *const rungs[] = {"userns", "root", "weak"};
 static char work_dir[] = "/tmp/hone-jail-test-XXXXXX";
 
@@ -98,6 +104,9 @@ START_TEST(barriers_hold)
                 is_weak(rung) && geteuid() != 0; /* no uid of its own: docs/security.md 5 */
             if (is_unbounded && strcmp(names[i], "threads") == 0)
                 continue;
+            if (HAS_SANITIZER &&
+                (strcmp(names[i], "proc") == 0 || strstr(names[i], "memory") != NULL))
+                continue; /* its run-time needs /proc and takes terabytes of address space */
             struct hone_jail_exit how = attack(rung, "tight", names[i], HONE_JAIL_ARENA);
             ck_assert_msg(how.status == HELD || how.was_oom, "%s on %s: status %d, signal %d",
                           names[i], rung, how.status, how.signal);
@@ -196,8 +205,8 @@ START_TEST(time_limits)
         ck_assert_int_lt(hone_now_ns() - before, 500 * HONE_NS_PER_MS);
         spec.cpu_seconds = 1;
         struct hone_jail_exit how = run(spec);
-        ck_assert_msg(how.hit_cpu, "cpu limit on %s: status %d signal %d", rung, how.status,
-                      how.signal);
+        ck_assert_msg(how.hit_cpu, "cpu limit on %s: status %d, signal %d, %lld ns", rung,
+                      how.status, how.signal, (long long)how.cpu_ns);
     }
 }
 END_TEST
@@ -411,31 +420,30 @@ START_TEST(bad_requests)
 }
 END_TEST
 
-/* Prints the median time from start to exit; a figure for docs/security.md, no limit that a busy
- * machine could break. */
+/* Prints the least of 20 (other work on the machine only adds): a figure for docs/security.md, no
+ * limit that a busy machine could break. */
 START_TEST(start_cost)
 {
     setup();
     FOR_EACH_RUNG(rung)
     {
-        int64_t total = 0;
-        int64_t start = 0;
+        int64_t least_start = INT64_MAX;
+        int64_t least_life = INT64_MAX;
         for (int i = 0; i < 20; i++) {
             const char *const argv[] = {"/hone/hone-runner", "loose", "nothing", NULL};
             struct hone_jail_spec spec = spec_for(rung, argv);
             struct hone_jail *jail = NULL;
+            struct hone_jail_exit how;
             int64_t t0 = hone_now_ns();
             ck_assert_int_eq(hone_jail_start(&spec, &jail, NULL), 0);
             int64_t t1 = hone_now_ns();
-            ck_assert_int_eq(
-                hone_jail_wait(jail, hone_deadline_in_ms(10000), &(struct hone_jail_exit){0}, NULL),
-                0);
+            ck_assert_int_eq(hone_jail_wait(jail, hone_deadline_in_ms(10000), &how, NULL), 0);
             hone_jail_free(jail);
-            start += t1 - t0;
-            total += hone_now_ns() - t0;
+            least_start = hone_min_i64(least_start, t1 - t0);
+            least_life = hone_min_i64(least_life, hone_now_ns() - t0);
         }
         (void)printf("# %s (uid %d): start %.2f ms, whole life %.2f ms\n", rung, (int)geteuid(),
-                     (double)start / 20e6, (double)total / 20e6);
+                     (double)least_start / 1e6, (double)least_life / 1e6);
     }
 }
 END_TEST
