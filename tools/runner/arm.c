@@ -157,10 +157,24 @@ static int wait_answer(struct hone_arena *arena, int64_t deadline_ns, char *ret_
     }
 }
 
+/* A byte that nobody asked for: the kernel has written to the judge's socket. */
+static bool has_forged(struct hone_arena *arena)
+{
+    char byte = 0;
+    if (recv(arena->socket, &byte, 1, MSG_DONTWAIT) != 1)
+        return false;
+    give_up(arena);
+    hone_end_set(&arena->end, HONE_REASON_TAMPERING,
+                 "the kernel answered the judge in the arena's name");
+    return true;
+}
+
 int hone_arena_command(struct hone_arena *arena, enum hone_control_command command,
                        int64_t deadline_ns, struct hone_call_time *ret, struct hone_err *err)
 {
     HONE_BUG_ON(!arena->is_alive);
+    if (has_forged(arena))
+        return 0;
     hone_arena_control(arena)->command = (int32_t)command;
     if (hone_jail_thaw(arena->jail, err) < 0)
         return hone_wrap(err, "thawing an arena");
@@ -180,6 +194,8 @@ int hone_arena_command(struct hone_arena *arena, enum hone_control_command comma
             return explain_end(arena, err);
         return hone_fail(err, freeze_err.code, "freezing an arena: %s", freeze_err.message);
     }
+    if (has_forged(arena))
+        return 0;
     if (ret != NULL)
         *ret =
             (struct hone_call_time){.wall_ns = wall, .cpu_ns = hone_jail_cpu_ns(arena->jail) - cpu};

@@ -154,6 +154,7 @@ static const struct {
     {"endless", KERNEL(CALL " for (;;) __asm__ volatile(\"\");"), "timeout"},
     {"exec", KERNEL(CALL " execl(\"/bin/true\", \"true\", (char *)0);"), "forbidden correct"},
     {"fork", KERNEL(CALL " if (fork() == 0) for (;;) ;"), "forbidden"},
+    {"forges done", KERNEL(CALL " char d = 'd'; if (write(4, &d, 1) < 0) C[0] = 0;"), "tampering"},
     {"no such function", "int other;\n", "no_symbol link"},
     {"does not compile", "void matmul(\n", "compile"},
     {"undefined", HEAD "void nowhere(void); void matmul(void) { nowhere(); }\n", "link"},
