@@ -116,7 +116,7 @@ int hone_workspace_first_checkpoint(const char *dir, struct hone_err *err)
 struct replay {
     struct hone_workspace *ws;
     uint64_t last;
-    uint64_t n_failed;
+    bool is_ended;          /* by trouble with storage */
     bool has_branches;      /* the branch lock is held */
     struct hone_pool *pool; /* branches; the last move of each counts */
     struct hone_record_branch *branches;
@@ -124,16 +124,16 @@ struct replay {
 };
 
 /* Trouble with storage ends the replay; a record that cannot be committed (its parent is lost, say)
- * is counted and passed over. */
+ * is logged and passed over. */
 static int pass_over(struct replay *replay, uint64_t n, int rc, const struct hone_err *cause,
                      struct hone_err *err)
 {
     if (rc == HONE_E_IO || rc == HONE_E_CORRUPT || rc == HONE_E_NOMEM || rc == HONE_E_BUSY) {
         if (err)
             *err = *cause;
+        replay->is_ended = true;
         return rc;
     }
-    replay->n_failed++;
     hone_log(HONE_LOG_WARN, "ledger record cannot be committed, going on n=%llu error=\"%s\"",
              (unsigned long long)n, cause->message);
     return 0;
@@ -218,7 +218,7 @@ static int replay_from(struct hone_workspace *ws, uint64_t first, bool with_bran
         .ws = ws, .last = first - 1, .pool = pool, .has_branches = with_branches};
     struct hone_err cause = HONE_ERR_INIT;
     int rc = hone_ledger_scan(ws->ledger, first, on_record, &replay, &cause);
-    if (rc == HONE_E_CORRUPT && strstr(cause.message, "damaged lines in the ledger")) {
+    if (rc == HONE_E_CORRUPT && !replay.is_ended) { /* damaged lines; all others were replayed */
         hone_log(HONE_LOG_WARN, "going on without damaged records error=\"%s\"", cause.message);
         rc = 0;
     }
