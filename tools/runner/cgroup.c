@@ -205,11 +205,13 @@ static void make_v2(struct hone_cgroup *group, int64_t memory_bytes, int max_pid
         return;
     if (has_word(words, "pids", ' ') || has_word(words, "memory", ' '))
         prepare_v2(&dir);
+    (void)snprintf(path, sizeof(path), "%s/cgroup.subtree_control", dir);
+    (void)read_small(path, words, sizeof(words));
+    if (!has_word(words, "pids", ' ') && !has_word(words, "memory", ' '))
+        return; /* a group without a limit is only litter */
     group->dirs[UNIFIED] = make_below(dir);
     if (group->dirs[UNIFIED] == NULL)
         return;
-    (void)snprintf(path, sizeof(path), "%s/cgroup.controllers", group->dirs[UNIFIED]);
-    (void)read_small(path, words, sizeof(words));
     group->v2_pids = max_pids > 0 && has_word(words, "pids", ' ');
     group->v2_memory = memory_bytes > 0 && has_word(words, "memory", ' ');
     if (group->v2_pids)

@@ -61,9 +61,15 @@ static bool rung_works(const char *rung)
     for (size_t rung##_i = 0; rung##_i < HONE_COUNTOF(rungs); rung##_i++)                          \
         for (const char *rung = rungs[rung##_i]; rung != NULL && rung_works(rung); rung = NULL)
 
+static void remove_work_dir(void)
+{
+    (void)hone_remove_tree(work_dir, NULL);
+}
+
 static void setup(void)
 {
     ck_assert_ptr_nonnull(mkdtemp(work_dir));
+    (void)atexit(remove_work_dir);
     (void)setenv("HONE_TEST_SECRET", "must not be seen", 1);
 }
 
