@@ -248,3 +248,7 @@ help: ## this list
 	@echo "  variables: B=dir V=1 DEVELOPER=1 SANITIZE=address,undefined CC=clang DESTDIR= prefix=/usr/local FUZZ= TIME="
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+.PHONY: docs
+docs: all ## writes docs/man and docs/tools.md from the program's tables
+	$(Q)docs/generate.sh $(B) docs

@@ -4,7 +4,7 @@
 # Prints the counts and the upper 95 % bound of the false-win rate (rule of three when none was seen, else Wilson).
 set -eu
 cd "$(dirname "$0")/../.."
-B=${1:-build}
+HONE_BUILD=${1:-${HONE_BUILD:-build}}
 n=${2:-200}
 task=${3:-sum}
 budget=${4:-700}

@@ -1,5 +1,5 @@
 # Shared by the shell tests: HONE (binary), WS (a fresh workspace, removed at exit), TAP counters.
-HONE=${HONE:-${B:-build}/hone}
+HONE=${HONE:-${HONE_BUILD:-build}/hone}
 HONE=$(realpath "$HONE")
 ROOT=$(mktemp -d "${TMPDIR:-/tmp}/hone-test.XXXXXX")
 WS=$ROOT/ws

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Writes the pages that come from the program's own tables: docs/man/*.1 and docs/tools.md.
+#   docs/generate.sh BUILD_DIR OUT_DIR
+set -eu
+build=$1
+out=$2
+hone=$build/hone
+mkdir -p "$out/man"
+
+roff() { sed -e 's/\\/\\e/g' -e 's/^\./\\\&./' -e "s/^'/\\\\\&'/" -e 's/-/\\-/g'; }
+block() { printf '.nf\n'; roff; printf '.fi\n'; }
+
+{
+    printf '.TH HONE 1 "" "hone" "User Commands"\n.SH NAME\nhone \\- tool server and search that make compute kernels fast\n'
+    printf '.SH SYNOPSIS\n.B hone\n.I VERB\n[arguments]\n.SH VERBS\n'
+    "$hone" --help | sed -n 's/^  \([a-z]*\)  *\(.*\)/\1 \2/p' | while read -r verb text; do
+        printf '.SS %s\n' "$verb"
+        "$hone" "$verb" --help </dev/null | block
+    done
+    printf '.SH EXIT STATUS\n'
+    printf '0 done; 1 a fault or a bad verdict; 2 bad argument; 3 not found; 4 limit; 5 time limit; 6 cancelled.\n'
+    printf '.SH SEE ALSO\n.BR hone\\-runner (1),\n.BR git\\-log (1)\n'
+} >"$out/man/hone.1"
+
+{
+    printf '.TH HONE\\-RUNNER 1 "" "hone" "User Commands"\n.SH NAME\nhone\\-runner \\- judges one job of hone\n.SH SYNOPSIS\n'
+    "$build/hone-runner" --help | block
+    printf '.SH DESCRIPTION\nReads CALL/job.json, builds and runs what CALL/open holds in a jail, and writes CALL/report.json. '
+    printf 'hone starts it; by hand it reproduces a call. SIGTERM ends it and everything that it started.\n'
+    printf '.SH SEE ALSO\n.BR hone (1)\n'
+} >"$out/man/hone-runner.1"
+
+{
+    printf '# Tools\n\nGenerated from the tables by `make docs`. Every result starts with the same head; bad arguments and failed work are results, not protocol errors.\n'
+    "$hone" tools --json | grep -o '"name":"[a-z_]*","title"' | cut -d'"' -f4 | while read -r tool; do
+        printf '\n## %s\n\n```text\n' "$tool"
+        "$hone" tools "$tool" | tail -n +3
+        printf '```\n'
+    done
+} >"$out/tools.md"
