@@ -93,7 +93,8 @@ static struct hone_array sorted(const struct hone_array *points, struct hone_poo
     size_t size = points->n * sizeof(struct hone_point_report);
     struct hone_point_report *copy = hone_pool_alloc(pool, size + 1);
 
-    memcpy(copy, points->v, size);
+    if (points->n > 0)
+        memcpy(copy, points->v, size);
     qsort(copy, points->n, sizeof(*copy), by_time);
     return (struct hone_array){.v = copy, .n = points->n};
 }
