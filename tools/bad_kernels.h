@@ -1,7 +1,8 @@
 /* Kernels that no task may accept, made from a task's signature alone.
  *
- * Each is an ordinary cpu candidate: what a lazy or a clever author would hand in instead of the computation. Those that start from the
- * right answer contain the naive kernel under another name. */
+ * Each is an ordinary cpu candidate: what a lazy or a clever author would hand in instead of the
+ * computation. Those that start from the right answer contain the naive kernel under another name.
+ */
 #ifndef HONE_TOOLS_BAD_KERNELS_H
 #define HONE_TOOLS_BAD_KERNELS_H
 
@@ -10,7 +11,8 @@
 struct hone_bad_kernel {
     const char *name;    /* "zeros" */
     const char *meaning; /* one sentence */
-    /* Owned text, or NULL when the task has nothing for it (no steps, no float input). naive is borrowed. */
+    /* Owned text, or NULL when the task has nothing for it (no steps, no float input). naive is
+     * borrowed. */
     char *(*make)(const struct hone_task *task, const char *naive);
     bool is_lower_precision; /* may pass where the task allows lower precision */
 };

@@ -1,7 +1,9 @@
-/* Admission of a task pack: is it complete, do its formulas work, and does its check refuse what it must?
+/* Admission of a task pack: is it complete, do its formulas work, and does its check refuse what it
+ * must?
  *
- * The static part loads the pack and looks at its files; it runs nothing. With an executor the naive kernel must pass and the bad
- * kernels (bad_kernels.h) must not: each is one job with the stages build, smoke and verify. */
+ * The static part loads the pack and looks at its files; it runs nothing. With an executor the
+ * naive kernel must pass and the bad kernels (bad_kernels.h) must not: each is one job with the
+ * stages build, smoke and verify. */
 #ifndef HONE_TOOLS_LINT_H
 #define HONE_TOOLS_LINT_H
 
@@ -25,9 +27,10 @@ struct hone_lint_trial { /* one kernel that was run */
 
 struct hone_lint_options {
     const struct hone_executor *executor; /* borrowed; NULL: static part only */
-    const char *scratch_dir; /* call folders go below it and are removed; NULL: a fresh folder below /tmp */
+    const char *
+        scratch_dir; /* call folders go below it and are removed; NULL: a fresh folder below /tmp */
     bool allow_weak_jail;
-    bool keep_calls; /* leave the call folders */
+    bool keep_calls;               /* leave the call folders */
     hone_progress_fn *on_progress; /* may be NULL */
     void *progress_arg;
     const struct hone_cancel *cancel; /* may be NULL */
@@ -50,10 +53,11 @@ extern const size_t hone_lint_trial_n_fields;
 /* The word that a generated oracle.c carries where a person has to write; lint refuses it. */
 #define HONE_LINT_FILL_IN "HONE_FILL_IN"
 
-/* 0 for every pack, however bad: look at ret. Negative for cancel, a full disk, or an executor that cannot run at all.
- * ret's memory lives in the pool. Blocks (about a second a kernel); any thread. */
-int hone_lint_pack(const char *dir, const struct hone_lint_options *options, struct hone_pool *pool, struct hone_lint *ret,
-                   struct hone_err *err);
+/* 0 for every pack, however bad: look at ret. Negative for cancel, a full disk, or an executor that
+ * cannot run at all. ret's memory lives in the pool. Blocks (about a second a kernel); any thread.
+ */
+int hone_lint_pack(const char *dir, const struct hone_lint_options *options, struct hone_pool *pool,
+                   struct hone_lint *ret, struct hone_err *err);
 /* As lines of text for a terminal; owned. */
 char *hone_lint_text(const struct hone_lint *lint);
 

@@ -1,7 +1,8 @@
-/* A small reader of C function definitions: enough to see a kernel's parameters, without a compiler.
+/* A small reader of C function definitions: enough to see a kernel's parameters, without a
+ * compiler.
  *
- * Comments, strings and preprocessor lines are skipped; what is not understood (function pointers, structs by value, macros
- * in the parameter list) is refused with its line, never guessed. */
+ * Comments, strings and preprocessor lines are skipped; what is not understood (function pointers,
+ * structs by value, macros in the parameter list) is refused with its line, never guessed. */
 #ifndef HONE_TOOLS_PROTOTYPE_H
 #define HONE_TOOLS_PROTOTYPE_H
 
@@ -12,8 +13,9 @@ struct hone_param {
     const char *type; /* as written, without const, restrict and *: "float", "unsigned long" */
     enum hone_dtype dtype;
     bool is_pointer;
-    bool is_const;    /* what it points to is const */
-    const char *dims[HONE_LIMIT_RANK]; /* "float A[M][K]": the texts between brackets; "" where empty */
+    bool is_const; /* what it points to is const */
+    const char
+        *dims[HONE_LIMIT_RANK]; /* "float A[M][K]": the texts between brackets; "" where empty */
     size_t n_dims;
 };
 
@@ -27,10 +29,11 @@ struct hone_prototype {
     size_t n_params;
 };
 
-/* The definition of `function` (NULL: the only definition that is not static). Strings live in the pool.
- * HONE_E_ARG says the line and what is not understood; HONE_E_NOT_FOUND lists the functions that exist. */
-int hone_prototype_parse(const char *source, const char *function, struct hone_pool *pool, struct hone_prototype *ret,
-                         struct hone_err *err);
+/* The definition of `function` (NULL: the only definition that is not static). Strings live in the
+ * pool. HONE_E_ARG says the line and what is not understood; HONE_E_NOT_FOUND lists the functions
+ * that exist. */
+int hone_prototype_parse(const char *source, const char *function, struct hone_pool *pool,
+                         struct hone_prototype *ret, struct hone_err *err);
 /* The source with every use of identifier `from` (outside comments, strings) replaced; owned. */
 char *hone_prototype_rename(const char *source, const char *from, const char *to);
 

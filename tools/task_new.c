@@ -154,7 +154,7 @@ static int axis_of_dim(struct work *w, const char *tensor, const char *dim, int 
     if (a < 0 && is_number(dim)) {
         a = (int)w->n_axes++;
         w->axes[a] = (struct axis){.name = hone_pool_printf(w->pool, "SIZE%d_%s", a, dim),
-                                   .value = atoll(dim)};
+                                   .value = strtoll(dim, NULL, 10)};
         if (w->axes[a].value < 1)
             return hone_fail(w->err, HONE_E_ARG, "a dimension of '%s' is 0", tensor);
     } else if (a < 0) {

@@ -1,23 +1,26 @@
 /* Scaffolding: a task pack from a C function that somebody already has.
  *
- * Const pointers become inputs, other pointers outputs, integers axes, floating-point values scalars, a returned number an output of one
- * element called "result". The pack works at once: its oracle is the function itself with float read as double (mode naive_double,
- * docs/tasks.md tells its weakness), its baseline is the function, wrapped where the order or the types of its parameters are others
- * than hone's. */
+ * Const pointers become inputs, other pointers outputs, integers axes, floating-point values
+ * scalars, a returned number an output of one element called "result". The pack works at once: its
+ * oracle is the function itself with float read as double (mode naive_double, docs/tasks.md tells
+ * its weakness), its baseline is the function, wrapped where the order or the types of its
+ * parameters are others than hone's. */
 #ifndef HONE_TOOLS_TASK_NEW_H
 #define HONE_TOOLS_TASK_NEW_H
 
 #include "workspace/task/task.h"
 
 struct hone_task_new_options {
-    const char *source;   /* C text with the function */
-    const char *function; /* NULL: the only one that is not static */
-    const char *name;     /* of the task; NULL: the function's */
-    const char *dir;      /* folder of the pack; must not exist yet */
+    const char *source;                /* C text with the function */
+    const char *function;              /* NULL: the only one that is not static */
+    const char *name;                  /* of the task; NULL: the function's */
+    const char *dir;                   /* folder of the pack; must not exist yet */
     const char *op_type, *description; /* NULL: "other", "" */
-    struct hone_strs shapes;  /* "A[M,K]", "offsets[M+1]", "out[1]"; may be missing where the function has one axis, or says A[M][K] */
-    struct hone_strs roles;   /* "columns=index:N", "offsets=offsets:NNZ", "p=probability" */
-    struct hone_strs sizes;   /* one workload each: "M=512,N=512,K=512"; none: sizes of about a million elements */
+    struct hone_strs shapes; /* "A[M,K]", "offsets[M+1]", "out[1]"; may be missing where the
+                                function has one axis, or says A[M][K] */
+    struct hone_strs roles;  /* "columns=index:N", "offsets=offsets:NNZ", "p=probability" */
+    struct hone_strs
+        sizes; /* one workload each: "M=512,N=512,K=512"; none: sizes of about a million elements */
     struct hone_strs scalars; /* "alpha=1.5"; others are 1 */
 };
 
@@ -26,9 +29,9 @@ struct hone_task_new {
     struct hone_strs notes; /* what was guessed and should be looked at */
 };
 
-/* HONE_E_EXISTS (dir), HONE_E_ARG (names the parameter and the option that helps). On failure no folder is left behind.
- * ret's strings live in the pool. */
-int hone_task_new(const struct hone_task_new_options *options, struct hone_pool *pool, struct hone_task_new *ret,
-                  struct hone_err *err);
+/* HONE_E_EXISTS (dir), HONE_E_ARG (names the parameter and the option that helps). On failure no
+ * folder is left behind. ret's strings live in the pool. */
+int hone_task_new(const struct hone_task_new_options *options, struct hone_pool *pool,
+                  struct hone_task_new *ret, struct hone_err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* Task packs: what has to be computed, how it is checked, what counts as fast.
  *
- * A pack is a folder: task.json, workloads.jsonl, oracle.c, kernels/naive.c. docs/tasks.md is its format.
- * A loaded task is immutable and may be read by any thread. Everything in it lives until hone_task_free.
- * This module knows shapes and formulas; it runs nothing and times nothing. */
+ * A pack is a folder: task.json, workloads.jsonl, oracle.c, kernels/naive.c. docs/tasks.md is its
+ * format. A loaded task is immutable and may be read by any thread. Everything in it lives until
+ * hone_task_free. This module knows shapes and formulas; it runs nothing and times nothing. */
 #ifndef HONE_TASK_TASK_H
 #define HONE_TASK_TASK_H
 
@@ -19,9 +19,10 @@ enum hone_dtype {
     HONE_DTYPE_I64,
     HONE_DTYPE_BOOL
 };
-const char *hone_dtype_name(enum hone_dtype dtype);   /* "float32": the FlashInfer-Bench words */
+const char *hone_dtype_name(enum hone_dtype dtype); /* "float32": the FlashInfer-Bench words */
 bool hone_dtype_parse(const char *word, enum hone_dtype *ret);
-const char *hone_dtype_c_name(enum hone_dtype dtype); /* "float"; uint16_t for the 16-bit floats, uint8_t for bool on the CPU */
+const char *hone_dtype_c_name(enum hone_dtype dtype); /* "float"; uint16_t for the 16-bit floats,
+                                                         uint8_t for bool on the CPU */
 int64_t hone_dtype_bytes(enum hone_dtype dtype);
 bool hone_dtype_is_float(enum hone_dtype dtype);
 
@@ -33,29 +34,29 @@ struct hone_axis {
     const char *expression; /* expr: over the axes before it */
     int64_t min, max;       /* var: legal range; hidden sizes are drawn inside draw_min..draw_max */
     int64_t draw_min, draw_max;
-    int64_t multiple;       /* var: legal values are multiples of this (1: any) */
+    int64_t multiple; /* var: legal values are multiples of this (1: any) */
     const char *description;
 };
 
-enum hone_role { /* decides how values are generated */
-    HONE_ROLE_ACTIVATION,  /* normal(0,1) and the other distributions */
-    HONE_ROLE_WEIGHT,      /* scaled by 1/sqrt(fan-in), fan-in = last-but-one dimension */
-    HONE_ROLE_POSITIVE,    /* > 0 */
-    HONE_ROLE_PROBABILITY, /* rows (last dimension) that sum to 1 */
-    HONE_ROLE_INDEX,       /* 0 <= v < index_bound axis */
-    HONE_ROLE_OFFSETS,     /* non-decreasing, first 0, last = offsets_total axis */
-    HONE_ROLE_MASK         /* 0 or 1 */
+enum hone_role {                       /* decides how values are generated */
+                 HONE_ROLE_ACTIVATION, /* normal(0,1) and the other distributions */
+                 HONE_ROLE_WEIGHT,   /* scaled by 1/sqrt(fan-in), fan-in = last-but-one dimension */
+                 HONE_ROLE_POSITIVE, /* > 0 */
+                 HONE_ROLE_PROBABILITY, /* rows (last dimension) that sum to 1 */
+                 HONE_ROLE_INDEX,       /* 0 <= v < index_bound axis */
+                 HONE_ROLE_OFFSETS,     /* non-decreasing, first 0, last = offsets_total axis */
+                 HONE_ROLE_MASK         /* 0 or 1 */
 };
 const char *hone_role_name(enum hone_role role); /* "activation"... */
 
 struct hone_tensor {
     const char *name;
     enum hone_dtype dtype;
-    enum hone_role role;      /* inputs only */
-    size_t rank;              /* 0: one element */
+    enum hone_role role;        /* inputs only */
+    size_t rank;                /* 0: one element */
     int shape[HONE_LIMIT_RANK]; /* axis numbers, outermost first; row-major, contiguous */
-    int bound_axis;           /* index bound or offsets total; -1 none */
-    bool is_static;           /* weights that may be prepared once; false = fresh content per call */
+    int bound_axis;             /* index bound or offsets total; -1 none */
+    bool is_static; /* weights that may be prepared once; false = fresh content per call */
     const char *description;
 };
 
@@ -69,11 +70,13 @@ struct hone_scalar { /* a by-value parameter, passed between outputs and axes */
 /* When x is near enough to the reference r. Both must hold, with s = max(|r|, scale):
  *
  *   each element       |x - r| <= atol + rtol * s
- *   the whole output   ||x - r|| <= max(rel_l2 * ||r - mean(r)||, rtol * ||s|| + atol * sqrt(n))     (rel_l2 0: not tested)
+ *   the whole output   ||x - r|| <= max(rel_l2 * ||r - mean(r)||, rtol * ||s|| + atol * sqrt(n))
+ * (rel_l2 0: not tested)
  *
- * scale is the size of what was added up to get r (for a dot product: the sum of |a*b|), so that cancellation excuses rounding and
- * nothing else. It comes with the oracle's record; where there is none (iterated tasks) it is the root mean square of
- * the output's reference values. Non-finite values must agree in kind and place; integers and bool must be equal (all zero). */
+ * scale is the size of what was added up to get r (for a dot product: the sum of |a*b|), so that
+ * cancellation excuses rounding and nothing else. It comes with the oracle's record; where there is
+ * none (iterated tasks) it is the root mean square of the output's reference values. Non-finite
+ * values must agree in kind and place; integers and bool must be equal (all zero). */
 struct hone_tolerance {
     double atol, rtol, rel_l2;
 };
@@ -87,13 +90,15 @@ static inline double hone_tolerance_limit(const struct hone_tolerance *tol, doub
     return tol->atol + tol->rtol * hone_tolerance_size(r, scale);
 }
 /* error, centred, size: the three norms above (not squared), over n elements. */
-static inline bool hone_tolerance_norm_ok(const struct hone_tolerance *tol, double error, double centred, double size, double root_n)
+static inline bool hone_tolerance_norm_ok(const struct hone_tolerance *tol, double error,
+                                          double centred, double size, double root_n)
 {
-    return tol->rel_l2 <= 0 || error <= tol->rel_l2 * centred || error <= tol->rtol * size + tol->atol * root_n;
+    return tol->rel_l2 <= 0 || error <= tol->rel_l2 * centred ||
+           error <= tol->rtol * size + tol->atol * root_n;
 }
 
 struct hone_workload {
-    const char *id;             /* unique in the task, e.g. "m512" */
+    const char *id;                /* unique in the task, e.g. "m512" */
     int64_t axes[HONE_LIMIT_AXES]; /* value of every axis of the task, in task order */
     bool is_hidden;
 };
@@ -102,8 +107,8 @@ struct hone_task {
     const char *name;    /* also the C function's name */
     const char *op_type; /* "gemm", "softmax"... */
     const char *description;
-    const char *dir;     /* absolute folder of the pack */
-    char hash[65];       /* of every file in the pack */
+    const char *dir; /* absolute folder of the pack */
+    char hash[65];   /* of every file in the pack */
     size_t n_axes, n_inputs, n_outputs, n_scalars, n_workloads, n_constraints;
     struct hone_axis axes[HONE_LIMIT_AXES];
     struct hone_tensor inputs[HONE_LIMIT_TENSORS];
@@ -111,54 +116,70 @@ struct hone_task {
     struct hone_scalar scalars[HONE_LIMIT_AXES];
     struct hone_tolerance tolerance[HONE_LIMIT_TENSORS]; /* per output */
     const char *constraints[HONE_LIMIT_AXES];            /* expressions that must be true */
-    const char *flops;  /* formula over the axes: least arithmetic of the best known algorithm */
-    const char *bytes;  /* formula: compulsory traffic, each element once */
-    const char *items;  /* formula: number of oracle work items */
-    const char *steps;  /* formula: oracle steps, NULL when not iterated */
-    bool is_oracle_naive_double; /* oracle.c is the kernel itself in double: one item emits every element of every output */
-    bool is_cold;       /* cache policy: caches flushed before each timed block */
-    bool is_deterministic; /* repeated calls must give the same bits */
+    const char *flops; /* formula over the axes: least arithmetic of the best known algorithm */
+    const char *bytes; /* formula: compulsory traffic, each element once */
+    const char *items; /* formula: number of oracle work items */
+    const char *steps; /* formula: oracle steps, NULL when not iterated */
+    bool is_oracle_naive_double;   /* oracle.c is the kernel itself in double: one item emits every
+                                      element of every output */
+    bool is_cold;                  /* cache policy: caches flushed before each timed block */
+    bool is_deterministic;         /* repeated calls must give the same bits */
     const char *compute_precision; /* least allowed, e.g. "float32" */
-    bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does not insist) */
+    bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does
+                                      not insist) */
     bool allows_library;
     struct hone_workload workloads[HONE_LIMIT_WORKLOADS]; /* public sizes */
-    struct hone_pool *pool; /* owns every string above */
+    struct hone_pool *pool;                               /* owns every string above */
 };
 
-/* Loads and validates a pack. HONE_E_NOT_FOUND, HONE_E_ARG (err->path says "task.json: inputs.A.shape[1]"), HONE_E_LIMIT. */
+/* Loads and validates a pack. HONE_E_NOT_FOUND, HONE_E_ARG (err->path says "task.json:
+ * inputs.A.shape[1]"), HONE_E_LIMIT. */
 int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err *err);
 void hone_task_free(struct hone_task *task);
 void hone_task_free_ptr(struct hone_task **task);
 
-/* Fills every axis from the var axes given in workload->axes (var entries valid on entry), checks ranges, constraints and size limits. */
-int hone_task_resolve(const struct hone_task *task, struct hone_workload *workload, struct hone_err *err);
-/* Draws hidden sizes: deterministic in (key, index). Uses the draw ranges and edge rules (1, tile +-1, primes, odd sizes). */
-int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index, struct hone_workload *ret, struct hone_err *err);
+/* Fills every axis from the var axes given in workload->axes (var entries valid on entry), checks
+ * ranges, constraints and size limits. */
+int hone_task_resolve(const struct hone_task *task, struct hone_workload *workload,
+                      struct hone_err *err);
+/* Draws hidden sizes: deterministic in (key, index). Uses the draw ranges and edge rules (1, tile
+ * +-1, primes, odd sizes). */
+int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index,
+                   struct hone_workload *ret, struct hone_err *err);
 /* The smallest legal workload that still has a tail: for the smoke stage. */
 int hone_task_smoke(const struct hone_task *task, struct hone_workload *ret, struct hone_err *err);
-const struct hone_workload *hone_task_workload(const struct hone_task *task, const char *id); /* NULL: none */
+const struct hone_workload *hone_task_workload(const struct hone_task *task,
+                                               const char *id); /* NULL: none */
 
-/* Parses a pack's two files from memory; dir is only remembered and the hash left empty. What hone_task_load uses, and the fuzzer. */
-int hone_task_parse(const char *task_json, size_t task_len, const char *workloads, size_t workloads_len, const char *dir,
-                    struct hone_task **ret_task, struct hone_err *err);
+/* Parses a pack's two files from memory; dir is only remembered and the hash left empty. What
+ * hone_task_load uses, and the fuzzer. */
+int hone_task_parse(const char *task_json, size_t task_len, const char *workloads,
+                    size_t workloads_len, const char *dir, struct hone_task **ret_task,
+                    struct hone_err *err);
 /* Hash of every file under dir: sorted relative paths with their bytes. Links are refused. */
 int hone_task_hash(const char *dir, char ret_hex[65], struct hone_err *err);
 
-int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor, const struct hone_workload *workload);
+int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor,
+                             const struct hone_workload *workload);
 /* Value of a formula over a workload's axes, as a double. */
-int hone_task_eval(const struct hone_task *task, const char *formula, const struct hone_workload *workload, double *ret, struct hone_err *err);
+int hone_task_eval(const struct hone_task *task, const char *formula,
+                   const struct hone_workload *workload, double *ret, struct hone_err *err);
 
-/* "void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)"; owned. */
+/* "void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)"; owned.
+ */
 char *hone_task_signature(const struct hone_task *task);
-/* The text put in front of oracle.c for the host: accessors, axes, ITEM/STEP macros (docs/tasks.md). Owned. It exports
- *     void hone_oracle_items(struct hone_oracle_args *args, int64_t first, int64_t count, const int64_t *items);
- * (items NULL: first..first+count-1), as declared in workspace/task/oracle_abi.h. */
+/* The text put in front of oracle.c for the host: accessors, axes, ITEM/STEP macros
+ * (docs/tasks.md). Owned. It exports void hone_oracle_items(struct hone_oracle_args *args, int64_t
+ * first, int64_t count, const int64_t *items); (items NULL: first..first+count-1), as declared in
+ * workspace/task/oracle_abi.h. */
 char *hone_task_oracle_preamble(const struct hone_task *task);
 /* The text of oracle.c: compiled behind the preamble, with -lm, without -ffast-math; owned. */
 int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err);
 /* Source of the naive CPU kernel (kernels/naive.c); owned. */
-int hone_task_naive(const struct hone_task *task, const char *target, char **ret_source, struct hone_err *err);
-/* The task as one JSON object for people and agents (signature, axes, tensors, tolerance, workloads); owned. */
+int hone_task_naive(const struct hone_task *task, const char *target, char **ret_source,
+                    struct hone_err *err);
+/* The task as one JSON object for people and agents (signature, axes, tensors, tolerance,
+ * workloads); owned. */
 struct hone_json *hone_task_describe(const struct hone_task *task);
 
 #endif
