@@ -1,7 +1,9 @@
 # hone: see `make help`. Build tree elsewhere with B=dir; V=1 shows commands; DEVELOPER=1 makes warnings errors.
 B ?= build
 V ?= 0
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 DEVELOPER ?= 0
 SANITIZE ?=
 Q := $(if $(filter 1,$(V)),,@)
@@ -129,8 +131,9 @@ $(REPLAY): $(B)/tests/fuzz/%_replay: tests/fuzz/%_fuzz.c tests/fuzz/replay_main.
 
 CHECKS := $(filter-out tests/checks/lib.sh,$(wildcard tests/checks/*.sh))
 RUN := HONE_BUILD=$(abspath $(B)) tests/run
-# A test that cannot run under a sanitizer says so in a line of its own: "sanitizers: no".
+# A test that cannot run under a sanitizer says so in a comment: "sanitizers: no" and why.
 can_sanitize = $(foreach t,$(1),$(if $(shell grep -l 'sanitizers: no' $(t) 2>/dev/null),,$(t)))
+UNIT_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(patsubst $(B)/%,%.c,$(UNIT))))
 E2E_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(wildcard tests/e2e/*_test.c)))
 
 .PHONY: tests check check-programs check-sanitized check-asan check-tsan check-valgrind
@@ -139,16 +142,16 @@ check: ## installs what is missing, builds, runs all tests; no GPU, no network n
 	$(Q).ci/deps || echo "deps: some packages are missing and could not be installed; going on without them"
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)$(RUN) $(CHECKS) $(UNIT) $(REPLAY) $(E2E) $(E2E_SCRIPTS)
-check-sanitized: all $(UNIT) $(E2E_SANE) $(REPLAY)
-	$(Q)$(RUN) $(UNIT) $(REPLAY) $(E2E_SANE) $(call can_sanitize,$(E2E_SCRIPTS))
+check-sanitized: all $(UNIT_SANE) $(E2E_SANE) $(REPLAY)
+	$(Q)$(RUN) $(UNIT_SANE) $(REPLAY) $(E2E_SANE) $(call can_sanitize,$(E2E_SCRIPTS))
 check-asan: ## the tests under ASan and UBSan, in a build tree of their own
 	$(Q)UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 \
 		$(MAKE) --no-print-directory B=$(B)-asan SANITIZE=address,undefined OPT="-O1 -g" check-sanitized
 check-tsan: ## the tests under TSan
 	$(Q)TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1 $(MAKE) --no-print-directory B=$(B)-tsan SANITIZE=thread OPT="-O1 -g" check-sanitized
-check-valgrind: $(UNIT) $(REPLAY) ## unit tests under memcheck
+check-valgrind: $(UNIT_SANE) $(REPLAY) ## unit tests under memcheck
 	$(Q)$(RUN) -w "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --trace-children=no" \
-		$(UNIT) $(REPLAY)
+		$(UNIT_SANE) $(REPLAY)
 
 .PHONY: fuzz
 FUZZ ?= json
@@ -239,7 +242,7 @@ bundle: ## a relocatable folder and its archive
 	$(Q)$(MAKE) --no-print-directory B=$(B)-bundle DESTDIR= prefix=$(abspath $(B)-bundle)/hone-bundle \
 		LDFLAGS='-Wl,--disable-new-dtags -Wl,-rpath,\$$$$ORIGIN/../lib' install
 	$(Q)ldd $(B)-bundle/hone $(B)-bundle/hone-runner | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
-		grep -vE '/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} $(B)-bundle/hone-bundle/lib
+		grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} $(B)-bundle/hone-bundle/lib
 	$(Q)tar -C $(B)-bundle -czf $(B)-bundle/hone-bundle.tar.gz hone-bundle && echo $(B)-bundle/hone-bundle.tar.gz
 
 .PHONY: help
