@@ -110,7 +110,9 @@ int hone_judge_build_arm(struct hone_judge *judge, struct hone_slot *slot,
     bool is_candidate = slot == &judge->slots[0];
     struct hone_build_request req = {
         .prologue = prologue, .source = source, .flags = flags, .symbol = judge->task->name};
-    req.want_remarks = is_candidate && hone_judge_has_stage(judge, "profile") && point == NULL;
+    bool is_final =
+        point == NULL || judge->report->best_point >= 0; /* a sweep's winner, built again */
+    req.want_remarks = is_candidate && is_final && hone_judge_has_stage(judge, "profile");
     struct hone_build build = {0};
     hone_free_ptr(&slot->object);
     int code = build_into(judge, slot->name, &req, &slot->object, &build, err);
