@@ -90,6 +90,7 @@ struct tool_call { /* one call on its way through a lane */
     const struct hone_mcp *mcp;
     const struct hone_mcp_revision *revision;
     struct hone_call *call;
+    const struct hone_cancel *cancel; /* of the call */
     const struct hone_tool *tool;
     struct hone_json *args;
     char *caller;
@@ -161,7 +162,7 @@ static void run_tool(void *arg)
     struct hone_tool_ctx ctx = {
         .app = hone_runtime_app(tc->mcp->runtime),
         .pool = pool,
-        .cancel = hone_call_cancel(tc->call),
+        .cancel = tc->cancel,
         .on_progress = on_progress,
         .progress_arg = tc,
         .caller = tc->caller,
@@ -205,6 +206,31 @@ static char *read_token(const struct hone_json *params, bool *ret_is_bad)
     return NULL;
 }
 
+/* token_text is moved. */
+static void start_tool(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
+                       const char *caller, struct hone_call *call, const struct hone_tool *tool,
+                       const struct hone_json *args, char *token_text)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    struct tool_call *tc = hone_calloc(1, sizeof(*tc));
+    *tc = (struct tool_call){
+        .mcp = mcp,
+        .revision = revision,
+        .call = hone_call_ref(call),
+        .cancel = hone_call_cancel(call, &err),
+        .tool = tool,
+        .args = args ? hone_json_copy(args) : NULL,
+        .caller = hone_strdup(caller),
+        .token_text = token_text,
+        .last_progress = -1,
+    };
+    struct hone_workers *lane = hone_runtime_lane(mcp->runtime, hone_lane_of(tool));
+    if (!tc->cancel || hone_workers_submit(lane, run_tool, tc, &err) < 0) {
+        hone_call_fail(call, &err);
+        tool_call_free(tc);
+    }
+}
+
 void hone_mcp_tools_call(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
                          const char *caller, struct hone_call *call, const struct hone_json *params)
 {
@@ -223,20 +249,6 @@ void hone_mcp_tools_call(const struct hone_mcp *mcp, const struct hone_mcp_revis
     else if (is_bad_token)
         hone_call_error(call, HONE_RPC_PARAMS,
                         "params._meta.progressToken must be a string or an integer");
-    else {
-        struct tool_call *tc = hone_calloc(1, sizeof(*tc));
-        tc->mcp = mcp;
-        tc->revision = revision;
-        tc->call = hone_call_ref(call);
-        tc->tool = tool;
-        tc->args = args ? hone_json_copy(args) : NULL;
-        tc->caller = hone_strdup(caller);
-        tc->token_text = HONE_STEAL(token_text);
-        struct hone_err err = HONE_ERR_INIT;
-        if (hone_workers_submit(hone_runtime_lane(mcp->runtime, hone_lane_of(tool)), run_tool, tc,
-                                &err) < 0) {
-            hone_call_fail(call, &err);
-            tool_call_free(tc);
-        }
-    }
+    else
+        start_tool(mcp, revision, caller, call, tool, args, HONE_STEAL(token_text));
 }

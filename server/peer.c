@@ -13,10 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
 
 #define INLINE_BYTES (64u << 10) /* parsed on the transport's thread up to here */
+
+#define SPARE_FDS 8
 
 enum call_state { CALL_OPEN, CALL_DONE, CALL_DROPPED };
 
@@ -29,10 +32,11 @@ struct hone_call {
     atomic_size_t n_refs;
     struct hone_peer *peer;
     char *id_text;
-    struct hone_cancel cancel;
-    struct batch *batch;    /* peer->lock; NULL: on its own */
-    enum call_state state;  /* peer->lock */
-    struct hone_call *next; /* peer->lock */
+    struct hone_cancel cancel; /* peer->lock until hone_call_cancel gave it out */
+    bool has_cancel;           /* peer->lock */
+    struct batch *batch;       /* peer->lock; NULL: on its own */
+    enum call_state state;     /* peer->lock */
+    struct hone_call *next;    /* peer->lock */
 };
 
 struct inbox_item {
@@ -52,7 +56,9 @@ struct hone_peer {
     size_t n_calls;                         /* lock */
     bool is_draining;                       /* lock: a worker owns the inbox */
     struct inbox_item *inbox, **inbox_tail; /* lock */
-    size_t inbox_bytes;                     /* lock */
+    int spare_fds[SPARE_FDS]; /* lock: of cancel flags that were never set, to be used again */
+    size_t n_spare_fds;       /* lock */
+    size_t inbox_bytes;       /* lock */
 };
 
 struct hone_peer *hone_peer_new(const struct hone_peer_spec *spec)
@@ -82,6 +88,8 @@ static void peer_unref(struct hone_peer *peer)
         free(item->text);
         free(item);
     }
+    for (size_t i = 0; i < peer->n_spare_fds; i++)
+        close(peer->spare_fds[i]);
     pthread_mutex_destroy(&peer->lock);
     pthread_cond_destroy(&peer->is_idle);
     free(peer);
@@ -186,7 +194,8 @@ static void call_drop(struct hone_call *call)
 {
     if (!call_end(call, CALL_DROPPED))
         return;
-    hone_cancel_set(&call->cancel);
+    if (call->has_cancel)
+        hone_cancel_set(&call->cancel);
     if (call->batch)
         batch_leave(call->peer, HONE_STEAL(call->batch));
 }
@@ -226,6 +235,20 @@ struct hone_call *hone_call_ref(struct hone_call *call)
     return call;
 }
 
+static void cancel_give_back(struct hone_call *call)
+{
+    struct hone_peer *peer = call->peer;
+    if (!call->has_cancel)
+        return;
+    pthread_mutex_lock(&peer->lock);
+    bool is_clean = !hone_cancel_is_set(&call->cancel) && peer->n_spare_fds < SPARE_FDS;
+    if (is_clean)
+        peer->spare_fds[peer->n_spare_fds++] = call->cancel.event_fd;
+    pthread_mutex_unlock(&peer->lock);
+    if (!is_clean)
+        hone_cancel_done(&call->cancel);
+}
+
 void hone_call_unref(struct hone_call *call)
 {
     if (atomic_fetch_sub(&call->n_refs, 1) != 1)
@@ -235,7 +258,7 @@ void hone_call_unref(struct hone_call *call)
     pthread_mutex_unlock(&call->peer->lock);
     if (is_open)
         hone_call_error(call, HONE_RPC_INTERNAL, "the request ended without an answer");
-    hone_cancel_done(&call->cancel);
+    cancel_give_back(call);
     peer_unref(call->peer);
     free(call->id_text);
     free(call);
@@ -246,9 +269,21 @@ struct hone_peer *hone_call_peer(const struct hone_call *call)
     return call->peer;
 }
 
-const struct hone_cancel *hone_call_cancel(const struct hone_call *call)
+/* Made when somebody wants it: a ping needs no descriptor. */
+const struct hone_cancel *hone_call_cancel(struct hone_call *call, struct hone_err *err)
 {
-    return &call->cancel;
+    struct hone_peer *peer = call->peer;
+    int rc = 0;
+    pthread_mutex_lock(&peer->lock);
+    if (!call->has_cancel && peer->n_spare_fds > 0)
+        call->cancel = (struct hone_cancel){.event_fd = peer->spare_fds[--peer->n_spare_fds]};
+    else if (!call->has_cancel)
+        rc = hone_cancel_init(&call->cancel, err);
+    call->has_cancel = call->has_cancel || rc == 0;
+    if (rc == 0 && call->state == CALL_DROPPED)
+        hone_cancel_set(&call->cancel);
+    pthread_mutex_unlock(&peer->lock);
+    return rc == 0 ? &call->cancel : NULL;
 }
 
 static struct hone_call *find_call(struct hone_peer *peer, const char *id_text) /* lock held */
@@ -274,11 +309,7 @@ static int call_open(struct hone_peer *peer, struct hone_rpc_message *message, s
                      struct hone_call **ret, struct hone_err *err)
 {
     struct hone_call *call = hone_calloc(1, sizeof(*call));
-    int rc = hone_cancel_init(&call->cancel, err);
-    if (rc < 0) {
-        free(call);
-        return rc;
-    }
+    int rc = 0;
     call->n_refs = 1;
     call->peer = peer;
     call->id_text = HONE_STEAL(message->id_text);
@@ -305,7 +336,6 @@ static int call_open(struct hone_peer *peer, struct hone_rpc_message *message, s
         return 0;
     }
     message->id_text = HONE_STEAL(call->id_text);
-    hone_cancel_done(&call->cancel);
     free(call);
     return rc;
 }

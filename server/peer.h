@@ -70,8 +70,9 @@ void hone_peer_cancel(struct hone_peer *peer, const char *id_text);
 struct hone_call *hone_call_ref(struct hone_call *call);
 void hone_call_unref(struct hone_call *call);
 struct hone_peer *hone_call_peer(const struct hone_call *call); /* lives as long as the call */
-const struct hone_cancel *
-hone_call_cancel(const struct hone_call *call); /* set when cancelled or the peer is gone */
+/* The call's flag: set when it is cancelled or the peer is gone. Lives as long as the call. NULL:
+ * no descriptor is to be had. Any thread. */
+const struct hone_cancel *hone_call_cancel(struct hone_call *call, struct hone_err *err);
 /* Answers; the first wins, later ones do nothing. Any thread. */
 void hone_call_result(struct hone_call *call, const char *result_json);
 void hone_call_error(struct hone_call *call, int number, const char *fmt, ...) HONE_PRINTF(3, 4);

@@ -18,7 +18,7 @@ server: server agents tools tools/format workspace workspace/task workspace/base
 owners='
 cjson/: workspace/base/json.c
 git2: workspace/history.c|workspace/git_store.c
-libwebsockets: server/net_ws.c|server/net_ws_client.c
+libwebsockets: server/net_ws.c|server/net_ws_client.c|tests/bench/ws_bench.c
 seccomp.h: tools/runner/seccomp.c
 sha2.h: workspace/base/hash.c
 sha256.h: workspace/base/hash.c

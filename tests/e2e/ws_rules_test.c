@@ -26,7 +26,8 @@ static void check_alive(const struct served *served)
 
 static void check_status(const char *answer, const char *status, const char *name)
 {
-    ck_assert_msg(strncmp(answer, "HTTP/1.", 7) == 0 && strncmp(answer + 9, status, strlen(status)) == 0,
+    ck_assert_msg(strncmp(answer, "HTTP/1.", 7) == 0 &&
+                      strncmp(answer + 9, status, strlen(status)) == 0,
                   "%s: wanted %s, got: %s", name, status, answer);
 }
 
