@@ -49,10 +49,6 @@ static void walk_free_ptr(git_revwalk **p)
 {
     git_revwalk_free(*p);
 }
-static void iterator_free_ptr(git_reference_iterator **p)
-{
-    git_reference_iterator_free(*p);
-}
 static void config_free_ptr(git_config **p)
 {
     git_config_free(*p);
@@ -382,22 +378,6 @@ bool hone_git_is_ref_name(const char *name)
     int rc = git_reference_name_is_valid(&is_valid, name);
     git_libgit2_shutdown();
     return rc == 0 && is_valid == 1;
-}
-
-int hone_git_each_ref(struct hone_git *git, const char *prefix,
-                      int (*fn)(void *arg, const char *name, struct hone_err *err), void *arg,
-                      struct hone_err *err)
-{
-    git_reference_iterator *refs HONE_CLEANUP(iterator_free_ptr) = NULL;
-    char *glob HONE_AUTOFREE = hone_sprintf("%s*", prefix);
-    int rc = git_reference_iterator_glob_new(&refs, git->repo, glob);
-    const char *name = NULL;
-    while (rc == 0 && (rc = git_reference_next_name(&name, refs)) == 0) {
-        int result = fn(arg, name, err);
-        if (result < 0)
-            return result;
-    }
-    return rc == GIT_ITEROVER ? 0 : fail_git(err, rc, "cannot list refs");
 }
 
 bool hone_git_has_commit(struct hone_git *git, const char *id)

@@ -65,12 +65,6 @@ int hone_git_set_ref(struct hone_git *git, const char *name, const char *id, boo
 int hone_git_get_ref(struct hone_git *git, const char *name, char ret_id[HONE_GIT_ID_BYTES],
                      struct hone_err *err);
 bool hone_git_is_ref_name(const char *name);
-/* Calls fn for each ref whose name begins with prefix. A negative return of fn ends it and is
- * returned. */
-int hone_git_each_ref(struct hone_git *git, const char *prefix,
-                      int (*fn)(void *arg, const char *name, struct hone_err *err), void *arg,
-                      struct hone_err *err);
-
 bool hone_git_has_commit(struct hone_git *git, const char *id);
 /* Strings live in the pool; pool NULL: no author and message. HONE_E_NOT_FOUND, HONE_E_CORRUPT. */
 int hone_git_read_commit(struct hone_git *git, const char *id, struct hone_pool *pool,

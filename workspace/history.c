@@ -249,7 +249,9 @@ int hone_history_commit(struct hone_history *h, const struct hone_version *v,
     rc = hone_git_write_commit(h->writer, &commit, id, err);
     if (rc == 0) {
         char *ref HONE_AUTOFREE = hone_sprintf(HONE_REF_VERSION "%.2s/%s", id, id);
-        rc = hone_git_set_ref(h->writer, ref, id, true, err);
+        char old[HONE_COMMIT_BYTES];
+        if (hone_git_get_ref(h->writer, ref, old, NULL) < 0)
+            rc = hone_git_write_new_ref(h->dir, ref, id, err);
     }
     if (rc == 0)
         hone_history_maybe_maintain(h);

@@ -106,7 +106,8 @@ const char *hone_history_root(const struct hone_history *h); /* id of the root c
 
 /* Housekeeping: `git gc` as a niced child when about 3,000 versions are unpacked (or is_forced).
  * Every 3,000th commit starts it by itself on a thread of its own; writers and readers go on
- * meanwhile. Does nothing while another process is at it. Blocks. */
+ * meanwhile. Does nothing while
+ * another process is at it (waits for it if is_forced). Blocks. */
 int hone_history_maintain(struct hone_history *h, bool is_forced, struct hone_err *err);
 /* After a crash of the machine: counts empty objects and refs (files whose data never reached the
  * disk) that are newer than since_s, and removes them if is_removing. The ledger must then be

@@ -46,24 +46,22 @@ struct refresh {
     struct hone_git *git;
 };
 
-static int on_ref(void *arg, const char *name, struct hone_err *err HONE_UNUSED)
+static void on_ref(void *arg, const char *id)
 {
     struct refresh *refresh = arg;
-    const char *id = strrchr(name, '/') + 1;
-    if (strlen(id) != HONE_COMMIT_BYTES - 1 || find_row(refresh->index, id))
-        return 0;
+    if (find_row(refresh->index, id))
+        return;
     struct hone_git_commit commit;
     /* A ref without a readable commit is damage that hone_history_check reports; the rest stays
      * browsable. */
     if (hone_git_read_commit(refresh->git, id, NULL, &commit, NULL) < 0)
-        return 0;
+        return;
     grow(refresh->index);
     struct hone_index_row *row = &refresh->index->rows[refresh->index->n_rows++];
     *row = (struct hone_index_row){.time_s = commit.time_s};
     memcpy(row->id, commit.id, sizeof(row->id));
     memcpy(row->parent, commit.parent, sizeof(row->parent));
     refresh->index->slots[slot_of(refresh->index, row->id)] = (uint32_t)refresh->index->n_rows;
-    return 0;
 }
 
 static void set_depth(const struct hone_index *index, struct hone_index_row *row)
@@ -91,11 +89,12 @@ static int newer_first(const void *a, const void *b, void *arg)
     return strcmp(x->id, y->id);
 }
 
-int hone_index_refresh(struct hone_index *index, struct hone_git *git, struct hone_err *err)
+int hone_index_refresh(struct hone_index *index, const char *dir, struct hone_git *git,
+                       struct hone_err *err)
 {
     struct refresh refresh = {.index = index, .git = git};
     size_t n_old = index->n_rows;
-    int rc = hone_git_each_ref(git, HONE_REF_VERSION, on_ref, &refresh, err);
+    int rc = hone_git_scan_versions(dir, &index->scan, on_ref, &refresh, err);
     if (rc < 0)
         return rc;
     if (index->n_rows == n_old)

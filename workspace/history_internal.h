@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include "workspace/git_refs.h"
 #include "workspace/git_store.h"
 #include "workspace/base/process.h"
 #include "workspace/history.h"
@@ -25,6 +26,7 @@ struct hone_index_row {
 /* Every version's id, time and depth, in memory: refs are listed at each refresh, commits are read
  * once. */
 struct hone_index {
+    struct hone_ref_scan scan;
     struct hone_index_row *rows;
     size_t n_rows, cap;
     uint32_t *slots; /* hash table: row number + 1; 0 empty */
@@ -55,7 +57,8 @@ int hone_history_lock(struct hone_history *h, struct hone_err *err);
 void hone_history_unlock(struct hone_history *h);
 
 /* history_index.c; under read_lock */
-int hone_index_refresh(struct hone_index *index, struct hone_git *git, struct hone_err *err);
+int hone_index_refresh(struct hone_index *index, const char *dir, struct hone_git *git,
+                       struct hone_err *err);
 const struct hone_index_row *hone_index_find(const struct hone_index *index, const char *id);
 void hone_index_done(struct hone_index *index);
 

@@ -74,10 +74,11 @@ static void remove_lock(void *arg, const char *path)
     }
 }
 
-static int take_maintain_lock(const char *dir, int *ret_fd, struct hone_err *err)
+static int take_maintain_lock(const char *dir, int64_t deadline_ns, int *ret_fd,
+                              struct hone_err *err)
 {
     char *path HONE_AUTOFREE = hone_path_join(dir, ".hone", "maintain.lock", NULL);
-    return hone_lock_file(path, 0, ret_fd, err);
+    return hone_lock_file(path, deadline_ns, ret_fd, err);
 }
 
 void hone_history_remove_stale(const char *dir)
@@ -85,7 +86,7 @@ void hone_history_remove_stale(const char *dir)
     static const char *const old_only[] = {"packed-refs.lock", "HEAD.lock", "config.lock"};
     int fd HONE_AUTOCLOSE = -1;
     /* Of all others, only a git gc that outlived its hone can hold a lock now. */
-    bool is_gc_idle = take_maintain_lock(dir, &fd, NULL) == 0;
+    bool is_gc_idle = take_maintain_lock(dir, 0, &fd, NULL) == 0;
     static const char *const ours[] = {".git/refs/hone", ".git/refs/heads/search"};
     for (size_t i = 0; i < HONE_COUNTOF(ours); i++) {
         char *refs HONE_AUTOFREE = hone_path_join(dir, ours[i], NULL);
@@ -208,8 +209,9 @@ int hone_history_maintain(struct hone_history *h, bool is_forced, struct hone_er
     int fd HONE_AUTOCLOSE = -1;
     if (!is_forced && hone_history_count_unpacked(h->dir) < GC_EVERY)
         return 0;
-    int rc = take_maintain_lock(h->dir, &fd, err);
-    if (rc == HONE_E_BUSY)
+    int64_t deadline_ns = is_forced ? hone_deadline_in_ms(GIT_LIMIT_MS) : 0;
+    int rc = take_maintain_lock(h->dir, deadline_ns, &fd, err);
+    if (rc == HONE_E_BUSY && !is_forced)
         return 0;
     return rc < 0 ? rc : run_git(h, argv, fd, err);
 }

@@ -24,7 +24,7 @@ bool hone_history_has(struct hone_history *h, const char *commit)
 static int resolve_prefix(struct hone_history *h, const char *prefix,
                           char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err)
 {
-    int rc = hone_index_refresh(&h->index, h->reader, err);
+    int rc = hone_index_refresh(&h->index, h->dir, h->reader, err);
     if (rc < 0)
         return rc;
     const struct hone_index_row *found = NULL;
@@ -180,7 +180,7 @@ static int on_ancestor(void *arg, const char *id, struct hone_err *err)
 static int fill_page(struct page *page, const char *rev, struct hone_err *err)
 {
     struct hone_history *h = page->h;
-    int rc = hone_index_refresh(&h->index, h->reader, err);
+    int rc = hone_index_refresh(&h->index, h->dir, h->reader, err);
     if (rc < 0)
         return rc;
     page->max = (size_t)hone_min_i64((int64_t)page->max, (int64_t)h->index.n_rows);
