@@ -129,6 +129,8 @@ static int launch(struct hone_jail *jail, struct hone_jail_plan *plan, bool *ret
         return hone_fail_errno(err, errno, "socketpair");
     HONE_AUTOCLOSE int mine = pair[0];
     HONE_AUTOCLOSE int theirs = pair[1];
+    /* Before the clone: with v2 the runner may have to be alone in its group. */
+    hone_cgroup_make(plan->spec->memory_bytes, plan->spec->max_pids, &jail->cgroup);
     struct clone_args args = {.flags = rung_flags[jail->rung] | CLONE_PIDFD,
                               .pidfd = (uint64_t)(uintptr_t)&jail->pid_fd,
                               .exit_signal = SIGCHLD};
@@ -156,7 +158,6 @@ static int launch(struct hone_jail *jail, struct hone_jail_plan *plan, bool *ret
                             jail->rung == HONE_RUNG_WEAK, &filter, &n_ops, err);
     if (rc < 0)
         return rc;
-    hone_cgroup_make(plan->spec->memory_bytes, plan->spec->max_pids, &jail->cgroup);
     hone_cgroup_add(jail->cgroup, jail->pid);
     (void)send(mine, filter, n_ops * sizeof(struct sock_filter),
                MSG_NOSIGNAL); /* if it is gone, it has said why */

@@ -130,6 +130,11 @@ static int add_work(struct hone_jail_plan *plan, struct hone_err *err)
     return rc;
 }
 
+static bool is_runner(const struct hone_jail_spec *spec)
+{
+    return strcmp(spec->argv[0], "/hone/hone-runner") == 0;
+}
+
 static int make_tree(struct hone_jail_plan *plan, struct hone_err *err)
 {
     bool is_compile = plan->spec->profile == HONE_JAIL_COMPILE;
@@ -151,7 +156,7 @@ static int make_tree(struct hone_jail_plan *plan, struct hone_err *err)
                      (long long)hone_max_i64(plan->spec->tmp_bytes, 4096), TMP_INODES);
     if (rc == 0)
         rc = add_entry(plan, HONE_ENTRY_TMPFS, true, options, "/tmp", err);
-    if (rc == 0 && HAS_SANITIZER && !is_compile)
+    if (rc == 0 && HAS_SANITIZER && is_runner(plan->spec))
         rc = add_entry(plan, HONE_ENTRY_PROC, true, NULL, "/proc", err);
     return rc;
 }
@@ -236,9 +241,8 @@ static void make_limits(struct hone_jail_plan *plan)
 {
     const struct hone_jail_spec *spec = plan->spec;
     bool is_run = spec->profile != HONE_JAIL_COMPILE;
-    bool is_runner = strcmp(spec->argv[0], "/hone/hone-runner") == 0;
     int64_t n_threads = is_run ? hone_max_i64(spec->max_pids, 1) : 1;
-    if (spec->memory_bytes > 0 && !(HAS_SANITIZER && is_runner)) {
+    if (spec->memory_bytes > 0 && !(HAS_SANITIZER && is_runner(spec))) {
         limit(plan, RLIMIT_DATA, spec->memory_bytes + n_threads * STACK_BYTES);
         limit(plan, RLIMIT_AS,
               spec->memory_bytes + n_threads * (STACK_BYTES + HEAP_RESERVE) + HEAP_RESERVE);

@@ -107,7 +107,8 @@ static int a_environment(void)
 {
     for (char **line = environ; *line != NULL; line++)
         if (strncmp(*line, "PATH=/usr/bin", 13) != 0 && strcmp(*line, "LANG=C") != 0 &&
-            strncmp(*line, "ASAN_OPTIONS=", 13) != 0) {
+            strncmp(*line, "ASAN_OPTIONS=", 13) != 0 &&
+            strncmp(*line, "LD_LIBRARY_PATH=", 16) != 0) {
             (void)fprintf(stderr, "environment has %s\n", *line);
             return THROUGH;
         }
@@ -135,14 +136,24 @@ static int a_capabilities(void)
     return HELD;
 }
 
-static int a_signals(void)
+static int a_kill_all(void)
 {
-    if (kill(getppid(), SIGKILL) == 0 || kill(-1, SIGKILL) == 0 || kill(2, 0) == 0)
+    (void)kill(-1, SIGKILL);
+    return THROUGH;
+}
+
+static int a_kill_thread(void)
+{
+    (void)syscall(SYS_tgkill, getppid(), getppid(), SIGKILL);
+    return THROUGH;
+}
+
+/* Signals to itself are needed by abort() and raise(). */
+static int a_own_signals(void)
+{
+    if (syscall(SYS_tkill, getppid(), SIGKILL) == 0)
         return THROUGH;
-    return syscall(SYS_tgkill, getppid(), getppid(), SIGKILL) == 0 ||
-                   syscall(SYS_tkill, getppid(), SIGKILL) == 0
-               ? THROUGH
-               : HELD;
+    return kill(getpid(), 0) == 0 && raise(0) == 0 ? HELD : THROUGH;
 }
 
 static int a_no_death_signal(void)
@@ -389,7 +400,9 @@ static const struct attack attacks[] = {
     {"environment", a_environment},
     {"descriptors", a_descriptors},
     {"capabilities", a_capabilities},
-    {"signals", a_signals},
+    {"kill_all", a_kill_all},
+    {"kill_thread", a_kill_thread},
+    {"own_signals", a_own_signals},
     {"no_death_signal", a_no_death_signal},
     {"clone3", a_clone3},
     {"memory", a_memory},
