@@ -399,33 +399,54 @@ static void finish(struct hone_c_tree *t)
             resolve(n, decls, n_decls);
 }
 
+static bool is_allowed_header(const char *name)
+{
+    static const char *const allowed[] = {
+        "alloca.h", "arm_neon.h",  "assert.h",   "complex.h",   "emmintrin.h", "errno.h",
+        "float.h",  "immintrin.h", "inttypes.h", "limits.h",    "malloc.h",    "math.h",
+        "omp.h",    "stdalign.h",  "stdbool.h",  "stddef.h",    "stdint.h",    "stdio.h",
+        "stdlib.h", "string.h",    "tgmath.h",   "x86intrin.h", "xmmintrin.h",
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(allowed); i++) {
+        size_t len = strlen(allowed[i]);
+        if (name[0] == '<' && strncmp(name + 1, allowed[i], len) == 0 && name[1 + len] == '>')
+            return true;
+    }
+    return false;
+}
+
+/* The text as the preprocessor sees it: lines that end with a backslash are joined. */
+static char *join_lines(const char *source)
+{
+    char *out = hone_malloc(strlen(source) + 1), *to = out;
+    while (*source) {
+        size_t blank = *source == '\\' ? strspn(source + 1, " \t\r\f\v") : 0;
+        if (*source == '\\' && source[1 + blank] == '\n')
+            source += blank + 2;
+        else
+            *to++ = *source++;
+    }
+    *to = '\0';
+    return out;
+}
+
 /* In-process parsing must not become a way to read files of this machine. */
 static int check_includes(const char *source, struct hone_err *err)
 {
-    static const char *const allowed[] = {
-        "stdint.h",   "stddef.h",   "stdlib.h",    "string.h",    "math.h",      "stdbool.h",
-        "float.h",    "limits.h",   "omp.h",       "complex.h",   "assert.h",    "stdio.h",
-        "tgmath.h",   "stdalign.h", "immintrin.h", "x86intrin.h", "xmmintrin.h", "emmintrin.h",
-        "inttypes.h", "malloc.h",   "arm_neon.h",
-    };
-    for (const char *at = source; (at = strchr(at, '#')); at++) {
-        const char *word = at + 1 + strspn(at + 1, " \t\\\r\n");
-        if (strncmp(word, "include", 7) != 0 && strncmp(word, "import", 6) != 0 &&
-            strncmp(word, "embed", 5) != 0)
+    HONE_AUTOFREE char *text = join_lines(source);
+    uint32_t len = (uint32_t)strlen(text);
+    for (const char *at = text; (at = strchr(at, '#')); at++) {
+        const char *word = text + hone_c_skip_space(text, len, (uint32_t)(at + 1 - text));
+        bool is_include = strncmp(word, "include", 7) == 0;
+        if (!is_include && strncmp(word, "import", 6) != 0 && strncmp(word, "embed", 5) != 0)
             continue;
-        const char *name =
-            strncmp(word, "include", 7) == 0 ? word + 7 + strspn(word + 7, " \t") : "";
-        bool is_good = false;
-        for (size_t i = 0; *name == '<' && i < HONE_COUNTOF(allowed); i++) {
-            size_t len = strlen(allowed[i]);
-            is_good = is_good || (strncmp(name + 1, allowed[i], len) == 0 && name[1 + len] == '>');
-        }
-        if (!is_good)
+        const char *name = text + hone_c_skip_space(text, len, (uint32_t)(word + 7 - text));
+        if (!is_include || !is_allowed_header(name))
             return hone_fail(
                 err, HONE_E_UNSUPPORTED,
-                "the rule coder reads sources that include standard headers only, not %.40s", name);
+                "the rule coder reads sources that include standard headers only, not %.40s", word);
     }
-    if (strstr(source, "%:") || strstr(source, "?\?="))
+    if (strstr(text, "%:"))
         return hone_fail(err, HONE_E_UNSUPPORTED,
                          "the rule coder does not read digraph directives");
     return 0;

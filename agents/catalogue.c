@@ -26,6 +26,14 @@ NEEDS(needs_branches, HONE_F_BRANCHES)
 NEEDS(needs_divisions, HONE_F_DIVISIONS)
 NEEDS(needs_allocations, HONE_F_ALLOCATIONS)
 
+static enum hone_tri needs_math(const struct hone_features *f)
+{
+    enum hone_tri calls = needs_calls(f), chains = needs_chain(f), divisions = needs_divisions(f);
+    if (calls == HONE_TRI_TRUE || chains == HONE_TRI_TRUE || divisions == HONE_TRI_TRUE)
+        return HONE_TRI_TRUE;
+    return calls == HONE_TRI_UNKNOWN ? HONE_TRI_UNKNOWN : HONE_TRI_FALSE;
+}
+
 static enum hone_tri needs_cores(const struct hone_features *f)
 {
     if (!f->v[HONE_F_CORES].is_present)
@@ -79,12 +87,11 @@ const struct hone_strategy hone_strategies[] = {
      HONE_F_PERCENT_OF_BOUND, 1, "2 MiB", needs_far_memory},
     {"C14", "branchless, table, sort first", HONE_CUT, HELPS(HONE_CLASS_SCALAR), 0.2, 0.8, 2.0,
      HONE_F_BRANCHES, -1, "none", needs_branches},
-    {"C15", "fast math on one function, reciprocal", HONE_CUT,
-     HELPS(HONE_CLASS_CALLS, HONE_CLASS_COMPUTE), 0.0, 0.5, 1.6, HONE_F_DIVISIONS, -1,
-     "Newton steps", needs_divisions},
-    {"C16", "compiler switches", HONE_RAISE,
-     HELPS(HONE_CLASS_CHAIN, HONE_CLASS_SCALAR, HONE_CLASS_CALLS, HONE_CLASS_MIXED), -0.1, 0.3, 1.0,
-     HONE_F_PERCENT_OF_BOUND, 1, "list sweep", NULL},
+    {"C15", "fast math, reciprocal", HONE_CUT,
+     HELPS(HONE_CLASS_CALLS, HONE_CLASS_CHAIN, HONE_CLASS_COMPUTE), 0.0, 1.0, 3.0, HONE_F_NS, -1,
+     "Newton steps", needs_math},
+    {"C16", "compiler switches", HONE_RAISE, HELPS(HONE_CLASS_MIXED), -0.1, 0.1, 0.6, HONE_F_NS, -1,
+     "list sweep", NULL},
     {"C17", "fuse or split loops", HONE_CUT, HELPS(HONE_CLASS_EXCESS_TRAFFIC, HONE_CLASS_CALLS),
      0.1, 0.7, 1.6, HONE_F_PERCENT_OF_BOUND, 1, "cut", needs_passes},
     {"C18", "hoist, strength-reduce, no division in loops", HONE_CUT, HELPS(HONE_CLASS_COMPUTE),

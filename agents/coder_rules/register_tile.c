@@ -47,7 +47,9 @@ static bool is_signed_counter(const struct hone_c_loop *l)
 static bool is_block_fit(const struct hone_coder_input *in, const struct hone_c_node *block,
                          const struct hone_c_loop *rows, const struct hone_c_loop *columns)
 {
-    for (const struct hone_c_node *s = block->first; s; s = s->next) {
+    bool is_braced = block->kind == HONE_C_COMPOUND;
+    for (const struct hone_c_node *s = is_braced ? block->first : block; s;
+         s = is_braced ? s->next : NULL) {
         if (!has_loop(s)) {
             if (s->kind == HONE_C_DECL_STMT && has_loop(block))
                 for (const struct hone_c_node *v = s->first; v; v = v->next)
@@ -61,10 +63,7 @@ static bool is_block_fit(const struct hone_coder_input *in, const struct hone_c_
             return false;
         if (rows && (hone_c_uses(l->node->cond, rows->var) || hone_c_uses(l->lower, rows->var)))
             return false;
-        if (l->node->body->kind == HONE_C_COMPOUND &&
-            !is_block_fit(in, l->node->body, rows, columns))
-            return false;
-        if (l->node->body->kind != HONE_C_COMPOUND && has_loop(l->node->body))
+        if (!is_block_fit(in, l->node->body, rows, columns))
             return false;
     }
     return true;

@@ -1,6 +1,9 @@
 /* G44: calls of scalar math functions become inline polynomials without branches, which vectors can
  * run.
  *
+ * The selects in them become masks only when comparisons need not trap (gcc's default is that they
+ * might), so the file gets -fno-trapping-math, which changes no value.
+ *
  * expf: range reduction to |r| <= ln 2 / 2, polynomial of degree 6, about 1 ulp inside the normal
  * range; below -87.3 it gives 0. */
 #include "agents/coder_rules.h"
@@ -83,6 +86,8 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         hone_fail(err, HONE_E_ARG, "no math call to replace");
         return NULL;
     }
+    if (!strstr(in->tree->source, "no-trapping-math"))
+        hone_c_replace(&e, 0, 0, "#pragma GCC optimize(\"no-trapping-math\")\n");
     return hone_finish_edits(&e);
 }
 

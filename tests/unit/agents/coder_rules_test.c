@@ -96,7 +96,7 @@ static const char *const chains[][6] = {
     {"matmul", "register_tile", "thread_outer", NULL},
     {"matmul", "interchange", "thread_outer", "simd_inner", NULL},
     {"matmul", "thread_outer", "simd_inner", "accumulators", NULL},
-    {"matmul", "interchange", "simd_inner", "optimize_pragma", NULL},
+    {"matmul", "interchange", "simd_inner", "fast_math", NULL},
     {"softmax", "vector_math", "reuse_pass", "accumulators", "simd_inner", "thread_outer"},
     {"softmax", "thread_outer", "reuse_pass", "vector_math", "accumulators", NULL},
     {"jacobi2d", "ping_pong", "simd_inner", "thread_outer", NULL},
@@ -104,7 +104,7 @@ static const char *const chains[][6] = {
     {"sum", "thread_reduction", "accumulators", "simd_inner", NULL},
     {"spmv_csr", "thread_outer", "accumulators", "simd_inner", NULL},
     {"conv", "register_tile", "thread_outer", "simd_inner", NULL},
-    {"transpose", "interchange", "tile_loops", "thread_outer", NULL},
+    {"conv", "thread_outer", "register_tile", "simd_inner", NULL},
     {"transpose", "tile_loops", "thread_outer", "simd_inner", NULL},
     {"rowmin", "vector_math", "thread_outer", "accumulators", "simd_inner", NULL},
 };
