@@ -53,7 +53,7 @@ static void segment_name(int segment, char ret[NAME_BYTES])
 static int segment_number(const char *name)
 {
     char same[NAME_BYTES];
-    int segment = atoi(name);
+    int segment = (int)strtol(name, NULL, 10);
     segment_name(segment, same);
     return segment > 0 && strcmp(same, name) == 0 ? segment : 0;
 }

@@ -222,7 +222,7 @@ START_TEST(nothing_acknowledged_is_lost)
     char *dir HONE_AUTOFREE = hone_path_join(outer, "ws", NULL);
     const char *seed = getenv("KILL_SEED");
     state->dir = dir;
-    state->seed = seed ? (unsigned)atoi(seed) : (unsigned)hone_wall_ms();
+    state->seed = seed ? (unsigned)strtol(seed, NULL, 10) : (unsigned)hone_wall_ms();
     printf("# KILL_SEED=%u repeats this run\n", state->seed);
     OK(hone_workspace_init(dir, NULL, false, err));
     for (int i = 0; i < ROUNDS; i++) {
