@@ -86,7 +86,7 @@ static int serve(const struct args *args, struct hone_runtime *runtime, struct h
     int rc = hone_ws_new(spec, &server.ws, err);
     if (rc < 0)
         return rc;
-    HONE_CLEANUP(hone_stop_free_ptr) struct hone_stop *stop = NULL;
+    struct hone_stop *stop = NULL;
     rc = hone_stop_watch(on_stop, &server, &stop, err);
     if (rc == 0)
         rc = announce(args, spec, path, hone_ws_port(server.ws), err);
@@ -95,7 +95,8 @@ static int serve(const struct args *args, struct hone_runtime *runtime, struct h
         hone_say("stopping");
         unlink(path);
     }
-    hone_ws_free(HONE_STEAL(server.ws));
+    hone_stop_free(stop); /* first: a second signal must not find the server gone */
+    hone_ws_free(server.ws);
     return rc;
 }
 
