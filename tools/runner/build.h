@@ -22,7 +22,7 @@ struct hone_build_request {
     const char *const *flags; /* besides the standard -O3 -march=native -fPIC -shared -fopenmp ...;
                                  NULL-terminated, may be NULL */
     const char *symbol;       /* must be exported, else reason no_symbol */
-    bool want_remarks;        /* vectorisation remarks by line (an extra clang or gcc run) */
+    bool want_remarks;        /* vectorisation remarks by line (gcc; the same run) */
     const char *rung;
     bool allow_weak;
     const char *cache_dir;   /* NULL: none */

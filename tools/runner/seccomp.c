@@ -338,7 +338,8 @@ static void add_signals(struct builder *b, enum hone_seccomp_kind kind, bool is_
         const struct scmp_arg_cmp other = {0, SCMP_CMP_NE, (uint64_t)getpid(), 0};
         add(b, SCMP_ACT_ALLOW, "kill", 1, &self);
         add(b, SCMP_ACT_ALLOW, "tgkill", 1, &self);
-        /* A signal to anybody else has no honest use: the process ends, and the verdict says why. */
+        /* A signal to anybody else has no honest use: the process ends, and the verdict says why.
+         */
         add(b, SCMP_ACT_KILL_PROCESS, "kill", 1, &other);
         add(b, SCMP_ACT_KILL_PROCESS, "tgkill", 1, &other);
         return;
