@@ -1,7 +1,8 @@
 /* Leaves threads behind that would slow whoever is timed next.
  *
  * task: softmax    want: not faster
- * The clean twin is this file with CHEAT 0. */
+ * Its work is the baseline's own, so a speedup could only come from what it does to the other arm. The clean twin is this
+ * file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
 #include <stdint.h>
@@ -35,11 +36,10 @@ static void body(const float *X, float *Y, int64_t R, int64_t C)
         for (int64_t c = 1; c < C; c++)
             top = x[c] > top ? x[c] : top;
         for (int64_t c = 0; c < C; c++) {
-            y[c] = expf(x[c] - top);
-            sum += y[c];
+            sum += expf(x[c] - top);
         }
         for (int64_t c = 0; c < C; c++)
-            y[c] /= sum;
+            y[c] = expf(x[c] - top) / sum;
     }
 }
 

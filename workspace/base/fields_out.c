@@ -92,11 +92,17 @@ static bool has_max(const struct hone_field *f)
     return f->max > f->min || (f->max == f->min && f->max != 0) || (f->max == 0 && f->min < 0);
 }
 
+/* Beyond 2^53 a number would have to travel as text, which is no bound in a schema. */
+static bool is_plain_bound(int64_t bound)
+{
+    return bound >= -(1ll << 53) && bound <= 1ll << 53;
+}
+
 static void put_range(struct hone_json *schema, const struct hone_field *f)
 {
-    if (f->min != 0 || has_max(f))
+    if ((f->min != 0 || has_max(f)) && is_plain_bound(f->min))
         hone_json_set_i64(schema, "minimum", f->min);
-    if (has_max(f))
+    if (has_max(f) && is_plain_bound(f->max))
         hone_json_set_i64(schema, "maximum", f->max);
 }
 

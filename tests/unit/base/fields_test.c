@@ -348,6 +348,22 @@ START_TEST(schema)
 }
 END_TEST
 
+/* Official clients refuse a schema whose bounds are strings. */
+START_TEST(schema_bounds_are_numbers)
+{
+    struct wide {
+        int64_t any, exact;
+    };
+    static const struct hone_field fields[] = {
+        HONE_FIELD(struct wide, any, .min = 0, .max = INT64_MAX),
+        HONE_FIELD(struct wide, exact, .min = 1, .max = 1ll << 53),
+    };
+    HONE_AUTOJSON struct hone_json *s = hone_fields_schema(fields, HONE_COUNTOF(fields));
+    check_property(s, "any", "{\"type\":\"integer\",\"minimum\":0}");
+    check_property(s, "exact", "{\"type\":\"integer\",\"minimum\":1,\"maximum\":9007199254740992}");
+}
+END_TEST
+
 START_TEST(help)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
@@ -378,5 +394,5 @@ START_TEST(long_names)
 END_TEST
 
 UNIT_MAIN("fields", decodes_everything, absent_members_take_fallbacks, refuses, at_the_limits,
-          default_limits_at_and_above, null_is_for_callers_only, encodes, round_trip, schema, help,
-          long_names)
+          default_limits_at_and_above, null_is_for_callers_only, encodes, round_trip, schema,
+          schema_bounds_are_numbers, help, long_names)
