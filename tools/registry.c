@@ -120,9 +120,9 @@ static void head_from_err(struct hone_head *head, const struct hone_err *failure
                           struct hone_pool *pool)
 {
     head->status = "error";
-    head->summary = failure->path[0] != '\0'
-                        ? hone_pool_printf(pool, "%s: %s", failure->path, failure->message)
-                        : hone_pool_strdup(pool, failure->message);
+    bool has_path = strncmp(failure->message, failure->path, strlen(failure->path)) == 0;
+    head->summary = has_path ? hone_pool_strdup(pool, failure->message)
+                             : hone_pool_printf(pool, "%s: %s", failure->path, failure->message);
     for (size_t i = 0; i < HONE_COUNTOF(codes); i++) {
         if (codes[i].code != failure->code)
             continue;

@@ -1,11 +1,14 @@
-/* Tools and their registry. One tool = one file that ends with a const struct hone_tool; a set = a const array of them.
+/* Tools and their registry. One tool = one file that ends with a const struct hone_tool; a set = a
+ * const array of them.
  *
- * tools/ has its set (hone_tool_set_kernel), agents/ has another (strategy_*, search_*); the program hands both to
- * hone_registry_new, so that lower layers know nothing of higher ones. Agents call the same hone_registry_call that the server calls.
+ * tools/ has its set (hone_tool_set_kernel), agents/ has another (strategy_*, search_*); the
+ * program hands both to hone_registry_new, so that lower layers know nothing of higher ones. Agents
+ * call the same hone_registry_call that the server calls.
  *
- * The registry decodes and checks arguments before a tool's function runs, and encodes what it filled in.
- * A bad argument or a failed piece of work is a *result* (is_error), not a C error: hone_registry_call only fails for an unknown
- * tool (HONE_E_NOT_FOUND), cancel (HONE_E_CANCEL), or a fault of hone. */
+ * The registry decodes and checks arguments before a tool's function runs, and encodes what it
+ * filled in. A bad argument or a failed piece of work is a *result* (is_error), not a C error:
+ * hone_registry_call only fails for an unknown tool (HONE_E_NOT_FOUND), cancel (HONE_E_CANCEL), or
+ * a fault of hone. */
 #ifndef HONE_TOOLS_TOOL_H
 #define HONE_TOOLS_TOOL_H
 
@@ -21,7 +24,8 @@ enum hone_tool_flag {
 };
 
 struct hone_registry;
-struct hone_jobs; /* background jobs, owned by the server or the command line; NULL where there is none */
+struct hone_jobs; /* background jobs, owned by the server or the command line; NULL where there is
+                     none */
 
 struct hone_app { /* everything a tool may reach; made once by the program, borrowed by all */
     struct hone_workspace *ws;
@@ -35,15 +39,17 @@ struct hone_app { /* everything a tool may reach; made once by the program, borr
 
 struct hone_tool_ctx { /* one call */
     struct hone_app *app;
-    struct hone_pool *pool;            /* lives as long as the call */
-    const struct hone_cancel *cancel;  /* may be NULL */
-    hone_progress_fn *on_progress;     /* may be NULL */
+    struct hone_pool *pool;           /* lives as long as the call */
+    const struct hone_cancel *cancel; /* may be NULL */
+    hone_progress_fn *on_progress;    /* may be NULL */
     void *progress_arg;
-    const char *caller;                /* who: "cli", "planner", a client's name */
+    const char *caller; /* who: "cli", "planner", a client's name */
 };
-void hone_tool_progress(struct hone_tool_ctx *ctx, double done, double total, const char *fmt, ...) HONE_PRINTF(4, 5);
+void hone_tool_progress(struct hone_tool_ctx *ctx, double done, double total, const char *fmt, ...)
+    HONE_PRINTF(4, 5);
 
-/* The fixed head of every result; first member of every output struct. Its rows come from HONE_HEAD_FIELDS(type). */
+/* The fixed head of every result; first member of every output struct. Its rows come from
+ * HONE_HEAD_FIELDS(type). */
 struct hone_head {
     const char *status;      /* "ok", "error", "running" */
     const char *verdict;     /* a verdict word, or NULL */
@@ -71,16 +77,18 @@ struct hone_head {
 /* clang-format on */
 
 struct hone_tool {
-    const char *name;        /* kernel_verify */
+    const char *name; /* kernel_verify */
     const char *title;
-    const char *summary;     /* one line */
-    const char *description; /* what it returns, side effects, cost and typical time, one wrong use */
+    const char *summary; /* one line */
+    const char
+        *description; /* what it returns, side effects, cost and typical time, one wrong use */
     unsigned flags;
     const struct hone_field *in;
     size_t n_in, in_size;
     const struct hone_field *out; /* starts with HONE_HEAD_FIELDS */
     size_t n_out, out_size;
-    /* in: decoded and checked; out: zeroed; strings may live in ctx->pool. Negative: becomes an error result made from err. */
+    /* in: decoded and checked; out: zeroed; strings may live in ctx->pool. Negative: becomes an
+     * error result made from err. */
     int (*run)(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err);
 };
 
@@ -90,26 +98,42 @@ struct hone_tool_set {
 };
 extern const struct hone_tool_set hone_tool_set_kernel; /* tools/registry.c */
 
-int hone_registry_new(const struct hone_tool_set *const *sets, size_t n_sets, struct hone_registry **ret, struct hone_err *err);
+int hone_registry_new(const struct hone_tool_set *const *sets, size_t n_sets,
+                      struct hone_registry **ret, struct hone_err *err);
 void hone_registry_free(struct hone_registry *registry);
 /* Alphabetical, stable. */
 size_t hone_registry_count(const struct hone_registry *registry);
 const struct hone_tool *hone_registry_at(const struct hone_registry *registry, size_t i);
-const struct hone_tool *hone_registry_find(const struct hone_registry *registry, const char *name); /* NULL: none */
+const struct hone_tool *hone_registry_find(const struct hone_registry *registry,
+                                           const char *name); /* NULL: none */
 
-/* Runs a tool. args borrowed (NULL: {}). *ret_result owned by the caller: the structured content. Blocks; any thread. */
-int hone_registry_call(struct hone_tool_ctx *ctx, const char *name, const struct hone_json *args, struct hone_json **ret_result,
-                       bool *ret_is_error, struct hone_err *err);
+/* Runs a tool. args borrowed (NULL: {}). *ret_result owned by the caller: the structured content.
+ * Blocks; any thread. */
+int hone_registry_call(struct hone_tool_ctx *ctx, const char *name, const struct hone_json *args,
+                       struct hone_json **ret_result, bool *ret_is_error, struct hone_err *err);
 
-/* Background work: the server implements this over its workers; the tools job_wait and search_start use it. */
-struct hone_job_state { const char *id, *status; /* queued running done failed cancelled */ double done, total; const char *message; struct hone_json *result; };
+/* Background work: the server implements this over its workers; the tools job_wait and search_start
+ * use it. */
+struct hone_job_state {
+    const char *id, *status; /* queued running done failed cancelled */
+    double done, total;
+    const char *message;
+    struct hone_json *result;
+};
 struct hone_jobs_ops {
-    /* Starts tool `name` with args in the background; the id is in the pool. HONE_E_BUSY when too many. */
-    int (*start)(struct hone_jobs *jobs, const char *name, const struct hone_json *args, const char *caller, struct hone_pool *pool, const char **ret_id, struct hone_err *err);
-    /* Waits at most until the deadline; strings and result in the pool / owned by the pool. HONE_E_NOT_FOUND. */
-    int (*wait)(struct hone_jobs *jobs, const char *id, int64_t deadline_ns, const struct hone_cancel *cancel, struct hone_pool *pool, struct hone_job_state *ret, struct hone_err *err);
+    /* Starts tool `name` with args in the background; the id is in the pool. HONE_E_BUSY when too
+     * many. */
+    int (*start)(struct hone_jobs *jobs, const char *name, const struct hone_json *args,
+                 const char *caller, struct hone_pool *pool, const char **ret_id,
+                 struct hone_err *err);
+    /* Waits at most until the deadline; strings and result in the pool / owned by the pool.
+     * HONE_E_NOT_FOUND. */
+    int (*wait)(struct hone_jobs *jobs, const char *id, int64_t deadline_ns,
+                const struct hone_cancel *cancel, struct hone_pool *pool,
+                struct hone_job_state *ret, struct hone_err *err);
     int (*cancel)(struct hone_jobs *jobs, const char *id, struct hone_err *err);
-    int (*list)(struct hone_jobs *jobs, struct hone_pool *pool, struct hone_job_state **ret, size_t *ret_n, struct hone_err *err);
+    int (*list)(struct hone_jobs *jobs, struct hone_pool *pool, struct hone_job_state **ret,
+                size_t *ret_n, struct hone_err *err);
 };
 struct hone_jobs {
     const struct hone_jobs_ops *ops;
