@@ -122,12 +122,13 @@ static int run(const void *arg, struct hone_err *err)
     int rc = hone_open_runtime(&args->common, &runtime, err);
     if (rc < 0)
         return rc;
+    /* Calls may run on until the lanes have stopped: what they use lives in this scope. */
+    const struct hone_mcp mcp = {.runtime = runtime, .caller = "websocket"};
     HONE_AUTOFREE char *host = NULL;
     HONE_AUTOFREE char *token = NULL;
     int port;
     rc = prepare(args, runtime, &host, &port, &token, err);
     if (rc == 0) {
-        const struct hone_mcp mcp = {.runtime = runtime, .caller = "websocket"};
         struct hone_ws_spec spec = {
             .host = host,
             .port = port,

@@ -17,6 +17,8 @@ struct hone_workers {
     pthread_cond_t is_quiet;  /* lock; CLOCK_MONOTONIC */
     bool is_stopping;         /* lock */
     size_t n_threads, n_idle; /* lock */
+    size_t n_started;         /* lock: in threads, of which n_threads still run */
+    pthread_t *threads;       /* lock; max_threads slots */
     size_t max_threads, max_queued;
     struct work *ring;      /* lock; max_queued slots */
     size_t first, n_queued; /* lock */
@@ -40,6 +42,7 @@ struct hone_workers *hone_workers_new(size_t max_threads, size_t max_queued)
     cond_init(&workers->is_quiet);
     workers->max_threads = max_threads;
     workers->max_queued = max_queued;
+    workers->threads = hone_calloc(max_threads, sizeof(*workers->threads));
     workers->ring = hone_calloc(max_queued, sizeof(*workers->ring));
     return workers;
 }
@@ -75,15 +78,12 @@ static int start_thread(struct hone_workers *workers)
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_attr_t attr;
-    pthread_attr_init(&attr);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    int native = pthread_create(&thread, &attr, worker_main, workers);
-    pthread_attr_destroy(&attr);
+    int native = pthread_create(&workers->threads[workers->n_started], NULL, worker_main, workers);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (native == 0)
+    if (native == 0) {
         workers->n_threads++;
+        workers->n_started++;
+    }
     return native;
 }
 
@@ -129,7 +129,12 @@ bool hone_workers_stop(struct hone_workers *workers, int64_t deadline_ns)
     while (workers->n_threads > 0 && native == 0)
         native = pthread_cond_timedwait(&workers->is_quiet, &workers->lock, &until);
     bool is_quiet = workers->n_threads == 0;
+    size_t n_to_join = is_quiet ? workers->n_started : 0;
+    workers->n_started -= n_to_join;
     pthread_mutex_unlock(&workers->lock);
+    for (size_t i = 0; i < n_to_join;
+         i++) /* libraries clean up after a thread when it really ends */
+        pthread_join(workers->threads[i], NULL);
     return is_quiet;
 }
 
@@ -140,6 +145,7 @@ void hone_workers_free(struct hone_workers *workers)
     pthread_mutex_destroy(&workers->lock);
     pthread_cond_destroy(&workers->has_work);
     pthread_cond_destroy(&workers->is_quiet);
+    free(workers->threads);
     free(workers->ring);
     free(workers);
 }
