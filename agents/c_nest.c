@@ -93,6 +93,14 @@ static bool is_about_tunable(const struct hone_c_node *condition)
     return false;
 }
 
+/* Rewrites name the place where whole blocks end "<variable>_full". */
+static bool is_tail(const struct hone_c_loop *l)
+{
+    const struct hone_c_node *lower = l->lower ? hone_c_strip(l->lower) : NULL;
+    size_t len = lower && lower->kind == HONE_C_REF ? strlen(lower->name) : 0;
+    return len > 5 && strstr(lower->name + 1, "_full") != NULL;
+}
+
 static bool is_in_fallback(const struct hone_c_node *node)
 {
     for (const struct hone_c_node *n = node; n->parent; n = n->parent)
@@ -113,7 +121,7 @@ static void read_loop(const struct hone_c_tree *tree, struct hone_c_loop *l)
     l->is_small =
         upper && (upper->kind == HONE_C_CONST || (upper->kind == HONE_C_REF && !upper->decl));
     l->is_innermost = true;
-    l->is_fallback = is_in_fallback(l->node);
+    l->is_fallback = is_in_fallback(l->node) || is_tail(l);
 }
 
 void hone_c_nest_of(const struct hone_c_tree *tree, const struct hone_c_node *function,

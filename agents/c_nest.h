@@ -48,8 +48,8 @@ struct hone_c_loop {
     bool is_canonical; /* for (T v = a; v < b; v += c), v not written in the body */
     bool declares_var;
     bool is_innermost;
-    bool is_fallback; /* in the else branch of an if about a tunable: what a rewrite left for odd
-                         sizes */
+    bool is_fallback; /* what a rewrite left for odd sizes: in the else branch of an if about a
+                         tunable, or a loop that starts where whole blocks end (<name>_full) */
     bool is_small;    /* the upper bound is a literal or a tunable */
     int depth;        /* 0: outermost */
     struct hone_c_loop *parent;

@@ -7,6 +7,7 @@
 #include "agents/search_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "workspace/base/clock.h"
@@ -103,7 +104,7 @@ static void restore_expansion(struct replay *p, const struct hone_json *data, in
                                     .is_implemented =
                                         hone_json_get_bool(data, "is_implemented", false),
                                     .is_gain = hone_json_get_bool(data, "is_gain", false)};
-    strncpy(edge.anchor, hone_json_get_str(data, "anchor", ""), sizeof(edge.anchor) - 1);
+    snprintf(edge.anchor, sizeof(edge.anchor), "%s", hone_json_get_str(data, "anchor", ""));
     hone_tree_note_edge(t, &edge);
     const struct hone_strategy *strategy = hone_strategy_find(rewrite->strategy);
     double value = (double)NAN;

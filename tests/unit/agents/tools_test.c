@@ -1,0 +1,159 @@
+/* The tools of agents/, through the registry: results validate against their tables, steps proposed
+ * can be applied. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agents/search.h"
+#include "workspace/base/file.h"
+
+struct fixture {
+    char dir[64];
+    struct hone_app app;
+    struct hone_pool *pool;
+    struct hone_tool_ctx ctx;
+};
+
+static void open_fixture(struct fixture *f)
+{
+    static const struct hone_tool_set *const sets[] = {&hone_tool_set_agents};
+    struct hone_err err = HONE_ERR_INIT;
+    *f = (struct fixture){.dir = "/tmp/hone-agent-tools-XXXXXX"};
+    ck_assert_ptr_nonnull(mkdtemp(f->dir));
+    HONE_AUTOFREE char *ws = hone_path_join(f->dir, "ws", NULL);
+    ck_assert_msg(hone_workspace_init(ws, "workspace", true, &err) == 0, "%s", err.message);
+    ck_assert_msg(hone_workspace_open(ws, &f->app.ws, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(hone_exec_fake_new(NULL, &f->app.executor, &err), 0);
+    ck_assert_msg(hone_registry_new(sets, 1, &f->app.registry, &err) == 0, "%s", err.message);
+    f->pool = hone_pool_new();
+    f->ctx = (struct hone_tool_ctx){.app = &f->app, .pool = f->pool, .caller = "test"};
+}
+
+static void close_fixture(struct fixture *f)
+{
+    hone_registry_free(f->app.registry);
+    hone_executor_free(f->app.executor);
+    hone_workspace_close(f->app.ws);
+    hone_pool_free(f->pool);
+    hone_remove_tree(f->dir, NULL);
+}
+
+/* Owned by the caller. Checked against the tool's table unless it is an error. */
+static struct hone_json *call(struct fixture *f, const char *tool, const char *args,
+                              bool want_error)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    HONE_AUTOJSON struct hone_json *in = NULL;
+    struct hone_json *out = NULL;
+    bool is_error = false;
+    ck_assert_msg(hone_json_parse(args, strlen(args), &in, &err) == 0, "%s: %s", args, err.message);
+    ck_assert_msg(hone_registry_call(&f->ctx, tool, in, &out, &is_error, &err) == 0, "%s: %s", tool,
+                  err.message);
+    HONE_AUTOFREE char *text = hone_json_print(out);
+    ck_assert_msg(is_error == want_error, "%s %s: %s", tool, args, text);
+    const struct hone_tool *t = hone_registry_find(f->app.registry, tool);
+    if (!is_error)
+        ck_assert_msg(hone_fields_validate(out, t->out, t->n_out, &err) == 0, "%s: %s in %s",
+                      err.path, err.message, text);
+    return out;
+}
+
+START_TEST(proposed_steps_can_be_applied)
+{
+    static const char *const tasks[] = {"matmul", "softmax", "jacobi2d", "spmv_csr", "sum"};
+    struct fixture f;
+    open_fixture(&f);
+    for (size_t i = 0; i < HONE_COUNTOF(tasks); i++) {
+        HONE_AUTOJSON struct hone_json *p =
+            call(&f, "strategy_propose",
+                 hone_pool_printf(f.pool, "{\"task\":\"%s\",\"all\":true}", tasks[i]), false);
+        double sum = 0;
+        int n_applied = 0;
+        ck_assert_uint_ge(hone_json_size(hone_json_get(p, "bottlenecks")), 1);
+        for (const struct hone_json *s = hone_json_first(hone_json_get(p, "steps")); s;
+             s = hone_json_next(s)) {
+            const char *rewrite = hone_json_get_str(s, "rewrite", NULL);
+            if (!rewrite)
+                continue;
+            sum += hone_json_get_f64(s, "prior", 0);
+            const char *args = hone_pool_printf(
+                f.pool, "{\"task\":\"%s\",\"rewrite\":\"%s\",\"anchor\":\"%s\",\"variant\":%d}",
+                tasks[i], rewrite, hone_json_get_str(hone_json_get(s, "region"), "anchor", ""),
+                (int)hone_json_get_i64(s, "variant", 0));
+            HONE_AUTOJSON struct hone_json *a = call(&f, "strategy_apply", args, false);
+            ck_assert(strstr(hone_json_get_str(a, "source", ""), tasks[i]) != NULL);
+            n_applied++;
+        }
+        ck_assert_int_ge(n_applied, 3);
+        ck_assert_msg(sum > 0.5 && sum < 1.0001, "%g", sum);
+    }
+    close_fixture(&f);
+}
+END_TEST
+
+START_TEST(apply_can_evaluate)
+{
+    struct fixture f;
+    open_fixture(&f);
+    HONE_AUTOJSON struct hone_json *a =
+        call(&f, "strategy_apply",
+             "{\"task\":\"matmul\",\"rewrite\":\"register_tile\",\"tier\":\"screen\"}", false);
+    ck_assert_ptr_nonnull(hone_json_get_str(a, "commit", NULL));
+    ck_assert_ptr_nonnull(hone_json_get_str(a, "verdict", NULL));
+    ck_assert_uint_eq(hone_json_size(hone_json_get(a, "tunables")), 2);
+    HONE_AUTOJSON struct hone_json *p =
+        call(&f, "strategy_propose",
+             hone_pool_printf(f.pool, "{\"task\":\"matmul\",\"commit\":\"%s\"}",
+                              hone_json_get_str(a, "commit", "")),
+             false);
+    ck_assert_str_eq(hone_json_get_str(p, "commit", ""), hone_json_get_str(a, "commit", "?"));
+    close_fixture(&f);
+}
+END_TEST
+
+static const struct {
+    const char *tool, *args, *part;
+} bad[] = {
+    {"strategy_propose", "{\"task\":\"nothing\"}", "nothing"},
+    {"strategy_propose", "{\"task\":\"matmul\",\"source\":\"void matmul(\"}", "line 1"},
+    {"strategy_propose", "{\"task\":\"matmul\",\"source\":\"x\",\"commit\":\"y\"}", "not both"},
+    {"strategy_propose", "{\"task\":\"matmul\",\"commit\":\"feedfeed\"}", "feedfeed"},
+    {"strategy_apply", "{\"task\":\"matmul\",\"rewrite\":\"magic\"}", "register_tile"},
+    {"strategy_apply", "{\"task\":\"matmul\",\"rewrite\":\"ping_pong\"}", "0 regions"},
+    {"strategy_apply",
+     "{\"task\":\"matmul\",\"rewrite\":\"register_tile\",\"anchor\":\"0000000000000000\"}",
+     "strategy_propose"},
+    {"search_start", "{\"task\":\"matmul\"}", "cap"},
+    {"search_stop", "{\"job\":\"j-1\"}", "background"},
+};
+
+START_TEST(mistakes_are_explained)
+{
+    struct fixture f;
+    open_fixture(&f);
+    for (size_t i = 0; i < HONE_COUNTOF(bad); i++) {
+        HONE_AUTOJSON struct hone_json *out = call(&f, bad[i].tool, bad[i].args, true);
+        HONE_AUTOFREE char *text = hone_json_print(out);
+        ck_assert_msg(strstr(text, bad[i].part), "%s: %s", bad[i].args, text);
+    }
+    close_fixture(&f);
+}
+END_TEST
+
+START_TEST(search_start_waits_or_returns_a_handle)
+{
+    struct fixture f;
+    open_fixture(&f);
+    HONE_AUTOJSON struct hone_json *out = call(
+        &f, "search_start", "{\"task\":\"sum\",\"budget_evaluations\":5,\"wait\":true}", false);
+    ck_assert_ptr_nonnull(hone_json_get(out, "result"));
+    ck_assert_str_eq(hone_json_get_str(hone_json_get(out, "result"), "task", ""), "sum");
+    close_fixture(&f);
+}
+END_TEST
+
+UNIT_MAIN("agent tools", proposed_steps_can_be_applied, apply_can_evaluate, mistakes_are_explained,
+          search_start_waits_or_returns_a_handle)
