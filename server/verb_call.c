@@ -197,7 +197,7 @@ const struct hone_verb hone_verb_call = {
     .description = "Runs the tool in this process, or through a server with --url. The result is "
                    "JSON on stdout, progress goes to\n"
                    "stderr. Exit status 1 when the tool answered with an error result.",
-    .example = "hone call kernel_evaluate '{\"task\":\"matmul\",\"source_file\":\"mine.c\"}'",
+    .example = "hone call task_show '{\"name\":\"matmul\"}'",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),
     .args_size = sizeof(struct args),
