@@ -5,6 +5,7 @@
 
 #include "server/verb.h"
 #include "tools/format/verdict.h"
+#include "tools/standing.h"
 #include "workspace/history.h"
 
 #define PAGE 500
@@ -34,14 +35,13 @@ static bool is_good(const char *verdict)
     return verdict && hone_verdict_parse(verdict, &word) && word < HONE_VERDICT_INCORRECT;
 }
 
-static bool is_wanted(const struct args *args, const struct hone_version *version)
+static bool is_of_task(const struct args *args, const struct hone_version *version)
 {
-    if (args->task && (!version->task || strcmp(args->task, version->task) != 0))
-        return false;
-    return args->all || is_good(hone_trailer_get(version, "Verdict"));
+    return !args->task || (version->task && strcmp(args->task, version->task) == 0);
 }
 
-static struct hone_json *version_json(const struct hone_version *version)
+static struct hone_json *version_json(const struct hone_version *version,
+                                      const struct hone_measurement *best)
 {
     struct hone_json *json = hone_json_new_object();
     hone_json_set_str(json, "commit", version->commit);
@@ -55,16 +55,31 @@ static struct hone_json *version_json(const struct hone_version *version)
     for (size_t i = 0; i < version->trailers.n; i++)
         hone_json_set_str(trailers, trailer[i].key, trailer[i].value);
     hone_json_set(json, "trailers", trailers);
+    hone_json_set_str(json, "verdict", best->verdict);
+    hone_json_set_str(json, "tier", best->tier);
+    if (best->speedup)
+        hone_json_set_str(json, "speedup", best->speedup);
     return json;
 }
 
-static void print_row(const struct hone_version *version)
+static void print_row(const struct hone_version *version, const struct hone_measurement *best)
 {
-    const char *verdict = hone_trailer_get(version, "Verdict");
-    const char *speedup = hone_trailer_get(version, "Speedup");
-    printf("%.10s  %-12s %-12s %-26s %s\n", version->commit, version->task ? version->task : "",
-           verdict ? verdict : "", speedup ? speedup : "",
+    printf("%.10s  %-12s %-12s %-8s %-26s %s\n", version->commit,
+           version->task ? version->task : "", best->verdict ? best->verdict : "",
+           best->tier ? best->tier : "", best->speedup ? best->speedup : "",
            version->subject ? version->subject : "");
+}
+
+static void print_version(const struct args *args, const struct hone_version *version,
+                          const struct hone_measurement *best)
+{
+    if (args->json) {
+        HONE_AUTOJSON struct hone_json *json = version_json(version, best);
+        HONE_AUTOFREE char *text = hone_json_print(json);
+        puts(text);
+    } else {
+        print_row(version, best);
+    }
 }
 
 /* Prints one page; false when it was the last. */
@@ -78,16 +93,16 @@ static int print_page(const struct args *args, struct hone_history *history, con
     if (rc < 0)
         return rc;
     for (size_t i = 0; i<n && * left> 0; i++) {
-        if (!is_wanted(args, &versions[i]))
+        struct hone_standing standing;
+        if (!is_of_task(args, &versions[i]))
+            continue;
+        rc = hone_standing_read(history, &versions[i], pool, &standing, err);
+        if (rc < 0)
+            return rc;
+        if (!args->all && !is_good(standing.best.verdict))
             continue;
         --*left;
-        if (args->json) {
-            HONE_AUTOJSON struct hone_json *json = version_json(&versions[i]);
-            HONE_AUTOFREE char *text = hone_json_print(json);
-            puts(text);
-        } else {
-            print_row(&versions[i]);
-        }
+        print_version(args, &versions[i], &standing.best);
     }
     *offset += n;
     *ret_is_last = n < PAGE;
@@ -112,7 +127,8 @@ static int run(const void *arg, struct hone_err *err)
     int64_t left = args->max;
     bool is_last = false;
     if (!args->json)
-        printf("%-10s  %-12s %-12s %-26s %s\n", "commit", "task", "verdict", "speedup", "what");
+        printf("%-10s  %-12s %-12s %-8s %-26s %s\n", "commit", "task", "verdict", "tier", "speedup",
+               "what");
     while (rc == 0 && left > 0 && !is_last)
         rc = print_page(args, history, args->rev ? commit : NULL, &offset, &left, &is_last, err);
     if (rc == 0 && left == args->max && !args->all)
@@ -126,7 +142,8 @@ static int run(const void *arg, struct hone_err *err)
 const struct hone_verb hone_verb_log = {
     .name = "log",
     .summary = "List the versions that were tried, newest first.",
-    .description = "Speedups stand against the task's baseline with their 95 % interval. With "
+    .description = "Each version with its best founded measurement. Speedups stand against the "
+                   "task's baseline with their 95 % interval. With "
                    "--json one object a line.",
     .example = "hone log --task softmax --all",
     .opts = opts,

@@ -12,6 +12,7 @@
 
 #include "tools/evaluate_text.h"
 #include "tools/plain.h"
+#include "tools/standing.h"
 #include "workspace/base/clock.h"
 
 #define PAGE_DEFAULT 20
@@ -128,64 +129,19 @@ static void fill_row(const struct hone_version *v, struct hone_pool *pool, struc
 
 /* ---- evidence ---- */
 
-static int tier_rank(const char *tier)
-{
-    for (int i = 0; tier != NULL && hone_tier_choices[i] != NULL; i++)
-        if (strcmp(tier, hone_tier_choices[i]) == 0)
-            return i;
-    return -1;
-}
-
-struct best { /* the measurement of the highest tier that timed something, the latest of equals */
-    int rank;
-    const char *text;
-    struct evidence_row row;
-};
-
-static void weigh(const char *report_json, struct hone_pool *pool, struct evidence_row *row,
-                  struct best *best)
-{
-    const struct hone_ratio *ratio;
-    struct hone_report report;
-
-    if (report_json == NULL ||
-        hone_report_parse(report_json, strlen(report_json), pool, &report, NULL) < 0)
-        return;
-    ratio = hone_report_ratio(&report, "baseline");
-    row->verdict = report.verdict;
-    row->reason = report.reason;
-    row->tier = report.tier;
-    if (ratio != NULL && ratio->ratio > 0 && tier_rank(report.tier) > 0)
-        row->speedup = hone_ratio_text(ratio, pool);
-    if (report.workloads.n > 0 && tier_rank(report.tier) >= best->rank) {
-        best->rank = tier_rank(report.tier);
-        best->text = hone_evaluation_summary(&report, pool);
-        best->row = *row;
-    }
-}
-
 /* A row of the list says what is known best, not what was known first. */
-static void prefer_evidence(struct hone_tool_ctx *ctx, struct version_row *row)
+static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version *version,
+                            struct version_row *row)
 {
-    struct best best = {.rank = tier_rank(row->tier)};
-    struct hone_version *evidence = NULL;
-    size_t n = 0;
+    struct hone_standing standing;
 
-    if (row->speedup == NULL && (row->verdict == NULL || strcmp(row->verdict, "screened") != 0))
-        best.rank = -1; /* the first measurement timed nothing */
-    if (hone_history_evidence_of(hone_workspace_history(ctx->app->ws), row->commit, ctx->pool,
-                                 &evidence, &n, NULL) < 0)
+    if (hone_standing_read(hone_workspace_history(ctx->app->ws), version, ctx->pool, &standing,
+                           NULL) < 0)
         return;
-    for (size_t i = 0; i < n; i++) {
-        struct evidence_row weighed = {.commit = evidence[i].commit};
-        weigh(evidence[i].report_json, ctx->pool, &weighed, &best);
-    }
-    if (best.row.commit == NULL)
-        return;
-    row->verdict = best.row.verdict;
-    row->reason = best.row.reason;
-    row->tier = best.row.tier;
-    row->speedup = best.row.speedup;
+    row->verdict = standing.best.verdict;
+    row->reason = standing.best.reason;
+    row->tier = standing.best.tier;
+    row->speedup = standing.best.speedup;
 }
 
 /* ---- the list ---- */
@@ -240,7 +196,8 @@ static int read_page(struct hone_tool_ctx *ctx, struct page *page, struct hone_e
                 (versions[i].task == NULL || strcmp(versions[i].task, page->in->task) != 0))
                 continue;
             page->ends[page->n] = page->offset;
-            fill_row(&versions[i], ctx->pool, &page->rows[page->n++]);
+            fill_row(&versions[i], ctx->pool, &page->rows[page->n]);
+            prefer_evidence(ctx, &versions[i], &page->rows[page->n++]);
         }
     }
     return 0;
@@ -274,8 +231,6 @@ static int list(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     rc = read_page(ctx, &page, err);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < page.n; i++)
-        prefer_evidence(ctx, &page.rows[i]);
     out->versions = (struct hone_array){.v = page.rows, .n = page.n};
     out->head.status = "ok";
     out->head.next = "history_show with a commit shows one version; kernel_diff compares two.";
@@ -311,25 +266,25 @@ static struct hone_json *trailers_json(const struct hone_version *v)
 static int add_evidence(struct hone_tool_ctx *ctx, const struct hone_version *v,
                         struct show_out *out, struct hone_err *err)
 {
-    struct hone_history *history = hone_workspace_history(ctx->app->ws);
-    struct best best = {.rank = -1};
-    struct evidence_row first = {.commit = NULL}, *rows;
-    struct hone_version *evidence = NULL;
-    size_t n = 0;
-    int rc = hone_history_evidence_of(history, v->commit, ctx->pool, &evidence, &n, err);
+    const struct hone_measurement *measured;
+    struct hone_standing standing;
+    struct evidence_row *rows;
+    int rc = hone_standing_read(hone_workspace_history(ctx->app->ws), v, ctx->pool, &standing, err);
 
     if (rc < 0)
         return rc;
-    weigh(v->report_json, ctx->pool, &first, &best);
-    rows = hone_pool_alloc(ctx->pool, (n + 1) * sizeof(*rows));
-    for (size_t i = 0; i < n; i++) {
-        rows[i] = (struct evidence_row){.commit = evidence[i].commit,
-                                        .summary = evidence[i].subject,
-                                        .time = time_text(evidence[i].time_s, ctx->pool)};
-        weigh(evidence[i].report_json, ctx->pool, &rows[i], &best);
-    }
-    out->evidence = (struct hone_array){.v = rows, .n = n};
-    out->best = best.text;
+    measured = standing.evidence.v;
+    rows = hone_pool_alloc(ctx->pool, (standing.evidence.n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < standing.evidence.n; i++)
+        rows[i] = (struct evidence_row){.commit = measured[i].commit,
+                                        .verdict = measured[i].verdict,
+                                        .reason = measured[i].reason,
+                                        .tier = measured[i].tier,
+                                        .speedup = measured[i].speedup,
+                                        .summary = measured[i].summary,
+                                        .time = time_text(measured[i].time_s, ctx->pool)};
+    out->evidence = (struct hone_array){.v = rows, .n = standing.evidence.n};
+    out->best = standing.best.summary;
     return 0;
 }
 

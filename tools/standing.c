@@ -1,0 +1,83 @@
+#include "tools/standing.h"
+
+#include <string.h>
+
+#include "tools/evaluate_text.h"
+#include "tools/format/report.h"
+#include "tools/kernel.h"
+
+static int tier_rank(const char *tier)
+{
+    for (int i = 0; tier != NULL && hone_tier_choices[i] != NULL; i++)
+        if (strcmp(tier, hone_tier_choices[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* Rank of the measurement; -1 when it timed nothing or cannot be read. */
+static int read_report(const char *report_json, struct hone_pool *pool,
+                       struct hone_measurement *ret)
+{
+    const struct hone_ratio *ratio;
+    struct hone_report report;
+
+    if (report_json == NULL ||
+        hone_report_parse(report_json, strlen(report_json), pool, &report, NULL) < 0)
+        return -1;
+    ratio = hone_report_ratio(&report, "baseline");
+    ret->verdict = report.verdict;
+    ret->reason = report.reason;
+    ret->tier = report.tier;
+    ret->summary = hone_evaluation_summary(&report, pool);
+    if (ratio != NULL && ratio->ratio > 0 && tier_rank(report.tier) > 0)
+        ret->speedup = hone_ratio_text(ratio, pool);
+    return report.workloads.n > 0 ? tier_rank(report.tier) : -1;
+}
+
+/* The version's own, from its report where that was read, else from its trailers. */
+static int read_first(const struct hone_version *version, struct hone_pool *pool,
+                      struct hone_measurement *ret)
+{
+    *ret = (struct hone_measurement){
+        .verdict = hone_trailer_get(version, "Verdict"),
+        .reason = hone_trailer_get(version, "Reason"),
+        .tier = hone_trailer_get(version, "Tier"),
+        .speedup = hone_trailer_get(version, "Speedup"),
+        .time_s = version->time_s,
+    };
+    if (version->report_json != NULL)
+        return read_report(version->report_json, pool, ret);
+    if (ret->speedup == NULL && (ret->verdict == NULL || strcmp(ret->verdict, "screened") != 0))
+        return -1;
+    return tier_rank(ret->tier);
+}
+
+int hone_standing_read(struct hone_history *history, const struct hone_version *version,
+                       struct hone_pool *pool, struct hone_standing *ret, struct hone_err *err)
+{
+    struct hone_version *evidence = NULL;
+    struct hone_measurement first, *rows;
+    size_t n = 0;
+    int best = read_first(version, pool, &first);
+    int rc = hone_history_evidence_of(history, version->commit, pool, &evidence, &n, err);
+
+    if (rc < 0)
+        return rc;
+    *ret = (struct hone_standing){.best = first};
+    rows = hone_pool_alloc(pool, (n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < n; i++) {
+        rows[i] = (struct hone_measurement){
+            .commit = evidence[i].commit,
+            .time_s = evidence[i].time_s,
+        };
+        int rank = read_report(evidence[i].report_json, pool, &rows[i]);
+        if (rank >= 0 && rank >= best) {
+            best = rank;
+            ret->best = rows[i];
+        }
+        if (rows[i].summary == NULL)
+            rows[i].summary = evidence[i].subject;
+    }
+    ret->evidence = (struct hone_array){.v = rows, .n = n};
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* What is known of a version: its commit says what the first measurement found, evidence commits
+ * say what later ones found.
+ *
+ * The best founded measurement is the one of the highest tier that timed something, the latest of
+ * equals. Strings live in the pool or are borrowed from the version. Any thread. */
+#ifndef HONE_TOOLS_STANDING_H
+#define HONE_TOOLS_STANDING_H
+
+#include "workspace/history.h"
+
+struct hone_measurement {
+    const char *commit; /* of the evidence; NULL: the version's own */
+    const char *verdict, *reason, *tier;
+    const char *speedup; /* "3.21 [3.15, 3.28]"; NULL for a screen */
+    const char *summary; /* one line */
+    int64_t time_s;
+};
+
+struct hone_standing {
+    struct hone_measurement best;
+    struct hone_array evidence; /* of struct hone_measurement, oldest first */
+};
+
+/* version needs its trailers; report_json may be NULL. Reads the evidence from history. */
+int hone_standing_read(struct hone_history *history, const struct hone_version *version,
+                       struct hone_pool *pool, struct hone_standing *ret, struct hone_err *err);
+
+#endif
