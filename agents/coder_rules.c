@@ -145,37 +145,23 @@ const char *hone_add_tunable(struct hone_c_edits *edits, const struct hone_coder
     return name;
 }
 
-static int brace_change(const char *line, size_t len)
+/* The function that was edited is laid out again; the rest of the file stays as its author wrote
+ * it. */
+char *hone_finish_edits(const struct hone_c_edits *e)
 {
-    int change = 0;
-    for (size_t i = 0; i < len; i++)
-        change += (line[i] == '{') - (line[i] == '}');
-    return change;
-}
-
-/* Lines that a rewrite put in start at the margin; they are moved to the depth of their braces. */
-static char *indent_new_lines(struct hone_pool *pool, const char *source)
-{
-    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
-    int depth = 0;
-    for (const char *line = source; *line;) {
-        size_t len = strcspn(line, "\n");
-        size_t blank = strspn(line, " \t");
-        bool is_empty = blank == len;
-        int here = depth - (line[blank] == '}');
-        if (!is_empty && blank == 0 && line[0] != '#')
-            hone_buf_printf(&out, "%*s", here > 0 ? 4 * here : 0, "");
-        if (!is_empty || (out.len > 1 && out.data[out.len - 2] != '{'))
-            hone_buf_add(&out, line, len + (line[len] == '\n'));
-        depth += brace_change(line, len);
-        line += len + (line[len] == '\n');
-    }
-    return hone_pool_strdup(pool, out.data ? out.data : "");
-}
-
-char *hone_finish_edits(const struct hone_c_edits *edits)
-{
-    return indent_new_lines(edits->tree->pool, hone_c_edit_text(edits, 0, edits->tree->len));
+    const struct hone_c_tree *t = e->tree;
+    const struct hone_c_node *f = t->root->first;
+    while (f && !(f->kind == HONE_C_FUNCTION && f->body && e->n > 0 &&
+                  f->begin <= e->v[e->n - 1].begin && e->v[e->n - 1].begin < f->end))
+        f = f->next;
+    if (!f)
+        return hone_c_edit_text(e, 0, t->len);
+    /* cut at the body, so that edits in front of the function stay in front */
+    uint32_t at = f->body->begin, end = f->body->end;
+    return hone_pool_printf(t->pool, "%s%s%s", hone_c_edit_text(e, 0, at),
+                            hone_c_layout(t->pool, hone_c_edit_text(e, at, end)),
+                            t->source[end] == '\n' ? hone_c_edit_text(e, end + 1, t->len)
+                                                   : hone_c_edit_text(e, end, t->len));
 }
 
 static const char *bracketed(const struct hone_coder_input *in, const struct hone_c_node *expr)
@@ -194,6 +180,35 @@ const char *hone_upper_text(const struct hone_coder_input *in, const struct hone
 const char *hone_lower_text(const struct hone_coder_input *in, const struct hone_c_loop *loop)
 {
     return bracketed(in, loop->lower);
+}
+
+const char *hone_full_text(const struct hone_coder_input *in, const struct hone_c_loop *loop,
+                           const char *step)
+{
+    const char *lower = hone_lower_text(in, loop), *upper = hone_upper_text(in, loop);
+    if (strcmp(lower, "0") == 0)
+        return hone_pool_printf(in->pool, "%s / %s * %s", upper, step, step);
+    return hone_pool_printf(in->pool, "%s + (%s - %s) / %s * %s", lower, upper, lower, step, step);
+}
+
+const char *hone_count_text(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    const char *lower = hone_lower_text(in, loop), *upper = hone_upper_text(in, loop);
+    return strcmp(lower, "0") == 0 ? upper : hone_pool_printf(in->pool, "(%s - %s)", upper, lower);
+}
+
+const char *hone_type_text(const struct hone_coder_input *in, const struct hone_c_node *var)
+{
+    const char *text = in->tree->source + var->begin;
+    size_t len = var->name_at > var->begin ? var->name_at - var->begin : 0;
+    while (len > 0 && text[len - 1] == ' ')
+        len--;
+    for (size_t i = 0; i < len; i++)
+        if (!is_word_char(text[i]) && text[i] != ' ')
+            len = 0;
+    if (len == 0 || strncmp(text, "const ", 6) == 0)
+        return var->type;
+    return hone_pool_strndup(in->pool, text, len);
 }
 
 char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node *body)

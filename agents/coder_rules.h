@@ -78,6 +78,12 @@ char *hone_finish_edits(const struct hone_c_edits *edits);
 /* Exclusive upper bound as text, in parentheses when it is no plain name. */
 const char *hone_upper_text(const struct hone_coder_input *in, const struct hone_c_loop *loop);
 const char *hone_lower_text(const struct hone_coder_input *in, const struct hone_c_loop *loop);
+/* Where whole blocks of `step` iterations end: "M / MR * MR". */
+const char *hone_full_text(const struct hone_coder_input *in, const struct hone_c_loop *loop,
+                           const char *step);
+const char *hone_count_text(const struct hone_coder_input *in, const struct hone_c_loop *loop);
+/* The type as it was written, "int64_t"; the canonical one when that is no plain word. */
+const char *hone_type_text(const struct hone_coder_input *in, const struct hone_c_node *var);
 /* Text of the statements of a body without the outer braces. */
 char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node *body);
 /* The outermost loops that may run in parallel, none inside another; returns how many. */

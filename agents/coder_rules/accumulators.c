@@ -50,13 +50,26 @@ static const char *partial(const struct hone_coder_input *in, const struct hone_
     return hone_fresh_name(in, hone_pool_printf(in->pool, "%s_part", r->var->name));
 }
 
+/* Brackets where the text is more than one operand. */
+static const char *bracketed(const struct hone_coder_input *in, const char *text)
+{
+    int depth = 0;
+    for (const char *c = text; *c; c++) {
+        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+        if (depth == 0 && strchr("+-/%<>=!&|^?:, ", *c))
+            return hone_pool_printf(in->pool, "(%s)", text);
+    }
+    return text;
+}
+
 static const char *update_text(const struct hone_coder_input *in, const struct hone_c_reduction *r,
                                const char *target, const char *value)
 {
-    if (!strcmp(r->op, "max") || !strcmp(r->op, "min"))
-        return hone_pool_printf(in->pool, "%s = (%s) %s %s ? (%s) : %s;", target, value,
+    value = bracketed(in, value);
+    if (r->op[0] == 'm')
+        return hone_pool_printf(in->pool, "%s = %s %s %s ? %s : %s;", target, value,
                                 r->op[1] == 'a' ? ">" : "<", target, value, target);
-    return hone_pool_printf(in->pool, "%s = %s %s (%s);", target, target, r->op, value);
+    return hone_pool_printf(in->pool, "%s = %s %s %s;", target, target, r->op, value);
 }
 
 static void put_one(struct hone_c_edits *e, const struct hone_coder_input *in,
@@ -65,7 +78,7 @@ static void put_one(struct hone_c_edits *e, const struct hone_coder_input *in,
     struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
     size_t n = 0;
     hone_c_reductions(l, r, &n);
-    const char *k = l->var->name, *t = l->var->type, *lower = hone_lower_text(in, l),
+    const char *k = l->var->name, *t = hone_type_text(in, l->var), *lower = hone_lower_text(in, l),
                *upper = hone_upper_text(in, l);
     const char *index = hone_fresh_name(in, "u"),
                *stop = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_full", k));
@@ -78,7 +91,8 @@ static void put_one(struct hone_c_edits *e, const struct hone_coder_input *in,
         bool is_choice = r[i].op[0] == 'm';
         const char *start = is_choice ? r[i].var->name : r[i].op[0] == '+' ? "0" : "1";
         hone_buf_printf(&head, "%s %s[%s];\nfor (int %s = 0; %s < %s; %s++)\n%s = %s;\n",
-                        r[i].var->type, name, u, index, index, u, index, element, start);
+                        hone_type_text(in, r[i].var), name, u, index, index, u, index, element,
+                        start);
         struct hone_c_edits value;
         hone_c_edits_init(&value, in->tree);
         hone_c_replace_refs(&value, r[i].expr, l->var,
@@ -100,11 +114,11 @@ static void put_one(struct hone_c_edits *e, const struct hone_coder_input *in,
     const char *body = hone_body_text(&inner, l->node->body);
     const char *text =
         hone_pool_printf(in->pool,
-                         "{\n%sconst %s %s = %s + (%s - %s) / %s * %s;\n"
+                         "{\n%sconst %s %s = %s;\n"
                          "for (%s %s = %s; %s < %s; %s += %s) {\n#pragma omp simd\nfor (int %s = "
                          "0; %s < %s; %s++) {\n%s\n}\n}\n%s"
                          "for (%s %s = %s; %s < %s; %s++) {\n%s\n}\n}",
-                         head.data, t, stop, lower, upper, lower, u, u, t, k, lower, k, stop, k, u,
+                         head.data, t, stop, hone_full_text(in, l, u), t, k, lower, k, stop, k, u,
                          index, index, u, index, body, foot.data, t, k, stop, k, upper, k, tail);
     hone_c_replace(e, l->begin, hone_c_stmt_end(in->tree, l->node), text);
 }

@@ -148,12 +148,22 @@ static void put_elements(struct tile *t, const char *text)
 static void put_declarations(struct tile *t, const struct hone_c_node *stmt)
 {
     for (const struct hone_c_node *v = stmt->first; v; v = v->next) {
-        hone_buf_printf(&t->out, "%s %s[%s][%s];\n", v->type, v->name, t->mr, t->nr);
+        hone_buf_printf(&t->out, "%s %s[%s][%s];\n", hone_type_text(t->in, v), v->name, t->mr,
+                        t->nr);
         if (v->last)
             put_elements(
                 t, hone_pool_printf(t->in->pool, "%s[%s][%s] = %s;", v->name, t->ii, t->jj,
                                     hone_c_edit_text(t->edits, v->last->begin, v->last->end)));
     }
+}
+
+static void put_header(struct tile *t, const struct hone_c_node *loop)
+{
+    char *text = hone_c_edit_text(t->edits, loop->begin, loop->body->begin);
+    size_t len = strlen(text);
+    while (len > 0 && strchr(" \t\n", text[len - 1]))
+        len--;
+    hone_buf_printf(&t->out, "%.*s {\n", (int)len, text);
 }
 
 static void put_block(struct tile *t, const struct hone_c_node *block)
@@ -168,8 +178,7 @@ static void put_block(struct tile *t, const struct hone_c_node *block)
         if (s->kind == HONE_C_DECL_STMT) {
             put_declarations(t, s);
         } else if (s->kind == HONE_C_FOR) {
-            hone_buf_printf(&t->out, "%s {\n",
-                            hone_c_edit_text(t->edits, s->begin, s->body->begin));
+            put_header(t, s);
             put_block(t, s->body);
             hone_buf_str(&t->out, "}\n");
         } else {
@@ -223,7 +232,7 @@ static char *tile_text(const struct hone_coder_input *in, const struct hone_c_lo
 static char *columns_text(const struct hone_coder_input *in, const struct hone_c_loop *rows,
                           const struct hone_c_loop *c, const char *mr, const char *nr)
 {
-    const char *type = c->var->type, *name = c->var->name;
+    const char *type = hone_type_text(in, c->var), *name = c->var->name;
     const char *lower = hone_lower_text(in, c), *upper = hone_upper_text(in, c);
     const char *at = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_block", name));
     return hone_pool_printf(in->pool,
@@ -237,16 +246,16 @@ static char *columns_text(const struct hone_coder_input *in, const struct hone_c
 static char *rows_text(const struct hone_coder_input *in, const struct hone_c_loop *rows,
                        const struct hone_c_loop *c, const char *mr, const char *nr)
 {
-    const char *type = rows->var->type, *name = rows->var->name;
+    const char *type = hone_type_text(in, rows->var), *name = rows->var->name;
     const char *lower = hone_lower_text(in, rows), *upper = hone_upper_text(in, rows);
     const char *stop = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_full", name));
     const char *pragma = hone_pool_strndup(in->pool, in->tree->source + rows->begin,
                                            rows->node->begin - rows->begin);
     return hone_pool_printf(in->pool,
-                            "const %s %s = %s + (%s - %s) / %s * %s;\n"
+                            "const %s %s = %s;\n"
                             "%sfor (%s %s = %s; %s < %s; %s += %s) {\n%s}\n"
                             "%sfor (%s %s = %s; %s < %s; %s++) {\n%s}\n",
-                            type, stop, lower, upper, lower, mr, mr, pragma, type, name, lower,
+                            type, stop, hone_full_text(in, rows, mr), pragma, type, name, lower,
                             name, stop, name, mr, columns_text(in, rows, c, mr, nr), pragma, type,
                             name, stop, name, upper, name, columns_text(in, rows, c, "1", nr));
 }
@@ -276,9 +285,8 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         text = rows_text(in, outer, c, mr, nr);
     }
     hone_c_replace(&e, outer->begin, end,
-                   hone_pool_printf(in->pool, "if (%s - %s >= %s) {\n%s} else {\n%s\n}",
-                                    hone_upper_text(in, c), hone_lower_text(in, c), nr, text,
-                                    plain));
+                   hone_pool_printf(in->pool, "if (%s >= %s) {\n%s} else {\n%s\n}",
+                                    hone_count_text(in, c), nr, text, plain));
     return hone_finish_edits(&e);
 }
 

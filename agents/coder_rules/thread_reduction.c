@@ -58,7 +58,7 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     struct hone_buf head = HONE_BUF_INIT, start = HONE_BUF_INIT, keep = HONE_BUF_INIT,
                     foot = HONE_BUF_INIT;
     for (size_t i = 0; i < n; i++) {
-        const char *name = r[i].var->name, *type = r[i].var->type;
+        const char *name = r[i].var->name, *type = hone_type_text(in, r[i].var);
         const char *part = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_chunk", name));
         const char *element = hone_pool_printf(in->pool, "%s[%s]", part, c);
         const char *first = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_first", name));
@@ -69,17 +69,17 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         hone_buf_printf(&keep, "%s = %s;\n", element, name);
         hone_buf_printf(&foot, "%s\n", combine(in, &r[i], name, element));
     }
-    const char *t = l->var->type, *v = l->var->name, *lower = hone_lower_text(in, l),
-               *upper = hone_upper_text(in, l);
+    const char *t = hone_type_text(in, l->var), *v = l->var->name, *lower = hone_lower_text(in, l);
+    const char *plus = strcmp(lower, "0") == 0 ? "" : hone_pool_printf(in->pool, "%s + ", lower);
     const char *text = hone_pool_printf(
         in->pool,
         "{\n%s#pragma omp parallel for schedule(static)\nfor (int %s = 0; %s < %s; %s++) {\n%s"
-        "const %s %s_from = %s + (%s - %s) * %s / %s, %s_to = %s + (%s - %s) * (%s + 1) / %s;\n"
+        "const %s %s_from = %s%s * %s / %s, %s_to = %s%s * (%s + 1) / %s;\n"
         "for (%s %s = %s_from; %s < %s_to; %s++) {\n%s\n}\n%s}\n"
         "for (int %s = 0; %s < %s; %s++) {\n%s}\n}",
-        head.data, c, c, chunks, c, start.data, t, v, lower, upper, lower, c, chunks, v, lower,
-        upper, lower, c, chunks, t, v, v, v, v, v, hone_body_text(&none, l->node->body), keep.data,
-        c, c, chunks, c, foot.data);
+        head.data, c, c, chunks, c, start.data, t, v, plus, hone_count_text(in, l), c, chunks, v,
+        plus, hone_count_text(in, l), c, chunks, t, v, v, v, v, v,
+        hone_body_text(&none, l->node->body), keep.data, c, c, chunks, c, foot.data);
     hone_c_replace(&e, l->begin, hone_c_stmt_end(in->tree, l->node), text);
     return hone_finish_edits(&e);
 }

@@ -57,8 +57,9 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
 static char *strip(const struct hone_coder_input *in, const struct hone_c_loop *l,
                    const char *block, const char *size)
 {
-    return hone_pool_printf(in->pool, "for (%s %s = %s; %s < %s; %s += %s)", l->var->type, block,
-                            hone_lower_text(in, l), block, hone_upper_text(in, l), block, size);
+    return hone_pool_printf(in->pool, "for (%s %s = %s; %s < %s; %s += %s)",
+                            hone_type_text(in, l->var), block, hone_lower_text(in, l), block,
+                            hone_upper_text(in, l), block, size);
 }
 
 static char *inside(const struct hone_coder_input *in, const struct hone_c_loop *l,
@@ -66,7 +67,8 @@ static char *inside(const struct hone_coder_input *in, const struct hone_c_loop 
 {
     const char *upper = hone_upper_text(in, l), *v = l->var->name;
     return hone_pool_printf(in->pool, "for (%s %s = %s; %s < (%s + %s < %s ? %s + %s : %s); %s++)",
-                            l->var->type, v, block, v, block, size, upper, block, size, upper, v);
+                            hone_type_text(in, l->var), v, block, v, block, size, upper, block,
+                            size, upper, v);
 }
 
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
