@@ -1,6 +1,7 @@
 /* What the kernel_* tools share: arguments, result, and how much of a result is shown.
  *
- * All of them decode into one struct and encode out of one struct; each tool's tables pick the rows that it has. */
+ * All of them decode into one struct and encode out of one struct; each tool's tables pick the rows
+ * that it has. */
 #ifndef HONE_TOOLS_KERNEL_H
 #define HONE_TOOLS_KERNEL_H
 
@@ -30,7 +31,7 @@ struct hone_kernel_out {
     struct hone_head head;
     const char *task, *target, *tier, *jail, *device, *signature, *start;
     bool is_cached;
-    struct hone_ratio *speedup, *vs_parent; /* NULL: not measured */
+    struct hone_ratio *speedup, *vs_parent;                     /* NULL: not measured */
     double time_ns, baseline_ns, worst_ratio, percent_of_bound; /* NaN: not measured */
     struct hone_array workloads;                                /* of hone_workload_row */
     struct hone_array checks;                                   /* of hone_check_report */
@@ -114,22 +115,27 @@ struct hone_kernel_call {
     struct hone_evaluation_request request;
 };
 void hone_kernel_call_done(struct hone_kernel_call *call);
-/* Loads task and source and checks the arguments; request.source is NULL when neither source nor commit was given.
- * HONE_E_NOT_FOUND (task, commit), HONE_E_ARG (both source and commit, tunables). */
+/* Loads task and source and checks the arguments; request.source is NULL when neither source nor
+ * commit was given. HONE_E_NOT_FOUND (task, commit), HONE_E_ARG (both source and commit, tunables).
+ */
 int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
                           struct hone_kernel_call *ret, struct hone_err *err);
 /* HONE_E_ARG unless there is a source. */
 int hone_kernel_need_source(const struct hone_kernel_call *call, struct hone_err *err);
-/* Runs the evaluation and fills the head and all parts of out that the report has; then shrinks it to the budget of `detail`. */
-int hone_kernel_answer(struct hone_tool_ctx *ctx, const struct hone_kernel_call *call, const struct hone_tool *tool,
-                       const char *detail, struct hone_kernel_out *out, struct hone_err *err);
+/* Runs the evaluation and fills the head and all parts of out that the report has; then shrinks it
+ * to the budget of `detail`. */
+int hone_kernel_answer(struct hone_tool_ctx *ctx, const struct hone_kernel_call *call,
+                       const struct hone_tool *tool, const char *detail,
+                       struct hone_kernel_out *out, struct hone_err *err);
 /* The parts, for tools that do something between: head and parts; then shrinking. */
-void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation, struct hone_kernel_out *out);
-void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields, size_t n_fields, const char *detail,
-                     struct hone_kernel_out *out);
+void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
+                      struct hone_kernel_out *out);
+void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields, size_t n_fields,
+                     const char *detail, struct hone_kernel_out *out);
 /* Bytes that a result of this detail may have. */
 size_t hone_detail_budget(const char *detail);
-/* Rounds every figure to five digits, in place. The struct and what hangs off it must be this call's own. */
+/* Rounds every figure to five digits, in place. The struct and what hangs off it must be this
+ * call's own. */
 void hone_figures_round(void *object, const struct hone_field *fields, size_t n_fields);
 /* Length of the result as it will be sent. */
 size_t hone_result_bytes(const void *out, const struct hone_field *fields, size_t n_fields);

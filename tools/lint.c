@@ -277,7 +277,7 @@ static int write_call(struct work *w, const char *dir, const char *source,
 static int run_source(struct work *w, const char *name, const char *source, struct hone_report *ret,
                       struct hone_err *err)
 {
-    static const char *stage_names[] = {"build", "smoke", "verify"};
+    const char *stage_names[] = {"build", "smoke", "verify"};
     const struct hone_lint_options *opt = w->options;
     const char *dir = hone_pool_printf(w->pool, "%s/%s", w->scratch, name);
     struct hone_arm arm = {.name = "candidate", .source = "candidate.c"};

@@ -11,6 +11,7 @@
 #include "tests/unit/unit.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
+#include "workspace/base/limits.h"
 
 #define NOBODY 65534
 
@@ -506,10 +507,51 @@ static void rerun_as_nobody(char *name)
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 97);
 }
 
+/* Whether another user may come to this file: a tree under a private home is closed to slot uids.
+ */
+static bool is_open_to_all(const char *path)
+{
+    char part[4096];
+    struct stat st;
+    for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        (void)snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+        if (stat(part, &st) < 0 || (st.st_mode & S_IXOTH) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Runs a copy of this program from a folder that everybody can reach; -1: not needed. */
+static int run_in_the_open(void)
+{
+    char self[4096], dir[] = "/tmp/hone-jail-test.XXXXXX";
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    if (n <= 0)
+        return -1;
+    self[n] = '\0';
+    if (is_open_to_all(self) || mkdtemp(dir) == NULL || chmod(dir, 0755) < 0)
+        return -1;
+    HONE_AUTOFREE char *copy = hone_path_join(dir, "jail_test", NULL);
+    if (hone_file_copy(self, copy, HONE_LIMIT_FILE_BYTES, NULL) < 0 || chmod(copy, 0755) < 0)
+        return 1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)execv(copy, (char *const[]){copy, NULL});
+        _exit(99);
+    }
+    int status = 0;
+    (void)waitpid(pid, &status, 0);
+    (void)hone_remove_tree(dir, NULL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3)
         return jail_attack(argv);
+    int elsewhere = argc == 1 ? run_in_the_open() : -1;
+    if (elsewhere >= 0)
+        return elsewhere;
     int failed = suite_main();
     if (argc > 1 || geteuid() != 0)
         return failed;
