@@ -6,6 +6,9 @@
 
 #include "workspace/base/hash.h"
 
+/* About ten microseconds of plain iterations; a guess for a count that is not known. */
+enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32 };
+
 #define REWRITE(name) extern const struct hone_rewrite hone_rewrite_##name
 REWRITE(ping_pong);
 REWRITE(reuse_pass);
@@ -195,6 +198,27 @@ const char *hone_count_text(const struct hone_coder_input *in, const struct hone
 {
     const char *lower = hone_lower_text(in, loop), *upper = hone_upper_text(in, loop);
     return strcmp(lower, "0") == 0 ? upper : hone_pool_printf(in->pool, "(%s - %s)", upper, lower);
+}
+
+/* Iterations of the nest. An inner loop whose count is not known in front of it stands for some
+ * dozens. */
+const char *hone_if_clause(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    const char *work = hone_pool_printf(in->pool, "(double)%s", hone_count_text(in, loop));
+    const struct hone_c_loop *outer = loop;
+    int least = WORK_FOR_THREADS;
+    for (size_t i = 0; i < in->nest.n; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        if (l->parent != outer || l->is_small)
+            continue;
+        outer = l;
+        if (l->is_canonical && hone_c_is_invariant(l->upper, loop->node) &&
+            hone_c_is_invariant(l->lower, loop->node))
+            work = hone_pool_printf(in->pool, "%s * %s", work, hone_count_text(in, l));
+        else
+            least /= UNKNOWN_COUNT;
+    }
+    return hone_pool_printf(in->pool, " if(%s > %d)", work, least);
 }
 
 const char *hone_type_text(const struct hone_coder_input *in, const struct hone_c_node *var)

@@ -84,6 +84,8 @@ const char *hone_full_text(const struct hone_coder_input *in, const struct hone_
 const char *hone_count_text(const struct hone_coder_input *in, const struct hone_c_loop *loop);
 /* The type as it was written, "int64_t"; the canonical one when that is no plain word. */
 const char *hone_type_text(const struct hone_coder_input *in, const struct hone_c_node *var);
+/* " if((double)M * N > 16384)": threads only where the work pays for waking them. */
+const char *hone_if_clause(const struct hone_coder_input *in, const struct hone_c_loop *loop);
 /* Text of the statements of a body without the outer braces. */
 char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node *body);
 /* The outermost loops that may run in parallel, none inside another; returns how many. */

@@ -54,6 +54,7 @@ struct hone_attempt { /* what to evaluate */
     const char *strategy; /* trailer, or NULL */
     int64_t budget_ms;
     struct hone_array points;
+    bool is_fresh; /* a stored answer does not count */
 };
 
 /* search.c */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "workspace/base/clock.h"
+#include "workspace/base/log.h"
 #include "workspace/history.h"
 #include "workspace/ledger.h"
 
@@ -219,9 +220,15 @@ int hone_search_open_record(struct hone_search *s, struct hone_err *err)
     char key[HONE_HASH_TEXT_BYTES], random[13];
     make_key(s, key);
     struct replay p = {.s = s, .key = key};
-    int r = hone_ledger_scan(ledger_of(s), 0, replay_record, &p, err);
-    if (r < 0)
+    struct hone_err cause = HONE_ERR_INIT;
+    int r = hone_ledger_scan(ledger_of(s), 0, replay_record, &p, &cause);
+    if (r == HONE_E_CORRUPT) { /* damaged lines; all others were read, and the search can go on */
+        hone_log(HONE_LOG_WARN, "search=%s going on without damaged records error=\"%s\"", s->name,
+                 cause.message);
+    } else if (r < 0) {
+        *err = cause;
         return hone_wrap(err, "reading the search's records");
+    }
     s->is_resumed = p.is_ours;
     if (p.is_ours && p.has_ended)
         start_round(s);

@@ -60,13 +60,13 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
 
 /* ---- sweep ---- */
 
-/* A setting costs about a build; half of what is left before the confirmation may go into that. */
+/* A setting costs about a screen; half of what is left before the confirmation may go into that. */
 static size_t affordable_points(const struct hone_search *s)
 {
     int64_t left = hone_search_left_ms(s);
     if (left == INT64_MAX)
         return SWEEP_POINTS;
-    int64_t each = hone_max_i64(200, s->longest_screen_ms * 7 / 10);
+    int64_t each = hone_max_i64(200, s->longest_screen_ms);
     int64_t n = (left - hone_search_reserve_ms(s)) / 2 / each;
     return (size_t)hone_max_i64(0, hone_min_i64(SWEEP_POINTS, n));
 }

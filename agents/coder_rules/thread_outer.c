@@ -86,8 +86,9 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
             clause = hone_pool_printf(in->pool, "schedule(dynamic, %s)", chunk);
         if (site->variant == COLLAPSE && collapsible(in, l))
             clause = "schedule(static) collapse(2)";
-        const char *text = hone_pool_printf(in->pool, "#pragma omp parallel for %s\n%s", clause,
-                                            hone_c_indent(in->tree, l->node->begin));
+        const char *text =
+            hone_pool_printf(in->pool, "#pragma omp parallel for %s%s\n%s", clause,
+                             hone_if_clause(in, l), hone_c_indent(in->tree, l->node->begin));
         hone_c_replace(&e, l->node->begin, l->node->begin, text);
         n_done++;
     }

@@ -201,6 +201,29 @@ START_TEST(goes_on_where_it_was)
 }
 END_TEST
 
+START_TEST(a_damaged_record_stops_no_search)
+{
+    struct fixture f;
+    open_fixture(&f);
+    struct hone_search_options o = {.task = "softmax", .budget_evaluations = 3, .seed = 5};
+    struct hone_search_result r;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &r, &err) == 0, "%s", err.message);
+    HONE_AUTOFREE char *path = hone_workspace_path(f.ws, "ledger/000001.jsonl");
+    HONE_AUTOFREE char *text = NULL;
+    size_t len = 0;
+    ck_assert_int_eq(hone_file_read(path, 1 << 24, &text, &len, NULL), 0);
+    char *line = strstr(text, "\"search.result\"");
+    ck_assert_ptr_nonnull(line);
+    memset(line, '#', 8);
+    ck_assert_int_eq(hone_file_write(path, text, len, 0600, false, NULL), 0);
+    reopen(&f);
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &r, &err) == 0, "%s", err.message);
+    ck_assert(r.is_resumed);
+    close_fixture(&f);
+}
+END_TEST
+
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -306,4 +329,5 @@ START_TEST(host_runs_stops_and_waits)
 END_TEST
 
 UNIT_MAIN("search", finds_and_confirms_the_best, bad_options_are_refused, goes_on_where_it_was,
-          same_seed_same_choices, every_policy_runs, wall_budget_holds, host_runs_stops_and_waits)
+          a_damaged_record_stops_no_search, same_seed_same_choices, every_policy_runs,
+          wall_budget_holds, host_runs_stops_and_waits)
