@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "workspace/base/clock.h"
+#include "workspace/base/utf8.h"
 
 const char *const hone_executor_names[] = {"local", "fake", NULL};
 
@@ -45,6 +46,7 @@ void hone_say(const char *fmt, ...)
     va_start(args, fmt);
     char *text = NULL;
     if (vasprintf(&text, fmt, args) >= 0) {
+        hone_utf8_defuse(text, '?');
         fprintf(stderr, "%s\n", text); /* one write: lines of several threads stay whole */
         free(text);
     }

@@ -11,6 +11,7 @@
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/process.h"
+#include "workspace/base/utf8.h"
 #include "workspace/history.h"
 
 struct args {
@@ -46,6 +47,15 @@ static const struct hone_opt opts[] = {
     HONE_OPT_JSON(struct args),
 };
 
+/* A pack may come from anywhere; its words must not steer the terminal. */
+static void print_row(const struct hone_task *task)
+{
+    HONE_AUTOFREE char *line = hone_sprintf("%-14s %-12s %zu sizes  %s", task->name, task->op_type,
+                                            task->n_workloads, task->description);
+    hone_utf8_defuse(line, '?');
+    printf("%s\n", line);
+}
+
 static int list(const struct args *args, struct hone_workspace *ws, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -65,8 +75,7 @@ static int list(const struct args *args, struct hone_workspace *ws, struct hone_
         if (args->json)
             hone_json_push(all, hone_task_describe(task));
         else
-            printf("%-14s %-12s %zu sizes  %s\n", task->name, task->op_type, task->n_workloads,
-                   task->description);
+            print_row(task);
     }
     return args->json ? hone_print_json(all, err) : hone_print("", err);
 }

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "workspace/base/utf8.h"
+
 #define MARK_BYTES 48 /* room for the note that says how much was cut */
 
 static bool is_continuation(char c)
@@ -77,11 +79,13 @@ const char *hone_plain_line(struct hone_pool *pool, const char *text, size_t max
         while (len > 0 && is_continuation(out[len]))
             len--;
         memcpy(out + len, "...", 4);
+        hone_utf8_defuse(out, ' ');
         return out;
     }
-    while (len > 0 && out[len - 1] == ' ')
-        len--;
     out[len] = '\0';
+    hone_utf8_defuse(out, ' ');
+    for (len = strlen(out); len > 0 && out[len - 1] == ' '; len--)
+        out[len - 1] = '\0';
     return out;
 }
 

@@ -11,13 +11,11 @@ static char *clean(const char *text)
     struct hone_json *json HONE_AUTOJSON = hone_json_new_str(text ? text : "");
     char *out = hone_strdup(hone_json_str(json)); /* the one place that defines the replacement */
     char *to = out;
-    for (const char *from = out; *from; from++) {
-        if (*from == '\r' && from[1] == '\n')
-            continue;
-        bool is_control = (unsigned char)*from < 0x20 || *from == 0x7f;
-        *to++ = is_control && *from != '\n' && *from != '\t' ? ' ' : *from;
-    }
+    for (const char *from = out; *from; from++)
+        if (*from != '\r' || from[1] != '\n')
+            *to++ = *from;
     *to = '\0';
+    hone_utf8_defuse(out, ' ');
     return out;
 }
 

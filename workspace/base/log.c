@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "workspace/base/clock.h"
 #include "workspace/base/json.h"
+#include "workspace/base/utf8.h"
 
 #define LINE_BYTES 2048
 #define UNSET      (-1)
@@ -62,6 +63,9 @@ void hone_log(enum hone_log_level level, const char *fmt, ...)
     for (size_t i = (size_t)head; i < len; i++)
         if (line[i] == '\n' || line[i] == '\r')
             line[i] = ' ';
+    line[len] = '\0';
+    hone_utf8_defuse(line, '?'); /* an argument may be a client's, a log is read on a terminal */
+    len = strlen(line);
     line[len++] = '\n';
     /* One write: lines of several threads and processes do not mix. */
     ssize_t written = write(STDERR_FILENO, line, len);

@@ -1,5 +1,7 @@
 #include "workspace/base/utf8.h"
 
+#include <string.h>
+
 static bool is_tail(unsigned char c)
 {
     return (c & 0xC0) == 0x80;
@@ -49,4 +51,36 @@ size_t hone_utf8_cut(const char *text, size_t max)
     while (n > 0 && max - n < 4 && is_tail((unsigned char)text[n]))
         n--;
     return n;
+}
+
+/* Lines and directions: U+2028 to U+202E, U+2066 to U+2069. */
+static bool is_mischief(const unsigned char *s, size_t n)
+{
+    if (n == 0)
+        return true;
+    if (n == 1)
+        return (s[0] < 0x20 && s[0] != '\n' && s[0] != '\t') || s[0] == 0x7F;
+    if (n == 2)
+        return s[0] == 0xC2 && s[1] < 0xA0;
+    if (n != 3 || s[0] != 0xE2)
+        return false;
+    return (s[1] == 0x80 && s[2] >= 0xA8 && s[2] <= 0xAE) ||
+           (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9);
+}
+
+void hone_utf8_defuse(char *text, char mark)
+{
+    char *to = text;
+    size_t len = strlen(text);
+    for (size_t i = 0; i < len;) {
+        size_t n = hone_utf8_char(text + i, len - i);
+        if (is_mischief((const unsigned char *)text + i, n)) {
+            *to++ = mark;
+        } else {
+            memmove(to, text + i, n);
+            to += n;
+        }
+        i += n > 0 ? n : 1;
+    }
+    *to = '\0';
 }

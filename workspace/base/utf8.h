@@ -11,4 +11,9 @@ size_t hone_utf8_valid_prefix(const char *text, size_t len);
 /* The greatest n <= max at which a character of text (valid up to there) ends: where to cut. */
 size_t hone_utf8_cut(const char *text, size_t max);
 
+/* Makes text safe to show on a terminal and in one log: control characters (C0 except newline and
+ * tab, DEL, C1), marks that change the direction or the line of what follows, and bytes that are
+ * not UTF-8 become `mark`, one for each. In place; the text never grows. */
+void hone_utf8_defuse(char *text, char mark);
+
 #endif

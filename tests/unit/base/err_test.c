@@ -157,6 +157,30 @@ START_TEST(utf8)
 }
 END_TEST
 
+START_TEST(defused_text)
+{
+    static const struct {
+        const char *text, *want;
+    } rows[] = {
+        {"", ""},
+        {"plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80",
+         "plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"},
+        {"two\nlines\tand a tab", "two\nlines\tand a tab"},
+        {"\x1B[2J\x07\r\x7F", "?[2J???"},
+        {"c1 \xC2\x9B"
+         "31m \xC2\xA0",
+         "c1 ?31m \xC2\xA0"},
+        {"\xE2\x80\xAE\xE2\x80\xA8\xE2\x81\xA6\xE2\x80\xA6", "???\xE2\x80\xA6"},
+        {"bad \xFF.\xC3(\xE2\x82", "bad ?.?(?" "?"},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_AUTOFREE char *text = hone_strdup(rows[i].text);
+        hone_utf8_defuse(text, '?');
+        ck_assert_str_eq(text, rows[i].want);
+    }
+}
+END_TEST
+
 UNIT_MAIN("err", fail_sets_everything, errno_is_named, place_is_kept_and_cleared,
           own_message_as_argument, long_messages_are_cut_at_characters, codes_have_names_and_exits,
-          utf8)
+          utf8, defused_text)

@@ -141,6 +141,7 @@ START_TEST(odd_text_is_made_fit)
         {"", "", "version", "hone"},
         {" \t ", "<>", "version", "hone"},
         {"bad \xff byte", ".hone.", "bad \xef\xbf\xbd byte", "hone"},
+        {"\x1b[31m red\xc2\x9b", "a\xe2\x80\xae b", "[31m red", "a b"},
     };
     struct fixture f FIXTURE = make();
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
@@ -463,6 +464,7 @@ struct committer {
     struct hone_history *h;
     int number;
     pthread_t thread;
+    struct hone_err err;
 };
 
 static void *commit_some(void *arg)
@@ -476,10 +478,10 @@ static void *commit_some(void *arg)
         struct hone_version *list = NULL;
         struct hone_version got;
         size_t n = 0;
-        if (hone_history_commit(c->h, &v, id, NULL) < 0 ||
-            hone_history_set_branch(c->h, c->number % 2 ? "odd" : "even", id, NULL) < 0 ||
-            hone_history_read(c->h, id, pool, &got, NULL) < 0 ||
-            hone_history_list(c->h, NULL, 0, 3, pool, &list, &n, NULL) < 0 || n == 0)
+        if (hone_history_commit(c->h, &v, id, &c->err) < 0 ||
+            hone_history_set_branch(c->h, c->number % 2 ? "odd" : "even", id, &c->err) < 0 ||
+            hone_history_read(c->h, id, pool, &got, &c->err) < 0 ||
+            hone_history_list(c->h, NULL, 0, 3, pool, &list, &n, &c->err) < 0 || n == 0)
             return arg;
     }
     return NULL;
@@ -500,7 +502,7 @@ START_TEST(threads_and_handles_write_together)
     for (int i = 0; i < 4; i++) {
         void *failed = NULL;
         pthread_join(all[i].thread, &failed);
-        ck_assert_ptr_null(failed);
+        ck_assert_msg(failed == NULL, "%s", all[i].err.message);
     }
     struct hone_version *list = NULL;
     size_t n = 0;
