@@ -1,6 +1,7 @@
 #include "server/options.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,19 @@ static int set_i64(const struct hone_opt *opt, const char *text, int64_t *ret, s
     return 0;
 }
 
+static int set_f64(const struct hone_opt *opt, const char *text, double *ret, struct hone_err *err)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value))
+        return hone_fail(err, HONE_E_ARG, "'%.40s' is no number", text);
+    if ((opt->max || opt->min) && (value < (double)opt->min || value > (double)opt->max))
+        return hone_fail(err, HONE_E_ARG, "%g is outside %lld to %lld", value, (long long)opt->min,
+                         (long long)opt->max);
+    *ret = value;
+    return 0;
+}
+
 static int set_str(const struct hone_opt *opt, const char *text, const char **ret,
                    struct hone_err *err)
 {
@@ -111,7 +125,6 @@ static void add_str(const char *text, struct hone_strs *list)
 static int set(const struct hone_opt *opt, const char *text, void *ret, struct hone_err *err)
 {
     void *member = (char *)ret + opt->offset;
-    char *end;
     int rc = 0;
     switch (opt->type) {
     case HONE_OPT_BOOL:
@@ -121,9 +134,7 @@ static int set(const struct hone_opt *opt, const char *text, void *ret, struct h
         rc = set_i64(opt, text, member, err);
         break;
     case HONE_OPT_F64:
-        *(double *)member = strtod(text, &end);
-        if (end == text || *end)
-            rc = hone_fail(err, HONE_E_ARG, "'%.40s' is no number", text);
+        rc = set_f64(opt, text, member, err);
         break;
     case HONE_OPT_STR:
         rc = set_str(opt, text, member, err);

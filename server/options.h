@@ -28,7 +28,7 @@ struct hone_opt {
     bool is_positional;
     bool is_required;
     bool is_duration;
-    int64_t min, max;           /* int64_t rows; both 0: any that is >= 0 */
+    int64_t min, max;           /* numbers; both 0: any whole one that is >= 0, any finite one */
     const char *const *choices; /* NULL-terminated */
 };
 

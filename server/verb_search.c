@@ -39,7 +39,7 @@ static const struct hone_opt opts[] = {
              "Name of the search: its branch is search/NAME. Default: the task."),
     HONE_OPT(struct args, seed, "seed", "N", "Seed of the planner's choices.", .fallback = "1"),
     HONE_OPT(struct args, stop_at, "stop-at", "PERCENT",
-             "Stop at this share of what the machine allows; 0: 95."),
+             "Stop at this share of what the machine allows; 0: 95.", .max = 100),
     HONE_OPT_JSON(struct args),
     HONE_OPT(struct args, quiet, "quiet", NULL, "No progress on stderr."),
 };

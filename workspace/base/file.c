@@ -223,7 +223,11 @@ bool hone_is_safe_name(const char *name)
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
     if (name == NULL || name[0] == '\0' || name[0] == '.' || name[0] == '-')
         return false;
-    size_t len = strlen(name);
+    static const char lock[] = ".lock"; /* git keeps this end for itself, and ".." and a last dot */
+    size_t len = strlen(name), n = sizeof(lock) - 1;
+    if (strstr(name, "..") != NULL || name[len - 1] == '.' ||
+        (len >= n && strcmp(name + len - n, lock) == 0))
+        return false;
     return len <= HONE_LIMIT_NAME_BYTES && strspn(name, allowed) == len;
 }
 

@@ -32,8 +32,8 @@ int hone_list_dir(const char *path, struct hone_pool *pool, const char ***ret_na
 int hone_lock_file(const char *path, int64_t wait_deadline_ns, int *ret_fd, struct hone_err *err);
 /* Joins parts with '/'; owned. hone_path_join("a", "b", NULL) */
 char *hone_path_join(const char *first, ...) __attribute__((sentinel));
-/* A name that is safe as one path component: [A-Za-z0-9_.-], not starting with '.' or '-', at most
- * HONE_LIMIT_NAME_BYTES. */
+/* A name that is safe as one path component and as one of a git ref: [A-Za-z0-9_.-], not starting
+ * with '.' or '-', no "..", not ending in '.' or ".lock", at most HONE_LIMIT_NAME_BYTES. */
 bool hone_is_safe_name(const char *name);
 /* Folder of the running executable (from /proc/self/exe); owned; NULL when unknown. */
 char *hone_exe_dir(void);

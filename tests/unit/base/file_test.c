@@ -325,9 +325,9 @@ START_TEST(names_and_paths)
     longest[HONE_LIMIT_NAME_BYTES] = 'a';
     longest[HONE_LIMIT_NAME_BYTES + 1] = '\0';
     ck_assert(!hone_is_safe_name(longest));
-    static const char *const good[] = {"a", "A.b-c_9", "9", "_x", "a..b"};
-    static const char *const bad[] = {"",    ".",   "..",       ".a",   "-a", "a/b",
-                                      "a b", "a\n", "\xC3\xA9", "a\\b", "a:b"};
+    static const char *const good[] = {"a", "A.b-c_9", "9", "_x", "a.b.c", "a.locks", "alock"};
+    static const char *const bad[] = {"",    ".",        "..",   ".a",  "-a",   "a/b", "a b",
+                                      "a\n", "\xC3\xA9", "a\\b", "a:b", "a..b", "a.",  "a.lock"};
     for (size_t i = 0; i < HONE_COUNTOF(good); i++)
         ck_assert_msg(hone_is_safe_name(good[i]), "%s", good[i]);
     for (size_t i = 0; i < HONE_COUNTOF(bad); i++)

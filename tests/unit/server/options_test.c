@@ -20,7 +20,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, n, "count", "N", "A number.", .min = 1, .max = 9, .fallback = "3",
              .env = "HONE_TEST_COUNT"),
     HONE_OPT(struct args, wall_ms, "budget-wall", "TIME", "A time.", .is_duration = true),
-    HONE_OPT(struct args, share, "share", "X", "A share."),
+    HONE_OPT(struct args, share, "share", "X", "A share.", .max = 100),
     HONE_OPT_JSON(struct args),
 };
 
@@ -82,6 +82,10 @@ START_TEST(bad)
         {{"a", "--json=1", NULL}, "no value"},
         {{"a", "-j", NULL}, "two dashes"},
         {{"a", "--share", "x", NULL}, "no number"},
+        {{"a", "--share", "nan", NULL}, "no number"},
+        {{"a", "--share", "1e999", NULL}, "no number"},
+        {{"a", "--share", "101", NULL}, "outside"},
+        {{"a", "--share", "-1", NULL}, "outside"},
     };
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         struct args args;
