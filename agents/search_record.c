@@ -56,9 +56,15 @@ struct replay {
     struct hone_search *s;
     const char *key;
     bool is_ours, has_ended;
-    uint64_t n_records;
-    struct hone_err *err;
+    int map[HONE_TREE_MAX_NODES]; /* number in the records -> index + 1 in the tree; 0: that record
+                                     is lost */
 };
+
+/* A damaged record must not shift the others' parents. */
+static int index_of(const struct replay *p, int64_t number)
+{
+    return number >= 0 && number < HONE_TREE_MAX_NODES ? p->map[number] - 1 : HONE_NO_NODE;
+}
 
 static void restore_measured(const struct hone_json *data, struct hone_features *f)
 {
@@ -90,6 +96,12 @@ static struct hone_node *restore_node(struct replay *p, const struct hone_json *
     n->rewrite = rewrite ? rewrite->name : "tune";
     n->is_swept = !rewrite;
     restore_measured(data, &n->features);
+    int64_t number = hone_json_get_i64(data, "node", HONE_NO_NODE);
+    if (number >= 0 && number < HONE_TREE_MAX_NODES) {
+        p->map[number] = n->index + 1;
+        n->number = (int)number;
+        p->s->tree.next_number = (int)number + 1;
+    }
     return n;
 }
 
@@ -147,8 +159,8 @@ static void restore_result(struct replay *p, const struct hone_json *data)
     struct hone_search *s = p->s;
     enum hone_search_kind kind;
     enum hone_verdict verdict;
-    int parent = (int)hone_json_get_i64(data, "parent", HONE_NO_NODE),
-        node = (int)hone_json_get_i64(data, "node", HONE_NO_NODE);
+    int parent = index_of(p, hone_json_get_i64(data, "parent", HONE_NO_NODE));
+    int node = index_of(p, hone_json_get_i64(data, "node", HONE_NO_NODE));
     if (!parse_kind(hone_json_get_str(data, "kind", ""), &kind))
         return;
     s->elapsed_before_ms = hone_json_get_i64(data, "elapsed_ms", s->elapsed_before_ms);
@@ -219,24 +231,26 @@ int hone_search_open_record(struct hone_search *s, struct hone_err *err)
 {
     char key[HONE_HASH_TEXT_BYTES], random[13];
     make_key(s, key);
-    struct replay p = {.s = s, .key = key};
+    HONE_AUTOFREE struct replay *p = hone_calloc(1, sizeof(*p));
+    p->s = s;
+    p->key = key;
     struct hone_err cause = HONE_ERR_INIT;
-    int r = hone_ledger_scan(ledger_of(s), 0, replay_record, &p, &cause);
+    int r = hone_ledger_scan(ledger_of(s), 0, replay_record, p, &cause);
     if (r == HONE_E_CORRUPT) { /* damaged lines; all others were read, and the search can go on */
         hone_log(HONE_LOG_WARN, "search=%s going on without damaged records error=\"%s\"", s->name,
                  cause.message);
     } else if (r < 0) {
-        *err = cause;
-        return hone_wrap(err, "reading the search's records");
+        return hone_fail(err, (enum hone_code)r, "reading the search's records: %.300s",
+                         cause.message);
     }
-    s->is_resumed = p.is_ours;
-    if (p.is_ours && p.has_ended)
+    s->is_resumed = p->is_ours;
+    if (p->is_ours && p->has_ended)
         start_round(s);
-    if (!p.is_ours) {
+    if (!p->is_ours) {
         hone_random_hex(random, 6);
         s->id = hone_pool_printf(s->pool, "s-%s", random);
     }
-    if (p.is_ours && !p.has_ended)
+    if (p->is_ours && !p->has_ended)
         return 0;
     HONE_AUTOJSON struct hone_json *data = start_data(s, key);
     return hone_ledger_append(ledger_of(s), "search.start", data, NULL, err);
@@ -250,7 +264,7 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
     HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
     hone_json_set_str(data, "search", s->id);
     hone_json_set_i64(data, "step", ++s->n_steps);
-    hone_json_set_i64(data, "parent", node->index);
+    hone_json_set_i64(data, "parent", node->number);
     hone_json_set_str(data, "rewrite", a->rewrite->name);
     hone_json_set_str(data, "strategy", a->strategy->id);
     hone_json_set_str(data, "anchor", a->site.anchor);
@@ -264,6 +278,11 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
     hone_json_set_f64(data, "high", a->high);
     hone_json_set_f64(data, "propensity", propensity);
     return hone_ledger_append(ledger_of(s), "search.step", data, NULL, err);
+}
+
+static int number_of(const struct hone_search *s, int index)
+{
+    return index == HONE_NO_NODE ? HONE_NO_NODE : s->tree.nodes[index]->number;
 }
 
 static struct hone_json *measured_json(const struct hone_features *f)
@@ -282,8 +301,8 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
     hone_json_set_str(data, "search", s->id);
     hone_json_set_i64(data, "step", s->n_steps);
     hone_json_set_str(data, "kind", kind_names[e->kind]);
-    hone_json_set_i64(data, "parent", e->parent);
-    hone_json_set_i64(data, "node", e->node);
+    hone_json_set_i64(data, "parent", number_of(s, e->parent));
+    hone_json_set_i64(data, "node", number_of(s, e->node));
     hone_json_set_i64(data, "elapsed_ms", hone_search_elapsed_ms(s));
     hone_json_set_i64(data, "evaluations", s->n_evaluations);
     if (e->rewrite) {

@@ -23,6 +23,7 @@ struct hone_node *hone_tree_add(struct hone_tree *tree, int parent, const char *
         return NULL;
     struct hone_node *n = hone_pool_alloc(tree->pool, sizeof(*n));
     n->index = tree->n_nodes;
+    n->number = tree->next_number++;
     n->parent = parent;
     n->depth = parent == HONE_NO_NODE ? 0 : tree->nodes[parent]->depth + 1;
     n->source = hone_pool_strdup(tree->pool, source);

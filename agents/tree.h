@@ -24,6 +24,7 @@ struct hone_action { /* a legal step at a node */
 
 struct hone_node {
     int index, parent, depth;
+    int number; /* in the records; the index, unless a record was lost */
     const char *source;
     const char *commit;
     const char *words;               /* of the step that made it */
@@ -54,7 +55,7 @@ struct hone_edge_record { /* every try, also failed ones */
 struct hone_tree {
     struct hone_pool *pool;
     struct hone_node *nodes[HONE_TREE_MAX_NODES];
-    int n_nodes;
+    int n_nodes, next_number;
     int best; /* index, or HONE_NO_NODE */
     struct hone_edge_record *edges;
     size_t n_edges, cap_edges;
