@@ -20,6 +20,7 @@
 
 #define CALL_TIMEOUT_MS   20000
 #define JAIL_MEMORY_BYTES (4ll << 30)
+#define LOCK_WAIT_MS      60000
 
 /* ---- the job ---- */
 
@@ -278,6 +279,7 @@ static int record_version(struct hone_evaluate_work *w, const char **ret_commit,
     if (rc < 0)
         return rc;
     *ret_commit = hone_pool_strdup(w->ctx->pool, commit);
+    hone_evaluate_keep_version(w, commit);
     return hone_record_append_commit(
         hone_workspace_ledger(ws),
         &(struct hone_record_commit){.evaluation = w->id, .commit = commit}, NULL, err);
@@ -306,8 +308,20 @@ static int record_evidence(struct hone_evaluate_work *w, const char *version, st
         &(struct hone_record_commit){.evaluation = w->id, .commit = commit}, NULL, err);
 }
 
+/* Between the question whether a source is a version already and its becoming one: calls with the
+ * same source wait for each other, others nearly never. Without the lock there may be a second
+ * commit of the source, which is better than none. */
+static void lock_version(const struct hone_evaluate_work *w, int *ret_fd)
+{
+    const char *name = hone_pool_printf(w->ctx->pool, "locks/version-%.2s", w->version_key);
+
+    if (hone_mkdirs(workspace_path(w, "locks"), 0700, NULL) == 0)
+        hone_lock_file(workspace_path(w, name), hone_deadline_in_ms(LOCK_WAIT_MS), ret_fd, NULL);
+}
+
 static int record(struct hone_evaluate_work *w, const char **ret_commit, struct hone_err *err)
 {
+    HONE_AUTOCLOSE int lock = -1;
     const char *known;
     int rc = store_blob(w, err);
 
@@ -315,6 +329,7 @@ static int record(struct hone_evaluate_work *w, const char **ret_commit, struct 
         return rc;
     if (!hone_evaluate_is_worth_a_commit(w))
         return append_end(w, NULL, NULL, err);
+    lock_version(w, &lock);
     known = hone_evaluate_known_version(w);
     if (known == NULL)
         return record_version(w, ret_commit, err);

@@ -1,4 +1,5 @@
-/* What is known already: three keys by content, all in the cache, whose loss costs time only.
+/* What is known already: three keys by content, all in the cache, whose loss costs time, and a
+ * second commit of a source that is tried again, no result.
  *
  * The *answer key* covers all that can change an answer (pack, source, options, tier, machine,
  * parent arm): a hit returns the stored report. The *version key* covers pack, source, options and
@@ -192,9 +193,7 @@ void hone_evaluate_keep(const struct hone_evaluate_work *w, const char *commit)
     int rc = 0;
 
     note_baseline(w);
-    if (commit != NULL)
-        rc = hone_cache_put(cache_of(w), "version", w->version_key, commit, strlen(commit), &err);
-    if (rc == 0 && is_worth_keeping(&w->report) &&
+    if (is_worth_keeping(&w->report) &&
         hone_json_parse(w->report_text, strlen(w->report_text), &report, NULL) == 0) {
         hone_json_set_str(json, "evaluation", w->id);
         if (commit != NULL)
@@ -206,6 +205,14 @@ void hone_evaluate_keep(const struct hone_evaluate_work *w, const char *commit)
     }
     if (rc < 0)
         hone_log(HONE_LOG_DEBUG, "evaluation=%s not cached: %s", w->id, err.message);
+}
+
+void hone_evaluate_keep_version(const struct hone_evaluate_work *w, const char *commit)
+{
+    struct hone_err err = HONE_ERR_INIT;
+
+    if (hone_cache_put(cache_of(w), "version", w->version_key, commit, strlen(commit), &err) < 0)
+        hone_log(HONE_LOG_DEBUG, "evaluation=%s version not cached: %s", w->id, err.message);
 }
 
 const char *hone_evaluate_known_version(const struct hone_evaluate_work *w)

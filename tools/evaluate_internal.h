@@ -37,9 +37,10 @@ bool hone_evaluate_is_timed(const struct hone_evaluate_work *w);
 /* evaluate_cache.c: what is known already. */
 void hone_evaluate_make_keys(struct hone_evaluate_work *w);
 bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evaluation *ret);
-/* Stores the answer and, when there is one, the version. Never fails: the answer stands without the
- * cache. */
+/* Stores the answer; never fails: the answer stands without the cache. */
 void hone_evaluate_keep(const struct hone_evaluate_work *w, const char *commit);
+/* Stores that the source is a version now; never fails either. */
+void hone_evaluate_keep_version(const struct hone_evaluate_work *w, const char *commit);
 /* The commit that holds this source already; NULL: none. */
 const char *hone_evaluate_known_version(const struct hone_evaluate_work *w);
 bool hone_evaluate_is_baseline_good(const struct hone_evaluate_work *w);

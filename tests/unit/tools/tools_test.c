@@ -71,6 +71,49 @@ static const char *trailer(struct bench *b, const char *commit, const char *key)
     return value != NULL ? value : "";
 }
 
+struct caller {
+    struct bench *b;
+    char commit[HONE_COMMIT_BYTES];
+};
+
+static void *call_of_its_own(void *arg)
+{
+    struct caller *caller = arg;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_tool_ctx ctx = {.app = &caller->b->app, .pool = pool, .caller = "test"};
+    HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
+    HONE_AUTOJSON struct hone_json *result = NULL;
+    bool is_error = true;
+
+    hone_json_set_str(json, "task", "sum");
+    hone_json_set_str(json, "source", "TWICE");
+    if (hone_registry_call(&ctx, "kernel_evaluate", json, &result, &is_error, NULL) == 0)
+        snprintf(caller->commit, sizeof(caller->commit), "%s",
+                 hone_json_get_str(result, "commit", ""));
+    return NULL;
+}
+
+START_TEST(one_source_at_once_is_one_version)
+{
+    enum { CALLERS = 4 };
+    struct bench b;
+    struct caller callers[CALLERS];
+    pthread_t threads[CALLERS];
+
+    bench_open(&b, "{\"match\":\"TWICE\",\"delay_ms\":150}\n");
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = (struct caller){.b = &b};
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, call_of_its_own, &callers[i]), 0);
+    }
+    for (int i = 0; i < CALLERS; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < CALLERS; i++)
+        ck_assert_str_eq(callers[i].commit, callers[0].commit);
+    ck_assert_uint_eq(strlen(callers[0].commit), HONE_COMMIT_BYTES - 1);
+    bench_close(&b);
+}
+END_TEST
+
 START_TEST(versions_and_evidence)
 {
     struct bench b;
@@ -742,8 +785,8 @@ START_TEST(every_tool_is_exercised)
 }
 END_TEST
 
-UNIT_MAIN("tools", verdicts, versions_and_evidence, parent_is_timed, records_are_kept,
-          lost_commits_come_back, compile_verify_profile_run, tuning, diffing, showing, refusals,
-          source_limit, hostile_text, budgets, compact_report, cancelling, unknown_tool,
-          registry_holds_tools_to_their_schema, waiting, cutting, line_diffs,
-          every_tool_is_exercised)
+UNIT_MAIN("tools", verdicts, one_source_at_once_is_one_version, versions_and_evidence,
+          parent_is_timed, records_are_kept, lost_commits_come_back, compile_verify_profile_run,
+          tuning, diffing, showing, refusals, source_limit, hostile_text, budgets, compact_report,
+          cancelling, unknown_tool, registry_holds_tools_to_their_schema, waiting, cutting,
+          line_diffs, every_tool_is_exercised)
