@@ -17,6 +17,7 @@
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/process.h"
+#include "workspace/base/utf8.h"
 
 struct args {
     const char *workspace, *runner;
@@ -56,6 +57,8 @@ static void tell(struct exam *exam, enum level level, const char *what, const ch
     hone_json_set_str(line, "text", text.data);
     hone_json_push(exam->lines, line);
     if (!exam->args->json) {
+        if (text.data)
+            hone_utf8_defuse(text.data, '?');
         printf("%-5s %-10s %s\n", level_words[level], what, text.data ? text.data : "");
         fflush(stdout);
     }

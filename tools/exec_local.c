@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/plain.h"
 #include "workspace/base/clock.h"
@@ -149,10 +151,12 @@ static int local_probe(void *cookie, struct hone_json **ret, struct hone_err *er
 
     if (rc < 0)
         return rc;
-    if (result.timed_out || result.signal != 0 || result.exit_status != 0)
+    if (result.timed_out || result.signal != 0 || result.exit_status != 0) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         return hone_fail(err, HONE_E_TARGET,
-                         "hone-runner --probe failed (status %d, signal %d): %.200s",
-                         result.exit_status, result.signal, result.err != NULL ? result.err : "");
+                         "hone-runner --probe failed (status %d, signal %d): %s",
+                         result.exit_status, result.signal, hone_plain_line(pool, result.err, 200));
+    }
     rc = hone_json_parse(result.out, result.out_len, ret, err);
     return rc < 0 ? hone_wrap(err, "hone-runner --probe") : 0;
 }
@@ -181,14 +185,21 @@ static char *find_runner(void)
 
 int hone_exec_local_new(const char *runner_path, struct hone_executor **ret, struct hone_err *err)
 {
-    HONE_AUTOFREE char *path = runner_path != NULL ? hone_strdup(runner_path) : find_runner();
+    HONE_AUTOFREE char *found = runner_path != NULL ? NULL : find_runner();
+    const char *name = runner_path != NULL ? runner_path : found;
+    /* absolute: it runs in the folder of its call */
+    HONE_AUTOFREE char *path = name != NULL ? realpath(name, NULL) : NULL;
     struct hone_executor *executor;
     struct local *local;
+    struct stat st;
 
-    if (path == NULL || !hone_file_exists(path))
+    if (path == NULL)
         return hone_fail(err, HONE_E_NOT_FOUND,
                          "hone-runner is not at '%s'; it belongs beside the hone binary",
-                         path != NULL ? path : "(beside hone)");
+                         name != NULL ? name : "(beside hone)");
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || access(path, X_OK) < 0)
+        return hone_fail(err, HONE_E_ARG, "'%s' is no program that can be run as hone-runner",
+                         path);
     local = hone_calloc(1, sizeof(*local));
     local->runner_path = HONE_STEAL(path);
     executor = hone_calloc(1, sizeof(*executor));

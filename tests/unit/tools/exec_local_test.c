@@ -184,4 +184,29 @@ START_TEST(missing_runner)
 }
 END_TEST
 
-UNIT_MAIN("exec_local", runners, progress_lines, cancel_kills, missing_runner)
+START_TEST(odd_runner_paths)
+{
+    struct bench b;
+    struct hone_report report;
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_executor *executor = NULL;
+
+    bench_open(&b, SAYS("{\"format\":1,\"id\":\"call1\",\"reason\":\"built\"}"));
+    hone_executor_free(b.executor);
+    b.executor = NULL;
+    ck_assert_int_eq(hone_exec_local_new(b.dir, &executor, &err), HONE_E_ARG);
+    ck_assert_int_eq(hone_exec_local_new("/etc/passwd", &executor, &err), HONE_E_ARG);
+    ck_assert_ptr_nonnull(strstr(err.message, "no program"));
+    ck_assert_int_eq(chdir(b.dir), 0);
+    HONE_AUTOFREE char *call_dir = hone_path_join(b.dir, "call", NULL);
+    ck_assert_int_eq(hone_mkdirs(call_dir, 0700, &err), 0);
+    ck_assert_msg(hone_exec_local_new("./runner", &b.executor, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(b.executor->run(b.executor->cookie, call_dir, &job, NULL, NULL, NULL, b.pool,
+                                     &report, &err),
+                     0);
+    ck_assert_str_eq(report.reason, "built"); /* it runs in the call's folder all the same */
+    bench_close(&b);
+}
+END_TEST
+
+UNIT_MAIN("exec_local", runners, progress_lines, cancel_kills, missing_runner, odd_runner_paths)
