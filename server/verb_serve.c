@@ -54,6 +54,7 @@ static int write_serve_json(const char *path, const char *url, struct hone_err *
     return hone_file_write(path, text, strlen(text), 0600, false, err);
 }
 
+/* path NULL: another server is the one that `--url auto` finds. */
 static int announce(const struct args *args, const struct hone_ws_spec *spec, const char *path,
                     int port, struct hone_err *err)
 {
@@ -61,9 +62,13 @@ static int announce(const struct args *args, const struct hone_ws_spec *spec, co
     HONE_AUTOFREE char *url =
         hone_sprintf("ws://%s%s%s:%d/mcp%s%s", is_v6 ? "[" : "", spec->host, is_v6 ? "]" : "", port,
                      spec->token ? "?token=" : "", spec->token ? spec->token : "");
-    int rc = write_serve_json(path, url, err);
+    int rc = path ? write_serve_json(path, url, err) : 0;
     if (rc < 0)
         return hone_wrap(err, "%s", path);
+    if (!path)
+        hone_say(
+            "note: another server serves this workspace too; `--url auto` goes on finding that "
+            "one");
     if (!spec->token)
         hone_say("warning: --auth none: every user and program of this machine may compile and run "
                  "code through this server");
@@ -82,18 +87,24 @@ static int serve(const struct args *args, struct hone_runtime *runtime, struct h
 {
     const struct hone_workspace *ws_dir = hone_runtime_app(runtime)->ws;
     HONE_AUTOFREE char *path = hone_workspace_path(ws_dir, "serve.json");
+    HONE_AUTOFREE char *lock_path = hone_workspace_path(ws_dir, "serve.lock");
+    HONE_AUTOCLOSE int lock = -1;
     struct server server = {.ws = NULL};
-    int rc = hone_ws_new(spec, &server.ws, err);
+    int rc = hone_lock_file(lock_path, 0, &lock, err);
+    bool is_first = rc == 0;
+    if (rc == 0 || rc == HONE_E_BUSY)
+        rc = hone_ws_new(spec, &server.ws, err);
     if (rc < 0)
         return rc;
     struct hone_stop *stop = NULL;
     rc = hone_stop_watch(on_stop, &server, &stop, err);
     if (rc == 0)
-        rc = announce(args, spec, path, hone_ws_port(server.ws), err);
+        rc = announce(args, spec, is_first ? path : NULL, hone_ws_port(server.ws), err);
     if (rc == 0) {
         hone_ws_run(server.ws);
         hone_say("stopping");
-        unlink(path);
+        if (is_first)
+            unlink(path);
     }
     hone_stop_free(stop); /* first: a second signal must not find the server gone */
     hone_ws_free(server.ws);

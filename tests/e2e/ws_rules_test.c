@@ -586,6 +586,14 @@ START_TEST(token_file_is_private)
     ck_assert_int_eq((int)(st.st_mode & 0777), 0600);
     char token[80];
     strcpy(token, served.token);
+    struct served second = served; /* serves beside the first, which --url auto goes on finding */
+    served_start(&second, NULL);
+    ck_assert_int_eq(served_stop(&second, SIGTERM), 0);
+    const char *const call[] = {"call", "task_show",   "{\"name\":\"sum\"}", "--url",
+                                "auto", "--workspace", served.dir,           NULL};
+    ck_assert_int_eq(hone_program_run(call, NULL, &out, &err), 0);
+    free(out);
+    free(err);
     ck_assert_int_eq(served_stop(&served, SIGINT), 0);
     ck_assert_int_ne(stat(path, &st), 0); /* gone with the server */
 

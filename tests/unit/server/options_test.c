@@ -24,14 +24,17 @@ static const struct hone_opt opts[] = {
     HONE_OPT_JSON(struct args),
 };
 
+/* Strings of ret are borrowed from words. */
 static int parse(const char *const *words, struct args *ret, struct hone_err *err)
 {
-    char *argv[16];
+    union {
+        const char *borrowed[16];
+        char *plain[16];
+    } argv;
     int n = 0;
     for (; words[n]; n++)
-        argv[n] = hone_strdup(words[n]);
-    int rc = hone_opts_parse(n, argv, opts, HONE_COUNTOF(opts), ret, sizeof(*ret), err);
-    return rc; /* argv stays: strings are borrowed from it */
+        argv.borrowed[n] = words[n];
+    return hone_opts_parse(n, argv.plain, opts, HONE_COUNTOF(opts), ret, sizeof(*ret), err);
 }
 
 START_TEST(good)
