@@ -437,8 +437,10 @@ static int scan_line(struct scan *scan, const char *line, size_t len, struct hon
     struct hone_json *data HONE_AUTOJSON = NULL;
     scan->line++;
     uint64_t n = hone_ledger_line_number(line, len);
-    if (n > 0 && n < scan->first) /* not asked for: passed by without a look at its checksum */
+    if (n > 0 && n < scan->first) { /* not asked for: passed by without a look at its checksum */
+        scan->n_damaged = 0;        /* nor were the lines before it */
         return 0;
+    }
     if (!hone_ledger_line_parse(line, len, &parsed)) {
         note_damage(scan);
         return 0;

@@ -3,9 +3,11 @@
 #include "workspace/workspace_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -151,6 +153,11 @@ int hone_workspace_init(const char *dir, const char *data_dir, bool allow_nested
     char *path HONE_AUTOFREE = realpath(dir, NULL);
     if (!path)
         return hone_fail_errno(err, errno, "cannot use '%s'", dir);
+    int lock HONE_AUTOCLOSE = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock < 0)
+        return hone_fail_errno(err, errno, "cannot use '%s'", dir);
+    if (flock(lock, LOCK_EX | LOCK_NB) < 0) /* its half-made files are not there to be removed */
+        return hone_fail(err, HONE_E_BUSY, "another `hone init` is at work in '%s'", dir);
     char *marker HONE_AUTOFREE = hone_path_join(path, ".hone", "incomplete", NULL);
     if (hone_file_exists(marker)) /* an init that was killed: all of it is ours */
         remove_made(path);
@@ -175,8 +182,10 @@ static int check_format(const char *dir, struct hone_err *err)
     int rc = hone_file_read(path, HONE_JSON_BYTES, &text, &len, err);
     if (rc == HONE_E_NOT_FOUND)
         return hone_fail(err, rc, "'%s' is no workspace; make one with `hone init %s`", dir, dir);
-    if (rc == 0)
-        rc = hone_json_parse(text, len, &json, err);
+    struct hone_err cause = HONE_ERR_INIT;
+    if (rc == HONE_E_LIMIT || (rc == 0 && hone_json_parse(text, len, &json, &cause) < 0))
+        return hone_fail(err, HONE_E_CORRUPT, "%s is damaged; it should say {\"format\": %d}", path,
+                         HONE_WORKSPACE_FORMAT);
     if (rc < 0)
         return hone_wrap(err, "%s", path);
     if (hone_file_exists(marker))
@@ -223,8 +232,9 @@ static int open_with(const char *dir, int (*recover)(struct hone_workspace *, st
     rc = hone_mkdirs(hone_dir, 0700, err);
     if (rc == 0)
         rc = hone_lock_file(lock_path, hone_deadline_in_ms(OPEN_WAIT_MS), &lock, err);
-    if (rc == 0)
-        rc = recover(ws, err);
+    if (rc < 0)
+        return hone_wrap(err, "a workspace must be writable, for reading too");
+    rc = recover(ws, err);
     if (rc == 0)
         rc = hone_cache_open(ws->dir, CACHE_BYTES, &ws->cache, err);
     if (rc == 0)
@@ -298,6 +308,9 @@ int hone_workspace_task_names(struct hone_workspace *ws, struct hone_pool *pool,
     size_t n = 0;
     size_t n_packs = 0;
     int rc = hone_list_dir(tasks, pool, &names, &n, err);
+    if (rc == HONE_E_NOT_FOUND && !hone_file_exists(ws->dir))
+        return hone_fail(err, rc, "the workspace '%s' is gone; put it back or use another one",
+                         ws->dir);
     if (rc < 0 && rc != HONE_E_NOT_FOUND)
         return rc;
     for (size_t i = 0; i < n; i++) {

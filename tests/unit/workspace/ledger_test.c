@@ -162,6 +162,11 @@ START_TEST(damaged_last_line_keeps_its_number)
     struct seen seen = {.n = 0};
     FAILS(HONE_E_CORRUPT, "line 2", hone_ledger_scan(ledger, 1, see, &seen, err));
     ck_assert_uint_eq(seen.n, 2);
+    FAILS(HONE_E_CORRUPT, "line 2", hone_ledger_scan(ledger, 3, see, &seen, err));
+    ck_assert_uint_eq(add(ledger, 4), 4);
+    seen = (struct seen){.n = 0};
+    OK(hone_ledger_scan(ledger, 4, see, &seen, err)); /* what lies before is not told again */
+    ck_assert_uint_eq(seen.n, 1);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <time.h>
 
 struct fixture {
@@ -129,6 +130,35 @@ START_TEST(init_refuses_bad_places)
 }
 END_TEST
 
+START_TEST(two_inits_do_not_undo_each_other)
+{
+    struct fixture f FIXTURE = make();
+    char *dir HONE_AUTOFREE = hone_path_join(f.outer, "both", NULL);
+    char *inner HONE_AUTOFREE = hone_path_join(dir, ".hone", NULL);
+    OK(hone_mkdirs(inner, 0755, err));
+    int other HONE_AUTOCLOSE = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(flock(other, LOCK_EX | LOCK_NB), 0); /* as the first one holds it */
+    put(dir, ".hone/incomplete", "");
+    put(dir, "hone.json", "half");
+    FAILS(HONE_E_BUSY, "another `hone init`", hone_workspace_init(dir, NULL, true, err));
+    char *path HONE_AUTOFREE = hone_path_join(dir, "hone.json", NULL);
+    ck_assert(hone_file_exists(path));
+    flock(other, LOCK_UN);
+    OK(hone_workspace_init(dir, NULL, true, err));
+}
+END_TEST
+
+START_TEST(moved_workspace_is_named)
+{
+    struct fixture f FIXTURE = make();
+    char *away HONE_AUTOFREE = hone_path_join(f.outer, "away", NULL);
+    struct hone_task *task = NULL;
+    ck_assert_int_eq(rename(f.dir, away), 0);
+    FAILS(HONE_E_NOT_FOUND, "is gone", hone_workspace_task(f.ws, "sum", &task, err));
+    ck_assert_int_eq(rename(away, f.dir), 0);
+}
+END_TEST
+
 START_TEST(killed_init_is_begun_again)
 {
     struct fixture f FIXTURE = make();
@@ -152,7 +182,16 @@ START_TEST(open_names_what_is_wrong)
     put(f.dir, "hone.json", "{}\n");
     FAILS(HONE_E_CORRUPT, "names no format", hone_workspace_open(f.dir, &ws, err));
     put(f.dir, "hone.json", "{");
-    FAILS(HONE_E_ARG, "hone.json", hone_workspace_open(f.dir, &ws, err));
+    FAILS(HONE_E_CORRUPT, "it should say {\"format\": 1}", hone_workspace_open(f.dir, &ws, err));
+    char *big HONE_AUTOFREE = hone_calloc(1, 100001);
+    memset(big, ' ', 100000);
+    put(f.dir, "hone.json", big);
+    FAILS(HONE_E_CORRUPT, "it should say", hone_workspace_open(f.dir, &ws, err));
+    put(f.dir, "hone.json", "{\"format\": 1}\n");
+    char *lock HONE_AUTOFREE = hone_path_join(f.dir, ".hone", "open.lock", NULL);
+    unlink(lock);
+    OK(hone_mkdirs(lock, 0700, err));
+    FAILS(HONE_E_IO, "must be writable", hone_workspace_open(f.dir, &ws, err));
 }
 END_TEST
 
@@ -384,8 +423,9 @@ START_TEST(data_dir_follows_the_environment)
 END_TEST
 
 UNIT_MAIN("workspace", fresh_workspace_is_clean, init_refuses_bad_places,
-          killed_init_is_begun_again, open_names_what_is_wrong,
-          acknowledged_versions_are_committed_at_open, checkpoint_is_kept_and_replays_nothing_twice,
-          repository_is_rebuilt_with_the_same_ids, rebuild_by_hand,
-          damaged_ledger_line_stops_nothing, calls_are_pruned, tasks_are_listed, many_open_at_once,
-          records_refuse_what_a_replay_could_not_use, data_dir_follows_the_environment)
+          two_inits_do_not_undo_each_other, moved_workspace_is_named, killed_init_is_begun_again,
+          open_names_what_is_wrong, acknowledged_versions_are_committed_at_open,
+          checkpoint_is_kept_and_replays_nothing_twice, repository_is_rebuilt_with_the_same_ids,
+          rebuild_by_hand, damaged_ledger_line_stops_nothing, calls_are_pruned, tasks_are_listed,
+          many_open_at_once, records_refuse_what_a_replay_could_not_use,
+          data_dir_follows_the_environment)
