@@ -1,6 +1,7 @@
 #!/bin/sh
-# Twelve bad candidates get the right verdict inside their deadline; each one's clean twin (the same file with CHEAT 0) passes; the
-# server that judged them all stays up. The wanted verdict stands in the candidate's own head.
+# Bad candidates get the right verdict inside their deadline; each one's clean twin (the same file with CHEAT 0) passes; the
+# server that judged them all stays up. Task and wanted verdict stand in the
+# candidate's own head.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh
@@ -11,17 +12,18 @@ for _ in $(seq 100); do grep -q 'ws://' "$ROOT/serve.log" && break; sleep 0.1; d
 url=$(grep -o 'ws://[^ ]*' "$ROOT/serve.log" | head -n 1)
 
 judge() { # judge FILE: "verdict/reason" and the milliseconds it took
-    printf '{"task":"softmax","tier":"decide","budget_ms":1500,"call_timeout_ms":2000,"workloads":["%s"],"source":%s}' \
-        "$workload" "$(json_text "$1")" >"$ROOT/args.json"
+    printf '{"task":"%s","tier":"decide","budget_ms":1500,"call_timeout_ms":2000,"workloads":["%s"],"source":%s}' \
+        "$task" "$workload" "$(json_text "$1")" >"$ROOT/args.json"
     before=$(date +%s%N)
     "$HONE" call --url "$url" kernel_evaluate "@$ROOT/args.json" >"$ROOT/answer" 2>"$ROOT/stderr"
     took=$((($(date +%s%N) - before) / 1000000))
     answer=$(json_get verdict <"$ROOT/answer")/$(json_get reason <"$ROOT/answer")
 }
-workload=$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' "$WS/tasks/softmax/workloads.jsonl" | head -n 1)
 
-for file in tests/adversaries/*.c; do
+for file in ${ADVERSARIES:-tests/adversaries/*.c}; do
     name=$(basename "$file" .c)
+    task=$(sed -n 's/.*task: \([a-z0-9_]*\).*/\1/p' "$file" | head -n 1)
+    workload=$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' "$WS/tasks/$task/workloads.jsonl" | head -n 1)
     want=$(sed -n 's/.*want: //p' "$file" | head -n 1)
     judge "$file"
     bad=1

@@ -75,7 +75,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     /* init of a pid namespace does not die of these by itself */
     if (number == SIGABRT || number == SIGXFSZ || number == SIGXCPU)
         _exit(128 + number);
-    signal(number, SIG_DFL); /* returning faults again and ends the process for real */
+    /* The handler has been reset: returning faults again and ends the process for real. */
 }
 
 static void install_handlers(void)
@@ -83,7 +83,8 @@ static void install_handlers(void)
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXFSZ, SIGXCPU};
     stack_t stack = {.ss_sp = hone_malloc(ALT_STACK), .ss_size = ALT_STACK};
     sigaltstack(&stack, NULL);
-    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < HONE_COUNTOF(signals); i++)
         sigaction(signals[i], &action, NULL);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "workspace/base/clock.h"
@@ -169,40 +170,90 @@ static bool has_forged(struct hone_arena *arena)
     return true;
 }
 
-int hone_arena_command(struct hone_arena *arena, enum hone_control_command command,
-                       int64_t deadline_ns, struct hone_call_time *ret, struct hone_err *err)
+/* arena->is_alive says whether it still was there to be stopped. */
+static int freeze(struct hone_arena *arena, struct hone_err *err)
+{
+    struct hone_err freeze_err = HONE_ERR_INIT;
+    if (hone_jail_freeze(arena->jail, &freeze_err) == 0)
+        return 0;
+    struct hone_jail_exit how;
+    if (hone_jail_has_exited(arena->jail, &how))
+        return explain_end(arena, err);
+    return hone_fail(err, freeze_err.code, "freezing an arena: %s", freeze_err.message);
+}
+
+/* Stops a call in the middle, lets the judge look, and goes on. Nothing happens when it has ended
+ * by then. */
+static int look_midway(struct hone_arena *arena, struct hone_look *look, int64_t cpu_before,
+                       struct hone_err *err)
+{
+    struct timespec at = {.tv_sec = look->after_ns / HONE_NS_PER_S,
+                          .tv_nsec = look->after_ns % HONE_NS_PER_S};
+    struct pollfd p = {.fd = arena->socket, .events = POLLIN};
+    int n = ppoll(&p, 1, &at, NULL);
+    if (n != 0)
+        return 0;
+    int code = freeze(arena, err);
+    if (code < 0 || !arena->is_alive)
+        return code;
+    look->was_early = poll(&p, 1, 0) == 0;
+    look->cpu_ns = hone_jail_cpu_ns(arena->jail) - cpu_before;
+    if (look->was_early)
+        look->fn(look->arg);
+    return hone_jail_thaw(arena->jail, err);
+}
+
+static int hand_over(struct hone_arena *arena, enum hone_control_command command,
+                     int64_t deadline_ns, struct hone_look *look, struct hone_call_time *ret,
+                     struct hone_err *err)
 {
     HONE_BUG_ON(!arena->is_alive);
     if (has_forged(arena))
         return 0;
     hone_arena_control(arena)->command = (int32_t)command;
+    int64_t cpu = hone_jail_cpu_ns(arena->jail);
+    /* The clock runs whenever the arena can: threads of the kernel wake with the thaw and work
+     * until the freeze, whatever "go" and "done" say. */
+    int64_t start = hone_now_ns();
     if (hone_jail_thaw(arena->jail, err) < 0)
         return hone_wrap(err, "thawing an arena");
-    int64_t cpu = hone_jail_cpu_ns(arena->jail);
     char byte = 'g';
-    int64_t start = hone_now_ns();
     if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
         return explain_end(arena, err);
-    int code = wait_answer(arena, deadline_ns, &byte, err);
+    int code = look != NULL ? look_midway(arena, look, cpu, err) : 0;
+    if (code == 0 && arena->is_alive)
+        code = wait_answer(arena, deadline_ns, &byte, err);
+    if (code == 0 && arena->is_alive)
+        code = freeze(arena, err);
     int64_t wall = hone_now_ns() - start;
-    if (code < 0 || !arena->is_alive)
+    if (code < 0 || !arena->is_alive || has_forged(arena))
         return code;
-    struct hone_err freeze_err = HONE_ERR_INIT;
-    if (hone_jail_freeze(arena->jail, &freeze_err) < 0) {
-        struct hone_jail_exit how;
-        if (hone_jail_has_exited(arena->jail, &how))
-            return explain_end(arena, err);
-        return hone_fail(err, freeze_err.code, "freezing an arena: %s", freeze_err.message);
-    }
-    if (has_forged(arena))
-        return 0;
     if (ret != NULL)
         *ret =
             (struct hone_call_time){.wall_ns = wall, .cpu_ns = hone_jail_cpu_ns(arena->jail) - cpu};
+    if (byte != 'd' && command == HONE_CONTROL_CALL) {
+        give_up(arena);
+        hone_end_set(&arena->end, HONE_REASON_TAMPERING,
+                     "the kernel answered the judge in the arena's name");
+        return 0;
+    }
+    if (byte != 'd' && arena->has_called) {
+        give_up(arena);
+        hone_end_set(&arena->end, HONE_REASON_OOM,
+                     "the kernel left too little memory, or limits too low, for the next buffers");
+        return 0;
+    }
+    arena->has_called = arena->has_called || command == HONE_CONTROL_CALL;
     if (byte != 'd')
         return hone_fail(err, HONE_E_TARGET, "helper: %.*s", HONE_CONTROL_MESSAGE - 1,
                          hone_arena_control(arena)->message);
     return 0;
+}
+
+int hone_arena_command(struct hone_arena *arena, enum hone_control_command command,
+                       int64_t deadline_ns, struct hone_call_time *ret, struct hone_err *err)
+{
+    return hand_over(arena, command, deadline_ns, NULL, ret, err);
 }
 
 static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *arena,
@@ -333,6 +384,6 @@ int hone_arena_call(struct hone_arena *arena, const struct hone_calls *calls,
     control->n_rotate = calls->n_rotate;
     control->n_calls = calls->n_calls;
     control->perturb = calls->perturb;
-    return hone_arena_command(arena, HONE_CONTROL_CALL, hone_now_ns() + calls->timeout_ns, ret,
-                              err);
+    return hand_over(arena, HONE_CONTROL_CALL, hone_now_ns() + calls->timeout_ns, calls->look, ret,
+                     err);
 }

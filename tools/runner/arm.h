@@ -44,6 +44,7 @@ struct hone_arena {
     struct hone_shared control, own;
     struct hone_shared printed; /* stdout of the kernel; base NULL when not wanted */
     bool is_alive;
+    bool has_called; /* foreign code has run: what the helper cannot do now may be its doing */
     int64_t job_deadline_ns;
     struct hone_end end;
     const struct hone_task *task;
@@ -61,8 +62,8 @@ struct hone_control *hone_arena_control(struct hone_arena *arena);
 /* Sends the command that stands in the control page and waits for the answer: thaw, go, done,
  * freeze. */
 struct hone_call_time {
-    int64_t wall_ns; /* from just before "go" to "done" received */
-    int64_t cpu_ns;  /* of all its threads, between thaw and freeze */
+    int64_t wall_ns; /* from just before the thaw until everything stands still again */
+    int64_t cpu_ns;  /* of all its threads, in the same span */
 };
 int hone_arena_command(struct hone_arena *arena, enum hone_control_command command,
                        int64_t deadline_ns, struct hone_call_time *ret, struct hone_err *err);
@@ -71,10 +72,18 @@ int hone_arena_command(struct hone_arena *arena, enum hone_control_command comma
 int hone_arena_map(struct hone_arena *arena, const struct hone_layout *layout,
                    const struct hone_workload *workload, const double *scalars,
                    struct hone_err *err);
+struct hone_look { /* a look at the outputs while calls are under way, the arena frozen meanwhile */
+    int64_t after_ns;
+    void (*fn)(void *arg);
+    void *arg;
+    bool was_early; /* filled: fn was called; else the calls had ended */
+    int64_t cpu_ns; /* filled: CPU time until then */
+};
 struct hone_calls {
     int64_t first_set, n_rotate, n_calls;
     int perturb;
     int64_t timeout_ns;
+    struct hone_look *look; /* NULL: none */
 };
 int hone_arena_call(struct hone_arena *arena, const struct hone_calls *calls,
                     struct hone_call_time *ret, struct hone_err *err);

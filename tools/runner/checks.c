@@ -370,6 +370,45 @@ static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slo
     return 0;
 }
 
+/* What stands for the oracle's scale: the size of the whole output, as for iterated tasks (task.h).
+ */
+static double root_mean_square(enum hone_dtype dtype, const void *values, int64_t n)
+{
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double v = hone_element_get(dtype, values, i);
+        squares += isfinite(v) ? v * v : 0;
+    }
+    return sqrt(squares / (double)hone_max_i64(n, 1));
+}
+
+int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
+                            struct hone_slot *baseline, int64_t set, struct hone_end *ret,
+                            struct hone_err *err)
+{
+    struct hone_compare compare;
+    hone_compare_init(&compare, judge->task, judge->frame.workload);
+    set_outputs(judge, slot, set, &compare);
+    struct hone_end end = HONE_END_INIT;
+    int code = hone_judge_ready(judge, baseline, &end, err);
+    if (code < 0 || !hone_end_is_good(&end))
+        return code;
+    hone_judge_poison(judge, baseline, set, HONE_POISON_NAN);
+    struct hone_calls calls = {
+        .first_set = set, .n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
+    code = hone_arena_call(baseline->arena, &calls, NULL, err);
+    if (code < 0 || !baseline->arena->is_alive)
+        return code;
+    for (size_t o = 0; o < judge->task->n_outputs; o++) {
+        const void *reference = hone_judge_output(judge, baseline, set, o);
+        compare.stats[o].max_scale =
+            root_mean_square(judge->task->outputs[o].dtype, reference, compare.n_elements[o]);
+        hone_compare_arrays(&compare, o, reference);
+    }
+    hone_compare_end(&compare, ret);
+    return 0;
+}
+
 static size_t index_of_normal(const enum hone_distribution *dists, size_t n)
 {
     for (size_t d = 0; d < n; d++) {

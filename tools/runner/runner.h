@@ -125,6 +125,10 @@ int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t
 /* A few random items of one set. */
 int hone_judge_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                           int64_t n_items, struct hone_end *ret, struct hone_err *err);
+/* One set of one arm, every element, against what the baseline makes of the same inputs. */
+int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
+                            struct hone_slot *baseline, int64_t set, struct hone_end *ret,
+                            struct hone_err *err);
 struct hone_check_plan {
     const char *name; /* "smoke", "verify" */
     const struct hone_workload *workload;

@@ -8,40 +8,49 @@
  *
  * N is chosen so that a block lasts long enough for the clock and for the hand-over (some tens of
  * microseconds) not to matter. If the sets that memory allows do not fill it, the block is made of
- * several hand-overs with new content each; only when one of these would be shorter than SUB_NS are
- * sets visited again (at most MAX_PASSES times). Declared-cold tasks never visit a set twice and
- * have the caches flushed before each hand-over; declared-warm ones keep the sets inside half of
- * the last-level cache.
+ * several hand-overs (at most MAX_SUBS) with new content each: a set visited twice would hold its
+ * answer already. The content is drawn for one hand-over of one arm and written just before it,
+ * after the warm-up call: what can be read before the clock runs can be computed before it runs.
+ * Declared-cold tasks have the caches flushed before each hand-over; declared-warm ones keep the
+ * sets inside half of the last-level cache.
  *
  * After each block, with the arm frozen, outputs are looked at: unwritten elements in every set,
- * and random items of random sets against the oracle. What is timed is what was verified. */
+ * and random items of random sets against the oracle (random sets against the baseline's answer
+ * where the oracle is dear). Now and then a further block of the candidate is stopped midway
+ * (audit.c). What is timed is what was verified. */
 #include "tools/runner/runner.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/runner/audit.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 
-#define SUB_NS     (1 * HONE_NS_PER_MS)
-#define MAX_PASSES 4
-#define MAX_SUBS   8
+#define MAX_SUBS   16
 #define COLD_BYTES (128ll << 20)
 #define FLUSH_MAX  (256ll << 20)
 #define WARM_UP_NS (2 * HONE_NS_PER_MS) /* slower kernels get no warm-up call per block */
 #define SPOT_ITEMS 64
 #define SPOT_SETS  8
+#define LIKE_SETS  4
 #define STEPS_NS                                                                                   \
     (30 * HONE_NS_PER_MS) /* iterated tasks: dearer references are asked once in a while */
-#define MAX_ROUNDS 512
-#define DISTURBED  1.25
-#define MIN_QUIET  6
+#define MAX_ROUNDS   512
+#define DISTURBED    1.25
+#define MIN_QUIET    6
+#define AUDIT_EVERY  4 /* rounds, on average */
+#define AUDIT_LEAST  4 /* at the end there were as many that saw a block half done */
+#define AUDIT_TRIES  12
+#define AUDIT_SOONER 0.7
+#define AUDIT_FROM   0.3
+#define AUDIT_TO     0.9
 
 struct lane { /* one arm in a comparison */
     struct hone_slot *slot;
     double call_ns; /* estimate */
-    int64_t n_sets, n_passes, n_subs;
+    int64_t n_sets, n_subs;
     double *wall, *cpu; /* per call, by round */
     size_t n;
 };
@@ -53,7 +62,10 @@ struct run {
     size_t n_lanes;
     size_t n_rounds;
     int64_t n_blocks;
-    double oracle_ns; /* what the last full reference of an iterated task cost */
+    int64_t n_audits;   /* that saw a block half done */
+    double audit_scale; /* of the expected time; less while blocks were over before the look */
+    int64_t n_uneven;   /* of these in a row: hone_audit_end */
+    double oracle_ns;   /* what the last full reference of an iterated task cost */
     char *flush;
     int64_t flush_bytes;
 };
@@ -72,10 +84,12 @@ static void flush_caches(struct run *run)
 
 /* One hand-over: sets 0 .. n_sets - 1 are filled and poisoned already. */
 static int hand_over(struct run *run, struct lane *lane, int64_t n_calls, int64_t first,
-                     struct hone_call_time *ret, struct hone_end *ret_end, struct hone_err *err)
+                     struct hone_look *look, struct hone_call_time *ret, struct hone_end *ret_end,
+                     struct hone_err *err)
 {
     int64_t expected = (int64_t)(lane->call_ns * (double)n_calls);
-    struct hone_calls calls = {.first_set = first, .n_rotate = lane->n_sets, .n_calls = n_calls};
+    struct hone_calls calls = {
+        .first_set = first, .n_rotate = lane->n_sets, .n_calls = n_calls, .look = look};
     calls.timeout_ns = run->judge->call_timeout_ns + 50 * expected;
     int code = hone_arena_call(lane->slot->arena, &calls, ret, err);
     *ret_end = lane->slot->arena->end;
@@ -100,6 +114,25 @@ static int check_set(struct run *run, struct lane *lane, int64_t set, struct hon
     return 0;
 }
 
+/* Where the oracle is too dear for every block: the baseline, which it has been held to, answers
+ * some of the same sets. It writes to outputs that have been checked already. */
+static int check_like_baseline(struct run *run, struct lane *lane, struct hone_end *ret,
+                               struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
+    if (baseline == NULL || baseline == lane->slot)
+        return 0;
+    int64_t n_sets = hone_min_i64(lane->n_sets, LIKE_SETS);
+    for (int64_t i = 0; i < n_sets && hone_end_is_good(ret); i++) {
+        int64_t set = hone_dice_below(&judge->dice, lane->n_sets);
+        int code = hone_judge_compare_like(judge, lane->slot, baseline, set, ret, err);
+        if (code < 0)
+            return code;
+    }
+    return 0;
+}
+
 static int check_reference(struct run *run, struct lane *lane, struct hone_end *ret,
                            struct hone_err *err)
 {
@@ -114,7 +147,7 @@ static int check_reference(struct run *run, struct lane *lane, struct hone_end *
         return code;
     }
     if (run->oracle_ns > STEPS_NS && hone_dice_below(&judge->dice, 8) != 0)
-        return 0;
+        return check_like_baseline(run, lane, ret, err);
     struct hone_compare compare;
     int64_t start = hone_now_ns();
     int code = hone_judge_compare(judge, lane->slot, hone_dice_below(&judge->dice, lane->n_sets), 0,
@@ -136,25 +169,36 @@ static int check_block(struct run *run, struct lane *lane, struct hone_end *ret,
     return code;
 }
 
-static int time_sub(struct run *run, struct lane *lane, uint64_t base, struct hone_call_time *sum,
-                    struct hone_end *ret, struct hone_err *err)
+/* A call on the last set of the frame, which is for this alone, while the other sets hold what some
+ * arm has had already. */
+static int warm_up(struct run *run, struct lane *lane, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    hone_judge_fill_many(judge, base, lane->n_sets);
+    if (judge->task->is_cold || lane->call_ns >= WARM_UP_NS)
+        return 0;
+    return hand_over(run, lane, 1, judge->frame.layout.n_sets - 1, NULL, NULL, ret, err);
+}
+
+static void fill_sets(struct run *run, struct lane *lane)
+{
+    struct hone_judge *judge = run->judge;
+    hone_judge_fill_many(judge, judge->counter, lane->n_sets);
+    judge->counter += (uint64_t)lane->n_sets;
     for (int64_t set = 0; set < lane->n_sets; set++)
         hone_judge_poison(judge, lane->slot, set, HONE_POISON_NAN);
-    struct hone_call_time time = {0};
-    int code = 0;
-    if (!judge->task->is_cold &&
-        lane->call_ns < WARM_UP_NS) { /* the last set of the frame is for this alone */
-        int64_t spare = judge->frame.layout.n_sets - 1;
-        code = hand_over(run, lane, 1, spare, NULL, ret, err);
-        if (code < 0 || !hone_end_is_good(ret))
-            return code;
-    }
     if (judge->task->is_cold)
         flush_caches(run);
-    code = hand_over(run, lane, lane->n_sets * lane->n_passes, 0, &time, ret, err);
+}
+
+static int time_sub(struct run *run, struct lane *lane, struct hone_look *look,
+                    struct hone_call_time *sum, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_call_time time = {0};
+    int code = warm_up(run, lane, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    fill_sets(run, lane);
+    code = hand_over(run, lane, lane->n_sets, 0, look, &time, ret, err);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
     sum->wall_ns += time.wall_ns;
@@ -162,21 +206,47 @@ static int time_sub(struct run *run, struct lane *lane, uint64_t base, struct ho
     return check_block(run, lane, ret, err);
 }
 
-static int time_block(struct run *run, struct lane *lane, uint64_t base, struct hone_end *ret,
+static int time_block(struct run *run, struct lane *lane, struct hone_end *ret,
                       struct hone_err *err)
 {
     struct hone_call_time sum = {0};
-    int64_t stride = run->judge->frame.layout.n_sets;
     for (int64_t sub = 0; sub < lane->n_subs; sub++) {
-        int code = time_sub(run, lane, base + (uint64_t)(sub * stride), &sum, ret, err);
+        int code = time_sub(run, lane, NULL, &sum, ret, err);
         if (code < 0 || !hone_end_is_good(ret))
             return code;
     }
-    double n_calls = (double)(lane->n_sets * lane->n_passes * lane->n_subs);
+    double n_calls = (double)(lane->n_sets * lane->n_subs);
     lane->wall[lane->n] = (double)sum.wall_ns / n_calls;
     lane->cpu[lane->n] = (double)sum.cpu_ns / n_calls;
     lane->n++;
     run->n_blocks++;
+    return 0;
+}
+
+/* One hand-over more for the candidate, which is stopped at a random moment and not counted. It
+ * cannot know which one it is. */
+static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct lane *lane = &run->lanes[0];
+    if (lane->n_sets < 2 || hone_judge_is_tier(run->judge, "screen"))
+        return 0;
+    double part = AUDIT_FROM +
+                  (AUDIT_TO - AUDIT_FROM) * (double)hone_dice_below(&run->judge->dice, 1000) / 1000;
+    struct hone_audit audit = {.judge = run->judge, .slot = lane->slot, .n_sets = lane->n_sets};
+    struct hone_look look = {
+        .after_ns = (int64_t)(part * (double)lane->n_sets * hone_quantile(lane->wall, lane->n, 0) *
+                              run->audit_scale),
+        .fn = hone_audit_look,
+        .arg = &audit};
+    struct hone_call_time sum = {0};
+    int code = time_sub(run, lane, &look, &sum, ret, err);
+    bool saw_half = look.was_early && audit.n_done < audit.n_sets;
+    run->audit_scale = saw_half ? 1 : AUDIT_SOONER * run->audit_scale;
+    if (code < 0 || !hone_end_is_good(ret) || !look.was_early)
+        return code;
+    run->n_audits += saw_half;
+    hone_audit_end(&audit, (double)look.cpu_ns / (double)hone_max_i64(sum.cpu_ns, 1),
+                   &run->n_uneven, ret);
     return 0;
 }
 
@@ -192,7 +262,7 @@ static int estimate(struct run *run, struct lane *lane, struct hone_end *ret, st
     for (int64_t n = 1, tries = 0; tries < 8; tries++) {
         struct hone_call_time time = {0};
         lane->call_ns = isfinite(best) ? best : 0;
-        int code = hand_over(run, lane, n, 0, &time, ret, err);
+        int code = hand_over(run, lane, n, 0, NULL, &time, ret, err);
         if (code < 0 || !hone_end_is_good(ret))
             return code;
         best = fmin(best, (double)time.wall_ns / (double)n);
@@ -209,12 +279,8 @@ static int estimate(struct run *run, struct lane *lane, struct hone_end *ret, st
 static void plan_block(struct run *run, struct lane *lane, int64_t max_sets)
 {
     int64_t wanted = (int64_t)ceil((double)run->plan->block_ns / lane->call_ns);
-    bool is_cold = run->judge->task->is_cold;
     lane->n_sets = hone_min_i64(hone_max_i64(wanted, 1), max_sets);
-    double pass_ns = (double)lane->n_sets * lane->call_ns;
-    lane->n_passes =
-        is_cold ? 1 : hone_min_i64(hone_max_i64((int64_t)ceil(SUB_NS / pass_ns), 1), MAX_PASSES);
-    double sub_ns = pass_ns * (double)lane->n_passes;
+    double sub_ns = (double)lane->n_sets * lane->call_ns;
     lane->n_subs = hone_min_i64(
         hone_max_i64((int64_t)ceil((double)run->plan->block_ns / sub_ns), 1), MAX_SUBS);
 }
@@ -264,13 +330,10 @@ static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
 
 static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
-    struct hone_judge *judge = run->judge;
     bool is_backward = (run->n_rounds % 2 == 1) != run->plan->is_reversed;
-    uint64_t base = judge->counter;
-    judge->counter += (uint64_t)(MAX_SUBS * judge->frame.layout.n_sets);
     for (size_t i = 0; i < run->n_lanes; i++) {
         struct lane *lane = &run->lanes[is_backward ? run->n_lanes - 1 - i : i];
-        int code = time_block(run, lane, base, ret, err);
+        int code = time_block(run, lane, ret, err);
         if (code < 0)
             return code;
         if (!hone_end_is_good(ret)) {
@@ -281,27 +344,31 @@ static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err
         }
     }
     run->n_rounds++;
-    return 0;
+    return hone_dice_below(&run->judge->dice, AUDIT_EVERY) == 0 ? audit(run, ret, err) : 0;
+}
+
+static double load_of(const struct lane *lane, size_t round)
+{
+    return lane->wall[round] / fmax(lane->cpu[round], 1);
 }
 
 /* Rounds in which nobody else took the cores. Other work shows as wall time without CPU time: a
  * block whose wall time per CPU time exceeds the arm's best by DISTURBED marks its round. This
  * looks at the disturbance alone, never at the outcome, and alike for both arms. Too few quiet
  * rounds: all are used. Returns how many rounds ret_use holds. */
-static size_t quiet_rounds(const struct run *run, size_t ret_use[MAX_ROUNDS])
+static size_t quiet_lanes(const struct run *run, size_t first_lane, size_t ret_use[MAX_ROUNDS])
 {
     double best[HONE_RUNNER_MAX_ARMS];
-    for (size_t i = 0; i < run->n_lanes; i++) {
+    for (size_t i = first_lane; i < run->n_lanes; i++) {
         best[i] = INFINITY;
         for (size_t r = 0; r < run->n_rounds; r++)
-            best[i] = fmin(best[i], run->lanes[i].wall[r] / fmax(run->lanes[i].cpu[r], 1));
+            best[i] = fmin(best[i], load_of(&run->lanes[i], r));
     }
     size_t n = 0;
     for (size_t r = 0; r < run->n_rounds; r++) {
         bool is_quiet = true;
-        for (size_t i = 0; i < run->n_lanes; i++)
-            is_quiet = is_quiet &&
-                       run->lanes[i].wall[r] / fmax(run->lanes[i].cpu[r], 1) <= DISTURBED * best[i];
+        for (size_t i = first_lane; i < run->n_lanes; i++)
+            is_quiet = is_quiet && load_of(&run->lanes[i], r) <= DISTURBED * best[i];
         if (is_quiet)
             ret_use[n++] = r;
     }
@@ -310,6 +377,23 @@ static size_t quiet_rounds(const struct run *run, size_t ret_use[MAX_ROUNDS])
     for (size_t r = 0; r < run->n_rounds; r++)
         ret_use[r] = r;
     return run->n_rounds;
+}
+
+static size_t quiet_rounds(const struct run *run, size_t ret_use[MAX_ROUNDS])
+{
+    return quiet_lanes(run, 0, ret_use);
+}
+
+/* A kernel that sleeps looks like a disturbed round, and could drop the rounds that went badly for
+ * it: the gain must also be there when only what happened to the other arms leaves rounds out. */
+static bool is_gain_chosen(const struct run *run, size_t other, double least_gain)
+{
+    size_t use[MAX_ROUNDS];
+    double ratios[MAX_ROUNDS];
+    size_t n = quiet_lanes(run, 1, use);
+    for (size_t k = 0; k < n; k++)
+        ratios[k] = run->lanes[other].wall[use[k]] / run->lanes[0].wall[use[k]];
+    return hone_median(ratios, n) < 1 + least_gain;
 }
 
 /* log(other / candidate) by round. */
@@ -378,7 +462,7 @@ static void report_times(const struct run *run, struct hone_workload_report *ret
             .q3_ns = hone_quantile(wall, n_use, 0.75),
             .cpu_ns = hone_median(cpu, n_use),
             .n_samples = (int64_t)n_use,
-            .n_batch = lane->n_sets * lane->n_passes * lane->n_subs,
+            .n_batch = lane->n_sets * lane->n_subs,
         };
     }
     ret->times = (struct hone_array){.v = times, .n = run->n_lanes};
@@ -403,6 +487,8 @@ static void report_ratios(const struct run *run, struct hone_workload_report *re
                                             .high = exp(logs.high),
                                             .least_gain = least_gain,
                                             .n_pairs = (int64_t)n_use};
+        if (n_use < run->n_rounds && is_gain_chosen(run, i, least_gain))
+            ratios[i - 1].low = fmin(ratios[i - 1].low, 1);
         ratios[i - 1].word = hone_ratio_word(ratios[i - 1].low, ratios[i - 1].high, least_gain);
     }
     ret->ratios = (struct hone_array){.v = ratios, .n = run->n_lanes - 1};
@@ -412,7 +498,7 @@ static void report_ratios(const struct run *run, struct hone_workload_report *re
 static void check_clocks(const struct run *run, struct hone_end *ret)
 {
     const struct lane *lane = &run->lanes[0];
-    double n_calls = (double)(lane->n_sets * lane->n_passes * lane->n_subs);
+    double n_calls = (double)(lane->n_sets * lane->n_subs);
     double wall = hone_median(lane->wall, lane->n) * n_calls,
            cpu = hone_median(lane->cpu, lane->n) * n_calls;
     double room = 1.3 * wall * (double)run->judge->machine.n_cores + 5e6 * (double)lane->n_subs;
@@ -462,7 +548,7 @@ int hone_judge_time(struct hone_judge *judge, const struct hone_timing_plan *pla
                     struct hone_workload_report *ret_report, struct hone_end *ret,
                     struct hone_err *err)
 {
-    struct run run = {.judge = judge, .plan = plan, .n_lanes = judge->n_slots};
+    struct run run = {.judge = judge, .plan = plan, .n_lanes = judge->n_slots, .audit_scale = 1};
     for (size_t i = 0; i < run.n_lanes; i++)
         run.lanes[i].slot = &judge->slots[i];
     *ret = (struct hone_end)HONE_END_INIT;
@@ -475,6 +561,10 @@ int hone_judge_time(struct hone_judge *judge, const struct hone_timing_plan *pla
         hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.n_rounds,
                             (int64_t)plan->max_pairs, "");
     }
+    for (int i = 0; i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) &&
+                    (run.n_audits < AUDIT_LEAST || run.n_uneven > 0);
+         i++)
+        code = audit(&run, ret, err);
     free(run.flush);
     if (code < 0 || !hone_end_is_good(ret))
         return code;

@@ -250,9 +250,27 @@ static int a_spin(void)
 
 static int a_ignore(void)
 {
-    for (int number = 1; number < NSIG; number++)
-        (void)signal(number, SIG_IGN);
+    for (int number = 1; number < NSIG; number++) {
+        if (number != SIGSEGV && number != SIGBUS) /* these end it after hone_jail_tighten */
+            (void)signal(number, SIG_IGN);
+    }
     return a_spin();
+}
+
+static int a_catch_fault(void)
+{
+    struct sigaction kept;
+    if (sigaction(SIGSEGV, NULL, &kept) != 0 || signal(SIGFPE, SIG_IGN) == SIG_ERR)
+        return HELD; /* asking, and others: allowed */
+    (void)sigaction(SIGSEGV, &kept, NULL);
+    return THROUGH;
+}
+
+static int a_catch_bus_wide(void)
+{
+    char kept[64] = {0}; /* the upper half of a number does not hide it */
+    (void)syscall(SYS_rt_sigaction, (1ul << 32) | SIGBUS, kept, NULL, 8);
+    return THROUGH;
 }
 
 static void *sleep_thread(void *arg)
@@ -402,6 +420,8 @@ static const struct attack attacks[] = {
     {"capabilities", a_capabilities},
     {"kill_all", a_kill_all},
     {"kill_thread", a_kill_thread},
+    {"catch_fault", a_catch_fault},
+    {"catch_bus_wide", a_catch_bus_wide},
     {"own_signals", a_own_signals},
     {"no_death_signal", a_no_death_signal},
     {"clone3", a_clone3},

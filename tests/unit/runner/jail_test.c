@@ -147,6 +147,8 @@ START_TEST(hostile_calls_kill)
         ck_assert(attack(rung, "tight", "exec", HONE_JAIL_ORACLE).was_seccomp);
         ck_assert(attack(rung, "tight", "kill_all", HONE_JAIL_ARENA).was_seccomp);
         ck_assert(attack(rung, "tight", "kill_thread", HONE_JAIL_ARENA).was_seccomp);
+        ck_assert(attack(rung, "tight", "catch_fault", HONE_JAIL_ARENA).was_seccomp);
+        ck_assert(attack(rung, "tight", "catch_bus_wide", HONE_JAIL_ARENA).was_seccomp);
         ck_assert(attack(rung, "loose", "socket", HONE_JAIL_COMPILE).was_seccomp);
         ck_assert(attack(rung, "loose", "ptrace", HONE_JAIL_COMPILE).was_seccomp);
         ck_assert(attack(rung, "loose", "unshare", HONE_JAIL_COMPILE).was_seccomp);
