@@ -171,7 +171,8 @@ START_TEST(defused_text)
          "31m \xC2\xA0",
          "c1 ?31m \xC2\xA0"},
         {"\xE2\x80\xAE\xE2\x80\xA8\xE2\x81\xA6\xE2\x80\xA6", "???\xE2\x80\xA6"},
-        {"bad \xFF.\xC3(\xE2\x82", "bad ?.?(?" "?"},
+        {"bad \xFF.\xC3(\xE2\x82", "bad ?.?(?"
+                                   "?"},
     };
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         HONE_AUTOFREE char *text = hone_strdup(rows[i].text);
