@@ -11,9 +11,14 @@ struct propose_in {
     bool all;
 };
 
+struct region_row {
+    int64_t first, last;
+    const char *anchor, *loop;
+};
+
 struct step_row {
     const char *strategy, *words, *rewrite;
-    struct hone_json *region;
+    struct region_row *region;
     int64_t variant;
     const char *rule, *values, *evidence, *params, *must_move;
     double expected, low, high, p_impl, class_boost, prior;
@@ -47,18 +52,21 @@ static const struct hone_field in_fields[] = {
                .help = "Also strategies that the built-in coder cannot do and you can."),
 };
 
+static const struct hone_field region_fields[] = {
+    HONE_FIELD(struct region_row, first, .required = true, .help = "First line."),
+    HONE_FIELD(struct region_row, last, .required = true, .help = "Last line."),
+    HONE_FIELD(struct region_row, anchor, .required = true, .help = "Hash of the region's text."),
+    HONE_FIELD(struct region_row, loop, .required = true, .help = "In words."),
+};
+
 #define STEP(m_, ...) HONE_FIELD(struct step_row, m_, __VA_ARGS__)
 static const struct hone_field step_fields[] = {
     STEP(strategy, .required = true, .help = "Catalogue id."),
     STEP(words, .required = true, .help = "The step in words."),
     STEP(rewrite, .skip_empty = true,
          .help = "What strategy_apply can do for you; absent: by hand."),
-    STEP(region, .skip_empty = true,
-         .help = "first, last: lines; anchor: hash of the region's text; loop: in words.",
-         .json_schema = "{\"type\":\"object\",\"properties\":{\"first\":{\"type\":\"integer\"},"
-                        "\"last\":{\"type\":\"integer\"},"
-                        "\"anchor\":{\"type\":\"string\"},\"loop\":{\"type\":\"string\"}},"
-                        "\"additionalProperties\":false}"),
+    HONE_FIELD_OBJ(struct step_row, region, region_fields, .skip_empty = true,
+                   .help = "Where; absent: by hand."),
     STEP(variant, .help = "Form of the rewrite."),
     STEP(rule, .skip_empty = true, .help = "Bottleneck rule that names it."),
     STEP(values, .skip_empty = true, .help = "Values that fired."),
@@ -96,14 +104,12 @@ static const struct hone_field out_fields[] = {
                .help = "Known features; absent ones are unknown."),
 };
 
-static struct hone_json *region_json(const struct hone_coder_site *site)
+static struct region_row *region_of(const struct hone_coder_site *site, struct hone_pool *pool)
 {
-    struct hone_json *region = hone_json_new_object();
-    hone_json_set_i64(region, "first", site->line);
-    hone_json_set_i64(region, "last", site->last_line);
-    hone_json_set_str(region, "anchor", site->anchor);
-    hone_json_set_str(region, "loop", site->words);
-    return region;
+    struct region_row *row = hone_pool_alloc(pool, sizeof(*row));
+    *row = (struct region_row){site->line, site->last_line, hone_pool_strdup(pool, site->anchor),
+                               site->words};
+    return row;
 }
 
 static const char *must_move_text(const struct hone_strategy *s, struct hone_pool *pool)
@@ -118,7 +124,7 @@ static struct step_row step_of(const struct hone_action *a, struct hone_pool *po
         .strategy = a->strategy->id,
         .words = a->rewrite->words,
         .rewrite = a->rewrite->name,
-        .region = region_json(&a->site),
+        .region = region_of(&a->site, pool),
         .variant = a->site.variant,
         .rule = a->rule,
         .values = a->values,
