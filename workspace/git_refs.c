@@ -37,10 +37,10 @@ static int open_lock(const char *lock, const char *folder, int *ret_fd, struct h
         }
         int native = errno;
         if (native == ENOENT) { /* the folder is new, or git gc has just removed it as empty */
-            int rc = hone_mkdirs(folder, 0755, err);
-            if (rc < 0)
-                return rc;
-            continue;
+            struct hone_err why = HONE_ERR_INIT;
+            if (hone_mkdirs(folder, 0755, &why) < 0 && why.native != ENOENT)
+                return hone_fail(err, why.code, "%s", why.message);
+            continue; /* ENOENT: git gc removed a parent while we were making the child */
         }
         if (native != EEXIST)
             return hone_fail_errno(err, native, "cannot write the ref '%s'", lock);
