@@ -11,9 +11,9 @@ root=$(mktemp -d "${TMPDIR:-/tmp}/hone-kill.XXXXXX")
 ws=$root/ws
 "$build/hone" init "$ws" >/dev/null || exit 1
 
-acknowledged() { # evaluation ids of whole evaluation.end lines
+acknowledged() { # ids of whole evaluation.end lines that carry a version or evidence (infra answers carry neither)
     cat "$ws"/.hone/ledger/*.jsonl 2>/dev/null | grep -a '"type":"evaluation.end"' | grep -a '}$' |
-        sed -n 's/.*"data":{"evaluation":"\([^"]*\)".*/\1/p' | sort -u
+        grep -aE '"reason":"[a-z_]*","(version|evidence)":' | sed -n 's/.*"data":{"evaluation":"\([^"]*\)".*/\1/p' | sort -u
 }
 start() {
     "$build/hone" search "$task" --workspace "$ws" --target cpu --budget-wall 600s --budget-evaluations 100000 \
@@ -28,8 +28,7 @@ lost=0 restarts=0 stopped=0
 start
 n=0
 while [ "$n" -lt "$kills" ]; do
-    sleep "0.$(printf '%03d' $((RANDOM % 900 + 50)))"
-    [ $((RANDOM % 3)) = 0 ] && sleep 1
+    sleep "$((RANDOM % 3)).$(printf '%03d' $((RANDOM % 1000)))"
     if ! kill -0 "$search" 2>/dev/null; then
         wait "$search"
         stopped=$((stopped + 1))
@@ -67,7 +66,11 @@ wait "$search" 2>/dev/null
 acknowledged >"$root/end"
 ids=$(wc -l <"$root/end")
 uncommitted=0
-git -C "$ws" for-each-ref --format='%(contents)' refs/hone refs/heads | sed -n 's/^Evaluation: //p' | sort -u >"$root/in-git"
+{ # a version names its evaluation in a trailer, evidence in its report
+    git -C "$ws" for-each-ref --format='%(contents)' refs/hone/v | sed -n 's/^Evaluation: //p'
+    git -C "$ws" for-each-ref --format='%(refname):report.json' refs/hone/evidence | git -C "$ws" cat-file --batch |
+        grep -ao '^{"format":1,"id":"[^"]*"' | cut -d'"' -f6
+} | sort -u >"$root/in-git"
 while read -r id; do
     grep -qxF "$id" "$root/in-git" || uncommitted=$((uncommitted + 1))
 done <"$root/end"

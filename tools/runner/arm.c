@@ -109,6 +109,8 @@ static int explain_end(struct hone_arena *arena, struct hone_err *err)
         hone_end_set(&arena->end, HONE_REASON_DISK, "the kernel wrote more to files than it may");
     else if (how.hit_cpu || how.signal == SIGXCPU || control->fault_signal == SIGXCPU)
         hone_end_set(&arena->end, HONE_REASON_TIMEOUT, "the kernel used up its CPU time");
+    else if (how.signal == SIGKILL) /* not by us, not for memory: no fault of the kernel's */
+        hone_end_set(&arena->end, HONE_REASON_INFRA, "something outside killed the arena");
     else if (how.signal != 0)
         explain_signal(arena, how.signal);
     else if (control->fault_signal == SIGABRT)

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -252,6 +253,8 @@ static enum hone_reason reason_of(const struct hone_jail_exit *how, bool timed_o
         return HONE_REASON_OOM;
     if (how->hit_disk || diag->is_too_big)
         return HONE_REASON_TOO_LARGE;
+    if (how->signal == SIGKILL) /* not for time, memory or disk: killed from outside */
+        return HONE_REASON_INFRA;
     return !diag->has_error && diag->has_link_error ? HONE_REASON_LINK : HONE_REASON_COMPILE;
 }
 

@@ -8,8 +8,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "tools/runner/roles.h"
 #include "tools/runner/stats.h"
@@ -337,6 +339,9 @@ static int refuse_job(const char *dir, const struct hone_err *why, struct hone_e
 
 int hone_role_judge(const char *job_path)
 {
+    /* Whoever started this job may be killed: nobody would read the answer, and the timing lease
+     * would be held. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     hone_process_init();
     hone_runner_catch_signals();
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
