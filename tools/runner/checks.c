@@ -65,6 +65,9 @@ static int by_number(const void *a, const void *b)
 static int ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, int64_t n,
                       struct hone_compare *compare, struct hone_err *err)
 {
+    if (n >= n_items) /* a reduction to one number has one item, and asking twice says no more */
+        return hone_oracle_items(judge->oracle.arena, set, NULL, 0, n_items, judge->machine.n_cores,
+                                 hone_compare_add, compare, err);
     HONE_AUTOFREE int64_t *items = hone_malloc((size_t)n * sizeof *items);
     for (int64_t i = 0; i < n; i++)
         items[i] = hone_dice_below(&judge->dice, n_items);

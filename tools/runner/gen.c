@@ -14,10 +14,11 @@
 #include "tools/runner/element.h"
 #include "workspace/base/hash.h"
 
-#define KNOTS     2048
-#define GOLDEN    0x9e3779b97f4a7c15u
-#define DICE_WHAT 0x64696365u
-#define CHUNK     2048
+#define LEAST_POSITIVE 0.0625
+#define KNOTS          2048
+#define GOLDEN         0x9e3779b97f4a7c15u
+#define DICE_WHAT      0x64696365u
+#define CHUNK          2048
 
 struct hone_gen {
     uint8_t key[16];
@@ -236,16 +237,19 @@ static void fill_values(const struct source *s, const struct hone_tensor *tensor
 {
     bool is_weight = tensor->role == HONE_ROLE_WEIGHT, is_exact = dist == HONE_DIST_INTEGERS;
     double scale = is_weight && !is_exact ? fan_in_scale(tensor, workload) : 1;
-    if (tensor->dtype == HONE_DTYPE_F32 && dist == HONE_DIST_NORMAL &&
-        tensor->role != HONE_ROLE_POSITIVE) {
-        fill_normal_f32(s->gen, s->start, s->n, (float)scale, dst);
+    bool is_positive = tensor->role == HONE_ROLE_POSITIVE;
+    if (tensor->dtype == HONE_DTYPE_F32 && dist == HONE_DIST_NORMAL) {
+        float *values = dst;
+        fill_normal_f32(s->gen, s->start, s->n, (float)scale, values);
+        for (int64_t i = 0; i < s->n && is_positive; i++)
+            values[i] = fabsf(values[i]) + (float)LEAST_POSITIVE;
         return;
     }
     for (int64_t i = 0; i < s->n; i++) {
         double value =
             is_exact && is_weight ? floor(7 * uniform_at(s, i)) - 3 : scale * value_at(s, dist, i);
-        if (tensor->role == HONE_ROLE_POSITIVE)
-            value = fabs(value) + 0.0625;
+        if (is_positive)
+            value = fabs(value) + LEAST_POSITIVE;
         hone_element_set(tensor->dtype, dst, i, value);
     }
 }

@@ -28,7 +28,7 @@
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 
-#define MAX_SUBS   16
+#define MAX_SUBS   8
 #define COLD_BYTES (128ll << 20)
 #define FLUSH_MAX  (256ll << 20)
 #define WARM_UP_NS (2 * HONE_NS_PER_MS) /* slower kernels get no warm-up call per block */
