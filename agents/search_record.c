@@ -144,9 +144,8 @@ static void restore_look(struct replay *p, enum hone_search_kind kind, const str
     struct hone_node *n = t->nodes[node];
     if (kind == HONE_KIND_SWEEP)
         n->is_swept = true;
-    if (kind == HONE_KIND_DECIDE || kind == HONE_KIND_CONFIRM)
+    if (kind == HONE_KIND_DECIDE || kind == HONE_KIND_CONFIRM) {
         n->is_refuted = !hone_json_get_bool(data, "is_gain", true);
-    if (kind == HONE_KIND_DECIDE) {
         n->is_decided = true;
         n->value = hone_json_get_f64(data, "value", n->value);
         n->se = hone_json_get_f64(data, "se", n->se);
