@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -258,6 +259,24 @@ int hone_arena_command(struct hone_arena *arena, enum hone_control_command comma
     return hand_over(arena, command, deadline_ns, NULL, ret, err);
 }
 
+/* "{0},{1}": one OpenMP thread on each core that the judge may use. Without places both threads of
+ * a kernel were now and then woken on one core, and spun there for a scheduler tick (about 5 ms on
+ * two cores, 2026-11-21), which no warm-up cures. Owned by the caller. */
+static char *openmp_places(int64_t n_threads)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    (void)sched_getaffinity(0, sizeof set, &set);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && n_threads > 0; cpu++) {
+        if (!CPU_ISSET(cpu, &set))
+            continue;
+        hone_buf_printf(&text, "%s{%zu}", text.len > 0 ? "," : "OMP_PLACES=", cpu);
+        n_threads--;
+    }
+    return hone_buf_steal(&text);
+}
+
 static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *arena,
                       int helper_socket, struct hone_err *err)
 {
@@ -267,7 +286,14 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
     HONE_AUTOFREE char *object = hone_sprintf("/work%s", slash);
     HONE_AUTOFREE char *threads = hone_sprintf("OMP_NUM_THREADS=%lld", (long long)spec->n_threads);
     const char *argv[] = {"/hone/hone-runner", "--role", spec->role, object, spec->symbol, NULL};
-    const char *env[] = {"PATH=/usr/bin:/bin", "LANG=C", threads, "OMP_DYNAMIC=false", NULL};
+    HONE_AUTOFREE char *places = openmp_places(spec->n_threads);
+    const char *env[] = {"PATH=/usr/bin:/bin",
+                         "LANG=C",
+                         threads,
+                         "OMP_DYNAMIC=false",
+                         "OMP_PROC_BIND=close",
+                         *places != '\0' ? places : NULL,
+                         NULL};
     bool is_arena = strcmp(spec->role, "arena") == 0;
     struct hone_jail_spec jail = {
         .profile = is_arena ? HONE_JAIL_ARENA : HONE_JAIL_ORACLE,
