@@ -314,20 +314,16 @@ int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hon
     return time_cases(judge, is_timed, &plan, ret, err);
 }
 
-/* The larger of what a case needs of operations and of bytes, relative to `unit`'s; 0: unknown. */
-static double relative_work(const struct hone_judge *judge, const struct hone_workload *workload,
-                            const struct hone_workload *unit)
+/* What the machine needs at least for a case, in seconds: its operations or its bytes; 0: unknown.
+ */
+static double least_seconds(const struct hone_judge *judge, const struct hone_workload *workload)
 {
-    const char *formulas[] = {judge->task->flops, judge->task->bytes};
-    double most = 0;
-    for (size_t i = 0; i < HONE_COUNTOF(formulas); i++) {
-        double mine = 0, other = 0;
-        if (formulas[i] != NULL &&
-            hone_task_eval(judge->task, formulas[i], workload, &mine, NULL) == 0 &&
-            hone_task_eval(judge->task, formulas[i], unit, &other, NULL) == 0 && other > 0)
-            most = fmax(most, mine / other);
-    }
-    return most;
+    double flops = 0, bytes = 0;
+    if (judge->task->flops != NULL)
+        (void)hone_task_eval(judge->task, judge->task->flops, workload, &flops, NULL);
+    if (judge->task->bytes != NULL)
+        (void)hone_task_eval(judge->task, judge->task->bytes, workload, &bytes, NULL);
+    return fmax(flops / fmax(judge->machine.flops, 1), bytes / fmax(judge->machine.memory_rate, 1));
 }
 
 /* Edge sizes among the drawn ones are for the checks: a kernel for the public sizes may lose time
@@ -336,9 +332,10 @@ static bool is_large_enough(const struct hone_judge *judge, size_t c)
 {
     if (!judge->cases[c].is_hidden)
         return true;
+    double mine = least_seconds(judge, &judge->cases[c]);
     for (size_t p = 1; p < judge->n_cases; p++)
         if (!judge->cases[p].is_hidden &&
-            relative_work(judge, &judge->cases[c], &judge->cases[p]) >= HIDDEN_WORK_SHARE)
+            mine >= HIDDEN_WORK_SHARE * least_seconds(judge, &judge->cases[p]))
             return true;
     return false;
 }
@@ -347,6 +344,9 @@ int hone_stage_time(struct hone_judge *judge, struct hone_end *ret, struct hone_
 {
     bool is_timed[HONE_RUNNER_MAX_CASES] = {false};
     int64_t n = 0;
+    int code = hone_judge_ensure_ceilings(judge, err);
+    if (code < 0)
+        return code;
     for (size_t c = 1; c < judge->n_cases; c++) {
         is_timed[c] = hone_judge_is_wanted(judge, c) && is_large_enough(judge, c);
         n += is_timed[c];
