@@ -308,6 +308,12 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
         r = hone_c_parser_new(&s->parser, err);
     if (r == 0)
         r = hone_lock_file(path, 0, ret_lock, err);
+    if (r == HONE_E_BUSY)
+        return hone_fail(
+            err, HONE_E_BUSY,
+            "search '%s' is running already; wait for it (job_wait, or the terminal it "
+            "runs in), or start another under a name of its own (--name)",
+            s->name);
     if (r < 0)
         return hone_wrap(err, "search '%s'", s->name);
     hone_tree_init(&s->tree, s->pool);
