@@ -5,9 +5,9 @@
 set -eu
 cd "$(dirname "$0")/../.."
 HONE_BUILD=${1:-${HONE_BUILD:-build}}
-n=${2:-200}
+n=${2:-40}
 task=${3:-sum}
-budget=${4:-700}
+budget=${4:-3000}
 . tests/e2e/lib.sh
 "$HONE" init "$WS" >/dev/null
 faster=0 slower=0 same=0 unsure=0 other=0
