@@ -50,11 +50,7 @@ static struct hone_json *version_json(const struct hone_version *version,
     hone_json_set_str(json, "target", version->target);
     hone_json_set_i64(json, "time_s", version->time_s);
     hone_json_set_str(json, "subject", version->subject);
-    struct hone_json *trailers = hone_json_new_object();
-    const struct hone_trailer *trailer = version->trailers.v;
-    for (size_t i = 0; i < version->trailers.n; i++)
-        hone_json_set_str(trailers, trailer[i].key, trailer[i].value);
-    hone_json_set(json, "trailers", trailers);
+    hone_json_set(json, "trailers", hone_version_trailers_json(version));
     hone_json_set_str(json, "verdict", best->verdict);
     hone_json_set_str(json, "tier", best->tier);
     if (best->speedup)

@@ -56,11 +56,7 @@ static struct hone_json *version_json(const struct hone_version *version)
     hone_json_set_str(json, "subject", version->subject);
     hone_json_set_str(json, "body", version->body);
     hone_json_set_str(json, "source", version->source);
-    struct hone_json *trailers = hone_json_new_object();
-    const struct hone_trailer *trailer = version->trailers.v;
-    for (size_t i = 0; i < version->trailers.n; i++)
-        hone_json_set_str(trailers, trailer[i].key, trailer[i].value);
-    hone_json_set(json, "trailers", trailers);
+    hone_json_set(json, "trailers", hone_version_trailers_json(version));
     const char *text = version->report_json;
     if (text && hone_json_parse(text, __builtin_strlen(text), &report, NULL) == 0)
         hone_json_set(json, "report", report);

@@ -12,11 +12,14 @@ dir=${HONE_DEMO_DIR:-$(mktemp -d "${TMPDIR:-/tmp}/hone-demo.XXXXXX")}/workspace
 echo "== hone search $task --workspace $dir --target cpu --budget-wall ${seconds}s"
 "$hone" search "$task" --workspace "$dir" --target cpu --budget-wall "${seconds}s"
 echo
-echo "== the versions, newest first: git -C $dir log --oneline search/... (here: hone log)"
+echo "== every version that was tried, newest first, with the best founded measurement: hone log --workspace $dir"
 "$hone" log --workspace "$dir" | head -n 20
 branch=$(git -C "$dir" for-each-ref --format='%(refname:short)' 'refs/heads/search/' | head -n 1)
 echo
-echo "== what changed, in plain git: git -C $dir diff main...$branch -- $task.c"
+echo "== how the best one came about, in plain git: git -C $dir log --oneline $branch"
 git -C "$dir" --no-pager log --oneline "$branch" | head -n 12
+echo
+echo "== and its source: git -C $dir show $branch:$task.c"
+git -C "$dir" --no-pager show "$branch:$task.c" | head -n 40
 echo
 echo "workspace: $dir"

@@ -253,16 +253,6 @@ static int list(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
 
 /* ---- one version ---- */
 
-static struct hone_json *trailers_json(const struct hone_version *v)
-{
-    const struct hone_trailer *trailers = v->trailers.v;
-    struct hone_json *json = hone_json_new_object();
-
-    for (size_t i = 0; i < v->trailers.n; i++)
-        hone_json_set_str(json, trailers[i].key, trailers[i].value);
-    return json;
-}
-
 static int add_evidence(struct hone_tool_ctx *ctx, const struct hone_version *v,
                         struct show_out *out, struct hone_err *err)
 {
@@ -333,7 +323,7 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     fill_row(&v, ctx->pool, out->version);
     out->body = v.body;
     out->source = v.source;
-    out->trailers = trailers_json(&v);
+    out->trailers = hone_version_trailers_json(&v);
     hone_pool_defer(ctx->pool, free_json, out->trailers);
     if (v.report_json != NULL &&
         hone_json_parse(v.report_json, strlen(v.report_json), &out->report, NULL) == 0)

@@ -81,3 +81,13 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
     ret->evidence = (struct hone_array){.v = rows, .n = n};
     return 0;
 }
+
+struct hone_json *hone_version_trailers_json(const struct hone_version *version)
+{
+    const struct hone_trailer *trailers = version->trailers.v;
+    struct hone_json *json = hone_json_new_object();
+
+    for (size_t i = 0; i < version->trailers.n; i++)
+        hone_json_set_str(json, trailers[i].key, trailers[i].value);
+    return json;
+}

@@ -25,4 +25,7 @@ struct hone_standing {
 int hone_standing_read(struct hone_history *history, const struct hone_version *version,
                        struct hone_pool *pool, struct hone_standing *ret, struct hone_err *err);
 
+/* The trailers as one object; owned by the caller. */
+struct hone_json *hone_version_trailers_json(const struct hone_version *version);
+
 #endif

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 HONE_BUILD=${1:-${HONE_BUILD:-build}}
-n=${2:-40}
+n=${2:-20}
 task=${3:-sum}
 budget=${4:-3000}
 . tests/e2e/lib.sh
