@@ -4,8 +4,9 @@
  * The selects in them become masks only when comparisons need not trap (gcc's default is that they
  * might), so the file gets -fno-trapping-math, which changes no value.
  *
- * expf: range reduction to |r| <= ln 2 / 2, polynomial of degree 6, about 1 ulp inside the normal
- * range; below -87.3 it gives 0. */
+ * expf: Cody and Waite range reduction to |r| <= ln 2 / 2 and the minimax polynomial of degree 6 as
+ * tabulated in S. L. Moshier, "Methods and Programs for Mathematical Functions" (1989); about 1 ulp
+ * inside the normal range; below -87.3 it gives 0. */
 #include "agents/coder_rules.h"
 
 #include <string.h>
