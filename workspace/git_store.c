@@ -283,8 +283,8 @@ static int write_object(struct hone_git *git, const git_oid *tree_id, const char
     return rc < 0 ? fail_write(err, rc, "cannot write to the git repository") : 0;
 }
 
-int hone_git_write_commit(struct hone_git *git, const struct hone_git_new_commit *commit,
-                          char ret_id[HONE_GIT_ID_BYTES], struct hone_err *err)
+static int write_commit_once(struct hone_git *git, const struct hone_git_new_commit *commit,
+                             char ret_id[HONE_GIT_ID_BYTES], struct hone_err *err)
 {
     git_oid tree;
     git_oid id;
@@ -294,6 +294,22 @@ int hone_git_write_commit(struct hone_git *git, const struct hone_git_new_commit
                           commit->time_s, &id, err);
     if (rc == 0)
         id_text(&id, ret_id);
+    return rc;
+}
+
+/* git gc removes an object folder that it has emptied; libgit2 may have made its file's place in it
+ * just before, and then fails at the rename. The same objects are written again. */
+int hone_git_write_commit(struct hone_git *git, const struct hone_git_new_commit *commit,
+                          char ret_id[HONE_GIT_ID_BYTES], struct hone_err *err)
+{
+    struct hone_err why = HONE_ERR_INIT;
+    int rc = write_commit_once(git, commit, ret_id, &why);
+    for (int i = 1; i < OS_TRIES && rc == HONE_E_IO &&
+                    strstr(why.message, "No such file or directory") != NULL;
+         i++)
+        rc = write_commit_once(git, commit, ret_id, &why);
+    if (rc < 0 && err)
+        *err = why;
     return rc;
 }
 
