@@ -106,8 +106,13 @@ static void print_table(const struct args *args, const struct hone_search_result
         printf("baseline         %.6g us\nbest             %.6g us\n", r->baseline_ns / 1000,
                r->best_ns / 1000);
     if (isfinite(r->speedup) && r->ci.n == 2)
-        printf("speedup          %.3fx   95 %% interval %.3f to %.3f, confirmed with fresh data\n",
+        printf("speedup          %.3fx   95 %% interval %.3f to %.3f, measured with fresh data\n",
                r->speedup, r->ci.v[0], r->ci.v[1]);
+    if (r->verdict)
+        printf("verdict          %s%s\n", r->verdict,
+               strcmp(r->verdict, "faster") == 0
+                   ? ", confirmed"
+                   : ": the confirmation does not bear this speedup out as a result");
     if (r->percent_of_bound > 0)
         printf("of the machine   %.1f %% of what bytes and operations allow\n",
                r->percent_of_bound);
