@@ -256,11 +256,7 @@ static int run_calls(struct hone_judge *judge, struct facts *f, struct hone_perf
 static int fill_facts(struct hone_judge *judge, const struct hone_workload *workload,
                       struct facts *f, struct hone_err *err)
 {
-    int code = judge->task->flops != NULL
-                   ? hone_task_eval(judge->task, judge->task->flops, workload, &f->flops, err)
-                   : 0;
-    if (code == 0 && judge->task->bytes != NULL)
-        code = hone_task_eval(judge->task, judge->task->bytes, workload, &f->bytes, err);
+    int code = hone_judge_least_work(judge, workload, &f->flops, &f->bytes, err);
     double seconds = f->call_ns / 1e9;
     f->flops_share = judge->machine.flops > 0 ? f->flops / seconds / judge->machine.flops : 0;
     f->bytes_share =

@@ -143,6 +143,10 @@ int hone_judge_check(struct hone_judge *judge, struct hone_slot *slot,
                      struct hone_err *err);
 
 /* timing.c */
+/* The task's own formulas for a workload: least operations and compulsory bytes; 0 where it has
+ * none. */
+int hone_judge_least_work(const struct hone_judge *judge, const struct hone_workload *workload,
+                          double *ret_flops, double *ret_bytes, struct hone_err *err);
 struct hone_timing_plan {
     const struct hone_workload *workload;
     int64_t budget_ns;

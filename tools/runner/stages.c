@@ -319,10 +319,7 @@ int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hon
 static double least_seconds(const struct hone_judge *judge, const struct hone_workload *workload)
 {
     double flops = 0, bytes = 0;
-    if (judge->task->flops != NULL)
-        (void)hone_task_eval(judge->task, judge->task->flops, workload, &flops, NULL);
-    if (judge->task->bytes != NULL)
-        (void)hone_task_eval(judge->task, judge->task->bytes, workload, &bytes, NULL);
+    (void)hone_judge_least_work(judge, workload, &flops, &bytes, NULL);
     return fmax(flops / fmax(judge->machine.flops, 1), bytes / fmax(judge->machine.memory_rate, 1));
 }
 

@@ -508,16 +508,28 @@ static void check_clocks(const struct run *run, struct hone_end *ret)
                      cpu / 1e6, wall / 1e6, (long long)run->judge->machine.n_cores);
 }
 
+int hone_judge_least_work(const struct hone_judge *judge, const struct hone_workload *workload,
+                          double *ret_flops, double *ret_bytes, struct hone_err *err)
+{
+    double flops = 0, bytes = 0;
+    int code = judge->task->bytes != NULL
+                   ? hone_task_eval(judge->task, judge->task->bytes, workload, &bytes, err)
+                   : 0;
+    if (code == 0 && judge->task->flops != NULL)
+        code = hone_task_eval(judge->task, judge->task->flops, workload, &flops, err);
+    if (code < 0)
+        return code;
+    *ret_flops = flops;
+    *ret_bytes = bytes;
+    return 0;
+}
+
 static int report_bound(const struct run *run, struct hone_workload_report *ret,
                         struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     double bytes = 0, flops = 0;
-    int code = judge->task->bytes != NULL ? hone_task_eval(judge->task, judge->task->bytes,
-                                                           run->plan->workload, &bytes, err)
-                                          : 0;
-    if (code == 0 && judge->task->flops != NULL)
-        code = hone_task_eval(judge->task, judge->task->flops, run->plan->workload, &flops, err);
+    int code = hone_judge_least_work(judge, run->plan->workload, &flops, &bytes, err);
     if (code < 0)
         return code;
     int64_t in_flight =
