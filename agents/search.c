@@ -305,6 +305,8 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
     HONE_AUTOFREE char *path = hone_workspace_path(s->ctx->app->ws, file);
     int r = hone_workspace_task(s->ctx->app->ws, s->options->task, &s->task, err);
     if (r == 0)
+        r = hone_task_select(s->task, s->target, err);
+    if (r == 0)
         r = hone_c_parser_new(&s->parser, err);
     if (r == 0)
         r = hone_lock_file(path, 0, ret_lock, err);

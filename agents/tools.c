@@ -61,6 +61,8 @@ int hone_agent_call_init(struct hone_tool_ctx *ctx, const char *task, const char
         return hone_fail_at(err, HONE_E_ARG, "source", "give source or commit, not both");
     int r = hone_workspace_task(ctx->app->ws, task, &ret->task, err);
     if (r == 0)
+        r = hone_task_select(ret->task, "cpu", err);
+    if (r == 0)
         r = hone_c_parser_new(&ret->parser, err);
     if (r < 0)
         return r;

@@ -465,6 +465,8 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
     struct hone_err failure = HONE_ERR_INIT;
     int rc = hone_task_load(job->task_dir, &task, &failure);
 
+    if (rc == 0)
+        rc = hone_task_select(task, job->target, &failure);
     if (on_progress != NULL)
         on_progress(progress_arg,
                     &(struct hone_progress){.message = "fake", .done = 0, .total = 1});

@@ -151,6 +151,8 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
         return hone_fail_at(err, HONE_E_ARG, "commit", "give either source or commit, not both");
     rc = hone_workspace_task(ctx->app->ws, in->task, &task, err);
     if (rc == 0)
+        rc = hone_task_select(task, in->target != NULL ? in->target : "cpu", err);
+    if (rc == 0)
         rc = decode_tunables(in->tunables, ctx->pool, &req.tunables, err);
     if (rc == 0 && in->commit != NULL)
         rc = take_version(ctx, in->commit, task, &req, err);

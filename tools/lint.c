@@ -247,6 +247,40 @@ static void check_draws(struct work *w)
              "none of %d drawn sizes differs from the public ones", N_DRAWS);
 }
 
+/* The rest is about the CPU's sizes: its kernels are what the lint runs. */
+static void check_target(struct work *w)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    if (hone_task_has_kernel(w->task, HONE_TASK_CPU) && hone_task_select(w->task, "cpu", &err) < 0)
+        find(w, "error", "workloads.jsonl", "Give sizes for cpu too: the lint runs its kernels.",
+             "%s", err.message);
+}
+
+/* A pack for CUDA: what can be seen without a GPU. */
+static void check_cuda(struct work *w)
+{
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    HONE_AUTOFREE char *text = NULL, *signature = hone_task_signature_for(w->task, "cuda");
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_task *cpu = w->task;
+    if (!hone_task_has_kernel(cpu, HONE_TASK_CUDA))
+        return;
+    if (hone_task_naive(cpu, "cuda", &text, &err) < 0 ||
+        hone_task_load(cpu->dir, &task, &err) < 0 || hone_task_select(task, "cuda", &err) < 0) {
+        find(w, "error", "kernels/naive.cu",
+             "Give workloads with \"target\": \"cuda\", or remove kernels/naive.cu.", "%s",
+             err.message);
+        return;
+    }
+    if (!find_word(text, hone_pool_printf(w->pool, "%s(", cpu->name)) ||
+        !strstr(text, "extern \"C\""))
+        find(w, "error", "kernels/naive.cu", signature, "does not define '%s' as extern \"C\"",
+             cpu->name);
+    w->task = task;
+    check_draws(w);
+    w->task = cpu;
+}
+
 static void check_static(struct work *w)
 {
     check_naive(w);
@@ -254,6 +288,7 @@ static void check_static(struct work *w)
     check_axes(w);
     check_tolerance(w);
     check_draws(w);
+    check_cuda(w);
 }
 
 /* ---- the bad kernels ---- */
@@ -470,6 +505,7 @@ int hone_lint_pack(const char *dir, const struct hone_lint_options *options, str
              "%s", load_err.message);
     } else {
         w.task = task;
+        check_target(&w);
         lint.task = hone_pool_strdup(pool, task->name);
         lint.hash = hone_pool_strdup(pool, task->hash);
         check_static(&w);

@@ -5,7 +5,7 @@
 #include "tools/plain.h"
 
 struct show_in {
-    const char *name, *detail;
+    const char *name, *target, *detail;
     bool source;
 };
 
@@ -16,14 +16,19 @@ struct task_row {
 
 struct show_out {
     struct hone_head head;
-    const char *name, *signature, *description, *baseline, *start;
+    const char *name, *signature, *signature_cuda, *description, *baseline, *start;
     struct hone_json *task; /* the pool's */
     struct hone_array tasks;
 };
 
+static const char *const target_choices[] = {"cpu", "cuda", NULL};
+
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct show_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task; without it all tasks are listed."),
+    HONE_FIELD(struct show_in, target, .choices = target_choices,
+               .help = "Only this target's workloads, signature and baseline; without it both "
+                       "targets' workloads and the cpu baseline."),
     HONE_FIELD(struct show_in, source, .help = "Print the baseline's source too."),
     HONE_FIELD(struct show_in, detail, .fallback_str = "normal", .choices = hone_detail_choices,
                .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB."),
@@ -41,7 +46,8 @@ static const struct hone_field row_fields[] = {
 static const struct hone_field out_fields[] = {
     HONE_HEAD_FIELDS(struct show_out),
     OUT(name, .help = "Task."),
-    OUT(signature, .help = "What a source has to define."),
+    OUT(signature, .help = "What a source has to define; for cpu unless target says otherwise."),
+    OUT(signature_cuda, .help = "The same for cuda."),
     OUT(description, .help = "What is computed."),
     OUT(task, .json_schema = "{\"type\":\"object\"}",
         .help = "Axes, tensors, tolerance, workloads and formulas."),
@@ -117,6 +123,13 @@ static void fit(struct hone_tool_ctx *ctx, const char *detail, struct show_out *
         out->description = out->start = NULL;
 }
 
+static const char start_cpu[] =
+    "Write a C file that defines the signature; OpenMP, vector extensions and intrinsics are "
+    "welcome; pass it to kernel_evaluate as source.";
+static const char start_cuda[] =
+    "Write a CUDA file whose extern \"C\" launcher has the signature and launches on the given "
+    "stream; pass it to kernel_evaluate as source with target cuda.";
+
 static void free_json(void *json)
 {
     hone_json_free(json);
@@ -128,21 +141,27 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
     HONE_AUTOFREE char *signature = NULL;
     HONE_AUTOFREE char *naive = NULL;
+    HONE_AUTOFREE char *cuda = NULL;
+    const char *target = in->target != NULL ? in->target : "cpu";
     int rc = hone_workspace_task(ctx->app->ws, in->name, &task, err);
 
+    if (rc == 0 && in->target != NULL)
+        rc = hone_task_select(task, in->target, err);
     if (rc == 0 && in->source)
-        rc = hone_task_naive(task, "cpu", &naive, err);
+        rc = hone_task_naive(task, target, &naive, err);
     if (rc < 0)
         return rc;
+    if (in->target == NULL && hone_task_has_kernel(task, HONE_TASK_CUDA))
+        cuda = hone_task_signature_for(task, "cuda");
     signature = hone_task_signature(task);
     out->name = hone_pool_strdup(ctx->pool, task->name);
     out->signature = hone_pool_strdup(ctx->pool, signature);
+    out->signature_cuda = hone_pool_strdup(ctx->pool, cuda);
     out->description = hone_pool_strdup(ctx->pool, task->description);
     out->baseline = hone_pool_strdup(ctx->pool, naive);
     out->task = hone_task_describe(task);
     hone_pool_defer(ctx->pool, free_json, out->task);
-    out->start = "Write a C file that defines the signature; OpenMP, vector extensions and "
-                 "intrinsics are welcome; pass it to kernel_evaluate as source.";
+    out->start = strcmp(target, "cuda") == 0 ? start_cuda : start_cpu;
     out->head.status = "ok";
     out->head.summary = hone_pool_printf(ctx->pool, "%s: %s, %zu public workload%s", task->name,
                                          task->op_type != NULL ? task->op_type : "kernel",
@@ -166,12 +185,13 @@ const struct hone_tool hone_tool_task_show = {
     .name = "task_show",
     .title = "Show a task",
     .summary = "What a task computes, its sizes and tolerance; without a name all tasks.",
-    .description = "Returns the C signature, axes, inputs and outputs with types, tolerance, "
-                   "workloads and formulas of one task, "
-                   "and on request its baseline's source; without a name it lists the tasks. Side "
-                   "effects: none. Cost: none. "
-                   "Typical time: a few milliseconds. Wrong use: looking here for results; "
-                   "history_show has them.",
+    .description =
+        "Returns the C and CUDA signatures, axes, inputs and outputs with types, tolerance, "
+        "workloads and formulas of one task, "
+        "and on request its baseline's source; without a name it lists the tasks. Side "
+        "effects: none. Cost: none. "
+        "Typical time: a few milliseconds. Wrong use: looking here for results; "
+        "history_show has them.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -160,7 +160,8 @@ static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_er
         return 0;
     }
     struct hone_err why = HONE_ERR_INIT;
-    if (hone_task_load(job->task_dir, &judge->task, &why) < 0) {
+    if (hone_task_load(job->task_dir, &judge->task, &why) < 0 ||
+        hone_task_select(judge->task, job->target, &why) < 0) {
         hone_end_set(ret, HONE_REASON_BAD_TASK, "%.300s", why.message);
         return 0;
     }

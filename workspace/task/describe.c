@@ -4,26 +4,68 @@
 #include "workspace/base/json.h"
 #include "workspace/task/parts.h"
 
-char *hone_task_signature(const struct hone_task *task)
+typedef const char *type_name_fn(enum hone_dtype dtype);
+
+static const struct {
+    const char *front, *back;
+    type_name_fn *type;
+} dialects[HONE_N_TASK_TARGETS] = {
+    [HONE_TASK_CPU] = {"", "", hone_dtype_c_name},
+    [HONE_TASK_CUDA] = {"extern \"C\" ", ", cudaStream_t stream", hone_dtype_cuda_name},
+};
+
+char *hone_task_signature_for(const struct hone_task *task, const char *target)
 {
+    enum hone_task_target t = HONE_TASK_CPU;
+    hone_task_target_parse(target, &t);
+    type_name_fn *type = dialects[t].type;
     struct hone_buf buf = HONE_BUF_INIT;
-    hone_buf_printf(&buf, "void %s(", task->name);
+    hone_buf_printf(&buf, "%svoid %s(", dialects[t].front, task->name);
     for (size_t i = 0; i < task->n_inputs; i++)
-        hone_buf_printf(&buf, "%sconst %s *%s", i ? ", " : "",
-                        hone_dtype_c_name(task->inputs[i].dtype), task->inputs[i].name);
+        hone_buf_printf(&buf, "%sconst %s *%s", i ? ", " : "", type(task->inputs[i].dtype),
+                        task->inputs[i].name);
     for (size_t i = 0; i < task->n_outputs; i++)
-        hone_buf_printf(&buf, ", %s *%s", hone_dtype_c_name(task->outputs[i].dtype),
-                        task->outputs[i].name);
+        hone_buf_printf(&buf, ", %s *%s", type(task->outputs[i].dtype), task->outputs[i].name);
     for (size_t i = 0; i < task->n_scalars; i++)
-        hone_buf_printf(&buf, ", %s %s", hone_dtype_c_name(task->scalars[i].dtype),
-                        task->scalars[i].name);
+        hone_buf_printf(&buf, ", %s %s", type(task->scalars[i].dtype), task->scalars[i].name);
     for (size_t i = 0; i < task->n_axes; i++)
         hone_buf_printf(&buf, ", int64_t %s", task->axes[i].name);
-    hone_buf_str(&buf, ")");
+    hone_buf_printf(&buf, "%s)", dialects[t].back);
     return hone_buf_steal(&buf);
 }
 
-static struct hone_json *describe_axis(const struct hone_axis *axis)
+char *hone_task_signature(const struct hone_task *task)
+{
+    return hone_task_signature_for(task, task->target);
+}
+
+static struct hone_json *range_json(int64_t min, int64_t max)
+{
+    struct hone_json *json = hone_json_new_array();
+    hone_json_push(json, hone_json_new_i64(min));
+    hone_json_push(json, hone_json_new_i64(max));
+    return json;
+}
+
+/* One range where all targets have the same or one was selected; else one for each that gives
+ * one. */
+static struct hone_json *describe_draw(const struct hone_task *task, const struct hone_axis *axis)
+{
+    const struct hone_range *first = &axis->draws[0];
+    bool differs = false;
+    for (size_t t = 1; t < HONE_N_TASK_TARGETS; t++)
+        differs = differs || axis->draws[t].min != first->min || axis->draws[t].max != first->max;
+    if (task->target || !differs)
+        return range_json(axis->draw_min, axis->draw_max);
+    struct hone_json *json = hone_json_new_object();
+    for (size_t t = 0; t < HONE_N_TASK_TARGETS; t++)
+        if (axis->draws[t].max > 0)
+            hone_json_set(json, hone_task_target_name((enum hone_task_target)t),
+                          range_json(axis->draws[t].min, axis->draws[t].max));
+    return json;
+}
+
+static struct hone_json *describe_axis(const struct hone_task *task, const struct hone_axis *axis)
 {
     static const char *const kinds[] = {
         [HONE_AXIS_CONST] = "const", [HONE_AXIS_VAR] = "var", [HONE_AXIS_EXPR] = "expr"};
@@ -38,10 +80,7 @@ static struct hone_json *describe_axis(const struct hone_axis *axis)
         hone_json_set_i64(json, "max", axis->max);
         if (axis->multiple > 1)
             hone_json_set_i64(json, "multiple", axis->multiple);
-        struct hone_json *draw = hone_json_new_array();
-        hone_json_push(draw, hone_json_new_i64(axis->draw_min));
-        hone_json_push(draw, hone_json_new_i64(axis->draw_max));
-        hone_json_set(json, "draw", draw);
+        hone_json_set(json, "draw", describe_draw(task, axis));
     }
     if (axis->description && *axis->description)
         hone_json_set_str(json, "description", axis->description);
@@ -84,6 +123,8 @@ static struct hone_json *describe_workload(const struct hone_task *task,
     for (size_t a = 0; a < task->n_axes; a++)
         hone_json_set_i64(axes, task->axes[a].name, w->axes[a]);
     hone_json_set_str(json, "id", w->id);
+    if (w->target)
+        hone_json_set_str(json, "target", w->target);
     hone_json_set(json, "axes", axes);
     if (hone_task_eval(task, task->flops, w, &flops, NULL) == 0)
         hone_json_set_f64(json, "flops", flops);
@@ -119,13 +160,16 @@ struct hone_json *hone_task_describe(const struct hone_task *task)
     struct hone_json *outputs = hone_json_new_object(), *scalars = hone_json_new_object();
     struct hone_json *tolerance = hone_json_new_object(), *workloads = hone_json_new_array();
     HONE_AUTOFREE char *signature = hone_task_signature(task);
+    HONE_AUTOFREE char *cuda = hone_task_signature_for(task, "cuda");
     hone_json_set_str(json, "name", task->name);
     hone_json_set_str(json, "op_type", task->op_type);
     hone_json_set_str(json, "description", task->description);
     hone_json_set_str(json, "hash", task->hash);
     hone_json_set_str(json, "signature", signature);
+    if (!task->target && hone_task_has_kernel(task, HONE_TASK_CUDA))
+        hone_json_set_str(json, "signature_cuda", cuda);
     for (size_t i = 0; i < task->n_axes; i++)
-        hone_json_set(axes, task->axes[i].name, describe_axis(&task->axes[i]));
+        hone_json_set(axes, task->axes[i].name, describe_axis(task, &task->axes[i]));
     for (size_t i = 0; i < task->n_inputs; i++)
         hone_json_set(inputs, task->inputs[i].name, describe_tensor(task, &task->inputs[i], true));
     for (size_t i = 0; i < task->n_outputs; i++) {

@@ -68,7 +68,7 @@ static const struct hone_field top_fields[] = {
 struct axis_in {
     const char *type, *expression, *description;
     int64_t value, min, max, multiple;
-    struct hone_i64s draw;
+    struct hone_json *draw;
 };
 
 static const struct hone_field axis_fields[] = {
@@ -82,7 +82,8 @@ static const struct hone_field axis_fields[] = {
                .help = "var: largest legal size."),
     HONE_FIELD(struct axis_in, multiple, .fallback_i64 = 1,
                .help = "var: sizes are multiples of this."),
-    HONE_FIELD(struct axis_in, draw, .max_len = 2, .help = "var: range of hidden sizes."),
+    HONE_FIELD(struct axis_in, draw,
+               .help = "var: range of hidden sizes, [least, largest], or one for each target."),
 };
 
 struct tensor_in {
@@ -179,6 +180,46 @@ static int check_map(struct loader *l, const struct hone_json *map, const char *
     return 0;
 }
 
+static int load_draw(struct loader *l, const struct hone_json *json, const struct hone_axis *axis,
+                     const char *path, struct hone_range *ret)
+{
+    const struct hone_json *low = hone_json_first(json), *high = low ? hone_json_next(low) : NULL;
+    struct hone_range range;
+    if (hone_json_type(json) != HONE_JSON_ARRAY || hone_json_size(json) != 2 ||
+        !hone_json_as_i64(low, &range.min) || !hone_json_as_i64(high, &range.max) ||
+        range.min < axis->min || range.max < range.min || range.max > axis->max)
+        return hone_fail_at(l->err, HONE_E_ARG, path, "must be [least, largest] inside %lld..%lld",
+                            (long long)axis->min, (long long)axis->max);
+    *ret = range;
+    return 0;
+}
+
+/* [1, 520], or {"cpu": [1, 520], "cuda": [1, 4200]}. What is not given stays 0..0: validate.c
+ * derives it from the public sizes. */
+static int load_draws(struct loader *l, const struct hone_json *json, struct hone_axis *axis)
+{
+    if (!json)
+        return 0;
+    if (hone_json_type(json) != HONE_JSON_OBJECT) {
+        struct hone_range range = {.max = 0};
+        int code = load_draw(l, json, axis, "draw", &range);
+        for (size_t t = 0; code == 0 && t < HONE_N_TASK_TARGETS; t++)
+            axis->draws[t] = range;
+        return code;
+    }
+    for (const struct hone_json *c = hone_json_first(json); c; c = hone_json_next(c)) {
+        char path[HONE_ERR_PATH_BYTES];
+        enum hone_task_target target;
+        snprintf(path, sizeof(path), "draw.%.60s", hone_json_key(c));
+        if (!hone_task_target_parse(hone_json_key(c), &target))
+            return hone_fail_at(l->err, HONE_E_ARG, path, "is no target: cpu or cuda");
+        int code = load_draw(l, c, axis, path, &axis->draws[target]);
+        if (code < 0)
+            return code;
+    }
+    return 0;
+}
+
 static int load_axis(struct loader *l, const struct hone_json *json, struct hone_axis *axis)
 {
     struct axis_in in;
@@ -218,16 +259,7 @@ static int load_axis(struct loader *l, const struct hone_json *json, struct hone
     axis->min = in.min;
     axis->max = in.max;
     axis->multiple = in.multiple;
-    if (in.draw.n == 0)
-        return 0; /* 0..0: validate.c derives it from the public sizes */
-    if (in.draw.n != 2 || in.draw.v[0] < in.min || in.draw.v[1] < in.draw.v[0] ||
-        in.draw.v[1] > in.max)
-        return hone_fail_at(l->err, HONE_E_ARG, "draw",
-                            "must be [least, largest] inside %lld..%lld", (long long)in.min,
-                            (long long)in.max);
-    axis->draw_min = in.draw.v[0];
-    axis->draw_max = in.draw.v[1];
-    return 0;
+    return load_draws(l, in.draw, axis);
 }
 
 static int load_axes(struct loader *l, const struct hone_json *map)

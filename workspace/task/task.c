@@ -7,18 +7,25 @@
 #include "workspace/task/parts.h"
 
 static const struct {
-    const char *name, *c_name;
+    const char *name, *c_name, *cuda_name;
     int64_t bytes;
     bool is_float;
 } dtypes[] = {
-    [HONE_DTYPE_F16] = {"float16", "uint16_t", 2, true},
-    [HONE_DTYPE_BF16] = {"bfloat16", "uint16_t", 2, true},
-    [HONE_DTYPE_F32] = {"float32", "float", 4, true},
-    [HONE_DTYPE_F64] = {"float64", "double", 8, true},
-    [HONE_DTYPE_I8] = {"int8", "int8_t", 1, false},
-    [HONE_DTYPE_I32] = {"int32", "int32_t", 4, false},
-    [HONE_DTYPE_I64] = {"int64", "int64_t", 8, false},
-    [HONE_DTYPE_BOOL] = {"bool", "uint8_t", 1, false},
+    [HONE_DTYPE_F16] = {"float16", "uint16_t", "__half", 2, true},
+    [HONE_DTYPE_BF16] = {"bfloat16", "uint16_t", "__nv_bfloat16", 2, true},
+    [HONE_DTYPE_F32] = {"float32", "float", "float", 4, true},
+    [HONE_DTYPE_F64] = {"float64", "double", "double", 8, true},
+    [HONE_DTYPE_I8] = {"int8", "int8_t", "int8_t", 1, false},
+    [HONE_DTYPE_I32] = {"int32", "int32_t", "int32_t", 4, false},
+    [HONE_DTYPE_I64] = {"int64", "int64_t", "int64_t", 8, false},
+    [HONE_DTYPE_BOOL] = {"bool", "uint8_t", "unsigned char", 1, false},
+};
+
+static const struct {
+    const char *name, *kernel;
+} targets[HONE_N_TASK_TARGETS] = {
+    [HONE_TASK_CPU] = {"cpu", "kernels/naive.c"},
+    [HONE_TASK_CUDA] = {"cuda", "kernels/naive.cu"},
 };
 
 static const char *const roles[] = {
@@ -39,6 +46,11 @@ const char *hone_dtype_name(enum hone_dtype dtype)
 const char *hone_dtype_c_name(enum hone_dtype dtype)
 {
     return dtypes[dtype].c_name;
+}
+
+const char *hone_dtype_cuda_name(enum hone_dtype dtype)
+{
+    return dtypes[dtype].cuda_name;
 }
 
 int64_t hone_dtype_bytes(enum hone_dtype dtype)
@@ -65,6 +77,63 @@ bool hone_dtype_parse(const char *word, enum hone_dtype *ret)
 const char *hone_role_name(enum hone_role role)
 {
     return roles[role];
+}
+
+const char *hone_task_target_name(enum hone_task_target target)
+{
+    return targets[target].name;
+}
+
+const char *hone_task_target_kernel(enum hone_task_target target)
+{
+    return targets[target].kernel;
+}
+
+bool hone_task_target_parse(const char *word, enum hone_task_target *ret)
+{
+    for (size_t i = 0; word && i < HONE_N_TASK_TARGETS; i++) {
+        if (strcmp(targets[i].name, word) == 0) {
+            *ret = (enum hone_task_target)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hone_task_has_kernel(const struct hone_task *task, enum hone_task_target target)
+{
+    HONE_AUTOFREE char *path = hone_path_join(task->dir, targets[target].kernel, NULL);
+    return hone_file_exists(path);
+}
+
+int hone_task_select(struct hone_task *task, const char *target, struct hone_err *err)
+{
+    enum hone_task_target t;
+    if (!hone_task_target_parse(target, &t))
+        return hone_fail_at(err, HONE_E_ARG, "target", "'%.40s' is unknown: cpu or cuda",
+                            target ? target : "");
+    if (task->target && strcmp(task->target, target) != 0)
+        return hone_fail_at(err, HONE_E_ARG, "target", "the task was read for %s, not for %s",
+                            task->target, target);
+    size_t n = 0;
+    for (size_t i = 0; i < task->n_workloads; i++)
+        n += !task->workloads[i].target || strcmp(task->workloads[i].target, target) == 0;
+    if (n == 0)
+        return hone_fail_at(err, HONE_E_ARG, "target",
+                            "task '%s' has no workload for %s: workloads.jsonl names other targets",
+                            task->name, target);
+    if (!hone_task_has_kernel(task, t))
+        return hone_fail_at(err, HONE_E_ARG, "target",
+                            "task '%s' has no kernels for %s: its pack has no %s", task->name,
+                            target, targets[t].kernel);
+    n = 0;
+    for (size_t i = 0; i < task->n_workloads; i++)
+        if (!task->workloads[i].target || strcmp(task->workloads[i].target, target) == 0)
+            task->workloads[n++] = task->workloads[i];
+    task->n_workloads = n;
+    task->target = targets[t].name;
+    hone_task_draw_ranges(task, t);
+    return 0;
 }
 
 void hone_task_free(struct hone_task *task)
@@ -142,13 +211,10 @@ static int read_part(const struct hone_task *task, const char *name, char **ret_
 int hone_task_naive(const struct hone_task *task, const char *target, char **ret_source,
                     struct hone_err *err)
 {
-    static const struct {
-        const char *target, *file;
-    } kernels[] = {{"cpu", "kernels/naive.c"}, {"cuda", "kernels/naive.cu"}};
-    for (size_t i = 0; i < HONE_COUNTOF(kernels); i++)
-        if (!target ? i == 0 : strcmp(kernels[i].target, target) == 0)
-            return read_part(task, kernels[i].file, ret_source, err);
-    return hone_fail(err, HONE_E_ARG, "target '%s' is unknown: cpu or cuda", target);
+    enum hone_task_target t = HONE_TASK_CPU;
+    if (target && !hone_task_target_parse(target, &t))
+        return hone_fail(err, HONE_E_ARG, "target '%.40s' is unknown: cpu or cuda", target);
+    return read_part(task, targets[t].kernel, ret_source, err);
 }
 
 int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err)

@@ -1,8 +1,10 @@
 /* Task packs: what has to be computed, how it is checked, what counts as fast.
  *
- * A pack is a folder: task.json, workloads.jsonl, oracle.c, kernels/naive.c. docs/tasks.md is its
- * format. A loaded task is immutable and may be read by any thread. Everything in it lives until
- * hone_task_free. This module knows shapes and formulas; it runs nothing and times nothing. */
+ * A pack is a folder: task.json, workloads.jsonl, oracle.c, kernels/naive.c and naive.cu.
+ * docs/tasks.md is its format. A freshly loaded task holds the sizes of every target; whoever runs
+ * or ranks kernels first keeps one target's with hone_task_select. After that it is immutable and
+ * may be read by any thread. Everything in it lives until hone_task_free. This module knows shapes
+ * and formulas; it runs nothing and times nothing. */
 #ifndef HONE_TASK_TASK_H
 #define HONE_TASK_TASK_H
 
@@ -21,10 +23,24 @@ enum hone_dtype {
 };
 const char *hone_dtype_name(enum hone_dtype dtype); /* "float32": the FlashInfer-Bench words */
 bool hone_dtype_parse(const char *word, enum hone_dtype *ret);
-const char *hone_dtype_c_name(enum hone_dtype dtype); /* "float"; uint16_t for the 16-bit floats,
-                                                         uint8_t for bool on the CPU */
+const char *hone_dtype_c_name(enum hone_dtype dtype);    /* "float"; uint16_t for the 16-bit floats,
+                                                            uint8_t for bool on the CPU */
+const char *hone_dtype_cuda_name(enum hone_dtype dtype); /* __half, __nv_bfloat16, unsigned char */
 int64_t hone_dtype_bytes(enum hone_dtype dtype);
 bool hone_dtype_is_float(enum hone_dtype dtype);
+
+/* What sizes can be meant for. The runner's table of targets (tools/runner/target.h) says what is
+ * built in. */
+enum hone_task_target { HONE_TASK_CPU, HONE_TASK_CUDA, HONE_N_TASK_TARGETS };
+const char *hone_task_target_name(enum hone_task_target target);   /* "cpu", "cuda" */
+const char *hone_task_target_kernel(enum hone_task_target target); /* "kernels/naive.c"... */
+
+struct hone_task;
+bool hone_task_has_kernel(const struct hone_task *task, enum hone_task_target target);
+
+struct hone_range {
+    int64_t min, max; /* 0, 0: none given */
+};
 
 enum hone_axis_kind { HONE_AXIS_CONST, HONE_AXIS_VAR, HONE_AXIS_EXPR };
 struct hone_axis {
@@ -34,7 +50,9 @@ struct hone_axis {
     const char *expression; /* expr: over the axes before it */
     int64_t min, max;       /* var: legal range; hidden sizes are drawn inside draw_min..draw_max */
     int64_t draw_min, draw_max;
-    int64_t multiple; /* var: legal values are multiples of this (1: any) */
+    struct hone_range
+        draws[HONE_N_TASK_TARGETS]; /* as the pack gives them; hone_task_select picks */
+    int64_t multiple;               /* var: legal values are multiples of this (1: any) */
     const char *description;
 };
 
@@ -101,6 +119,7 @@ struct hone_workload {
     const char *id;                /* unique in the task, e.g. "m512" */
     int64_t axes[HONE_LIMIT_AXES]; /* value of every axis of the task, in task order */
     bool is_hidden;
+    const char *target; /* "cpu", "cuda"; NULL: for every target */
 };
 
 struct hone_task {
@@ -128,6 +147,7 @@ struct hone_task {
     bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does
                                       not insist) */
     bool allows_library;
+    const char *target; /* what hone_task_select kept; NULL: the sizes of all targets are there */
     struct hone_workload workloads[HONE_LIMIT_WORKLOADS]; /* public sizes */
     struct hone_pool *pool;                               /* owns every string above */
 };
@@ -137,6 +157,12 @@ struct hone_task {
 int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err *err);
 void hone_task_free(struct hone_task *task);
 void hone_task_free_ptr(struct hone_task **task);
+
+/* Keeps the workloads and draw ranges of one target. Changes the task: call it on a freshly loaded
+ * one, before others see it; a second call with the same target does nothing. HONE_E_ARG: the
+ * target is unknown, or the pack has no workload or no naive kernel for it, or another target was
+ * selected before. */
+int hone_task_select(struct hone_task *task, const char *target, struct hone_err *err);
 
 /* Fills every axis from the var axes given in workload->axes (var entries valid on entry), checks
  * ranges, constraints and size limits. */
@@ -165,8 +191,11 @@ int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_ten
 int hone_task_eval(const struct hone_task *task, const char *formula,
                    const struct hone_workload *workload, double *ret, struct hone_err *err);
 
-/* "void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)"; owned.
- */
+/* The function of a candidate; owned. cpu (and NULL, and an unknown target): "void matmul(const
+ * float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)"; cuda: the same as extern
+ * "C" with CUDA's element types and a last parameter cudaStream_t stream. */
+char *hone_task_signature_for(const struct hone_task *task, const char *target);
+/* For the selected target; cpu when none is. */
 char *hone_task_signature(const struct hone_task *task);
 /* The text put in front of oracle.c for the host: accessors, axes, ITEM/STEP macros
  * (docs/tasks.md). Owned. It exports void hone_oracle_items(struct hone_oracle_args *args, int64_t
@@ -175,7 +204,7 @@ char *hone_task_signature(const struct hone_task *task);
 char *hone_task_oracle_preamble(const struct hone_task *task);
 /* The text of oracle.c: compiled behind the preamble, with -lm, without -ffast-math; owned. */
 int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err);
-/* Source of the naive CPU kernel (kernels/naive.c); owned. */
+/* Source of the target's naive kernel (kernels/naive.c, kernels/naive.cu); owned. */
 int hone_task_naive(const struct hone_task *task, const char *target, char **ret_source,
                     struct hone_err *err);
 /* The task as one JSON object for people and agents (signature, axes, tensors, tolerance,

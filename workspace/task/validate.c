@@ -156,8 +156,6 @@ static int check_value(const struct hone_task *task, const struct hone_workload 
 static void default_draw_range(struct hone_task *task, size_t a)
 {
     struct hone_axis *axis = &task->axes[a];
-    if (axis->kind != HONE_AXIS_VAR || axis->draw_max > 0)
-        return;
     int64_t low = INT64_MAX, high = 0;
     for (size_t w = 0; w < task->n_workloads; w++) {
         low = hone_min_i64(low, task->workloads[w].axes[a]);
@@ -165,6 +163,17 @@ static void default_draw_range(struct hone_task *task, size_t a)
     }
     axis->draw_min = hone_max_i64(axis->min, low / 2);
     axis->draw_max = hone_min_i64(axis->max, high);
+}
+
+void hone_task_draw_ranges(struct hone_task *task, enum hone_task_target target)
+{
+    for (size_t a = 0; a < task->n_axes; a++) {
+        struct hone_axis *axis = &task->axes[a];
+        axis->draw_min = axis->draws[target].min;
+        axis->draw_max = axis->draws[target].max;
+        if (axis->kind == HONE_AXIS_VAR && axis->draw_max == 0)
+            default_draw_range(task, a);
+    }
 }
 
 int hone_task_validate_workloads(struct hone_task *task, struct hone_err *err)
@@ -186,7 +195,6 @@ int hone_task_validate_workloads(struct hone_task *task, struct hone_err *err)
         if (code < 0)
             return hone_task_prefix(err, "%s", w->id);
     }
-    for (size_t a = 0; a < task->n_axes; a++)
-        default_draw_range(task, a);
+    hone_task_draw_ranges(task, HONE_TASK_CPU);
     return 0;
 }

@@ -6,14 +6,18 @@
 #include "workspace/task/parts.h"
 
 struct line_in {
-    const char *id, *description;
+    const char *id, *description, *target;
     struct hone_json *axes;
 };
+
+static const char *const target_words[] = {"cpu", "cuda", NULL};
 
 static const struct hone_field line_fields[] = {
     HONE_FIELD(struct line_in, id, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Unique name of the size."),
     HONE_FIELD(struct line_in, description, .help = "For readers."),
+    HONE_FIELD(struct line_in, target, .choices = target_words,
+               .help = "Where this size counts; absent: on every target."),
     HONE_FIELD(struct line_in, axes, .required = true, .help = "Map var axis -> size."),
 };
 
@@ -55,6 +59,7 @@ static int parse_line(struct hone_task *task, const char *text, size_t len, stru
         return hone_fail_at(err, HONE_E_ARG, "id", "may hold letters, digits, '_', '-' and '.'");
     struct hone_workload *w = &task->workloads[task->n_workloads];
     w->id = in.id;
+    w->target = in.target;
     if ((code = parse_axes(task, in.axes, w, err)) == 0)
         task->n_workloads++;
     return code;

@@ -80,6 +80,12 @@ static const struct {
     {"\"multiple\":4", "\"multiple\":0", "task.json: axes.N.multiple", "multiple"},
     {"\"multiple\":4", "\"multiple\":4,\"min\":5,\"draw\":[1,9]", "task.json: axes.N.draw",
      "inside"},
+    {"\"multiple\":4", "\"multiple\":4,\"draw\":[1,2,3]", "task.json: axes.N.draw", "inside"},
+    {"\"multiple\":4", "\"multiple\":4,\"draw\":7", "task.json: axes.N.draw", "inside"},
+    {"\"multiple\":4", "\"multiple\":4,\"draw\":{\"tpu\":[1,9]}", "task.json: axes.N.draw.tpu",
+     "no target"},
+    {"\"multiple\":4", "\"multiple\":4,\"draw\":{\"cuda\":[9,1]}", "task.json: axes.N.draw.cuda",
+     "inside"},
     {"\"max\":1000", "\"max\":0", "task.json: axes.N.max", "range"},
     {"\"max\":1000", "\"max\":1000,\"value\":3", "task.json: axes.N.value", "const"},
     {"\"value\":3", "\"value\":0", "task.json: axes.C.value", "1 or more"},
@@ -133,6 +139,8 @@ START_TEST(bad_workloads_say_where)
     } table[] = {
         {"", "workloads.jsonl", "at least one"},
         {"{\"id\":\"a\",\"axes\":{\"N\":64}}\n{", "workloads.jsonl: line 2", ""},
+        {"{\"id\":\"a\",\"target\":\"tpu\",\"axes\":{\"N\":64}}", "workloads.jsonl: line 1.target",
+         "cuda"},
         {"{\"id\":\"a\",\"axes\":{}}", "workloads.jsonl: line 1.axes", "'N' is missing"},
         {"{\"id\":\"a\",\"axes\":{\"N\":63}}", "workloads.jsonl: a", "multiples of 4"},
         {"{\"id\":\"a\",\"axes\":{\"N\":4000}}", "workloads.jsonl: a", "1..1000"},
@@ -223,5 +231,79 @@ START_TEST(the_hash_sees_every_byte_and_name)
 }
 END_TEST
 
-UNIT_MAIN("load", a_good_task, bad_tasks_say_where, bad_workloads_say_where,
+/* A pack on disk: select looks for the kernels. */
+static struct hone_task *load_targets(const char *dir, const char *loads)
+{
+    struct hone_task *task = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    put(dir, "workloads.jsonl", loads);
+    ck_assert_msg(hone_task_load(dir, &task, &err) == 0, "%s: %s", err.path, err.message);
+    return task;
+}
+
+static const char targets_task[] =
+    "{\"name\":\"scale\",\"axes\":{\"N\":{\"type\":\"var\",\"max\":100000,\"draw\":{\"cuda\":[7,9]}"
+    "}},"
+    "\"inputs\":{\"x\":{\"shape\":[\"N\"],\"dtype\":\"float16\"},"
+    "\"m\":{\"shape\":[\"N\"],\"dtype\":\"bool\",\"role\":\"mask\"}},"
+    "\"outputs\":{\"y\":{\"shape\":[\"N\"],\"dtype\":\"bfloat16\"}},"
+    "\"tolerance\":{\"y\":{\"rtol\":1e-2}},\"oracle\":{\"items\":\"N\"},"
+    "\"flops\":\"N\",\"bytes\":\"4*N\"}";
+static const char targets_loads[] = "{\"id\":\"c\",\"target\":\"cpu\",\"axes\":{\"N\":64}}\n"
+                                    "{\"id\":\"b\",\"axes\":{\"N\":128}}\n"
+                                    "{\"id\":\"g\",\"target\":\"cuda\",\"axes\":{\"N\":70000}}\n";
+
+START_TEST(a_target_is_selected)
+{
+    char dir[] = "/tmp/hone-select-XXXXXX";
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    char *kernels = hone_path_join(dir, "kernels", NULL);
+    ck_assert_int_eq(hone_mkdirs(kernels, 0700, NULL), 0);
+    put(dir, "task.json", targets_task);
+    put(kernels, "naive.c", "void scale(void);");
+    struct hone_task *task = load_targets(dir, targets_loads);
+    ck_assert_uint_eq(task->n_workloads, 3);
+    ck_assert_ptr_null(task->target);
+    ck_assert_int_eq(hone_task_select(task, "cuda", &err), HONE_E_ARG);
+    ck_assert_ptr_nonnull(strstr(err.message, "naive.cu"));
+    ck_assert_int_eq(hone_task_select(task, "tpu", &err), HONE_E_ARG);
+    ck_assert_ptr_nonnull(strstr(err.message, "cpu or cuda"));
+    ck_assert_int_eq(hone_task_select(task, "cpu", &err), 0);
+    ck_assert_uint_eq(task->n_workloads, 2);
+    ck_assert_str_eq(task->workloads[0].id, "c");
+    ck_assert_str_eq(task->workloads[1].id, "b");
+    ck_assert_int_eq(task->axes[0].draw_min, 32); /* from the cpu's public sizes */
+    ck_assert_int_eq(task->axes[0].draw_max, 128);
+    ck_assert_int_eq(hone_task_select(task, "cpu", &err), 0);
+    ck_assert_int_eq(hone_task_select(task, "cuda", &err), HONE_E_ARG);
+    hone_task_free(task);
+
+    put(kernels, "naive.cu", "extern \"C\" void scale(void);");
+    task = load_targets(dir, targets_loads);
+    ck_assert_int_eq(hone_task_select(task, "cuda", &err), 0);
+    ck_assert_uint_eq(task->n_workloads, 2);
+    ck_assert_str_eq(task->workloads[0].id, "b");
+    ck_assert_str_eq(task->workloads[1].id, "g");
+    ck_assert_int_eq(task->axes[0].draw_min, 7);
+    ck_assert_int_eq(task->axes[0].draw_max, 9);
+    char *signature = hone_task_signature(task), *cpu = hone_task_signature_for(task, "cpu");
+    ck_assert_str_eq(signature, "extern \"C\" void scale(const __half *x, const unsigned char *m, "
+                                "__nv_bfloat16 *y, int64_t N, cudaStream_t stream)");
+    ck_assert_str_eq(cpu,
+                     "void scale(const uint16_t *x, const uint8_t *m, uint16_t *y, int64_t N)");
+    free(signature);
+    free(cpu);
+    hone_task_free(task);
+
+    task = load_targets(dir, "{\"id\":\"g\",\"target\":\"cuda\",\"axes\":{\"N\":70000}}\n");
+    ck_assert_int_eq(hone_task_select(task, "cpu", &err), HONE_E_ARG);
+    ck_assert_ptr_nonnull(strstr(err.message, "no workload for cpu"));
+    hone_task_free(task);
+    free(kernels);
+    ck_assert_int_eq(hone_remove_tree(dir, NULL), 0);
+}
+END_TEST
+
+UNIT_MAIN("load", a_good_task, a_target_is_selected, bad_tasks_say_where, bad_workloads_say_where,
           too_large_tensors_are_refused, workload_limit, the_hash_sees_every_byte_and_name)
