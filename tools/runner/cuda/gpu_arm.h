@@ -1,0 +1,81 @@
+/* The judge's side of a device arena: a jailed process with a CUDA context of its own that loads
+ * one arm's cubin and replays its plans. It knows no secret, and its clock only counts when the
+ * judge's own clock agrees.
+ *
+ * No host code of a candidate ever runs in it: what it executes is our code, fed with a cubin and a
+ * checked plan. The jail gives it the device nodes and the driver's libraries, nothing else.
+ *
+ * Life: start (a context costs 0.3 s: spares are started ahead) -> load a module -> map a frame ->
+ * calls. How a kernel ended is data: functions return 0 and leave the reason in arm->end; after a
+ * fault the process is dead and must be replaced. Judge's thread only; blocks.
+ *
+ * Protocol (gpu_control.h): one shared page of words and a SOCK_SEQPACKET socket; descriptors of
+ * memory ranges travel by SCM_RIGHTS; module and plans travel in a memory file. Nothing that an
+ * arena writes is trusted. */
+#ifndef HONE_RUNNER_CUDA_GPU_ARM_H
+#define HONE_RUNNER_CUDA_GPU_ARM_H
+
+#include "tools/runner/arm.h"
+#include "tools/runner/cuda/gpu_memory.h"
+#include "tools/runner/cuda/module.h"
+
+struct hone_gpu_arm;
+
+struct hone_gpu_arm_spec {
+    const char *rung;
+    bool allow_weak;
+    int ordinal; /* device */
+};
+/* Starts the process; does not wait for its context (hone_gpu_arm_wait does). */
+int hone_gpu_arm_start(const struct hone_gpu_arm_spec *spec, struct hone_gpu_arm **ret,
+                       struct hone_err *err);
+int hone_gpu_arm_wait(struct hone_gpu_arm *arm, int64_t deadline_ns, struct hone_err *err);
+/* Kills and reaps: when it returns the device is free of it. NULL is fine. */
+void hone_gpu_arm_free(struct hone_gpu_arm *arm);
+
+const struct hone_end *hone_gpu_arm_end(const struct hone_gpu_arm *arm);
+bool hone_gpu_arm_is_alive(const struct hone_gpu_arm *arm);
+const char *hone_gpu_arm_rung(const struct hone_gpu_arm *arm);
+int64_t hone_gpu_arm_n_modules(const struct hone_gpu_arm *arm); /* loaded so far: for retirement */
+
+/* Unloads what was there and loads this cubin; keeps the initial image of its writable variables.
+ */
+int hone_gpu_arm_load(struct hone_gpu_arm *arm, const struct hone_cuda_module *module,
+                      int64_t deadline_ns, struct hone_err *err);
+/* Maps the frame's buffers (ranges: inputs read-only, outputs read-write), makes scratch for the
+ * plan, and builds one graph per set from the plan (tensor maps encoded, pointers put in). Old
+ * mappings and graphs go. is_start_flush: contents begin flush with their range instead (second
+ * run of the guard check). */
+int hone_gpu_arm_map(struct hone_gpu_arm *arm, const struct hone_gpu_layout *layout,
+                     const struct hone_gpu_range *ranges, const struct hone_plan *plan,
+                     int64_t deadline_ns, struct hone_err *err);
+
+struct hone_gpu_calls {
+    const int32_t *sets; /* order in which sets are called */
+    int64_t n_calls;
+    uint32_t scratch_poison; /* 32-bit pattern that scratch is filled with before the block */
+    bool is_single; /* events around every call (cold tasks with a flush between); else one pair
+                       around all */
+    int64_t flush_bytes; /* written between calls when is_single; 0: none */
+    int64_t timeout_ns;
+};
+struct hone_gpu_time {
+    int64_t wall_ns; /* judge's clock: from sending the word to its answer */
+    double event_ns; /* arena's events: first kernel's start to last kernel's end (sum over calls
+                        when is_single) */
+    double stamp_ns; /* device's global timer between two stamp kernels; 0: not taken */
+    double sm_mhz;   /* SM clock between the stamps; 0: not taken */
+};
+/* Calls the launcher's plan n_calls times. The whole block is queued before it runs (a gate holds
+ * the stream). Variables of the module are put back before each call. */
+int hone_gpu_arm_call(struct hone_gpu_arm *arm, const struct hone_gpu_calls *calls,
+                      struct hone_gpu_time *ret, struct hone_err *err);
+/* What an empty block costs on the judge's clock: the overhead to allow for. */
+int hone_gpu_arm_nop(struct hone_gpu_arm *arm, struct hone_gpu_time *ret, struct hone_err *err);
+/* Launch facts from the driver for one kernel of the loaded module: occupancy at the launch's
+ * shape. */
+int hone_gpu_arm_occupancy(struct hone_gpu_arm *arm, const char *kernel, int64_t block_threads,
+                           int64_t dynamic_shared, int64_t *ret_blocks_per_sm,
+                           struct hone_err *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* A built CUDA arm: the cubin, what is in it, and the plans of its launcher.
+ *
+ *     file.cu --split--> host text   --g++--> kernel.so --recorder (jail, no GPU)--> plan per
+ * workload
+ *                    \-> device text --NVRTC (jail)--> cubin --ELF walk--> kernels, variables
+ *
+ * Both compilers run at the same time. Everything is cached by content in the job's cache_dir: the
+ * host object and its plans by host text and tunables, the cubin by device text, options and
+ * architecture. What is wrong with a source is data (hone_end), as for C. Where the first lane
+ * cannot do it (host code that needs nvcc: CUB, Thrust, CUTLASS, cuBLAS) the fallback lane builds
+ * with nvcc and captures the stream; the plan looks the same. */
+#ifndef HONE_RUNNER_CUDA_MODULE_H
+#define HONE_RUNNER_CUDA_MODULE_H
+
+#include "tools/format/plan.h"
+#include "tools/runner/build.h"
+#include "tools/runner/arm.h"
+#include "workspace/task/task.h"
+
+struct hone_cuda_kernel { /* one kernel instance of the cubin */
+    const char *name;     /* lowered (mangled) */
+    const char *pretty;   /* "tiled<16>" */
+    int64_t registers, shared_bytes, frame_bytes, spill_store_bytes, spill_load_bytes, const_bytes,
+        max_threads, n_params, param_bytes;
+    int64_t line; /* of the definition; 0 unknown */
+};
+struct hone_cuda_variable { /* writable device variable, to be put back before each call */
+    const char *name;
+    int64_t bytes;
+};
+struct hone_cuda_module {
+    const char *lane;       /* "nvrtc" or "nvcc" */
+    const char *arch;       /* "sm_90a" */
+    const char *cubin_path; /* in the scratch folder */
+    const unsigned char *cubin;
+    size_t cubin_len;
+    struct hone_array kernels;       /* of hone_cuda_kernel */
+    struct hone_array variables;     /* of hone_cuda_variable */
+    struct hone_array plans;         /* of hone_plan, one per workload given, same order */
+    struct hone_build_report report; /* compiler, command, diagnostics, log: shown like gcc's */
+    const char *rung;
+    int64_t split_ns, host_ns, device_ns, record_ns; /* cost by stage, wall */
+    bool is_host_cached, is_device_cached;
+};
+
+struct hone_cuda_compiler; /* the compile server: a jailed process with NVRTC and precompiled
+                              headers; opaque */
+
+struct hone_cuda_request {
+    const struct hone_task *task; /* selected for cuda */
+    const char *arm;              /* for messages */
+    const char *source;
+    const struct hone_array *tunables;     /* of hone_tunable */
+    const char *const *flags;              /* allow-listed; NULL-terminated, may be NULL */
+    const struct hone_workload *workloads; /* to record */
+    size_t n_workloads;
+    const double *scalars; /* n_workloads x task->n_scalars */
+    const char *arch;      /* "sm_90a"; the device's own, or the default without one */
+    const struct hone_plan_device
+        *device; /* facts that the launcher may ask for; also validation */
+    const char *rung;
+    bool allow_weak;
+    const char *cache_dir, *scratch_dir;
+    int64_t deadline_ns;
+    struct hone_cuda_compiler *
+        *compiler; /* in and out: started when *compiler is NULL, kept by the caller */
+};
+
+/* 0 with *ret_end telling how the source fared (BUILT or COMPILE, NO_SYMBOL, BAD_REQUEST, CRASH of
+ * the launcher...). *ret lives in the pool and is filled as far as it got. */
+int hone_cuda_build(const struct hone_cuda_request *req, struct hone_pool *pool,
+                    struct hone_cuda_module *ret, struct hone_end *ret_end, struct hone_err *err);
+void hone_cuda_compiler_stop(struct hone_cuda_compiler *compiler);
+
+/* Device text only (the judge's own kernels, oracles): text to cubin through the same server. */
+int hone_cuda_compile_device(struct hone_cuda_compiler **compiler, const char *text,
+                             const char *name, const char *arch, const char *cache_dir,
+                             const char *rung, bool allow_weak, int64_t deadline_ns,
+                             struct hone_pool *pool, const unsigned char **ret_cubin,
+                             size_t *ret_len, const char **ret_log, struct hone_err *err);
+
+#endif
