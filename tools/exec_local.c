@@ -1,4 +1,5 @@
-/* The local executor: one hone-runner process per call.
+/* The local executor: one hone-runner process per call, for the CPU; for devices a runner that
+ * stays (exec_warm.h), because a context costs more than an evaluation.
  *
  * The runner is a program that loads code that anyone may have written into its jails, so nothing
  * it says is trusted: its report is read with a limit and through a parser that checks every
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/exec_warm.h"
 #include "tools/plain.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -23,7 +25,8 @@
     10000 /* beyond the job's own limit: a runner that keeps it writes its report in this time */
 
 struct local {
-    char *runner_path; /* owned */
+    char *runner_path;      /* owned */
+    struct hone_warm *warm; /* owned */
 };
 
 struct relay { /* progress lines on their way up */
@@ -34,18 +37,9 @@ struct relay { /* progress lines on their way up */
 /* A line that is no JSON object, or too long, is dropped: progress is a courtesy. */
 static void on_line(void *arg, const char *line, size_t len)
 {
-    HONE_AUTOJSON struct hone_json *json = NULL;
     const struct relay *relay = arg;
-    struct hone_progress progress = {.message = NULL};
 
-    if (relay->on_progress == NULL || len > HONE_LIMIT_PROGRESS_BYTES ||
-        hone_json_parse(line, len, &json, NULL) < 0 || hone_json_type(json) != HONE_JSON_OBJECT)
-        return;
-    progress.message =
-        hone_json_get_str(json, "message", hone_json_get_str(json, "stage", "working"));
-    progress.done = hone_json_get_f64(json, "done", 0);
-    progress.total = hone_json_get_f64(json, "total", 0);
-    relay->on_progress(relay->arg, &progress);
+    (void)hone_warm_relay(line, len, relay->on_progress, relay->arg);
 }
 
 static void infra(const struct hone_job *job, const char *summary, struct hone_report *ret)
@@ -97,6 +91,38 @@ static int read_report(const char *call_dir, const struct hone_job *job, struct 
     return rc;
 }
 
+static int run_warm(const struct local *local, const char *call_dir, const struct hone_job *job,
+                    const struct relay *relay, const struct hone_cancel *cancel,
+                    struct hone_pool *pool, struct hone_report *ret, struct hone_err *err)
+{
+    HONE_AUTOFREE char *job_path = hone_path_join(call_dir, "job.json", NULL);
+    struct hone_err failure = HONE_ERR_INIT;
+    struct hone_warm_end end;
+    int64_t deadline =
+        hone_deadline_in_ms((job->timeout_ms > 0 ? job->timeout_ms : 600000) + GRACE_MS);
+    int rc = hone_warm_run(local->warm, job_path, deadline, relay->on_progress, relay->arg, cancel,
+                           &end, &failure);
+
+    if (rc == HONE_E_CANCEL)
+        return hone_fail(err, HONE_E_CANCEL, "cancelled");
+    if (rc < 0) {
+        infra(job, hone_pool_strdup(pool, failure.message), ret);
+        return 0;
+    }
+    rc = end.timed_out ? HONE_E_TIMEOUT : read_report(call_dir, job, pool, ret, &failure);
+    if (rc < 0) {
+        struct hone_process_result result = {.exit_status = end.exit_status,
+                                             .signal = end.signal,
+                                             .timed_out = end.timed_out,
+                                             .err = end.said};
+        infra(
+            job,
+            explain(&result, hone_pool_printf(pool, "no usable report: %s", failure.message), pool),
+            ret);
+    }
+    return 0;
+}
+
 static int run(void *cookie, const char *call_dir, const struct hone_job *job,
                hone_progress_fn *on_progress, void *progress_arg, const struct hone_cancel *cancel,
                struct hone_pool *pool, struct hone_report *ret, struct hone_err *err)
@@ -115,8 +141,11 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
         .on_line = on_line,
         .on_line_arg = &relay,
     };
-    int rc = hone_process_run(&spec, &result, &failure);
+    int rc;
 
+    if (strcmp(job->target, "cuda") == 0)
+        return run_warm(local, call_dir, job, &relay, cancel, pool, ret, err);
+    rc = hone_process_run(&spec, &result, &failure);
     if (rc == HONE_E_CANCEL || hone_cancel_is_set(cancel))
         return hone_fail(err, HONE_E_CANCEL, "cancelled");
     if (rc < 0) {
@@ -165,6 +194,7 @@ static void local_close(void *cookie)
 {
     struct local *local = cookie;
 
+    hone_warm_free(local->warm);
     free(local->runner_path);
     free(local);
 }
@@ -202,6 +232,7 @@ int hone_exec_local_new(const char *runner_path, struct hone_executor **ret, str
                          path);
     local = hone_calloc(1, sizeof(*local));
     local->runner_path = HONE_STEAL(path);
+    local->warm = hone_warm_new(local->runner_path);
     executor = hone_calloc(1, sizeof(*executor));
     *executor = (struct hone_executor){
         .name = "local", .run = run, .probe = local_probe, .close = local_close, .cookie = local};

@@ -1,0 +1,33 @@
+/* A hone-runner that stays: `hone-runner --warm FD` reads job paths, one a line, and keeps what is
+ * dear to make (device context, compile server, arenas) from one job to the next.
+ *
+ * One job at a time; further callers wait for their turn. A runner that dies, hangs or is cancelled
+ * in the middle is killed with everything it started, and the next job starts a new one. Any
+ * thread. */
+#ifndef HONE_TOOLS_EXEC_WARM_H
+#define HONE_TOOLS_EXEC_WARM_H
+
+#include "tools/executor.h"
+
+struct hone_warm;
+
+struct hone_warm_end {
+    bool has_answered; /* the runner said that the job is done; report.json tells the rest */
+    bool timed_out;
+    int exit_status, signal; /* of a runner that ended instead */
+    char said[400];          /* the last of its stderr */
+};
+
+struct hone_warm *hone_warm_new(const char *runner_path);
+void hone_warm_free(struct hone_warm *warm); /* ends the runner; NULL is fine */
+/* 0 with *ret, HONE_E_CANCEL, or why no runner could be started. */
+int hone_warm_run(struct hone_warm *warm, const char *job_path, int64_t deadline_ns,
+                  hone_progress_fn *on_progress, void *progress_arg,
+                  const struct hone_cancel *cancel, struct hone_warm_end *ret,
+                  struct hone_err *err);
+
+/* A progress line of the runner, told on; lines that are none are dropped. true: it says that a job
+ * is done. */
+bool hone_warm_relay(const char *line, size_t len, hone_progress_fn *on_progress, void *arg);
+
+#endif
