@@ -122,6 +122,8 @@ static const struct {
     enum hone_c_kind kind;
 } kinds[] = {
     {8, HONE_C_FUNCTION},    {9, HONE_C_VAR},           {10, HONE_C_PARAM},
+    {30, HONE_C_FUNCTION},   {102, HONE_C_MEMBER},      {130, HONE_C_CONST},
+    {124, HONE_C_CAST},      {128, HONE_C_CAST},        {126, HONE_C_CAST},
     {101, HONE_C_REF},       {103, HONE_C_CALL},        {106, HONE_C_CONST},
     {107, HONE_C_CONST},     {110, HONE_C_CONST},       {111, HONE_C_PAREN},
     {112, HONE_C_UNARY},     {113, HONE_C_SUBSCRIPT},   {114, HONE_C_BINARY},
@@ -131,7 +133,23 @@ static const struct {
     {212, HONE_C_JUMP},      {213, HONE_C_JUMP},        {214, HONE_C_JUMP},
     {231, HONE_C_DECL_STMT},
 };
-enum { CX_FIRST_REF = 40, CX_LAST_REF = 50, CX_UNEXPOSED = 100, MAX_DEPTH = 400 };
+enum {
+    CX_UNEXPOSED_DECL = 1,
+    CX_LINKAGE = 23,
+    CX_TEMPLATE = 30,
+    CX_FIRST_REF = 40,
+    CX_LAST_REF = 50,
+    CX_UNEXPOSED = 100,
+    CX_UNEXPOSED_STMT = 200,
+    CX_FIRST_ATTR = 400,
+    CX_LAST_ATTR = 499,
+    MAX_DEPTH = 400
+};
+
+static const struct {
+    int cx;
+    enum hone_c_cuda_flag flag;
+} attributes[] = {{413, HONE_C_IS_DEVICE}, {414, HONE_C_IS_GLOBAL}, {416, HONE_C_IS_SHARED}};
 
 static void *open_library(void)
 {
@@ -242,11 +260,28 @@ static void note_reference(struct builder *b, cx_cursor c, struct hone_c_node *n
     n->name_at = b->p->is_main(at) ? offset_of(b, at) : UINT32_MAX;
 }
 
+/* Nodes without a text of their own: their children take their place. */
+static bool is_wrapper(int cx)
+{
+    return cx == CX_UNEXPOSED || cx == CX_UNEXPOSED_STMT || cx == CX_LINKAGE ||
+           cx == CX_UNEXPOSED_DECL;
+}
+
+static void note_attribute(struct builder *b, int cx)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(attributes); i++)
+        if (attributes[i].cx == cx)
+            b->parent->cuda |= attributes[i].flag;
+}
+
 static int visit(cx_cursor c, cx_cursor parent, void *data)
 {
     (void)parent;
     struct builder *b = data;
-    if (c.kind >= CX_FIRST_REF && c.kind <= CX_LAST_REF)
+    if (c.kind >= CX_FIRST_ATTR && c.kind <= CX_LAST_ATTR)
+        note_attribute(b, c.kind);
+    if ((c.kind >= CX_FIRST_REF && c.kind <= CX_LAST_REF) ||
+        (c.kind >= CX_FIRST_ATTR && c.kind <= CX_LAST_ATTR))
         return CX_CONTINUE;
     if (b->depth == 0 && !b->p->is_main(b->p->location(c)))
         return CX_CONTINUE;
@@ -256,12 +291,14 @@ static int visit(cx_cursor c, cx_cursor parent, void *data)
     }
     struct hone_c_node *outer = b->parent;
     b->depth++;
-    if (c.kind == CX_UNEXPOSED) {
+    if (is_wrapper(c.kind)) {
         b->p->visit(c, visit, b);
     } else {
         struct hone_c_node *n = add_node(b, c);
         if (n->kind == HONE_C_REF)
             note_reference(b, c, n);
+        if (c.kind == CX_TEMPLATE)
+            n->cuda |= HONE_C_IS_TEMPLATE;
         b->parent = n;
         b->p->visit(c, visit, b);
     }
@@ -355,6 +392,11 @@ static void finish_node(struct hone_c_tree *t, struct hone_c_node *n)
     case HONE_C_UNARY:
         fill_unary(t, n);
         break;
+    case HONE_C_MEMBER: /* threadIdx.x */
+        if (n->first && n->first->kind == HONE_C_REF && !n->first->decl &&
+            n->first->name_at == UINT32_MAX)
+            n->name = hone_c_text(t, n);
+        break;
     case HONE_C_CONST: /* libclang 14 tells no literal's value */
         n->name = hone_c_text(t, n);
         break;
@@ -399,17 +441,52 @@ static void finish(struct hone_c_tree *t)
             resolve(n, decls, n_decls);
 }
 
-static bool is_allowed_header(const char *name)
+static const char *const c_headers[] = {
+    "alloca.h", "arm_neon.h",  "assert.h",   "complex.h",   "emmintrin.h", "errno.h",
+    "float.h",  "immintrin.h", "inttypes.h", "limits.h",    "malloc.h",    "math.h",
+    "omp.h",    "stdalign.h",  "stdbool.h",  "stddef.h",    "stdint.h",    "stdio.h",
+    "stdlib.h", "string.h",    "tgmath.h",   "x86intrin.h", "xmmintrin.h",
+};
+static const char *const cuda_headers[] = {
+    "assert.h",
+    "cfloat",
+    "climits",
+    "cmath",
+    "cstddef",
+    "cstdint",
+    "cstdio",
+    "cstdlib",
+    "cstring",
+    "cuda.h",
+    "float.h",
+    "limits.h",
+    "math.h",
+    "math_constants.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "string.h",
+    "cuda_bf16.h",
+    "cuda_fp16.h",
+    "cuda_runtime.h",
+    "cuda_runtime_api.h",
+    "device_launch_parameters.h",
+    "vector_types.h",
+};
+
+static bool is_allowed_header(enum hone_c_language language, const char *name)
 {
-    static const char *const allowed[] = {
-        "alloca.h", "arm_neon.h",  "assert.h",   "complex.h",   "emmintrin.h", "errno.h",
-        "float.h",  "immintrin.h", "inttypes.h", "limits.h",    "malloc.h",    "math.h",
-        "omp.h",    "stdalign.h",  "stdbool.h",  "stddef.h",    "stdint.h",    "stdio.h",
-        "stdlib.h", "string.h",    "tgmath.h",   "x86intrin.h", "xmmintrin.h",
-    };
-    for (size_t i = 0; i < HONE_COUNTOF(allowed); i++) {
+    bool is_cuda = language == HONE_C_CUDA;
+    const char *const *allowed = is_cuda ? cuda_headers : c_headers;
+    size_t n = is_cuda ? HONE_COUNTOF(cuda_headers) : HONE_COUNTOF(c_headers);
+    char open = name[0];
+    if (open != '<' && !(is_cuda && open == '"'))
+        return false;
+    for (size_t i = 0; i < n; i++) {
         size_t len = strlen(allowed[i]);
-        if (name[0] == '<' && strncmp(name + 1, allowed[i], len) == 0 && name[1 + len] == '>')
+        if (strncmp(name + 1, allowed[i], len) == 0 && name[1 + len] == (open == '<' ? '>' : '"'))
             return true;
     }
     return false;
@@ -431,7 +508,7 @@ static char *join_lines(const char *source)
 }
 
 /* In-process parsing must not become a way to read files of this machine. */
-static int check_includes(const char *source, struct hone_err *err)
+static int check_includes(enum hone_c_language language, const char *source, struct hone_err *err)
 {
     HONE_AUTOFREE char *text = join_lines(source);
     uint32_t len = (uint32_t)strlen(text);
@@ -441,7 +518,7 @@ static int check_includes(const char *source, struct hone_err *err)
         if (!is_include && strncmp(word, "import", 6) != 0 && strncmp(word, "embed", 5) != 0)
             continue;
         const char *name = text + hone_c_skip_space(text, len, (uint32_t)(word + 7 - text));
-        if (!is_include || !is_allowed_header(name))
+        if (!is_include || !is_allowed_header(language, name))
             return hone_fail(
                 err, HONE_E_UNSUPPORTED,
                 "the rule coder reads sources that include standard headers only, not %.40s", word);
@@ -450,6 +527,22 @@ static int check_includes(const char *source, struct hone_err *err)
         return hone_fail(err, HONE_E_UNSUPPORTED,
                          "the rule coder does not read digraph directives");
     return 0;
+}
+
+/* CUDA sources are parsed without headers: the lines that name them become blanks, so that no
+ * offset moves. */
+static char *without_includes(const char *source)
+{
+    char *text = hone_strdup(source);
+    for (char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        char *word = line + strspn(line, " \t");
+        if (*word != '#')
+            continue;
+        word += 1 + strspn(word + 1, " \t");
+        if (strncmp(word, "include", 7) == 0)
+            memset(line, ' ', strcspn(line, "\n"));
+    }
+    return text;
 }
 
 static int check_diagnostics(const struct hone_c_parser *p, void *unit, struct hone_err *err)
@@ -491,33 +584,57 @@ static int build_tree(struct hone_c_parser *p, void *unit, const char *source,
     return 0;
 }
 
-int hone_c_parse(struct hone_c_parser *p, const char *source, const char *prologue,
-                 struct hone_pool *pool, struct hone_c_tree **ret, struct hone_err *err)
+int hone_c_parse(struct hone_c_parser *p, enum hone_c_language language, const char *source,
+                 const char *prologue, struct hone_pool *pool, struct hone_c_tree **ret,
+                 struct hone_err *err)
 {
-    static const char *const args[] = {
+    static const char *const c_args[] = {
         "-xc",      "-std=gnu17",      "-w", "-march=native", "-D_GNU_SOURCE",
         "-include", "/hone/prologue.h"};
+    static const char *const cuda_args[] = {"-xcuda",
+                                            "--cuda-gpu-arch=sm_80",
+                                            "--cuda-device-only",
+                                            "-nocudainc",
+                                            "-nocudalib",
+                                            "-std=c++17",
+                                            "-w",
+                                            "-nostdinc",
+                                            "-nostdinc++",
+                                            "-D__CUDACC__",
+                                            "-include",
+                                            "/hone/prelude.h",
+                                            "-include",
+                                            "/hone/prologue.h"};
+    bool is_cuda = language == HONE_C_CUDA;
     size_t len = strlen(source);
     if (len > HONE_LIMIT_SOURCE_BYTES)
         return hone_fail(err, HONE_E_LIMIT, "source is %zu bytes, at most %u are accepted", len,
                          HONE_LIMIT_SOURCE_BYTES);
-    int r = check_includes(source, err);
+    int r = check_includes(language, source, err);
     if (r < 0)
         return r;
     if (!prologue)
         prologue = "";
+    HONE_AUTOFREE char *text = is_cuda ? without_includes(source) : hone_strdup(source);
+    HONE_CLEANUP(hone_buf_done) struct hone_buf prelude = HONE_BUF_INIT;
+    for (size_t i = 0; is_cuda && i < hone_n_cuda_prelude; i++)
+        hone_buf_str(&prelude, hone_cuda_prelude[i]);
     struct cx_unsaved files[] = {
-        {"/hone/candidate.c", source, len},
+        {is_cuda ? "/hone/candidate.cu" : "/hone/candidate.c", text, len},
         {"/hone/prologue.h", prologue, strlen(prologue)},
+        {"/hone/prelude.h", prelude.data ? prelude.data : "", prelude.len},
     };
     void *unit = NULL;
-    int code = p->parse(p->index, files[0].name, args, (int)HONE_COUNTOF(args), files,
+    int code = p->parse(p->index, files[0].name, is_cuda ? cuda_args : c_args,
+                        is_cuda ? (int)HONE_COUNTOF(cuda_args) : (int)HONE_COUNTOF(c_args), files,
                         (unsigned)HONE_COUNTOF(files), 0, &unit);
     if (code != 0 || !unit)
         return hone_fail(err, HONE_E_ARG, "libclang could not read the source (code %d)", code);
     r = check_diagnostics(p, unit, err);
     if (r == 0)
         r = build_tree(p, unit, source, pool, ret, err);
+    if (r == 0)
+        (*ret)->language = language;
     p->dispose_unit(unit);
     return r;
 }

@@ -122,6 +122,13 @@ static struct hone_c_poly of(const struct hone_c_node *function, const struct ho
         return of_const(expr);
     if (expr->kind == HONE_C_REF)
         return of_name(function, expr, depth);
+    if (expr->kind == HONE_C_MEMBER && expr->first && expr->first->kind == HONE_C_REF &&
+        !expr->first->decl) { /* threadIdx.x */
+        struct hone_c_poly out = {.is_known = true, .n = 1};
+        out.terms[0] =
+            (struct hone_c_term){.k = 1, .n_factors = 1, .factors = {{NULL, expr->name}}};
+        return out;
+    }
     if (expr->kind == HONE_C_UNARY && strcmp(expr->op, "-") == 0) {
         struct hone_c_poly zero = {.is_known = true}, inner = of(function, expr->first, depth + 1);
         return sum(&zero, &inner, -1);

@@ -30,7 +30,17 @@ enum hone_c_kind {
     HONE_C_PAREN,
     HONE_C_CAST,
     HONE_C_CONDITIONAL,
+    HONE_C_MEMBER,
     HONE_C_OTHER
+};
+
+enum hone_c_language { HONE_C_PLAIN, HONE_C_CUDA };
+
+enum hone_c_cuda_flag { /* written in front of a declaration */
+                        HONE_C_IS_GLOBAL = 1,
+                        HONE_C_IS_DEVICE = 2,
+                        HONE_C_IS_SHARED = 4,
+                        HONE_C_IS_TEMPLATE = 8
 };
 
 struct hone_c_node {
@@ -38,16 +48,19 @@ struct hone_c_node {
     uint32_t begin, end;
     uint32_t name_at; /* declarations: where the name stands */
     struct hone_c_node *parent, *first, *last, *next;
-    const char *op;                 /* "+", "+=", "!"... ; "" when it could not be read (a macro) */
-    const char *name;               /* declarations, references, calls; "" otherwise */
-    const char *type;               /* canonical spelling, "const float *"; "" for statements */
+    const char *op;   /* "+", "+=", "!"... ; "" when it could not be read (a macro) */
+    const char *name; /* declarations, references, calls, members ("threadIdx.x" for those that CUDA
+                         defines); "" otherwise */
+    const char *type; /* canonical spelling, "const float *"; "" for statements */
     const struct hone_c_node *decl; /* of a reference: the declaration in this source, or NULL */
     bool is_postfix;
+    unsigned cuda; /* of enum hone_c_cuda_flag */
     struct hone_c_node *init, *cond, *inc,
         *body; /* parts of a for (NULL: absent); body also of functions and while */
 };
 
 struct hone_c_tree {
+    enum hone_c_language language;
     const char *source;
     uint32_t len;
     struct hone_c_node *root;

@@ -1,5 +1,5 @@
-/* The strategy catalogue for plain C on a CPU: what can be tried, when, what it should bring, and
- * what must move if it was really done.
+/* The strategy catalogue, for plain C on a CPU (C01...) and for CUDA (G01...): what can be tried,
+ * when, what it should bring, and what must move if it was really done.
  *
  * Gains are log2 of the expected speed-up: working guesses that seed priors (two
  * pseudo-observations), not results. A strategy without a rewrite is offered to outside agents
@@ -16,7 +16,8 @@ enum hone_mechanism {
 };
 
 struct hone_strategy {
-    const char *id; /* "C08" */
+    const char *id;     /* "C08"; an id may stand once for each target */
+    const char *target; /* "cpu", "cuda" */
     const char *words;
     enum hone_mechanism mechanism;
     enum hone_class helps[4];
@@ -31,8 +32,9 @@ struct hone_strategy {
 
 extern const struct hone_strategy hone_strategies[];
 extern const size_t hone_n_strategies;
-const struct hone_strategy *hone_strategy_find(const char *id); /* NULL: none */
-/* Index in the table; hone_n_strategies when unknown. */
-size_t hone_strategy_index(const char *id);
+const struct hone_strategy *hone_strategy_find(const char *target, const char *id); /* NULL: none */
+/* The strategy that a rewrite carries out. */
+const struct hone_strategy *hone_strategy_of(const struct hone_rewrite *rewrite);
+size_t hone_strategy_index(const struct hone_strategy *strategy);
 
 #endif

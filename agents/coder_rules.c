@@ -39,8 +39,14 @@ const struct hone_rewrite *hone_rewrite_find(const char *name)
     return NULL;
 }
 
-int hone_coder_read(struct hone_c_parser *parser, const char *source, const char *function,
-                    struct hone_pool *pool, struct hone_coder_input *ret, struct hone_err *err)
+bool hone_rewrite_is_for(const struct hone_rewrite *rewrite, const char *target)
+{
+    return strcmp(rewrite->target ? rewrite->target : "cpu", target) == 0;
+}
+
+int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
+                    const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
+                    struct hone_err *err)
 {
     const char *prologue = NULL;
     struct hone_array none = {.n = 0};
@@ -48,7 +54,9 @@ int hone_coder_read(struct hone_c_parser *parser, const char *source, const char
     if (r < 0)
         return r;
     struct hone_c_tree *tree = NULL;
-    r = hone_c_parse(parser, source, prologue, pool, &tree, err);
+    bool is_cuda = target && strcmp(target, "cuda") == 0;
+    r = hone_c_parse(parser, is_cuda ? HONE_C_CUDA : HONE_C_PLAIN, source, prologue, pool, &tree,
+                     err);
     if (r < 0)
         return r;
     struct hone_c_node *f = hone_c_function(tree, function);
@@ -57,6 +65,7 @@ int hone_coder_read(struct hone_c_parser *parser, const char *source, const char
                          function);
     ret->tree = tree;
     ret->pool = pool;
+    ret->target = is_cuda ? "cuda" : "cpu";
     hone_c_nest_of(tree, f, &ret->nest);
     return 0;
 }
@@ -74,6 +83,8 @@ static void finish_site(const struct hone_coder_input *in, struct hone_coder_sit
 size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,
                         struct hone_coder_site ret[HONE_CODER_MAX_SITES])
 {
+    if (!hone_rewrite_is_for(rewrite, in->target))
+        return 0;
     size_t n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
     for (size_t i = 0; i < n; i++)
         finish_site(in, &ret[i]);
@@ -88,9 +99,10 @@ int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *re
     if (!text)
         return hone_wrap(err, "%s", rewrite->name);
     struct hone_coder_input again;
-    int r = hone_coder_read(parser, text, in->nest.function->name, in->pool, &again, err);
+    int r =
+        hone_coder_read(parser, in->target, text, in->nest.function->name, in->pool, &again, err);
     if (r < 0)
-        return hone_wrap(err, "%s made a text that is not valid C", rewrite->name);
+        return hone_wrap(err, "%s made a text that is not valid", rewrite->name);
     *ret_source = text;
     return 0;
 }

@@ -15,8 +15,9 @@ enum { HONE_CODER_MAX_SITES = 16, HONE_CODER_MAX_PARAMS = 4, HONE_ANCHOR_BYTES =
 
 struct hone_coder_input { /* one parsed version */
     const struct hone_c_tree *tree;
-    struct hone_c_nest nest; /* of the task's function */
+    struct hone_c_nest nest; /* of the task's function: on cuda the launcher */
     struct hone_pool *pool;
+    const char *target; /* "cpu", "cuda" */
 };
 
 struct hone_coder_site {
@@ -33,6 +34,7 @@ struct hone_coder_site {
 
 struct hone_rewrite {
     const char *name;     /* "thread_outer" */
+    const char *target;   /* NULL: cpu */
     const char *strategy; /* catalogue id, "C08" */
     const char *words;    /* commit subject: "thread the outer loops" */
     /* Fills in at most max sites, best first; returns how many. */
@@ -45,12 +47,14 @@ struct hone_rewrite {
 extern const struct hone_rewrite *const hone_rewrites[];
 extern const size_t hone_n_rewrites;
 const struct hone_rewrite *hone_rewrite_find(const char *name); /* NULL: none */
+bool hone_rewrite_is_for(const struct hone_rewrite *rewrite, const char *target);
 
-/* Parses a version with its tunables and finds the function named. HONE_E_ARG, HONE_E_NOT_FOUND,
- * HONE_E_UNSUPPORTED. */
-int hone_coder_read(struct hone_c_parser *parser, const char *source, const char *function,
-                    struct hone_pool *pool, struct hone_coder_input *ret, struct hone_err *err);
-/* Sites of one rewrite, with lines and anchors filled in. */
+/* Parses a version with its tunables and finds the function named. target NULL: cpu. HONE_E_ARG,
+ * HONE_E_NOT_FOUND, HONE_E_UNSUPPORTED. */
+int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
+                    const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
+                    struct hone_err *err);
+/* Sites of one rewrite, with lines and anchors filled in; none when it is for another target. */
 size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,
                         struct hone_coder_site ret[HONE_CODER_MAX_SITES]);
 /* The new source, checked by parsing it; in the pool. HONE_E_ARG when the rewrite refuses or its

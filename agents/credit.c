@@ -19,7 +19,7 @@ void hone_credit_init(struct hone_credit *credit)
 void hone_credit_expect(const struct hone_credit *credit, const struct hone_strategy *s,
                         double *ret_p_impl, double *ret_low, double *ret_gain, double *ret_high)
 {
-    const struct hone_credit_row *row = &credit->rows[hone_strategy_index(s->id)];
+    const struct hone_credit_row *row = &credit->rows[hone_strategy_index(s)];
     double prior_sd = (s->high - s->low) / (2 * SIGMA_OF_80);
     double n = PRIOR_N + row->n_gain;
     double mean = (PRIOR_N * s->gain + row->sum_gain) / n;
@@ -33,13 +33,13 @@ void hone_credit_expect(const struct hone_credit *credit, const struct hone_stra
 
 void hone_credit_failed(struct hone_credit *credit, const struct hone_strategy *s)
 {
-    credit->rows[hone_strategy_index(s->id)].not_done += 1;
+    credit->rows[hone_strategy_index(s)].not_done += 1;
 }
 
 void hone_credit_done(struct hone_credit *credit, const struct hone_strategy *s, double g_eff,
                       bool did_move)
 {
-    struct hone_credit_row *row = &credit->rows[hone_strategy_index(s->id)];
+    struct hone_credit_row *row = &credit->rows[hone_strategy_index(s)];
     if (!did_move) { /* right, but not what was meant: no word on the idea */
         row->not_done += 1;
         return;

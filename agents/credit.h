@@ -8,7 +8,7 @@
 
 #include "agents/catalogue.h"
 
-enum { HONE_CREDIT_MAX = 64 };
+enum { HONE_CREDIT_MAX = 128 };
 
 struct hone_credit_row {
     double done, not_done;              /* of Beta: starts at 4 * 0.85, 4 * 0.15 */

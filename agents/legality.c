@@ -59,7 +59,8 @@ static size_t collect(const struct hone_legality_input *in, bool use_mask, struc
     size_t n = 0;
     for (size_t i = 0; i < hone_n_rewrites; i++) {
         const struct hone_rewrite *r = hone_rewrites[i];
-        const struct hone_strategy *s = hone_strategy_find(r->strategy);
+        const struct hone_strategy *s =
+            hone_rewrite_is_for(r, in->coder->target) ? hone_strategy_of(r) : NULL;
         if (!s || (use_mask && (is_masked(in, s) || is_worn_out(in, r))))
             continue;
         struct hone_coder_site sites[HONE_CODER_MAX_SITES];

@@ -286,9 +286,9 @@ static int check_options(struct hone_search *s, const struct hone_search_options
     if (o->coder && strcmp(o->coder, "rules") != 0)
         return hone_fail_at(err, HONE_E_ARG, "coder", "'%.40s' is unknown; rules is", o->coder);
     s->target = o->target ? o->target : "cpu";
-    if (strcmp(s->target, "cpu") != 0)
+    if (strcmp(s->target, "cpu") != 0 && strcmp(s->target, "cuda") != 0)
         return hone_fail_at(err, HONE_E_UNSUPPORTED, "target",
-                            "the rule coder works on cpu only, not on '%.40s'", s->target);
+                            "the rule coder works on cpu and cuda, not on '%.40s'", s->target);
     s->policy = hone_policy_find(o->policy ? o->policy : "puct");
     if (!s->policy)
         return hone_fail_at(err, HONE_E_ARG, "policy",

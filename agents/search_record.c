@@ -119,7 +119,7 @@ static void restore_expansion(struct replay *p, const struct hone_json *data, in
                                     .is_gain = hone_json_get_bool(data, "is_gain", false)};
     snprintf(edge.anchor, sizeof(edge.anchor), "%s", hone_json_get_str(data, "anchor", ""));
     hone_tree_note_edge(t, &edge);
-    const struct hone_strategy *strategy = hone_strategy_find(rewrite->strategy);
+    const struct hone_strategy *strategy = hone_strategy_of(rewrite);
     double value = (double)NAN;
     if (hone_json_get_i64(data, "node", HONE_NO_NODE) != HONE_NO_NODE) {
         struct hone_node *n = restore_node(p, data, parent);

@@ -146,7 +146,7 @@ void hone_search_expand_node(void *search, struct hone_node *node)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_coder_input in;
     node->is_expanded = true;
-    if (hone_coder_read(s->parser, node->source, s->task->name, pool, &in, NULL) < 0)
+    if (hone_coder_read(s->parser, s->target, node->source, s->task->name, pool, &in, NULL) < 0)
         return;
     struct hone_features text;
     hone_features_of(&in, s->task, NULL, &text);
@@ -222,7 +222,7 @@ static int make_source(struct hone_search *s, const struct hone_node *n,
 {
     struct hone_coder_input in;
     struct hone_coder_site sites[HONE_CODER_MAX_SITES];
-    int r = hone_coder_read(s->parser, n->source, s->task->name, pool, &in, err);
+    int r = hone_coder_read(s->parser, s->target, n->source, s->task->name, pool, &in, err);
     if (r < 0)
         return r;
     size_t n_sites = hone_coder_sites(a->rewrite, &in, sites);

@@ -1,11 +1,12 @@
 #include <math.h>
 
 #include "agents/search.h"
+#include "tools/kernel.h"
 
 static const char *const policy_choices[] = {"puct", "ucb", "greedy", "chain", "random", NULL};
 
 struct start_in {
-    const char *task, *name, *policy;
+    const char *task, *target, *name, *policy;
     int64_t budget_wall_ms, budget_evaluations, seed;
     bool wait;
 };
@@ -18,6 +19,8 @@ struct start_out {
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct start_in, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task name."),
+    HONE_FIELD(struct start_in, target, .fallback_str = "cpu", .choices = hone_target_choices,
+               .help = "Where the kernels run."),
     HONE_FIELD(struct start_in, budget_wall_ms, .min = 0, .max = 86400000, .unit = "ms",
                .help = "Wall time; a search needs this or evaluations."),
     HONE_FIELD(struct start_in, budget_evaluations, .min = 0, .max = 1000000,
@@ -57,6 +60,7 @@ static int run_now(struct hone_tool_ctx *ctx, const struct start_in *in, struct 
 {
     struct hone_search_options options = {
         .task = in->task,
+        .target = in->target,
         .name = in->name,
         .policy = in->policy,
         .budget_wall_ms = in->budget_wall_ms,
@@ -81,6 +85,7 @@ static struct hone_json *again(const struct start_in *in)
 {
     struct hone_json *args = hone_json_new_object();
     hone_json_set_str(args, "task", in->task);
+    hone_json_set_str(args, "target", in->target);
     hone_json_set_str(args, "policy", in->policy);
     if (in->name)
         hone_json_set_str(args, "name", in->name);

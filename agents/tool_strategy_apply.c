@@ -2,12 +2,13 @@
 #include <string.h>
 
 #include "agents/tools.h"
+#include "tools/kernel.h"
 #include "workspace/history.h"
 
 static const char *const tier_choices[] = {"none", "screen", "decide", "confirm", NULL};
 
 struct apply_in {
-    const char *task, *source, *commit, *rewrite, *anchor, *tier;
+    const char *task, *target, *source, *commit, *rewrite, *anchor, *tier;
     int64_t variant;
 };
 
@@ -26,6 +27,8 @@ struct tunable_row {
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct apply_in, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task name."),
+    HONE_FIELD(struct apply_in, target, .choices = hone_target_choices,
+               .help = "Where it runs; none: the commit's target, else cpu."),
     HONE_FIELD(struct apply_in, rewrite, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "From strategy_propose, e.g. register_tile."),
     HONE_FIELD(struct apply_in, anchor, .max_len = 16,
@@ -66,9 +69,12 @@ static int find_site(const struct apply_in *in, const struct hone_coder_input *i
     const struct hone_rewrite *rewrite = hone_rewrite_find(in->rewrite);
     if (!rewrite) {
         const char *names = "";
-        for (size_t i = 0; i < hone_n_rewrites; i++)
+        for (size_t i = 0; i < hone_n_rewrites; i++) {
+            if (!hone_rewrite_is_for(hone_rewrites[i], input->target))
+                continue;
             names = hone_pool_printf(input->pool, "%s%s%s", names, *names ? ", " : "",
                                      hone_rewrites[i]->name);
+        }
         return hone_fail_at(err, HONE_E_NOT_FOUND, "rewrite",
                             "'%.40s' is unknown; there are %.280s", in->rewrite, names);
     }
@@ -107,6 +113,7 @@ static int evaluate(struct hone_tool_ctx *ctx, const struct apply_in *in,
     struct hone_trailer trailers[] = {{"Coder", "rules"}, {"Strategy", out->strategy}};
     struct hone_evaluation_request req = {
         .task = call->task,
+        .target = call->target,
         .source = out->source,
         .tier = in->tier,
         .parent = call->commit,
@@ -144,7 +151,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     struct apply_out *out = result;
     const struct hone_rewrite *rewrite = NULL;
     struct hone_coder_site site;
-    int r = hone_agent_call_init(ctx, in->task, in->source, in->commit, &call, err);
+    int r = hone_agent_call_init(ctx, in->task, in->target, in->source, in->commit, &call, err);
     if (r == 0)
         r = find_site(in, &call.input, &rewrite, &site, err);
     if (r == 0)

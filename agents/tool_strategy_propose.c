@@ -2,11 +2,12 @@
 #include <string.h>
 
 #include "agents/tools.h"
+#include "tools/kernel.h"
 
-enum { MAX_STEPS = 20 };
+enum { MAX_STEPS = 20, MAX_BY_HAND = 60 };
 
 struct propose_in {
-    const char *task, *source, *commit;
+    const char *task, *target, *source, *commit;
     int64_t max;
     bool all;
 };
@@ -42,6 +43,8 @@ struct propose_out {
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct propose_in, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task name; task_show lists them."),
+    HONE_FIELD(struct propose_in, target, .choices = hone_target_choices,
+               .help = "Where it runs; none: the commit's target, else cpu."),
     HONE_FIELD(struct propose_in, commit, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "A version from history_show; without commit and source: the baseline."),
     HONE_FIELD(struct propose_in, source, .max_len = HONE_LIMIT_SOURCE_BYTES,
@@ -141,16 +144,17 @@ static struct step_row step_of(const struct hone_action *a, struct hone_pool *po
 }
 
 /* Strategies without a rewrite, for agents that write code. */
-static size_t by_hand(const struct hone_features *f, struct hone_pool *pool, struct step_row *ret,
-                      size_t max)
+static size_t by_hand(const char *target, const struct hone_features *f, struct hone_pool *pool,
+                      struct step_row *ret, size_t max)
 {
     size_t n = 0;
     for (size_t i = 0; i < hone_n_strategies && n < max; i++) {
         const struct hone_strategy *s = &hone_strategies[i];
         bool has_rewrite = false;
         for (size_t k = 0; k < hone_n_rewrites; k++)
-            has_rewrite = has_rewrite || strcmp(hone_rewrites[k]->strategy, s->id) == 0;
-        if (has_rewrite || (s->fits && s->fits(f) == HONE_TRI_FALSE))
+            has_rewrite = has_rewrite || hone_strategy_of(hone_rewrites[k]) == s;
+        if (has_rewrite || strcmp(s->target, target) != 0 ||
+            (s->fits && s->fits(f) == HONE_TRI_FALSE))
             continue;
         ret[n++] = (struct step_row){.strategy = s->id,
                                      .words = s->words,
@@ -189,11 +193,12 @@ static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
     struct hone_legality_input legal = {&call->input, &features, findings, n_findings,
                                         credit,       NULL,      0};
     size_t n = hone_legal_actions(&legal, actions);
-    struct step_row *steps = hone_pool_alloc(ctx->pool, 2 * MAX_STEPS * sizeof(*steps));
+    struct step_row *steps = hone_pool_alloc(ctx->pool, (MAX_STEPS + MAX_BY_HAND) * sizeof(*steps));
     for (size_t i = 0; i < n && i < (size_t)in->max; i++)
         steps[out->steps.n++] = step_of(&actions[i], ctx->pool);
     if (in->all)
-        out->steps.n += by_hand(&features, ctx->pool, steps + out->steps.n, MAX_STEPS);
+        out->steps.n +=
+            by_hand(call->target, &features, ctx->pool, steps + out->steps.n, MAX_BY_HAND);
     out->steps.v = steps;
     struct finding_row *rows = hone_pool_alloc(ctx->pool, HONE_N_CLASSES * sizeof(*rows));
     for (size_t i = 0; i < n_findings; i++)
@@ -212,7 +217,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     HONE_CLEANUP(hone_agent_call_done) struct hone_agent_call call = {.task = NULL};
     const struct propose_in *in = arguments;
     struct propose_out *out = result;
-    int r = hone_agent_call_init(ctx, in->task, in->source, in->commit, &call, err);
+    int r = hone_agent_call_init(ctx, in->task, in->target, in->source, in->commit, &call, err);
     if (r < 0)
         return r;
     out->head.status = "ok";

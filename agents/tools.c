@@ -38,6 +38,11 @@ static int read_commit(struct hone_tool_ctx *ctx, const char *rev, struct hone_a
     if (!v.source || (v.task && strcmp(v.task, call->task->name) != 0))
         return hone_fail_at(err, HONE_E_ARG, "commit", "is no version of task '%s'",
                             call->task->name);
+    if (call->target && v.target && strcmp(v.target, call->target) != 0)
+        return hone_fail_at(err, HONE_E_ARG, "target", "the commit is a version for %.40s",
+                            v.target);
+    if (!call->target && v.target)
+        call->target = v.target;
     call->source = v.source;
     call->commit = hone_pool_strdup(ctx->pool, commit);
     call->has_report = v.report_json && hone_report_parse(v.report_json, strlen(v.report_json),
@@ -48,30 +53,35 @@ static int read_commit(struct hone_tool_ctx *ctx, const char *rev, struct hone_a
 static int read_naive(struct hone_tool_ctx *ctx, struct hone_agent_call *call, struct hone_err *err)
 {
     HONE_AUTOFREE char *text = NULL;
-    int r = hone_task_naive(call->task, "cpu", &text, err);
+    int r = hone_task_naive(call->task, call->target, &text, err);
     if (r == 0)
         call->source = hone_pool_strdup(ctx->pool, text);
     return r;
 }
 
-int hone_agent_call_init(struct hone_tool_ctx *ctx, const char *task, const char *source,
-                         const char *commit, struct hone_agent_call *ret, struct hone_err *err)
+int hone_agent_call_init(struct hone_tool_ctx *ctx, const char *task, const char *target,
+                         const char *source, const char *commit, struct hone_agent_call *ret,
+                         struct hone_err *err)
 {
     if (source && commit)
         return hone_fail_at(err, HONE_E_ARG, "source", "give source or commit, not both");
     int r = hone_workspace_task(ctx->app->ws, task, &ret->task, err);
     if (r == 0)
-        r = hone_task_select(ret->task, "cpu", err);
-    if (r == 0)
         r = hone_c_parser_new(&ret->parser, err);
     if (r < 0)
         return r;
     ret->source = source;
+    ret->target = target;
     if (commit)
         r = read_commit(ctx, commit, ret, err);
-    else if (!source)
+    if (!ret->target)
+        ret->target = "cpu";
+    if (r == 0)
+        r = hone_task_select(ret->task, ret->target, err);
+    if (r == 0 && !commit && !source)
         r = read_naive(ctx, ret, err);
     if (r == 0)
-        r = hone_coder_read(ret->parser, ret->source, ret->task->name, ctx->pool, &ret->input, err);
+        r = hone_coder_read(ret->parser, ret->target, ret->source, ret->task->name, ctx->pool,
+                            &ret->input, err);
     return r;
 }

@@ -8,6 +8,7 @@
 struct hone_agent_call { /* a parsed version */
     struct hone_task *task;
     struct hone_c_parser *parser;
+    const char *target;
     const char *source;
     const char *commit; /* NULL: the source was given */
     struct hone_report report;
@@ -15,9 +16,10 @@ struct hone_agent_call { /* a parsed version */
     struct hone_coder_input input;
 };
 void hone_agent_call_done(struct hone_agent_call *call);
-/* One of source and commit; neither: the baseline. HONE_E_NOT_FOUND, HONE_E_ARG,
- * HONE_E_UNSUPPORTED. */
-int hone_agent_call_init(struct hone_tool_ctx *ctx, const char *task, const char *source,
-                         const char *commit, struct hone_agent_call *ret, struct hone_err *err);
+/* One of source and commit; neither: the baseline. target NULL: the commit's, else cpu.
+ * HONE_E_NOT_FOUND, HONE_E_ARG, HONE_E_UNSUPPORTED. */
+int hone_agent_call_init(struct hone_tool_ctx *ctx, const char *task, const char *target,
+                         const char *source, const char *commit, struct hone_agent_call *ret,
+                         struct hone_err *err);
 
 #endif

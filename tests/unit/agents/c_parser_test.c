@@ -64,7 +64,7 @@ static void parse_shape(struct hone_c_parser *p, const struct shape *s, struct h
                                         "#include <math.h>\n#include <string.h>\nvoid k(const "
                                         "float *x, const int *idx, float *y, int n)\n{\n%s\n}\n",
                                         s->body);
-    ck_assert_msg(hone_coder_read(p, text, "k", pool, ret, &err) == 0, "%s: %s", s->body,
+    ck_assert_msg(hone_coder_read(p, "cpu", text, "k", pool, ret, &err) == 0, "%s: %s", s->body,
                   err.message);
 }
 
@@ -157,7 +157,7 @@ START_TEST(bad_sources_are_refused)
     for (size_t i = 0; i < HONE_COUNTOF(refused); i++) {
         struct hone_err err = HONE_ERR_INIT;
         struct hone_coder_input in;
-        ck_assert_msg(hone_coder_read(p, refused[i].source, "k", pool, &in, &err) ==
+        ck_assert_msg(hone_coder_read(p, "cpu", refused[i].source, "k", pool, &in, &err) ==
                           (int)refused[i].code,
                       "%s: %s", refused[i].source, err.message);
         ck_assert_msg(strstr(err.message, refused[i].part), "%s: %s", refused[i].source,
@@ -174,7 +174,7 @@ START_TEST(bad_sources_are_refused)
     n += 220;
     strcpy(deep + n, "; }\nvoid k(void) {}\n");
     struct hone_coder_input in;
-    ck_assert_int_eq(hone_coder_read(p, deep, "k", pool, &in, NULL), 0);
+    ck_assert_int_eq(hone_coder_read(p, "cpu", deep, "k", pool, &in, NULL), 0);
 }
 END_TEST
 

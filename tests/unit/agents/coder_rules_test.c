@@ -202,8 +202,8 @@ static size_t check_sites(const struct kernel_case *k, struct hone_c_parser *par
     struct hone_err err = HONE_ERR_INIT;
     struct hone_coder_input in;
     const char *source = source_of(k, pool);
-    ck_assert_msg(hone_coder_read(parser, source, k->name, pool, &in, &err) == 0, "%s: %s", k->name,
-                  err.message);
+    ck_assert_msg(hone_coder_read(parser, "cpu", source, k->name, pool, &in, &err) == 0, "%s: %s",
+                  k->name, err.message);
     void *original = build(source, k->name, pool);
     size_t n_done = 0;
     for (size_t i = 0; i < hone_n_rewrites; i++) {
@@ -254,8 +254,8 @@ START_TEST(chains_keep_the_answer)
         for (size_t i = 1; i < 6 && chains[c][i]; i++) {
             struct hone_err err = HONE_ERR_INIT;
             struct hone_coder_input in;
-            ck_assert_msg(hone_coder_read(parser, source, k->name, pool, &in, &err) == 0, "%s",
-                          err.message);
+            ck_assert_msg(hone_coder_read(parser, "cpu", source, k->name, pool, &in, &err) == 0,
+                          "%s", err.message);
             struct hone_coder_site sites[HONE_CODER_MAX_SITES];
             const struct hone_rewrite *rewrite = hone_rewrite_find(chains[c][i]);
             ck_assert_msg(hone_coder_sites(rewrite, &in, sites) > 0,

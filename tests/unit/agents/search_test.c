@@ -117,7 +117,7 @@ static const struct {
     {{.task = "nothing", .budget_evaluations = 3}, HONE_E_NOT_FOUND, "nothing"},
     {{.task = "matmul", .budget_evaluations = 3, .policy = "clever"}, HONE_E_ARG, "clever"},
     {{.task = "matmul", .budget_evaluations = 3, .coder = "clever"}, HONE_E_ARG, "clever"},
-    {{.task = "matmul", .budget_evaluations = 3, .target = "cuda"}, HONE_E_UNSUPPORTED, "cuda"},
+    {{.task = "matmul", .budget_evaluations = 3, .target = "tpu"}, HONE_E_UNSUPPORTED, "tpu"},
     {{.task = "matmul", .budget_evaluations = 3, .name = "../x"}, HONE_E_ARG, "letters"},
 };
 
