@@ -40,6 +40,7 @@
 #define HONE_LIMIT_TIMEOUT_MS       3600000
 #define HONE_LIMIT_TUNE_VALUE       1000000000 /* a tunable lies in -this..this */
 #define HONE_LIMIT_STAGES           8          /* stages of one job */
+#define HONE_LIMIT_STAGE_ROWS       64         /* of one report: stages and what they spent */
 #define HONE_LIMIT_ARMS             4          /* sources in one job */
 #define HONE_LIMIT_CORES            4096
 #define HONE_LIMIT_JAIL_BYTES       (1ll << 40)
@@ -65,5 +66,12 @@
 #define HONE_LIMIT_HALF_OPEN        64    /* sockets that are no WebSocket yet */
 #define HONE_LIMIT_TOKEN_BYTES      128
 #define HONE_LIMIT_STDIO_LINE_BYTES (16u << 20)
+#define HONE_LIMIT_SYMBOL_BYTES     8192        /* a mangled name or a name expression */
+#define HONE_LIMIT_CUBIN_BYTES      (32u << 20) /* what a device compiler may hand back */
+#define HONE_LIMIT_CUDA_KERNELS     512         /* kernel instances of one cubin */
+#define HONE_LIMIT_CUDA_VARIABLES   256         /* device variables of one cubin */
+#define HONE_LIMIT_CUDA_PARAMS      256         /* parameters of one kernel */
+#define HONE_LIMIT_CUDA_PARAM_BYTES 32764       /* of all parameters of one kernel */
+#define HONE_LIMIT_CUDA_COMPILES    1024        /* compiles in flight in one compile server */
 
 #endif

@@ -22,7 +22,8 @@ struct hone_cuda_kernel { /* one kernel instance of the cubin */
     const char *pretty;   /* "tiled<16>" */
     int64_t registers, shared_bytes, frame_bytes, spill_store_bytes, spill_load_bytes, const_bytes,
         max_threads, n_params, param_bytes;
-    int64_t line; /* of the definition; 0 unknown */
+    int64_t line;             /* of the definition; 0 unknown */
+    struct hone_array params; /* of hone_plan_param; empty where unknown (emulator) */
 };
 struct hone_cuda_variable { /* writable device variable, to be put back before each call */
     const char *name;

@@ -1,0 +1,31 @@
+/* What is in a cubin: an ELF walk that trusts nothing.
+ *
+ * Reads both what NVRTC makes (machine EM_CUDA) and what the emulator of the tests makes (a shared
+ * object of this host, in which every exported function is a kernel without figures). Every offset
+ * is checked against the size; anything odd ends the walk with HONE_E_ARG. Spill bytes are not in
+ * an ELF, and shared memory is there only with what the system adds to it: both come from ptxas'
+ * own words (hone_cubin_read_log). Any thread. */
+#ifndef HONE_RUNNER_CUDA_CUBIN_H
+#define HONE_RUNNER_CUDA_CUBIN_H
+
+#include "tools/runner/cuda/module.h"
+
+struct hone_cubin {
+    bool is_emulated;
+    struct hone_array kernels;   /* of struct hone_cuda_kernel, in the order of the symbols */
+    struct hone_array variables; /* of struct hone_cuda_variable */
+};
+
+/* Everything in *ret lives in the pool. HONE_E_ARG: no cubin; HONE_E_LIMIT: more kernels,
+ * parameters or variables than hone handles. */
+int hone_cubin_read(const void *bytes, size_t len, struct hone_pool *pool, struct hone_cubin *ret,
+                    struct hone_err *err);
+/* Fills in what "Compiling entry function" and "Used N registers" in ptxas' -v output say. */
+void hone_cubin_read_log(const char *log, struct hone_cubin *cubin);
+/* NULL: not there. */
+const struct hone_cuda_kernel *hone_cubin_find(const struct hone_array *kernels, const char *name);
+/* "tiled<16>" for _Z5tiledILi16EEvPf; the mangled name itself for what is not that simple. In the
+ * pool. */
+const char *hone_cubin_pretty(const char *mangled, struct hone_pool *pool);
+
+#endif
