@@ -7,6 +7,7 @@
 #include "server/net_ws_client.h"
 #include "server/stop.h"
 #include "server/verb.h"
+#include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/process.h"
@@ -18,7 +19,9 @@ struct args {
 };
 
 static const struct hone_opt opts[] = {
-    HONE_OPT(struct args, tool, "tool", "TOOL", "Name of the tool (hone tools lists them).",
+    HONE_OPT(struct args, tool, "tool", "TOOL",
+             "Name of the tool (hone tools lists them), or - for many calls: lines of TOOL JSON on "
+             "stdin.",
              .is_positional = true, .is_required = true),
     HONE_OPT(struct args, json, "json", "JSON", "Arguments: a JSON object, @FILE, or - for stdin.",
              .is_positional = true, .fallback = "{}"),
@@ -108,6 +111,70 @@ static int call_here(const struct args *args, const struct hone_json *json,
     return rc;
 }
 
+/* Many calls in one process, so that what is warm stays warm: lines of "TOOL {json}" on stdin, one
+ * line each back: {"tool","wall_ms","is_error","result"}. A line that cannot be read is answered
+ * with an error and the rest goes on. */
+static int call_line(struct hone_tool_ctx *ctx, char *text, bool *ret_is_error,
+                     struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *json = NULL;
+    HONE_AUTOJSON struct hone_json *answer = hone_json_new_object();
+    struct hone_json *result = NULL;
+    struct hone_err why = HONE_ERR_INIT;
+    size_t name_len = strcspn(text, " ");
+    const char *rest = text[name_len] != '\0' ? text + name_len + 1 : "{}";
+    text[name_len] = '\0';
+    int64_t start = hone_now_ns();
+    *ret_is_error = true;
+    int rc = hone_json_parse(rest, strlen(rest), &json, &why);
+    if (rc == 0)
+        rc = hone_registry_call(ctx, text, json, &result, ret_is_error, &why);
+    if (rc == HONE_E_CANCEL)
+        return hone_fail(err, rc, "%s", why.message);
+    hone_json_set_str(answer, "tool", text);
+    hone_json_set_f64(answer, "wall_ms", (double)(hone_now_ns() - start) / 1e6);
+    hone_json_set_bool(answer, "is_error", rc < 0 || *ret_is_error);
+    if (rc < 0)
+        hone_json_set_str(answer, "error", why.message);
+    else
+        hone_json_set(answer, "result", result);
+    rc = hone_print_json(answer, err);
+    fflush(stdout);
+    return rc;
+}
+
+static int call_lines(const struct args *args, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_runtime_close_ptr) struct hone_runtime *runtime = NULL;
+    HONE_AUTOFREE char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    bool has_failed = false;
+    struct hone_cancel cancel;
+    struct hone_stop *stop = NULL;
+    int rc = hone_open_runtime(&args->common, &runtime, err);
+    if (rc == 0)
+        rc = hone_cancel_init(&cancel, err);
+    if (rc < 0)
+        return rc;
+    rc = hone_stop_watch(cancel_call, &cancel, &stop, err);
+    while (rc == 0 && !hone_cancel_is_set(&cancel) && (n = getline(&line, &room, stdin)) > 0) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_tool_ctx ctx = {
+            .app = hone_runtime_app(runtime), .pool = pool, .cancel = &cancel, .caller = "cli"};
+        bool is_error = false;
+        if (line[n - 1] == '\n')
+            line[n - 1] = '\0';
+        if (line[0] == '\0')
+            continue;
+        rc = call_line(&ctx, line, &is_error, err);
+        has_failed = has_failed || is_error;
+    }
+    hone_stop_free(stop);
+    hone_cancel_done(&cancel);
+    return rc < 0 ? rc : has_failed ? HONE_EXIT_TOOL_ERROR : 0;
+}
+
 /* ---- through a server ---- */
 
 /* The URL and token to use; both owned. */
@@ -177,6 +244,12 @@ static int run(const void *arg, struct hone_err *err)
     HONE_AUTOJSON struct hone_json *json = NULL;
     HONE_AUTOJSON struct hone_json *result = NULL;
     bool is_error = false;
+    if (strcmp(args->tool, "-") == 0) {
+        if (args->url)
+            return hone_fail(err, HONE_E_ARG, "calls from stdin run in this process: drop --url");
+        hone_stop_block();
+        return call_lines(args, err);
+    }
     int rc = read_args(args->json, &text, &json, err);
     if (rc < 0)
         return rc;
@@ -196,7 +269,11 @@ const struct hone_verb hone_verb_call = {
     .summary = "Call one tool and print its result.",
     .description = "Runs the tool in this process, or through a server with --url. The result is "
                    "JSON on stdout, progress goes to\n"
-                   "stderr. Exit status 1 when the tool answered with an error result.",
+                   "stderr. Exit status 1 when the tool answered with an error result. With - as "
+                   "the tool, calls come as lines of\n"
+                   "TOOL JSON on stdin and run one after the other in this process, which keeps a "
+                   "device warm; each answer is one\n"
+                   "line {\"tool\",\"wall_ms\",\"is_error\",\"result\"}.",
     .example = "hone call task_show '{\"name\":\"matmul\"}'",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),

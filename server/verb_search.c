@@ -18,7 +18,7 @@ struct args {
     bool json, quiet;
 };
 
-static const char *const target_names[] = {"cpu", NULL};
+static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPT(struct args, task, "task", "TASK", "Task to make fast (hone task list).",

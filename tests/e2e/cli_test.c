@@ -148,6 +148,31 @@ START_TEST(versions)
 }
 END_TEST
 
+/* A call that cannot be read is answered and the rest goes on. */
+START_TEST(many_calls_from_stdin)
+{
+    char dir[64], *out, *err;
+    workspace(dir);
+    const char *const args[] = {"call", "-", "--workspace", dir, NULL};
+    ck_assert_int_eq(hone_program_run(args,
+                                      "task_show {\"name\":\"sum\"}\nnothing {}\ntask_show {x\n\n"
+                                      "task_show {\"name\":\"matmul\"}\n",
+                                      &out, &err),
+                     1);
+    ck_assert_ptr_nonnull(strstr(out, "\"tool\":\"task_show\",\"wall_ms\":"));
+    ck_assert_ptr_nonnull(strstr(out, "no tool is named 'nothing'"));
+    ck_assert_ptr_nonnull(strstr(out, "JSON, line 1"));
+    ck_assert_ptr_nonnull(strstr(out, "matmul: "));
+    free(out);
+    free(err);
+    const char *const there[] = {"call", "-", "--url", "auto", "--workspace", dir, NULL};
+    ck_assert_int_eq(hone_program_run(there, "", &out, &err), 2);
+    free(out);
+    free(err);
+    forget(dir);
+}
+END_TEST
+
 START_TEST(arguments_from_stdin_and_file)
 {
     char dir[64], *out, *err, path[80];
@@ -203,5 +228,5 @@ START_TEST(a_search_on_the_fake_executor_ends_with_one_object)
 }
 END_TEST
 
-UNIT_MAIN("cli", usage, every_verb_has_help, workspaces, versions, arguments_from_stdin_and_file,
-          a_search_on_the_fake_executor_ends_with_one_object)
+UNIT_MAIN("cli", usage, every_verb_has_help, workspaces, versions, many_calls_from_stdin,
+          arguments_from_stdin_and_file, a_search_on_the_fake_executor_ends_with_one_object)
