@@ -249,6 +249,34 @@ bundle: ## a relocatable folder and its archive
 		grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} $(B)-bundle/hone-bundle/lib
 	$(Q)tar -C $(B)-bundle -czf $(B)-bundle/hone-bundle.tar.gz hone-bundle && echo $(B)-bundle/hone-bundle.tar.gz
 
+# ---- GPU: tests and figures on a machine that has one; what they need travels in one folder, B-gpu ----
+
+GPU_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/gpu/*_test.c))
+$(GPU_TESTS): $(B)/tests/gpu/%: tests/gpu/%.c tests/unit/unit.h $(call libs_of,runner)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  TEST $<")
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -rdynamic -o $@ $< $(call libs_of,runner) $(LIBS_runner) $(CHECK_LIBS)
+GPU_SCRIPTS = $(wildcard tests/gpu/*_test.sh)
+GPU_RPATH = -Wl,--disable-new-dtags -Wl,-rpath,\$$$$ORIGIN/../lib:\$$$$ORIGIN/../../lib
+GPU := $(abspath $(B))-gpu
+
+.PHONY: gpu-tests gpu-bundle check-gpu gpu-report
+gpu-tests: $(GPU_TESTS)
+gpu-bundle: ## hone and its GPU tests as a folder that runs on a machine with none of our packages
+	$(Q)$(MAKE) --no-print-directory B=$(B)-gpu.d LDFLAGS='$(GPU_RPATH)' all gpu-tests
+	$(Q)rm -rf $(GPU) && mkdir -p $(GPU)/lib $(GPU)/tests/gpu
+	$(Q)$(MAKE) --no-print-directory B=$(B)-gpu.d DESTDIR= prefix=$(GPU) LDFLAGS='$(GPU_RPATH)' install
+	$(Q)for t in $(patsubst tests/gpu/%.c,%,$(wildcard tests/gpu/*_test.c)); do cp $(B)-gpu.d/tests/gpu/$$t $(GPU)/tests/gpu/ || exit 1; done
+	$(Q)ldd $(GPU)/bin/* $(GPU)/tests/gpu/* 2>/dev/null | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
+		grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} $(GPU)/lib
+	$(Q)strip --strip-debug $(GPU)/bin/* $(GPU)/lib/* $(GPU)/tests/gpu/* 2>/dev/null; du -sh $(GPU)
+check-gpu: ## the tests that need a GPU (each is skipped without one); brings no package, makes the folder if it is not there
+	$(Q)[ -x $(GPU)/bin/hone ] || $(MAKE) --no-print-directory gpu-bundle
+	$(Q)RUN_TIMEOUT=280 HONE_BUILD=$(GPU)/bin tests/run $(addprefix $(GPU)/tests/gpu/,$(patsubst tests/gpu/%.c,%,$(wildcard tests/gpu/*_test.c))) $(GPU_SCRIPTS)
+gpu-report: ## measures on a GPU, in parts of under nine minutes: PART=name, all when empty; results go to OUT
+	$(Q)[ -x $(GPU)/bin/hone ] || $(MAKE) --no-print-directory gpu-bundle
+	$(Q)HONE_BUILD=$(GPU)/bin tests/gpu/report.sh $(or $(OUT),$(GPU)/report) $(PART)
+
 .PHONY: help
 help: ## this list
 	$(Q)awk -F':.*## ' '/^[a-z_.-]+:.*## / { printf "  %-22s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,4 @@
+ITEM(i)
+{
+    PUT_y(i, x(i) + 0 * (one + zero));
+}
