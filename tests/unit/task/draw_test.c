@@ -6,13 +6,14 @@
 
 static const char *const packs[] = {"matmul", "softmax", "sum", "jacobi2d", "spmv_csr"};
 
-static struct hone_task *load(const char *name)
+static struct hone_task *load(const char *name, const char *target)
 {
     const char *root = getenv("HONE_PACKS");
     char *dir = hone_path_join(root ? root : "workspace/packs", name, NULL);
     struct hone_task *task = NULL;
     struct hone_err err = HONE_ERR_INIT;
     ck_assert_msg(hone_task_load(dir, &task, &err) == 0, "%s %s", err.path, err.message);
+    ck_assert_msg(hone_task_select(task, target, &err) == 0, "%s", err.message);
     free(dir);
     return task;
 }
@@ -30,8 +31,9 @@ static double largest(const struct hone_task *task, const char *formula)
 START_TEST(draws_are_legal_and_cheap)
 {
     uint8_t key[16] = {1, 2, 3};
-    for (size_t p = 0; p < HONE_COUNTOF(packs); p++) {
-        struct hone_task *task = load(packs[p]);
+    for (size_t p = 0; p < 2 * HONE_COUNTOF(packs); p++) {
+        const char *name = packs[p / 2], *target = p % 2 ? "cuda" : "cpu";
+        struct hone_task *task = load(name, target);
         int n_public = 0, n_odd = 0;
         for (uint32_t i = 0; i < 300; i++) {
             struct hone_workload w, again;
@@ -52,8 +54,8 @@ START_TEST(draws_are_legal_and_cheap)
                 n_public += memcmp(w.axes, task->workloads[k].axes, sizeof(w.axes)) == 0;
             n_odd += w.axes[0] % 2 == 1;
         }
-        ck_assert_msg(n_public <= 6, "%s: %d of 300 are public sizes", packs[p], n_public);
-        ck_assert_msg(n_odd > 60, "%s: %d of 300 are odd", packs[p], n_odd);
+        ck_assert_msg(n_public <= 6, "%s %s: %d of 300 are public sizes", name, target, n_public);
+        ck_assert_msg(n_odd > 60, "%s %s: %d of 300 are odd", name, target, n_odd);
         hone_task_free(task);
     }
 }
@@ -61,7 +63,7 @@ END_TEST
 
 START_TEST(another_key_gives_other_sizes)
 {
-    struct hone_task *task = load("matmul");
+    struct hone_task *task = load("matmul", "cpu");
     int n_same = 0;
     for (uint32_t i = 0; i < 20; i++) {
         struct hone_workload a, b;
@@ -104,8 +106,8 @@ END_TEST
 
 START_TEST(smoke_is_small_and_has_a_tail)
 {
-    for (size_t p = 0; p < HONE_COUNTOF(packs); p++) {
-        struct hone_task *task = load(packs[p]);
+    for (size_t p = 0; p < 2 * HONE_COUNTOF(packs); p++) {
+        struct hone_task *task = load(packs[p / 2], p % 2 ? "cuda" : "cpu");
         struct hone_workload w;
         ck_assert_int_eq(hone_task_smoke(task, &w, NULL), 0);
         ck_assert_int_eq(hone_task_resolve(task, &w, NULL), 0);

@@ -70,6 +70,7 @@ static void open_dir(const char *dir, struct rig *rig)
 {
     struct hone_err err = HONE_ERR_INIT;
     ck_assert_msg(hone_task_load(dir, &rig->task, &err) == 0, "%s %s", err.path, err.message);
+    ck_assert_msg(hone_task_select(rig->task, "cpu", &err) == 0, "%s", err.message);
     char *preamble = hone_task_oracle_preamble(rig->task), *oracle = NULL, *naive = NULL;
     ck_assert_int_eq(hone_task_oracle_source(rig->task, &oracle, &err), 0);
     ck_assert_int_eq(hone_task_naive(rig->task, "cpu", &naive, &err), 0);

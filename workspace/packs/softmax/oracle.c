@@ -1,4 +1,4 @@
-/* One item is one row. */
+/* One item is one row. A long row's running sum errs more, in proportion. */
 ITEM(row)
 {
     double top = X(row * N);
@@ -7,6 +7,9 @@ ITEM(row)
     double sum = 0;
     for (int64_t i = 0; i < N; i++)
         sum += exp(X(row * N + i) - top);
-    for (int64_t i = 0; i < N; i++)
-        PUT_Y(row * N + i, exp(X(row * N + i) - top) / sum);
+    double room = fmax(1, (double)N / 4096);
+    for (int64_t i = 0; i < N; i++) {
+        double value = exp(X(row * N + i) - top) / sum;
+        PUT_SCALED_Y(row * N + i, value, value * room);
+    }
 }
