@@ -74,6 +74,8 @@ static const struct hone_reason_row rows[HONE_N_REASONS] = {
         "Look for endless loops and deadlocks; call_timeout_ms is the limit of one call."),
     ROW(OOM, "oom", FAILED, "oom", true, "The kernel wanted more memory than it may have.",
         "Use less scratch memory, or allocate it once per call and free it."),
+    ROW(LAUNCH, "launch", FAILED, "launch", true, "The device cannot run a launch of this shape.",
+        "Use fewer threads a block, fewer registers or less shared memory; cooperative grids must fit on the device at once."),
     ROW(EXITED, "exited", FAILED, "launch", true, "The kernel ended its process instead of returning.",
         "Return from the function; exit, abort and longjmp are not results."),
     ROW(FORBIDDEN, "forbidden", FAILED, "launch", true, "The jail stopped a system call that kernels may not make.",

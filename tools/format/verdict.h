@@ -52,6 +52,7 @@ enum hone_reason {
     HONE_REASON_CRASH,
     HONE_REASON_TIMEOUT,
     HONE_REASON_OOM,
+    HONE_REASON_LAUNCH,    /* cuda: the device refuses a launch (too many registers, clusters...) */
     HONE_REASON_EXITED,    /* exit() inside the kernel */
     HONE_REASON_FORBIDDEN, /* killed by the jail: socket, fork, exec, ptrace... */
     HONE_REASON_DISK,      /* filled its disk allowance */

@@ -12,6 +12,7 @@
 #ifndef HONE_RUNNER_CUDA_API_H
 #define HONE_RUNNER_CUDA_API_H
 
+#include "tools/format/verdict.h"
 #include "workspace/base/err.h"
 
 typedef int hone_cu_result; /* CUresult */
@@ -34,6 +35,9 @@ enum { /* CUresult, those that we tell apart */
        HONE_CU_NO_DEVICE = 100,
        HONE_CU_INVALID_IMAGE = 200,
        HONE_CU_NO_BINARY = 209,
+       HONE_CU_INVALID_PTX = 218,
+       HONE_CU_SYMBOL_NOT_FOUND = 302,
+       HONE_CU_OBJECT_INIT_FAILED = 303,
        HONE_CU_NOT_FOUND = 500,
        HONE_CU_NOT_READY = 600,
        HONE_CU_ILLEGAL_ADDRESS = 700,
@@ -47,8 +51,10 @@ enum { /* CUresult, those that we tell apart */
        HONE_CU_INVALID_PC = 718,
        HONE_CU_LAUNCH_FAILED = 719,
        HONE_CU_COOPERATIVE_TOO_LARGE = 720,
+       HONE_CU_TENSOR_MEMORY_LEAK = 721,
        HONE_CU_NOT_PERMITTED = 800,
-       HONE_CU_NOT_SUPPORTED = 801
+       HONE_CU_NOT_SUPPORTED = 801,
+       HONE_CU_INVALID_CLUSTER_SIZE = 912
 };
 
 enum { /* CUdevice_attribute */
@@ -179,8 +185,15 @@ struct hone_cu_launch_config { /* CUlaunchConfig */
     struct hone_cu_launch_attribute *attrs;
     unsigned n_attrs;
 };
+struct hone_cu_edge { /* CUgraphEdgeData */
+    unsigned char from_port, to_port, type, reserved[5];
+};
+enum {
+    HONE_CU_EDGE_PROGRAMMATIC = 1, /* CUgraphDependencyType */
+    HONE_CU_PORT_PROGRAMMATIC = 1  /* CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC */
+};
 struct hone_cu_tensor_map { /* CUtensorMap */
-    _Alignas(64) unsigned long long opaque[16];
+    _Alignas(128) unsigned long long opaque[16];
 };
 
 /* member, symbol, arguments. Loading fails only for the REQUIRED ones; OPTIONAL ones may be NULL.
@@ -256,6 +269,8 @@ struct hone_cu_tensor_map { /* CUtensorMap */
     F(GraphExecDestroy, "cuGraphExecDestroy", (hone_cu_graph_exec exec))
 
 #define HONE_CUDA_OPTIONAL(F) \
+    F(GraphUpload, "cuGraphUpload", (hone_cu_graph_exec exec, hone_cu_stream stream)) \
+    F(GraphAddDependencies, "cuGraphAddDependencies_v2", (hone_cu_graph graph, const hone_cu_graph_node *from, const hone_cu_graph_node *to, const struct hone_cu_edge *edges, size_t n)) \
     F(TensorMapEncodeTiled, "cuTensorMapEncodeTiled", (struct hone_cu_tensor_map *ret, int dtype, unsigned rank, void *address, const unsigned long long *dims, const unsigned long long *strides, const unsigned *box, const unsigned *element_strides, int interleave, int swizzle, int l2, int fill)) \
     F(OccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters", (int *ret, hone_cu_function func, const struct hone_cu_launch_config *config))
 /* clang-format on */
@@ -265,6 +280,7 @@ struct hone_cuda { /* the driver */
     HONE_CUDA_REQUIRED(HONE_CUDA_MEMBER)
     HONE_CUDA_OPTIONAL(HONE_CUDA_MEMBER)
     void *library;
+    const char *path; /* of the library that was loaded, links followed; owned */
 };
 
 typedef struct hone_nvrtc_program_s *hone_nvrtc_program;
@@ -298,8 +314,16 @@ void hone_cuda_close(struct hone_cuda *cu);
 int hone_nvrtc_open(struct hone_nvrtc **ret, struct hone_err *err);
 void hone_nvrtc_close(struct hone_nvrtc *nvrtc);
 
-/* 0, or HONE_E_TARGET "what: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access...)". */
+/* 0, or HONE_E_TARGET "what: CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access...)"; err->native
+ * is the driver's code. */
 int hone_cu_check(const struct hone_cuda *cu, hone_cu_result code, const char *what,
                   struct hone_err *err);
+/* What a driver's code says about the kernel that ran; HONE_REASON_INFRA for codes that say nothing
+ * about it. A write to a read-only input and an overrun give the same code: both are
+ * out_of_bounds. */
+enum hone_reason hone_cu_reason(hone_cu_result code);
+/* One more table of functions from a library of the same folders (CUPTI): NAME as for dlopen. NULL
+ * with the error set when it is nowhere. */
+void *hone_cuda_library(const char *name, char **ret_path, struct hone_err *err);
 
 #endif
