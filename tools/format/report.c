@@ -191,7 +191,7 @@ const struct hone_field hone_report_fields[] = {
     WORD(struct hone_report, verdict, .help = "Follows from the reason."),
     LINE(struct hone_report, summary, .help = "One line."),
     WORD(struct hone_report, jail, .help = "Rung that was used."),
-    ROWS(struct hone_report, stages, HONE_LIMIT_STAGES, struct hone_stage_report, hone_stage_fields,
+    ROWS(struct hone_report, stages, HONE_LIMIT_STAGE_ROWS, struct hone_stage_report, hone_stage_fields,
          .help = "What was done."),
     HONE_FIELD_OBJ(struct hone_report, build, build_fields, .skip_empty = true,
                    .help = "Compiler."),

@@ -151,9 +151,9 @@ int hone_judge_spot_check(struct hone_judge *judge, struct hone_slot *slot, int6
     return code;
 }
 
-static void note(struct hone_judge *judge, const struct hone_check_plan *plan,
-                 enum hone_distribution dist, const struct hone_compare *compare,
-                 const struct hone_end *end)
+void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *plan,
+                     enum hone_distribution dist, const struct hone_compare *compare,
+                     const struct hone_end *end)
 {
     if (judge->n_checks == HONE_RUNNER_MAX_CHECKS)
         return;
@@ -180,14 +180,21 @@ static void note(struct hone_judge *judge, const struct hone_check_plan *plan,
     };
 }
 
+void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload *workload,
+                            size_t output, int64_t element, int64_t count, enum hone_reason reason,
+                            const char *what, struct hone_end *ret)
+{
+    const struct hone_tensor *tensor = &judge->task->outputs[output];
+    char name[HONE_LIMIT_NAME_BYTES * 3];
+    hone_element_name(judge->task, workload, tensor, element, name);
+    hone_end_set(ret, reason, "%s %s (%lld of %lld elements)", name, what, (long long)count,
+                 (long long)hone_tensor_elements(judge->task, tensor, workload));
+}
+
 static void set_element_end(struct hone_judge *judge, size_t output, int64_t element, int64_t count,
                             enum hone_reason reason, const char *what, struct hone_end *ret)
 {
-    char name[HONE_LIMIT_NAME_BYTES * 3];
-    hone_element_name(judge->task, judge->frame.workload, &judge->task->outputs[output], element,
-                      name);
-    hone_end_set(ret, reason, "%s %s (%lld of %lld elements)", name, what, (long long)count,
-                 (long long)hone_judge_output_elements(judge, output));
+    hone_judge_element_end(judge, judge->frame.workload, output, element, count, reason, what, ret);
 }
 
 static void find_unwritten(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
@@ -319,8 +326,7 @@ static int baseline_passes(struct hone_judge *judge, const struct hone_check_pla
         return 0;
     struct hone_end end = HONE_END_INIT;
     struct hone_compare compare;
-    int code =
-        baseline->object == NULL ? hone_judge_build_arm(judge, baseline, NULL, &end, err) : 0;
+    int code = !baseline->is_built ? hone_judge_build_arm(judge, baseline, NULL, &end, err) : 0;
     if (code < 0 || !hone_end_is_good(&end))
         return code;
     code = hone_judge_set_frame(judge, plan->workload, 2, err);
@@ -443,7 +449,7 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
     if (code < 0)
         return code;
     if (!hone_end_is_good(ret))
-        note(judge, plan, dists[0], NULL, ret);
+        hone_judge_note(judge, plan, dists[0], NULL, ret);
     size_t plainest =
         index_of_normal(dists, n); /* first: what fails there needs no second opinion */
     for (size_t i = 0; i < n && hone_end_is_good(ret); i++) {
@@ -456,13 +462,13 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
             code = compare_with_baseline(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
         if (code < 0)
             return code;
-        note(judge, plan, dists[d], &compare, ret);
+        hone_judge_note(judge, plan, dists[d], &compare, ret);
         *ret_bad = d;
     }
     return 0;
 }
 
-static void shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n)
+void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n)
 {
     for (size_t i = n; i > 1; i--) {
         size_t j = (size_t)hone_dice_below(&judge->dice, (int64_t)i);
@@ -472,13 +478,13 @@ static void shuffle(struct hone_judge *judge, enum hone_distribution *dists, siz
     }
 }
 
-int hone_judge_check(struct hone_judge *judge, struct hone_slot *slot,
-                     const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err)
+int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
+                   const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err)
 {
     *ret = (struct hone_end)HONE_END_INIT;
     enum hone_distribution dists[HONE_N_DISTS];
     memcpy(dists, plan->dists, plan->n_dists * sizeof *dists);
-    shuffle(judge, dists, plan->n_dists);
+    hone_judge_shuffle(judge, dists, plan->n_dists);
     size_t at_once = (size_t)hone_max_i64(hone_judge_max_sets(judge, plan->workload) / 2, 1);
     size_t n_left = plan->n_dists;
     for (size_t done = 0; done < n_left;) {

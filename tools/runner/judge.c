@@ -23,8 +23,8 @@
 
 #define DEFAULT_TIMEOUT_MS      600000
 #define DEFAULT_CALL_TIMEOUT_MS 20000
-#define POOL_BYTES              (192ll << 20) /* room for rotating sets, inputs and outputs each */
 #define MAX_WARNINGS            32
+#define MAX_COSTS               32 /* rows of the report that split a stage */
 
 static const struct {
     const char *name;
@@ -85,6 +85,20 @@ void hone_judge_progress(const struct hone_judge *judge, const char *stage, cons
     fflush(stdout);
 }
 
+void hone_judge_cost(struct hone_judge *judge, const char *name, int64_t ns)
+{
+    for (size_t i = 0; i < judge->n_stages; i++) {
+        if (strcmp(judge->stages[i].name, name) == 0) {
+            judge->stages[i].wall_ns += ns;
+            return;
+        }
+    }
+    size_t n_left = judge->job->stages.n; /* rows that the stages themselves may still need */
+    if (judge->n_stages + n_left < judge->n_stage_rows)
+        judge->stages[judge->n_stages++] =
+            (struct hone_stage_report){.name = name, .status = "ok", .wall_ns = ns};
+}
+
 static int read_key(struct hone_judge *judge, struct hone_err *err)
 {
     const char *hex = judge->job->seed_hex;
@@ -138,25 +152,14 @@ static int collect_cases(struct hone_judge *judge, struct hone_err *err)
     return 0;
 }
 
-/* Room for rotating sets of every case; files are sparse, so that only what is used costs memory.
- */
-static int make_buffers(struct hone_judge *judge, struct hone_err *err)
-{
-    int64_t most = 0;
-    for (size_t c = 0; c < judge->n_cases; c++)
-        most = hone_max_i64(most, hone_judge_set_bytes(judge, &judge->cases[c]));
-    int64_t pages = (int64_t)(judge->task->n_inputs + judge->task->n_outputs) * HONE_BUFFERS_PAGE;
-    int64_t bytes = hone_max_i64(POOL_BYTES, 2 * (most + pages));
-    judge->output_bytes = bytes;
-    return hone_shared_new("hone-inputs", bytes, true, &judge->inputs, err);
-}
-
 static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     const struct hone_job *job = judge->job;
-    if (hone_target_find(job->target) == NULL) {
-        hone_end_set(ret, HONE_REASON_BAD_REQUEST, "target '%s' is not built into this runner",
-                     job->target);
+    judge->target = hone_target_find(job->target);
+    if (judge->target == NULL) {
+        hone_end_set(ret, HONE_REASON_BAD_REQUEST,
+                     "target '%s' is not built into this runner; it has: %s", job->target,
+                     hone_target_names());
         return 0;
     }
     struct hone_err why = HONE_ERR_INIT;
@@ -184,7 +187,7 @@ static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_er
     judge->gen = hone_gen_new(judge->key);
     judge->dice = hone_gen_dice(judge->gen, 0);
     judge->counter = 1;
-    return make_buffers(judge, err);
+    return judge->target->set_up(judge, ret, err);
 }
 
 static hone_stage_fn *stage_named(const char *name)
@@ -196,21 +199,34 @@ static hone_stage_fn *stage_named(const char *name)
     return NULL;
 }
 
+/* Before the first stage that runs anything. */
+int hone_judge_start_target(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    if (judge->is_started || judge->target->start == NULL)
+        return 0;
+    judge->is_started = true;
+    return judge->target->start(judge, ret, err);
+}
+
 static int run_stages(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     for (size_t i = 0; i < judge->job->stages.n; i++) {
         const char *name = judge->job->stages.v[i];
-        struct hone_stage_report *report = &judge->stages[judge->n_stages++];
+        size_t at = judge->n_stages++;
+        struct hone_stage_report *report = &judge->stages[at];
         *report = (struct hone_stage_report){.name = name, .status = "skipped"};
         hone_stage_fn *run = stage_named(name);
         if (run == NULL || !hone_end_is_good(ret))
             continue;
         hone_judge_progress(judge, name, "", 0, 0, "started");
         int64_t start = hone_now_ns();
-        int code = run(judge, ret, err);
+        int code = strcmp(name, "build") != 0 ? hone_judge_start_target(judge, ret, err) : 0;
+        if (code == 0 && hone_end_is_good(ret))
+            code = run(judge, ret, err);
         if (code == 0 && hone_end_is_good(ret) && strcmp(name, "build") == 0 &&
             judge->job->points.n > 0)
             code = hone_judge_sweep(judge, ret, err);
+        report = &judge->stages[at];
         report->wall_ns = hone_now_ns() - start;
         report->status = code == 0 && hone_end_is_good(ret) ? "ok" : "failed";
         if (code < 0)
@@ -221,10 +237,10 @@ static int run_stages(struct hone_judge *judge, struct hone_end *ret, struct hon
 
 static void tear_down(struct hone_judge *judge)
 {
-    for (size_t i = 0; i < judge->n_slots; i++) {
-        hone_judge_drop_arena(&judge->slots[i]);
+    if (judge->target != NULL)
+        judge->target->tear_down(judge);
+    for (size_t i = 0; i < judge->n_slots; i++)
         free(judge->slots[i].object);
-    }
     hone_judge_drop_arena(&judge->oracle);
     free(judge->oracle.object);
     hone_shared_done(&judge->inputs);
@@ -289,16 +305,21 @@ static void prepare_report(struct hone_judge *judge)
     judge->checks = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_CHECKS * sizeof *judge->checks);
     judge->workloads =
         hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_CASES * sizeof *judge->workloads);
-    judge->stages = hone_pool_alloc(judge->pool, (job->stages.n + 1) * sizeof *judge->stages);
+    judge->n_stage_rows = job->stages.n + MAX_COSTS;
+    judge->stages = hone_pool_alloc(judge->pool, judge->n_stage_rows * sizeof *judge->stages);
     judge->warnings = hone_pool_alloc(judge->pool, MAX_WARNINGS * sizeof *judge->warnings);
 }
 
 static int run_job(const char *dir, const struct hone_job *job, struct hone_pool *pool,
-                   struct hone_err *err)
+                   struct hone_session *session, struct hone_err *err)
 {
     struct hone_report report;
-    struct hone_judge judge = {
-        .job = job, .dir = dir, .pool = pool, .report = &report, .inputs = HONE_SHARED_INIT};
+    struct hone_judge judge = {.job = job,
+                               .session = session,
+                               .dir = dir,
+                               .pool = pool,
+                               .report = &report,
+                               .inputs = HONE_SHARED_INIT};
     int64_t start = hone_now_ns();
     prepare_report(&judge);
     judge.deadline_ns =
@@ -338,13 +359,8 @@ static int refuse_job(const char *dir, const struct hone_err *why, struct hone_e
     return write_report(dir, &report, err);
 }
 
-int hone_role_judge(const char *job_path)
+static int judge_path(const char *job_path, struct hone_session *session)
 {
-    /* Whoever started this job may be killed: nobody would read the answer, and the timing lease
-     * would be held. */
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    hone_process_init();
-    hone_runner_catch_signals();
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOFREE char *whole = realpath(job_path, NULL);
     HONE_AUTOFREE char *dir = hone_strdup(whole != NULL ? whole : job_path);
@@ -365,9 +381,26 @@ int hone_role_judge(const char *job_path)
         fprintf(stderr, "hone-runner: %s: %s\n", why.path, why.message);
         code = refuse_job(slash != NULL ? dir : ".", &why, &err);
     } else {
-        code = run_job(slash != NULL ? dir : ".", &job, pool, &err);
+        code = run_job(slash != NULL ? dir : ".", &job, pool, session, &err);
     }
     if (code < 0)
         fprintf(stderr, "hone-runner: %s\n", err.message);
     return code < 0 ? hone_code_exit(code) : 0;
+}
+
+static void begin(void)
+{
+    /* Whoever started this may be killed: nobody would read the answer, and the timing lease would
+     * be held. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    hone_process_init();
+    hone_runner_catch_signals();
+}
+
+int hone_role_judge(const char *job_path)
+{
+    begin();
+    struct hone_session session = {0};
+    int status = judge_path(job_path, &session);
+    return status;
 }

@@ -319,7 +319,7 @@ static const struct hone_workload *choose_workload(struct hone_judge *judge)
     return best;
 }
 
-int hone_stage_profile(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_cpu_profile(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
     const struct hone_workload *workload = choose_workload(judge);

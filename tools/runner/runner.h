@@ -23,6 +23,7 @@
 struct hone_slot { /* one arm as built and running */
     const char *name;
     const struct hone_arm *arm;
+    bool is_built;
     char *object;             /* owned: path of the shared object in a folder of its own */
     struct hone_arena *arena; /* NULL: not started, or ended and freed */
     bool is_mapped;           /* the arena knows the present frame */
@@ -37,9 +38,20 @@ struct hone_frame { /* the workload and layout that everybody has mapped */
     int64_t n_filled;
 };
 
+struct hone_target;
+struct hone_gpu_job;     /* cuda/gpu_judge.h */
+struct hone_gpu_session; /* what outlives a job on a device */
+struct hone_session {    /* kept by a runner from job to job */
+    struct hone_gpu_session *gpu;
+};
+
 struct hone_judge {
     const struct hone_job *job;
-    const char *dir; /* the call folder */
+    const struct hone_target *target;
+    struct hone_session *session;
+    struct hone_gpu_job *gpu; /* target cuda */
+    bool is_started;          /* target->start has been called */
+    const char *dir;          /* the call folder */
     struct hone_task *task;
     struct hone_pool *pool;
     struct hone_report *report;
@@ -68,6 +80,7 @@ struct hone_judge {
     struct hone_point_report *points;
     const char **warnings;
     size_t n_checks, n_workloads, n_stages, n_warnings;
+    size_t n_stage_rows; /* room in stages */
 };
 
 typedef int hone_stage_fn(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
@@ -82,15 +95,29 @@ void hone_judge_warn(struct hone_judge *judge, const char *fmt, ...) HONE_PRINTF
 void hone_judge_progress(const struct hone_judge *judge, const char *stage, const char *workload,
                          int64_t done, int64_t total, const char *message);
 
-/* build.c's caller: builds one arm into a folder of its own (with other tunables and flags when
- * point is not NULL). */
+/* Before anything is run on the target; does nothing the second time. */
+int hone_judge_start_target(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+/* Adds ns to the stage row of this name ("verify.oracle"): where the time of a stage goes. */
+void hone_judge_cost(struct hone_judge *judge, const char *name, int64_t ns);
+
+/* Builds one arm with its target (with other tunables and flags when point is not NULL). */
 int hone_judge_build_arm(struct hone_judge *judge, struct hone_slot *slot,
                          const struct hone_point *point, struct hone_end *ret,
                          struct hone_err *err);
-int hone_judge_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+/* The arm's source, owned; *ret says why there is none. */
+int hone_judge_read_source(struct hone_judge *judge, const struct hone_slot *slot,
+                           char **ret_source, struct hone_end *ret);
 /* Sweep: builds, checks and screens every point of the job; leaves the best one in the candidate's
  * slot. */
 int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+
+/* ---- target cpu ---- */
+
+int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
+                       const struct hone_point *point, struct hone_end *ret, struct hone_err *err);
+/* Also what other targets use where their device cannot answer. */
+int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+hone_stage_fn hone_cpu_profile, hone_cpu_run;
 
 /* frame.c: what is mapped where. */
 int64_t hone_judge_set_bytes(const struct hone_judge *judge,
@@ -138,9 +165,18 @@ struct hone_check_plan {
     bool with_baseline; /* full comparison with the baseline's output where the oracle was only
                            sampled */
 };
-int hone_judge_check(struct hone_judge *judge, struct hone_slot *slot,
-                     const struct hone_check_plan *plan, struct hone_end *ret,
-                     struct hone_err *err);
+int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
+                   const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err);
+/* A row of the report; compare NULL: nothing was compared. Any target. */
+void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *plan,
+                     enum hone_distribution dist, const struct hone_compare *compare,
+                     const struct hone_end *end);
+/* "C[17, 3] was not written (4 of 100 elements)". Any target. */
+void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload *workload,
+                            size_t output, int64_t element, int64_t count, enum hone_reason reason,
+                            const char *what, struct hone_end *ret);
+/* Order is drawn anew. Any target. */
+void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n);
 
 /* timing.c */
 /* The task's own formulas for a workload: least operations and compulsory bytes; 0 where it has
@@ -154,11 +190,15 @@ struct hone_timing_plan {
     size_t min_pairs, max_pairs;
     bool is_reversed; /* confirm: the other order first */
 };
-int hone_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                    struct hone_workload_report *ret_report, struct hone_end *ret,
-                    struct hone_err *err);
+int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
+                  struct hone_workload_report *ret_report, struct hone_end *ret,
+                  struct hone_err *err);
 bool hone_judge_is_wanted(const struct hone_judge *judge, size_t c); /* is this case asked for? */
 int hone_judge_ensure_ceilings(struct hone_judge *judge, struct hone_err *err);
+struct hone_buf;
+/* "C: 4096 elements, min ..., first: ..." of one output on the host. */
+void hone_judge_summarise(const struct hone_tensor *tensor, const void *base, int64_t n,
+                          struct hone_buf *buf);
 /* Geometric mean over the workloads, and the word for the whole. */
 void hone_judge_conclude_timing(struct hone_judge *judge);
 

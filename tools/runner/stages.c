@@ -1,15 +1,14 @@
-/* The stages after the build: smoke, verify, screen, time, run. */
-#include "tools/runner/runner.h"
+/* The stages after the build: smoke, verify, screen, time. What they do to a kernel is the target's
+ * (target.h); what is asked, and what follows from it, is decided here. */
+#include "tools/runner/target.h"
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
-#define SMALL_BYTES       (4ll << 20)
 #define LEASE_MS          600000
 #define REGRESSION        0.97
 #define STEAL_LIMIT       5.0
@@ -18,7 +17,6 @@
 #define HIDDEN_WORK_SHARE 0.25 /* of the smallest public size */
 #define MAX_LOG           20.0
 #define SCREEN_WORKLOADS  2
-#define PRINTED_MAX       8192
 
 static const enum hone_distribution smoke_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SHIFTED,
                                                      HONE_DIST_ALTERNATING};
@@ -54,15 +52,15 @@ int hone_stage_smoke(struct hone_judge *judge, struct hone_end *ret, struct hone
         .n_dists = is_screen ? HONE_COUNTOF(smoke_dists) : HONE_COUNTOF(small_dists),
         .oracle_budget_ns = 100 * HONE_NS_PER_MS,
     };
-    int code = hone_judge_check(judge, &judge->slots[0], &plan, ret, err);
+    int code = judge->target->check(judge, &judge->slots[0], &plan, ret, err);
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     bool is_doubtful =
-        baseline != NULL && baseline->object != NULL && !judge->job->is_baseline_known_good;
+        baseline != NULL && baseline->is_built && !judge->job->is_baseline_known_good;
     if (code < 0 || !hone_end_is_good(ret) || !is_doubtful)
         return code;
     plan.name = "baseline";
     plan.n_dists = 1;
-    code = hone_judge_check(judge, baseline, &plan, ret, err);
+    code = judge->target->check(judge, baseline, &plan, ret, err);
     if (code == 0 && !hone_end_is_good(ret))
         ret->reason = HONE_REASON_BAD_TASK;
     return code;
@@ -75,7 +73,7 @@ int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hon
         if (!hone_judge_is_wanted(judge, c))
             continue;
         const struct hone_workload *workload = &judge->cases[c];
-        bool is_small = hone_judge_set_bytes(judge, workload) <= SMALL_BYTES;
+        bool is_small = hone_judge_set_bytes(judge, workload) <= judge->target->effort.small_bytes;
         enum hone_distribution dists[HONE_N_DISTS] = {HONE_DIST_NORMAL};
         size_t n = 1;
         if (is_small) { /* three of the others, different ones for each workload and job */
@@ -96,9 +94,9 @@ int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hon
                                        .workload = workload,
                                        .dists = dists,
                                        .n_dists = n,
-                                       .oracle_budget_ns = 150 * HONE_NS_PER_MS,
+                                       .oracle_budget_ns = judge->target->effort.oracle_ns,
                                        .with_baseline = true};
-        int code = hone_judge_check(judge, &judge->slots[0], &plan, ret, err);
+        int code = judge->target->check(judge, &judge->slots[0], &plan, ret, err);
         if (code < 0)
             return code;
         hone_judge_progress(judge, "verify", workload->id, ++n_done, (int64_t)judge->n_cases - 1,
@@ -125,7 +123,7 @@ static int check_floor(struct hone_judge *judge, struct hone_workload_report *re
         return 0;
     double before = judge->machine.flops, memory = judge->machine.memory_rate,
            cache = judge->machine.cache_rate;
-    int code = hone_machine_ceilings(judge->job->machine_path, true, &judge->machine, err);
+    int code = judge->target->ceilings(judge, true, err);
     if (code < 0)
         return code;
     double gain =
@@ -145,7 +143,7 @@ static int time_case(struct hone_judge *judge, const struct hone_timing_plan *pl
                      struct hone_end *ret, struct hone_err *err)
 {
     struct hone_workload_report report = {0};
-    int code = hone_judge_time(judge, plan, &report, ret, err);
+    int code = judge->target->time(judge, plan, &report, ret, err);
     if (code < 0 || report.id == NULL)
         return code;
     if (hone_end_is_good(ret))
@@ -253,7 +251,7 @@ int hone_judge_ensure_ceilings(struct hone_judge *judge, struct hone_err *err)
 {
     if (judge->machine.is_measured)
         return 0;
-    int code = hone_machine_ceilings(judge->job->machine_path, false, &judge->machine, err);
+    int code = judge->target->ceilings(judge, false, err);
     if (code < 0)
         return code;
     struct hone_machine_report *report = hone_pool_alloc(judge->pool, sizeof *report);
@@ -300,17 +298,21 @@ int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hon
                                        .workload = &judge->cases[c],
                                        .dists = dists,
                                        .n_dists = 1,
-                                       .oracle_budget_ns = 5 * HONE_NS_PER_MS};
-        int code = is_timed[c] ? hone_judge_check(judge, &judge->slots[0], &plan, ret, err) : 0;
+                                       .oracle_budget_ns = judge->target->effort.screen_oracle_ns};
+        int code = is_timed[c] ? judge->target->check(judge, &judge->slots[0], &plan, ret, err) : 0;
         if (code < 0)
             return code;
     }
     if (!hone_end_is_good(ret))
         return 0;
-    int64_t budget = (judge->job->budget_ms > 0 ? judge->job->budget_ms : 300) * HONE_NS_PER_MS /
-                     hone_max_i64(n, 1);
-    struct hone_timing_plan plan = {
-        .budget_ns = budget / 3, .block_ns = 2 * HONE_NS_PER_MS, .min_pairs = 3, .max_pairs = 15};
+    const struct hone_effort *effort = &judge->target->effort;
+    int64_t budget =
+        (judge->job->budget_ms > 0 ? judge->job->budget_ms : effort->screen_budget_ms) *
+        HONE_NS_PER_MS / hone_max_i64(n, 1);
+    struct hone_timing_plan plan = {.budget_ns = budget / 3,
+                                    .block_ns = effort->screen_block_ns,
+                                    .min_pairs = 3,
+                                    .max_pairs = effort->screen_pairs};
     return time_cases(judge, is_timed, &plan, ret, err);
 }
 
@@ -350,81 +352,22 @@ int hone_stage_time(struct hone_judge *judge, struct hone_end *ret, struct hone_
     }
     int64_t budget = judge->job->budget_ms > 0 ? judge->job->budget_ms : 3000 * n;
     struct hone_timing_plan plan = {.budget_ns = budget * HONE_NS_PER_MS / hone_max_i64(n, 1),
-                                    .block_ns = 5 * HONE_NS_PER_MS,
+                                    .block_ns = judge->target->effort.block_ns,
                                     .min_pairs = 3,
-                                    .max_pairs = 200,
+                                    .max_pairs = judge->target->effort.max_pairs,
                                     .is_reversed = hone_judge_is_tier(judge, "confirm")};
     /* Fresh processes: address layout and allocator state are drawn anew. */
     for (size_t i = 0; i < judge->n_slots; i++)
-        hone_judge_drop_arena(&judge->slots[i]);
+        judge->target->drop_arena(judge, &judge->slots[i]);
     return time_cases(judge, is_timed, &plan, ret, err);
-}
-
-static void summarise_output(struct hone_judge *judge, size_t output, struct hone_buf *buf)
-{
-    const struct hone_tensor *tensor = &judge->task->outputs[output];
-    const void *base = hone_judge_output(judge, &judge->slots[0], 0, output);
-    int64_t n = hone_judge_output_elements(judge, output), n_finite = 0;
-    double low = INFINITY, high = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double v = hone_element_get(tensor->dtype, base, i);
-        if (!isfinite(v))
-            continue;
-        n_finite++;
-        low = fmin(low, v);
-        high = fmax(high, v);
-        sum += v;
-    }
-    hone_buf_printf(buf,
-                    "%s: %lld elements, min %.6g, max %.6g, mean %.6g, %lld not finite; first:",
-                    tensor->name, (long long)n, low, high, sum / (double)hone_max_i64(n_finite, 1),
-                    (long long)(n - n_finite));
-    for (int64_t i = 0; i < n && i < 8; i++)
-        hone_buf_printf(buf, " %.6g", hone_element_get(tensor->dtype, base, i));
-    hone_buf_str(buf, "\n");
-}
-
-static void add_printed(const struct hone_arena *arena, struct hone_buf *buf)
-{
-    off_t end = arena->printed.base != NULL ? lseek(arena->printed.fd, 0, SEEK_CUR) : 0;
-    if (end <= 0)
-        return;
-    int64_t len = hone_min_i64(hone_min_i64(end, arena->printed.size), PRINTED_MAX);
-    hone_buf_str(buf, "printed by the kernel:\n");
-    hone_buf_add(buf, arena->printed.base, (size_t)len);
 }
 
 int hone_stage_run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
-    size_t c = 1;
-    while (c + 1 < judge->n_cases && !hone_judge_is_wanted(judge, c))
-        c++;
-    const struct hone_workload *workload = &judge->cases[judge->n_cases > 1 ? c : 0];
-    struct hone_slot *slot = &judge->slots[0];
-    hone_judge_drop_arena(slot);
-    int code = hone_judge_set_frame(judge, workload, 1, err);
-    if (code == 0)
-        code = hone_judge_ready(judge, slot, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
-        return code;
-    hone_judge_fill(judge, 0, HONE_DIST_NORMAL, judge->counter++);
-    hone_judge_poison(judge, slot, 0, HONE_POISON_NAN);
-    struct hone_calls calls = {.n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
-    struct hone_call_time time = {0};
-    code = hone_arena_call(slot->arena, &calls, &time, err);
-    if (code < 0)
-        return code;
-    *ret = slot->arena->end;
-    HONE_CLEANUP(hone_buf_done) struct hone_buf buf = HONE_BUF_INIT;
-    if (hone_end_is_good(ret)) {
-        hone_buf_printf(&buf,
-                        "workload %s, distribution normal, one call: %.3f ms wall, %.3f ms CPU\n",
-                        workload->id, (double)time.wall_ns / 1e6, (double)time.cpu_ns / 1e6);
-        for (size_t o = 0; o < judge->task->n_outputs; o++)
-            summarise_output(judge, o, &buf);
-    }
-    add_printed(slot->arena, &buf);
-    judge->report->output =
-        hone_pool_strndup(judge->pool, buf.data != NULL ? buf.data : "", buf.len);
-    return 0;
+    return judge->target->run(judge, ret, err);
+}
+
+int hone_stage_profile(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    return judge->target->profile(judge, ret, err);
 }

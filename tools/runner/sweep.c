@@ -3,7 +3,7 @@
  *
  * Screening decides by the median ratio alone: which setting is kept is a choice, not a claim. The
  * claim comes from the later stages, with the winner measured anew. */
-#include "tools/runner/runner.h"
+#include "tools/runner/target.h"
 
 #include <math.h>
 
@@ -25,13 +25,17 @@ static void forget_timing(struct hone_judge *judge)
     judge->report->ratios = (struct hone_array){0};
 }
 
+/* next: NULL after the last one. */
 static int try_point(struct hone_judge *judge, const struct hone_point *point,
-                     struct hone_point_report *report, struct hone_err *err)
+                     const struct hone_point *next, struct hone_point_report *report,
+                     struct hone_err *err)
 {
     struct hone_end end = HONE_END_INIT;
     forget_timing(judge);
-    hone_judge_drop_arena(&judge->slots[0]);
+    judge->target->drop_arena(judge, &judge->slots[0]);
     int code = hone_judge_build_arm(judge, &judge->slots[0], point, &end, err);
+    if (code == 0 && next != NULL && judge->target->build_ahead != NULL)
+        judge->target->build_ahead(judge, &judge->slots[0], next);
     if (code == 0 && hone_end_is_good(&end))
         code = hone_stage_smoke(judge, &end, err);
     if (code == 0 && hone_end_is_good(&end))
@@ -59,10 +63,14 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone
     judge->points = hone_pool_alloc(judge->pool, n * sizeof *judge->points);
     judge->report->points = (struct hone_array){.v = judge->points, .n = n};
     int64_t best = -1;
+    int started = hone_judge_start_target(judge, ret, err);
+    if (started < 0 || !hone_end_is_good(ret))
+        return started;
     for (size_t i = 0; i < n; i++) {
         size_t n_checks =
             judge->n_checks; /* the table says how each ended; its checks are not kept */
-        int code = try_point(judge, &points[i], &judge->points[i], err);
+        int code =
+            try_point(judge, &points[i], i + 1 < n ? &points[i + 1] : NULL, &judge->points[i], err);
         if (code < 0)
             return code;
         judge->n_checks = n_checks;
@@ -74,7 +82,7 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone
     }
     judge->report->best_point = best;
     forget_timing(judge);
-    hone_judge_drop_arena(&judge->slots[0]);
+    judge->target->drop_arena(judge, &judge->slots[0]);
     if (best < 0) { /* all failed alike or not: the first one's reason stands for them */
         enum hone_reason reason = HONE_REASON_WRONG_VALUE;
         hone_reason_parse(judge->points[0].reason, &reason);

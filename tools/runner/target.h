@@ -1,17 +1,50 @@
-/* What differs between targets: how a source becomes an object, and its compiler options. A table;
- * cuda comes as a row. */
+/* What differs between targets: everything that touches a kernel. A table; judge.c, stages.c and
+ * sweep.c know a target by its row alone.
+ *
+ * Order in a job: set_up once, then build_arm and build_oracle (neither needs a device), start
+ * before the first stage that runs anything, then the others in any order, tear_down at the end,
+ * also after a failed set_up. Results as for stages (runner.h): how a candidate fared is in *ret, a
+ * negative result is a fault of ours. */
 #ifndef HONE_RUNNER_TARGET_H
 #define HONE_RUNNER_TARGET_H
 
 #include "tools/runner/runner.h"
 
+struct hone_effort {          /* how long things take there */
+    int64_t small_bytes;      /* buffer set: smaller ones are verified with more distributions */
+    int64_t screen_budget_ms; /* timing, all workloads, when the job names none */
+    int64_t screen_block_ns, block_ns;   /* least length of a timed block */
+    int64_t screen_oracle_ns, oracle_ns; /* of one reference answer: screen, verify */
+    size_t screen_pairs, max_pairs;      /* rounds at most */
+};
+
 struct hone_target {
     const char *name;
-    /* Compiles text (with prologue in front) so that it exports symbol. Outcome in ret->reason. */
-    int (*build)(struct hone_judge *judge, struct hone_build_request *req, struct hone_build *ret,
-                 struct hone_err *err);
-    const char *const *oracle_flags; /* NULL-terminated, besides the standard ones */
+    struct hone_effort effort;
+    int (*set_up)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+    void (*tear_down)(struct hone_judge *judge);
+    /* Builds one arm; point NULL: with the arm's own tunables and flags. */
+    int (*build_arm)(struct hone_judge *judge, struct hone_slot *slot,
+                     const struct hone_point *point, struct hone_end *ret, struct hone_err *err);
+    int (*build_oracle)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+    /* A sweep is about to build this point after the present one: may begin with it. */
+    void (*build_ahead)(struct hone_judge *judge, struct hone_slot *slot,
+                        const struct hone_point *point);
+    int (*start)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+    void (*drop_arena)(struct hone_judge *judge, struct hone_slot *slot);
+    int (*check)(struct hone_judge *judge, struct hone_slot *slot,
+                 const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err);
+    int (*time)(struct hone_judge *judge, const struct hone_timing_plan *plan,
+                struct hone_workload_report *ret_report, struct hone_end *ret,
+                struct hone_err *err);
+    hone_stage_fn *run, *profile;
+    /* Measured ceilings into judge->machine; is_fresh: measured again, the better ones kept. */
+    int (*ceilings)(struct hone_judge *judge, bool is_fresh, struct hone_err *err);
 };
 const struct hone_target *hone_target_find(const char *name); /* NULL: unknown */
+extern const struct hone_target hone_target_cpu, hone_target_cuda;
+
+/* The words of all targets, for messages: "cpu, cuda". */
+const char *hone_target_names(void);
 
 #endif

@@ -556,9 +556,9 @@ static void report_axes(const struct run *run, struct hone_workload_report *ret)
         hone_json_set_i64(ret->axes, task->axes[i].name, run->plan->workload->axes[i]);
 }
 
-int hone_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                    struct hone_workload_report *ret_report, struct hone_end *ret,
-                    struct hone_err *err)
+int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
+                  struct hone_workload_report *ret_report, struct hone_end *ret,
+                  struct hone_err *err)
 {
     struct run run = {.judge = judge, .plan = plan, .n_lanes = judge->n_slots, .audit_scale = 1};
     for (size_t i = 0; i < run.n_lanes; i++)

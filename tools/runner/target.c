@@ -1,0 +1,19 @@
+#include "tools/runner/target.h"
+
+#include <string.h>
+
+static const struct hone_target *const targets[] = {&hone_target_cpu};
+
+const struct hone_target *hone_target_find(const char *name)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(targets); i++) {
+        if (strcmp(targets[i]->name, name) == 0)
+            return targets[i];
+    }
+    return NULL;
+}
+
+const char *hone_target_names(void)
+{
+    return "cpu";
+}
