@@ -132,6 +132,28 @@ static void look_at_jail(struct exam *exam, const struct hone_json *rungs)
         tell(exam, BAD, "jail", "no rung works; nothing can be evaluated safely");
 }
 
+/* A machine without a GPU is no defect: the CPU target stands alone. */
+static void look_at_gpu(struct exam *exam, const struct hone_json *gpu)
+{
+    const struct hone_json *devices = hone_json_get(gpu, "devices");
+    for (const struct hone_json *d = hone_json_first(devices); d; d = hone_json_next(d))
+        tell(exam, GOOD, "gpu", "%s, %s, %lld SMs, %lld GiB, driver for CUDA %s",
+             hone_json_get_str(d, "name", "unknown"), hone_json_get_str(d, "arch", ""),
+             (long long)hone_json_get_i64(d, "sm_count", 0),
+             (long long)hone_json_get_i64(d, "memory_bytes", 0) >> 30,
+             hone_json_get_str(gpu, "driver", "unknown"));
+    bool has_device = hone_json_size(devices) > 0;
+    if (!has_device)
+        tell(exam, GOOD, "gpu", "none (%s): target cuda compiles at most",
+             hone_json_get_str(gpu, "why", "not asked"));
+    const char *nvrtc = hone_json_get_str(gpu, "nvrtc", NULL);
+    if (nvrtc)
+        tell(exam, GOOD, "nvrtc", "CUDA %s", nvrtc);
+    else if (has_device)
+        tell(exam, BAD, "nvrtc", "%s; install the CUDA toolkit or set HONE_CUDA_LIB",
+             hone_json_get_str(gpu, "why_nvrtc", "not found"));
+}
+
 static void look_at_runner(struct exam *exam)
 {
     struct hone_executor *executor = NULL;
@@ -151,6 +173,7 @@ static void look_at_runner(struct exam *exam)
          (long long)hone_json_get_i64(probe, "n_cores", 0),
          (long long)hone_json_get_i64(probe, "cache_bytes", 0) >> 20);
     look_at_jail(exam, hone_json_get(probe, "jail"));
+    look_at_gpu(exam, hone_json_get(probe, "gpu"));
 }
 
 static void look_at_counters(struct exam *exam)

@@ -184,9 +184,19 @@ static void ask_runner(struct hone_tool_ctx *ctx, struct info_out *out)
     hone_pool_defer(ctx->pool, free_json, out->probe);
 }
 
+/* cuda is a target where a device was found; without one, kernels can still be compiled. */
+static void list_targets(struct hone_pool *pool, struct info_out *out)
+{
+    static const char *const targets[] = {"cpu", "cuda"};
+    const struct hone_json *gpu = hone_json_get(out->probe, "gpu");
+
+    out->targets.v = hone_pool_alloc(pool, sizeof(targets));
+    memcpy(out->targets.v, targets, sizeof(targets));
+    out->targets.n = hone_json_size(hone_json_get(gpu, "devices")) > 0 ? 2 : 1;
+}
+
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
 {
-    static const char *const targets[] = {"cpu"};
     const struct info_in *in = arguments;
     struct info_out *out = result;
 
@@ -196,13 +206,12 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     out->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
     out->kernel = read_line("/proc/sys/kernel/osrelease", ctx->pool);
     out->executor = ctx->app->executor != NULL ? ctx->app->executor->name : "none";
-    out->targets.v = hone_pool_alloc(ctx->pool, sizeof(targets));
-    out->targets.v[out->targets.n++] = targets[0];
     read_caches(ctx->pool, &out->caches);
     ask_compilers(ctx, &out->compilers);
     read_ceilings(ctx, out);
     if (in->probe)
         ask_runner(ctx, out);
+    list_targets(ctx->pool, out);
     out->head.status = "ok";
     out->head.summary =
         hone_pool_printf(ctx->pool, "%s, %lld core%s, executor %s%s",

@@ -134,6 +134,7 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
     struct hone_err failure = HONE_ERR_INIT;
     const struct hone_process_spec spec = {
         .argv = (const char *const[]){local->runner_path, job_path, NULL},
+        .env = hone_runner_env(pool),
         .cwd = call_dir,
         .deadline_ns =
             hone_deadline_in_ms((job->timeout_ms > 0 ? job->timeout_ms : 600000) + GRACE_MS),
@@ -171,9 +172,11 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
 static int local_probe(void *cookie, struct hone_json **ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_process_result_done) struct hone_process_result result = {.out = NULL};
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     const struct local *local = cookie;
     const struct hone_process_spec spec = {
         .argv = (const char *const[]){local->runner_path, "--probe", NULL},
+        .env = hone_runner_env(pool),
         .deadline_ns = hone_deadline_in_ms(PROBE_MS),
     };
     int rc = hone_process_run(&spec, &result, err);
@@ -181,7 +184,6 @@ static int local_probe(void *cookie, struct hone_json **ret, struct hone_err *er
     if (rc < 0)
         return rc;
     if (result.timed_out || result.signal != 0 || result.exit_status != 0) {
-        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         return hone_fail(err, HONE_E_TARGET,
                          "hone-runner --probe failed (status %d, signal %d): %s",
                          result.exit_status, result.signal, hone_plain_line(pool, result.err, 200));

@@ -69,8 +69,9 @@ static void on_line(void *arg, const char *line, size_t len)
 static const char *const passed_variables[] = {
     "HONE_CUDA_LIB", "HONE_CUDA_HOME", "HONE_DEVICE_JAIL", "HONE_CC", "CUDA_VISIBLE_DEVICES"};
 
-static void make_env(struct hone_pool *pool, const char *ret[HONE_COUNTOF(passed_variables) + 3])
+const char *const *hone_runner_env(struct hone_pool *pool)
 {
+    const char **ret = hone_pool_alloc(pool, (HONE_COUNTOF(passed_variables) + 3) * sizeof(*ret));
     size_t n = 0;
     ret[n++] = "PATH=/usr/bin:/bin";
     ret[n++] = "LANG=C";
@@ -80,6 +81,7 @@ static void make_env(struct hone_pool *pool, const char *ret[HONE_COUNTOF(passed
             ret[n++] = hone_pool_printf(pool, "%s=%s", passed_variables[i], value);
     }
     ret[n] = NULL;
+    return ret;
 }
 
 struct life { /* what the runner's thread takes with it */
@@ -92,11 +94,9 @@ static void *live(void *arg)
     HONE_AUTOFREE struct life *life = arg;
     struct hone_warm *warm = life->warm;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    const char *env[HONE_COUNTOF(passed_variables) + 3];
-    make_env(pool, env);
     const struct hone_process_spec spec = {
         .argv = (const char *const[]){warm->runner_path, "--warm", JOB_FD, NULL},
-        .env = env,
+        .env = hone_runner_env(pool),
         .deadline_ns = HONE_NO_DEADLINE,
         .cancel = &warm->kill,
         .on_line = on_line,

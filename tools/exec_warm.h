@@ -26,6 +26,10 @@ int hone_warm_run(struct hone_warm *warm, const char *job_path, int64_t deadline
                   const struct hone_cancel *cancel, struct hone_warm_end *ret,
                   struct hone_err *err);
 
+/* Environment of every runner: a minimal one and the variables of local configuration that it
+ * reads (HONE_CUDA_LIB and so on). In the pool, NULL-terminated. */
+const char *const *hone_runner_env(struct hone_pool *pool);
+
 /* A progress line of the runner, told on; lines that are none are dropped. true: it says that a job
  * is done. */
 bool hone_warm_relay(const char *line, size_t len, hone_progress_fn *on_progress, void *arg);

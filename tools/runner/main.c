@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/runner/cuda/gpu_facts.h"
 #include "tools/runner/jail.h"
 #include "tools/runner/machine.h"
 #include "tools/runner/roles.h"
@@ -39,6 +40,7 @@ int hone_role_probe(void)
     hone_json_set_i64(json, "n_cores", machine.n_cores);
     hone_json_set_i64(json, "cache_bytes", machine.cache_bytes);
     hone_json_set(json, "jail", list);
+    hone_json_set(json, "gpu", hone_gpu_facts());
     HONE_AUTOFREE char *text = hone_json_print(json);
     puts(text);
     return 0;
