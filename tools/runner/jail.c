@@ -56,11 +56,21 @@ struct hone_jail {
     struct hone_jail_exit exit;
 };
 
-static const unsigned long long rung_flags[HONE_N_RUNGS] = {
+static const unsigned long long rung_flags[HONE_N_RUNGS + 1] = {
     [HONE_RUNG_USERNS] =
         CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET,
     [HONE_RUNG_ROOT] = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET,
-    [HONE_RUNG_WEAK] = 0};
+    [HONE_RUNG_WEAK] = 0,
+    [HONE_RUNG_OPEN] = 0};
+
+static const struct {
+    enum hone_seccomp_kind start, tight;
+} filters[] = {
+    [HONE_JAIL_COMPILE] = {HONE_SECCOMP_COMPILE, HONE_SECCOMP_COMPILE},
+    [HONE_JAIL_ARENA] = {HONE_SECCOMP_START, HONE_SECCOMP_TIGHT},
+    [HONE_JAIL_ORACLE] = {HONE_SECCOMP_START, HONE_SECCOMP_TIGHT},
+    [HONE_JAIL_DEVICE] = {HONE_SECCOMP_DEVICE_START, HONE_SECCOMP_DEVICE},
+};
 
 static int write_proc(pid_t pid, const char *name, const char *text)
 {
@@ -150,12 +160,13 @@ static int launch(struct hone_jail *jail, struct hone_jail_plan *plan, bool *ret
         return hone_fail_errno(err, -rc, "write the user namespace's id map");
     if (send(mine, "g", 1, MSG_NOSIGNAL) != 1)
         return hone_fail_errno(err, errno, "the jail's child is gone");
+    if (jail->rung == HONE_RUNG_OPEN)
+        return hear(jail, mine, ret_try_next, err);
     /* While the child mounts. */
     HONE_AUTOFREE void *filter = NULL;
     size_t n_ops = 0;
-    rc = hone_seccomp_build(jail->profile == HONE_JAIL_COMPILE ? HONE_SECCOMP_COMPILE
-                                                               : HONE_SECCOMP_START,
-                            jail->rung == HONE_RUNG_WEAK, &filter, &n_ops, err);
+    rc = hone_seccomp_build(filters[jail->profile].start, jail->rung == HONE_RUNG_WEAK, &filter,
+                            &n_ops, err);
     if (rc < 0)
         return rc;
     hone_cgroup_add(jail->cgroup, jail->pid);
@@ -175,6 +186,8 @@ static int start_on(const struct hone_jail_spec *spec, enum hone_jail_rung_id ru
     if (rung == HONE_RUNG_WEAK && hone_landlock_abi() < 1)
         return hone_fail(err, HONE_E_UNSUPPORTED,
                          "needs landlock (Linux 5.13 with it switched on)");
+    if (rung == HONE_RUNG_OPEN && spec->profile != HONE_JAIL_DEVICE)
+        return hone_fail(err, HONE_E_ARG, "only our own code beside a device runs without a jail");
     if (rung == HONE_RUNG_WEAK)
         (void)prctl(PR_SET_CHILD_SUBREAPER,
                     1); /* orphans come to us: an init that is slow to reap keeps them counted */
@@ -190,7 +203,7 @@ static int start_on(const struct hone_jail_spec *spec, enum hone_jail_rung_id ru
                            .cpu_seconds = spec->cpu_seconds,
                            .exit = {.status = -1}};
     struct hone_jail_plan plan = {.sync_fd = -1};
-    int rc = hone_jail_slot_take(&jail->slot, err);
+    int rc = rung == HONE_RUNG_OPEN ? 0 : hone_jail_slot_take(&jail->slot, err);
     if (rc == 0 && spec->work_dir != NULL) {
         jail->is_lent = spec->profile == HONE_JAIL_COMPILE && jail->slot.lock_fd >= 0;
         rc = hone_jail_work_lend(spec->work_dir, &jail->slot, spec->profile == HONE_JAIL_COMPILE,
@@ -213,8 +226,10 @@ int hone_jail_start(const struct hone_jail_spec *spec, struct hone_jail **ret, s
     bool is_auto = spec->rung == NULL || strcmp(spec->rung, "auto") == 0;
     HONE_CLEANUP(hone_buf_done) struct hone_buf tried = HONE_BUF_INIT;
     bool is_known = is_auto;
-    for (int rung = 0; rung < HONE_N_RUNGS; rung++) {
+    for (int rung = 0; rung <= HONE_N_RUNGS; rung++) {
         const char *name = hone_jail_rung_names[rung];
+        if (is_auto && rung == HONE_RUNG_OPEN)
+            continue;
         if (!is_auto && strcmp(spec->rung, name) != 0)
             continue;
         is_known = true;
@@ -299,13 +314,13 @@ static bool reap(struct hone_jail *jail, bool block)
     } while (rc < 0 && errno == EINTR);
     if (rc == 0 && info.si_pid == 0)
         return false;
-    if (jail->rung == HONE_RUNG_WEAK)
+    if (!hone_jail_has_namespaces(jail->rung))
         (void)kill(-jail->pid, SIGKILL);
     int status = 0;
     struct rusage usage = {.ru_maxrss = 0};
     while (wait4(jail->pid, &status, 0, &usage) < 0 && errno == EINTR)
         ;
-    if (jail->rung == HONE_RUNG_WEAK)
+    if (!hone_jail_has_namespaces(jail->rung))
         reap_group(jail->pid);
     record_exit(jail, status, &usage);
     return true;
@@ -355,7 +370,7 @@ int64_t hone_jail_cpu_ns(const struct hone_jail *jail)
 
 static void kill_all(const struct hone_jail *jail)
 {
-    (void)kill(jail->rung == HONE_RUNG_WEAK ? -jail->pid : jail->pid, SIGKILL);
+    (void)kill(hone_jail_has_namespaces(jail->rung) ? jail->pid : -jail->pid, SIGKILL);
     (void)kill(jail->pid, SIGKILL);
 }
 
@@ -414,9 +429,10 @@ int hone_jail_tighten(enum hone_jail_profile profile, struct hone_err *err)
 {
     if (profile == HONE_JAIL_COMPILE)
         return hone_fail(err, HONE_E_ARG, "a COMPILE jail must be able to exec");
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+    /* An undumpable process cannot read its own /proc, which drivers do. */
+    if (profile != HONE_JAIL_DEVICE && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         return hone_fail_errno(err, errno, "cannot make the process unattachable");
-    return hone_seccomp_tighten(err);
+    return hone_seccomp_tighten(filters[profile].tight, err);
 }
 
 size_t hone_jail_probe(struct hone_jail_rung *ret, size_t max)

@@ -6,9 +6,12 @@
  * a uid of its own per slot               (root, also in a chroot or container) "weak" landlock +
  * seccomp only; refused unless the user allows it
  *
- * On every rung: no capabilities, no_new_privs, seccomp, resource limits, an empty environment,
- * only the descriptors that were passed, process count and memory by cgroup v2 or v1 where they can
- * be made, else by per-slot limits. Runner main thread only. */
+ *   "device-open"  no jail at all: DEVICE only, never chosen by "auto"; for machines where a jailed
+ * driver does not start
+ *
+ * On every rung of the ladder: no capabilities, no_new_privs, seccomp, resource limits, an empty
+ * environment, only the descriptors that were passed, process count and memory by cgroup v2 or v1
+ * where they can be made, else by per-slot limits. Runner main thread only. */
 #ifndef HONE_RUNNER_JAIL_H
 #define HONE_RUNNER_JAIL_H
 
@@ -19,7 +22,10 @@ enum hone_jail_profile {
     HONE_JAIL_COMPILE, /* may exec and fork (cc, as, ld); writes in /work only */
     HONE_JAIL_ARENA,   /* one process with threads: no fork, no exec, no sockets, no files to write
                           beyond a small /tmp */
-    HONE_JAIL_ORACLE   /* as ARENA */
+    HONE_JAIL_ORACLE,  /* as ARENA */
+    HONE_JAIL_DEVICE   /* our own code beside a GPU driver, no foreign host code: device nodes, the
+                          driver's libraries, /proc, parts of /sys, ioctl, address space and locked
+                          memory without limit; no exec after tighten, no fork, no network */
 };
 
 struct hone_jail_spec {

@@ -117,7 +117,7 @@ static void drop_privileges(const struct hone_jail_plan *plan)
     unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
                          SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                          SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-    bool is_privileged = plan->rung != HONE_RUNG_WEAK || geteuid() == 0;
+    bool is_privileged = hone_jail_has_namespaces(plan->rung) || geteuid() == 0;
     if (is_privileged) {
         if (prctl(PR_SET_SECUREBITS, bits) < 0)
             fail(plan, "set securebits");
@@ -161,6 +161,13 @@ static void reset_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static void announce(const struct hone_jail_plan *plan)
+{
+    const struct hone_jail_message ready = {.kind = HONE_CHILD_READY};
+    if (write(plan->sync_fd, &ready, sizeof(ready)) != (ssize_t)sizeof(ready))
+        _exit(127);
+}
+
 static void load_filter(const struct hone_jail_plan *plan)
 {
     struct sock_filter ops[HONE_SECCOMP_MAX_OPS];
@@ -169,12 +176,10 @@ static void load_filter(const struct hone_jail_plan *plan)
         _exit(127);
     struct sock_fprog program = {.len = (unsigned short)((size_t)len / sizeof(ops[0])),
                                  .filter = ops};
-    const struct hone_jail_message ready = {.kind = HONE_CHILD_READY};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0u, &program) < 0)
         fail(plan, "load seccomp filter");
-    if (write(plan->sync_fd, &ready, sizeof(ready)) != (ssize_t)sizeof(ready))
-        _exit(127);
+    announce(plan);
 }
 
 void hone_jail_child(struct hone_jail_plan *plan)
@@ -186,7 +191,7 @@ void hone_jail_child(struct hone_jail_plan *plan)
     reset_signals();
     if (setsid() < 0)
         fail(plan, "setsid");
-    if (plan->rung != HONE_RUNG_WEAK) {
+    if (hone_jail_has_namespaces(plan->rung)) {
         hone_jail_child_mounts(plan, &tmp_fd);
         (void)sethostname("hone", 4);
     }
@@ -200,9 +205,13 @@ void hone_jail_child(struct hone_jail_plan *plan)
             fail(plan, "set no_new_privs");
         hone_jail_child_landlock(plan);
     }
-    drop_privileges(plan);
+    if (plan->rung != HONE_RUNG_OPEN)
+        drop_privileges(plan);
     tie_to_parent(plan);
-    load_filter(plan);
+    if (plan->rung != HONE_RUNG_OPEN)
+        load_filter(plan);
+    else
+        announce(plan);
     (void)execve(plan->argv[0], plan->argv, plan->env);
     hone_jail_child_fail(plan, false, "exec", plan->argv[0]);
 }

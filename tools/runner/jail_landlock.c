@@ -27,7 +27,8 @@ enum {
     FS_ALL_1 = (1 << 13) - 1, /* version 1: up to making symbolic links */
     FS_REFER = 1 << 13,       /* 2 */
     FS_TRUNCATE = 1 << 14,    /* 3 */
-    FS_IOCTL_DEV = 1 << 15    /* 5 */
+    FS_IOCTL_DEV = 1 << 15,   /* 5 */
+    FS_OF_FILES = FS_EXECUTE | FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL_DEV
 };
 #define NET_ALL   3u /* 4: bind and connect */
 #define SCOPE_ALL 3u /* 6: abstract sockets and signals */
@@ -56,7 +57,7 @@ static void allow(const struct hone_jail_plan *plan, int ruleset, const char *pa
     if (fd < 0 || fstat(fd, &info) < 0)
         hone_jail_child_fail(plan, false, "open", path);
     if (!S_ISDIR(info.st_mode))
-        access &= FS_EXECUTE | FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE;
+        access &= FS_OF_FILES;
     struct rule rule = {.access = access, .fd = fd};
     if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH, &rule, 0u) < 0)
         hone_jail_child_fail(plan, true, "landlock rule for", path);
@@ -82,6 +83,11 @@ void hone_jail_child_landlock(const struct hone_jail_plan *plan)
         else if (entry->kind == HONE_ENTRY_RW)
             allow(plan, (int)ruleset, entry->source,
                   all & ~(uint64_t)FS_EXECUTE & ~(uint64_t)FS_IOCTL_DEV);
+        else if (entry->kind == HONE_ENTRY_DEVICE && plan->spec->profile == HONE_JAIL_DEVICE)
+            allow(plan, (int)ruleset, entry->source,
+                  (FS_READ_FILE | FS_READ_DIR | FS_WRITE_FILE | FS_IOCTL_DEV) & all);
+        else if (entry->kind == HONE_ENTRY_PROC && entry->source != NULL)
+            allow(plan, (int)ruleset, entry->source, read);
         else if (entry->kind == HONE_ENTRY_DEVICE)
             allow(plan, (int)ruleset, entry->source, FS_READ_FILE | FS_WRITE_FILE);
         else if (entry->kind == HONE_ENTRY_SYMLINK)

@@ -29,7 +29,7 @@ static void open_sources(struct hone_jail_plan *plan)
 {
     for (size_t i = 0; i < plan->n_entries; i++) {
         struct hone_jail_entry *entry = &plan->entries[i];
-        if (entry->kind > HONE_ENTRY_DEVICE)
+        if (entry->kind > HONE_ENTRY_PROC || entry->source == NULL)
             continue;
         entry->tree_fd =
             open_tree(AT_FDCWD, entry->source,
@@ -128,9 +128,16 @@ static void place(const struct hone_jail_plan *plan, const struct hone_jail_entr
     if (entry->kind == HONE_ENTRY_TMPFS &&
         mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, entry->source) < 0)
         fail(plan, "mount tmpfs", entry->target);
-    if (entry->kind == HONE_ENTRY_PROC &&
-        mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-        fail(plan, "mount proc", entry->target);
+    if (entry->kind == HONE_ENTRY_PROC) { /* a new one is refused in some containers */
+        bool is_new = mount("proc", path, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+        if (!is_new && entry->tree_fd < 0)
+            fail(plan, "mount proc", entry->target);
+        if (is_new) {
+            if (entry->tree_fd >= 0)
+                (void)close(entry->tree_fd);
+            return;
+        }
+    }
     if (entry->tree_fd >= 0) {
         if (move_mount(entry->tree_fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
             fail(plan, "move_mount", entry->target);

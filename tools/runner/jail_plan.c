@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
                                     */
 #define HEAP_RESERVE (128ll << 20) /* address space that glibc reserves for one thread's heap */
 #define OPEN_FILES   256
+#define DEVICE_FILES 4096
 #define TMP_INODES   4096
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -28,8 +30,10 @@
 #define HAS_SANITIZER 0
 #endif
 
-const char *const hone_jail_rung_names[HONE_N_RUNGS] = {
-    [HONE_RUNG_USERNS] = "userns", [HONE_RUNG_ROOT] = "root", [HONE_RUNG_WEAK] = "weak"};
+const char *const hone_jail_rung_names[HONE_N_RUNGS + 1] = {[HONE_RUNG_USERNS] = "userns",
+                                                            [HONE_RUNG_ROOT] = "root",
+                                                            [HONE_RUNG_WEAK] = "weak",
+                                                            [HONE_RUNG_OPEN] = "device-open"};
 
 struct tree_row {
     const char *path;
@@ -130,6 +134,34 @@ static int add_work(struct hone_jail_plan *plan, struct hone_err *err)
     return rc;
 }
 
+/* What a GPU driver reads and opens besides its libraries. Missing ones are skipped: which of them
+ * there are depends on driver and container. */
+static int add_device(struct hone_jail_plan *plan, struct hone_err *err)
+{
+    static const char *const readable[] = {
+        "/usr/local/nvidia",  "/usr/local/cuda/compat", "/etc/nvidia",
+        "/sys/devices",       "/sys/bus/pci",           "/sys/class/drm",
+        "/sys/module/nvidia", "/sys/module/nvidia_uvm",
+    };
+    int rc = 0;
+    for (size_t i = 0; i < HONE_COUNTOF(readable) && rc == 0; i++)
+        rc = add_host_path(plan, readable[i], err);
+    glob_t found = {.gl_pathc = 0};
+    if (glob("/dev/nvidia*", 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && rc == 0; i++) {
+            struct stat info;
+            if (stat(found.gl_pathv[i], &info) == 0)
+                rc = add_entry(plan, HONE_ENTRY_DEVICE, S_ISDIR(info.st_mode), found.gl_pathv[i],
+                               found.gl_pathv[i], err);
+        }
+        globfree(&found);
+    }
+    if (rc == 0)
+        rc = add_entry(plan, HONE_ENTRY_TMPFS, true, "size=64m,nr_inodes=256,mode=1777", "/dev/shm",
+                       err);
+    return rc < 0 ? rc : add_entry(plan, HONE_ENTRY_PROC, true, "/proc", "/proc", err);
+}
+
 static bool is_runner(const struct hone_jail_spec *spec)
 {
     return strcmp(spec->argv[0], "/hone/hone-runner") == 0;
@@ -156,6 +188,8 @@ static int make_tree(struct hone_jail_plan *plan, struct hone_err *err)
                      (long long)hone_max_i64(plan->spec->tmp_bytes, 4096), TMP_INODES);
     if (rc == 0)
         rc = add_entry(plan, HONE_ENTRY_TMPFS, true, options, "/tmp", err);
+    if (rc == 0 && plan->spec->profile == HONE_JAIL_DEVICE)
+        return add_device(plan, err);
     if (rc == 0 && HAS_SANITIZER && is_runner(plan->spec))
         rc = add_entry(plan, HONE_ENTRY_PROC, true, NULL, "/proc", err);
     return rc;
@@ -166,7 +200,7 @@ static int make_tree(struct hone_jail_plan *plan, struct hone_err *err)
 static char *translate(const struct hone_jail_plan *plan, const char *text)
 {
     char exe[PATH_MAX];
-    if (plan->rung != HONE_RUNG_WEAK)
+    if (hone_jail_has_namespaces(plan->rung))
         return hone_strdup(text);
     if (strcmp(text, "/hone/hone-runner") == 0) {
         ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
@@ -200,7 +234,7 @@ static int make_strings(struct hone_jail_plan *plan, struct hone_err *err)
     size_t n = 0;
     for (size_t i = 0; i < plan->n_entries; i++)
         if (strcmp(plan->entries[i].target, "/hone/lib") == 0)
-            plan->env[n++] = plan->rung == HONE_RUNG_WEAK
+            plan->env[n++] = !hone_jail_has_namespaces(plan->rung)
                                  ? hone_sprintf("LD_LIBRARY_PATH=%s", plan->entries[i].source)
                                  : hone_strdup("LD_LIBRARY_PATH=/hone/lib");
     if (HAS_SANITIZER)
@@ -211,7 +245,7 @@ static int make_strings(struct hone_jail_plan *plan, struct hone_err *err)
         spec->work_dir != NULL)
         plan->env[n++] =
             hone_strdup("TMPDIR=."); /* the slot's uid may not be able to walk there by name */
-    plan->cwd = plan->rung != HONE_RUNG_WEAK
+    plan->cwd = hone_jail_has_namespaces(plan->rung)
                     ? hone_strdup("/work")
                     : hone_strdup(spec->work_dir == NULL ? "/" : spec->work_dir);
     int rc = copy_strings(plan, spec->env == NULL ? standard : spec->env, plan->env, err);
@@ -249,8 +283,15 @@ static void make_limits(struct hone_jail_plan *plan)
     }
     limit(plan, RLIMIT_STACK, STACK_BYTES);
     limit(plan, RLIMIT_CORE, 0);
-    limit(plan, RLIMIT_NOFILE, OPEN_FILES);
-    limit(plan, RLIMIT_MEMLOCK, 64 << 10);
+    if (spec->profile == HONE_JAIL_DEVICE) { /* a driver locks and maps what it needs */
+        limit(plan, RLIMIT_NOFILE, DEVICE_FILES);
+        plan->limits[RLIMIT_MEMLOCK] =
+            (struct rlimit){.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+        plan->has_limit[RLIMIT_MEMLOCK] = true;
+    } else {
+        limit(plan, RLIMIT_NOFILE, OPEN_FILES);
+        limit(plan, RLIMIT_MEMLOCK, 64 << 10);
+    }
     limit(plan, RLIMIT_MSGQUEUE, 0);
     limit(plan, RLIMIT_SIGPENDING, 256);
     if (spec->file_bytes > 0)
@@ -268,12 +309,12 @@ int hone_jail_plan_make(const struct hone_jail_spec *spec, enum hone_jail_rung_i
                         struct hone_err *err)
 {
     *ret = (struct hone_jail_plan){.spec = spec, .rung = rung, .slot = *slot, .sync_fd = -1};
-    int rc = make_tree(ret, err);
+    int rc = rung == HONE_RUNG_OPEN ? 0 : make_tree(ret, err);
     if (rc == 0)
         rc = make_strings(ret, err);
-    if (rc == 0)
+    if (rc == 0 && rung != HONE_RUNG_OPEN)
         make_limits(ret);
-    else
+    if (rc < 0)
         hone_jail_plan_done(ret);
     return rc;
 }

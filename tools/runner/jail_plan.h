@@ -9,8 +9,18 @@
 
 #include "tools/runner/jail.h"
 
-enum hone_jail_rung_id { HONE_RUNG_USERNS, HONE_RUNG_ROOT, HONE_RUNG_WEAK, HONE_N_RUNGS };
-extern const char *const hone_jail_rung_names[HONE_N_RUNGS];
+enum hone_jail_rung_id {
+    HONE_RUNG_USERNS,
+    HONE_RUNG_ROOT,
+    HONE_RUNG_WEAK, /* from here on no namespaces */
+    HONE_N_RUNGS,   /* of the ladder */
+    HONE_RUNG_OPEN = HONE_N_RUNGS
+};
+extern const char *const hone_jail_rung_names[HONE_N_RUNGS + 1];
+static inline bool hone_jail_has_namespaces(enum hone_jail_rung_id rung)
+{
+    return rung < HONE_RUNG_WEAK;
+}
 
 /* A uid that no other running jail has. */
 struct hone_jail_slot {
@@ -24,12 +34,12 @@ void hone_jail_slot_drop(struct hone_jail_slot *slot);
 enum hone_jail_entry_kind {
     HONE_ENTRY_RO,      /* bind, read-only, no set-uid, no devices */
     HONE_ENTRY_RW,      /* bind, writable, also no programs */
-    HONE_ENTRY_DEVICE,  /* bind of one device node */
+    HONE_ENTRY_DEVICE,  /* bind of a device node, or of a folder of them */
+    HONE_ENTRY_PROC,    /* a new one, or else a read-only bind of source where that is given */
     HONE_ENTRY_SYMLINK, /* source is the link's text */
     HONE_ENTRY_DIR,     /* empty folder */
     HONE_ENTRY_TMPFS,   /* source is the mount options */
-    HONE_ENTRY_COPY,    /* a copy of an open file: copy_fd */
-    HONE_ENTRY_PROC
+    HONE_ENTRY_COPY     /* a copy of an open file: copy_fd */
 };
 
 struct hone_jail_entry {

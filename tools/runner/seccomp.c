@@ -6,8 +6,10 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* One row a system call: what each kind of filter does with it. The order of the letters is
@@ -16,7 +18,7 @@
  * instead. */
 struct row {
     const char *name;
-    char what[HONE_SECCOMP_N_KINDS + 1];
+    char what[HONE_SECCOMP_N_COLUMNS + 1];
 };
 
 static const struct row rows[] = {
@@ -369,8 +371,37 @@ static void add_handlers(struct builder *b, enum hone_seccomp_kind kind)
     add(b, SCMP_ACT_ALLOW, "rt_sigaction", 1, &(struct scmp_arg_cmp){1, SCMP_CMP_EQ, 0, 0});
 }
 
+/* What a driver may need of the things that no arena may: talking to its own daemon. */
+static bool is_for_drivers(const char *name)
+{
+    static const char *const names[] = {"connect",  "sendmsg",  "sendto", "recvmsg",
+                                        "recvfrom", "sendmmsg", "socket", "socketpair"};
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static int fill_device(struct builder *b, enum hone_seccomp_kind kind)
+{
+    size_t column = kind == HONE_SECCOMP_DEVICE_START ? HONE_SECCOMP_START : HONE_SECCOMP_TIGHT;
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        char what = rows[i].what[column];
+        if ((what == 'k' || what == 'e') && !is_for_drivers(rows[i].name))
+            add(b, SCMP_ACT_ERRNO(EPERM), rows[i].name, 0, NULL);
+    }
+    const uint64_t thread = CLONE_THREAD;
+    add(b, SCMP_ACT_ERRNO(EPERM), "clone", 1,
+        &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, thread, 0});
+    add(b, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
+    add(b, SCMP_ACT_ERRNO(EPERM), "socket", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_NE, AF_UNIX, 0});
+    return b->failed;
+}
+
 static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
 {
+    if (kind >= HONE_SECCOMP_DEVICE_START)
+        return fill_device(b, kind);
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         char what = rows[i].what[kind];
         if (what == 'a')
@@ -393,7 +424,8 @@ static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
 static int make(enum hone_seccomp_kind kind, bool is_weak, scmp_filter_ctx *ret_ctx,
                 struct hone_err *err)
 {
-    struct builder b = {.ctx = seccomp_init(SCMP_ACT_ERRNO(ENOSYS))};
+    bool is_device = kind >= HONE_SECCOMP_DEVICE_START;
+    struct builder b = {.ctx = seccomp_init(is_device ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS))};
     if (b.ctx == NULL)
         return hone_fail(err, HONE_E_UNSUPPORTED, "libseccomp cannot build a filter here");
     int rc = seccomp_attr_set(b.ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -431,10 +463,10 @@ int hone_seccomp_build(enum hone_seccomp_kind kind, bool is_weak, void **ret_ops
     return 0;
 }
 
-int hone_seccomp_tighten(struct hone_err *err)
+int hone_seccomp_tighten(enum hone_seccomp_kind kind, struct hone_err *err)
 {
     scmp_filter_ctx ctx = NULL;
-    int rc = make(HONE_SECCOMP_TIGHT, false, &ctx, err);
+    int rc = make(kind, false, &ctx, err);
     if (rc < 0)
         return rc;
     rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1);

@@ -14,6 +14,11 @@ enum hone_seccomp_kind {
     HONE_SECCOMP_COMPILE, /* may fork, exec and write files */
     HONE_SECCOMP_START,   /* one process with threads, before hone_jail_tighten: exec still works */
     HONE_SECCOMP_TIGHT,   /* the same afterwards */
+    HONE_SECCOMP_N_COLUMNS,
+    /* For our own code beside a device driver, whose calls cannot be listed: everything is allowed
+     * except attacks (EPERM instead of an end), and ioctl works. */
+    HONE_SECCOMP_DEVICE_START = HONE_SECCOMP_N_COLUMNS,
+    HONE_SECCOMP_DEVICE,
     HONE_SECCOMP_N_KINDS
 };
 
@@ -23,7 +28,7 @@ enum hone_seccomp_kind {
 int hone_seccomp_build(enum hone_seccomp_kind kind, bool is_weak, void **ret_ops, size_t *ret_n_ops,
                        struct hone_err *err);
 
-/* Loads the TIGHT filter for all threads of the calling process. */
-int hone_seccomp_tighten(struct hone_err *err);
+/* Loads the TIGHT or DEVICE filter for all threads of the calling process. */
+int hone_seccomp_tighten(enum hone_seccomp_kind kind, struct hone_err *err);
 
 #endif
