@@ -188,6 +188,13 @@ static char *make_unwritten_tail(const struct hone_task *task, const char *naive
     return finish(&buf);
 }
 
+/* 16-bit floats are bit patterns on the CPU: their last bit is within any tolerance, the exponent's
+ * first is not. */
+static bool is_half(const struct hone_tensor *t)
+{
+    return t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16;
+}
+
 static char *make_wrong_last(const struct hone_task *task, const char *naive)
 {
     struct hone_buf buf = HONE_BUF_INIT;
@@ -198,7 +205,9 @@ static char *make_wrong_last(const struct hone_task *task, const char *naive)
         const struct hone_tensor *t = &task->outputs[o];
         hone_buf_printf(&buf, "    %s[", t->name);
         add_count(&buf, task, t);
-        hone_buf_str(&buf, t->dtype == HONE_DTYPE_BOOL ? " - 1] ^= 1;\n" : " - 1] += 1;\n");
+        hone_buf_str(&buf, is_half(t)                    ? " - 1] ^= 0x4000;\n"
+                           : t->dtype == HONE_DTYPE_BOOL ? " - 1] ^= 1;\n"
+                                                         : " - 1] += 1;\n");
     }
     return finish(&buf);
 }
@@ -313,7 +322,7 @@ const struct hone_bad_kernel hone_bad_kernels[] = {
     {"mean", "writes the mean of the right answer everywhere", make_mean, false},
     {"copied_input", "copies an input to the output", make_copied_input, false},
     {"unwritten_tail", "leaves the last elements unwritten", make_unwritten_tail, false},
-    {"wrong_last", "adds one to the last element", make_wrong_last, false},
+    {"wrong_last", "changes the last element", make_wrong_last, false},
     {"stale_output", "returns the answer of an earlier call", make_stale, false},
     {"one_step_fewer", "stops one step early", make_step_fewer, false},
     {"lower_precision", "rounds its inputs to the next lower precision", make_lower_precision,

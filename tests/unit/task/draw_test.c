@@ -4,7 +4,9 @@
 #include "workspace/base/file.h"
 #include "workspace/task/task.h"
 
-static const char *const packs[] = {"matmul", "softmax", "sum", "jacobi2d", "spmv_csr"};
+static const char *const packs[] = {"matmul",   "softmax",   "sum",
+                                    "jacobi2d", "spmv_csr",  "matmul_bf16",
+                                    "rmsnorm",  "transpose", "attention_causal"};
 
 static struct hone_task *load(const char *name, const char *target)
 {

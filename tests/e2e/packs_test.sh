@@ -1,0 +1,22 @@
+#!/bin/sh
+# Every shipped pack is admitted by the lint, and every naive.cu compiles for the GPU that the project measures on
+# (skipped where there is no nvcc; nothing is run on a device).
+# sanitizers: no; the lint's kernels are judged by their error, and the judge's program is the same one.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/lib.sh
+"$HONE" init "$WS" >/dev/null 2>&1 || exit 1
+nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
+
+for pack in workspace/packs/*/; do
+    name=$(basename "$pack")
+    said=$("$HONE" task lint "$name" --workspace "$WS" 2>/dev/null)
+    echo "$said" | grep -q "^$name: admitted\$"
+    ok $? "$name is admitted" "$said"
+    if [ -x "$nvcc" ]; then
+        said=$("$nvcc" -arch=sm_90a -std=c++17 -cubin -Werror all-warnings -o "$ROOT/$name.cubin" "$pack/kernels/naive.cu" 2>&1)
+        ok $? "$name: naive.cu compiles" "$said"
+    fi
+done
+[ -x "$nvcc" ] || echo "# SKIP no nvcc: naive.cu was not compiled"
+finish

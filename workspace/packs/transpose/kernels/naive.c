@@ -1,0 +1,8 @@
+#include <stdint.h>
+
+void transpose(const float *X, float *Y, int64_t M, int64_t N)
+{
+    for (int64_t m = 0; m < M; m++)
+        for (int64_t n = 0; n < N; n++)
+            Y[n * M + m] = X[m * N + n];
+}
