@@ -32,6 +32,21 @@ struct hone_oracle_args {
                           types than the task's */
 };
 
+/* The kernel of hone_task_oracle_device_source takes this by value. Addresses are the device's. */
+#define HONE_ORACLE_DEVICE_ROWS 16
+struct hone_oracle_device_args {
+    long long axes[HONE_ORACLE_DEVICE_ROWS];
+    double scalars[HONE_ORACLE_DEVICE_ROWS];
+    unsigned long long in[HONE_ORACLE_DEVICE_ROWS];
+    /* one array of doubles per output (scale 0: none); prev: iterated tasks, state before */
+    unsigned long long value[HONE_ORACLE_DEVICE_ROWS], scale[HONE_ORACLE_DEVICE_ROWS],
+        prev[HONE_ORACLE_DEVICE_ROWS];
+    unsigned long long records;   /* not 0: records go there instead, */
+    unsigned long long n_records; /* counted here (past the maximum, where none is written) */
+    unsigned long long items;     /* list of item numbers; 0: first .. first + count - 1 */
+    long long n_records_max, first, count, step;
+};
+
 typedef void hone_oracle_items_fn(struct hone_oracle_args *args, int64_t first, int64_t count,
                                   const int64_t *items);
 #endif

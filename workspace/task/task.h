@@ -204,6 +204,10 @@ char *hone_task_signature(const struct hone_task *task);
 char *hone_task_oracle_preamble(const struct hone_task *task);
 /* The text of oracle.c: compiled behind the preamble, with -lm, without -ffast-math; owned. */
 int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err);
+/* CUDA C++ of the same oracle for one kernel, hone_oracle, with a work item per thread (struct
+ * hone_oracle_device_args in oracle_abi.h); owned. HONE_E_UNSUPPORTED for naive_double. */
+int hone_task_oracle_device_source(const struct hone_task *task, char **ret_source,
+                                   struct hone_err *err);
 /* Source of the target's naive kernel (kernels/naive.c, kernels/naive.cu); owned. */
 int hone_task_naive(const struct hone_task *task, const char *target, char **ret_source,
                     struct hone_err *err);
