@@ -51,8 +51,8 @@ struct hone_plan_op {
     bool is_cooperative, is_programmatic;
     struct hone_array params;   /* of hone_plan_param, in order */
     const char *bytes;          /* hex: the parameter buffer; literal: what is written */
-    struct hone_array pointers; /* of hone_plan_pointer */
-    struct hone_array maps;     /* of hone_plan_map */
+    struct hone_array pointers; /* of hone_plan_pointer, ascending; launch and literal */
+    struct hone_array maps;     /* of hone_plan_map, ascending */
     /* memset, copy, literal: n bytes at (buffer, offset) or symbol + offset */
     struct hone_plan_pointer to, from; /* at unused */
     int64_t n_bytes;
@@ -72,10 +72,15 @@ struct hone_plan {
 extern const struct hone_field hone_plan_fields[];
 extern const size_t hone_plan_n_fields;
 
+/* As JSON grid is grid_x, grid_y, grid_z, block and cluster alike, to and from are to_buffer,
+ * to_offset, to_symbol. */
+
 /* HONE_E_ARG / HONE_E_LIMIT with the place. Strings and arrays in the pool. */
 int hone_plan_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_plan *ret,
                     struct hone_err *err);
 char *hone_plan_print(const struct hone_plan *plan); /* owned; canonical: equal plans print equal */
+/* What hone_plan_parse checks beyond types and ranges; for plans that were made here. */
+int hone_plan_valid(const struct hone_plan *plan, struct hone_err *err);
 /* Do two plans do the same, scratch sizes and notes aside? First difference in why (may be NULL).
  */
 bool hone_plan_equal(const struct hone_plan *a, const struct hone_plan *b, char why[200]);
@@ -94,6 +99,18 @@ struct hone_plan_kernel { /* facts of the module's kernel */
     int64_t registers, static_shared_bytes, max_threads;
     int64_t blocks_per_sm; /* at the launch's shape where known; 0: unknown */
 };
+/* Blocks of this shape that one SM holds at a time: warps, registers, shared memory and block
+ * slots. Unknown facts of the kernel (0) bound nothing. */
+int64_t hone_plan_occupancy(const struct hone_plan_kernel *kernel,
+                            const struct hone_plan_device *device, int64_t block_threads,
+                            int64_t dynamic_shared);
+/* What cuTensorMapEncodeTiled refuses, said with the numbers: "mapA: innermost box 128 x 2 bytes =
+ * 256 > swizzle span 128". address: of the tensor, or its offset in a buffer. */
+int hone_plan_map_check(const struct hone_plan_map *map, const char *name, uint64_t address,
+                        struct hone_err *err);
+/* "tiled<16>" for _Z5tiledILi16EEvPf; the name itself where it is not that simple. */
+void hone_plan_pretty(const char *lowered, char *ret, size_t size);
+
 /* Bounds of buffers (tensor_bytes: inputs then outputs), inputs that are written by memset or copy,
  * launches that the device would refuse (grid or block 0, too much shared memory, cooperative grids
  * that cannot be resident), kernels that are not in the module, parameters of other sizes.

@@ -62,16 +62,25 @@
 #define HONE_LIMIT_BATCH            64 /* messages of one batch (revision 2025-03-26 alone has them) */
 #define HONE_LIMIT_INBOX_BYTES                                                                     \
     (16u << 20) /* received messages of one connection that wait for their turn */
-#define HONE_LIMIT_HEAD_BYTES       16384 /* an HTTP request's head */
-#define HONE_LIMIT_HALF_OPEN        64    /* sockets that are no WebSocket yet */
-#define HONE_LIMIT_TOKEN_BYTES      128
-#define HONE_LIMIT_STDIO_LINE_BYTES (16u << 20)
-#define HONE_LIMIT_SYMBOL_BYTES     8192        /* a mangled name or a name expression */
-#define HONE_LIMIT_CUBIN_BYTES      (32u << 20) /* what a device compiler may hand back */
-#define HONE_LIMIT_CUDA_KERNELS     512         /* kernel instances of one cubin */
-#define HONE_LIMIT_CUDA_VARIABLES   256         /* device variables of one cubin */
-#define HONE_LIMIT_CUDA_PARAMS      256         /* parameters of one kernel */
-#define HONE_LIMIT_CUDA_PARAM_BYTES 32764       /* of all parameters of one kernel */
-#define HONE_LIMIT_CUDA_COMPILES    1024        /* compiles in flight in one compile server */
+#define HONE_LIMIT_PLAN_BYTES         (8u << 20) /* one plan of a CUDA launcher as JSON */
+#define HONE_LIMIT_PLAN_OPS           4096       /* launches, memsets and copies of one plan */
+#define HONE_LIMIT_PLAN_PARAMS        1024       /* parameters of one kernel */
+#define HONE_LIMIT_PLAN_PARAM_BYTES   32764      /* the same in bytes */
+#define HONE_LIMIT_PLAN_LITERAL_BYTES 65536      /* bytes from the host, over the whole plan */
+#define HONE_LIMIT_PLAN_SCRATCH       64         /* scratch buffers of one plan */
+#define HONE_LIMIT_PLAN_STREAMS       64         /* streams of one launcher */
+#define HONE_LIMIT_PLAN_MAPS          64         /* tensor maps of one launch */
+#define HONE_LIMIT_PLAN_NOTES         32
+#define HONE_LIMIT_HEAD_BYTES         16384 /* an HTTP request's head */
+#define HONE_LIMIT_HALF_OPEN          64    /* sockets that are no WebSocket yet */
+#define HONE_LIMIT_TOKEN_BYTES        128
+#define HONE_LIMIT_STDIO_LINE_BYTES   (16u << 20)
+#define HONE_LIMIT_SYMBOL_BYTES       8192        /* a mangled name or a name expression */
+#define HONE_LIMIT_CUBIN_BYTES        (32u << 20) /* what a device compiler may hand back */
+#define HONE_LIMIT_CUDA_KERNELS       512         /* kernel instances of one cubin */
+#define HONE_LIMIT_CUDA_VARIABLES     256         /* device variables of one cubin */
+#define HONE_LIMIT_CUDA_PARAMS        256         /* parameters of one kernel */
+#define HONE_LIMIT_CUDA_PARAM_BYTES   32764       /* of all parameters of one kernel */
+#define HONE_LIMIT_CUDA_COMPILES      1024        /* compiles in flight in one compile server */
 
 #endif
