@@ -88,19 +88,28 @@ void hone_gen_free(struct hone_gen *gen)
     free(gen);
 }
 
-static uint64_t stream_start(const struct hone_gen *gen, uint64_t counter, uint64_t what)
+void hone_gen_stream(const struct hone_gen *gen, uint64_t counter, uint64_t tensor, uint64_t ret[2])
 {
     struct {
         uint8_t key[16];
         uint64_t counter, what;
-    } from = {.counter = counter, .what = what};
+    } from = {.counter = counter, .what = tensor};
     memcpy(from.key, gen->key, sizeof from.key);
     char hex[HONE_HASH_TEXT_BYTES];
     hone_hash(&from, sizeof from, hex);
-    char part[17];
-    memcpy(part, hex, 16);
-    part[16] = '\0';
-    return strtoull(part, NULL, 16);
+    for (int i = 0; i < 2; i++) {
+        char part[17];
+        memcpy(part, hex + 16 * i, 16);
+        part[16] = '\0';
+        ret[i] = strtoull(part, NULL, 16);
+    }
+}
+
+static uint64_t stream_start(const struct hone_gen *gen, uint64_t counter, uint64_t what)
+{
+    uint64_t words[2];
+    hone_gen_stream(gen, counter, what, words);
+    return words[0];
 }
 
 static inline uint64_t mix(uint64_t z)
@@ -223,7 +232,7 @@ static double value_at(const struct source *s, enum hone_distribution dist, int6
     return 0;
 }
 
-static double fan_in_scale(const struct hone_tensor *tensor, const struct hone_workload *workload)
+double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone_workload *workload)
 {
     if (tensor->rank < 2)
         return 1;
@@ -236,7 +245,7 @@ static void fill_values(const struct source *s, const struct hone_tensor *tensor
                         void *dst)
 {
     bool is_weight = tensor->role == HONE_ROLE_WEIGHT, is_exact = dist == HONE_DIST_INTEGERS;
-    double scale = is_weight && !is_exact ? fan_in_scale(tensor, workload) : 1;
+    double scale = is_weight && !is_exact ? hone_gen_weight_scale(tensor, workload) : 1;
     bool is_positive = tensor->role == HONE_ROLE_POSITIVE;
     if (tensor->dtype == HONE_DTYPE_F32 && dist == HONE_DIST_NORMAL) {
         float *values = dst;

@@ -40,10 +40,18 @@ void hone_gen_free(struct hone_gen *gen);
 void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
                     const struct hone_workload *workload, size_t input, enum hone_distribution dist,
                     uint64_t counter, void *dst);
+/* 128 bits that are this content's own, by SHA-256 from (key, counter, tensor): for generators that
+ * run elsewhere. */
+void hone_gen_stream(const struct hone_gen *gen, uint64_t counter, uint64_t tensor,
+                     uint64_t ret[2]);
 /* By-value parameter: the public value, or one drawn from its range for a hidden workload (same for
  * the whole workload). */
 double hone_gen_scalar(const struct hone_gen *gen, const struct hone_task *task,
                        const struct hone_workload *workload, size_t scalar);
+
+/* 1 / sqrt(fan-in) of a weight. */
+double hone_gen_weight_scale(const struct hone_tensor *tensor,
+                             const struct hone_workload *workload);
 
 /* A small generator for the judge's own choices (orders, items). Deterministic in (key, what). */
 struct hone_dice {

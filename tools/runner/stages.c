@@ -114,12 +114,24 @@ static int take_lease(const struct hone_judge *judge, int *ret_fd, struct hone_e
     return code < 0 ? hone_wrap(err, "waiting for the timing lease") : 0;
 }
 
+/* The bound is that of ordinary arithmetic. Where the task's precision can be had in a faster way
+ * (split operands on tensor cores), only that way's rate is physics. */
+static bool is_below_floor(const struct hone_judge *judge,
+                           const struct hone_workload_report *report)
+{
+    double percent = report->percent_of_bound;
+    bool is_flops = strcmp(report->bound_by, "flops") == 0;
+    if (is_flops && judge->machine.fastest_flops > judge->machine.flops)
+        percent *= judge->machine.flops / judge->machine.fastest_flops;
+    return percent * FLOOR_ROOM > 100;
+}
+
 /* Below the floor? The ceilings are measured again first: a busy neighbour may have lowered them.
  */
 static int check_floor(struct hone_judge *judge, struct hone_workload_report *report,
                        struct hone_end *ret, struct hone_err *err)
 {
-    if (!(report->percent_of_bound * FLOOR_ROOM > 100))
+    if (!is_below_floor(judge, report))
         return 0;
     double before = judge->machine.flops, memory = judge->machine.memory_rate,
            cache = judge->machine.cache_rate;
@@ -132,7 +144,7 @@ static int check_floor(struct hone_judge *judge, struct hone_workload_report *re
             : fmax(judge->machine.cache_rate, judge->machine.memory_rate) / fmax(cache, memory);
     report->bound_ns /= gain;
     report->percent_of_bound /= gain;
-    if (report->percent_of_bound * FLOOR_ROOM > 100)
+    if (is_below_floor(judge, report))
         hone_end_set(ret, HONE_REASON_BELOW_FLOOR,
                      "workload '%s' took %.0f %% of the time that %s need at the measured ceilings",
                      report->id, 1e4 / report->percent_of_bound, report->bound_by);

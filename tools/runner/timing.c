@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "tools/runner/audit.h"
+#include "tools/runner/rounds.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 
@@ -37,9 +38,7 @@
 #define LIKE_SETS  4
 #define STEPS_NS                                                                                   \
     (30 * HONE_NS_PER_MS) /* iterated tasks: dearer references are asked once in a while */
-#define MAX_ROUNDS   512
 #define DISTURBED    1.25
-#define MIN_QUIET    6
 #define AUDIT_EVERY  4 /* rounds, on average */
 #define AUDIT_LEAST  4 /* at the end there were as many that saw a block half done */
 #define AUDIT_TRIES  12
@@ -49,9 +48,9 @@
 
 struct lane { /* one arm in a comparison */
     struct hone_slot *slot;
-    double call_ns; /* estimate */
+    struct hone_lane *out; /* where its times go */
+    double call_ns;        /* estimate */
     int64_t n_sets, n_subs;
-    double *wall, *cpu; /* per call, by round */
     size_t n;
 };
 
@@ -60,7 +59,7 @@ struct run {
     const struct hone_timing_plan *plan;
     struct lane lanes[HONE_RUNNER_MAX_ARMS];
     size_t n_lanes;
-    size_t n_rounds;
+    struct hone_rounds rounds;
     int64_t n_blocks;
     int64_t n_audits;   /* that saw a block half done */
     double audit_scale; /* of the expected time; less while blocks were over before the look */
@@ -216,8 +215,10 @@ static int time_block(struct run *run, struct lane *lane, struct hone_end *ret,
             return code;
     }
     double n_calls = (double)(lane->n_sets * lane->n_subs);
-    lane->wall[lane->n] = (double)sum.wall_ns / n_calls;
-    lane->cpu[lane->n] = (double)sum.cpu_ns / n_calls;
+    lane->out->wall[lane->n] = (double)sum.wall_ns / n_calls;
+    lane->out->cpu[lane->n] = (double)sum.cpu_ns / n_calls;
+    /* Other work on the machine shows as wall time without CPU time. */
+    lane->out->load[lane->n] = (double)sum.wall_ns / fmax((double)sum.cpu_ns, n_calls);
     lane->n++;
     run->n_blocks++;
     return 0;
@@ -233,11 +234,11 @@ static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
     double part = AUDIT_FROM +
                   (AUDIT_TO - AUDIT_FROM) * (double)hone_dice_below(&run->judge->dice, 1000) / 1000;
     struct hone_audit audit = {.judge = run->judge, .slot = lane->slot, .n_sets = lane->n_sets};
-    struct hone_look look = {
-        .after_ns = (int64_t)(part * (double)lane->n_sets * hone_quantile(lane->wall, lane->n, 0) *
-                              run->audit_scale),
-        .fn = hone_audit_look,
-        .arg = &audit};
+    struct hone_look look = {.after_ns = (int64_t)(part * (double)lane->n_sets *
+                                                   hone_quantile(lane->out->wall, lane->n, 0) *
+                                                   run->audit_scale),
+                             .fn = hone_audit_look,
+                             .arg = &audit};
     struct hone_call_time sum = {0};
     int code = time_sub(run, lane, &look, &sum, ret, err);
     bool saw_half = look.was_early && audit.n_done < audit.n_sets;
@@ -316,8 +317,7 @@ static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
         }
         plan_block(run, lane, allowed);
         most = hone_max_i64(most, lane->n_sets);
-        lane->wall = hone_pool_alloc(judge->pool, MAX_ROUNDS * sizeof(double));
-        lane->cpu = hone_pool_alloc(judge->pool, MAX_ROUNDS * sizeof(double));
+        lane->out->n_batch = lane->n_sets * lane->n_subs;
     }
     if (code == 0)
         code = hone_judge_set_frame(judge, run->plan->workload, most + 1, err);
@@ -330,7 +330,7 @@ static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
 
 static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
-    bool is_backward = (run->n_rounds % 2 == 1) != run->plan->is_reversed;
+    bool is_backward = (run->rounds.n % 2 == 1) != run->plan->is_reversed;
     for (size_t i = 0; i < run->n_lanes; i++) {
         struct lane *lane = &run->lanes[is_backward ? run->n_lanes - 1 - i : i];
         int code = time_block(run, lane, ret, err);
@@ -343,155 +343,8 @@ static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err
             return 0;
         }
     }
-    run->n_rounds++;
+    run->rounds.n++;
     return hone_dice_below(&run->judge->dice, AUDIT_EVERY) == 0 ? audit(run, ret, err) : 0;
-}
-
-static double load_of(const struct lane *lane, size_t round)
-{
-    return lane->wall[round] / fmax(lane->cpu[round], 1);
-}
-
-/* Rounds in which nobody else took the cores. Other work shows as wall time without CPU time: a
- * block whose wall time per CPU time exceeds the arm's best by DISTURBED marks its round. This
- * looks at the disturbance alone, never at the outcome, and alike for both arms. Too few quiet
- * rounds: all are used. Returns how many rounds ret_use holds. */
-static size_t quiet_lanes(const struct run *run, size_t first_lane, size_t ret_use[MAX_ROUNDS])
-{
-    double best[HONE_RUNNER_MAX_ARMS];
-    for (size_t i = first_lane; i < run->n_lanes; i++) {
-        best[i] = INFINITY;
-        for (size_t r = 0; r < run->n_rounds; r++)
-            best[i] = fmin(best[i], load_of(&run->lanes[i], r));
-    }
-    size_t n = 0;
-    for (size_t r = 0; r < run->n_rounds; r++) {
-        bool is_quiet = true;
-        for (size_t i = first_lane; i < run->n_lanes; i++)
-            is_quiet = is_quiet && load_of(&run->lanes[i], r) <= DISTURBED * best[i];
-        if (is_quiet)
-            ret_use[n++] = r;
-    }
-    if (n >= MIN_QUIET && 4 * n >= run->n_rounds)
-        return n;
-    for (size_t r = 0; r < run->n_rounds; r++)
-        ret_use[r] = r;
-    return run->n_rounds;
-}
-
-static size_t quiet_rounds(const struct run *run, size_t ret_use[MAX_ROUNDS])
-{
-    return quiet_lanes(run, 0, ret_use);
-}
-
-/* A kernel that sleeps looks like a disturbed round, and could drop the rounds that went badly for
- * it: the gain must also be there when only what happened to the other arms leaves rounds out. */
-static bool is_gain_chosen(const struct run *run, size_t other, double least_gain)
-{
-    size_t use[MAX_ROUNDS];
-    double ratios[MAX_ROUNDS];
-    size_t n = quiet_lanes(run, 1, use);
-    for (size_t k = 0; k < n; k++)
-        ratios[k] = run->lanes[other].wall[use[k]] / run->lanes[0].wall[use[k]];
-    return hone_median(ratios, n) < 1 + least_gain;
-}
-
-/* log(other / candidate) by round. */
-static struct hone_interval ratio_of(const struct run *run, size_t other)
-{
-    size_t use[MAX_ROUNDS];
-    double logs[MAX_ROUNDS];
-    size_t n = quiet_rounds(run, use);
-    for (size_t k = 0; k < n; k++)
-        logs[k] = log(run->lanes[other].wall[use[k]] / run->lanes[0].wall[use[k]]);
-    return hone_median_interval(logs, n);
-}
-
-/* Same arm, consecutive rounds. A ratio has two noisy sides as well, so nothing is divided by the
- * square root of 2. */
-static double noise_of(const struct run *run)
-{
-    size_t use[MAX_ROUNDS], n = quiet_rounds(run, use), m = 0;
-    HONE_AUTOFREE double *logs = hone_malloc((n * run->n_lanes + 1) * sizeof *logs);
-    for (size_t i = 0; i < run->n_lanes; i++) {
-        for (size_t k = 0; k + 1 < n; k++)
-            logs[m++] = log(run->lanes[i].wall[use[k]] / run->lanes[i].wall[use[k + 1]]);
-    }
-    return hone_aa_noise(logs, m);
-}
-
-static bool is_done(const struct run *run, int64_t start_ns)
-{
-    const struct hone_timing_plan *plan = run->plan;
-    if (run->n_rounds >= plan->max_pairs || run->n_rounds >= MAX_ROUNDS)
-        return true;
-    if (run->n_rounds < plan->min_pairs)
-        return false;
-    int64_t spent = hone_now_ns() - start_ns;
-    if (spent + spent / (int64_t)run->n_rounds > plan->budget_ns)
-        return true;
-    const struct hone_stop_rule rule = {
-        .min_pairs = plan->min_pairs, .wide_pairs = 10, .enough_pairs = 20, .wide_log = 0.1};
-    double noise = noise_of(run);
-    size_t use[MAX_ROUNDS], n_use = quiet_rounds(run, use);
-    for (size_t i = 1; i < run->n_lanes; i++) {
-        struct hone_interval ratio = ratio_of(run, i);
-        if (!hone_should_stop(&rule, &ratio, noise, n_use))
-            return false;
-    }
-    return run->n_lanes > 1 || run->n_rounds >= 20;
-}
-
-static void report_times(const struct run *run, struct hone_workload_report *ret)
-{
-    struct hone_judge *judge = run->judge;
-    struct hone_arm_time *times = hone_pool_alloc(judge->pool, run->n_lanes * sizeof *times);
-    size_t use[MAX_ROUNDS], n_use = quiet_rounds(run, use);
-    for (size_t i = 0; i < run->n_lanes; i++) {
-        const struct lane *lane = &run->lanes[i];
-        double wall[MAX_ROUNDS], cpu[MAX_ROUNDS];
-        for (size_t k = 0; k < n_use; k++) {
-            wall[k] = lane->wall[use[k]];
-            cpu[k] = lane->cpu[use[k]];
-        }
-        times[i] = (struct hone_arm_time){
-            .arm = lane->slot->name,
-            .median_ns = hone_median(wall, n_use),
-            .min_ns = hone_quantile(wall, n_use, 0),
-            .q1_ns = hone_quantile(wall, n_use, 0.25),
-            .q3_ns = hone_quantile(wall, n_use, 0.75),
-            .cpu_ns = hone_median(cpu, n_use),
-            .n_samples = (int64_t)n_use,
-            .n_batch = lane->n_sets * lane->n_subs,
-        };
-    }
-    ret->times = (struct hone_array){.v = times, .n = run->n_lanes};
-}
-
-static void report_ratios(const struct run *run, struct hone_workload_report *ret)
-{
-    struct hone_judge *judge = run->judge;
-    double least_gain = hone_least_gain(noise_of(run));
-    size_t use[MAX_ROUNDS], n_use = quiet_rounds(run, use);
-    if (n_use < run->n_rounds)
-        hone_judge_warn(judge,
-                        "workload '%s': %zu of %zu rounds were disturbed by other work on this "
-                        "machine and are left out",
-                        run->plan->workload->id, run->n_rounds - n_use, run->n_rounds);
-    struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
-    for (size_t i = 1; i < run->n_lanes; i++) {
-        struct hone_interval logs = ratio_of(run, i);
-        ratios[i - 1] = (struct hone_ratio){.against = run->lanes[i].slot->name,
-                                            .ratio = exp(logs.mid),
-                                            .low = exp(logs.low),
-                                            .high = exp(logs.high),
-                                            .least_gain = least_gain,
-                                            .n_pairs = (int64_t)n_use};
-        if (n_use < run->n_rounds && is_gain_chosen(run, i, least_gain))
-            ratios[i - 1].low = fmin(ratios[i - 1].low, 1);
-        ratios[i - 1].word = hone_ratio_word(ratios[i - 1].low, ratios[i - 1].high, least_gain);
-    }
-    ret->ratios = (struct hone_array){.v = ratios, .n = run->n_lanes - 1};
 }
 
 /* More CPU time than all cores could give in the wall time: one of the clocks was deceived. */
@@ -499,8 +352,8 @@ static void check_clocks(const struct run *run, struct hone_end *ret)
 {
     const struct lane *lane = &run->lanes[0];
     double n_calls = (double)(lane->n_sets * lane->n_subs);
-    double wall = hone_median(lane->wall, lane->n) * n_calls,
-           cpu = hone_median(lane->cpu, lane->n) * n_calls;
+    double wall = hone_median(lane->out->wall, lane->n) * n_calls,
+           cpu = hone_median(lane->out->cpu, lane->n) * n_calls;
     double room = 1.3 * wall * (double)run->judge->machine.n_cores + 5e6 * (double)lane->n_subs;
     if (cpu > room)
         hone_end_set(ret, HONE_REASON_CLOCKS_DISAGREE,
@@ -508,69 +361,25 @@ static void check_clocks(const struct run *run, struct hone_end *ret)
                      cpu / 1e6, wall / 1e6, (long long)run->judge->machine.n_cores);
 }
 
-int hone_judge_least_work(const struct hone_judge *judge, const struct hone_workload *workload,
-                          double *ret_flops, double *ret_bytes, struct hone_err *err)
-{
-    double flops = 0, bytes = 0;
-    int code = judge->task->bytes != NULL
-                   ? hone_task_eval(judge->task, judge->task->bytes, workload, &bytes, err)
-                   : 0;
-    if (code == 0 && judge->task->flops != NULL)
-        code = hone_task_eval(judge->task, judge->task->flops, workload, &flops, err);
-    if (code < 0)
-        return code;
-    *ret_flops = flops;
-    *ret_bytes = bytes;
-    return 0;
-}
-
-static int report_bound(const struct run *run, struct hone_workload_report *ret,
-                        struct hone_err *err)
-{
-    struct hone_judge *judge = run->judge;
-    double bytes = 0, flops = 0;
-    int code = hone_judge_least_work(judge, run->plan->workload, &flops, &bytes, err);
-    if (code < 0)
-        return code;
-    int64_t in_flight =
-        hone_judge_set_bytes(judge, run->plan->workload) * run->judge->frame.layout.n_sets;
-    bool is_in_cache = !judge->task->is_cold && in_flight <= 2 * judge->machine.cache_bytes;
-    double rate = is_in_cache ? fmax(judge->machine.cache_rate, judge->machine.memory_rate)
-                              : judge->machine.memory_rate;
-    double bytes_ns = rate > 0 ? bytes / rate * 1e9 : 0;
-    double flops_ns = judge->machine.flops > 0 ? flops / judge->machine.flops * 1e9 : 0;
-    ret->bound_ns = fmax(bytes_ns, flops_ns);
-    ret->bound_by = bytes_ns >= flops_ns ? "bytes" : "flops";
-    double median = ((const struct hone_arm_time *)ret->times.v)->median_ns;
-    ret->percent_of_bound = median > 0 ? 100 * ret->bound_ns / median : 0;
-    return 0;
-}
-
-static void report_axes(const struct run *run, struct hone_workload_report *ret)
-{
-    const struct hone_task *task = run->judge->task;
-    ret->id = run->plan->workload->id;
-    ret->is_hidden = run->plan->workload->is_hidden;
-    ret->axes = hone_json_new_object(); /* freed with the report's text (judge.c) */
-    for (size_t i = 0; i < task->n_axes; i++)
-        hone_json_set_i64(ret->axes, task->axes[i].name, run->plan->workload->axes[i]);
-}
-
 int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
                   struct hone_workload_report *ret_report, struct hone_end *ret,
                   struct hone_err *err)
 {
     struct run run = {.judge = judge, .plan = plan, .n_lanes = judge->n_slots, .audit_scale = 1};
-    for (size_t i = 0; i < run.n_lanes; i++)
+    hone_rounds_init(&run.rounds, judge, plan);
+    run.rounds.disturbed = DISTURBED;
+    for (size_t i = 0; i < run.n_lanes; i++) {
         run.lanes[i].slot = &judge->slots[i];
+        run.lanes[i].out = &run.rounds.lanes[i];
+    }
     *ret = (struct hone_end)HONE_END_INIT;
     int64_t steal[2] = {0}, total[2] = {0};
     hone_machine_steal(&steal[0], &total[0]);
     int code = prepare(&run, ret, err);
     int64_t start_ns = hone_now_ns();
-    while (code == 0 && hone_end_is_good(ret) && !is_done(&run, start_ns)) {
+    while (code == 0 && hone_end_is_good(ret) && !hone_rounds_done(&run.rounds, start_ns)) {
         code = one_round(&run, ret, err);
-        hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.n_rounds,
+        hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.rounds.n,
                             (int64_t)plan->max_pairs, "");
     }
     for (int i = 0; i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) &&
@@ -585,9 +394,7 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
     int64_t ticks = total[1] - total[0];
     ret_report->steal_percent =
         ticks > 0 ? 100.0 * (double)(steal[1] - steal[0]) / (double)ticks : 0;
-    report_axes(&run, ret_report);
-    report_times(&run, ret_report);
-    report_ratios(&run, ret_report);
+    hone_rounds_report(judge, &run.rounds, ret_report);
     check_clocks(&run, ret);
-    return report_bound(&run, ret_report, err);
+    return hone_rounds_bound(judge, plan->workload, judge->frame.layout.n_sets, ret_report, err);
 }

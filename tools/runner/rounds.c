@@ -1,0 +1,243 @@
+#include "tools/runner/rounds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tools/runner/stats.h"
+#include "workspace/base/clock.h"
+
+#define MIN_QUIET 6
+
+/* The one that the others are held against: the least load, or for loads that vary to both sides
+ * the middle one. */
+static double usual_load(const struct hone_rounds *rounds, const struct hone_lane *lane)
+{
+    return hone_quantile(lane->load, rounds->n, rounds->is_two_sided ? 0.5 : 0);
+}
+
+static bool is_disturbed(const struct hone_rounds *rounds, double load, double usual)
+{
+    if (!(usual > 0))
+        return false;
+    bool is_high = load > rounds->disturbed * usual;
+    return is_high || (rounds->is_two_sided && load * rounds->disturbed < usual);
+}
+
+/* Rounds in which nobody else took the cores or changed the clock. This looks at the disturbance
+ * alone, never at the outcome, and alike for all arms. Too few quiet rounds: all are used. Returns
+ * how many rounds ret_use holds. */
+static size_t quiet_lanes(const struct hone_rounds *rounds, size_t first_lane,
+                          size_t ret_use[HONE_MAX_ROUNDS])
+{
+    double usual[HONE_RUNNER_MAX_ARMS];
+    for (size_t i = first_lane; i < rounds->n_lanes; i++)
+        usual[i] = usual_load(rounds, &rounds->lanes[i]);
+    size_t n = 0;
+    for (size_t r = 0; r < rounds->n; r++) {
+        bool is_quiet = true;
+        for (size_t i = first_lane; i < rounds->n_lanes; i++)
+            is_quiet = is_quiet && !is_disturbed(rounds, rounds->lanes[i].load[r], usual[i]);
+        if (is_quiet)
+            ret_use[n++] = r;
+    }
+    if (n >= MIN_QUIET && 4 * n >= rounds->n)
+        return n;
+    for (size_t r = 0; r < rounds->n; r++)
+        ret_use[r] = r;
+    return rounds->n;
+}
+
+void hone_rounds_init(struct hone_rounds *rounds, struct hone_judge *judge,
+                      const struct hone_timing_plan *plan)
+{
+    *rounds = (struct hone_rounds){
+        .plan = plan, .n_lanes = judge->n_slots, .disturbed = (double)INFINITY};
+    for (size_t i = 0; i < rounds->n_lanes; i++) {
+        double *room = hone_pool_alloc(judge->pool, 3 * HONE_MAX_ROUNDS * sizeof *room);
+        rounds->lanes[i] = (struct hone_lane){.name = judge->slots[i].name,
+                                              .wall = room,
+                                              .cpu = room + HONE_MAX_ROUNDS,
+                                              .load = room + 2 * HONE_MAX_ROUNDS};
+    }
+}
+
+static size_t quiet_rounds(const struct hone_rounds *rounds, size_t ret_use[HONE_MAX_ROUNDS])
+{
+    return quiet_lanes(rounds, 0, ret_use);
+}
+
+/* A kernel that sleeps looks like a disturbed round, and could drop the rounds that went badly for
+ * it: the gain must also be there when only what happened to the other arms leaves rounds out. */
+static bool is_gain_chosen(const struct hone_rounds *rounds, size_t other, double least_gain)
+{
+    size_t use[HONE_MAX_ROUNDS];
+    double ratios[HONE_MAX_ROUNDS];
+    size_t n = quiet_lanes(rounds, 1, use);
+    for (size_t k = 0; k < n; k++)
+        ratios[k] = rounds->lanes[other].wall[use[k]] / rounds->lanes[0].wall[use[k]];
+    return hone_median(ratios, n) < 1 + least_gain;
+}
+
+/* log(other / candidate) by round. */
+static struct hone_interval ratio_of(const struct hone_rounds *rounds, size_t other)
+{
+    size_t use[HONE_MAX_ROUNDS];
+    double logs[HONE_MAX_ROUNDS];
+    size_t n = quiet_rounds(rounds, use);
+    for (size_t k = 0; k < n; k++)
+        logs[k] = log(rounds->lanes[other].wall[use[k]] / rounds->lanes[0].wall[use[k]]);
+    return hone_median_interval(logs, n);
+}
+
+/* Same arm, consecutive rounds. A ratio has two noisy sides as well, so nothing is divided by the
+ * square root of 2. */
+static double noise_of(const struct hone_rounds *rounds)
+{
+    size_t use[HONE_MAX_ROUNDS], n = quiet_rounds(rounds, use), m = 0;
+    HONE_AUTOFREE double *logs = hone_malloc((n * rounds->n_lanes + 1) * sizeof *logs);
+    for (size_t i = 0; i < rounds->n_lanes; i++) {
+        for (size_t k = 0; k + 1 < n; k++)
+            logs[m++] = log(rounds->lanes[i].wall[use[k]] / rounds->lanes[i].wall[use[k + 1]]);
+    }
+    return hone_aa_noise(logs, m);
+}
+
+bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns)
+{
+    const struct hone_timing_plan *plan = rounds->plan;
+    if (rounds->n >= plan->max_pairs || rounds->n >= HONE_MAX_ROUNDS)
+        return true;
+    if (rounds->n < plan->min_pairs)
+        return false;
+    int64_t spent = hone_now_ns() - start_ns;
+    if (spent + spent / (int64_t)rounds->n > plan->budget_ns)
+        return true;
+    const struct hone_stop_rule rule = {
+        .min_pairs = plan->min_pairs, .wide_pairs = 10, .enough_pairs = 20, .wide_log = 0.1};
+    double noise = noise_of(rounds);
+    size_t use[HONE_MAX_ROUNDS], n_use = quiet_rounds(rounds, use);
+    for (size_t i = 1; i < rounds->n_lanes; i++) {
+        struct hone_interval ratio = ratio_of(rounds, i);
+        if (!hone_should_stop(&rule, &ratio, noise, n_use))
+            return false;
+    }
+    return rounds->n_lanes > 1 || rounds->n >= 20;
+}
+
+static void report_times(struct hone_judge *judge, const struct hone_rounds *rounds,
+                         struct hone_workload_report *ret)
+{
+    struct hone_arm_time *times = hone_pool_alloc(judge->pool, rounds->n_lanes * sizeof *times);
+    size_t use[HONE_MAX_ROUNDS], n_use = quiet_rounds(rounds, use);
+    for (size_t i = 0; i < rounds->n_lanes; i++) {
+        const struct hone_lane *lane = &rounds->lanes[i];
+        double wall[HONE_MAX_ROUNDS], cpu[HONE_MAX_ROUNDS];
+        for (size_t k = 0; k < n_use; k++) {
+            wall[k] = lane->wall[use[k]];
+            cpu[k] = lane->cpu[use[k]];
+        }
+        times[i] = (struct hone_arm_time){
+            .arm = lane->name,
+            .median_ns = hone_median(wall, n_use),
+            .min_ns = hone_quantile(wall, n_use, 0),
+            .q1_ns = hone_quantile(wall, n_use, 0.25),
+            .q3_ns = hone_quantile(wall, n_use, 0.75),
+            .cpu_ns = hone_median(cpu, n_use),
+            .n_samples = (int64_t)n_use,
+            .n_batch = lane->n_batch,
+        };
+    }
+    ret->times = (struct hone_array){.v = times, .n = rounds->n_lanes};
+}
+
+static void report_ratios(struct hone_judge *judge, const struct hone_rounds *rounds,
+                          struct hone_workload_report *ret)
+{
+    double least_gain = hone_least_gain(noise_of(rounds));
+    size_t use[HONE_MAX_ROUNDS], n_use = quiet_rounds(rounds, use);
+    if (n_use < rounds->n)
+        hone_judge_warn(judge,
+                        "workload '%s': %zu of %zu rounds were disturbed by other work on this "
+                        "machine and are left out",
+                        rounds->plan->workload->id, rounds->n - n_use, rounds->n);
+    struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
+    for (size_t i = 1; i < rounds->n_lanes; i++) {
+        struct hone_interval logs = ratio_of(rounds, i);
+        ratios[i - 1] = (struct hone_ratio){.against = rounds->lanes[i].name,
+                                            .ratio = exp(logs.mid),
+                                            .low = exp(logs.low),
+                                            .high = exp(logs.high),
+                                            .least_gain = least_gain,
+                                            .n_pairs = (int64_t)n_use};
+        if (n_use < rounds->n && is_gain_chosen(rounds, i, least_gain))
+            ratios[i - 1].low = fmin(ratios[i - 1].low, 1);
+        ratios[i - 1].word = hone_ratio_word(ratios[i - 1].low, ratios[i - 1].high, least_gain);
+    }
+    ret->ratios = (struct hone_array){.v = ratios, .n = rounds->n_lanes - 1};
+}
+
+static void report_axes(const struct hone_judge *judge, const struct hone_rounds *rounds,
+                        struct hone_workload_report *ret)
+{
+    const struct hone_task *task = judge->task;
+    ret->id = rounds->plan->workload->id;
+    ret->is_hidden = rounds->plan->workload->is_hidden;
+    ret->axes = hone_json_new_object(); /* freed with the report's text (judge.c) */
+    for (size_t i = 0; i < task->n_axes; i++)
+        hone_json_set_i64(ret->axes, task->axes[i].name, rounds->plan->workload->axes[i]);
+}
+
+void hone_rounds_report(struct hone_judge *judge, const struct hone_rounds *rounds,
+                        struct hone_workload_report *ret)
+{
+    report_axes(judge, rounds, ret);
+    report_times(judge, rounds, ret);
+    report_ratios(judge, rounds, ret);
+}
+
+int hone_judge_least_work(const struct hone_judge *judge, const struct hone_workload *workload,
+                          double *ret_flops, double *ret_bytes, struct hone_err *err)
+{
+    double flops = 0, bytes = 0;
+    int code = judge->task->bytes != NULL
+                   ? hone_task_eval(judge->task, judge->task->bytes, workload, &bytes, err)
+                   : 0;
+    if (code == 0 && judge->task->flops != NULL)
+        code = hone_task_eval(judge->task, judge->task->flops, workload, &flops, err);
+    if (code < 0)
+        return code;
+    *ret_flops = flops;
+    *ret_bytes = bytes;
+    return 0;
+}
+
+int hone_judge_floor(const struct hone_judge *judge, const struct hone_workload *workload,
+                     bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
+                     struct hone_err *err)
+{
+    double bytes = 0, flops = 0;
+    int code = hone_judge_least_work(judge, workload, &flops, &bytes, err);
+    if (code < 0)
+        return code;
+    double rate = is_in_cache ? fmax(judge->machine.cache_rate, judge->machine.memory_rate)
+                              : judge->machine.memory_rate;
+    double bytes_ns = rate > 0 ? bytes / rate * 1e9 : 0;
+    double flops_ns = flops_rate > 0 ? flops / flops_rate * 1e9 : 0;
+    *ret_ns = fmax(bytes_ns, flops_ns);
+    *ret_by = bytes_ns >= flops_ns ? "bytes" : "flops";
+    return 0;
+}
+
+int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
+                      int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err)
+{
+    int64_t in_flight = hone_judge_set_bytes(judge, workload) * n_sets;
+    bool is_in_cache = !judge->task->is_cold && in_flight <= 2 * judge->machine.cache_bytes;
+    int code = hone_judge_floor(judge, workload, is_in_cache, judge->machine.flops, &ret->bound_ns,
+                                &ret->bound_by, err);
+    if (code < 0)
+        return code;
+    double median = ((const struct hone_arm_time *)ret->times.v)->median_ns;
+    ret->percent_of_bound = median > 0 ? 100 * ret->bound_ns / median : 0;
+    return 0;
+}

@@ -1,0 +1,42 @@
+/* What a comparison in time is made of once the blocks have been clocked: rounds of one block an
+ * arm, their ratios, the noise, when to stop, and what the report says. Any target; decisions/0011
+ * tells the rules. */
+#ifndef HONE_RUNNER_ROUNDS_H
+#define HONE_RUNNER_ROUNDS_H
+
+#include "tools/runner/runner.h"
+
+#define HONE_MAX_ROUNDS 512
+
+struct hone_lane { /* one arm; arrays by round, room for HONE_MAX_ROUNDS, in the pool */
+    const char *name;
+    double *wall;    /* ns of one call */
+    double *cpu;     /* ns of one call, all threads; NULL: not known */
+    double *load;    /* what a disturbance changes: wall time by CPU time, or a clock's rate */
+    int64_t n_batch; /* calls in a block */
+};
+
+struct hone_rounds {
+    const struct hone_timing_plan *plan;
+    struct hone_lane lanes[HONE_RUNNER_MAX_ARMS]; /* the candidate's first */
+    size_t n_lanes, n;                            /* n: whole rounds so far */
+    double disturbed;  /* a load this many times the arm's usual one marks its round */
+    bool is_two_sided; /* also this many times below; the usual one is then the median, else the
+                          least */
+};
+void hone_rounds_init(struct hone_rounds *rounds, struct hone_judge *judge,
+                      const struct hone_timing_plan *plan);
+/* The fixed stop rule: rounds, interval, budget. */
+bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns);
+/* Axes, times and ratios of the report; warns of rounds left out. */
+void hone_rounds_report(struct hone_judge *judge, const struct hone_rounds *rounds,
+                        struct hone_workload_report *ret);
+/* Bound and percent of it, with n_sets buffer sets in flight. */
+int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
+                      int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err);
+/* Least time of a workload: bytes by the measured rates, or operations at flops_rate. */
+int hone_judge_floor(const struct hone_judge *judge, const struct hone_workload *workload,
+                     bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
+                     struct hone_err *err);
+
+#endif
