@@ -43,6 +43,13 @@ static const char own_types_text[] = "typedef __INT64_TYPE__ int64_t; typedef __
                                      "double exp2(double); double log1p(double); double "
                                      "expm1(double); double rint(double); double trunc(double);\n";
 
+/* The same words on a device share the loop among the threads of a block (oracle_device.c). */
+static const char sum_text[] =
+    "#define SUM_OVER(i, from, to, ...) \\\n"
+    "    (__extension__({ double hone_sum_ = 0; int64_t hone_end_ = (to); \\\n"
+    "        for (int64_t i = (from); i < hone_end_; i++) hone_sum_ += (__VA_ARGS__); hone_sum_; "
+    "}))\n";
+
 static const char convert_text[] =
     "static inline double hone_get_float32_(const void *p, int64_t i) { return ((const float "
     "*)p)[i]; }\n"
@@ -329,6 +336,7 @@ char *hone_task_oracle_preamble(const struct hone_task *task)
     } else {
         hone_buf_str(&buf, own_types_text);
         hone_buf_str(&buf, abi_text);
+        hone_buf_str(&buf, sum_text);
         hone_buf_str(&buf, convert_text);
         add_accessors(&buf, task);
         if (task->steps) {

@@ -1,4 +1,6 @@
-/* The same oracle.c for a device: the preamble makes CUDA C++ of it, one work item per thread.
+/* The same oracle.c for a device: the preamble makes CUDA C++ of it, one work item per thread, or
+ * one per block where oracle.c says SUM_OVER: then the block's threads share those loops, do the
+ * rest alike, and the first of them emits.
  *
  * Shape of the text, for inputs A, output C, axes M, K:
  *
@@ -57,11 +59,50 @@ static const char convert_text[] =
     "    return h & 0x8000 ? -v : v;\n"
     "}\n";
 
+/* In C integer arguments of these become doubles; in C++ they choose another overload, or none. */
+static const char math_text[] = "#define exp(x) exp((double)(x))\n"
+                                "#define log(x) log((double)(x))\n"
+                                "#define log2(x) log2((double)(x))\n"
+                                "#define log1p(x) log1p((double)(x))\n"
+                                "#define expm1(x) expm1((double)(x))\n"
+                                "#define exp2(x) exp2((double)(x))\n"
+                                "#define sqrt(x) sqrt((double)(x))\n"
+                                "#define sin(x) sin((double)(x))\n"
+                                "#define cos(x) cos((double)(x))\n"
+                                "#define tanh(x) tanh((double)(x))\n"
+                                "#define erf(x) erf((double)(x))\n"
+                                "#define fabs(x) fabs((double)(x))\n"
+                                "#define floor(x) floor((double)(x))\n"
+                                "#define ceil(x) ceil((double)(x))\n"
+                                "#define rint(x) rint((double)(x))\n"
+                                "#define trunc(x) trunc((double)(x))\n"
+                                "#define pow(x, y) pow((double)(x), (double)(y))\n"
+                                "#define fmin(x, y) fmin((double)(x), (double)(y))\n"
+                                "#define fmax(x, y) fmax((double)(x), (double)(y))\n";
+
+static const char sum_text[] =
+    "template <class F> static __device__ double hone_sum_over_(int64_t from, int64_t to, F term)\n"
+    "{\n"
+    "    __shared__ double part[1024];\n"
+    "    double sum = 0;\n"
+    "    for (int64_t i = from + threadIdx.x; i < to; i += blockDim.x)\n"
+    "        sum += term(i);\n"
+    "    __syncthreads();\n"
+    "    part[threadIdx.x] = sum;\n"
+    "    __syncthreads();\n"
+    "    sum = 0;\n"
+    "    for (unsigned k = 0; k < blockDim.x; k++)\n"
+    "        sum += part[k];\n"
+    "    return sum;\n"
+    "}\n"
+    "#define SUM_OVER(i, from, to, ...) \\\n"
+    "    hone_sum_over_((from), (to), [&](int64_t i) { return (double)(__VA_ARGS__); })\n";
+
 static const char emit_text[] =
     "static __device__ __forceinline__ void hone_put_(const struct hone_call_ *c, int output, "
     "int64_t i, double v, double scale)\n"
     "{\n"
-    "    if (i < 0 || i >= c->n_out[output])\n"
+    "    if (i < 0 || i >= c->n_out[output] || (HONE_SHARED_ && threadIdx.x))\n"
     "        return;\n"
     "    if (c->args->records) {\n"
     "        hone_u64_ n = atomicAdd((hone_u64_ *)c->args->n_records, 1ull);\n"
@@ -158,8 +199,12 @@ static void add_kernel(struct hone_buf *buf, const struct hone_task *task)
         add_count(buf, &task->outputs[i]);
         hone_buf_str(buf, ";\n");
     }
-    hone_buf_str(buf, "    for (int64_t hone_n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; "
-                      "hone_n < args.count; hone_n += (int64_t)gridDim.x * blockDim.x) {\n"
+    hone_buf_str(buf, "    int64_t hone_first = HONE_SHARED_ ? (int64_t)blockIdx.x\n"
+                      "        : (int64_t)blockIdx.x * blockDim.x + threadIdx.x;\n"
+                      "    int64_t hone_stride = HONE_SHARED_ ? (int64_t)gridDim.x\n"
+                      "        : (int64_t)gridDim.x * blockDim.x;\n"
+                      "    for (int64_t hone_n = hone_first; hone_n < args.count; "
+                      "hone_n += hone_stride) {\n"
                       "        int64_t hone_item = args.items ? ((const int64_t "
                       "*)args.items)[hone_n] : args.first + hone_n;\n        ");
     if (task->steps != NULL) {
@@ -186,7 +231,10 @@ int hone_task_oracle_device_source(const struct hone_task *task, char **ret_sour
     if (code < 0)
         return code;
     struct hone_buf buf = HONE_BUF_INIT;
+    hone_buf_printf(&buf, "#define HONE_SHARED_ %d\n", strstr(oracle, "SUM_OVER(") != NULL);
     hone_buf_str(&buf, types_text);
+    hone_buf_str(&buf, math_text);
+    hone_buf_str(&buf, sum_text);
     hone_buf_str(&buf, convert_text);
     add_accessors(&buf, task);
     if (task->steps != NULL) {

@@ -1,10 +1,6 @@
-/* One item: the whole sum. A double holds two million floats' sum to 1e-10 of its size. */
+/* One item: the whole sum. A double holds the sum of 2^28 floats to 1e-8 of its size. */
 ITEM(item)
 {
-    double sum = 0, size = 0;
-    for (int64_t i = 0; i < N; i++) {
-        sum += X(i);
-        size += fabs(X(i));
-    }
-    PUT_SCALED_S(item, sum, size);
+    double sum = SUM_OVER(i, 0, N, X(i));
+    PUT_SCALED_S(item, sum, SUM_OVER(i, 0, N, fabs(X(i))));
 }
