@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/runner/cuda/gpu_facts.h"
+#include "tools/runner/cuda/compile.h"
 #include "tools/runner/jail.h"
 #include "tools/runner/machine.h"
 #include "tools/runner/roles.h"
@@ -19,7 +20,7 @@ static const char help_text[] =
     "       hone-runner --probe            what this machine gives, as JSON\n"
     "       hone-runner --ceilings FILE    measure memory and arithmetic ceilings\n"
     "       hone-runner --version\n"
-    "internal, inside the jail: --role arena OBJECT SYMBOL, --role oracle OBJECT\n";
+    "internal, inside the jail: --role NAME ...\n";
 
 int hone_role_probe(void)
 {
@@ -74,7 +75,10 @@ struct entry {
     int (*run)(int argc, char **argv);
 };
 
-static const struct entry roles[] = {{"arena", hone_role_arena}, {"oracle", hone_role_oracle}};
+static const struct entry roles[] = {{"arena", hone_role_arena},
+                                     {"oracle", hone_role_oracle},
+                                     {"nvrtc", hone_role_nvrtc},
+                                     {"device-arena", hone_role_device_arena}};
 
 static int role(int argc, char **argv)
 {
@@ -82,7 +86,7 @@ static int role(int argc, char **argv)
         if (strcmp(argv[0], roles[i].name) == 0)
             return roles[i].run(argc - 1, argv + 1);
     }
-    fputs("hone-runner: the roles are arena and oracle\n", stderr);
+    fputs("hone-runner: no such role\n", stderr);
     return 2;
 }
 

@@ -159,8 +159,10 @@ static int add_kernel(struct image *image, const char *name, struct hone_err *er
     if (list->n == HONE_LIMIT_CUDA_KERNELS)
         return hone_fail(err, HONE_E_LIMIT, "more than %d kernels in one cubin",
                          HONE_LIMIT_CUDA_KERNELS);
+    char pretty[200];
+    hone_plan_pretty(name, pretty, sizeof pretty);
     kernels[list->n++] = (struct hone_cuda_kernel){.name = hone_pool_strdup(image->pool, name),
-                                                   .pretty = hone_cubin_pretty(name, image->pool)};
+                                                   .pretty = hone_pool_strdup(image->pool, pretty)};
     return 0;
 }
 
@@ -183,7 +185,7 @@ static int read_symbols(struct image *image, struct hone_err *err)
     image->out->kernels.v =
         hone_pool_alloc(image->pool, HONE_LIMIT_CUDA_KERNELS * sizeof(struct hone_cuda_kernel));
     image->out->variables.v =
-        hone_pool_alloc(image->pool, HONE_LIMIT_CUDA_VARIABLES * sizeof(struct hone_cuda_variable));
+        hone_pool_alloc(image->pool, (size_t)image->n_symbols * sizeof(struct hone_cuda_variable));
     for (uint64_t i = 0; i < image->n_symbols; i++) {
         Elf64_Sym symbol;
         if (!read_symbol(image, i, &symbol))
@@ -414,44 +416,79 @@ void hone_cubin_read_log(const char *log, struct hone_cubin *cubin)
     }
 }
 
-/* ---- names ---- */
+/* ---- whose variables ---- */
 
-/* Integer template arguments after a plain name, as kernels usually have them: ILi16ELb1EE. */
-static bool pretty_args(const char *from, struct hone_buf *out)
+/* Where the toolkit's headers keep their constants, some thousand of them with cooperative
+ * groups: no candidate writes them. */
+static const char *const toolkit_spaces[] = {"cuda", "std", "nv", "cooperative_groups", "nvcuda"};
+
+static bool is_toolkit_space(const char *name, size_t len)
 {
-    hone_buf_str(out, "<");
-    for (bool is_first = true; *from != 'E'; is_first = false) {
-        if (from[0] == 'f' || from[0] == 'd' || from[0] == 'i') {
-            static const char *const names[] = {['f'] = "float", ['d'] = "double", ['i'] = "int"};
-            hone_buf_printf(out, "%s%s", is_first ? "" : ", ", names[(unsigned char)from[0]]);
-            from++;
-            continue;
-        }
-        if (from[0] != 'L' || from[1] == '\0' || strchr("ijlmbcastxy", from[1]) == NULL)
-            return false;
-        size_t n = strspn(from + 2, "n0123456789");
-        if (n == 0 || from[2 + n] != 'E')
-            return false;
-        hone_buf_printf(out, "%s%s%.*s", is_first ? "" : ", ", from[2] == 'n' ? "-" : "",
-                        (int)(from[2] == 'n' ? n - 1 : n), from + 2 + (from[2] == 'n' ? 1 : 0));
-        from += n + 3;
-    }
-    hone_buf_str(out, ">");
-    return true;
+    for (size_t i = 0; i < HONE_COUNTOF(toolkit_spaces); i++)
+        if (strlen(toolkit_spaces[i]) == len && memcmp(toolkit_spaces[i], name, len) == 0)
+            return true;
+    return false;
 }
 
-const char *hone_cubin_pretty(const char *mangled, struct hone_pool *pool)
+static bool is_toolkit_name(const char *mangled)
 {
-    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
-    if (strncmp(mangled, "_Z", 2) != 0)
-        return hone_pool_strdup(pool, mangled);
-    const char *from = mangled + 2 + (mangled[2] == 'L');
-    char *end = NULL;
-    unsigned long n = isdigit((unsigned char)*from) ? strtoul(from, &end, 10) : 0;
-    if (n == 0 || n > strlen(end))
-        return hone_pool_strdup(pool, mangled);
-    hone_buf_add(&out, end, n);
-    if (end[n] == 'I' && !pretty_args(end + n + 1, &out))
-        return hone_pool_strdup(pool, mangled);
-    return hone_pool_strdup(pool, out.data);
+    if (strncmp(mangled, "_ZN", 3) != 0)
+        return false;
+    const char *at = mangled + 3;
+    if (strncmp(at, "St", 2) == 0)
+        return true;
+    for (int i = 0; i < 2 && isdigit((unsigned char)*at);
+         i++) { /* an internal name may come first */
+        char *name = NULL;
+        unsigned long n = strtoul(at, &name, 10);
+        if (n > strlen(name))
+            return false;
+        if (is_toolkit_space(name, n))
+            return true;
+        if (strncmp(name, "_INTERNAL_", 10) != 0)
+            return false;
+        at = name + n;
+    }
+    return false;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Could the source itself put a variable into such a namespace? Then all of them are its own. A
+ * macro in the place of the word or of the name counts as yes. */
+static bool opens_toolkit_space(const char *source)
+{
+    static const char word[] = "namespace";
+    for (const char *at = strstr(source, word); at != NULL; at = strstr(at, word)) {
+        const char *line = at;
+        while (line > source && line[-1] != '\n')
+            line--;
+        const char *first = line + strspn(line, " \t");
+        bool is_using = at - first >= 5 && strncmp(first, "using", 5) == 0;
+        at += sizeof word - 1;
+        const char *name = at + strspn(at, " \t\n");
+        size_t n = 0;
+        while (is_word(name[n]))
+            n++;
+        HONE_AUTOFREE char *define = hone_sprintf("define %.*s", (int)n, name);
+        if (*first == '#' || (!is_using && n > 0 && n < 200 &&
+                              (is_toolkit_space(name, n) || strstr(source, define) != NULL)))
+            return true;
+    }
+    return false;
+}
+
+void hone_cubin_drop_toolkit(const char *source, struct hone_cubin *cubin)
+{
+    struct hone_cuda_variable *list = cubin->variables.v;
+    size_t n = 0;
+    if (opens_toolkit_space(source))
+        return;
+    for (size_t i = 0; i < cubin->variables.n; i++)
+        if (!is_toolkit_name(list[i].name))
+            list[n++] = list[i];
+    cubin->variables.n = n;
 }

@@ -22,10 +22,10 @@ int hone_cubin_read(const void *bytes, size_t len, struct hone_pool *pool, struc
                     struct hone_err *err);
 /* Fills in what "Compiling entry function" and "Used N registers" in ptxas' -v output say. */
 void hone_cubin_read_log(const char *log, struct hone_cubin *cubin);
+/* Takes the constants of the toolkit's headers out of cubin->variables, unless the source could
+ * have put something of its own among them. */
+void hone_cubin_drop_toolkit(const char *source, struct hone_cubin *cubin);
 /* NULL: not there. */
 const struct hone_cuda_kernel *hone_cubin_find(const struct hone_array *kernels, const char *name);
-/* "tiled<16>" for _Z5tiledILi16EEvPf; the mangled name itself for what is not that simple. In the
- * pool. */
-const char *hone_cubin_pretty(const char *mangled, struct hone_pool *pool);
 
 #endif
