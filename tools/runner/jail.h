@@ -43,6 +43,9 @@ struct hone_jail_spec {
     const char *work_dir;
     const char *const *ro_files; /* further host files or folders visible read-only at the same
                                     path, NULL-terminated; NULL: none */
+    /* DEVICE: host folder of the driver's library, shown at /hone/driver; the program finds it in
+     * $HONE_CUDA_LIB. NULL: none. */
+    const char *driver_dir;
     /* 0: no limit of that kind. memory_bytes bounds private memory of each process (RLIMIT_DATA,
      * plus a stack a thread) and, where there is a memory cgroup, everything together, /tmp and
      * pages of shared buffers that the jail touched first included: count those in. file_bytes is

@@ -146,6 +146,8 @@ static int add_device(struct hone_jail_plan *plan, struct hone_err *err)
     int rc = 0;
     for (size_t i = 0; i < HONE_COUNTOF(readable) && rc == 0; i++)
         rc = add_host_path(plan, readable[i], err);
+    if (rc == 0 && plan->spec->driver_dir != NULL)
+        rc = add_entry(plan, HONE_ENTRY_RO, true, plan->spec->driver_dir, "/hone/driver", err);
     glob_t found = {.gl_pathc = 0};
     if (glob("/dev/nvidia*", 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc && rc == 0; i++) {
@@ -237,6 +239,10 @@ static int make_strings(struct hone_jail_plan *plan, struct hone_err *err)
             plan->env[n++] = !hone_jail_has_namespaces(plan->rung)
                                  ? hone_sprintf("LD_LIBRARY_PATH=%s", plan->entries[i].source)
                                  : hone_strdup("LD_LIBRARY_PATH=/hone/lib");
+    if (spec->driver_dir != NULL)
+        plan->env[n++] =
+            hone_sprintf("HONE_CUDA_LIB=%s",
+                         hone_jail_has_namespaces(plan->rung) ? "/hone/driver" : spec->driver_dir);
     if (HAS_SANITIZER)
         plan->env[n++] = hone_strdup("ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_sigbus=0:"
                                      "handle_sigfpe=0:handle_sigill=0:"

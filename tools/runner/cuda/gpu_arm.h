@@ -9,9 +9,13 @@
  * calls. How a kernel ended is data: functions return 0 and leave the reason in arm->end; after a
  * fault the process is dead and must be replaced. Judge's thread only; blocks.
  *
- * Protocol (gpu_control.h): one shared page of words and a SOCK_SEQPACKET socket; descriptors of
- * memory ranges travel by SCM_RIGHTS; module and plans travel in a memory file. Nothing that an
- * arena writes is trusted. */
+ * Where a jailed driver does not start, the arena is started once more without a jail (rung
+ * "device-open"), unless HONE_DEVICE_JAIL=on; HONE_DEVICE_JAIL=off goes there at once. The rung
+ * stands in every report.
+ *
+ * Protocol (gpu_control.h): a SOCK_SEQPACKET socket, and a shared file for the order of sets;
+ * descriptors of memory ranges travel by SCM_RIGHTS; module and plans travel in sealed memory
+ * files. Nothing that an arena writes is trusted. */
 #ifndef HONE_RUNNER_CUDA_GPU_ARM_H
 #define HONE_RUNNER_CUDA_GPU_ARM_H
 
@@ -25,11 +29,17 @@ struct hone_gpu_arm_spec {
     const char *rung;
     bool allow_weak;
     int ordinal; /* device */
+    /* gpu_stamp.h's text compiled for the device; copied. NULL: no gate (launching is inside of the
+     * time) and no stamps. */
+    const unsigned char *stamp;
+    size_t stamp_len;
 };
 /* Starts the process; does not wait for its context (hone_gpu_arm_wait does). */
 int hone_gpu_arm_start(const struct hone_gpu_arm_spec *spec, struct hone_gpu_arm **ret,
                        struct hone_err *err);
 int hone_gpu_arm_wait(struct hone_gpu_arm *arm, int64_t deadline_ns, struct hone_err *err);
+/* Is its context there already? Does not block. */
+bool hone_gpu_arm_is_ready(struct hone_gpu_arm *arm);
 /* Kills and reaps: when it returns the device is free of it. NULL is fine. */
 void hone_gpu_arm_free(struct hone_gpu_arm *arm);
 
@@ -38,14 +48,19 @@ bool hone_gpu_arm_is_alive(const struct hone_gpu_arm *arm);
 const char *hone_gpu_arm_rung(const struct hone_gpu_arm *arm);
 int64_t hone_gpu_arm_n_modules(const struct hone_gpu_arm *arm); /* loaded so far: for retirement */
 
+/* What kernels printed since the last time, at most 1 MiB; borrowed until the next call of the arm.
+ */
+const char *hone_gpu_arm_printed(struct hone_gpu_arm *arm, size_t *ret_len);
+/* Writable variables of the module that the driver does not name, so that they are not put back. */
+int64_t hone_gpu_arm_n_hidden_variables(const struct hone_gpu_arm *arm);
+
 /* Unloads what was there and loads this cubin; keeps the initial image of its writable variables.
  */
 int hone_gpu_arm_load(struct hone_gpu_arm *arm, const struct hone_cuda_module *module,
                       int64_t deadline_ns, struct hone_err *err);
 /* Maps the frame's buffers (ranges: inputs read-only, outputs read-write), makes scratch for the
- * plan, and builds one graph per set from the plan (tensor maps encoded, pointers put in). Old
- * mappings and graphs go. is_start_flush: contents begin flush with their range instead (second
- * run of the guard check). */
+ * plan and looks its kernels up. Old mappings and graphs go. (For the second run of the guard check
+ * the layout is one of hone_gpu_layout_start_flush.) */
 int hone_gpu_arm_map(struct hone_gpu_arm *arm, const struct hone_gpu_layout *layout,
                      const struct hone_gpu_range *ranges, const struct hone_plan *plan,
                      int64_t deadline_ns, struct hone_err *err);
@@ -53,9 +68,10 @@ int hone_gpu_arm_map(struct hone_gpu_arm *arm, const struct hone_gpu_layout *lay
 struct hone_gpu_calls {
     const int32_t *sets; /* order in which sets are called */
     int64_t n_calls;
-    uint32_t scratch_poison; /* 32-bit pattern that scratch is filled with before the block */
+    uint32_t scratch_poison; /* 32-bit pattern that scratch is filled with before the block, and
+                                before each call when is_single */
     bool is_single; /* events around every call (cold tasks with a flush between); else one pair
-                       around all */
+                       around all; at most HONE_GPU_MAX_SINGLES calls */
     int64_t flush_bytes; /* written between calls when is_single; 0: none */
     int64_t timeout_ns;
 };
