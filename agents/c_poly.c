@@ -80,6 +80,17 @@ static struct hone_c_poly sum(const struct hone_c_poly *a, const struct hone_c_p
 static struct hone_c_poly of(const struct hone_c_node *function, const struct hone_c_node *expr,
                              int depth);
 
+/* An index that a thread makes of its place is a variable of the kernel, as a loop's is. */
+static bool names_thread(const struct hone_c_poly *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t f = 0; f < p->terms[i].n_factors; f++)
+            if (!p->terms[i].factors[f].decl &&
+                strncmp(p->terms[i].factors[f].name, "threadIdx", 9) == 0)
+                return true;
+    return false;
+}
+
 static struct hone_c_poly of_name(const struct hone_c_node *function, const struct hone_c_node *ref,
                                   int depth)
 {
@@ -88,7 +99,7 @@ static struct hone_c_poly of_name(const struct hone_c_node *function, const stru
                     !strchr(d->type, '[') && !hone_c_writes(function, d);
     if (is_fixed) {
         struct hone_c_poly inner = of(function, d->last, depth + 1);
-        if (inner.is_known)
+        if (inner.is_known && !names_thread(&inner))
             return inner;
     }
     struct hone_c_poly out = {.is_known = true, .n = 1};

@@ -67,6 +67,20 @@ bool hone_cuda_uses_threads(const struct hone_c_node *top);
 /* Does the subtree store to memory, call for effect, synchronise? */
 bool hone_cuda_has_store(const struct hone_c_node *top);
 
+/* A loop whose iterations are dealt out to neighbouring threads in turn:
+ *     for (T i = lower + lane; i < upper; i += step)
+ * where lane counts the threads and step is how many there are. */
+struct hone_cuda_lane_loop {
+    const struct hone_c_loop *loop;
+    const struct hone_c_node *lower; /* without the lane; NULL: 0 */
+    const char *lane, *step;         /* texts */
+};
+bool hone_cuda_read_lane_loop(const struct hone_cuda_kernel *k, const struct hone_c_loop *loop,
+                              struct hone_cuda_lane_loop *ret);
+bool hone_cuda_same_poly(const struct hone_c_poly *a, const struct hone_c_poly *b);
+/* Is the node done only under a condition inside top? */
+bool hone_cuda_is_conditional(const struct hone_c_node *top, const struct hone_c_node *node);
+
 /* ---- text ---- */
 
 /* An expression of the kernel in the launcher's words: parameters become arguments. NULL: it names
@@ -125,6 +139,8 @@ struct hone_cuda_word {
 };
 const char *hone_cuda_fill(const struct hone_coder_input *in, const char *template_text,
                            const struct hone_cuda_word *words);
+/* Without the line ends at its end. */
+const char *hone_cuda_trim(const struct hone_coder_input *in, const char *text);
 /* The whole source with the edits. */
 char *hone_cuda_finish(const struct hone_c_edits *edits);
 

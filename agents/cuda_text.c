@@ -161,10 +161,8 @@ void hone_cuda_replace_kernel(struct hone_c_edits *edits, const struct hone_cuda
 {
     struct hone_pool *pool = k->in->pool;
     const struct hone_c_node *f = k->function;
-    char *text = hone_c_layout(pool, hone_pool_printf(pool, "{\n%s}", body));
-    size_t len = strlen(text);
-    while (len > 0 && text[len - 1] == '\n')
-        text[--len] = '\0';
+    const char *text =
+        hone_cuda_trim(k->in, hone_c_layout(pool, hone_pool_printf(pool, "{\n%s}", body)));
     hone_c_replace(edits, f->begin, f->end,
                    hone_pool_printf(pool, "%s%s%s%s", prefix, *prefix ? "\n" : "", header, text));
 }
@@ -346,6 +344,14 @@ const char *hone_cuda_element_type(const struct hone_coder_input *in,
     while (len > 0 && type[len - 1] == ' ')
         len--;
     return hone_pool_strndup(in->pool, type, len);
+}
+
+const char *hone_cuda_trim(const struct hone_coder_input *in, const char *text)
+{
+    size_t len = strlen(text);
+    while (len > 0 && text[len - 1] == '\n')
+        len--;
+    return hone_pool_strndup(in->pool, text, len);
 }
 
 char *hone_cuda_finish(const struct hone_c_edits *edits)
