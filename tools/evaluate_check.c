@@ -67,7 +67,7 @@ static int check_settings(const struct hone_evaluate_work *w, struct hone_err *e
 {
     const struct hone_point *points = w->req->points.v;
     const char *prologue;
-    int rc = hone_options_check(&w->req->flags, err);
+    int rc = hone_options_check_for(w->req->target, &w->req->flags, err);
 
     if (rc == 0)
         rc = hone_tune_prologue(w->req->source, &w->req->tunables, w->ctx->pool, &prologue, err);
@@ -75,7 +75,7 @@ static int check_settings(const struct hone_evaluate_work *w, struct hone_err *e
         rc = hone_fail_at(err, HONE_E_LIMIT, "points", "%zu settings, at most %d in one sweep",
                           w->req->points.n, HONE_LIMIT_TUNE_POINTS);
     for (size_t i = 0; i < w->req->points.n && rc == 0; i++) {
-        rc = hone_options_check(&points[i].flags, err);
+        rc = hone_options_check_for(w->req->target, &points[i].flags, err);
         if (rc == 0)
             rc = hone_tune_prologue(w->req->source, &points[i].tunables, w->ctx->pool, &prologue,
                                     err);

@@ -69,51 +69,125 @@ static const char *const allowed[] = {
     NULL,
 };
 
+/* The same for NVRTC; -maxrregcount takes any number below. */
+static const char *const allowed_cuda[] = {
+    "-use_fast_math",
+    "-ftz=true",
+    "-ftz=false",
+    "-prec-div=true",
+    "-prec-div=false",
+    "-prec-sqrt=true",
+    "-prec-sqrt=false",
+    "-fmad=true",
+    "-fmad=false",
+    "-maxrregcount=32",
+    "-maxrregcount=40",
+    "-maxrregcount=48",
+    "-maxrregcount=56",
+    "-maxrregcount=64",
+    "-maxrregcount=72",
+    "-maxrregcount=80",
+    "-maxrregcount=96",
+    "-maxrregcount=104",
+    "-maxrregcount=112",
+    "-maxrregcount=128",
+    "-maxrregcount=160",
+    "-maxrregcount=168",
+    "-maxrregcount=192",
+    "-maxrregcount=224",
+    "-maxrregcount=255",
+    "--extra-device-vectorization",
+    "-restrict",
+    "--ptxas-options=-O1",
+    "--ptxas-options=-O2",
+    "--ptxas-options=-O3",
+    "--ptxas-options=--allow-expensive-optimizations=true",
+    "--ptxas-options=--allow-expensive-optimizations=false",
+    "--ptxas-options=-dlcm=ca",
+    "--ptxas-options=-dlcm=cg",
+    "--ptxas-options=-dscm=wb",
+    "--ptxas-options=-dscm=cg",
+    "--ptxas-options=-dscm=cs",
+    NULL,
+};
+
+struct target_options {
+    const char *target;
+    const char *const *allowed;
+};
+static const struct target_options targets[] = {{"cpu", allowed}, {"cuda", allowed_cuda}};
+
+const char *const *hone_options_allowed_for(const char *target)
+{
+    for (size_t i = 0; target != NULL && i < HONE_COUNTOF(targets); i++)
+        if (strcmp(targets[i].target, target) == 0)
+            return targets[i].allowed;
+    return allowed;
+}
+
 const char *const *hone_options_allowed(void)
 {
     return allowed;
 }
 
-static bool is_allowed(const char *flag)
+static bool is_register_count(const char *flag)
 {
-    for (size_t i = 0; allowed[i] != NULL; i++)
-        if (strcmp(flag, allowed[i]) == 0)
+    static const char start[] = "-maxrregcount=";
+    if (strncmp(flag, start, sizeof start - 1) != 0)
+        return false;
+    const char *at = flag + sizeof start - 1;
+    int value = 0;
+    for (; *at >= '0' && *at <= '9' && value < 1000; at++)
+        value = value * 10 + (*at - '0');
+    return *at == '\0' && value >= 16 && value <= 255;
+}
+
+static bool is_allowed(const char *const *list, const char *flag)
+{
+    for (size_t i = 0; list[i] != NULL; i++)
+        if (strcmp(flag, list[i]) == 0)
             return true;
-    return false;
+    return list == allowed_cuda && is_register_count(flag);
 }
 
 /* As many as share the longest beginning with the bad one: the error message has room for some, not
  * for all. */
-static void list_near(const char *flag, struct hone_buf *out)
+static void list_near(const char *const *list, const char *flag, struct hone_buf *out)
 {
     size_t best = 0;
 
-    for (size_t i = 0; allowed[i] != NULL; i++) {
+    for (size_t i = 0; list[i] != NULL; i++) {
         size_t k = 0;
-        while (flag[k] != '\0' && flag[k] == allowed[i][k])
+        while (flag[k] != '\0' && flag[k] == list[i][k])
             k++;
         if (k > best)
             best = k;
     }
-    for (size_t i = 0; allowed[i] != NULL; i++)
-        if (strncmp(flag, allowed[i], best) == 0 && out->len < 240)
-            hone_buf_printf(out, "%s%s", out->len > 0 ? " " : "", allowed[i]);
+    for (size_t i = 0; list[i] != NULL; i++)
+        if (strncmp(flag, list[i], best) == 0 && out->len < 240)
+            hone_buf_printf(out, "%s%s", out->len > 0 ? " " : "", list[i]);
 }
 
-int hone_options_check(const struct hone_strs *flags, struct hone_err *err)
+int hone_options_check_for(const char *target, const struct hone_strs *flags, struct hone_err *err)
 {
+    const char *const *list = hone_options_allowed_for(target);
     if (flags->n > HONE_LIMIT_FLAGS)
         return hone_fail_at(err, HONE_E_LIMIT, "flags",
                             "%zu compiler options, at most %d are allowed", flags->n,
                             HONE_LIMIT_FLAGS);
     for (size_t i = 0; i < flags->n; i++) {
         HONE_CLEANUP(hone_buf_done) struct hone_buf near = HONE_BUF_INIT;
-        if (is_allowed(flags->v[i]))
+        if (is_allowed(list, flags->v[i]))
             continue;
-        list_near(flags->v[i], &near);
+        list_near(list, flags->v[i], &near);
         return hone_fail_at(err, HONE_E_ARG, "flags",
                             "compiler option '%.40s' is not allowed; allowed, nearest first: %s",
                             flags->v[i], near.data != NULL ? near.data : "");
     }
     return 0;
+}
+
+int hone_options_check(const struct hone_strs *flags, struct hone_err *err)
+{
+    return hone_options_check_for("cpu", flags, err);
 }

@@ -11,6 +11,10 @@
 int hone_options_check(const struct hone_strs *flags, struct hone_err *err);
 /* NULL-terminated list of the allowed ones, for help and sweeps. */
 const char *const *hone_options_allowed(void);
+/* The same for a target ("cpu", "cuda"; NULL and unknown ones: cpu). cuda: NVRTC's -use_fast_math,
+ * -maxrregcount=16..255, --extra-device-vectorization, ... */
+int hone_options_check_for(const char *target, const struct hone_strs *flags, struct hone_err *err);
+const char *const *hone_options_allowed_for(const char *target);
 
 struct hone_tune_axis {
     const char *name;
@@ -28,6 +32,10 @@ int hone_tune_points(const struct hone_array *axes, const char *where, struct ho
  * given; -D form for names used in preprocessor lines is put as #define. In the pool. */
 int hone_tune_prologue(const char *source, const struct hone_array *tunables,
                        struct hone_pool *pool, const char **ret_text, struct hone_err *err);
+/* The same for C++: "constexpr int TILE = 16;\n", so that a template parameter may have the name.
+ */
+int hone_tune_prologue_cuda(const char *source, const struct hone_array *tunables,
+                            struct hone_pool *pool, const char **ret_text, struct hone_err *err);
 /* The source with the given values put first in their pragmas (added when they are not listed):
  * they become the default. In the pool. */
 int hone_tune_set_default(const char *source, const struct hone_array *tunables,

@@ -447,8 +447,13 @@ static int choose_values(const struct parser *p, const struct hone_array *tunabl
     return rc;
 }
 
-int hone_tune_prologue(const char *source, const struct hone_array *tunables,
-                       struct hone_pool *pool, const char **ret_text, struct hone_err *err)
+struct prologue_style { /* around name and value of a typed constant */
+    const char *start, *end;
+};
+
+static int make_prologue(const char *source, const struct hone_array *tunables,
+                         const struct prologue_style *style, struct hone_pool *pool,
+                         const char **ret_text, struct hone_err *err)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
     struct axis_text axes[HONE_LIMIT_TUNABLES];
@@ -460,16 +465,33 @@ int hone_tune_prologue(const char *source, const struct hone_array *tunables,
         rc = choose_values(&p, tunables, values);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i < p.n_axes; i++)
-        hone_buf_printf(&text,
-                        is_in_directive(source, values[i].name) ? "#define %s (%lld)\n"
-                                                                : "enum { %s = %lld };\n",
-                        values[i].name, (long long)values[i].value);
+    for (size_t i = 0; i < p.n_axes; i++) {
+        long long value = (long long)values[i].value;
+        if (is_in_directive(source, values[i].name))
+            hone_buf_printf(&text, "#define %s (%lld)\n", values[i].name, value);
+        else
+            hone_buf_printf(&text, "%s%s = %lld%s\n", style->start, values[i].name, value,
+                            style->end);
+    }
     rc = hone_buf_check(&text, err);
     if (rc < 0)
         return rc;
     *ret_text = hone_pool_strdup(pool, text.data != NULL ? text.data : "");
     return 0;
+}
+
+int hone_tune_prologue(const char *source, const struct hone_array *tunables,
+                       struct hone_pool *pool, const char **ret_text, struct hone_err *err)
+{
+    static const struct prologue_style c_style = {"enum { ", " };"};
+    return make_prologue(source, tunables, &c_style, pool, ret_text, err);
+}
+
+int hone_tune_prologue_cuda(const char *source, const struct hone_array *tunables,
+                            struct hone_pool *pool, const char **ret_text, struct hone_err *err)
+{
+    static const struct prologue_style cuda_style = {"constexpr int ", ";"};
+    return make_prologue(source, tunables, &cuda_style, pool, ret_text, err);
 }
 
 int hone_tune_set_default(const char *source, const struct hone_array *tunables,

@@ -246,6 +246,54 @@ START_TEST(flags)
 }
 END_TEST
 
+START_TEST(options_of_cuda)
+{
+    const char *good[] = {"-use_fast_math", "-maxrregcount=16", "-maxrregcount=255",
+                          "--ptxas-options=-dlcm=cg"};
+    static const char *const bad[] = {"-O2",
+                                      "-maxrregcount=15",
+                                      "-maxrregcount=256",
+                                      "-maxrregcount=",
+                                      "-maxrregcount=64 ",
+                                      "-maxrregcount=99999999999999999999",
+                                      "-I/etc",
+                                      "--pre-include=/etc/passwd",
+                                      "--use-pch=/tmp/x",
+                                      "-DX=1",
+                                      "--ptxas-options=-v -o/x",
+                                      ""};
+    struct hone_err err = HONE_ERR_INIT;
+
+    ck_assert_int_eq(hone_options_check_for("cuda", &(struct hone_strs){good, 4}, &err), 0);
+    ck_assert_int_eq(hone_options_check(&(struct hone_strs){good, 1}, &err), HONE_E_ARG);
+    for (size_t i = 0; i < HONE_COUNTOF(bad); i++) {
+        const char *one[] = {bad[i]};
+        ck_assert_msg(hone_options_check_for("cuda", &(struct hone_strs){one, 1}, &err) ==
+                          HONE_E_ARG,
+                      "'%s' was accepted", bad[i]);
+    }
+    for (const char *const *flag = hone_options_allowed_for("cuda"); *flag != NULL; flag++) {
+        const char *one[] = {*flag};
+        ck_assert(strpbrk(*flag, " /,@") == NULL);
+        ck_assert_int_eq(hone_options_check_for("cuda", &(struct hone_strs){one, 1}, &err), 0);
+    }
+}
+END_TEST
+
+START_TEST(prologue_of_cuda)
+{
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_tunable given[] = {{"TILE", 32}};
+    const struct hone_array tunables = {given, 1};
+    const char *text = NULL;
+    const char *source = "#pragma hone tune(TILE: 8, 16; N: 1, 2)\n#if N > 1\n#endif\n"
+                         "template <int TILE> void f();\n";
+    ck_assert_int_eq(hone_tune_prologue_cuda(source, &tunables, pool, &text, NULL), 0);
+    ck_assert_str_eq(text, "constexpr int TILE = 32;\n#define N (1)\n");
+    hone_pool_free(pool);
+}
+END_TEST
+
 static const struct {
     const char *source;
     int n_axes, n_points; /* -1: refused */
@@ -403,6 +451,6 @@ START_TEST(where_depth)
 }
 END_TEST
 
-UNIT_MAIN("format", verdict_table_is_whole, job_checks, job_round_trip, report_checks,
-          report_round_trip, report_limit, flags, tune_pragmas, tune_values, tune_limits,
-          where_depth)
+UNIT_MAIN("format", options_of_cuda, prologue_of_cuda, verdict_table_is_whole, job_checks,
+          job_round_trip, report_checks, report_round_trip, report_limit, flags, tune_pragmas,
+          tune_values, tune_limits, where_depth)

@@ -1,0 +1,158 @@
+#include "tools/runner/cuda/compile_diag.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "workspace/base/limits.h"
+
+struct word {
+    const char *start, *severity;
+};
+
+/* After "file(12): ". A number may follow the word: "warning #177-D: ". */
+static const struct word words[] = {
+    {"catastrophic error", "error"},
+    {"internal error", "error"},
+    {"error", "error"},
+    {"warning", "warning"},
+    {"note", "note"},
+};
+static const struct word tools[] = {
+    {"ptxas error", "error"}, {"ptxas fatal", "error"}, {"ptxas warning", "warning"}};
+
+struct found {
+    const char *file;
+    size_t file_len;
+    size_t line;
+    const char *severity;
+    const char *message;
+    size_t message_len;
+};
+
+static const char *after_colon(const char *at, const char *end)
+{
+    const char *colon = memchr(at, ':', (size_t)(end - at));
+    if (colon == NULL)
+        return NULL;
+    for (colon++; colon < end && *colon == ' ';)
+        colon++;
+    return colon;
+}
+
+static bool take_severity(const char *at, const char *end, const struct word *list, size_t n,
+                          struct found *ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(list[i].start);
+        if ((size_t)(end - at) <= len || memcmp(at, list[i].start, len) != 0)
+            continue;
+        const char *message = after_colon(at + len, end);
+        if (message == NULL)
+            return false;
+        ret->severity = list[i].severity;
+        ret->message = message;
+        ret->message_len = (size_t)(end - message);
+        return true;
+    }
+    return false;
+}
+
+/* "candidate.cu(6): error: text", "ptxas error   : text", "At end of source: error: text". */
+static bool parse(const char *line, const char *end, const char *file, struct found *ret)
+{
+    static const char at_end[] = "At end of source: ";
+    const char *open = memchr(line, '(', (size_t)(end - line));
+    *ret = (struct found){.file = file, .file_len = strlen(file)};
+    if (take_severity(line, end, tools, HONE_COUNTOF(tools), ret))
+        return true;
+    if ((size_t)(end - line) > sizeof at_end && memcmp(line, at_end, sizeof at_end - 1) == 0)
+        return take_severity(line + sizeof at_end - 1, end, words, HONE_COUNTOF(words), ret);
+    if (open == NULL || open == line || *line == ' ')
+        return false;
+    const char *at = open + 1;
+    for (; at < end && isdigit((unsigned char)*at) && ret->line < 100000000; at++)
+        ret->line = ret->line * 10 + (size_t)(*at - '0');
+    if (at == open + 1 || end - at < 3 || memcmp(at, "): ", 3) != 0)
+        return false;
+    ret->file = line;
+    ret->file_len = (size_t)(open - line);
+    return take_severity(at + 3, end, words, HONE_COUNTOF(words), ret);
+}
+
+/* The caret two columns to the right of the place, in one of the next lines that belong to the
+ * message. 0: none. */
+static size_t column_below(const char *next)
+{
+    for (int i = 0; i < 12 && *next == ' '; i++) {
+        size_t len = strcspn(next, "\n");
+        size_t blank = strspn(next, " ");
+        if (blank + 1 == len && next[blank] == '^')
+            return blank >= 2 ? blank - 1 : 1;
+        next += len + (next[len] == '\n');
+    }
+    return 0;
+}
+
+const char *hone_nvrtc_log_as_gcc(const char *log, const char *file, struct hone_pool *pool)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = {.limit = 4u * HONE_LIMIT_LOG_BYTES};
+    while (*log != '\0') {
+        const char *end = log + strcspn(log, "\n");
+        const char *next = end + (*end == '\n');
+        struct found found;
+        if (parse(log, end, file, &found)) {
+            size_t column = found.line > 0 ? column_below(next) : 0;
+            hone_buf_printf(&out, "%.*s:%zu:", (int)found.file_len, found.file, found.line);
+            if (column > 0)
+                hone_buf_printf(&out, "%zu:", column);
+            hone_buf_printf(&out, " %s: %.*s\n", found.severity, (int)found.message_len,
+                            found.message);
+        }
+        log = next;
+    }
+    return hone_pool_strdup(pool, out.data != NULL ? out.data : "");
+}
+
+void hone_nvrtc_diag_parse(const struct hone_diag_in *in, struct hone_pool *pool,
+                           struct hone_diag_out *ret)
+{
+    struct hone_diag_in like_gcc = *in;
+    like_gcc.text = hone_nvrtc_log_as_gcc(in->text, in->file, pool);
+    hone_diag_parse(&like_gcc, pool, ret);
+}
+
+static bool names_line(const struct hone_array *list, int64_t line)
+{
+    const struct hone_diagnostic *items = list->v;
+    for (size_t i = 0; i < list->n; i++)
+        if (items[i].line == line && line > 0)
+            return true;
+    return false;
+}
+
+static void add(const struct hone_array *from, const char *severity, const struct hone_array *known,
+                struct hone_array *to)
+{
+    const struct hone_diagnostic *items = from->v;
+    struct hone_diagnostic *into = to->v;
+    bool take = false;
+    for (size_t i = 0; i < from->n && to->n < HONE_LIMIT_DIAGNOSTICS; i++) {
+        if (strcmp(items[i].severity, "note") != 0)
+            take = strcmp(items[i].severity, severity) == 0 &&
+                   (known == NULL || !names_line(known, items[i].line));
+        if (take)
+            into[to->n++] = items[i];
+    }
+}
+
+void hone_diag_merge(const struct hone_array *first, const struct hone_array *second,
+                     struct hone_pool *pool, struct hone_array *ret)
+{
+    *ret = (struct hone_array){
+        .v = hone_pool_alloc(pool, HONE_LIMIT_DIAGNOSTICS * sizeof(struct hone_diagnostic))};
+    static const char *const order[] = {"error", "warning"};
+    for (size_t i = 0; i < HONE_COUNTOF(order); i++) {
+        add(first, order[i], NULL, ret);
+        add(second, order[i], first, ret);
+    }
+}

@@ -1,0 +1,19 @@
+/* What NVRTC and ptxas print, in the form that every other compiler here prints and build_diag.h
+ * reads: "file:line:column: severity: message". Any thread. */
+#ifndef HONE_RUNNER_CUDA_COMPILE_DIAG_H
+#define HONE_RUNNER_CUDA_COMPILE_DIAG_H
+
+#include "tools/runner/build_diag.h"
+
+/* The log's diagnostics as such lines; in the pool. The column comes from the caret below the
+ * source line. What ptxas complains about has no line: line 0 of `file`. */
+const char *hone_nvrtc_log_as_gcc(const char *log, const char *file, struct hone_pool *pool);
+/* Diagnostics of a device compile. */
+void hone_nvrtc_diag_parse(const struct hone_diag_in *in, struct hone_pool *pool,
+                           struct hone_diag_out *ret);
+/* Both compilers read most of a source: the second one's complaints about lines that the first has
+ * named already are left out. Bounded by HONE_LIMIT_DIAGNOSTICS; errors come first. */
+void hone_diag_merge(const struct hone_array *first, const struct hone_array *second,
+                     struct hone_pool *pool, struct hone_array *ret);
+
+#endif
