@@ -263,12 +263,17 @@ static void check_cuda(struct work *w)
     HONE_AUTOFREE char *text = NULL, *signature = hone_task_signature_for(w->task, "cuda");
     struct hone_err err = HONE_ERR_INIT;
     struct hone_task *cpu = w->task;
-    if (!hone_task_has_kernel(cpu, HONE_TASK_CUDA))
+    bool has_sizes = false;
+    if (hone_task_load(cpu->dir, &task, &err) < 0)
+        return; /* it loaded a moment ago: the next user says what happened to it */
+    for (size_t i = 0; i < task->n_workloads; i++)
+        has_sizes = has_sizes ||
+                    (task->workloads[i].target && strcmp(task->workloads[i].target, "cuda") == 0);
+    if (!has_sizes && !hone_task_has_kernel(cpu, HONE_TASK_CUDA))
         return;
-    if (hone_task_naive(cpu, "cuda", &text, &err) < 0 ||
-        hone_task_load(cpu->dir, &task, &err) < 0 || hone_task_select(task, "cuda", &err) < 0) {
+    if (hone_task_select(task, "cuda", &err) < 0 || hone_task_naive(cpu, "cuda", &text, &err) < 0) {
         find(w, "error", "kernels/naive.cu",
-             "Give workloads with \"target\": \"cuda\", or remove kernels/naive.cu.", "%s",
+             "Kernel and workloads of target cuda go together: give both or neither.", "%s",
              err.message);
         return;
     }

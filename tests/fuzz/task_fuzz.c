@@ -18,6 +18,7 @@ static void use(const struct hone_task *task)
     static const uint8_t key[16] = {1};
     struct hone_workload load, copy;
     char *signature = hone_task_signature(task), *preamble = hone_task_oracle_preamble(task);
+    char *cuda = hone_task_signature_for(task, "cuda");
     hone_json_free(hone_task_describe(task));
     for (uint32_t i = 0; i < 4; i++) {
         HONE_BUG_ON(hone_task_draw(task, key, i, &load, NULL) < 0);
@@ -28,6 +29,7 @@ static void use(const struct hone_task *task)
     for (size_t i = 0; i < hone_n_bad_kernels; i++)
         free(hone_bad_kernels[i].make(task, ""));
     free(signature);
+    free(cuda);
     free(preamble);
 }
 

@@ -71,6 +71,8 @@ START_TEST(static_part)
          "warning"},
         {"matmul", "task.json", "\"cuda\": [1, 4200]", "\"tpu\": [1, 4200]", "axes.M.draw.tpu",
          "no target", "error"},
+        {"matmul", "kernels/naive.cu", NULL, NULL, "kernels/naive.cu", "no kernels for cuda",
+         "error"},
         {"matmul", "kernels/naive.cu", "extern \"C\"", "extern", "kernels/naive.cu",
          "does not define", "error"},
         {"sum", "task.json", "\"flops\": \"N\"", "\"flops\": \"M\"", "flops", "'M'", "error"},
