@@ -29,7 +29,9 @@ struct hone_split_kernel {
     struct hone_array params; /* of hone_split_param */
 };
 struct hone_split_launch {
-    const char *text; /* "tiled<TILE, 4>" */
+    const char *text;   /* "tiled<TILE, 4>" */
+    const char *kernel; /* "tiled"; NULL: an expression */
+    int64_t n_args;     /* -1: macros or packs hide it */
     int64_t line;
     bool is_in_macro;
 };
