@@ -23,6 +23,7 @@ enum hone_jail_profile {
     HONE_JAIL_ARENA,   /* one process with threads: no fork, no exec, no sockets, no files to write
                           beyond a small /tmp */
     HONE_JAIL_ORACLE,  /* as ARENA */
+    HONE_JAIL_RECORD,  /* as ARENA, but it may fork: a child per call of a launcher */
     HONE_JAIL_DEVICE   /* our own code beside a GPU driver, no foreign host code: device nodes, the
                           driver's libraries, /proc, parts of /sys, ioctl, address space and locked
                           memory without limit; no exec after tighten, no fork, no network */
@@ -46,6 +47,8 @@ struct hone_jail_spec {
     /* DEVICE: host folder of the driver's library, shown at /hone/driver; the program finds it in
      * $HONE_CUDA_LIB. NULL: none. */
     const char *driver_dir;
+    bool keep_perfmon; /* DEVICE on rung "root": CAP_PERFMON stays, which a driver asks for before
+                          it shows counters; nothing elsewhere */
     /* 0: no limit of that kind. memory_bytes bounds private memory of each process (RLIMIT_DATA,
      * plus a stack a thread) and, where there is a memory cgroup, everything together, /tmp and
      * pages of shared buffers that the jail touched first included: count those in. file_bytes is

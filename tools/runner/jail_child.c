@@ -112,17 +112,40 @@ static void set_limits(const struct hone_jail_plan *plan)
     }
 }
 
+/* CAP_PERFMON alone survives the change of uid and exec, as an ambient capability. What is set here
+ * needs CAP_SETPCAP, which goes with the rest. */
+static void keep_perfmon(const struct hone_jail_plan *plan, unsigned long bits)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    uint32_t setpcap = 1u << CAP_SETPCAP, perfmon = 1u << (CAP_PERFMON - 32);
+    struct __user_cap_data_struct some[2] = {
+        {.effective = setpcap, .permitted = setpcap, .inheritable = 0},
+        {.effective = perfmon, .permitted = perfmon, .inheritable = perfmon}};
+    if (syscall(SYS_capset, &header, some) < 0)
+        fail(plan, "capset");
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_PERFMON, 0, 0) < 0)
+        fail(plan, "keep CAP_PERFMON");
+    if (prctl(PR_SET_SECUREBITS, bits) < 0)
+        fail(plan, "set securebits");
+    some[0] = (struct __user_cap_data_struct){0};
+    if (syscall(SYS_capset, &header, some) < 0)
+        fail(plan, "capset");
+}
+
 static void drop_privileges(const struct hone_jail_plan *plan)
 {
     unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
                          SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                          SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
     bool is_privileged = hone_jail_has_namespaces(plan->rung) || geteuid() == 0;
+    bool is_kept = plan->spec->keep_perfmon && plan->rung == HONE_RUNG_ROOT &&
+                   plan->spec->profile == HONE_JAIL_DEVICE && geteuid() == 0 &&
+                   prctl(PR_CAPBSET_READ, CAP_PERFMON) > 0;
     if (is_privileged) {
-        if (prctl(PR_SET_SECUREBITS, bits) < 0)
+        if (prctl(PR_SET_SECUREBITS, is_kept ? SECBIT_NOROOT | SECBIT_KEEP_CAPS : bits) < 0)
             fail(plan, "set securebits");
         for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-            if (prctl(PR_CAPBSET_DROP, cap) < 0)
+            if (!(is_kept && cap == CAP_PERFMON) && prctl(PR_CAPBSET_DROP, cap) < 0)
                 fail(plan, "drop capability bounding set");
     }
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -134,6 +157,10 @@ static void drop_privileges(const struct hone_jail_plan *plan)
         (setresgid(plan->slot.gid, plan->slot.gid, plan->slot.gid) < 0 ||
          setresuid(plan->slot.uid, plan->slot.uid, plan->slot.uid) < 0))
         fail(plan, "take the slot's uid");
+    if (is_kept) {
+        keep_perfmon(plan, bits);
+        return;
+    }
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[2] = {{0}, {0}};
     if (syscall(SYS_capset, &header, none) < 0)

@@ -312,6 +312,11 @@ static void add_clone(struct builder *b, enum hone_seccomp_kind kind)
             &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, namespaces, 0});
         return;
     }
+    if (kind == HONE_SECCOMP_RECORD) {
+        add(b, SCMP_ACT_ALLOW, "clone", 1,
+            &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, namespaces, 0});
+        return;
+    }
     const uint64_t thread = CLONE_THREAD;
     add(b, SCMP_ACT_ALLOW, "clone", 1,
         &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, namespaces | thread, thread});
@@ -345,6 +350,12 @@ static void add_signals(struct builder *b, enum hone_seccomp_kind kind, bool is_
         add(b, SCMP_ACT_KILL_PROCESS, "tgkill", 1, &other);
         return;
     }
+    if (kind == HONE_SECCOMP_RECORD) { /* abort() in a child, whose number nobody knows yet */
+        bool is_namespace = getpid() == 1;
+        add(b, is_namespace ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), "kill", 0, NULL);
+        add(b, is_namespace ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), "tgkill", 0, NULL);
+        return;
+    }
     uint32_t action = is_weak ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW;
     add(b, action, "kill", 0, NULL);
     add(b, action, "setsid", 0, NULL);
@@ -355,7 +366,7 @@ static void add_signals(struct builder *b, enum hone_seccomp_kind kind, bool is_
 /* Whoever catches memory faults hides that it reads beside its buffers. */
 static void add_handlers(struct builder *b, enum hone_seccomp_kind kind)
 {
-    if (kind != HONE_SECCOMP_TIGHT) {
+    if (kind != HONE_SECCOMP_TIGHT && kind != HONE_SECCOMP_RECORD) {
         add(b, SCMP_ACT_ALLOW, "rt_sigaction", 0, NULL);
         return;
     }
@@ -382,6 +393,11 @@ static bool is_for_drivers(const char *name)
     return false;
 }
 
+static bool is_for_device(enum hone_seccomp_kind kind)
+{
+    return kind == HONE_SECCOMP_DEVICE_START || kind == HONE_SECCOMP_DEVICE;
+}
+
 static int fill_device(struct builder *b, enum hone_seccomp_kind kind)
 {
     size_t column = kind == HONE_SECCOMP_DEVICE_START ? HONE_SECCOMP_START : HONE_SECCOMP_TIGHT;
@@ -400,10 +416,11 @@ static int fill_device(struct builder *b, enum hone_seccomp_kind kind)
 
 static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
 {
-    if (kind >= HONE_SECCOMP_DEVICE_START)
+    if (is_for_device(kind))
         return fill_device(b, kind);
+    size_t column = kind == HONE_SECCOMP_RECORD ? HONE_SECCOMP_TIGHT : kind;
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
-        char what = rows[i].what[kind];
+        char what = rows[i].what[column];
         if (what == 'a')
             add(b, SCMP_ACT_ALLOW, rows[i].name, 0, NULL);
         else if (what == 'k')
@@ -424,7 +441,7 @@ static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
 static int make(enum hone_seccomp_kind kind, bool is_weak, scmp_filter_ctx *ret_ctx,
                 struct hone_err *err)
 {
-    bool is_device = kind >= HONE_SECCOMP_DEVICE_START;
+    bool is_device = is_for_device(kind);
     struct builder b = {.ctx = seccomp_init(is_device ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS))};
     if (b.ctx == NULL)
         return hone_fail(err, HONE_E_UNSUPPORTED, "libseccomp cannot build a filter here");

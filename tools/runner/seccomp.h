@@ -19,6 +19,7 @@ enum hone_seccomp_kind {
      * except attacks (EPERM instead of an end), and ioctl works. */
     HONE_SECCOMP_DEVICE_START = HONE_SECCOMP_N_COLUMNS,
     HONE_SECCOMP_DEVICE,
+    HONE_SECCOMP_RECORD, /* as TIGHT, but it may fork; loaded after start-up like TIGHT */
     HONE_SECCOMP_N_KINDS
 };
 
@@ -28,7 +29,7 @@ enum hone_seccomp_kind {
 int hone_seccomp_build(enum hone_seccomp_kind kind, bool is_weak, void **ret_ops, size_t *ret_n_ops,
                        struct hone_err *err);
 
-/* Loads the TIGHT or DEVICE filter for all threads of the calling process. */
+/* Loads the TIGHT, RECORD or DEVICE filter for all threads of the calling process. */
 int hone_seccomp_tighten(enum hone_seccomp_kind kind, struct hone_err *err);
 
 #endif

@@ -89,6 +89,9 @@ static char *find_path(void)
 {
     char *path = path_in(getenv("HONE_CUDA_LIB"));
 
+    if (path == NULL)
+        path = path_in(getenv("HONE_CUPTI_LIB"));
+
     for (size_t i = 0; path == NULL && i < HONE_COUNTOF(usual_folders); i++)
         path = path_in(usual_folders[i]);
     return path;
@@ -96,18 +99,25 @@ static char *find_path(void)
 
 char *hone_cupti_find_folder(void)
 {
-    char *path = find_path();
-    char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    HONE_AUTOFREE char *path = find_path();
+    char *real = path != NULL ? realpath(path, NULL) : NULL;
+    char *slash = real != NULL ? strrchr(real, '/') : NULL;
 
     if (slash != NULL)
         *slash = '\0';
-    return path;
+    return real;
 }
 
 static void *load(void)
 {
-    HONE_AUTOFREE char *own = path_in(getenv("HONE_CUDA_LIB"));
-    void *library = own != NULL ? dlopen(own, RTLD_NOW | RTLD_LOCAL) : NULL;
+    static const char *const variables[] = {"HONE_CUDA_LIB", "HONE_CUPTI_LIB"};
+    void *library = NULL;
+
+    for (size_t i = 0; library == NULL && i < HONE_COUNTOF(variables); i++) {
+        HONE_AUTOFREE char *path = path_in(getenv(variables[i]));
+        if (path != NULL)
+            library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
 
     for (size_t i = 0; library == NULL && i < HONE_COUNTOF(file_names); i++)
         library = dlopen(file_names[i], RTLD_NOW | RTLD_LOCAL);

@@ -6,9 +6,10 @@
  * own. Kernel replay is not used, because it would have to save and restore the buffers that the
  * judge shares, inputs among them, which are mapped read-only here.
  *
- * The library is looked for in $HONE_CUDA_LIB, by the loader's rules, then in
- * /usr/local/cuda/{lib64,extras/CUPTI/lib64}. A session belongs to the process and thread of its
- * context; it disturbs timing and is only opened in an arena that is never timed. */
+ * The library is looked for in $HONE_CUDA_LIB, $HONE_CUPTI_LIB (what a jailed arena is told), by
+ * the loader's rules, then in /usr/local/cuda/{lib64,extras/CUPTI/lib64}. A session belongs to the
+ * process and thread of its context; it disturbs timing and is only opened in an arena that is
+ * never timed. */
 #ifndef HONE_RUNNER_CUDA_CUPTI_H
 #define HONE_RUNNER_CUDA_CUPTI_H
 

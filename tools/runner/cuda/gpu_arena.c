@@ -22,6 +22,7 @@
 
 #include "tools/runner/cuda/gpu_control.h"
 #include "tools/runner/cuda/gpu_graph.h"
+#include "tools/runner/cuda/gpu_profile_arena.h"
 #include "tools/runner/cuda/gpu_stamp.h"
 #include "tools/runner/jail.h"
 
@@ -458,6 +459,21 @@ static int occupancy(struct arena *a, const struct hone_gpu_request *request,
     return code;
 }
 
+static int profile(struct arena *a, const struct hone_gpu_request *request, int fd,
+                   struct hone_err *err)
+{
+    int64_t set = request->u.profile.set;
+    if (a->program == NULL || set < 0 || set >= a->layout.n_sets)
+        return hone_fail(err, HONE_E_ARG, "nothing to profile in set %lld", (long long)set);
+    const struct hone_gpu_profile_work work = {.device = &a->device,
+                                               .program = a->program,
+                                               .stream = a->stream,
+                                               .set = set,
+                                               .budget_ns = request->u.profile.budget_ns,
+                                               .scratch_poison = request->u.profile.scratch_poison};
+    return hone_gpu_profile_serve(&work, fd, err);
+}
+
 /* ---- life ---- */
 
 static int load_stamp(struct arena *a, struct hone_err *err)
@@ -578,6 +594,8 @@ static int serve_one(struct arena *a, const struct hone_gpu_request *request, co
         return go(a, reply, err);
     case HONE_GPU_OP_OCCUPANCY:
         return occupancy(a, request, reply, err);
+    case HONE_GPU_OP_PROFILE:
+        return profile(a, request, n_fds == 1 ? fds[0] : -1, err);
     case HONE_GPU_OP_START:
     default:
         return hone_fail(err, HONE_E_ARG, "request %d is unknown", (int)request->op);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tools/runner/cuda/gpu_control.h"
+#include "tools/runner/cuda/gpu_profile_arena.h"
 #include "workspace/base/clock.h"
 
 #define START_NS      (60 * HONE_NS_PER_S) /* a context, on a busy machine */
@@ -102,8 +103,16 @@ static int start_jail(struct hone_gpu_arm *arm, int helper_socket, struct hone_e
     const char *argv[] = {"/hone/hone-runner",          "--role", "device-arena", ordinal,
                           arm->is_open ? "open" : NULL, NULL};
     const char *env[64];
-    make_env(env, HONE_COUNTOF(env));
+    size_t n_env = make_env(env, HONE_COUNTOF(env) - 1);
     HONE_AUTOFREE char *dir = driver_dir();
+    HONE_AUTOFREE char *cupti = arm->spec.is_profiling ? hone_cupti_find_folder() : NULL;
+    HONE_AUTOFREE char *cupti_env = NULL;
+    const char *more[] = {cupti, NULL};
+    if (cupti != NULL) {
+        cupti_env = hone_sprintf("HONE_CUPTI_LIB=%s", cupti);
+        env[n_env++] = cupti_env;
+        env[n_env] = NULL;
+    }
     struct hone_jail_spec jail = {
         .profile = HONE_JAIL_DEVICE,
         .rung = arm->is_open ? "device-open" : arm->rung,
@@ -111,6 +120,8 @@ static int start_jail(struct hone_gpu_arm *arm, int helper_socket, struct hone_e
         .argv = argv,
         .env = env,
         .driver_dir = dir,
+        .ro_files = cupti != NULL ? more : NULL,
+        .keep_perfmon = arm->spec.is_profiling,
         .tmp_bytes = TMP_BYTES,
         .max_pids = MAX_PIDS,
         .fds = {helper_socket, arm->sets.fd, arm->stamp_fd},
@@ -166,7 +177,7 @@ int hone_gpu_arm_start(const struct hone_gpu_arm_spec *spec, struct hone_gpu_arm
                                  .sets = HONE_SHARED_INIT,
                                  .printed = HONE_SHARED_INIT,
                                  .end = HONE_END_INIT,
-                                 .is_open = wants("off")};
+                                 .is_open = wants("off") || (spec->is_open && !wants("on"))};
     arm->spec.stamp = NULL;
     arm->spec.rung = NULL;
     int code = hone_shared_new("hone-sets", HONE_GPU_SHARED_BYTES, true, &arm->sets, err);
@@ -560,5 +571,43 @@ int hone_gpu_arm_occupancy(struct hone_gpu_arm *arm, const char *kernel, int64_t
     int code = ask(arm, &request, NULL, 0, hone_now_ns() + WORK_NS, &answer, NULL, err);
     if (code == 0 && arm->is_alive)
         *ret_blocks_per_sm = answer.blocks_per_sm;
+    return code;
+}
+
+/* Figures of a process that is not trusted: what cannot be is not there. */
+static void check_page(struct hone_gpu_profile_page *page)
+{
+    page->chip[sizeof page->chip - 1] = page->note[sizeof page->note - 1] = '\0';
+    if (page->n_ranges < 0 || page->n_ranges > HONE_CUPTI_MAX_RANGES || page->n_passes < 0 ||
+        page->n_launches < 0 || !isfinite(page->call_ns) || page->call_ns < 0 ||
+        page->call_ns > MOST_NS)
+        *page = (struct hone_gpu_profile_page){.note = "the device arena sent impossible figures"};
+    for (int32_t i = 0; i < page->n_ranges; i++) {
+        struct hone_gpu_values *values = &page->ranges[i].values;
+        for (size_t m = 0; m < HONE_GPU_N_METRICS; m++)
+            if (!isfinite(values->v[m]) || values->v[m] < 0)
+                values->v[m] = (double)NAN;
+    }
+}
+
+int hone_gpu_arm_profile(struct hone_gpu_arm *arm, int64_t set, int64_t budget_ns,
+                         uint32_t scratch_poison, int64_t timeout_ns,
+                         struct hone_gpu_profile_page *ret, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_shared_done) struct hone_shared page = HONE_SHARED_INIT;
+    int code = hone_shared_new("hone-profile", (int64_t)sizeof *ret, false, &page, err);
+    if (code < 0)
+        return code;
+    struct hone_gpu_request request = {.op = HONE_GPU_OP_PROFILE};
+    request.u.profile.set = set;
+    request.u.profile.budget_ns = budget_ns;
+    request.u.profile.scratch_poison = scratch_poison;
+    struct hone_gpu_answer answer;
+    arm->has_run = true;
+    code = ask(arm, &request, &page.fd, 1, hone_now_ns() + timeout_ns, &answer, NULL, err);
+    if (code == 0 && arm->is_alive) {
+        memcpy(ret, page.base, sizeof *ret);
+        check_page(ret);
+    }
     return code;
 }

@@ -33,6 +33,10 @@ struct hone_gpu_arm_spec {
      * time) and no stamps. */
     const unsigned char *stamp;
     size_t stamp_len;
+    /* For counters (gpu_profile.h), never for timing: the profiler's library is visible, and where
+     * we are root the process keeps CAP_PERFMON, which drivers ask for. */
+    bool is_profiling;
+    bool is_open; /* without a jail at once; refused with HONE_DEVICE_JAIL=on */
 };
 /* Starts the process; does not wait for its context (hone_gpu_arm_wait does). */
 int hone_gpu_arm_start(const struct hone_gpu_arm_spec *spec, struct hone_gpu_arm **ret,
@@ -88,6 +92,12 @@ int hone_gpu_arm_call(struct hone_gpu_arm *arm, const struct hone_gpu_calls *cal
                       struct hone_gpu_time *ret, struct hone_err *err);
 /* What an empty block costs on the judge's clock: the overhead to allow for. */
 int hone_gpu_arm_nop(struct hone_gpu_arm *arm, struct hone_gpu_time *ret, struct hone_err *err);
+struct hone_gpu_profile_page;
+/* Counts one call of one set, launch by launch (gpu_profile_arena.h). What the arena writes into
+ * *ret is checked for sense. */
+int hone_gpu_arm_profile(struct hone_gpu_arm *arm, int64_t set, int64_t budget_ns,
+                         uint32_t scratch_poison, int64_t timeout_ns,
+                         struct hone_gpu_profile_page *ret, struct hone_err *err);
 /* Launch facts from the driver for one kernel of the loaded module: occupancy at the launch's
  * shape. */
 int hone_gpu_arm_occupancy(struct hone_gpu_arm *arm, const char *kernel, int64_t block_threads,

@@ -7,6 +7,7 @@
  *     judge   PREPARE (order of sets in the shared file)   graphs are built, all is queued behind
  *                                                           the gate; nothing of the block runs yet
  *     judge   GO                                   opens the gate; answered when the device is done
+ *     judge   PROFILE + memory file (a page of gpu_profile_arena.h, written by the arena)
  *
  * Every request has a serial number, which its answer repeats. After any error the arena answers
  * with the driver's code and a text, and ends: a context that failed is of no further use. The
@@ -34,7 +35,8 @@ enum hone_gpu_op {
     HONE_GPU_OP_MAP,
     HONE_GPU_OP_PREPARE,
     HONE_GPU_OP_GO,
-    HONE_GPU_OP_OCCUPANCY
+    HONE_GPU_OP_OCCUPANCY,
+    HONE_GPU_OP_PROFILE
 };
 
 struct hone_gpu_request {
@@ -59,6 +61,10 @@ struct hone_gpu_request {
             int64_t block_threads, dynamic_shared;
             char kernel[HONE_GPU_MAX_NAME];
         } occupancy;
+        struct {
+            int64_t set, budget_ns;
+            uint32_t scratch_poison;
+        } profile;
     } u;
 };
 

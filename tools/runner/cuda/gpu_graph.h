@@ -47,6 +47,12 @@ bool hone_gpu_program_is_direct(const struct hone_gpu_program *program);
 int hone_gpu_program_issue(struct hone_gpu_program *program, int64_t set, hone_cu_stream stream,
                            struct hone_err *err);
 
+/* Operations one by one, in an order that respects their edges: for the profiler. */
+size_t hone_gpu_program_n_ops(const struct hone_gpu_program *program);
+bool hone_gpu_program_is_launch(const struct hone_gpu_program *program, size_t op);
+int hone_gpu_program_issue_op(struct hone_gpu_program *program, size_t op, int64_t set,
+                              hone_cu_stream stream, struct hone_err *err);
+
 /* The calls of these sets in this order, each with its restores, as graphs that are launched one
  * after the other. *ret_execs belongs to the program and holds until the next call for a block; the
  * last few are kept, so that the same order costs nothing again. HONE_E_LIMIT when the block has

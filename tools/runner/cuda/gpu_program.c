@@ -442,6 +442,22 @@ static int issue_op(struct hone_gpu_program *p, const struct hone_gpu_plan_op *o
     return hone_cu_check(cu, result, "queueing a memset or copy", err);
 }
 
+size_t hone_gpu_program_n_ops(const struct hone_gpu_program *p)
+{
+    return p->n_ops;
+}
+
+bool hone_gpu_program_is_launch(const struct hone_gpu_program *p, size_t op)
+{
+    return p->ops[op].kind == HONE_GPU_LAUNCH;
+}
+
+int hone_gpu_program_issue_op(struct hone_gpu_program *p, size_t op, int64_t set,
+                              hone_cu_stream stream, struct hone_err *err)
+{
+    return issue_op(p, &p->ops[op], set, stream, err);
+}
+
 int hone_gpu_issue_ops(struct hone_gpu_program *p, int64_t set, hone_cu_stream stream,
                        struct hone_err *err)
 {
