@@ -110,6 +110,7 @@ $$(UNIT_$(1)): $(B)/tests/unit/$(1)/%: tests/unit/$(1)/%.c tests/unit/unit.h $(c
 endef
 $(foreach l,$(LAYERS),$(eval $(call unit_rule,$(l))))
 UNIT := $(foreach l,$(LAYERS),$(UNIT_$(l)))
+include tests/cuda_emulator/rules.mk
 .PHONY: unit unit-%
 unit: $(UNIT) ## builds the unit tests; unit-LAYER builds and runs those of one layer
 $(foreach l,$(LAYERS),$(eval unit-$(l): $(UNIT_$(l)) ; $$(Q)for t in $(UNIT_$(l)); do $$$$t || exit 1; done))
