@@ -82,6 +82,9 @@ $(B)/obj/%.o: %.c
 $(B)/obj/tools/runner/ceilings.o: override SANITIZE :=
 $(B)/obj/tools/runner/ceilings.o: override OPT := -O2 -g
 
+# A C++ header that travels inside of the program (.incbin knows no dependencies).
+$(B)/obj/tools/runner/cuda/host_prelude.o: tools/runner/cuda/host_prelude.hpp
+
 $(B)/hone: $(call obj,server/main.c) $(call libs_of,server)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_server)

@@ -4,6 +4,7 @@
 #include "tools/runner/cuda/split_inside.h"
 
 #define MAX_CONFIG 4
+#define MAX_SHOWN  40 /* of an argument's text, for messages */
 
 static const struct split_tokens *stream(const struct split_state *s, bool is_in_macro)
 {
@@ -349,8 +350,8 @@ static bool is_plain(const struct split_state *s, const struct split_tokens *t, 
     for (size_t i = first; i < end; i++) {
         n_names += t->v[i].kind == SPLIT_NAME;
         if (split_punct(&t->v[i], '{') || split_punct(&t->v[i], '[') ||
-            t->v[i].kind == SPLIT_STRING || split_is(s, &t->v[i], "NULL") ||
-            split_is(s, &t->v[i], "nullptr"))
+            t->v[i].kind == SPLIT_STRING || split_punct(&t->v[i], '\\') ||
+            split_is(s, &t->v[i], "NULL") || split_is(s, &t->v[i], "nullptr"))
             return false;
     }
     return n_names > 0 && !split_punct(&t->v[first], '&');
@@ -374,7 +375,8 @@ static void wrap_args(struct split_state *s, const struct launch *l, struct hone
         ret->n_args++;
         if (is_plain(s, l->t, at, end)) {
             split_insert(s, l->t->v[at].start,
-                         hone_pool_printf(s->pool, "::hone_arg(%zu, ", number));
+                         hone_pool_printf(s->pool, "::hone_arg(%zu, \"%.*s\", ", number, MAX_SHOWN,
+                                          flat(s, l->t->v[at].start, l->t->v[end - 1].end)));
             split_insert(s, l->t->v[end - 1].end, ")");
         }
         at = end + 1;

@@ -1,0 +1,327 @@
+/* hone: what a launcher's host text is compiled with. The runtime's functions are hone's own (the
+ * recorder's); those that take structs of the toolkit are here, so that the header's layout counts. */
+#ifndef HONE_HOST_PRELUDE
+#define HONE_HOST_PRELUDE
+
+#define cuTensorMapEncodeTiled hone_cuTensorMapEncodeTiled
+
+#if __has_include(<cuda_runtime.h>)
+#include <cuda_runtime.h>
+#else
+#error "the CUDA toolkit's headers are missing"
+#endif
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#ifndef __launch_bounds__
+#define __launch_bounds__(...)
+#endif
+#undef __cluster_dims__
+#define __cluster_dims__(...)
+#undef __block_size__
+#define __block_size__(...)
+#undef __maxnreg__
+#define __maxnreg__(...)
+
+/* Aliases of these stay in the host text; their headers do not. */
+namespace cooperative_groups {
+}
+namespace nvcuda {
+namespace wmma {
+}
+}
+namespace cuda {
+namespace ptx {
+}
+namespace device {
+namespace experimental {
+}
+}
+namespace experimental {
+}
+}
+
+extern "C" {
+struct hone_param {
+    const void *at;
+    size_t size, align;
+    int kind; /* 0 other, 1 signed, 2 unsigned, 3 pointer */
+};
+struct hone_launch {
+    const void *func;
+    long long grid[3], block[3];
+    unsigned cluster[3];
+    unsigned long long shared;
+    void *stream;
+    int is_cooperative, is_programmatic;
+};
+const void *hone_here(void);
+void hone_record_conf(const long long grid[3], const long long block[3], unsigned long long shared,
+                      void *stream, int line);
+void hone_record_given(unsigned long index, const char *text, long long value, int is_unsigned);
+void hone_record_stub(const void *pc, const char *names, const struct hone_param *params,
+                      unsigned long n);
+int hone_record_launch(const struct hone_launch *launch, void **args);
+long long hone_record_fact(const char *name);
+long long hone_record_kernel_fact(const void *func, const char *name);
+int hone_record_occupancy(int *ret, const void *func, int block, unsigned long shared);
+void hone_record_note(const char *text);
+}
+
+struct hone_dim {
+    long long v[3];
+    hone_dim(const dim3 &d) : v{(long long)d.x, (long long)d.y, (long long)d.z} {}
+    template <class T, class = std::enable_if_t<std::is_arithmetic<T>::value || std::is_enum<T>::value>>
+    hone_dim(T x) : v{(long long)x, 1, 1}
+    {
+    }
+    template <class T, class = std::enable_if_t<std::is_class<T>::value && std::is_convertible<T, dim3>::value>,
+              class = void>
+    hone_dim(const T &t) : hone_dim((dim3)t)
+    {
+    }
+    template <class A, class B> hone_dim(A x, B y) : v{(long long)x, (long long)y, 1} {}
+    template <class A, class B, class C>
+    hone_dim(A x, B y, C z) : v{(long long)x, (long long)y, (long long)z}
+    {
+    }
+};
+
+inline void hone_conf(const hone_dim &grid, const hone_dim &block, size_t shared = 0,
+                      cudaStream_t stream = 0, int line = __builtin_LINE())
+{
+    hone_record_conf(grid.v, block.v, shared, (void *)stream, line);
+}
+
+template <class T> inline T &&hone_arg(unsigned long index, const char *text, T &&value)
+{
+    using U = std::decay_t<T>;
+    if constexpr (std::is_integral<U>::value)
+        hone_record_given(index, text, (long long)value, std::is_unsigned<U>::value);
+    return static_cast<T &&>(value);
+}
+
+template <class T> constexpr int hone_kind()
+{
+    using U = std::remove_cv_t<T>;
+    return std::is_pointer<U>::value      ? 3
+           : !std::is_integral<U>::value  ? 0
+           : std::is_unsigned<U>::value   ? 2
+                                          : 1;
+}
+
+template <class... P>
+__attribute__((noinline)) void hone_stub(const void *pc, const char *names, const P &...params)
+{
+    const hone_param list[sizeof...(P) + 1] = {
+        {(const void *)__builtin_addressof(params), sizeof(P), alignof(P), hone_kind<P>()}...};
+    hone_record_stub(pc, names, list, sizeof...(P));
+}
+
+/* ---- functions over structs ---- */
+
+#define HONE_WEAK extern "C" __attribute__((weak))
+
+HONE_WEAK cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
+{
+    if (p == nullptr || device != 0)
+        return cudaErrorInvalidValue;
+    std::memset(p, 0, sizeof *p);
+    std::snprintf(p->name, sizeof p->name, "NVIDIA device, recorded by hone");
+    p->totalGlobalMem = (size_t)hone_record_fact("memory_bytes");
+    p->sharedMemPerBlock = 49152;
+    p->regsPerBlock = 65536;
+    p->warpSize = 32;
+    p->maxThreadsPerBlock = (int)hone_record_fact("threads_per_block");
+    p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;
+    p->maxThreadsDim[2] = 64;
+    p->maxGridSize[0] = (int)hone_record_fact("grid_x");
+    p->maxGridSize[1] = (int)hone_record_fact("grid_y");
+    p->maxGridSize[2] = (int)hone_record_fact("grid_z");
+    p->totalConstMem = 65536;
+    p->major = (int)hone_record_fact("major");
+    p->minor = (int)hone_record_fact("minor");
+    p->multiProcessorCount = (int)hone_record_fact("sm_count");
+    p->concurrentKernels = 1;
+    p->l2CacheSize = 50 << 20;
+    p->persistingL2CacheMaxSize = 0;
+    p->maxThreadsPerMultiProcessor = (int)hone_record_fact("threads_per_sm");
+    p->sharedMemPerMultiprocessor = (size_t)hone_record_fact("shared_per_sm");
+    p->regsPerMultiprocessor = 65536;
+    p->cooperativeLaunch = 1;
+    p->sharedMemPerBlockOptin = (size_t)hone_record_fact("shared_per_block_optin");
+    p->maxBlocksPerMultiProcessor = 32;
+    p->reservedSharedMemPerBlock = 1024;
+    p->unifiedAddressing = 1;
+    p->memoryPoolsSupported = 1;
+    return cudaSuccess;
+}
+
+HONE_WEAK cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *func)
+{
+    std::memset(a, 0, sizeof *a);
+    a->sharedSizeBytes = (size_t)hone_record_kernel_fact(func, "static_shared_bytes");
+    a->numRegs = (int)hone_record_kernel_fact(func, "registers");
+    a->maxThreadsPerBlock = (int)hone_record_kernel_fact(func, "max_threads");
+    a->maxDynamicSharedSizeBytes = (int)hone_record_kernel_fact(func, "max_dynamic_shared");
+    a->ptxVersion = a->binaryVersion =
+        (int)(hone_record_fact("major") * 10 + hone_record_fact("minor"));
+    return cudaSuccess;
+}
+
+HONE_WEAK cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *func, void **args)
+{
+    hone_launch l = {func,
+                     {c->gridDim.x, c->gridDim.y, c->gridDim.z},
+                     {c->blockDim.x, c->blockDim.y, c->blockDim.z},
+                     {0, 0, 0},
+                     c->dynamicSmemBytes,
+                     (void *)c->stream,
+                     0,
+                     0};
+    for (unsigned i = 0; i < c->numAttrs; i++) {
+        const cudaLaunchAttribute &a = c->attrs[i];
+        if (a.id == cudaLaunchAttributeClusterDimension) {
+            l.cluster[0] = a.val.clusterDim.x;
+            l.cluster[1] = a.val.clusterDim.y;
+            l.cluster[2] = a.val.clusterDim.z;
+        } else if (a.id == cudaLaunchAttributeCooperative) {
+            l.is_cooperative = a.val.cooperative;
+        } else if (a.id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+            l.is_programmatic = a.val.programmaticStreamSerializationAllowed;
+        } else if (a.id != cudaLaunchAttributeIgnore) {
+            hone_record_note("a launch attribute other than cluster, cooperative and programmatic "
+                             "has no effect here");
+        }
+    }
+    return (cudaError_t)hone_record_launch(&l, args);
+}
+
+HONE_WEAK cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args,
+                                       size_t shared, cudaStream_t stream)
+{
+    hone_launch l = {func,    {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {0, 0, 0},
+                     shared,  (void *)stream,           0,                           0};
+    return (cudaError_t)hone_record_launch(&l, args);
+}
+
+HONE_WEAK cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block,
+                                                  void **args, size_t shared, cudaStream_t stream)
+{
+    hone_launch l = {func,    {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {0, 0, 0},
+                     shared,  (void *)stream,           1,                           0};
+    return (cudaError_t)hone_record_launch(&l, args);
+}
+
+HONE_WEAK cudaError_t cudaOccupancyMaxActiveClusters(int *ret, const void *func,
+                                                     const cudaLaunchConfig_t *c)
+{
+    int blocks = 0, size = 1;
+    for (unsigned i = 0; i < c->numAttrs; i++)
+        if (c->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            size = (int)(c->attrs[i].val.clusterDim.x * c->attrs[i].val.clusterDim.y *
+                         c->attrs[i].val.clusterDim.z);
+    int rc = hone_record_occupancy(&blocks, func, (int)(c->blockDim.x * c->blockDim.y * c->blockDim.z),
+                                   c->dynamicSmemBytes);
+    /* Parts of 16 SMs with a few missing: what is sure. */
+    *ret = size < 1 ? 0 : blocks * (int)hone_record_fact("sm_count") / size * 15 / 16;
+    return (cudaError_t)rc;
+}
+
+HONE_WEAK cudaError_t cudaOccupancyMaxPotentialClusterSize(int *ret, const void *, const cudaLaunchConfig_t *)
+{
+    *ret = 8;
+    return cudaSuccess;
+}
+
+/* ---- what the toolkit gives to nvcc alone ---- */
+
+template <class T>
+inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *src, size_t count, size_t offset = 0,
+                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+{
+    return ::cudaMemcpyToSymbol((const void *)&symbol, src, count, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *src, size_t count,
+                                           size_t offset = 0,
+                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                           cudaStream_t stream = 0)
+{
+    return ::cudaMemcpyToSymbolAsync((const void *)&symbol, src, count, offset, kind, stream);
+}
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbol(void *dst, const T &symbol, size_t count, size_t offset = 0,
+                                        cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+{
+    return ::cudaMemcpyFromSymbol(dst, (const void *)&symbol, count, offset, kind);
+}
+template <class T>
+inline cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const T &symbol, size_t count,
+                                             size_t offset = 0,
+                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                             cudaStream_t stream = 0)
+{
+    return ::cudaMemcpyFromSymbolAsync(dst, (const void *)&symbol, count, offset, kind, stream);
+}
+template <class T> inline cudaError_t cudaGetSymbolAddress(void **ret, const T &symbol)
+{
+    return ::cudaGetSymbolAddress(ret, (const void *)&symbol);
+}
+template <class T> inline cudaError_t cudaGetSymbolSize(size_t *ret, const T &)
+{
+    *ret = sizeof(T);
+    return cudaSuccess;
+}
+template <class T> inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, T *func)
+{
+    return ::cudaFuncGetAttributes(a, (const void *)func);
+}
+template <class T> inline cudaError_t cudaFuncSetCacheConfig(T *func, cudaFuncCache config)
+{
+    return ::cudaFuncSetCacheConfig((const void *)func, config);
+}
+
+#define HONE_MIN_MAX(R, A, B)                                                                      \
+    inline R min(A a, B b)                                                                         \
+    {                                                                                              \
+        return (R)a < (R)b ? (R)a : (R)b;                                                          \
+    }                                                                                              \
+    inline R max(A a, B b)                                                                         \
+    {                                                                                              \
+        return (R)a > (R)b ? (R)a : (R)b;                                                          \
+    }
+HONE_MIN_MAX(int, int, int)
+HONE_MIN_MAX(unsigned, unsigned, unsigned)
+HONE_MIN_MAX(unsigned, int, unsigned)
+HONE_MIN_MAX(unsigned, unsigned, int)
+HONE_MIN_MAX(long, long, long)
+HONE_MIN_MAX(unsigned long, unsigned long, unsigned long)
+HONE_MIN_MAX(unsigned long, long, unsigned long)
+HONE_MIN_MAX(unsigned long, unsigned long, long)
+HONE_MIN_MAX(long long, long long, long long)
+HONE_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
+HONE_MIN_MAX(unsigned long long, long long, unsigned long long)
+HONE_MIN_MAX(unsigned long long, unsigned long long, long long)
+HONE_MIN_MAX(float, float, float)
+HONE_MIN_MAX(double, double, double)
+HONE_MIN_MAX(double, float, double)
+HONE_MIN_MAX(double, double, float)
+#undef HONE_MIN_MAX
+
+inline float rsqrtf(float x)
+{
+    return 1.0f / std::sqrt(x);
+}
+inline double rsqrt(double x)
+{
+    return 1.0 / std::sqrt(x);
+}
+
+#endif
