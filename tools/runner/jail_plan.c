@@ -92,6 +92,23 @@ static int add_host_path(struct hone_jail_plan *plan, const char *path, struct h
     return add_entry(plan, HONE_ENTRY_SYMLINK, false, text, path, err);
 }
 
+/* lib beside the bin, or above the tests, of a relocatable folder; owned. NULL: installed in the
+ * system. */
+static char *travelling_libraries(void)
+{
+    static const char *const places[] = {"/bin", "/tests/gpu"};
+    HONE_AUTOFREE char *dir = hone_exe_dir();
+    size_t len = dir == NULL ? 0 : strlen(dir);
+    if (len == 0 || strcmp(dir, "/usr/bin") == 0 || strcmp(dir, "/bin") == 0)
+        return NULL;
+    for (size_t i = 0; i < HONE_COUNTOF(places); i++) {
+        size_t n = strlen(places[i]);
+        if (len > n && strcmp(dir + len - n, places[i]) == 0)
+            return hone_sprintf("%.*s/lib", (int)(len - n), dir);
+    }
+    return NULL;
+}
+
 /* The running program at /hone/hone-runner, and the libraries that travel with it: bin/../lib. */
 static int add_runner(struct hone_jail_plan *plan, struct hone_err *err)
 {
@@ -109,14 +126,9 @@ static int add_runner(struct hone_jail_plan *plan, struct hone_err *err)
         if (entry->copy_fd < 0)
             return hone_fail_errno(err, errno, "cannot read the running program");
     }
-    HONE_AUTOFREE char *dir = hone_exe_dir();
-    const char *name = dir == NULL ? NULL : strrchr(dir, '/');
-    if (rc < 0 || name == NULL || strcmp(name, "/bin") != 0 || strcmp(dir, "/usr/bin") == 0 ||
-        strcmp(dir, "/bin") == 0)
-        return rc;
-    HONE_AUTOFREE char *lib = hone_sprintf("%.*s/lib", (int)(name - dir), dir);
+    HONE_AUTOFREE char *lib = travelling_libraries();
     struct stat info;
-    if (stat(lib, &info) == 0 && S_ISDIR(info.st_mode))
+    if (rc == 0 && lib != NULL && stat(lib, &info) == 0 && S_ISDIR(info.st_mode))
         rc = add_entry(plan, HONE_ENTRY_RO, true, lib, "/hone/lib", err);
     return rc;
 }

@@ -36,6 +36,7 @@ enum { /* CUresult, those that we tell apart */
        HONE_CU_INVALID_IMAGE = 200,
        HONE_CU_NO_BINARY = 209,
        HONE_CU_INVALID_PTX = 218,
+       HONE_CU_INVALID_SOURCE = 300,
        HONE_CU_SYMBOL_NOT_FOUND = 302,
        HONE_CU_OBJECT_INIT_FAILED = 303,
        HONE_CU_NOT_FOUND = 500,
