@@ -232,7 +232,10 @@ static bool read_launches(struct hone_cuda_kernel *k)
     for (const struct hone_c_node *n = root; n; n = hone_c_walk(root, n)) {
         if (n->kind != HONE_C_REF || n->decl != k->function)
             continue;
-        if (n->parent->kind != HONE_C_CALL || n->parent->first != n || !read_launch(k, n->parent))
+        bool is_argument = n->parent->kind == HONE_C_CALL && n->parent->first != n;
+        if (is_argument && strncmp(n->parent->name, "cudaFuncSet", 11) == 0)
+            continue;
+        if (n->parent->kind != HONE_C_CALL || is_argument || !read_launch(k, n->parent))
             return false;
     }
     return k->n_launches > 0;

@@ -139,6 +139,8 @@ struct hone_cuda_word {
 };
 const char *hone_cuda_fill(const struct hone_coder_input *in, const char *template_text,
                            const struct hone_cuda_word *words);
+/* Statements of a body without the braces and the line ends around. */
+const char *hone_cuda_body(const struct hone_c_edits *edits, const struct hone_c_node *body);
 /* Without the line ends at its end. */
 const char *hone_cuda_trim(const struct hone_coder_input *in, const char *text);
 /* The whole source with the edits. */

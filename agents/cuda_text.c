@@ -346,6 +346,16 @@ const char *hone_cuda_element_type(const struct hone_coder_input *in,
     return hone_pool_strndup(in->pool, type, len);
 }
 
+const char *hone_cuda_body(const struct hone_c_edits *edits, const struct hone_c_node *body)
+{
+    const char *text = hone_body_text(edits, body);
+    text += strspn(text, " \t\n");
+    size_t len = strlen(text);
+    while (len > 0 && strchr(" \t\n", text[len - 1]))
+        len--;
+    return hone_pool_strndup(edits->tree->pool, text, len);
+}
+
 const char *hone_cuda_trim(const struct hone_coder_input *in, const char *text)
 {
     size_t len = strlen(text);

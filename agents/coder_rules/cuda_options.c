@@ -120,6 +120,19 @@ static size_t unroll_sites(const struct hone_coder_input *in, struct hone_coder_
     return n;
 }
 
+/* On a line of its own, also when the loop shares its line with a header. */
+static void put_pragma(struct hone_c_edits *e, uint32_t at, const char *name)
+{
+    const char *source = e->tree->source;
+    uint32_t line = at;
+    while (line > 0 && strchr(" \t", source[line - 1]))
+        line--;
+    bool is_alone = line == 0 || source[line - 1] == '\n';
+    hone_c_replace(
+        e, is_alone ? line : at, is_alone ? line : at,
+        hone_pool_printf(e->tree->pool, "%s#pragma unroll %s\n", is_alone ? "" : "\n", name));
+}
+
 static char *unroll_apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
                           struct hone_err *err)
 {
@@ -135,11 +148,8 @@ static char *unroll_apply(const struct hone_coder_input *in, const struct hone_c
     hone_c_replace(&e, k->function->begin, k->function->begin, pragma);
     for (size_t i = 0; i < k->nest.n; i++) {
         const struct hone_c_loop *l = &k->nest.loops[i];
-        /* the pragma needs a statement of its own: nothing may stand in front of the loop */
         if (wants_unroll(&k->nest, l))
-            hone_c_replace(&e, l->node->begin, l->node->begin,
-                           hone_pool_printf(in->pool, "\n#pragma unroll %s\n%s", name,
-                                            hone_c_indent(in->tree, l->node->begin)));
+            put_pragma(&e, l->node->begin, name);
     }
     return hone_cuda_finish(&e);
 }

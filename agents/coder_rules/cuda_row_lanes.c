@@ -322,7 +322,7 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
     hone_c_edits_init(&inner, in->tree);
     hone_c_edits_init(&edits, in->tree);
     struct lanes t = {.k = k, .edits = &inner, .lane = hone_fresh_name(in, "lane"), .helpers = ""};
-    const char *values = k->is_single                     ? "1024, 512, 256"
+    const char *values = k->is_single                     ? "1024, 512"
                          : site->variant == BLOCK_PER_ROW ? "256, 128, 512, 1024, 64"
                                                           : "32, 16, 8, 4, 2";
     const char *pragma = hone_cuda_tunable(in, "LANES", values, &t.lanes);

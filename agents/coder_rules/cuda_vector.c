@@ -134,7 +134,7 @@ static const char *inner_text(const struct hone_cuda_kernel *k, const struct vec
         hone_c_replace(
             &e, v->uses[i].node->begin, v->uses[i].node->end,
             hone_pool_printf(k->in->pool, "%s.v[%s]", v->streams[v->uses[i].stream].name, u));
-    return hone_body_text(&e, v->lanes.loop->node->body);
+    return hone_cuda_body(&e, v->lanes.loop->node->body);
 }
 
 static void put_moves(const struct hone_cuda_kernel *k, const struct vector_loop *v, bool is_store,
@@ -233,7 +233,7 @@ static const char *loop_text(const struct hone_cuda_kernel *k, struct vector_loo
         {"loads", hone_pool_strdup(in->pool, loads.data ? loads.data : "")},
         {"stores", hone_pool_strdup(in->pool, stores.data ? stores.data : "")},
         {"inner", inner_text(k, v, u)},
-        {"body", hone_body_text(&none, l->node->body)},
+        {"body", hone_cuda_body(&none, l->node->body)},
         {NULL, NULL},
     };
 #undef NAME
