@@ -210,6 +210,8 @@ static void drop_most(struct hone_report *r, struct hone_pool *pool)
     r->best_point = -1;
     if (r->build != NULL && r->build->diagnostics.n > 1)
         r->build->diagnostics.n = 1;
+    if (r->build != NULL)
+        r->build->kernels.n = r->build->plans.n = 0;
 }
 
 static void drop_all(struct hone_report *r, struct hone_pool *pool)

@@ -277,9 +277,12 @@ static void add_profile(struct call *call)
     struct hone_bottleneck *worst = hone_pool_alloc(call->pool, sizeof(*worst));
     struct hone_remark *remark = hone_pool_alloc(call->pool, sizeof(*remark));
 
-    counters[0] =
-        (struct hone_counter){.name = "gflops", .value = 1e9 / call->arms[0].ns, .unit = "Gflop/s"};
-    counters[1] = (struct hone_counter){.name = "cpu_per_wall", .value = 1, .unit = ""};
+    counters[0] = (struct hone_counter){.name = "gflops",
+                                        .value = 1e9 / call->arms[0].ns,
+                                        .unit = "Gflop/s",
+                                        .parent_value = (double)NAN};
+    counters[1] = (struct hone_counter){
+        .name = "cpu_per_wall", .value = 1, .unit = "", .parent_value = (double)NAN};
     *worst = (struct hone_bottleneck){.class_name = "latency",
                                       .score = 0.5,
                                       .rule = "fake: nothing was measured",

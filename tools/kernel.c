@@ -272,6 +272,8 @@ static void fill_build(const struct hone_build_report *build, struct hone_kernel
     out->build_ms = (double)build->wall_ns / 1e6;
     out->diagnostics = build->diagnostics;
     out->log = build->log;
+    out->kernels = build->kernels;
+    out->plans = build->plans;
 }
 
 static const char *next_of(const struct hone_report *report, struct hone_pool *pool)
@@ -337,16 +339,17 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
 
 /* How much of each kind a detail shows at most. */
 struct share {
-    size_t diagnostics, checks, workloads, bottlenecks, counters, remarks, points, stages, warnings;
+    size_t diagnostics, checks, workloads, bottlenecks, counters, remarks, points, stages, warnings,
+        kernels, plans;
     size_t log, output, patch; /* bytes */
     bool has_context,
         has_passed; /* source lines of diagnostics; checks that passed, and the command */
 };
 
 static const struct share shares[] = {
-    {1, 1, 0, 1, 0, 0, 1, 0, 0, 0, 200, 300, false, false},
-    {5, 6, 16, 3, 12, 8, 10, 8, 4, 1500, 3000, 4000, true, false},
-    {20, 200, 128, 16, 64, 200, 256, 8, 64, 20000, 20000, 30000, true, true},
+    {1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 200, 300, false, false},
+    {5, 6, 16, 3, 12, 8, 10, 8, 4, 8, 8, 1500, 3000, 4000, true, false},
+    {20, 200, 128, 16, 64, 200, 256, 8, 64, 64, 64, 20000, 20000, 30000, true, true},
 };
 
 struct count {
@@ -362,6 +365,7 @@ enum {
     KIND_COUNTERS,
     KIND_REMARKS,
     KIND_POINTS,
+    KIND_KERNELS,
     N_KINDS
 };
 
@@ -371,14 +375,15 @@ static struct hone_array *kind(struct hone_kernel_out *out, int i)
         [KIND_DIAGNOSTICS] = &out->diagnostics, [KIND_CHECKS] = &out->checks,
         [KIND_WORKLOADS] = &out->workloads,     [KIND_BOTTLENECKS] = &out->bottlenecks,
         [KIND_COUNTERS] = &out->counters,       [KIND_REMARKS] = &out->remarks,
-        [KIND_POINTS] = &out->points,
+        [KIND_POINTS] = &out->points,           [KIND_KERNELS] = &out->kernels,
     };
 
     return arrays[i];
 }
 
-static const char *const kind_names[N_KINDS] = {
-    "diagnostics", "checks", "workloads", "bottlenecks", "counters", "remarks", "settings"};
+static const char *const kind_names[N_KINDS] = {"diagnostics", "checks",   "workloads",
+                                                "bottlenecks", "counters", "remarks",
+                                                "settings",    "kernels"};
 
 static void drop_contexts(struct hone_kernel_out *out, struct hone_pool *pool)
 {
@@ -403,7 +408,7 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
         [KIND_DIAGNOSTICS] = share->diagnostics, [KIND_CHECKS] = share->checks,
         [KIND_WORKLOADS] = share->workloads,     [KIND_BOTTLENECKS] = share->bottlenecks,
         [KIND_COUNTERS] = share->counters,       [KIND_REMARKS] = share->remarks,
-        [KIND_POINTS] = share->points,
+        [KIND_POINTS] = share->points,           [KIND_KERNELS] = share->kernels,
     };
 
     for (int i = 0; i < N_KINDS; i++)
@@ -411,6 +416,8 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
             kind(out, i)->n = rows[i];
     if (out->stages.n > share->stages)
         out->stages.n = share->stages;
+    if (out->plans.n > share->plans)
+        out->plans.n = share->plans;
     if (out->warnings.n > share->warnings)
         out->warnings.n = share->warnings;
     out->log = share->log > 0 ? hone_plain_cut(pool, out->log, share->log) : NULL;
@@ -438,6 +445,8 @@ static struct share halved(struct share share)
     share.remarks /= 2;
     share.points = share.points > 1 ? share.points / 2 : 1;
     share.warnings /= 2;
+    share.kernels /= 2;
+    share.plans /= 2;
     share.log = share.log > 200 ? share.log / 2 : 0;
     share.output = share.output > 200 ? share.output / 2 : share.output;
     share.patch = share.patch > 200 ? share.patch / 2 : share.patch;

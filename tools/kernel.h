@@ -37,6 +37,8 @@ struct hone_kernel_out {
     struct hone_array checks;                                   /* of hone_check_report */
     struct hone_array diagnostics;                              /* of hone_diagnostic */
     struct hone_array remarks, bottlenecks, counters, points, stages;
+    struct hone_array kernels; /* of hone_kernel_report */
+    struct hone_strs plans;
     const char *counters_note;
     const char *compiler, *command, *log, *output, *kept, *patch;
     double build_ms;
@@ -86,6 +88,8 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_OUT_(diagnostics, HONE_OF(struct hone_diagnostic, hone_diagnostic_fields), .help = "Compiler messages, worst first."), \
     HONE_OUT_(compiler, .help = "Compiler."), HONE_OUT_(command, .help = "As run, without folders."), \
     HONE_OUT_(object_bytes, .unit = "bytes", .help = "Size of the object."), HONE_OUT_(build_ms, .unit = "ms", .help = "Compile time."), \
+    HONE_OUT_(kernels, HONE_OF(struct hone_kernel_report, hone_kernel_report_fields), .help = "cuda: registers, shared memory and spills of each kernel."), \
+    HONE_OUT_(plans, .help = "cuda: what the launcher does, per workload."), \
     HONE_OUT_(stages, HONE_OF(struct hone_stage_report, hone_stage_fields), .help = "What was done."), \
     HONE_OUT_(warnings, .help = "Things to know."), HONE_OUT_(log, .help = "Compiler output, cut in the middle."), \
     HONE_OUT_(dropped, .help = "What was left out for size."), \

@@ -210,7 +210,7 @@ static void add_counters(struct changes *changes, const struct hone_report *from
     b = to->profile->counters.v;
     for (size_t i = 0; i < from->profile->counters.n; i++)
         for (size_t k = 0; k < to->profile->counters.n; k++)
-            if (strcmp(a[i].name, b[k].name) == 0)
+            if (strcmp(a[i].name, b[k].name) == 0 && a[i].kernel == NULL && b[k].kernel == NULL)
                 add(changes, a[i].name, a[i].unit, a[i].value, b[k].value);
 }
 

@@ -59,6 +59,21 @@ const struct hone_field hone_remark_fields[HONE_REMARK_N_FIELDS] = {
     LINE(struct hone_remark, message, .required = true, .help = "The compiler's words."),
 };
 
+const struct hone_field hone_kernel_report_fields[HONE_KERNEL_REPORT_N_FIELDS] = {
+    LINE(struct hone_kernel_report, name, .required = true,
+         .help = "Kernel, with its template arguments."),
+    COUNT(struct hone_kernel_report, registers, .help = "Registers of a thread."),
+    COUNT(struct hone_kernel_report, shared_bytes, .unit = "bytes",
+          .help = "Static shared memory of a block."),
+    COUNT(struct hone_kernel_report, spill_store_bytes, .unit = "bytes",
+          .help = "Registers written to local memory, of a thread."),
+    COUNT(struct hone_kernel_report, spill_load_bytes, .unit = "bytes", .help = "And read again."),
+    COUNT(struct hone_kernel_report, frame_bytes, .unit = "bytes", .help = "Stack of a thread."),
+    COUNT(struct hone_kernel_report, max_threads,
+          .help = "Threads of a block at most, where the source bounds them."),
+    COUNT(struct hone_kernel_report, line, .help = "Line of the definition."),
+};
+
 static const struct hone_field build_fields[] = {
     WORD(struct hone_build_report, compiler, .help = "Name and version."),
     LINE(struct hone_build_report, command, .help = "As run, without folders."),
@@ -69,6 +84,15 @@ static const struct hone_field build_fields[] = {
          hone_diagnostic_fields, .help = "Worst first."),
     HONE_FIELD(struct hone_build_report, log, .skip_empty = true, .max_len = HONE_LIMIT_LOG_BYTES,
                .help = "Compiler output, cut."),
+    ROWS(struct hone_build_report, kernels, HONE_LIMIT_CUDA_KERNELS, struct hone_kernel_report,
+         hone_kernel_report_fields, .help = "cuda: what the compiler made of each kernel."),
+    HONE_FIELD(struct hone_build_report, plans, .skip_empty = true,
+               .max_len = 2 * HONE_LIMIT_WORKLOADS,
+               .help = "cuda: what the launcher does, per workload."),
+    TIME_NS(struct hone_build_report, host_ns, .help = "cuda: host compiler."),
+    TIME_NS(struct hone_build_report, device_ns,
+            .help = "cuda: device compiler, at the same time."),
+    TIME_NS(struct hone_build_report, record_ns, .help = "cuda: recording the launcher."),
 };
 
 const struct hone_field hone_check_fields[HONE_CHECK_N_FIELDS] = {
@@ -155,6 +179,9 @@ const struct hone_field hone_counter_fields[HONE_COUNTER_N_FIELDS] = {
     WORD(struct hone_counter, name, .required = true, .help = "Counter."),
     HONE_FIELD(struct hone_counter, value, .fallback_f64 = NAN, .help = "Value."),
     WORD(struct hone_counter, unit, .help = "Unit."),
+    WORD(struct hone_counter, group, .help = "Kind of figure; counters by tier."),
+    LINE(struct hone_counter, kernel, .help = "Of this launch alone."),
+    HONE_FIELD(struct hone_counter, parent_value, .fallback_f64 = NAN, .help = "In the parent."),
 };
 
 static const struct hone_field profile_fields[] = {
@@ -191,8 +218,8 @@ const struct hone_field hone_report_fields[] = {
     WORD(struct hone_report, verdict, .help = "Follows from the reason."),
     LINE(struct hone_report, summary, .help = "One line."),
     WORD(struct hone_report, jail, .help = "Rung that was used."),
-    ROWS(struct hone_report, stages, HONE_LIMIT_STAGE_ROWS, struct hone_stage_report, hone_stage_fields,
-         .help = "What was done."),
+    ROWS(struct hone_report, stages, HONE_LIMIT_STAGE_ROWS, struct hone_stage_report,
+         hone_stage_fields, .help = "What was done."),
     HONE_FIELD_OBJ(struct hone_report, build, build_fields, .skip_empty = true,
                    .help = "Compiler."),
     ROWS(struct hone_report, checks, HONE_LIMIT_REPORT_ROWS, struct hone_check_report,

@@ -27,6 +27,15 @@ struct hone_remark {
     const char *message;
 };
 
+struct hone_kernel_report { /* cuda: one kernel of the object, as the compiler made it */
+    const char *name;       /* "tiled<16>" */
+    int64_t registers;      /* of a thread */
+    int64_t shared_bytes;   /* static, of a block */
+    int64_t spill_store_bytes, spill_load_bytes, frame_bytes; /* of a thread */
+    int64_t max_threads; /* of a block, where __launch_bounds__ says so */
+    int64_t line;        /* of its definition; 0 unknown */
+};
+
 struct hone_build_report {
     const char *compiler; /* "gcc 12.2.0" */
     const char *command;  /* as run, without folders */
@@ -34,6 +43,10 @@ struct hone_build_report {
     int64_t wall_ns, object_bytes;
     struct hone_array diagnostics; /* of hone_diagnostic, worst first, at most 20 */
     const char *log;               /* cut */
+    /* cuda */
+    struct hone_array kernels;             /* of hone_kernel_report */
+    struct hone_strs plans;                /* what the launcher does, one text a workload */
+    int64_t host_ns, device_ns, record_ns; /* parts of wall_ns; the first two overlap */
 };
 
 struct hone_check_report {    /* one correctness check */
@@ -91,6 +104,9 @@ struct hone_counter {
     const char *name;
     double value;
     const char *unit;
+    const char *group;   /* cuda: "time", "roof", "launch", "T0"..., "sass", "kernel" */
+    const char *kernel;  /* "tiled<16> (operation 2)": of this launch alone; NULL: of the call */
+    double parent_value; /* of the version that it was made from; NaN: unknown */
 };
 struct hone_profile_report {
     bool has_counters;             /* hardware counters were allowed */
@@ -131,14 +147,15 @@ struct hone_report {
 };
 
 /* Tables of the parts that tool results show too. */
-#define HONE_DIAGNOSTIC_N_FIELDS   6
-#define HONE_REMARK_N_FIELDS       3
-#define HONE_CHECK_N_FIELDS        10
-#define HONE_RATIO_N_FIELDS        7
-#define HONE_POINT_REPORT_N_FIELDS 5
-#define HONE_BOTTLENECK_N_FIELDS   5
-#define HONE_COUNTER_N_FIELDS      3
-#define HONE_STAGE_N_FIELDS        3
+#define HONE_DIAGNOSTIC_N_FIELDS    6
+#define HONE_REMARK_N_FIELDS        3
+#define HONE_CHECK_N_FIELDS         10
+#define HONE_RATIO_N_FIELDS         7
+#define HONE_POINT_REPORT_N_FIELDS  5
+#define HONE_BOTTLENECK_N_FIELDS    5
+#define HONE_COUNTER_N_FIELDS       6
+#define HONE_STAGE_N_FIELDS         3
+#define HONE_KERNEL_REPORT_N_FIELDS 8
 extern const struct hone_field hone_diagnostic_fields[HONE_DIAGNOSTIC_N_FIELDS];
 extern const struct hone_field hone_remark_fields[HONE_REMARK_N_FIELDS];
 extern const struct hone_field hone_check_fields[HONE_CHECK_N_FIELDS];
@@ -147,6 +164,7 @@ extern const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIEL
 extern const struct hone_field hone_bottleneck_fields[HONE_BOTTLENECK_N_FIELDS];
 extern const struct hone_field hone_counter_fields[HONE_COUNTER_N_FIELDS];
 extern const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS];
+extern const struct hone_field hone_kernel_report_fields[HONE_KERNEL_REPORT_N_FIELDS];
 
 extern const struct hone_field hone_report_fields[];
 extern const size_t hone_report_n_fields;

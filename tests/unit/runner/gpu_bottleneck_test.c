@@ -227,7 +227,7 @@ START_TEST(facts_without_counters_decide)
     ck_assert_str_eq(found.found[0].class_name, "near_roof");
     ck_assert_str_eq(found.found[1].class_name, "parallelism_bound");
     ck_assert_str_eq(found.found[2].class_name, "spill");
-    ck_assert_ptr_nonnull(strstr(found.found[2].rule, "launch__spill_bytes 64"));
+    ck_assert_ptr_nonnull(strstr(found.found[2].rule, "hone__spill_bytes 64"));
     hone_pool_free(pool);
 }
 END_TEST

@@ -1,10 +1,11 @@
-/* Occupancy, waves and roofline against known values. */
-#include "tools/runner/cuda/gpu_launch.h"
+/* Occupancy, waves and roofline against known values; what becomes of counters in a report. */
+#include "tools/runner/cuda/gpu_profile.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "tests/unit/unit.h"
+#include "workspace/base/buf.h"
 
 struct known {
     int major, minor;
@@ -129,4 +130,191 @@ START_TEST(roofline)
 }
 END_TEST
 
-UNIT_MAIN("gpu_profile", occupancy_is_the_calculators, waves_count_blocks, roofline)
+/* ---- the report ---- */
+
+static const char sass_text[] = ".text._Z6strideP:\n"
+                                "\t//## File \"/work/stride.cu\", line 7\n"
+                                "        /*0000*/                   LDG.E R4, [R2.64] ;\n"
+                                ".L_x_1:\n"
+                                "\t//## File \"/work/stride.cu\", line 8\n"
+                                "        /*0010*/                   STG.E [R2.64], R4 ;\n"
+                                "        /*0020*/              @P0 BRA `(.L_x_1) ;\n"
+                                "\t//## File \"/work/stride.cu\", line 9\n"
+                                "        /*0030*/                   EXIT ;\n";
+
+struct made {
+    struct hone_cuda_kernel kernels[2];
+    struct hone_plan_op ops[3];
+    struct hone_cuda_module module;
+    struct hone_plan plan;
+    struct hone_gpu_profile_page page;
+    struct hone_gpu_profile_in in;
+};
+
+static void make(struct made *m)
+{
+    *m = (struct made){
+        .kernels = {{.name = "_Z6strideP",
+                     .pretty = "stride",
+                     .registers = 32,
+                     .max_threads = 1024,
+                     .line = 5},
+                    {.name = "_Z4tinyP", .pretty = "tiny", .registers = 16, .line = 20}},
+        .ops = {{.kind = "memset", .n_bytes = 64},
+                {.kind = "launch",
+                 .kernel = "_Z6strideP",
+                 .grid = {4096, 1, 1},
+                 .block = {16, 16, 1},
+                 .line = 30},
+                {.kind = "launch",
+                 .kernel = "_Z4tinyP",
+                 .grid = {8192, 1, 1},
+                 .block = {256, 1, 1},
+                 .line = 31}},
+    };
+    m->module.kernels = (struct hone_array){.v = m->kernels, .n = 2};
+    m->plan.ops = (struct hone_array){.v = m->ops, .n = 3};
+    m->page = (struct hone_gpu_profile_page){.has_counters = 1,
+                                             .n_ranges = 2,
+                                             .n_launches = 2,
+                                             .n_passes = 9,
+                                             .last_tier = HONE_GPU_TIER_SASS};
+    for (int r = 0; r < 2; r++) {
+        m->page.ranges[r].op = r + 1;
+        for (size_t i = 0; i < HONE_GPU_N_METRICS; i++)
+            m->page.ranges[r].values.v[i] = 1;
+    }
+    double *v = m->page.ranges[0].values.v;
+    v[HONE_GPU_TIME] = 900e3;
+    v[HONE_GPU_SM_ACTIVE] = 99;
+    v[HONE_GPU_DRAM_PCT] = 40;
+    v[HONE_GPU_LANES] = 32;
+    v[HONE_GPU_SECTOR_USE_LD] = 100;
+    v[HONE_GPU_SECTOR_USE_ST] = 12.5;
+    v[HONE_GPU_SHARED_WAVEFRONTS] = v[HONE_GPU_LOCAL_LD] = v[HONE_GPU_LOCAL_ST] = 0;
+    m->page.ranges[1].values.v[HONE_GPU_TIME] = 100e3;
+    m->in = (struct hone_gpu_profile_in){
+        .module = &m->module,
+        .plan = &m->plan,
+        .sm_count = 132,
+        .major = 9,
+        .minor = 0,
+        .roof = {.flops_rate = 5e13, .bytes_rate = 4e12, .bytes = 1e9, .call_ns = 1e6},
+        .page = &m->page,
+        .sass_text = sass_text,
+        .sass_len = sizeof sass_text - 1};
+}
+
+static const struct hone_counter *row(const struct hone_profile_report *report, const char *name,
+                                      bool of_kernel)
+{
+    const struct hone_counter *counters = report->counters.v;
+    for (size_t i = 0; i < report->counters.n; i++)
+        if (strcmp(counters[i].name, name) == 0 && (counters[i].kernel != NULL) == of_kernel)
+            return &counters[i];
+    return NULL;
+}
+
+START_TEST(counters_become_a_report)
+{
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_profile_report report;
+    struct made m;
+
+    make(&m);
+    hone_gpu_profile_report(&m.in, pool, &report);
+    ck_assert(report.has_counters);
+    const struct hone_bottleneck *worst = report.bottlenecks.v;
+    ck_assert_str_eq(worst->class_name, "uncoalesced");
+    ck_assert_int_eq(worst->line, 8); /* the store, in the loop */
+    ck_assert_ptr_nonnull(strstr(worst->advice, "G01"));
+    ck_assert_double_eq(row(&report, "gpu__time_duration.sum", false)->value, 1e6);
+    ck_assert_str_eq(row(&report, "gpu__time_duration.sum", false)->group, "T0");
+    ck_assert_double_eq_tol(
+        row(&report, "dram__throughput.avg.pct_of_peak_sustained_elapsed", false)->value,
+        0.9 * 40 + 0.1, 1e-9);
+    ck_assert_double_eq(row(&report, "launch__registers_per_thread", false)->value, 32);
+    ck_assert_double_eq(row(&report, "launch__block_size", false)->value, 256);
+    ck_assert_double_eq(row(&report, "launch__occupancy_percent", false)->value, 100);
+    ck_assert_double_eq(row(&report, "sass__stg_32", false)->value, 1);
+    ck_assert_double_eq(row(&report, "hone__launches", false)->value, 2);
+    ck_assert_double_eq_tol(row(&report, "hone__time_over_roof", false)->value, 4, 1e-9);
+    ck_assert_ptr_nonnull(strstr(row(&report, "gpu__time_duration.sum", true)->kernel, "stride"));
+    ck_assert_uint_ge(report.remarks.n, 2);
+    ck_assert_int_eq(((const struct hone_remark *)report.remarks.v)->line, 8);
+    ck_assert_ptr_null(report.counters_note);
+
+    m.page.ranges[0].op = 99; /* nothing that an arena writes may lead astray */
+    m.page.ranges[1].op = 0;
+    hone_gpu_profile_report(&m.in, pool, &report);
+    ck_assert_uint_ge(report.bottlenecks.n, 1);
+    hone_pool_free(pool);
+}
+END_TEST
+
+START_TEST(without_counters_facts_stay)
+{
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_profile_report report;
+    struct made m;
+
+    make(&m);
+    m.page.has_counters = 0;
+    snprintf(m.page.note, sizeof m.page.note, "counters are for administrators; fix: be one");
+    m.in.sass_text = NULL;
+    m.kernels[1].spill_load_bytes = 8; /* the larger launch */
+    hone_gpu_profile_report(&m.in, pool, &report);
+    ck_assert(!report.has_counters);
+    ck_assert_ptr_nonnull(strstr(report.counters_note, "fix: be one"));
+    ck_assert_ptr_nonnull(strstr(report.counters_note, "not decided"));
+    ck_assert_ptr_nonnull(strstr(report.counters_note, "uncoalesced"));
+    ck_assert_double_eq(row(&report, "launch__registers_per_thread", false)->value, 16);
+    ck_assert_ptr_null(row(&report, "gpu__time_duration.sum", false));
+    ck_assert_str_eq(((const struct hone_bottleneck *)report.bottlenecks.v)->class_name, "spill");
+    ck_assert_int_eq(((const struct hone_bottleneck *)report.bottlenecks.v)->line, 20);
+
+    m.plan.ops.n = 1; /* no launch at all */
+    m.in.page = NULL;
+    m.in.note = "no CUPTI";
+    hone_gpu_profile_report(&m.in, pool, &report);
+    ck_assert_str_eq(((const struct hone_bottleneck *)report.bottlenecks.v)->class_name, "mixed");
+    ck_assert_ptr_nonnull(strstr(report.counters_note, "no CUPTI"));
+    hone_pool_free(pool);
+}
+END_TEST
+
+START_TEST(a_report_with_counters_survives_the_file)
+{
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_report report = {.format = HONE_REPORT_FORMAT,
+                                 .reason = "screened",
+                                 .verdict = "screened",
+                                 .best_point = -1,
+                                 .worst_ratio = (double)NAN,
+                                 .percent_of_bound = (double)NAN};
+    struct hone_report back;
+    struct hone_profile_report profile;
+    struct hone_err err = HONE_ERR_INIT;
+    struct made m;
+
+    make(&m);
+    hone_gpu_profile_report(&m.in, pool, &profile);
+    ((struct hone_counter *)profile.counters.v)[0].parent_value = 7;
+    report.profile = &profile;
+    char *text = hone_report_print(&report);
+    ck_assert_msg(hone_report_parse(text, strlen(text), pool, &back, &err) == 0, "%s: %s", err.path,
+                  err.message);
+    ck_assert_uint_eq(back.profile->counters.n, profile.counters.n);
+    const struct hone_counter *counters = back.profile->counters.v;
+    ck_assert_double_eq(counters[0].parent_value, 7);
+    ck_assert(isnan(counters[1].parent_value));
+    ck_assert_str_eq(counters[0].group, "time");
+    printf("# report with a profile: %zu bytes\n", strlen(text));
+    free(text);
+    hone_pool_free(pool);
+}
+END_TEST
+
+UNIT_MAIN("gpu_profile", occupancy_is_the_calculators, waves_count_blocks, roofline,
+          counters_become_a_report, without_counters_facts_stay,
+          a_report_with_counters_survives_the_file)

@@ -339,7 +339,7 @@ static double shown_value(const struct hone_gpu_facts *f, int which, const char 
         [WAVES - HONE_GPU_N_METRICS] = "launch__waves_per_multiprocessor",
         [OCCUPANCY - HONE_GPU_N_METRICS] = "launch__occupancy_percent",
         [LOCAL_SHARE - HONE_GPU_N_METRICS] = "hone__local_sectors_per_inst",
-        [SPILL_BYTES - HONE_GPU_N_METRICS] = "launch__spill_bytes",
+        [SPILL_BYTES - HONE_GPU_N_METRICS] = "hone__spill_bytes",
         [WORK_RATIO - HONE_GPU_N_METRICS] = "hone__work_ratio",
         [TRAFFIC_RATIO - HONE_GPU_N_METRICS] = "hone__traffic_ratio",
         [CONFLICTS - HONE_GPU_N_METRICS] = "hone__conflict_share",

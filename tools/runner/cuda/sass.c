@@ -299,6 +299,7 @@ static void add_up(struct reader *r, struct hone_pool *pool, struct hone_sass *r
         line->n_by_kind[now->kind]++;
         line->by_kind[now->kind] += weight;
         line->weight += weight;
+        ret->weight += weight;
         line->depth = hone_max_i64(line->depth, now->target);
     }
     qsort(ret->lines, ret->n_lines, sizeof *ret->lines, by_weight);

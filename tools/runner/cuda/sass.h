@@ -52,6 +52,7 @@ struct hone_sass_line {
 };
 struct hone_sass {
     int64_t n_instructions;
+    double weight; /* of all lines */
     int64_t n_by_kind[HONE_SASS_N_KINDS];
     struct hone_sass_line *lines; /* in the pool; heaviest first */
     size_t n_lines;
