@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "tools/runner/roles.h"
 #include "tools/runner/stats.h"
@@ -359,7 +360,7 @@ static int refuse_job(const char *dir, const struct hone_err *why, struct hone_e
     return write_report(dir, &report, err);
 }
 
-static int judge_path(const char *job_path, struct hone_session *session)
+int hone_judge_path(const char *job_path, struct hone_session *session)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOFREE char *whole = realpath(job_path, NULL);
@@ -401,6 +402,42 @@ int hone_role_judge(const char *job_path)
 {
     begin();
     struct hone_session session = {0};
-    int status = judge_path(job_path, &session);
+    int status = hone_judge_path(job_path, &session);
+    hone_target_end_sessions(&session);
     return status;
+}
+
+static void say_done(const char *job_path)
+{
+    HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
+    hone_json_set_str(json, "stage", "done");
+    hone_json_set_str(json, "message", job_path);
+    HONE_AUTOFREE char *text = hone_json_print(json);
+    puts(text);
+    fflush(stdout);
+}
+
+/* Jobs by their paths, one a line, until the end of the file or a signal. What a job leaves behind
+ * for the next is in the session alone. */
+int hone_role_warm(int argc, char **argv)
+{
+    int fd = argc > 0 ? atoi(argv[0]) : STDIN_FILENO;
+    begin();
+    FILE *jobs = fd >= 0 ? fdopen(fd, "re") : NULL;
+    if (jobs == NULL) {
+        fputs("hone-runner: --warm takes the number of an open file, or nothing\n", stderr);
+        return 2;
+    }
+    struct hone_session session = {0};
+    char path[HONE_LIMIT_PATH_BYTES];
+    while (!hone_runner_is_stopping() && fgets(path, sizeof path, jobs) != NULL) {
+        path[strcspn(path, "\n")] = '\0';
+        if (path[0] == '\0')
+            continue;
+        (void)hone_judge_path(path, &session);
+        say_done(path);
+    }
+    fclose(jobs);
+    hone_target_end_sessions(&session);
+    return 0;
 }

@@ -17,6 +17,7 @@
 
 static const char help_text[] =
     "usage: hone-runner CALL/job.json      judge one job; the answer is CALL/report.json\n"
+    "       hone-runner --warm [FD]        job paths, one a line, from FD or stdin\n"
     "       hone-runner --probe            what this machine gives, as JSON\n"
     "       hone-runner --ceilings FILE    measure memory and arithmetic ceilings\n"
     "       hone-runner --version\n"
@@ -92,7 +93,7 @@ static int role(int argc, char **argv)
 
 static const struct entry options[] = {
     {"--role", role},       {"--probe", probe}, {"--ceilings", hone_role_ceilings},
-    {"--version", version}, {"--help", help},
+    {"--version", version}, {"--help", help},   {"--warm", hone_role_warm},
 };
 
 int main(int argc, char **argv)

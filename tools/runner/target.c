@@ -13,6 +13,14 @@ const struct hone_target *hone_target_find(const char *name)
     return NULL;
 }
 
+void hone_target_end_sessions(struct hone_session *session)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(targets); i++) {
+        if (targets[i]->end_session != NULL)
+            targets[i]->end_session(session);
+    }
+}
+
 const char *hone_target_names(void)
 {
     return "cpu";

@@ -23,6 +23,7 @@ struct hone_target {
     struct hone_effort effort;
     int (*set_up)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
     void (*tear_down)(struct hone_judge *judge);
+    void (*end_session)(struct hone_session *session); /* after the last job; NULL: nothing kept */
     /* Builds one arm; point NULL: with the arm's own tunables and flags. */
     int (*build_arm)(struct hone_judge *judge, struct hone_slot *slot,
                      const struct hone_point *point, struct hone_end *ret, struct hone_err *err);
@@ -43,6 +44,9 @@ struct hone_target {
 };
 const struct hone_target *hone_target_find(const char *name); /* NULL: unknown */
 extern const struct hone_target hone_target_cpu, hone_target_cuda;
+
+/* Lets go of what all targets kept from job to job. */
+void hone_target_end_sessions(struct hone_session *session);
 
 /* The words of all targets, for messages: "cpu, cuda". */
 const char *hone_target_names(void);

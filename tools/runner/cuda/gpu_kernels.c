@@ -1,0 +1,24 @@
+/* The text of the judge's kernels, inside this program: the .cu file stays a file of its own, which
+ * any CUDA compiler can read. */
+#include <string.h>
+
+#include "tools/runner/cuda/gpu_judge.h"
+
+/* Paths are from the root of the tree, where all builds run. */
+#define EMBED(symbol_, path_)                                                                      \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".local " #symbol_ "\n" #symbol_ ":\n"                                                 \
+            ".incbin \"" path_ "\"\n"                                                              \
+            ".byte 0\n"                                                                            \
+            ".popsection\n")
+
+EMBED(hone_gpu_abi_text, "tools/runner/cuda/gpu_kernels_abi.h");
+EMBED(hone_gpu_cuda_text, "tools/runner/cuda/gpu_kernels.cu");
+extern const char hone_gpu_abi_text[] __attribute__((visibility("hidden")));
+extern const char hone_gpu_cuda_text[] __attribute__((visibility("hidden")));
+
+char *hone_gpu_kernels_text(void)
+{
+    return hone_sprintf("%s\n#line 1 \"gpu_kernels.cu\"\n%s", hone_gpu_abi_text,
+                        hone_gpu_cuda_text);
+}

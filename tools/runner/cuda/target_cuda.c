@@ -1,0 +1,312 @@
+/* Target cuda: the row of the target table. Sources become a cubin and plans (module.h); arenas
+ * replay the plans on the device; the judge's own context makes content, compares and measures. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/format/options.h"
+#include "tools/runner/cuda/gpu_ahead.h"
+#include "tools/runner/cuda/gpu_judge.h"
+#include "tools/runner/cuda/gpu_profile.h"
+#include "workspace/base/buf.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+
+#define BUILD_MS     60000
+#define SUMMED_BYTES (256ll << 20)
+#define PRINTED_MAX  8192
+
+/* ---- set-up ---- */
+
+static void fill_scalars(struct hone_judge *judge)
+{
+    for (size_t c = 0; c < judge->n_cases; c++) {
+        for (size_t s = 0; s < judge->task->n_scalars; s++)
+            judge->gpu->scalars[c][s] =
+                hone_gen_scalar(judge->gen, judge->task, &judge->cases[c], s);
+    }
+}
+
+static bool needs_device(const struct hone_judge *judge)
+{
+    for (size_t i = 0; i < judge->job->stages.n; i++) {
+        if (strcmp(judge->job->stages.v[i], "build") != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The device is opened here already, so that its arenas come up while the compilers work; that
+ * there is none is said by the first stage that needs it. */
+static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    (void)ret;
+    struct hone_gpu_job *gpu = judge->gpu = hone_pool_alloc(judge->pool, sizeof *gpu);
+    memset(gpu, 0, sizeof *gpu);
+    gpu->no_device = (struct hone_end)HONE_END_INIT;
+    if (judge->session->gpu == NULL)
+        judge->session->gpu = hone_gpu_session_new();
+    gpu->session = judge->session->gpu;
+    gpu->pool = judge->pool;
+    fill_scalars(judge);
+    if (!needs_device(judge))
+        return 0;
+    int64_t start = hone_now_ns();
+    int code = hone_gpu_session_open(judge, &gpu->no_device, err);
+    if (code == 0 && hone_end_is_good(&gpu->no_device))
+        code = hone_gpu_arms_open(judge, err);
+    hone_judge_cost(judge, "device.open", hone_now_ns() - start);
+    return code;
+}
+
+static int start(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    (void)err;
+    *ret = judge->gpu->no_device;
+    return 0;
+}
+
+static void tear_down(struct hone_judge *judge)
+{
+    struct hone_gpu_job *gpu = judge->gpu;
+    if (gpu == NULL)
+        return;
+    hone_gpu_ahead_free(gpu->ahead);
+    hone_pool_free(gpu->ahead_pool);
+    if (gpu->session->is_open)
+        hone_gpu_arms_give(judge);
+    if (gpu->session->is_broken) {
+        hone_gpu_session_free(judge->session->gpu);
+        judge->session->gpu = NULL;
+    }
+    judge->gpu = NULL;
+}
+
+static void end_session(struct hone_session *session)
+{
+    hone_gpu_session_free(session->gpu);
+    session->gpu = NULL;
+}
+
+/* ---- building ---- */
+
+struct built {    /* what a request borrows */
+    char *source; /* owned */
+    char *scratch;
+    const char **flags;
+    double *scalars;
+    struct hone_plan_device device;
+    struct hone_cuda_request req;
+};
+
+static void built_done(struct built *built)
+{
+    free(built->source);
+    free(built->scratch);
+    *built = (struct built){.source = NULL};
+}
+
+static int request(struct hone_judge *judge, struct hone_slot *slot, const struct hone_point *point,
+                   const char *folder, struct built *ret, struct hone_end *ret_end,
+                   struct hone_err *err)
+{
+    const struct hone_strs *given = point != NULL ? &point->flags : &slot->arm->flags;
+    struct hone_gpu_session *session = judge->gpu->session;
+    struct hone_err why = HONE_ERR_INIT;
+    size_t n_scalars = judge->task->n_scalars;
+    int code = hone_judge_read_source(judge, slot, &ret->source, ret_end);
+    if (code < 0 || !hone_end_is_good(ret_end))
+        return code;
+    if (hone_options_check_for("cuda", given, &why) < 0) {
+        hone_end_set(ret_end, HONE_REASON_BAD_FLAG, "%.300s", why.message);
+        return 0;
+    }
+    ret->flags = hone_pool_alloc(judge->pool, (given->n + 1) * sizeof *ret->flags);
+    memset(ret->flags, 0, (given->n + 1) * sizeof *ret->flags);
+    for (size_t i = 0; i < given->n; i++)
+        ret->flags[i] = given->v[i];
+    ret->scalars =
+        hone_pool_alloc(judge->pool, (judge->n_cases * n_scalars + 1) * sizeof *ret->scalars);
+    for (size_t c = 0; c < judge->n_cases; c++) {
+        for (size_t s = 0; s < n_scalars; s++)
+            ret->scalars[c * n_scalars + s] = judge->gpu->scalars[c][s];
+    }
+    ret->scratch = hone_sprintf("%s/open/%s", judge->dir, folder);
+    ret->device = hone_gpu_plan_device(session);
+    ret->req = (struct hone_cuda_request){
+        .task = judge->task,
+        .arm = slot->name,
+        .source = ret->source,
+        .tunables = point != NULL ? &point->tunables : &slot->arm->tunables,
+        .flags = ret->flags,
+        .workloads = judge->cases,
+        .n_workloads = judge->n_cases,
+        .scalars = ret->scalars,
+        .arch = hone_gpu_arch(session, judge->pool),
+        .rung = judge->job->jail,
+        .allow_weak = judge->job->allow_weak_jail,
+        .cache_dir = judge->job->cache_dir,
+        .scratch_dir = ret->scratch,
+        .deadline_ns = hone_min_i64(hone_deadline_in_ms(BUILD_MS), judge->deadline_ns),
+        .compiler = &session->compiler,
+    };
+    return hone_mkdirs(ret->scratch, 0755, err);
+}
+
+static void note_costs(struct hone_judge *judge, const struct hone_cuda_module *module)
+{
+    hone_judge_cost(judge, "build.split", module->split_ns);
+    hone_judge_cost(judge, "build.host", module->host_ns);
+    hone_judge_cost(judge, "build.device", module->device_ns);
+    hone_judge_cost(judge, "build.record", module->record_ns);
+}
+
+static int build_now(struct hone_judge *judge, struct hone_slot *slot,
+                     const struct hone_point *point, struct hone_cuda_module *ret,
+                     struct hone_end *ret_end, struct hone_err *err)
+{
+    HONE_AUTOFREE char *folder = hone_sprintf("build-%s", slot->name);
+    struct built built = {.source = NULL};
+    int code = request(judge, slot, point, folder, &built, ret_end, err);
+    built.req.device = &built.device;
+    if (code == 0 && hone_end_is_good(ret_end))
+        code = hone_cuda_build(&built.req, judge->pool, ret, ret_end, err);
+    built_done(&built);
+    return code;
+}
+
+static int build_arm(struct hone_judge *judge, struct hone_slot *slot,
+                     const struct hone_point *point, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
+    struct hone_gpu_job *gpu = judge->gpu;
+    struct hone_cuda_module module = {.lane = NULL};
+    struct hone_pool *pool = NULL;
+    int code = 0;
+    own->is_loaded = false;
+    own->mapped = 0;
+    if (point == NULL || !hone_gpu_ahead_take(gpu->ahead, point, &pool, &module, ret, &code, err))
+        code = build_now(judge, slot, point, &module, ret, err);
+    if (pool != NULL) { /* the one before is not looked at any more */
+        hone_pool_free(gpu->ahead_pool);
+        gpu->ahead_pool = pool;
+    }
+    if (code < 0)
+        return hone_wrap(err, "building '%s'", slot->name);
+    note_costs(judge, &module);
+    if (module.rung != NULL)
+        judge->report->jail = hone_pool_strdup(judge->pool, module.rung);
+    if (slot == &judge->slots[0]) {
+        judge->report->build = hone_pool_alloc(judge->pool, sizeof module.report);
+        *judge->report->build = module.report;
+    }
+    if (ret->reason == HONE_REASON_BUILT)
+        ret->reason = HONE_REASON_CORRECT;
+    if (hone_end_is_good(ret)) {
+        own->module = module;
+        own->has_module = true;
+    }
+    return 0;
+}
+
+static void build_ahead(struct hone_judge *judge, struct hone_slot *slot,
+                        const struct hone_point *point)
+{
+    struct hone_gpu_job *gpu = judge->gpu;
+    struct hone_end end = HONE_END_INIT;
+    struct built *built = hone_pool_alloc(judge->pool, sizeof *built);
+    *built = (struct built){.source = NULL};
+    if (request(judge, slot, point, "build-ahead", built, &end, NULL) < 0 ||
+        !hone_end_is_good(&end)) {
+        built_done(built);
+        return; /* the build itself will say what is wrong */
+    }
+    if (gpu->ahead == NULL)
+        gpu->ahead = hone_gpu_ahead_new();
+    /* borrowed by the thread: strings that live as long as the job */
+    built->req.source = hone_pool_strdup(judge->pool, built->source);
+    built->req.scratch_dir = hone_pool_strdup(judge->pool, built->scratch);
+    built->req.device = &built->device;
+    free(built->source);
+    free(built->scratch);
+    hone_gpu_ahead_begin(gpu->ahead, point, &built->req);
+}
+
+/* ---- run ---- */
+
+static int summarise(struct hone_judge *judge, struct hone_slot *slot, size_t output,
+                     struct hone_buf *buf, struct hone_err *err)
+{
+    const struct hone_tensor *tensor = &judge->task->outputs[output];
+    int64_t bytes = hone_dtype_bytes(tensor->dtype), n = hone_gpu_output_elements(judge, output);
+    n = hone_min_i64(n, SUMMED_BYTES / bytes);
+    HONE_AUTOFREE char *content = hone_malloc((size_t)(n * bytes) + 1);
+    int code = hone_gpu_fetch(judge->gpu->session, content, hone_gpu_output(judge, slot, 0, output),
+                              n * bytes, err);
+    if (code == 0)
+        hone_judge_summarise(tensor, content, n, buf);
+    return code;
+}
+
+static int run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_slot *slot = &judge->slots[0];
+    size_t c = 1;
+    while (c + 1 < judge->n_cases && !hone_judge_is_wanted(judge, c))
+        c++;
+    const struct hone_workload *workload = &judge->cases[judge->n_cases > 1 ? c : 0];
+    const int32_t set = 0;
+    struct hone_gpu_time time = {0};
+    HONE_CLEANUP(hone_buf_done) struct hone_buf buf = HONE_BUF_INIT;
+    int code = hone_gpu_set_frame(judge, workload, 1, false, err);
+    if (code == 0)
+        code = hone_gpu_ready(judge, slot, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    code = hone_gpu_fill(judge, 0, 1, HONE_DIST_NORMAL, judge->counter++, err);
+    if (code == 0)
+        code = hone_gpu_poison(judge, slot, 0, 1, 1, HONE_POISON_NAN, err);
+    if (code == 0)
+        code = hone_gpu_call(judge, slot, &set, 1, 0, 0, &time, ret, err);
+    if (code == 0 && hone_end_is_good(ret)) {
+        hone_buf_printf(&buf, "workload %s, distribution normal, one call: %.3f us on the device\n",
+                        workload->id, time.event_ns / 1e3);
+        for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++)
+            code = summarise(judge, slot, o, &buf, err);
+    }
+    if (code < 0)
+        return code;
+    size_t len = 0;
+    const char *printed = hone_gpu_arm_printed(hone_gpu_slot(judge, slot)->arm, &len);
+    if (len > 0) {
+        hone_buf_str(&buf, "printed by the kernel:\n");
+        hone_buf_add(&buf, printed, len < PRINTED_MAX ? len : PRINTED_MAX);
+    }
+    judge->report->output =
+        hone_pool_strndup(judge->pool, buf.data != NULL ? buf.data : "", buf.len);
+    return 0;
+}
+
+const struct hone_target hone_target_cuda = {
+    .name = "cuda",
+    .effort = {.small_bytes = 256ll << 20,
+               .screen_budget_ms = 300,
+               .screen_block_ns = 300000,
+               .block_ns = 2 * HONE_NS_PER_MS,
+               .screen_oracle_ns = 10 * HONE_NS_PER_MS,
+               .oracle_ns = 250 * HONE_NS_PER_MS,
+               .screen_pairs = 12,
+               .max_pairs = 200},
+    .set_up = set_up,
+    .tear_down = tear_down,
+    .end_session = end_session,
+    .build_arm = build_arm,
+    .build_oracle = hone_gpu_build_oracle,
+    .build_ahead = build_ahead,
+    .start = start,
+    .drop_arena = hone_gpu_drop,
+    .check = hone_gpu_judge_check,
+    .time = hone_gpu_judge_time,
+    .run = run,
+    .profile = hone_gpu_judge_profile,
+    .ceilings = hone_gpu_ceilings,
+};
