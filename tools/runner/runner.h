@@ -95,6 +95,8 @@ void hone_judge_warn(struct hone_judge *judge, const char *fmt, ...) HONE_PRINTF
 void hone_judge_progress(const struct hone_judge *judge, const char *stage, const char *workload,
                          int64_t done, int64_t total, const char *message);
 
+/* judge.c: one job from its file to its report; exit status of the program. */
+int hone_judge_path(const char *job_path, struct hone_session *session);
 /* Before anything is run on the target; does nothing the second time. */
 int hone_judge_start_target(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
 /* Adds ns to the stage row of this name ("verify.oracle"): where the time of a stage goes. */
@@ -193,6 +195,8 @@ struct hone_timing_plan {
 int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
                   struct hone_workload_report *ret_report, struct hone_end *ret,
                   struct hone_err *err);
+/* The most demanding workload that is asked for. */
+const struct hone_workload *hone_judge_heaviest(struct hone_judge *judge);
 bool hone_judge_is_wanted(const struct hone_judge *judge, size_t c); /* is this case asked for? */
 int hone_judge_ensure_ceilings(struct hone_judge *judge, struct hone_err *err);
 struct hone_buf;
