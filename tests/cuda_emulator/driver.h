@@ -37,6 +37,9 @@ bool emu_is_broken(void);
 /* memory: is every byte of the range mapped device (or pinned host) memory? */
 bool emu_is_memory(uint64_t at, size_t n);
 bool emu_is_pinned(const void *at, size_t n);
+/* Variables of modules are device memory as well. */
+void emu_memory_note(uint64_t base, size_t size);
+void emu_memory_forget(uint64_t base);
 
 /* queue: work of a stream, in order, in a thread of the stream */
 struct emu_work {

@@ -57,6 +57,123 @@ HONE_EMU_REAL(double, double, double, )
 HONE_EMU_REAL(float, double, double, )
 HONE_EMU_REAL(double, float, double, )
 
+/* ---- C's functions for float; templates, so that <cmath> may come later ---- */
+
+template <typename T, typename R> struct hone_emu_for_float {
+};
+template <typename R> struct hone_emu_for_float<float, R> {
+    using type = R;
+};
+#define HONE_EMU_C1(name)                                                                          \
+    template <typename T> inline typename hone_emu_for_float<T, float>::type name(T x)             \
+    {                                                                                              \
+        return __builtin_##name##f(x);                                                             \
+    }
+#define HONE_EMU_C2(name)                                                                          \
+    template <typename T> inline typename hone_emu_for_float<T, float>::type name(T x, T y)        \
+    {                                                                                              \
+        return __builtin_##name##f(x, y);                                                          \
+    }
+HONE_EMU_C1(sqrt)
+HONE_EMU_C1(cbrt)
+HONE_EMU_C1(exp)
+HONE_EMU_C1(exp2)
+HONE_EMU_C1(exp10)
+HONE_EMU_C1(expm1)
+HONE_EMU_C1(log)
+HONE_EMU_C1(log2)
+HONE_EMU_C1(log10)
+HONE_EMU_C1(log1p)
+HONE_EMU_C1(sin)
+HONE_EMU_C1(cos)
+HONE_EMU_C1(tan)
+HONE_EMU_C1(asin)
+HONE_EMU_C1(acos)
+HONE_EMU_C1(atan)
+HONE_EMU_C1(sinh)
+HONE_EMU_C1(cosh)
+HONE_EMU_C1(tanh)
+HONE_EMU_C1(asinh)
+HONE_EMU_C1(acosh)
+HONE_EMU_C1(atanh)
+HONE_EMU_C1(fabs)
+HONE_EMU_C1(floor)
+HONE_EMU_C1(ceil)
+HONE_EMU_C1(trunc)
+HONE_EMU_C1(round)
+HONE_EMU_C1(rint)
+HONE_EMU_C1(nearbyint)
+HONE_EMU_C1(erf)
+HONE_EMU_C1(erfc)
+HONE_EMU_C1(lgamma)
+HONE_EMU_C1(tgamma)
+HONE_EMU_C2(pow)
+HONE_EMU_C2(fmod)
+HONE_EMU_C2(atan2)
+HONE_EMU_C2(fmin)
+HONE_EMU_C2(fmax)
+HONE_EMU_C2(fdim)
+HONE_EMU_C2(hypot)
+HONE_EMU_C2(copysign)
+HONE_EMU_C2(remainder)
+HONE_EMU_C2(nextafter)
+template <typename T> inline typename hone_emu_for_float<T, float>::type fma(T x, T y, T z)
+{
+    return __builtin_fmaf(x, y, z);
+}
+template <typename T> inline typename hone_emu_for_float<T, float>::type ldexp(T x, int e)
+{
+    return __builtin_ldexpf(x, e);
+}
+#undef isnan
+#undef isinf
+#undef isfinite
+#undef signbit
+template <typename T> inline bool isnan(T x)
+{
+    return __builtin_isnan(x);
+}
+template <typename T> inline bool isinf(T x)
+{
+    return __builtin_isinf(x);
+}
+template <typename T> inline bool isfinite(T x)
+{
+    return __builtin_isfinite(x);
+}
+template <typename T> inline bool signbit(T x)
+{
+    return __builtin_signbit(x);
+}
+/* abs is C's for int; others must not become one */
+template <typename T> struct hone_emu_abs {
+};
+template <> struct hone_emu_abs<float> {
+    using type = float;
+};
+template <> struct hone_emu_abs<double> {
+    using type = double;
+};
+template <> struct hone_emu_abs<long> {
+    using type = long;
+};
+template <> struct hone_emu_abs<long long> {
+    using type = long long;
+};
+template <typename T> inline typename hone_emu_abs<T>::type abs(T x)
+{
+    return x < 0 ? -x : x == 0 ? 0 : x;
+}
+#define CUDART_INF_F        __builtin_inff()
+#define CUDART_NAN_F        __builtin_nanf("")
+#define CUDART_INF          __builtin_inf()
+#define CUDART_NAN          __builtin_nan("")
+#define CUDART_PI_F         3.141592654f
+#define CUDART_PI           3.1415926535897931e+0
+#define CUDART_L2E_F        1.442695041f
+#define CUDART_LN2_F        0.693147181f
+#define CUDART_MAX_NORMAL_F 3.402823466e38f
+
 /* ---- functions that C has not ---- */
 
 #define HONE_EMU_F1(name, expression)                                                              \

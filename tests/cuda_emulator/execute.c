@@ -496,6 +496,8 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     int code = sig == SIGSEGV || sig == SIGBUS ? ILLEGAL_ADDRESS : LAUNCH_FAILED;
     if (sig == SIGSEGV && info->si_code == SI_KERNEL && info->si_addr == NULL)
         code = MISALIGNED; /* an aligned vector access elsewhere */
+    if (sig == SIGILL)
+        code = MISALIGNED; /* device text is compiled to trap then */
     siglongjmp(e->escape, code);
 }
 

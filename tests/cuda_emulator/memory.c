@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum kind { RESERVED, MAPPED, ALLOCATED, PINNED };
+enum kind { RESERVED, MAPPED, ALLOCATED, PINNED, MODULE };
 enum { N_RANGES = 16384, SMALLEST_GRANULE = 64 << 10, ALIGN = 256 };
 
 struct range {
@@ -90,6 +90,17 @@ bool emu_is_memory(uint64_t at, size_t n)
 bool emu_is_pinned(const void *at, size_t n)
 {
     return is_covered((uintptr_t)at, n, true);
+}
+
+void emu_memory_note(uint64_t base, size_t size)
+{
+    if (!add((struct range){.base = base, .size = size, .kind = MODULE}))
+        abort();
+}
+void emu_memory_forget(uint64_t base)
+{
+    struct range range;
+    (void)take(base, MODULE, &range);
 }
 
 static bool charge(size_t n)

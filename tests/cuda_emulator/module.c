@@ -109,16 +109,31 @@ static bool read_kernels(struct hone_cu_module_s *module, const char *text, size
     return true;
 }
 
+static void note_segments(struct hone_cu_module_s *module, bool is_there)
+{
+    const struct link_map *map = NULL;
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)module->copy;
+    const Elf64_Phdr *segments = (const Elf64_Phdr *)(const void *)(module->copy + head->e_phoff);
+    if (dlinfo(module->object, RTLD_DI_LINKMAP, &map) != 0)
+        return;
+    for (unsigned i = 0; i < head->e_phnum; i++)
+        if (segments[i].p_type == PT_LOAD && is_there)
+            emu_memory_note(map->l_addr + segments[i].p_vaddr, segments[i].p_memsz);
+        else if (segments[i].p_type == PT_LOAD)
+            emu_memory_forget(map->l_addr + segments[i].p_vaddr);
+}
+
 static void module_free(struct hone_cu_module_s *module)
 {
     for (size_t i = 0; i < module->n_functions; i++)
         free(module->functions[i].name);
     free(module->functions);
-    free(module->copy);
     if (module->object != NULL) {
+        note_segments(module, false);
         dlclose(module->object);
         close(module->fd);
     }
+    free(module->copy);
     free(module);
 }
 
@@ -149,6 +164,7 @@ hone_cu_result cuModuleLoadData(hone_cu_module *ret, const void *image)
         module_free(module);
         return HONE_CU_INVALID_IMAGE;
     }
+    note_segments(module, true);
     *ret = module;
     return 0;
 }

@@ -379,6 +379,8 @@ static bool compile(struct hone_nvrtc_program_s *p, const char *folder, const ch
                                 "-fno-math-errno",
                                 "-ffp-contract=off",
                                 "-fno-exceptions",
+                                "-fsanitize=alignment",
+                                "-fsanitize-undefined-trap-on-error",
                                 "-Wno-attributes",
                                 "-Wl,-Bsymbolic",
                                 "-Wl,--hash-style=gnu",

@@ -130,6 +130,22 @@ void emu_scan_row(struct emu_scan *scan, const char *expression)
     emu_printf(&scan->out, "&%s>(%u);\n", expression, scan->n_rows - 1);
 }
 
+/* (int a, int b = 3) becomes (int a, int b): a type has no defaults. */
+static void drop_defaults(char *params)
+{
+    int depth = 0;
+    bool is_default = false;
+    for (char *at = params; *at != '\0'; at++) {
+        depth += strchr("([{<", *at) != NULL ? 1 : strchr(")]}>", *at) != NULL ? -1 : 0;
+        if ((*at == ',' && depth == 1) || (*at == ')' && depth == 0))
+            is_default = false;
+        else if (*at == '=' && depth == 1)
+            is_default = true;
+        if (is_default)
+            *at = ' ';
+    }
+}
+
 static void kernel_row(struct scanner *s)
 {
     struct emu_text *out = &s->ret->out;
@@ -147,6 +163,7 @@ static void kernel_row(struct scanner *s)
                 *at = ' ';
             }
         }
+    drop_defaults(params);
     row_name(s->ret);
     emu_printf(out, "static_cast<void (*)%s>(&%s)>(%u);", params, name, s->ret->n_rows - 1);
     free(params);
@@ -323,6 +340,12 @@ static void word(struct scanner *s)
     }
     if (IS("asm") || IS("__asm__") || IS("__asm")) {
         assembler(s, begin, len);
+        return;
+    }
+    if (IS("alignas") && s->is_shared && *s->at == '(' && matching(s->at) != NULL) {
+        const char *close = matching(s->at); /* after a declaration's first word, only so */
+        emu_printf(out, "__attribute__((aligned%.*s))", (int)(close - s->at), s->at);
+        s->at = close;
         return;
     }
     bool is_in_attribute = out->len > 0 && out->at[out->len - 1] == '(';
