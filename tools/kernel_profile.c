@@ -1,10 +1,14 @@
 #include "tools/kernel.h"
 
+#include <string.h>
+
 #include "tools/plain.h"
 
 static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
     HONE_KERNEL_IN_WORKLOADS,
+    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES,
+             .help = "The version that it was made from: each figure then shows the parent's too."),
 };
 
 static const struct hone_field out_fields[] = {
@@ -16,22 +20,62 @@ static const struct hone_field out_fields[] = {
 static void say_what_limits(struct hone_tool_ctx *ctx, struct hone_kernel_out *out)
 {
     const struct hone_bottleneck *worst = out->bottlenecks.v;
+    const char *line = "";
 
     if (out->bottlenecks.n == 0)
         return;
+    if (worst->line > 0)
+        line = hone_pool_printf(ctx->pool, " (line %lld)", (long long)worst->line);
     out->head.summary =
-        hone_pool_printf(ctx->pool, "%s: %s", worst->class_name,
-                         worst->rule != NULL ? hone_plain_line(ctx->pool, worst->rule, 160) : "");
+        hone_pool_printf(ctx->pool, "%s%s: %s", worst->class_name, line,
+                         worst->rule != NULL ? hone_plain_line(ctx->pool, worst->rule, 240) : "");
     out->head.next =
         hone_pool_printf(ctx->pool, "Try: %s; then kernel_evaluate with this version as parent.",
-                         worst->advice != NULL ? hone_plain_line(ctx->pool, worst->advice, 120)
+                         worst->advice != NULL ? hone_plain_line(ctx->pool, worst->advice, 160)
                                                : "what the remarks point at");
+}
+
+/* The latest profile among a version's reports; NULL: it was never profiled. */
+static const struct hone_profile_report *profile_of(struct hone_tool_ctx *ctx, const char *rev)
+{
+    struct hone_history *history = hone_workspace_history(ctx->app->ws);
+    struct hone_version version, *evidence = NULL;
+    char commit[HONE_COMMIT_BYTES];
+    size_t n = 0;
+    const struct hone_profile_report *found = NULL;
+
+    if (hone_history_resolve(history, rev, commit, NULL) < 0 ||
+        hone_history_read(history, commit, ctx->pool, &version, NULL) < 0)
+        return NULL;
+    (void)hone_history_evidence_of(history, commit, ctx->pool, &evidence, &n, NULL);
+    for (size_t i = 0; i <= n; i++) {
+        const char *text = i == 0 ? version.report_json : evidence[i - 1].report_json;
+        struct hone_report report;
+        if (text != NULL && hone_report_parse(text, strlen(text), ctx->pool, &report, NULL) == 0 &&
+            report.profile != NULL)
+            found = report.profile;
+    }
+    return found;
+}
+
+static void add_parent(const struct hone_profile_report *parent, struct hone_kernel_out *out)
+{
+    struct hone_counter *counters = out->counters.v;
+    const struct hone_counter *before = parent->counters.v;
+
+    for (size_t i = 0; i < out->counters.n; i++)
+        for (size_t k = 0; k < parent->counters.n; k++)
+            if (counters[i].kernel == NULL && before[k].kernel == NULL &&
+                strcmp(counters[i].name, before[k].name) == 0)
+                counters[i].parent_value = before[k].value;
 }
 
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
 {
     HONE_CLEANUP(hone_kernel_call_done) struct hone_kernel_call call = {.task = NULL};
     const struct hone_kernel_in *in = arguments;
+    struct hone_kernel_out *out = result;
+    struct hone_evaluation evaluation;
     int rc = hone_kernel_call_init(ctx, in, &call, err);
 
     if (rc == 0)
@@ -40,10 +84,19 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         return rc;
     call.request.stages = "build,smoke,profile";
     call.request.time_parent = false;
-    rc = hone_kernel_answer(ctx, &call, &hone_tool_kernel_profile, in->detail, result, err);
-    if (rc == 0)
-        say_what_limits(ctx, result);
-    return rc;
+    rc = hone_evaluate(ctx, &call.request, &evaluation, err);
+    if (rc < 0)
+        return rc;
+    hone_kernel_fill(ctx, &evaluation, out);
+    out->task = hone_pool_strdup(ctx->pool, call.task->name);
+    const struct hone_profile_report *parent =
+        call.request.parent != NULL ? profile_of(ctx, call.request.parent) : NULL;
+    if (parent != NULL)
+        add_parent(parent, out);
+    say_what_limits(ctx, out);
+    hone_kernel_fit(ctx, hone_tool_kernel_profile.out, hone_tool_kernel_profile.n_out, in->detail,
+                    out);
+    return 0;
 }
 
 const struct hone_tool hone_tool_kernel_profile = {
@@ -53,7 +106,8 @@ const struct hone_tool hone_tool_kernel_profile = {
     .description = "Compiles and runs one source in an arena of its own and returns bottleneck "
                    "classes with the rule that fired, "
                    "a few counters, the share of what the machine allows, and what the compiler "
-                   "did to each loop. Side effects: "
+                   "did to each loop; on a GPU hardware counters by tier, launch facts, and the "
+                   "heaviest lines of the device's instructions. Side effects: "
                    "an evidence commit. Cost: the timing lease for a moment. Typical time: 1 to 5 "
                    "s. Wrong use: comparing its times "
                    "with those of kernel_evaluate; profiling disturbs.",

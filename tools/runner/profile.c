@@ -272,7 +272,8 @@ static void add(struct hone_counter *counters, size_t *n, const char *name, doub
                 const char *unit)
 {
     if (isfinite(value) && *n < MAX_COUNTERS)
-        counters[(*n)++] = (struct hone_counter){.name = name, .value = value, .unit = unit};
+        counters[(*n)++] = (struct hone_counter){
+            .name = name, .value = value, .unit = unit, .parent_value = (double)NAN};
 }
 
 static void report_counters(struct hone_judge *judge, struct facts *f,
@@ -300,8 +301,7 @@ static void report_counters(struct hone_judge *judge, struct facts *f,
     ret->counters = (struct hone_array){.v = counters, .n = n};
 }
 
-/* The most demanding workload that is asked for. */
-static const struct hone_workload *choose_workload(struct hone_judge *judge)
+const struct hone_workload *hone_judge_heaviest(struct hone_judge *judge)
 {
     const struct hone_workload *best = &judge->cases[0];
     double most = -1;
@@ -322,7 +322,7 @@ static const struct hone_workload *choose_workload(struct hone_judge *judge)
 int hone_cpu_profile(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
-    const struct hone_workload *workload = choose_workload(judge);
+    const struct hone_workload *workload = hone_judge_heaviest(judge);
     struct hone_profile_report *report = hone_pool_alloc(judge->pool, sizeof *report);
     struct facts f = {.ipc = (double)NAN, .miss_rate = (double)NAN};
     struct hone_perf perf;
