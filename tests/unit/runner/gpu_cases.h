@@ -537,7 +537,17 @@ END_TEST
 
 /* ---- an arena that lies ---- */
 
-enum lie { LIE_NONE, LIE_SIZE, LIE_SERIAL, LIE_TWICE, LIE_FIGURES, LIE_GREETING, LIE_DIES, LIES };
+enum lie {
+    LIE_NONE,
+    LIE_SIZE,
+    LIE_SERIAL,
+    LIE_TWICE,
+    LIE_FIGURES,
+    LIE_GREETING,
+    LIE_DIES,
+    LIE_LATE,
+    LIES
+};
 
 /* Plays the arena: greets, answers one request falsely. */
 static int liar(enum lie lie)
@@ -552,6 +562,7 @@ static int liar(enum lie lie)
             answer.serial++;
         if (lie == LIE_FIGURES)
             answer.event_ns = -5;
+        answer.is_late = lie == LIE_LATE && request.op == HONE_GPU_OP_GO;
         if (lie == LIE_DIES)
             _exit(3);
         size_t n = lie == LIE_SIZE ? sizeof answer / 2 : sizeof answer;
@@ -581,9 +592,12 @@ START_TEST(lies_are_seen)
             MUST(hone_gpu_arm_load(arm, &module, SECONDS(30), err));
             (void)poll(NULL, 0, lie == LIE_TWICE ? 50 : 0);
         }
-        enum hone_reason want = lie == LIE_NONE   ? HONE_REASON_CORRECT
-                                : lie == LIE_DIES ? HONE_REASON_INFRA
-                                                  : HONE_REASON_TAMPERING;
+        struct hone_gpu_time time;
+        if (lie == LIE_LATE) /* a gate that always gives up */
+            MUST(hone_gpu_arm_nop(arm, &time, err));
+        enum hone_reason want = lie == LIE_NONE                      ? HONE_REASON_CORRECT
+                                : lie == LIE_DIES || lie == LIE_LATE ? HONE_REASON_INFRA
+                                                                     : HONE_REASON_TAMPERING;
         ck_assert_msg(hone_gpu_arm_end(arm)->reason == want, "lie %d: %s", lie,
                       hone_gpu_arm_end(arm)->detail);
         ck_assert_int_eq(hone_gpu_arm_is_alive(arm), lie == LIE_NONE);
