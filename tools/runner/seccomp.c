@@ -382,10 +382,12 @@ static void add_handlers(struct builder *b, enum hone_seccomp_kind kind)
     add(b, SCMP_ACT_ALLOW, "rt_sigaction", 1, &(struct scmp_arg_cmp){1, SCMP_CMP_EQ, 0, 0});
 }
 
-/* What a driver may need of the things that no arena may: talking to its own daemon. */
+/* What a driver may need of the things that no arena may: talking to its own daemon. libcuda 580
+ * does not start when it cannot bind and listen on a local socket of its own. */
 static bool is_for_drivers(const char *name)
 {
-    static const char *const names[] = {"connect",  "sendmsg",  "sendto", "recvmsg",
+    static const char *const names[] = {"accept",   "accept4",  "bind",   "connect",
+                                        "listen",   "sendmsg",  "sendto", "recvmsg",
                                         "recvfrom", "sendmmsg", "socket", "socketpair"};
     for (size_t i = 0; i < HONE_COUNTOF(names); i++)
         if (strcmp(name, names[i]) == 0)
