@@ -410,6 +410,21 @@ template <typename T> inline T atomicCAS_system(T *at, hone_emu_arg<T> e, hone_e
     return atomicCAS(at, e, v);
 }
 
+/* ---- dynamic shared memory, as an array of whatever is asked for ---- */
+
+struct hone_emu_array {
+    template <typename T> using any = T[];
+    template <typename T, size_t N> using sized = T[N];
+    template <typename T> operator any<T> &() const
+    {
+        return *(any<T> *)hone_emu_dynamic;
+    }
+    template <typename T, size_t N> operator sized<T, N> &() const
+    {
+        return *(sized<T, N> *)hone_emu_dynamic;
+    }
+};
+
 /* ---- the end of a kernel, clocks, memory hints ---- */
 
 #define __trap()  hone_emu_fail(710, "__trap")

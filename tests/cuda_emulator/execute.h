@@ -58,7 +58,6 @@ unsigned hone_emu_active(void);
 unsigned hone_emu_live_threads(void);
 void hone_emu_fail(int code, const char *what) __attribute__((noreturn));
 unsigned long long hone_emu_clock(void);
-#pragma GCC visibility pop
 
 /* What the driver calls. */
 struct hone_emu_launch {
@@ -72,6 +71,7 @@ struct hone_emu_launch {
 };
 /* The driver's code: 0 is good. Blocks. */
 int hone_emu_execute(const struct hone_emu_launch *launch);
+#pragma GCC visibility pop
 /* Runs fn(arg); a fault in it gives 700. */
 int hone_emu_guarded(void (*fn)(void *arg), void *arg);
 

@@ -39,7 +39,8 @@ enum { /* nvrtcResult */
 enum { MAX_ARGS = 256, MAX_EXPRESSIONS = 512, MAX_HEADERS = 64 };
 
 extern const char emulate_h[], emulate_h_end[], emulate_math_h[], emulate_math_h_end[],
-    emulate_more_h[], emulate_more_h_end[], emulate_s[], emulate_s_end[];
+    emulate_more_h[], emulate_more_h_end[], emulate_s[], emulate_s_end[], headers_txt[],
+    headers_txt_end[];
 extern char **environ;
 
 struct hone_nvrtc_program_s {
@@ -107,28 +108,6 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-/* Headers that the prelude stands for. */
-static const char *const empty_headers[] = {
-    "assert.h",
-    "cassert",
-    "cooperative_groups.h",
-    "cuda.h",
-    "cuda_bf16.h",
-    "cuda_fp16.h",
-    "cuda_pipeline.h",
-    "cuda_runtime.h",
-    "cuda_runtime_api.h",
-    "device_functions.h",
-    "math_constants.h",
-    "device_launch_parameters.h",
-    "mma.h",
-    "vector_types.h",
-    "cooperative_groups/reduce.h",
-    "math_functions.h",
-    "sm_61_intrinsics.h",
-    "cooperative_groups/memcpy_async.h",
-};
-
 static bool make_folder(const struct hone_nvrtc_program_s *p, char folder[512])
 {
     const char *tmp = getenv("TMPDIR");
@@ -149,8 +128,14 @@ static bool make_folder(const struct hone_nvrtc_program_s *p, char folder[512])
         write_file(include, "emulate_more.h", emulate_more_h,
                    (size_t)(emulate_more_h_end - emulate_more_h)) &&
         write_file(folder, "shared.s", emulate_s, (size_t)(emulate_s_end - emulate_s));
-    for (size_t i = 0; i < sizeof(empty_headers) / sizeof(empty_headers[0]); i++)
-        is_good &= write_file(include, empty_headers[i], "", 0);
+    /* Headers that the prelude stands for: empty, one name a line. */
+    for (const char *at = headers_txt; at < headers_txt_end;) {
+        char name[128];
+        const char *end = strchr(at, '\n');
+        snprintf(name, sizeof(name), "%.*s", (int)(end - at), at);
+        is_good &= write_file(include, name, "", 0);
+        at = end + 1;
+    }
     for (int i = 0; i < p->n_headers; i++)
         if (p->include_names[i][0] != '/' && strstr(p->include_names[i], "..") == NULL)
             is_good &=

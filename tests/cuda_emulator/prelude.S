@@ -11,4 +11,5 @@
 	embed emulate_math_h, "tests/cuda_emulator/emulate_math.h"
 	embed emulate_more_h, "tests/cuda_emulator/emulate_more.h"
 	embed emulate_s, "tests/cuda_emulator/shared.s"
+	embed headers_txt, "tests/cuda_emulator/headers.txt"
 	.section .note.GNU-stack, "", @progbits

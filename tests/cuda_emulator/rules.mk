@@ -5,14 +5,14 @@ EMULATOR_DRIVER := $(patsubst %,$(EMULATOR)/obj/%.o,driver execute memory module
 EMULATOR_NVRTC := $(patsubst %,$(EMULATOR)/obj/%.o,nvrtc scan cubin prelude)
 
 .PHONY: emulator
-emulator: $(EMULATOR)/libcuda.so.1 $(EMULATOR)/libnvrtc.so.13 ## the emulated CUDA driver and NVRTC
+emulator: $(EMULATOR)/libcuda.so.1 $(EMULATOR)/libnvrtc.so.13 $(EMULATOR)/scan_cu ## the emulated CUDA driver and NVRTC
 tests $(UNIT): | emulator
 
 $(EMULATOR)/obj/%.o: tests/cuda_emulator/%.c
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  CC $<")
 	$(Q)$(CC) $(EMULATOR_CFLAGS) -MMD -MP -c $< -o $@
-$(EMULATOR)/obj/prelude.o: $(wildcard tests/cuda_emulator/emulate*.h tests/cuda_emulator/*.[sS])
+$(EMULATOR)/obj/prelude.o: $(wildcard $(addprefix tests/cuda_emulator/,emulate*.h *.[sS] headers.txt))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -I. -c tests/cuda_emulator/prelude.S -o $@
 $(EMULATOR)/libcuda.so.1: $(EMULATOR_DRIVER)
@@ -21,3 +21,6 @@ $(EMULATOR)/libcuda.so.1: $(EMULATOR_DRIVER)
 $(EMULATOR)/libnvrtc.so.13: $(EMULATOR_NVRTC)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) -shared -pthread -Wl,-soname,libnvrtc.so.13 -Wl,-z,defs -o $@ $^
+$(EMULATOR)/scan_cu: $(patsubst %,$(EMULATOR)/obj/%.o,scan_main scan)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) -o $@ $^

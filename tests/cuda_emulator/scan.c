@@ -44,6 +44,9 @@ struct scanner {
     size_t params, params_len; /* of a kernel; 0: not seen */
     size_t kernel, kernel_len; /* its name, in out */
     int depth, kernel_depth;   /* of braces; kernel_depth: of an open kernel body, or -1 */
+    int function_depth;        /* the same for any function */
+    bool has_parens, is_type;
+    size_t extern_at; /* in out */
 };
 
 static bool is_word(char c)
@@ -54,6 +57,7 @@ static bool is_word(char c)
 static void statement_ends(struct scanner *s)
 {
     s->is_template = s->has_extern = s->is_shared = s->is_kernel = false;
+    s->has_parens = s->is_type = false;
     s->parens = 0;
     s->name_len = 0;
 }
@@ -335,7 +339,10 @@ static void word(struct scanner *s)
     }
     if (IS("__shared__")) {
         s->is_shared = true;
-        emu_append(out, "thread_local", 12);
+        if (s->has_extern && s->function_depth >= 0)
+            memset(out->at + s->extern_at, ' ', 6); /* becomes a reference: see punctuation */
+        else
+            emu_append(out, "thread_local", 12);
         return;
     }
     if (IS("asm") || IS("__asm__") || IS("__asm")) {
@@ -357,7 +364,16 @@ static void word(struct scanner *s)
         const char *at = s->at + strspn(s->at, " \t\n");
         s->is_template |= !(at[0] == '<' && at[1 + strspn(at + 1, " \t")] == '>');
     }
-    s->has_extern |= IS("extern");
+    size_t before = out->len;
+    while (before > 0 && isspace((unsigned char)out->at[before - 1]))
+        before--;
+    bool is_parameter = before > 0 && strchr("<,(", out->at[before - 1]) != NULL;
+    if (!is_parameter)
+        s->is_type |= IS("namespace") || IS("struct") || IS("class") || IS("union") || IS("enum");
+    if (IS("extern")) {
+        s->has_extern = true;
+        s->extern_at = out->len;
+    }
     s->name = out->len;
     s->name_len = len;
     emu_append(out, begin, len);
@@ -379,6 +395,7 @@ static void open_paren(struct scanner *s)
         s->params = out->len;
     }
     s->parens++;
+    s->has_parens = true;
     emu_append(out, s->at++, 1);
 }
 static void close_paren(struct scanner *s)
@@ -403,15 +420,29 @@ static void punctuation(struct scanner *s)
     }
     if (c == '<' && s->has_launches && strncmp(s->at, "<<<", 3) == 0 && launch(s))
         return;
-    if (c == ';' && s->parens == 0 && s->is_shared && s->has_extern)
-        emu_printf(out, " __asm__(\"hone_emu_dynamic\")");
+    bool is_dynamic = s->is_shared && s->has_extern && s->parens == 0;
+    bool is_inside = s->function_depth >= 0; /* where templates would lose a symbol's name */
+    if (c == '[' && is_dynamic && is_inside && s->name_len > 0 &&
+        s->name + s->name_len == out->len) {
+        char *name = strndup(out->at + s->name, s->name_len);
+        out->len = s->name;
+        emu_printf(out, "(&%s)", name);
+        free(name);
+        s->name_len = 0;
+    }
+    if (c == ';' && is_dynamic)
+        emu_printf(out, is_inside ? " = hone_emu_array{}" : " __asm__(\"hone_emu_dynamic\")");
     emu_append(out, s->at++, 1);
     if (c == '{') {
+        if (s->function_depth < 0 && s->has_parens && !s->is_type)
+            s->function_depth = s->depth;
         if (s->is_kernel && s->params_len > 0 && s->kernel_depth < 0)
             s->kernel_depth = s->depth;
         s->depth++;
     } else if (c == '}') {
         s->depth--;
+        if (s->depth == s->function_depth)
+            s->function_depth = -1;
         if (s->depth == s->kernel_depth) {
             kernel_row(s);
             s->kernel_depth = -1;
@@ -426,7 +457,11 @@ static void punctuation(struct scanner *s)
 
 void emu_scan(const char *text, bool has_launches, struct emu_scan *ret)
 {
-    struct scanner s = {.at = text, .ret = ret, .has_launches = has_launches, .kernel_depth = -1};
+    struct scanner s = {.at = text,
+                        .ret = ret,
+                        .has_launches = has_launches,
+                        .kernel_depth = -1,
+                        .function_depth = -1};
     bool is_line_start = true;
     while (*s.at != '\0') {
         char c = *s.at;

@@ -2,7 +2,7 @@
  *
  *   __global__ void f(int n) {...}     the same without the word, then a row of the kernel table
  *   __shared__ float s[8];             thread_local float s[8];
- *   extern __shared__ float s[];       extern thread_local float s[] __asm__("hone_emu_dynamic");
+ *   extern __shared__ float s[];       float (&s)[] = hone_emu_array{}; (in a function)
  *   asm("mov.u64 %0, %globaltimer;")   a call, for the few that the emulator knows; else an error
  *   k<T><<<grid, block>>>(x)           hone_emu_go(k<T>, hone_emu_shape(grid, block))(x), when
  * asked

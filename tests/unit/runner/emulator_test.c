@@ -2,6 +2,7 @@
  * on it. Each test is a process of its own: a fault breaks the context for good. */
 #include "tests/unit/unit.h"
 
+#include <dlfcn.h>
 #include <libgen.h>
 #include <math.h>
 #include <string.h>
@@ -635,8 +636,65 @@ START_TEST(tensor_maps_are_checked)
 }
 END_TEST
 
+/* ---- run_cu.sh ---- */
+
+static const char launcher_text[] =
+    "#include <cuda_runtime.h>\n"
+    "template <int T> __global__ void sums(const float *x, float *partial, int n)\n"
+    "{\n"
+    "    extern __shared__ float s[];\n"
+    "    int i = blockIdx.x * T + threadIdx.x;\n"
+    "    s[threadIdx.x] = i < n ? x[i] : 0;\n"
+    "    __syncthreads();\n"
+    "    for (int d = T / 2; d > 0; d /= 2) {\n"
+    "        if (threadIdx.x < d) s[threadIdx.x] += s[threadIdx.x + d];\n"
+    "        __syncthreads();\n"
+    "    }\n"
+    "    if (threadIdx.x == 0) atomicAdd(partial, s[0]);\n"
+    "}\n"
+    "extern \"C\" int sum(const float *x, float *y, long n, cudaStream_t stream)\n"
+    "{\n"
+    "    cudaMemsetAsync(y, 0, 4, stream);\n"
+    "    sums<TILE><<<(n + TILE - 1) / TILE, TILE, TILE * sizeof(float), stream>>>(x, y, n);\n"
+    "    return cudaGetLastError();\n"
+    "}\n";
+
+START_TEST(a_file_runs_with_its_launcher)
+{
+    char exe[4096], dir[] = "/tmp/hone-run-cu-XXXXXX", command[9000], path[64];
+    ssize_t len = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    ck_assert_int_gt(len, 0);
+    exe[len] = '\0';
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    (void)snprintf(path, sizeof path, "%s/k.cu", dir);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(fputs(launcher_text, file), 0);
+    ck_assert_int_eq(fclose(file), 0);
+    (void)snprintf(command, sizeof command,
+                   "CXXFLAGS=-DTILE=64 tests/cuda_emulator/run_cu.sh -b %s/../../.. -o %s/k.so %s",
+                   dirname(exe), dir, path);
+    ck_assert_int_eq(system(command), 0);
+    (void)snprintf(path, sizeof path, "%s/k.so", dir);
+    void *object = dlopen(path, RTLD_NOW);
+    ck_assert_msg(object != NULL, "%s", dlerror());
+    int (*sum)(const float *, float *, long, void *);
+    void *found = dlsym(object, "sum");
+    memcpy(&sum, &found, sizeof sum);
+    float x[1000], y = 1;
+    for (int i = 0; i < 1000; i++)
+        x[i] = 1;
+    ck_assert_int_eq(sum(x, &y, 1000, NULL), 0);
+    ck_assert_float_eq(y, 1000);
+    ck_assert_int_eq(sum(NULL, &y, 1, NULL), HONE_CU_ILLEGAL_ADDRESS);
+    (void)snprintf(command, sizeof command, "rm -r %s", dir);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 UNIT_MAIN("emulator", device_facts, compiler_speaks_like_nvrtc, copies_and_fills,
           read_only_and_guards_fault, memory_of_two_processes, a_million_threads,
           barriers_shuffles_atomics, shared_memory_is_poisoned, launches_are_checked,
           a_grid_that_waits, faults_break_the_context, streams_do_not_block_the_host,
-          graphs_run_in_order, variables_of_a_module, tensor_maps_are_checked)
+          graphs_run_in_order, variables_of_a_module, tensor_maps_are_checked,
+          a_file_runs_with_its_launcher)
