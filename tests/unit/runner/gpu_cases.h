@@ -186,6 +186,57 @@ START_TEST(variables_are_put_back_before_each_call)
 }
 END_TEST
 
+/* Two roots and a join: never straight into a stream. A block of one call puts the variable back
+ * inside of its graph, a single call in front of it. */
+START_TEST(branches_join)
+{
+    static const char *const with[] = {"state", NULL};
+    struct gpu_case c;
+    case_open(&c, gpu_kernels, with, 2);
+    int64_t a = plan_scratch(&c.plan, N_FLOATS * sizeof(float));
+    LAUNCH(&c.plan, "step", 1, 1, 0);
+    c.plan.ops[0].params.n = 0;
+    c.plan.ops[0].bytes = NULL;
+    LAUNCH(&c.plan, "copy", 4, 256, BUFFER(0), BUFFER(a), N_FLOATS)->after.n = 0;
+    c.plan.numbers[0].value = 0;
+    c.plan.numbers[1].value = 1;
+    LAUNCH(&c.plan, "count", 4, 256, BUFFER(a), BUFFER(1), N_FLOATS)->after =
+        (struct hone_array){.v = c.plan.numbers, .n = 2};
+    case_map(&c);
+    for (int i = 0; i < 6; i++) {
+        float zeros[N_FLOATS] = {0};
+        gpu_write(&c.gpu, &c.frame, 0, 1, zeros);
+        case_call(&c, first_set, 1, i % 2 == 0, 10000);
+        case_is_good(&c);
+        case_expect(&c, 0, 6);
+    }
+    case_close(&c);
+}
+END_TEST
+
+START_TEST(frames_leave_nothing_behind)
+{
+    static const int64_t bytes[] = {4000, 4000, 100};
+    struct gpu_test gpu;
+    gpu_open(&gpu);
+    int64_t n_fds = 0;
+    size_t before = 0, after = 0, total = 0;
+    for (int i = 0; i < 20; i++) {
+        struct gpu_frame frame;
+        gpu_frame_init(&gpu, 2, 1, bytes, 3, &frame);
+        gpu_frame_done(&gpu, &frame);
+        if (i == 0) {
+            n_fds = n_entries("/proc/self/fd");
+            ck_assert_int_eq(gpu.cu->MemGetInfo(&before, &total), 0);
+        }
+    }
+    ck_assert_int_le(n_entries("/proc/self/fd"), n_fds);
+    ck_assert_int_eq(gpu.cu->MemGetInfo(&after, &total), 0);
+    ck_assert_uint_ge(after, before);
+    gpu_close(&gpu);
+}
+END_TEST
+
 /* More operations than one graph holds, in an order that repeats and in one that does not. */
 START_TEST(long_blocks)
 {
@@ -618,10 +669,11 @@ static int cases_role(int argc, char **argv)
 #define GPU_CASES                                                                                  \
     calls_go_to_the_sets_that_were_named, scratch_memsets_copies_and_literals,                     \
         a_literal_may_hold_addresses, scratch_holds_the_pattern,                                   \
-        variables_are_put_back_before_each_call, long_blocks, an_empty_plan_does_nothing,          \
-        what_kernels_print_is_kept, a_write_to_an_input_faults, overruns_and_underruns_fault,      \
-        a_hang_is_killed_in_time, a_trap_is_a_crash, shared_memory_up_to_the_limit_and_above,      \
-        too_much_scratch_is_oom, missing_kernels_and_broken_modules, no_stamp_module_no_stamps,    \
+        variables_are_put_back_before_each_call, branches_join, frames_leave_nothing_behind,       \
+        long_blocks, an_empty_plan_does_nothing, what_kernels_print_is_kept,                       \
+        a_write_to_an_input_faults, overruns_and_underruns_fault, a_hang_is_killed_in_time,        \
+        a_trap_is_a_crash, shared_memory_up_to_the_limit_and_above, too_much_scratch_is_oom,       \
+        missing_kernels_and_broken_modules, no_stamp_module_no_stamps,                             \
         bad_blocks_are_refused_by_the_judge, faults_leave_nothing_behind, spares, every_rung,      \
         without_a_jail_when_told_so, lies_are_seen
 
