@@ -190,6 +190,12 @@ static int make_tree(struct hone_jail_plan *plan, struct hone_err *err)
             rc = add_host_path(plan, tree[i].path, err);
     for (size_t i = 0; i < HONE_COUNTOF(devices) && rc == 0; i++)
         rc = add_entry(plan, HONE_ENTRY_DEVICE, false, devices[i], devices[i], err);
+    /* Before the caller's paths, some of which may lie in it. */
+    HONE_AUTOFREE char *options =
+        hone_sprintf("size=%lld,nr_inodes=%d,mode=1777",
+                     (long long)hone_max_i64(plan->spec->tmp_bytes, 4096), TMP_INODES);
+    if (rc == 0)
+        rc = add_entry(plan, HONE_ENTRY_TMPFS, true, options, "/tmp", err);
     for (const char *const *path = plan->spec->ro_files; path != NULL && *path != NULL && rc == 0;
          path++)
         rc = add_host_path(plan, *path, err);
@@ -197,11 +203,6 @@ static int make_tree(struct hone_jail_plan *plan, struct hone_err *err)
         rc = add_runner(plan, err);
     if (rc == 0)
         rc = add_work(plan, err);
-    HONE_AUTOFREE char *options =
-        hone_sprintf("size=%lld,nr_inodes=%d,mode=1777",
-                     (long long)hone_max_i64(plan->spec->tmp_bytes, 4096), TMP_INODES);
-    if (rc == 0)
-        rc = add_entry(plan, HONE_ENTRY_TMPFS, true, options, "/tmp", err);
     if (rc == 0 && plan->spec->profile == HONE_JAIL_DEVICE)
         return add_device(plan, err);
     if (rc == 0 && HAS_SANITIZER && is_runner(plan->spec))
