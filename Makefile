@@ -104,12 +104,14 @@ data:
 CHECK_LIBS := -lcheck -lsubunit -lrt -lm
 
 # Unit tests: tests/unit/<layer>/*_test.c, one program each, linked with that layer and what lies below it.
+# The runner's tests take its roles in the jail: what they load finds the recorder's functions in them.
+UNIT_LDFLAGS_runner := -rdynamic
 define unit_rule
 UNIT_$(1) := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/$(1)/*_test.c))
 $$(UNIT_$(1)): $(B)/tests/unit/$(1)/%: tests/unit/$(1)/%.c tests/unit/unit.h $(call libs_of,$(1))
 	$$(Q)mkdir -p $$(@D)
 	$$(if $$(Q),@echo "  TEST $$<")
-	$$(Q)$$(CC) $$(CFLAGS_ALL) -MMD -MP $$(LDFLAGS_ALL) -o $$@ $$< $(call libs_of,$(1)) $(LIBS_$(1)) $(CHECK_LIBS)
+	$$(Q)$$(CC) $$(CFLAGS_ALL) -MMD -MP $$(LDFLAGS_ALL) $(UNIT_LDFLAGS_$(1)) -o $$@ $$< $(call libs_of,$(1)) $(LIBS_$(1)) $(CHECK_LIBS)
 endef
 $(foreach l,$(LAYERS),$(eval $(call unit_rule,$(l))))
 UNIT := $(foreach l,$(LAYERS),$(UNIT_$(l)))
@@ -267,10 +269,10 @@ GPU := $(abspath $(B))-gpu
 .PHONY: gpu-tests gpu-bundle check-gpu gpu-report
 gpu-tests: $(GPU_TESTS)
 gpu-bundle: ## hone and its GPU tests as a folder that runs on a machine with none of our packages
-	$(Q)$(MAKE) --no-print-directory B=$(B)-gpu.d LDFLAGS='$(GPU_RPATH)' all gpu-tests
+	$(Q)$(MAKE) --no-print-directory B=$(B)-gpumake LDFLAGS='$(GPU_RPATH)' all gpu-tests
 	$(Q)rm -rf $(GPU) && mkdir -p $(GPU)/lib $(GPU)/tests/gpu
-	$(Q)$(MAKE) --no-print-directory B=$(B)-gpu.d DESTDIR= prefix=$(GPU) LDFLAGS='$(GPU_RPATH)' install
-	$(Q)for t in $(patsubst tests/gpu/%.c,%,$(wildcard tests/gpu/*_test.c)); do cp $(B)-gpu.d/tests/gpu/$$t $(GPU)/tests/gpu/ || exit 1; done
+	$(Q)$(MAKE) --no-print-directory B=$(B)-gpumake DESTDIR= prefix=$(GPU) LDFLAGS='$(GPU_RPATH)' install
+	$(Q)for t in $(patsubst tests/gpu/%.c,%,$(wildcard tests/gpu/*_test.c)); do cp $(B)-gpumake/tests/gpu/$$t $(GPU)/tests/gpu/ || exit 1; done
 	$(Q)ldd $(GPU)/bin/* $(GPU)/tests/gpu/* 2>/dev/null | awk '$$3 ~ /^\// { print $$3 }' | sort -u | \
 		grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} $(GPU)/lib
 	$(Q)strip --strip-debug $(GPU)/bin/* $(GPU)/lib/* $(GPU)/tests/gpu/* 2>/dev/null; du -sh $(GPU)

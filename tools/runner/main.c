@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/runner/cuda/gpu_facts.h"
 #include "tools/runner/cuda/compile.h"
+#include "tools/runner/cuda/gpu_facts.h"
+#include "tools/runner/cuda/record.h"
 #include "tools/runner/jail.h"
 #include "tools/runner/machine.h"
 #include "tools/runner/roles.h"
@@ -79,6 +80,7 @@ struct entry {
 static const struct entry roles[] = {{"arena", hone_role_arena},
                                      {"oracle", hone_role_oracle},
                                      {"nvrtc", hone_role_nvrtc},
+                                     {"recorder", hone_role_recorder},
                                      {"device-arena", hone_role_device_arena}};
 
 static int role(int argc, char **argv)

@@ -312,7 +312,7 @@ static void add_clone(struct builder *b, enum hone_seccomp_kind kind)
             &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, namespaces, 0});
         return;
     }
-    if (kind == HONE_SECCOMP_RECORD) {
+    if (kind == HONE_SECCOMP_RECORD || kind == HONE_SECCOMP_RECORD_START) {
         add(b, SCMP_ACT_ALLOW, "clone", 1,
             &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, namespaces, 0});
         return;
@@ -331,7 +331,8 @@ static void add_prctl(struct builder *b, enum hone_seccomp_kind kind)
                                      PR_SET_SECCOMP, PR_GET_SECCOMP};
     for (size_t i = 0; i < HONE_COUNTOF(always); i++)
         add(b, SCMP_ACT_ALLOW, "prctl", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_EQ, always[i], 0});
-    for (size_t i = 0; kind == HONE_SECCOMP_START && i < HONE_COUNTOF(start); i++)
+    bool is_start = kind == HONE_SECCOMP_START || kind == HONE_SECCOMP_RECORD_START;
+    for (size_t i = 0; is_start && i < HONE_COUNTOF(start); i++)
         add(b, SCMP_ACT_ALLOW, "prctl", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_EQ, start[i], 0});
 }
 
@@ -420,7 +421,9 @@ static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
 {
     if (is_for_device(kind))
         return fill_device(b, kind);
-    size_t column = kind == HONE_SECCOMP_RECORD ? HONE_SECCOMP_TIGHT : kind;
+    size_t column = kind == HONE_SECCOMP_RECORD         ? HONE_SECCOMP_TIGHT
+                    : kind == HONE_SECCOMP_RECORD_START ? HONE_SECCOMP_START
+                                                        : kind;
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         char what = rows[i].what[column];
         if (what == 'a')

@@ -19,7 +19,9 @@ enum hone_seccomp_kind {
      * except attacks (EPERM instead of an end), and ioctl works. */
     HONE_SECCOMP_DEVICE_START = HONE_SECCOMP_N_COLUMNS,
     HONE_SECCOMP_DEVICE,
-    HONE_SECCOMP_RECORD, /* as TIGHT, but it may fork; loaded after start-up like TIGHT */
+    /* As START and TIGHT, but it may fork. */
+    HONE_SECCOMP_RECORD_START,
+    HONE_SECCOMP_RECORD,
     HONE_SECCOMP_N_KINDS
 };
 
