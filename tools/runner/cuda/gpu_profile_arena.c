@@ -189,7 +189,7 @@ static int fill_page(const struct hone_gpu_profile_work *work, struct hone_gpu_p
     }
     if (rc < 0)
         snprintf(page->note, sizeof page->note, "%s", why.message);
-    page->is_refused = rc == HONE_E_UNSUPPORTED;
+    page->is_refused = rc < 0 && cupti != NULL && !is_kernel;
     hone_cupti_session_close(session);
     hone_cupti_close(cupti);
     if (rc < 0 && is_kernel && err != NULL)

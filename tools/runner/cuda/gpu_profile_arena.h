@@ -19,7 +19,8 @@ struct hone_gpu_profile_page {
     int32_t has_counters;
     int32_t n_ranges, n_launches; /* counted, and of one call */
     int32_t n_passes, last_tier;
-    int32_t is_refused; /* for lack of privileges: another way may work */
+    int32_t is_refused; /* by driver or profiler, perhaps for lack of privileges: outside of this
+                           jail it may work */
     double call_ns;     /* one call before the profiler was on */
     double open_ns, count_ns;
     char chip[32];
