@@ -22,8 +22,9 @@ libwebsockets: server/net_ws.c|server/net_ws_client.c|tests/bench/ws_bench.c
 seccomp.h: tools/runner/seccomp.c
 sha2.h: workspace/base/hash.c
 sha256.h: workspace/base/hash.c
-cuda: tools/runner/cuda_api.c
-nvrtc: tools/runner/cuda_api.c
+cuda.h: tools/runner/cuda/cuda_api.c|tests/unit/runner/cuda_abi_test.c
+nvrtc: tools/runner/cuda/cuda_api.c|tests/unit/runner/cuda_abi_test.c
+cupti_: tools/runner/cuda/cupti.c
 curl/: agents/llm/http.c
 clang-c/: agents/c_parser.c
 check.h: tests/unit/unit.h
