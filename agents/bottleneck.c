@@ -1,5 +1,7 @@
 #include "agents/bottleneck.h"
 
+#include <string.h>
+
 #define NEAR_ROOF_PERCENT 87.0 /* T / T_roof below 1.15 */
 
 static const char *const names[HONE_N_CLASSES] = {
@@ -15,6 +17,23 @@ static const char *const names[HONE_N_CLASSES] = {
     [HONE_CLASS_MEMORY] = "memory_bound",
     [HONE_CLASS_COMPUTE] = "compute_bound",
     [HONE_CLASS_MIXED] = "mixed",
+    [HONE_CLASS_LAUNCH_BOUND] = "launch_bound",
+    [HONE_CLASS_TAIL] = "tail_bound",
+    [HONE_CLASS_SPILL] = "spill",
+    [HONE_CLASS_EXCESS_WORK] = "excess_work",
+    [HONE_CLASS_UNCOALESCED] = "uncoalesced",
+    [HONE_CLASS_SHARED_CONFLICT] = "shared_conflict",
+    [HONE_CLASS_DRAM] = "dram_bound",
+    [HONE_CLASS_L2] = "l2_bound",
+    [HONE_CLASS_L1_SHARED] = "l1_shared_bound",
+    [HONE_CLASS_TENSOR] = "tensor_bound",
+    [HONE_CLASS_FMA] = "fma_bound",
+    [HONE_CLASS_XU] = "xu_bound",
+    [HONE_CLASS_ALU_INDEX] = "alu_index_bound",
+    [HONE_CLASS_DIVERGENCE] = "divergence",
+    [HONE_CLASS_BARRIER] = "barrier_bound",
+    [HONE_CLASS_LATENCY_OCCUPANCY] = "latency_occupancy",
+    [HONE_CLASS_LATENCY_ILP] = "latency_ilp",
 };
 
 const char *hone_class_name(enum hone_class class_id)
@@ -76,13 +95,15 @@ static bool always(const struct hone_features *f)
     return true;
 }
 
-static const struct {
+struct rule {
     enum hone_class class_id;
     bool (*fires)(const struct hone_features *f);
     const char *rule;
     size_t n_shown;
     enum hone_feature_id shown[4];
-} rules[] = {
+};
+
+static const struct rule cpu_rules[] = {
     {HONE_CLASS_NEAR_ROOF, near_roof, "percent_of_bound > 87", 1, {HONE_F_PERCENT_OF_BOUND}},
     {HONE_CLASS_STRIDED,
      strided,
@@ -121,16 +142,153 @@ static const struct {
     {HONE_CLASS_MIXED, always, "no other rule fired", 1, {HONE_F_PERCENT_OF_BOUND}},
 };
 
-size_t hone_bottlenecks(const struct hone_features *f, struct hone_pool *pool,
+/* ---- cuda: for versions without a profile, and those whose findings were not kept ---- */
+
+#define KNOWN(f, id) ((f)->v[id].is_present)
+static bool cuda_near_roof(const struct hone_features *f)
+{
+    return near_roof(f) ||
+           (KNOWN(f, HONE_F_TIME_OVER_ROOF) && GET(f, HONE_F_TIME_OVER_ROOF) < 1.15);
+}
+static bool cuda_launch(const struct hone_features *f)
+{
+    return GET(f, HONE_F_LAUNCH_SHARE) > 0.3;
+}
+static bool cuda_parallelism(const struct hone_features *f)
+{
+    return GET(f, HONE_F_ONE_THREAD) > 0 || hone_feature_or(f, HONE_F_SM_ACTIVE, 100) < 60;
+}
+static bool cuda_spill(const struct hone_features *f)
+{
+    return GET(f, HONE_F_SPILL_BYTES) > 0 || GET(f, HONE_F_LOCAL_ARRAYS) > 0;
+}
+static bool cuda_uncoalesced(const struct hone_features *f)
+{
+    if (KNOWN(f, HONE_F_SECTOR_USE_LD))
+        return GET(f, HONE_F_SECTOR_USE_LD) < 70;
+    return GET(f, HONE_F_ROW_LOOPS) > 0 || GET(f, HONE_F_FAR_INNER) > GET(f, HONE_F_UNIT_INNER) / 2;
+}
+static bool cuda_traffic(const struct hone_features *f)
+{
+    if (KNOWN(f, HONE_F_TRAFFIC_RATIO))
+        return GET(f, HONE_F_TRAFFIC_RATIO) > 1.5;
+    return GET(f, HONE_F_COPIES) > 0 || GET(f, HONE_F_PASSES) > 0;
+}
+static bool cuda_dram(const struct hone_features *f)
+{
+    return GET(f, HONE_F_DRAM_PCT) >= 70;
+}
+static bool cuda_l1(const struct hone_features *f)
+{
+    if (KNOWN(f, HONE_F_L1_PCT))
+        return GET(f, HONE_F_L1_PCT) >= 60;
+    return GET(f, HONE_F_REUSE) > 0 && GET(f, HONE_F_SHARED) == 0 && GET(f, HONE_F_INTENSITY) > 8;
+}
+static bool cuda_fma(const struct hone_features *f)
+{
+    return GET(f, HONE_F_FMA_PCT) >= 60;
+}
+static bool cuda_xu(const struct hone_features *f)
+{
+    return GET(f, HONE_F_XU_PCT) >= 60;
+}
+static bool cuda_barrier(const struct hone_features *f)
+{
+    return GET(f, HONE_F_STALL_BARRIER) >= 10;
+}
+static bool cuda_occupancy(const struct hone_features *f)
+{
+    return GET(f, HONE_F_STALL_LONG) >= 30 && hone_feature_or(f, HONE_F_WARPS_ACTIVE, 100) < 50;
+}
+static bool cuda_ilp(const struct hone_features *f)
+{
+    return GET(f, HONE_F_STALL_LONG) >= 30 && GET(f, HONE_F_WARPS_ACTIVE) >= 50;
+}
+
+static const struct rule cuda_rules[] = {
+    {HONE_CLASS_NEAR_ROOF,
+     cuda_near_roof,
+     "percent_of_bound > 87, or time over roof < 1.15",
+     2,
+     {HONE_F_PERCENT_OF_BOUND, HONE_F_TIME_OVER_ROOF}},
+    {HONE_CLASS_LAUNCH_BOUND,
+     cuda_launch,
+     "launches cost more than 30 % of the call",
+     2,
+     {HONE_F_LAUNCH_SHARE, HONE_F_LAUNCHES}},
+    {HONE_CLASS_PARALLELISM,
+     cuda_parallelism,
+     "a kernel of one thread, or multiprocessors idle more than 40 % of the time",
+     2,
+     {HONE_F_ONE_THREAD, HONE_F_SM_ACTIVE}},
+    {HONE_CLASS_SPILL,
+     cuda_spill,
+     "registers or indexed local arrays live in memory",
+     2,
+     {HONE_F_SPILL_BYTES, HONE_F_LOCAL_ARRAYS}},
+    {HONE_CLASS_UNCOALESCED,
+     cuda_uncoalesced,
+     "neighbouring threads touch memory that is far apart",
+     4,
+     {HONE_F_SECTOR_USE_LD, HONE_F_ROW_LOOPS, HONE_F_FAR_INNER, HONE_F_UNIT_INNER}},
+    {HONE_CLASS_EXCESS_TRAFFIC,
+     cuda_traffic,
+     "the same data is moved several times",
+     3,
+     {HONE_F_TRAFFIC_RATIO, HONE_F_COPIES, HONE_F_PASSES}},
+    {HONE_CLASS_DRAM, cuda_dram, "DRAM at 70 % of its peak or more", 1, {HONE_F_DRAM_PCT}},
+    {HONE_CLASS_L1_SHARED,
+     cuda_l1,
+     "operands are loaded again and again through L1",
+     4,
+     {HONE_F_L1_PCT, HONE_F_REUSE, HONE_F_INTENSITY, HONE_F_SHARED}},
+    {HONE_CLASS_FMA, cuda_fma, "multiply-adds at 60 % of their peak or more", 1, {HONE_F_FMA_PCT}},
+    {HONE_CLASS_XU, cuda_xu, "special functions at 60 % of their peak or more", 1, {HONE_F_XU_PCT}},
+    {HONE_CLASS_BARRIER,
+     cuda_barrier,
+     "warps wait at barriers 10 % of the time or more",
+     1,
+     {HONE_F_STALL_BARRIER}},
+    {HONE_CLASS_LATENCY_OCCUPANCY,
+     cuda_occupancy,
+     "warps wait for memory and few are resident",
+     2,
+     {HONE_F_STALL_LONG, HONE_F_WARPS_ACTIVE}},
+    {HONE_CLASS_LATENCY_ILP,
+     cuda_ilp,
+     "warps wait for memory although enough are resident",
+     2,
+     {HONE_F_STALL_LONG, HONE_F_WARPS_ACTIVE}},
+    {HONE_CLASS_MIXED, always, "no other rule fired", 1, {HONE_F_PERCENT_OF_BOUND}},
+};
+
+size_t hone_bottlenecks(const char *target, const struct hone_features *f, struct hone_pool *pool,
                         struct hone_finding ret[HONE_N_CLASSES])
 {
-    size_t n = 0;
-    for (size_t i = 0; i < HONE_COUNTOF(rules); i++) {
+    bool is_cuda = strcmp(target, "cuda") == 0;
+    const struct rule *rules = is_cuda ? cuda_rules : cpu_rules;
+    size_t n_rules = is_cuda ? HONE_COUNTOF(cuda_rules) : HONE_COUNTOF(cpu_rules), n = 0;
+    for (size_t i = 0; i < n_rules; i++) {
         if (!rules[i].fires(f) || (rules[i].class_id == HONE_CLASS_MIXED && n > 0))
             continue;
         ret[n++] =
             (struct hone_finding){rules[i].class_id, rules[i].rule,
                                   hone_features_text(f, rules[i].shown, rules[i].n_shown, pool)};
+    }
+    return n;
+}
+
+size_t hone_bottlenecks_of_report(const struct hone_report *report, struct hone_pool *pool,
+                                  struct hone_finding ret[HONE_N_CLASSES])
+{
+    size_t n = 0;
+    for (size_t i = 0; report->profile && i < report->profile->bottlenecks.n; i++) {
+        const struct hone_bottleneck *b =
+            &((const struct hone_bottleneck *)report->profile->bottlenecks.v)[i];
+        for (int c = 0; c < HONE_N_CLASSES && n < HONE_N_CLASSES; c++)
+            if (b->class_name && strcmp(names[c], b->class_name) == 0)
+                ret[n++] = (struct hone_finding){
+                    (enum hone_class)c, hone_pool_strdup(pool, b->rule ? b->rule : ""), ""};
     }
     return n;
 }

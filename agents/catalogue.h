@@ -14,6 +14,20 @@ enum hone_mechanism {
     HONE_RAISE, /* uses a resource more: pointless when that is saturated */
     HONE_CUT    /* asks for less: pointless when traffic or work is already at the least */
 };
+enum hone_resource { /* what is raised, or cut; on cpu the roof alone is known */
+                     HONE_ROOF,
+                     HONE_SM,
+                     HONE_DRAM,
+                     HONE_L2,
+                     HONE_TRAFFIC, /* bytes moved over compulsory bytes */
+                     HONE_WORK     /* operations over those that the task needs */
+};
+
+struct hone_condition { /* feature > value or feature < value */
+    enum hone_feature_id feature;
+    char op;
+    double value;
+};
 
 struct hone_strategy {
     const char *id;     /* "C08"; an id may stand once for each target */
@@ -28,10 +42,18 @@ struct hone_strategy {
     const char *params;
     /* Precondition over features; NULL: always. */
     enum hone_tri (*fits)(const struct hone_features *f);
+    /* cuda: any of these conditions; none: always */
+    size_t n_needs;
+    struct hone_condition needs[3];
+    enum hone_resource resource;
+    int min_arch; /* 80: from compute capability 8.0 on */
 };
 
 extern const struct hone_strategy hone_strategies[];
 extern const size_t hone_n_strategies;
+/* Function, conditions and architecture together. */
+enum hone_tri hone_strategy_fits(const struct hone_strategy *strategy,
+                                 const struct hone_features *features);
 const struct hone_strategy *hone_strategy_find(const char *target, const char *id); /* NULL: none */
 /* The strategy that a rewrite carries out. */
 const struct hone_strategy *hone_strategy_of(const struct hone_rewrite *rewrite);

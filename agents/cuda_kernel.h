@@ -117,6 +117,8 @@ const char *hone_cuda_group_name(const char *op); /* "group_sum" */
 const char *hone_cuda_vector_helper(const struct hone_coder_input *in);
 /* Bytes of an element type, 0 when it is not known. */
 int hone_cuda_type_bytes(const char *type);
+/* The type as it was written, without const: "int64_t". */
+const char *hone_cuda_type(const struct hone_coder_input *in, const struct hone_c_node *var);
 /* "float" of "const float *__restrict"; in the pool. NULL: no pointer. */
 const char *hone_cuda_element_type(const struct hone_coder_input *in,
                                    const struct hone_c_node *pointer);

@@ -331,6 +331,22 @@ int hone_cuda_type_bytes(const char *type)
     return 0;
 }
 
+const char *hone_cuda_type(const struct hone_coder_input *in, const struct hone_c_node *var)
+{
+    const char *text = in->tree->source + var->begin;
+    size_t len = var->name_at > var->begin ? var->name_at - var->begin : 0;
+    if (len > 6 && strncmp(text, "const ", 6) == 0) {
+        text += 6;
+        len -= 6;
+    }
+    while (len > 0 && text[len - 1] == ' ')
+        len--;
+    const char *word = hone_pool_strndup(in->pool, text, len);
+    if (*word && is_word(word))
+        return word;
+    return strncmp(var->type, "const ", 6) == 0 ? var->type + 6 : var->type;
+}
+
 const char *hone_cuda_element_type(const struct hone_coder_input *in,
                                    const struct hone_c_node *pointer)
 {

@@ -22,6 +22,19 @@ static const char *const names[HONE_N_FEATURES] = {
     [HONE_F_BRANCHES] = "branches",
     [HONE_F_PASSES] = "passes",
     [HONE_F_TUNABLES] = "tunables",
+    [HONE_F_KERNELS] = "kernels",
+    [HONE_F_ONE_THREAD] = "one_thread_kernels",
+    [HONE_F_ROW_LOOPS] = "row_loops",
+    [HONE_F_LOCAL_ARRAYS] = "local_arrays",
+    [HONE_F_SHARED] = "shared",
+    [HONE_F_BARRIERS] = "barriers",
+    [HONE_F_SHUFFLES] = "shuffles",
+    [HONE_F_ATOMICS] = "atomics",
+    [HONE_F_VECTORS] = "vectors",
+    [HONE_F_ASYNC] = "async_copies",
+    [HONE_F_MMA] = "mma",
+    [HONE_F_RESTRICT] = "restrict",
+    [HONE_F_NARROW] = "narrow_types",
     [HONE_F_INTENSITY] = "flops_per_byte",
     [HONE_F_WORKING_SET] = "working_set_bytes",
     [HONE_F_CORES] = "cores",
@@ -31,6 +44,59 @@ static const char *const names[HONE_N_FEATURES] = {
     [HONE_F_NS] = "ns",
     [HONE_F_VECTORIZED] = "vectorized_loops",
     [HONE_F_MISSED] = "missed_loops",
+    [HONE_F_ARCH] = "compute_capability",
+    [HONE_F_SM_ACTIVE] = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed",
+    [HONE_F_WARPS_ACTIVE] = "sm__warps_active.avg.pct_of_peak_sustained_active",
+    [HONE_F_ISSUE_ACTIVE] = "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    [HONE_F_WARPS_ELIGIBLE] = "smsp__warps_eligible.avg.per_cycle_active",
+    [HONE_F_INST] = "smsp__inst_executed.sum",
+    [HONE_F_DRAM_BYTES] = "dram__bytes.sum",
+    [HONE_F_DRAM_PCT] = "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    [HONE_F_L2_PCT] = "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
+    [HONE_F_L2_HIT] = "lts__t_sector_hit_rate.pct",
+    [HONE_F_L1_HIT] = "l1tex__t_sector_hit_rate.pct",
+    [HONE_F_L1_PCT] = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
+    [HONE_F_SHARED_PCT] =
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed",
+    [HONE_F_SHARED_WAVEFRONTS] = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    [HONE_F_FMA_PCT] = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
+    [HONE_F_ALU_PCT] = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active",
+    [HONE_F_TENSOR_PCT] = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+    [HONE_F_XU_PCT] = "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active",
+    [HONE_F_LSU_PCT] = "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
+    [HONE_F_LOCAL_LD] = "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+    [HONE_F_LANES_ON] = "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
+    [HONE_F_LANES] = "smsp__thread_inst_executed_per_inst_executed.ratio",
+    [HONE_F_STALL_LONG] = "smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct",
+    [HONE_F_STALL_SHORT] = "smsp__warp_issue_stalled_short_scoreboard_per_warp_active.pct",
+    [HONE_F_STALL_BARRIER] = "smsp__warp_issue_stalled_barrier_per_warp_active.pct",
+    [HONE_F_STALL_LG] = "smsp__warp_issue_stalled_lg_throttle_per_warp_active.pct",
+    [HONE_F_STALL_MIO] = "smsp__warp_issue_stalled_mio_throttle_per_warp_active.pct",
+    [HONE_F_STALL_WAIT] = "smsp__warp_issue_stalled_wait_per_warp_active.pct",
+    [HONE_F_SECTORS_LD] = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+    [HONE_F_SECTORS_ST] = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+    [HONE_F_SECTOR_USE_LD] = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
+    [HONE_F_SECTOR_USE_ST] = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
+    [HONE_F_VECTOR_INST] = "smsp__sass_inst_executed_op_memory_128b.sum",
+    [HONE_F_ASYNC_INST] = "smsp__sass_inst_executed_op_ldgsts.sum",
+    [HONE_F_ATOMIC_INST] = "smsp__sass_inst_executed_op_global_atom.sum",
+    [HONE_F_TIME_OVER_ROOF] = "hone__time_over_roof",
+    [HONE_F_LAUNCH_SHARE] = "hone__launch_share",
+    [HONE_F_LAUNCHES] = "hone__launches",
+    [HONE_F_KERNEL_US] = "hone__kernel_us",
+    [HONE_F_TRAFFIC_RATIO] = "hone__traffic_ratio",
+    [HONE_F_WORK_RATIO] = "hone__work_ratio",
+    [HONE_F_CONFLICT_SHARE] = "hone__conflict_share",
+    [HONE_F_LOCAL_SHARE] = "hone__local_sectors_per_inst",
+    [HONE_F_SPILL_BYTES] = "hone__spill_bytes",
+    [HONE_F_REGISTERS] = "launch__registers_per_thread",
+    [HONE_F_WAVES] = "launch__waves_per_multiprocessor",
+    [HONE_F_OCCUPANCY] = "launch__occupancy_percent",
+    [HONE_F_BLOCK_SIZE] = "launch__block_size",
+    [HONE_F_LIMIT_REGISTERS] = "launch__occupancy_limit_registers",
+    [HONE_F_LIMIT_SHARED] = "launch__occupancy_limit_shared_mem",
+    [HONE_F_LIMIT_BLOCKS] = "launch__occupancy_limit_blocks",
+    [HONE_F_LIMIT_WARPS] = "launch__occupancy_limit_warps",
 };
 
 const char *hone_feature_name(enum hone_feature_id id)
@@ -52,6 +118,14 @@ const char *hone_features_text(const struct hone_features *f, const enum hone_fe
             out = hone_pool_printf(pool, "%s%s%s=%.4g", out, *out ? " " : "", names[ids[i]],
                                    f->v[ids[i]].value);
     return out;
+}
+
+enum hone_feature_id hone_feature_find(const char *name)
+{
+    int id = 0;
+    while (id < HONE_N_FEATURES && strcmp(names[id], name) != 0)
+        id++;
+    return (enum hone_feature_id)id;
 }
 
 static void set(struct hone_features *f, enum hone_feature_id id, double value)
@@ -198,11 +272,15 @@ void hone_features_of(const struct hone_coder_input *in, const struct hone_task 
                       const struct hone_report *report, struct hone_features *ret)
 {
     *ret = (struct hone_features){.v = {{false, 0}}};
-    if (in)
+    if (in && strcmp(in->target, "cuda") == 0)
+        hone_features_of_cuda(in, ret);
+    else if (in)
         of_text(in, ret);
     if (task)
         of_task(task, ret);
     set(ret, HONE_F_CORES, (double)sysconf(_SC_NPROCESSORS_ONLN));
-    if (report)
+    if (report) {
         of_report(report, ret);
+        hone_features_of_counters(report, ret);
+    }
 }

@@ -13,9 +13,41 @@
  * first. */
 #define SITE_DISCOUNT 0.75
 
+/* On a GPU the mask is by mechanism: who raises the use of a unit is pointless when that unit is
+ * saturated, who cuts traffic or work when there is none to cut. The other way round would forbid
+ * fusion and tiling exactly where DRAM is the limit. */
+static const struct {
+    enum hone_mechanism mechanism;
+    enum hone_resource resource;
+    enum hone_feature_id feature;
+    char op;
+    double limit;
+} saturations[] = {
+    {HONE_RAISE, HONE_SM, HONE_F_ISSUE_ACTIVE, '>', 80},
+    {HONE_RAISE, HONE_SM, HONE_F_FMA_PCT, '>', 80},
+    {HONE_RAISE, HONE_DRAM, HONE_F_DRAM_PCT, '>', 70},
+    {HONE_RAISE, HONE_L2, HONE_F_L2_PCT, '>', 75},
+    {HONE_CUT, HONE_TRAFFIC, HONE_F_TRAFFIC_RATIO, '<', 1.1},
+    {HONE_CUT, HONE_WORK, HONE_F_WORK_RATIO, '<', 1.1},
+};
+
+static bool is_saturated(const struct hone_features *f, const struct hone_strategy *s)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(saturations); i++) {
+        struct hone_feature v = f->v[saturations[i].feature];
+        if (s->mechanism != saturations[i].mechanism || s->resource != saturations[i].resource ||
+            !v.is_present)
+            continue;
+        if (saturations[i].op == '>' ? v.value > saturations[i].limit
+                                     : v.value < saturations[i].limit)
+            return true;
+    }
+    return false;
+}
+
 static bool is_masked(const struct hone_legality_input *in, const struct hone_strategy *s)
 {
-    if (s->fits && s->fits(in->features) == HONE_TRI_FALSE)
+    if (hone_strategy_fits(s, in->features) == HONE_TRI_FALSE || is_saturated(in->features, s))
         return true;
     double percent = hone_feature_or(in->features, HONE_F_PERCENT_OF_BOUND, 0);
     if (s->mechanism == HONE_RAISE && percent > SATURATED)

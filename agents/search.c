@@ -22,6 +22,7 @@
 #define DECIDE_AHEAD_LOG2                                                                          \
     0.15 /* a new best this much ahead of the last decided one is looked at longer */
 #define SWEEP_AFTER       4 /* expansions without a new best */
+#define CUDA_SWEEP_AFTER  2
 #define PLATEAU_AFTER     24
 #define SMALL_WALL_MS     180000
 #define SMALL_EVALUATIONS 40
@@ -169,13 +170,27 @@ static bool wants_decide(const struct hone_search *s, const struct hone_node *be
     return s->tree.n_since_best >= 1 && (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
 }
 
+/* Tiles and fusions are as good as their sizes: what comes after them should start from swept ones.
+ */
+static bool is_tiling(const struct hone_node *n)
+{
+    static const char *const strategies[] = {"G05", "G26", "G31"};
+    const struct hone_rewrite *r = hone_rewrite_find(n->rewrite);
+    for (size_t i = 0; r && hone_rewrite_is_for(r, "cuda") && i < HONE_COUNTOF(strategies); i++)
+        if (strcmp(r->strategy, strategies[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool wants_sweep(const struct hone_search *s, const struct hone_node *best, bool is_last)
 {
     if (best->is_swept || best->n_tunables == 0)
         return false;
     int64_t wall = s->options->budget_wall_ms;
     bool is_late = wall > 0 && hone_search_elapsed_ms(s) > wall * 45 / 100;
-    return is_last || is_late || s->tree.n_since_best >= SWEEP_AFTER;
+    if (strcmp(s->target, "cuda") == 0 && s->tree.n_since_best >= CUDA_SWEEP_AFTER)
+        return true;
+    return is_last || is_late || s->tree.n_since_best >= SWEEP_AFTER || is_tiling(best);
 }
 
 static int refine(struct hone_search *s, bool is_last, bool *ret_did, struct hone_err *err)

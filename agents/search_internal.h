@@ -45,6 +45,10 @@ struct hone_outcome { /* of one evaluation; strings in the search's pool */
     double baseline_ns, best_ns, percent_of_bound;
     int64_t best_point;
     double best_point_ratio;
+    const double *point_ns; /* of a sweep, NaN where a setting failed */
+    size_t n_points;
+    struct hone_finding findings[HONE_N_CLASSES]; /* of a profile; none: n_findings 0 */
+    size_t n_findings;
     int64_t wall_ms;
 };
 
@@ -54,7 +58,9 @@ struct hone_attempt { /* what to evaluate */
     const char *strategy; /* trailer, or NULL */
     int64_t budget_ms;
     struct hone_array points;
-    bool is_fresh; /* a stored answer does not count */
+    bool is_fresh;      /* a stored answer does not count */
+    const char *stages; /* NULL: the tier's */
+    bool no_commit;
 };
 
 /* search.c */
@@ -71,6 +77,8 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attem
 int hone_search_root(struct hone_search *s, struct hone_err *err);
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err);
 void hone_search_expand_node(void *search, struct hone_node *node); /* fills in actions */
+/* On cuda: what limits the version, by counters; a failure leaves it without. */
+int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err);
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
 
 /* search_refine.c */

@@ -68,13 +68,12 @@ static int index_of(const struct replay *p, int64_t number)
 
 static void restore_measured(const struct hone_json *data, struct hone_features *f)
 {
-    static const enum hone_feature_id ids[] = {HONE_F_NS, HONE_F_THREADS_BUSY,
-                                               HONE_F_PERCENT_OF_BOUND, HONE_F_BOUND_IS_BYTES};
     const struct hone_json *measured = hone_json_get(data, "measured");
-    for (size_t i = 0; i < HONE_COUNTOF(ids); i++) {
+    for (int i = HONE_F_CORES; i < HONE_N_FEATURES; i++) {
         double value = 0;
-        if (hone_json_as_f64(hone_json_get(measured, hone_feature_name(ids[i])), &value))
-            f->v[ids[i]] = (struct hone_feature){true, value};
+        const char *name = hone_feature_name((enum hone_feature_id)i);
+        if (hone_json_as_f64(hone_json_get(measured, name), &value))
+            f->v[i] = (struct hone_feature){true, value};
     }
 }
 

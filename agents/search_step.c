@@ -8,8 +8,9 @@
 #include "workspace/base/clock.h"
 #include "workspace/history.h"
 
-#define Z_95       1.96
-#define ROOT_TRIES 3
+#define Z_95               1.96
+#define ROOT_TRIES         3
+#define PROFILE_AHEAD_LOG2 0.1 /* a new best this far ahead is worth a profile */
 
 /* ---- evaluation ---- */
 
@@ -37,13 +38,19 @@ static bool is_right(enum hone_verdict v)
            v == HONE_VERDICT_SLOWER || v == HONE_VERDICT_INCONCLUSIVE;
 }
 
-static void read_points(const struct hone_report *report, struct hone_outcome *o)
+static void read_points(const struct hone_report *report, struct hone_pool *pool,
+                        struct hone_outcome *o)
 {
     o->best_point = report->best_point;
     o->best_point_ratio = (double)NAN;
     if (report->best_point >= 0 && (size_t)report->best_point < report->points.n)
         o->best_point_ratio =
             ((const struct hone_point_report *)report->points.v)[report->best_point].ratio;
+    double *ns = hone_pool_alloc(pool, (report->points.n + 1) * sizeof(*ns));
+    for (size_t i = 0; i < report->points.n; i++)
+        ns[i] = ((const struct hone_point_report *)report->points.v)[i].median_ns;
+    o->point_ns = ns;
+    o->n_points = report->points.n;
 }
 
 static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
@@ -69,7 +76,8 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     o->baseline_ns = geometric_ns(&e->report, "baseline");
     o->best_ns = geometric_ns(&e->report, "candidate");
     o->percent_of_bound = e->report.percent_of_bound;
-    read_points(&e->report, o);
+    read_points(&e->report, s->pool, o);
+    o->n_findings = hone_bottlenecks_of_report(&e->report, s->pool, o->findings);
 }
 
 /* A candidate that is many times slower than the baseline need not be waited for. */
@@ -94,6 +102,8 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .points = a->points,
         .tier = a->tier,
         .parent = a->parent,
+        .stages = a->stages,
+        .no_commit = a->no_commit,
         .budget_ms = a->budget_ms,
         .call_timeout_ms = call_timeout_ms(s),
         .subject = a->subject,
@@ -152,7 +162,8 @@ void hone_search_expand_node(void *search, struct hone_node *node)
     hone_features_of(&in, s->task, NULL, &text);
     merge_features(&node->features, &text);
     node->n_tunables = (int)hone_feature_or(&node->features, HONE_F_TUNABLES, 0);
-    node->n_findings = hone_bottlenecks(&node->features, s->pool, node->findings);
+    if (!node->is_profiled) /* what the profile said stands */
+        node->n_findings = hone_bottlenecks(s->target, &node->features, s->pool, node->findings);
     struct hone_legality_input legal = {
         &in, &node->features, node->findings, node->n_findings, &s->credit, &s->tree, node->index};
     HONE_AUTOFREE struct hone_action *actions =
@@ -169,6 +180,34 @@ void hone_search_expand_node(void *search, struct hone_node *node)
         a->rule = keep(s, a->rule);
         a->values = keep(s, a->values);
     }
+}
+
+int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err)
+{
+    if (strcmp(s->target, "cuda") != 0 || node->is_profiled)
+        return 0;
+    if (hone_search_left_ms(s) < hone_search_reserve_ms(s) + 2 * s->longest_screen_ms)
+        return 0;
+    struct hone_attempt a = {.source = node->source,
+                             .tier = "screen",
+                             .subject = node->words,
+                             .stages = "build,smoke,profile",
+                             .no_commit = true};
+    struct hone_outcome o;
+    int r = hone_search_evaluate(s, &a, &o, err);
+    if (r < 0)
+        return r;
+    for (int i = HONE_F_SM_ACTIVE; i < HONE_N_FEATURES; i++)
+        if (o.measured.v[i].is_present)
+            node->features.v[i] = o.measured.v[i];
+    if (o.n_findings == 0)
+        return 0;
+    memcpy(node->findings, o.findings, sizeof(node->findings));
+    node->n_findings = o.n_findings;
+    node->is_profiled = true;
+    hone_search_tell(s, "limited by %s: %s", hone_class_name(o.findings[0].class_id),
+                     o.findings[0].rule);
+    return 0;
 }
 
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err)
@@ -210,7 +249,8 @@ int hone_search_root(struct hone_search *s, struct hone_err *err)
         .kind = HONE_KIND_ROOT, .parent = HONE_NO_NODE, .node = 0, .outcome = &o};
     s->longest_screen_ms = o.wall_ms;
     hone_search_tell(s, "baseline");
-    return hone_search_record_result(s, &event, err);
+    r = hone_search_record_result(s, &event, err);
+    return r < 0 ? r : hone_search_profile(s, n, err);
 }
 
 /* ---- expansion ---- */
@@ -293,6 +333,11 @@ static int accept(struct hone_search *s, struct hone_node *from, struct hone_act
     n->words = event->words;
     n->rewrite = a->rewrite->name;
     n->features = o->measured;
+    if (s->tree.best == n->index && n->value > best_before + PROFILE_AHEAD_LOG2) {
+        int code = hone_search_profile(s, n, err);
+        if (code < 0)
+            return code;
+    }
     hone_search_expand_node(s, n);
     double g = hone_effective_gain(n->value - from->value, from->se, n->se);
     event->node = n->index;

@@ -154,7 +154,7 @@ static size_t by_hand(const char *target, const struct hone_features *f, struct 
         for (size_t k = 0; k < hone_n_rewrites; k++)
             has_rewrite = has_rewrite || hone_strategy_of(hone_rewrites[k]) == s;
         if (has_rewrite || strcmp(s->target, target) != 0 ||
-            (s->fits && s->fits(f) == HONE_TRI_FALSE))
+            hone_strategy_fits(s, f) == HONE_TRI_FALSE)
             continue;
         ret[n++] = (struct step_row){.strategy = s->id,
                                      .words = s->words,
@@ -189,7 +189,10 @@ static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
         hone_calloc(HONE_TREE_MAX_ACTIONS, sizeof(*actions));
     hone_credit_init(credit);
     hone_features_of(&call->input, call->task, call->has_report ? &call->report : NULL, &features);
-    size_t n_findings = hone_bottlenecks(&features, ctx->pool, findings);
+    size_t n_findings =
+        call->has_report ? hone_bottlenecks_of_report(&call->report, ctx->pool, findings) : 0;
+    if (n_findings == 0)
+        n_findings = hone_bottlenecks(call->target, &features, ctx->pool, findings);
     struct hone_legality_input legal = {&call->input, &features, findings, n_findings,
                                         credit,       NULL,      0};
     size_t n = hone_legal_actions(&legal, actions);

@@ -41,6 +41,7 @@ struct hone_node {
     struct hone_features features;
     struct hone_finding findings[HONE_N_CLASSES];
     size_t n_findings;
+    bool is_profiled; /* findings and counters come from a profile */
 };
 
 struct hone_edge_record { /* every try, also failed ones */

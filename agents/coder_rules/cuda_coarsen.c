@@ -130,7 +130,7 @@ static const char *body_text(const struct hone_cuda_kernel *k)
 static const char *axis_line(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *a,
                              const char *text)
 {
-    return hone_pool_printf(k->in->pool, "const %s %s = %s;\n", hone_type_text(k->in, a->var),
+    return hone_pool_printf(k->in->pool, "const %s %s = %s;\n", hone_cuda_type(k->in, a->var),
                             a->var->name, text);
 }
 

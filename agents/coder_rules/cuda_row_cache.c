@@ -84,7 +84,7 @@ static const char *upper_of(const struct cache *c, size_t i)
 /* "", "1": a small number; false: anything else */
 static bool has_small_lower(const struct hone_cuda_lane_loop *l)
 {
-    return !l->lower || (l->lower->kind == HONE_C_CONST && atoi(l->lower->name) < 32);
+    return !l->lower || (l->lower->kind == HONE_C_CONST && strtol(l->lower->name, NULL, 10) < 32);
 }
 
 static bool read_cache(const struct hone_cuda_kernel *k, const struct hone_c_node *root,
@@ -167,7 +167,7 @@ static void put_shared(const struct cache *c, struct hone_c_edits *body, const c
     const struct hone_cuda_lane_loop *l = &c->loops[0];
     const char *row = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_row", c->root->name));
     const char *n = hone_fresh_name(in, hone_pool_printf(in->pool, "n_%s_row", c->root->name));
-    const char *type = hone_type_text(in, l->loop->var), *i = l->loop->var->name;
+    const char *type = hone_cuda_type(in, l->loop->var), *i = l->loop->var->name;
     const char *upper = upper_of(c, 0);
     uint32_t at = l->loop->begin;
     hone_c_replace(body, at, at,
@@ -192,7 +192,7 @@ static const char *held_loop(const struct cache *c, size_t index, const char *it
 {
     const struct hone_coder_input *in = c->k->in;
     const struct hone_cuda_lane_loop *l = &c->loops[index];
-    const char *type = hone_type_text(in, l->loop->var), *i = l->loop->var->name;
+    const char *type = hone_cuda_type(in, l->loop->var), *i = l->loop->var->name;
     const char *lower = "", *upper = upper_of(c, index);
     struct hone_c_edits plain, fast;
     hone_c_edits_init(&plain, in->tree);
@@ -224,7 +224,7 @@ static void put_registers(const struct cache *c, struct hone_c_edits *body, cons
         in->pool,
         "%s %s[%s];\n#pragma unroll\nfor (int %s = 0; %s < %s; %s++) {\nconst %s %s = %s + %s * "
         "%s;\nif (%s < %s)\n%s[%s] = %s;\n}\n",
-        c->type, held, items, u, u, items, u, hone_type_text(in, first->loop->var), i, first->lane,
+        c->type, held, items, u, u, items, u, hone_cuda_type(in, first->loop->var), i, first->lane,
         u, first->step, i, upper_of(c, 0), held, u, element(c, i));
     for (size_t k = 0; k < c->n_loops; k++) {
         const struct hone_c_loop *l = c->loops[k].loop;

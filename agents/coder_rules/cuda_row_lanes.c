@@ -224,7 +224,7 @@ static void put_loop(struct lanes *t, const struct hone_c_node *stmt)
         }
         const char *part = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_part", name));
         hone_c_replace_refs(t->edits, l->node->body, r[i].var, part);
-        hone_buf_printf(&t->out, "%s %s = %s;\n", hone_type_text(in, r[i].var), part,
+        hone_buf_printf(&t->out, "%s %s = %s;\n", hone_cuda_type(in, r[i].var), part,
                         *r[i].op == '+' ? "0" : "1");
         hone_buf_printf(&after, "\n%s %s= %s<%s>(%s);", name, r[i].op, group, t->lanes, part);
     }
@@ -273,7 +273,7 @@ static void put_place(struct lanes *t, const char *threads)
     if (strcmp(threads, t->lanes) == 0) { /* a block for a row */
         hone_buf_printf(&t->out, "const int %s = threadIdx.x;\n", t->lane);
         if (row)
-            hone_buf_printf(&t->out, "const %s %s = blockIdx.x;\n", hone_type_text(k->in, row->var),
+            hone_buf_printf(&t->out, "const %s %s = blockIdx.x;\n", hone_cuda_type(k->in, row->var),
                             row->var->name);
         return;
     }
@@ -282,7 +282,7 @@ static void put_place(struct lanes *t, const char *threads)
     hone_buf_printf(&t->out,
                     "const %s %s = ((int64_t)blockIdx.x * %s + threadIdx.x) / %s;\n"
                     "if (%s >= %s)\nreturn;\n",
-                    hone_type_text(k->in, row->var), row->var->name, threads, t->lanes,
+                    hone_cuda_type(k->in, row->var), row->var->name, threads, t->lanes,
                     row->var->name, bound ? bound : "");
 }
 

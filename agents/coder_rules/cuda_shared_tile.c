@@ -80,9 +80,10 @@ static const struct hone_cuda_axis *axis_by(const struct hone_cuda_kernel *k,
         const struct hone_c_node *v = k->axes[i].var;
         if (!hone_cuda_depends(k, expr, v) || hone_cuda_depends(k, other, v))
             continue;
-        if (found)
+        if (found && found->dim != 'z' && k->axes[i].dim != 'z')
             return NULL;
-        found = &k->axes[i];
+        if (!found || found->dim == 'z') /* z is the batch where two would do */
+            found = &k->axes[i];
     }
     return found;
 }
@@ -274,7 +275,7 @@ static const char *batch_text(const struct contraction *c, const char *bm, const
                                          row_bound, bm, bm, column_bound, bn, bn);
     return hone_pool_printf(
         pool, "const %s %s = blockIdx.x / %s;\nconst int64_t %s = blockIdx.x %% %s;\n",
-        hone_type_text(c->k->in, b), b->name, tiles, tile, tiles);
+        hone_cuda_type(c->k->in, b), b->name, tiles, tile, tiles);
 }
 
 static const char *bracket(const struct hone_cuda_kernel *k, const struct hone_c_node *expr)
@@ -320,13 +321,13 @@ static const char *make_body(const struct contraction *c, const char *bm, const 
         {"total", total},
         {"batch", batch_text(c, bm, bn, tile, row_bound, column_bound)},
         {"row", c->row->var->name},
-        {"row_type", hone_type_text(in, c->row->var)},
+        {"row_type", hone_cuda_type(in, c->row->var)},
         {"row_bound", row_bound},
         {"column", c->column->var->name},
-        {"column_type", hone_type_text(in, c->column->var)},
+        {"column_type", hone_cuda_type(in, c->column->var)},
         {"column_bound", column_bound},
         {"k", c->loop->var->name},
-        {"k_type", hone_type_text(in, c->loop->var)},
+        {"k_type", hone_cuda_type(in, c->loop->var)},
         {"k_lower", lower},
         {"k_upper", upper},
         {"left", left},
@@ -365,11 +366,12 @@ static char *apply(const struct hone_coder_input *in, const struct hone_coder_si
         hone_fail(err, HONE_E_ARG, "the region is no contraction");
         return NULL;
     }
+    bool is_wide = strcmp(c.acc->type, "double") == 0; /* 48 KiB of static shared memory */
     const char *pragmas = hone_cuda_tunable(in, "BM", "128, 64", &bm);
     pragmas =
         hone_pool_printf(in->pool, "%s%s", pragmas, hone_cuda_tunable(in, "BN", "128, 64", &bn));
-    pragmas =
-        hone_pool_printf(in->pool, "%s%s", pragmas, hone_cuda_tunable(in, "BK", "16, 8", &bk));
+    pragmas = hone_pool_printf(in->pool, "%s%s", pragmas,
+                               hone_cuda_tunable(in, "BK", is_wide ? "8, 4" : "16, 8", &bk));
     pragmas =
         hone_pool_printf(in->pool, "%s%s", pragmas, hone_cuda_tunable(in, "MICRO", "8, 4", &micro));
     const char *resident;

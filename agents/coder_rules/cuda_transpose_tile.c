@@ -120,13 +120,13 @@ static const char *make_body(const struct turn *t, const char *tile_size, const 
         {"column", column},
         {"tile", tile},
         {"p", t->in_axis->var->name},
-        {"p_type", hone_type_text(in, t->in_axis->var)},
+        {"p_type", hone_cuda_type(in, t->in_axis->var)},
         {"p_bound", p_bound},
         {"q", t->out_axis->var->name},
-        {"q_type", hone_type_text(in, t->out_axis->var)},
+        {"q_type", hone_cuda_type(in, t->out_axis->var)},
         {"q_bound", q_bound},
         {"batch", b ? hone_pool_printf(in->pool, "const %s %s = blockIdx.z;\n",
-                                       hone_type_text(in, b), b->name)
+                                       hone_cuda_type(in, b), b->name)
                     : ""},
         {"read", hone_c_text(in->tree, t->read)},
         {"write", hone_c_edit_text(&e, k->stmts[0]->begin, hone_c_stmt_end(in->tree, k->stmts[0]))},

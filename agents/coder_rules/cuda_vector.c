@@ -137,6 +137,20 @@ static const char *inner_text(const struct hone_cuda_kernel *k, const struct vec
     return hone_cuda_body(&e, v->lanes.loop->node->body);
 }
 
+/* Is the loop's variable used for anything but the vectors' places? */
+static bool needs_index(const struct vector_loop *v)
+{
+    const struct hone_c_node *body = v->lanes.loop->node->body;
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
+        bool is_inside = false;
+        for (size_t i = 0; i < v->n_uses; i++)
+            is_inside = is_inside || hone_c_contains(v->uses[i].node, n);
+        if (n->kind == HONE_C_REF && n->decl == v->lanes.loop->var && !is_inside)
+            return true;
+    }
+    return false;
+}
+
 static void put_moves(const struct hone_cuda_kernel *k, const struct vector_loop *v, bool is_store,
                       const char *vec, const char *at, struct hone_buf *out)
 {
@@ -170,7 +184,7 @@ static const char frame_text[] =
     "@loads@"
     "#pragma unroll\n"
     "for (int @u@ = 0; @u@ < @vec@; @u@++) {\n"
-    "const @type@ @i@ = @i_at@ + @u@;\n"
+    "@index@"
     "@inner@\n"
     "}\n"
     "@stores@"
@@ -210,7 +224,7 @@ static const char *loop_text(const struct hone_cuda_kernel *k, struct vector_loo
     put_moves(k, v, false, vec, at, &loads);
     put_moves(k, v, true, vec, at, &stores);
     const struct hone_cuda_word words[] = {
-        {"type", hone_type_text(in, l->var)},
+        {"type", hone_cuda_type(in, l->var)},
         {"i", i},
         {"i_lower", NAME("_lower")},
         {"i_upper", NAME("_upper")},
@@ -232,6 +246,9 @@ static const char *loop_text(const struct hone_cuda_kernel *k, struct vector_loo
          hone_pool_strndup(in->pool, in->tree->source + l->begin, l->node->begin - l->begin)},
         {"loads", hone_pool_strdup(in->pool, loads.data ? loads.data : "")},
         {"stores", hone_pool_strdup(in->pool, stores.data ? stores.data : "")},
+        {"index", needs_index(v) ? hone_pool_printf(in->pool, "const %s %s = %s + %s;\n",
+                                                    hone_cuda_type(in, l->var), i, at, u)
+                                 : ""},
         {"inner", inner_text(k, v, u)},
         {"body", hone_cuda_body(&none, l->node->body)},
         {NULL, NULL},

@@ -31,6 +31,7 @@ static const char script[] = "{\"match\":\"fast-math\",\"reason\":\"wrong_value\
                              "{\"match\":\"unroll-loops\",\"reason\":\"compile\"}\n"
                              "{\"match\":\"sum[MR][NR];\\n#pragma GCC unroll\",\"ns\":50000}\n"
                              "{\"match\":\"sum[MR][NR]\",\"ns\":50000}\n"
+                             "{\"match\":\"left_tile\",\"ns\":25000}\n"
                              "{\"match\":\"omp parallel for\",\"ns\":500000}\n"
                              "{\"match\":\"void\",\"ns\":1000000}\n";
 
@@ -104,6 +105,33 @@ START_TEST(finds_and_confirms_the_best)
         hone_fields_validate(json, hone_search_result_fields, hone_search_n_result_fields, &err),
         0);
     close_fixture(&f);
+}
+END_TEST
+
+START_TEST(searches_on_a_gpu)
+{
+    static const char *const tasks[] = {"matmul", "softmax", "sum", "transpose"};
+    for (size_t i = 0; i < HONE_COUNTOF(tasks); i++) {
+        struct fixture f;
+        open_fixture(&f);
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_search_options o = {
+            .task = tasks[i], .target = "cuda", .budget_evaluations = 14, .seed = 3};
+        struct hone_search_result r;
+        ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &r, &err) == 0, "%s: %s", tasks[i],
+                      err.message);
+        ck_assert_str_eq(r.target, "cuda");
+        ck_assert_int_le(r.evaluations, 16); /* a profile may follow the last but one */
+        ck_assert_ptr_nonnull(r.best_commit);
+        if (i == 0)
+            ck_assert_msg(r.speedup > 30 && r.speedup < 50, "%g", r.speedup);
+        struct hone_version v;
+        ck_assert_int_eq(
+            hone_history_read(hone_workspace_history(f.ws), r.best_commit, f.pool, &v, &err), 0);
+        ck_assert_str_eq(v.target, "cuda");
+        ck_assert_ptr_nonnull(strstr(v.source, "__global__"));
+        close_fixture(&f);
+    }
 }
 END_TEST
 
@@ -328,6 +356,6 @@ START_TEST(host_runs_stops_and_waits)
 }
 END_TEST
 
-UNIT_MAIN("search", finds_and_confirms_the_best, bad_options_are_refused, goes_on_where_it_was,
-          a_damaged_record_stops_no_search, same_seed_same_choices, every_policy_runs,
-          wall_budget_holds, host_runs_stops_and_waits)
+UNIT_MAIN("search", finds_and_confirms_the_best, searches_on_a_gpu, bad_options_are_refused,
+          goes_on_where_it_was, a_damaged_record_stops_no_search, same_seed_same_choices,
+          every_policy_runs, wall_budget_holds, host_runs_stops_and_waits)

@@ -1,0 +1,402 @@
+/* CUDA rewrites: every one at every site of the packs' textbook kernels gives a text that parses;
+ * chains of them give the original's answer on the emulated device, at odd sizes, and compile with
+ * nvcc where there is one. */
+#include "tests/unit/unit.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agents/cuda_kernel.h"
+#include "workspace/base/file.h"
+
+enum { MAX_OUT = 1 << 15, MAX_CALLS = 4 };
+
+/* Integers and pointers go in their order, a float in a register of its own. */
+typedef void kernel_any(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
+                        intptr_t, intptr_t, intptr_t, float);
+
+static float a_data[MAX_OUT], b_data[MAX_OUT], out_data[MAX_OUT];
+static uint16_t a_half[MAX_OUT], b_half[MAX_OUT];
+static int32_t offsets[64], columns[MAX_OUT];
+
+#define P(x) ((intptr_t)(x))
+#define A    P(a_data)
+#define B    P(b_data)
+#define OUT  P(out_data)
+
+struct kernel_case {
+    const char *name;
+    const char *source; /* NULL: the pack's naive.cu */
+    double tolerance;
+    intptr_t calls[MAX_CALLS][10];
+    size_t n_calls;
+};
+
+static const char one_thread_text[] =
+    "#include <stdint.h>\n"
+    "__global__ void greatest(const float *x, float *y, int64_t n)\n"
+    "{\n"
+    "    float top = x[0];\n"
+    "    for (int64_t i = 1; i < n; i++)\n"
+    "        top = x[i] > top ? x[i] : top;\n"
+    "    y[0] = top;\n"
+    "}\n"
+    "extern \"C\" void one_thread(const float *x, float *y, int64_t n, cudaStream_t stream)\n"
+    "{\n"
+    "    greatest<<<1, 1, 0, stream>>>(x, y, n);\n"
+    "}\n";
+
+static const char bias_text[] =
+    "#include <stdint.h>\n"
+    "__global__ void batched(const double *x, const double *w, const double *b, double *y,\n"
+    "                        int64_t Z, int64_t M, int64_t N, int64_t K)\n"
+    "{\n"
+    "    const int64_t z = (int64_t)blockIdx.z * blockDim.z + threadIdx.z;\n"
+    "    const int64_t m = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    const int64_t n = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;\n"
+    "    if (z < Z && m < M && n < N) {\n"
+    "        double acc = b[n];\n"
+    "        for (int64_t k = 0; k < K; k++)\n"
+    "            acc = fma(x[(z * M + m) * K + k], 2 * w[n * K + k], acc);\n"
+    "        y[(z * M + m) * N + n] = acc > 0 ? acc : 0.1 * acc;\n"
+    "    }\n"
+    "}\n"
+    "extern \"C\" void bias(const double *x, const double *w, const double *b, double *y, int64_t "
+    "Z,\n"
+    "                     int64_t M, int64_t N, int64_t K, cudaStream_t stream)\n"
+    "{\n"
+    "    dim3 block(8, 8, 1), grid((unsigned)((M + 7) / 8), (unsigned)((N + 7) / 8), "
+    "(unsigned)Z);\n"
+    "    batched<<<grid, block, 0, stream>>>(x, w, b, y, Z, M, N, K);\n"
+    "}\n";
+
+static struct kernel_case cases[] = {
+    {"matmul",
+     NULL,
+     1e-5,
+     {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}, {A, B, OUT, 1, 1, 1}},
+     3},
+    {"matmul_bf16",
+     NULL,
+     0,
+     {{P(a_half), P(b_half), OUT, 13, 37, 11}, {P(a_half), P(b_half), OUT, 70, 130, 40}},
+     2},
+    {"softmax", NULL, 2e-5, {{A, OUT, 7, 70}, {A, OUT, 3, 1}, {A, OUT, 2, 5003}}, 3},
+    {"rmsnorm", NULL, 2e-5, {{A, B, OUT, 7, 70}, {A, B, OUT, 3, 1}, {A, B, OUT, 2, 5003}}, 3},
+    {"jacobi2d", NULL, 1e-6, {{A, OUT, 20, 33, 3}, {A, OUT, 9, 8, 4}, {A, OUT, 3, 3, 1}}, 3},
+    {"transpose", NULL, 0, {{A, OUT, 33, 70}, {A, OUT, 1, 3}, {A, OUT, 65, 64}}, 3},
+    {"sum", NULL, 1e-5, {{A, OUT, 5000}, {A, OUT, 1}, {A, OUT, 32768}}, 3},
+    {"spmv_csr", NULL, 1e-5, {{P(offsets), P(columns), A, B, OUT, 60, 200, 0, 61}}, 1},
+    {"one_thread", one_thread_text, 0, {{A, OUT, 5000}, {A, OUT, 1}}, 2},
+    {"bias", bias_text, 1e-9, {{A, B, P(a_data + 5000), OUT, 3, 17, 35, 9}}, 1},
+    {"attention_causal",
+     NULL,
+     2e-5,
+     {{A, B, A, OUT, 1, 2, 37, 16}, {A, B, A, OUT, 1, 1, 5, 64}},
+     2},
+};
+
+static const char *const chains[][7] = {
+    {"matmul", "cuda_shared_tile", "cuda_restrict"},
+    {"matmul", "cuda_coarsen", "cuda_restrict", "cuda_unroll"},
+    {"matmul_bf16", "cuda_shared_tile"},
+    {"bias", "cuda_shared_tile"},
+    {"bias", "cuda_coalesce", "cuda_unroll"},
+    {"softmax", "cuda_row_lanes", "cuda_row_cache", "cuda_restrict", "cuda_vector", "cuda_unroll"},
+    {"softmax", "cuda_online_softmax", "cuda_row_lanes", "cuda_vector", "cuda_fast_math"},
+    {"rmsnorm", "cuda_row_lanes", "cuda_vector", "cuda_restrict", "cuda_unroll"},
+    {"jacobi2d", "cuda_coarsen", "cuda_restrict"},
+    {"jacobi2d", "cuda_block_shape"},
+    {"transpose", "cuda_transpose_tile", "cuda_restrict"},
+    {"sum", "cuda_row_lanes", "cuda_grid_reduce", "cuda_vector", "cuda_unroll"},
+    {"spmv_csr", "cuda_row_lanes", "cuda_restrict", "cuda_unroll"},
+    {"one_thread", "cuda_grid_reduce", "cuda_row_lanes", "cuda_vector"},
+};
+
+static void fill(void)
+{
+    for (int i = 0; i < MAX_OUT; i++) {
+        a_data[i] = (float)((i * 7919) % 2003) / 1000.0f - 1.0f;
+        b_data[i] = (float)((i * 10473) % 997) / 500.0f - 1.0f;
+        a_half[i] = (uint16_t)(0x3f00 + (i * 7919) % 150 + ((i % 3) << 15));
+        b_half[i] = (uint16_t)(0x3f00 + (i * 31) % 140);
+        columns[i] = (i * 37) % 200;
+    }
+    for (int i = 1; i < 64; i++)
+        offsets[i] = offsets[i - 1] + (i * 5) % 23 + (i == 9 ? 300 : 0);
+}
+
+static const char *source_of(const struct kernel_case *k, struct hone_pool *pool)
+{
+    if (k->source)
+        return k->source;
+    HONE_AUTOFREE char *text = NULL;
+    size_t len = 0;
+    ck_assert_int_eq(
+        hone_file_read(hone_pool_printf(pool, "workspace/packs/%s/kernels/naive.cu", k->name),
+                       1 << 16, &text, &len, NULL),
+        0);
+    return hone_pool_strdup(pool, text);
+}
+
+static struct hone_c_parser *open_parser(void)
+{
+    struct hone_c_parser *p = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_c_parser_new(&p, &err) == 0, "%s", err.message);
+    return p;
+}
+
+/* The build folder that this program lies in. */
+static const char *build_dir(struct hone_pool *pool)
+{
+    char path[4096] = "";
+    ck_assert_int_gt((int)readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
+    char *end = strstr(path, "/tests/unit/");
+    ck_assert_ptr_nonnull(end);
+    return hone_pool_strndup(pool, path, (size_t)(end - path));
+}
+
+/* The tunables' defaults, as the device's compiler gets them. */
+static const char *prologue_of(const char *source, struct hone_pool *pool)
+{
+    struct hone_array axes;
+    const char *where = NULL, *out = "";
+    ck_assert_int_eq(hone_tune_parse(source, pool, &axes, &where, NULL), 0);
+    const struct hone_tune_axis *axis = axes.v;
+    for (size_t i = 0; i < axes.n; i++)
+        out = hone_pool_printf(pool, "%sconstexpr int %s = %lld;\n", out, axis[i].name,
+                               (long long)axis[i].values.v[0]);
+    return out;
+}
+
+static const char *write_source(const char *source, struct hone_pool *pool)
+{
+    static int serial;
+    const char *stem = hone_pool_printf(pool, "/tmp/hone-cuda-%d-%d", (int)getpid(), serial++);
+    const char *cu = hone_pool_printf(pool, "%s.cu", stem),
+               *h = hone_pool_printf(pool, "%s.h", stem);
+    const char *prologue = prologue_of(source, pool);
+    ck_assert_int_eq(hone_file_write(cu, source, strlen(source), 0600, false, NULL), 0);
+    ck_assert_int_eq(hone_file_write(h, prologue, strlen(prologue), 0600, false, NULL), 0);
+    return stem;
+}
+
+/* Sources are too long for a message of the test library. */
+static void give_up(const char *source, const char *why)
+{
+    fprintf(stderr, "%s\n", source);
+    ck_abort_msg("%s", why);
+}
+
+static void *build(const char *source, const char *name, struct hone_pool *pool)
+{
+    const char *stem = write_source(source, pool), *so = hone_pool_printf(pool, "%s.so", stem);
+    int status = system(
+        hone_pool_printf(pool,
+                         "CXXFLAGS='-include %s.h' sh tests/cuda_emulator/run_cu.sh -b %s -o "
+                         "%s %s.cu 2>%s.log",
+                         stem, build_dir(pool), so, stem, stem));
+    if (status != 0)
+        give_up(source, hone_pool_printf(pool, "does not build: %s.log", stem));
+    void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(lib != NULL, "%s", dlerror());
+    ck_assert_int_eq(system(hone_pool_printf(pool, "rm -f %s.*", stem)), 0);
+    return dlsym(lib, name);
+}
+
+static void call(void *address, const intptr_t *x)
+{
+    kernel_any *f;
+    memcpy(&f, &address, sizeof(f));
+    memset(out_data, 0x7f, sizeof(out_data));
+    f(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], 1e-6f);
+}
+
+static bool is_close(float want, float got, double tolerance)
+{
+    return memcmp(&want, &got, sizeof(want)) == 0 ||
+           fabs((double)want - (double)got) <= tolerance * (1 + fabs((double)want));
+}
+
+/* Outputs of other types than float must agree to the bit. */
+static void compare(const struct kernel_case *k, void *original, const char *source,
+                    const char *what, struct hone_pool *pool)
+{
+    static float want[MAX_OUT];
+    void *changed = build(source, k->name, pool);
+    bool is_double = strcmp(k->name, "bias") == 0;
+    for (size_t i = 0; i < k->n_calls; i++) {
+        call(original, k->calls[i]);
+        memcpy(want, out_data, sizeof(want));
+        call(changed, k->calls[i]);
+        for (int j = 0; j < MAX_OUT; j += 1 + is_double) {
+            double x = (double)want[j], y = (double)out_data[j];
+            if (is_double) {
+                memcpy(&x, &want[j], sizeof(x));
+                memcpy(&y, &out_data[j], sizeof(y));
+            }
+            bool is_same = is_double ? memcmp(&x, &y, sizeof(x)) == 0 ||
+                                           fabs(x - y) <= k->tolerance * (1 + fabs(x))
+                                     : is_close(want[j], out_data[j], k->tolerance);
+            if (!is_same)
+                give_up(source, hone_pool_printf(pool, "%s %s call %zu: [%d] = %g, expected %g",
+                                                 k->name, what, i, j, y, x));
+        }
+    }
+}
+
+static bool has_nvcc(void)
+{
+    return access("/usr/local/cuda/bin/nvcc", X_OK) == 0;
+}
+
+static void compile_for_device(const char *source, struct hone_pool *pool)
+{
+    const char *stem = write_source(source, pool);
+    int status = system(hone_pool_printf(pool,
+                                         "/usr/local/cuda/bin/nvcc -std=c++17 -arch=sm_90a -cubin "
+                                         "-diag-suppress 161 -include %s.h -o /dev/null %s.cu >&2",
+                                         stem, stem));
+    if (status != 0)
+        give_up(source, "nvcc refuses it");
+    ck_assert_int_eq(system(hone_pool_printf(pool, "rm -f %s.*", stem)), 0);
+}
+
+START_TEST(every_site_gives_a_valid_text)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    size_t n_done = 0;
+    for (size_t c = 0; c < HONE_COUNTOF(cases); c++) {
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_coder_input in;
+        const char *source = source_of(&cases[c], pool);
+        ck_assert_msg(hone_coder_read(parser, "cuda", source, cases[c].name, pool, &in, &err) == 0,
+                      "%s: %s", cases[c].name, err.message);
+        for (size_t i = 0; i < hone_n_rewrites; i++) {
+            struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+            size_t n = hone_coder_sites(hone_rewrites[i], &in, sites);
+            for (size_t s = 0; s < n; s++, n_done++) {
+                const char *text = NULL;
+                ck_assert_str_eq(hone_rewrites[i]->target, "cuda");
+                ck_assert_msg(
+                    hone_coder_apply(parser, hone_rewrites[i], &in, &sites[s], &text, &err) == 0,
+                    "%s %s: %s", cases[c].name, hone_rewrites[i]->name, err.message);
+                ck_assert_str_ne(text, source);
+            }
+        }
+    }
+    ck_assert_uint_ge(n_done, 35);
+}
+END_TEST
+
+static const struct kernel_case *find_case(const char *name)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++)
+        if (strcmp(cases[i].name, name) == 0)
+            return &cases[i];
+    return NULL;
+}
+
+static void check_chain(const char *const *chain, struct hone_c_parser *parser)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const struct kernel_case *k = find_case(chain[0]);
+    const char *source = source_of(k, pool);
+    void *original = build(source, k->name, pool);
+    for (size_t i = 1; i < 7 && chain[i]; i++) {
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const struct hone_rewrite *rewrite = hone_rewrite_find(chain[i]);
+        ck_assert_ptr_nonnull(rewrite);
+        ck_assert_msg(hone_coder_read(parser, "cuda", source, k->name, pool, &in, &err) == 0, "%s",
+                      err.message);
+        ck_assert_msg(hone_coder_sites(rewrite, &in, sites) > 0, "no site for %s in\n%s", chain[i],
+                      source);
+        ck_assert_msg(hone_coder_apply(parser, rewrite, &in, &sites[0], &source, &err) == 0, "%s",
+                      err.message);
+    }
+    compare(k, original, source, chain[1], pool);
+    if (has_nvcc())
+        compile_for_device(source, pool);
+}
+
+START_TEST(chains_keep_the_answer)
+{
+    fill();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t c = 0; c < HONE_COUNTOF(chains); c++)
+        check_chain(chains[c], parser);
+}
+END_TEST
+
+static const struct {
+    const char *task;
+    size_t kernel, n_axes, n_stmts;
+    bool is_plain, is_single;
+} shapes[] = {
+    {"matmul", 0, 2, 3, true, false},   {"softmax", 0, 1, 5, true, false},
+    {"spmv_csr", 0, 1, 3, true, false}, {"jacobi2d", 0, 2, 2, true, false},
+    {"sum", 0, 1, 3, false, false},     {"sum", 1, 0, 3, true, true},
+    {"bias", 0, 3, 3, true, false},
+};
+
+START_TEST(kernels_are_understood)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(shapes); i++) {
+        const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
+        struct hone_coder_input in;
+        const struct kernel_case *k = find_case(shapes[i].task);
+        ck_assert_int_eq(
+            hone_coder_read(parser, "cuda", source_of(k, pool), k->name, pool, &in, NULL), 0);
+        size_t n = hone_cuda_kernels(&in, all, HONE_CUDA_MAX_KERNELS);
+        ck_assert_uint_gt(n, shapes[i].kernel);
+        const struct hone_cuda_kernel *got = all[shapes[i].kernel];
+        ck_assert_msg(got->n_axes == shapes[i].n_axes, "%s: %zu axes", k->name, got->n_axes);
+        ck_assert_msg(got->n_stmts == shapes[i].n_stmts, "%s: %zu stmts", k->name, got->n_stmts);
+        ck_assert_msg(got->is_plain == shapes[i].is_plain, "%s", k->name);
+        ck_assert_msg(got->is_single == shapes[i].is_single, "%s", k->name);
+        ck_assert_uint_eq(got->n_launches, 1);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *source;
+    enum hone_code code;
+    const char *part;
+} refused[] = {
+    {"#include \"/etc/passwd\"\nextern \"C\" void k() {}\n", HONE_E_UNSUPPORTED,
+     "standard headers"},
+    {"#include <fstream>\nextern \"C\" void k() {}\n", HONE_E_UNSUPPORTED, "standard headers"},
+    {"#inc\\\nlude \"/etc/passwd\"\nextern \"C\" void k() {}\n", HONE_E_UNSUPPORTED,
+     "standard headers"},
+    {"__global__ void k2() {\n    oops;\n}\nextern \"C\" void k() {}\n", HONE_E_ARG, "line 2"},
+    {"__global__ void k2() {}\n", HONE_E_NOT_FOUND, "'k'"},
+};
+
+START_TEST(bad_sources_are_refused)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(refused); i++) {
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_coder_input in;
+        ck_assert_msg(hone_coder_read(parser, "cuda", refused[i].source, "k", pool, &in, &err) ==
+                          (int)refused[i].code,
+                      "%s: %s", refused[i].source, err.message);
+        ck_assert_msg(strstr(err.message, refused[i].part), "%s", err.message);
+    }
+}
+END_TEST
+
+UNIT_MAIN("cuda_rules", kernels_are_understood, bad_sources_are_refused,
+          every_site_gives_a_valid_text, chains_keep_the_answer)
