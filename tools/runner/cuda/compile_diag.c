@@ -3,7 +3,10 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "tools/format/plan.h"
 #include "workspace/base/limits.h"
+
+#define STATIC_SHARED 49152 /* bytes that a kernel may declare, on every device so far */
 
 struct word {
     const char *start, *severity;
@@ -113,11 +116,65 @@ const char *hone_nvrtc_log_as_gcc(const char *log, const char *file, struct hone
     return hone_pool_strdup(pool, out.data != NULL ? out.data : "");
 }
 
+const char *hone_nvrtc_log_cleaned(const char *log, struct hone_pool *pool)
+{
+    static const char *const dull[] = {"ptxas info ", "ptxas         .", "Remark: The warnings can",
+                                       "\"hone_front.cu\": using precompiled"};
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+    while (*log != '\0') {
+        size_t len = strcspn(log, "\n");
+        size_t next = len + (log[len] == '\n');
+        bool is_dull = len == 0;
+        for (size_t i = 0; i < HONE_COUNTOF(dull); i++)
+            is_dull = is_dull || strncmp(log, dull[i], strlen(dull[i])) == 0;
+        if (!is_dull)
+            hone_buf_add(&out, log, next);
+        log += next;
+    }
+    return hone_pool_strdup(pool, out.data != NULL ? out.data : "");
+}
+
+/* ptxas with -v says how much a kernel takes and fails without a word when that is too much. */
+static const char *too_much_shared(const char *log, const char *file, struct hone_pool *pool)
+{
+    static const char entry[] = "Compiling entry function '";
+    static const char used[] = " bytes smem";
+    const char *name = NULL;
+    for (const char *line = log; *line != '\0';) {
+        size_t len = strcspn(line, "\n");
+        const char *at = memmem(line, len, entry, sizeof entry - 1);
+        name = at != NULL ? at + sizeof entry - 1 : name;
+        const char *number = memmem(line, len, used, sizeof used - 1);
+        int64_t bytes = 0, unit = 1;
+        while (number != NULL && number > line && isdigit((unsigned char)number[-1]) &&
+               bytes < 1ll << 40) {
+            bytes += (*--number - '0') * unit;
+            unit *= 10;
+        }
+        if (name != NULL && bytes > STATIC_SHARED) {
+            char pretty[200];
+            HONE_AUTOFREE char *lowered = hone_strndup(name, strcspn(name, "'\n"));
+            hone_plan_pretty(lowered, pretty, sizeof pretty);
+            return hone_pool_printf(
+                pool,
+                "%s:0: error: %s declares %lld bytes of shared memory, at most %d can be static. "
+                "fix: declare it extern __shared__, give the size at the launch and allow it with "
+                "cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %lld)\n",
+                file, pretty, (long long)bytes, STATIC_SHARED, pretty, (long long)bytes);
+        }
+        line += len + (line[len] == '\n');
+    }
+    return NULL;
+}
+
 void hone_nvrtc_diag_parse(const struct hone_diag_in *in, struct hone_pool *pool,
                            struct hone_diag_out *ret)
 {
     struct hone_diag_in like_gcc = *in;
     like_gcc.text = hone_nvrtc_log_as_gcc(in->text, in->file, pool);
+    const char *shared = too_much_shared(in->text, in->file, pool);
+    if (shared != NULL)
+        like_gcc.text = hone_pool_printf(pool, "%s%s", shared, like_gcc.text);
     hone_diag_parse(&like_gcc, pool, ret);
 }
 

@@ -283,6 +283,15 @@ template <class T> inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *
 {
     return ::cudaFuncGetAttributes(a, (const void *)func);
 }
+template <class T>
+inline cudaError_t cudaFuncSetAttribute(T *func, cudaFuncAttribute attribute, int value)
+{
+    return ::cudaFuncSetAttribute((const void *)func, attribute, value);
+}
+template <class T> inline cudaError_t cudaFuncSetAttribute(T *func, cudaFuncAttribute attr, int value)
+{
+    return ::cudaFuncSetAttribute((const void *)func, attr, value);
+}
 template <class T> inline cudaError_t cudaFuncSetCacheConfig(T *func, cudaFuncCache config)
 {
     return ::cudaFuncSetCacheConfig((const void *)func, config);

@@ -72,8 +72,8 @@ static void complain(struct build *build, enum hone_reason reason, const char *m
         .text = text, .file = build->file, .source = build->req->source, .arm = build->req->arm};
     struct hone_diag_out parsed;
     hone_diag_parse(&in, build->pool, &parsed);
-    hone_diag_merge(&parsed.diagnostics, &build->out->report.diagnostics, build->pool,
-                    &build->out->report.diagnostics);
+    const struct hone_array before = build->out->report.diagnostics;
+    hone_diag_merge(&parsed.diagnostics, &before, build->pool, &build->out->report.diagnostics);
     hone_end_set(build->end, reason, "%.380s", message);
 }
 
@@ -193,6 +193,17 @@ static int64_t line_of(const struct build *build, const char *pretty)
     return 0;
 }
 
+/* -default-device makes a device variable of every constexpr: nobody writes those. */
+static void drop_constants(struct build *build)
+{
+    struct hone_cuda_variable *list = build->cubin.variables.v;
+    size_t n = 0;
+    for (size_t i = 0; i < build->cubin.variables.n; i++)
+        if (!hone_names_constant(build->device_text, list[i].name))
+            list[n++] = list[i];
+    build->cubin.variables.n = n;
+}
+
 static int read_cubin(struct build *build, struct hone_err *err)
 {
     struct hone_cuda_module *out = build->out;
@@ -206,6 +217,7 @@ static int read_cubin(struct build *build, struct hone_err *err)
     }
     hone_cubin_read_log(build->device.log, &build->cubin);
     hone_cubin_drop_toolkit(build->req->source, &build->cubin);
+    drop_constants(build);
     struct hone_cuda_kernel *kernels = build->cubin.kernels.v;
     for (size_t i = 0; i < build->cubin.kernels.n; i++)
         kernels[i].line = line_of(build, kernels[i].pretty);
@@ -288,7 +300,8 @@ static void judge_compilers(struct build *build)
     read_device_log(build);
     hone_diag_merge(&build->device_diagnostics, &build->host_diagnostics, build->pool,
                     &report->diagnostics);
-    report->log = hone_pool_printf(build->pool, "%.*s%s%.*s", LOG_KEPT_BYTES, build->device.log,
+    report->log = hone_pool_printf(build->pool, "%.*s%s%.*s", LOG_KEPT_BYTES,
+                                   hone_nvrtc_log_cleaned(build->device.log, build->pool),
                                    is_host_bad && build->host.log[0] != '\0' ? "\n" : "",
                                    is_host_bad ? LOG_KEPT_BYTES : 0, build->host.log);
     if (!is_device_bad && !is_host_bad)
@@ -319,6 +332,31 @@ static void fill_kernels(struct build *build)
                                             .max_threads = from[i].max_threads,
                                             .line = from[i].line};
     build->out->report.kernels = (struct hone_array){.v = to, .n = n};
+}
+
+/* Spills are no warning of either compiler, and the first thing to know about a slow kernel. */
+static void warn_of_spills(struct build *build)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
+    const struct hone_cuda_kernel *list = build->out->kernels.v;
+    struct hone_array before = build->out->report.diagnostics;
+    struct hone_diag_out parsed;
+    for (size_t i = 0; i < build->out->kernels.n; i++)
+        if (list[i].spill_store_bytes + list[i].spill_load_bytes > 0)
+            hone_buf_printf(&text,
+                            "%s:%lld: warning: %s spills %lld bytes and reads %lld back in each "
+                            "thread, at %lld registers\n",
+                            build->file, (long long)list[i].line, list[i].pretty,
+                            (long long)list[i].spill_store_bytes,
+                            (long long)list[i].spill_load_bytes, (long long)list[i].registers);
+    if (text.len == 0)
+        return;
+    const struct hone_diag_in in = {.text = text.data,
+                                    .file = build->file,
+                                    .source = build->req->source,
+                                    .arm = build->req->arm};
+    hone_diag_parse(&in, build->pool, &parsed);
+    hone_diag_merge(&before, &parsed.diagnostics, build->pool, &build->out->report.diagnostics);
 }
 
 static struct hone_plan_kernel *plan_kernels(const struct build *build)
@@ -468,9 +506,7 @@ static int check_plans(struct build *build, struct hone_err *err)
         build->out->report.plans = (struct hone_strs){.v = texts, .n = i + 1};
         if (hone_plan_check(&plans[i], bytes, (int64_t)task->n_inputs, kernels,
                             build->out->kernels.n, req->device, &why) < 0) {
-            complain(build, HONE_REASON_LAUNCH,
-                     hone_pool_printf(build->pool, "workload %s: %s", req->workloads[i].id,
-                                      why.message));
+            complain(build, HONE_REASON_LAUNCH, why.message);
             return 0;
         }
     }
@@ -512,6 +548,7 @@ static int run(struct build *build, struct hone_err *err)
             rc = check_plans(build, err);
     }
     fill_kernels(build);
+    warn_of_spills(build);
     return rc == 0 && build->out->cubin != NULL ? keep_cubin(build, err) : rc;
 }
 

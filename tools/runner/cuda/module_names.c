@@ -159,6 +159,42 @@ static void guess_variables(struct guess *guess)
     }
 }
 
+/* The declaration that the word stands in, from behind the last ; { } or directive. */
+static bool is_constant_declaration(const char *text, const char *word)
+{
+    const char *start = word;
+    while (start > text && strchr(";{}", start[-1]) == NULL &&
+           !(start[-1] == '\n' && (*start == '#')))
+        start--;
+    if (*start == '#') /* a directive just before: the declaration begins on the next line */
+        start += strcspn(start, "\n");
+    bool has_const = false, has_pointer = false;
+    for (const char *at = start; at < word; at++) {
+        bool begins = at == start || !is_word(at[-1]);
+        if (begins && starts_with(at, "constexpr"))
+            return true;
+        has_const = has_const || (begins && starts_with(at, "const"));
+        has_pointer = has_pointer || *at == '*' || *at == '&' || *at == '(' || *at == '=';
+    }
+    return has_const && !has_pointer;
+}
+
+/* Only the first mention counts: a variable is declared before it is used. */
+bool hone_names_constant(const char *text, const char *name)
+{
+    if (strncmp(name, "_ZL", 3) == 0) {
+        name += 3;
+        name += strspn(name, "0123456789");
+    }
+    size_t len = strlen(name);
+    if (strncmp(name, "_Z", 2) == 0 || len == 0)
+        return false;
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
+        if ((at == text || !is_word(at[-1])) && !is_word(at[len]))
+            return is_constant_declaration(text, at);
+    return false;
+}
+
 void hone_guess_names(const struct hone_split *split, const struct hone_array *tunables,
                       struct hone_pool *pool, struct hone_strs *ret)
 {

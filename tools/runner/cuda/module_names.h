@@ -10,6 +10,9 @@
  * kernels, device variables at file scope ("&name"). At most HONE_LIMIT_CUDA_KERNELS. */
 void hone_guess_names(const struct hone_split *split, const struct hone_array *tunables,
                       struct hone_pool *pool, struct hone_strs *ret);
+/* Is every declaration at file scope of this variable constexpr, or const and no pointer? False
+ * when in doubt, and for names that are not plain. */
+bool hone_names_constant(const char *text, const char *name);
 /* The same expression but for blanks? */
 bool hone_names_equal(const char *a, const char *b);
 
