@@ -151,11 +151,13 @@ static void drop_privileges(const struct hone_jail_plan *plan)
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     /* In a user namespace of an ordinary user setgroups is denied; the groups stay but nothing that
      * they open is mounted. */
-    if (plan->slot.lock_fd >= 0 && setgroups(0, NULL) < 0)
+    /* The system calls themselves: libc's functions tell the other threads of the program, which
+     * are not here (a GPU driver makes threads), and wait for them forever. */
+    if (plan->slot.lock_fd >= 0 && syscall(SYS_setgroups, 0, NULL) < 0)
         fail(plan, "setgroups");
     if (plan->slot.lock_fd >= 0 && plan->rung != HONE_RUNG_USERNS &&
-        (setresgid(plan->slot.gid, plan->slot.gid, plan->slot.gid) < 0 ||
-         setresuid(plan->slot.uid, plan->slot.uid, plan->slot.uid) < 0))
+        (syscall(SYS_setresgid, plan->slot.gid, plan->slot.gid, plan->slot.gid) < 0 ||
+         syscall(SYS_setresuid, plan->slot.uid, plan->slot.uid, plan->slot.uid) < 0))
         fail(plan, "take the slot's uid");
     if (is_kept) {
         keep_perfmon(plan, bits);

@@ -176,7 +176,9 @@ void hone_jail_child_mounts(struct hone_jail_plan *plan, int *ret_tmp_fd)
 {
     open_sources(plan);
     make_private(plan);
-    if (plan->rung == HONE_RUNG_USERNS && (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0))
+    /* Not libc's functions, which wait for threads that were not cloned (jail_child.c). */
+    if (plan->rung == HONE_RUNG_USERNS &&
+        (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0))
         fail(plan, "become the mapped user", "");
     (void)umask(022);
     make_root(plan);

@@ -134,7 +134,7 @@ static void report_times(struct hone_judge *judge, const struct hone_rounds *rou
         double wall[HONE_MAX_ROUNDS], cpu[HONE_MAX_ROUNDS];
         for (size_t k = 0; k < n_use; k++) {
             wall[k] = lane->wall[use[k]];
-            cpu[k] = lane->cpu[use[k]];
+            cpu[k] = lane->cpu != NULL ? lane->cpu[use[k]] : 0;
         }
         times[i] = (struct hone_arm_time){
             .arm = lane->name,
