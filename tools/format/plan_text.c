@@ -84,6 +84,17 @@ static void read_argument(struct reader *r)
             put(r, r->at, len);
         r->at += len;
         r->has_failed |= len == 0 || *r->at++ != 'E';
+    } else if (*r->at == 'L' && isdigit((unsigned char)r->at[1])) { /* of an enum: its number */
+        char *start = r->out;
+        size_t room = r->room;
+        r->at++;
+        read_source_name(r);
+        size_t len = strspn(r->at, "0123456789");
+        r->out = start;
+        r->room = room;
+        put(r, r->at, len);
+        r->at += len;
+        r->has_failed |= len == 0 || *r->at++ != 'E';
     } else if (builtin(*r->at) != NULL) {
         put(r, builtin(*r->at), strlen(builtin(*r->at)));
         r->at++;

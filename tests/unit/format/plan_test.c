@@ -318,6 +318,7 @@ START_TEST(names_for_people)
         {"_Z5tiledILi16EfEvPKT0_S2_PS0_iii6Params", "tiled<16, float>"},
         {"_ZN3gpu4math3sumEPf", "gpu::math::sum"},
         {"_ZL3sumPf", "sum"},
+        {"_Z1kIL4Mode1ELi2EEvv", "k<1, 2>"},
         {"_ZN12_GLOBAL__N_13sumEPf", "sum"},
         {"_Z1kILb1ELin3E6__halfEvv", "k<true, -3, __half>"},
         {"_Z1kISt6vectorIiEEvv", "_Z1kISt6vectorIiEEvv"},

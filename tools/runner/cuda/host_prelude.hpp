@@ -288,10 +288,6 @@ inline cudaError_t cudaFuncSetAttribute(T *func, cudaFuncAttribute attribute, in
 {
     return ::cudaFuncSetAttribute((const void *)func, attribute, value);
 }
-template <class T> inline cudaError_t cudaFuncSetAttribute(T *func, cudaFuncAttribute attr, int value)
-{
-    return ::cudaFuncSetAttribute((const void *)func, attr, value);
-}
 template <class T> inline cudaError_t cudaFuncSetCacheConfig(T *func, cudaFuncCache config)
 {
     return ::cudaFuncSetCacheConfig((const void *)func, config);

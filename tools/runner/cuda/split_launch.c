@@ -262,9 +262,9 @@ struct launch {
 static size_t back_over(const struct launch *l, size_t close)
 {
     const int ends[] = {')', ']', '>'};
-    int opens[] = {'(', '[', '<'};
+    const int opens[] = {'(', '[', '<'};
     size_t depth = 0, which = 0;
-    while (which < 3 && l->t->v[close].punct != ends[which])
+    while (which < 2 && l->t->v[close].punct != ends[which])
         which++;
     for (size_t i = close + 1; i-- > l->begin && which < 3;) {
         const struct split_token *t = &l->t->v[i];
@@ -274,7 +274,8 @@ static size_t back_over(const struct launch *l, size_t close)
                 return SIZE_MAX;
             continue;
         }
-        depth += split_punct(t, ends[which]);
+        depth += split_punct(t, ends[which]) ? 1 : 0;
+        depth += which == 2 && split_punct(t, SPLIT_CLOSE3) ? 3 : 0;
         if (split_punct(t, opens[which]) && --depth == 0)
             return i;
         if (which == 2 && (split_punct(t, ';') || split_punct(t, '{') || split_punct(t, '}')))
@@ -289,23 +290,26 @@ static bool is_joint(const struct split_token *t)
            split_punct(t, SPLIT_PASTE);
 }
 
+static bool is_closing(const struct split_token *t)
+{
+    return split_punct(t, ')') || split_punct(t, ']') || split_punct(t, '>') ||
+           split_punct(t, SPLIT_CLOSE3);
+}
+
 /* Where the kernel's expression begins: names, template arguments, calls, subscripts, joined by ::,
  * ., ->, ##. */
 static size_t name_start(const struct split_state *s, const struct launch *l)
 {
     size_t i = l->open3;
     for (;;) {
-        while (i > l->begin && l->t->v[i - 1].kind == SPLIT_PUNCT &&
-               strchr(")]>", l->t->v[i - 1].punct < 128 ? l->t->v[i - 1].punct : ' ') != NULL) {
+        while (i > l->begin && is_closing(&l->t->v[i - 1])) {
             size_t open = back_over(l, i - 1);
             if (open == SIZE_MAX)
                 return SIZE_MAX;
             i = open;
-            bool is_group =
-                split_punct(&l->t->v[i], '(') &&
-                (i == l->begin ||
-                 (l->t->v[i - 1].kind != SPLIT_NAME && !split_punct(&l->t->v[i - 1], ')') &&
-                  !split_punct(&l->t->v[i - 1], ']') && !split_punct(&l->t->v[i - 1], '>')));
+            bool is_group = split_punct(&l->t->v[i], '(') &&
+                            (i == l->begin ||
+                             (l->t->v[i - 1].kind != SPLIT_NAME && !is_closing(&l->t->v[i - 1])));
             if (is_group)
                 return i; /* (expression)<<<...>>> */
         }
@@ -318,9 +322,8 @@ static size_t name_start(const struct split_state *s, const struct launch *l)
             return i;
         bool is_scope = split_punct(&l->t->v[i - 1], SPLIT_SCOPE);
         i--;
-        bool goes_on = i > l->begin &&
-                       (l->t->v[i - 1].kind == SPLIT_NAME || split_punct(&l->t->v[i - 1], '>') ||
-                        split_punct(&l->t->v[i - 1], ')') || split_punct(&l->t->v[i - 1], ']'));
+        bool goes_on =
+            i > l->begin && (l->t->v[i - 1].kind == SPLIT_NAME || is_closing(&l->t->v[i - 1]));
         if (!goes_on || split_is(s, &l->t->v[i - 1], "return") ||
             split_is(s, &l->t->v[i - 1], "else") || split_is(s, &l->t->v[i - 1], "do"))
             return is_scope ? i : SIZE_MAX;
@@ -438,7 +441,7 @@ static int find_parts(struct split_state *s, struct launch *l)
 static const char *last_name(const struct split_state *s, const struct launch *l)
 {
     size_t i = l->open3 - 1;
-    if (split_punct(&l->t->v[i], '>')) {
+    if (split_punct(&l->t->v[i], '>') || split_punct(&l->t->v[i], SPLIT_CLOSE3)) {
         i = back_over(l, i);
         if (i == SIZE_MAX || i == l->name)
             return NULL;
