@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const struct hone_target *const targets[] = {&hone_target_cpu};
+static const struct hone_target *const targets[] = {&hone_target_cpu, &hone_target_cuda};
 
 const struct hone_target *hone_target_find(const char *name)
 {
@@ -23,5 +23,5 @@ void hone_target_end_sessions(struct hone_session *session)
 
 const char *hone_target_names(void)
 {
-    return "cpu";
+    return "cpu, cuda";
 }

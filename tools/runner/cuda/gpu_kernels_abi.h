@@ -7,7 +7,8 @@
 #define HONE_K_THREADS 256
 #define HONE_K_TENSORS 16
 
-struct hone_k_fill { /* one tensor of some sets; set s gets the stream (key, nonce, first_set + s) */
+struct hone_k_fill { /* one tensor of some sets; set s gets the stream (key, nonce, first_set + s)
+                      */
     unsigned long long base;
     long long n, stride, n_sets; /* elements; bytes; sets */
     unsigned long long key, nonce;
@@ -38,7 +39,7 @@ struct hone_k_hash {
     unsigned long long sums; /* of n_sets words, zeroed before */
 };
 
-struct hone_k_found {               /* result; zero means nothing */
+struct hone_k_found {                /* result; zero means nothing */
     unsigned long long count, first; /* first: the complement of the least element number */
 };
 
@@ -59,7 +60,7 @@ struct hone_k_differ { /* elements of a and b that differ in any bit */
 
 struct hone_k_stats { /* like struct hone_output_stats; all zero to begin with */
     unsigned long long n, n_bad, n_nonfinite, n_uncovered;
-    unsigned long long first_bad, first_nonfinite; /* complements */
+    unsigned long long first_bad, first_nonfinite;  /* complements */
     unsigned long long max_abs, max_rel, max_scale; /* bits of doubles that are not negative */
     double err_squares, ref_sum, ref_squares, size_squares;
 };
