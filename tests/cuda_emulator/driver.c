@@ -10,6 +10,17 @@ static atomic_int broken_by, n_retained;
 static __thread bool has_context;
 static char context; /* its address is the handle */
 
+void __lsan_ignore_object(const void *at) __attribute__((weak));
+void *emu_handle(size_t size)
+{
+    void *ret = calloc(1, size);
+    if (ret == NULL)
+        abort();
+    if (__lsan_ignore_object != NULL)
+        __lsan_ignore_object(ret);
+    return ret;
+}
+
 uint64_t emu_setting(const char *name, uint64_t or_this)
 {
     char full[64];

@@ -26,6 +26,10 @@ enum { /* CUresult, those that hone does not tell apart */
        EMU_INVALID_CLUSTER = 912
 };
 
+/* Zeroed memory of a handle. Like a real driver's it is no leak when a process ends without giving
+ * it back: LeakSanitizer, where there is one, is told. Aborts without memory. */
+void *emu_handle(size_t size);
+
 /* HONE_EMULATOR_<name>, or the default. */
 uint64_t emu_setting(const char *name, uint64_t or_this);
 /* The context's state as the code of the call: not initialised, no context, broken by a fault. */

@@ -29,6 +29,7 @@ struct fiber {
     ucontext_t context;
 #endif
     char *stack;
+    size_t stack_bytes; /* differ a little: tops at equal offsets would share few cache lines */
     struct fiber *next_idle, *next;
 };
 struct thread {
@@ -54,16 +55,18 @@ struct engine { /* of a host thread */
     unsigned current; /* thread in block */
     bool has_yielded;
     struct fiber *fiber, *idle, *all;
+    size_t n_fibers;
     struct fiber scheduler;
     struct region shared[3]; /* to poison: static before, dynamic, static after */
     volatile bool is_guarded;
     sigjmp_buf escape;
-    char *alt_stack;
+    bool has_alt_stack;
+    stack_t before; /* the thread's own, given back when it ends */
 };
 
 __thread struct hone_emu_state hone_emu_now
     __attribute__((tls_model("initial-exec"), visibility("default")));
-static __thread struct engine engine;
+static __thread struct engine engine __attribute__((tls_model("initial-exec")));
 
 /* ---- stacks ---- */
 
@@ -81,7 +84,7 @@ __asm__(".text\n.globl hone_emu_switch\n.hidden hone_emu_switch\n"
 
 static void prepare(struct fiber *fiber)
 {
-    void **top = (void **)(void *)(fiber->stack + STACK_BYTES);
+    void **top = (void **)(void *)(fiber->stack + fiber->stack_bytes);
     *--top = NULL; /* fiber_main's return address: it has none */
     *--top = (void *)(uintptr_t)fiber_main;
     for (int i = 0; i < 6; i++)
@@ -97,7 +100,7 @@ static void prepare(struct fiber *fiber)
 {
     getcontext(&fiber->context);
     fiber->context.uc_stack.ss_sp = fiber->stack;
-    fiber->context.uc_stack.ss_size = STACK_BYTES;
+    fiber->context.uc_stack.ss_size = fiber->stack_bytes;
     makecontext(&fiber->context, fiber_main, 0);
 }
 static void switch_to(struct fiber *from, struct fiber *to)
@@ -120,6 +123,7 @@ static struct fiber *fiber_take(struct engine *e)
         mprotect(at + GUARD_BYTES, STACK_BYTES, PROT_READ | PROT_WRITE) < 0)
         hone_emu_fail(2, "no memory for the threads of a block");
     fiber->stack = at + GUARD_BYTES;
+    fiber->stack_bytes = STACK_BYTES - (e->n_fibers++ % 61) * 256;
     prepare(fiber);
     fiber->next = e->all;
     e->all = fiber;
@@ -227,11 +231,18 @@ static uint32_t live_lanes(const struct block *b, unsigned first)
 static bool warp_complete(struct block *b, unsigned i)
 {
     struct thread *lanes = &b->threads[i - i % 32], *self = &b->threads[i];
-    uint32_t who = self->mask & live_lanes(b, i - i % 32);
-    for (uint32_t rest = who; rest != 0; rest &= rest - 1) {
-        const struct thread *t = &lanes[__builtin_ctz(rest)];
+    unsigned first = i - i % 32;
+    uint32_t inside = b->n - first >= 32 ? ~0u : (1u << (b->n - first)) - 1, who = 0;
+    /* From the top: lanes come in order, so the one that is missing is found at once. */
+    for (uint32_t rest = self->mask & inside; rest != 0;) {
+        unsigned lane = 31 - (unsigned)__builtin_clz(rest);
+        const struct thread *t = &lanes[lane];
+        rest &= ~(1u << lane);
+        if (t->state == DONE)
+            continue;
         if (t->state != AT_WARP || t->mask != self->mask || t->op != self->op)
             return false;
+        who |= 1u << lane;
     }
     warp_results(lanes, who);
     for (uint32_t rest = who; rest != 0; rest &= rest - 1)
@@ -511,11 +522,11 @@ static void guard_thread(struct engine *e)
         if (sigaction(signals[i], NULL, &now) == 0 && now.sa_sigaction != on_fault)
             sigaction(signals[i], &want, NULL);
     }
-    if (e->alt_stack == NULL) {
-        e->alt_stack = malloc(ALT_STACK_BYTES);
-        stack_t alt = {.ss_sp = e->alt_stack, .ss_size = ALT_STACK_BYTES};
-        if (e->alt_stack != NULL)
-            sigaltstack(&alt, NULL);
+    if (!e->has_alt_stack) {
+        void *at =
+            mmap(NULL, ALT_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        stack_t alt = {.ss_sp = at, .ss_size = ALT_STACK_BYTES};
+        e->has_alt_stack = at != MAP_FAILED && sigaltstack(&alt, &e->before) == 0;
     }
 }
 
@@ -603,14 +614,20 @@ static void share_execute(struct share *share)
     share->blocks = NULL;
 }
 
+void hone_emu_thread_done(void)
+{
+    struct engine *e = &engine;
+    stack_t ours;
+    fibers_free(e);
+    if (e->has_alt_stack && sigaltstack(&e->before, &ours) == 0)
+        munmap(ours.ss_sp, ours.ss_size);
+    e->has_alt_stack = false;
+}
+
 static void *worker(void *arg)
 {
     share_execute(arg);
-    fibers_free(&engine);
-    stack_t off = {.ss_flags = SS_DISABLE};
-    sigaltstack(&off, NULL);
-    free(engine.alt_stack);
-    engine.alt_stack = NULL;
+    hone_emu_thread_done();
     return NULL;
 }
 

@@ -74,6 +74,8 @@ int hone_emu_execute(const struct hone_emu_launch *launch);
 #pragma GCC visibility pop
 /* Runs fn(arg); a fault in it gives 700. */
 int hone_emu_guarded(void (*fn)(void *arg), void *arg);
+/* At the end of a host thread that called one of the two. */
+void hone_emu_thread_done(void);
 
 #ifdef __cplusplus
 }

@@ -187,9 +187,7 @@ static void physical_unref(struct physical *physical)
 }
 static hone_cu_result physical_new(int fd, size_t size, hone_cu_handle *ret)
 {
-    struct physical *physical = calloc(1, sizeof(*physical));
-    if (physical == NULL || fd < 0)
-        abort();
+    struct physical *physical = emu_handle(sizeof(*physical));
     *physical = (struct physical){fd, 1, size};
     *ret = (uintptr_t)physical;
     return 0;

@@ -152,9 +152,9 @@ hone_cu_result cuModuleLoadData(hone_cu_module *ret, const void *image)
     Dl_info self;
     if (dladdr((void *)(uintptr_t)cuModuleLoadData, &self) != 0)
         dlopen(self.dli_fname, RTLD_LAZY | RTLD_GLOBAL | RTLD_NOLOAD);
-    struct hone_cu_module_s *module = calloc(1, sizeof(*module));
+    struct hone_cu_module_s *module = emu_handle(sizeof(*module));
     const char *bytes = (const char *)image + object->sh_offset;
-    if (module == NULL || (module->copy = malloc(object->sh_size)) == NULL)
+    if ((module->copy = malloc(object->sh_size)) == NULL)
         abort();
     memcpy(module->copy, bytes, object->sh_size);
     module->copy_len = object->sh_size;

@@ -72,6 +72,7 @@ static void *stream_thread(void *arg)
         pthread_cond_broadcast(&queue.changed);
     }
     pthread_mutex_unlock(&queue.lock);
+    hone_emu_thread_done();
     return NULL;
 }
 
@@ -135,9 +136,7 @@ hone_cu_result cuStreamCreate(hone_cu_stream *ret, unsigned flags)
     hone_cu_result rc = emu_enter();
     if (rc != 0)
         return rc;
-    struct hone_cu_stream_s *stream = calloc(1, sizeof(*stream));
-    if (stream == NULL)
-        return HONE_CU_OUT_OF_MEMORY;
+    struct hone_cu_stream_s *stream = emu_handle(sizeof(*stream));
     stream->is_non_blocking = (flags & HONE_CU_STREAM_NON_BLOCKING) != 0;
     pthread_mutex_lock(&queue.lock);
     stream->next = queue.streams;
@@ -186,9 +185,7 @@ hone_cu_result cuEventCreate(hone_cu_event *ret, unsigned flags)
     hone_cu_result rc = emu_enter();
     if (rc != 0)
         return rc;
-    struct hone_cu_event_s *event = calloc(1, sizeof(*event));
-    if (event == NULL)
-        return HONE_CU_OUT_OF_MEMORY;
+    struct hone_cu_event_s *event = emu_handle(sizeof(*event));
     event->refs = 1;
     event->has_time = (flags & HONE_CU_EVENT_NO_TIMING) == 0;
     *ret = event;
@@ -287,9 +284,7 @@ hone_cu_result cuGraphCreate(hone_cu_graph *ret, unsigned flags)
     hone_cu_result rc = emu_enter();
     if (rc != 0 || flags != 0)
         return rc != 0 ? rc : HONE_CU_INVALID_VALUE;
-    struct hone_cu_graph_s *graph = calloc(1, sizeof(*graph));
-    if (graph == NULL)
-        return HONE_CU_OUT_OF_MEMORY;
+    struct hone_cu_graph_s *graph = emu_handle(sizeof(*graph));
     graph->refs = 1;
     *ret = graph;
     return 0;

@@ -81,6 +81,13 @@ struct rig {
     hone_cu_module module;
 };
 
+static void rig_done(struct rig *rig)
+{
+    hone_cuda_close(rig->cu);
+    hone_nvrtc_close(rig->rt);
+}
+#define RIG HONE_CLEANUP(rig_done) struct rig rig = {0}
+
 static void open_libraries(struct rig *rig)
 {
     struct hone_err err = {0};
@@ -116,6 +123,8 @@ static char *compile(struct rig *rig, const char *text, hone_nvrtc_program *ret,
     char *log = hone_malloc(size);
     ck_assert_int_eq(rig->rt->GetProgramLog(*ret, log), 0);
     ck_assert_msg(rc == want, "compiling ended with %d: %s", rc, log);
+    if (want != 0)
+        ck_assert_int_eq(rig->rt->DestroyProgram(ret), 0);
     return log;
 }
 
@@ -162,7 +171,7 @@ static hone_cu_ptr buffer(struct rig *rig, size_t n, const void *content)
 
 START_TEST(device_facts)
 {
-    struct rig rig;
+    RIG;
     open_libraries(&rig);
     int value = 0;
     size_t n;
@@ -188,7 +197,7 @@ END_TEST
 
 START_TEST(compiler_speaks_like_nvrtc)
 {
-    struct rig rig;
+    RIG;
     hone_nvrtc_program program;
     const char *lowered = NULL;
     open_libraries(&rig);
@@ -198,6 +207,7 @@ START_TEST(compiler_speaks_like_nvrtc)
     ck_assert_int_eq(rig.rt->GetLoweredName(program, "reverse<8 * 4>", &lowered), 0);
     ck_assert_str_eq(lowered, "_Z7reverseILi32EEvP6float4");
     ck_assert_int_ne(rig.rt->GetLoweredName(program, "other", &lowered), 0);
+    ck_assert_int_eq(rig.rt->DestroyProgram(&program), 0);
     HONE_AUTOFREE char *bad = compile(&rig,
                                       "template <int T> __global__ void reverse() {}\n"
                                       "__global__ void f(int *x)\n{\n    *x = y;\n}\n",
@@ -214,7 +224,7 @@ END_TEST
 
 START_TEST(copies_and_fills)
 {
-    struct rig rig;
+    RIG;
     open_libraries(&rig);
     make_context(&rig);
     const struct hone_cuda *cu = rig.cu;
@@ -258,7 +268,7 @@ static hone_cu_ptr map(struct rig *rig, hone_cu_handle handle, size_t size, int 
 
 START_TEST(read_only_and_guards_fault)
 {
-    struct rig rig;
+    RIG;
     open_libraries(&rig);
     make_context(&rig);
     const struct hone_cuda *cu = rig.cu;
@@ -311,7 +321,7 @@ static int receive_fd(int socket)
 
 START_TEST(memory_of_two_processes)
 {
-    struct rig rig;
+    RIG;
     int sockets[2], fd;
     size_t granule = 2 << 20;
     hone_cu_handle handle;
@@ -347,7 +357,7 @@ END_TEST
 START_TEST(a_million_threads)
 {
     enum { N = 1000000 };
-    struct rig rig;
+    RIG;
     start(&rig);
     HONE_AUTOFREE float *x = hone_calloc(N, sizeof *x);
     for (int i = 0; i < N; i++)
@@ -368,7 +378,7 @@ END_TEST
 
 START_TEST(barriers_shuffles_atomics)
 {
-    struct rig rig;
+    RIG;
     start(&rig);
     int x[64];
     unsigned votes[64];
@@ -403,7 +413,7 @@ END_TEST
 
 START_TEST(shared_memory_is_poisoned)
 {
-    struct rig rig;
+    RIG;
     float x[4] = {0};
     start(&rig);
     hone_cu_ptr dx = buffer(&rig, sizeof x, x);
@@ -416,7 +426,7 @@ END_TEST
 
 START_TEST(launches_are_checked)
 {
-    struct rig rig;
+    RIG;
     start(&rig);
     int value, room;
     hone_cu_function f = kernel(&rig, "_Z8poisonedPf");
@@ -441,7 +451,7 @@ END_TEST
 
 START_TEST(a_grid_that_waits)
 {
-    struct rig rig;
+    RIG;
     start(&rig);
     int y[8];
     hone_cu_ptr dx = buffer(&rig, 8 * sizeof(int), NULL), dy = buffer(&rig, sizeof y, NULL);
@@ -474,7 +484,7 @@ START_TEST(faults_break_the_context)
     static const int want[] = {
         HONE_CU_ASSERT,        HONE_CU_ILLEGAL_ADDRESS, HONE_CU_MISALIGNED_ADDRESS,
         HONE_CU_LAUNCH_FAILED, HONE_CU_ILLEGAL_ADDRESS, HONE_CU_ASSERT};
-    struct rig rig;
+    RIG;
     open_libraries(&rig);
     HONE_AUTOFREE char *cubin = build(&rig);
     for (int how = 0; how < (int)HONE_COUNTOF(want); how++) {
@@ -501,7 +511,7 @@ END_TEST
 
 START_TEST(streams_do_not_block_the_host)
 {
-    struct rig rig;
+    RIG;
     start(&rig);
     const struct hone_cuda *cu = rig.cu;
     void *go, *result;
@@ -556,7 +566,7 @@ static hone_cu_graph_node add_step(struct rig *rig, hone_cu_graph graph, hone_cu
 
 START_TEST(graphs_run_in_order)
 {
-    struct rig rig;
+    RIG;
     start(&rig);
     const struct hone_cuda *cu = rig.cu;
     hone_cu_graph graph;
@@ -601,7 +611,7 @@ END_TEST
 
 START_TEST(variables_of_a_module)
 {
-    struct rig rig;
+    RIG;
     start(&rig);
     hone_cu_ptr at;
     size_t n;
@@ -620,7 +630,7 @@ END_TEST
 
 START_TEST(tensor_maps_are_checked)
 {
-    struct rig rig;
+    RIG;
     struct hone_cu_tensor_map tensor;
     unsigned long long dims[] = {256, 64}, strides[] = {512};
     unsigned box[] = {64, 8}, element[] = {1, 1};
