@@ -152,6 +152,18 @@ const char *const hone_cuda_prelude[] = {
     "HD float2 __half22float2(__half2); HD __half2 __float22half2_rn(float2);\n",
     "HD float2 __bfloat1622float2(__nv_bfloat162); HD __nv_bfloat162 __float22bfloat162_rn(float2);\n",
     "HD __half2 __floats2half2_rn(float, float); HD __nv_bfloat162 __floats2bfloat162_rn(float, float);\n",
+    "namespace nvcuda { namespace wmma {\n",
+    "struct matrix_a; struct matrix_b; struct accumulator; struct row_major; struct col_major;\n",
+    "enum layout_t { mem_row_major, mem_col_major };\n",
+    "template <class U, int M, int N, int K, class T, class L = void> struct fragment { T x[8]; enum { num_elements = 8 }; };\n",
+    "template <class F, class T> __device__ void load_matrix_sync(F &, const T *, unsigned);\n",
+    "template <class F, class T> __device__ void load_matrix_sync(F &, const T *, unsigned, layout_t);\n",
+    "template <class F, class T> __device__ void store_matrix_sync(T *, const F &, unsigned, layout_t);\n",
+    "template <class F, class T> __device__ void fill_fragment(F &, const T &);\n",
+    "template <class D, class A, class B, class C> __device__ void mma_sync(D &, const A &, const B &, const C &);\n",
+    "} }\n",
+    "__device__ void __pipeline_memcpy_async(void *, const void *, size_t, size_t = 0);\n",
+    "__device__ void __pipeline_commit(); __device__ void __pipeline_wait_prior(size_t);\n",
 };
 const size_t hone_n_cuda_prelude = HONE_COUNTOF(hone_cuda_prelude);
 /* clang-format on */

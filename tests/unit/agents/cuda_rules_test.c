@@ -82,7 +82,7 @@ static struct kernel_case cases[] = {
      3},
     {"matmul_bf16",
      NULL,
-     0,
+     1e-2,
      {{P(a_half), P(b_half), OUT, 13, 37, 11}, {P(a_half), P(b_half), OUT, 70, 130, 40}},
      2},
     {"softmax", NULL, 2e-5, {{A, OUT, 7, 70}, {A, OUT, 3, 1}, {A, OUT, 2, 5003}}, 3},
@@ -104,6 +104,7 @@ static const char *const chains[][7] = {
     {"matmul", "cuda_shared_tile", "cuda_restrict"},
     {"matmul", "cuda_coarsen", "cuda_restrict", "cuda_unroll"},
     {"matmul_bf16", "cuda_shared_tile"},
+    {"matmul_bf16", "cuda_tensor_tile"},
     {"bias", "cuda_shared_tile"},
     {"bias", "cuda_coalesce", "cuda_unroll"},
     {"softmax", "cuda_row_lanes", "cuda_row_cache", "cuda_restrict", "cuda_vector", "cuda_unroll"},
@@ -217,34 +218,50 @@ static void call(void *address, const intptr_t *x)
     f(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], 1e-6f);
 }
 
-static bool is_close(float want, float got, double tolerance)
+enum element { FLOATS, DOUBLES, BFLOATS };
+
+static double element_at(const void *data, enum element element, size_t i)
 {
-    return memcmp(&want, &got, sizeof(want)) == 0 ||
-           fabs((double)want - (double)got) <= tolerance * (1 + fabs((double)want));
+    double d;
+    float f;
+    uint32_t bits;
+    switch (element) {
+    case DOUBLES:
+        memcpy(&d, (const char *)data + 8 * i, sizeof(d));
+        return d;
+    case BFLOATS:
+        bits = (uint32_t)((const uint16_t *)data)[i] << 16;
+        memcpy(&f, &bits, sizeof(f));
+        return (double)f;
+    case FLOATS:
+        break;
+    }
+    return (double)((const float *)data)[i];
 }
 
-/* Outputs of other types than float must agree to the bit. */
+static bool is_close(double want, double got, double tolerance)
+{
+    return memcmp(&want, &got, sizeof(want)) == 0 ||
+           fabs(want - got) <= tolerance * (1 + fabs(want));
+}
+
 static void compare(const struct kernel_case *k, void *original, const char *source,
                     const char *what, struct hone_pool *pool)
 {
+    static const size_t bytes[] = {4, 8, 2};
     static float want[MAX_OUT];
     void *changed = build(source, k->name, pool);
-    bool is_double = strcmp(k->name, "bias") == 0;
+    enum element element = strcmp(k->name, "bias") == 0          ? DOUBLES
+                           : strcmp(k->name, "matmul_bf16") == 0 ? BFLOATS
+                                                                 : FLOATS;
     for (size_t i = 0; i < k->n_calls; i++) {
         call(original, k->calls[i]);
         memcpy(want, out_data, sizeof(want));
         call(changed, k->calls[i]);
-        for (int j = 0; j < MAX_OUT; j += 1 + is_double) {
-            double x = (double)want[j], y = (double)out_data[j];
-            if (is_double) {
-                memcpy(&x, &want[j], sizeof(x));
-                memcpy(&y, &out_data[j], sizeof(y));
-            }
-            bool is_same = is_double ? memcmp(&x, &y, sizeof(x)) == 0 ||
-                                           fabs(x - y) <= k->tolerance * (1 + fabs(x))
-                                     : is_close(want[j], out_data[j], k->tolerance);
-            if (!is_same)
-                give_up(source, hone_pool_printf(pool, "%s %s call %zu: [%d] = %g, expected %g",
+        for (size_t j = 0; j < sizeof(want) / bytes[element]; j++) {
+            double x = element_at(want, element, j), y = element_at(out_data, element, j);
+            if (!is_close(x, y, k->tolerance))
+                give_up(source, hone_pool_printf(pool, "%s %s call %zu: [%zu] = %g, expected %g",
                                                  k->name, what, i, j, y, x));
         }
     }
