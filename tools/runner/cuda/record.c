@@ -14,7 +14,7 @@
 #include "workspace/base/clock.h"
 
 #define DEFAULT_TIMEOUT_MS 2000
-#define MEMORY_BYTES       (1ll << 30)
+#define MEMORY_BYTES       (512ll << 20)
 #define TMP_BYTES          (1ll << 20)
 #define PRINTED_BYTES      (64 << 10)
 #define MAX_PIDS           16

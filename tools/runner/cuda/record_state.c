@@ -258,6 +258,31 @@ static void put_name(enum hone_record_kind kind, const char *symbol, const char 
     memcpy(out.bytes + a, expression, b);
 }
 
+/* Does a mangled name hold a type of a function's own (Z...E) or a lambda (Ul)? Names, numbers and
+ * back references are stepped over. */
+static bool has_local_type(const char *symbol)
+{
+    const char *at = strncmp(symbol, "_Z", 2) == 0 ? symbol + 2 : "";
+    while (*at != '\0') {
+        size_t n = strspn(at, "0123456789");
+        if (n > 0) {
+            size_t len = strtoul(at, NULL, 10), left = strlen(at + n);
+            at += n + (len < left ? len : left);
+        } else if (*at == 'L' && at[1] != 'Z' && at[1] != '_' && (at[1] < '0' || at[1] > '9')) {
+            at += 2;
+            at += strspn(at, "n0123456789");
+        } else if (*at == 'S' || *at == 'T') {
+            size_t digits = strspn(at + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+            at += at[1 + digits] == '_' ? digits + 2 : 1;
+        } else if (*at == 'Z' || strncmp(at, "Ul", 2) == 0 || strncmp(at, "Ut", 2) == 0) {
+            return true;
+        } else {
+            at++;
+        }
+    }
+    return false;
+}
+
 struct hone_record_kernel *hone_record_kernel_of(const void *pc)
 {
     struct hone_recorder *r = hone_recorder;
@@ -277,7 +302,7 @@ struct hone_record_kernel *hone_record_kernel_of(const void *pc)
     size_t len = strlen(expression);
     bool is_template = len > 0 && expression[len - 1] == '>';
     bool is_hidden = is_local || strstr(symbol, "_GLOBAL__N_") != NULL;
-    if (strstr(expression, "{lambda") != NULL || strstr(symbol, "EvENK") != NULL)
+    if (has_local_type(symbol))
         hone_record_refuse(
             HONE_REASON_LAUNCH,
             "%s has a type of a function's own (a lambda or a local struct) as template "

@@ -1,0 +1,28 @@
+// An error-check macro around the last error, a string with <<< in it.
+// @inputs A
+// @outputs C
+// @axes N=1000
+// | scale <<<4, 256>>> (A, C, 1000)
+
+#include <cstdio>
+#include <cstdlib>
+#define CHECK(call)                                                       \
+    do {                                                                  \
+        cudaError_t error_ = (call);                                      \
+        if (error_ != cudaSuccess) {                                      \
+            fprintf(stderr, "<<<%s>>> %s\n", #call, cudaGetErrorString(error_)); \
+            exit(1);                                                      \
+        }                                                                 \
+    } while (0)
+__global__ void scale(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = in[i] * 2;
+}
+
+extern "C" void launch(const float *A, float *C, int64_t N, cudaStream_t stream)
+{
+    scale<<<(N + 255) / 256, 256, 0, stream>>>(A, C, N);
+    CHECK(cudaGetLastError());
+}

@@ -1,0 +1,23 @@
+// cudaStreamPerThread, cudaStreamLegacy and 0 are the given stream.
+// @inputs A
+// @outputs C
+// @axes N=1000
+// | scale <<<1, 32>>> (A, C, 1)
+// | scale <<<1, 32>>> (A, C, 2)
+// | scale <<<1, 32>>> (A, C, 3)
+// | scale <<<1, 32>>> (A, C, 4)
+
+__global__ void scale(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = in[i] * 2;
+}
+
+extern "C" void launch(const float *A, float *C, int64_t N, cudaStream_t stream)
+{
+    scale<<<1, 32, 0, cudaStreamPerThread>>>(A, C, 1);
+    scale<<<1, 32, 0, cudaStreamLegacy>>>(A, C, 2);
+    scale<<<1, 32, 0, 0>>>(A, C, 3);
+    scale<<<1, 32, 0, NULL>>>(A, C, 4);
+}

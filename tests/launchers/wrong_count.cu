@@ -1,0 +1,17 @@
+// Too few arguments.
+// @inputs A
+// @outputs C
+// @axes N=1000
+// @fail scale has 3 parameters, 2 arguments given; parameter 3 is 'int n'
+
+__global__ void scale(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = in[i] * 2;
+}
+
+extern "C" void launch(const float *A, float *C, int64_t N, cudaStream_t stream)
+{
+    scale<<<1, 32, 0, stream>>>(A, C);
+}

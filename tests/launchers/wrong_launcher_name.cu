@@ -1,0 +1,17 @@
+// No launcher of the task's name.
+// @inputs A
+// @outputs C
+// @axes N=1000
+// @fail the source exports no function 'launch'
+
+__global__ void scale(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = in[i] * 2;
+}
+
+extern "C" void other(const float *A, float *C, int64_t N, cudaStream_t stream)
+{
+    scale<<<1, 32, 0, stream>>>(A, C, N);
+}

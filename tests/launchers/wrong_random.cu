@@ -1,0 +1,24 @@
+// A launcher that does not do the same twice.
+// @inputs A
+// @outputs C
+// @axes N=1000
+// @fail nondeterministic: the launcher is not deterministic: parameter 3 of
+
+__global__ void scale(const float *in, float *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = in[i] * 2;
+}
+#include <ctime>
+static long clock_now()
+{
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_nsec;
+}
+
+extern "C" void launch(const float *A, float *C, int64_t N, cudaStream_t stream)
+{
+    scale<<<1, 32, 0, stream>>>(A, C, (int)clock_now());
+}
