@@ -65,6 +65,8 @@ const char *hone_report_failure(const struct hone_report *report, struct hone_po
     if (!hone_reason_parse(report->reason, &reason) ||
         hone_reason_row(reason)->error_class[0] == '\0')
         return NULL;
+    if (reason == HONE_REASON_COMPILE && error != NULL && error->line == 0)
+        return hone_plain_line(pool, error->message, 200);
     if (reason == HONE_REASON_COMPILE && error != NULL)
         return hone_pool_printf(pool, "line %lld: %s", (long long)error->line,
                                 hone_plain_line(pool, error->message, 160));

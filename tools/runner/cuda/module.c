@@ -309,7 +309,10 @@ static void judge_compilers(struct build *build)
     enum hone_reason reason = is_device_bad ? build->device.reason : build->host.reason;
     const char *log = is_device_bad ? build->device.log : build->host.log;
     const struct hone_diagnostic *first = report->diagnostics.n > 0 ? report->diagnostics.v : NULL;
-    if (first != NULL && strcmp(first->severity, "error") == 0)
+    bool has_error = first != NULL && strcmp(first->severity, "error") == 0;
+    if (has_error && first->line == 0)
+        hone_end_set(build->end, reason, "%s: %.300s", build->req->arm, first->message);
+    else if (has_error)
         hone_end_set(build->end, reason, "%s, line %lld: %.250s", build->req->arm,
                      (long long)first->line, first->message);
     else
