@@ -36,7 +36,7 @@ static const Elf64_Sym *symbols(const struct reader *r, const char *table, size_
 }
 
 /* What the pointer at this address will point to: its relocation says it. */
-static const char *function_at(const struct reader *r, uint64_t address)
+static const char *target_of(const struct reader *r, uint64_t address, int type)
 {
     size_t n_symbols, n_dynamic;
     const char *names, *dynamic_names;
@@ -53,7 +53,7 @@ static const char *function_at(const struct reader *r, uint64_t address)
         if (symbol != 0 && symbol < n_dynamic)
             return dynamic_names + dynamic[symbol].st_name;
         for (size_t k = 0; k < n_symbols; k++)
-            if (ELF64_ST_TYPE(all[k].st_info) == STT_FUNC &&
+            if (ELF64_ST_TYPE(all[k].st_info) == type &&
                 all[k].st_value == (uint64_t)rela->r_addend)
                 return names + all[k].st_name;
     }
@@ -117,11 +117,13 @@ bool emu_object_read(const char *bytes, size_t len, struct emu_object *ret)
         size_t at = i * sizeof(struct hone_emu_entry);
         const struct hone_emu_entry *entry =
             (const struct hone_emu_entry *)(const void *)(bytes + rows->sh_offset + at);
-        const char *name = function_at(&r, rows->sh_addr + at);
-        if (name == NULL || entry->n_params > HONE_EMU_MAX_PARAMS)
+        bool is_variable = entry->n_params == ~0u;
+        const char *name = target_of(&r, rows->sh_addr + at, is_variable ? STT_OBJECT : STT_FUNC);
+        if (name == NULL || (!is_variable && entry->n_params > HONE_EMU_MAX_PARAMS))
             return false;
         struct emu_kernel *kernel = &ret->kernels[ret->n_kernels++];
         *kernel = (struct emu_kernel){.name = strdup(name),
+                                      .is_variable = is_variable,
                                       .row = (unsigned)i,
                                       .id = entry->id,
                                       .shared_bytes = shared_bytes(&r, name),
@@ -261,8 +263,10 @@ static void write_kernel(struct writer *w, const struct emu_kernel *k, struct em
     free(own.at);
 }
 
-bool emu_is_repeated(const struct emu_object *object, size_t i)
+bool emu_is_no_kernel(const struct emu_object *object, size_t i)
 {
+    if (object->kernels[i].is_variable)
+        return true;
     for (size_t k = 0; k < i; k++)
         if (strcmp(object->kernels[k].name, object->kernels[i].name) == 0)
             return true;
@@ -295,7 +299,7 @@ void emu_cubin_write(const struct emu_object *object, struct emu_text *ret)
     w->n_sections = 4; /* nothing, names, strings, symbols: written last */
     for (size_t i = 0; i < object->n_kernels; i++) {
         const struct emu_kernel *k = &object->kernels[i];
-        if (emu_is_repeated(object, i))
+        if (emu_is_no_kernel(object, i))
             continue;
         write_kernel(w, k, &info);
         emu_printf(&lines, "%s entry %u registers %d shared %u params", k->name, k->row, REGISTERS,

@@ -5,7 +5,8 @@
 #include "tests/cuda_emulator/scan.h"
 
 struct emu_kernel {
-    char *name; /* mangled; owned */
+    char *name;       /* mangled; owned */
+    bool is_variable; /* no kernel: a name expression */
     unsigned row, id, shared_bytes, n_params, param_bytes;
     unsigned short offset[120], size[120];
 };
@@ -25,8 +26,8 @@ struct emu_object {
 /* false: it is not what the emulator's compiler makes. */
 bool emu_object_read(const char *bytes, size_t len, struct emu_object *ret);
 void emu_object_done(struct emu_object *object);
-/* Has an earlier row the same name? */
-bool emu_is_repeated(const struct emu_object *object, size_t i);
+/* Not a kernel, or an earlier row has the same name. */
+bool emu_is_no_kernel(const struct emu_object *object, size_t i);
 void emu_cubin_write(const struct emu_object *object, struct emu_text *ret);
 
 #endif

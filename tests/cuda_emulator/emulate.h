@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#include <float.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -144,6 +146,16 @@ template <typename... A> struct hone_emu_kernel<void (*)(A...)> {
             e.offset[i] = (unsigned short)l.offset[i];
             e.size[i] = (unsigned short)l.size[i];
         }
+        return e;
+    }
+};
+template <typename T> struct hone_emu_kernel<T *> { /* a variable: only its name is asked for */
+    template <T *F> static constexpr auto entry(unsigned id)
+    {
+        hone_emu_row<T *> e{};
+        e.function = F;
+        e.id = id;
+        e.n_params = ~0u;
         return e;
     }
 };

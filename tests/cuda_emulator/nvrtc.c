@@ -293,7 +293,7 @@ static void ptxas_lines(struct hone_nvrtc_program_s *p)
     emu_printf(&p->log, "ptxas info    : %zu bytes gmem\n", bytes);
     for (size_t i = 0; i < p->object.n_kernels; i++) {
         const struct emu_kernel *k = &p->object.kernels[i];
-        if (emu_is_repeated(&p->object, i))
+        if (emu_is_no_kernel(&p->object, i))
             continue;
         emu_printf(&p->log,
                    "ptxas info    : Compiling entry function '%s' for 'sm_90a'\n"
