@@ -1,6 +1,6 @@
-/* An emulated CUPTI: the calls of tools/runner/cuda/cupti.h in the order in which the real one wants
- * them, with made-up counters. What is out of order fails, so that tests of the profiling arena mean
- * something.
+/* An emulated CUPTI: the calls of tools/runner/cuda/cupti.h in the order in which the real one
+ * wants them, with made-up counters. What is out of order fails, so that tests of the profiling
+ * arena mean something.
  *
  * HONE_EMULATOR_CUPTI: "refuse" counters are for administrators, "no-sass" fails when instrumented
  * instructions are asked for. One session a process. */

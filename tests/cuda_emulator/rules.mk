@@ -5,7 +5,7 @@ EMULATOR_DRIVER := $(patsubst %,$(EMULATOR)/obj/%.o,driver execute memory module
 EMULATOR_NVRTC := $(patsubst %,$(EMULATOR)/obj/%.o,nvrtc scan cubin prelude)
 
 .PHONY: emulator
-emulator: $(EMULATOR)/libcuda.so.1 $(EMULATOR)/libnvrtc.so.13 $(EMULATOR)/scan_cu ## the emulated CUDA driver and NVRTC
+emulator: $(EMULATOR)/libcuda.so.1 $(EMULATOR)/libnvrtc.so.13 $(EMULATOR)/libcupti.so.13 $(EMULATOR)/scan_cu ## the emulated CUDA driver and NVRTC
 tests $(UNIT): | emulator
 
 $(EMULATOR)/obj/%.o: tests/cuda_emulator/%.c
@@ -21,6 +21,9 @@ $(EMULATOR)/libcuda.so.1: $(EMULATOR_DRIVER)
 $(EMULATOR)/libnvrtc.so.13: $(EMULATOR_NVRTC)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) -shared -pthread -Wl,-soname,libnvrtc.so.13 -Wl,-z,defs -o $@ $^
+$(EMULATOR)/libcupti.so.13: $(EMULATOR)/obj/cupti.o
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) -shared -Wl,-soname,libcupti.so.13 -Wl,-z,defs -o $@ $^
 $(EMULATOR)/scan_cu: $(patsubst %,$(EMULATOR)/obj/%.o,scan_main scan)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) -o $@ $^

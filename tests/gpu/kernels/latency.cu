@@ -22,6 +22,7 @@ __global__ void rmsnorm_warp(const float *X, const float *G, float *Y, float eps
 extern "C" void rmsnorm(const float *X, const float *G, float *Y, float eps, int64_t M, int64_t N,
                         cudaStream_t stream)
 {
-    cudaFuncSetAttribute(rmsnorm_warp, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
+    cudaFuncSetAttribute((const void *)rmsnorm_warp, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         SHARED_BYTES);
     rmsnorm_warp<<<(unsigned)M, 32, SHARED_BYTES, stream>>>(X, G, Y, eps, N);
 }

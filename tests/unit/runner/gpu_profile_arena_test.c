@@ -6,6 +6,8 @@
 #include "tools/runner/cuda/gpu_profile.h"
 #include "workspace/base/file.h"
 
+#include <math.h>
+
 static struct hone_gpu_profile_page page; /* large */
 
 static void open_case(struct gpu_case *c)
@@ -26,27 +28,75 @@ static void open_case(struct gpu_case *c)
     plan_init(&c->plan, 2);
 }
 
-START_TEST(a_call_is_clocked_and_the_reason_told)
+static void two_launches(struct gpu_case *c)
 {
-    struct gpu_case c;
-
-    open_case(&c);
-    int64_t scratch = plan_scratch(&c.plan, N_FLOATS * 4);
-    LAUNCH(&c.plan, "copy", 4, 256, BUFFER(0), BUFFER(scratch), N_FLOATS);
-    LAUNCH(&c.plan, "copy", 4, 256, BUFFER(scratch), BUFFER(1), N_FLOATS);
-    case_map(&c);
-    MUST(hone_gpu_arm_profile(c.arm, 0, HONE_NS_PER_S, 0x7fc00000, 60 * HONE_NS_PER_S, &page, err));
-    case_is_good(&c);
+    open_case(c);
+    int64_t scratch = plan_scratch(&c->plan, N_FLOATS * 4);
+    LAUNCH(&c->plan, "copy", 4, 256, BUFFER(0), BUFFER(scratch), N_FLOATS);
+    LAUNCH(&c->plan, "copy", 4, 256, BUFFER(scratch), BUFFER(1), N_FLOATS);
+    case_map(c);
+    MUST(
+        hone_gpu_arm_profile(c->arm, 0, HONE_NS_PER_S, 0x7fc00000, 60 * HONE_NS_PER_S, &page, err));
+    case_is_good(c);
     printf("# %d launches, call %.0f ns, note: %s\n", page.n_launches, page.call_ns, page.note);
     ck_assert_int_eq(page.n_launches, 2);
     ck_assert_int_eq(page.n_ranges, 2);
+    ck_assert_int_eq(page.ranges[0].op, 0);
     ck_assert_int_eq(page.ranges[1].op, 1);
     ck_assert_double_gt(page.call_ns, 0);
+    case_expect(c, 0, 0);
+    (void)case_call(c, (const int32_t[]){0}, 1, false, 10000); /* it goes on */
+    case_is_good(c);
+}
+
+START_TEST(each_launch_is_counted)
+{
+    struct gpu_case c;
+
+    two_launches(&c);
+    ck_assert_msg(page.has_counters, "%s", page.note);
+    ck_assert_str_eq(page.chip, "GH100");
+    ck_assert_str_eq(page.note, "");
+    ck_assert_int_eq(page.n_passes, 3);
+    ck_assert_int_eq(page.last_tier, HONE_GPU_TIER_SASS);
+    for (int r = 0; r < 2; r++) {
+        ck_assert_double_eq(page.ranges[r].values.v[HONE_GPU_TIME], 1000 * (r + 1));
+        ck_assert_double_eq(page.ranges[r].values.v[HONE_GPU_LOCAL_ST], 7);
+    }
+    /* And again in the same process. */
+    MUST(hone_gpu_arm_profile(c.arm, 0, 1, 0, 60 * HONE_NS_PER_S, &page, err));
+    ck_assert_msg(page.has_counters, "%s", page.note);
+    ck_assert_int_eq(page.last_tier, HONE_GPU_TIER_T0); /* no time for more */
+    ck_assert(isnan(page.ranges[0].values.v[HONE_GPU_STALL_LONG]));
+    ck_assert_double_eq(page.ranges[0].values.v[HONE_GPU_DRAM_PCT], 7);
+    case_close(&c);
+}
+END_TEST
+
+START_TEST(a_refusal_is_told_with_its_fix)
+{
+    struct gpu_case c;
+
+    ck_assert_int_eq(setenv("HONE_EMULATOR_CUPTI", "refuse", 1), 0);
+    two_launches(&c);
     ck_assert(!page.has_counters);
-    ck_assert_uint_gt(strlen(page.note), 10);
-    case_expect(&c, 0, 0);
-    (void)case_call(&c, (const int32_t[]){0}, 1, false, 10000); /* it goes on */
-    case_is_good(&c);
+    ck_assert(page.is_refused);
+    ck_assert_ptr_nonnull(strstr(page.note, "NVreg_RestrictProfilingToAdminUsers=0"));
+    case_close(&c);
+}
+END_TEST
+
+START_TEST(without_instrumented_instructions)
+{
+    struct gpu_case c;
+
+    ck_assert_int_eq(setenv("HONE_EMULATOR_CUPTI", "no-sass", 1), 0);
+    two_launches(&c);
+    ck_assert_msg(page.has_counters, "%s", page.note);
+    ck_assert_int_eq(page.last_tier, HONE_GPU_TIER_T2);
+    ck_assert_ptr_nonnull(strstr(page.note, "without instrumented"));
+    ck_assert(isnan(page.ranges[1].values.v[HONE_GPU_FFMA]));
+    ck_assert_double_eq(page.ranges[1].values.v[HONE_GPU_STALL_DRAIN], 7);
     case_close(&c);
 }
 END_TEST
@@ -84,8 +134,8 @@ END_TEST
 
 static int suite_main(void);
 #define main suite_main
-UNIT_MAIN("gpu_profile_arena", a_call_is_clocked_and_the_reason_told, without_a_launch,
-          a_kernel_that_fails_ends_it)
+UNIT_MAIN("gpu_profile_arena", each_launch_is_counted, a_refusal_is_told_with_its_fix,
+          without_instrumented_instructions, without_a_launch, a_kernel_that_fails_ends_it)
 #undef main
 
 int main(int argc, char **argv)

@@ -296,6 +296,8 @@ static const char *note_of(struct builder *b, const struct hone_gpu_findings *fi
         hone_buf_str(&text, page != NULL && page->note[0] != '\0' ? page->note
                             : b->in->note != NULL                 ? b->in->note
                                                                   : "no counters were read");
+    else if (page->note[0] != '\0')
+        hone_buf_str(&text, page->note);
     else if (page->n_launches > page->n_ranges)
         hone_buf_printf(&text, "%d of %d launches were counted", page->n_ranges, page->n_launches);
     else if (page->last_tier < HONE_GPU_N_TIERS - 1)

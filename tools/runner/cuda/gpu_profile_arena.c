@@ -55,14 +55,14 @@ static double cost_of(const struct hone_gpu_profile_page *page, enum hone_gpu_ti
     return pass * (double)n_passes + (tier == HONE_GPU_TIER_SASS ? PATCHED * page->call_ns : 0);
 }
 
-/* The last tier whose passes fit the budget. */
+/* The last tier, at most this one, whose passes fit the budget. */
 static int choose(const struct hone_gpu_profile_work *work, struct hone_cupti_session *session,
-                  struct hone_gpu_profile_page *page, struct hone_err *err)
+                  enum hone_gpu_tier most, struct hone_gpu_profile_page *page, struct hone_err *err)
 {
     size_t n_passes = 0;
     int rc = 0;
 
-    for (int tier = HONE_GPU_N_TIERS - 1; tier >= 0 && rc == 0; tier--) {
+    for (int tier = (int)most; tier >= 0 && rc == 0; tier--) {
         rc = hone_cupti_begin(session, (enum hone_gpu_tier)tier, (size_t)page->n_ranges, &n_passes,
                               err);
         page->last_tier = tier;
@@ -131,12 +131,13 @@ static int run_passes(const struct hone_gpu_profile_work *work, struct hone_cupt
 }
 
 static int count(const struct hone_gpu_profile_work *work, struct hone_cupti_session *session,
-                 struct hone_gpu_profile_page *page, bool *ret_kernel, struct hone_err *err)
+                 enum hone_gpu_tier most, struct hone_gpu_profile_page *page, bool *ret_kernel,
+                 struct hone_err *err)
 {
     HONE_AUTOFREE struct hone_gpu_values *values =
         hone_calloc((size_t)page->n_ranges, sizeof *values);
     int64_t start = hone_now_ns();
-    int rc = choose(work, session, page, err);
+    int rc = choose(work, session, most, page, err);
 
     if (rc == 0)
         rc = run_passes(work, session, page, ret_kernel, err);
@@ -161,11 +162,49 @@ static void find_ranges(const struct hone_gpu_profile_work *work,
     }
 }
 
+/* One session. Outputs of a failed one are a note. */
+static int try_tiers(const struct hone_gpu_profile_work *work, const struct hone_cupti *cupti,
+                     enum hone_gpu_tier most, struct hone_gpu_profile_page *page, bool *ret_kernel,
+                     struct hone_err *err)
+{
+    struct hone_cupti_session *session = NULL;
+    int64_t start = hone_now_ns();
+    int rc =
+        hone_cupti_session_open(cupti, work->device->ctx, (int)work->device->dev, &session, err);
+
+    page->open_ns = (double)(hone_now_ns() - start);
+    if (rc == 0) {
+        snprintf(page->chip, sizeof page->chip, "%s", hone_cupti_session_chip(session));
+        rc = count(work, session, most, page, ret_kernel, err);
+    }
+    hone_cupti_session_close(session);
+    return rc;
+}
+
+/* Instrumented instructions are the part that most often does not work: without them once more. */
+static int count_all(const struct hone_gpu_profile_work *work, struct hone_gpu_profile_page *page,
+                     bool *ret_kernel, struct hone_err *err)
+{
+    struct hone_cupti *cupti = NULL;
+    int rc = hone_cupti_open(&cupti, err);
+
+    if (rc < 0)
+        return rc;
+    page->is_refused = 1;
+    rc = try_tiers(work, cupti, HONE_GPU_TIER_SASS, page, ret_kernel, err);
+    if (rc < 0 && !*ret_kernel && page->last_tier == HONE_GPU_TIER_SASS && page->n_passes > 0) {
+        HONE_AUTOFREE char *first = hone_strdup(err->message);
+        rc = try_tiers(work, cupti, HONE_GPU_TIER_T2, page, ret_kernel, err);
+        if (rc == 0)
+            snprintf(page->note, sizeof page->note, "without instrumented instructions: %s", first);
+    }
+    hone_cupti_close(cupti);
+    return rc;
+}
+
 static int fill_page(const struct hone_gpu_profile_work *work, struct hone_gpu_profile_page *page,
                      struct hone_err *err)
 {
-    struct hone_cupti *cupti = NULL;
-    struct hone_cupti_session *session = NULL;
     struct hone_err why = HONE_ERR_INIT;
     bool is_kernel = false;
     int rc = clock_call(work, &page->call_ns, err);
@@ -177,21 +216,10 @@ static int fill_page(const struct hone_gpu_profile_work *work, struct hone_gpu_p
         snprintf(page->note, sizeof page->note, "this call launches no kernel");
         return 0;
     }
-    int64_t start = hone_now_ns();
-    rc = hone_cupti_open(&cupti, &why);
-    if (rc == 0)
-        rc = hone_cupti_session_open(cupti, work->device->ctx, (int)work->device->dev, &session,
-                                     &why);
-    page->open_ns = (double)(hone_now_ns() - start);
-    if (rc == 0) {
-        snprintf(page->chip, sizeof page->chip, "%s", hone_cupti_session_chip(session));
-        rc = count(work, session, page, &is_kernel, &why);
-    }
+    rc = count_all(work, page, &is_kernel, &why);
+    page->is_refused = page->is_refused && rc < 0 && !is_kernel;
     if (rc < 0)
         snprintf(page->note, sizeof page->note, "%s", why.message);
-    page->is_refused = rc < 0 && cupti != NULL && !is_kernel;
-    hone_cupti_session_close(session);
-    hone_cupti_close(cupti);
     if (rc < 0 && is_kernel && err != NULL)
         *err = why;
     return rc < 0 && is_kernel ? rc : 0;

@@ -277,6 +277,9 @@ static void add_up(struct reader *r, struct hone_pool *pool, struct hone_sass *r
     struct hone_sass_line *line = NULL;
     size_t n_lines = 0;
 
+    if (r->n == 0)
+        return;
+
     for (size_t i = 0; i < r->n; i++) {
         ret->n_by_kind[r->list[i].kind]++;
         r->list[i].target = depth[i]; /* done with: keeps the depth while sorted */
