@@ -78,7 +78,7 @@
 #define HONE_LIMIT_SYMBOL_BYTES       8192        /* a mangled name or a name expression */
 #define HONE_LIMIT_CUBIN_BYTES        (32u << 20) /* what a device compiler may hand back */
 #define HONE_LIMIT_CUDA_KERNELS       512         /* kernel instances of one cubin */
-#define HONE_LIMIT_CUDA_VARIABLES   8192         /* device variables of one cubin */
+#define HONE_LIMIT_CUDA_VARIABLES     8192        /* device variables of one cubin */
 #define HONE_LIMIT_CUDA_PARAMS        256         /* parameters of one kernel */
 #define HONE_LIMIT_CUDA_PARAM_BYTES   32764       /* of all parameters of one kernel */
 #define HONE_LIMIT_CUDA_COMPILES      1024        /* compiles in flight in one compile server */

@@ -10,9 +10,9 @@
  * A child is bounded three times: the server kills it at the deadline, its own timer ends it a
  * little later (where the jail forbids signals to others), and its CPU limit ends what it started.
  * A precompiled header is made when the third request of its kind comes, or after the first when
- * the server was started for many (argument "warm"). What a child could do to the others' headers
- * in /tmp it could only do through a hole in NVRTC; who does not want to share even then starts a
- * server of its own. */
+ * nobody asks for a while (at once when the server was started for many, argument "warm"). What a
+ * child could do to the others' headers in /tmp it could only do through a hole in NVRTC; who does
+ * not want to share even then starts a server of its own. */
 #include "tools/runner/cuda/compile.h"
 
 #include <errno.h>
@@ -32,7 +32,8 @@
 
 #define MAX_CHILDREN     64
 #define MAX_PRECOMPILED  4
-#define ASKED_OFTEN      3                    /* precompiling pays from here on */
+#define IDLE_MS          200 /* nobody asks: time for a precompiled header that was wanted once */
+#define ASKED_OFTEN      3   /* precompiling pays from here on */
 #define PRECOMPILE_NS    (20 * HONE_NS_PER_S) /* a request that has this long can wait for it */
 #define CHILD_MEMORY     (4ll << 30)
 #define CHILD_FILE_BYTES (64ll << 20)
@@ -111,8 +112,13 @@ static void make_precompiled(struct server *server)
     struct hone_work *work = hone_calloc(1, sizeof *work);
     char *options = hone_strdup(entry->options);
     work->ask.variant = entry->variant;
-    for (char *line = strtok(options, "\n"); line != NULL; line = strtok(NULL, "\n"))
+    for (char *line = options; *line != '\0';) {
+        size_t len = strcspn(line, "\n");
+        char *next = line + len + (line[len] != '\0');
+        line[len] = '\0';
         work->options[work->ask.n_options++] = line;
+        line = next;
+    }
     entry->is_tried = true;
     entry->is_good = hone_work_precompile(&server->tools, work, entry->path);
     server->wanted = NULL;
@@ -196,8 +202,6 @@ static void start_child(struct server *server, struct child *child, const struct
         if (++headers->n_asked >= ASKED_OFTEN &&
             work->ask.deadline_ns - hone_now_ns() > PRECOMPILE_NS)
             make_precompiled(server);
-        else if (!server->is_warm)
-            server->wanted = NULL;
     }
     if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
         say(server, work->ask.id, HONE_WIRE_CRASHED, "no pipe for the compiler\n", 0);
@@ -357,9 +361,11 @@ static int timeout_ms(struct server *server)
     for (int i = 0; i < MAX_CHILDREN; i++)
         if (server->children[i].pid > 0 && !server->children[i].was_killed)
             deadline = hone_min_i64(deadline, server->children[i].deadline_ns);
-    bool has_idle_work = server->first == NULL && server->out.len == 0 &&
+    bool has_idle_work = server->first == NULL && server->out.len == 0 && n_running(server) == 0 &&
                          (!server->is_warmed_up || server->wanted != NULL);
-    return has_idle_work ? 0 : hone_ms_until(deadline);
+    if (!has_idle_work)
+        return hone_ms_until(deadline);
+    return server->is_warmed_up && !server->is_warm ? IDLE_MS : 0;
 }
 
 static bool turn(struct server *server)
@@ -390,7 +396,7 @@ static bool turn(struct server *server)
     if (got > 0 && (fds[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !read_socket(server))
         return false;
     start_waiting(server);
-    if (got == 0 && server->first == NULL && server->out.len == 0) {
+    if (got == 0 && server->first == NULL && server->out.len == 0 && n_running(server) == 0) {
         if (!server->is_warmed_up)
             warm_up(server);
         else if (server->wanted != NULL)

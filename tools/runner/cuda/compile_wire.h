@@ -6,6 +6,7 @@
 #ifndef HONE_RUNNER_CUDA_COMPILE_WIRE_H
 #define HONE_RUNNER_CUDA_COMPILE_WIRE_H
 
+#include "workspace/base/base.h"
 #include "workspace/base/limits.h"
 
 #define HONE_WIRE_FD        3
