@@ -24,7 +24,7 @@
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
-#define CACHE_FORMAT "host 1"
+#define CACHE_FORMAT "host 2"
 #define MEMORY_BYTES (4ll << 30)
 #define TMP_BYTES    (256ll << 20)
 #define FILE_BYTES   (256ll << 20)
@@ -91,12 +91,14 @@ static void add(struct args *args, const char *text)
         args->v[args->n++] = text;
 }
 
-static void add_common(const struct hone_host_job *job, struct args *args)
+/* With an option for the linker a header is "linked" instead of precompiled. */
+static void add_common(const struct hone_host_job *job, bool is_header, struct args *args)
 {
     const struct hone_cuda_toolkit *toolkit = job->unit.toolkit;
     add(args, job->compiler);
     for (const char *const *flag = hone_host_flags(); *flag != NULL; flag++)
-        add(args, *flag);
+        if (!is_header || strncmp(*flag, "-Wl,", 4) != 0)
+            add(args, *flag);
     add(args, "-fmessage-length=0");
     add(args, "-fdiagnostics-color=never");
     if (toolkit->include_dir[0] != '\0' && strcmp(toolkit->include_dir, "/usr/include") != 0) {
@@ -176,7 +178,7 @@ static int precompile(struct hone_host_job *job, const char *folder, struct hone
     HONE_CLEANUP(run_done) struct run run = {.log_fd = -1};
     struct hone_jail_exit how = {.status = -1};
     struct args args = {.n = 0};
-    add_common(job, &args);
+    add_common(job, true, &args);
     add(&args, "-x");
     add(&args, "c++-header");
     add(&args, HEADER);
@@ -251,7 +253,7 @@ static int start_compiler(struct hone_host_job *job, struct hone_err *err)
     HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
     hone_buf_printf(&text, "#line 1 \"%s\"\n%s\n", job->unit.file, job->unit.text);
     ensure_prelude(job);
-    add_common(job, &args);
+    add_common(job, false, &args);
     add(&args, "-include");
     add(&args, job->header_dir != NULL ? hone_pool_printf(job->pool, "%s/" HEADER, job->header_dir)
                                        : HEADER);
