@@ -79,7 +79,9 @@ static void of_access(const struct hone_cuda_kernel *k, const struct hone_c_acce
     if (!loop || !loop->var)
         return;
     enum hone_c_stride along = hone_c_poly_stride(&a->index, loop->var);
-    add(f, HONE_F_ROW_LOOPS, along == HONE_C_STRIDE_UNIT && s == HONE_C_STRIDE_FAR);
+    bool starts_apart = x && loop->lower && hone_cuda_depends(k, loop->lower, x);
+    add(f, HONE_F_ROW_LOOPS,
+        along == HONE_C_STRIDE_UNIT && (s == HONE_C_STRIDE_FAR || starts_apart));
     bool is_repeated = along == HONE_C_STRIDE_ZERO;
     for (size_t i = 0; i < k->n_axes; i++)
         is_repeated |=
