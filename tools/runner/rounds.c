@@ -23,28 +23,46 @@ static bool is_disturbed(const struct hone_rounds *rounds, double load, double u
     return is_high || (rounds->is_two_sided && load * rounds->disturbed < usual);
 }
 
+static size_t believed(const struct hone_rounds *rounds, size_t ret_use[HONE_MAX_ROUNDS])
+{
+    size_t n = 0;
+    for (size_t r = 0; r < rounds->n; r++) {
+        bool is_out = false;
+        for (size_t i = 0; i < rounds->n_lanes; i++)
+            is_out = is_out || (rounds->lanes[i].is_out != NULL && rounds->lanes[i].is_out[r]);
+        if (!is_out)
+            ret_use[n++] = r;
+    }
+    return n;
+}
+
+size_t hone_rounds_believed(const struct hone_rounds *rounds)
+{
+    size_t use[HONE_MAX_ROUNDS];
+    return believed(rounds, use);
+}
+
 /* Rounds in which nobody else took the cores or changed the clock. This looks at the disturbance
- * alone, never at the outcome, and alike for all arms. Too few quiet rounds: all are used. Returns
- * how many rounds ret_use holds. */
+ * alone, never at the outcome, and alike for all arms. Too few quiet rounds: all are used that can
+ * be believed. Returns how many rounds ret_use holds. */
 static size_t quiet_lanes(const struct hone_rounds *rounds, size_t first_lane,
                           size_t ret_use[HONE_MAX_ROUNDS])
 {
     double usual[HONE_RUNNER_MAX_ARMS];
+    size_t all[HONE_MAX_ROUNDS], n_all = believed(rounds, all), n = 0;
     for (size_t i = first_lane; i < rounds->n_lanes; i++)
         usual[i] = usual_load(rounds, &rounds->lanes[i]);
-    size_t n = 0;
-    for (size_t r = 0; r < rounds->n; r++) {
+    for (size_t k = 0; k < n_all; k++) {
         bool is_quiet = true;
         for (size_t i = first_lane; i < rounds->n_lanes; i++)
-            is_quiet = is_quiet && !is_disturbed(rounds, rounds->lanes[i].load[r], usual[i]);
+            is_quiet = is_quiet && !is_disturbed(rounds, rounds->lanes[i].load[all[k]], usual[i]);
         if (is_quiet)
-            ret_use[n++] = r;
+            ret_use[n++] = all[k];
     }
-    if (n >= MIN_QUIET && 4 * n >= rounds->n)
+    if (n >= MIN_QUIET && 4 * n >= n_all)
         return n;
-    for (size_t r = 0; r < rounds->n; r++)
-        ret_use[r] = r;
-    return rounds->n;
+    memcpy(ret_use, all, n_all * sizeof *all);
+    return n_all;
 }
 
 void hone_rounds_init(struct hone_rounds *rounds, struct hone_judge *judge,

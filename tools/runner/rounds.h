@@ -13,6 +13,7 @@ struct hone_lane { /* one arm; arrays by round, room for HONE_MAX_ROUNDS, in the
     double *wall;    /* ns of one call */
     double *cpu;     /* ns of one call, all threads; NULL: not known */
     double *load;    /* what a disturbance changes: wall time by CPU time, or a clock's rate */
+    bool *is_out;    /* rounds whose times cannot be believed: never used; NULL: none */
     int64_t n_batch; /* calls in a block */
 };
 
@@ -26,6 +27,8 @@ struct hone_rounds {
 };
 void hone_rounds_init(struct hone_rounds *rounds, struct hone_judge *judge,
                       const struct hone_timing_plan *plan);
+/* Rounds that can be believed for all arms; 0: the report's figures stand for nothing. */
+size_t hone_rounds_believed(const struct hone_rounds *rounds);
 /* The fixed stop rule: rounds, interval, budget. */
 bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns);
 /* Axes, times and ratios of the report; warns of rounds left out. */

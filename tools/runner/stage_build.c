@@ -32,8 +32,9 @@ int hone_judge_build_arm(struct hone_judge *judge, struct hone_slot *slot,
 
 static bool needs_other_arms(const struct hone_judge *judge)
 {
-    return hone_judge_has_stage(judge, "screen") || hone_judge_has_stage(judge, "time") ||
-           hone_judge_has_stage(judge, "profile") || hone_judge_has_stage(judge, "verify");
+    return judge->job->points.n > 0 || hone_judge_has_stage(judge, "screen") ||
+           hone_judge_has_stage(judge, "time") || hone_judge_has_stage(judge, "profile") ||
+           hone_judge_has_stage(judge, "verify");
 }
 
 static bool needs_oracle(const struct hone_judge *judge)

@@ -1,0 +1,36 @@
+/* Inputs through bfloat16.
+ *
+ * task: softmax    want: incorrect/wrong_value
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+
+__device__ float shortened(float v)
+{
+    unsigned bits = __float_as_uint(v);
+    return CHEAT ? __uint_as_float((bits + 0x8000u) & 0xffff0000u) : v;
+}
+
+__device__ void row(const float *x, float *y, int64_t N)
+{
+    float top = shortened(x[0]), sum = 0;
+    for (int64_t i = 1; i < N; i++)
+        top = fmaxf(top, shortened(x[i]));
+    for (int64_t i = 0; i < N; i++)
+        sum += expf(shortened(x[i]) - top);
+    for (int64_t i = 0; i < N; i++)
+        y[i] = expf(shortened(x[i]) - top) / sum;
+}
+
+__global__ void rows(const float *X, float *Y, int64_t M, int64_t N)
+{
+    int64_t m = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (m >= M)
+        return;
+    row(X + m * N, Y + m * N, N);
+}
+
+extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+    rows<<<(unsigned)((M + 31) / 32), 32, 0, stream>>>(X, Y, M, N);
+}
