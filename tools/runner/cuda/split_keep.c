@@ -140,7 +140,9 @@ static void taint_item(struct keeper *k, size_t number)
     }
     if (item->name == 0 || item->parent != SIZE_MAX)
         return;
-    bool is_name = item->kind == SPLIT_TYPE || item->is_typedef || is_host_function(item);
+    bool is_alias = split_is(k->s, &t->v[item->first], "namespace");
+    bool is_name =
+        item->kind == SPLIT_TYPE || item->is_typedef || is_alias || is_host_function(item);
     if (item->is_tainted && is_host_function(item))
         set(k, &k->taints[item->name]);
     bool is_device_alone =
