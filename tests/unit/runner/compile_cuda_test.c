@@ -91,6 +91,9 @@ START_TEST(what_sources_find)
         "std::numeric_limits<float>::max() + std::numeric_limits<float>::infinity(); }",
         "#include <cuda_fp16.h>\n__global__ void k(__half *a) { a[0] = __hadd(a[1], a[2]); }",
         "#include <cuda_bf16.h>\n__global__ void k(__nv_bfloat16 *a) { a[0] = a[1] + a[2]; }",
+        "#define WITHOUT_PRECOMPILED 1\n#include <cuda_pipeline.h>\n__global__ void k(uint64_t *a) "
+        "{ "
+        "__pipeline_commit(); a[0] = 1; }",
     };
     struct fixture f;
     if (!set_up(&f))

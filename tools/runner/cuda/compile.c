@@ -16,7 +16,7 @@
 #include "tools/runner/jail.h"
 #include "workspace/base/clock.h"
 
-#define CACHE_FORMAT "cubin 1" /* changes when the same inputs must give another cubin */
+#define CACHE_FORMAT "cubin 2" /* changes when the same inputs must give another cubin */
 #define MEMORY_BYTES (24ll << 30)
 #define TMP_BYTES    (1ll << 30)
 #define FILE_BYTES   (512ll << 20)
@@ -65,7 +65,9 @@ struct hone_cuda_compiler *hone_cuda_compiler_new(const struct hone_cuda_compile
     compiler->is_warm = spec->is_warm;
     compiler->fd = -1;
     compiler->in.limit = ANSWER_BYTES;
-    (void)snprintf(compiler->name, sizeof compiler->name, "NVRTC");
+    const char *version = strstr(compiler->toolkit.nvrtc, ".so.");
+    (void)snprintf(compiler->name, sizeof compiler->name, "NVRTC%s%.40s",
+                   version != NULL ? " " : "", version != NULL ? version + 4 : "");
     return compiler;
 }
 
@@ -495,6 +497,10 @@ int hone_cuda_compile_finish(struct hone_cuda_ticket *ticket, struct hone_pool *
         take_parts(ticket->cached, ticket->n_names, pool, ret);
         hone_cuda_compile_drop(ticket);
         return 0;
+    }
+    if (compiler == NULL) {
+        hone_cuda_compile_drop(ticket);
+        return hone_fail(err, HONE_E_TARGET, "the compile server was stopped");
     }
     short events = 0;
     while (ticket->is_open)

@@ -11,16 +11,23 @@
 #define NVRTC_OUT_OF_MEMORY 1
 #define SOURCE_NAME         "hone_front.cu"
 
-/* libcu++ makes int64_t a long long under NVRTC, which on the host is a long: a kernel that takes
- * one would have two names. */
-static char *repair_cstdint(const char *include_dir)
+/* Under NVRTC these headers make int64_t a long long, which on the host is a long: a kernel that
+ * takes one would have two names. Same length, so that nothing else of the file moves. */
+static const char *const repaired[][2] = {
+    {"cuda/std/cstdint", "cccl/cuda/std/cstdint"},
+    {"cuda_pipeline_helpers.h", "cuda_pipeline_helpers.h"},
+    {"cuda_awbarrier_helpers.h", "cuda_awbarrier_helpers.h"},
+};
+
+static char *repair(const char *include_dir, const char *file)
 {
-    HONE_AUTOFREE char *path = hone_sprintf("%s/cccl/cuda/std/cstdint", include_dir);
+    static const char *const lines[] = {"= signed long long;", "= unsigned long long;",
+                                        "typedef unsigned long long uint64_t;"};
+    HONE_AUTOFREE char *path = hone_sprintf("%s/%s", include_dir, file);
     char *text = NULL;
     size_t len = 0;
     if (hone_file_read(path, HONE_LIMIT_FILE_BYTES, &text, &len, NULL) < 0)
         return NULL;
-    static const char *const lines[] = {"= signed long long;", "= unsigned long long;"};
     for (size_t i = 0; i < HONE_COUNTOF(lines); i++)
         for (char *at = strstr(text, lines[i]); at != NULL; at = strstr(at, lines[i]))
             memcpy(strstr(at, "long long"), "     long", 9);
@@ -30,10 +37,11 @@ static char *repair_cstdint(const char *include_dir)
 void hone_work_tools_init(struct hone_work_tools *tools, const struct hone_nvrtc *nvrtc,
                           const char *include_dir)
 {
+    const size_t n_max = hone_device_n_headers + HONE_COUNTOF(repaired);
     *tools = (struct hone_work_tools){.nvrtc = nvrtc};
     tools->is_emulated = dlsym(nvrtc->library, "hone_emulated") != NULL;
-    tools->header_names = hone_calloc(hone_device_n_headers + 1, sizeof *tools->header_names);
-    tools->header_texts = hone_calloc(hone_device_n_headers + 1, sizeof *tools->header_texts);
+    tools->header_names = hone_calloc(n_max, sizeof *tools->header_names);
+    tools->header_texts = hone_calloc(n_max, sizeof *tools->header_texts);
     if (tools->is_emulated)
         return;
     for (size_t i = 0; i < hone_device_n_headers; i++) {
@@ -41,10 +49,12 @@ void hone_work_tools_init(struct hone_work_tools *tools, const struct hone_nvrtc
         tools->header_texts[i] = hone_device_headers[i].text;
     }
     tools->n_headers = (int)hone_device_n_headers;
-    tools->cstdint = include_dir == NULL ? NULL : repair_cstdint(include_dir);
-    if (tools->cstdint != NULL) {
-        tools->header_names[tools->n_headers] = "cuda/std/cstdint";
-        tools->header_texts[tools->n_headers++] = tools->cstdint;
+    for (size_t i = 0; i < HONE_COUNTOF(repaired) && include_dir != NULL; i++) {
+        const char *text = repair(include_dir, repaired[i][1]);
+        if (text == NULL)
+            continue;
+        tools->header_names[tools->n_headers] = repaired[i][0];
+        tools->header_texts[tools->n_headers++] = text;
     }
 }
 

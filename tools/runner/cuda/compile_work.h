@@ -11,10 +11,9 @@
 struct hone_work_tools { /* the same for all compiles of a server */
     const struct hone_nvrtc *nvrtc;
     bool is_emulated;          /* the emulator brings its own headers */
-    const char **header_names; /* owned */
+    const char **header_names; /* owned; live as long as the process */
     const char **header_texts; /* owned */
     int n_headers;
-    char *cstdint; /* owned: a toolkit header with one line changed; NULL: none */
 };
 /* include_dir NULL: no toolkit's folders. */
 void hone_work_tools_init(struct hone_work_tools *tools, const struct hone_nvrtc *nvrtc,
