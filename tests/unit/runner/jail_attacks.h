@@ -479,11 +479,13 @@ static const struct hostile_call hostile_calls[] = {
     {"reboot", SYS_reboot},
 };
 
-/* argv: program, "loose" or "tight", name */
+/* argv: program, "loose", "tight" or "record", name */
 static int jail_attack(char **argv)
 {
     struct hone_err err = HONE_ERR_INIT;
-    if (strcmp(argv[1], "tight") == 0 && hone_jail_tighten(HONE_JAIL_ARENA, &err) < 0) {
+    bool is_record = strcmp(argv[1], "record") == 0;
+    enum hone_jail_profile profile = is_record ? HONE_JAIL_RECORD : HONE_JAIL_ARENA;
+    if (strcmp(argv[1], "loose") != 0 && hone_jail_tighten(profile, &err) < 0) {
         (void)fprintf(stderr, "%s\n", err.message);
         return NOT_TIGHT;
     }

@@ -149,6 +149,13 @@ START_TEST(hostile_calls_kill)
         ck_assert(attack(rung, "tight", "kill_thread", HONE_JAIL_ARENA).was_seccomp);
         ck_assert(attack(rung, "tight", "catch_fault", HONE_JAIL_ARENA).was_seccomp);
         ck_assert(attack(rung, "tight", "catch_bus_wide", HONE_JAIL_ARENA).was_seccomp);
+        /* RECORD may fork, and nothing else. */
+        ck_assert_int_eq(attack(rung, "record", "fork", HONE_JAIL_RECORD).status, THROUGH);
+        ck_assert(attack(rung, "record", "exec", HONE_JAIL_RECORD).was_seccomp);
+        ck_assert(attack(rung, "record", "socket", HONE_JAIL_RECORD).was_seccomp);
+        ck_assert(attack(rung, "record", "ptrace", HONE_JAIL_RECORD).was_seccomp);
+        ck_assert(attack(rung, "record", "unshare", HONE_JAIL_RECORD).was_seccomp);
+        ck_assert(attack(rung, "record", "catch_fault", HONE_JAIL_RECORD).was_seccomp);
         ck_assert(attack(rung, "loose", "socket", HONE_JAIL_COMPILE).was_seccomp);
         ck_assert(attack(rung, "loose", "ptrace", HONE_JAIL_COMPILE).was_seccomp);
         ck_assert(attack(rung, "loose", "unshare", HONE_JAIL_COMPILE).was_seccomp);
