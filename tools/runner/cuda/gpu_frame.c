@@ -63,10 +63,13 @@ static int make_room(struct hone_judge *judge, struct hone_gpu_range *room, int6
                      struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
+    int code = hone_gpu_sync(session, err); /* what is queued may still write to it */
+    if (code < 0)
+        return code;
     if (room->size > 0)
         hone_gpu_range_done(&session->device, room);
     *room = (struct hone_gpu_range){.fd = -1};
-    int code = hone_gpu_range_new(&session->device, (size_t)bytes, room, err);
+    code = hone_gpu_range_new(&session->device, (size_t)bytes, room, err);
     if (code < 0) {
         *room = (struct hone_gpu_range){.fd = -1};
         return hone_wrap(err, "a buffer of %lld MiB", (long long)(bytes >> 20));

@@ -193,6 +193,8 @@ int hone_gpu_find_difference(struct hone_judge *judge, struct hone_slot *slot, s
 /* gpu_oracle.c */
 int hone_gpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
 void hone_gpu_oracles_free(struct hone_gpu_session *session);
+/* Lets go of answers that no other job can ask for. */
+void hone_gpu_references_end_job(struct hone_gpu_session *session);
 /* The reference for what a set holds (dist, counter): as much as budget_ns pays for. NULL with 0:
  * there is none at this price. Borrowed, good until the next call. */
 int hone_gpu_reference_get(struct hone_judge *judge, int64_t set, enum hone_distribution dist,

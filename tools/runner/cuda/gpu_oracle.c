@@ -48,6 +48,7 @@ struct hone_gpu_reference {
     char id[HONE_HASH_TEXT_BYTES];
     enum hone_distribution dist;
     bool is_full;
+    bool is_of_job; /* the key is this job's alone: nobody else will ask */
     int64_t budget_ns, bytes;
     uint64_t used;
     /* full: values of all outputs, then (has_scales) their scales; else n_records records */
@@ -142,6 +143,20 @@ static void free_reference(struct hone_gpu_session *session, struct hone_gpu_ref
     if (reference->memory != 0)
         (void)session->cu->MemFree(reference->memory);
     free(reference);
+}
+
+void hone_gpu_references_end_job(struct hone_gpu_session *session)
+{
+    struct hone_gpu_reference **at = &session->references;
+    while (*at != NULL) {
+        struct hone_gpu_reference *r = *at;
+        if (!r->is_of_job) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        free_reference(session, r);
+    }
 }
 
 void hone_gpu_oracles_free(struct hone_gpu_session *session)
@@ -614,6 +629,7 @@ int hone_gpu_reference_get(struct hone_judge *judge, int64_t set, enum hone_dist
         return code;
     made->n_elements = q.n_elements;
     made->dist = dist;
+    made->is_of_job = judge->job->seed_hex == NULL;
     made->budget_ns = budget_ns;
     made->used = ++session->clock;
     made->next = session->references;

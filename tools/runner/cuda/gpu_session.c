@@ -302,6 +302,8 @@ void hone_gpu_session_free(struct hone_gpu_session *session)
     if (session == NULL)
         return;
     if (session->is_open) {
+        if (session->stream != NULL)
+            (void)session->cu->StreamSynchronize(session->stream);
         hone_gpu_arms_free(session);
         hone_gpu_oracles_free(session);
         for (size_t t = 0; t < HONE_LIMIT_TENSORS; t++) {

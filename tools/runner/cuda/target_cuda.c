@@ -72,8 +72,10 @@ static void tear_down(struct hone_judge *judge)
         return;
     hone_gpu_ahead_free(gpu->ahead);
     hone_pool_free(gpu->ahead_pool);
-    if (gpu->session->is_open)
+    if (gpu->session->is_open) {
+        hone_gpu_references_end_job(gpu->session);
         hone_gpu_arms_give(judge);
+    }
     if (gpu->session->is_broken) {
         hone_gpu_session_free(judge->session->gpu);
         judge->session->gpu = NULL;

@@ -1,0 +1,354 @@
+/* The judge's own kernels, on the emulated driver: content by role and distribution, poison,
+ * canaries, hashes, comparison (against compare.c's rule on the same data). sanitizers: no, the
+ * emulator's fibers change stacks. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/runner/task_util.h"
+#include "tools/runner/cuda/gpu_judge.h"
+#include "tools/runner/cuda/compile.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+
+#define N (20 * 30)
+
+struct bench {
+    struct hone_task task;
+    struct hone_job job;
+    struct hone_report report;
+    struct hone_session session;
+    struct hone_judge judge;
+    struct hone_slot *slot, *other;
+};
+
+static bool set_up(struct bench *b)
+{
+    HONE_AUTOFREE char *dir = hone_exe_dir();
+    if (getenv("HONE_CUDA_LIB") == NULL) {
+        HONE_AUTOFREE char *lib = hone_sprintf("%s/../../../cuda_emulator", dir);
+        HONE_AUTOFREE char *whole = realpath(lib, NULL);
+        (void)setenv("HONE_CUDA_LIB", whole != NULL ? whole : lib, 1);
+    }
+    if (strncmp(getenv("HONE_CUDA_LIB"), "/tmp/", 5) == 0) {
+        puts("# skipped: the emulator lies below /tmp, which jails do not show");
+        return false;
+    }
+    memset(b, 0, sizeof *b);
+    static const uint8_t key[16] = {1, 2, 3};
+    struct hone_judge *judge = &b->judge;
+    make_task(&b->task, &judge->cases[0]);
+    b->task.bytes = "8*M*N";
+    b->job = (struct hone_job){.tier = "decide", .target = "cuda", .jail = "auto"};
+    *judge = (struct hone_judge){.job = &b->job,
+                                 .target = &hone_target_cuda,
+                                 .session = &b->session,
+                                 .task = &b->task,
+                                 .report = &b->report,
+                                 .pool = hone_pool_new(),
+                                 .deadline_ns = hone_deadline_in_ms(100000),
+                                 .n_slots = 2,
+                                 .n_cases = 1};
+    make_task(&b->task, &judge->cases[0]);
+    judge->slots[0].name = "candidate";
+    judge->slots[1].name = "baseline";
+    b->slot = &judge->slots[0];
+    b->other = &judge->slots[1];
+    judge->gen = hone_gen_new(key);
+    judge->dice = hone_gen_dice(judge->gen, 0);
+    judge->stages = hone_pool_alloc(judge->pool, 64 * sizeof *judge->stages);
+    judge->n_stage_rows = 64;
+    judge->gpu = hone_pool_alloc(judge->pool, sizeof *judge->gpu);
+    memset(judge->gpu, 0, sizeof *judge->gpu);
+    judge->gpu->session = b->session.gpu = hone_gpu_session_new();
+    struct hone_end end = HONE_END_INIT;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_gpu_session_open(judge, &end, &err) == 0, "%s", err.message);
+    if (!hone_end_is_good(&end)) {
+        printf("# skipped: %s\n", end.detail);
+        return false;
+    }
+    return true;
+}
+
+static void tear_down(struct bench *b)
+{
+    hone_gpu_session_free(b->session.gpu);
+    hone_gen_free(b->judge.gen);
+    hone_pool_free(b->judge.pool);
+}
+
+static void frame(struct bench *b, int64_t n_sets, bool is_start_flush)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_gpu_set_frame(&b->judge, &b->judge.cases[0], n_sets, is_start_flush, &err) ==
+                      0,
+                  "%s", err.message);
+}
+
+static void fill(struct bench *b, int64_t first, int64_t n, enum hone_distribution dist,
+                 uint64_t counter)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_gpu_fill(&b->judge, first, n, dist, counter, &err) == 0, "%s", err.message);
+}
+
+static void fetch(struct bench *b, hone_cu_ptr at, void *dst, size_t bytes)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_gpu_fetch(b->session.gpu, dst, at, (int64_t)bytes, &err) == 0, "%s",
+                  err.message);
+}
+
+static void store(struct bench *b, hone_cu_ptr at, const void *src, size_t bytes)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_gpu_store(b->session.gpu, at, src, (int64_t)bytes, &err) == 0, "%s",
+                  err.message);
+}
+
+static void values_of(struct bench *b, int64_t set, size_t input, double ret[N])
+{
+    char room[N * 8];
+    enum hone_dtype dtype = b->task.inputs[input].dtype;
+    fetch(b, hone_gpu_input(&b->judge, set, input), room, N * (size_t)hone_dtype_bytes(dtype));
+    for (int64_t i = 0; i < N; i++)
+        ret[i] = hone_element_get(dtype, room, i);
+}
+
+START_TEST(content_has_its_role)
+{
+    struct bench b;
+    double v[N];
+    if (!set_up(&b))
+        return;
+    frame(&b, 2, false);
+    fill(&b, 0, 2, HONE_DIST_NORMAL, 5);
+    double sum = 0, squares = 0;
+    values_of(&b, 0, 0, v);
+    for (int i = 0; i < N; i++) {
+        sum += v[i] / N;
+        squares += v[i] * v[i] / N;
+    }
+    ck_assert_double_le(fabs(sum), 0.15);
+    ck_assert_double_le(fabs(squares - 1), 0.3);
+    values_of(&b, 0, 1, v); /* weight: 1 / sqrt(20) */
+    squares = 0;
+    for (int i = 0; i < N; i++)
+        squares += v[i] * v[i] / N;
+    ck_assert_double_le(fabs(squares * 20 - 1), 0.3);
+    values_of(&b, 0, 2, v);
+    for (int i = 0; i < N; i++)
+        ck_assert_double_gt(v[i], 0.06);
+    values_of(&b, 0, 3, v);
+    for (int row = 0; row < 20; row++) {
+        sum = 0;
+        for (int i = 0; i < 30; i++)
+            sum += v[30 * row + i];
+        ck_assert_double_le(fabs(sum - 1), 1e-5);
+    }
+    values_of(&b, 0, 4, v);
+    double most = 0;
+    for (int i = 0; i < N; i++) {
+        ck_assert(v[i] >= 0 && v[i] < 17 && v[i] == floor(v[i]));
+        most = fmax(most, v[i]);
+    }
+    ck_assert_double_ge(most, 15);
+    values_of(&b, 0, 5, v);
+    ck_assert_double_eq(v[0], 0);
+    ck_assert_double_eq(v[N - 1], 17);
+    for (int i = 1; i < N; i++)
+        ck_assert_double_ge(v[i], v[i - 1]);
+    values_of(&b, 0, 6, v);
+    sum = 0;
+    for (int i = 0; i < N; i++) {
+        ck_assert(v[i] == 0 || v[i] == 1);
+        sum += v[i] / N;
+    }
+    ck_assert_double_le(fabs(sum - 0.5), 0.1);
+    tear_down(&b);
+}
+END_TEST
+
+START_TEST(content_follows_its_counter)
+{
+    struct bench b;
+    double a[N], c[N];
+    if (!set_up(&b))
+        return;
+    frame(&b, 4, false);
+    for (int d = 0; d < HONE_N_DISTS; d++) {
+        enum hone_distribution dist = (enum hone_distribution)d;
+        fill(&b, 0, 1, dist, 7);
+        fill(&b, 1, 1, dist, 7);
+        fill(&b, 2, 2, dist, 8);
+        for (size_t input = 0; input < b.task.n_inputs; input++) {
+            values_of(&b, 0, input, a);
+            values_of(&b, 1, input, c);
+            ck_assert_msg(memcmp(a, c, sizeof a) == 0, "%s, input %zu", hone_dist_name(dist),
+                          input);
+        }
+        bool is_fixed = dist == HONE_DIST_ZEROS || dist == HONE_DIST_ALTERNATING;
+        values_of(&b, 2, 0, a);
+        values_of(&b, 3, 0, c);
+        ck_assert_int_eq(memcmp(a, c, sizeof a) == 0, is_fixed);
+        values_of(&b, 0, 0, c);
+        ck_assert_int_eq(memcmp(a, c, sizeof a) == 0, is_fixed);
+    }
+    fill(&b, 0, 1, HONE_DIST_INTEGERS, 9);
+    values_of(&b, 0, 0, a);
+    for (int i = 0; i < N; i++)
+        ck_assert(a[i] == floor(a[i]) && fabs(a[i]) <= 1023);
+    fill(&b, 0, 1, HONE_DIST_SORTED, 9);
+    values_of(&b, 0, 0, a);
+    for (int i = 1; i < N; i++)
+        ck_assert_double_ge(a[i], a[i - 1]);
+    tear_down(&b);
+}
+END_TEST
+
+START_TEST(looks_find_what_is_there)
+{
+    struct bench b;
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_end end = HONE_END_INIT;
+    struct hone_gpu_found found[4];
+    uint64_t before[4], after[4];
+    if (!set_up(&b))
+        return;
+    for (int flush = 0; flush < 2; flush++) {
+        frame(&b, 4, flush == 1);
+        fill(&b, 0, 4, HONE_DIST_NORMAL, 3);
+        ck_assert_int_eq(hone_gpu_poison(&b.judge, b.slot, 0, 2, 2, HONE_POISON_NAN, &err), 0);
+        ck_assert_int_eq(hone_gpu_poison(&b.judge, b.slot, 1, 2, 2, HONE_POISON_LARGE, &err), 0);
+        ck_assert_int_eq(hone_gpu_find_poison(&b.judge, b.slot, 0, 0, 2, 2, true, found, &err), 0);
+        ck_assert_int_eq(found[0].count, N);
+        ck_assert_int_eq(found[1].count, N);
+        float one = 1;
+        hone_cu_ptr y = hone_gpu_output(&b.judge, b.slot, 2, 0);
+        store(&b, y + 17 * 4, &one, 4);
+        store(&b, y, &one, 4);
+        ck_assert_int_eq(hone_gpu_find_poison(&b.judge, b.slot, 0, 0, 2, 2, true, found, &err), 0);
+        ck_assert_int_eq(found[1].count, N - 2);
+        ck_assert_int_eq(found[1].first, 1);
+        ck_assert_int_eq(hone_gpu_find_difference(&b.judge, b.slot, 0, 2,
+                                                  hone_gpu_output(&b.judge, b.slot, 0, 0), found,
+                                                  &err),
+                         0);
+        ck_assert_int_eq(found[0].count, 2);
+        ck_assert_int_eq(found[0].first, 0);
+        ck_assert_int_eq(hone_gpu_check_canaries(&b.judge, b.slot, &end, &err), 0);
+        ck_assert(hone_end_is_good(&end));
+        ck_assert_int_eq(hone_gpu_hash_inputs(&b.judge, 4, before, &err), 0);
+        unsigned char byte = 0;
+        hone_cu_ptr mask = hone_gpu_input(&b.judge, 3, 6) + N - 1;
+        fetch(&b, mask, &byte, 1);
+        byte ^= 1;
+        store(&b, mask, &byte, 1);
+        ck_assert_int_eq(hone_gpu_hash_inputs(&b.judge, 4, after, &err), 0);
+        for (int s = 0; s < 4; s++)
+            ck_assert_int_eq(before[s] == after[s], s != 3);
+        ck_assert_int_ne(before[0] == before[1], 1);
+        /* one byte beside an output */
+        byte = 0;
+        store(&b, hone_gpu_output(&b.judge, b.slot, 1, 1) + N * 4, &byte, 1);
+        ck_assert_int_eq(hone_gpu_check_canaries(&b.judge, b.slot, &end, &err), 0);
+        ck_assert_int_eq(end.reason, HONE_REASON_OUT_OF_BOUNDS);
+        end = (struct hone_end)HONE_END_INIT;
+    }
+    tear_down(&b);
+}
+END_TEST
+
+/* The same arrays through the device's comparison and through compare.c. */
+START_TEST(comparison_is_the_hosts)
+{
+    static const struct {
+        const char *what;
+        int at;
+        double value;
+        bool is_good;
+    } cases[] = {
+        {"equal", 0, 0.5, true},
+        {"within", 3, 2 * (1 + 5e-5), true},
+        {"off", 3, 2 * (1 + 3e-4), false},
+        {"nan", 599, (double)NAN, false},
+        {"infinite", 0, (double)INFINITY, false},
+    };
+    struct bench b;
+    struct hone_err err = HONE_ERR_INIT;
+    if (!set_up(&b))
+        return;
+    frame(&b, 2, false);
+    for (size_t k = 0; k < HONE_COUNTOF(cases); k++) {
+        float got[N], like[N];
+        int32_t ints[N];
+        for (int i = 0; i < N; i++) {
+            like[i] = got[i] = (float)(0.5 + 0.5 * (i % 7));
+            ints[i] = i;
+        }
+        like[3] = got[3] = 2;
+        got[cases[k].at] = (float)cases[k].value;
+        if (k == 0)
+            like[0] = got[0];
+        for (int64_t s = 0; s < 2; s++) {
+            store(&b, hone_gpu_output(&b.judge, b.slot, s, 0), s == 1 ? got : like, sizeof got);
+            store(&b, hone_gpu_output(&b.judge, b.slot, s, 1), ints, sizeof ints);
+            store(&b, hone_gpu_output(&b.judge, b.other, s, 0), like, sizeof got);
+            store(&b, hone_gpu_output(&b.judge, b.other, s, 1), ints, sizeof ints);
+        }
+        struct hone_compare device, host;
+        hone_compare_init(&device, &b.task, &b.judge.cases[0]);
+        hone_compare_init(&host, &b.task, &b.judge.cases[0]);
+        host.outputs[0] = got;
+        host.outputs[1] = ints;
+        b.judge.gpu->scale[0][0] = 1; /* as the oracle would have said */
+        b.judge.gpu->scale[0][1] = 1;
+        host.stats[0].max_scale = host.stats[1].max_scale = 1;
+        hone_compare_arrays(&host, 0, like);
+        hone_compare_arrays(&host, 1, ints);
+        ck_assert_int_eq(hone_gpu_compare_like(&b.judge, b.slot, b.other, 0, 2, &device, &err), 0);
+        ck_assert_int_eq(device.stats[0].n_bad, host.stats[0].n_bad);
+        ck_assert_int_eq(device.stats[0].n_bad == 0, cases[k].is_good);
+        ck_assert_int_eq(device.stats[1].n_bad, 0);
+        if (cases[k].is_good)
+            continue;
+        ck_assert_int_eq(device.stats[0].first_bad, cases[k].at);
+        ck_assert(isnan(cases[k].value) ? isnan(device.stats[0].bad_got)
+                                        : device.stats[0].bad_got == got[cases[k].at]);
+        ck_assert_double_eq(device.stats[0].bad_want, (double)like[cases[k].at]);
+    }
+    tear_down(&b);
+}
+END_TEST
+
+START_TEST(a_session_opens_again)
+{
+    struct bench b;
+    for (int i = 0; i < 3; i++) {
+        if (!set_up(&b))
+            return;
+        frame(&b, 1, false);
+        frame(&b, 3, false);
+        frame(&b, 1, true);
+        b.session.gpu->is_broken = i == 1;
+        tear_down(&b);
+    }
+}
+END_TEST
+
+static int tests_main(void);
+#define main tests_main
+static UNIT_MAIN("gpu_judge", content_has_its_role, content_follows_its_counter,
+                 looks_find_what_is_there, comparison_is_the_hosts, a_session_opens_again)
+#undef main
+
+    /* The compile server's jail starts this program again. */
+    int main(int argc, char **argv)
+{
+    if (argc > 3 && strcmp(argv[1], "--role") == 0)
+        return hone_role_nvrtc(argc - 3, argv + 3);
+    return tests_main();
+}
