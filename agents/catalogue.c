@@ -142,7 +142,7 @@ const struct hone_strategy hone_strategies[] = {
     {"G05", "cuda", "shared-memory tile", HONE_CUT,
      HELPS(HONE_CLASS_L1_SHARED, HONE_CLASS_L2, HONE_CLASS_EXCESS_TRAFFIC, HONE_CLASS_UNCOALESCED),
      1.00, 3.00, 4.32, HONE_F_FMA_PCT, 1, "16-128 along each axis, 8-64 along k", NULL,
-     NEEDS_ANY({HONE_F_REUSE, '>', 0})},
+     NEEDS_ANY({HONE_F_REUSE, '>', 0}, {HONE_F_LOCAL_ARRAYS, '>', 0}, {HONE_F_PASSES, '>', 0})},
     {"G06", "cuda", "register micro-tile, thread coarsening", HONE_CUT,
      HELPS(HONE_CLASS_L1_SHARED, HONE_CLASS_LATENCY_ILP, HONE_CLASS_ALU_INDEX), 0.00, 0.38, 2.00,
      HONE_F_FMA_PCT, 1, "2x2 to 8x16; rows 2-8", NULL},

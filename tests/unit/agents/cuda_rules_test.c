@@ -96,7 +96,7 @@ static struct kernel_case cases[] = {
     {"attention_causal",
      NULL,
      2e-5,
-     {{A, B, A, OUT, 1, 2, 37, 16}, {A, B, A, OUT, 1, 1, 5, 64}},
+     {{A, B, A, OUT, 1, 2, 137, 17}, {A, B, A, OUT, 2, 1, 5, 128}},
      2},
 };
 
@@ -115,6 +115,7 @@ static const char *const chains[][7] = {
     {"transpose", "cuda_transpose_tile", "cuda_restrict"},
     {"sum", "cuda_row_lanes", "cuda_grid_reduce", "cuda_vector", "cuda_unroll"},
     {"spmv_csr", "cuda_row_lanes", "cuda_restrict", "cuda_unroll"},
+    {"attention_causal", "cuda_flash", "cuda_restrict"},
     {"one_thread", "cuda_grid_reduce", "cuda_row_lanes", "cuda_vector"},
 };
 
