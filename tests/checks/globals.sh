@@ -9,7 +9,7 @@ command -v objdump >/dev/null || skip_all "objdump is missing (package binutils)
 allowed='
 workspace/base/log.o: sink_level (the log sink)
 tools/runner/arena.o: handler_arena (read by the handler of a fault)
-tools/runner/cuda/record_state.o: hone_recorder (the CUDA runtime's functions have no context argument)
+tools/runner/cuda/record_state.o: hone_recorder (functions of the CUDA runtime have no context argument)
 tools/runner/arm.o: is_stopping (set by a signal handler)
 '
 

@@ -9,7 +9,10 @@
  *     // | k<16> <<<4, 128>>> (A, C+16, 70)     one line an operation
  *     // @fail part of the message              of the splitter, the compiler or the recorder
  *
- * HONE_RECORD_SHOW=1 prints what came out. Skipped without g++ or the toolkit's headers. */
+ * HONE_RECORD_SHOW=1 prints what came out, HONE_RECORD_RUNG picks a rung. Skipped without g++ or
+ * the toolkit's headers. *
+ * sanitizers: no (their shadow memory lies where buffers pretend to be, so that reading them would
+ * not fault) */
 #include "tools/runner/cuda/record.h"
 
 #include <stdio.h>
@@ -345,7 +348,9 @@ static const char *record_style(struct style *s, const char *folder)
                                     .task = &s->task,
                                     .workloads = s->workloads,
                                     .n_workloads = s->task.n_workloads,
+
                                     .device = &h200,
+                                    .rung = getenv("HONE_RECORD_RUNG"),
                                     .allow_weak = true,
                                     .timeout_ms = 1000,
                                     .deadline_ns = hone_deadline_in_ms(20000)};

@@ -363,6 +363,9 @@ int cudaFuncSetAttribute(const void *func, int attribute, int value)
                                  "cudaFuncSetAttribute of %p, which is no kernel", func);
     int64_t fixed = kernel->fact == NULL ? 0 : kernel->fact->static_shared_bytes;
     int64_t most = hone_recorder->device.shared_per_block_optin - fixed;
+    /* Without the facts a launcher that tries sizes might stop at one that is too large. */
+    if (attribute == MAX_DYNAMIC && kernel->fact == NULL && value > most - DEFAULT_SHARED)
+        hone_recorder->head->asked_facts = 1;
     if (attribute == MAX_DYNAMIC && (value < 0 || value > most))
         return hone_record_error(
             HONE_RT_INVALID_VALUE,
