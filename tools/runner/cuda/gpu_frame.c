@@ -80,33 +80,43 @@ static int make_room(struct hone_judge *judge, struct hone_gpu_range *room, int6
         "filling a new buffer", err);
 }
 
-/* Rooms for tensor t of at least this many bytes, the same for all arms. */
-static int need_rooms(struct hone_judge *judge, int64_t t, int64_t bytes, struct hone_err *err)
+static size_t class_of(const struct hone_gpu_session *session, int64_t bytes)
 {
-    struct hone_gpu_session *session = judge->gpu->session;
-    int64_t n_inputs = (int64_t)judge->task->n_inputs;
-    if (t < n_inputs) {
-        struct hone_gpu_range *room = &session->inputs[t];
-        return (int64_t)room->size >= bytes ? 0 : make_room(judge, room, bytes, err);
-    }
+    int64_t most = session->device.granule;
+    size_t k = 0;
+    for (; most < bytes && k + 1 < HONE_GPU_ROOM_CLASSES; k++)
+        most *= 4;
+    return k;
+}
+
+/* The room of tensor t in the present frame. arm NULL: of an input. */
+static struct hone_gpu_range *room_of(const struct hone_judge *judge, const struct hone_slot *arm,
+                                      size_t t)
+{
+    const struct hone_gpu_frame *frame = &judge->gpu->frame;
+    size_t owner = arm != NULL ? 1 + (size_t)(arm - judge->slots) : 0;
+    return &judge->gpu->session->rooms[frame->room_class[t]][owner][t];
+}
+
+/* Rooms for tensor t of at least this many bytes, of one size for all arms. */
+static int need_rooms(struct hone_judge *judge, size_t t, int64_t bytes, int64_t *ret_size,
+                      struct hone_err *err)
+{
+    bool is_output = t >= judge->task->n_inputs;
+    size_t n = is_output ? judge->n_slots : 1;
     int64_t size = bytes;
-    for (size_t a = 0; a < HONE_RUNNER_MAX_ARMS; a++)
-        size = hone_max_i64(size, (int64_t)session->outputs[a][t - n_inputs].size);
-    for (size_t a = 0; a < judge->n_slots; a++) {
-        struct hone_gpu_range *room = &session->outputs[a][t - n_inputs];
+    judge->gpu->frame.room_class[t] = class_of(judge->gpu->session, bytes);
+    for (size_t a = 0; a < n; a++)
+        size = hone_max_i64(size,
+                            (int64_t)room_of(judge, is_output ? &judge->slots[a] : NULL, t)->size);
+    for (size_t a = 0; a < n; a++) {
+        struct hone_gpu_range *room = room_of(judge, is_output ? &judge->slots[a] : NULL, t);
         int code = (int64_t)room->size == size ? 0 : make_room(judge, room, size, err);
         if (code < 0)
             return code;
     }
+    *ret_size = size;
     return 0;
-}
-
-static int64_t room_size(const struct hone_judge *judge, int64_t t)
-{
-    const struct hone_gpu_session *session = judge->gpu->session;
-    int64_t n_inputs = (int64_t)judge->task->n_inputs;
-    return (int64_t)(t < n_inputs ? session->inputs[t].size
-                                  : session->outputs[0][t - n_inputs].size);
 }
 
 /* Everything becomes canary; content and poison come on top. */
@@ -118,7 +128,7 @@ static int fill_canaries(struct hone_judge *judge, struct hone_err *err)
         bool is_output = t >= judge->task->n_inputs;
         for (size_t a = 0; a < (is_output ? judge->n_slots : 1) && code == 0; a++) {
             const struct hone_gpu_range *room =
-                is_output ? &session->outputs[a][t - judge->task->n_inputs] : &session->inputs[t];
+                room_of(judge, is_output ? &judge->slots[a] : NULL, t);
             code = hone_gpu_check(session,
                                   session->cu->MemsetD8Async(room->base, HONE_CANARY_BYTE,
                                                              room->size, session->stream),
@@ -142,10 +152,10 @@ int hone_gpu_set_frame(struct hone_judge *judge, const struct hone_workload *wor
                          (long long)n_sets, workload->id);
     frame->workload = NULL;
     for (int64_t t = 0; t < layout.n_inputs + layout.n_outputs && code == 0; t++) {
-        code = need_rooms(judge, t, layout.range[t], err);
+        int64_t size = 0;
+        code = need_rooms(judge, (size_t)t, layout.range[t], &size, err);
         if (code < 0)
             break;
-        int64_t size = room_size(judge, t);
         layout.first[t] = is_start_flush ? 0 : layout.first[t] + size - layout.range[t];
         layout.range[t] = size;
     }
@@ -164,12 +174,10 @@ static int map_frame(struct hone_judge *judge, struct hone_slot *slot, struct ho
 {
     struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
     const struct hone_gpu_frame *frame = &judge->gpu->frame;
-    struct hone_gpu_session *session = judge->gpu->session;
     struct hone_gpu_range ranges[HONE_LIMIT_TENSORS];
     size_t n_inputs = judge->task->n_inputs, c = hone_gpu_case(judge, frame->workload);
     for (size_t t = 0; t < n_inputs + judge->task->n_outputs; t++)
-        ranges[t] =
-            t < n_inputs ? session->inputs[t] : session->outputs[slot - judge->slots][t - n_inputs];
+        ranges[t] = *room_of(judge, t < n_inputs ? NULL : slot, t);
     if (c >= own->module.plans.n)
         return hone_fail(err, HONE_E_BUG, "no plan for workload '%s'", frame->workload->id);
     int64_t start = hone_now_ns();
@@ -224,14 +232,14 @@ static int64_t place(const struct hone_judge *judge, int64_t set, size_t t)
 
 hone_cu_ptr hone_gpu_input(const struct hone_judge *judge, int64_t set, size_t input)
 {
-    return judge->gpu->session->inputs[input].base + (hone_cu_ptr)place(judge, set, input);
+    return room_of(judge, NULL, input)->base + (hone_cu_ptr)place(judge, set, input);
 }
 
 hone_cu_ptr hone_gpu_output(const struct hone_judge *judge, const struct hone_slot *slot,
                             int64_t set, size_t output)
 {
-    return judge->gpu->session->outputs[slot - judge->slots][output].base +
-           (hone_cu_ptr)place(judge, set, judge->task->n_inputs + output);
+    size_t t = judge->task->n_inputs + output;
+    return room_of(judge, slot, t)->base + (hone_cu_ptr)place(judge, set, t);
 }
 
 int64_t hone_gpu_stride(const struct hone_judge *judge, bool is_output, size_t tensor)
@@ -347,7 +355,7 @@ int hone_gpu_check_canaries(struct hone_judge *judge, struct hone_slot *slot, st
     int code = hone_gpu_results_zero(session, bytes, err);
     for (size_t o = 0; o < n_outputs && code == 0; o++) {
         size_t t = judge->task->n_inputs + o;
-        struct hone_k_range range = {.base = session->outputs[slot - judge->slots][o].base,
+        struct hone_k_range range = {.base = room_of(judge, slot, t)->base,
                                      .size = layout->range[t],
                                      .first = layout->first[t],
                                      .stride = layout->stride[t],

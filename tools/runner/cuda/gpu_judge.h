@@ -44,6 +44,7 @@ struct hone_gpu_oracle;    /* a loaded oracle kernel */
 struct hone_gpu_reference; /* answers for one content */
 
 #define HONE_GPU_RESULT_BYTES (256ll << 10)
+#define HONE_GPU_ROOM_CLASSES 16
 
 struct hone_gpu_rates { /* measured ceilings: bytes/s, operations/s */
     double memory, cache, fma32, fma64;
@@ -62,9 +63,10 @@ struct hone_gpu_session {
     hone_cu_ptr results; /* HONE_GPU_RESULT_BYTES, zeroed before each use */
     unsigned char *results_host;
     struct hone_gpu_buffer flush, list, records, copy;
-    /* rooms of the present sizes: inputs, and outputs by arm */
-    struct hone_gpu_range inputs[HONE_LIMIT_TENSORS];
-    struct hone_gpu_range outputs[HONE_RUNNER_MAX_ARMS][HONE_LIMIT_TENSORS];
+    /* Buffers that are kept: by class of size (each four times the one below, so that a small
+     * frame does not lie in a large room), then inputs and the outputs of each arm. */
+    struct hone_gpu_range rooms[HONE_GPU_ROOM_CLASSES][1 + HONE_RUNNER_MAX_ARMS]
+                               [HONE_LIMIT_TENSORS];
     struct hone_gpu_oracle *oracles;
     struct hone_gpu_reference *references;
     int64_t reference_bytes;
@@ -116,6 +118,7 @@ struct hone_gpu_frame {
     bool is_start_flush;
     uint64_t serial;
     struct hone_gpu_layout layout;
+    size_t room_class[HONE_LIMIT_TENSORS];
 };
 
 struct hone_gpu_job {

@@ -248,10 +248,11 @@ static int open_device(struct hone_judge *judge, struct hone_err *err)
 struct hone_gpu_session *hone_gpu_session_new(void)
 {
     struct hone_gpu_session *session = hone_calloc(1, sizeof *session);
-    for (size_t t = 0; t < HONE_LIMIT_TENSORS; t++) {
-        session->inputs[t].fd = -1;
-        for (size_t a = 0; a < HONE_RUNNER_MAX_ARMS; a++)
-            session->outputs[a][t].fd = -1;
+    for (size_t k = 0; k < HONE_GPU_ROOM_CLASSES; k++) {
+        for (size_t owner = 0; owner <= HONE_RUNNER_MAX_ARMS; owner++) {
+            for (size_t t = 0; t < HONE_LIMIT_TENSORS; t++)
+                session->rooms[k][owner][t].fd = -1;
+        }
     }
     return session;
 }
@@ -306,10 +307,11 @@ void hone_gpu_session_free(struct hone_gpu_session *session)
             (void)session->cu->StreamSynchronize(session->stream);
         hone_gpu_arms_free(session);
         hone_gpu_oracles_free(session);
-        for (size_t t = 0; t < HONE_LIMIT_TENSORS; t++) {
-            free_range(session, &session->inputs[t]);
-            for (size_t a = 0; a < HONE_RUNNER_MAX_ARMS; a++)
-                free_range(session, &session->outputs[a][t]);
+        for (size_t k = 0; k < HONE_GPU_ROOM_CLASSES; k++) {
+            for (size_t owner = 0; owner <= HONE_RUNNER_MAX_ARMS; owner++) {
+                for (size_t t = 0; t < HONE_LIMIT_TENSORS; t++)
+                    free_range(session, &session->rooms[k][owner][t]);
+            }
         }
         free_buffer(session, &session->flush);
         free_buffer(session, &session->list);
