@@ -4,6 +4,7 @@
 // @axes N=1000
 // | fold<Plus> <<<1000, 32>>> (A, C, 0)
 // | fold<Plus> <<<7, 32>>> (A, C, 0)
+// > fold<Plus>
 
 struct Plus {
     __device__ float operator()(float a, float b) const { return a + b; }

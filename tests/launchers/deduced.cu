@@ -5,6 +5,7 @@
 // | add<float> <<<4, 256>>> (A, C, 1000, 7)
 // | pick <<<1, 32>>> (C, 1)
 // | pick <<<1, 32>>> (C, 0x3fc00000)
+// > add<float>
 
 template <typename T>
 __global__ void add(const T *in, T *out, int n, int step = 7)

@@ -4,6 +4,8 @@
 // @axes N=1000
 // | tile<float> <<<2, 128>>> shared 98304 (A, C)
 // | tile<int> <<<2, 128>>> shared 49152 (A, C)
+// > tile<float>
+// > tile<int>
 
 extern __shared__ char buffer[];
 template <typename T> __global__ void __launch_bounds__(128, 2) tile(const T *in, T *out)

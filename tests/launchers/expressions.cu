@@ -5,6 +5,9 @@
 // | mode<8, true, 1> <<<1, 32>>> (C)
 // | mode<1, false, 0> <<<1, 32>>> (C)
 // | typed<uint8_t, 3> <<<1, 32>>> (C)
+// > mode<8, true, (Mode)1>
+// > mode<1, false, (Mode)0>
+// > typed<unsigned char, 3u>
 
 enum class Mode { slow, fast };
 template <int V, bool B, Mode M> __global__ void mode(float *out)

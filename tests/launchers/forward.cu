@@ -4,6 +4,7 @@
 // @axes N=1000
 // | later <<<1, 32>>> (A, C)
 // | later_template<5> <<<1, 32>>> (A, C)
+// > later_template<5>
 
 __global__ void later(const float *in, float *out);
 template <int V> __global__ void later_template(const float *in, float *out);

@@ -7,6 +7,9 @@
 // | wide<4> <<<3, 32>>> (A, C, 3)
 // | wide<8> <<<4, 32>>> (A, C, 4)
 // | wide<2> <<<5, 32>>> (A, C, 5)
+// > wide<4>
+// > wide<8>
+// > wide<2>
 
 __global__ void scale(const float *in, float *out, int n)
 {

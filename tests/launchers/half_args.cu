@@ -4,6 +4,8 @@
 // @axes N=100
 // | scale<__half> <<<1, 256>>> (A, C, 14336, 100)
 // | scale<__nv_bfloat16> <<<1, 128>>> (A, C, 16384, 100)
+// > scale<__half>
+// > scale<__nv_bfloat16>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -4,6 +4,8 @@
 // @axes N=1000
 // | wide<64> <<<16, 64>>> (A, C, 1000)
 // | wide<128> <<<8, 128>>> (A, C, 1000)
+// > wide<64>
+// > wide<128>
 
 #include <type_traits>
 template <int P>

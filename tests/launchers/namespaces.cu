@@ -5,6 +5,7 @@
 // | one::fill <<<1, 32>>> (C)
 // | two::inner::fill <<<1, 64>>> (C)
 // | two::inner::many<3> <<<1, 96>>> (C)
+// > two::inner::many<3>
 
 namespace one {
 __global__ void fill(float *out)

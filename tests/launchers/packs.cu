@@ -5,6 +5,9 @@
 // | _Z3allIJifcEEvPfDpT_ <<<1, 32>>> (C, 1, 0x40200000, 3)
 // | _Z4eachI3VecIS0_IfEEEvPf <<<1, 32>>> (C)
 // | _Z4eachI3VecIS0_IS0_IiEEEEvPf <<<1, 64>>> (C)
+// > all<int, float, char>
+// > each<Vec<Vec<float> > >
+// > each<Vec<Vec<Vec<int> > > >
 
 template <typename... T> __global__ void all(float *out, T... values)
 {

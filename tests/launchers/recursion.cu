@@ -7,6 +7,9 @@
 // | step<4> <<<1, 4>>> (A, C)
 // | scale <<<2, 32>>> (A, C, 2)
 // | scale <<<1, 32>>> (A, C, 1)
+// > step<16>
+// > step<8>
+// > step<4>
 
 __global__ void scale(const float *in, float *out, int n)
 {

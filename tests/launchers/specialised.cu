@@ -4,6 +4,8 @@
 // @axes N=1000
 // | spec<1> <<<1, 32>>> (C)
 // | spec<2> <<<1, 32>>> (C)
+// > spec<1>
+// > spec<2>
 
 template <int V> __global__ void spec(float *out)
 {

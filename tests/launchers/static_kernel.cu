@@ -4,6 +4,8 @@
 // @axes N=1000
 // | hidden <<<1, 32>>> (C, 1)
 // | secret <<<1, 32>>> (C, 2)
+// > hidden
+// > secret
 
 static __global__ void hidden(float *out, int n)
 {

@@ -10,6 +10,9 @@
 // | vec<2> <<<(1, 2), 128>>> (A, C, 1002)
 // | w3:
 // | vec<1> <<<1, 128>>> (A, C, 7)
+// > vec<4>
+// > vec<2>
+// > vec<1>
 
 template <int V>
 __global__ void vec(const float *in, float *out, int n)

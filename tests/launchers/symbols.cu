@@ -6,6 +6,8 @@
 // | literal 4 bytes to table + 12
 // | memset 4 bytes to _ZL7counter
 // | use <<<1, 32>>> (A, C, &_ZL7counter)
+// > &table
+// > &counter
 
 __constant__ float table[4];
 static __device__ int counter;

@@ -4,6 +4,7 @@
 // @axes M=70 N=64 K=32
 // @tune TILE=16
 // | tiled<16> <<<(4, 5), (16, 16)>>> (A, B, C, 70, 64, 32)
+// > tiled<16>
 #pragma hone tune(TILE: 8, 16, 32)
 
 template <int T>

@@ -7,6 +7,7 @@
  *     // @scalars alpha:float32=2
  *     // @tune TILE=16
  *     // | k<16> <<<4, 128>>> (A, C+16, 70)     one line an operation
+ *     // > k<16>             name expressions for NVRTC, in order
  *     // @fail part of the message              of the splitter, the compiler or the recorder
  *
  * HONE_RECORD_SHOW=1 prints what came out, HONE_RECORD_RUNG picks a rung. Skipped without g++ or
@@ -145,6 +146,8 @@ static void read_style(struct style *s, const char *file)
             read_line(s, line + 1);
         else if (line[0] == '|')
             hone_buf_printf(&want, "%s\n", line + 2);
+        else if (line[0] == '>')
+            hone_buf_printf(&want, "%s\n", line);
         next += len + 1;
     }
     s->want = hone_pool_strdup(s->pool, want.data == NULL ? "" : want.data);
@@ -364,7 +367,13 @@ static const char *record_style(struct style *s, const char *folder)
         if (hone_plan_check(&plans[i], bytes, (int64_t)s->task.n_inputs, NULL, 0, &h200, &err) < 0)
             return hone_pool_printf(s->pool, "failed: %s", err.message);
     HONE_AUTOFREE char *text = show(s, &result.plans);
-    return hone_pool_strdup(s->pool, text);
+    const struct hone_record_instance *v = result.instances.v;
+    HONE_CLEANUP(hone_buf_done) struct hone_buf buf = HONE_BUF_INIT;
+    hone_buf_str(&buf, text);
+    for (size_t i = 0; i < result.instances.n; i++)
+        if (v[i].expression != NULL)
+            hone_buf_printf(&buf, "> %s\n", v[i].expression);
+    return hone_pool_strdup(s->pool, buf.data);
 }
 
 static bool is_right(const struct style *s, const char *got)

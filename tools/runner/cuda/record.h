@@ -43,7 +43,9 @@ struct hone_record_instance { /* a kernel or variable that some plan names */
     const char *symbol;       /* in the host object, and in the plans until renamed */
     const char *expression;   /* name expression for NVRTC ("tiled<16, float>"); NULL: not needed */
     const char *lowered;      /* filled by the caller before hone_record_rename; NULL: as symbol */
-    bool is_variable;         /* expression is "&name" */
+    const char *typed; /* the same with its type, which tells overloads apart; expression is this
+                          where two of them have the same words */
+    bool is_variable;  /* expression is "&name" */
 };
 
 struct hone_record_result {

@@ -92,7 +92,8 @@ struct hone_record_memory_record { /* MEMSET, COPY, LITERAL (bytes), SCRATCH (n)
     uint64_t to, from, n;
     uint32_t value, element;
 };
-struct hone_record_name_record { /* KERNEL, SYMBOL: bytes are symbol NUL expression NUL; NOTE: text
+struct hone_record_name_record { /* KERNEL, SYMBOL: bytes are symbol NUL expression NUL expression
+                                  * with its type NUL; NOTE: text
                                   */
     uint32_t is_local;           /* static or in an anonymous namespace, or a template */
     uint32_t pad;

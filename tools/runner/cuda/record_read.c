@@ -411,16 +411,32 @@ static int read_scratch(struct reader *r, const struct pair *p)
     return 0;
 }
 
+/* a's expression may already have its type in front. */
+static bool same_words(const struct hone_record_instance *a, const struct hone_record_instance *b)
+{
+    if (a->expression == NULL || b->expression == NULL)
+        return false;
+    size_t x = strlen(a->expression), y = strlen(b->expression);
+    const char *end = x >= y ? a->expression + x - y : a->expression;
+    return strcmp(end, b->expression) == 0 && (x == y || end[-1] == ')');
+}
+
 static void keep_name(struct reader *r, const char *symbol, const char *expression,
-                      bool is_variable)
+                      const char *typed, bool is_variable)
 {
     struct hone_record_names *names = r->names;
     for (size_t i = 0; i < names->n; i++)
         if (strcmp(names->v[i].symbol, symbol) == 0)
             return;
     names->v = grow(r, names->v, names->n, &names->cap, sizeof *names->v);
-    names->v[names->n++] = (struct hone_record_instance){
-        .symbol = symbol, .expression = expression, .is_variable = is_variable};
+    struct hone_record_instance *new = &names->v[names->n++];
+    *new = (struct hone_record_instance){
+        .symbol = symbol, .expression = expression, .typed = typed, .is_variable = is_variable};
+    for (size_t i = 0; i + 1 < names->n; i++)
+        if (same_words(&names->v[i], new)) {
+            names->v[i].expression = names->v[i].typed;
+            new->expression = typed;
+        }
 }
 
 static int read_name(struct reader *r, const struct pair *p)
@@ -433,17 +449,22 @@ static int read_name(struct reader *r, const struct pair *p)
         return differs(r, "names");
     memcpy(&name, p->fixed_a, sizeof name);
     const char *symbol = hone_pool_strdup(r->pool, p->bytes_a);
-    const char *rest = zero + 1 < p->bytes_a + p->n_bytes ? zero + 1 : "";
+    const char *end = p->bytes_a + p->n_bytes;
+    const char *rest = zero + 1 < end ? zero + 1 : "";
+    const char *typed =
+        rest[0] != '\0' && rest + strlen(rest) + 1 < end ? rest + strlen(rest) + 1 : "";
     if (p->kind == HONE_RECORD_NOTE) {
         if (r->plan->notes.n < HONE_LIMIT_PLAN_NOTES)
             r->plan->notes.v[r->plan->notes.n++] = symbol;
         return 0;
     }
-    if (strlen(symbol) > HONE_LIMIT_LINE_BYTES || strlen(rest) > HONE_LIMIT_LINE_BYTES)
+    if (strlen(symbol) > HONE_LIMIT_LINE_BYTES || strlen(rest) > HONE_LIMIT_LINE_BYTES ||
+        strlen(typed) > HONE_LIMIT_LINE_BYTES)
         return refuse(r, HONE_REASON_TOO_LARGE, "the name of a kernel has more than %d bytes",
                       HONE_LIMIT_LINE_BYTES);
     const char *expression = name.is_local != 0 ? hone_pool_strdup(r->pool, rest) : NULL;
-    keep_name(r, symbol, expression, p->kind == HONE_RECORD_SYMBOL);
+    keep_name(r, symbol, expression, hone_pool_strdup(r->pool, typed),
+              p->kind == HONE_RECORD_SYMBOL);
     if (p->kind == HONE_RECORD_KERNEL && r->n_kernels < HONE_COUNTOF(r->kernels))
         r->kernels[r->n_kernels++] = symbol;
     else if (p->kind == HONE_RECORD_SYMBOL && r->n_symbols < HONE_COUNTOF(r->symbols))

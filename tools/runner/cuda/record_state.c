@@ -217,25 +217,29 @@ static void cut_out(char *text, const char *what)
         memmove(at, at + strlen(what), strlen(at + strlen(what)) + 1);
 }
 
-/* "void ns::tiled<16, float>(float const*, int)" to "ns::tiled<16, float>". Owned. */
-static char *expression_of(const char *symbol)
+/* "void ns::tiled<16, float>(float const*, int)" to "ns::tiled<16, float>" and, when asked for,
+ * "(void (*)(float const*, int))ns::tiled<16, float>". Owned. */
+static char *expression_of(const char *symbol, char **ret_typed)
 {
     HONE_AUTOFREE char *text = demangle(symbol);
-    if (text == NULL)
+    if (text == NULL) {
+        if (ret_typed != NULL)
+            *ret_typed = hone_strdup(symbol);
         return hone_strdup(symbol);
-    cut_out(text, "(anonymous namespace)::");
-    size_t len = strlen(text);
-    if (len > 0 && text[len - 1] == ')') {
-        size_t depth = 0;
-        while (len > 0) {
-            len--;
-            depth += text[len] == ')';
-            if (text[len] == '(' && --depth == 0)
-                break;
-        }
-        text[len] = '\0';
     }
-    return hone_strdup(strncmp(text, "void ", 5) == 0 ? text + 5 : text);
+    cut_out(text, "(anonymous namespace)::");
+    size_t len = strlen(text), depth = 0, open = len;
+    while (open > 0 && text[len - 1] == ')') {
+        open--;
+        depth += text[open] == ')';
+        if (text[open] == '(' && --depth == 0)
+            break;
+    }
+    const char *name = strncmp(text, "void ", 5) == 0 ? text + 5 : text;
+    if (ret_typed != NULL)
+        *ret_typed = hone_sprintf("(void (*)%s)%.*s", text + open, (int)(text + open - name), name);
+    text[open] = '\0';
+    return hone_strdup(name);
 }
 
 static const struct hone_record_kernel_fact *fact_of(const char *symbol)
@@ -248,14 +252,15 @@ static const struct hone_record_kernel_fact *fact_of(const char *symbol)
 }
 
 static void put_name(enum hone_record_kind kind, const char *symbol, const char *expression,
-                     bool is_asked)
+                     const char *typed, bool is_asked)
 {
-    size_t a = strlen(symbol) + 1, b = strlen(expression) + 1;
+    size_t a = strlen(symbol) + 1, b = strlen(expression) + 1, c = strlen(typed) + 1;
     struct hone_record_out out =
-        hone_record_add(kind, sizeof(struct hone_record_name_record), 0, 0, a + b);
+        hone_record_add(kind, sizeof(struct hone_record_name_record), 0, 0, a + b + c);
     ((struct hone_record_name_record *)out.fixed)->is_local = is_asked;
     memcpy(out.bytes, symbol, a);
     memcpy(out.bytes + a, expression, b);
+    memcpy(out.bytes + a + b, typed, c);
 }
 
 /* Does a mangled name hold a type of a function's own (Z...E) or a lambda (Ul)? Names, numbers and
@@ -298,7 +303,8 @@ struct hone_record_kernel *hone_record_kernel_of(const void *pc)
         hone_record_refuse(HONE_REASON_TOO_LARGE, "the launcher uses more than %d kernels",
                            HONE_RECORD_KERNELS);
     struct hone_record_kernel *kernel = &r->kernels[r->n_kernels++];
-    char *expression = expression_of(symbol);
+    HONE_AUTOFREE char *typed = NULL;
+    char *expression = expression_of(symbol, &typed);
     size_t len = strlen(expression);
     bool is_template = len > 0 && expression[len - 1] == '>';
     bool is_hidden = is_local || strstr(symbol, "_GLOBAL__N_") != NULL;
@@ -310,7 +316,7 @@ struct hone_record_kernel *hone_record_kernel_of(const void *pc)
             expression);
     *kernel = (struct hone_record_kernel){
         .symbol = symbol, .expression = expression, .fact = fact_of(symbol), .carveout = -1};
-    put_name(HONE_RECORD_KERNEL, symbol, expression, is_template || is_hidden);
+    put_name(HONE_RECORD_KERNEL, symbol, expression, typed, is_template || is_hidden);
     return kernel;
 }
 
@@ -328,11 +334,11 @@ uint64_t hone_record_variable_address(const void *at, int64_t *ret_bytes)
         hone_record_refuse(HONE_REASON_TOO_LARGE, "the launcher uses more than %d device variables",
                            HONE_RECORD_SYMBOLS);
     if (i == r->n_variables) {
-        HONE_AUTOFREE char *name = expression_of(symbol);
+        HONE_AUTOFREE char *name = expression_of(symbol, NULL);
         HONE_AUTOFREE char *expression = hone_sprintf("&%s", name);
         r->variables[r->n_variables++] =
             (struct hone_record_variable){.at = at, .symbol = symbol, .bytes = *ret_bytes};
-        put_name(HONE_RECORD_SYMBOL, symbol, expression, true);
+        put_name(HONE_RECORD_SYMBOL, symbol, expression, expression, true);
     }
     return hone_record_address(r->run, HONE_RECORD_TENSORS + HONE_LIMIT_PLAN_SCRATCH + i);
 }
