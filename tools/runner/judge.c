@@ -6,6 +6,7 @@
  * once the job is over. */
 #include "tools/runner/runner.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <signal.h>
@@ -421,9 +422,11 @@ static void say_done(const char *job_path)
  * for the next is in the session alone. */
 int hone_role_warm(int argc, char **argv)
 {
-    int fd = argc > 0 ? atoi(argv[0]) : STDIN_FILENO;
+    char *end = NULL;
+    long fd = argc > 0 ? strtol(argv[0], &end, 10) : STDIN_FILENO;
+    bool is_number = end == NULL || (end != argv[0] && *end == '\0');
     begin();
-    FILE *jobs = fd >= 0 ? fdopen(fd, "re") : NULL;
+    FILE *jobs = is_number && fd >= 0 && fd <= INT_MAX ? fdopen((int)fd, "re") : NULL;
     if (jobs == NULL) {
         fputs("hone-runner: --warm takes the number of an open file, or nothing\n", stderr);
         return 2;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tools/runner/cuda/gpu_judge.h"
+#include "tools/runner/cuda/gpu_reference.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/hash.h"
 #include "workspace/task/oracle_abi.h"
@@ -30,7 +31,6 @@
 #define HOST_SCREEN_NS   (500 * HONE_NS_PER_MS)
 #define HOST_NS          (5 * HONE_NS_PER_S)
 #define HEAVY_ITEM       5e7 /* operations: seconds for one thread of a device */
-#define LIKE_FACTOR      2   /* both sides round */
 #define MAX_RECORD_BYTES ((int64_t)sizeof(struct hone_k_record) * MAX_RECORDS)
 
 struct hone_gpu_oracle { /* a kernel, kept by the hash of its text */
@@ -41,22 +41,6 @@ struct hone_gpu_oracle { /* a kernel, kept by the hash of its text */
     size_t len;
     hone_cu_module module; /* NULL: not loaded yet */
     hone_cu_function kernel;
-};
-
-struct hone_gpu_reference {
-    struct hone_gpu_reference *next;
-    char id[HONE_HASH_TEXT_BYTES];
-    enum hone_distribution dist;
-    bool is_full;
-    bool is_of_job; /* the key is this job's alone: nobody else will ask */
-    int64_t budget_ns, bytes;
-    uint64_t used;
-    /* full: values of all outputs, then (has_scales) their scales; else n_records records */
-    hone_cu_ptr memory;
-    int64_t n_elements;
-    bool has_scales;
-    double scale[HONE_LIMIT_TENSORS]; /* without scales */
-    int64_t n_records;
 };
 
 /* ---- the kernel ---- */
@@ -638,273 +622,15 @@ int hone_gpu_reference_get(struct hone_judge *judge, int64_t set, enum hone_dist
     return 0;
 }
 
-/* ---- comparing ---- */
-
-static double from_bits(unsigned long long bits)
+int hone_gpu_ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, int64_t *ret_n,
+                        struct hone_err *err)
 {
-    double value = 0;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static int64_t first_of(const struct hone_k_stats *stats)
-{
-    return (int64_t) ~(stats->n_nonfinite > 0 ? stats->first_nonfinite : stats->first_bad);
-}
-
-static void take_stats(const struct hone_k_stats *from, bool is_like, struct hone_output_stats *ret)
-{
-    *(is_like ? &ret->n_other : &ret->n) += (int64_t)from->n;
-    if (from->n_bad > 0 && ret->n_bad == 0)
-        ret->first_bad = first_of(from);
-    ret->n_bad += (int64_t)from->n_bad;
-    ret->n_nonfinite += (int64_t)from->n_nonfinite;
-    ret->max_abs = fmax(ret->max_abs, from_bits(from->max_abs));
-    ret->max_rel = fmax(ret->max_rel, from_bits(from->max_rel));
-    if (is_like)
-        return;
-    ret->max_scale = fmax(ret->max_scale, from_bits(from->max_scale));
-    ret->err_squares += from->err_squares;
-    ret->ref_sum += from->ref_sum;
-    ret->ref_squares += from->ref_squares;
-    ret->size_squares += from->size_squares;
-}
-
-/* What stands there, for the message. */
-static int fetch_element(struct hone_gpu_session *session, enum hone_dtype dtype, hone_cu_ptr base,
-                         int64_t i, double *ret, struct hone_err *err)
-{
-    uint64_t room = 0;
-    int64_t bytes = hone_dtype_bytes(dtype);
-    int code = hone_gpu_fetch(session, &room, base + (hone_cu_ptr)(i * bytes), bytes, err);
-    if (code == 0)
-        *ret = hone_element_get(dtype, &room, 0);
-    return code;
-}
-
-static int find_record(struct hone_gpu_session *session, hone_cu_ptr records, int64_t n,
-                       size_t output, int64_t index, double *ret, struct hone_err *err)
-{
-    HONE_AUTOFREE struct hone_k_record *all = hone_malloc((size_t)n * sizeof *all + 1);
-    int code = hone_gpu_fetch(session, all, records, n * (int64_t)sizeof *all, err);
-    for (int64_t i = 0; i < n && code == 0; i++) {
-        if (all[i].output == (int64_t)output && all[i].index == index)
-            *ret = all[i].value;
-    }
-    return code;
-}
-
-static int compare_arrays(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                          const struct hone_gpu_reference *reference, struct hone_k_stats *ret,
-                          struct hone_err *err)
-{
-    struct hone_gpu_session *session = judge->gpu->session;
-    size_t n_outputs = judge->task->n_outputs;
-    int64_t bytes = (int64_t)(n_outputs * sizeof *ret), at = 0;
-    const void *results = NULL;
-    int code = hone_gpu_results_zero(session, bytes, err);
-    for (size_t o = 0; o < n_outputs && code == 0; o++) {
-        hone_cu_ptr values = reference->memory + (hone_cu_ptr)at * sizeof(double);
-        hone_cu_ptr scales = values + (hone_cu_ptr)reference->n_elements * sizeof(double);
-        struct hone_k_compare compare = {.got = hone_gpu_output(judge, slot, set, o),
-                                         .n = hone_gpu_output_elements(judge, o),
-                                         .n_sets = 1,
-                                         .dtype = (int64_t)judge->task->outputs[o].dtype,
-                                         .values = values,
-                                         .scales = reference->has_scales ? scales : 0,
-                                         .scale = reference->scale[o],
-                                         .factor = 1,
-                                         .atol = judge->task->tolerance[o].atol,
-                                         .rtol = judge->task->tolerance[o].rtol,
-                                         .stats = session->results + o * sizeof *ret};
-        code = hone_gpu_launch(session, HONE_GPU_KERNEL_COMPARE, compare.n, 1, &compare, err);
-        at += compare.n;
-    }
-    if (code == 0)
-        code = hone_gpu_results_read(session, bytes, &results, err);
-    if (code == 0)
-        memcpy(ret, results, (size_t)bytes);
-    return code;
-}
-
-static int compare_records(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                           hone_cu_ptr records, int64_t n, struct hone_k_stats *ret,
-                           struct hone_err *err)
-{
-    struct hone_gpu_session *session = judge->gpu->session;
-    size_t n_outputs = judge->task->n_outputs;
-    int64_t bytes = (int64_t)(n_outputs * sizeof *ret);
-    struct hone_k_records args = {.records = records, .n_records = n, .stats = session->results};
-    args.outputs.n_outputs = (int64_t)n_outputs;
-    for (size_t o = 0; o < n_outputs; o++) {
-        args.outputs.got[o] = hone_gpu_output(judge, slot, set, o);
-        args.outputs.n[o] = hone_gpu_output_elements(judge, o);
-        args.outputs.dtype[o] = (int64_t)judge->task->outputs[o].dtype;
-        args.outputs.atol[o] = judge->task->tolerance[o].atol;
-        args.outputs.rtol[o] = judge->task->tolerance[o].rtol;
-    }
-    const void *results = NULL;
-    int code = hone_gpu_results_zero(session, bytes, err);
-    if (code == 0)
-        code = hone_gpu_launch(session, HONE_GPU_KERNEL_COMPARE_RECORDS, n, (int64_t)n_outputs,
-                               &args, err);
-    if (code == 0)
-        code = hone_gpu_results_read(session, bytes, &results, err);
-    if (code == 0)
-        memcpy(ret, results, (size_t)bytes);
-    return code;
-}
-
-/* Fills compare from what a kernel found; reference NULL: records of the moment. */
-static int conclude(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                    const struct hone_gpu_reference *reference, int64_t n_records,
-                    const struct hone_k_stats *stats, struct hone_compare *compare,
-                    struct hone_end *ret, struct hone_err *err)
-{
-    struct hone_gpu_session *session = judge->gpu->session;
-    uint64_t n_uncovered = 0;
-    int64_t at = 0;
-    int code = 0;
-    for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++) {
-        enum hone_dtype dtype = judge->task->outputs[o].dtype;
-        struct hone_output_stats *own = &compare->stats[o];
-        take_stats(&stats[o], false, own);
-        n_uncovered += stats[o].n_uncovered;
-        if (own->n_bad > 0) {
-            code = fetch_element(session, dtype, hone_gpu_output(judge, slot, set, o),
-                                 own->first_bad, &own->bad_got, err);
-            if (code == 0 && reference != NULL && reference->is_full)
-                code = fetch_element(session, HONE_DTYPE_F64,
-                                     reference->memory + (hone_cu_ptr)at * sizeof(double),
-                                     own->first_bad, &own->bad_want, err);
-            else if (code == 0)
-                code = find_record(session,
-                                   reference != NULL ? reference->memory : session->records.base,
-                                   n_records, o, own->first_bad, &own->bad_want, err);
-        }
-        at += hone_gpu_output_elements(judge, o);
-    }
-    if (code < 0)
-        return code;
-    hone_compare_end(compare, ret);
-    if (n_uncovered > 0)
-        hone_end_set(ret, HONE_REASON_BAD_TASK,
-                     "the task's oracle leaves %llu output elements out, or names some that do not "
-                     "exist",
-                     (unsigned long long)n_uncovered);
-    return 0;
-}
-
-int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                     const struct hone_gpu_reference *reference, struct hone_compare *compare,
-                     struct hone_end *ret, struct hone_err *err)
-{
-    struct hone_k_stats stats[HONE_LIMIT_TENSORS] = {0};
-    int64_t start = hone_now_ns();
-    hone_compare_init(compare, judge->task, judge->gpu->frame.workload);
-    compare->is_full = reference->is_full;
-    int code = reference->is_full ? compare_arrays(judge, slot, set, reference, stats, err)
-                                  : compare_records(judge, slot, set, reference->memory,
-                                                    reference->n_records, stats, err);
-    if (code == 0)
-        code =
-            conclude(judge, slot, set, reference, reference->n_records, stats, compare, ret, err);
-    size_t c = hone_gpu_case(judge, judge->gpu->frame.workload);
-    for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++) {
-        double *known = &judge->gpu->scale[c][o];
-        if (reference->dist == HONE_DIST_NORMAL)
-            *known = fmax(*known, compare->stats[o].max_scale);
-    }
-    hone_judge_cost(judge, "device.compare", hone_now_ns() - start);
-    return code;
-}
-
-/* The largest scale that the oracle gave for this workload's normal content; where it was never
- * asked, the size of the baseline's output. */
-static int like_scale(struct hone_judge *judge, struct hone_slot *baseline, int64_t set,
-                      size_t output, double *ret, struct hone_err *err)
-{
-    struct hone_gpu_session *session = judge->gpu->session;
-    *ret = judge->gpu->scale[hone_gpu_case(judge, judge->gpu->frame.workload)][output];
-    if (*ret > 0)
-        return 0;
-    struct hone_k_squares squares = {.base = hone_gpu_output(judge, baseline, set, output),
-                                     .n = hone_gpu_output_elements(judge, output),
-                                     .dtype = (int64_t)judge->task->outputs[output].dtype,
-                                     .sum = session->results};
-    const void *sum = NULL;
-    int code = hone_gpu_results_zero(session, sizeof(double), err);
-    if (code == 0)
-        code = hone_gpu_launch(session, HONE_GPU_KERNEL_SQUARES, squares.n, 1, &squares, err);
-    if (code == 0)
-        code = hone_gpu_results_read(session, sizeof(double), &sum, err);
-    if (code < 0)
-        return code;
-    double value = 0;
-    memcpy(&value, sum, sizeof value);
-    *ret = sqrt(value / (double)hone_max_i64(squares.n, 1));
-    return 0;
-}
-
-/* One output of n sets; the first set with a bad element is taken. */
-static int like_output(struct hone_judge *judge, struct hone_slot *slot, struct hone_slot *baseline,
-                       int64_t first, int64_t n, size_t o, struct hone_compare *compare,
-                       struct hone_err *err)
-{
-    struct hone_gpu_session *session = judge->gpu->session;
-    enum hone_dtype dtype = judge->task->outputs[o].dtype;
-    struct hone_output_stats *own = &compare->stats[o];
-    double scale = 0;
-    int code = like_scale(judge, baseline, first, o, &scale, err);
-    struct hone_k_compare args = {.got = hone_gpu_output(judge, slot, first, o),
-                                  .n = hone_gpu_output_elements(judge, o),
-                                  .stride = hone_gpu_stride(judge, true, o),
-                                  .n_sets = n,
-                                  .dtype = (int64_t)dtype,
-                                  .like = hone_gpu_output(judge, baseline, first, o),
-                                  .like_stride = hone_gpu_stride(judge, true, o),
-                                  .scale = scale,
-                                  .factor = LIKE_FACTOR,
-                                  .atol = judge->task->tolerance[o].atol,
-                                  .rtol = judge->task->tolerance[o].rtol,
-                                  .stats = session->results};
-    int64_t bytes = n * (int64_t)sizeof(struct hone_k_stats);
-    const void *results = NULL;
-    if (code == 0)
-        code = hone_gpu_results_zero(session, bytes, err);
-    if (code == 0)
-        code = hone_gpu_launch(session, HONE_GPU_KERNEL_COMPARE_LIKE, args.n, n, &args, err);
-    if (code == 0)
-        code = hone_gpu_results_read(session, bytes, &results, err);
-    for (int64_t s = 0; s < n && code == 0; s++) {
-        struct hone_k_stats stats;
-        memcpy(&stats, (const char *)results + (size_t)s * sizeof stats, sizeof stats);
-        bool was_good = own->n_bad == 0;
-        take_stats(&stats, true, own);
-        if (!was_good || own->n_bad == 0)
-            continue;
-        double got = 0, want = 0;
-        code = fetch_element(session, dtype, hone_gpu_output(judge, slot, first + s, o),
-                             own->first_bad, &got, err);
-        if (code == 0)
-            code = fetch_element(session, dtype, hone_gpu_output(judge, baseline, first + s, o),
-                                 own->first_bad, &want, err);
-        own->bad_got = got;
-        own->bad_want = want;
-        break;
-    }
-    return code;
-}
-
-int hone_gpu_compare_like(struct hone_judge *judge, struct hone_slot *slot,
-                          struct hone_slot *baseline, int64_t first, int64_t n,
-                          struct hone_compare *compare, struct hone_err *err)
-{
-    int64_t start = hone_now_ns();
-    int code = 0;
-    for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++)
-        code = like_output(judge, slot, baseline, first, n, o, compare, err);
-    hone_judge_cost(judge, "device.compare", hone_now_ns() - start);
+    struct question q;
+    *ret_n = 0;
+    int code = ask(judge, set, &q, err);
+    if (code == 0 && q.n_items > 0)
+        code = random_items(&q, hone_min_i64(n_items, q.n_items), ret_n, err);
+    *ret_n = hone_min_i64(*ret_n, MAX_RECORDS);
     return code;
 }
 
@@ -918,26 +644,4 @@ bool hone_gpu_can_spot(const struct hone_judge *judge, const struct hone_workloa
         return false;
     double per_item = fmax(flops, bytes / 4) / (double)n_items;
     return per_item <= (judge->gpu->oracle->is_shared ? 100 : 1) * HEAVY_ITEM / 100;
-}
-
-int hone_gpu_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                        int64_t n_items, struct hone_end *ret, struct hone_err *err)
-{
-    struct question q;
-    struct hone_compare compare;
-    struct hone_k_stats stats[HONE_LIMIT_TENSORS] = {0};
-    int64_t start = hone_now_ns(), n_records = 0;
-    *ret = (struct hone_end)HONE_END_INIT;
-    int code = ask(judge, set, &q, err);
-    if (code == 0 && q.n_items > 0)
-        code = random_items(&q, hone_min_i64(n_items, q.n_items), &n_records, err);
-    n_records = hone_min_i64(n_records, MAX_RECORDS);
-    if (code == 0)
-        code = compare_records(judge, slot, set, judge->gpu->session->records.base, n_records,
-                               stats, err);
-    hone_compare_init(&compare, judge->task, judge->gpu->frame.workload);
-    if (code == 0)
-        code = conclude(judge, slot, set, NULL, n_records, stats, &compare, ret, err);
-    hone_judge_cost(judge, "device.oracle", hone_now_ns() - start);
-    return code;
 }
