@@ -34,6 +34,7 @@
 #define MAX_ARGS     64
 #define HEADER       "hone_host.hpp"
 #define TUNE         "hone_tune.h"
+#define STANDINS     "standin"
 
 struct run { /* one compiler in a jail */
     struct hone_jail *jail;
@@ -109,6 +110,28 @@ static void add_common(const struct hone_host_job *job, bool is_header, struct a
         add(args, "-isystem");
         add(args, toolkit->cccl_dir);
     }
+    if (toolkit->include_dir[0] == '\0') {
+        add(args, "-isystem");
+        add(args, STANDINS);
+    }
+}
+
+static int write_text(const char *folder, const char *name, const char *text, struct hone_err *err)
+{
+    HONE_AUTOFREE char *path = hone_path_join(folder, name, NULL);
+    return hone_file_write(path, text, strlen(text), 0644, false, err);
+}
+
+/* Without a toolkit our own headers take its place. */
+static int write_standins(const struct hone_host_job *job, const char *work, struct hone_err *err)
+{
+    if (job->unit.toolkit->include_dir[0] != '\0')
+        return 0;
+    HONE_AUTOFREE char *folder = hone_path_join(work, STANDINS, NULL);
+    int rc = hone_mkdirs(folder, 0755, err);
+    for (const struct hone_host_standin *s = hone_host_standins(); s->name != NULL && rc == 0; s++)
+        rc = write_text(folder, s->name, s->text, err);
+    return rc;
 }
 
 static int start_run(const struct hone_host_job *job, const struct args *args, const char *folder,
@@ -162,12 +185,7 @@ static void hash_compiler(struct hone_hasher *hasher, const struct hone_host_job
     for (const char *const *flag = hone_host_flags(); *flag != NULL; flag++)
         hone_hasher_str(hasher, *flag);
     hone_hasher_str(hasher, hone_host_prelude());
-}
-
-static int write_text(const char *folder, const char *name, const char *text, struct hone_err *err)
-{
-    HONE_AUTOFREE char *path = hone_path_join(folder, name, NULL);
-    return hone_file_write(path, text, strlen(text), 0644, false, err);
+    hone_hasher_str(hasher, hone_host_standins()[0].text);
 }
 
 /* Makes cache_dir/host-<key>, by way of a folder that nobody else looks at. */
@@ -187,6 +205,8 @@ static int precompile(struct hone_host_job *job, const char *folder, struct hone
     int rc = hone_mkdirs(work, 0755, err);
     if (rc == 0)
         rc = write_text(work, HEADER, hone_host_prelude(), err);
+    if (rc == 0)
+        rc = write_standins(job, work, err);
     if (rc == 0)
         rc = start_run(job, &args, work, &run, err);
     if (rc == 0)
@@ -266,6 +286,8 @@ static int start_compiler(struct hone_host_job *job, struct hone_err *err)
         rc = write_text(job->folder, "kernel.cpp", text.data, err);
     if (rc == 0)
         rc = write_text(job->folder, TUNE, job->unit.tune, err);
+    if (rc == 0)
+        rc = write_standins(job, job->folder, err);
     if (rc == 0 && job->header_dir == NULL)
         rc = write_text(job->folder, HEADER, hone_host_prelude(), err);
     return rc < 0 ? rc : start_run(job, &args, job->folder, &job->run, err);

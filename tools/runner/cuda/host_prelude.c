@@ -3,15 +3,17 @@
  * literals cannot be read or checked; the assembler puts its bytes here. */
 #include "tools/runner/cuda/split.h"
 
-extern const char hone_host_prelude_text[];
+extern const char hone_host_prelude_text[], hone_host_standin_text[];
 
-__asm__(".pushsection .rodata\n"
-        ".globl hone_host_prelude_text\n"
-        ".hidden hone_host_prelude_text\n"
-        "hone_host_prelude_text:\n"
-        ".incbin \"tools/runner/cuda/host_prelude.hpp\"\n"
-        ".byte 0\n"
-        ".popsection\n");
+#define EMBED(symbol_, file_)                                                                      \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".globl " symbol_ "\n"                                                                 \
+            ".hidden " symbol_ "\n" symbol_ ":\n"                                                  \
+            ".incbin \"" file_ "\"\n"                                                              \
+            ".byte 0\n"                                                                            \
+            ".popsection\n")
+EMBED("hone_host_prelude_text", "tools/runner/cuda/host_prelude.hpp");
+EMBED("hone_host_standin_text", "tools/runner/cuda/host_standin.hpp");
 
 const char *hone_host_prelude(void)
 {
@@ -34,4 +36,25 @@ static const char *const flags[] = {"-std=c++17",
 const char *const *hone_host_flags(void)
 {
     return flags;
+}
+
+#define SAME "#include \"cuda_runtime.h\"\n"
+
+static const struct hone_host_standin standins[] = {
+    {"cuda_runtime.h", hone_host_standin_text},
+    {"cuda_runtime_api.h", SAME},
+    {"cuda_fp16.h", SAME},
+    {"cuda_bf16.h", SAME},
+    {"cuda.h", SAME},
+    {"cudaTypedefs.h", SAME},
+    {"device_launch_parameters.h", SAME},
+    {"vector_types.h", SAME},
+    {"vector_functions.h", SAME},
+    {"math_constants.h",
+     SAME "#define CUDART_INF_F (__builtin_inff())\n#define CUDART_INF (__builtin_inf())\n"},
+    {NULL, NULL}};
+
+const struct hone_host_standin *hone_host_standins(void)
+{
+    return standins;
 }

@@ -5,11 +5,7 @@
 
 #define cuTensorMapEncodeTiled hone_cuTensorMapEncodeTiled
 
-#if __has_include(<cuda_runtime.h>)
 #include <cuda_runtime.h>
-#else
-#error "the CUDA toolkit's headers are missing"
-#endif
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -72,9 +72,13 @@ const char *hone_split_explain(const struct hone_split *split, int64_t line, con
                                struct hone_pool *pool);
 
 /* The C++ header that host text is compiled with: write it to a file (hone_host.hpp; precompiling
- * it pays) and give it first: -include hone_host.hpp -include hone_tune.h. It includes the
- * toolkit's cuda_runtime.h, or what hone_host_standin gives where there is none. */
+ * it pays) and give it first: -include hone_host.hpp -include hone_tune.h. It includes
+ * <cuda_runtime.h>: the toolkit's, or hone's where there is none. */
 const char *hone_host_prelude(void);
+struct hone_host_standin { /* one file of a folder for -isystem, where there is no toolkit */
+    const char *name, *text;
+};
+const struct hone_host_standin *hone_host_standins(void); /* ends with a NULL name */
 /* "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off ..."; NULL-terminated. All of them are needed.
  */
 const char *const *hone_host_flags(void);
