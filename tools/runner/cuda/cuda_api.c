@@ -94,6 +94,19 @@ void hone_cuda_close(struct hone_cuda *cu)
     free(cu);
 }
 
+/* NVRTC opens its builtins by bare name, which fails where its folder is not on the loader's path;
+ * one that is loaded already is found by that name. Stays loaded; none there: NVRTC will say so. */
+static void load_builtins(const struct hone_nvrtc *nvrtc)
+{
+    const char *slash = strrchr(nvrtc->path, '/');
+    int major = 0, minor = 0;
+    if (slash == NULL || nvrtc->Version(&major, &minor) != 0)
+        return;
+    HONE_AUTOFREE char *path = hone_sprintf("%.*s/libnvrtc-builtins.so.%d.%d",
+                                            (int)(slash - nvrtc->path), nvrtc->path, major, minor);
+    (void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
 int hone_nvrtc_open(struct hone_nvrtc **ret, struct hone_err *err)
 {
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
@@ -113,6 +126,7 @@ int hone_nvrtc_open(struct hone_nvrtc **ret, struct hone_err *err)
                          missing);
     nvrtc->library = library;
     nvrtc->path = path_of(dlsym(library, "nvrtcVersion"), path);
+    load_builtins(nvrtc);
     *ret = HONE_STEAL(nvrtc);
     return 0;
 }
