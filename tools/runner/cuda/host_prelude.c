@@ -3,21 +3,27 @@
  * literals cannot be read or checked; the assembler puts its bytes here. */
 #include "tools/runner/cuda/split.h"
 
-extern const char hone_host_prelude_text[], hone_host_standin_text[];
+extern const char hone_host_prelude_text[], hone_host_structs_text[], hone_host_standin_text[];
 
-#define EMBED(symbol_, file_)                                                                      \
+#define INCLUDE(file_) ".incbin \"" file_ "\"\n"
+#define EMBED(symbol_, files_)                                                                     \
     __asm__(".pushsection .rodata\n"                                                               \
             ".globl " symbol_ "\n"                                                                 \
-            ".hidden " symbol_ "\n" symbol_ ":\n"                                                  \
-            ".incbin \"" file_ "\"\n"                                                              \
-            ".byte 0\n"                                                                            \
+            ".hidden " symbol_ "\n" symbol_ ":\n" files_ ".byte 0\n"                               \
             ".popsection\n")
-EMBED("hone_host_prelude_text", "tools/runner/cuda/host_prelude.hpp");
-EMBED("hone_host_standin_text", "tools/runner/cuda/host_standin.hpp");
+EMBED("hone_host_prelude_text", INCLUDE("tools/runner/cuda/host_structs.hpp")
+                                    INCLUDE("tools/runner/cuda/host_prelude.hpp"));
+EMBED("hone_host_structs_text", INCLUDE("tools/runner/cuda/host_structs.hpp"));
+EMBED("hone_host_standin_text", INCLUDE("tools/runner/cuda/host_standin.hpp"));
 
 const char *hone_host_prelude(void)
 {
     return hone_host_prelude_text;
+}
+
+const char *hone_host_structs(void)
+{
+    return hone_host_structs_text;
 }
 
 /* pattern: what a launcher leaves unset, padding of structs included, is the same in both

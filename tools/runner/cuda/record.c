@@ -84,6 +84,21 @@ static struct hone_array make_calls(const struct hone_record_spec *spec, struct 
     return (struct hone_array){calls, spec->n_workloads};
 }
 
+static struct hone_i64s make_params(const struct hone_record_spec *spec, size_t kernel,
+                                    struct hone_pool *pool)
+{
+    if (!spec->is_nvcc || spec->params == NULL)
+        return (struct hone_i64s){NULL, 0};
+    const struct hone_plan_param *from = spec->params[kernel].v;
+    size_t n = spec->params[kernel].n;
+    int64_t *to = hone_pool_alloc(pool, (2 * n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        to[2 * i] = from[i].at;
+        to[2 * i + 1] = from[i].size;
+    }
+    return (struct hone_i64s){to, 2 * n};
+}
+
 static struct hone_array make_facts(const struct hone_record_spec *spec, struct hone_pool *pool)
 {
     struct hone_record_kernel_fact *facts =
@@ -93,7 +108,8 @@ static struct hone_array make_facts(const struct hone_record_spec *spec, struct 
                                                     .registers = spec->kernels[i].registers,
                                                     .static_shared_bytes =
                                                         spec->kernels[i].static_shared_bytes,
-                                                    .max_threads = spec->kernels[i].max_threads};
+                                                    .max_threads = spec->kernels[i].max_threads,
+                                                    .params = make_params(spec, i, pool)};
     return (struct hone_array){facts, spec->n_kernels};
 }
 
@@ -105,6 +121,7 @@ static char *make_spec(const struct hone_record_spec *spec, struct hone_pool *po
                                   .n_outputs = (int64_t)spec->task->n_outputs,
                                   .calls = make_calls(spec, pool),
                                   .kernels = make_facts(spec, pool),
+                                  .is_nvcc = spec->is_nvcc,
                                   .timeout_ms =
                                       spec->timeout_ms > 0 ? spec->timeout_ms : DEFAULT_TIMEOUT_MS,
                                   .sm_count = d->sm_count,

@@ -23,6 +23,9 @@
 #include "tools/runner/arm.h"
 #include "workspace/task/task.h"
 
+/* In the message about a kernel that NVRTC cannot be asked for; nvcc can make it. */
+#define HONE_RECORD_NO_NAME "which has no name to compile it by"
+
 struct hone_record_spec {
     const char *object;           /* host path of the object; its folder is shown at /work */
     const struct hone_task *task; /* selected for cuda */
@@ -33,6 +36,10 @@ struct hone_record_spec {
     const struct hone_plan_kernel *kernels; /* facts of the cubin's kernels by lowered name; may be
                                                empty: careful guesses are given then */
     size_t n_kernels;
+    const struct hone_array *params; /* n_kernels lists of hone_plan_param, for is_nvcc; NULL: none
+                                      */
+    bool is_nvcc; /* the object was made by nvcc (nvcc_compile.h): kernels have the cubin's names
+                     from the start, and their facts must be there */
     const char *rung;
     bool allow_weak;
     int64_t timeout_ms; /* of one call of the launcher; 0: 2000 */

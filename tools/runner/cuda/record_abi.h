@@ -121,6 +121,7 @@ struct hone_record_call {
 struct hone_record_kernel_fact {
     const char *name;
     int64_t registers, static_shared_bytes, max_threads;
+    struct hone_i64s params; /* place and size of each, in turn; nvcc's lane alone */
 };
 struct hone_record_job {
     const char *symbol;
@@ -129,6 +130,7 @@ struct hone_record_job {
     struct hone_strs scalar_types; /* dtype words */
     struct hone_array calls;       /* of hone_record_call */
     struct hone_array kernels;     /* of hone_record_kernel_fact */
+    bool is_nvcc; /* the object was made by nvcc: its kernels register themselves */
     int64_t timeout_ms;
     int64_t sm_count, threads_per_block, threads_per_sm, shared_per_block_optin, shared_per_sm,
         grid_x, grid_y, grid_z, major, minor, device_bytes;

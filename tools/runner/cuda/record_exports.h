@@ -8,6 +8,10 @@
 
 struct hone_record_param;
 
+struct hone_dim3 { /* dim3, passed as the runtime's is */
+    unsigned x, y, z;
+};
+
 struct hone_launch { /* as in host_prelude.hpp */
     const void *func;
     long long grid[3], block[3];
@@ -32,6 +36,26 @@ int hone_cuTensorMapEncodeTiled(void *map, int dtype, unsigned rank, void *addre
                                 const unsigned long long *dims, const unsigned long long *strides,
                                 const unsigned *box, const unsigned *element_strides,
                                 int interleave, int swizzle, int l2_promotion, int fill);
+
+/* nvcc's own */
+void **__cudaRegisterFatBinary(void *binary);
+void __cudaRegisterFatBinaryEnd(void **handle);
+void __cudaUnregisterFatBinary(void **handle);
+char __cudaInitModule(void **handle);
+void __cudaRegisterFunction(void **handle, const char *host, char *function, const char *name,
+                            int threads, void *tid, void *bid, void *block, void *grid, int *warp);
+void __cudaRegisterVar(void **handle, char *host, char *address, const char *name, int is_extern,
+                       size_t size, int is_constant, int is_global);
+void __cudaRegisterManagedVar(void **handle, void **host, char *address, const char *name,
+                              int is_extern, size_t size, int is_constant, int is_global);
+unsigned __cudaPushCallConfiguration(struct hone_dim3 grid, struct hone_dim3 block, size_t shared,
+                                     void *stream);
+int __cudaPopCallConfiguration(struct hone_dim3 *grid, struct hone_dim3 *block, size_t *shared,
+                               void *stream);
+int __cudaGetKernel(void **ret, const void *func);
+int cudaGetKernel(void **ret, const void *func);
+int __cudaLaunchKernel(void *kernel, struct hone_dim3 grid, struct hone_dim3 block, void **args,
+                       size_t shared, void *stream);
 
 /* memory */
 int cudaMalloc(void **ret, size_t size);

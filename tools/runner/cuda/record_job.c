@@ -15,6 +15,8 @@ static const struct hone_field kernel_fields[] = {
     HONE_FIELD(struct hone_record_kernel_fact, registers, .help = "Registers a thread."),
     HONE_FIELD(struct hone_record_kernel_fact, static_shared_bytes, .help = "Bytes a block."),
     HONE_FIELD(struct hone_record_kernel_fact, max_threads, .help = "Threads a block."),
+    HONE_FIELD(struct hone_record_kernel_fact, params, .skip_empty = true,
+               .max_len = 2 * HONE_LIMIT_CUDA_PARAMS, .help = "Place and size of each, in turn."),
 };
 
 const struct hone_field hone_record_job_fields[] = {
@@ -30,6 +32,7 @@ const struct hone_field hone_record_job_fields[] = {
     HONE_FIELD(struct hone_record_job, kernels,
                HONE_OF(struct hone_record_kernel_fact, kernel_fields),
                .help = "What is known of kernels."),
+    HONE_FIELD(struct hone_record_job, is_nvcc, .help = "Kernels register themselves."),
     HONE_FIELD(struct hone_record_job, timeout_ms, .required = true, .help = "Of one call."),
     WORD(sm_count),
     WORD(threads_per_block),

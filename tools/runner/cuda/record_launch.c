@@ -7,6 +7,7 @@
 #include "tools/runner/cuda/record_state.h"
 
 #define DEFAULT_SHARED 49152
+#define PLACE_BYTES    24
 
 const void *hone_here(void)
 {
@@ -48,6 +49,13 @@ void hone_record_given(unsigned long index, const char *text, long long value, i
     r->given_text[index] = text;
     r->is_given[index] = true;
     r->is_given_unsigned[index] = is_unsigned != 0;
+}
+
+/* "line 12: ", or nothing where the line is not known. */
+static const char *place(int line, char ret[PLACE_BYTES])
+{
+    (void)snprintf(ret, PLACE_BYTES, line > 0 ? "line %d: " : "", line);
+    return ret;
 }
 
 /* The i-th of "const float *in|int n". */
@@ -97,7 +105,7 @@ static void check_pointer(const struct hone_record_kernel *kernel, size_t i,
                           const struct hone_record_param *p, const char *names, int line)
 {
     uintptr_t at = 0;
-    char text[120];
+    char text[120], where[PLACE_BYTES];
     if (p->kind != 3 || p->size != sizeof at)
         return;
     memcpy(&at, p->at, sizeof at);
@@ -107,29 +115,29 @@ static void check_pointer(const struct hone_record_kernel *kernel, size_t i,
     bool is_local = false;
     const char *variable =
         hone_record_elf_find(hone_recorder->elf, (const void *)at, false, &bytes, &is_local);
-    hone_record_refuse(HONE_REASON_LAUNCH,
-                       "line %d: parameter %zu '%s' of %s is an address in host memory. fix: %s",
-                       line, i + 1, param_text(names, i, text, sizeof text), kernel->expression,
-                       variable != NULL
-                           ? "let the kernel name the variable, or use cudaGetSymbolAddress"
-                           : "pass the value itself, or copy it to device memory with "
-                             "cudaMemcpyAsync");
+    hone_record_refuse(
+        HONE_REASON_LAUNCH, "%sparameter %zu '%s' of %s is an address in host memory. fix: %s",
+        place(line, where), i + 1, param_text(names, i, text, sizeof text), kernel->expression,
+        variable != NULL ? "let the kernel name the variable, or use cudaGetSymbolAddress"
+                         : "pass the value itself, or copy it to device memory with "
+                           "cudaMemcpyAsync");
 }
 
 static void check_shared(const struct hone_record_kernel *kernel,
                          const struct hone_record_shape *shape)
 {
+    char where[PLACE_BYTES];
     int64_t fixed = kernel->fact == NULL ? 0 : kernel->fact->static_shared_bytes;
     int64_t limit = kernel->max_dynamic > 0 ? kernel->max_dynamic : DEFAULT_SHARED - fixed;
     if (shape->shared <= (uint64_t)hone_max_i64(limit, 0))
         return;
     hone_record_refuse(
         HONE_REASON_LAUNCH,
-        "line %d: %s asks for %llu bytes of dynamic shared memory, %lld are allowed. fix: "
+        "%s%s asks for %llu bytes of dynamic shared memory, %lld are allowed. fix: "
         "cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %llu); "
         "before the launch (at most %lld)",
-        shape->line, kernel->expression, (unsigned long long)shape->shared, (long long)limit,
-        kernel->expression, (unsigned long long)shape->shared,
+        place(shape->line, where), kernel->expression, (unsigned long long)shape->shared,
+        (long long)limit, kernel->expression, (unsigned long long)shape->shared,
         (long long)(hone_recorder->device.shared_per_block_optin - fixed));
 }
 
@@ -138,6 +146,7 @@ int hone_record_put_launch(struct hone_record_kernel *kernel, const struct hone_
 {
     struct hone_recorder *r = hone_recorder;
     uint32_t after[HONE_LIMIT_PLAN_STREAMS];
+    char where[PLACE_BYTES];
     size_t len = 0;
     check_shared(kernel, shape);
     for (size_t i = 0; i < n; i++) {
@@ -145,11 +154,11 @@ int hone_record_put_launch(struct hone_record_kernel *kernel, const struct hone_
         check_pointer(kernel, i, &params[i], names, shape->line);
         len = (len + params[i].align - 1) / params[i].align * params[i].align + params[i].size;
         if (len > HONE_LIMIT_PLAN_PARAM_BYTES)
-            hone_record_refuse(
-                HONE_REASON_LAUNCH,
-                "line %d: the parameters of %s take more than %d bytes. fix: put large "
-                "tables into device memory",
-                shape->line, kernel->expression, HONE_LIMIT_PLAN_PARAM_BYTES);
+            hone_record_refuse(HONE_REASON_LAUNCH,
+                               "%sthe parameters of %s take more than %d bytes. fix: put large "
+                               "tables into device memory",
+                               place(shape->line, where), kernel->expression,
+                               HONE_LIMIT_PLAN_PARAM_BYTES);
     }
     size_t n_after = hone_record_order(shape->stream, after);
     struct hone_record_out out = hone_record_add(
@@ -224,7 +233,10 @@ int hone_record_launch(const struct hone_launch *launch, void **args)
     if (kernel == NULL)
         return hone_record_error(HONE_RT_INVALID_FUNCTION,
                                  "cudaLaunchKernel: %p is no kernel of this file", launch->func);
-    ask(launch->func);
+    if (r->job->is_nvcc)
+        hone_record_ask_facts(kernel);
+    else
+        ask(launch->func);
     if (r->n_asked == SIZE_MAX)
         return hone_record_error(HONE_RT_INVALID_FUNCTION, "cudaLaunchKernel: %s is no kernel",
                                  kernel->expression);

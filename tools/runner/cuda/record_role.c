@@ -132,7 +132,9 @@ static void *load(const struct session *session)
         memcpy(&fn, &session->demangle, sizeof fn);
         char *pretty = fn == NULL ? NULL : fn(symbol, NULL, NULL, &status);
         hone_record_refuse(HONE_REASON_LINK,
-                           "%s in the launcher needs nvcc: it is no part of what is recorded",
+                           session->job.is_nvcc
+                               ? "%s is called by the launcher and is no part of what is recorded"
+                               : "%s in the launcher needs nvcc: it is no part of what is recorded",
                            pretty == NULL ? symbol : pretty);
     }
     if (object == NULL)
@@ -282,6 +284,7 @@ static bool is_exported(void)
         const char *name;
         any_fn *fn;
     } exports[] = {{"hone_here", (any_fn *)hone_here},
+                   {"__cudaRegisterFunction", (any_fn *)__cudaRegisterFunction},
                    {"cudaMalloc", (any_fn *)cudaMalloc},
                    {"cudaStreamCreate", (any_fn *)cudaStreamCreate}};
     for (size_t i = 0; i < HONE_COUNTOF(exports); i++)

@@ -1,6 +1,8 @@
 /* Records, order, buffers and kernels of one call of a launcher. */
 #include "tools/runner/cuda/record_state.h"
 
+#include "tools/runner/cuda/record.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -288,12 +290,22 @@ static bool has_local_type(const char *symbol)
     return false;
 }
 
+/* Of a kernel or a device variable: what the object registered under that address, or the symbol
+ * there. */
+static const char *find_name(const void *at, bool is_function, int64_t *ret_bytes, bool *ret_local)
+{
+    *ret_local = false;
+    return hone_recorder->job->is_nvcc
+               ? hone_record_registered_name(at, !is_function, ret_bytes)
+               : hone_record_elf_find(hone_recorder->elf, at, is_function, ret_bytes, ret_local);
+}
+
 struct hone_record_kernel *hone_record_kernel_of(const void *pc)
 {
     struct hone_recorder *r = hone_recorder;
     int64_t bytes = 0;
     bool is_local = false;
-    const char *symbol = hone_record_elf_find(r->elf, pc, true, &bytes, &is_local);
+    const char *symbol = find_name(pc, true, &bytes, &is_local);
     if (symbol == NULL)
         return NULL;
     for (size_t i = 0; i < r->n_kernels; i++)
@@ -307,16 +319,20 @@ struct hone_record_kernel *hone_record_kernel_of(const void *pc)
     char *expression = expression_of(symbol, &typed);
     size_t len = strlen(expression);
     bool is_template = len > 0 && expression[len - 1] == '>';
+    bool is_nvcc = r->job->is_nvcc;
     bool is_hidden = is_local || strstr(symbol, "_GLOBAL__N_") != NULL;
-    if (has_local_type(symbol))
+    if (!is_nvcc && has_local_type(symbol))
         hone_record_refuse(
             HONE_REASON_LAUNCH,
             "%s has a type of a function's own (a lambda or a local struct) as template "
-            "argument, which has no name to compile it by. fix: a struct at file scope",
+            "argument, " HONE_RECORD_NO_NAME ". fix: a struct at file scope",
             expression);
-    *kernel = (struct hone_record_kernel){
-        .symbol = symbol, .expression = expression, .fact = fact_of(symbol), .carveout = -1};
-    put_name(HONE_RECORD_KERNEL, symbol, expression, typed, is_template || is_hidden);
+    *kernel = (struct hone_record_kernel){.symbol = symbol,
+                                          .expression = expression,
+                                          .pretty = is_nvcc ? demangle(symbol) : NULL,
+                                          .fact = fact_of(symbol),
+                                          .carveout = -1};
+    put_name(HONE_RECORD_KERNEL, symbol, expression, typed, !is_nvcc && (is_template || is_hidden));
     return kernel;
 }
 
@@ -324,7 +340,7 @@ uint64_t hone_record_variable_address(const void *at, int64_t *ret_bytes)
 {
     struct hone_recorder *r = hone_recorder;
     bool is_local = false;
-    const char *symbol = hone_record_elf_find(r->elf, at, false, ret_bytes, &is_local);
+    const char *symbol = find_name(at, false, ret_bytes, &is_local);
     if (symbol == NULL)
         return 0;
     size_t i = 0;
@@ -338,7 +354,7 @@ uint64_t hone_record_variable_address(const void *at, int64_t *ret_bytes)
         HONE_AUTOFREE char *expression = hone_sprintf("&%s", name);
         r->variables[r->n_variables++] =
             (struct hone_record_variable){.at = at, .symbol = symbol, .bytes = *ret_bytes};
-        put_name(HONE_RECORD_SYMBOL, symbol, expression, expression, true);
+        put_name(HONE_RECORD_SYMBOL, symbol, expression, expression, !r->job->is_nvcc);
     }
     return hone_record_address(r->run, HONE_RECORD_TENSORS + HONE_LIMIT_PLAN_SCRATCH + i);
 }

@@ -10,10 +10,13 @@
 #include "tools/format/plan.h"
 #include "tools/format/verdict.h"
 #include "tools/runner/cuda/record_abi.h"
+#include "tools/runner/cuda/record_exports.h"
 
-#define HONE_RECORD_KERNELS 512
-#define HONE_RECORD_EVENTS  4096
-#define HONE_RECORD_GIVEN   256 /* arguments that are checked for their range */
+#define HONE_RECORD_KERNELS    512
+#define HONE_RECORD_EVENTS     4096
+#define HONE_RECORD_GIVEN      256 /* arguments that are checked for their range */
+#define HONE_RECORD_PUSHED     16  /* launches whose arguments are being evaluated */
+#define HONE_RECORD_REGISTERED (HONE_LIMIT_CUDA_KERNELS + HONE_LIMIT_CUDA_VARIABLES)
 
 /* Order: per stream the number (from 1) of the last operation on it that comes before. */
 struct hone_record_clock {
@@ -28,6 +31,8 @@ struct hone_record_stream {
 
 struct hone_record_kernel {
     const char *symbol, *expression;
+    const char *pretty; /* demangled; nvcc's lane: its parameters' types are read from it */
+    const char *names;  /* of parameters, nvcc's lane: "float const*|int"; NULL: unknown */
     const struct hone_record_kernel_fact *fact; /* NULL: unknown */
     int64_t max_dynamic;                        /* set by cudaFuncSetAttribute; 0: not */
     int32_t carveout;
@@ -43,6 +48,19 @@ struct hone_record_param {
     const void *at;
     size_t size, align;
     int kind; /* 0 other, 1 signed, 2 unsigned, 3 pointer: as in host_prelude.hpp */
+};
+
+struct hone_record_registered { /* nvcc's lane: what the object said of itself when loaded */
+    const void *host;
+    const char *device; /* name in the cubin */
+    int64_t bytes;      /* of a variable */
+    bool is_variable;
+};
+
+struct hone_record_pushed { /* nvcc's lane: a launch between its two halves */
+    struct hone_dim3 grid, block;
+    size_t shared;
+    void *stream;
 };
 
 struct hone_record_shape { /* of one launch */
@@ -94,6 +112,12 @@ struct hone_recorder {
     struct hone_record_param asked[HONE_LIMIT_PLAN_PARAMS];
     size_t n_asked;
     const char *asked_names;
+
+    /* nvcc's lane (record_register.c) */
+    struct hone_record_registered *registered; /* HONE_RECORD_REGISTERED */
+    size_t n_registered;
+    struct hone_record_pushed pushed[HONE_RECORD_PUSHED];
+    size_t n_pushed;
 
     int last_error;
 };
@@ -152,6 +176,11 @@ struct hone_record_kernel *hone_record_kernel_of(const void *pc);
 int hone_record_put_launch(struct hone_record_kernel *kernel, const struct hone_record_shape *shape,
                            const struct hone_record_param *params, size_t n, const char *names);
 uint64_t hone_record_variable_address(const void *symbol, int64_t *ret_bytes);
+
+/* nvcc's lane: the name in the cubin of what was registered around this address; NULL: nothing. */
+const char *hone_record_registered_name(const void *at, bool is_variable, int64_t *ret_bytes);
+/* Fills `asked` with the parameters that the cubin tells. */
+void hone_record_ask_facts(struct hone_record_kernel *kernel);
 
 /* The object's symbols (record_elf.c). */
 struct hone_record_elf;

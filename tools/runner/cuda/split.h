@@ -75,6 +75,8 @@ const char *hone_split_explain(const struct hone_split *split, int64_t line, con
  * it pays) and give it first: -include hone_host.hpp -include hone_tune.h. It includes
  * <cuda_runtime.h>: the toolkit's, or hone's where there is none. */
 const char *hone_host_prelude(void);
+/* The part of it that nvcc's lane needs in front of a source: runtime functions over structs. */
+const char *hone_host_structs(void);
 struct hone_host_standin { /* one file of a folder for -isystem, where there is no toolkit */
     const char *name, *text;
 };
