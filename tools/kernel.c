@@ -274,6 +274,8 @@ static void fill_build(const struct hone_build_report *build, struct hone_kernel
     out->log = build->log;
     out->kernels = build->kernels;
     out->plans = build->plans;
+    out->lane = build->lane;
+    out->lane_note = build->lane_note;
 }
 
 static const char *next_of(const struct hone_report *report, struct hone_pool *pool)

@@ -41,6 +41,7 @@ struct hone_kernel_out {
     struct hone_strs plans;
     const char *counters_note;
     const char *compiler, *command, *log, *output, *kept, *patch;
+    const char *lane, *lane_note;
     double build_ms;
     int64_t object_bytes, n_settings, n_passed_checks, n_failed_checks;
     struct hone_strs warnings;
@@ -90,6 +91,8 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_OUT_(object_bytes, .unit = "bytes", .help = "Size of the object."), HONE_OUT_(build_ms, .unit = "ms", .help = "Compile time."), \
     HONE_OUT_(kernels, HONE_OF(struct hone_kernel_report, hone_kernel_report_fields), .help = "cuda: registers, shared memory and spills of each kernel."), \
     HONE_OUT_(plans, .help = "cuda: what the launcher does, per workload."), \
+    HONE_OUT_(lane, .help = "cuda: the compilers, nvrtc with the host's, or nvcc."), \
+    HONE_OUT_(lane_note, .help = "cuda: why nvcc."), \
     HONE_OUT_(stages, HONE_OF(struct hone_stage_report, hone_stage_fields), .help = "What was done."), \
     HONE_OUT_(warnings, .help = "Things to know."), HONE_OUT_(log, .help = "Compiler output, cut in the middle."), \
     HONE_OUT_(dropped, .help = "What was left out for size."), \

@@ -24,6 +24,10 @@ struct hone_tune_axis {
  * array of struct hone_tune_axis in the pool. HONE_E_ARG with the line. */
 int hone_tune_parse(const char *source, struct hone_pool *pool, struct hone_array *ret_axes,
                     const char **ret_where, struct hone_err *err);
+/* What `#pragma hone lane(nvcc)` asks for: "nvcc" or "nvrtc"; NULL: nothing. HONE_E_ARG with the
+ * line. */
+int hone_lane_parse(const char *source, struct hone_pool *pool, const char **ret_lane,
+                    struct hone_err *err);
 /* All legal combinations, the first is the default; array of struct hone_point. HONE_E_LIMIT above
  * HONE_LIMIT_TUNE_POINTS. */
 int hone_tune_points(const struct hone_array *axes, const char *where, struct hone_pool *pool,

@@ -93,6 +93,10 @@ static const struct hone_field build_fields[] = {
     TIME_NS(struct hone_build_report, device_ns,
             .help = "cuda: device compiler, at the same time."),
     TIME_NS(struct hone_build_report, record_ns, .help = "cuda: recording the launcher."),
+    HONE_FIELD(struct hone_build_report, lane, .skip_empty = true, .max_len = HONE_LIMIT_WORD_BYTES,
+               .help = "cuda: nvrtc or nvcc."),
+    HONE_FIELD(struct hone_build_report, lane_note, .skip_empty = true,
+               .max_len = HONE_LIMIT_LINE_BYTES, .help = "cuda: why nvcc."),
 };
 
 const struct hone_field hone_check_fields[HONE_CHECK_N_FIELDS] = {

@@ -47,6 +47,7 @@ struct hone_build_report {
     struct hone_array kernels;             /* of hone_kernel_report */
     struct hone_strs plans;                /* what the launcher does, one text a workload */
     int64_t host_ns, device_ns, record_ns; /* parts of wall_ns; the first two overlap */
+    const char *lane, *lane_note;          /* "nvrtc" or "nvcc", and why nvcc */
 };
 
 struct hone_check_report {    /* one correctness check */

@@ -114,6 +114,7 @@ struct parser {
     struct axis_text *axes; /* HONE_LIMIT_TUNABLES of them */
     size_t n_axes;
     const char *where;
+    const char *lane; /* "nvcc", "nvrtc"; NULL: not asked for */
 };
 
 static void skip_space(struct parser *p)
@@ -269,6 +270,18 @@ static int parse_where(struct parser *p)
     return 0;
 }
 
+/* After "lane(": which compilers build a CUDA source. */
+static int parse_lane(struct parser *p)
+{
+    static const char *const lanes[] = {"nvcc", "nvrtc"};
+    for (size_t i = 0; i < HONE_COUNTOF(lanes); i++)
+        if (take_word(p, lanes[i])) {
+            p->lane = lanes[i];
+            return take(p, ')') ? 0 : bad(p, "expected ')' after the lane");
+        }
+    return bad(p, "a lane is nvrtc or nvcc; write lane(nvcc)");
+}
+
 static int parse_clauses(struct parser *p)
 {
     int rc = 0;
@@ -278,8 +291,10 @@ static int parse_clauses(struct parser *p)
             rc = take(p, '(') ? parse_tune(p) : bad(p, "expected '(' after tune");
         else if (take_word(p, "where"))
             rc = take(p, '(') ? parse_where(p) : bad(p, "expected '(' after where");
+        else if (take_word(p, "lane"))
+            rc = take(p, '(') ? parse_lane(p) : bad(p, "expected '(' after lane");
         else if (!take(p, ','))
-            rc = bad(p, "expected tune(NAME: values) or where(condition)");
+            rc = bad(p, "expected tune(NAME: values), where(condition) or lane(nvcc)");
     }
     return rc;
 }
@@ -338,6 +353,17 @@ int hone_tune_parse(const char *source, struct hone_pool *pool, struct hone_arra
     *ret_axes = (struct hone_array){.v = out, .n = p.n_axes};
     *ret_where = p.where;
     return 0;
+}
+
+int hone_lane_parse(const char *source, struct hone_pool *pool, const char **ret_lane,
+                    struct hone_err *err)
+{
+    struct axis_text axes[HONE_LIMIT_TUNABLES];
+    struct parser p = {.pool = pool, .err = err, .axes = axes};
+    int rc = parse_source(&p, source);
+
+    *ret_lane = p.lane;
+    return rc;
 }
 
 static void set_point(const struct hone_tune_axis *axes, size_t n_axes, int64_t number,

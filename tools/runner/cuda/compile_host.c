@@ -70,7 +70,7 @@ void hone_host_compile_drop(struct hone_host_job *job)
 }
 
 /* HONE_CXX is local configuration; a request cannot name a compiler. */
-static const char *find_compiler(struct hone_pool *pool)
+const char *hone_host_compiler(struct hone_pool *pool)
 {
     const char *const names[] = {getenv("HONE_CXX"), "/usr/bin/g++", "/usr/bin/c++",
                                  "/usr/bin/clang++"};
@@ -301,7 +301,7 @@ int hone_host_compile_start(const struct hone_host_unit *unit, struct hone_pool 
         .unit = *unit, .pool = pool, .start_ns = hone_now_ns(), .run = {.log_fd = -1}};
     job->root = hone_pool_printf(pool, "%s/host", unit->scratch_dir);
     job->folder = hone_pool_printf(pool, "%s/jail", job->root);
-    job->compiler = find_compiler(pool);
+    job->compiler = hone_host_compiler(pool);
     if (job->compiler == NULL) {
         free(job);
         return hone_fail(err, HONE_E_UNSUPPORTED,

@@ -34,6 +34,9 @@ struct hone_host_object {
     bool is_cached;
 };
 
+/* Its path, in the pool; NULL: there is none. */
+const char *hone_host_compiler(struct hone_pool *pool);
+
 struct hone_host_job;
 int hone_host_compile_start(const struct hone_host_unit *unit, struct hone_pool *pool,
                             struct hone_host_job **ret, struct hone_err *err);

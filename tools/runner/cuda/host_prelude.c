@@ -11,8 +11,8 @@ extern const char hone_host_prelude_text[], hone_host_structs_text[], hone_host_
             ".globl " symbol_ "\n"                                                                 \
             ".hidden " symbol_ "\n" symbol_ ":\n" files_ ".byte 0\n"                               \
             ".popsection\n")
-EMBED("hone_host_prelude_text", INCLUDE("tools/runner/cuda/host_structs.hpp")
-                                    INCLUDE("tools/runner/cuda/host_prelude.hpp"));
+EMBED("hone_host_prelude_text",
+      INCLUDE("tools/runner/cuda/host_structs.hpp") INCLUDE("tools/runner/cuda/host_prelude.hpp"));
 EMBED("hone_host_structs_text", INCLUDE("tools/runner/cuda/host_structs.hpp"));
 EMBED("hone_host_standin_text", INCLUDE("tools/runner/cuda/host_standin.hpp"));
 

@@ -28,6 +28,8 @@ void hone_record_note(const char *text);
 
 /* ---- functions over structs ---- */
 
+#ifndef __CUDA_ARCH__ /* in nvcc's device pass some have definitions for the device */
+
 #define HONE_WEAK extern "C" __attribute__((weak))
 
 HONE_WEAK cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
@@ -143,5 +145,6 @@ HONE_WEAK cudaError_t cudaOccupancyMaxPotentialClusterSize(int *ret, const void 
 }
 
 #undef HONE_WEAK
+#endif
 
 #endif

@@ -1,4 +1,5 @@
-/* One source to cubin, kernels and plans.
+/* One source to cubin, kernels and plans: by NVRTC and the host's compiler, or, where they cannot
+ * do it, by nvcc (module_nvcc.c).
  *
  *     split -> NVRTC asked (names guessed) -> g++ started -> g++ waited for -> NVRTC waited for
  *           -> cubin read -> launcher recorded -> missing instances? NVRTC again -> plans checked
@@ -6,45 +7,19 @@
  * NVRTC's answer is needed before the recording only for facts that the launcher may ask for
  * (occupancy), so nothing waits that need not. Every step that the source is at fault for ends the
  * build with a reason in build->end; what had been found until then stays in the result. */
-#include "tools/runner/cuda/module.h"
+#include "tools/runner/cuda/module_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/format/options.h"
-#include "tools/runner/cuda/compile.h"
 #include "tools/runner/cuda/compile_diag.h"
-#include "tools/runner/cuda/compile_host.h"
-#include "tools/runner/cuda/cubin.h"
 #include "tools/runner/cuda/module_names.h"
-#include "tools/runner/cuda/module_record.h"
-#include "tools/runner/cuda/split.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
-#define LOG_KEPT_BYTES  8192
 #define PLAN_TEXT_BYTES 1500
-
-struct build {
-    const struct hone_cuda_request *req;
-    struct hone_pool *pool;
-    struct hone_cuda_module *out;
-    struct hone_end *end;
-    const char *file; /* "candidate.cu" */
-    const char *tune; /* tunables as text */
-    const char *device_text;
-    struct hone_split split;
-    struct hone_strs names; /* asked for in the last device compile */
-    struct hone_host_job *host_job;
-    struct hone_cuda_ticket *ticket;
-    struct hone_host_object host;
-    struct hone_cuda_object device;
-    struct hone_array host_diagnostics, device_diagnostics;
-    struct hone_cubin cubin;
-    struct hone_record_result record;
-    int64_t device_start_ns;
-};
 
 static void build_done(struct build *build)
 {
@@ -52,14 +27,7 @@ static void build_done(struct build *build)
     hone_cuda_compile_drop(build->ticket);
 }
 
-static bool is_over(const struct build *build)
-{
-    return build->end->reason != HONE_REASON_BUILT;
-}
-
-/* A complaint of ours about the source, with its line where the message names one: "line 12: ..."
- */
-static void complain(struct build *build, enum hone_reason reason, const char *message)
+void hone_build_complain(struct build *build, enum hone_reason reason, const char *message)
 {
     HONE_AUTOFREE char *text = NULL;
     long long line = 0;
@@ -79,35 +47,64 @@ static void complain(struct build *build, enum hone_reason reason, const char *m
 
 /* ---- texts ---- */
 
+/* Sets build->why_nvcc where the first lane cannot do it, or is not wanted. */
+static void split_source(struct build *build, const char *lane)
+{
+    const struct hone_cuda_request *req = build->req;
+    struct hone_split *split = &build->split;
+    struct hone_err why = HONE_ERR_INIT;
+    bool wants_nvcc = lane != NULL && strcmp(lane, "nvcc") == 0;
+    bool wants_nvrtc = lane != NULL && !wants_nvcc;
+    int rc = hone_split(req->source, strlen(req->source), build->pool, split, &why);
+    bool is_split = rc == 0;
+    if (rc == 0)
+        rc = hone_split_check_tunables(split, req->tunables, &why);
+    if (rc < 0 && (is_split || rc != HONE_E_ARG || wants_nvrtc || !hone_build_has_nvcc())) {
+        hone_build_complain(build, HONE_REASON_COMPILE, why.message);
+        return;
+    }
+    if (rc < 0)
+        build->why_nvcc = hone_pool_strdup(build->pool, why.message);
+    else if (split->needs_nvcc != NULL)
+        build->why_nvcc = hone_pool_printf(build->pool, "line %lld: %.300s",
+                                           (long long)split->needs_nvcc_line, split->needs_nvcc);
+    else if (wants_nvcc)
+        build->why_nvcc = "the source asks for it";
+    if (split->needs_library)
+        hone_build_complain(build, HONE_REASON_COMPILE,
+                            hone_pool_printf(build->pool,
+                                             "%s: what a library does on the device cannot be "
+                                             "recorded. fix: write the kernel",
+                                             build->why_nvcc));
+    else if (build->why_nvcc != NULL && (wants_nvrtc || !hone_build_has_nvcc()))
+        hone_build_complain(
+            build, HONE_REASON_COMPILE,
+            hone_pool_printf(build->pool, "%s; this needs nvcc, which %s", build->why_nvcc,
+                             wants_nvrtc ? "#pragma hone lane(nvrtc) forbids"
+                                         : "is not here. fix: write it without, or install the "
+                                           "CUDA toolkit (HONE_CUDA_HOME names its folder)"));
+}
+
 static int make_texts(struct build *build, struct hone_err *err)
 {
     const struct hone_cuda_request *req = build->req;
     struct hone_err why = HONE_ERR_INIT;
     int64_t start = hone_now_ns();
+    const char *lane = NULL;
     size_t len = strlen(req->source);
     (void)err;
     if (len > HONE_LIMIT_SOURCE_BYTES) {
         hone_end_set(build->end, HONE_REASON_TOO_LARGE, "%zu bytes of source", len);
         return 0;
     }
-    if (hone_tune_prologue_cuda(req->source, req->tunables, build->pool, &build->tune, &why) < 0) {
-        complain(build, HONE_REASON_BAD_REQUEST, why.message);
+    if (hone_tune_prologue_cuda(req->source, req->tunables, build->pool, &build->tune, &why) < 0 ||
+        hone_lane_parse(req->source, build->pool, &lane, &why) < 0) {
+        hone_build_complain(build, HONE_REASON_BAD_REQUEST, why.message);
         return 0;
     }
-    if (hone_split(req->source, len, build->pool, &build->split, &why) < 0 ||
-        hone_split_check_tunables(&build->split, req->tunables, &why) < 0) {
-        complain(build, HONE_REASON_COMPILE, why.message);
+    split_source(build, lane);
+    if (hone_build_is_over(build) || build->why_nvcc != NULL)
         return 0;
-    }
-    if (build->split.needs_nvcc != NULL) {
-        complain(build, HONE_REASON_COMPILE,
-                 hone_pool_printf(build->pool,
-                                  "line %lld: %.300s; this needs nvcc, which hone does "
-                                  "not use for candidates",
-                                  (long long)build->split.needs_nvcc_line,
-                                  build->split.needs_nvcc));
-        return 0;
-    }
     build->device_text =
         hone_pool_printf(build->pool, "#line 1 \"hone_tune.h\"\n%s#line 1 \"%s\"\n%s\n",
                          build->tune, build->file, build->split.device);
@@ -204,15 +201,16 @@ static void drop_constants(struct build *build)
     build->cubin.variables.n = n;
 }
 
-static int read_cubin(struct build *build, struct hone_err *err)
+int hone_build_read_cubin(struct build *build, struct hone_err *err)
 {
     struct hone_cuda_module *out = build->out;
     struct hone_err why = HONE_ERR_INIT;
     (void)err;
     if (hone_cubin_read(build->device.cubin, build->device.cubin_len, build->pool, &build->cubin,
                         &why) < 0) {
-        complain(build, why.code == HONE_E_LIMIT ? HONE_REASON_TOO_LARGE : HONE_REASON_COMPILE,
-                 why.message);
+        hone_build_complain(build,
+                            why.code == HONE_E_LIMIT ? HONE_REASON_TOO_LARGE : HONE_REASON_COMPILE,
+                            why.message);
         return 0;
     }
     hone_cubin_read_log(build->device.log, &build->cubin);
@@ -292,23 +290,10 @@ static int finish_host(struct build *build, struct hone_err *err)
 
 /* ---- both ---- */
 
-static void judge_compilers(struct build *build)
+void hone_build_fail(struct build *build, enum hone_reason reason, const char *log)
 {
-    struct hone_build_report *report = &build->out->report;
-    bool is_device_bad = build->device.reason != HONE_REASON_BUILT;
-    bool is_host_bad = build->host.reason != HONE_REASON_BUILT;
-    read_device_log(build);
-    hone_diag_merge(&build->device_diagnostics, &build->host_diagnostics, build->pool,
-                    &report->diagnostics);
-    report->log = hone_pool_printf(build->pool, "%.*s%s%.*s", LOG_KEPT_BYTES,
-                                   hone_nvrtc_log_cleaned(build->device.log, build->pool),
-                                   is_host_bad && build->host.log[0] != '\0' ? "\n" : "",
-                                   is_host_bad ? LOG_KEPT_BYTES : 0, build->host.log);
-    if (!is_device_bad && !is_host_bad)
-        return;
-    enum hone_reason reason = is_device_bad ? build->device.reason : build->host.reason;
-    const char *log = is_device_bad ? build->device.log : build->host.log;
-    const struct hone_diagnostic *first = report->diagnostics.n > 0 ? report->diagnostics.v : NULL;
+    const struct hone_array *list = &build->out->report.diagnostics;
+    const struct hone_diagnostic *first = list->n > 0 ? list->v : NULL;
     bool has_error = first != NULL && strcmp(first->severity, "error") == 0;
     if (has_error && first->line == 0)
         hone_end_set(build->end, reason, "%s: %.300s", build->req->arm, first->message);
@@ -318,6 +303,24 @@ static void judge_compilers(struct build *build)
     else
         hone_end_set(build->end, reason, "%s: %.250s", build->req->arm,
                      log[0] != '\0' ? log : hone_reason_row(reason)->meaning);
+}
+
+static void judge_compilers(struct build *build)
+{
+    struct hone_build_report *report = &build->out->report;
+    bool is_device_bad = build->device.reason != HONE_REASON_BUILT;
+    bool is_host_bad = build->host.reason != HONE_REASON_BUILT;
+    read_device_log(build);
+    hone_diag_merge(&build->device_diagnostics, &build->host_diagnostics, build->pool,
+                    &report->diagnostics);
+    report->log = hone_pool_printf(build->pool, "%.*s%s%.*s", HONE_BUILD_LOG_KEPT,
+                                   hone_nvrtc_log_cleaned(build->device.log, build->pool),
+                                   is_host_bad && build->host.log[0] != '\0' ? "\n" : "",
+                                   is_host_bad ? HONE_BUILD_LOG_KEPT : 0, build->host.log);
+    if (!is_device_bad && !is_host_bad)
+        return;
+    hone_build_fail(build, is_device_bad ? build->device.reason : build->host.reason,
+                    is_device_bad ? build->device.log : build->host.log);
 }
 
 static void fill_kernels(struct build *build)
@@ -379,7 +382,17 @@ static struct hone_plan_kernel *plan_kernels(const struct build *build)
 
 /* ---- the launcher ---- */
 
-static int record(struct build *build, struct hone_err *err)
+static struct hone_array *kernel_params(const struct build *build)
+{
+    const struct hone_cuda_kernel *from = build->out->kernels.v;
+    size_t n = build->out->kernels.n;
+    struct hone_array *to = hone_pool_alloc(build->pool, (n + 1) * sizeof *to);
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[i].params;
+    return to;
+}
+
+int hone_build_record(struct build *build, struct hone_err *err)
 {
     const struct hone_cuda_request *req = build->req;
     const struct hone_record_spec spec = {.object = build->host.path,
@@ -390,6 +403,8 @@ static int record(struct build *build, struct hone_err *err)
                                           .device = req->device,
                                           .kernels = plan_kernels(build),
                                           .n_kernels = build->out->kernels.n,
+                                          .params = build->is_nvcc ? kernel_params(build) : NULL,
+                                          .is_nvcc = build->is_nvcc,
                                           .rung = req->rung,
                                           .allow_weak = req->allow_weak,
                                           .deadline_ns = req->deadline_ns};
@@ -404,7 +419,7 @@ static int record(struct build *build, struct hone_err *err)
     if (build->record.rung != NULL)
         build->out->rung = build->record.rung;
     if (end.reason != HONE_REASON_BUILT)
-        complain(build, end.reason, end.detail);
+        hone_build_complain(build, end.reason, end.detail);
     return 0;
 }
 
@@ -463,9 +478,9 @@ static int match_instances(struct build *build, struct hone_err *err)
         if (rc < 0)
             return rc;
         judge_compilers(build);
-        if (!is_over(build))
-            rc = read_cubin(build, err);
-        if (rc < 0 || is_over(build))
+        if (!hone_build_is_over(build))
+            rc = hone_build_read_cubin(build, err);
+        if (rc < 0 || hone_build_is_over(build))
             return rc;
         (void)resolve(build);
     }
@@ -487,7 +502,7 @@ static const char *plan_text(const struct build *build, const struct hone_plan *
                             len > PLAN_TEXT_BYTES ? "..." : "");
 }
 
-static int check_plans(struct build *build, struct hone_err *err)
+int hone_build_check_plans(struct build *build, struct hone_err *err)
 {
     const struct hone_cuda_request *req = build->req;
     const struct hone_plan *plans = build->out->plans.v;
@@ -509,7 +524,7 @@ static int check_plans(struct build *build, struct hone_err *err)
         build->out->report.plans = (struct hone_strs){.v = texts, .n = i + 1};
         if (hone_plan_check(&plans[i], bytes, (int64_t)task->n_inputs, kernels,
                             build->out->kernels.n, req->device, &why) < 0) {
-            complain(build, HONE_REASON_LAUNCH, why.message);
+            hone_build_complain(build, HONE_REASON_LAUNCH, why.message);
             return 0;
         }
     }
@@ -526,12 +541,9 @@ static int keep_cubin(struct build *build, struct hone_err *err)
     return hone_file_write(out->cubin_path, out->cubin, out->cubin_len, 0644, false, err);
 }
 
-static int run(struct build *build, struct hone_err *err)
+static int first_lane(struct build *build, struct hone_err *err)
 {
-    int rc = make_texts(build, err);
-    if (rc < 0 || is_over(build))
-        return rc;
-    rc = start_device(build, err);
+    int rc = start_device(build, err);
     if (rc == 0)
         rc = start_host(build, err);
     if (rc == 0)
@@ -542,14 +554,67 @@ static int run(struct build *build, struct hone_err *err)
         return rc;
     judge_compilers(build);
     if (build->device.reason == HONE_REASON_BUILT)
-        rc = read_cubin(build, err);
-    if (rc == 0 && !is_over(build) && build->req->n_workloads > 0) {
-        rc = record(build, err);
-        if (rc == 0 && !is_over(build))
-            rc = match_instances(build, err);
-        if (rc == 0 && !is_over(build))
-            rc = check_plans(build, err);
+        rc = hone_build_read_cubin(build, err);
+    if (rc < 0 || hone_build_is_over(build) || build->req->n_workloads == 0)
+        return rc;
+    rc = hone_build_record(build, err);
+    if (rc == 0 && !hone_build_is_over(build))
+        rc = match_instances(build, err);
+    if (rc == 0 && !hone_build_is_over(build))
+        rc = hone_build_check_plans(build, err);
+    return rc;
+}
+
+/* What only the compilers, or the launcher's run, could tell: a header of the host's that NVRTC has
+ * not got, a type without a name. */
+static const char *late_reason(const struct build *build)
+{
+    static const char header[] = "cannot open source file \"";
+    const struct hone_diagnostic *list = build->device_diagnostics.v;
+    const struct hone_split_include *includes = build->split.includes.v;
+    if (build->end->reason == HONE_REASON_LAUNCH)
+        return strstr(build->end->detail, HONE_RECORD_NO_NAME) != NULL
+                   ? hone_pool_strdup(build->pool, build->end->detail)
+                   : NULL;
+    for (size_t i = 0; i < build->device_diagnostics.n; i++) {
+        const char *name = strstr(list[i].message, header);
+        name = name == NULL ? "" : name + sizeof header - 1;
+        size_t len = strcspn(name, "\"");
+        for (size_t k = 0; len > 0 && *name != '/' && k < build->split.includes.n; k++)
+            if (includes[k].is_system && strlen(includes[k].name) == len &&
+                memcmp(includes[k].name, name, len) == 0)
+                return hone_pool_printf(build->pool, "line %lld: NVRTC has no <%.*s>",
+                                        (long long)list[i].line, (int)len, name);
     }
+    return NULL;
+}
+
+static void forget_first_lane(struct build *build)
+{
+    struct hone_cuda_module *out = build->out;
+    *out = (struct hone_cuda_module){.lane = out->lane,
+                                     .arch = out->arch,
+                                     .split_ns = out->split_ns,
+                                     .host_ns = out->host_ns,
+                                     .record_ns = out->record_ns};
+    *build->end = (struct hone_end){.reason = HONE_REASON_BUILT};
+}
+
+static int run(struct build *build, struct hone_err *err)
+{
+    int rc = make_texts(build, err);
+    if (rc < 0 || hone_build_is_over(build))
+        return rc;
+    if (build->why_nvcc == NULL) {
+        rc = first_lane(build, err);
+        const char *late = rc == 0 && hone_build_is_over(build) ? late_reason(build) : NULL;
+        if (late != NULL && hone_build_has_nvcc()) {
+            forget_first_lane(build);
+            build->why_nvcc = late;
+        }
+    }
+    if (build->why_nvcc != NULL)
+        rc = hone_build_nvcc(build, err);
     fill_kernels(build);
     warn_of_spills(build);
     return rc == 0 && build->out->cubin != NULL ? keep_cubin(build, err) : rc;
@@ -577,7 +642,8 @@ int hone_cuda_build(const struct hone_cuda_request *req, struct hone_pool *pool,
     ret->report.device_ns = ret->device_ns;
     ret->report.record_ns = ret->record_ns;
     ret->report.is_cached = ret->is_host_cached && ret->is_device_cached;
-    if (*req->compiler != NULL)
+    ret->report.lane = ret->lane;
+    if (*req->compiler != NULL && !build.is_nvcc)
         ret->report.compiler = hone_pool_strdup(pool, hone_cuda_compiler_name(*req->compiler));
     if (rc == HONE_E_UNSUPPORTED && strstr(why.message, "jail") != NULL) {
         hone_end_set(ret_end, HONE_REASON_NO_JAIL, "%.380s", why.message);

@@ -38,6 +38,9 @@ static void make_key(const struct hone_record_spec *spec, const char *object_has
                                  kernel->static_shared_bytes, kernel->max_threads};
         hone_hasher_str(&hasher, kernel->name);
         hone_hasher_part(&hasher, facts, sizeof facts);
+        if (spec->params != NULL)
+            hone_hasher_part(&hasher, spec->params[i].v,
+                             spec->params[i].n * sizeof(struct hone_plan_param));
     }
     hone_hasher_end(&hasher, ret);
 }
@@ -118,13 +121,14 @@ int hone_record_cached(const struct hone_record_spec *spec, const char *object_h
     make_key(spec, object_hash, true, with);
     *ret_cached = true;
     hone_end_set(ret_end, HONE_REASON_BUILT, "recorded before");
-    if (get(cache_dir, without, spec, pool, ret) || get(cache_dir, with, spec, pool, ret))
+    if ((!spec->is_nvcc && get(cache_dir, without, spec, pool, ret)) ||
+        get(cache_dir, with, spec, pool, ret))
         return 0;
     *ret_cached = false;
     blind.kernels = NULL;
     blind.n_kernels = 0;
-    int rc = hone_record(&blind, pool, ret, ret_end, err);
-    bool needs_facts = rc == 0 && ret->asked_facts && spec->n_kernels > 0;
+    int rc = spec->is_nvcc ? 0 : hone_record(&blind, pool, ret, ret_end, err);
+    bool needs_facts = rc == 0 && (spec->is_nvcc || (ret->asked_facts && spec->n_kernels > 0));
     if (needs_facts)
         rc = hone_record(spec, pool, ret, ret_end, err);
     if (rc == 0 && ret_end->reason == HONE_REASON_BUILT)

@@ -55,6 +55,8 @@ struct hone_split {
     const char *needs_nvcc; /* why the first lane cannot do it (extended lambdas, CUB, Thrust...);
                                NULL: it can */
     int64_t needs_nvcc_line;
+    bool needs_library; /* the reason is a library (cuBLAS...) that works on the device by itself:
+                           nothing can record what it does */
 };
 
 /* Everything in *ret lives in the pool. HONE_E_ARG "line 12: ..." or HONE_E_LIMIT. */

@@ -310,8 +310,10 @@ static void look_for_nvcc(struct split_state *s, const struct split_item *item)
                                        t->v[i + 2].kind == SPLIT_NAME ? s->names[t->v[i + 2].id]
                                                                       : "...");
         for (size_t n = 0; n < HONE_COUNTOF(prefixes); n++)
-            if (has_prefix(name, prefixes[n], true))
+            if (has_prefix(name, prefixes[n], true)) {
                 why = hone_pool_printf(s->pool, "%s in the launcher", name);
+                s->ret->needs_library = true;
+            }
         if (strcmp(name, "__device__") == 0 && i > item->body_first)
             why = "a lambda for the device in the launcher";
         if (why != NULL) {

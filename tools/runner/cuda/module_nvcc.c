@@ -1,0 +1,105 @@
+/* The second lane: one nvcc makes the cubin and a host object from the whole source; the object is
+ * recorded like the first lane's, with the cubin's names and facts from the start. */
+#include "tools/runner/cuda/module_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/runner/cuda/compile_diag.h"
+#include "tools/runner/cuda/nvcc_compile.h"
+
+bool hone_build_has_nvcc(void)
+{
+    struct hone_nvcc nvcc;
+    hone_nvcc_find(&nvcc);
+    return nvcc.path[0] != '\0';
+}
+
+static bool is_launched(const struct hone_array *plans, const char *name)
+{
+    const struct hone_plan *plan = plans->v;
+    for (size_t i = 0; i < plans->n; i++) {
+        const struct hone_plan_op *ops = plan[i].ops.v;
+        for (size_t k = 0; k < plan[i].ops.n; k++)
+            if (ops[k].kernel != NULL && strcmp(ops[k].kernel, name) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* Libraries bring kernels that no workload uses. */
+static void drop_idle_kernels(struct hone_cuda_module *out)
+{
+    struct hone_cuda_kernel *kernels = out->kernels.v;
+    size_t n = 0;
+    for (size_t i = 0; i < out->kernels.n; i++)
+        if (is_launched(&out->plans, kernels[i].name))
+            kernels[n++] = kernels[i];
+    out->kernels.n = n;
+}
+
+static int compile(struct build *build, struct hone_nvcc_object *ret, struct hone_err *err)
+{
+    const struct hone_cuda_request *req = build->req;
+    struct hone_build_report *report = &build->out->report;
+    struct hone_nvcc nvcc;
+    hone_nvcc_find(&nvcc);
+    const struct hone_nvcc_unit unit = {.text = req->source,
+                                        .tune = build->tune,
+                                        .file = build->file,
+                                        .arm = req->arm,
+                                        .symbol = req->task->name,
+                                        .arch = req->arch,
+                                        .flags = req->flags,
+                                        .nvcc = &nvcc,
+                                        .rung = req->rung,
+                                        .allow_weak = req->allow_weak,
+                                        .cache_dir = req->cache_dir,
+                                        .scratch_dir = req->scratch_dir,
+                                        .deadline_ns = req->deadline_ns};
+    report->command = hone_nvcc_command(&unit, build->pool);
+    report->compiler = hone_pool_printf(build->pool, "nvcc %s", nvcc.version);
+    report->lane_note = build->why_nvcc;
+    return hone_nvcc_compile(&unit, build->pool, ret, err);
+}
+
+static void take_object(struct build *build, const struct hone_nvcc_object *object)
+{
+    struct hone_cuda_module *out = build->out;
+    out->device_ns += object->wall_ns;
+    out->is_host_cached = out->is_device_cached = object->is_cached;
+    out->rung = object->rung;
+    out->report.diagnostics = object->diagnostics;
+    out->report.log = hone_pool_printf(build->pool, "%.*s", HONE_BUILD_LOG_KEPT,
+                                       hone_nvrtc_log_cleaned(object->log, build->pool));
+    build->device = (struct hone_cuda_object){.reason = object->reason,
+                                              .cubin = object->cubin,
+                                              .cubin_len = object->cubin_len,
+                                              .log = object->log};
+    build->device_text = build->req->source;
+    build->host = (struct hone_host_object){.reason = object->reason, .path = object->path};
+    memcpy(build->host.hash, object->hash, sizeof build->host.hash);
+}
+
+int hone_build_nvcc(struct build *build, struct hone_err *err)
+{
+    struct hone_nvcc_object object;
+    build->is_nvcc = true;
+    build->out->lane = "nvcc";
+    int rc = compile(build, &object, err);
+    if (rc < 0)
+        return rc;
+    take_object(build, &object);
+    if (object.reason != HONE_REASON_BUILT) {
+        hone_build_fail(build, object.reason, object.log);
+        return 0;
+    }
+    rc = hone_build_read_cubin(build, err);
+    if (rc == 0 && !hone_build_is_over(build) && build->req->n_workloads > 0)
+        rc = hone_build_record(build, err);
+    if (rc < 0 || hone_build_is_over(build) || build->req->n_workloads == 0)
+        return rc;
+    build->out->plans = build->record.plans;
+    drop_idle_kernels(build->out);
+    return hone_build_check_plans(build, err);
+}
