@@ -288,9 +288,9 @@ static void tell_death(const struct session *s, const struct hone_record_head *h
 
 static enum hone_reason safe_reason(uint32_t reason)
 {
-    static const enum hone_reason allowed[] = {HONE_REASON_LAUNCH, HONE_REASON_LINK,
+    static const enum hone_reason allowed[] = {HONE_REASON_LAUNCH,    HONE_REASON_LINK,
                                                HONE_REASON_NO_SYMBOL, HONE_REASON_TOO_LARGE,
-                                               HONE_REASON_BAD_TASK};
+                                               HONE_REASON_BAD_TASK,  HONE_REASON_OOM};
     for (size_t i = 0; i < HONE_COUNTOF(allowed); i++)
         if ((uint32_t)allowed[i] == reason)
             return allowed[i];

@@ -142,6 +142,10 @@ static struct hone_record_out add(enum hone_record_kind kind, const void *stream
 
 static void need_device(const void *at, const char *call, const char *role)
 {
+    const struct hone_recorder *r = hone_recorder;
+    if (at == NULL && r->last_error == HONE_RT_OUT_OF_MEMORY)
+        hone_record_refuse(HONE_REASON_OOM, "%s: no %s, because of %s", call, role,
+                           r->head->last_error);
     if (!hone_record_is_device(at))
         hone_record_refuse(HONE_REASON_LAUNCH, "%s: %s %p is no device memory", call, role, at);
 }
