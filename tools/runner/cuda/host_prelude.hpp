@@ -2,15 +2,6 @@
 #ifndef HONE_HOST_PRELUDE
 #define HONE_HOST_PRELUDE
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <type_traits>
-#include <utility>
-
 #ifndef __launch_bounds__
 #define __launch_bounds__(...)
 #endif

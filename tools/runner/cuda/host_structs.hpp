@@ -6,9 +6,14 @@
 #define cuTensorMapEncodeTiled hone_cuTensorMapEncodeTiled
 
 #include <cuda_runtime.h>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 extern "C" {
 struct hone_launch {

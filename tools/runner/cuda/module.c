@@ -440,13 +440,29 @@ static bool has_variable(const struct build *build, const char *name)
     return false;
 }
 
+/* What NVRTC is asked for: with its type where the source has several kernels of that name. */
+static const char *asked_for(const struct build *build, const struct hone_record_instance *one)
+{
+    const struct hone_split_kernel *kernels = build->split.kernels.v;
+    const char *name = one->expression;
+    size_t n = 0, len = name == NULL ? 0 : strcspn(name, "<(");
+    for (size_t i = 0; i < build->split.kernels.n; i++) {
+        size_t own = strlen(kernels[i].name);
+        n += own > 0 && own <= len && memcmp(kernels[i].name, name + len - own, own) == 0 &&
+             (own == len || name[len - own - 1] == ':');
+    }
+    bool has_type = one->typed != NULL && one->typed[0] == '(' && !one->is_variable;
+    return n > 1 && has_type ? one->typed : name;
+}
+
 /* Gives each instance the name that it has in the cubin. False: one is not there. */
 static bool resolve(struct build *build)
 {
     struct hone_record_instance *list = build->record.instances.v;
     bool is_whole = true;
     for (size_t i = 0; i < build->record.instances.n; i++) {
-        list[i].lowered = list[i].expression == NULL ? NULL : lowered_of(build, list[i].expression);
+        list[i].lowered =
+            list[i].expression == NULL ? NULL : lowered_of(build, asked_for(build, &list[i]));
         const char *name = list[i].lowered != NULL ? list[i].lowered : list[i].symbol;
         bool is_there = list[i].is_variable ? has_variable(build, name)
                                             : hone_cubin_find(&build->out->kernels, name) != NULL;
@@ -466,7 +482,7 @@ static void ask_exactly(struct build *build)
         names[n++] = build->names.v[i];
     for (size_t i = 0; i < build->record.instances.n; i++)
         if (list[i].expression != NULL && list[i].lowered == NULL)
-            names[n++] = list[i].expression;
+            names[n++] = asked_for(build, &list[i]);
     build->names = (struct hone_strs){.v = names, .n = n};
 }
 

@@ -6,10 +6,10 @@
 #include "tools/runner/cuda/compile_cache.h"
 #include "workspace/base/hash.h"
 
-#define CACHE_FORMAT "record 1"
+#define CACHE_FORMAT "record 2"
 
-/* An entry: the plans' texts, then symbol, kind and expression of each instance, NUL behind each;
- * then the recorder's rung. */
+/* An entry: the plans' texts, then symbol, kind, expression and typed expression of each instance,
+ * NUL behind each; then the recorder's rung. */
 enum { PART_PLANS, PART_INSTANCES, PART_RUNG };
 
 static void make_key(const struct hone_record_spec *spec, const char *object_hash, bool with_facts,
@@ -71,15 +71,16 @@ static bool get(const char *dir, const char *key, const struct hone_record_spec 
     size_t n = 0;
     for (const char *c = at; c < end; c++)
         n += *c == '\0';
-    struct hone_record_instance *instances = hone_pool_alloc(pool, (n / 3 + 1) * sizeof *instances);
-    for (size_t i = 0; i < n / 3; i++) {
+    struct hone_record_instance *instances = hone_pool_alloc(pool, (n / 4 + 1) * sizeof *instances);
+    for (size_t i = 0; i < n / 4; i++) {
         instances[i].symbol = next_text(&at, end);
         instances[i].is_variable = strcmp(next_text(&at, end), "v") == 0;
         const char *expression = next_text(&at, end);
         instances[i].expression = *expression == '\0' ? NULL : expression;
+        instances[i].typed = next_text(&at, end);
     }
     *ret = (struct hone_record_result){.plans = {plans, spec->n_workloads},
-                                       .instances = {instances, n / 3},
+                                       .instances = {instances, n / 4},
                                        .rung = parts[PART_RUNG].bytes};
     return true;
 }
@@ -96,9 +97,11 @@ static void put(const char *dir, const char *key, const struct hone_record_resul
     }
     for (size_t i = 0; i < result->instances.n; i++) {
         const char *expression = instance[i].expression != NULL ? instance[i].expression : "";
+        const char *typed = instance[i].typed != NULL ? instance[i].typed : "";
         hone_buf_add(&instances, instance[i].symbol, strlen(instance[i].symbol) + 1);
         hone_buf_add(&instances, instance[i].is_variable ? "v" : "k", 2);
         hone_buf_add(&instances, expression, strlen(expression) + 1);
+        hone_buf_add(&instances, typed, strlen(typed) + 1);
     }
     const char *rung = result->rung != NULL ? result->rung : "";
     const struct hone_blob_part parts[HONE_BLOB_PARTS] = {

@@ -129,10 +129,12 @@ static int kind_of(const char *names, size_t i)
     return len > 0 && names[len - 1] == '*' ? 3 : 0;
 }
 
-/* Where a parameter lies tells how it is aligned, as far as that matters here. */
-static size_t alignment_of(int64_t at)
+/* Where a parameter lies, counted from the first, tells how it is aligned, as far as that matters
+ * here. (The first does not lie at 0 where alignments beyond 16 are wanted.) */
+static size_t alignment_of(const struct hone_i64s *params, size_t i)
 {
-    return at == 0 ? 1 : (size_t)(at & -at);
+    int64_t at = params->v[2 * i] - params->v[0];
+    return at <= 0 ? 1 : (size_t)(at & -at);
 }
 
 void hone_record_ask_facts(struct hone_record_kernel *kernel)
@@ -148,7 +150,7 @@ void hone_record_ask_facts(struct hone_record_kernel *kernel)
         kernel->names = hone_strdup(names);
     for (size_t i = 0; i < n; i++)
         r->asked[i] = (struct hone_record_param){.size = (size_t)params->v[2 * i + 1],
-                                                 .align = alignment_of(params->v[2 * i]),
+                                                 .align = alignment_of(params, i),
                                                  .kind = kind_of(kernel->names, i)};
     r->n_asked = n;
     r->asked_names = kernel->names;
