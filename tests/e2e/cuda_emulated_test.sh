@@ -6,8 +6,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${HONE_BUILD:-build}")
-# Jails show the build tree, but they have a /tmp of their own.
-case $BUILD in /tmp/*) echo "1..0 # SKIP the build tree is below /tmp, which jails do not show"; exit 0 ;; esac
 TMPDIR=$BUILD
 export TMPDIR
 . tests/e2e/lib.sh

@@ -47,7 +47,7 @@ static bool set_up(struct call *call)
     call->pack = realpath("workspace/packs/matmul", NULL);
     snprintf(call->dir, sizeof call->dir, "/tmp/hone-judge-test-XXXXXX");
     if (access(call->runner, X_OK) != 0 || call->pack == NULL) {
-        puts("# skipped: no hone-runner beside the tests, or not run from the root of the tree");
+        puts("# SKIP no hone-runner beside the tests, or not run from the root of the tree");
         return false;
     }
     ck_assert_ptr_nonnull(mkdtemp(call->dir));

@@ -360,13 +360,15 @@ static void reference(struct rig *rig)
     args.n_records_max = n;
     rig->oracle(&args, 0, (int64_t)items, NULL);
     ck_assert_int_eq(args.n_records, n); /* each element once */
+    int64_t twice = -1; /* not an assertion each: Check writes to a file for every one */
     for (int64_t i = 0; i < n; i++) {
         const struct hone_oracle_record *r = &args.records[i];
-        ck_assert_msg(isnan(rig->ref[r->output][r->index]), "element %lld twice",
-                      (long long)r->index);
+        if (!isnan(rig->ref[r->output][r->index]))
+            twice = r->index;
         rig->ref[r->output][r->index] = r->value;
         rig->scale[r->output][r->index] = r->scale;
     }
+    ck_assert_msg(twice < 0, "element %lld twice", (long long)twice);
     free(args.records);
 }
 
