@@ -12,6 +12,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,9 @@ static const char *const library_names[] = {
     "libclang-18.so.18", "libclang-17.so.17", "libclang-16.so.16",
     "libclang-15.so.15", "libclang-13.so.1",  "libclang.so",
 };
+/* Where distributions keep the versions that the loader does not look for. */
+#define VERSIONED "/usr/lib/llvm-%d/lib/libclang-%d.so.1"
+enum { OLDEST_CLANG = 13, NEWEST_CLANG = 21 };
 
 /* Cursor kinds of libclang's stable numbering. */
 static const struct {
@@ -157,6 +161,11 @@ static void *open_library(void)
     void *lib = named && *named ? dlopen(named, RTLD_NOW | RTLD_LOCAL) : NULL;
     for (size_t i = 0; !lib && !(named && *named) && i < HONE_COUNTOF(library_names); i++)
         lib = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
+    for (int v = OLDEST_CLANG; !lib && !(named && *named) && v <= NEWEST_CLANG; v++) {
+        char path[64];
+        (void)snprintf(path, sizeof(path), VERSIONED, v, v);
+        lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
     return lib;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agents/c_parser.h"
 #include "server/verb.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -99,16 +100,12 @@ static void look_at_compilers(struct exam *exam)
 
 static void look_at_libclang(struct exam *exam)
 {
-    const char *const argv[] = {
-        "sh", "-c",
-        "ls /usr/lib/llvm-*/lib/libclang*.so* /usr/lib/*/libclang*.so* 2>/dev/null | head -n 1",
-        NULL};
-    HONE_AUTOFREE char *line = first_line(argv);
-    bool is_there = line && line[0];
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_c_parser *parser = NULL;
+    bool is_there = hone_c_parser_new(&parser, &err) == 0;
     tell(exam, is_there ? GOOD : WEAK, "libclang", "%s",
-         is_there
-             ? line
-             : "the rule coder cannot edit sources: `hone search` will not run; install libclang1");
+         is_there ? "the rule coder can edit sources" : err.message);
+    hone_c_parser_free(parser);
 }
 
 static void look_at_jail(struct exam *exam, const struct hone_json *rungs)

@@ -351,7 +351,8 @@ struct share {
 static const struct share shares[] = {
     {1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 200, 300, false, false},
     {5, 6, 16, 3, 36, 8, 10, 8, 4, 8, 8, 1500, 3000, 4000, true, false},
-    {20, 200, 128, 16, 256, 200, 256, 8, 64, 64, 64, 20000, 20000, 30000, true, true},
+    {20, 200, 128, 16, 256, 200, 256, HONE_LIMIT_STAGE_ROWS, 64, 64, 64, 20000, 20000, 30000, true,
+     true},
 };
 
 struct count {
@@ -403,6 +404,18 @@ static void drop_contexts(struct hone_kernel_out *out, struct hone_pool *pool)
     out->diagnostics.v = d;
 }
 
+/* Rows that split a stage ("time.check") are for those who asked for everything. */
+static void keep_whole_stages(struct hone_kernel_out *out, struct hone_pool *pool)
+{
+    const struct hone_stage_report *all = out->stages.v;
+    struct hone_stage_report *kept = hone_pool_alloc(pool, (out->stages.n + 1) * sizeof *kept);
+    size_t n = 0;
+    for (size_t i = 0; i < out->stages.n; i++)
+        if (strchr(all[i].name, '.') == NULL)
+            kept[n++] = all[i];
+    out->stages = (struct hone_array){.v = kept, .n = n};
+}
+
 static void apply_share(const struct share *share, struct hone_pool *pool,
                         struct hone_kernel_out *out)
 {
@@ -416,6 +429,8 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
     for (int i = 0; i < N_KINDS; i++)
         if (kind(out, i)->n > rows[i])
             kind(out, i)->n = rows[i];
+    if (share->stages < HONE_LIMIT_STAGE_ROWS)
+        keep_whole_stages(out, pool);
     if (out->stages.n > share->stages)
         out->stages.n = share->stages;
     if (out->plans.n > share->plans)

@@ -43,7 +43,7 @@ part_turnaround() {
             done | calls >"$out/turnaround_${task}_$tier.jsonl"
             tail -n +2 "$out/turnaround_${task}_$tier.jsonl" | while read -r line; do echo "$line" | number wall_ms; done | median | sed "s/^/turnaround_${task}_${tier}_ms /"
             head -n 1 "$out/turnaround_${task}_$tier.jsonl" | number wall_ms | sed "s/^/turnaround_${task}_${tier}_first_ms /"
-            tail -n +2 "$out/turnaround_${task}_$tier.jsonl" | grep -o '"name":"[a-z_]*","status":"ok","wall_ns":[0-9]*' | tr -d '"' | tr ':,' '  ' |
+            tail -n +2 "$out/turnaround_${task}_$tier.jsonl" | grep -o '"name":"[a-z_.]*","status":"ok","wall_ns":[0-9]*' | tr -d '"' | tr ':,' '  ' |
                 awk '{ v[$2] = v[$2] " " $6 / 1e6 } END { for (k in v) { n = split(v[k], a, " "); m = 0; for (i = 1; i <= n; i++) m += a[i] / n; print k "_mean_ms", m } }' 2>/dev/null |
                 sed "s/^/turnaround_${task}_${tier}_stage_/"
             tail -n 1 "$out/turnaround_${task}_$tier.jsonl" | text verdict | sed "s/^/turnaround_${task}_${tier}_verdict /"
@@ -108,7 +108,7 @@ part_planted() { # a slow-down of 2 % that is there
 }
 
 part_search() { # TASKS, SECONDS each
-    for task in ${TASKS:-matmul softmax sum jacobi2d spmv_csr}; do
+    for task in ${TASKS:-matmul softmax sum jacobi2d spmv_csr matmul_bf16 rmsnorm transpose attention_causal}; do
         [ -s "$out/search_$task.json" ] && continue
         "$HONE" search "$task" --workspace "$ws" --target cuda --budget-wall "${SECONDS_EACH:-60}s" --name "$task-cuda" --json >"$out/search_$task.out" 2>"$out/search_$task.err"
         tail -n 1 "$out/search_$task.out" >"$out/search_$task.json"

@@ -3,8 +3,11 @@
 A measuring yardstick only; hone itself needs no Python. An edited softmax is compiled and run three times; the import of
 torch is told apart.
 """
+import os
+import tempfile
 import time
 
+os.environ["TORCH_EXTENSIONS_DIR"] = tempfile.mkdtemp(prefix="hone-load-inline.")  # nothing built before
 start = time.perf_counter()
 import torch  # noqa: E402
 from torch.utils.cpp_extension import load_inline  # noqa: E402
