@@ -124,7 +124,7 @@ const char *hone_nvrtc_log_cleaned(const char *log, struct hone_pool *pool)
     while (*log != '\0') {
         size_t len = strcspn(log, "\n");
         size_t next = len + (log[len] == '\n');
-        bool is_dull = len == 0;
+        bool is_dull = len == 0 || memmem(log, len, " bytes stack frame, ", 20) != NULL;
         for (size_t i = 0; i < HONE_COUNTOF(dull); i++)
             is_dull = is_dull || strncmp(log, dull[i], strlen(dull[i])) == 0;
         if (!is_dull)

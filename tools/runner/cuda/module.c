@@ -581,17 +581,12 @@ static int first_lane(struct build *build, struct hone_err *err)
     return rc;
 }
 
-/* What only the compilers, or the launcher's run, could tell: a header of the host's that NVRTC has
- * not got, a type without a name. */
+/* What only the compiler could tell: a header that NVRTC has not got. */
 static const char *late_reason(const struct build *build)
 {
     static const char header[] = "cannot open source file \"";
     const struct hone_diagnostic *list = build->device_diagnostics.v;
     const struct hone_split_include *includes = build->split.includes.v;
-    if (build->end->reason == HONE_REASON_LAUNCH)
-        return strstr(build->end->detail, HONE_RECORD_NO_NAME) != NULL
-                   ? hone_pool_strdup(build->pool, build->end->detail)
-                   : NULL;
     for (size_t i = 0; i < build->device_diagnostics.n; i++) {
         const char *name = strstr(list[i].message, header);
         name = name == NULL ? "" : name + sizeof header - 1;

@@ -23,9 +23,6 @@
 #include "tools/runner/arm.h"
 #include "workspace/task/task.h"
 
-/* In the message about a kernel that NVRTC cannot be asked for; nvcc can make it. */
-#define HONE_RECORD_NO_NAME "which has no name to compile it by"
-
 struct hone_record_spec {
     const char *object;           /* host path of the object; its folder is shown at /work */
     const struct hone_task *task; /* selected for cuda */

@@ -1,8 +1,6 @@
 /* Records, order, buffers and kernels of one call of a launcher. */
 #include "tools/runner/cuda/record_state.h"
 
-#include "tools/runner/cuda/record.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -325,7 +323,7 @@ struct hone_record_kernel *hone_record_kernel_of(const void *pc)
         hone_record_refuse(
             HONE_REASON_LAUNCH,
             "%s has a type of a function's own (a lambda or a local struct) as template "
-            "argument, " HONE_RECORD_NO_NAME ". fix: a struct at file scope",
+            "argument, which has no name to compile it by. fix: a struct at file scope",
             expression);
     *kernel = (struct hone_record_kernel){.symbol = symbol,
                                           .expression = expression,
