@@ -45,7 +45,7 @@ extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStre
 }
 END
 compile "$ROOT/lambda.cu"
-says "a lambda for the device" '"verdict":"built"' '"lane":"nvcc"' '"lane_note":"line 14: a lambda for the device in the launcher"' \
+says "a lambda for the device" '"verdict":"built"' '"lane":"nvcc"' '"lane_note":"line 14: a lambda for the device in the launcher"' '"name":"each<...' '"line":3' \
     '"compiler":"nvcc ' '"registers":' '"max_threads":128' '"plans":["smoke: ' ', 128>>>'
 says "a warning by line, once" '"severity":"warning"' '"line":6' 'never referenced'
 [ "$(grep -o '"message":"[^,]*never referenced' "$ROOT/answer" | wc -l)" = 1 ]
@@ -125,7 +125,7 @@ extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStre
 }
 END
 compile "$ROOT/cub.cu"
-says "cub::DeviceReduce::Sum" '"verdict":"built"' '"lane":"nvcc"' '"lane_note":"line 6: cub::DeviceReduce in the launcher"' \
+says "cub::DeviceReduce::Sum" '::DeviceReduceKernel<...' '"verdict":"built"' '"lane":"nvcc"' '"lane_note":"line 6: cub::DeviceReduce in the launcher"' \
     'DeviceReduceSingleTileKernel' 'DeviceReduceKernel' '"registers":' '"plans":["smoke: '
 ! grep -q EmptyKernel "$ROOT/answer"
 ok $? "kernels that are not launched are not shown"

@@ -108,7 +108,8 @@ int64_t hone_plan_occupancy(const struct hone_plan_kernel *kernel,
  * 256 > swizzle span 128". address: of the tensor, or its offset in a buffer. */
 int hone_plan_map_check(const struct hone_plan_map *map, const char *name, uint64_t address,
                         struct hone_err *err);
-/* "tiled<16>" for _Z5tiledILi16EEvPf; the name itself where it is not that simple. */
+/* "tiled<16>" for _Z5tiledILi16EEvPf; "each<...5f3a>" where the arguments are not that simple, the
+ * name itself where nothing is. */
 void hone_plan_pretty(const char *lowered, char *ret, size_t size);
 
 /* Bounds of buffers (tensor_bytes: inputs then outputs), inputs that are written by memset or copy,

@@ -117,6 +117,17 @@ static void read_arguments(struct reader *r)
     r->at += !r->has_failed;
 }
 
+/* Arguments that are more than words and numbers: four digits tell the instances apart. */
+static void put_digest(struct reader *r, const char *lowered)
+{
+    char text[16];
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *c = lowered; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    (void)snprintf(text, sizeof text, "<...%04x>", (hash ^ hash >> 16) & 0xffff);
+    put(r, text, strlen(text));
+}
+
 void hone_plan_pretty(const char *lowered, char *ret, size_t size)
 {
     struct reader r = {.at = lowered + 2, .out = ret, .room = size};
@@ -139,8 +150,14 @@ void hone_plan_pretty(const char *lowered, char *ret, size_t size)
         if (r.out != before && isdigit((unsigned char)*r.at))
             put(&r, "::", 2);
     }
-    if (*r.at == 'I' && !r.has_failed)
+    if (*r.at == 'I' && !r.has_failed && r.out != ret) {
+        struct reader before = r;
         read_arguments(&r);
+        if (r.has_failed) {
+            r = before;
+            put_digest(&r, lowered);
+        }
+    }
     if (r.has_failed || r.out == ret)
         (void)snprintf(ret, size, "%s", lowered);
 }

@@ -429,6 +429,34 @@ START_TEST(tune_limits)
 }
 END_TEST
 
+START_TEST(lanes)
+{
+    static const struct {
+        const char *source, *lane, *message;
+    } rows[] = {{"int a;\n", NULL, NULL},
+                {"#pragma hone lane(nvcc)\n", "nvcc", NULL},
+                {"#pragma hone tune(T: 1, 2) lane( nvrtc )\n", "nvrtc", NULL},
+                {"// #pragma hone lane(nvcc)\n", NULL, NULL},
+                {"\n#pragma hone lane(clang)\n", NULL, "line 2: #pragma hone: a lane is"},
+                {"#pragma hone lane nvcc\n", NULL, "expected '('"},
+                {"#pragma hone lane(nvcc\n", NULL, "expected ')'"}};
+    struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_err err = HONE_ERR_INIT;
+        const char *lane = NULL;
+        int rc = hone_lane_parse(rows[i].source, pool, &lane, &err);
+        ck_assert_int_eq(rc, rows[i].message == NULL ? 0 : HONE_E_ARG);
+        if (rows[i].message != NULL)
+            ck_assert_ptr_nonnull(strstr(err.message, rows[i].message));
+        else if (rows[i].lane == NULL)
+            ck_assert_ptr_null(lane);
+        else
+            ck_assert_str_eq(lane, rows[i].lane);
+    }
+    hone_pool_free(pool);
+}
+END_TEST
+
 START_TEST(where_depth)
 {
     char text[2 * HONE_LIMIT_EXPR_DEPTH + 8] = "";
@@ -453,4 +481,4 @@ END_TEST
 
 UNIT_MAIN("format", options_of_cuda, prologue_of_cuda, verdict_table_is_whole, job_checks,
           job_round_trip, report_checks, report_round_trip, report_limit, flags, tune_pragmas,
-          tune_values, tune_limits, where_depth)
+          tune_values, tune_limits, lanes, where_depth)

@@ -321,7 +321,8 @@ START_TEST(names_for_people)
         {"_Z1kIL4Mode1ELi2EEvv", "k<1, 2>"},
         {"_ZN12_GLOBAL__N_13sumEPf", "sum"},
         {"_Z1kILb1ELin3E6__halfEvv", "k<true, -3, __half>"},
-        {"_Z1kISt6vectorIiEEvv", "_Z1kISt6vectorIiEEvv"},
+        {"_Z1kISt6vectorIiEEvv", "k<...77f2>"},
+        {"_ZN3cub6detail3sumIN4cuda3maxEEEvPf", "cub::detail::sum<...e9f4>"},
         {"plain", "plain"},
         {"_Z", "_Z"},
         {"_Z99k", "_Z99k"}};

@@ -6,6 +6,7 @@
  * Skipped without nvcc or NVRTC. sanitizers: no (as record_test.c, and NVRTC is loaded) */
 #include "tools/runner/cuda/module.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,7 +99,8 @@ static const char *build(struct place *place, struct style *s, const char *lane,
                                               .deadline_ns = hone_deadline_in_ms(BUILD_MS),
                                               .compiler = &place->compiler};
     (void)hone_remove_tree(work, NULL);
-    MUST(hone_mkdirs(work, 0755, &err) == 0, "%s", err.message);
+    MUST(hone_mkdirs(work, 0755, &err) == 0 && hone_mkdirs(cache, 0755, &err) == 0, "%s",
+         err.message);
     MUST(hone_cuda_build(&request, s->pool, ret, &end, &err) == 0, "%s: %s", s->name, err.message);
     if (end.reason != HONE_REASON_BUILT)
         return hone_pool_printf(s->pool, "%s: %s", hone_reason_row(end.reason)->word, end.detail);
@@ -216,7 +218,7 @@ static int work(const char *const *names, size_t n, size_t number)
 {
     struct place place = {.folder = "/tmp/hone-lanes-test-XXXXXX"};
     bool is_good = true;
-    MUST(mkdtemp(place.folder) != NULL, "no folder");
+    MUST(mkdtemp(place.folder) != NULL && chmod(place.folder, 0755) == 0, "no folder");
     for (size_t i = number; i < n; i += N_WORKERS)
         is_good = try_style(&place, names[i]) && is_good;
     hone_cuda_compiler_stop(place.compiler);

@@ -6,9 +6,11 @@
  *
  * Both compilers run at the same time. Everything is cached by content in the job's cache_dir: the
  * host object and its plans by host text and tunables, the cubin by device text, options and
- * architecture. What is wrong with a source is data (hone_end), as for C. Where the first lane
- * cannot do it (host code that needs nvcc: CUB, Thrust, CUTLASS, cuBLAS) the fallback lane builds
- * with nvcc and captures the stream; the plan looks the same. */
+ * architecture. What is wrong with a source is data (hone_end), as for C.
+ *
+ * Where this lane cannot do it (CUB, Thrust, lambdas for the device in the launcher, headers that
+ * NVRTC has not got), or the source says `#pragma hone lane(nvcc)`, one nvcc makes both from the
+ * whole source, in the same kind of jail; recording, checks and plans are the same. */
 #ifndef HONE_RUNNER_CUDA_MODULE_H
 #define HONE_RUNNER_CUDA_MODULE_H
 
@@ -35,7 +37,7 @@ struct hone_cuda_module {
     const char *cubin_path; /* in the scratch folder */
     const unsigned char *cubin;
     size_t cubin_len;
-    struct hone_array kernels;       /* of hone_cuda_kernel */
+    struct hone_array kernels;       /* of hone_cuda_kernel; nvcc: those that a plan launches */
     struct hone_array variables;     /* of hone_cuda_variable */
     struct hone_array plans;         /* of hone_plan, one per workload given, same order */
     struct hone_build_report report; /* compiler, command, diagnostics, log: shown like gcc's */
