@@ -141,7 +141,7 @@ static int check_floor(struct hone_judge *judge, struct hone_workload_report *re
     double gain =
         strcmp(report->bound_by, "flops") == 0
             ? judge->machine.flops / before
-            : fmax(judge->machine.cache_rate, judge->machine.memory_rate) / fmax(cache, memory);
+            : fmax(judge->machine.cache_rate / cache, judge->machine.memory_rate / memory);
     report->bound_ns /= gain;
     report->percent_of_bound /= gain;
     if (is_below_floor(judge, report))

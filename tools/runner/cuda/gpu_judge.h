@@ -46,8 +46,8 @@ struct hone_gpu_reference; /* answers for one content */
 #define HONE_GPU_RESULT_BYTES (256ll << 10)
 #define HONE_GPU_ROOM_CLASSES 16
 
-struct hone_gpu_rates { /* measured ceilings: bytes/s, operations/s */
-    double memory, cache, fma32, fma64;
+struct hone_gpu_rates {                       /* measured ceilings: bytes/s, operations/s */
+    double copy, memory, cache, fma32, fma64; /* memory: the better of copying and reading */
 };
 
 struct hone_gpu_session {
