@@ -92,7 +92,7 @@ static const struct one ones[] = {
     {"tail_bound", HONE_GPU_LINE_LAUNCH, "launch__waves_per_multiprocessor 1.5", {WAVES(1.5), COUNTER(HONE_GPU_SM_ACTIVE, 75)}},
     {"spill", HONE_GPU_LINE_LOCAL, "hone__local_sectors_per_inst 0.5", {DERIVED(local_share, 0.5)}},
     {"excess_work", HONE_GPU_LINE_FLOAT, "hone__work_ratio 2", {DERIVED(work_ratio, 2)}},
-    {"uncoalesced", HONE_GPU_LINE_GLOBAL, "mem_global_op_ld.pct 12.5", {COUNTER(HONE_GPU_SECTOR_USE_LD, 12.5)}},
+    {"uncoalesced", HONE_GPU_LINE_GLOBAL, "mem_global_op_ld.pct 12.5", {COUNTER(HONE_GPU_SECTOR_USE_LD, 12.5), COUNTER(HONE_GPU_SECTORS_LD, 32)}},
     {"shared_conflict", HONE_GPU_LINE_SHARED, "hone__conflict_share 0.9", {DERIVED(conflict_share, 0.9)}},
     {"excess_traffic", HONE_GPU_LINE_GLOBAL, "hone__traffic_ratio 6", {DERIVED(traffic_ratio, 6)}},
     {"dram_bound", HONE_GPU_LINE_GLOBAL, "dram__throughput.avg.pct_of_peak_sustained_elapsed 91", {COUNTER(HONE_GPU_DRAM_PCT, 91)}},
@@ -240,6 +240,7 @@ START_TEST(idle_units_are_no_cause)
     healthy(&f); /* compute-bound, a few bad accesses on the side */
     v(&f, HONE_GPU_FMA_PCT, 85);
     v(&f, HONE_GPU_SECTOR_USE_LD, 20);
+    v(&f, HONE_GPU_SECTORS_LD, 32);
     f.derived.conflict_share = 0.5;
     f.derived.traffic_ratio = 3;
     v(&f, HONE_GPU_L1_PCT, 4);
@@ -276,11 +277,19 @@ START_TEST(an_edge_decides_where_it_should)
     v(&f, HONE_GPU_SM_ACTIVE, 98);
     ck_assert_str_eq(find(&f, pool).found[0].class_name, "mixed");
 
+    healthy(&f); /* lanes that read one word use little of one sector: a broadcast */
+    v(&f, HONE_GPU_SECTOR_USE_LD, 12.5);
+    v(&f, HONE_GPU_SECTORS_LD, 1);
+    ck_assert_str_eq(find(&f, pool).found[0].class_name, "mixed");
+    v(&f, HONE_GPU_SECTORS_LD, 8);
+    ck_assert_str_eq(find(&f, pool).found[0].class_name, "uncoalesced");
+
     healthy(&f); /* only stores were counted: loads have no average */
     v(&f, HONE_GPU_SECTOR_USE_LD, (double)NAN);
     v(&f, HONE_GPU_SECTORS_LD, (double)NAN);
     ck_assert_uint_eq(find(&f, pool).undecided.n, 0);
     v(&f, HONE_GPU_SECTOR_USE_ST, 12.5);
+    v(&f, HONE_GPU_SECTORS_ST, 32);
     ck_assert_str_eq(find(&f, pool).found[0].class_name, "uncoalesced");
     hone_pool_free(pool);
 }

@@ -191,6 +191,7 @@ static void make(struct made *m)
     v[HONE_GPU_LANES] = 32;
     v[HONE_GPU_SECTOR_USE_LD] = 100;
     v[HONE_GPU_SECTOR_USE_ST] = 12.5;
+    v[HONE_GPU_SECTORS_ST] = 32;
     v[HONE_GPU_SHARED_WAVEFRONTS] = v[HONE_GPU_LOCAL_LD] = v[HONE_GPU_LOCAL_ST] = 0;
     m->page.ranges[1].values.v[HONE_GPU_TIME] = 100e3;
     m->in = (struct hone_gpu_profile_in){

@@ -130,9 +130,12 @@ static enum tri excess_work(const struct hone_gpu_facts *f)
 
 static enum tri wasted(double used_percent, double sectors)
 {
-    /* Without the share of used bytes: 16 sectors is what 16-byte lanes need. */
-    return isnan(used_percent) ? (above(sectors, 16.5) == YES ? YES : UNKNOWN)
-                               : below(used_percent, 70);
+    /* Without the share of used bytes: 16 sectors is what 16-byte lanes need. Lanes that read the
+     * same few words use little of a sector, but ask for few: 4 is what 4-byte lanes in a row need.
+     */
+    if (isnan(used_percent))
+        return above(sectors, 16.5) == YES ? YES : UNKNOWN;
+    return isnan(sectors) || sectors > 4.5 ? below(used_percent, 70) : NO;
 }
 
 static enum tri uncoalesced(const struct hone_gpu_facts *f)
@@ -281,7 +284,7 @@ static const struct rule rules[] = {
      spill, LINES(HONE_GPU_LINE_LOCAL, HONE_GPU_LINE_HOT, HONE_GPU_LINE_KERNEL), SHOWS(HONE_GPU_LOCAL_LD, LOCAL_SHARE, SPILL_BYTES)},
     {"excess_work", "more than 1.5 times the operations that the task needs", "G38 exploit structure, G39 rewrite the algebra, G35 hoist invariants, G26 one pass",
      excess_work, LINES(HONE_GPU_LINE_FLOAT, HONE_GPU_LINE_HOT, HONE_GPU_LINE_KERNEL), SHOWS(WORK_RATIO, HONE_GPU_ISSUE_ACTIVE)},
-    {"uncoalesced", "less than 70 % of the fetched sectors' bytes are used", "G01 coalesce (remap the index, swap axes), G04 other data layout, G22 interchange loops, G05 transpose through shared memory",
+    {"uncoalesced", "less than 70 % of the fetched sectors' bytes are used, at more than 4.5 sectors a request", "G01 coalesce (remap the index, swap axes), G04 other data layout, G22 interchange loops, G05 transpose through shared memory",
      uncoalesced, LINES(HONE_GPU_LINE_GLOBAL, HONE_GPU_LINE_HOT, HONE_GPU_LINE_KERNEL), SHOWS(HONE_GPU_SECTOR_USE_LD, HONE_GPU_SECTOR_USE_ST, HONE_GPU_SECTORS_LD, HONE_GPU_SECTORS_ST)},
     {"shared_conflict", "more than 10 % of the shared memory wavefronts are bank conflicts", "G07 pad or swizzle, G06 more work per thread from registers",
      shared_conflict, LINES(HONE_GPU_LINE_SHARED, HONE_GPU_LINE_HOT, HONE_GPU_LINE_KERNEL), SHOWS(CONFLICTS, HONE_GPU_SHARED_PCT, HONE_GPU_STALL_MIO)},

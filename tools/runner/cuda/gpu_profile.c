@@ -258,7 +258,7 @@ struct line_rule {
 static void find_lines(const struct builder *b, struct hone_gpu_facts *facts)
 {
     static const struct line_rule rules[] = {
-        {HONE_GPU_LINE_SHARED, {HONE_SASS_LDS, HONE_SASS_STS, HONE_SASS_LDSM}, 3},
+        {HONE_GPU_LINE_SHARED, {HONE_SASS_LDS, HONE_SASS_LDSM, HONE_SASS_STS}, 3},
         {HONE_GPU_LINE_LOCAL, {HONE_SASS_LDL, HONE_SASS_STL}, 2},
         {HONE_GPU_LINE_BARRIER, {HONE_SASS_BAR}, 1},
         {HONE_GPU_LINE_BRANCH, {HONE_SASS_BRA}, 1},
@@ -268,7 +268,9 @@ static void find_lines(const struct builder *b, struct hone_gpu_facts *facts)
         {HONE_GPU_LINE_TENSOR, {HONE_SASS_MMA, HONE_SASS_WGMMA}, 2},
     };
     static const enum hone_sass_kind all[] = {LOADS, STORES}, loads[] = {LOADS},
-                                     stores[] = {STORES};
+                                     stores[] = {STORES},
+                                     shared_loads[] = {HONE_SASS_LDS, HONE_SASS_LDSM},
+                                     shared_stores[] = {HONE_SASS_STS};
     const double *v = facts->values.v;
 
     facts->lines[HONE_GPU_LINE_KERNEL] = b->kernel != NULL ? b->kernel->line : 0;
@@ -278,6 +280,12 @@ static void find_lines(const struct builder *b, struct hone_gpu_facts *facts)
     for (size_t i = 0; i < HONE_COUNTOF(rules); i++)
         facts->lines[rules[i].line] = hone_sass_line_of(&b->sass, rules[i].kinds, rules[i].n);
     facts->lines[HONE_GPU_LINE_HOT] = b->sass.n_lines > 0 ? b->sass.lines[0].line : 0;
+    if (v[HONE_GPU_CONFLICTS_LD] > v[HONE_GPU_CONFLICTS_ST])
+        facts->lines[HONE_GPU_LINE_SHARED] =
+            hone_sass_line_of(&b->sass, shared_loads, HONE_COUNTOF(shared_loads));
+    else if (v[HONE_GPU_CONFLICTS_ST] > v[HONE_GPU_CONFLICTS_LD])
+        facts->lines[HONE_GPU_LINE_SHARED] =
+            hone_sass_line_of(&b->sass, shared_stores, HONE_COUNTOF(shared_stores));
     /* Whichever of the two uses less of what it moves. */
     bool is_store = v[HONE_GPU_SECTOR_USE_ST] < v[HONE_GPU_SECTOR_USE_LD];
     bool is_load = v[HONE_GPU_SECTOR_USE_LD] < v[HONE_GPU_SECTOR_USE_ST];
