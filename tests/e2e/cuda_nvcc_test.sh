@@ -101,6 +101,24 @@ says "a lane that there is not" 'line 1: #pragma hone' 'lane(nvcc)'
 compile "$ROOT/bad.cu"
 says "the first lane alone" '"reason":"compile"' '"line":15' 'lane(nvrtc) forbids'
 
+cat >"$ROOT/array.cu" <<'END'
+#include <array>
+#include <numbers>
+__global__ void fill(float *out, std::array<float, 4> a)
+{
+    out[threadIdx.x] = a[threadIdx.x];
+}
+extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+    fill<<<1, 4, 0, stream>>>(Y, std::array<float, 4>{1, 2, 3, 4});
+}
+END
+compile "$ROOT/array.cu"
+says "a header that NVRTC has not got" '"verdict":"built"' '"lane":"nvcc"' '"lane_note":"line 2: NVRTC has no <numbers>"' ': fill'
+sed '2s/.*//' "$ROOT/array.cu" >"$ROOT/std.cu"
+compile "$ROOT/std.cu"
+says "more of std:: than NVRTC has" '"verdict":"built"' '"lane":"nvcc"' 'has not all of std::' ': fill'
+
 cat >"$ROOT/blas.cu" <<'END'
 #include <cublas_v2.h>
 extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)

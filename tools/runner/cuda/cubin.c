@@ -418,7 +418,8 @@ void hone_cubin_read_log(const char *log, struct hone_cubin *cubin)
 
 /* Where the toolkit's headers keep their constants, some thousand of them with cooperative
  * groups: no candidate writes them. */
-static const char *const toolkit_spaces[] = {"cuda", "std", "nv", "cooperative_groups", "nvcuda"};
+static const char *const toolkit_spaces[] = {"cuda",   "std",    "nv", "cooperative_groups",
+                                             "nvcuda", "thrust", "cub"};
 
 static bool is_toolkit_space(const char *name, size_t len)
 {

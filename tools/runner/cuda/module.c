@@ -55,6 +55,7 @@ static void split_source(struct build *build, const char *lane)
     struct hone_err why = HONE_ERR_INIT;
     bool wants_nvcc = lane != NULL && strcmp(lane, "nvcc") == 0;
     bool wants_nvrtc = lane != NULL && !wants_nvcc;
+    build->has_nvrtc_alone = wants_nvrtc;
     int rc = hone_split(req->source, strlen(req->source), build->pool, split, &why);
     bool is_split = rc == 0;
     if (rc == 0)
@@ -581,25 +582,6 @@ static int first_lane(struct build *build, struct hone_err *err)
     return rc;
 }
 
-/* What only the compiler could tell: a header that NVRTC has not got. */
-static const char *late_reason(const struct build *build)
-{
-    static const char header[] = "cannot open source file \"";
-    const struct hone_diagnostic *list = build->device_diagnostics.v;
-    const struct hone_split_include *includes = build->split.includes.v;
-    for (size_t i = 0; i < build->device_diagnostics.n; i++) {
-        const char *name = strstr(list[i].message, header);
-        name = name == NULL ? "" : name + sizeof header - 1;
-        size_t len = strcspn(name, "\"");
-        for (size_t k = 0; len > 0 && *name != '/' && k < build->split.includes.n; k++)
-            if (includes[k].is_system && strlen(includes[k].name) == len &&
-                memcmp(includes[k].name, name, len) == 0)
-                return hone_pool_printf(build->pool, "line %lld: NVRTC has no <%.*s>",
-                                        (long long)list[i].line, (int)len, name);
-    }
-    return NULL;
-}
-
 static void forget_first_lane(struct build *build)
 {
     struct hone_cuda_module *out = build->out;
@@ -618,7 +600,8 @@ static int run(struct build *build, struct hone_err *err)
         return rc;
     if (build->why_nvcc == NULL) {
         rc = first_lane(build, err);
-        const char *late = rc == 0 && hone_build_is_over(build) ? late_reason(build) : NULL;
+        const char *late =
+            rc == 0 && hone_build_is_over(build) ? hone_build_late_reason(build) : NULL;
         if (late != NULL && hone_build_has_nvcc()) {
             forget_first_lane(build);
             build->why_nvcc = late;

@@ -31,6 +31,7 @@ struct build {
     int64_t device_start_ns;
     const char *why_nvcc; /* what the first lane cannot do; NULL: nothing */
     bool is_nvcc;         /* this is the second lane */
+    bool has_nvrtc_alone; /* the source forbids it */
 };
 
 /* The source is at fault, or a limit was met: build->end says which. */
@@ -53,6 +54,9 @@ int hone_build_check_plans(struct build *build, struct hone_err *err);
 
 /* The second lane: the whole source by nvcc; build->why_nvcc is there. */
 int hone_build_nvcc(struct build *build, struct hone_err *err);
+/* What only the first lane's device compiler could tell: that it lacks what the source includes, or
+ * stumbles in a header. NULL: the source is at fault. */
+const char *hone_build_late_reason(const struct build *build);
 /* Is there an nvcc to do it? */
 bool hone_build_has_nvcc(void);
 

@@ -2,7 +2,7 @@
  * recorded like the first lane's, with the cubin's names and facts from the start. */
 #include "tools/runner/cuda/module_inside.h"
 
-#include <stdio.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "tools/runner/cuda/compile_diag.h"
@@ -14,6 +14,74 @@ bool hone_build_has_nvcc(void)
     hone_nvcc_find(&nvcc);
     return nvcc.path[0] != '\0';
 }
+
+/* ---- why ---- */
+
+static bool includes(const struct build *build, const char *name, size_t len)
+{
+    const struct hone_split_include *list = build->split.includes.v;
+    for (size_t i = 0; i < build->split.includes.n; i++)
+        if (list[i].is_system && strlen(list[i].name) == len &&
+            memcmp(list[i].name, name, len) == 0)
+            return true;
+    return false;
+}
+
+/* "block_reduce.cuh:61: ..." in a line that is not the candidate's: the length of the name. */
+static size_t foreign_file(const struct hone_diagnostic *d)
+{
+    size_t len =
+        strspn(d->message, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-");
+    bool is_place =
+        len > 0 && d->message[len] == ':' && isdigit((unsigned char)d->message[len + 1]);
+    bool is_ours = strncmp(d->message, "hone_", 5) == 0 || strncmp(d->message, "__nv_", 5) == 0;
+    return d->line == 0 && is_place && !is_ours ? len : 0;
+}
+
+/* Does that line of the source name something of std::? NVRTC knows little of it. */
+static bool names_std(const struct build *build, const struct hone_diagnostic *d)
+{
+    static const char *const messages[] = {"has no member", "qualified name is not allowed",
+                                           "is not a template"};
+    const char *at = build->req->source;
+    bool is_it = false;
+    for (size_t i = 0; i < HONE_COUNTOF(messages); i++)
+        is_it = is_it || strstr(d->message, messages[i]) != NULL;
+    for (int64_t line = 1; line < d->line && at != NULL; line++) {
+        at = strchr(at, '\n');
+        at += at != NULL;
+    }
+    return is_it && d->line > 0 && at != NULL && memmem(at, strcspn(at, "\n"), "std::", 5) != NULL;
+}
+
+const char *hone_build_late_reason(const struct build *build)
+{
+    static const char missing[] = "cannot open source file \"";
+    const struct hone_diagnostic *first = build->device_diagnostics.v;
+    if (build->has_nvrtc_alone || build->end->reason != HONE_REASON_COMPILE ||
+        build->device_diagnostics.n == 0 || strcmp(first->severity, "error") != 0)
+        return NULL;
+    const char *name = strstr(first->message, missing);
+    size_t len = name == NULL ? 0 : strcspn(name += sizeof missing - 1, "\"");
+    if (len > 0)
+        return *name != '/' && includes(build, name, len)
+                   ? hone_pool_printf(build->pool, "line %lld: NVRTC has no <%.*s>",
+                                      (long long)first->line, (int)len, name)
+                   : NULL;
+    len = foreign_file(first);
+    if (len > 0)
+        return hone_pool_printf(build->pool, "NVRTC cannot compile the header %.*s%s", (int)len,
+                                first->message,
+                                includes(build, "cub/cub.cuh", 11)
+                                    ? "; <cub/block/block_reduce.cuh> and its like compile faster"
+                                    : "");
+    return names_std(build, first)
+               ? hone_pool_printf(build->pool,
+                                  "line %lld: NVRTC has not all of std::", (long long)first->line)
+               : NULL;
+}
+
+/* ---- the lane ---- */
 
 static bool is_launched(const struct hone_array *plans, const char *name)
 {
