@@ -41,6 +41,8 @@ struct hone_outcome { /* of one evaluation; strings in the search's pool */
     const char *reason, *commit, *evaluation, *summary;
     bool is_right;                 /* could be ranked */
     double ratio, low, high;       /* against the baseline; NaN: none */
+    double rank;                   /* what versions are compared by: the ratio over public workloads
+                                      alone, as drawn ones differ from one confirmation to the next */
     struct hone_features measured; /* from the report alone */
     double baseline_ns, best_ns, percent_of_bound;
     int64_t best_point;

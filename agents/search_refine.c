@@ -43,7 +43,7 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
     if (is_proof_against(&o))
         node->is_refuted = true;
     else if (o.is_right) {
-        node->value = log2(o.ratio);
+        node->value = log2(o.rank);
         node->se = error_of(&o);
     }
     hone_tree_update_best(&s->tree);
@@ -219,7 +219,7 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     if (r < 0 || !o.is_right)
         return r;
     struct hone_node *n =
-        hone_tree_add(&s->tree, node->index, source, o.commit, log2(o.ratio), error_of(&o));
+        hone_tree_add(&s->tree, node->index, source, o.commit, log2(o.rank), error_of(&o));
     if (!n)
         return 0;
     n->words = a.subject;
@@ -322,7 +322,7 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
     n->is_decided = true;
     n->is_refuted = is_proof_against(ret);
     if (!n->is_refuted && ret->is_right) {
-        n->value = log2(ret->ratio);
+        n->value = log2(ret->rank);
         n->se = error_of(ret);
     }
     struct hone_search_event event = {.kind = HONE_KIND_CONFIRM,
@@ -357,9 +357,9 @@ int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *re
         int r = confirm_node(s, n, &o, err);
         if (r < 0)
             return r;
-        if (!n->is_refuted && o.is_right && (confirmed == HONE_NO_NODE || o.ratio > best)) {
+        if (!n->is_refuted && o.is_right && (confirmed == HONE_NO_NODE || o.rank > best)) {
             confirmed = n->index;
-            best = o.ratio;
+            best = o.rank;
             *ret = o;
         }
         hone_tree_update_best(&s->tree);

@@ -53,6 +53,24 @@ static void read_points(const struct hone_report *report, struct hone_pool *pool
     o->n_points = report->points.n;
 }
 
+/* Geometric mean over the public workloads; NaN without any. */
+static double public_ratio(const struct hone_report *report)
+{
+    const struct hone_workload_report *workloads = report->workloads.v;
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < report->workloads.n; i++) {
+        const struct hone_ratio *ratios = workloads[i].ratios.v;
+        for (size_t r = 0; r < workloads[i].ratios.n && !workloads[i].is_hidden; r++) {
+            if (strcmp(ratios[r].against, "baseline") != 0 || !(ratios[r].ratio > 0))
+                continue;
+            sum += log2(ratios[r].ratio);
+            n++;
+        }
+    }
+    return n > 0 ? exp2(sum / (double)n) : (double)NAN;
+}
+
 static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
                          struct hone_outcome *o)
 {
@@ -60,7 +78,8 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     *o = (struct hone_outcome){.verdict = HONE_VERDICT_INFRA,
                                .ratio = (double)NAN,
                                .low = (double)NAN,
-                               .high = (double)NAN};
+                               .high = (double)NAN,
+                               .rank = (double)NAN};
     hone_verdict_parse(e->report.verdict, &o->verdict);
     o->reason = hone_pool_strdup(s->pool, e->report.reason);
     o->commit = hone_pool_strdup(s->pool, e->commit);
@@ -70,6 +89,8 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
         o->ratio = ratio->ratio;
         o->low = ratio->low > 0 ? ratio->low : ratio->ratio;
         o->high = ratio->high > 0 ? ratio->high : ratio->ratio;
+        o->rank = public_ratio(&e->report);
+        o->rank = isfinite(o->rank) ? o->rank : o->ratio;
     }
     o->is_right = is_right(o->verdict) && isfinite(o->ratio);
     hone_features_of(NULL, NULL, &e->report, &o->measured);
@@ -323,7 +344,7 @@ static int accept(struct hone_search *s, struct hone_node *from, struct hone_act
 {
     int old_best = s->tree.best;
     double best_before = s->tree.nodes[old_best]->value;
-    event->value = log2(o->ratio);
+    event->value = log2(o->rank);
     event->se = standard_error(o);
     struct hone_node *n =
         hone_tree_add(&s->tree, from->index, source, o->commit, event->value, event->se);
