@@ -2,9 +2,9 @@
 // @inputs A
 // @outputs C
 // @axes N=1000
-// | _Z3allIJifcEEvPfDpT_ <<<1, 32>>> (C, 1, 0x40200000, 3)
-// | _Z4eachI3VecIS0_IfEEEvPf <<<1, 32>>> (C)
-// | _Z4eachI3VecIS0_IS0_IiEEEEvPf <<<1, 64>>> (C)
+// | all<...6b63> <<<1, 32>>> (C, 1, 0x40200000, 3)
+// | each<...5699> <<<1, 32>>> (C)
+// | each<...1cb7> <<<1, 64>>> (C)
 // > all<int, float, char>
 // > each<Vec<Vec<float> > >
 // > each<Vec<Vec<Vec<int> > > >

@@ -100,13 +100,11 @@ static int check_shape(const struct checked *c)
     const struct hone_plan_device *d = c->device;
     if (d == NULL)
         return 0;
-    /* No overflow: each factor is below 2^32 and the first test bounds two of them. */
-    int64_t threads = block->x * block->y > d->threads_per_block ? block->x * block->y
-                                                                 : block->x * block->y * block->z;
-    if (threads > d->threads_per_block || block->z > 64)
+    int64_t most = d->threads_per_block, threads = 0; /* a product of any two may not fit */
+    if (block->x > most || block->y > most || block->z > 64 ||
+        (threads = block->x * block->y * block->z) > most)
         return bad(c, "block (%lld, %lld, %lld) > %lld threads, or more than 64 in z",
-                   (long long)block->x, (long long)block->y, (long long)block->z,
-                   (long long)d->threads_per_block);
+                   (long long)block->x, (long long)block->y, (long long)block->z, (long long)most);
     if (grid->x > d->grid_x || grid->y > d->grid_y || grid->z > d->grid_z)
         return bad(c,
                    "grid (%lld, %lld, %lld) > (%lld, %lld, %lld); fix: put the largest dimension "

@@ -16,7 +16,8 @@ static const unsigned char *load(const char *name, size_t *ret_len)
     struct hone_err err = HONE_ERR_INIT;
     char *text = NULL;
     ck_assert_msg(hone_file_read(path, 1 << 20, &text, ret_len, &err) == 0, "%s", err.message);
-    return (unsigned char *)text; /* ends with the test's process */
+    hone_pool_defer(pool, free, text);
+    return (unsigned char *)text;
 }
 
 static struct hone_cubin read_file(const char *name)
@@ -120,6 +121,7 @@ START_TEST(damage)
 {
     struct hone_cubin cubin;
     size_t len = 0;
+    pool = hone_pool_new();
     const unsigned char *good = load("row.cubin", &len);
     unsigned char *bad = hone_malloc(len);
     for (size_t i = 0; i < len; i++) {
@@ -132,6 +134,7 @@ START_TEST(damage)
             ck_assert(hone_cubin_read(good, i, own, &cubin, &err) < 0 && err.message[0] != '\0');
     }
     free(bad);
+    hone_pool_free(pool);
 }
 END_TEST
 
