@@ -16,8 +16,12 @@
  * flush.
  *
  * The time of a block is what the arena's events say. It must agree with the device's own stamps
- * and with the judge's clock less what an empty block costs (check_clocks). Now and then a further
- * block of the candidate is cut at a random call: later outputs must be untouched. */
+ * and with the judge's clock less what an empty block costs (check_clocks).
+ *
+ * All contents of a block are there before it begins, and scratch is filled once a block: a kernel
+ * could find the other sets and do their work in its first call. So now and then, before any pass,
+ * a further block of the candidate is cut at a random call (audit): later outputs must be
+ * untouched, and a block of few calls must take the time of few calls (check_ahead). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +53,23 @@
 #define ORDERS          4
 #define LEAST_BELIEVED  2
 #define MOST_DOUBTED    30
-#define AUDIT_EVERY     4 /* rounds, on average */
+#define AUDIT_EVERY     4    /* rounds, on average */
+#define CUTS            64   /* of each kind: as many times are kept */
+#define CUTS_LEAST      3    /* before they say anything */
+#define CUTS_SURE       9    /* before they are held against the candidate */
+#define SHORT_CALLS     2    /* at most, in a short one */
+#define BEGIN_NS        10e3 /* of a block: caches of instructions and addresses are cold */
+#define BEGIN_LAX_NS    50e3 /* where no baseline shows what that costs */
+#define AHEAD_CALLS     2.0
+#define AHEAD_SHARE     1.0 /* and as much again: other work on the machine */
+#define INTEGERS_LEAST  64  /* fewer may all be what poison is */
+
+enum cut { CUT_SHORT, CUT_ANYWHERE, N_CUTS };
+
+struct cuts { /* times of blocks that were cut, with their calls */
+    size_t n;
+    double n_calls[CUTS], ns[CUTS];
+};
 
 struct lane {
     struct hone_slot *slot;
@@ -74,8 +94,9 @@ struct run {
     double nop_ns;
     double stamp_gap, wall_gap; /* least of the baseline's, ns a round */
     bool can_spot;
-    int64_t spot_ns; /* what the last items of a pass cost */
-    int64_t n_audits;
+    int64_t spot_ns;          /* what the last items of a pass cost */
+    struct cuts cuts[N_CUTS]; /* the candidate's */
+    struct cuts usual;        /* short ones of the baseline */
 };
 
 /* Orders are drawn from a few that are drawn beforehand: an arena keeps the graph of an order. */
@@ -283,43 +304,151 @@ static int one_pass(struct run *run, bool is_backward, struct hone_end *ret, str
     return code == 0 ? check_pass(run, base, ret, err) : code;
 }
 
-/* One more block of the candidate, cut at a random call: what was called is complete, and all else
- * still is poison. It cannot know which block it is. */
-static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
+/* What a cut block left: what was called is complete, and all else still is poison. */
+static int check_cut(struct run *run, const bool *was_called, struct hone_end *ret,
+                     struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    struct lane *lane = &run->lanes[0];
-    if (lane->n_calls < 2)
-        return 0;
-    int64_t n = 1 + hone_dice_below(&judge->dice, lane->n_calls - 1);
-    const int32_t *order = NULL;
     struct hone_gpu_found found[HONE_GPU_MAX_SETS];
-    bool was_called[HONE_GPU_MAX_SETS] = {false};
-    uint64_t base = 0;
-    int code = fill_pass(run, &base, err);
-    if (code == 0)
-        code = block(run, lane, n, &order, NULL, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
-        return code;
-    for (int64_t i = 0; i < n; i++)
-        was_called[order[i]] = true;
+    int code = 0;
     for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_end_is_good(ret); o++) {
         int64_t n_elements = hone_gpu_output_elements(judge, o);
         bool is_float = hone_dtype_is_float(judge->task->outputs[o].dtype);
-        code = hone_gpu_find_poison(judge, lane->slot, o, 0, run->n_sets, 1, false, found, err);
+        /* single integers may well be the poison's bits, many not */
+        int64_t most = is_float ? 0 : n_elements < INTEGERS_LEAST ? n_elements : n_elements / 2;
+        code = hone_gpu_find_poison(judge, run->lanes[0].slot, o, 0, run->n_sets, 1, false, found,
+                                    err);
         for (int64_t s = 0; s < run->n_sets && code == 0; s++) {
             if (!was_called[s] && found[s].count != n_elements)
                 hone_end_set(ret, HONE_REASON_TAMPERING,
                              "the kernel wrote to output '%s' of a call that was not made yet",
                              judge->task->outputs[o].name);
-            else if (was_called[s] && is_float && found[s].count > 0)
+            else if (was_called[s] && found[s].count > most)
                 hone_end_set(ret, HONE_REASON_TAMPERING,
                              "the kernel puts work off to a later call: output '%s' has %lld "
                              "unwritten elements",
                              judge->task->outputs[o].name, (long long)found[s].count);
         }
     }
-    run->n_audits++;
+    return code;
+}
+
+static void note_cut(struct cuts *cuts, int64_t n, double ns)
+{
+    if (cuts->n == CUTS)
+        return;
+    cuts->n_calls[cuts->n] = (double)n;
+    cuts->ns[cuts->n++] = ns;
+}
+
+/* What it costs to begin a block is read off a short one of the baseline. */
+static int begin_baseline(struct run *run, struct hone_err *err)
+{
+    struct lane *lane = baseline_lane(run);
+    struct hone_gpu_time time = {0};
+    struct hone_end end = HONE_END_INIT;
+    if (lane == NULL || lane->n_calls < 2)
+        return 0;
+    int code = block(run, lane, 1, NULL, &time, &end, err);
+    if (code == 0 && !hone_end_is_good(&end))
+        return hone_fail(err, HONE_E_TARGET, "arm '%s' failed while it was timed: %s",
+                         lane->slot->name, end.detail);
+    note_cut(&run->usual, 1, time.event_ns);
+    return code;
+}
+
+/* One more block of the candidate, cut at a random call. It cannot know which block it is. */
+static int audit(struct run *run, enum cut cut, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct lane *lane = &run->lanes[0];
+    int64_t most =
+        cut == CUT_SHORT ? hone_min_i64(SHORT_CALLS, lane->n_calls - 1) : lane->n_calls - 1;
+    int64_t n = 1 + hone_dice_below(&judge->dice, most);
+    const int32_t *order = NULL;
+    struct hone_gpu_time time = {0};
+    bool was_called[HONE_GPU_MAX_SETS] = {false};
+    uint64_t base = 0;
+    int code = fill_pass(run, &base, err);
+    if (code == 0 && cut == CUT_SHORT)
+        code = begin_baseline(run, err);
+    if (code == 0)
+        code = block(run, lane, n, &order, &time, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    for (int64_t i = 0; i < n; i++)
+        was_called[order[i]] = true;
+    if (2 * n <= lane->n_calls) /* nearly whole ones say little */
+        note_cut(&run->cuts[cut], n, time.event_ns);
+    return check_cut(run, was_called, ret, err);
+}
+
+static bool has_audits(const struct run *run)
+{
+    return !hone_judge_is_tier(run->judge, "screen") && run->lanes[0].n_calls >= 2;
+}
+
+static int maybe_audit(struct run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_dice *dice = &run->judge->dice;
+    if (!has_audits(run) || hone_dice_below(dice, AUDIT_EVERY * run->n_passes) != 0)
+        return 0;
+    return audit(run, hone_dice_below(dice, 2) == 0 ? CUT_SHORT : CUT_ANYWHERE, ret, err);
+}
+
+/* Median of what cut blocks take beyond as many calls and some of them. */
+static double beyond(const struct cuts *cuts, double call_ns, double share, double calls)
+{
+    double over[CUTS];
+    for (size_t i = 0; i < cuts->n; i++)
+        over[i] = cuts->ns[i] - (cuts->n_calls[i] * (1 + share) + calls) * call_ns;
+    return hone_median(over, cuts->n);
+}
+
+/* What beginning a block may cost. */
+static double begin_ns(struct run *run)
+{
+    const struct lane *theirs = baseline_lane(run);
+    if (run->usual.n < CUTS_LEAST)
+        return BEGIN_LAX_NS;
+    double call_ns = hone_median(theirs->out->wall, run->rounds.n);
+    return BEGIN_NS + USUAL * fmax(0, beyond(&run->usual, call_ns, 0, 0));
+}
+
+static int take_cuts(struct run *run, enum cut cut, size_t n, struct hone_end *ret,
+                     struct hone_err *err)
+{
+    int code = 0;
+    while (code == 0 && hone_end_is_good(ret) && run->cuts[cut].n < n)
+        code = audit(run, cut, ret, err);
+    return code;
+}
+
+/* Cut blocks against the blocks that counted, after the last round: calls that are made ahead make
+ * few calls dear. Before that is held against the candidate, more blocks are cut. */
+static int check_ahead(struct run *run, struct hone_end *ret, struct hone_err *err)
+{
+    size_t n = run->rounds.n;
+    int code = 0;
+    if (!has_audits(run) || n == 0)
+        return 0;
+    double call_ns = hone_quantile(run->lanes[0].out->wall, n, 0.75);
+    for (enum cut cut = 0; cut < N_CUTS && code == 0 && hone_end_is_good(ret); cut++) {
+        const struct cuts *cuts = &run->cuts[cut];
+        bool is_ahead = true;
+        for (size_t least = CUTS_LEAST; least <= CUTS_SURE && is_ahead; least *= CUTS_LEAST) {
+            code = take_cuts(run, cut, least, ret, err);
+            if (code < 0 || !hone_end_is_good(ret))
+                return code;
+            is_ahead = beyond(cuts, call_ns, AHEAD_SHARE, AHEAD_CALLS) > begin_ns(run);
+        }
+        if (is_ahead)
+            hone_end_set(ret, HONE_REASON_TAMPERING,
+                         "the kernel does the work of later calls ahead: a block cut to %.0f calls "
+                         "takes %.1f us, with %.1f us a call in whole blocks",
+                         hone_median(cuts->n_calls, cuts->n), hone_median(cuts->ns, cuts->n) / 1e3,
+                         call_ns / 1e3);
+    }
     return code;
 }
 
@@ -329,7 +458,9 @@ static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err
     for (size_t i = 0; i < run->n_lanes; i++)
         run->lanes[i].event_ns = run->lanes[i].period = 0;
     for (int64_t pass = 0; pass < run->n_passes; pass++) {
-        int code = one_pass(run, is_backward, ret, err);
+        int code = maybe_audit(run, ret, err);
+        if (code == 0 && hone_end_is_good(ret))
+            code = one_pass(run, is_backward, ret, err);
         if (code < 0 || !hone_end_is_good(ret))
             return code;
     }
@@ -342,9 +473,7 @@ static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err
         lane->out->load[run->rounds.n] = lane->period;
     }
     run->rounds.n++;
-    bool is_audited = !hone_judge_is_tier(run->judge, "screen") &&
-                      hone_dice_below(&run->judge->dice, AUDIT_EVERY) == 0;
-    return is_audited ? audit(run, ret, err) : 0;
+    return 0;
 }
 
 /* ---- before the first round ---- */
@@ -485,9 +614,8 @@ int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan 
         hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.rounds.n,
                             (int64_t)plan->max_pairs, "");
     }
-    if (code == 0 && hone_end_is_good(ret) && run.n_audits == 0 &&
-        !hone_judge_is_tier(judge, "screen"))
-        code = audit(&run, ret, err);
+    if (code == 0 && hone_end_is_good(ret))
+        code = check_ahead(&run, ret, err);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
     *ret_report = (struct hone_workload_report){0};
