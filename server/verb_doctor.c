@@ -129,6 +129,23 @@ static void look_at_jail(struct exam *exam, const struct hone_json *rungs)
         tell(exam, BAD, "jail", "no rung works; nothing can be evaluated safely");
 }
 
+static void look_at_gpu_tools(struct exam *exam, const struct hone_json *gpu)
+{
+    const char *nvcc = hone_json_get_str(gpu, "nvcc", NULL);
+    bool is_open = !hone_json_get_bool(gpu, "restricts_counters", false) || geteuid() == 0;
+    tell(exam, nvcc ? GOOD : WEAK, "nvcc", "%s",
+         nvcc ? nvcc : "not found: sources that need it (CUB, device lambdas) are refused");
+    if (!hone_json_get_str(gpu, "cupti", NULL))
+        tell(exam, WEAK, "gpu counts",
+             "CUPTI was not found: profiles rest on times; install the toolkit's CUPTI");
+    else if (!is_open)
+        tell(exam, WEAK, "gpu counts",
+             "the driver shows counters to administrators only; load its module with "
+             "NVreg_RestrictProfilingToAdminUsers=0, or run as root");
+    else
+        tell(exam, GOOD, "gpu counts", "the device's counters can be read");
+}
+
 /* A machine without a GPU is no defect: the CPU target stands alone. */
 static void look_at_gpu(struct exam *exam, const struct hone_json *gpu)
 {
@@ -140,15 +157,18 @@ static void look_at_gpu(struct exam *exam, const struct hone_json *gpu)
              (long long)hone_json_get_i64(d, "memory_bytes", 0) >> 30,
              hone_json_get_str(gpu, "driver", "unknown"));
     bool has_device = hone_json_size(devices) > 0;
-    if (!has_device)
-        tell(exam, GOOD, "gpu", "none (%s): target cuda compiles at most",
-             hone_json_get_str(gpu, "why", "not asked"));
+    const char *why = hone_json_get_str(gpu, "why", "not asked");
+    if (!has_device) /* what was tried stands in brackets behind */
+        tell(exam, GOOD, "gpu", "none, %.*s: target cuda compiles at most", (int)strcspn(why, "("),
+             why);
     const char *nvrtc = hone_json_get_str(gpu, "nvrtc", NULL);
     if (nvrtc)
         tell(exam, GOOD, "nvrtc", "CUDA %s", nvrtc);
     else if (has_device)
         tell(exam, BAD, "nvrtc", "%s; install the CUDA toolkit or set HONE_CUDA_LIB",
              hone_json_get_str(gpu, "why_nvrtc", "not found"));
+    if (has_device)
+        look_at_gpu_tools(exam, gpu);
 }
 
 static void look_at_runner(struct exam *exam)
@@ -182,9 +202,9 @@ static void look_at_counters(struct exam *exam)
     HONE_AUTOCLOSE int fd =
         (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd >= 0)
-        tell(exam, GOOD, "counters", "hardware counters can be read");
+        tell(exam, GOOD, "cpu counts", "hardware counters can be read");
     else
-        tell(exam, WEAK, "counters",
+        tell(exam, WEAK, "cpu counts",
              "no hardware counters (%s): profiles rest on times and compiler remarks%s",
              strerror(errno),
              errno == EACCES || errno == EPERM ? "; set kernel.perf_event_paranoid to 2 or less"

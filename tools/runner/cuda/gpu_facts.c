@@ -1,8 +1,16 @@
 #include "tools/runner/cuda/gpu_facts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tools/runner/cuda/cuda_api.h"
+#include "tools/runner/cuda/cupti.h"
+#include "tools/runner/cuda/nvcc_compile.h"
+#include "workspace/base/file.h"
+
+#define PARAMS_FILE  "/proc/driver/nvidia/params"
+#define PARAMS_BYTES (64 << 10)
 
 static int attribute(const struct hone_cuda *cu, hone_cu_device dev, int which)
 {
@@ -60,6 +68,26 @@ static int list_devices(const struct hone_cuda *cu, struct hone_json *json, stru
     return n > 0 ? 0 : hone_fail(err, HONE_E_UNSUPPORTED, "the driver sees no device");
 }
 
+bool hone_gpu_restricts_counters(void)
+{
+    HONE_AUTOFREE char *text = NULL;
+    size_t len = 0;
+    return hone_file_read(PARAMS_FILE, PARAMS_BYTES, &text, &len, NULL) == 0 &&
+           strstr(text, "RmProfilingAdminOnly: 1") != NULL;
+}
+
+static void set_tools(struct hone_json *json)
+{
+    HONE_AUTOFREE char *cupti = hone_cupti_find_folder();
+    struct hone_nvcc nvcc;
+    hone_nvcc_find(&nvcc);
+    if (nvcc.path[0] != '\0')
+        hone_json_set_str(json, "nvcc", nvcc.version);
+    if (cupti != NULL)
+        hone_json_set_str(json, "cupti", cupti);
+    hone_json_set_bool(json, "restricts_counters", hone_gpu_restricts_counters());
+}
+
 struct hone_json *hone_gpu_facts(void)
 {
     struct hone_json *json = hone_json_new_object();
@@ -84,5 +112,6 @@ struct hone_json *hone_gpu_facts(void)
         hone_json_set_str(json, "why_nvrtc", err.message);
     }
     hone_nvrtc_close(nvrtc);
+    set_tools(json);
     return json;
 }

@@ -9,36 +9,25 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/runner/cuda/gpu_facts.h"
 #include "tools/runner/cuda/gpu_judge.h"
 #include "tools/runner/cuda/gpu_profile.h"
 #include "tools/runner/cuda/sass.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
-#define BUDGET_NS    (1 * HONE_NS_PER_S) /* of the passes */
-#define PROFILE_MS   60000               /* set-up takes most of a second, a busy machine longer */
-#define SASS_MS      10000
-#define CLOCKED_NS   (20 * HONE_NS_PER_MS)
-#define MOST_CALLS   512
-#define PARAMS_FILE  "/proc/driver/nvidia/params"
-#define PARAMS_BYTES 65536
-#define POISON_WORD  0x7fc0dead
+#define BUDGET_NS   (1 * HONE_NS_PER_S) /* of the passes */
+#define PROFILE_MS  60000               /* set-up takes most of a second, a busy machine longer */
+#define SASS_MS     10000
+#define CLOCKED_NS  (20 * HONE_NS_PER_MS)
+#define MOST_CALLS  512
+#define POISON_WORD 0x7fc0dead
 
 struct way {
     const char *rung; /* NULL: the job's */
     bool is_open, for_root;
 };
 static const struct way ways[] = {{NULL, false, false}, {"root", false, true}, {NULL, true, true}};
-
-/* Does the driver say that only administrators see counters? */
-static bool is_restricted(void)
-{
-    HONE_AUTOFREE char *text = NULL;
-    size_t len = 0;
-
-    return hone_file_read(PARAMS_FILE, PARAMS_BYTES, &text, &len, NULL) == 0 &&
-           strstr(text, "RmProfilingAdminOnly: 1") != NULL;
-}
 
 static int start(struct hone_judge *judge, const struct way *way, struct hone_gpu_arm **ret,
                  struct hone_err *err)
@@ -135,7 +124,7 @@ static int try_way(struct hone_judge *judge, const struct way *way,
 static int try_all(struct hone_judge *judge, struct hone_gpu_profile_page *page,
                    double *ret_call_ns, struct hone_end *ret, struct hone_err *err)
 {
-    bool is_root = geteuid() == 0, is_closed = is_root && is_restricted();
+    bool is_root = geteuid() == 0, is_closed = is_root && hone_gpu_restricts_counters();
     struct hone_err why = HONE_ERR_INIT;
     int rc = HONE_E_UNSUPPORTED;
     bool has_any = false;
