@@ -110,8 +110,10 @@ part_planted() { # a slow-down of 2 % that is there
 part_search() { # TASKS, SECONDS each
     for task in ${TASKS:-matmul softmax sum jacobi2d spmv_csr matmul_bf16 rmsnorm transpose attention_causal}; do
         [ -s "$out/search_$task.json" ] && continue
+        : >"$out/search_$task.start"
         "$HONE" search "$task" --workspace "$ws" --target cuda --budget-wall "${SECONDS_EACH:-60}s" --name "$task-cuda" --json >"$out/search_$task.out" 2>"$out/search_$task.err"
         tail -n 1 "$out/search_$task.out" >"$out/search_$task.json"
+        find "$ws/.hone/calls" -name report.json -newer "$out/search_$task.start" -exec grep -h '"tier":"confirm"' {} + >"$out/search_$task.confirm.jsonl" 2>/dev/null
         "$HONE" log --workspace "$ws" >"$out/search_$task.log" 2>/dev/null
         git -C "$ws" show "search/$task-cuda:kernel.cu" >"$out/search_$task.best.cu" 2>/dev/null
         awk -v t="$task" -v b="$(number baseline_ns <"$out/search_$task.json")" -v k="$(number best_ns <"$out/search_$task.json")" -v s="$(number speedup <"$out/search_$task.json")" \
