@@ -157,10 +157,11 @@ static void look_at_gpu(struct exam *exam, const struct hone_json *gpu)
              (long long)hone_json_get_i64(d, "memory_bytes", 0) >> 30,
              hone_json_get_str(gpu, "driver", "unknown"));
     bool has_device = hone_json_size(devices) > 0;
-    const char *why = hone_json_get_str(gpu, "why", "not asked");
-    if (!has_device) /* what was tried stands in brackets behind */
-        tell(exam, GOOD, "gpu", "none, %.*s: target cuda compiles at most", (int)strcspn(why, "("),
-             why);
+    if (!has_device) { /* what was tried stands in brackets behind */
+        const char *why = hone_json_get_str(gpu, "why", "not asked"), *end = strstr(why, " (");
+        tell(exam, GOOD, "gpu", "none, %.*s: target cuda compiles at most",
+             (int)(end ? end - why : (ptrdiff_t)strlen(why)), why);
+    }
     const char *nvrtc = hone_json_get_str(gpu, "nvrtc", NULL);
     if (nvrtc)
         tell(exam, GOOD, "nvrtc", "CUDA %s", nvrtc);
