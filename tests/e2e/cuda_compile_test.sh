@@ -1,6 +1,6 @@
 #!/bin/sh
 # kernel_compile for the cuda target, from the tool to the plan of each workload; needs NVRTC and the toolkit's headers, no
-# GPU. sanitizers: no, NVRTC is loaded into the runner.
+# GPU.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh

@@ -2,7 +2,6 @@
 # The CUDA target without a GPU: jobs through one warm hone-runner whose driver and NVRTC are the emulator's. Bad candidates get
 # the right verdict, their clean twins (the same file with CHEAT 0) pass, a fault in one job leaves the next unharmed; a sweep, a
 # run, a profile; what works without a device. Task and wanted verdicts stand in the candidates' own heads.
-# sanitizers: no: the emulator's fibers change stacks, and the arenas' deadlines are those of quick code.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${HONE_BUILD:-build}")

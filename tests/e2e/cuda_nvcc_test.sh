@@ -1,6 +1,5 @@
 #!/bin/sh
 # kernel_compile of CUDA sources that need nvcc: the second lane, from the tool to the plan of each workload; no GPU.
-# sanitizers: no, NVRTC is loaded into the runner.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh

@@ -12,6 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNIT_HAS_SANITIZER 1
+#else
+#define UNIT_HAS_SANITIZER 0
+#endif
+
 #define UNIT_MAIN(name, ...)                                                                       \
     int main(void)                                                                                 \
     {                                                                                              \

@@ -421,10 +421,10 @@ static bool uses_name(const struct directive *d, const char *name)
 {
     size_t len = strlen(name);
 
-    for (const char *at = d->start; at + len <= d->end; at++) {
+    for (const char *at = d->start + 1; at + len <= d->end; at++) { /* behind the # */
         bool starts = !isalnum((unsigned char)at[-1]) && at[-1] != '_';
         bool ends = at + len == d->end || (!isalnum((unsigned char)at[len]) && at[len] != '_');
-        if (at > d->start && starts && ends && memcmp(at, name, len) == 0)
+        if (starts && ends && memcmp(at, name, len) == 0)
             return true;
     }
     return false;

@@ -307,6 +307,7 @@ static const struct {
      "enum { A = 1 };\nenum { B = 3 };\n"},
     {"#pragma hone tune(A: 1, 2, \\\n 3)\n#if A > 2\n#endif\n", 1, 3, "#define A (1)\n"},
     {"#pragma hone tune(A: 1) // note\n#define AB 2\n", 1, 1, "enum { A = 1 };\n"},
+    {"#define AB 2\n#pragma hone tune(A: 1)\n", 1, 1, "enum { A = 1 };\n"}, /* at the very start */
     {"/* #pragma hone tune(A: 1)\n#pragma hone tune(B: 1) */\n", 0, 1, ""},
     {"// #pragma hone tune(A: 1)\nchar *s = \"\\\n#pragma hone tune(B: 1)\";", 0, 1, ""},
     {"#pragma hone tune(A: 1, 2, 3) where(A % 2 == 1 && !(A == 3) || A == 2)\n", 1, 2,

@@ -1,7 +1,5 @@
 /* The device arena on the emulated driver, so that it runs anywhere, and the parts of it that need
- * no driver.
- *
- * sanitizers: no (kernels are host code that faults on purpose, in a process of its own) */
+ * no driver. */
 #define FAULTS    100
 #define IS_DEVICE 0
 #include "tests/unit/runner/gpu_cases.h"

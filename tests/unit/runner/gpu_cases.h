@@ -470,7 +470,8 @@ START_TEST(faults_leave_nothing_behind)
     hone_gpu_arm_free(c.arm);
     c.arm = NULL;
     ck_assert_int_le(n_entries("/proc/self/fd"), n_fds);
-    ck_assert_int_le(resident_kib(), kib + 8 * 1024);
+    if (!UNIT_HAS_SANITIZER) /* it keeps what was freed */
+        ck_assert_int_le(resident_kib(), kib + 8 * 1024);
     case_close(&c);
 }
 END_TEST

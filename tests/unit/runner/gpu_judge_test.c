@@ -1,6 +1,5 @@
 /* The judge's own kernels, on the emulated driver: content by role and distribution, poison,
- * canaries, hashes, comparison (against compare.c's rule on the same data). sanitizers: no, the
- * emulator's fibers change stacks. */
+ * canaries, hashes, comparison (against compare.c's rule on the same data). */
 #include "tests/unit/unit.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
 /* Profiling in an arena on the emulated driver: no counters are to be had there, and everything
- * else has to work.
- *
- * sanitizers: no (kernels are host code in a process of its own) */
+ * else has to work. */
 #include "tests/unit/runner/gpu_util.h"
 #include "tools/runner/cuda/gpu_profile.h"
 #include "workspace/base/file.h"

@@ -15,12 +15,6 @@
 
 #define NOBODY 65534
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SANITIZER 1
-#else
-#define HAS_SANITIZER 0
-#endif
-
 static const char *const rungs[] = {"userns", "root", "weak"};
 static char work_dir[] = "/tmp/hone-jail-test-XXXXXX";
 
@@ -48,7 +42,7 @@ static struct hone_jail_spec spec_for(const char *rung, const char *const *argv)
 
 static bool rung_works(const char *rung)
 {
-    if (HAS_SANITIZER && is_weak(rung)) {
+    if (UNIT_HAS_SANITIZER && is_weak(rung)) {
         (void)printf("# SKIP weak: the sanitizer's run-time needs /proc\n");
         return false;
     }
@@ -117,7 +111,7 @@ START_TEST(barriers_hold)
                 is_weak(rung) && geteuid() != 0; /* no uid of its own: docs/security.md 6 */
             if (is_unbounded && strcmp(names[i], "threads") == 0)
                 continue;
-            if (HAS_SANITIZER &&
+            if (UNIT_HAS_SANITIZER &&
                 (strcmp(names[i], "proc") == 0 || strstr(names[i], "memory") != NULL))
                 continue; /* its run-time needs /proc and takes terabytes of address space */
             struct hone_jail_exit how = attack(rung, "tight", names[i], HONE_JAIL_ARENA);

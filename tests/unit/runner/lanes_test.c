@@ -3,7 +3,7 @@
  * compared. Two at a time. Twenty of them; all with HONE_LANES=all; one file with its name as
  * argument.
  *
- * Skipped without nvcc or NVRTC. sanitizers: no (as record_test.c, and NVRTC is loaded) */
+ * Skipped without nvcc or NVRTC. */
 #include "tools/runner/cuda/module.h"
 
 #include <sys/stat.h>

@@ -1,7 +1,5 @@
 /* Reading nvdisasm's text: widths, loops, lines, inlined frames, and text that lies; running it in
- * a jail.
- *
- * sanitizers: no (the jail counts threads and memory) */
+ * a jail. */
 #include "tools/runner/cuda/sass.h"
 
 #include <string.h>
