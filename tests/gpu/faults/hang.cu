@@ -9,8 +9,7 @@ __global__ void k(const float *x, float *y, float one, float zero, int n, int re
     float v = x[i];
     for (int r = 0; r < repeats; r++)
         v = fmaf(v, one, zero);
-    volatile int on = 1;
-    while (on)
+    while (((const volatile float *)x)[i] > -1e30f) /* what a compiler may not leave out */
         ;
     y[i] = v;
 }
