@@ -129,6 +129,8 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .lease_path = lease_path(w->ctx->pool),
         .machine_path = workspace_path(w, "machine.json"),
         .is_baseline_known_good = hone_evaluate_is_baseline_good(w),
+        .assembly = req->assembly,
+        .assembly_kernel = req->assembly != NULL ? req->assembly_kernel : NULL,
     };
 }
 

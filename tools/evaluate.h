@@ -26,9 +26,10 @@ struct hone_evaluation_request {
     struct hone_strs workloads; /* empty: all public */
     int64_t budget_ms, timeout_ms, call_timeout_ms, n_threads; /* 0: the tier's default */
     const char *seed_hex;                                      /* NULL: fresh */
-    const char *subject, *body; /* commit text; NULL: made from the verdict */
-    struct hone_array trailers; /* of struct hone_trailer, added to the standard ones */
-    bool no_commit;             /* kernel_run, lint */
+    const char *assembly, *assembly_kernel; /* as in a job; NULL: none; NULL: the heaviest */
+    const char *subject, *body;             /* commit text; NULL: made from the verdict */
+    struct hone_array trailers;             /* of struct hone_trailer, added to the standard ones */
+    bool no_commit;                         /* kernel_run, lint */
     bool no_cache;
     const char *author;
 };

@@ -108,6 +108,10 @@ void hone_evaluate_make_keys(struct hone_evaluate_work *w)
     add_i64(&h, req->timeout_ms);
     add_i64(&h, req->call_timeout_ms);
     add_i64(&h, req->n_threads);
+    if (req->assembly != NULL) {
+        hone_hasher_str(&h, req->assembly);
+        hone_hasher_str(&h, req->assembly_kernel);
+    }
     hone_hasher_end(&h, w->answer_key);
 
     hone_hasher_init(&h);
@@ -154,6 +158,15 @@ bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evalu
     return true;
 }
 
+/* A text that was asked for and is not there may be there next time: when the disassembler is
+ * installed. */
+static bool lacks_assembly(const struct hone_evaluate_work *w)
+{
+    const struct hone_build_report *build = w->report.build;
+
+    return w->req->assembly != NULL && (build == NULL || build->assembly == NULL);
+}
+
 /* Answers worth keeping: those that the same request would give again. */
 static bool is_worth_keeping(const struct hone_report *report)
 {
@@ -193,7 +206,7 @@ void hone_evaluate_keep(const struct hone_evaluate_work *w, const char *commit)
     int rc = 0;
 
     note_baseline(w);
-    if (is_worth_keeping(&w->report) &&
+    if (is_worth_keeping(&w->report) && !lacks_assembly(w) &&
         hone_json_parse(w->report_text, strlen(w->report_text), &report, NULL) == 0) {
         hone_json_set_str(json, "evaluation", w->id);
         if (commit != NULL)

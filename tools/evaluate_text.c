@@ -239,16 +239,18 @@ const char *hone_report_compact(const struct hone_report *report, struct hone_po
     struct hone_report r = *report;
     struct hone_build_report build;
     struct hone_profile_report profile;
-    const char *text = print(&r, pool);
+    const char *text;
 
     if (r.build != NULL) { /* the nested structs are copied: the caller's report stays whole */
         build = *r.build;
+        build.assembly = NULL; /* never: the source gives it again */
         r.build = &build;
     }
     if (r.profile != NULL) {
         profile = *r.profile;
         r.profile = &profile;
     }
+    text = print(&r, pool);
     for (size_t i = 0; i < HONE_COUNTOF(steps) && strlen(text) > HONE_LIMIT_TREE_REPORT_BYTES;
          i++) {
         steps[i](&r, pool);

@@ -147,6 +147,15 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
     };
     int rc;
 
+    if (in->assembly != NULL && strcmp(in->assembly, "none") != 0)
+        req.assembly = in->assembly;
+    req.assembly_kernel = in->kernel;
+    if (!hone_assembly_is_of(req.assembly, in->target != NULL ? in->target : "cpu"))
+        return hone_fail_at(err, HONE_E_ARG, "assembly",
+                            "target cpu has asm, target cuda has sass and ptx");
+    if (in->kernel != NULL && req.assembly == NULL)
+        return hone_fail_at(err, HONE_E_ARG, "kernel",
+                            "names the kernel whose text is shown: say which with assembly");
     if (in->source != NULL && in->commit != NULL)
         return hone_fail_at(err, HONE_E_ARG, "commit", "give either source or commit, not both");
     rc = hone_workspace_task(ctx->app->ws, in->task, &task, err);
@@ -276,6 +285,9 @@ static void fill_build(const struct hone_build_report *build, struct hone_kernel
     out->plans = build->plans;
     out->lane = build->lane;
     out->lane_note = build->lane_note;
+    out->assembly = build->assembly;
+    out->assembly_of = build->assembly_of;
+    out->assembly_note = build->assembly_note;
 }
 
 static const char *next_of(const struct hone_report *report, struct hone_pool *pool)
@@ -343,16 +355,16 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
 struct share {
     size_t diagnostics, checks, workloads, bottlenecks, counters, remarks, points, stages, warnings,
         kernels, plans;
-    size_t log, output, patch; /* bytes */
+    size_t log, output, patch, assembly; /* bytes */
     bool has_context,
         has_passed; /* source lines of diagnostics; checks that passed, and the command */
 };
 
 static const struct share shares[] = {
-    {1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 200, 300, false, false},
-    {5, 6, 16, 3, 36, 8, 10, 8, 4, 8, 8, 1500, 3000, 4000, true, false},
-    {20, 200, 128, 16, 256, 200, 256, HONE_LIMIT_STAGE_ROWS, 64, 64, 64, 20000, 20000, 30000, true,
-     true},
+    {1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 200, 300, 300, false, false},
+    {5, 6, 16, 3, 36, 8, 10, 8, 4, 8, 8, 1500, 3000, 4000, 5000, true, false},
+    {20, 200, 128, 16, 256, 200, 256, HONE_LIMIT_STAGE_ROWS, 64, 64, 64, 20000, 20000, 30000,
+     HONE_LIMIT_ASSEMBLY_BYTES, true, true},
 };
 
 struct count {
@@ -440,6 +452,7 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
     out->log = share->log > 0 ? hone_plain_cut(pool, out->log, share->log) : NULL;
     out->output = hone_plain_cut(pool, out->output, share->output);
     out->patch = hone_plain_cut(pool, out->patch, share->patch);
+    out->assembly = hone_plain_lines(pool, out->assembly, share->assembly);
     if (!share->has_context) {
         drop_contexts(out, pool);
         out->compiler = out->counters_note = out->jail = out->device = out->target = NULL;
@@ -466,6 +479,7 @@ static struct share halved(struct share share)
     share.plans /= 2;
     share.log = share.log > 200 ? share.log / 2 : 0;
     share.output = share.output > 200 ? share.output / 2 : share.output;
+    share.assembly = share.assembly > 200 ? share.assembly / 4 * 3 : share.assembly;
     share.patch = share.patch > 200 ? share.patch / 2 : share.patch;
     share.has_context = share.has_context && share.diagnostics > 2;
     return share;

@@ -15,6 +15,7 @@ struct hone_kernel_in {
     struct hone_json *tunables; /* {"TILE": 16} */
     const char *strategy, *message, *why;
     const char *workload;
+    const char *assembly, *kernel;
     int64_t n_threads, budget_ms, timeout_ms, call_timeout_ms, seed;
     bool fresh;
 };
@@ -42,6 +43,7 @@ struct hone_kernel_out {
     const char *counters_note;
     const char *compiler, *command, *log, *output, *kept, *patch;
     const char *lane, *lane_note;
+    const char *assembly, *assembly_of, *assembly_note;
     double build_ms;
     int64_t object_bytes, n_settings, n_passed_checks, n_failed_checks;
     struct hone_strs warnings;
@@ -79,6 +81,10 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_IN_(message, .max_len = 200, .help = "Subject of the commit: the step in words."), \
     HONE_IN_(why, .max_len = 4000, .help = "Body of the commit: why, and what is expected.")
 
+#define HONE_KERNEL_IN_ASSEMBLY \
+    HONE_IN_(assembly, .fallback_str = "none", .choices = hone_assembly_choices, .help = "Text of one kernel as it was compiled; cuda: sass, ptx; cpu: asm."), \
+    HONE_IN_(kernel, .max_len = HONE_LIMIT_WORD_BYTES, .help = "Which kernel's text; none: the one with most instructions, loops counted ten times.")
+
 #define HONE_OUT_(m_, ...) HONE_FIELD(struct hone_kernel_out, m_, .skip_empty = true, __VA_ARGS__)
 #define HONE_KERNEL_OUT_BASE \
     HONE_HEAD_FIELDS(struct hone_kernel_out), \
@@ -97,6 +103,10 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_OUT_(warnings, .help = "Things to know."), HONE_OUT_(log, .help = "Compiler output, cut in the middle."), \
     HONE_OUT_(dropped, .help = "What was left out for size."), \
     HONE_OUT_(report, .help = "Content hash of the whole report.")
+#define HONE_KERNEL_OUT_ASSEMBLY \
+    HONE_OUT_(assembly, .help = "Instructions of one kernel under the source lines they come from; detail full shows most."), \
+    HONE_OUT_(assembly_of, .help = "The kernel."), \
+    HONE_OUT_(assembly_note, .help = "What other kernels there are; or why there is no text, and the fix.")
 #define HONE_KERNEL_OUT_CHECKS \
     HONE_OUT_(n_passed_checks, .help = "Checks that passed; detail full lists them."), \
     HONE_OUT_(n_failed_checks, .help = "Checks that failed."), \

@@ -3,10 +3,12 @@
 static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
     HONE_KERNEL_IN_WORDS,
+    HONE_KERNEL_IN_ASSEMBLY,
 };
 
 static const struct hone_field out_fields[] = {
     HONE_KERNEL_OUT_BASE,
+    HONE_KERNEL_OUT_ASSEMBLY,
 };
 
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
@@ -31,7 +33,8 @@ const struct hone_tool hone_tool_kernel_compile = {
     .description =
         "Compiles one source in the jail and returns the verdict built or failed, ranked "
         "diagnostics with source lines, "
-        "and the object's size. Side effects: the version becomes a commit. Cost: one compiler "
+        "and the object's size; with assembly the instructions that became of it, by source line. "
+        "Side effects: the version becomes a commit. Cost: one compiler "
         "run. Typical time: "
         "0.1 to 1 s. Wrong use: calling it before kernel_evaluate, which compiles anyway.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT,

@@ -9,12 +9,14 @@ static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_WORKLOADS,
     HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES,
              .help = "The version that it was made from: each figure then shows the parent's too."),
+    HONE_KERNEL_IN_ASSEMBLY,
 };
 
 static const struct hone_field out_fields[] = {
     HONE_KERNEL_OUT_BASE,
     HONE_KERNEL_OUT_TIMES,
     HONE_KERNEL_OUT_PROFILE,
+    HONE_KERNEL_OUT_ASSEMBLY,
 };
 
 static void say_what_limits(struct hone_tool_ctx *ctx, struct hone_kernel_out *out)

@@ -1,6 +1,7 @@
 #include "tools/plain.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "workspace/base/utf8.h"
@@ -53,6 +54,40 @@ const char *hone_plain_cut(struct hone_pool *pool, const char *text, size_t max)
     tail = tail_start(text, len, len - room / 2);
     return hone_pool_printf(pool, "%.*s\n[... %zu bytes cut ...]\n%s", (int)head, text, tail - head,
                             text + tail);
+}
+
+/* Lines that a text says, in its last one, that it lacks. */
+static size_t lines_lacking(const char *text, size_t len)
+{
+    size_t at = len, n = 0;
+    int used = 0;
+
+    while (at > 0 && (at == len || text[at - 1] != '\n'))
+        at--;
+    bool is_note = sscanf(text + at, "... %9zu lines more%n", &n, &used) == 1 && used > 0;
+    return is_note ? n : 0;
+}
+
+const char *hone_plain_lines(struct hone_pool *pool, const char *text, size_t max)
+{
+    char *safe, *at;
+    size_t len, n;
+
+    if (text == NULL)
+        return NULL;
+    safe = hone_pool_strdup(pool, text);
+    hone_utf8_defuse(safe, ' ');
+    len = strlen(safe);
+    if (len <= max)
+        return safe;
+    n = lines_lacking(safe, len);
+    n -= n > 0; /* the line that says so is counted below */
+    len = max > MARK_BYTES ? max - MARK_BYTES : 0;
+    while (len > 0 && safe[len - 1] != '\n')
+        len--;
+    for (at = safe + len; *at != '\0'; at++)
+        n += *at == '\n' || at[1] == '\0';
+    return hone_pool_printf(pool, "%.*s... %zu lines more\n", (int)len, safe, n);
 }
 
 const char *hone_plain_line(struct hone_pool *pool, const char *text, size_t max)

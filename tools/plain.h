@@ -8,6 +8,9 @@
 /* At most max bytes: beginning and end are kept, "[... 1234 bytes cut ...]" stands between, at
  * whole lines where possible and always at whole UTF-8 characters. NULL gives NULL. */
 const char *hone_plain_cut(struct hone_pool *pool, const char *text, size_t max);
+/* At most max bytes of whole lines from the beginning, then "... 12 lines more"; a text that ends
+ * so already has its number raised. Made safe to show. NULL gives NULL. */
+const char *hone_plain_lines(struct hone_pool *pool, const char *text, size_t max);
 /* One line of at most max bytes: control characters and runs of blanks become one blank; cut with
  * "...". NULL gives "". */
 const char *hone_plain_line(struct hone_pool *pool, const char *text, size_t max);

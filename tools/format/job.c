@@ -6,6 +6,7 @@
 
 static const char *const tiers[] = {"screen", "decide", "confirm", NULL};
 static const char *const targets[] = {"cpu", "cuda", NULL};
+const char *const hone_assembly_choices[] = {"none", "sass", "ptx", "asm", NULL};
 
 const struct hone_field hone_tunable_fields[HONE_TUNABLE_N_FIELDS] = {
     HONE_FIELD(struct hone_tunable, name, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
@@ -78,6 +79,10 @@ const struct hone_field hone_job_fields[] = {
                .help = "Measured ceilings are kept here."),
     HONE_FIELD(struct hone_job, is_baseline_known_good, .skip_empty = true,
                .help = "The baseline was verified before; its check is skipped."),
+    HONE_FIELD(struct hone_job, assembly, .fallback_str = "none", .skip_empty = true,
+               .choices = hone_assembly_choices, .help = "The candidate's text to report."),
+    HONE_FIELD(struct hone_job, assembly_kernel, .skip_empty = true,
+               .max_len = HONE_LIMIT_WORD_BYTES, .help = "Its kernel; none: the heaviest."),
 };
 const size_t hone_job_n_fields = HONE_COUNTOF(hone_job_fields);
 
@@ -108,6 +113,14 @@ static int check_stages(const struct hone_strs *stages, struct hone_err *err)
 static bool is_hex(const char *text, size_t n_digits)
 {
     return strlen(text) == n_digits && strspn(text, "0123456789abcdefABCDEF") == n_digits;
+}
+
+bool hone_assembly_is_of(const char *assembly, const char *target)
+{
+    bool is_any = assembly == NULL || strcmp(assembly, "none") == 0;
+    bool is_asm = !is_any && strcmp(assembly, "asm") == 0;
+
+    return is_any || is_asm == (strcmp(target, "cpu") == 0);
 }
 
 static bool is_plain_file(const char *name)

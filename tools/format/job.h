@@ -58,7 +58,14 @@ struct hone_job {
     const char *lease_path;      /* exclusive timing lease (lock file); NULL: none */
     const char *machine_path;    /* measured ceilings are kept here */
     bool is_baseline_known_good; /* unused arms skip */
+    const char *assembly;        /* of hone_assembly_choices: shown in the build's report */
+    const char *assembly_kernel; /* the kernel; NULL: the one with most weight */
 };
+
+/* "none"; target cuda: "sass", "ptx"; target cpu: "asm". */
+extern const char *const hone_assembly_choices[];
+/* Does the target have this kind? NULL and "none": always. */
+bool hone_assembly_is_of(const char *assembly, const char *target);
 
 #define HONE_TUNABLE_N_FIELDS 2
 extern const struct hone_field hone_tunable_fields[HONE_TUNABLE_N_FIELDS];

@@ -43,6 +43,9 @@ struct hone_build_report {
     int64_t wall_ns, object_bytes;
     struct hone_array diagnostics; /* of hone_diagnostic, worst first, at most 20 */
     const char *log;               /* cut */
+    const char *assembly;          /* what was made of one kernel, when the job asks; whole lines */
+    const char *assembly_of;       /* its name */
+    const char *assembly_note;     /* what else there is, or why there is none and the fix */
     /* cuda */
     struct hone_array kernels;             /* of hone_kernel_report */
     struct hone_strs plans;                /* what the launcher does, one text a workload */

@@ -103,7 +103,7 @@ static void make_argv(struct work *work)
     work->argv[n++] = work->compiler;
     for (size_t i = 0; i < HONE_COUNTOF(standard_flags); i++)
         work->argv[n++] = standard_flags[i];
-    for (size_t i = 0; req->flags != NULL && req->flags[i] != NULL && n < MAX_ARGS - 10; i++)
+    for (size_t i = 0; req->flags != NULL && req->flags[i] != NULL && n < MAX_ARGS - 14; i++)
         work->argv[n++] = req->flags[i];
     if (req->want_remarks && strstr(work->compiler, "clang") == NULL)
         work->argv[n++] = "-fopt-info-vec-optimized-missed=" REMARKS_FILE;
@@ -385,6 +385,66 @@ static int build(struct work *work, struct hone_err *err)
     return rc;
 }
 
+/* -S instead of linking; no frame tables, which nobody reads. */
+static void make_assembly_argv(struct work *work)
+{
+    make_argv(work);
+    size_t n = 0;
+    while (work->argv[n] != NULL)
+        n++;
+    work->argv[n++] = "-S";
+    work->argv[n++] = "-fverbose-asm";
+    work->argv[n++] = "-fno-asynchronous-unwind-tables";
+    work->argv[n] = NULL;
+}
+
+static int compile_assembly(struct work *work, const char **ret_text, size_t *ret_len,
+                            struct hone_err *err)
+{
+    struct hone_jail_exit how = {.status = -1};
+    HONE_AUTOFREE char *text = NULL;
+    bool timed_out = false;
+    int rc = find_compiler(work, err);
+    if (rc < 0)
+        return rc;
+    make_assembly_argv(work);
+    rc = write_source(work, err);
+    if (rc == 0)
+        rc = run_compiler(work, &how, &timed_out, err);
+    if (rc == 0 && (timed_out || how.status != 0))
+        rc = hone_fail(err, HONE_E_TARGET, "the compiler gave no assembly: %s",
+                       timed_out ? "it took too long" : work->text);
+    if (rc == 0)
+        rc = read_left(work, work->object, HONE_LIMIT_FILE_BYTES, &text, ret_len, err);
+    if (rc == 0)
+        *ret_text = hone_pool_strndup(work->pool, text, *ret_len);
+    (void)hone_remove_tree(work->folder, NULL);
+    return rc;
+}
+
+static struct work work_of(const struct hone_build_request *req, struct hone_pool *pool,
+                           struct hone_build *out)
+{
+    const char *stem = req->arm != NULL && hone_is_safe_name(req->arm) ? req->arm : "source";
+    return (struct work){.req = req,
+                         .pool = pool,
+                         .out = out,
+                         .stem = stem,
+                         .file = hone_pool_printf(pool, "%s.c", stem),
+                         .object = hone_pool_printf(pool, "%s.so", stem),
+                         .folder = hone_pool_printf(pool, "%s/jail", req->scratch_dir)};
+}
+
+int hone_build_assembly(const struct hone_build_request *req, struct hone_pool *pool,
+                        const char **ret_text, size_t *ret_len, struct hone_err *err)
+{
+    struct hone_build out = {.reason = HONE_REASON_BUILT};
+    struct work work = work_of(req, pool, &out);
+    int rc = compile_assembly(&work, ret_text, ret_len, err);
+    free(work.text);
+    return rc;
+}
+
 int hone_build_run(const struct hone_build_request *req, struct hone_pool *pool,
                    struct hone_build *ret, struct hone_err *err)
 {
@@ -405,14 +465,7 @@ int hone_build_run(const struct hone_build_request *req, struct hone_pool *pool,
         *ret = out;
         return 0;
     }
-    const char *stem = req->arm != NULL && hone_is_safe_name(req->arm) ? req->arm : "source";
-    struct work work = {.req = req,
-                        .pool = pool,
-                        .out = &out,
-                        .stem = stem,
-                        .file = hone_pool_printf(pool, "%s.c", stem),
-                        .object = hone_pool_printf(pool, "%s.so", stem),
-                        .folder = hone_pool_printf(pool, "%s/jail", req->scratch_dir)};
+    struct work work = work_of(req, pool, &out);
     int rc = build(&work, err);
     free(work.text);
     out.report.wall_ns = hone_now_ns() - start;

@@ -41,4 +41,9 @@ struct hone_build {
 int hone_build_run(const struct hone_build_request *req, struct hone_pool *pool,
                    struct hone_build *ret, struct hone_err *err);
 
+/* The assembly text that the same compile makes of the same request, with the compiler's comments;
+ * in the pool. HONE_E_TARGET when the compiler refuses. */
+int hone_build_assembly(const struct hone_build_request *req, struct hone_pool *pool,
+                        const char **ret_text, size_t *ret_len, struct hone_err *err);
+
 #endif

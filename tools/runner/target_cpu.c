@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "tools/format/options.h"
+#include "tools/runner/assembly.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
@@ -62,6 +63,25 @@ static void describe_failure(const struct hone_build *build, const char *arm, st
                          : hone_reason_row(build->reason)->meaning);
 }
 
+/* A compile of its own, as the compiler links what it assembles; without the text the build stands.
+ */
+static void show_assembly(struct hone_judge *judge, struct hone_build_request *req)
+{
+    HONE_AUTOFREE char *scratch = hone_sprintf("%s/open/build-%s", judge->dir, req->arm);
+    struct hone_build_report *report = judge->report->build;
+    struct hone_err why = HONE_ERR_INIT;
+    struct hone_assembly_request in = {.kind = "asm",
+                                       .file = hone_pool_printf(judge->pool, "%s.c", req->arm),
+                                       .source = req->source,
+                                       .wanted = judge->job->assembly_kernel};
+    req->scratch_dir = scratch;
+    req->want_remarks = false;
+    if (hone_build_assembly(req, judge->pool, &in.text, &in.len, &why) < 0)
+        report->assembly_note = hone_pool_printf(judge->pool, "no assembly: %.300s", why.message);
+    else
+        hone_assembly_read(&in, judge->pool, report);
+}
+
 int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
                        const struct hone_point *point, struct hone_end *ret, struct hone_err *err)
 {
@@ -91,6 +111,8 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
     req.want_remarks = is_candidate && is_final && hone_judge_has_stage(judge, "profile");
     struct hone_build build = {0};
     hone_free_ptr(&slot->object);
+    bool shows = is_candidate && point == NULL && judge->job->assembly != NULL &&
+                 strcmp(judge->job->assembly, "asm") == 0;
     code = build_into(judge, slot->name, &req, &slot->object, &build, err);
     if (code < 0)
         return code;
@@ -101,6 +123,8 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
         *judge->report->build = build.report;
         judge->remarks = build.remarks;
     }
+    if (shows && build.reason == HONE_REASON_BUILT)
+        show_assembly(judge, &req);
     if (build.reason != HONE_REASON_BUILT)
         describe_failure(&build, slot->name, ret);
     return 0;

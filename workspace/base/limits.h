@@ -46,11 +46,12 @@
 #define HONE_LIMIT_JAIL_BYTES       (1ll << 40)
 #define HONE_LIMIT_JOB_BYTES        (1u << 20) /* job.json */
 #define HONE_LIMIT_PATH_BYTES       4096
-#define HONE_LIMIT_WORD_BYTES       128  /* ids, words and versions in a report */
-#define HONE_LIMIT_LINE_BYTES       4096 /* a message, command or detail in a report */
-#define HONE_LIMIT_DIAGNOSTICS      20   /* of one build, worst first */
-#define HONE_LIMIT_REPORT_ROWS      1024 /* checks, remarks, counters of one report */
-#define HONE_LIMIT_PROGRESS_BYTES   4096 /* a progress line of the runner */
+#define HONE_LIMIT_WORD_BYTES       128         /* ids, words and versions in a report */
+#define HONE_LIMIT_LINE_BYTES       4096        /* a message, command or detail in a report */
+#define HONE_LIMIT_ASSEMBLY_BYTES   (48u << 10) /* what a compiler made of one kernel, as text */
+#define HONE_LIMIT_DIAGNOSTICS      20          /* of one build, worst first */
+#define HONE_LIMIT_REPORT_ROWS      1024        /* checks, remarks, counters of one report */
+#define HONE_LIMIT_PROGRESS_BYTES   4096        /* a progress line of the runner */
 #define HONE_LIMIT_WS_MESSAGE_BYTES (4u << 20)
 #define HONE_LIMIT_WS_QUEUE_BYTES   (8u << 20) /* unsent bytes of one connection */
 #define HONE_LIMIT_CONNECTIONS      256

@@ -88,7 +88,8 @@ static int n_running(const struct server *server)
 static struct precompiled *precompiled_of(struct server *server, const struct hone_work *work)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf options = HONE_BUF_INIT;
-    if (work->ask.variant == HONE_VARIANT_PLAIN || server->tools.is_emulated)
+    if (work->ask.variant == HONE_VARIANT_PLAIN || server->tools.is_emulated ||
+        hone_work_is_virtual(work)) /* asked for once in a while */
         return NULL;
     for (uint32_t i = 0; i < work->ask.n_options; i++)
         hone_buf_printf(&options, "%s\n", work->options[i]);

@@ -104,19 +104,34 @@ static void take_log(const struct program *program, struct hone_buf *log)
     hone_buf_add(log, text, len < HONE_LIMIT_LOG_BYTES ? len : HONE_LIMIT_LOG_BYTES - 1);
 }
 
-static enum hone_wire_outcome take_cubin(const struct program *program, struct hone_buf *cubin)
+bool hone_work_is_virtual(const struct hone_work *work)
 {
+    static const char start[] = "--gpu-architecture=compute_";
+    for (uint32_t i = 0; i < work->ask.n_options; i++)
+        if (strncmp(work->options[i], start, sizeof start - 1) == 0)
+            return true;
+    return false;
+}
+
+static enum hone_wire_outcome take_code(const struct program *program, bool is_virtual,
+                                        struct hone_buf *cubin)
+{
+    const struct hone_nvrtc *nvrtc = program->nvrtc;
     size_t size = 0;
-    if (program->nvrtc->GetCUBINSize(program->handle, &size) != 0 || size == 0)
+    int rc = is_virtual ? nvrtc->GetPTXSize(program->handle, &size)
+                        : nvrtc->GetCUBINSize(program->handle, &size);
+    if (rc != 0 || size == 0)
         return HONE_WIRE_REFUSED;
     if (size > HONE_LIMIT_CUBIN_BYTES)
         return HONE_WIRE_TOO_LARGE;
     HONE_AUTOFREE char *bytes = malloc(size);
     if (bytes == NULL)
         return HONE_WIRE_OOM;
-    if (program->nvrtc->GetCUBIN(program->handle, bytes) != 0)
+    rc = is_virtual ? nvrtc->GetPTX(program->handle, bytes)
+                    : nvrtc->GetCUBIN(program->handle, bytes);
+    if (rc != 0)
         return HONE_WIRE_REFUSED;
-    hone_buf_add(cubin, bytes, size);
+    hone_buf_add(cubin, bytes, is_virtual ? strnlen(bytes, size) : size);
     return HONE_WIRE_BUILT;
 }
 
@@ -174,7 +189,7 @@ void hone_work_run(const struct hone_work_tools *tools, const struct hone_work *
     hone_buf_str(&text, work->text);
     enum hone_wire_outcome outcome = compile(&program, tools, work, text.data, pch_option, &log);
     if (outcome == HONE_WIRE_BUILT)
-        outcome = take_cubin(&program, &cubin);
+        outcome = take_code(&program, hone_work_is_virtual(work), &cubin);
     if (outcome == HONE_WIRE_BUILT)
         take_names(&program, work, &names);
     struct hone_wire_say say = {.magic = HONE_WIRE_SAY,

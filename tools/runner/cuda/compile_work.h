@@ -28,6 +28,9 @@ struct hone_work { /* what an ask holds, unpacked */
 /* Points into bytes (n_bytes of them). False: they do not hold what the ask says. */
 bool hone_work_unpack(const struct hone_wire_ask *ask, const char *bytes, struct hone_work *ret);
 
+/* For a virtual architecture: the answer's cubin is the PTX text. */
+bool hone_work_is_virtual(const struct hone_work *work);
+
 /* Compiles and appends the whole answer (struct hone_wire_say first). */
 void hone_work_run(const struct hone_work_tools *tools, const struct hone_work *work,
                    const char *pch_option, struct hone_buf *ret);

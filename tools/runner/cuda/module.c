@@ -582,6 +582,27 @@ static int first_lane(struct build *build, struct hone_err *err)
     return rc;
 }
 
+/* The same text and names once more, for the virtual architecture. The cubin stands without it. */
+static void compile_ptx(struct build *build)
+{
+    struct hone_cuda_unit unit = unit_of(build);
+    struct hone_cuda_ticket *ticket = NULL;
+    struct hone_cuda_object object = {.reason = HONE_REASON_INFRA, .log = ""};
+    struct hone_err why = HONE_ERR_INIT;
+    bool is_real = strncmp(unit.arch, "sm_", 3) == 0;
+    unit.arch = hone_pool_printf(build->pool, "compute_%s", unit.arch + (is_real ? 3 : 0));
+    int rc = hone_cuda_compile_start(*build->req->compiler, &unit, &ticket, &why);
+    if (rc == 0)
+        rc = hone_cuda_compile_finish(ticket, build->pool, &object, &why);
+    if (rc == 0 && object.reason == HONE_REASON_BUILT) {
+        build->out->ptx = (const char *)object.cubin;
+        build->out->ptx_len = object.cubin_len;
+    } else {
+        build->out->ptx_note = hone_pool_printf(build->pool, "NVRTC gave no PTX: %.300s",
+                                                rc < 0 ? why.message : object.log);
+    }
+}
+
 static void forget_first_lane(struct build *build)
 {
     struct hone_cuda_module *out = build->out;
@@ -611,6 +632,8 @@ static int run(struct build *build, struct hone_err *err)
         rc = hone_build_nvcc(build, err);
     fill_kernels(build);
     warn_of_spills(build);
+    if (rc == 0 && build->req->wants_ptx && !build->is_nvcc && !hone_build_is_over(build))
+        compile_ptx(build);
     return rc == 0 && build->out->cubin != NULL ? keep_cubin(build, err) : rc;
 }
 

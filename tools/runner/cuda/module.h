@@ -37,6 +37,9 @@ struct hone_cuda_module {
     const char *cubin_path; /* in the scratch folder */
     const unsigned char *cubin;
     size_t cubin_len;
+    const char *ptx; /* where it was asked for; NULL: ptx_note says why there is none */
+    size_t ptx_len;
+    const char *ptx_note;
     struct hone_array kernels;       /* of hone_cuda_kernel; nvcc: those that a plan launches */
     struct hone_array variables;     /* of hone_cuda_variable */
     struct hone_array plans;         /* of hone_plan, one per workload given, same order */
@@ -65,6 +68,7 @@ struct hone_cuda_request {
     bool allow_weak;
     const char *cache_dir, *scratch_dir;
     int64_t deadline_ns;
+    bool wants_ptx; /* a second compile in the first lane */
     struct hone_cuda_compiler *
         *compiler; /* in and out: started when *compiler is NULL, kept by the caller */
 };

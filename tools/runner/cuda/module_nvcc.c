@@ -137,6 +137,9 @@ static void take_object(struct build *build, const struct hone_nvcc_object *obje
     out->device_ns += object->wall_ns;
     out->is_host_cached = out->is_device_cached = object->is_cached;
     out->rung = object->rung;
+    out->ptx = object->ptx;
+    out->ptx_len = object->ptx_len;
+    out->ptx_note = object->ptx == NULL ? "nvcc left no PTX of this source" : NULL;
     out->report.diagnostics = object->diagnostics;
     out->report.log = hone_pool_printf(build->pool, "%.*s", HONE_BUILD_LOG_KEPT,
                                        hone_nvrtc_log_cleaned(object->log, build->pool));

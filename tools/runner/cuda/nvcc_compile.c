@@ -18,18 +18,19 @@
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
-#define CACHE_FORMAT "nvcc 1" /* changes when the same inputs must give other results */
+#define CACHE_FORMAT "nvcc 2" /* changes when the same inputs must give other results */
 #define MEMORY_BYTES (12ll << 30)
 #define TMP_BYTES    (512ll << 20)
 #define FILE_BYTES   (256ll << 20)
 #define OBJECT_BYTES (64u << 20)
+#define PTX_BYTES    (8u << 20)
 #define CPU_SECONDS  300
 #define MAX_PIDS     64
 #define MAX_ARGS     64
 #define STRUCTS      "hone_structs.hpp"
 #define TUNE         "hone_tune.h"
 
-enum { PART_OBJECT, PART_CUBIN, PART_LOG };
+enum { PART_OBJECT, PART_CUBIN, PART_LOG, PART_PTX };
 
 struct work { /* one compile */
     const struct hone_nvcc_unit *unit;
@@ -277,6 +278,10 @@ static int keep(const struct work *work, const struct hone_blob_part *parts,
         memcpy(cubin, parts[PART_CUBIN].bytes, parts[PART_CUBIN].len);
     ret->cubin = cubin;
     ret->cubin_len = parts[PART_CUBIN].len;
+    if (parts[PART_PTX].len > 0) {
+        ret->ptx = hone_pool_strndup(work->pool, parts[PART_PTX].bytes, parts[PART_PTX].len);
+        ret->ptx_len = parts[PART_PTX].len;
+    }
     ret->path = hone_pool_printf(work->pool, "%s/kernel.so", folder);
     hone_hash(parts[PART_OBJECT].bytes, parts[PART_OBJECT].len, ret->hash);
     int rc = hone_mkdirs(folder, 0755, err);
@@ -290,7 +295,8 @@ static int accept_files(const struct work *work, struct hone_nvcc_object *ret, s
 {
     HONE_AUTOFREE char *object = NULL;
     HONE_AUTOFREE char *cubin = NULL;
-    size_t object_len = 0, cubin_len = 0;
+    HONE_AUTOFREE char *ptx = NULL; /* an intermediate text: nothing hangs on it */
+    size_t object_len = 0, cubin_len = 0, ptx_len = 0;
     struct hone_elf_facts facts;
     int rc = take_file(work, "kernel.so", OBJECT_BYTES, &object, &object_len, err);
     if (rc == 0)
@@ -311,10 +317,13 @@ static int accept_files(const struct work *work, struct hone_nvcc_object *ret, s
                              work->unit->symbol);
         return 0;
     }
+    if (take_file(work, "kernel.ptx", PTX_BYTES, &ptx, &ptx_len, NULL) < 0)
+        ptx_len = 0;
     const struct hone_blob_part parts[HONE_BLOB_PARTS] = {
         [PART_OBJECT] = {object, object_len},
         [PART_CUBIN] = {cubin, cubin_len},
-        [PART_LOG] = {ret->log, strlen(ret->log)}};
+        [PART_LOG] = {ret->log, strlen(ret->log)},
+        [PART_PTX] = {ptx != NULL ? ptx : "", ptx_len}};
     rc = keep(work, parts, ret, err);
     if (rc == 0)
         hone_blob_put(work->unit->cache_dir, work->key, ".nvcc", parts);

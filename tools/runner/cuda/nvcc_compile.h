@@ -5,8 +5,8 @@
  *   scratch_dir/nvcc/jail/      what the compiler sees and leaves
  *   scratch_dir/nvcc/object/    kernel.so, outside of the compiler's reach
  *
- * Object, cubin and log are cached by content. Everything that comes out is hostile: the cubin is
- * data (cubin.h), the object is read as data here. One thread; blocks until deadline_ns. */
+ * Object, cubin, PTX and log are cached by content. Everything that comes out is hostile: the cubin
+ * is data (cubin.h), the object is read as data here. One thread; blocks until deadline_ns. */
 #ifndef HONE_RUNNER_CUDA_NVCC_COMPILE_H
 #define HONE_RUNNER_CUDA_NVCC_COMPILE_H
 
@@ -44,6 +44,8 @@ struct hone_nvcc_object {
     char hash[65];           /* of the same */
     const unsigned char *cubin;
     size_t cubin_len;
+    const char *ptx; /* NULL: none, or a very long one */
+    size_t ptx_len;
     struct hone_array diagnostics;
     const char *log, *rung;
     int64_t wall_ns;

@@ -104,8 +104,8 @@ int hone_sass_disassemble(const struct hone_sass_request *req, struct hone_pool 
 
     if (tool == NULL)
         return hone_fail(err, HONE_E_UNSUPPORTED,
-                         "no nvdisasm in $PATH or /usr/local/cuda/bin; fix: install the CUDA "
-                         "toolkit's binary utilities");
+                         "nvdisasm was not found in $PATH or /usr/local/cuda/bin; fix: install "
+                         "cuda-nvdisasm, of the CUDA toolkit");
     HONE_AUTOCLOSE int out = memfd_create("disassembly", MFD_CLOEXEC);
     if (out < 0)
         return hone_fail_errno(err, errno, "memfd_create");

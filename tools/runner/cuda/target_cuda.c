@@ -4,14 +4,17 @@
 #include <string.h>
 
 #include "tools/format/options.h"
+#include "tools/runner/assembly.h"
 #include "tools/runner/cuda/gpu_ahead.h"
 #include "tools/runner/cuda/gpu_judge.h"
 #include "tools/runner/cuda/gpu_profile.h"
+#include "tools/runner/cuda/sass.h"
 #include "workspace/base/buf.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
 #define BUILD_MS     60000
+#define SASS_MS      10000
 #define SUMMED_BYTES (256ll << 20)
 #define PRINTED_MAX  8192
 
@@ -107,6 +110,11 @@ static void built_done(struct built *built)
     *built = (struct built){.source = NULL};
 }
 
+static bool shows(const struct hone_judge *judge, const char *kind)
+{
+    return judge->job->assembly != NULL && strcmp(judge->job->assembly, kind) == 0;
+}
+
 static int request(struct hone_judge *judge, struct hone_slot *slot, const struct hone_point *point,
                    const char *folder, struct built *ret, struct hone_end *ret_end,
                    struct hone_err *err)
@@ -149,6 +157,7 @@ static int request(struct hone_judge *judge, struct hone_slot *slot, const struc
         .cache_dir = judge->job->cache_dir,
         .scratch_dir = ret->scratch,
         .deadline_ns = hone_min_i64(hone_deadline_in_ms(BUILD_MS), judge->deadline_ns),
+        .wants_ptx = point == NULL && slot == &judge->slots[0] && shows(judge, "ptx"),
         .compiler = &session->compiler,
     };
     return hone_mkdirs(ret->scratch, 0755, err);
@@ -176,6 +185,48 @@ static int build_now(struct hone_judge *judge, struct hone_slot *slot,
     return code;
 }
 
+/* The text that the job asks for, of the module that was just built; needs no device. */
+static void show_assembly(struct hone_judge *judge, const struct hone_cuda_module *module,
+                          struct hone_build_report *report)
+{
+    const struct hone_cuda_kernel *kernels = module->kernels.v;
+    HONE_AUTOFREE char *folder = hone_path_join(judge->dir, "open", NULL);
+    HONE_AUTOFREE char *source = NULL;
+    struct hone_end end = HONE_END_INIT;
+    struct hone_err why = HONE_ERR_INIT;
+    struct hone_assembly_name *names =
+        hone_pool_alloc(judge->pool, (module->kernels.n + 1) * sizeof *names);
+    struct hone_assembly_request in = {.kind = judge->job->assembly,
+                                       .text = module->ptx,
+                                       .len = module->ptx_len,
+                                       .file = "candidate.cu",
+                                       .wanted = judge->job->assembly_kernel,
+                                       .names = names,
+                                       .n_names = module->kernels.n};
+    for (size_t i = 0; i < module->kernels.n; i++)
+        names[i] =
+            (struct hone_assembly_name){.name = kernels[i].name, .pretty = kernels[i].pretty};
+    if (shows(judge, "sass")) {
+        const struct hone_sass_request req = {
+            .cubin = module->cubin,
+            .len = module->cubin_len,
+            .scratch_dir = folder,
+            .rung = judge->job->jail,
+            .allow_weak = judge->job->allow_weak_jail,
+            .deadline_ns = hone_min_i64(hone_deadline_in_ms(SASS_MS), judge->deadline_ns),
+        };
+        in.text = NULL;
+        if (hone_sass_disassemble(&req, judge->pool, &in.text, &in.len, &why) < 0)
+            report->assembly_note = hone_pool_printf(judge->pool, "no SASS: %.300s", why.message);
+    } else if (in.text == NULL) {
+        report->assembly_note = module->ptx_note;
+    }
+    if (in.text == NULL || hone_judge_read_source(judge, &judge->slots[0], &source, &end) < 0)
+        return;
+    in.source = source != NULL ? source : "";
+    hone_assembly_read(&in, judge->pool, report);
+}
+
 static int build_arm(struct hone_judge *judge, struct hone_slot *slot,
                      const struct hone_point *point, struct hone_end *ret, struct hone_err *err)
 {
@@ -200,6 +251,9 @@ static int build_arm(struct hone_judge *judge, struct hone_slot *slot,
     if (slot == &judge->slots[0]) {
         judge->report->build = hone_pool_alloc(judge->pool, sizeof module.report);
         *judge->report->build = module.report;
+        if (point == NULL && code == 0 && ret->reason == HONE_REASON_BUILT &&
+            (shows(judge, "sass") || shows(judge, "ptx")))
+            show_assembly(judge, &module, judge->report->build);
     }
     if (ret->reason == HONE_REASON_BUILT)
         ret->reason = HONE_REASON_CORRECT;
