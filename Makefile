@@ -141,8 +141,8 @@ $(REPLAY): $(B)/tests/fuzz/%_replay: tests/fuzz/%_fuzz.c tests/fuzz/replay_main.
 
 CHECKS := $(filter-out tests/checks/lib.sh,$(wildcard tests/checks/*.sh))
 RUN := HONE_BUILD=$(abspath $(B)) tests/run
-# A test that cannot run under a sanitizer says so in a comment: "sanitizers: no" and why.
-can_sanitize = $(foreach t,$(1),$(if $(shell grep -l 'sanitizers: no' $(t) 2>/dev/null),,$(t)))
+# A test that cannot run under a sanitizer says so in a comment: "sanitizers: no" and why; "tsan: no" for that one.
+can_sanitize = $(foreach t,$(1),$(if $(shell grep -lE 'sanitizers: no$(if $(filter thread,$(SANITIZE)),|tsan: no)' $(t) 2>/dev/null),,$(t)))
 UNIT_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(patsubst $(B)/%,%.c,$(UNIT))))
 E2E_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(wildcard tests/e2e/*_test.c)))
 

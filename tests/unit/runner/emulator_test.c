@@ -65,7 +65,7 @@ static const char device_text[] =
     "    if (how == 1) *(volatile int *)0 = 1;\n"
     "    if (how == 2) ((float4 *)(x + 1))[0] = make_float4(1, 2, 3, 4);\n"
     "    if (how == 3) { if (threadIdx.x == 0) __syncwarp(3u); else __syncthreads(); }\n"
-    "    if (how == 4) x[1l << 34] = 1;\n"
+    "    if (how == 4) x[-(1l << 34)] = 1;\n"
     "    if (how == 5) __trap();\n"
     "}\n"
     "__global__ void gate(const volatile int *go, int *x)\n"

@@ -1,6 +1,7 @@
 /* Every barrier of docs/security.md, on every rung that works here, as root and (re-started without
  * privileges) as an ordinary user. A rung that does not work here is named in the output and
- * skipped; the tests that do not name a rung fail then. */
+ * skipped; the tests that do not name a rung fail then.
+ * tsan: no; its run-time ends a process that aborts in its own way. */
 #include "tools/runner/jail.h"
 
 #include <limits.h>
