@@ -221,6 +221,36 @@ START_TEST(report_limit)
 }
 END_TEST
 
+START_TEST(assembly_limit)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    char *text = hone_pool_alloc(pool, HONE_LIMIT_ASSEMBLY_BYTES + 2);
+    struct hone_build_report build = {.assembly = text, .assembly_of = "k"};
+    struct hone_report report = {
+        .format = HONE_REPORT_FORMAT, .reason = "built", .best_point = -1, .build = &build};
+
+    memset(text, 'a', HONE_LIMIT_ASSEMBLY_BYTES);
+    for (int above = 0; above < 2; above++) {
+        HONE_AUTOFREE char *json = hone_report_print(&report);
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_report back;
+        int rc = hone_report_parse(json, strlen(json), pool, &back, &err);
+        ck_assert_msg(above ? rc < 0 && strstr(err.path, "assembly") != NULL : rc == 0, "%s: %s",
+                      err.path, err.message);
+        text[HONE_LIMIT_ASSEMBLY_BYTES] = 'a';
+    }
+}
+END_TEST
+
+START_TEST(assembly_of_targets)
+{
+    ck_assert(hone_assembly_is_of(NULL, "cpu") && hone_assembly_is_of("none", "cuda"));
+    ck_assert(hone_assembly_is_of("asm", "cpu") && !hone_assembly_is_of("asm", "cuda"));
+    ck_assert(hone_assembly_is_of("sass", "cuda") && !hone_assembly_is_of("sass", "cpu"));
+    ck_assert(hone_assembly_is_of("ptx", "cuda") && !hone_assembly_is_of("ptx", "cpu"));
+}
+END_TEST
+
 START_TEST(flags)
 {
     const char *good[] = {"-O2", "-ffast-math", "-mprefer-vector-width=256"};
@@ -481,5 +511,5 @@ START_TEST(where_depth)
 END_TEST
 
 UNIT_MAIN("format", options_of_cuda, prologue_of_cuda, verdict_table_is_whole, job_checks,
-          job_round_trip, report_checks, report_round_trip, report_limit, flags, tune_pragmas,
-          tune_values, tune_limits, lanes, where_depth)
+          job_round_trip, report_checks, report_round_trip, report_limit, assembly_limit,
+          assembly_of_targets, flags, tune_pragmas, tune_values, tune_limits, lanes, where_depth)

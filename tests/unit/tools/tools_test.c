@@ -4,7 +4,6 @@
 
 #include "tools/evaluate_text.h"
 #include "tools/line_diff.h"
-#include "tools/plain.h"
 #include "workspace/base/clock.h"
 #include "workspace/ledger.h"
 
@@ -411,6 +410,15 @@ START_TEST(refusals)
                   "{\"task\":\"sum\",\"source\":\"x\",\"workloads\":[\"nope\"]}", "nope");
     bench_refused(&b, "kernel_run", "{\"task\":\"sum\",\"source\":\"x\",\"workload\":\"nope\"}",
                   "nope");
+    bench_refused(&b, "kernel_compile", "{\"task\":\"sum\",\"source\":\"x\",\"assembly\":\"sass\"}",
+                  "cpu has asm");
+    bench_refused(&b, "kernel_profile",
+                  "{\"task\":\"sum\",\"source\":\"x\",\"target\":\"cuda\",\"assembly\":\"asm\"}",
+                  "sass and ptx");
+    bench_refused(&b, "kernel_compile", "{\"task\":\"sum\",\"source\":\"x\",\"assembly\":\"llvm\"}",
+                  "none");
+    bench_refused(&b, "kernel_compile", "{\"task\":\"sum\",\"source\":\"x\",\"kernel\":\"k\"}",
+                  "with assembly");
     bench_refused(&b, "task_show", "{\"name\":\"nope\"}", "nope");
     bench_refused(&b, "job_wait", "{\"job\":\"x\"}", "background");
     bench_refused(&b, "job_wait", "{\"timeout_ms\":50001}", "50000");
@@ -533,6 +541,11 @@ START_TEST(compact_report)
     ck_assert_int_eq(((const struct hone_check_report *)back.checks.v)->n_bad,
                      1);              /* what is wrong goes last */
     ck_assert_ptr_eq(build.log, log); /* the caller's report stays whole */
+    report = (struct hone_report){.format = 1, .reason = "built", .build = &build};
+    build = (struct hone_build_report){.assembly = "EXIT ;", .assembly_of = "k"};
+    text = hone_report_compact(&report, pool);
+    ck_assert(strstr(text, "EXIT") == NULL && strstr(text, "assembly_of") != NULL);
+    ck_assert_str_eq(build.assembly, "EXIT ;");
 }
 END_TEST
 
@@ -710,29 +723,6 @@ END_TEST
 
 /* ---- text ---- */
 
-START_TEST(cutting)
-{
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    char *text = hone_pool_alloc(pool, 3001);
-    const char *cut;
-
-    for (int i = 0; i < 1000; i++)
-        memcpy(text + 3 * i, "\xe2\x82\xac", 3); /* a three byte character */
-    for (size_t max = 0; max < 3100; max += 7) {
-        cut = hone_plain_cut(pool, text, max);
-        ck_assert_uint_le(strlen(cut), max > 96 ? max : 96);
-        HONE_AUTOJSON struct hone_json *json = hone_json_new_str(cut);
-        ck_assert_msg(strstr(hone_json_str(json), "\xef\xbf\xbd") == NULL,
-                      "a character was cut at %zu", max);
-        cut = hone_plain_line(pool, text, max);
-        ck_assert_uint_le(strlen(cut), max);
-    }
-    ck_assert_ptr_nonnull(strstr(hone_plain_cut(pool, text, 500), "bytes cut"));
-    ck_assert_str_eq(hone_plain_line(pool, " a\n\tb\x1b[0m ", 100), "a b [0m");
-    ck_assert_str_eq(hone_plain_ns(pool, 1250000), "1.25 ms");
-}
-END_TEST
-
 START_TEST(line_diffs)
 {
     static const struct {
@@ -788,5 +778,5 @@ END_TEST
 UNIT_MAIN("tools", verdicts, one_source_at_once_is_one_version, versions_and_evidence,
           parent_is_timed, records_are_kept, lost_commits_come_back, compile_verify_profile_run,
           tuning, diffing, showing, refusals, source_limit, hostile_text, budgets, compact_report,
-          cancelling, unknown_tool, registry_holds_tools_to_their_schema, waiting, cutting,
-          line_diffs, every_tool_is_exercised)
+          cancelling, unknown_tool, registry_holds_tools_to_their_schema, waiting, line_diffs,
+          every_tool_is_exercised)

@@ -20,11 +20,15 @@
 #define MAX_PIDS     8
 #define CUBIN_FILE   "module.cubin"
 
-/* In $PATH, else beside the toolkit's usual place; owned, real path. */
+/* Where the toolkit was said to be, in $PATH, else beside its usual place; owned, real path. */
 static char *find_tool(void)
 {
-    const char *path = getenv("PATH");
+    const char *path = getenv("PATH"), *home = getenv("HONE_CUDA_HOME");
+    HONE_AUTOFREE char *chosen = home == NULL ? NULL : hone_sprintf("%s/bin/nvdisasm", home);
     char full[PATH_MAX];
+    if (chosen != NULL && chosen[0] == '/' && access(chosen, X_OK) == 0 &&
+        realpath(chosen, full) != NULL)
+        return hone_strdup(full);
 
     for (const char *at = path; at != NULL && *at != '\0';) {
         size_t n = strcspn(at, ":");
@@ -103,9 +107,10 @@ int hone_sass_disassemble(const struct hone_sass_request *req, struct hone_pool 
     HONE_AUTOFREE char *file = hone_path_join(folder, CUBIN_FILE, NULL);
 
     if (tool == NULL)
-        return hone_fail(err, HONE_E_UNSUPPORTED,
-                         "nvdisasm was not found in $PATH or /usr/local/cuda/bin; fix: install "
-                         "cuda-nvdisasm, of the CUDA toolkit");
+        return hone_fail(
+            err, HONE_E_UNSUPPORTED,
+            "nvdisasm was not found in $HONE_CUDA_HOME/bin, $PATH or /usr/local/cuda/bin; fix: "
+            "install cuda-nvdisasm, of the CUDA toolkit");
     HONE_AUTOCLOSE int out = memfd_create("disassembly", MFD_CLOEXEC);
     if (out < 0)
         return hone_fail_errno(err, errno, "memfd_create");
