@@ -43,5 +43,6 @@ for options in "-j 1" "-j 3"; do
     verdict "run $options: skips are counted" "$(said '3 passed, 0 failed, 2 skipped' 0 "$options" skipped part good)"
     verdict "run $options: nothing but skips is a failure" "$(said '0 passed, 0 failed, 1 skipped' 1 "$options" skipped)"
 done
+verdict "run: why it was skipped" "$(tests/run "$dir/skipped.sh" | grep -q 'skipped.sh: SKIP no such device' || echo 'not told')"
 verdict "run: who runs alone comes last" "$(said '2 passed, 0 failed, 0 skipped' 0 '-j 2' first second)"
 finish

@@ -2,6 +2,7 @@
 # The CUDA target without a GPU: jobs through one warm hone-runner whose driver and NVRTC are the emulator's. Bad candidates get
 # the right verdict, their clean twins (the same file with CHEAT 0) pass, a fault in one job leaves the next unharmed; a sweep, a
 # run, a profile; what works without a device. Task and wanted verdicts stand in the candidates' own heads.
+# runs alone: a candidate that works ahead is told by times.
 # tsan: no; confirmations do not come to their end in time.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

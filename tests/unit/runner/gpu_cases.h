@@ -537,7 +537,10 @@ START_TEST(every_rung)
         spec.rung = rungs[i];
         spec.allow_weak = true;
         hone_gpu_arm_free(HONE_STEAL(c.arm));
-        if (hone_gpu_arm_start(&spec, &c.arm, &why) < 0 && why.code == HONE_E_UNSUPPORTED) {
+        bool is_closed = hone_gpu_arm_start(&spec, &c.arm, &why) < 0 &&
+                         strcmp(rungs[i], "weak") == 0 &&
+                         strstr(why.message, "Permission denied") != NULL; /* a tree below /root */
+        if (c.arm == NULL && (is_closed || why.code == HONE_E_UNSUPPORTED)) {
             (void)printf("# SKIP %s: %s\n", rungs[i], why.message);
             continue;
         }
