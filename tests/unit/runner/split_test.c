@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
+#include "workspace/base/buf.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 
@@ -217,4 +218,23 @@ START_TEST(lines_stay)
 }
 END_TEST
 
-UNIT_MAIN("split", halves, refused_with_the_line, told, needs_nvcc, lines_stay)
+/* Sources that would take minutes if every use of a macro were followed to its end. */
+START_TEST(macros_of_macros)
+{
+    POOL;
+    HONE_CLEANUP(hone_buf_done) struct hone_buf source = HONE_BUF_INIT;
+    hone_buf_str(&source, "#define A0 x __device__\n");
+    for (int i = 1; i < 8; i++) {
+        hone_buf_printf(&source, "#define A%d", i);
+        for (int k = 0; k < 16; k++)
+            hone_buf_printf(&source, " A%d", i - 1);
+        hone_buf_str(&source, "\n");
+    }
+    hone_buf_str(&source,
+                 "#define LOOP LOOP A1\nA7 int f(int a) { return a; }\nLOOP int g() { }\n");
+    struct hone_split s = split(source.data, pool);
+    ck_assert_ptr_nonnull(strstr(s.device, "return a;"));
+}
+END_TEST
+
+UNIT_MAIN("split", halves, refused_with_the_line, told, needs_nvcc, lines_stay, macros_of_macros)

@@ -88,6 +88,7 @@ struct split_state {
     size_t hash_size;
     size_t *macro_of; /* by id: directive + 1; 0: no macro */
     size_t n_macro_of;
+    uint32_t *qualities;     /* by macro's id: split_parse's memory; 0: not known */
     struct hone_array items; /* of split_item */
     size_t cap_items;
     struct split_edit *edits; /* of the host text */

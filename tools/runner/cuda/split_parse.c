@@ -120,20 +120,40 @@ static const struct {
     {"friend", offsetof(struct split_item, is_typedef)},
 };
 
-static void qualify_name(const struct split_state *s, uint32_t id, struct split_item *item,
-                         int depth)
+#define MACRO_DEPTH 8
+#define IS_KNOWN    (1u << HONE_COUNTOF(qualifiers))
+
+/* Which of them a name stands for, by bits: itself, or what is in its macro. Kept by macro, because
+ * ten macros of ten names each make ten thousand million. */
+static unsigned qualities(const struct split_state *s, uint32_t id, int depth)
 {
+    unsigned bits = 0;
     for (size_t i = 0; i < HONE_COUNTOF(qualifiers); i++)
         if (strcmp(s->names[id], qualifiers[i].word) == 0)
-            *(bool *)((char *)item + qualifiers[i].offset) = true;
-    const struct split_directive *macro = depth < 8 ? split_macro(s, id) : NULL;
-    for (size_t i = 0; macro != NULL && i < macro->n_body; i++) {
+            bits |= 1u << i;
+    const struct split_directive *macro = split_macro(s, id);
+    if (macro == NULL || depth >= MACRO_DEPTH)
+        return bits;
+    if (s->qualities[id] != 0)
+        return s->qualities[id];
+    s->qualities[id] = IS_KNOWN | bits; /* to itself */
+    for (size_t i = 0; i < macro->n_body; i++) {
         const struct split_token *t = &s->macros.v[macro->body + i];
         if (split_punct(t, '{'))
-            return;
+            break;
         if (t->kind == SPLIT_NAME)
-            qualify_name(s, t->id, item, depth + 1);
+            bits |= qualities(s, t->id, depth + 1);
     }
+    s->qualities[id] = IS_KNOWN | bits;
+    return s->qualities[id];
+}
+
+static void qualify_name(const struct split_state *s, uint32_t id, struct split_item *item)
+{
+    unsigned bits = qualities(s, id, 0);
+    for (size_t i = 0; i < HONE_COUNTOF(qualifiers); i++)
+        if ((bits >> i & 1) != 0)
+            *(bool *)((char *)item + qualifiers[i].offset) = true;
 }
 
 /* Words outside of parentheses, from first up to end. */
@@ -147,7 +167,7 @@ static void qualify(const struct parser *p, size_t first, size_t end, struct spl
         } else if (split_punct(t, '=')) {
             return;
         } else if (t->kind == SPLIT_NAME) {
-            qualify_name(p->s, t->id, item, 0);
+            qualify_name(p->s, t->id, item);
         }
     }
 }
@@ -585,7 +605,7 @@ static bool holds_kernels(const struct split_state *s, const struct split_direct
         const struct split_token *t = &s->macros.v[macro->body + i];
         has_brace |= split_punct(t, '{');
         if (t->kind == SPLIT_NAME)
-            qualify_name(s, t->id, &found, 0);
+            qualify_name(s, t->id, &found);
     }
     return has_brace && (found.is_global || found.is_device);
 }
@@ -593,6 +613,8 @@ static bool holds_kernels(const struct split_state *s, const struct split_direct
 int split_parse(struct split_state *s)
 {
     struct parser p = {.s = s, .t = &s->tokens, .parent = SIZE_MAX};
+    size_t n_bytes = (s->n_macro_of + 1) * sizeof *s->qualities;
+    s->qualities = memset(hone_pool_alloc(s->pool, n_bytes), 0, n_bytes);
     int rc = walk(&p, 0, s->tokens.n);
     p.t = &s->macros;
     p.is_in_macro = true;
