@@ -155,6 +155,11 @@ START_TEST(whose_variables)
         {"_ZN4cuda3accE", "#define X cuda\nnamespace X { __device__ int acc; }", true},
         {"_ZN4cuda3accE", "#define N namespace cuda\nN { __device__ int acc; }", true},
         {"_ZN4cuda3accE", "using namespace cuda;\nnamespace mine {}", false},
+        {"_ZN4cuda3accE", "extern \"C\" __device__ int _ZN4cuda3accE;", true},
+        {"_ZN4cuda3accE", "names\\\npace cuda { __device__ int acc; }", true},
+        {"_ZN4cuda3accE", "#define J(a, b) a##b\nJ(name, space) cuda { __device__ int acc; }",
+         true},
+        {"_ZN4cuda3accE", "#define LONG \\\n    1\n", false},
     };
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
         struct hone_cuda_variable one = {.name = cases[i].name, .bytes = 4};

@@ -134,18 +134,23 @@ static bool is_kernel(const struct image *image, const Elf64_Sym *symbol)
     return (symbol->st_other & STO_ENTRY) != 0;
 }
 
-/* String literals of printf and assert are constants that no program can name. */
+/* String literals of printf and assert: constants in a section of initial values. */
+static bool is_literal(const char *name, const char *section)
+{
+    return strcmp(section, ".nv.global.init") == 0 &&
+           (strncmp(name, "$str", 4) == 0 || strncmp(name, "__unnamed_", 10) == 0);
+}
+
 static bool is_variable(const struct image *image, const Elf64_Sym *symbol, const char *name)
 {
     static const char *const sections[] = {".nv.global", ".nv.global.init", ".nv.constant3"};
     Elf64_Shdr section;
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_size == 0 || name[0] == '$' ||
-        strncmp(name, "__unnamed_", 10) == 0)
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_size == 0)
         return false;
     const char *where = section_name(image, symbol->st_shndx, &section);
     for (size_t i = 0; where != NULL && i < HONE_COUNTOF(sections); i++)
         if (strcmp(where, sections[i]) == 0)
-            return true;
+            return !is_literal(name, where);
     return false;
 }
 
@@ -456,10 +461,21 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+/* Does the source make words out of parts? Then what it declares cannot be seen in its text. */
+static bool joins_words(const char *source)
+{
+    for (const char *at = strstr(source, "\\\n"); at != NULL; at = strstr(at + 2, "\\\n"))
+        if (at > source && is_word(at[-1]) && is_word(at[2]))
+            return true;
+    return strstr(source, "##") != NULL || strstr(source, "%:%:") != NULL;
+}
+
 /* Could the source itself put a variable into such a namespace? Then all of them are its own. A
  * macro in the place of the word or of the name counts as yes. */
 static bool opens_toolkit_space(const char *source)
 {
+    if (joins_words(source))
+        return true;
     static const char word[] = "namespace";
     for (const char *at = strstr(source, word); at != NULL; at = strstr(at, word)) {
         const char *line = at;
@@ -487,7 +503,7 @@ void hone_cubin_drop_toolkit(const char *source, struct hone_cubin *cubin)
     if (opens_toolkit_space(source))
         return;
     for (size_t i = 0; i < cubin->variables.n; i++)
-        if (!is_toolkit_name(list[i].name))
-            list[n++] = list[i];
+        if (!is_toolkit_name(list[i].name) || strstr(source, list[i].name) != NULL)
+            list[n++] = list[i]; /* extern "C" gives any name */
     cubin->variables.n = n;
 }

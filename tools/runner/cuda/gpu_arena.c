@@ -32,6 +32,7 @@
 #define PRINTF_BYTES     (1 << 20)
 #define DEVICE_HEAP      (64 << 20) /* malloc in kernels */
 #define N_AHEAD          16         /* single calls that are queued before one is waited for */
+#define VARIABLE_GAP     16         /* bytes of padding between two of one section */
 #define FLUSH_PATTERN    0x9e3779b9u
 #define FILE_BYTES_LIMIT (256 << 20)
 
@@ -106,21 +107,53 @@ static int map_file(int fd, int64_t n_bytes, const char **ret, struct hone_err *
     return 0;
 }
 
-/* What a variable holds now, kept on the device. */
-static int keep_variable(struct arena *a, const char *name, struct hone_err *err)
+static void find_variable(struct arena *a, const char *name)
 {
     struct hone_gpu_variable v = {.n_bytes = 0};
-    if (a->cu->ModuleGetGlobal(&v.at, &v.n_bytes, a->module, name) != HONE_CU_SUCCESS ||
-        v.n_bytes == 0) {
+    if (a->cu->ModuleGetGlobal(&v.at, &v.n_bytes, a->module, name) == HONE_CU_SUCCESS &&
+        v.n_bytes > 0)
+        a->variables[a->n_variables++] = v;
+    else
         a->n_hidden++;
-        return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct hone_gpu_variable *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Variables that lie side by side are one, so that many cost no more than one to put back. */
+static void join_variables(struct arena *a)
+{
+    struct hone_gpu_variable *v = a->variables;
+    size_t n = 0;
+    qsort(v, a->n_variables, sizeof *v, by_address);
+    for (size_t i = 0; i < a->n_variables; i++) {
+        hone_cu_ptr end = v[i].at + v[i].n_bytes;
+        bool is_near = n > 0 && v[i].at <= v[n - 1].at + v[n - 1].n_bytes + VARIABLE_GAP;
+        if (!is_near)
+            v[n++] = v[i];
+        else if (end > v[n - 1].at + v[n - 1].n_bytes)
+            v[n - 1].n_bytes = (size_t)(end - v[n - 1].at);
     }
-    int code = check(a, a->cu->MemAlloc(&v.image, v.n_bytes), "keeping a variable", err);
-    if (code < 0)
-        return code;
-    a->variables[a->n_variables++] = v;
-    return check(a, a->cu->MemcpyDtoDAsync(v.image, v.at, v.n_bytes, a->stream),
-                 "keeping a variable", err);
+    a->n_variables = n;
+}
+
+/* What the variables hold now, kept on the device. */
+static int keep_variables(struct arena *a, struct hone_err *err)
+{
+    int code = 0;
+    join_variables(a);
+    for (size_t i = 0; i < a->n_variables && code == 0; i++) {
+        struct hone_gpu_variable *v = &a->variables[i];
+        code = check(a, a->cu->MemAlloc(&v->image, v->n_bytes), "keeping variables", err);
+        if (code == 0)
+            code = check(a, a->cu->MemcpyDtoDAsync(v->image, v->at, v->n_bytes, a->stream),
+                         "keeping variables", err);
+    }
+    return code < 0 ? code
+                    : check(a, a->cu->StreamSynchronize(a->stream), "keeping variables", err);
 }
 
 static int load(struct arena *a, const struct hone_gpu_request *request, int fd,
@@ -143,11 +176,11 @@ static int load(struct arena *a, const struct hone_gpu_request *request, int fd,
         size_t len = strnlen(at, (size_t)(file + n_file - at));
         if (at + len == file + n_file)
             break;
-        code = keep_variable(a, at, err);
+        find_variable(a, at);
         at += len + 1;
     }
     if (code == 0)
-        code = check(a, a->cu->StreamSynchronize(a->stream), "keeping variables", err);
+        code = keep_variables(a, err);
     munmap((void *)(uintptr_t)file, (size_t)n_file);
     return code;
 }

@@ -160,6 +160,11 @@ int hone_gpu_arms_ready(struct hone_judge *judge, struct hone_slot *slot, struct
                               hone_min_i64(hone_deadline_in_ms(LOAD_MS), judge->deadline_ns), err);
         hone_judge_cost(judge, "device.load", hone_now_ns() - start);
         own->is_loaded = code == 0 && hone_gpu_arm_is_alive(own->arm);
+        if (own->is_loaded && hone_gpu_arm_n_hidden_variables(own->arm) > 0)
+            hone_judge_warn(judge,
+                            "arm '%s' has %lld device variables that the driver does not name: "
+                            "they are not put back between calls",
+                            slot->name, (long long)hone_gpu_arm_n_hidden_variables(own->arm));
     }
     *ret = *hone_gpu_arm_end(own->arm);
     return code;
