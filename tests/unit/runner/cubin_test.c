@@ -187,6 +187,8 @@ START_TEST(constants)
         {"", "gone", false},
         {"__device__ const int x;", "_ZN1a1xE", false},
         {"static constexpr int here = 4;", "_ZL4here", true},
+        {"namespace a { constexpr int x = 1; } __device__ int x;", "x", false},
+        {"constexpr int x = 1; __device__ int y = x; void f(int x);", "x", true},
     };
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++)
         ck_assert_msg(hone_names_constant(cases[i].text, cases[i].name) == cases[i].is_constant,

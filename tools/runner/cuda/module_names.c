@@ -160,9 +160,10 @@ static void guess_variables(struct guess *guess)
 }
 
 /* The declaration that the word stands in, from behind the last ; { } or directive. */
-static bool is_constant_declaration(const char *text, const char *word)
+static bool is_constant_declaration(const char *text, const char *word, bool *ret_is_on_device)
 {
     const char *start = word;
+    *ret_is_on_device = false;
     while (start > text && strchr(";{}", start[-1]) == NULL &&
            !(start[-1] == '\n' && (*start == '#')))
         start--;
@@ -171,15 +172,19 @@ static bool is_constant_declaration(const char *text, const char *word)
     bool has_const = false, has_pointer = false;
     for (const char *at = start; at < word; at++) {
         bool begins = at == start || !is_word(at[-1]);
+        *ret_is_on_device = *ret_is_on_device || (begins && starts_with(at, "__device__"));
         if (begins && starts_with(at, "constexpr"))
             return true;
         has_const = has_const || (begins && starts_with(at, "const"));
         has_pointer = has_pointer || *at == '*' || *at == '&' || *at == '(' || *at == '=';
+        if (*at == '(' || *at == '=') /* the word is used here, what is declared stands before */
+            *ret_is_on_device = false;
     }
     return has_const && !has_pointer;
 }
 
-/* Only the first mention counts: a variable is declared before it is used. */
+/* The first mention counts: a variable is declared before it is used. Another of the same name, in
+ * another scope, must be no variable of the device. */
 bool hone_names_constant(const char *text, const char *name)
 {
     if (strncmp(name, "_ZL", 3) == 0) {
@@ -189,10 +194,16 @@ bool hone_names_constant(const char *text, const char *name)
     size_t len = strlen(name);
     if (strncmp(name, "_Z", 2) == 0 || len == 0)
         return false;
-    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
-        if ((at == text || !is_word(at[-1])) && !is_word(at[len]))
-            return is_constant_declaration(text, at);
-    return false;
+    bool is_first = true, is_on_device = false;
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
+        if ((at > text && is_word(at[-1])) || is_word(at[len]))
+            continue;
+        bool is_constant = is_constant_declaration(text, at, &is_on_device);
+        if (!is_constant && (is_first || is_on_device))
+            return false;
+        is_first = false;
+    }
+    return !is_first;
 }
 
 void hone_guess_names(const struct hone_split *split, const struct hone_array *tunables,
