@@ -27,6 +27,7 @@
 #define MAX_ROUNDS  64
 #define SWEEP_MS    2000
 #define EXEC_MS     20
+#define N_CLEAN     2 /* passes that find nothing: a list read while others end may lack one */
 #define PROC_BYTES  (1u << 20)
 #define MAX_RECURSE 4096
 
@@ -206,8 +207,26 @@ void hone_process_tree_kill(struct hone_process_tree *tree)
 enum mark {
     MARK_OTHER,
     MARK_OURS,
-    MARK_UNKNOWN /* no environment: wiped, or in the middle of an exec */
+    MARK_NONE, /* an empty environment */
+    MARK_LATER /* in the middle of an exec or an exit, which take long on a busy machine */
 };
+
+/* The kernel sets where the environment ends in the last steps of an exec, and forgets it in the
+ * first ones of an exit, when children still have their old parent. */
+static bool is_between(pid_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    HONE_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at != NULL && field < 51; field++) /* the name is field 2, env_end 51 */
+        at = strchr(at + 1, ' ');
+    return at != NULL && strtoull(at, NULL, 10) == 0;
+}
 
 static enum mark mark_of(pid_t pid, const char *marker)
 {
@@ -215,17 +234,19 @@ static enum mark mark_of(pid_t pid, const char *marker)
     snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
     HONE_AUTOFREE char *text = NULL;
     size_t len;
-    if (hone_file_read(path, PROC_BYTES, &text, &len, NULL) < 0)
-        return MARK_OTHER;
+    struct hone_err err = HONE_ERR_INIT;
+    if (hone_file_read(path, PROC_BYTES, &text, &len, &err) < 0)
+        return err.native == ESRCH && is_between(pid) ? MARK_LATER : MARK_OTHER;
     if (len == 0)
-        return MARK_UNKNOWN;
+        return is_between(pid) ? MARK_LATER : MARK_NONE;
     return memmem(text, len, marker, strlen(marker)) != NULL ? MARK_OURS : MARK_OTHER;
 }
 
 struct sweep {
     struct hone_process_tree *tree;
-    bool has_found;   /* something of ours: its children may become ours next, look again */
-    bool has_unknown; /* something that may yet show a mark */
+    bool has_found; /* something of ours: its children may become ours next, look again */
+    bool has_none;  /* a child that may be ours or not */
+    bool has_later; /* a child that will show soon whose it is */
 };
 
 static void sweep_one(void *arg, pid_t pid)
@@ -239,7 +260,8 @@ static void sweep_one(void *arg, pid_t pid)
     if (!was_seen(tree, pid, line.start) && line.session != tree->leader &&
         line.group != tree->leader) {
         enum mark mark = line.state == 'Z' ? MARK_OTHER : mark_of(pid, tree->marker);
-        s->has_unknown |= mark == MARK_UNKNOWN && is_child;
+        s->has_none |= mark == MARK_NONE && is_child;
+        s->has_later |= mark == MARK_LATER && is_child;
         if (mark != MARK_OURS)
             return;
     }
@@ -253,21 +275,38 @@ static void sweep_one(void *arg, pid_t pid)
     s->has_found |= is_child || line.state != 'Z';
 }
 
+/* Those of the seen that are our children now, whether a list shows them or not. */
+static void sweep_seen(struct sweep *s)
+{
+    struct stat_line line;
+    for (size_t i = 0; i < n_seen(s->tree); i++) {
+        const struct process *p = seen_at(s->tree, i);
+        if (!read_stat(p->pid, &line) || line.start != p->start || line.parent != getpid())
+            continue;
+        waitpid(p->pid, NULL, WNOHANG);
+        s->has_found = true;
+    }
+}
+
 void hone_process_tree_sweep(struct hone_process_tree *tree)
 {
-    int is_subreaper = 0;
+    int is_subreaper = 0, n_clean = 0;
     prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper);
-    int64_t deadline = hone_deadline_in_ms(SWEEP_MS), exec_deadline = hone_deadline_in_ms(EXEC_MS);
+    int64_t deadline = hone_deadline_in_ms(SWEEP_MS), none_deadline = hone_deadline_in_ms(EXEC_MS);
     for (int64_t pause_ns = 50000;; pause_ns *= 2) {
         struct sweep s = {.tree = tree};
         if (is_subreaper)
             each_child(getpid(), sweep_one, &s);
         else
             each_number("/proc", sweep_one, &s);
-        if (!s.has_found && !(s.has_unknown && hone_now_ns() < exec_deadline))
+        sweep_seen(&s);
+        bool is_clean =
+            !s.has_found && !s.has_later && !(s.has_none && hone_now_ns() < none_deadline);
+        n_clean = is_clean ? n_clean + 1 : 0;
+        if (n_clean == N_CLEAN || hone_now_ns() > deadline)
             return;
-        if (hone_now_ns() > deadline)
-            return;
+        if (is_clean)
+            continue;
         if (pause_ns > 20 * HONE_NS_PER_MS)
             pause_ns = 20 * HONE_NS_PER_MS;
         struct timespec pause = {.tv_nsec = pause_ns};
