@@ -39,18 +39,20 @@
     8192 /* the first processor's entry; reading all of them costs milliseconds on large machines  \
           */
 
-static const char *const standard_flags[] = {"-std=gnu17",
-                                             "-O3",
-                                             "-march=native",
-                                             "-fPIC",
-                                             "-shared",
-                                             "-fopenmp",
-                                             "-Wall",
-                                             "-Wno-unknown-pragmas",
-                                             "-fmessage-length=0",
-                                             "-fdiagnostics-color=never",
-                                             "-Wl,-z,defs",
-                                             "-Wl,-z,noexecstack"};
+static const char *const standard_flags[] = {
+    "-std=gnu17",
+    "-O3",
+    "-march=native",
+    "-fPIC",
+    "-shared",
+    "-fopenmp",
+    "-falign-functions=64", /* the same code, placed elsewhere, is not 5 % faster */
+    "-Wall",
+    "-Wno-unknown-pragmas",
+    "-fmessage-length=0",
+    "-fdiagnostics-color=never",
+    "-Wl,-z,defs",
+    "-Wl,-z,noexecstack"};
 
 /* The allow-list is checked where requests come in (tools/format/options.h). This is a second look
  * at what could load code into the compiler or name files. */
