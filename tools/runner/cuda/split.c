@@ -140,12 +140,11 @@ static int put_together(struct split_state *s)
         done = at;
         for (; next < s->n_edits && s->edits[next].at == at; next++) {
             const struct split_edit *edit = &s->edits[next];
-            if (is_blanked(s, edit))
-                continue;
-            hone_buf_str(&buf, edit->text);
-            if (edit->more != NULL) {
+            bool is_gone = is_blanked(s, edit);
+            hone_buf_str(&buf, is_gone ? "" : edit->text);
+            if (edit->more != NULL) { /* the newlines of what is dropped further on, in any case */
                 hone_buf_add(&buf, s->host + edit->move_start, edit->move_end - edit->move_start);
-                hone_buf_str(&buf, edit->more);
+                hone_buf_str(&buf, is_gone ? "" : edit->more);
             }
         }
         if (is_dropped)
