@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/runner/place.h"
 #include "workspace/base/clock.h"
 
 #define START_NS      (20 * HONE_NS_PER_S)
@@ -207,9 +208,10 @@ static int look_midway(struct hone_arena *arena, struct hone_look *look, int64_t
 }
 
 static int hand_over(struct hone_arena *arena, enum hone_control_command command,
-                     int64_t deadline_ns, struct hone_look *look, struct hone_call_time *ret,
-                     struct hone_err *err)
+                     int64_t deadline_ns, const struct hone_calls *calls,
+                     struct hone_call_time *ret, struct hone_err *err)
 {
+    struct hone_look *look = calls != NULL ? calls->look : NULL;
     HONE_BUG_ON(!arena->is_alive);
     if (has_forged(arena))
         return 0;
@@ -217,9 +219,12 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
     int64_t cpu = hone_jail_cpu_ns(arena->jail);
     /* The clock runs whenever the arena can: threads of the kernel wake with the thaw and work
      * until the freeze, whatever "go" and "done" say. */
+    bool is_placed = calls != NULL && hone_place_pin(calls->place, hone_jail_pid(arena->jail));
     int64_t start = hone_now_ns();
     if (hone_jail_thaw(arena->jail, err) < 0)
         return hone_wrap(err, "thawing an arena");
+    if (is_placed)
+        hone_place_free(calls->place, hone_jail_pid(arena->jail));
     char byte = 'g';
     if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
         return explain_end(arena, err);
@@ -412,6 +417,5 @@ int hone_arena_call(struct hone_arena *arena, const struct hone_calls *calls,
     control->n_rotate = calls->n_rotate;
     control->n_calls = calls->n_calls;
     control->perturb = calls->perturb;
-    return hand_over(arena, HONE_CONTROL_CALL, hone_now_ns() + calls->timeout_ns, calls->look, ret,
-                     err);
+    return hand_over(arena, HONE_CONTROL_CALL, hone_now_ns() + calls->timeout_ns, calls, ret, err);
 }

@@ -42,9 +42,9 @@ size_t hone_rounds_believed(const struct hone_rounds *rounds)
     return believed(rounds, use);
 }
 
-/* Rounds in which nobody else took the cores or changed the clock. This looks at the disturbance
- * alone, never at the outcome, and alike for all arms. Too few quiet rounds: all are used that can
- * be believed. Returns how many rounds ret_use holds. */
+/* Rounds in which nobody else took the cores or changed the clock while the arms from first_lane on
+ * ran. This looks at the disturbance alone, never at the outcome. Too few quiet rounds: all are
+ * used that can be believed. Returns how many rounds ret_use holds. */
 static size_t quiet_lanes(const struct hone_rounds *rounds, size_t first_lane,
                           size_t ret_use[HONE_MAX_ROUNDS])
 {
@@ -79,39 +79,40 @@ void hone_rounds_init(struct hone_rounds *rounds, struct hone_judge *judge,
     }
 }
 
-static size_t quiet_rounds(const struct hone_rounds *rounds, size_t ret_use[HONE_MAX_ROUNDS])
+/* Rounds that only the other arms' disturbances leave out. A kernel that sleeps looks disturbed,
+ * and could drop the rounds that went badly for it: what is claimed stands on these. */
+static size_t quiet_for_others(const struct hone_rounds *rounds, size_t ret_use[HONE_MAX_ROUNDS])
 {
-    return quiet_lanes(rounds, 0, ret_use);
+    return quiet_lanes(rounds, rounds->n_lanes > 1 ? 1 : 0, ret_use);
 }
 
-/* A kernel that sleeps looks like a disturbed round, and could drop the rounds that went badly for
- * it: the gain must also be there when only what happened to the other arms leaves rounds out. */
-static bool is_gain_chosen(const struct hone_rounds *rounds, size_t other, double least_gain)
+static struct hone_interval ratio_in(const struct hone_rounds *rounds, size_t other,
+                                     const size_t *use, size_t n)
 {
-    size_t use[HONE_MAX_ROUNDS];
-    double ratios[HONE_MAX_ROUNDS];
-    size_t n = quiet_lanes(rounds, 1, use);
+    double logs[HONE_MAX_ROUNDS];
     for (size_t k = 0; k < n; k++)
-        ratios[k] = rounds->lanes[other].wall[use[k]] / rounds->lanes[0].wall[use[k]];
-    return hone_median(ratios, n) < 1 + least_gain;
+        logs[k] = log(rounds->lanes[other].wall[use[k]] / rounds->lanes[0].wall[use[k]]);
+    return hone_series_interval(logs, n);
 }
 
-/* log(other / candidate) by round. */
+/* log(other / candidate) by round. The interval spans what both ways of leaving rounds out say: the
+ * candidate has no say in its lower end, and a disturbance of the candidate alone does not make it
+ * slower. */
 static struct hone_interval ratio_of(const struct hone_rounds *rounds, size_t other)
 {
     size_t use[HONE_MAX_ROUNDS];
-    double logs[HONE_MAX_ROUNDS];
-    size_t n = quiet_rounds(rounds, use);
-    for (size_t k = 0; k < n; k++)
-        logs[k] = log(rounds->lanes[other].wall[use[k]] / rounds->lanes[0].wall[use[k]]);
-    return hone_median_interval(logs, n);
+    struct hone_interval ratio = ratio_in(rounds, other, use, quiet_for_others(rounds, use));
+    struct hone_interval kind = ratio_in(rounds, other, use, quiet_lanes(rounds, 0, use));
+    ratio.low = fmin(ratio.low, kind.low);
+    ratio.high = fmax(ratio.high, kind.high);
+    return ratio;
 }
 
 /* Same arm, consecutive rounds. A ratio has two noisy sides as well, so nothing is divided by the
  * square root of 2. */
 static double noise_of(const struct hone_rounds *rounds)
 {
-    size_t use[HONE_MAX_ROUNDS], n = quiet_rounds(rounds, use), m = 0;
+    size_t use[HONE_MAX_ROUNDS], n = quiet_for_others(rounds, use), m = 0;
     HONE_AUTOFREE double *logs = hone_malloc((n * rounds->n_lanes + 1) * sizeof *logs);
     for (size_t i = 0; i < rounds->n_lanes; i++) {
         for (size_t k = 0; k + 1 < n; k++)
@@ -133,7 +134,7 @@ bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns)
     const struct hone_stop_rule rule = {
         .min_pairs = plan->min_pairs, .wide_pairs = 10, .enough_pairs = 20, .wide_log = 0.1};
     double noise = noise_of(rounds);
-    size_t use[HONE_MAX_ROUNDS], n_use = quiet_rounds(rounds, use);
+    size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
     for (size_t i = 1; i < rounds->n_lanes; i++) {
         struct hone_interval ratio = ratio_of(rounds, i);
         if (!hone_should_stop(&rule, &ratio, noise, n_use))
@@ -146,7 +147,7 @@ static void report_times(struct hone_judge *judge, const struct hone_rounds *rou
                          struct hone_workload_report *ret)
 {
     struct hone_arm_time *times = hone_pool_alloc(judge->pool, rounds->n_lanes * sizeof *times);
-    size_t use[HONE_MAX_ROUNDS], n_use = quiet_rounds(rounds, use);
+    size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
     for (size_t i = 0; i < rounds->n_lanes; i++) {
         const struct hone_lane *lane = &rounds->lanes[i];
         double wall[HONE_MAX_ROUNDS], cpu[HONE_MAX_ROUNDS];
@@ -172,7 +173,7 @@ static void report_ratios(struct hone_judge *judge, const struct hone_rounds *ro
                           struct hone_workload_report *ret)
 {
     double least_gain = hone_least_gain(noise_of(rounds));
-    size_t use[HONE_MAX_ROUNDS], n_use = quiet_rounds(rounds, use);
+    size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
     if (n_use < rounds->n)
         hone_judge_warn(judge,
                         "workload '%s': %zu of %zu rounds were disturbed by other work on this "
@@ -187,8 +188,6 @@ static void report_ratios(struct hone_judge *judge, const struct hone_rounds *ro
                                             .high = exp(logs.high),
                                             .least_gain = least_gain,
                                             .n_pairs = (int64_t)n_use};
-        if (n_use < rounds->n && is_gain_chosen(rounds, i, least_gain))
-            ratios[i - 1].low = fmin(ratios[i - 1].low, 1);
         ratios[i - 1].word = hone_ratio_word(ratios[i - 1].low, ratios[i - 1].high, least_gain);
     }
     ret->ratios = (struct hone_array){.v = ratios, .n = rounds->n_lanes - 1};

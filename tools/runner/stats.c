@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define MAX_GAIN_FOR_SAME 0.1 /* a noisier run cannot tell "same" from anything */
+#define MAX_CORRELATION   0.9 /* of neighbours; about what 30 rounds can tell from 1 */
 
 static int by_value(const void *a, const void *b)
 {
@@ -82,6 +83,29 @@ struct hone_interval hone_median_interval(const double *values, size_t n)
     size_t k = median_rank(n);
     return (struct hone_interval){
         .mid = sorted_quantile(sorted, n, 0.5), .low = sorted[k - 1], .high = sorted[n - k]};
+}
+
+/* How much neighbours in time lie on the same side of the median, as a correlation of normal values
+ * (sheppard's formula): robust against outliers. 0 when they do not. */
+static double neighbour_correlation(const double *values, size_t n)
+{
+    double mid = hone_median(values, n), sum = 0;
+    for (size_t i = 0; i + 1 < n; i++)
+        sum += (values[i] > mid) == (values[i + 1] > mid) ? 1 : -1;
+    double rho = sin(M_PI / 2 * sum / (double)(n - 1));
+    return fmin(fmax(rho, 0), MAX_CORRELATION);
+}
+
+struct hone_interval hone_series_interval(const double *values, size_t n)
+{
+    struct hone_interval interval = hone_median_interval(values, n);
+    if (n < 6)
+        return interval;
+    double rho = neighbour_correlation(values, n);
+    double stretch = sqrt((1 + rho) / (1 - rho));
+    interval.low = interval.mid - stretch * (interval.mid - interval.low);
+    interval.high = interval.mid + stretch * (interval.high - interval.mid);
+    return interval;
 }
 
 double hone_aa_noise(const double *log_ratios, size_t n)

@@ -20,6 +20,11 @@ double hone_median(const double *values, size_t n);
  * mean of the logs (no rank gives 95 % there). n = 1: the interval is unbounded. */
 struct hone_interval hone_median_interval(const double *values, size_t n);
 
+/* The same for values in the order of time: wider by sqrt((1 + r) / (1 - r)), r the correlation of
+ * neighbours when it is positive (a machine that is in one state for a while and then in another
+ * makes n rounds worth fewer; variance of a mean of an AR(1) series, e.g. Zieba 2010). */
+struct hone_interval hone_series_interval(const double *values, size_t n);
+
 /* A/A noise of log(first / second) pairs of the same arm: half the width of their median's
  * interval. */
 double hone_aa_noise(const double *log_ratios, size_t n);

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "tools/runner/audit.h"
+#include "tools/runner/place.h"
 #include "tools/runner/rounds.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
@@ -60,6 +61,7 @@ struct run {
     struct lane lanes[HONE_RUNNER_MAX_ARMS];
     size_t n_lanes;
     struct hone_rounds rounds;
+    struct hone_place place;
     int64_t n_blocks;
     int64_t n_audits;   /* that saw a block half done */
     double audit_scale; /* of the expected time; less while blocks were over before the look */
@@ -87,8 +89,11 @@ static int hand_over(struct run *run, struct lane *lane, int64_t n_calls, int64_
                      struct hone_err *err)
 {
     int64_t expected = (int64_t)(lane->call_ns * (double)n_calls);
-    struct hone_calls calls = {
-        .first_set = first, .n_rotate = lane->n_sets, .n_calls = n_calls, .look = look};
+    struct hone_calls calls = {.first_set = first,
+                               .n_rotate = lane->n_sets,
+                               .n_calls = n_calls,
+                               .look = look,
+                               .place = &run->place};
     calls.timeout_ns = run->judge->call_timeout_ns + 50 * expected;
     int code = hone_arena_call(lane->slot->arena, &calls, ret, err);
     *ret_end = lane->slot->arena->end;
@@ -331,6 +336,8 @@ static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
 static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
     bool is_backward = (run->rounds.n % 2 == 1) != run->plan->is_reversed;
+    hone_place_move(&run->place, hone_jail_pid(run->lanes[0].slot->arena->jail),
+                    (uint64_t)hone_dice_below(&run->judge->dice, INT32_MAX));
     for (size_t i = 0; i < run->n_lanes; i++) {
         struct lane *lane = &run->lanes[is_backward ? run->n_lanes - 1 - i : i];
         int code = time_block(run, lane, ret, err);
@@ -367,6 +374,7 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
 {
     struct run run = {.judge = judge, .plan = plan, .n_lanes = judge->n_slots, .audit_scale = 1};
     hone_rounds_init(&run.rounds, judge, plan);
+    hone_place_init(&run.place);
     run.rounds.disturbed = DISTURBED;
     for (size_t i = 0; i < run.n_lanes; i++) {
         run.lanes[i].slot = &judge->slots[i];
@@ -386,6 +394,7 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
                     (run.n_audits < AUDIT_LEAST || run.n_uneven > 0);
          i++)
         code = audit(&run, ret, err);
+    hone_place_done(&run.place);
     free(run.flush);
     if (code < 0 || !hone_end_is_good(ret))
         return code;

@@ -112,6 +112,26 @@ START_TEST(test_words)
 }
 END_TEST
 
+/* A machine that is in one state and then in another: the rounds are worth fewer. */
+START_TEST(test_series)
+{
+    double values[40];
+    for (size_t i = 0; i < 40; i++)
+        values[i] = i % 2 == 0 ? 0.1 : -0.1;
+    struct hone_interval plain = hone_median_interval(values, 40),
+                         series = hone_series_interval(values, 40);
+    ck_assert_double_eq(plain.low, series.low);
+    ck_assert_double_eq(plain.high, series.high);
+    for (size_t i = 0; i < 40; i++)
+        values[i] = (i / 10 % 2 == 0 ? 0.1 : -0.1) + 0.001 * (double)(i % 7);
+    plain = hone_median_interval(values, 40);
+    series = hone_series_interval(values, 40);
+    ck_assert_double_eq(plain.mid, series.mid);
+    ck_assert_double_gt(series.high - series.low, 3 * (plain.high - plain.low));
+    ck_assert(isinf(hone_series_interval(values, 1).high));
+}
+END_TEST
+
 START_TEST(test_combine)
 {
     const struct hone_interval logs[] = {{.mid = 1, .low = 0.7, .high = 1.3},
@@ -141,4 +161,4 @@ START_TEST(test_stop_rule)
 END_TEST
 
 UNIT_MAIN("stats", test_known_values, test_few_values, test_coverage, test_same_arms_are_not_faster,
-          test_words, test_combine, test_stop_rule)
+          test_words, test_series, test_combine, test_stop_rule)
