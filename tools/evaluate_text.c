@@ -91,6 +91,18 @@ static const char *of_bound(const struct hone_report *report, struct hone_pool *
                : "";
 }
 
+const char *hone_review_text(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_review *review = report->review.v;
+    const char *text = "";
+
+    for (size_t i = 0; i < report->review.n; i++)
+        if (i == 0 || strcmp(review[i].rule, review[i - 1].rule) != 0)
+            text = hone_pool_printf(pool, "%s%s%s", text, i > 0 ? ", " : "",
+                                    hone_plain_line(pool, review[i].rule, 40));
+    return text[0] != '\0' ? text : NULL;
+}
+
 static const char *caution(const struct hone_report *report, struct hone_pool *pool)
 {
     const char *tier = report->tier != NULL ? report->tier : "";
@@ -385,6 +397,7 @@ void hone_evaluation_describe(const struct hone_evaluation_request *req,
     add(&list, "Verdict", report->verdict);
     add(&list, "Reason", report->reason);
     add(&list, "Tier", report->tier);
+    add(&list, "Review", hone_review_text(report, pool));
     add_figures(&list, report);
     add(&list, "Flags", hone_flags_text(&req->flags, pool));
     add(&list, "Tunables", hone_tunables_text(&req->tunables, pool));

@@ -15,6 +15,8 @@ const char *hone_evaluation_summary(const struct hone_report *report, struct hon
 const char *hone_ratio_text(const struct hone_ratio *ratio, struct hone_pool *pool);
 /* Geometric mean over the workloads of an arm's median; NaN when nothing was timed. */
 double hone_report_time_ns(const struct hone_report *report, const char *arm);
+/* The rules of the review list, "above_ceiling, timer"; NULL: nothing to look at. */
+const char *hone_review_text(const struct hone_report *report, struct hone_pool *pool);
 /* The failure or the first wrong element, in one line; NULL for good ends. */
 const char *hone_report_failure(const struct hone_report *report, struct hone_pool *pool);
 /* A report of at most HONE_LIMIT_TREE_REPORT_BYTES that hone_report_parse accepts: detail goes

@@ -340,6 +340,7 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->points = report->points;
     out->output = report->output;
     out->warnings = report->warnings;
+    out->review = report->review;
     out->report = evaluation->blob;
     if (profile != NULL) {
         out->bottlenecks = profile->bottlenecks;
@@ -354,17 +355,17 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
 /* How much of each kind a detail shows at most. */
 struct share {
     size_t diagnostics, checks, workloads, bottlenecks, counters, remarks, points, stages, warnings,
-        kernels, plans;
+        kernels, plans, review;
     size_t log, output, patch, assembly; /* bytes */
     bool has_context,
         has_passed; /* source lines of diagnostics; checks that passed, and the command */
 };
 
 static const struct share shares[] = {
-    {1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 200, 300, 300, false, false},
-    {5, 6, 16, 3, 36, 8, 10, 8, 4, 8, 8, 1500, 3000, 4000, 5000, true, false},
-    {20, 200, 128, 16, 256, 200, 256, HONE_LIMIT_STAGE_ROWS, 64, 64, 64, 20000, 20000, 30000,
-     HONE_LIMIT_ASSEMBLY_BYTES, true, true},
+    {1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 200, 300, 300, false, false},
+    {5, 6, 16, 3, 36, 8, 10, 8, 4, 8, 8, 4, 1500, 3000, 4000, 5000, true, false},
+    {20, 200, 128, 16, 256, 200, 256, HONE_LIMIT_STAGE_ROWS, 64, 64, 64, HONE_LIMIT_REVIEW_ROWS,
+     20000, 20000, 30000, HONE_LIMIT_ASSEMBLY_BYTES, true, true},
 };
 
 struct count {
@@ -381,6 +382,7 @@ enum {
     KIND_REMARKS,
     KIND_POINTS,
     KIND_KERNELS,
+    KIND_REVIEW,
     N_KINDS
 };
 
@@ -391,6 +393,7 @@ static struct hone_array *kind(struct hone_kernel_out *out, int i)
         [KIND_WORKLOADS] = &out->workloads,     [KIND_BOTTLENECKS] = &out->bottlenecks,
         [KIND_COUNTERS] = &out->counters,       [KIND_REMARKS] = &out->remarks,
         [KIND_POINTS] = &out->points,           [KIND_KERNELS] = &out->kernels,
+        [KIND_REVIEW] = &out->review,
     };
 
     return arrays[i];
@@ -398,7 +401,7 @@ static struct hone_array *kind(struct hone_kernel_out *out, int i)
 
 static const char *const kind_names[N_KINDS] = {"diagnostics", "checks",   "workloads",
                                                 "bottlenecks", "counters", "remarks",
-                                                "settings",    "kernels"};
+                                                "settings",    "kernels",  "review"};
 
 static void drop_contexts(struct hone_kernel_out *out, struct hone_pool *pool)
 {
@@ -436,6 +439,7 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
         [KIND_WORKLOADS] = share->workloads,     [KIND_BOTTLENECKS] = share->bottlenecks,
         [KIND_COUNTERS] = share->counters,       [KIND_REMARKS] = share->remarks,
         [KIND_POINTS] = share->points,           [KIND_KERNELS] = share->kernels,
+        [KIND_REVIEW] = share->review,
     };
 
     for (int i = 0; i < N_KINDS; i++)
@@ -477,6 +481,7 @@ static struct share halved(struct share share)
     share.warnings /= 2;
     share.kernels /= 2;
     share.plans /= 2;
+    share.review = share.review > 1 ? share.review / 2 : 1;
     share.log = share.log > 200 ? share.log / 2 : 0;
     share.output = share.output > 200 ? share.output / 2 : share.output;
     share.assembly = share.assembly > 200 ? share.assembly / 4 * 3 : share.assembly;

@@ -42,6 +42,12 @@ const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS] = {
     TIME_NS(struct hone_stage_report, wall_ns, .help = "Wall time."),
 };
 
+const struct hone_field hone_review_fields[HONE_REVIEW_N_FIELDS] = {
+    WORD(struct hone_review, rule, .required = true, .help = "What somebody should look at."),
+    LINE(struct hone_review, evidence, .required = true, .help = "The values."),
+    COUNT(struct hone_review, line, .help = "Source line; 0: none in particular."),
+};
+
 const struct hone_field hone_diagnostic_fields[HONE_DIAGNOSTIC_N_FIELDS] = {
     HONE_FIELD(struct hone_diagnostic, severity, .required = true, .choices = severities,
                .help = "How bad it is."),
@@ -248,6 +254,8 @@ const struct hone_field hone_report_fields[] = {
                    .help = "Where it ran."),
     HONE_FIELD(struct hone_report, warnings, .skip_empty = true, .max_len = 64,
                .help = "Things to know."),
+    ROWS(struct hone_report, review, HONE_LIMIT_REVIEW_ROWS, struct hone_review, hone_review_fields,
+         .help = "Things for a reader to look at; the verdict stands."),
     HONE_FIELD(struct hone_report, output, .skip_empty = true, .max_len = HONE_LIMIT_LOG_BYTES,
                .help = "Outputs and the kernel's own stdout, cut."),
     TIME_NS(struct hone_report, wall_ns, .help = "Wall time of the job."),

@@ -120,6 +120,14 @@ struct hone_profile_report {
     struct hone_array bottlenecks; /* of hone_bottleneck, worst first */
 };
 
+/* Something that is no verdict but that somebody should look at: the version goes to the review
+ * list (history_show, trailer Review). */
+struct hone_review {
+    const char *rule;     /* a word: "above_ceiling", "timer", "writable_global"... */
+    const char *evidence; /* one line with the values */
+    int64_t line;         /* of the source; 0: none in particular */
+};
+
 struct hone_machine_report {
     const char *cpu;
     int64_t n_cores;
@@ -146,7 +154,8 @@ struct hone_report {
     struct hone_profile_report *profile;
     struct hone_machine_report *machine;
     struct hone_strs warnings;
-    const char *output; /* stage run: summary of outputs and the kernel's own stdout, cut */
+    struct hone_array review; /* of hone_review */
+    const char *output;       /* stage run: summary of outputs and the kernel's own stdout, cut */
     int64_t wall_ns;
 };
 
@@ -159,6 +168,7 @@ struct hone_report {
 #define HONE_BOTTLENECK_N_FIELDS    5
 #define HONE_COUNTER_N_FIELDS       6
 #define HONE_STAGE_N_FIELDS         3
+#define HONE_REVIEW_N_FIELDS        3
 #define HONE_KERNEL_REPORT_N_FIELDS 8
 extern const struct hone_field hone_diagnostic_fields[HONE_DIAGNOSTIC_N_FIELDS];
 extern const struct hone_field hone_remark_fields[HONE_REMARK_N_FIELDS];
@@ -168,6 +178,7 @@ extern const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIEL
 extern const struct hone_field hone_bottleneck_fields[HONE_BOTTLENECK_N_FIELDS];
 extern const struct hone_field hone_counter_fields[HONE_COUNTER_N_FIELDS];
 extern const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS];
+extern const struct hone_field hone_review_fields[HONE_REVIEW_N_FIELDS];
 extern const struct hone_field hone_kernel_report_fields[HONE_KERNEL_REPORT_N_FIELDS];
 
 extern const struct hone_field hone_report_fields[];

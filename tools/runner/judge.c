@@ -72,6 +72,23 @@ void hone_judge_warn(struct hone_judge *judge, const char *fmt, ...)
     judge->warnings[judge->n_warnings++] = hone_pool_strdup(judge->pool, text);
 }
 
+void hone_judge_review(struct hone_judge *judge, const char *rule, int64_t line, const char *fmt,
+                       ...)
+{
+    if (judge->n_review == HONE_LIMIT_REVIEW_ROWS)
+        return;
+    for (size_t i = 0; i < judge->n_review; i++)
+        if (strcmp(judge->review[i].rule, rule) == 0 && judge->review[i].line == line)
+            return;
+    char text[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    judge->review[judge->n_review++] = (struct hone_review){
+        .rule = rule, .evidence = hone_pool_strdup(judge->pool, text), .line = line};
+}
+
 void hone_judge_progress(const struct hone_judge *judge, const char *stage, const char *workload,
                          int64_t done, int64_t total, const char *message)
 {
@@ -288,6 +305,7 @@ static void finish_report(struct hone_judge *judge, const struct hone_end *end)
     report->checks = (struct hone_array){.v = judge->checks, .n = judge->n_checks};
     report->workloads = (struct hone_array){.v = judge->workloads, .n = judge->n_workloads};
     report->warnings = (struct hone_strs){.v = judge->warnings, .n = judge->n_warnings};
+    report->review = (struct hone_array){.v = judge->review, .n = judge->n_review};
 }
 
 static int write_report(const char *dir, const struct hone_report *report, struct hone_err *err)
@@ -310,6 +328,7 @@ static void prepare_report(struct hone_judge *judge)
     judge->n_stage_rows = job->stages.n + MAX_COSTS;
     judge->stages = hone_pool_alloc(judge->pool, judge->n_stage_rows * sizeof *judge->stages);
     judge->warnings = hone_pool_alloc(judge->pool, MAX_WARNINGS * sizeof *judge->warnings);
+    judge->review = hone_pool_alloc(judge->pool, HONE_LIMIT_REVIEW_ROWS * sizeof *judge->review);
 }
 
 static int run_job(const char *dir, const struct hone_job *job, struct hone_pool *pool,

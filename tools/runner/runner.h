@@ -79,7 +79,8 @@ struct hone_judge {
     struct hone_stage_report *stages;
     struct hone_point_report *points;
     const char **warnings;
-    size_t n_checks, n_workloads, n_stages, n_warnings;
+    struct hone_review *review;
+    size_t n_checks, n_workloads, n_stages, n_warnings, n_review;
     size_t n_stage_rows; /* room in stages */
 };
 
@@ -92,6 +93,10 @@ bool hone_judge_is_tier(const struct hone_judge *judge, const char *tier);
 struct hone_slot *hone_judge_slot(struct hone_judge *judge,
                                   const char *name); /* NULL: no such arm */
 void hone_judge_warn(struct hone_judge *judge, const char *fmt, ...) HONE_PRINTF(2, 3);
+/* Puts the version on the review list; a rule that is there already (for that line) is not
+ * repeated. The verdict is not touched. */
+void hone_judge_review(struct hone_judge *judge, const char *rule, int64_t line, const char *fmt,
+                       ...) HONE_PRINTF(4, 5);
 void hone_judge_progress(const struct hone_judge *judge, const char *stage, const char *workload,
                          int64_t done, int64_t total, const char *message);
 

@@ -50,6 +50,7 @@
 #define HONE_LIMIT_LINE_BYTES       4096        /* a message, command or detail in a report */
 #define HONE_LIMIT_ASSEMBLY_BYTES   (48u << 10) /* what a compiler made of one kernel, as text */
 #define HONE_LIMIT_DIAGNOSTICS      20          /* of one build, worst first */
+#define HONE_LIMIT_REVIEW_ROWS      32          /* things for a reader of one report */
 #define HONE_LIMIT_REPORT_ROWS      1024        /* checks, remarks, counters of one report */
 #define HONE_LIMIT_PROGRESS_BYTES   4096        /* a progress line of the runner */
 #define HONE_LIMIT_WS_MESSAGE_BYTES (4u << 20)
