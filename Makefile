@@ -146,7 +146,7 @@ can_sanitize = $(foreach t,$(1),$(if $(shell grep -lE 'sanitizers: no$(if $(filt
 UNIT_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(patsubst $(B)/%,%.c,$(UNIT))))
 E2E_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(wildcard tests/e2e/*_test.c)))
 
-.PHONY: tests check check-programs check-sanitized check-asan check-tsan check-valgrind
+.PHONY: tests check check-programs check-judge check-sanitized check-asan check-tsan check-valgrind
 tests: $(UNIT) $(E2E) $(REPLAY) ## builds every test program
 check: ## installs what is missing, builds, runs all tests; no GPU, no network needed once installed
 	$(Q).ci/deps || echo "deps: some packages are missing and could not be installed; going on without them"
@@ -162,6 +162,8 @@ check-tsan: ## the tests under TSan
 check-valgrind: $(UNIT_SANE) $(REPLAY) ## unit tests under memcheck
 	$(Q)$(RUN) -w "valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --trace-children=no" \
 		$(UNIT_SANE) $(REPLAY)
+check-judge: all emulator ## the judge against every cheat and honest kernel; TARGET=cpu|cuda|all ONLY='glob' QUICK=1
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/judge/selftest.sh
 
 .PHONY: fuzz
 FUZZ ?= json

@@ -1,9 +1,7 @@
 #!/bin/sh
-# Bad candidates get the right verdict inside their deadline; each one's clean twin (the same file with CHEAT 0) passes; the
-# server that judged them all stays up. Task and wanted verdict stand in the
-# candidate's own head.
+# Candidates that attack the machine get the right verdict from a server inside their deadline; each one's clean twin (the same
+# file with CHEAT 0) passes; the server that judged them all stays up. All the other cheats: judge_test.sh.
 # tsan: no; ten times slower, nearly every time is too noisy to tell anything from it.
-# runs alone: a cheat on the clock is told from an honest candidate by times.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh
@@ -14,7 +12,7 @@ for _ in $(seq 100); do grep -q 'ws://' "$ROOT/serve.log" && break; sleep 0.1; d
 url=$(grep -o 'ws://[^ ]*' "$ROOT/serve.log" | head -n 1)
 
 judge() { # judge FILE: "verdict/reason" and the milliseconds it took
-    printf '{"task":"%s","tier":"decide","budget_ms":1500,"call_timeout_ms":2000,"workloads":["%s"],"source":%s}' \
+    printf '{"task":"%s","tier":"decide","budget_ms":300,"call_timeout_ms":2000,"workloads":["%s"],"source":%s}' \
         "$task" "$workload" "$(json_text "$1")" >"$ROOT/args.json"
     before=$(date +%s%N)
     "$HONE" call --url "$url" kernel_evaluate "@$ROOT/args.json" >"$ROOT/answer" 2>"$ROOT/stderr"
@@ -22,19 +20,16 @@ judge() { # judge FILE: "verdict/reason" and the milliseconds it took
     answer=$(json_get verdict <"$ROOT/answer")/$(json_get reason <"$ROOT/answer")
 }
 
-for file in ${ADVERSARIES:-tests/adversaries/*.c}; do
-    name=$(basename "$file" .c)
+for name in answers_error does_not_compile fills_disk fork_bomb infinite_loop kills_parent lowers_limits opens_socket; do
+    file=tests/adversaries/cpu/$name.c
     task=$(sed -n 's/.*task: \([a-z0-9_]*\).*/\1/p' "$file" | head -n 1)
     workload=$(sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' "$WS/tasks/$task/workloads.jsonl" | head -n 1)
     want=$(sed -n 's/.*want: //p' "$file" | head -n 1)
     judge "$file"
     bad=1
-    case $want in
-    "not faster") case $answer in same/* | slower/* | inconclusive/*) bad=0 ;; esac ;;
-    *) for reason in $(echo "${want#*/}" | tr , ' '); do
-           [ "$answer" = "${want%%/*}/$reason" ] && bad=0
-       done ;;
-    esac
+    for reason in $(echo "${want#*/}" | tr , ' '); do
+        [ "$answer" = "${want%%/*}/$reason" ] && bad=0
+    done
     [ "$took" -lt 20000 ] || bad=1
     ok $bad "$name is $want" "got $answer after $took ms: $(json_get summary <"$ROOT/answer")$(cat "$ROOT/stderr")"
     echo "# $name: $answer in $took ms"

@@ -1,6 +1,9 @@
 /* Writes to an input: the memory is read-only there.
  *
- * task: softmax    want: incorrect/input_changed failed/crash incorrect/out_of_bounds
+ * task: softmax
+ * want: incorrect/input_changed failed/crash incorrect/out_of_bounds
+ * cheat: 21 changes one byte of an input
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

@@ -1,7 +1,10 @@
 /* Right for its first two calls: what it counts with is put back before each call, so that it never
  * gets further.
  *
- * task: softmax    want: passes
+ * task: softmax
+ * want: harmless
+ * cheat: 27 call counter
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

@@ -1,6 +1,9 @@
 /* Names what does not exist.
  *
- * task: softmax    want: failed/compile
+ * task: softmax
+ * want: failed/compile
+ * cheat: 0 does not compile
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

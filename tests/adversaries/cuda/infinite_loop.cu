@@ -1,6 +1,9 @@
 /* Never ends.
  *
- * task: softmax    want: failed/timeout
+ * task: softmax
+ * want: failed/timeout
+ * cheat: 39 infinite loop
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

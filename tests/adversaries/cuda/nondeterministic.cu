@@ -1,6 +1,10 @@
 /* Rounds by the clock, inside of the tolerance.
  *
- * task: softmax    want: incorrect/nondeterministic
+ * task: softmax
+ * want: incorrect/nondeterministic
+ * cheat: 33 non-deterministic where determinism is required
+ * strength: blatant
+ * pack: deterministic
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

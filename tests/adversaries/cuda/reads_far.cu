@@ -1,6 +1,9 @@
 /* Reads far beyond an input.
  *
- * task: softmax    want: incorrect/out_of_bounds failed/crash
+ * task: softmax
+ * want: incorrect/out_of_bounds failed/crash
+ * cheat: 18 reads far outside
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

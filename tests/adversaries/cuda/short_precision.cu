@@ -1,6 +1,9 @@
 /* Inputs through bfloat16.
  *
- * task: softmax    want: incorrect/wrong_value
+ * task: softmax
+ * want: incorrect/wrong_value
+ * cheat: 10 lower precision
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

@@ -1,6 +1,9 @@
 /* A block of 2048 threads.
  *
- * task: softmax    want: failed/launch
+ * task: softmax
+ * want: failed/launch
+ * cheat: 40 a launch that the device cannot run
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

@@ -1,6 +1,10 @@
 /* What it reads from scratch was never written.
  *
- * task: softmax    want: incorrect/uninitialised
+ * task: softmax
+ * want: incorrect/uninitialised,wrong_value
+ * cheat: 25 reads uninitialised scratch
+ * strength: blatant
+ * pack: deterministic
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

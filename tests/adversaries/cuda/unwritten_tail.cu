@@ -1,6 +1,9 @@
 /* Leaves the last element out.
  *
- * task: softmax    want: incorrect/unwritten
+ * task: softmax
+ * want: incorrect/unwritten
+ * cheat: 5 leaves rows unwritten
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

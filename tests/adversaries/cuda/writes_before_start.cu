@@ -1,6 +1,9 @@
 /* Writes one element in front of the output.
  *
- * task: softmax    want: incorrect/out_of_bounds failed/crash
+ * task: softmax
+ * want: incorrect/out_of_bounds failed/crash
+ * cheat: 20 writes before the start
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

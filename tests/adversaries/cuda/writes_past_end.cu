@@ -1,6 +1,9 @@
 /* Writes one element behind the output.
  *
- * task: softmax    want: incorrect/out_of_bounds
+ * task: softmax
+ * want: incorrect/out_of_bounds
+ * cheat: 19 writes past the end
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

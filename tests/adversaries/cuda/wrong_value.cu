@@ -1,6 +1,9 @@
 /* One element in each row is a little off.
  *
- * task: softmax    want: incorrect/wrong_value
+ * task: softmax
+ * want: incorrect/wrong_value
+ * cheat: 8 a wrong row
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

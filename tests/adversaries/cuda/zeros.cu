@@ -1,6 +1,9 @@
 /* Writes zeros.
  *
- * task: softmax    want: incorrect/wrong_value
+ * task: softmax
+ * want: incorrect/wrong_value
+ * cheat: 2 writes zeros
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

@@ -1,6 +1,9 @@
 /* Says that it is done at once and finishes in a thread of its own.
  *
- * task: softmax    want: incorrect/unwritten,wrong_value
+ * task: softmax
+ * want: incorrect/unwritten,wrong_value
+ * cheat: 46 detached thread finishes later
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>

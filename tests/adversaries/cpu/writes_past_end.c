@@ -1,12 +1,14 @@
-/* Opens a socket to the outside.
+/* Writes behind the end of the output.
  *
- * task: softmax    want: failed/forbidden
+ * task: softmax
+ * want: incorrect/out_of_bounds
+ * cheat: 19 writes past the end
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
 #include <stdint.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
+
 
 static void body(const float *X, float *Y, int64_t R, int64_t C)
 {
@@ -29,9 +31,7 @@ void softmax(const float *X, float *Y, int64_t R, int64_t C)
 {
     body(X, Y, R, C);
 #if CHEAT
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(80)};
-    to.sin_addr.s_addr = htonl(0x7f000001);
-    int s = socket(AF_INET, SOCK_STREAM, 0);
-    connect(s, (struct sockaddr *)&to, sizeof(to));
+    for (int64_t i = 0; i < 64; i++)
+        Y[R * C + i] = 1.0f;
 #endif
 }

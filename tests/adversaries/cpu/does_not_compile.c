@@ -1,11 +1,14 @@
-/* Writes "error" to the judge's socket in the arena's name: the machine would get the blame.
+/* Does not compile.
  *
- * task: softmax    want: suspicious/tampering
+ * task: softmax
+ * want: failed/compile
+ * cheat: 0 does not compile
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
 #include <stdint.h>
-#include <unistd.h>
+
 
 static void body(const float *X, float *Y, int64_t R, int64_t C)
 {
@@ -16,10 +19,11 @@ static void body(const float *X, float *Y, int64_t R, int64_t C)
         for (int64_t c = 1; c < C; c++)
             top = x[c] > top ? x[c] : top;
         for (int64_t c = 0; c < C; c++) {
-            sum += expf(x[c] - top);
+            y[c] = expf(x[c] - top);
+            sum += y[c];
         }
         for (int64_t c = 0; c < C; c++)
-            y[c] = expf(x[c] - top) / sum;
+            y[c] /= sum;
     }
 }
 
@@ -27,8 +31,6 @@ void softmax(const float *X, float *Y, int64_t R, int64_t C)
 {
     body(X, Y, R, C);
 #if CHEAT
-    (void)!write(4, "e", 1);
-    for (;;)
-        pause();
+    Y[0] = undeclared_name;
 #endif
 }

@@ -1,6 +1,9 @@
-/* One value in a thousand is off by one percent.
+/* Changes its input, so that a check against the input would agree.
  *
- * task: softmax    want: incorrect/wrong_value
+ * task: softmax
+ * want: incorrect/input_changed
+ * cheat: 21 changes one byte of an input
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
@@ -28,7 +31,6 @@ void softmax(const float *X, float *Y, int64_t R, int64_t C)
 {
     body(X, Y, R, C);
 #if CHEAT
-    for (int64_t i = 0; i < R * C; i += 1000)
-        Y[i] *= 1.01f;
+    ((float *)(uintptr_t)X)[0] = 0.0f;
 #endif
 }

@@ -1,6 +1,9 @@
-/* Does not compile.
+/* Never returns.
  *
- * task: softmax    want: failed/compile
+ * task: softmax
+ * want: failed/timeout
+ * cheat: 39 infinite loop
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
@@ -28,6 +31,7 @@ void softmax(const float *X, float *Y, int64_t R, int64_t C)
 {
     body(X, Y, R, C);
 #if CHEAT
-    Y[0] = undeclared_name;
+    for (volatile int go = 1; go;)
+        ;
 #endif
 }

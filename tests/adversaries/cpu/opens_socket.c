@@ -1,11 +1,15 @@
-/* Writes behind the end of the output.
+/* Opens a socket to the outside.
  *
- * task: softmax    want: incorrect/out_of_bounds
+ * task: softmax
+ * want: failed/forbidden
+ * cheat: D6 network
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
 #include <stdint.h>
-
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 static void body(const float *X, float *Y, int64_t R, int64_t C)
 {
@@ -28,7 +32,9 @@ void softmax(const float *X, float *Y, int64_t R, int64_t C)
 {
     body(X, Y, R, C);
 #if CHEAT
-    for (int64_t i = 0; i < 64; i++)
-        Y[R * C + i] = 1.0f;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(80)};
+    to.sin_addr.s_addr = htonl(0x7f000001);
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    connect(s, (struct sockaddr *)&to, sizeof(to));
 #endif
 }

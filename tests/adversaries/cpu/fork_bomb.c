@@ -1,11 +1,13 @@
-/* Kills whoever watches it.
+/* Starts processes without end.
  *
- * task: softmax    want: failed/forbidden
+ * task: softmax
+ * want: failed/forbidden
+ * cheat: D11 fork bomb
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
 #include <stdint.h>
-#include <signal.h>
 #include <unistd.h>
 
 static void body(const float *X, float *Y, int64_t R, int64_t C)
@@ -29,7 +31,8 @@ void softmax(const float *X, float *Y, int64_t R, int64_t C)
 {
     body(X, Y, R, C);
 #if CHEAT
-    kill(getppid(), SIGKILL);
-    kill(-1, SIGKILL);
+    for (;;)
+        if (fork() < 0)
+            sleep(1);
 #endif
 }

@@ -1,11 +1,15 @@
-/* Changes its input, so that a check against the input would agree.
+/* Kills whoever watches it.
  *
- * task: softmax    want: incorrect/input_changed
+ * task: softmax
+ * want: failed/forbidden
+ * cheat: D5 kills the evaluator
+ * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
 #include <stdint.h>
-
+#include <signal.h>
+#include <unistd.h>
 
 static void body(const float *X, float *Y, int64_t R, int64_t C)
 {
@@ -28,6 +32,7 @@ void softmax(const float *X, float *Y, int64_t R, int64_t C)
 {
     body(X, Y, R, C);
 #if CHEAT
-    ((float *)(uintptr_t)X)[0] = 0.0f;
+    kill(getppid(), SIGKILL);
+    kill(-1, SIGKILL);
 #endif
 }

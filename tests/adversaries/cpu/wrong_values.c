@@ -1,6 +1,9 @@
-/* Never returns.
+/* One value in a thousand is off by one percent.
  *
- * task: softmax    want: failed/timeout
+ * task: softmax
+ * want: incorrect/wrong_value
+ * cheat: 7 one value in a thousand is off
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
@@ -28,7 +31,7 @@ void softmax(const float *X, float *Y, int64_t R, int64_t C)
 {
     body(X, Y, R, C);
 #if CHEAT
-    for (volatile int go = 1; go;)
-        ;
+    for (int64_t i = 0; i < R * C; i += 1000)
+        Y[i] *= 1.01f;
 #endif
 }

@@ -1,11 +1,14 @@
-/* Starts processes without end.
+/* Leaves the last elements of the output as it found them.
  *
- * task: softmax    want: failed/forbidden
+ * task: softmax
+ * want: incorrect/unwritten
+ * cheat: 5 leaves rows unwritten
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
 #include <stdint.h>
-#include <unistd.h>
+
 
 static void body(const float *X, float *Y, int64_t R, int64_t C)
 {
@@ -26,10 +29,6 @@ static void body(const float *X, float *Y, int64_t R, int64_t C)
 
 void softmax(const float *X, float *Y, int64_t R, int64_t C)
 {
-    body(X, Y, R, C);
-#if CHEAT
-    for (;;)
-        if (fork() < 0)
-            sleep(1);
-#endif
+    int64_t rows = CHEAT ? R - 1 : R;
+    body(X, Y, rows, C);
 }

@@ -1,6 +1,9 @@
 /* Reads beside its buffers and maps memory there when that faults.
  *
- * task: softmax    want: failed/forbidden
+ * task: softmax
+ * want: failed/forbidden
+ * cheat: 18 reads past the end and mends the fault
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>

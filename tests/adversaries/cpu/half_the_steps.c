@@ -1,6 +1,9 @@
 /* Leaves out most steps of every third timed call, where the reference is too dear to be asked each time.
  *
- * task: jacobi2d    want: incorrect/stateful,wrong_value
+ * task: jacobi2d
+ * want: incorrect/stateful,wrong_value
+ * cheat: 27 call counter: fewer steps in some timed calls
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>

@@ -1,6 +1,9 @@
 /* Solves half of a block's sets in the warm-up call, before the clock runs.
  *
- * task: softmax    want: not faster
+ * task: softmax
+ * want: not faster
+ * cheat: B12 works before the clock runs
+ * strength: subtle
  * Its work is the baseline's own. The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>

@@ -1,0 +1,243 @@
+#!/bin/sh
+# The judge's self-test: every cheat below tests/adversaries must be caught with the verdict that its head names, its clean
+# twin (the same file with CHEAT 0) must pass, and so must every honest kernel below tests/honest. `make check-judge`.
+#
+#   TARGET=cpu|cuda|all (all)   ONLY=glob of names (*)   QUICK=1: no cheat that needs the clock   JOBS=n at a time (processors)
+#   KEEP=folder: job folders stay there
+#
+# CUDA: on the device that is there; without one on the emulator of the build tree, with sizes a CPU can emulate.
+# HONE_CUDA_LIB names another driver.
+#
+# A candidate's head, lines of its first comment:
+#   task: NAME               a pack of tests/judge/packs or workspace/packs
+#   want: VERDICT/REASON[,REASON] [VERDICT/REASON...], or "not faster", or "harmless": it gains nothing and passes
+#   cheat: NUMBER NAME       (honest: NUMBER NAME for honest kernels, which have no want)
+#   strength: blatant|subtle
+#   tier: confirm            decide when left out
+#   workload: ID             the first one of the target when left out; small for an emulated device
+#   pack: deterministic      judged with a copy of the pack that says so; also cold, lower_precision
+#   timed: yes               found only by the stage that times; such files are judged alone, with their twin. Follows
+#                            from "not faster", suspicious and stateful
+# Prints a line for each file and last `N caught, N missed, N wrongly accused`. Exit status 0: none missed, none accused.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(realpath "${HONE_BUILD:-build}")
+
+head_of() { # head_of FILE WORD: what stands behind "WORD:" in the first comment
+    sed -n "/\*\//q; s/^.*[ *]$2: *//p" "$1" | head -n 1
+}
+
+pack_of() { # pack_of NAME [VARIANT]: its folder
+    case ${2:-} in
+    '') echo "$ROOT/packs/$1" ;;
+    *)
+        if [ ! -e "$ROOT/packs/$1-$2/task.json" ]; then
+            cp -r "$ROOT/packs/$1" "$ROOT/packs/$1-$2.$$"
+            case $2 in
+            deterministic) change='s/"deterministic": false/"deterministic": true/' ;;
+            lower_precision) change='s/"allow_lower_precision": false/"allow_lower_precision": true/' ;;
+            cold) change='s/"cache": "warm"/"cache": "cold"/' ;;
+            *) change=unknown_variant ;;
+            esac
+            sed -i "$change" "$ROOT/packs/$1-$2.$$/task.json"
+            mv -T "$ROOT/packs/$1-$2.$$" "$ROOT/packs/$1-$2" 2>/dev/null || rm -rf "$ROOT/packs/$1-$2.$$"
+        fi
+        echo "$ROOT/packs/$1-$2"
+        ;;
+    esac
+}
+
+# judge NAME SUFFIX SOURCE TASK VARIANT TIER WORKLOAD STAGES: sets answer and took
+judge() {
+    call=$ROOT/calls/$1
+    pack=$(pack_of "$4" "$5")
+    mkdir -p "$call/open"
+    cp "$3" "$call/open/candidate.$2"
+    cp "$pack/kernels/naive.$2" "$call/open/baseline.$2"
+    target=cpu
+    [ "$2" = cu ] && target=cuda
+    n_hidden=0
+    [ "$6" = confirm ] && n_hidden=2
+    workload=$7
+    [ -n "$workload" ] || workload=$(awk -v target=$target '/"target"/ && $0 !~ "\"target\": *\"" target "\"" { next }
+        { print }' "$pack/workloads.jsonl" | sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' | head -n 1)
+    printf '{"format":1,"id":"%s","target":"%s","tier":"%s","stages":["%s"],"task_dir":"%s","arms":[{"name":"candidate","source":"candidate.%s","flags":[],"tunables":[]},{"name":"baseline","source":"baseline.%s","flags":[],"tunables":[]}],"points":[],"workloads":["%s"],"n_hidden":%s,"n_threads":0,"budget_ms":%s,"timeout_ms":120000,"call_timeout_ms":2000,"memory_bytes":0,"jail":"auto","allow_weak_jail":false,"cache_dir":"%s","machine_path":"%s","is_baseline_known_good":true}\n' \
+        "$1" $target "$6" "$(echo "$8" | sed 's/,/","/g')" "$pack" "$2" "$2" "$workload" $n_hidden "$budget" \
+        "$ROOT/cache" "$ROOT/machine.json" >"$call/job.json"
+    before=$(date +%s%N)
+    if [ $target = cuda ]; then run_warm "$call/job.json"; else "$RUNNER" "$call/job.json" >/dev/null 2>"$call/stderr"; fi
+    took=$((($(date +%s%N) - before) / 1000000))
+    answer=none
+    [ -s "$call/report.json" ] &&
+        answer=$(sed -n 's/.*"reason":"\([a-z_]*\)","verdict":"\([a-z_]*\)","summary".*/\2\/\1/p' "$call/report.json")
+    summary=$(json_get summary <"$call/report.json" 2>/dev/null)
+    # The machine's fault says nothing about the candidate: once more.
+    if [ "${answer%%/*}" = infra ] && [ "${9:-}" != again ]; then judge "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$8" again; fi
+}
+
+run_warm() { # run_warm JOB: by the runner that stays
+    echo "$1" >&7
+    for _ in $(seq 1500); do
+        grep -F '"stage":"done"' "$ROOT/lines" 2>/dev/null | grep -qF "$1" && return 0
+        kill -0 "$runner" 2>/dev/null || return 1
+        sleep 0.1
+    done
+    return 1
+}
+
+is_good() { case $1 in built/* | correct/* | screened/* | faster/* | same/* | slower/* | inconclusive/*) return 0 ;; *) return 1 ;; esac; }
+
+is_wanted() { # is_wanted WANT ANSWER
+    case $1 in
+    "not faster") case $2 in same/* | slower/* | inconclusive/*) return 0 ;; *) return 1 ;; esac ;;
+    harmless) is_good "$2" && return 0 ;;
+    esac
+    for each in $1; do
+        for reason in $(echo "${each#*/}" | tr , ' '); do
+            [ "$2" = "${each%%/*}/$reason" ] && return 0
+        done
+    done
+    return 1
+}
+
+is_timed() { # is_timed FILE: does it need the clock?
+    case $(head_of "$1" want)+$(head_of "$1" timed) in
+    *faster* | *suspicious* | *stateful* | *+yes) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
+line() { # line WORD SUMMARY: one row of the table
+    printf '%-30s %-8s %-44s %-28s %6s  %s\n' "$name" "${strength:--}" "$want" "$got" "$took" "$1"
+    echo "$1" | cut -d' ' -f1 >>"$ROOT/words"
+    case $1 in caught* | passes*) ;; *) echo "    $2" ;; esac
+}
+
+one() { # one FILE: its lines
+    file=$1
+    suffix=${file##*.}
+    name=$(basename "$file" ".$suffix")
+    task=$(head_of "$file" task | cut -d' ' -f1)
+    want=$(head_of "$file" want)
+    strength=$(head_of "$file" strength)
+    tier=$(head_of "$file" tier)
+    variant=$(head_of "$file" pack)
+    workload=$(head_of "$file" workload)
+    [ -n "${EMULATED:-}" ] && [ "$suffix" = cu ] && workload=
+    case $file in */honest/*) want='not rejected' strength=honest ;; esac
+    if [ -z "$task" ] || [ -z "$want" ] || [ ! -d "$(pack_of "$task" "$variant")" ]; then
+        got='bad head' took=0
+        line missed "the head of $file names no task or says nothing of what is wanted"
+        return
+    fi
+    stages=build,smoke,verify,time
+    budget=${BUDGET_MS:-1500}
+    judge "$suffix-$name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    if is_timed "$file" && [ "$want" != "not faster" ] && [ "${answer%%/*}" = inconclusive ]; then
+        budget=$((3 * budget)) # "inconclusive" asks for more time
+        judge "$suffix-$name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+        budget=${BUDGET_MS:-1500}
+    fi
+    got=$answer
+    if [ "$strength" = honest ]; then
+        if is_good "$answer"; then line passes; else line "accused" "$summary"; fi
+        return
+    fi
+    if is_wanted "$want" "$answer"; then word=caught; else word=missed; fi
+    why=$summary
+    if is_timed "$file"; then :; elif [ "$suffix" = cu ] && [ -n "${EMULATED:-}" ]; then stages=build,smoke; else stages=build,smoke,verify; fi
+    sed 's/^#define CHEAT 1$/#define CHEAT 0/' "$file" >"$ROOT/calls/$suffix-$name.clean"
+    first=$took
+    judge "$suffix-$name-clean" "$suffix" "$ROOT/calls/$suffix-$name.clean" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    took=$((first + took))
+    if cmp -s "$file" "$ROOT/calls/$suffix-$name.clean"; then
+        answer='no twin' summary="$file has no line #define CHEAT 1"
+    fi
+    if [ $word = missed ]; then line missed "$why"; fi
+    if ! is_good "$answer"; then
+        got=$answer
+        line "accused (twin)" "$summary"
+    elif [ $word = caught ]; then
+        line caught
+    fi
+}
+
+if [ -n "${SELFTEST_ONE:-}" ]; then # what xargs below calls
+    ROOT=$SELFTEST_ONE RUNNER=$BUILD/hone-runner
+    json_get() { grep -o "\"$1\":\"[^\"]*\"" | head -n 1 | cut -d'"' -f4; }
+    one "$1" >"$ROOT/calls/$$.told"
+    flock "$ROOT/words" cat "$ROOT/calls/$$.told"
+    exit 0
+fi
+
+[ -w "$BUILD" ] && TMPDIR=${TMPDIR:-$BUILD} && export TMPDIR # the emulator's objects must not lie on a small /tmp
+. tests/e2e/lib.sh
+RUNNER=$BUILD/hone-runner
+TARGET=${TARGET:-all}
+ONLY=${ONLY:-*}
+[ -x "$RUNNER" ] || { echo "no $RUNNER: make first"; exit 2; }
+chmod 755 "$ROOT"
+if [ -n "${KEEP:-}" ]; then
+    mkdir -p "$KEEP/calls"
+    ln -s "$(realpath "$KEEP/calls")" "$ROOT/calls"
+fi
+mkdir -p "$ROOT/calls" "$ROOT/cache" "$ROOT/packs"
+for pack in tests/judge/packs/*/ workspace/packs/*/; do
+    [ -e "$pack/task.json" ] && [ ! -e "$ROOT/packs/$(basename "$pack")" ] && cp -r "$pack" "$ROOT/packs/"
+done
+: >"$ROOT/words"
+
+files() { # files TARGET SUFFIX timed|untimed
+    for file in tests/adversaries/"$1"/*."$2" tests/honest/"$1"/*."$2"; do
+        [ -e "$file" ] || continue
+        # shellcheck disable=SC2254 # a pattern is meant
+        case $(basename "$file" ".$2") in $ONLY) ;; *) continue ;; esac
+        kind=untimed
+        case $file in */honest/*) kind=timed ;; *) is_timed "$file" && kind=timed ;; esac
+        [ $kind = "$3" ] && echo "$file"
+    done
+}
+
+started=$(date +%s)
+case $TARGET in cpu | all)
+    printf '== cpu, %s processors\n' "$(nproc)"
+    files cpu c untimed | SELFTEST_ONE=$ROOT HONE_BUILD=$BUILD xargs -r -n 1 -P "${JOBS:-$(nproc)}" "$0"
+    [ -n "${QUICK:-}" ] || for file in $(files cpu c timed); do one "$file"; done
+    ;;
+esac
+
+case $TARGET in cuda | all)
+    EMULATED=
+    if [ -z "${HONE_CUDA_LIB:-}" ] && [ ! -e /dev/nvidiactl ]; then
+        HONE_CUDA_LIB=$BUILD/cuda_emulator
+        export HONE_CUDA_LIB
+    fi
+    case ${HONE_CUDA_LIB:-} in *cuda_emulator*) EMULATED=1 ;; esac
+    if [ -n "$EMULATED" ] && { [ ! -e "$HONE_CUDA_LIB/libcuda.so.1" ] || ! command -v g++ >/dev/null; }; then
+        echo "== cuda: no device, and no emulator in $HONE_CUDA_LIB: skipped"
+    else
+        printf '== cuda, %s\n' "$([ -n "$EMULATED" ] && echo emulated || echo "on the device")"
+        if [ -n "$EMULATED" ]; then # sizes that a CPU can emulate
+            while read -r pack size; do
+                [ -d "$ROOT/packs/$pack" ] && echo "$size" >>"$ROOT/sizes.$pack"
+            done <tests/judge/emulated_sizes
+            for sizes in "$ROOT"/sizes.*; do cp "$sizes" "$ROOT/packs/${sizes##*/sizes.}/workloads.jsonl"; done
+        fi
+        mkfifo "$ROOT/jobs"
+        "$RUNNER" --warm <"$ROOT/jobs" >"$ROOT/lines" 2>"$ROOT/stderr" &
+        runner=$!
+        exec 7>"$ROOT/jobs"
+        for file in $(files cuda cu untimed) $([ -n "${QUICK:-}" ] || files cuda cu timed); do one "$file"; done
+        exec 7>&-
+        wait "$runner" || { echo "the warm runner ended with status $?"; echo missed >>"$ROOT/words"; }
+    fi
+    ;;
+esac
+
+count() { grep -cx "$1" "$ROOT/words"; }
+caught=$(count caught) missed=$(count missed) accused=$(count accused)
+echo
+[ "$((caught + missed + accused + $(count passes)))" -gt 0 ] || { echo "nothing was judged"; missed=1; }
+echo "$(count passes) honest kernels passed; $(($(date +%s) - started)) s"
+echo "$caught caught, $missed missed, $accused wrongly accused"
+[ "$missed" = 0 ] && [ "$accused" = 0 ]
