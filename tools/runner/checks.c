@@ -43,6 +43,7 @@ int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, 
 static void set_outputs(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                         struct hone_compare *compare)
 {
+    compare->is_plain = hone_compare_is_plain(judge->frame.dists[set]);
     for (size_t o = 0; o < judge->task->n_outputs; o++)
         compare->outputs[o] = hone_judge_output(judge, slot, set, o);
 }
@@ -65,6 +66,7 @@ static int by_number(const void *a, const void *b)
 static int ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, int64_t n,
                       struct hone_compare *compare, struct hone_err *err)
 {
+    compare->n_items += hone_min_i64(n, n_items);
     if (n >= n_items) /* a reduction to one number has one item, and asking twice says no more */
         return hone_oracle_items(judge->oracle.arena, set, NULL, 0, n_items, judge->machine.n_cores,
                                  hone_compare_add, compare, err);
@@ -95,6 +97,8 @@ static int compare_items(struct hone_judge *judge, int64_t set, int64_t budget_n
     }
     compare->is_full = affordable >= n_items;
     if (compare->is_full)
+        compare->n_items += n_items;
+    if (compare->is_full)
         return hone_oracle_items(judge->oracle.arena, set, NULL, 0, n_items, judge->machine.n_cores,
                                  hone_compare_add, compare, err);
     int64_t n = hone_min_i64(hone_max_i64(affordable, MIN_ITEMS), MAX_ITEMS);
@@ -116,6 +120,7 @@ static int ask_oracle(struct hone_judge *judge, int64_t set, int64_t budget_ns,
     if (code < 0)
         return code;
     compare->is_full = true;
+    compare->n_items = n_items;
     return hone_oracle_steps(judge->oracle.arena, set, n_steps, n_items, judge->machine.n_cores,
                              hone_compare_add, compare, err);
 }

@@ -6,13 +6,15 @@
 #define HONE_RUNNER_COMPARE_H
 
 #include "tools/runner/arm.h"
+#include "tools/runner/gen.h"
 #include "workspace/task/oracle_abi.h"
 
 struct hone_output_stats {
     int64_t n, n_other, n_bad, n_nonfinite; /* n_other: against another array; n_nonfinite: where a
                                                finite value was expected */
     double max_abs, max_rel;
-    double err_squares, ref_sum, ref_squares, size_squares, max_scale;
+    double max_scale;
+    struct hone_error_sums sums; /* n and n_items: hone_compare_sums fills them */
     int64_t first_bad;
     double bad_got, bad_want;
 };
@@ -23,6 +25,8 @@ struct hone_compare {
     const void *outputs[HONE_LIMIT_TENSORS]; /* content of each output */
     int64_t n_elements[HONE_LIMIT_TENSORS];
     bool is_full;       /* the oracle gave every item */
+    bool is_plain;      /* random content without structure: the whole output is looked at too */
+    int64_t n_items;    /* the oracle's items that were compared; 0: not known */
     bool is_bad_record; /* the oracle named an element that does not exist */
     struct hone_output_stats stats[HONE_LIMIT_TENSORS];
 };
@@ -30,6 +34,10 @@ void hone_compare_init(struct hone_compare *compare, const struct hone_task *tas
                        const struct hone_workload *workload);
 void hone_compare_add(void *compare, const struct hone_oracle_record *records,
                       int64_t n); /* a hone_records_fn */
+/* Content of this kind is random without structure (task.h, struct hone_tolerance). */
+bool hone_compare_is_plain(enum hone_distribution dist);
+/* What the tests of one output are made on. */
+struct hone_error_sums hone_compare_sums(const struct hone_compare *compare, size_t output);
 /* The verdict of all that was added. */
 void hone_compare_end(const struct hone_compare *compare, struct hone_end *ret);
 /* Compares every element of one output with another array of the output's type (a certified

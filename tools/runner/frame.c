@@ -154,6 +154,7 @@ void hone_judge_fill(struct hone_judge *judge, int64_t set, enum hone_distributi
 {
     const struct hone_frame *frame = &judge->frame;
     judge->frame.n_filled = 0;
+    judge->frame.dists[set] = dist;
     for (size_t i = 0; i < judge->task->n_inputs; i++)
         hone_gen_input(judge->gen, judge->task, frame->workload, i, dist, counter,
                        hone_shared_tensor(&judge->inputs, &frame->layout, set, (int64_t)i));
@@ -163,6 +164,7 @@ void hone_judge_copy_set(struct hone_judge *judge, int64_t from, int64_t to)
 {
     const struct hone_layout *layout = &judge->frame.layout;
     judge->frame.n_filled = 0;
+    judge->frame.dists[to] = judge->frame.dists[from];
     for (int64_t i = 0; i < layout->n_inputs; i++)
         memcpy(hone_shared_tensor(&judge->inputs, layout, to, i),
                hone_shared_tensor(&judge->inputs, layout, from, i), (size_t)layout->bytes[i]);

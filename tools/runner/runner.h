@@ -36,6 +36,7 @@ struct hone_frame { /* the workload and layout that everybody has mapped */
     uint64_t
         filled_base; /* sets 0 .. n_filled - 1 hold normal content of counters filled_base + set */
     int64_t n_filled;
+    enum hone_distribution dists[HONE_BUFFERS_MAX_SETS]; /* what each set was filled with last */
 };
 
 struct hone_target;
@@ -78,6 +79,7 @@ struct hone_judge {
     struct hone_workload_report *workloads;
     struct hone_stage_report *stages;
     struct hone_point_report *points;
+    struct hone_json *samples; /* by workload; NULL: nothing was timed */
     const char **warnings;
     struct hone_review *review;
     size_t n_checks, n_workloads, n_stages, n_warnings, n_review;
@@ -87,6 +89,13 @@ struct hone_judge {
 typedef int hone_stage_fn(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
 hone_stage_fn hone_stage_build, hone_stage_smoke, hone_stage_verify, hone_stage_screen,
     hone_stage_time, hone_stage_profile, hone_stage_run;
+
+/* stages.c: below_floor, or ratios clipped at the floor and a review; the ceilings are measured
+ * again before either. */
+int hone_judge_check_floor(struct hone_judge *judge, struct hone_workload_report *report,
+                           struct hone_end *ret, struct hone_err *err);
+/* samples.c: sealed/HONE_SAMPLES_FILE of the call's folder; nothing when nothing was timed. */
+int hone_samples_write(struct hone_judge *judge, const char *seed_hex, struct hone_err *err);
 
 bool hone_judge_has_stage(const struct hone_judge *judge, const char *name);
 bool hone_judge_is_tier(const struct hone_judge *judge, const char *tier);

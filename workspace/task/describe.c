@@ -112,6 +112,8 @@ static struct hone_json *describe_tolerance(const struct hone_tolerance *tol)
     hone_json_set_f64(json, "atol", tol->atol);
     hone_json_set_f64(json, "rtol", tol->rtol);
     hone_json_set_f64(json, "rel_l2", tol->rel_l2);
+    if (tol->bias > 0)
+        hone_json_set_f64(json, "bias", tol->bias);
     return json;
 }
 

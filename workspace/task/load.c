@@ -132,6 +132,7 @@ static const struct hone_field tolerance_fields[] = {
     HONE_FIELD(struct hone_tolerance, atol, .help = "Absolute part."),
     HONE_FIELD(struct hone_tolerance, rtol, .help = "Part relative to the element's size."),
     HONE_FIELD(struct hone_tolerance, rel_l2, .help = "Norm of the error over the centred norm."),
+    HONE_FIELD(struct hone_tolerance, bias, .help = "Mean signed error over the mean size."),
 };
 
 struct oracle_in {
@@ -389,8 +390,9 @@ static int load_tolerance(struct loader *l, const struct hone_json *map)
         else
             code = hone_fields_decode(c, tolerance_fields, HONE_COUNTOF(tolerance_fields), &tol,
                                       sizeof(tol), l->pool, l->err);
-        if (code == 0 && !(tol.atol >= 0 && tol.rtol >= 0 && tol.rel_l2 >= 0 && tol.rtol < 1))
-            code = hone_fail(l->err, HONE_E_ARG, "values must be 0 or more, rtol below 1");
+        if (code == 0 && !(tol.atol >= 0 && tol.rtol >= 0 && tol.rel_l2 >= 0 && tol.rtol < 1 &&
+                           tol.bias >= 0 && tol.bias < 1))
+            code = hone_fail(l->err, HONE_E_ARG, "values must be 0 or more, rtol and bias below 1");
         if (code < 0)
             return hone_task_prefix(l->err, "tolerance.%.40s", hone_json_key(c));
         is_given[o] = true;

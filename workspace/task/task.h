@@ -85,18 +85,25 @@ struct hone_scalar { /* a by-value parameter, passed between outputs and axes */
     double min, max;
 };
 
-/* When x is near enough to the reference r. Both must hold, with s = max(|r|, scale):
+/* When x is near enough to the reference r. All must hold, with e = x - r and s = max(|r|, scale):
  *
- *   each element       |x - r| <= atol + rtol * s
- *   the whole output   ||x - r|| <= max(rel_l2 * ||r - mean(r)||, rtol * ||s|| + atol * sqrt(n))
- * (rel_l2 0: not tested)
+ *   element   |e| <= atol + rtol * s, for every one; none may be off, so this is also the cap on
+ * the largest error norm      ||e|| <= max(rel_l2 * ||r - mean(r)||, (rtol * ||s|| + atol *
+ * sqrt(n)) / 4) bias      |sum(e)| and |sum(sign(r) * e)| <= max(bias, rtol / 16) * sum(s) + atol *
+ * n
+ *                                                + 6 * ||e|| * sqrt(n / items)
+ *
+ * norm and bias look at a whole output whose content was random without structure (is_plain): there
+ * honest errors average out, elsewhere they may all point the same way. The last term of bias is
+ * what chance makes of errors that are equal within one of the oracle's items. rel_l2 0: no norm
+ * test; bias 0: no bias test.
  *
  * scale is the size of what was added up to get r (for a dot product: the sum of |a*b|), so that
  * cancellation excuses rounding and nothing else. It comes with the oracle's record; where there is
  * none (iterated tasks) it is the root mean square of the output's reference values. Non-finite
  * values must agree in kind and place; integers and bool must be equal (all zero). */
 struct hone_tolerance {
-    double atol, rtol, rel_l2;
+    double atol, rtol, rel_l2, bias;
 };
 static inline double hone_tolerance_size(double r, double scale) /* s */
 {
@@ -107,13 +114,28 @@ static inline double hone_tolerance_limit(const struct hone_tolerance *tol, doub
 {
     return tol->atol + tol->rtol * hone_tolerance_size(r, scale);
 }
-/* error, centred, size: the three norms above (not squared), over n elements. */
-static inline bool hone_tolerance_norm_ok(const struct hone_tolerance *tol, double error,
-                                          double centred, double size, double root_n)
-{
-    return tol->rel_l2 <= 0 || error <= tol->rel_l2 * centred ||
-           error <= tol->rtol * size + tol->atol * root_n;
-}
+
+struct hone_error_sums { /* of one output, or of the part of it that was compared */
+    int64_t n, n_items;  /* elements; items that they came from (0: not known) */
+    double worst;        /* largest (|e| - atol) / s, 0 or more; not filled on devices */
+    double err_squares, ref_sum, ref_squares, size_squares;
+    double err_sum, toward_sum, size_sum; /* toward: of sign(r) * e */
+    bool is_plain;
+};
+enum hone_tolerance_test {
+    HONE_TOLERANCE_ELEMENT,
+    HONE_TOLERANCE_NORM,
+    HONE_TOLERANCE_BIAS,
+    HONE_N_TOLERANCE_TESTS
+};
+double hone_error_centred(const struct hone_error_sums *sums); /* ||r - mean(r)|| */
+double hone_error_rel_l2(const struct hone_error_sums *sums);  /* NaN where r does not vary */
+double hone_error_bias(
+    const struct hone_error_sums *sums); /* beyond chance, in units of sum(s); 0: none */
+/* How many times the bound of one test the sums are: at most 1 passes. Tests that say nothing (too
+ * few elements, no limit) give 0. Huge where the bound is 0. */
+double hone_tolerance_factor(const struct hone_tolerance *tol, const struct hone_error_sums *sums,
+                             enum hone_tolerance_test test);
 
 struct hone_workload {
     const char *id;                /* unique in the task, e.g. "m512" */

@@ -89,22 +89,69 @@ START_TEST(test_nonfinite)
 }
 END_TEST
 
+/* Errors that every element's bound allows: the answer as a whole has a bound of its own. */
 START_TEST(test_whole_output)
 {
-    struct fixture f; /* each element inside a loose bound, the whole visibly off */
-    start(&f);
-    f.task.tolerance[0] = (struct hone_tolerance){.atol = 1, .rtol = 0, .rel_l2 = 1e-3};
-    for (int i = 0; i < N; i++)
-        f.records[i].scale = 0;
-    f.task.tolerance[0].atol = 0.02;
-    for (int i = 0; i < N; i++)
-        f.y[i] += 0.019f;
-    ck_assert_int_eq(finish(&f, N), HONE_REASON_CORRECT); /* atol x sqrt(n) allows it */
-    f.task.tolerance[0].atol = 1e-6;
-    start(&f);
-    for (int i = 0; i < N; i++)
-        f.y[i] = 0;
-    ck_assert_int_eq(finish(&f, N), HONE_REASON_WRONG_VALUE);
+    static const struct {
+        const char *what;
+        double rel_l2, bias, even, odd; /* error of even and of odd elements */
+        bool is_toward;                 /* in the direction of the element itself */
+        bool is_plain, is_good;
+    } table[] = {
+        {"no test of the whole", 0, 0, 0.9e-4, 0.9e-4, false, true, true},
+        {"norm: off everywhere", 1e-9, 0, 0.9e-4, -0.9e-4, false, true, false},
+        {"norm: inside of its room", 1e-9, 0, 0.2e-4, -0.2e-4, false, true, true},
+        {"norm: allowed by rel_l2", 1e-3, 0, 0.9e-4, -0.9e-4, false, true, true},
+        {"norm: content with structure", 1e-9, 0, 0.9e-4, -0.9e-4, false, false, true},
+        {"bias: all to one side", 0, 1e-9, 0.3e-4, 0.3e-4, false, true, false},
+        {"bias: toward zero", 0, 1e-9, -0.3e-4, -0.3e-4, true, true, false},
+        {"bias: as many to the other side", 0, 1e-9, 0.3e-4, -0.3e-4, false, true, true},
+        {"bias: allowed", 0, 1e-4, 0.3e-4, 0.3e-4, false, true, true},
+        {"bias: content with structure", 0, 1e-9, 0.3e-4, 0.3e-4, false, false, true},
+    };
+    for (size_t k = 0; k < HONE_COUNTOF(table); k++) {
+        struct fixture f;
+        start(&f);
+        f.task.tolerance[0] = (struct hone_tolerance){
+            .atol = 1e-30, .rtol = 1e-4, .rel_l2 = table[k].rel_l2, .bias = table[k].bias};
+        f.compare.is_plain = table[k].is_plain;
+        f.compare.n_items = N;
+        for (int i = 0; i < N; i++) {
+            double value = i % 4 < 2 ? 1.1 : -1.1,
+                   error = i % 2 == 0 ? table[k].even : table[k].odd;
+            f.records[i].value = value;
+            f.y[i] = (float)(value + (table[k].is_toward && value < 0 ? -error : error));
+        }
+        enum hone_reason reason = finish(&f, N);
+        ck_assert_msg((reason == HONE_REASON_CORRECT) == table[k].is_good, "%s", table[k].what);
+        ck_assert_int_eq(hone_compare_total(&f.compare).n_bad, 0);
+    }
+}
+END_TEST
+
+/* Errors that are equal within an item say less than their number; few elements say nothing. */
+START_TEST(test_chance)
+{
+    struct hone_error_sums sums = {.n = 600,
+                                   .n_items = 600,
+                                   .err_squares = 600 * 1e-10,
+                                   .err_sum = 600 * 1e-5,
+                                   .toward_sum = 0,
+                                   .size_sum = 600,
+                                   .size_squares = 600,
+                                   .ref_squares = 600,
+                                   .is_plain = true};
+    const struct hone_tolerance tol = {.rtol = 1e-5, .rel_l2 = 1e-9, .bias = 1e-9};
+    ck_assert_double_gt(hone_tolerance_factor(&tol, &sums, HONE_TOLERANCE_BIAS), 1);
+    ck_assert_double_gt(hone_error_bias(&sums), 0);
+    sums.n_items = 20;
+    ck_assert_double_le(hone_tolerance_factor(&tol, &sums, HONE_TOLERANCE_BIAS), 1);
+    ck_assert_double_eq(hone_error_bias(&sums), 0);
+    sums.n_items = 0;
+    ck_assert_double_eq(hone_tolerance_factor(&tol, &sums, HONE_TOLERANCE_BIAS), 0);
+    ck_assert_double_gt(hone_tolerance_factor(&tol, &sums, HONE_TOLERANCE_NORM), 1);
+    sums.n = 31;
+    ck_assert_double_eq(hone_tolerance_factor(&tol, &sums, HONE_TOLERANCE_NORM), 0);
 }
 END_TEST
 
@@ -217,5 +264,5 @@ START_TEST(test_sealed_memory_and_canary)
 END_TEST
 
 UNIT_MAIN("compare", test_equal_and_near, test_wrong_value, test_nonfinite, test_whole_output,
-          test_integers_are_exact, test_bad_records, test_arrays, test_unwritten_and_difference,
-          test_layout, test_sealed_memory_and_canary)
+          test_chance, test_integers_are_exact, test_bad_records, test_arrays,
+          test_unwritten_and_difference, test_layout, test_sealed_memory_and_canary)

@@ -33,10 +33,13 @@ static void take_stats(const struct hone_k_stats *from, bool is_like, struct hon
     if (is_like)
         return;
     ret->max_scale = fmax(ret->max_scale, from_bits(from->max_scale));
-    ret->err_squares += from->err_squares;
-    ret->ref_sum += from->ref_sum;
-    ret->ref_squares += from->ref_squares;
-    ret->size_squares += from->size_squares;
+    ret->sums.err_squares += from->err_squares;
+    ret->sums.ref_sum += from->ref_sum;
+    ret->sums.ref_squares += from->ref_squares;
+    ret->sums.size_squares += from->size_squares;
+    ret->sums.err_sum += from->err_sum;
+    ret->sums.toward_sum += from->toward_sum;
+    ret->sums.size_sum += from->size_sum;
 }
 
 /* What stands there, for the message. */
@@ -164,6 +167,21 @@ static int conclude(struct hone_judge *judge, struct hone_slot *slot, int64_t se
     return 0;
 }
 
+/* How many of the oracle's items stand behind a reference: all, or as many as its records need. */
+static int64_t items_of(const struct hone_judge *judge, const struct hone_gpu_reference *reference)
+{
+    double n_items = 0;
+    int64_t n_elements = 0;
+    if (hone_task_eval(judge->task, judge->task->items, judge->gpu->frame.workload, &n_items,
+                       NULL) < 0)
+        return 0;
+    for (size_t o = 0; o < judge->task->n_outputs; o++)
+        n_elements += hone_gpu_output_elements(judge, o);
+    if (!reference->is_full)
+        n_items *= (double)reference->n_records / (double)hone_max_i64(n_elements, 1);
+    return (int64_t)n_items;
+}
+
 int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                      const struct hone_gpu_reference *reference, struct hone_compare *compare,
                      struct hone_end *ret, struct hone_err *err)
@@ -172,6 +190,8 @@ int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t s
     int64_t start = hone_now_ns();
     hone_compare_init(compare, judge->task, judge->gpu->frame.workload);
     compare->is_full = reference->is_full;
+    compare->is_plain = hone_compare_is_plain(reference->dist);
+    compare->n_items = items_of(judge, reference);
     int code = reference->is_full ? compare_arrays(judge, slot, set, reference, stats, err)
                                   : compare_records(judge, slot, set, reference->memory,
                                                     reference->n_records, stats, err);

@@ -601,6 +601,7 @@ extern "C" __global__ void hone_differ(struct hone_k_differ d)
 struct tally {
     u64 n, n_bad, n_nonfinite, n_uncovered, first_bad, first_nonfinite;
     double max_abs, max_rel, max_scale, err_squares, ref_sum, ref_squares, size_squares;
+    double err_sum, toward_sum, size_sum;
 };
 
 static __device__ bool is_same_kind(double got, double want)
@@ -645,6 +646,9 @@ static __device__ void tally_add(struct tally *t, i64 dtype, i64 i, double got, 
     t->ref_sum += want;
     t->ref_squares += want * want;
     t->size_squares += size * size;
+    t->err_sum += got - want;
+    t->toward_sum += want < 0 ? want - got : got - want;
+    t->size_sum += size;
     if (!(err <= bound))
         tally_bad(t, i);
 }
@@ -659,6 +663,8 @@ static __device__ void tally_end(const struct tally *t, struct hone_k_stats *ret
     u64 max_scale = block_max(double_bits(t->max_scale));
     double err_squares = block_add(t->err_squares), ref_sum = block_add(t->ref_sum);
     double ref_squares = block_add(t->ref_squares), size_squares = block_add(t->size_squares);
+    double err_sum = block_add(t->err_sum), toward_sum = block_add(t->toward_sum);
+    double size_sum = block_add(t->size_sum);
     if (threadIdx.x != 0)
         return;
     atomicAdd(&ret->n, n);
@@ -677,6 +683,9 @@ static __device__ void tally_end(const struct tally *t, struct hone_k_stats *ret
     atomicAdd(&ret->ref_sum, ref_sum);
     atomicAdd(&ret->ref_squares, ref_squares);
     atomicAdd(&ret->size_squares, size_squares);
+    atomicAdd(&ret->err_sum, err_sum);
+    atomicAdd(&ret->toward_sum, toward_sum);
+    atomicAdd(&ret->size_sum, size_sum);
 }
 
 /* Scales that no item has written keep the bits that the judge filled them with. */
@@ -684,7 +693,7 @@ static __device__ void tally_end(const struct tally *t, struct hone_k_stats *ret
 
 extern "C" __global__ void hone_compare(struct hone_k_compare c)
 {
-    struct tally t = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct tally t = {};
     u64 got_base = c.got + (u64)(c.stride * (i64)blockIdx.y);
     const double *values = (const double *)c.values, *scales = (const double *)c.scales;
     for (i64 i = GRID_START; i < c.n; i += GRID_STEP) {
@@ -702,7 +711,7 @@ extern "C" __global__ void hone_compare(struct hone_k_compare c)
 /* Against a certified array of the output's own type: both sides round. */
 extern "C" __global__ void hone_compare_like(struct hone_k_compare c)
 {
-    struct tally t = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct tally t = {};
     u64 got_base = c.got + (u64)(c.stride * (i64)blockIdx.y);
     u64 like_base = c.like + (u64)(c.like_stride * (i64)blockIdx.y);
     for (i64 i = GRID_START; i < c.n; i += GRID_STEP)
@@ -715,7 +724,7 @@ extern "C" __global__ void hone_compare_like(struct hone_k_compare c)
 /* One output at a time (blockIdx.y), so that the folding is its own. */
 extern "C" __global__ void hone_compare_records(struct hone_k_records r)
 {
-    struct tally t = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct tally t = {};
     const struct hone_k_record *records = (const struct hone_k_record *)r.records;
     i64 o = blockIdx.y;
     for (i64 k = GRID_START; k < r.n_records; k += GRID_STEP) {
