@@ -13,7 +13,7 @@
 struct args {
     const char *workspace, *rev, *task;
     int64_t max;
-    bool all, json;
+    bool all, review, json;
 };
 
 static const struct hone_opt opts[] = {
@@ -23,6 +23,8 @@ static const struct hone_opt opts[] = {
     HONE_OPT_WORKSPACE(struct args),
     HONE_OPT(struct args, all, "all", NULL,
              "Also the tries that failed, were wrong or were not believed."),
+    HONE_OPT(struct args, review, "review", NULL,
+             "Only the review list: suspicious, or with something that a reader should look at."),
     HONE_OPT(struct args, task, "task", "TASK", "Only versions of this task."),
     HONE_OPT(struct args, max, "max", "N", "At most so many.", .fallback = "50", .min = 1,
              .max = 1000000),
@@ -67,14 +69,19 @@ static void print_row(const struct hone_version *version, const struct hone_meas
 }
 
 static void print_version(const struct args *args, const struct hone_version *version,
-                          const struct hone_measurement *best)
+                          const struct hone_standing *standing)
 {
+    const struct hone_measurement *best = &standing->best;
     if (args->json) {
         HONE_AUTOJSON struct hone_json *json = version_json(version, best);
+        if (standing->review)
+            hone_json_set_str(json, "review", standing->review);
         HONE_AUTOFREE char *text = hone_json_print(json);
         puts(text);
     } else {
         print_row(version, best);
+        if (args->review && standing->review)
+            printf("%12s%s\n", "", standing->review);
     }
 }
 
@@ -95,10 +102,12 @@ static int print_page(const struct args *args, struct hone_history *history, con
         rc = hone_standing_read(history, &versions[i], pool, &standing, err);
         if (rc < 0)
             return rc;
-        if (!args->all && !is_good(standing.best.verdict))
+        bool is_shown = args->review ? hone_standing_is_for_review(&standing)
+                                     : args->all || is_good(standing.best.verdict);
+        if (!is_shown)
             continue;
         --*left;
-        print_version(args, &versions[i], &standing.best);
+        print_version(args, &versions[i], &standing);
     }
     *offset += n;
     *ret_is_last = n < PAGE;
@@ -127,7 +136,9 @@ static int run(const void *arg, struct hone_err *err)
                "what");
     while (rc == 0 && left > 0 && !is_last)
         rc = print_page(args, history, args->rev ? commit : NULL, &offset, &left, &is_last, err);
-    if (rc == 0 && left == args->max && !args->all)
+    if (rc == 0 && left == args->max && args->review)
+        hone_say("nothing to review");
+    else if (rc == 0 && left == args->max && !args->all)
         hone_say("nothing yet; --all also shows tries that failed");
     else if (rc == 0 && left == 0)
         hone_say("more with --max; plain git works too: git -C %s log --graph REV",

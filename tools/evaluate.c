@@ -203,14 +203,36 @@ static int append_start(struct hone_evaluate_work *w, struct hone_err *err)
                                     &w->start, err);
 }
 
+/* Raw samples of what may be doubted: confirmations, suspicions, whatever is on the review list.
+ * They come from the runner and are kept as bytes, unread. Failing to keep them loses no answer. */
+static void keep_samples(struct hone_evaluate_work *w, const char *dir)
+{
+    HONE_AUTOFREE char *from = hone_path_join(w->call_dir, "sealed", HONE_SAMPLES_FILE, NULL);
+    HONE_AUTOFREE char *text = NULL;
+    char hash[HONE_HASH_TEXT_BYTES];
+    size_t len = 0;
+    bool is_wanted = strcmp(w->report.verdict, "suspicious") == 0 || w->report.review.n > 0 ||
+                     strcmp(w->tier->name, "confirm") == 0;
+
+    w->report.samples = NULL; /* whatever the runner says */
+    if (!is_wanted || hone_file_read(from, HONE_LIMIT_REPORT_BYTES, &text, &len, NULL) < 0)
+        return;
+    hone_hash(text, len, hash);
+    HONE_AUTOFREE char *path = hone_path_join(dir, hash, NULL);
+    if (hone_file_write(path, text, len, 0600, false, NULL) == 0)
+        w->report.samples = hone_pool_strdup(w->ctx->pool, hash);
+}
+
 static int store_blob(struct hone_evaluate_work *w, struct hone_err *err)
 {
-    HONE_AUTOFREE char *text = hone_report_print(&w->report);
+    HONE_AUTOFREE char *text = NULL;
     HONE_AUTOFREE char *path = NULL;
     char hash[HONE_HASH_TEXT_BYTES];
     const char *dir = workspace_path(w, "blobs");
     int rc = hone_mkdirs(dir, 0700, err);
 
+    keep_samples(w, dir);
+    text = hone_report_print(&w->report);
     hone_hash(text, strlen(text), hash);
     path = hone_path_join(dir, hash, NULL);
     if (rc == 0)

@@ -116,7 +116,7 @@ static const char *caution(const struct hone_report *report, struct hone_pool *p
     return "one short timing; decide before you believe it";
 }
 
-const char *hone_evaluation_summary(const struct hone_report *report, struct hone_pool *pool)
+static const char *summary(const struct hone_report *report, struct hone_pool *pool)
 {
     const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
     const char *failure = hone_report_failure(report, pool);
@@ -144,6 +144,13 @@ const char *hone_evaluation_summary(const struct hone_report *report, struct hon
                             strcmp(verdict, report->reason) != 0 ? report->reason : "",
                             ratio->ratio, ratio->low, ratio->high, report->workloads.n, plural,
                             of_bound(report, pool), caution(report, pool));
+}
+
+const char *hone_evaluation_summary(const struct hone_report *report, struct hone_pool *pool)
+{
+    const char *text = summary(report, pool), *review = hone_review_text(report, pool);
+
+    return review != NULL ? hone_pool_printf(pool, "%s; for review: %s", text, review) : text;
 }
 
 /* ---- the report that fits into a tree ---- */
@@ -404,6 +411,7 @@ void hone_evaluation_describe(const struct hone_evaluation_request *req,
     add(&list, "Task-hash", req->task->hash);
     add(&list, "Evaluation", names->evaluation);
     add(&list, "Report", names->blob);
+    add(&list, "Samples", report->samples);
     for (size_t i = 0; i < req->trailers.n; i++)
         add(&list, more[i].key, more[i].value);
     ret->trailers = (struct hone_array){.v = list.v, .n = list.n};

@@ -23,11 +23,12 @@
 struct show_in {
     const char *commit, *branch, *task, *cursor, *detail;
     int64_t limit;
+    bool review;
 };
 
 struct version_row {
     const char *commit, *parent, *task, *subject, *verdict, *reason, *tier, *speedup, *strategy,
-        *time;
+        *review, *time;
 };
 
 struct evidence_row {
@@ -50,6 +51,8 @@ static const struct hone_field in_fields[] = {
     HONE_FIELD(struct show_in, branch, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Only what led to this version or branch."),
     HONE_FIELD(struct show_in, task, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Only this task."),
+    HONE_FIELD(struct show_in, review,
+               .help = "Only the review list: suspicious, or with something to look at."),
     HONE_FIELD(struct show_in, limit, .min = 1, .max = PAGE_MAX, .fallback_i64 = PAGE_DEFAULT,
                .help = "Versions on a page."),
     HONE_FIELD(struct show_in, cursor, .max_len = 128, .help = "next_cursor of the page before."),
@@ -68,6 +71,7 @@ static const struct hone_field row_fields[] = {
     ROW(tier, .help = "Effort of that measurement."),
     ROW(speedup, .help = "Against the baseline, with interval."),
     ROW(strategy, .help = "Strategy step."),
+    ROW(review, .help = "What a reader should look at."),
     ROW(time, .help = "When."),
 };
 
@@ -123,6 +127,7 @@ static void fill_row(const struct hone_version *v, struct hone_pool *pool, struc
         .tier = hone_trailer_get(v, "Tier"),
         .speedup = hone_trailer_get(v, "Speedup"),
         .strategy = hone_trailer_get(v, "Strategy"),
+        .review = hone_trailer_get(v, "Review"),
         .time = time_text(v->time_s, pool),
     };
 }
@@ -131,7 +136,7 @@ static void fill_row(const struct hone_version *v, struct hone_pool *pool, struc
 
 /* A row of the list says what is known best, not what was known first. */
 static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version *version,
-                            struct version_row *row)
+                            struct version_row *row, bool *ret_is_for_review)
 {
     struct hone_standing standing;
 
@@ -142,6 +147,8 @@ static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version
     row->reason = standing.best.reason;
     row->tier = standing.best.tier;
     row->speedup = standing.best.speedup;
+    row->review = standing.review;
+    *ret_is_for_review = hone_standing_is_for_review(&standing);
 }
 
 /* ---- the list ---- */
@@ -195,9 +202,13 @@ static int read_page(struct hone_tool_ctx *ctx, struct page *page, struct hone_e
             if (page->in->task != NULL &&
                 (versions[i].task == NULL || strcmp(versions[i].task, page->in->task) != 0))
                 continue;
+            struct version_row *row = &page->rows[page->n];
             page->ends[page->n] = page->offset;
-            fill_row(&versions[i], ctx->pool, &page->rows[page->n]);
-            prefer_evidence(ctx, &versions[i], &page->rows[page->n++]);
+            fill_row(&versions[i], ctx->pool, row);
+            bool is_for_review = false;
+            prefer_evidence(ctx, &versions[i], row, &is_for_review);
+            if (!page->in->review || is_for_review)
+                page->n++;
         }
     }
     return 0;
@@ -209,6 +220,7 @@ static void shorten_rows(struct version_row *rows, size_t n)
         rows[i] = (struct version_row){.commit = rows[i].commit,
                                        .subject = rows[i].subject,
                                        .verdict = rows[i].verdict,
+                                       .review = rows[i].review,
                                        .speedup = rows[i].speedup};
 }
 

@@ -29,6 +29,7 @@ static int read_report(const char *report_json, struct hone_pool *pool,
     ret->reason = report.reason;
     ret->tier = report.tier;
     ret->summary = hone_evaluation_summary(&report, pool);
+    ret->review = hone_review_text(&report, pool);
     if (ratio != NULL && ratio->ratio > 0 && tier_rank(report.tier) > 0)
         ret->speedup = hone_ratio_text(ratio, pool);
     return report.workloads.n > 0 ? tier_rank(report.tier) : -1;
@@ -43,6 +44,7 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
         .reason = hone_trailer_get(version, "Reason"),
         .tier = hone_trailer_get(version, "Tier"),
         .speedup = hone_trailer_get(version, "Speedup"),
+        .review = hone_trailer_get(version, "Review"),
         .time_s = version->time_s,
     };
     if (version->report_json != NULL)
@@ -63,7 +65,7 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
 
     if (rc < 0)
         return rc;
-    *ret = (struct hone_standing){.best = first};
+    *ret = (struct hone_standing){.best = first, .review = first.review};
     rows = hone_pool_alloc(pool, (n + 1) * sizeof(*rows));
     for (size_t i = 0; i < n; i++) {
         rows[i] = (struct hone_measurement){
@@ -75,11 +77,19 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
             best = rank;
             ret->best = rows[i];
         }
+        ret->review = rows[i].review != NULL ? rows[i].review : ret->review;
         if (rows[i].summary == NULL)
             rows[i].summary = evidence[i].subject;
     }
     ret->evidence = (struct hone_array){.v = rows, .n = n};
     return 0;
+}
+
+bool hone_standing_is_for_review(const struct hone_standing *standing)
+{
+    const char *verdict = standing->best.verdict;
+
+    return standing->review != NULL || (verdict != NULL && strcmp(verdict, "suspicious") == 0);
 }
 
 struct hone_json *hone_version_trailers_json(const struct hone_version *version)

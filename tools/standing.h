@@ -13,17 +13,22 @@ struct hone_measurement {
     const char *verdict, *reason, *tier;
     const char *speedup; /* "3.21 [3.15, 3.28]"; NULL for a screen */
     const char *summary; /* one line */
+    const char *review;  /* rules of the review list; NULL: none */
     int64_t time_s;
 };
 
 struct hone_standing {
     struct hone_measurement best;
+    const char *review;         /* rules of any measurement, the latest that has some; NULL: none */
     struct hone_array evidence; /* of struct hone_measurement, oldest first */
 };
 
 /* version needs its trailers; report_json may be NULL. Reads the evidence from history. */
 int hone_standing_read(struct hone_history *history, const struct hone_version *version,
                        struct hone_pool *pool, struct hone_standing *ret, struct hone_err *err);
+
+/* It has rules to look at, or its best founded measurement is suspicious. */
+bool hone_standing_is_for_review(const struct hone_standing *standing);
 
 /* The trailers as one object; owned by the caller. */
 struct hone_json *hone_version_trailers_json(const struct hone_version *version);

@@ -256,6 +256,7 @@ const struct hone_field hone_report_fields[] = {
                .help = "Things to know."),
     ROWS(struct hone_report, review, HONE_LIMIT_REVIEW_ROWS, struct hone_review, hone_review_fields,
          .help = "Things for a reader to look at; the verdict stands."),
+    WORD(struct hone_report, samples, .help = "Content hash of the raw samples that were kept."),
     HONE_FIELD(struct hone_report, output, .skip_empty = true, .max_len = HONE_LIMIT_LOG_BYTES,
                .help = "Outputs and the kernel's own stdout, cut."),
     TIME_NS(struct hone_report, wall_ns, .help = "Wall time of the job."),

@@ -7,6 +7,7 @@
 #include "tools/format/verdict.h"
 
 #define HONE_REPORT_FORMAT 1
+#define HONE_SAMPLES_FILE  "samples.json" /* in sealed/: seed and raw samples of a timed call */
 
 struct hone_stage_report {
     const char *name, *status; /* ok, failed, skipped */
@@ -155,6 +156,7 @@ struct hone_report {
     struct hone_machine_report *machine;
     struct hone_strs warnings;
     struct hone_array review; /* of hone_review */
+    const char *samples;      /* set by the server: content hash of the raw samples it kept */
     const char *output;       /* stage run: summary of outputs and the kernel's own stdout, cut */
     int64_t wall_ns;
 };

@@ -134,7 +134,8 @@ static int read_key(struct hone_judge *judge, struct hone_err *err)
     return 0;
 }
 
-static int log_key(const struct hone_judge *judge, struct hone_err *err)
+/* The secret, once nobody can use it any more, and the samples. */
+static int log_sealed(struct hone_judge *judge, struct hone_err *err)
 {
     HONE_AUTOFREE char *folder = hone_sprintf("%s/sealed", judge->dir);
     HONE_AUTOFREE char *path = hone_sprintf("%s/seed", folder);
@@ -143,7 +144,10 @@ static int log_key(const struct hone_judge *judge, struct hone_err *err)
         snprintf(hex + 2 * i, 3, "%02x", judge->key[i]);
     snprintf(hex + 32, 2, "\n");
     int code = hone_mkdirs(folder, 0700, err);
-    return code < 0 ? code : hone_file_write(path, hex, 33, 0600, false, err);
+    if (code == 0)
+        code = hone_file_write(path, hex, 33, 0600, false, err);
+    hex[32] = '\0';
+    return code < 0 ? code : hone_samples_write(judge, hex, err);
 }
 
 static int collect_cases(struct hone_judge *judge, struct hone_err *err)
@@ -267,6 +271,7 @@ static void tear_down(struct hone_judge *judge)
     hone_task_free(judge->task);
     for (size_t w = 0; w < judge->n_workloads; w++)
         hone_json_free(judge->workloads[w].axes);
+    hone_json_free(judge->samples);
 }
 
 static void infra_end(const struct hone_err *err, struct hone_end *ret)
@@ -359,7 +364,7 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
         good_end(&judge, &end);
     finish_report(&judge, &end);
     report.wall_ns = hone_now_ns() - start;
-    code = judge.gen != NULL ? log_key(&judge, err) : 0;
+    code = judge.gen != NULL ? log_sealed(&judge, err) : 0;
     if (code == 0)
         code = write_report(dir, &report, err);
     tear_down(&judge);

@@ -34,6 +34,9 @@ bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns);
 /* Axes, times and ratios of the report; warns of rounds left out. */
 void hone_rounds_report(struct hone_judge *judge, const struct hone_rounds *rounds,
                         struct hone_workload_report *ret);
+/* samples.c: all samples so far, also of a comparison that ended badly, for the call's samples
+ * file. */
+void hone_rounds_keep(struct hone_judge *judge, const struct hone_rounds *rounds);
 /* Bound and percent of it, with n_sets buffer sets in flight. */
 int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
                       int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err);

@@ -116,23 +116,19 @@ static int take_lease(const struct hone_judge *judge, int *ret_fd, struct hone_e
 
 /* The bound is that of ordinary arithmetic. Where the task's precision can be had in a faster way
  * (split operands on tensor cores), only that way's rate is physics. */
-static bool is_below_floor(const struct hone_judge *judge,
-                           const struct hone_workload_report *report)
+static double percent_of_floor(const struct hone_judge *judge,
+                               const struct hone_workload_report *report)
 {
     double percent = report->percent_of_bound;
     bool is_flops = strcmp(report->bound_by, "flops") == 0;
     if (is_flops && judge->machine.fastest_flops > judge->machine.flops)
         percent *= judge->machine.flops / judge->machine.fastest_flops;
-    return percent * FLOOR_ROOM > 100;
+    return percent;
 }
 
-/* Below the floor? The ceilings are measured again first: a busy neighbour may have lowered them.
- */
-static int check_floor(struct hone_judge *judge, struct hone_workload_report *report,
-                       struct hone_end *ret, struct hone_err *err)
+static int measure_again(struct hone_judge *judge, struct hone_workload_report *report,
+                         struct hone_err *err)
 {
-    if (!is_below_floor(judge, report))
-        return 0;
     double before = judge->machine.flops, memory = judge->machine.memory_rate,
            cache = judge->machine.cache_rate;
     int code = judge->target->ceilings(judge, true, err);
@@ -144,10 +140,44 @@ static int check_floor(struct hone_judge *judge, struct hone_workload_report *re
             : fmax(judge->machine.cache_rate / cache, judge->machine.memory_rate / memory);
     report->bound_ns /= gain;
     report->percent_of_bound /= gain;
-    if (is_below_floor(judge, report))
+    return 0;
+}
+
+/* Nobody's score is better than the floor: the ratios become those of a candidate that needs it. */
+static void clip_at_floor(struct hone_workload_report *report, double percent)
+{
+    struct hone_ratio *ratios = (struct hone_ratio *)report->ratios.v;
+    for (size_t i = 0; i < report->ratios.n; i++) {
+        ratios[i].ratio *= 100 / percent;
+        ratios[i].low *= 100 / percent;
+        ratios[i].high *= 100 / percent;
+        ratios[i].word = hone_ratio_word(ratios[i].low, ratios[i].high, ratios[i].least_gain);
+    }
+}
+
+/* Below the floor? The ceilings are measured again first: a busy neighbour may have lowered them.
+ * What is left between the measured ceiling and the room that it is given is clipped and reviewed.
+ */
+int hone_judge_check_floor(struct hone_judge *judge, struct hone_workload_report *report,
+                           struct hone_end *ret, struct hone_err *err)
+{
+    if (percent_of_floor(judge, report) <= 100)
+        return 0;
+    int code = measure_again(judge, report, err);
+    double percent = percent_of_floor(judge, report);
+    if (code < 0 || percent <= 100)
+        return code;
+    if (percent * FLOOR_ROOM > 100) {
         hone_end_set(ret, HONE_REASON_BELOW_FLOOR,
                      "workload '%s' took %.0f %% of the time that %s need at the measured ceilings",
-                     report->id, 1e4 / report->percent_of_bound, report->bound_by);
+                     report->id, 1e4 / percent, report->bound_by);
+        return 0;
+    }
+    hone_judge_review(judge, "above_ceiling", 0,
+                      "workload '%s' took %.1f %% of the time that %s need at the measured "
+                      "ceilings; its ratios are clipped there",
+                      report->id, 1e4 / percent, report->bound_by);
+    clip_at_floor(report, percent);
     return 0;
 }
 
@@ -159,7 +189,7 @@ static int time_case(struct hone_judge *judge, const struct hone_timing_plan *pl
     if (code < 0 || report.id == NULL)
         return code;
     if (hone_end_is_good(ret))
-        code = check_floor(judge, &report, ret, err);
+        code = hone_judge_check_floor(judge, &report, ret, err);
     judge->workloads[judge->n_workloads++] = report;
     return code;
 }

@@ -396,6 +396,7 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
         code = audit(&run, ret, err);
     hone_place_done(&run.place);
     free(run.flush);
+    hone_rounds_keep(judge, &run.rounds);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
     hone_machine_steal(&steal[1], &total[1]);

@@ -616,6 +616,7 @@ int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan 
     }
     if (code == 0 && hone_end_is_good(ret))
         code = check_ahead(&run, ret, err);
+    hone_rounds_keep(judge, &run.rounds);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
     *ret_report = (struct hone_workload_report){0};
