@@ -184,6 +184,10 @@ $(BENCH): $(B)/tests/bench/%: tests/bench/%.c $(call libs_of,server)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  BENCH $<")
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,server) $(LIBS_server)
+.PHONY: metrology
+metrology: all ## how well the judge measures on this machine (about fifteen minutes, wants a quiet one)
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/metrology/run.sh
+
 bench: all $(BENCH) ## builds and runs tests/bench: programs, then scripts
 	$(Q)for t in $(BENCH) $(wildcard tests/bench/*.sh); do echo "== $$t"; HONE_BUILD=$(abspath $(B)) $$t || exit 1; done
 demo: ## builds everything, then searches a shipped task

@@ -1,0 +1,4 @@
+ITEM(item)
+{
+    PUT_Y(item, X(item));
+}
