@@ -95,7 +95,7 @@ int hone_coder_read(struct hone_c_parser *parser, const char *target, const char
     return 0;
 }
 
-static void finish_site(const struct hone_coder_input *in, struct hone_coder_site *s)
+void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *s)
 {
     char hex[HONE_HASH_TEXT_BYTES];
     hone_hash(in->tree->source + s->begin, s->end - s->begin, hex);
@@ -112,7 +112,7 @@ size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_co
         return 0;
     size_t n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
     for (size_t i = 0; i < n; i++)
-        finish_site(in, &ret[i]);
+        hone_coder_locate(in, &ret[i]);
     return n;
 }
 

@@ -57,6 +57,8 @@ int hone_coder_read(struct hone_c_parser *parser, const char *target, const char
 /* Sites of one rewrite, with lines and anchors filled in; none when it is for another target. */
 size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,
                         struct hone_coder_site ret[HONE_CODER_MAX_SITES]);
+/* Fills in lines and anchor of a site from its text range. */
+void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *site);
 /* The new source, checked by parsing it; in the pool. HONE_E_ARG when the rewrite refuses or its
  * text is no C. */
 int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *rewrite,

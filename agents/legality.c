@@ -89,14 +89,17 @@ static void note_class(const struct hone_legality_input *in, struct hone_action 
 static size_t collect(const struct hone_legality_input *in, bool use_mask, struct hone_action *ret)
 {
     size_t n = 0;
-    for (size_t i = 0; i < hone_n_rewrites; i++) {
-        const struct hone_rewrite *r = hone_rewrites[i];
+    const struct hone_rewrite *const *rewrites = hone_rewrites;
+    size_t n_rewrites = in->who ? hone_coder_rewrites(in->who, &rewrites) : hone_n_rewrites;
+    for (size_t i = 0; i < n_rewrites; i++) {
+        const struct hone_rewrite *r = rewrites[i];
         const struct hone_strategy *s =
             hone_rewrite_is_for(r, in->coder->target) ? hone_strategy_of(r) : NULL;
         if (!s || (use_mask && (is_masked(in, s) || is_worn_out(in, r))))
             continue;
         struct hone_coder_site sites[HONE_CODER_MAX_SITES];
-        size_t n_sites = hone_coder_sites(r, in->coder, sites);
+        size_t n_sites = in->who ? hone_coder_regions(in->who, r, in->coder, sites)
+                                 : hone_coder_sites(r, in->coder, sites);
         for (size_t k = 0; k < n_sites && n < HONE_TREE_MAX_ACTIONS; k++) {
             if (in->tree &&
                 hone_tree_was_tried(in->tree, in->node, r->name, sites[k].anchor, sites[k].variant))

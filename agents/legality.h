@@ -6,6 +6,7 @@
 #ifndef HONE_AGENTS_LEGALITY_H
 #define HONE_AGENTS_LEGALITY_H
 
+#include "agents/coder.h"
 #include "agents/credit.h"
 #include "agents/tree.h"
 
@@ -17,6 +18,7 @@ struct hone_legality_input {
     const struct hone_credit *credit;
     const struct hone_tree *tree; /* what was tried; NULL: nothing */
     int node;
+    const struct hone_coder *who; /* says what can be done; NULL: the rules */
 };
 
 /* Actions in falling order of prior; the priors add up to 1. ret has room for

@@ -298,8 +298,6 @@ static int check_options(struct hone_search *s, const struct hone_search_options
     if (o->budget_wall_ms <= 0 && o->budget_evaluations <= 0 && o->budget_disk_bytes <= 0)
         return hone_fail_at(err, HONE_E_ARG, "budget_wall_ms",
                             "a search needs a cap: wall time, evaluations or disk");
-    if (o->coder && strcmp(o->coder, "rules") != 0)
-        return hone_fail_at(err, HONE_E_ARG, "coder", "'%.40s' is unknown; rules is", o->coder);
     s->target = o->target ? o->target : "cpu";
     if (strcmp(s->target, "cpu") != 0 && strcmp(s->target, "cuda") != 0)
         return hone_fail_at(err, HONE_E_UNSUPPORTED, "target",
@@ -314,6 +312,18 @@ static int check_options(struct hone_search *s, const struct hone_search_options
     return 0;
 }
 
+static int open_coder(struct hone_search *s, struct hone_err *err)
+{
+    const struct hone_coder_setup setup = {.name = s->options->coder,
+                                           .target = s->target,
+                                           .task = s->task,
+                                           .parser = s->parser,
+                                           .seed = s->options->seed,
+                                           .deadline_ns = HONE_NO_DEADLINE,
+                                           .cancel = s->ctx->cancel};
+    return hone_coder_open(&setup, &s->coder, err);
+}
+
 static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *err)
 {
     HONE_AUTOFREE char *file = hone_sprintf("search-%s.lock", s->name);
@@ -323,6 +333,8 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
         r = hone_task_select(s->task, s->target, err);
     if (r == 0)
         r = hone_c_parser_new(&s->parser, err);
+    if (r == 0)
+        r = open_coder(s, err);
     if (r == 0)
         r = hone_lock_file(path, 0, ret_lock, err);
     if (r == HONE_E_BUSY)
@@ -352,6 +364,7 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
 
 static void close_search(struct hone_search *s)
 {
+    hone_coder_close(s->coder);
     hone_c_parser_free(s->parser);
     hone_task_free(s->task);
     hone_pool_free(s->pool);

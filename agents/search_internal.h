@@ -7,6 +7,7 @@
 #ifndef HONE_AGENTS_SEARCH_INTERNAL_H
 #define HONE_AGENTS_SEARCH_INTERNAL_H
 
+#include "agents/coder.h"
 #include "agents/policy.h"
 #include "agents/search.h"
 #include "tools/evaluate.h"
@@ -21,6 +22,7 @@ struct hone_search {
 
     struct hone_task *task;
     struct hone_c_parser *parser;
+    struct hone_coder *coder;
     struct hone_pool *pool; /* as long as the search */
     struct hone_tree tree;
     struct hone_credit credit;

@@ -46,6 +46,8 @@ static void make_key(const struct hone_search *s, char ret[HONE_HASH_TEXT_BYTES]
     hone_hasher_str(&h, s->target);
     hone_hasher_str(&h, s->name);
     hone_hasher_str(&h, s->policy->name);
+    if (strcmp(hone_coder_name(s->coder), "rules") != 0)
+        hone_hasher_str(&h, hone_coder_name(s->coder));
     hone_hasher_part(&h, &s->options->seed, sizeof(s->options->seed));
     hone_hasher_end(&h, ret);
 }
@@ -91,7 +93,8 @@ static struct hone_node *restore_node(struct replay *p, const struct hone_json *
     if (!n)
         return NULL;
     n->words = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "words", ""));
-    const struct hone_rewrite *rewrite = hone_rewrite_find(hone_json_get_str(data, "rewrite", ""));
+    const struct hone_rewrite *rewrite =
+        hone_coder_rewrite(p->s->coder, hone_json_get_str(data, "rewrite", ""));
     n->rewrite = rewrite ? rewrite->name : "tune";
     n->is_swept = !rewrite;
     restore_measured(data, &n->features);
@@ -107,7 +110,8 @@ static struct hone_node *restore_node(struct replay *p, const struct hone_json *
 static void restore_expansion(struct replay *p, const struct hone_json *data, int parent)
 {
     struct hone_tree *t = &p->s->tree;
-    const struct hone_rewrite *rewrite = hone_rewrite_find(hone_json_get_str(data, "rewrite", ""));
+    const struct hone_rewrite *rewrite =
+        hone_coder_rewrite(p->s->coder, hone_json_get_str(data, "rewrite", ""));
     if (!rewrite || parent < 0 || parent >= t->n_nodes)
         return;
     struct hone_edge_record edge = {.parent = parent,
@@ -217,7 +221,7 @@ static struct hone_json *start_data(const struct hone_search *s, const char *key
     hone_json_set_str(data, "target", s->target);
     hone_json_set_str(data, "name", s->name);
     hone_json_set_str(data, "policy", s->policy->name);
-    hone_json_set_str(data, "coder", "rules");
+    hone_json_set_str(data, "coder", hone_coder_name(s->coder));
     hone_json_set_i64(data, "seed", s->options->seed);
     hone_json_set_i64(data, "budget_wall_ms", s->options->budget_wall_ms);
     hone_json_set_i64(data, "budget_evaluations", s->options->budget_evaluations);

@@ -114,8 +114,9 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_tool_ctx ctx = *s->ctx;
-    struct hone_trailer trailers[3] = {
-        {"Planner", s->policy->name}, {"Coder", "rules"}, {"Strategy", a->strategy}};
+    struct hone_trailer trailers[3] = {{"Planner", s->policy->name},
+                                       {"Coder", hone_coder_name(s->coder)},
+                                       {"Strategy", a->strategy}};
     struct hone_evaluation_request req = {
         .task = s->task,
         .target = s->target,
@@ -131,7 +132,7 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .body = a->body,
         .trailers = {.v = trailers, .n = a->strategy ? 3 : 2},
         .no_cache = a->is_fresh,
-        .author = "hone rules",
+        .author = hone_pool_printf(pool, "hone %s", hone_coder_name(s->coder)),
     };
     struct hone_evaluation e = {.id = NULL};
     ctx.pool = pool;
@@ -186,7 +187,8 @@ void hone_search_expand_node(void *search, struct hone_node *node)
     if (!node->is_profiled) /* what the profile said stands */
         node->n_findings = hone_bottlenecks(s->target, &node->features, s->pool, node->findings);
     struct hone_legality_input legal = {
-        &in, &node->features, node->findings, node->n_findings, &s->credit, &s->tree, node->index};
+        &in,        &node->features, node->findings, node->n_findings,
+        &s->credit, &s->tree,        node->index,    s->coder};
     HONE_AUTOFREE struct hone_action *actions =
         hone_calloc(HONE_TREE_MAX_ACTIONS, sizeof(*actions));
     size_t n = hone_legal_actions(&legal, actions);
@@ -275,23 +277,6 @@ int hone_search_root(struct hone_search *s, struct hone_err *err)
 }
 
 /* ---- expansion ---- */
-
-/* The site again, in a fresh parse of the node's text. */
-static int make_source(struct hone_search *s, const struct hone_node *n,
-                       const struct hone_action *a, struct hone_pool *pool, const char **ret,
-                       struct hone_err *err)
-{
-    struct hone_coder_input in;
-    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
-    int r = hone_coder_read(s->parser, s->target, n->source, s->task->name, pool, &in, err);
-    if (r < 0)
-        return r;
-    size_t n_sites = hone_coder_sites(a->rewrite, &in, sites);
-    for (size_t i = 0; i < n_sites; i++)
-        if (strcmp(sites[i].anchor, a->site.anchor) == 0 && sites[i].variant == a->site.variant)
-            return hone_coder_apply(s->parser, a->rewrite, &in, &sites[i], ret, err);
-    return hone_fail(err, HONE_E_BUG, "%s: its region is gone", a->rewrite->name);
-}
 
 static const char *step_words(struct hone_search *s, const struct hone_action *a)
 {
@@ -395,16 +380,26 @@ int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, stru
                                       .variant = a->site.variant,
                                       .words = step_words(s, a),
                                       .value = (double)NAN};
-    struct hone_err refusal = HONE_ERR_INIT;
-    const char *source = NULL;
+    struct hone_coder_outcome done;
     char hash[HONE_HASH_TEXT_BYTES];
     a->is_tried = true;
-    if (make_source(s, from, a, pool, &source, &refusal) < 0)
-        return reject(s, a, keep(s, refusal.message), &event, err);
+    const struct hone_coder_work work = {.source = from->source,
+                                         .rewrite = a->rewrite,
+                                         .strategy = a->strategy,
+                                         .site = &a->site,
+                                         .features = &from->features,
+                                         .findings = from->findings,
+                                         .n_findings = from->n_findings};
+    int r = hone_coder_step(s->coder, &work, pool, &done, err);
+    if (r < 0)
+        return r;
+    const char *source = done.source;
+    if (!source)
+        return reject(s, a, keep(s, done.refusal), &event, err);
     hone_source_hash(source, hash);
     if (hone_tree_find(&s->tree, hash))
         return reject(s, a, "the same text as a version that is known", &event, err);
-    int r = hone_search_record_step(s, from, a, pick->propensity, err);
+    r = hone_search_record_step(s, from, a, pick->propensity, err);
     if (r < 0)
         return r;
     struct hone_outcome o;

@@ -194,7 +194,7 @@ static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
     if (n_findings == 0)
         n_findings = hone_bottlenecks(call->target, &features, ctx->pool, findings);
     struct hone_legality_input legal = {&call->input, &features, findings, n_findings,
-                                        credit,       NULL,      0};
+                                        credit,       NULL,      0,        NULL};
     size_t n = hone_legal_actions(&legal, actions);
     struct step_row *steps = hone_pool_alloc(ctx->pool, (MAX_STEPS + MAX_BY_HAND) * sizeof(*steps));
     for (size_t i = 0; i < n && i < (size_t)in->max; i++)

@@ -1,0 +1,175 @@
+#include "agents/coder.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "agents/coder_internal.h"
+
+#define HONE_CODER_NAMES "rules"
+
+static const struct row {
+    const char *name, *words;
+    bool has_rules;
+    const struct hone_coder_hands *hands;
+} rows[] = {
+    {"rules", "source-to-source rewrites", true, NULL},
+};
+
+static const struct row *find_row(const char *name)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
+        if (strcmp(rows[i].name, name ? name : "rules") == 0)
+            return &rows[i];
+    return NULL;
+}
+
+bool hone_coder_is_known(const char *name)
+{
+    return find_row(name) != NULL;
+}
+
+bool hone_coder_asks_model(const char *name)
+{
+    const struct row *row = find_row(name);
+    return row && row->hands;
+}
+
+/* One rewrite for each strategy of the target. */
+static size_t add_model_rewrites(struct hone_coder *c, const struct hone_rewrite **list, size_t n)
+{
+    for (size_t i = 0; i < hone_n_strategies; i++) {
+        const struct hone_strategy *s = &hone_strategies[i];
+        if (strcmp(s->target, c->setup.target) != 0)
+            continue;
+        struct hone_rewrite *r = hone_pool_alloc(c->pool, sizeof(*r));
+        *r = (struct hone_rewrite){.name = hone_pool_printf(c->pool, "llm_%s", s->id),
+                                   .target = s->target,
+                                   .strategy = s->id,
+                                   .words = s->words};
+        list[n++] = r;
+    }
+    return n;
+}
+
+int hone_coder_open(const struct hone_coder_setup *setup, struct hone_coder **ret,
+                    struct hone_err *err)
+{
+    const struct row *row = find_row(setup->name);
+    if (!row)
+        return hone_fail_at(err, HONE_E_ARG, "coder", "'%.40s' is unknown; %s are", setup->name,
+                            HONE_CODER_NAMES);
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_coder *c = hone_pool_alloc(pool, sizeof(*c));
+    c->pool = pool;
+    c->setup = *setup;
+    c->name = row->name;
+    c->has_rules = row->has_rules;
+    c->hands = row->hands;
+    const struct hone_rewrite **list =
+        hone_pool_alloc(pool, (hone_n_rewrites + hone_n_strategies) * sizeof(const void *));
+    size_t n = 0;
+    for (size_t i = 0; i < hone_n_rewrites && row->has_rules; i++)
+        if (hone_rewrite_is_for(hone_rewrites[i], setup->target))
+            list[n++] = hone_rewrites[i];
+    if (row->hands)
+        n = add_model_rewrites(c, list, n);
+    c->rewrites = list;
+    c->n_rewrites = n;
+    int r = row->hands ? row->hands->open(c, err) : 0;
+    if (r < 0) {
+        hone_coder_close(c);
+        return r;
+    }
+    *ret = c;
+    return 0;
+}
+
+void hone_coder_close(struct hone_coder *coder)
+{
+    if (coder)
+        hone_pool_free(coder->pool);
+}
+
+const char *hone_coder_name(const struct hone_coder *coder)
+{
+    return coder->name;
+}
+
+int64_t hone_coder_repairs(const struct hone_coder *coder)
+{
+    return coder->hands ? coder->setup.repairs : 0;
+}
+
+size_t hone_coder_rewrites(const struct hone_coder *coder,
+                           const struct hone_rewrite *const **ret_rewrites)
+{
+    *ret_rewrites = coder->rewrites;
+    return coder->n_rewrites;
+}
+
+const struct hone_rewrite *hone_coder_rewrite(const struct hone_coder *coder, const char *name)
+{
+    for (size_t i = 0; i < coder->n_rewrites; i++)
+        if (strcmp(coder->rewrites[i]->name, name) == 0)
+            return coder->rewrites[i];
+    return NULL;
+}
+
+/* Does a rule carry out the strategy somewhere in this version? */
+static bool a_rule_does(const char *strategy, const struct hone_coder_input *in)
+{
+    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+    for (size_t i = 0; i < hone_n_rewrites; i++)
+        if (hone_rewrite_is_for(hone_rewrites[i], in->target) &&
+            strcmp(hone_rewrites[i]->strategy, strategy) == 0 &&
+            hone_coder_sites(hone_rewrites[i], in, sites) > 0)
+            return true;
+    return false;
+}
+
+size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewrite *rewrite,
+                          const struct hone_coder_input *in,
+                          struct hone_coder_site ret[HONE_CODER_MAX_SITES])
+{
+    if (rewrite->sites)
+        return hone_coder_sites(rewrite, in, ret);
+    const struct hone_strategy *s = hone_strategy_of(rewrite);
+    if (!s || !coder->hands->can(s) || (coder->has_rules && a_rule_does(rewrite->strategy, in)))
+        return 0;
+    const struct hone_c_node *f = in->nest.function;
+    ret[0] = hone_site(f, f->begin, f->end,
+                       hone_pool_printf(in->pool, "function %s", f->name ? f->name : "?"));
+    hone_coder_locate(in, &ret[0]);
+    return 1;
+}
+
+/* ---- one step ---- */
+
+static int step_by_rule(struct hone_coder *c, const struct hone_coder_work *w,
+                        struct hone_pool *pool, struct hone_coder_outcome *ret)
+{
+    struct hone_coder_input in;
+    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+    struct hone_err why = HONE_ERR_INIT;
+    const char *function = c->setup.task->name;
+    int r = hone_coder_read(c->setup.parser, c->setup.target, w->source, function, pool, &in, &why);
+    size_t n = r == 0 ? hone_coder_sites(w->rewrite, &in, sites) : 0, i = 0;
+    while (i < n &&
+           (strcmp(sites[i].anchor, w->site->anchor) != 0 || sites[i].variant != w->site->variant))
+        i++;
+    if (r == 0 && i == n)
+        r = hone_fail(&why, HONE_E_BUG, "%s: its region is gone", w->rewrite->name);
+    if (r == 0)
+        r = hone_coder_apply(c->setup.parser, w->rewrite, &in, &sites[i], &ret->source, &why);
+    if (r < 0)
+        ret->refusal = hone_pool_strdup(pool, why.message);
+    return 0;
+}
+
+int hone_coder_step(struct hone_coder *coder, const struct hone_coder_work *work,
+                    struct hone_pool *pool, struct hone_coder_outcome *ret, struct hone_err *err)
+{
+    *ret = (struct hone_coder_outcome){.source = NULL};
+    return work->rewrite->apply ? step_by_rule(coder, work, pool, ret)
+                                : coder->hands->step(coder, work, pool, ret, err);
+}

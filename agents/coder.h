@@ -1,0 +1,90 @@
+/* Coders: who edits the source. A table, one row each.
+ *
+ * The planner asks a coder what it can do at a version (hone_coder_rewrites, hone_coder_regions)
+ * and proposes only that; the search then asks for one step (hone_coder_step). A rewrite is a name
+ * for "this coder carries out that strategy": the rule coder's have functions of their own
+ * (coder_rules.h); the model's are made from the catalogue, one for each strategy, named "llm_C08".
+ *
+ *   rules     source-to-source rewrites; no model, no network
+ *   llm       a language model edits the source
+ *   auto      rules where one of them applies, the model elsewhere
+ *
+ * A coder belongs to one search and one thread. */
+#ifndef HONE_AGENTS_CODER_H
+#define HONE_AGENTS_CODER_H
+
+#include "agents/catalogue.h"
+#include "tools/format/report.h"
+
+struct hone_journal; /* agents/journal.h: models are asked through it */
+struct hone_model;   /* agents/model.h */
+struct hone_coder;   /* opaque */
+
+struct hone_coder_setup { /* borrowed for the coder's life */
+    const char *name;     /* NULL: rules */
+    const char *target;
+    const struct hone_task *task;
+    struct hone_c_parser *parser;
+    /* For coders that ask a model; others leave them alone. */
+    struct hone_model *model;
+    struct hone_journal *journal;
+    const char *prompts_dir; /* folder of the prompt files */
+    int64_t seed;
+    int64_t max_tokens;  /* of one answer; 0: 16384 */
+    int64_t deadline_ns; /* HONE_NO_DEADLINE */
+    int64_t repairs;     /* after a failure; 0: none */
+    const struct hone_cancel *cancel;
+};
+
+bool hone_coder_is_known(const char *name);
+bool hone_coder_asks_model(const char *name);
+/* HONE_E_ARG lists the names; HONE_E_NOT_FOUND: a prompt file is missing. */
+int hone_coder_open(const struct hone_coder_setup *setup, struct hone_coder **ret,
+                    struct hone_err *err);
+void hone_coder_close(struct hone_coder *coder); /* NULL is fine */
+const char *hone_coder_name(const struct hone_coder *coder);
+
+/* Everything that this coder may ever do on its target, in a stable order. */
+size_t hone_coder_rewrites(const struct hone_coder *coder,
+                           const struct hone_rewrite *const **ret_rewrites);
+/* One of them by name, also after a restart; NULL: none. */
+const struct hone_rewrite *hone_coder_rewrite(const struct hone_coder *coder, const char *name);
+/* Where it could do it in this version, best first, anchors filled in; 0: nowhere. */
+size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewrite *rewrite,
+                          const struct hone_coder_input *in,
+                          struct hone_coder_site ret[HONE_CODER_MAX_SITES]);
+
+struct hone_coder_work { /* one step, or the repair of one */
+    const char *source;  /* the version to edit */
+    const struct hone_rewrite *rewrite;
+    const struct hone_strategy *strategy;
+    const struct hone_coder_site *site;   /* anchor and variant count; the node need not */
+    const struct hone_features *features; /* of the version; may be NULL */
+    const struct hone_finding *findings;  /* what limits it, worst first */
+    size_t n_findings;
+    const char *plan; /* what the planner wants done, in words; NULL: the strategy says it */
+    /* A repair: what was tried before and why it failed (hone_diagnose). */
+    int64_t n_repair; /* 0: the first try */
+    const char *failed_source, *failure;
+    int64_t deadline_ns; /* of this step; 0: the setup's */
+};
+
+struct hone_coder_outcome {                /* strings in the pool */
+    const char *source;                    /* NULL: the coder refused or could not */
+    const char *refusal;                   /* why, in words; NULL when there is a source */
+    int64_t n_asks, tokens_in, tokens_out; /* of models, this step */
+    double cost;                           /* USD; NaN: not known */
+};
+
+/* Applies one step. 0 also when the coder refused (see the outcome): that is data. Negative: the
+ * search cannot go on so (cancel, cap, disk, a model that cannot be reached). */
+int hone_coder_step(struct hone_coder *coder, const struct hone_coder_work *work,
+                    struct hone_pool *pool, struct hone_coder_outcome *ret, struct hone_err *err);
+/* How often a failed step may be tried again; 0 for rules. */
+int64_t hone_coder_repairs(const struct hone_coder *coder);
+
+/* What went wrong with a version, worst first, a few lines: the first compiler error with its
+ * source lines, the first wrong element, the time limit. For repairs. In the pool. */
+const char *hone_diagnose(const struct hone_report *report, struct hone_pool *pool);
+
+#endif

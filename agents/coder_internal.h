@@ -1,0 +1,30 @@
+/* Shared by coder.c and coder_llm.c; nobody else includes this. */
+#ifndef HONE_AGENTS_CODER_INTERNAL_H
+#define HONE_AGENTS_CODER_INTERNAL_H
+
+#include "agents/coder.h"
+
+struct hone_coder_hands;
+
+struct hone_coder {
+    struct hone_coder_setup setup;
+    struct hone_pool *pool;
+    const char *name;
+    bool has_rules;
+    const struct hone_coder_hands *hands; /* NULL: none */
+    const struct hone_rewrite *const *rewrites;
+    size_t n_rewrites;
+    const char *system_text, *repair_text; /* prompt files */
+    int n_faults;                          /* asks in a row that brought no answer */
+};
+
+/* The part of a coder that does what no rule does. */
+struct hone_coder_hands {
+    int (*open)(struct hone_coder *coder, struct hone_err *err);
+    /* Not those that are no edit of the source (sweeps). */
+    bool (*can)(const struct hone_strategy *strategy);
+    int (*step)(struct hone_coder *coder, const struct hone_coder_work *work,
+                struct hone_pool *pool, struct hone_coder_outcome *ret, struct hone_err *err);
+};
+
+#endif
