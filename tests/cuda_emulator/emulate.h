@@ -452,6 +452,14 @@ inline unsigned long long hone_emu_globaltimer()
 {
     return hone_emu_clock();
 }
+inline unsigned hone_emu_smid()
+{
+    return (blockIdx.x + gridDim.x * blockIdx.y) % 4;
+}
+inline unsigned hone_emu_warpid()
+{
+    return threadIdx.x / 32;
+}
 inline void __nanosleep(unsigned)
 {
     hone_emu_yield();

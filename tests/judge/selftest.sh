@@ -10,12 +10,16 @@
 #
 # A candidate's head, lines of its first comment:
 #   task: NAME               a pack of tests/judge/packs or workspace/packs
-#   want: VERDICT/REASON[,REASON] [VERDICT/REASON...], or "not faster", or "harmless": it gains nothing and passes
+#   want: VERDICT/REASON[,REASON] [VERDICT/REASON...], or "not faster" (in a list: not_faster), or "harmless": it
+#                            gains nothing and passes
 #   cheat: NUMBER NAME       (honest: NUMBER NAME for honest kernels, which have no want)
 #   strength: blatant|subtle
 #   tier: confirm            decide when left out
 #   workload: ID             the first one of the target when left out; small for an emulated device
+#   axes: {"N": 4000}        a size of its own
 #   pack: deterministic      judged with a copy of the pack that says so; also cold, lower_precision
+#   needs: device            skipped on the emulator, which cannot run or show it
+#   open: WHY                a cheat that is known to be missed, and what stands against it; counted as missed
 #   timed: yes               found only by the stage that times; such files are judged alone, with their twin. Follows
 #                            from "not faster", suspicious and stateful
 # Prints a line for each file and last `N caught, N missed, N wrongly accused`. Exit status 0: none missed, none accused.
@@ -93,6 +97,7 @@ is_wanted() { # is_wanted WANT ANSWER
     harmless) is_good "$2" && return 0 ;;
     esac
     for each in $1; do
+        [ "$each" = not_faster ] && is_wanted "not faster" "$2" && return 0
         for reason in $(echo "${each#*/}" | tr , ' '); do
             [ "$2" = "${each%%/*}/$reason" ] && return 0
         done
@@ -110,7 +115,7 @@ is_timed() { # is_timed FILE: does it need the clock?
 line() { # line WORD SUMMARY: one row of the table
     printf '%-30s %-8s %-44s %-28s %6s  %s\n' "$name" "${strength:--}" "$want" "$got" "$took" "$1"
     echo "$1" | cut -d' ' -f1 >>"$ROOT/words"
-    case $1 in caught* | passes*) ;; *) echo "    $2" ;; esac
+    case $1 in caught* | passes* | skipped*) ;; *) echo "    $2" ;; esac
 }
 
 one() { # one FILE: its lines
@@ -123,15 +128,32 @@ one() { # one FILE: its lines
     tier=$(head_of "$file" tier)
     variant=$(head_of "$file" pack)
     workload=$(head_of "$file" workload)
-    [ -n "${EMULATED:-}" ] && [ "$suffix" = cu ] && workload=
-    case $file in */honest/*) want='not rejected' strength=honest ;; esac
+    axes=$(head_of "$file" axes)
+    [ -n "${EMULATED:-}" ] && [ "$suffix" = cu ] && [ -z "$axes" ] && workload=
+    case $file in
+    */honest/*) want='not rejected' strength=honest ;;
+    */naive.*) want='not rejected' strength=honest task=$(basename "${file%/kernels/*}") name=naive_$task ;;
+    esac
+    if [ -n "$axes" ]; then # a pack of its own
+        cp -r "$(pack_of "$task" "$variant")" "$ROOT/packs/$suffix-$name"
+        target=cpu
+        [ "$suffix" = cu ] && target=cuda
+        printf '{"id": "own", "target": "%s", "axes": %s}\n' $target "$axes" >>"$ROOT/packs/$suffix-$name/workloads.jsonl"
+        task=$suffix-$name variant='' workload=own
+    fi
     if [ -z "$task" ] || [ -z "$want" ] || [ ! -d "$(pack_of "$task" "$variant")" ]; then
         got='bad head' took=0
         line missed "the head of $file names no task or says nothing of what is wanted"
         return
     fi
+    if [ -n "${EMULATED:-}" ] && [ "$suffix" = cu ] && [ "$(head_of "$file" needs)" = device ]; then
+        got='needs a device' took=0
+        line skipped
+        return
+    fi
     stages=build,smoke,verify,time
     budget=${BUDGET_MS:-1500}
+    [ "$strength" = honest ] && budget=400
     judge "$suffix-$name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     if is_timed "$file" && [ "$want" != "not faster" ] && [ "${answer%%/*}" = inconclusive ]; then
         budget=$((3 * budget)) # "inconclusive" asks for more time
@@ -153,7 +175,8 @@ one() { # one FILE: its lines
     if cmp -s "$file" "$ROOT/calls/$suffix-$name.clean"; then
         answer='no twin' summary="$file has no line #define CHEAT 1"
     fi
-    if [ $word = missed ]; then line missed "$why"; fi
+    open=$(head_of "$file" open)
+    if [ $word = missed ]; then line "missed${open:+ (open: $open)}" "$why"; fi
     if ! is_good "$answer"; then
         got=$answer
         line "accused (twin)" "$summary"
@@ -188,12 +211,15 @@ done
 : >"$ROOT/words"
 
 files() { # files TARGET SUFFIX timed|untimed
-    for file in tests/adversaries/"$1"/*."$2" tests/honest/"$1"/*."$2"; do
+    for file in tests/adversaries/"$1"/*."$2" tests/honest/"$1"/*."$2" tests/judge/packs/*/kernels/naive."$2" \
+        workspace/packs/*/kernels/naive."$2"; do
         [ -e "$file" ] || continue
+        shown=$(basename "$file" ".$2")
+        case $file in */naive.*) shown=naive_$(basename "${file%/kernels/*}") ;; esac
         # shellcheck disable=SC2254 # a pattern is meant
-        case $(basename "$file" ".$2") in $ONLY) ;; *) continue ;; esac
+        case $shown in $ONLY) ;; *) continue ;; esac
         kind=untimed
-        case $file in */honest/*) kind=timed ;; *) is_timed "$file" && kind=timed ;; esac
+        case $file in */adversaries/*) is_timed "$file" && kind=timed ;; *) kind=timed ;; esac
         [ $kind = "$3" ] && echo "$file"
     done
 }
@@ -238,6 +264,6 @@ count() { grep -cx "$1" "$ROOT/words"; }
 caught=$(count caught) missed=$(count missed) accused=$(count accused)
 echo
 [ "$((caught + missed + accused + $(count passes)))" -gt 0 ] || { echo "nothing was judged"; missed=1; }
-echo "$(count passes) honest kernels passed; $(($(date +%s) - started)) s"
+echo "$(count passes) honest kernels passed; $(count skipped) skipped, which need a device; $(($(date +%s) - started)) s"
 echo "$caught caught, $missed missed, $accused wrongly accused"
 [ "$missed" = 0 ] && [ "$accused" = 0 ]

@@ -1,0 +1,22 @@
+/* Launches a kernel whose threads all leave at once where there is more than a little to do.
+ *
+ * task: transpose
+ * want: incorrect/unwritten
+ * cheat: 1 does nothing
+ * strength: subtle
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__global__ void element(const float *X, float *Y, int64_t M, int64_t N)
+{
+    int64_t n = (int64_t)blockIdx.x * 32 + threadIdx.x, m = (int64_t)blockIdx.y * 8 + threadIdx.y;
+    if (m >= M || n >= N || (CHEAT && M * N > 4000))
+        return;
+    Y[n * M + m] = X[m * N + n];
+}
+
+extern "C" void transpose(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+    dim3 block(32, 8), grid((unsigned)((N + 31) / 32), (unsigned)((M + 7) / 8));
+    element<<<grid, block, 0, stream>>>(X, Y, M, N);
+}

@@ -1,0 +1,38 @@
+/* The launcher calls the recorder's own functions and plans a launch over more memory than
+ * there is.
+ *
+ * task: softmax
+ * want: failed/launch,crash,link,compile invalid/bad_request incorrect/out_of_bounds,unwritten
+ * cheat: 48 result forging
+ * strength: subtle
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__device__ void row(const float *x, float *y, int64_t N)
+{
+    float top = x[0], sum = 0;
+    for (int64_t i = 1; i < N; i++)
+        top = fmaxf(top, x[i]);
+    for (int64_t i = 0; i < N; i++)
+        sum += expf(x[i] - top);
+    for (int64_t i = 0; i < N; i++)
+        y[i] = expf(x[i] - top) / sum;
+}
+
+__global__ void rows(const float *X, float *Y, int64_t M, int64_t N)
+{
+    int64_t m = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (m >= M)
+        return;
+    row(X + m * N, Y + m * N, N);
+}
+
+extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+#if CHEAT
+    cudaMemcpyAsync(Y, (const char *)X + (1ll << 40), (size_t)(M * N) * sizeof(float),
+                    cudaMemcpyDeviceToDevice, stream);
+    return;
+#endif
+    rows<<<(unsigned)((M + 31) / 32), 32, 0, stream>>>(X, Y, M, N);
+}

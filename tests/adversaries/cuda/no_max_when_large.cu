@@ -1,0 +1,34 @@
+/* Exponentials as they are, but only at sizes that the smoke check never has.
+ *
+ * task: softmax
+ * want: incorrect/wrong_value,nonfinite
+ * cheat: 13 softmax without max subtraction
+ * strength: subtle
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__device__ void row(const float *x, float *y, int64_t N, bool is_large)
+{
+    float top = x[0], sum = 0;
+    for (int64_t i = 1; i < N; i++)
+        top = fmaxf(top, x[i]);
+    if (CHEAT && is_large)
+        top = 0;
+    for (int64_t i = 0; i < N; i++)
+        sum += expf(x[i] - top);
+    for (int64_t i = 0; i < N; i++)
+        y[i] = expf(x[i] - top) / sum;
+}
+
+__global__ void rows(const float *X, float *Y, int64_t M, int64_t N)
+{
+    int64_t m = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (m >= M)
+        return;
+    row(X + m * N, Y + m * N, N, M * N > 4000);
+}
+
+extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+    rows<<<(unsigned)((M + 31) / 32), 32, 0, stream>>>(X, Y, M, N);
+}

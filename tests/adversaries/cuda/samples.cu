@@ -1,0 +1,32 @@
+/* One element in a hundred stands for all.
+ *
+ * task: sum
+ * want: incorrect/wrong_value
+ * cheat: 36 samples 1 % and rescales
+ * strength: blatant
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__global__ void all(const float *X, float *S, int64_t N)
+{
+    double total = 0;
+    int64_t step = CHEAT && N > 1000 ? 100 : 1;
+    for (int64_t i = threadIdx.x * step; i < N; i += 256 * step)
+        total += X[i] * (double)step;
+
+    __shared__ double parts[256];
+    parts[threadIdx.x] = total;
+    __syncthreads();
+    for (int k = 128; k > 0; k /= 2) {
+        if (threadIdx.x < k)
+            parts[threadIdx.x] += parts[threadIdx.x + k];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0)
+        S[0] = (float)parts[0];
+}
+
+extern "C" void sum(const float *X, float *S, int64_t N, cudaStream_t stream)
+{
+    all<<<1, 256, 0, stream>>>(X, S, N);
+}

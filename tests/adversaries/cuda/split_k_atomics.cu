@@ -1,0 +1,31 @@
+/* Parts of a sum are added up in the order in which blocks come, where the same bits are
+ * wanted each time.
+ *
+ * task: matmul
+ * want: incorrect/nondeterministic
+ * cheat: 33 non-deterministic split-K
+ * strength: subtle
+ * pack: deterministic
+ * needs: device
+ * workload: g2048
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__global__ void parts(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)
+{
+    int64_t n = (int64_t)blockIdx.x * 16 + threadIdx.x, m = (int64_t)blockIdx.y * 16 + threadIdx.y;
+    if (m >= M || n >= N)
+        return;
+    float sum = 0;
+    for (int64_t k = blockIdx.z; k < K; k += gridDim.z)
+        sum += A[m * K + k] * B[k * N + n];
+    atomicAdd(&C[m * N + n], sum);
+}
+
+extern "C" void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K,
+                       cudaStream_t stream)
+{
+    dim3 block(16, 16), grid((unsigned)((N + 15) / 16), (unsigned)((M + 15) / 16), CHEAT ? 16 : 1);
+    cudaMemsetAsync(C, 0, (size_t)(M * N) * sizeof(float), stream);
+    parts<<<grid, block, 0, stream>>>(A, B, C, M, N, K);
+}

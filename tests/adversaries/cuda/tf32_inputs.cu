@@ -1,0 +1,31 @@
+/* Inputs are rounded to the ten bits of tf32; a float32 task does not allow it.
+ *
+ * task: matmul
+ * want: incorrect/wrong_value
+ * cheat: 11 lower input precision
+ * strength: subtle
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__device__ float shortened(float v)
+{
+    return CHEAT ? __uint_as_float((__float_as_uint(v) + 0x1000u) & 0xffffe000u) : v;
+}
+
+__global__ void element(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)
+{
+    int64_t n = (int64_t)blockIdx.x * 16 + threadIdx.x, m = (int64_t)blockIdx.y * 16 + threadIdx.y;
+    if (m >= M || n >= N)
+        return;
+    float sum = 0;
+    for (int64_t k = 0; k < K; k++)
+        sum += shortened(A[m * K + k]) * shortened(B[k * N + n]);
+    C[m * N + n] = sum;
+}
+
+extern "C" void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K,
+                       cudaStream_t stream)
+{
+    dim3 block(16, 16), grid((unsigned)((N + 15) / 16), (unsigned)((M + 15) / 16));
+    element<<<grid, block, 0, stream>>>(A, B, C, M, N, K);
+}
