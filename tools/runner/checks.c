@@ -25,6 +25,7 @@
 #define MIN_ITEMS      64
 #define MAX_ITEMS      4096
 #define PERTURB_BYTE   0x5a
+#define AGAIN          4  /* calls that may differ by chance */
 #define GROWTH_ALLOWED 50 /* later calls may take this many times the first */
 
 int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
@@ -235,7 +236,8 @@ static bool find_difference(struct hone_judge *judge, struct hone_slot *slot, in
     return false;
 }
 
-/* The two sets of a distribution differ: run the same two again with the same poison each. */
+/* The two sets of a distribution differ: the first is run again with the same poison, several times
+ * where nothing changes. */
 static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                               struct hone_end *ret, struct hone_err *err)
 {
@@ -247,21 +249,23 @@ static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, 
             bytes = hone_dtype_bytes(judge->task->outputs[output].dtype);
     HONE_AUTOFREE char *before = hone_malloc((size_t)(n * bytes) + 1);
     memcpy(before, hone_judge_output(judge, slot, set, output), (size_t)(n * bytes));
-    hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
-    struct hone_calls calls = {.first_set = set,
-                               .n_rotate = 1,
-                               .n_calls = 1,
-                               .perturb = PERTURB_BYTE,
-                               .timeout_ns = judge->call_timeout_ns};
-    int code = hone_arena_call(slot->arena, &calls, NULL, err);
-    if (code < 0)
-        return code;
-    *ret = slot->arena->end;
-    if (!hone_end_is_good(ret))
-        return 0;
-    int64_t again =
-        hone_find_difference(judge->task->outputs[output].dtype, before,
-                             hone_judge_output(judge, slot, set, output), n, &again_count);
+    int64_t again = -1;
+    for (int try = 0; try < AGAIN && again < 0; try++) {
+        hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
+        struct hone_calls calls = {.first_set = set,
+                                   .n_rotate = 1,
+                                   .n_calls = 1,
+                                   .perturb = PERTURB_BYTE,
+                                   .timeout_ns = judge->call_timeout_ns};
+        int code = hone_arena_call(slot->arena, &calls, NULL, err);
+        if (code < 0)
+            return code;
+        *ret = slot->arena->end;
+        if (!hone_end_is_good(ret))
+            return 0;
+        again = hone_find_difference(judge->task->outputs[output].dtype, before,
+                                     hone_judge_output(judge, slot, set, output), n, &again_count);
+    }
     if (again >= 0)
         set_element_end(judge, output, again, again_count, HONE_REASON_NONDETERMINISTIC,
                         "differs between two calls with the same input", ret);
@@ -513,6 +517,7 @@ int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
         hone_judge_warn(judge,
                         "distribution '%s' left out for '%s': the task's own baseline fails it too",
                         hone_dist_name(dists[done + bad]), plan->workload->id);
+        judge->is_dist_left_out[dists[done + bad]] = true;
         *ret = (struct hone_end)HONE_END_INIT;
         n_left--; /* the others of the batch are called again, without it */
         dists[done + bad] = dists[n_left];

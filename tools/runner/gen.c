@@ -19,6 +19,7 @@
 #define GOLDEN         0x9e3779b97f4a7c15u
 #define DICE_WHAT      0x64696365u
 #define CHUNK          2048
+#define SPIKES         256 /* of a tensor, about */
 
 struct hone_gen {
     uint8_t key[16];
@@ -33,7 +34,7 @@ static const char *const dist_names[HONE_N_DISTS] = {
     [HONE_DIST_OUTLIER] = "outlier",   [HONE_DIST_ZEROS] = "zeros",
     [HONE_DIST_EQUAL] = "equal",       [HONE_DIST_ALTERNATING] = "alternating",
     [HONE_DIST_SORTED] = "sorted",     [HONE_DIST_HALVES] = "halves",
-    [HONE_DIST_INTEGERS] = "integers",
+    [HONE_DIST_INTEGERS] = "integers", [HONE_DIST_SPIKES] = "spikes",
 };
 
 const char *hone_dist_name(enum hone_distribution dist)
@@ -190,6 +191,17 @@ static double normal_other_at(const struct source *s, int64_t i, uint64_t other)
     return normal_double_at(&shifted, i);
 }
 
+/* One element in eight where a tensor is small. */
+static double spike_at(const struct source *s, int64_t i)
+{
+    uint64_t z = mix(bits_at(s, i) ^ GOLDEN);
+    bool is_spike = i == s->n - 1 || z % (uint64_t)hone_max_i64(s->n, 8 * SPIKES) < SPIKES;
+    if (!is_spike)
+        return 1e-3 * normal_double_at(s, i);
+    double size = 1e3 * (1 + (double)(z >> 40) * 0x1p-24);
+    return z >> 39 & 1 ? size : -size;
+}
+
 static double value_at(const struct source *s, enum hone_distribution dist, int64_t i)
 {
     switch (dist) {
@@ -226,6 +238,8 @@ static double value_at(const struct source *s, enum hone_distribution dist, int6
         return i < s->n / 2 ? 0 : 64 * normal_double_at(s, i);
     case HONE_DIST_INTEGERS:
         return floor(2047 * uniform_at(s, i)) - 1023;
+    case HONE_DIST_SPIKES:
+        return spike_at(s, i);
     case HONE_N_DISTS:
         break;
     }

@@ -27,6 +27,9 @@ enum hone_distribution { /* of activations and weights; other roles keep to thei
                          HONE_DIST_HALVES,   /* first half zeros, second half normal x 64 */
                          HONE_DIST_INTEGERS, /* activations -1023..1023, weights -3..3: sums are
                                                 exact in float32 */
+                         HONE_DIST_SPIKES,   /* normal x 1e-3 with some 256 elements of 1e3 to
+                                                2e3, the last one among them: what leaves elements
+                                                out, or looks at some for all, shows */
                          HONE_N_DISTS
 };
 const char *hone_dist_name(enum hone_distribution dist);

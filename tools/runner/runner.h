@@ -59,7 +59,8 @@ struct hone_judge {
     struct hone_gen *gen;
     struct hone_dice dice;
     uint8_t key[16];
-    uint64_t counter; /* of content; never used twice */
+    uint64_t counter;                    /* of content; never used twice */
+    bool is_dist_left_out[HONE_N_DISTS]; /* the task's own baseline failed it somewhere */
     int64_t deadline_ns;
     int64_t n_threads;
     int64_t call_timeout_ns;

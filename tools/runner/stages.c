@@ -17,6 +17,7 @@
 #define HIDDEN_WORK_SHARE 0.25 /* of the smallest public size */
 #define MAX_LOG           20.0
 #define SCREEN_WORKLOADS  2
+#define VERIFY_MORE_NS    (600.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
 
 static const enum hone_distribution smoke_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SHIFTED,
                                                      HONE_DIST_ALTERNATING};
@@ -24,8 +25,12 @@ static const enum hone_distribution small_dists[] = {
     HONE_DIST_NORMAL,  HONE_DIST_UNIFORM,  HONE_DIST_SHIFTED,     HONE_DIST_EXPONENTIAL,
     HONE_DIST_HEAVY,   HONE_DIST_SMALL,    HONE_DIST_LARGE,       HONE_DIST_MIXED,
     HONE_DIST_OUTLIER, HONE_DIST_ZEROS,    HONE_DIST_EQUAL,       HONE_DIST_SORTED,
-    HONE_DIST_HALVES,  HONE_DIST_INTEGERS, HONE_DIST_ALTERNATING,
+    HONE_DIST_HALVES,  HONE_DIST_INTEGERS, HONE_DIST_ALTERNATING, HONE_DIST_SPIKES,
 };
+/* What every wanted size is verified with: plain content, what shows elements that were left out,
+ * what shows rounding that all goes to one side. */
+static const enum hone_distribution core_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SPIKES,
+                                                    HONE_DIST_EQUAL};
 
 /* Is this case asked for? The smoke case, the first, never is: it has its own stage. */
 bool hone_judge_is_wanted(const struct hone_judge *judge, size_t c)
@@ -66,41 +71,58 @@ int hone_stage_smoke(struct hone_judge *judge, struct hone_end *ret, struct hone
     return code;
 }
 
+/* Others than the first `have` of dists, different ones for each workload and job; n in all. */
+static void add_others(struct hone_judge *judge, enum hone_distribution *dists, size_t have,
+                       size_t n)
+{
+    while (have < n) {
+        enum hone_distribution other =
+            small_dists[hone_dice_below(&judge->dice, HONE_COUNTOF(small_dists))];
+        bool is_new = true;
+        for (size_t i = 0; i < have; i++)
+            is_new = is_new && dists[i] != other;
+        if (is_new)
+            dists[have++] = other;
+    }
+}
+
+/* The core and some others; then, as long as that is cheap, what is left. */
+static int verify_case(struct hone_judge *judge, const struct hone_workload *workload,
+                       struct hone_end *ret, struct hone_err *err)
+{
+    bool is_small = hone_judge_set_bytes(judge, workload) <= judge->target->effort.small_bytes;
+    enum hone_distribution dists[HONE_COUNTOF(small_dists)];
+    struct hone_check_plan plan = {.name = "verify",
+                                   .workload = workload,
+                                   .dists = dists,
+                                   .n_dists = HONE_COUNTOF(core_dists) + (is_small ? 3 : 1),
+                                   .oracle_budget_ns = judge->target->effort.oracle_ns,
+                                   .with_baseline = true};
+    memcpy(dists, core_dists, sizeof core_dists);
+    add_others(judge, dists, HONE_COUNTOF(core_dists), HONE_COUNTOF(dists));
+    int64_t start = hone_now_ns();
+    int code = judge->target->check(judge, &judge->slots[0], &plan, ret, err);
+    double each_ns = (double)(hone_now_ns() - start) / (double)plan.n_dists;
+    size_t n_left = HONE_COUNTOF(dists) - plan.n_dists,
+           n_more = (size_t)fmin(VERIFY_MORE_NS / fmax(each_ns, 1), (double)n_left);
+    if (code < 0 || !hone_end_is_good(ret) || n_more == 0)
+        return code;
+    plan.dists = dists + plan.n_dists;
+    plan.n_dists = n_more;
+    return judge->target->check(judge, &judge->slots[0], &plan, ret, err);
+}
+
 int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     int64_t n_done = 0;
     for (size_t c = 1; c < judge->n_cases && hone_end_is_good(ret); c++) {
         if (!hone_judge_is_wanted(judge, c))
             continue;
-        const struct hone_workload *workload = &judge->cases[c];
-        bool is_small = hone_judge_set_bytes(judge, workload) <= judge->target->effort.small_bytes;
-        enum hone_distribution dists[HONE_N_DISTS] = {HONE_DIST_NORMAL};
-        size_t n = 1;
-        if (is_small) { /* three of the others, different ones for each workload and job */
-            while (n < 4) {
-                enum hone_distribution other =
-                    small_dists[1 + hone_dice_below(&judge->dice, HONE_COUNTOF(small_dists) - 1)];
-                bool is_new = true;
-                for (size_t i = 0; i < n; i++)
-                    is_new = is_new && dists[i] != other;
-                if (is_new)
-                    dists[n++] = other;
-            }
-        } else {
-            dists[n++] =
-                small_dists[1 + hone_dice_below(&judge->dice, HONE_COUNTOF(small_dists) - 1)];
-        }
-        struct hone_check_plan plan = {.name = "verify",
-                                       .workload = workload,
-                                       .dists = dists,
-                                       .n_dists = n,
-                                       .oracle_budget_ns = judge->target->effort.oracle_ns,
-                                       .with_baseline = true};
-        int code = judge->target->check(judge, &judge->slots[0], &plan, ret, err);
+        int code = verify_case(judge, &judge->cases[c], ret, err);
         if (code < 0)
             return code;
-        hone_judge_progress(judge, "verify", workload->id, ++n_done, (int64_t)judge->n_cases - 1,
-                            "");
+        hone_judge_progress(judge, "verify", judge->cases[c].id, ++n_done,
+                            (int64_t)judge->n_cases - 1, "");
     }
     return 0;
 }

@@ -135,6 +135,14 @@ START_TEST(test_distributions)
     make(0, HONE_DIST_EXPONENTIAL, 1, v);
     for (int i = 0; i < N; i++)
         ck_assert_double_gt(v[i], 0);
+    make(0, HONE_DIST_SPIKES, 1, v);
+    int n_spikes = 0;
+    for (int i = 0; i < N; i++) {
+        n_spikes += fabs(v[i]) >= 1000;
+        ck_assert(fabs(v[i]) < 0.01 || (fabs(v[i]) >= 1000 && fabs(v[i]) <= 2000));
+    }
+    ck_assert(fabs(v[N - 1]) >= 1000);
+    ck_assert(n_spikes > N / 16 && n_spikes < N / 4);
     enum hone_distribution dist;
     for (int i = 0; i < HONE_N_DISTS; i++)
         ck_assert(hone_dist_parse(hone_dist_name((enum hone_distribution)i), &dist) &&

@@ -278,7 +278,8 @@ enum {
     ALTERNATING,
     SORTED,
     HALVES,
-    INTEGERS
+    INTEGERS,
+    SPIKES
 };
 
 struct four {
@@ -349,6 +350,18 @@ static __device__ double draw_heavy(const struct draw *d)
     return a / sqrt(fmax((b * b + c * c + e * e) / 3, 1e-4));
 }
 
+#define N_SPIKES 256
+
+/* As in gen.c: tiny values, and some large ones with the last element among them. */
+static __device__ double draw_spike(const struct draw *d, i64 n)
+{
+    u64 z = (u64)d->w.y << 32 | d->w.w, room = n > 8 * N_SPIKES ? (u64)n : 8 * N_SPIKES;
+    if (d->i != n - 1 && z % room >= N_SPIKES)
+        return 1e-3 * draw_normal(d);
+    double size = 1e3 * (1 + (double)(d->w.x >> 8) * 5.9604644775390625e-8);
+    return d->w.z & 1 ? size : -size;
+}
+
 static __device__ double draw_value(const struct draw *d, const struct hone_k_fill *f)
 {
     switch (f->distribution) {
@@ -383,6 +396,8 @@ static __device__ double draw_value(const struct draw *d, const struct hone_k_fi
         return -3 + 6 * ((double)d->i + draw_unit(d)) / (double)f->n;
     case HALVES:
         return d->i < f->n / 2 ? 0 : 64 * draw_normal(d);
+    case SPIKES:
+        return draw_spike(d, f->n);
     default:
         return floor(2047 * draw_unit(d)) - 1023;
     }
