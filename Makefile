@@ -9,7 +9,7 @@ SANITIZE ?=
 Q := $(if $(filter 1,$(V)),,@)
 
 .DEFAULT_GOAL := all
-PKG := libwebsockets libgit2 libcjson libseccomp libmd check
+PKG := libwebsockets libgit2 libcjson libcurl libseccomp libmd check
 VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unreleased)
 
 # Places of `make install`.
@@ -55,8 +55,8 @@ LIBS_workspace := -lgit2 -lcjson -lmd -lm
 LIBS_format    := -lcjson -lmd -lm
 LIBS_tools     := -lgit2 -lcjson -lmd -lm
 LIBS_runner    := -lseccomp -lcjson -lmd -lm -ldl
-LIBS_agents    := -lgit2 -lcjson -lmd -lm -ldl
-LIBS_server    := -lwebsockets -lgit2 -lcjson -lmd -lm -ldl
+LIBS_agents    := -lcurl -lgit2 -lcjson -lmd -lm -ldl
+LIBS_server    := -lwebsockets -lcurl -lgit2 -lcjson -lmd -lm -ldl
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 lib = $(B)/lib$(1).a
@@ -146,13 +146,16 @@ can_sanitize = $(foreach t,$(1),$(if $(shell grep -lE 'sanitizers: no$(if $(filt
 UNIT_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(patsubst $(B)/%,%.c,$(UNIT))))
 E2E_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(wildcard tests/e2e/*_test.c)))
 
+# The mutator: small mistakes made in good kernels.
+MUTATE := $(B)/tests/mutation/mutate
+
 .PHONY: tests check check-programs check-judge check-sanitized check-asan check-tsan check-valgrind
-tests: $(UNIT) $(E2E) $(REPLAY) ## builds every test program
+tests: $(UNIT) $(E2E) $(REPLAY) $(MUTATE) ## builds every test program
 check: ## installs what is missing, builds, runs all tests; no GPU, no network needed once installed
 	$(Q).ci/deps || echo "deps: some packages are missing and could not be installed; going on without them"
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)$(RUN) $(CHECKS) $(UNIT) $(REPLAY) $(E2E) $(E2E_SCRIPTS)
-check-sanitized: all $(UNIT_SANE) $(E2E_SANE) $(REPLAY)
+check-sanitized: all $(UNIT_SANE) $(E2E_SANE) $(REPLAY) $(MUTATE)
 	$(Q)$(RUN) $(UNIT_SANE) $(REPLAY) $(E2E_SANE) $(call can_sanitize,$(E2E_SCRIPTS))
 check-asan: ## the tests under ASan and UBSan, in a build tree of their own
 	$(Q)UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1 \
@@ -184,6 +187,14 @@ $(BENCH): $(B)/tests/bench/%: tests/bench/%.c $(call libs_of,server)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  BENCH $<")
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,server) $(LIBS_server)
+$(MUTATE): $(call obj,$(wildcard tests/mutation/*.c)) $(call lib,base)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_base)
+.PHONY: check-mutation
+check-mutation: all emulator $(MUTATE) ## the judge against small mistakes in good kernels of every pack (COUNT a kernel, SEED)
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/mutation/run.sh $(if $(COUNT),-n $(COUNT)) $(if $(SEED),-s $(SEED))
+
 .PHONY: metrology
 metrology: all ## how well the judge measures on this machine (about fifteen minutes, wants a quiet one)
 	$(Q)HONE_BUILD=$(abspath $(B)) tests/metrology/run.sh
@@ -197,7 +208,7 @@ demo: ## builds everything, then searches a shipped task
 
 # ---- upkeep ----
 
-C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' | grep -vE '^(workspace/packs/|tests/adversaries/|tests/data/)')
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' | grep -vE '^(workspace/packs/|tests/adversaries/|tests/mutation/kernels/|tests/data/)')
 ALL_SRC = $(foreach l,$(LAYERS),$(SRC_$(l)))
 
 .PHONY: deps format tidy analyze cov hooks clean tags

@@ -25,7 +25,7 @@ sha256.h: workspace/base/hash.c
 cuda.h: tools/runner/cuda/cuda_api.c|tests/unit/runner/cuda_abi_test.c
 nvrtc: tools/runner/cuda/cuda_api.c|tests/unit/runner/cuda_abi_test.c
 cupti_: tools/runner/cuda/cupti.c
-curl/: agents/llm/http.c
+curl/: agents/http.c
 clang-c/: agents/c_parser.c
 check.h: tests/unit/unit.h
 '

@@ -39,7 +39,7 @@
 #define HONE_LIMIT_FLAGS            16 /* compiler options of one candidate */
 #define HONE_LIMIT_TIMEOUT_MS       3600000
 #define HONE_LIMIT_TUNE_VALUE       1000000000 /* a tunable lies in -this..this */
-#define HONE_LIMIT_STAGES           8          /* stages of one job */
+#define HONE_LIMIT_STAGES           9          /* stages of one job */
 #define HONE_LIMIT_STAGE_ROWS       64         /* of one report: stages and what they spent */
 #define HONE_LIMIT_ARMS             4          /* sources in one job */
 #define HONE_LIMIT_CORES            4096
@@ -51,7 +51,10 @@
 #define HONE_LIMIT_ASSEMBLY_BYTES   (48u << 10) /* what a compiler made of one kernel, as text */
 #define HONE_LIMIT_DIAGNOSTICS      20          /* of one build, worst first */
 #define HONE_LIMIT_REVIEW_ROWS      32          /* things for a reader of one report */
+#define HONE_LIMIT_POLICY_NAMES     64          /* imports that a task names */
+#define HONE_LIMIT_CODE_BYTES       (4u << 20) /* instructions of an object that a policy reads */
 #define HONE_LIMIT_REPORT_ROWS      1024        /* checks, remarks, counters of one report */
+#define HONE_LIMIT_ANSWER_ROWS      8192        /* trivial answers of one calibration */
 #define HONE_LIMIT_PROGRESS_BYTES   4096        /* a progress line of the runner */
 #define HONE_LIMIT_WS_MESSAGE_BYTES (4u << 20)
 #define HONE_LIMIT_WS_QUEUE_BYTES   (8u << 20) /* unsent bytes of one connection */
@@ -84,5 +87,20 @@
 #define HONE_LIMIT_CUDA_PARAMS        256         /* parameters of one kernel */
 #define HONE_LIMIT_CUDA_PARAM_BYTES   32764       /* of all parameters of one kernel */
 #define HONE_LIMIT_CUDA_COMPILES      1024        /* compiles in flight in one compile server */
+#define HONE_LIMIT_MODELS             32          /* entries of the configuration */
+#define HONE_LIMIT_MODEL_TEXT_BYTES   (1u << 20)  /* text of one answer */
+#define HONE_LIMIT_MODEL_WIRE_BYTES   (16u << 20) /* one answer as it comes over the wire */
+#define HONE_LIMIT_MODEL_TOKENS       100000000   /* a count that a provider may tell */
+#define HONE_LIMIT_MODEL_TRIES        10          /* of one request with one model */
+#define HONE_LIMIT_MODEL_CHAIN        4           /* a model and its fallbacks */
+#define HONE_LIMIT_PROMPT_BYTES       (2u << 20)  /* all text of one request */
+#define HONE_LIMIT_SSE_BYTES          (1u << 20)  /* one event of a stream */
+#define HONE_LIMIT_HTTP_HEADERS_BYTES (64u << 10) /* of an answer */
+#define HONE_LIMIT_HTTP_ERROR_BYTES   (8u << 10)  /* kept text of an answer that is an error */
+#define HONE_LIMIT_KEY_BYTES          4096        /* a secret from a file or the environment */
+#define HONE_LIMIT_CONFIG_BYTES       (256u << 10)
+#define HONE_LIMIT_EDITS              64 /* edits of one answer of a model */
+#define HONE_LIMIT_LATTICE_BYTES   (1u << 20) /* one lattice file */
+#define HONE_LIMIT_LATTICE_REPEATS 64         /* times of one of its states */
 
 #endif
