@@ -1,0 +1,249 @@
+#include "agents/story.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "workspace/ledger.h"
+
+#define MAX_STEPS   100000
+#define MAX_MODELS  32
+#define NAMES_SHOWN 12
+
+struct reader {
+    const char *wanted;
+    struct hone_pool *pool;
+    struct hone_story *story;
+    struct hone_story_step intent; /* of the step that has no result yet */
+    struct hone_story_step *steps;
+    size_t n_steps, room;
+    struct hone_story_model models[MAX_MODELS];
+    size_t n_models;
+    const char *names[NAMES_SHOWN];
+    size_t n_names;
+};
+
+static const char *text(struct reader *r, const struct hone_json *data, const char *key)
+{
+    return hone_pool_strdup(r->pool, hone_json_get_str(data, key, NULL));
+}
+
+static void free_json(void *json)
+{
+    hone_json_free(json);
+}
+
+/* ---- start and end ---- */
+
+static void note_name(struct reader *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_names; i++)
+        if (strcmp(r->names[i], name) == 0)
+            return;
+    if (r->n_names < NAMES_SHOWN)
+        r->names[r->n_names++] = hone_pool_strdup(r->pool, name);
+}
+
+static struct hone_json *budgets_of(struct reader *r, const struct hone_json *data)
+{
+    struct hone_json *budgets = hone_json_new_object();
+    hone_pool_defer(r->pool, free_json, budgets);
+    for (struct hone_json *child = hone_json_first(data); child; child = hone_json_next(child)) {
+        double value = 0;
+        const char *key = hone_json_key(child);
+        if (key && strncmp(key, "budget_", 7) == 0 && hone_json_as_f64(child, &value) && value > 0)
+            hone_json_set_f64(budgets, key, value);
+    }
+    return budgets;
+}
+
+static void on_start(struct reader *r, const struct hone_json *data, int64_t wall_ms)
+{
+    struct hone_story *s = r->story;
+    const char *id = hone_json_get_str(data, "search", ""),
+               *name = hone_json_get_str(data, "name", "");
+    note_name(r, name);
+    if (r->wanted && strcmp(r->wanted, name) != 0 && strcmp(r->wanted, id) != 0)
+        return;
+    bool is_new = !s->id || strcmp(s->id, id) != 0;
+    if (is_new) {
+        *s = (struct hone_story){.id = text(r, data, "search"), .start_ms = wall_ms};
+        r->n_steps = r->n_models = 0;
+        r->intent = (struct hone_story_step){.step = 0};
+    }
+    s->name = text(r, data, "name");
+    s->task = text(r, data, "task");
+    s->task_hash = text(r, data, "task_hash");
+    s->target = text(r, data, "target");
+    s->policy = text(r, data, "policy");
+    s->coder = text(r, data, "coder");
+    s->seed = hone_json_get_i64(data, "seed", 0);
+    s->budgets = budgets_of(r, data);
+    s->end = NULL;
+    s->n_rounds++;
+}
+
+static void on_end(struct reader *r, const struct hone_json *data)
+{
+    HONE_AUTOFREE char *printed = hone_json_print(data);
+    r->story->end = NULL;
+    if (hone_json_parse(printed, strlen(printed), &r->story->end, NULL) == 0)
+        hone_pool_defer(r->pool, free_json, r->story->end);
+}
+
+/* ---- steps ---- */
+
+static void on_intent(struct reader *r, const struct hone_json *data)
+{
+    const char *values = hone_json_get_str(data, "values", ""),
+               *rule = hone_json_get_str(data, "rule", "");
+    r->intent = (struct hone_story_step){
+        .step = hone_json_get_i64(data, "step", 0),
+        .strategy = text(r, data, "strategy"),
+        .rule = hone_pool_printf(r->pool, "%s%s%s%s", rule, *values ? " (" : "", values,
+                                 *values ? ")" : ""),
+        .expected = hone_json_get_f64(data, "expected_log2", (double)NAN),
+        .low = hone_json_get_f64(data, "low", (double)NAN),
+        .high = hone_json_get_f64(data, "high", (double)NAN),
+        .propensity = hone_json_get_f64(data, "propensity", (double)NAN),
+    };
+}
+
+static struct hone_story_step *new_step(struct reader *r)
+{
+    if (r->n_steps == MAX_STEPS)
+        return NULL;
+    if (r->n_steps == r->room) {
+        size_t room = r->room > 0 ? 2 * r->room : 256;
+        struct hone_story_step *steps = hone_pool_alloc(r->pool, room * sizeof(*steps));
+        if (r->n_steps > 0)
+            memcpy(steps, r->steps, r->n_steps * sizeof(*steps));
+        r->steps = steps;
+        r->room = room;
+    }
+    return &r->steps[r->n_steps++];
+}
+
+static void on_result(struct reader *r, const struct hone_json *data)
+{
+    static const struct hone_story_step none = {.expected = (double)NAN,
+                                                .low = (double)NAN,
+                                                .high = (double)NAN,
+                                                .propensity = (double)NAN};
+    struct hone_story_step *s = new_step(r);
+    if (!s)
+        return;
+    const char *kind = hone_json_get_str(data, "kind", "");
+    bool is_expansion = strcmp(kind, "expand") == 0;
+    bool has_intent =
+        is_expansion && r->intent.step > 0 && r->intent.step == hone_json_get_i64(data, "step", 0);
+    *s = has_intent ? r->intent : none;
+    if (has_intent)
+        r->intent.step = 0;
+    s->kind = hone_pool_strdup(r->pool, kind);
+    s->parent = hone_json_get_i64(data, "parent", -1);
+    s->node = hone_json_get_i64(data, "node", -1);
+    s->words = text(r, data, "words");
+    s->note = text(r, data, "note");
+    s->verdict = text(r, data, "verdict");
+    s->reason = text(r, data, "reason");
+    s->commit = text(r, data, "commit");
+    s->value = hone_json_get_f64(data, "value", (double)NAN);
+    s->ratio = hone_json_get_f64(data, "ratio", (double)NAN);
+    s->is_implemented = hone_json_get_bool(data, "is_implemented", false);
+    s->is_gain = hone_json_get_bool(data, "is_gain", false);
+    s->elapsed_ms = hone_json_get_i64(data, "elapsed_ms", 0);
+    s->evaluations = hone_json_get_i64(data, "evaluations", 0);
+    s->wall_ms = hone_json_get_i64(data, "wall_ms", 0);
+}
+
+/* ---- models ---- */
+
+static struct hone_story_model *model_of(struct reader *r, const struct hone_json *data)
+{
+    const char *role = hone_json_get_str(data, "role", ""),
+               *model = hone_json_get_str(data, "model", "");
+    for (size_t i = 0; i < r->n_models; i++)
+        if (strcmp(r->models[i].role, role) == 0 && strcmp(r->models[i].model, model) == 0)
+            return &r->models[i];
+    if (r->n_models == MAX_MODELS)
+        return NULL;
+    r->models[r->n_models] = (struct hone_story_model){.role = hone_pool_strdup(r->pool, role),
+                                                       .model = hone_pool_strdup(r->pool, model)};
+    return &r->models[r->n_models++];
+}
+
+/* An ask reserves; its answer replaces what was reserved by what it cost. */
+static void on_model(struct reader *r, const struct hone_json *data, bool is_answer)
+{
+    struct hone_story_model *m = model_of(r, data);
+    double reserved = hone_json_get_f64(data, "reserved_cost", 0);
+    if (!m)
+        return;
+    m->n_asked += !is_answer;
+    m->n_answered += is_answer;
+    if (!is_answer) {
+        m->cost += reserved;
+        return;
+    }
+    m->tokens_in += hone_json_get_i64(data, "tokens_in", 0);
+    m->tokens_out += hone_json_get_i64(data, "tokens_out", 0);
+    m->cost += hone_json_get_f64(data, "cost", 0) - reserved;
+}
+
+/* ---- the pass ---- */
+
+static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                     const struct hone_json *data, struct hone_err *err)
+{
+    struct reader *r = arg;
+    (void)n;
+    (void)err;
+    if (strcmp(type, "search.start") == 0)
+        on_start(r, data, wall_ms);
+    if (!r->story->id || strcmp(hone_json_get_str(data, "search", ""), r->story->id) != 0)
+        return 0;
+    r->story->last_ms = wall_ms;
+    if (strcmp(type, "search.step") == 0)
+        on_intent(r, data);
+    else if (strcmp(type, "search.result") == 0)
+        on_result(r, data);
+    else if (strcmp(type, "search.end") == 0)
+        on_end(r, data);
+    else if (strcmp(type, "model.ask") == 0 || strcmp(type, "model.answer") == 0)
+        on_model(r, data, type[6] == 'a' && type[7] == 'n');
+    return 0;
+}
+
+static int not_found(const struct reader *r, struct hone_err *err)
+{
+    const char *names = "";
+    for (size_t i = 0; i < r->n_names; i++)
+        names = hone_pool_printf(r->pool, "%s%s%s", names, i > 0 ? ", " : "", r->names[i]);
+    if (r->n_names == 0)
+        return hone_fail(err, HONE_E_NOT_FOUND,
+                         "this workspace has no search yet; hone search TASK starts one");
+    return hone_fail(err, HONE_E_NOT_FOUND, "no search '%.64s'; there are: %.250s", r->wanted,
+                     names);
+}
+
+int hone_story_read(struct hone_workspace *ws, const char *name, struct hone_pool *pool,
+                    struct hone_story *ret, bool *ret_is_damaged, struct hone_err *err)
+{
+    HONE_AUTOFREE struct reader *r = hone_calloc(1, sizeof(*r));
+    struct hone_err cause = HONE_ERR_INIT;
+    *ret = (struct hone_story){.id = NULL};
+    r->wanted = name;
+    r->pool = pool;
+    r->story = ret;
+    int rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, on_record, r, &cause);
+    *ret_is_damaged = rc == HONE_E_CORRUPT;
+    if (rc < 0 && rc != HONE_E_CORRUPT)
+        return hone_fail(err, (enum hone_code)rc, "reading the ledger: %.300s", cause.message);
+    if (!ret->id)
+        return not_found(r, err);
+    ret->steps = (struct hone_array){.v = r->steps, .n = r->n_steps};
+    struct hone_story_model *models = hone_pool_alloc(pool, (r->n_models + 1) * sizeof(*models));
+    memcpy(models, r->models, r->n_models * sizeof(*models));
+    ret->models = (struct hone_array){.v = models, .n = r->n_models};
+    return 0;
+}

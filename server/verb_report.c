@@ -1,0 +1,88 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "agents/story.h"
+#include "server/verb.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+#include "workspace/history.h"
+
+struct args {
+    const char *workspace, *name;
+    bool json, commit;
+};
+
+static const struct hone_opt opts[] = {
+    HONE_OPT(struct args, name, "name", "NAME", "A search, by its name or id; default: the newest.",
+             .is_positional = true),
+    HONE_OPT_WORKSPACE(struct args),
+    HONE_OPT(struct args, commit, "commit", NULL,
+             "Also write reports/NAME.md and .json into the workspace and commit them on main."),
+    HONE_OPT_JSON(struct args),
+};
+
+static int write_report(const char *dir, const char *file, const char *text, struct hone_err *err)
+{
+    HONE_AUTOFREE char *path = hone_path_join(dir, file, NULL);
+    return hone_file_write(path, text, strlen(text), 0644, false, err);
+}
+
+static int commit(struct hone_workspace *ws, const struct hone_story *story, const char *markdown,
+                  const char *json, struct hone_err *err)
+{
+    HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "reports", NULL);
+    HONE_AUTOFREE char *md = hone_sprintf("reports/%s.md", story->name);
+    HONE_AUTOFREE char *js = hone_sprintf("reports/%s.json", story->name);
+    HONE_AUTOFREE char *subject = hone_sprintf("report of search %s", story->name);
+    const char *const paths[] = {md, js};
+    int rc = hone_mkdirs(dir, 0755, err);
+    if (rc == 0)
+        rc = write_report(hone_workspace_dir(ws), md, markdown, err);
+    if (rc == 0)
+        rc = write_report(hone_workspace_dir(ws), js, json, err);
+    if (rc == 0)
+        rc = hone_history_commit_main(hone_workspace_history(ws), paths, HONE_COUNTOF(paths),
+                                      subject, hone_wall_ms() / 1000, err);
+    if (rc == 0)
+        hone_say("committed %s and %s on main", md, js);
+    return rc;
+}
+
+static int run(const void *arg, struct hone_err *err)
+{
+    const struct args *args = arg;
+    HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_story story;
+    bool is_damaged = false;
+    int rc = hone_workspace_open(args->workspace, &ws, err);
+    if (rc == 0)
+        rc = hone_story_read(ws, args->name, pool, &story, &is_damaged, err);
+    if (rc < 0)
+        return rc;
+    if (is_damaged)
+        hone_say("some ledger lines are damaged; the report is without them");
+    HONE_AUTOJSON struct hone_json *json = hone_story_json(&story);
+    HONE_AUTOFREE char *json_text = hone_json_print(json);
+    HONE_AUTOFREE char *markdown = hone_story_markdown(&story, hone_workspace_dir(ws));
+    if (args->commit)
+        rc = commit(ws, &story, markdown, json_text, err);
+    if (rc == 0)
+        rc = hone_print(args->json ? json_text : markdown, err);
+    return rc == 0 && args->json ? hone_print("\n", err) : rc;
+}
+
+const struct hone_verb hone_verb_report = {
+    .name = "report",
+    .summary = "Tell what a search did: result, way up, ideas, cost, how to repeat it.",
+    .description = "Markdown, or with --json everything, from the ledger alone: also of a search "
+                   "that was killed or "
+                   "still runs. Only the confirmed figure at its head is a result; the others were "
+                   "screened or decided "
+                   "on the way.",
+    .example = "hone report softmax --commit",
+    .opts = opts,
+    .n_opts = HONE_COUNTOF(opts),
+    .args_size = sizeof(struct args),
+    .run = run,
+};

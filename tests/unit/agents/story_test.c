@@ -1,0 +1,185 @@
+/* The story of a search, from records that a search of any kind may have left. */
+#include "tests/unit/workspace/store_util.h"
+
+#include "agents/story.h"
+
+#include <math.h>
+
+struct fixture {
+    char *dir;
+    struct hone_workspace *ws;
+    struct hone_pool *pool;
+};
+
+static void open_fixture(struct fixture *f)
+{
+    HONE_AUTOFREE char *scratch_dir = scratch();
+    f->dir = hone_path_join(scratch_dir, "ws", NULL);
+    f->pool = hone_pool_new();
+    OK(hone_workspace_init(f->dir, NULL, true, err));
+    OK(hone_workspace_open(f->dir, &f->ws, err));
+}
+
+static void close_fixture(struct fixture *f)
+{
+    hone_pool_free(f->pool);
+    hone_workspace_close(f->ws);
+    *strrchr(f->dir, '/') = '\0';
+    hone_remove_tree(f->dir, NULL);
+    free(f->dir);
+}
+
+static void put(struct fixture *f, const char *type, const char *text)
+{
+    HONE_AUTOJSON struct hone_json *data = NULL;
+    OK(hone_json_parse(text, strlen(text), &data, err));
+    OK(hone_ledger_append(hone_workspace_ledger(f->ws), type, data, NULL, err));
+}
+
+static void put_search(struct fixture *f)
+{
+    put(f, "search.start",
+        "{\"search\":\"s-1\",\"key\":\"k\",\"task\":\"sum\",\"task_hash\":\"abc\",\"target\":"
+        "\"cpu\",\"name\":\"one\","
+        "\"policy\":\"puct\",\"coder\":\"rules\",\"seed\":7,\"budget_wall_ms\":1000,\"budget_"
+        "evaluations\":0}");
+    put(f, "search.result",
+        "{\"search\":\"s-1\",\"step\":0,\"kind\":\"root\",\"parent\":-1,\"node\":0,\"elapsed_ms\":"
+        "100,\"evaluations\":1,"
+        "\"value\":0,\"verdict\":\"screened\",\"commit\":\"aaaaaaaaaaaa\",\"wall_ms\":90}");
+    put(f, "search.step",
+        "{\"search\":\"s-1\",\"step\":1,\"parent\":0,\"rewrite\":\"r\",\"strategy\":\"C01\","
+        "\"rule\":\"traffic > 2\",\"values\":\"3.1\","
+        "\"expected_log2\":1,\"low\":0.5,\"high\":2,\"propensity\":0.4}");
+    put(f, "search.result",
+        "{\"search\":\"s-1\",\"step\":1,\"kind\":\"expand\",\"parent\":0,\"node\":1,\"elapsed_ms\":"
+        "400,\"evaluations\":2,"
+        "\"words\":\"tile "
+        "it\",\"value\":1.5,\"ratio\":2.8,\"is_gain\":true,\"is_implemented\":true,\"verdict\":"
+        "\"screened\","
+        "\"commit\":\"bbbbbbbbbbbb\",\"wall_ms\":200}");
+    put(f, "search.step",
+        "{\"search\":\"s-1\",\"step\":2,\"parent\":1,\"rewrite\":\"q\",\"strategy\":\"C02\","
+        "\"rule\":\"r\",\"values\":\"\",\"expected_log2\":0.3,"
+        "\"low\":0.1,\"high\":0.6}");
+    put(f, "search.result",
+        "{\"search\":\"s-1\",\"step\":2,\"kind\":\"expand\",\"parent\":1,\"node\":-1,\"elapsed_"
+        "ms\":900,\"evaluations\":3,"
+        "\"words\":\"swap\",\"note\":\"<script>alert(1)</script> | "
+        "`rm`\\u001b[2J\",\"verdict\":\"incorrect\",\"reason\":\"wrong_value\",\"wall_ms\":300}");
+}
+
+START_TEST(test_killed_search)
+{
+    struct fixture f;
+    struct hone_story s;
+    bool is_damaged = true;
+    open_fixture(&f);
+    FAILS(HONE_E_NOT_FOUND, "no search yet",
+          hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    put_search(&f);
+    OK(hone_story_read(f.ws, "one", f.pool, &s, &is_damaged, err));
+    ck_assert(!is_damaged);
+    ck_assert_str_eq(s.id, "s-1");
+    ck_assert_uint_eq(s.steps.n, 3);
+    const struct hone_story_step *steps = s.steps.v;
+    ck_assert_str_eq(steps[1].strategy, "C01");
+    ck_assert_str_eq(steps[1].rule, "traffic > 2 (3.1)");
+    ck_assert_double_eq(steps[1].expected, 1);
+    ck_assert_double_eq(steps[1].value, 1.5);
+    ck_assert(isnan(steps[0].expected));
+    ck_assert(isnan(steps[2].value));
+    ck_assert_ptr_null(s.end);
+    FAILS(HONE_E_NOT_FOUND, "there are: one",
+          hone_story_read(f.ws, "two", f.pool, &s, &is_damaged, err));
+    close_fixture(&f);
+}
+END_TEST
+
+START_TEST(test_texts)
+{
+    struct fixture f;
+    struct hone_story s;
+    bool is_damaged;
+    open_fixture(&f);
+    put_search(&f);
+    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    HONE_AUTOFREE char *killed = hone_story_markdown(&s, "/ws");
+    ck_assert_ptr_nonnull(strstr(killed, "No result yet"));
+    ck_assert_ptr_nonnull(
+        strstr(killed, "Expected 2.00x (1.41 to 4.00), got 2.83x: 2.83x the baseline."));
+    ck_assert_ptr_nonnull(strstr(killed, "incorrect (wrong_value)"));
+    ck_assert_ptr_null(strchr(killed, '\033')); /* what kernels and models say is data */
+    ck_assert_ptr_null(strchr(strstr(killed, "swap"), '<'));
+    ck_assert_ptr_nonnull(strstr(killed, "| C01 | 1 | 1 | 1 | 1 of 1 |"));
+    ck_assert_ptr_nonnull(strstr(killed, "| judge: expand | 2 | 0.5 s |"));
+
+    put(&f, "search.end",
+        "{\"search\":\"s-1\",\"task\":\"sum\",\"target\":\"cpu\",\"speedup\":2.7,\"ci\":[2.6,2.8],"
+        "\"verdict\":\"faster\","
+        "\"why_stopped\":\"plateau\",\"best_commit\":\"bbbbbbbbbbbb\",\"baseline_ns\":2700,\"best_"
+        "ns\":1000}");
+    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    HONE_AUTOFREE char *ended = hone_story_markdown(&s, "/ws");
+    ck_assert_ptr_nonnull(
+        strstr(ended, "**2.7x the baseline**, 95 % interval 2.6 to 2.8, confirmed"));
+    ck_assert_ptr_nonnull(strstr(ended, "because of **plateau**"));
+    ck_assert_ptr_nonnull(strstr(ended, "\"commit\":\"bbbbbbbbbbbb\",\"tier\":\"confirm\""));
+    HONE_AUTOJSON struct hone_json *json = hone_story_json(&s);
+    ck_assert_str_eq(hone_json_get_str(hone_json_get(json, "end"), "why_stopped", ""), "plateau");
+    ck_assert_double_eq(hone_json_get_f64(hone_json_get(json, "budgets"), "budget_wall_ms", 0),
+                        1000);
+    ck_assert_ptr_null(hone_json_get(hone_json_get(json, "budgets"), "budget_evaluations"));
+    close_fixture(&f);
+}
+END_TEST
+
+/* An ask whose answer never came keeps what was reserved for it. */
+START_TEST(test_models)
+{
+    struct fixture f;
+    struct hone_story s;
+    bool is_damaged;
+    open_fixture(&f);
+    put_search(&f);
+    put(&f, "model.ask",
+        "{\"search\":\"s-1\",\"role\":\"coder\",\"model\":\"m\",\"reserved_cost\":0.5}");
+    put(&f, "model.answer",
+        "{\"search\":\"s-1\",\"role\":\"coder\",\"model\":\"m\",\"reserved_cost\":0.5,\"cost\":0.2,"
+        "\"tokens_in\":100,\"tokens_out\":30}");
+    put(&f, "model.ask",
+        "{\"search\":\"s-1\",\"role\":\"coder\",\"model\":\"m\",\"reserved_cost\":0.5}");
+    put(&f, "model.ask",
+        "{\"search\":\"other\",\"role\":\"coder\",\"model\":\"m\",\"reserved_cost\":9}");
+    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    ck_assert_uint_eq(s.models.n, 1);
+    const struct hone_story_model *m = s.models.v;
+    ck_assert_int_eq(m->n_asked, 2);
+    ck_assert_int_eq(m->n_answered, 1);
+    ck_assert_int_eq(m->tokens_out, 30);
+    ck_assert_double_eq_tol(m->cost, 0.7, 1e-12);
+    close_fixture(&f);
+}
+END_TEST
+
+/* A later search of the same name is another story. */
+START_TEST(test_newest)
+{
+    struct fixture f;
+    struct hone_story s;
+    bool is_damaged;
+    open_fixture(&f);
+    put_search(&f);
+    put(&f, "search.start",
+        "{\"search\":\"s-2\",\"key\":\"k2\",\"task\":\"sum\",\"target\":\"cpu\",\"name\":\"one\","
+        "\"policy\":\"ucb\",\"coder\":\"rules\"}");
+    OK(hone_story_read(f.ws, "one", f.pool, &s, &is_damaged, err));
+    ck_assert_str_eq(s.id, "s-2");
+    ck_assert_uint_eq(s.steps.n, 0);
+    OK(hone_story_read(f.ws, "s-1", f.pool, &s, &is_damaged, err));
+    ck_assert_uint_eq(s.steps.n, 3);
+    close_fixture(&f);
+}
+END_TEST
+
+UNIT_MAIN("story", test_killed_search, test_texts, test_models, test_newest)
