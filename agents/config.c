@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agents/http.h"
+#include "agents/notify.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 
@@ -54,6 +56,14 @@ static const struct hone_field model_fields[] = {
           .help = "What input and output may hold together; 0: not known."),
 };
 
+#define NOTIFY(m_, ...) HONE_FIELD(struct hone_notify_config, m_, __VA_ARGS__)
+static const struct hone_field notify_fields[] = {
+    NOTIFY(command, .max_len = 64,
+           .help = "Program and arguments, no shell; gets the notice as JSON on standard input."),
+    NOTIFY(webhook, .max_len = 1000, .help = "https:// address that gets the notice by POST."),
+    NOTIFY(events, .max_len = 3, .help = "milestone, stop, failure; none: all."),
+};
+
 #define ROW(m_, ...) HONE_FIELD(struct hone_config, m_, __VA_ARGS__)
 static const struct hone_field fields[] = {
     ROW(format, .help = "hone.json: format of the workspace."),
@@ -61,6 +71,8 @@ static const struct hone_field fields[] = {
     ROW(model, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Model that is used when none is named."),
     ROW(models, HONE_OF(struct hone_model_config, model_fields), .max_len = HONE_LIMIT_MODELS,
         .help = "Models that can be asked."),
+    HONE_FIELD_OBJ(struct hone_config, notify, notify_fields,
+                   .help = "Who is told of milestones, stops and failures."),
 };
 
 char *hone_config_path(const char *path)
@@ -118,6 +130,22 @@ static int check_environment(const struct hone_config *c, struct hone_err *err)
     return 0;
 }
 
+static int check_notify(const char *file, const struct hone_notify_config *n, struct hone_err *err)
+{
+    HONE_AUTOFREE char *events = hone_sprintf("%s: notify.events", file);
+    HONE_AUTOFREE char *webhook = hone_sprintf("%s: notify.webhook", file);
+    for (size_t i = 0; n && i < n->events.n; i++) {
+        bool is_known = false;
+        for (size_t k = 0; hone_notify_events[k]; k++)
+            is_known = is_known || strcmp(n->events.v[i], hone_notify_events[k]) == 0;
+        if (!is_known)
+            return hone_fail_at(err, HONE_E_ARG, events, "use milestone, stop, failure");
+    }
+    if (n && n->webhook && !hone_http_is_safe_url(n->webhook))
+        return hone_fail_at(err, HONE_E_ARG, webhook, "use https://, or http:// to this machine");
+    return 0;
+}
+
 static void merge(struct hone_config *to, const struct hone_config *from, struct hone_pool *pool)
 {
     struct hone_model_config *all =
@@ -135,6 +163,7 @@ static void merge(struct hone_config *to, const struct hone_config *from, struct
         all[n++] = new[k];
     to->models = (struct hone_array){.v = all, .n = n};
     to->model = from->model ? from->model : to->model;
+    to->notify = from->notify ? from->notify : to->notify;
 }
 
 int hone_config_parse(const char *name, const char *text, size_t len, struct hone_pool *pool,
@@ -158,6 +187,9 @@ int hone_config_parse(const char *name, const char *text, size_t len, struct hon
         if (r < 0)
             return r;
     }
+    int r = check_notify(name, one.notify, err);
+    if (r < 0)
+        return r;
     merge(config, &one, pool);
     return check_environment(config, err);
 }
@@ -238,6 +270,8 @@ int hone_config_model(const struct hone_config *config, const char *name,
 void hone_config_help(struct hone_buf *out)
 {
     hone_fields_help(fields, HONE_COUNTOF(fields), out);
+    hone_buf_str(out, "notify:\n");
+    hone_fields_help(notify_fields, HONE_COUNTOF(notify_fields), out);
     hone_buf_str(out, "models, each:\n");
     hone_fields_help(model_fields, HONE_COUNTOF(model_fields), out);
 }

@@ -32,11 +32,18 @@ struct hone_model_config {
     int64_t context_tokens; /* 0: not known */
 };
 
+struct hone_notify_config {   /* who is told: agents/notify.h */
+    struct hone_strs command; /* program and arguments, no shell */
+    const char *webhook;      /* gets a POST */
+    struct hone_strs events;  /* milestone, stop, failure; none: all */
+};
+
 struct hone_config {
     int64_t format;      /* of the workspace; not ours */
     const char *created; /* the same */
     const char *model;   /* default model; NULL: the only one, if there is one */
     struct hone_array models;
+    struct hone_notify_config *notify; /* NULL: nobody */
 };
 
 /* workspace_dir NULL: the user's file alone. Missing files are fine. Strings in the pool.
