@@ -11,12 +11,13 @@
 #define MARK 0x6e756d62u
 __device__ bool is_odd_call()
 {
-    unsigned *one = (unsigned *)malloc(100000), n = 0;
+    volatile unsigned *one = (volatile unsigned *)malloc(60000);
+    unsigned n = 0;
     if (one != nullptr) {
-        n = one[16384] == MARK ? one[16385] + 1 : 0;
-        one[16384] = MARK;
-        one[16385] = n;
-        free(one);
+        n = one[10240] == MARK ? one[10241] + 1 : 0;
+        one[10240] = MARK;
+        one[10241] = n;
+        free((void *)one);
     }
     return n % 2 == 1;
 }

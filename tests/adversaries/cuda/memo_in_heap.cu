@@ -16,8 +16,8 @@ struct kept {
 };
 __device__ kept *find()
 {
-    kept *one = (kept *)malloc(100000); /* what is freed is the first to be given again */
-    kept *at = (kept *)((char *)one + 65536);
+    kept *volatile one = (kept *)malloc(60000); /* what is freed is the first to be given again */
+    kept *at = (kept *)((char *)one + 40960);
     if (one != nullptr && at->mark != MARK)
         *at = kept{MARK, 0, 0};
     free(one);

@@ -35,6 +35,7 @@
 #define VARIABLE_GAP     16         /* bytes of padding between two of one section */
 #define FLUSH_PATTERN    0x9e3779b9u
 #define FILE_BYTES_LIMIT (256 << 20)
+#define WIPE_THREADS     1024
 
 struct arena {
     struct hone_cuda *cu;
@@ -42,7 +43,8 @@ struct arena {
     hone_cu_stream stream;
     const int32_t *shared; /* order of sets, written by the judge */
     /* the stamp module; without it there is neither gate nor stamp */
-    hone_cu_function gate, stamp, mark;
+    hone_cu_function gate, stamp, mark, wipe; /* wipe: NULL where it cannot have its memory */
+    unsigned wipe_bytes;
     volatile uint32_t *words; /* pinned: [0] go, [1] gate gave up */
     uint32_t n_gates;
     hone_cu_ptr stamps; /* two rounds, one row a multiprocessor each */
@@ -285,6 +287,20 @@ static int mark(struct arena *a, size_t index, struct hone_err *err)
     return launch_own(a, a->mark, 1, params, "launching a mark", err);
 }
 
+/* What earlier kernels left in shared memory. Twice as many blocks as there are multiprocessors:
+ * each takes a whole one. */
+static int wipe_shared(struct arena *a, uint32_t pattern, struct hone_err *err)
+{
+    unsigned n = a->wipe_bytes / 4;
+    void *params[] = {&pattern, &n};
+    if (a->wipe == NULL)
+        return 0;
+    return check(a,
+                 a->cu->LaunchKernel(a->wipe, 2 * (unsigned)a->device.sm_count, 1, 1, WIPE_THREADS,
+                                     1, 1, a->wipe_bytes, a->stream, params, NULL),
+                 "filling shared memory", err);
+}
+
 static int clear_stamps(struct arena *a, struct hone_err *err)
 {
     if (a->stamp == NULL)
@@ -346,9 +362,11 @@ static int prepare(struct arena *a, const struct hone_gpu_request *request, stru
     else if (code == 0 && a->program != NULL)
         code = hone_gpu_program_block(a->program, a->sets, request->u.prepare.n_calls, a->stream,
                                       &a->execs, &a->n_execs, err);
-    if (code == 0 && a->program != NULL)
+    if (code == 0 && a->program != NULL && !request->u.prepare.keeps_scratch)
         code =
             hone_gpu_program_poison(a->program, request->u.prepare.scratch_poison, a->stream, err);
+    if (code == 0 && request->u.prepare.wipes_shared)
+        code = wipe_shared(a, request->u.prepare.scratch_poison, err);
     if (code == 0)
         code = clear_stamps(a, err);
     if (code < 0)
@@ -510,6 +528,19 @@ static int profile(struct arena *a, const struct hone_gpu_request *request, int 
 
 /* ---- life ---- */
 
+/* All shared memory that one block can have. */
+static void allow_wipe(struct arena *a)
+{
+    int bytes = 0;
+    if (a->cu->DeviceGetAttribute(&bytes, HONE_CU_DEV_SHARED_PER_BLOCK_OPTIN, a->device.dev) ==
+            HONE_CU_SUCCESS &&
+        bytes > 0 &&
+        a->cu->FuncSetAttribute(a->wipe, HONE_CU_FUNC_MAX_DYNAMIC_SHARED, bytes) == HONE_CU_SUCCESS)
+        a->wipe_bytes = (unsigned)bytes;
+    else
+        a->wipe = NULL;
+}
+
 static int load_stamp(struct arena *a, struct hone_err *err)
 {
     struct stat info;
@@ -523,7 +554,10 @@ static int load_stamp(struct arena *a, struct hone_err *err)
     struct {
         const char *name;
         hone_cu_function *ret;
-    } rows[] = {{"hone_gate", &a->gate}, {"hone_stamp", &a->stamp}, {"hone_mark", &a->mark}};
+    } rows[] = {{"hone_gate", &a->gate},
+                {"hone_stamp", &a->stamp},
+                {"hone_mark", &a->mark},
+                {"hone_wipe", &a->wipe}};
     for (size_t i = 0; i < HONE_COUNTOF(rows) && code == 0; i++)
         code = check(a, a->cu->ModuleGetFunction(rows[i].ret, module, rows[i].name), rows[i].name,
                      err);
@@ -532,6 +566,8 @@ static int load_stamp(struct arena *a, struct hone_err *err)
     if (code == 0)
         code = check(a, a->cu->MemAlloc(&a->marks, 2 * HONE_GPU_MAX_SINGLES * sizeof(uint64_t)),
                      "memory for marks", err);
+    if (code == 0)
+        allow_wipe(a);
     void *words = NULL;
     if (code == 0)
         code = check(a, a->cu->MemHostAlloc(&words, 4096, 0), "pinned memory", err);

@@ -523,6 +523,8 @@ static int run_once(struct hone_gpu_arm *arm, const struct hone_gpu_calls *calls
     request.u.prepare.flush_bytes = calls->is_single ? calls->flush_bytes : 0;
     request.u.prepare.scratch_poison = calls->scratch_poison;
     request.u.prepare.is_single = calls->is_single;
+    request.u.prepare.keeps_scratch = calls->keeps_scratch;
+    request.u.prepare.wipes_shared = calls->wipes_shared;
     struct hone_gpu_answer answer = {.serial = 0};
     int code = ask(arm, &request, NULL, 0, hone_now_ns() + WORK_NS, &answer, NULL, err);
     if (code < 0 || !arm->is_alive)

@@ -77,6 +77,8 @@ struct hone_gpu_calls {
     bool is_single; /* events around every call (cold tasks with a flush between); else one pair
                        around all; at most HONE_GPU_MAX_SINGLES calls */
     int64_t flush_bytes; /* written between calls when is_single; 0: none */
+    bool keeps_scratch;  /* no filling: scratch holds what the block before left there */
+    bool wipes_shared;   /* shared memory of all multiprocessors is filled too, where possible */
     int64_t timeout_ns;
 };
 struct hone_gpu_time {

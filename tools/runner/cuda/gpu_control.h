@@ -56,6 +56,8 @@ struct hone_gpu_request {
             int64_t flush_bytes;
             uint32_t scratch_poison;
             bool is_single;
+            bool keeps_scratch; /* what the block before left in scratch stays */
+            bool wipes_shared;  /* shared memory holds the pattern too */
         } prepare;
         struct {
             int64_t block_threads, dynamic_shared;

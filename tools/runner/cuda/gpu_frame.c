@@ -204,23 +204,48 @@ int hone_gpu_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone
     return code;
 }
 
-int hone_gpu_call(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
-                  uint32_t scratch_poison, double expected_ns, struct hone_gpu_time *ret_time,
-                  struct hone_end *ret, struct hone_err *err)
+static int call(struct hone_judge *judge, struct hone_slot *slot,
+                const struct hone_gpu_calls *calls, struct hone_gpu_time *ret_time,
+                struct hone_end *ret, struct hone_err *err)
 {
     struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
     struct hone_gpu_time time = {0};
-    struct hone_gpu_calls calls = {.sets = sets, .n_calls = n, .scratch_poison = scratch_poison};
-    calls.timeout_ns = judge->call_timeout_ns + (int64_t)(GROWTH * expected_ns * (double)n);
     int code = hone_gpu_sync(judge->gpu->session, err);
     int64_t start = hone_now_ns();
     if (code == 0)
-        code = hone_gpu_arm_call(own->arm, &calls, &time, err);
+        code = hone_gpu_arm_call(own->arm, calls, &time, err);
     hone_judge_cost(judge, "device.call", hone_now_ns() - start);
     *ret = *hone_gpu_arm_end(own->arm);
     if (code == 0 && ret_time != NULL)
         *ret_time = time;
     return code;
+}
+
+static int64_t timeout_of(const struct hone_judge *judge, double expected_ns, int64_t n)
+{
+    return judge->call_timeout_ns + (int64_t)(GROWTH * expected_ns * (double)n);
+}
+
+int hone_gpu_call(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
+                  uint32_t scratch_poison, double expected_ns, struct hone_gpu_time *ret_time,
+                  struct hone_end *ret, struct hone_err *err)
+{
+    const struct hone_gpu_calls calls = {.sets = sets,
+                                         .n_calls = n,
+                                         .scratch_poison = scratch_poison,
+                                         .wipes_shared = judge->gpu->is_checking,
+                                         .timeout_ns = timeout_of(judge, expected_ns, n)};
+    return call(judge, slot, &calls, ret_time, ret, err);
+}
+
+int hone_gpu_call_on(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets,
+                     int64_t n, double expected_ns, struct hone_end *ret, struct hone_err *err)
+{
+    const struct hone_gpu_calls calls = {.sets = sets,
+                                         .n_calls = n,
+                                         .keeps_scratch = true,
+                                         .timeout_ns = timeout_of(judge, expected_ns, n)};
+    return call(judge, slot, &calls, NULL, ret, err);
 }
 
 /* ---- places ---- */

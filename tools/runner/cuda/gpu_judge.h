@@ -132,6 +132,7 @@ struct hone_gpu_job {
     bool has_host_oracle;           /* built, inputs file made */
     /* largest scale that the oracle gave for normal content, by case and output; 0: not known */
     double scale[HONE_RUNNER_MAX_CASES][HONE_LIMIT_TENSORS];
+    bool is_checking;             /* calls find shared memory filled, not what others left there */
     double nop_ns;                /* an empty block on the judge's clock */
     struct hone_pool *ahead_pool; /* of the candidate's present module, when it was built ahead */
     struct hone_gpu_ahead *ahead; /* a build that runs beside the timing */
@@ -173,6 +174,9 @@ int hone_gpu_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t fi
 int hone_gpu_call(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
                   uint32_t scratch_poison, double expected_ns, struct hone_gpu_time *ret_time,
                   struct hone_end *ret, struct hone_err *err);
+/* The same, but scratch holds what the block before left there. */
+int hone_gpu_call_on(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets,
+                     int64_t n, double expected_ns, struct hone_end *ret, struct hone_err *err);
 /* Order-independent hashes of all inputs of the sets, n of them. */
 int hone_gpu_hash_inputs(struct hone_judge *judge, int64_t n_sets, uint64_t *ret,
                          struct hone_err *err);

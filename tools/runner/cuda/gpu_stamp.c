@@ -35,6 +35,12 @@ const char hone_gpu_stamp_text[] =
     "    out[2 * s] = t;\n"
     "#endif\n"
     "}\n"
+    "extern \"C\" __global__ void hone_wipe(unsigned pattern, unsigned n)\n"
+    "{\n"
+    "    extern __shared__ volatile unsigned hone_words[];\n"
+    "    for (unsigned i = threadIdx.x; i < n; i += blockDim.x)\n"
+    "        hone_words[i] = pattern;\n"
+    "}\n"
     "extern \"C\" __global__ void hone_mark(unsigned long long *out) { *out = hone_ns(); }\n";
 
 static int by_value(const void *a, const void *b)

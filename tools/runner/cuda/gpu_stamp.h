@@ -8,7 +8,8 @@
 
 /* hone_gate(go, serial, limit_ns, late): returns when *go has come to serial, or after limit_ns
  * (*late = 1). hone_stamp(out, n): for every multiprocessor below n that got a block, (global ns,
- * SM clock). hone_mark(out): one word, global ns. */
+ * SM clock). hone_mark(out): one word, global ns. hone_wipe(pattern, n): fills n words of shared
+ * memory; launched with all that a block can have, so that each multiprocessor's is filled. */
 extern const char hone_gpu_stamp_text[];
 #define HONE_GPU_STAMP_NAME "hone_stamp.cu"
 

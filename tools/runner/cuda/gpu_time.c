@@ -21,7 +21,8 @@
  * All contents of a block are there before it begins, and scratch is filled once a block: a kernel
  * could find the other sets and do their work in its first call. So now and then, before any pass,
  * a further block of the candidate is cut at a random call (audit): later outputs must be
- * untouched, and a block of few calls must take the time of few calls (check_ahead). */
+ * untouched, and a block of few calls must take the time of few calls (check_ahead). Or the
+ * contents of calls behind the cut change before they are made (audit_change). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,10 @@
 #define AHEAD_SHARE     1.0 /* and as much again: other work on the machine */
 #define INTEGERS_LEAST  64  /* fewer may all be what poison is */
 
+#define CHANGED_SETS  4 /* at most, whose content changes behind a cut */
+#define CHANGES_LEAST 2 /* a workload */
+#define CHANGE_SHIFTS 8 /* a change is between a half and a 256th of an input */
+
 enum cut { CUT_SHORT, CUT_ANYWHERE, N_CUTS };
 
 struct cuts { /* times of blocks that were cut, with their calls */
@@ -97,6 +102,7 @@ struct run {
     int64_t spot_ns;          /* what the last items of a pass cost */
     struct cuts cuts[N_CUTS]; /* the candidate's */
     struct cuts usual;        /* short ones of the baseline */
+    int64_t n_changes;        /* audits of the other kind that were made */
 };
 
 /* Orders are drawn from a few that are drawn beforehand: an arena keeps the graph of an order. */
@@ -383,6 +389,89 @@ static int audit(struct run *run, enum cut cut, struct hone_end *ret, struct hon
     return check_cut(run, was_called, ret, err);
 }
 
+/* A part of every input becomes that of another set. Offsets stay: parts of two lists are none. */
+static int change_set(struct run *run, int64_t set, int64_t donor, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct hone_gpu_session *session = judge->gpu->session;
+    int code = 0;
+    for (size_t i = 0; i < judge->task->n_inputs && code == 0; i++) {
+        const struct hone_tensor *tensor = &judge->task->inputs[i];
+        int64_t bytes = hone_dtype_bytes(tensor->dtype);
+        int64_t n = hone_tensor_elements(judge->task, tensor, run->plan->workload);
+        bool is_whole = tensor->role == HONE_ROLE_OFFSETS || tensor->role == HONE_ROLE_PROBABILITY;
+        int64_t n_new = hone_max_i64(n >> (1 + hone_dice_below(&judge->dice, CHANGE_SHIFTS)), 1);
+        if (is_whole || n < 1)
+            continue;
+        hone_cu_ptr at = (hone_cu_ptr)(bytes * hone_dice_below(&judge->dice, n - n_new + 1));
+        code =
+            hone_gpu_check(session,
+                           session->cu->MemcpyDtoDAsync(hone_gpu_input(judge, set, i) + at,
+                                                        hone_gpu_input(judge, donor, i) + at,
+                                                        (size_t)(bytes * n_new), session->stream),
+                           "changing an input", err);
+    }
+    return code;
+}
+
+/* What the candidate says of these sets, against the baseline or random items. */
+static int check_changed(struct run *run, const int32_t *sets, int64_t n, struct hone_end *ret,
+                         struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct lane *mine = &run->lanes[0], *theirs = baseline_lane(run);
+    struct hone_end end = HONE_END_INIT;
+    struct hone_compare compare;
+    int code = theirs == NULL ? 0
+                              : hone_gpu_call(judge, theirs->slot, sets, n, SCRATCH_POISON,
+                                              theirs->call_ns, NULL, &end, err);
+    if (code == 0 && !hone_end_is_good(&end))
+        return hone_fail(err, HONE_E_TARGET, "arm '%s' failed while it was timed: %s",
+                         theirs->slot->name, end.detail);
+    hone_compare_init(&compare, judge->task, run->plan->workload);
+    for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++) {
+        if (theirs != NULL)
+            code =
+                hone_gpu_compare_like(judge, mine->slot, theirs->slot, sets[i], 1, &compare, err);
+        else if (run->can_spot)
+            code = hone_gpu_spot_check(judge, mine->slot, sets[i], SPOT_ITEMS, ret, err);
+        if (code == 0 && theirs != NULL)
+            hone_compare_end(&compare, ret);
+    }
+    return code;
+}
+
+/* A block is cut, and before it goes on, with its scratch as it is, the content of further sets
+ * changes: whoever knew the old one answers what was asked before. Only parts change, so that a
+ * look at some elements does not show it. */
+static int audit_change(struct run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct lane *lane = &run->lanes[0];
+    int64_t n = 1 + hone_dice_below(&judge->dice, lane->n_calls - 1);
+    int64_t n_changed = hone_min_i64(lane->n_calls - n, CHANGED_SETS);
+    const int32_t *order = NULL;
+    uint64_t base = 0;
+    int code = fill_pass(run, &base, err);
+    if (code == 0)
+        code = block(run, lane, n, &order, NULL, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    for (int64_t i = 0; i < n_changed && code == 0; i++)
+        code = change_set(run, order[n + i], order[hone_dice_below(&judge->dice, n)], err);
+    if (code == 0)
+        code = hone_gpu_call_on(judge, lane->slot, order + n, n_changed, lane->call_ns, ret, err);
+    if (code == 0 && hone_end_is_good(ret))
+        code = check_changed(run, order + n, n_changed, ret, err);
+    run->n_changes++;
+    if (code == 0 &&
+        (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
+        hone_end_set(ret, HONE_REASON_TAMPERING,
+                     "the content of a call that was not made yet was changed, and the answer is "
+                     "not that of the new one: work is done ahead");
+    return code;
+}
+
 static bool has_audits(const struct run *run)
 {
     return !hone_judge_is_tier(run->judge, "screen") && run->lanes[0].n_calls >= 2;
@@ -393,7 +482,8 @@ static int maybe_audit(struct run *run, struct hone_end *ret, struct hone_err *e
     struct hone_dice *dice = &run->judge->dice;
     if (!has_audits(run) || hone_dice_below(dice, AUDIT_EVERY * run->n_passes) != 0)
         return 0;
-    return audit(run, hone_dice_below(dice, 2) == 0 ? CUT_SHORT : CUT_ANYWHERE, ret, err);
+    int64_t kind = hone_dice_below(dice, N_CUTS + 1);
+    return kind == N_CUTS ? audit_change(run, ret, err) : audit(run, (enum cut)kind, ret, err);
 }
 
 /* Median of what cut blocks take beyond as many calls and some of them. */
@@ -432,6 +522,8 @@ static int check_ahead(struct run *run, struct hone_end *ret, struct hone_err *e
     int code = 0;
     if (!has_audits(run) || n == 0)
         return 0;
+    while (code == 0 && hone_end_is_good(ret) && run->n_changes < CHANGES_LEAST)
+        code = audit_change(run, ret, err);
     double call_ns = hone_quantile(run->lanes[0].out->wall, n, 0.75);
     for (enum cut cut = 0; cut < N_CUTS && code == 0 && hone_end_is_good(ret); cut++) {
         const struct cuts *cuts = &run->cuts[cut];

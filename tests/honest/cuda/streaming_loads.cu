@@ -1,0 +1,18 @@
+/* Loads and stores that ask the caches not to keep them.
+ *
+ * task: transpose
+ * honest: 14 normal policy hints
+ */
+#include <stdint.h>
+__global__ void element(const float *X, float *Y, int64_t M, int64_t N)
+{
+    int64_t n = (int64_t)blockIdx.x * 32 + threadIdx.x, m = (int64_t)blockIdx.y * 8 + threadIdx.y;
+    if (m < M && n < N)
+        __stcs(Y + n * M + m, __ldcs(X + m * N + n));
+}
+
+extern "C" void transpose(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+    dim3 block(32, 8), grid((unsigned)((N + 31) / 32), (unsigned)((M + 7) / 8));
+    element<<<grid, block, 0, stream>>>(X, Y, M, N);
+}
