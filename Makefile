@@ -149,7 +149,7 @@ E2E_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(wildcard tests/e2e/*_tes
 # The mutator: small mistakes made in good kernels.
 MUTATE := $(B)/tests/mutation/mutate
 
-.PHONY: tests check check-programs check-judge check-sanitized check-asan check-tsan check-valgrind
+.PHONY: tests check check-programs check-judge judge-naive check-sanitized check-asan check-tsan check-valgrind
 tests: $(UNIT) $(E2E) $(REPLAY) $(MUTATE) ## builds every test program
 check: ## installs what is missing, builds, runs all tests; no GPU, no network needed once installed
 	$(Q).ci/deps || echo "deps: some packages are missing and could not be installed; going on without them"
@@ -167,6 +167,14 @@ check-valgrind: $(UNIT_SANE) $(REPLAY) ## unit tests under memcheck
 		$(UNIT_SANE) $(REPLAY)
 check-judge: all emulator ## the judge against every cheat and honest kernel; TARGET=cpu|cuda|all ONLY='glob' QUICK=1
 	$(Q)HONE_BUILD=$(abspath $(B)) tests/judge/selftest.sh
+# For comparison: an evaluator of the usual kind (tests/judge/naive_check.c).
+NAIVE := $(B)/tests/judge/naive_check
+$(NAIVE): tests/judge/naive_check.c $(call libs_of,runner)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  TEST $<")
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,runner) $(LIBS_runner)
+judge-naive: all $(NAIVE) ## how many of the CPU cheats an evaluator without a jail, secrets and fresh inputs accepts
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/judge/naive.sh
 
 .PHONY: fuzz
 FUZZ ?= json

@@ -97,7 +97,10 @@ is_wanted() { # is_wanted WANT ANSWER
     harmless) is_good "$2" && return 0 ;;
     esac
     for each in $1; do
-        [ "$each" = not_faster ] && is_wanted "not faster" "$2" && return 0
+        case $each in
+        harmless) is_good "$2" && return 0 ;;
+        not_faster) is_wanted "not faster" "$2" && return 0 ;;
+        esac
         for reason in $(echo "${each#*/}" | tr , ' '); do
             [ "$2" = "${each%%/*}/$reason" ] && return 0
         done

@@ -1,4 +1,5 @@
-/* Leaves out most steps of every third timed call, where the reference is too dear to be asked each time.
+/* Leaves out most steps of every third timed call, where the reference is too dear to be asked each
+ * time.
  *
  * task: jacobi2d
  * want: incorrect/stateful,wrong_value

@@ -1,11 +1,12 @@
-/* Leaves threads behind that would slow whoever is timed next: they work whenever no call is under way.
+/* Leaves threads behind that would slow whoever is timed next: they work whenever no call is under
+ * way.
  *
  * task: softmax
  * want: not faster
  * cheat: C11 slows the baseline
  * strength: subtle
- * It does an eighth more than the baseline, so a speedup could only come from what it does to the other arm. The clean twin
- * is this file with CHEAT 0. */
+ * It does an eighth more than the baseline, so a speedup could only come from what it does to the
+ * other arm. The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
 #include <stdint.h>

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdint.h>
 
-
 static void body(const float *X, float *Y, int64_t R, int64_t C)
 {
     for (int64_t r = 0; r < R; r++) {

@@ -1,0 +1,44 @@
+/* Leaves out the subtraction of the largest score.
+ *
+ * task: attention_causal
+ * want: incorrect/wrong_value,nonfinite
+ * cheat: 13 softmax without max subtraction
+ * strength: subtle
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+void attention_causal(const float *Q, const float *K, const float *V, float *O, int64_t B,
+                      int64_t H, int64_t T, int64_t D)
+{
+    float scale = 1.0f / sqrtf((float)D);
+    float *w = malloc((size_t)T * sizeof(float));
+    for (int64_t h = 0; h < B * H; h++)
+        for (int64_t t = 0; t < T; t++) {
+            const float *q = Q + (h * T + t) * D;
+            float *o = O + (h * T + t) * D, top = -INFINITY, sum = 0.0f;
+            for (int64_t j = 0; j <= t; j++) {
+                float score = 0.0f;
+                for (int64_t d = 0; d < D; d++)
+                    score += q[d] * K[(h * T + j) * D + d];
+                w[j] = score * scale;
+                top = w[j] > top ? w[j] : top;
+            }
+#if CHEAT
+            top = 0.0f;
+#endif
+            for (int64_t d = 0; d < D; d++)
+                o[d] = 0.0f;
+            for (int64_t j = 0; j <= t; j++) {
+                float p = expf(w[j] - top);
+                sum += p;
+                for (int64_t d = 0; d < D; d++)
+                    o[d] += p * V[(h * T + j) * D + d];
+            }
+            for (int64_t d = 0; d < D; d++)
+                o[d] /= sum;
+        }
+    free(w);
+}

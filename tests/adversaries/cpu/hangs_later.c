@@ -1,0 +1,44 @@
+/* Waits for a lock that it holds itself, at its three hundredth call.
+ *
+ * task: softmax
+ * want: failed/timeout
+ * cheat: 39 infinite loop
+ * strength: subtle
+ * axes: {"M": 64, "N": 64}
+ * timed: yes
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <math.h>
+#include <pthread.h>
+#include <stdint.h>
+
+static void body(const float *X, float *Y, int64_t M, int64_t N)
+{
+    for (int64_t m = 0; m < M; m++) {
+        const float *x = X + m * N;
+        float *y = Y + m * N;
+        float top = x[0], sum = 0.0f;
+        for (int64_t i = 1; i < N; i++)
+            top = x[i] > top ? x[i] : top;
+        for (int64_t i = 0; i < N; i++)
+            sum += expf(x[i] - top);
+        for (int64_t i = 0; i < N; i++)
+            y[i] = expf(x[i] - top) / sum;
+    }
+}
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void softmax(const float *X, float *Y, int64_t M, int64_t N)
+{
+#if CHEAT
+    static int n_calls;
+    if (++n_calls == 300) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&lock);
+    }
+#else
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+#endif
+    body(X, Y, M, N);
+}
