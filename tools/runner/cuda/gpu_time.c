@@ -22,7 +22,9 @@
  * could find the other sets and do their work in its first call. So now and then, before any pass,
  * a further block of the candidate is cut at a random call (audit): later outputs must be
  * untouched, and a block of few calls must take the time of few calls (check_ahead). Or the
- * contents of calls behind the cut change before they are made (audit_change). */
+ * contents of calls behind the cut change before they are made (audit_change). And another block,
+ * not counted, has content of all kinds (time_others): what is timed is normal numbers, and a
+ * kernel that knows when it is timed would be right for them alone. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +66,12 @@
 #define AHEAD_CALLS     2.0
 #define AHEAD_SHARE     1.0 /* and as much again: other work on the machine */
 #define INTEGERS_LEAST  64  /* fewer may all be what poison is */
-
-#define CHANGED_SETS  4 /* at most, whose content changes behind a cut */
-#define CHANGES_LEAST 2 /* a workload */
-#define CHANGE_SHIFTS 8 /* a change is between a half and a 256th of an input */
+#define CHANGED_SETS    4   /* at most, whose content changes behind a cut */
+#define CHANGES_LEAST   2   /* a workload */
+#define CHANGE_SHIFTS   8   /* a change is between a half and a 256th of an input */
+#define OTHERS_LEAST    4   /* blocks of other content, a workload */
+#define OTHERS_SETS     8   /* of them that are looked at */
+#define OTHERS_KINDS    16
 
 enum cut { CUT_SHORT, CUT_ANYWHERE, N_CUTS };
 
@@ -102,7 +106,8 @@ struct run {
     int64_t spot_ns;          /* what the last items of a pass cost */
     struct cuts cuts[N_CUTS]; /* the candidate's */
     struct cuts usual;        /* short ones of the baseline */
-    int64_t n_changes;        /* audits of the other kind that were made */
+    int64_t n_changes;        /* audits with changed content */
+    int64_t n_others;         /* blocks with other content */
 };
 
 /* Orders are drawn from a few that are drawn beforehand: an arena keeps the graph of an order. */
@@ -472,6 +477,56 @@ static int audit_change(struct run *run, struct hone_end *ret, struct hone_err *
     return code;
 }
 
+/* Is this set wrong, and not by the distribution's fault? */
+static int check_other(struct run *run, int32_t set, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct lane *theirs = baseline_lane(run);
+    int code = hone_gpu_spot_check(judge, run->lanes[0].slot, set, SPOT_ITEMS, ret, err);
+    if (code < 0 || hone_end_is_good(ret) || theirs == NULL)
+        return code;
+    struct hone_end end = HONE_END_INIT;
+    code = hone_gpu_call(judge, theirs->slot, &set, 1, SCRATCH_POISON, theirs->call_ns, NULL, &end,
+                         err);
+    if (code == 0 && hone_end_is_good(&end))
+        code = hone_gpu_spot_check(judge, theirs->slot, set, SPOT_ITEMS, &end, err);
+    if (code == 0 && !hone_end_is_good(&end))
+        *ret = (struct hone_end)HONE_END_INIT;
+    return code;
+}
+
+static enum hone_distribution other_distribution(struct hone_judge *judge)
+{
+    for (int tries = 0; tries < 64; tries++) {
+        int64_t dist = hone_dice_below(&judge->dice, HONE_N_DISTS);
+        if (!judge->is_dist_left_out[dist])
+            return (enum hone_distribution)dist;
+    }
+    return HONE_DIST_NORMAL;
+}
+
+static int time_others(struct run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct lane *lane = &run->lanes[0];
+    int64_t step = hone_max_i64(run->n_sets / OTHERS_KINDS, 1);
+    const int32_t *order = NULL;
+    int code = 0;
+    for (int64_t set = 0; set < run->n_sets && code == 0; set += step)
+        code = hone_gpu_fill(judge, set, hone_min_i64(step, run->n_sets - set),
+                             other_distribution(judge), judge->counter++, err);
+    if (code == 0)
+        code = block(run, lane, lane->n_calls, &order, NULL, ret, err);
+    int64_t n = hone_min_i64(lane->n_calls, run->spot_ns > SPOT_DEAR_NS ? 1 : OTHERS_SETS);
+    for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++)
+        code = check_other(run, order[i], ret, err);
+    run->n_others++;
+    if (code == 0 &&
+        (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
+        ret->reason = HONE_REASON_STATEFUL; /* it passed such content before */
+    return code;
+}
+
 static bool has_audits(const struct run *run)
 {
     return !hone_judge_is_tier(run->judge, "screen") && run->lanes[0].n_calls >= 2;
@@ -482,7 +537,9 @@ static int maybe_audit(struct run *run, struct hone_end *ret, struct hone_err *e
     struct hone_dice *dice = &run->judge->dice;
     if (!has_audits(run) || hone_dice_below(dice, AUDIT_EVERY * run->n_passes) != 0)
         return 0;
-    int64_t kind = hone_dice_below(dice, N_CUTS + 1);
+    int64_t kind = hone_dice_below(dice, N_CUTS + 2);
+    if (kind == N_CUTS + 1)
+        return run->can_spot ? time_others(run, ret, err) : 0;
     return kind == N_CUTS ? audit_change(run, ret, err) : audit(run, (enum cut)kind, ret, err);
 }
 
@@ -520,8 +577,12 @@ static int check_ahead(struct run *run, struct hone_end *ret, struct hone_err *e
 {
     size_t n = run->rounds.n;
     int code = 0;
-    if (!has_audits(run) || n == 0)
-        return 0;
+    bool is_screen = hone_judge_is_tier(run->judge, "screen");
+    while (run->can_spot && !is_screen && code == 0 && hone_end_is_good(ret) &&
+           run->n_others < OTHERS_LEAST)
+        code = time_others(run, ret, err);
+    if (!has_audits(run) || n == 0 || code < 0 || !hone_end_is_good(ret))
+        return code;
     while (code == 0 && hone_end_is_good(ret) && run->n_changes < CHANGES_LEAST)
         code = audit_change(run, ret, err);
     double call_ns = hone_quantile(run->lanes[0].out->wall, n, 0.75);
