@@ -5,9 +5,9 @@
 #include "tools/format/options.h"
 
 static const struct hone_tier tiers[] = {
-    {"screen", "build,smoke,screen", 0, 300, 0, 60000},
-    {"decide", "build,smoke,verify,time", 0, 0, 3000, 600000},
-    {"confirm", "build,smoke,verify,time", 3, 0, 5000, 1200000},
+    {"screen", "build,policy,smoke,screen", 0, 300, 0, 60000},
+    {"decide", "build,policy,smoke,verify,time", 0, 0, 3000, 600000},
+    {"confirm", "build,policy,smoke,verify,time", 3, 0, 5000, 1200000},
 };
 
 static const struct {

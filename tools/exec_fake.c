@@ -357,8 +357,8 @@ static enum hone_reason natural_reason(const struct call *call)
                                                     : HONE_REASON_SAME;
     if (has_stage(call->job, "screen") || has_stage(call->job, "time"))
         return HONE_REASON_SCREENED;
-    return call->job->stages.n == 1 && has_stage(call->job, "build") ? HONE_REASON_BUILT
-                                                                     : HONE_REASON_CORRECT;
+    size_t n_still = has_stage(call->job, "build") + has_stage(call->job, "policy");
+    return call->job->stages.n == n_still ? HONE_REASON_BUILT : HONE_REASON_CORRECT;
 }
 
 static bool is_good_end(enum hone_reason reason)

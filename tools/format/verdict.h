@@ -49,6 +49,7 @@ enum hone_reason {
     HONE_REASON_LINK,
     HONE_REASON_NO_SYMBOL,
     HONE_REASON_COMPILE_TIMEOUT,
+    HONE_REASON_POLICY, /* the binary holds what the task refuses: clocks, imports... */
     HONE_REASON_CRASH,
     HONE_REASON_TIMEOUT,
     HONE_REASON_OOM,
@@ -72,9 +73,9 @@ enum hone_reason {
 struct hone_reason_row {
     const char *word; /* "wrong_value" */
     enum hone_verdict verdict;
-    const char *error_class; /* compile, link, launch, timeout, oom, illegal_access, race, mismatch,
-                                nan, nondeterministic, harness_tamper, budget, infra, request; ""
-                                for good ends */
+    const char *error_class; /* compile, link, policy, launch, timeout, oom, illegal_access, race,
+                                mismatch, nan, nondeterministic, harness_tamper, budget, infra,
+                                request; "" for good ends */
     bool counts_against_coder;
     const char *meaning; /* one sentence */
     const char *next;    /* what to do about it, one sentence */

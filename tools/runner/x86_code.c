@@ -104,7 +104,7 @@ static bool take_prefix(struct reader *r)
     else if (!is_in(byte, segments, sizeof segments))
         return false;
     (void)take(r);
-    return true;
+    return !r->is_cut; /* nothing but prefixes */
 }
 
 /* Bytes p0, p1 of a VEX or XOP, or p0..p2 of an EVEX prefix: the mandatory prefix and the map. */

@@ -52,7 +52,9 @@
 #define HONE_LIMIT_DIAGNOSTICS      20          /* of one build, worst first */
 #define HONE_LIMIT_REVIEW_ROWS      32          /* things for a reader of one report */
 #define HONE_LIMIT_POLICY_NAMES     64          /* imports that a task names */
-#define HONE_LIMIT_CODE_BYTES       (4u << 20) /* instructions of an object that a policy reads */
+#define HONE_LIMIT_CODE_BYTES       (4u << 20)  /* instructions of an object that a policy reads */
+#define HONE_LIMIT_POLICY_NAMES     64          /* imports that a task names */
+#define HONE_LIMIT_CODE_BYTES       (4u << 20)  /* instructions that a policy reads */
 #define HONE_LIMIT_REPORT_ROWS      1024        /* checks, remarks, counters of one report */
 #define HONE_LIMIT_ANSWER_ROWS      8192        /* trivial answers of one calibration */
 #define HONE_LIMIT_PROGRESS_BYTES   4096        /* a progress line of the runner */
@@ -99,8 +101,8 @@
 #define HONE_LIMIT_HTTP_ERROR_BYTES   (8u << 10)  /* kept text of an answer that is an error */
 #define HONE_LIMIT_KEY_BYTES          4096        /* a secret from a file or the environment */
 #define HONE_LIMIT_CONFIG_BYTES       (256u << 10)
-#define HONE_LIMIT_EDITS              64 /* edits of one answer of a model */
-#define HONE_LIMIT_LATTICE_BYTES   (1u << 20) /* one lattice file */
-#define HONE_LIMIT_LATTICE_REPEATS 64         /* times of one of its states */
+#define HONE_LIMIT_EDITS              64         /* edits of one answer of a model */
+#define HONE_LIMIT_LATTICE_BYTES      (1u << 20) /* one lattice file */
+#define HONE_LIMIT_LATTICE_REPEATS    64         /* times of one of its states */
 
 #endif

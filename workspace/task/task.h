@@ -10,6 +10,7 @@
 
 #include "workspace/base/fields.h"
 #include "workspace/base/limits.h"
+#include "workspace/task/policy.h"
 
 enum hone_dtype {
     HONE_DTYPE_F16,
@@ -169,6 +170,7 @@ struct hone_task {
     bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does
                                       not insist) */
     bool allows_library;
+    struct hone_task_policy policy; /* what the pack says of binaries: hone_policy_action */
     const char *target; /* what hone_task_select kept; NULL: the sizes of all targets are there */
     struct hone_workload workloads[HONE_LIMIT_WORKLOADS]; /* public sizes */
     struct hone_pool *pool;                               /* owns every string above */

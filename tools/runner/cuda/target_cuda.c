@@ -8,6 +8,7 @@
 #include "tools/runner/cuda/gpu_ahead.h"
 #include "tools/runner/cuda/gpu_judge.h"
 #include "tools/runner/cuda/gpu_profile.h"
+#include "tools/runner/cuda/policy_cubin.h"
 #include "tools/runner/cuda/sass.h"
 #include "workspace/base/buf.h"
 #include "workspace/base/clock.h"
@@ -32,7 +33,8 @@ static void fill_scalars(struct hone_judge *judge)
 static bool needs_device(const struct hone_judge *judge)
 {
     for (size_t i = 0; i < judge->job->stages.n; i++) {
-        if (strcmp(judge->job->stages.v[i], "build") != 0)
+        if (strcmp(judge->job->stages.v[i], "build") != 0 &&
+            strcmp(judge->job->stages.v[i], "policy") != 0)
             return true;
     }
     return false;
@@ -264,6 +266,15 @@ static int build_arm(struct hone_judge *judge, struct hone_slot *slot,
     return 0;
 }
 
+static int read_policy(struct hone_judge *judge, struct hone_slot *slot,
+                       struct hone_policy_facts *facts, struct hone_err *err)
+{
+    const struct hone_cuda_module *module = &hone_gpu_slot(judge, slot)->module;
+    (void)err;
+    hone_policy_read_cubin(module->cubin, module->cubin_len, facts);
+    return 0;
+}
+
 static void build_ahead(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_point *point)
 {
@@ -358,6 +369,7 @@ const struct hone_target hone_target_cuda = {
     .build_arm = build_arm,
     .build_oracle = hone_gpu_build_oracle,
     .build_ahead = build_ahead,
+    .read_policy = read_policy,
     .start = start,
     .drop_arena = hone_gpu_drop,
     .check = hone_gpu_judge_check,
