@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "server/stop.h"
-#include "server/verb.h"
+#include "server/verb_task.h"
 #include "tools/lint.h"
 #include "tools/prototype.h"
 #include "tools/task_new.h"
@@ -14,37 +14,44 @@
 #include "workspace/base/utf8.h"
 #include "workspace/history.h"
 
-struct args {
-    struct hone_common_args common;
-    const char *action, *subject, *function, *name, *op_type, *description;
-    struct hone_strs shapes, roles, sizes, scalars;
-    bool is_static, json;
-};
-
-static const char *const action_names[] = {"list", "show", "new", "lint", NULL};
+static const char *const action_names[] = {"list", "show", "new", "lint", "calibrate", NULL};
+static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {
-    HONE_OPT(struct args, action, "action", "ACTION", "What to do.", .is_positional = true,
-             .is_required = true, .choices = action_names),
-    HONE_OPT(struct args, subject, "subject", "SUBJECT",
-             "show, lint: a task; new: a C file; lint also takes a pack's folder.",
+    HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
+             .is_positional = true, .is_required = true, .choices = action_names),
+    HONE_OPT(struct hone_task_args, subject, "subject", "SUBJECT",
+             "show, lint, calibrate: a task; new: a C file; lint and calibrate also take a "
+             "pack's folder.",
              .is_positional = true),
-    HONE_OPTS_COMMON(struct args),
-    HONE_OPT(struct args, function, "function", "NAME",
+    HONE_OPTS_COMMON(struct hone_task_args),
+    HONE_OPT(struct hone_task_args, function, "function", "NAME",
              "new: the function, where the file has several."),
-    HONE_OPT(struct args, name, "name", "NAME", "new: name of the task. Default: the function's."),
-    HONE_OPT(struct args, shapes, "shape", "SHAPE",
+    HONE_OPT(struct hone_task_args, name, "name", "NAME",
+             "new: name of the task. Default: the function's."),
+    HONE_OPT(struct hone_task_args, shapes, "shape", "SHAPE",
              "new: an array's sizes by axis, as in 'A[M,K]'; once for each array."),
-    HONE_OPT(struct args, roles, "role", "ROLE",
+    HONE_OPT(struct hone_task_args, roles, "role", "ROLE",
              "new: how an input is filled, as in 'columns=index:N'; may be repeated."),
-    HONE_OPT(struct args, sizes, "size", "SIZE",
+    HONE_OPT(struct hone_task_args, sizes, "size", "SIZE",
              "new: one workload, as in 'M=512,N=512'; may be repeated."),
-    HONE_OPT(struct args, scalars, "scalar", "VALUE",
+    HONE_OPT(struct hone_task_args, scalars, "scalar", "VALUE",
              "new: a scalar's value, as in 'alpha=1.5'; may be repeated."),
-    HONE_OPT(struct args, op_type, "op-type", "WORD", "new: kind of operation, such as gemm."),
-    HONE_OPT(struct args, description, "description", "TEXT", "new: one sentence."),
-    HONE_OPT(struct args, is_static, "static", NULL, "lint: only look at the files, run nothing."),
-    HONE_OPT_JSON(struct args),
+    HONE_OPT(struct hone_task_args, op_type, "op-type", "WORD",
+             "new: kind of operation, such as gemm."),
+    HONE_OPT(struct hone_task_args, description, "description", "TEXT", "new: one sentence."),
+    HONE_OPT(struct hone_task_args, is_static, "static", NULL,
+             "lint: only look at the files, run nothing."),
+    HONE_OPT(struct hone_task_args, target, "target", "TARGET", "calibrate: where kernels run.",
+             .fallback = "cpu", .choices = target_names),
+    HONE_OPT(struct hone_task_args, write, "write", NULL,
+             "calibrate: put tolerances and record into the pack."),
+    HONE_OPT(struct hone_task_args, margin, "margin", "X",
+             "calibrate: tolerance over honest error.", .fallback = "2", .min = 1, .max = 64),
+    HONE_OPT(struct hone_task_args, time_ms, "time", "TIME", "calibrate: how long to measure.",
+             .fallback = "60s", .is_duration = true, .min = 1000,
+             .max = HONE_LIMIT_TIMEOUT_MS / 10),
+    HONE_OPT_JSON(struct hone_task_args),
 };
 
 /* A pack may come from anywhere; its words must not steer the terminal. */
@@ -56,7 +63,7 @@ static void print_row(const struct hone_task *task)
     printf("%s\n", line);
 }
 
-static int list(const struct args *args, struct hone_workspace *ws, struct hone_err *err)
+static int list(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOJSON struct hone_json *all = hone_json_new_array();
@@ -80,7 +87,7 @@ static int list(const struct args *args, struct hone_workspace *ws, struct hone_
     return args->json ? hone_print_json(all, err) : hone_print("", err);
 }
 
-static int show(const struct args *args, struct hone_workspace *ws, struct hone_err *err)
+static int show(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err)
 {
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
     int rc = hone_workspace_task(ws, args->subject, &task, err);
@@ -93,7 +100,7 @@ static int show(const struct args *args, struct hone_workspace *ws, struct hone_
 }
 
 /* The name decides the folder, so it is looked up before the pack is made. */
-static int find_name(const struct args *args, const char *source, struct hone_pool *pool,
+static int find_name(const struct hone_task_args *args, const char *source, struct hone_pool *pool,
                      const char **ret, struct hone_err *err)
 {
     struct hone_prototype *prototype = hone_pool_alloc(pool, sizeof(*prototype));
@@ -107,7 +114,7 @@ static int find_name(const struct args *args, const char *source, struct hone_po
     return rc;
 }
 
-static int make(const struct args *args, struct hone_workspace *ws, struct hone_err *err)
+static int make(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOFREE char *source = NULL;
@@ -168,7 +175,8 @@ static struct hone_json *lint_json(const struct hone_lint *lint)
     return json;
 }
 
-static int print_lint(const struct args *args, const struct hone_lint *lint, struct hone_err *err)
+static int print_lint(const struct hone_task_args *args, const struct hone_lint *lint,
+                      struct hone_err *err)
 {
     int rc;
     if (args->json) {
@@ -186,8 +194,8 @@ static void on_stop(void *arg)
     hone_cancel_set(arg);
 }
 
-static int lint_pack(const struct args *args, const char *dir, const struct hone_executor *executor,
-                     struct hone_err *err)
+static int lint_pack(const struct hone_task_args *args, const char *dir,
+                     const struct hone_executor *executor, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_progress_line line;
@@ -214,18 +222,26 @@ static int lint_pack(const struct args *args, const char *dir, const struct hone
     return rc < 0 ? rc : print_lint(args, &result, err);
 }
 
-static int lint(const struct args *args, struct hone_workspace *ws, struct hone_err *err)
+int hone_task_dir_of(const struct hone_task_args *args, const struct hone_workspace *ws, char **ret,
+                     struct hone_err *err)
 {
     bool is_dir = strchr(args->subject, '/') != NULL;
     HONE_AUTOFREE char *dir =
         is_dir ? hone_strdup(args->subject)
                : hone_path_join(hone_workspace_dir(ws), "tasks", args->subject, NULL);
-    struct hone_executor *executor = NULL;
-    int rc = 0;
     if (!is_dir && (!hone_is_safe_name(args->subject) || !hone_file_exists(dir)))
         return hone_fail(err, HONE_E_NOT_FOUND, "no task '%.60s'; `hone task list` lists them",
                          args->subject);
-    if (!args->is_static)
+    *ret = HONE_STEAL(dir);
+    return 0;
+}
+
+static int lint(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err)
+{
+    HONE_AUTOFREE char *dir = NULL;
+    struct hone_executor *executor = NULL;
+    int rc = hone_task_dir_of(args, ws, &dir, err);
+    if (rc == 0 && !args->is_static)
         rc = hone_open_executor(args->common.executor, args->common.fake_script,
                                 args->common.runner, &executor, err);
     if (rc == 0)
@@ -237,13 +253,16 @@ static int lint(const struct args *args, struct hone_workspace *ws, struct hone_
 static const struct {
     const char *name;
     bool needs_subject;
-    int (*run)(const struct args *args, struct hone_workspace *ws, struct hone_err *err);
-} actions[] = {
-    {"list", false, list}, {"show", true, show}, {"new", true, make}, {"lint", true, lint}};
+    int (*run)(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err);
+} actions[] = {{"list", false, list},
+               {"show", true, show},
+               {"new", true, make},
+               {"lint", true, lint},
+               {"calibrate", true, hone_task_calibrate_verb}};
 
 static int run(const void *arg, struct hone_err *err)
 {
-    const struct args *args = arg;
+    const struct hone_task_args *args = arg;
     size_t i = 0;
     while (strcmp(actions[i].name, args->action) != 0) /* options checked that it is one of them */
         i++;
@@ -264,11 +283,14 @@ const struct hone_verb hone_verb_task = {
         "show   one task: signature, axes, tensors, tolerances, sizes\n"
         "new    a task from a C function of yours, which becomes its baseline and its reference\n"
         "lint   is a task fit to judge with? Runs its baseline, which must pass, and bad kernels, "
-        "which must not",
+        "which must not\n"
+        "calibrate  measures what honest kernels err by and proposes tolerances; refuses a task "
+        "whose tolerance\n"
+        "       zeros, a constant, the mean, a copied input or the next lower precision would pass",
     .example = "hone task new mine.c --shape 'A[M,K]' --shape 'B[K,N]' --shape 'C[M,N]' --size "
                "M=512,N=512,K=512",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),
-    .args_size = sizeof(struct args),
+    .args_size = sizeof(struct hone_task_args),
     .run = run,
 };

@@ -315,6 +315,88 @@ static char *make_lower_precision(const struct hone_task *task, const char *naiv
     return NULL;
 }
 
+/* ---- lower arithmetic ---- */
+
+static bool has_type(const struct hone_task *task, enum hone_dtype dtype)
+{
+    for (size_t i = 0; i < task->n_inputs; i++)
+        if (task->inputs[i].dtype == dtype)
+            return true;
+    for (size_t o = 0; o < task->n_outputs; o++)
+        if (task->outputs[o].dtype == dtype)
+            return true;
+    return false;
+}
+
+bool hone_has_lowered_kernel(const struct hone_task *task)
+{
+    return (has_type(task, HONE_DTYPE_F64) || has_type(task, HONE_DTYPE_F32)) &&
+           !has_type(task, HONE_DTYPE_F16) && !has_type(task, HONE_DTYPE_BF16);
+}
+
+static void add_lowered_copy(struct hone_buf *buf, const struct hone_task *task,
+                             const struct hone_tensor *t, bool is_input)
+{
+    hone_buf_printf(buf, "    int64_t hone_n_%s = ", t->name);
+    add_count(buf, task, t);
+    hone_buf_printf(buf,
+                    ";\n    hone_low *hone_%s = malloc((size_t)hone_n_%s * sizeof(hone_low));\n",
+                    t->name, t->name);
+    if (is_input)
+        hone_buf_printf(buf,
+                        "    for (int64_t hone_i = 0; hone_i < hone_n_%s; hone_i++)\n"
+                        "        hone_%s[hone_i] = (hone_low)%s[hone_i];\n",
+                        t->name, t->name, t->name);
+}
+
+char *hone_lowered_kernel(const struct hone_task *task, const char *naive)
+{
+    bool is_double = has_type(task, HONE_DTYPE_F64);
+    struct hone_buf buf = HONE_BUF_INIT;
+    hone_buf_printf(&buf,
+                    "#include <float.h>\n#include <limits.h>\n#include <math.h>\n"
+                    "#include <stdbool.h>\n#include <stddef.h>\n%stypedef %s hone_low;\n"
+                    "#define float hone_low\n#define double hone_low\n#define %s hone_honest_%s\n"
+                    "%s\n#undef %s\n#undef float\n#undef double\n",
+                    head, is_double ? "float" : "_Float16", task->name, task->name, naive,
+                    task->name);
+    open_function(&buf, task);
+    for (size_t i = 0; i < task->n_inputs; i++)
+        if (is_plain_float(&task->inputs[i]))
+            add_lowered_copy(&buf, task, &task->inputs[i], true);
+    for (size_t o = 0; o < task->n_outputs; o++)
+        if (is_plain_float(&task->outputs[o]))
+            add_lowered_copy(&buf, task, &task->outputs[o], false);
+    hone_buf_printf(&buf, "    hone_honest_%s(", task->name);
+    for (size_t i = 0; i < task->n_inputs; i++)
+        hone_buf_printf(&buf, "%s%s%s", i ? ", " : "",
+                        is_plain_float(&task->inputs[i]) ? "hone_" : "", task->inputs[i].name);
+    for (size_t o = 0; o < task->n_outputs; o++)
+        hone_buf_printf(&buf, ", %s%s", is_plain_float(&task->outputs[o]) ? "hone_" : "",
+                        task->outputs[o].name);
+    for (size_t i = 0; i < task->n_scalars; i++)
+        hone_buf_printf(&buf, ", (%s)%s",
+                        hone_dtype_is_float(task->scalars[i].dtype)
+                            ? "hone_low"
+                            : hone_dtype_c_name(task->scalars[i].dtype),
+                        task->scalars[i].name);
+    for (size_t i = 0; i < task->n_axes; i++)
+        hone_buf_printf(&buf, ", %s", task->axes[i].name);
+    hone_buf_str(&buf, ");\n");
+    for (size_t o = 0; o < task->n_outputs; o++) {
+        const char *name = task->outputs[o].name;
+        if (is_plain_float(&task->outputs[o]))
+            hone_buf_printf(&buf,
+                            "    for (int64_t hone_i = 0; hone_i < hone_n_%s; hone_i++)\n"
+                            "        %s[hone_i] = hone_%s[hone_i];\n    free(hone_%s);\n",
+                            name, name, name, name);
+    }
+    for (size_t i = 0; i < task->n_inputs; i++)
+        if (is_plain_float(&task->inputs[i]))
+            hone_buf_printf(&buf, "    free(hone_%s);\n", task->inputs[i].name);
+    return finish(&buf);
+}
+
 const struct hone_bad_kernel hone_bad_kernels[] = {
     {"empty", "does nothing", make_empty, false},
     {"zeros", "writes zeros", make_zeros, false},

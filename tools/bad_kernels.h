@@ -17,6 +17,12 @@ struct hone_bad_kernel {
     bool is_lower_precision; /* may pass where the task allows lower precision */
 };
 
+/* The naive kernel with all of its arithmetic, inputs and outputs in the next lower type that a C
+ * compiler has (float32: float16, float64: float32); owned. Text that looks at the bits of its
+ * numbers may not compile so. hone_has_lowered_kernel: there is such a type. */
+char *hone_lowered_kernel(const struct hone_task *task, const char *naive);
+bool hone_has_lowered_kernel(const struct hone_task *task);
+
 extern const struct hone_bad_kernel hone_bad_kernels[];
 extern const size_t hone_n_bad_kernels;
 

@@ -8,11 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "tools/bad_kernels.h"
+#include "tools/calibrate.h"
 #include "tools/format/verdict.h"
 #include "workspace/base/file.h"
 #include "workspace/base/hash.h"
 #include "workspace/task/expr.h"
 
+#define ANSWERS_MS 1500 /* for the answers that the judge makes itself */
 enum { MAX_FINDINGS = 128, MAX_TRIALS = 32, N_DRAWS = 32 };
 #define JOB_TIMEOUT_MS  300000
 #define CALL_TIMEOUT_MS 20000
@@ -450,6 +452,42 @@ static int try_bad(struct work *w, const struct hone_bad_kernel *bad, const char
     return 0;
 }
 
+/* The trivial answers that need no kernel: the gate of `hone task calibrate`, with the tolerance
+ * that is there. */
+static int try_answers(struct work *w, struct hone_err *err)
+{
+    static const char meaning[] = "zeros, ones, the mean, each input, the next lower precision";
+    const char *dir = hone_pool_printf(w->pool, "%s/answers", w->scratch);
+    const struct hone_calibrate_options options = {
+        .executor = w->options->executor,
+        .target = "cpu",
+        .scratch_dir = dir,
+        .allow_weak_jail = w->options->allow_weak_jail,
+        .budget_ms = ANSWERS_MS,
+        .cancel = w->options->cancel,
+    };
+    struct hone_calibrate calibrate = {.is_fit_now = false};
+    struct hone_err why = HONE_ERR_INIT;
+    int code = hone_calibrate(w->task, &options, w->pool, &calibrate, &why);
+    if (code == HONE_E_CANCEL || code == HONE_E_IO)
+        return hone_fail(err, (enum hone_code)code, "%s", why.message);
+    const struct hone_report report = {.reason = code < 0               ? "infra"
+                                                 : calibrate.is_fit_now ? "wrong_value"
+                                                                        : "correct"};
+    add_trial(w, "answers", meaning, &report, code == 0 && calibrate.is_fit_now);
+    if (code < 0)
+        find(w, "error", "kernel answers", "hone task calibrate shows more.",
+             "could not be judged: %s", why.message);
+    const struct hone_calibrate_answer *all = calibrate.answers.v;
+    for (size_t i = 0; i < calibrate.answers.n; i++)
+        if (all[i].is_refused_now)
+            find(w, "error", "kernel answers", "hone task calibrate proposes a tolerance.", "%s",
+                 hone_calibrate_refusal(&calibrate, &all[i], true, w->pool));
+    if (!w->options->keep_calls)
+        hone_remove_tree(dir, NULL);
+    return 0;
+}
+
 static void report_progress(const struct work *w, const char *kernel, size_t done)
 {
     if (!w->options->on_progress)
@@ -472,6 +510,8 @@ static int try_kernels(struct work *w, struct hone_err *err)
         report_progress(w, hone_bad_kernels[i].name, i + 1);
         code = try_bad(w, &hone_bad_kernels[i], naive, err);
     }
+    if (code == 0 && passed)
+        code = try_answers(w, err);
     return code;
 }
 

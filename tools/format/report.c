@@ -221,6 +221,60 @@ static const struct hone_field machine_fields[] = {
            .help = "Best arithmetic rate."),
 };
 
+#define SUM(m_, help_)                                                                             \
+    HONE_FIELD(struct hone_answer_report, m_, .fallback_f64 = NAN, .help = (help_))
+static const struct hone_field noise_fields[] = {
+    WORD(struct hone_noise_report, arm, .required = true, .help = "Which honest kernel."),
+    WORD(struct hone_noise_report, output, .required = true, .help = "Output."),
+    WORD(struct hone_noise_report, distribution, .required = true,
+         .help = "How inputs were drawn."),
+    COUNT(struct hone_noise_report, n_calls, .help = "Contents, over all workloads."),
+    COUNT(struct hone_noise_report, n_elements, .help = "Elements compared."),
+    COUNT(struct hone_noise_report, n_hopeless, .help = "Of them wrong whatever the tolerance."),
+    FIGURE(struct hone_noise_report, p999, .help = "99.9 % of the errors lie below, in sizes."),
+    FIGURE(struct hone_noise_report, worst, .help = "Largest error, in sizes."),
+    FIGURE(struct hone_noise_report, rel_l2, .help = "Worst relative error in the 2-norm."),
+    FIGURE(struct hone_noise_report, bias, .help = "Worst mean signed error beyond chance."),
+    WORD(struct hone_noise_report, workload, .help = "Where the largest error was."),
+    HONE_FIELD(struct hone_noise_report, is_plain, .skip_empty = true,
+               .help = "Content without structure."),
+};
+
+static const struct hone_field answer_fields[] = {
+    WORD(struct hone_answer_report, answer, .required = true, .help = "Which trivial answer."),
+    HONE_FIELD(struct hone_answer_report, is_lower, .skip_empty = true,
+               .help = "Right but for its precision."),
+    HONE_FIELD(struct hone_answer_report, is_public, .skip_empty = true, .help = "A public size."),
+    HONE_FIELD(struct hone_answer_report, is_random, .skip_empty = true,
+               .help = "Content that is no corner case."),
+    WORD(struct hone_answer_report, workload, .required = true, .help = "Workload id."),
+    WORD(struct hone_answer_report, distribution, .required = true,
+         .help = "How inputs were drawn."),
+    WORD(struct hone_answer_report, output, .required = true, .help = "Output."),
+    COUNT(struct hone_answer_report, n_hopeless, .help = "Wrong whatever the tolerance."),
+    COUNT(struct hone_answer_report, n, .help = "Elements compared."),
+    COUNT(struct hone_answer_report, n_items, .help = "Items that they came from."),
+    SUM(worst, "Largest error, in sizes."),
+    SUM(err_squares, "Sum of the errors' squares."),
+    SUM(ref_sum, "Sum of the reference."),
+    SUM(ref_squares, "Sum of its squares."),
+    SUM(size_squares, "Sum of the sizes' squares."),
+    SUM(err_sum, "Sum of the errors."),
+    SUM(toward_sum, "Sum of the errors in the reference's direction."),
+    SUM(size_sum, "Sum of the sizes."),
+    HONE_FIELD(struct hone_answer_report, is_plain, .skip_empty = true,
+               .help = "Content without structure."),
+};
+
+static const struct hone_field calibration_fields[] = {
+    LINE(struct hone_calibration_report, device, .help = "Where the kernels ran."),
+    COUNT(struct hone_calibration_report, n_seeds, .help = "Contents a workload and distribution."),
+    ROWS(struct hone_calibration_report, noise, HONE_LIMIT_REPORT_ROWS, struct hone_noise_report,
+         noise_fields, .help = "Errors of honest kernels."),
+    ROWS(struct hone_calibration_report, answers, HONE_LIMIT_ANSWER_ROWS, struct hone_answer_report,
+         answer_fields, .help = "Answers that must not pass."),
+};
+
 const struct hone_field hone_report_fields[] = {
     HONE_FIELD(struct hone_report, format, .required = true, .min = HONE_REPORT_FORMAT,
                .max = HONE_REPORT_FORMAT, .help = "Version of this format."),
@@ -252,6 +306,8 @@ const struct hone_field hone_report_fields[] = {
                    .help = "What limits it."),
     HONE_FIELD_OBJ(struct hone_report, machine, machine_fields, .skip_empty = true,
                    .help = "Where it ran."),
+    HONE_FIELD_OBJ(struct hone_report, calibration, calibration_fields, .skip_empty = true,
+                   .help = "Room for the task's tolerance."),
     HONE_FIELD(struct hone_report, warnings, .skip_empty = true, .max_len = 64,
                .help = "Things to know."),
     ROWS(struct hone_report, review, HONE_LIMIT_REVIEW_ROWS, struct hone_review, hone_review_fields,

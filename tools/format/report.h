@@ -136,6 +136,36 @@ struct hone_machine_report {
     double peak_flops_per_s;
 };
 
+/* Stage calibrate: what honest kernels err by, and how far the answers are that must not pass. The
+ * figures are those of task.h, struct hone_error_sums; whether an answer passes is for the reader
+ * to say, with the tolerance that is to be tried. */
+struct hone_noise_report { /* one honest kernel, one output, one distribution, all workloads */
+    const char *arm, *output, *distribution;
+    int64_t n_calls, n_elements;
+    int64_t n_hopeless;   /* elements that no tolerance accepts */
+    double p999, worst;   /* of (|e| - atol) / s: 99.9 percent of the elements lie below; all do */
+    double rel_l2, bias;  /* the worst call's */
+    const char *workload; /* of the worst element */
+    bool is_plain;        /* content without structure */
+};
+struct hone_answer_report { /* one trivial answer, one output, one distribution, one workload */
+    const char *answer;     /* "zeros", "copy of A", "rounded inputs"... */
+    bool is_lower;          /* it is right but for its precision */
+    bool is_public;         /* a public size; else the smoke size or a drawn one */
+    bool is_random;         /* content that is no corner case */
+    const char *workload, *distribution, *output;
+    int64_t n_hopeless;
+    int64_t n, n_items;
+    double worst, err_squares, ref_sum, ref_squares, size_squares, err_sum, toward_sum, size_sum;
+    bool is_plain;
+};
+struct hone_calibration_report {
+    const char *device;
+    int64_t n_seeds;           /* contents of the workload that had fewest, at least */
+    struct hone_array noise;   /* of hone_noise_report */
+    struct hone_array answers; /* of hone_answer_report */
+};
+
 struct hone_report {
     int64_t format;
     const char *id, *target, *tier;
@@ -154,6 +184,7 @@ struct hone_report {
     int64_t best_point;       /* -1 none */
     struct hone_profile_report *profile;
     struct hone_machine_report *machine;
+    struct hone_calibration_report *calibration;
     struct hone_strs warnings;
     struct hone_array review; /* of hone_review */
     const char *samples;      /* set by the server: content hash of the raw samples it kept */

@@ -23,6 +23,23 @@ void hone_compare_init(struct hone_compare *compare, const struct hone_task *tas
     }
 }
 
+#define LEAST_ERROR   0x1p-72 /* below it everything is the first bin */
+#define BINS_A_DOUBLE 8
+#define HUGE_ERROR    1e30 /* of an element whose size is 0 */
+
+size_t hone_error_bin(double error)
+{
+    if (!(error > LEAST_ERROR))
+        return 0;
+    double at = 1 + BINS_A_DOUBLE * log2(error / LEAST_ERROR);
+    return at < HONE_ERROR_BINS - 1 ? (size_t)at : HONE_ERROR_BINS - 1;
+}
+
+double hone_error_bin_value(size_t bin)
+{
+    return bin == 0 ? 0 : LEAST_ERROR * exp2((double)bin / BINS_A_DOUBLE);
+}
+
 static bool is_same_kind(double got, double want)
 {
     if (isnan(got) || isnan(want))
@@ -40,12 +57,13 @@ static void note_bad(struct hone_output_stats *stats, int64_t index, double got,
     }
 }
 
-static void add_sums(struct hone_error_sums *sums, double atol, double signed_err, double want,
-                     double size)
+/* The error as calibration sees it: (|e| - atol) / s. */
+static double add_sums(struct hone_error_sums *sums, double atol, double signed_err, double want,
+                       double size)
 {
-    double err = fabs(signed_err), beyond = err - atol;
-    if (beyond > 0)
-        sums->worst = fmax(sums->worst, size > 0 ? beyond / size : INFINITY);
+    double err = fabs(signed_err), beyond = fmax(err - atol, 0);
+    double error = beyond > 0 ? (size > 0 ? fmin(beyond / size, HUGE_ERROR) : HUGE_ERROR) : 0;
+    sums->worst = fmax(sums->worst, error);
     sums->err_squares += err * err;
     sums->ref_sum += want;
     sums->ref_squares += want * want;
@@ -53,6 +71,7 @@ static void add_sums(struct hone_error_sums *sums, double atol, double signed_er
     sums->err_sum += signed_err;
     sums->toward_sum += want < 0 ? -signed_err : signed_err;
     sums->size_sum += size;
+    return error;
 }
 
 static void add_one(struct hone_compare *compare, size_t output,
@@ -69,6 +88,7 @@ static void add_one(struct hone_compare *compare, size_t output,
     if (!isfinite(rounded) || !isfinite(got)) {
         if (!is_same_kind(got, rounded)) {
             stats->n_nonfinite += isfinite(rounded) ? 1 : 0;
+            stats->n_hopeless++;
             note_bad(stats, index, got, want);
         }
         return;
@@ -81,7 +101,10 @@ static void add_one(struct hone_compare *compare, size_t output,
     double size = hone_tolerance_size(want, record->scale);
     stats->max_abs = fmax(stats->max_abs, err);
     stats->max_rel = fmax(stats->max_rel, err / fmax(fabs(want), 1e-30));
-    add_sums(&stats->sums, tolerance->atol, got - want, want, size);
+    double error = add_sums(&stats->sums, tolerance->atol, got - want, want, size);
+    stats->n_hopeless += is_integer && err > 0;
+    if (compare->histogram[output] != NULL)
+        compare->histogram[output][hone_error_bin(error)]++;
     stats->max_scale = fmax(stats->max_scale, record->scale);
     if (!(err <= bound))
         note_bad(stats, index, got, want);

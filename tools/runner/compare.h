@@ -12,6 +12,7 @@
 struct hone_output_stats {
     int64_t n, n_other, n_bad, n_nonfinite; /* n_other: against another array; n_nonfinite: where a
                                                finite value was expected */
+    int64_t n_hopeless; /* of n_bad: whatever the tolerance (kind of a value, integers) */
     double max_abs, max_rel;
     double max_scale;
     struct hone_error_sums sums; /* n and n_items: hone_compare_sums fills them */
@@ -24,16 +25,21 @@ struct hone_compare {
     const struct hone_workload *workload;
     const void *outputs[HONE_LIMIT_TENSORS]; /* content of each output */
     int64_t n_elements[HONE_LIMIT_TENSORS];
-    bool is_full;       /* the oracle gave every item */
-    bool is_plain;      /* random content without structure: the whole output is looked at too */
-    int64_t n_items;    /* the oracle's items that were compared; 0: not known */
-    bool is_bad_record; /* the oracle named an element that does not exist */
+    bool is_full;    /* the oracle gave every item */
+    bool is_plain;   /* random content without structure: the whole output is looked at too */
+    int64_t n_items; /* the oracle's items that were compared; 0: not known */
+    int64_t *histogram[HONE_LIMIT_TENSORS]; /* errors of an output by hone_error_bin; NULL: none */
+    bool is_bad_record;                     /* the oracle named an element that does not exist */
     struct hone_output_stats stats[HONE_LIMIT_TENSORS];
 };
 void hone_compare_init(struct hone_compare *compare, const struct hone_task *task,
                        const struct hone_workload *workload);
 void hone_compare_add(void *compare, const struct hone_oracle_record *records,
                       int64_t n); /* a hone_records_fn */
+/* Bins of (|e| - atol) / s, eight to a factor of two; the value is the upper end of a bin. */
+#define HONE_ERROR_BINS 640
+size_t hone_error_bin(double error);
+double hone_error_bin_value(size_t bin);
 /* Content of this kind is random without structure (task.h, struct hone_tolerance). */
 bool hone_compare_is_plain(enum hone_distribution dist);
 /* What the tests of one output are made on. */

@@ -113,6 +113,20 @@ double hone_element_round(enum hone_dtype dtype, double value)
     return hone_element_get(dtype, &room, 0);
 }
 
+double hone_element_lower(enum hone_dtype dtype, double value)
+{
+    static const int bits[] = {/* of the mantissa, the hidden one too */
+                               [HONE_DTYPE_F16] = 4,
+                               [HONE_DTYPE_BF16] = 4,
+                               [HONE_DTYPE_F32] = 11,
+                               [HONE_DTYPE_F64] = 24};
+    int exponent = 0;
+    if (!hone_dtype_is_float(dtype) || !isfinite(value) || value == 0)
+        return value;
+    double mantissa = frexp(value, &exponent);
+    return ldexp(nearbyint(ldexp(mantissa, bits[dtype])), exponent - bits[dtype]);
+}
+
 uint64_t hone_poison_bits(enum hone_dtype dtype, enum hone_poison poison)
 {
     /* The NaNs are signalling ones: arithmetic on them makes other bits, so that only what was

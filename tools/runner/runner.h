@@ -88,8 +88,8 @@ struct hone_judge {
 };
 
 typedef int hone_stage_fn(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
-hone_stage_fn hone_stage_build, hone_stage_policy, hone_stage_smoke, hone_stage_verify,
-    hone_stage_screen, hone_stage_time, hone_stage_profile, hone_stage_run;
+hone_stage_fn hone_stage_build, hone_stage_smoke, hone_stage_verify, hone_stage_screen,
+    hone_stage_time, hone_stage_profile, hone_stage_run, hone_stage_calibrate;
 
 /* stages.c: below_floor, or ratios clipped at the floor and a review; the ceilings are measured
  * again before either. */
@@ -135,6 +135,11 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
 /* Also what other targets use where their device cannot answer. */
 int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
 hone_stage_fn hone_cpu_profile, hone_cpu_run;
+/* See struct hone_target. */
+int hone_cpu_content(struct hone_judge *judge, const struct hone_workload *workload,
+                     enum hone_distribution dist, uint64_t counter, struct hone_err *err);
+int hone_cpu_answer(struct hone_judge *judge, struct hone_slot *slot, const void **ret_outputs,
+                    struct hone_end *ret, struct hone_err *err);
 
 /* frame.c: what is mapped where. */
 int64_t hone_judge_set_bytes(const struct hone_judge *judge,

@@ -10,8 +10,6 @@
 
 #include "tools/runner/runner.h"
 
-struct hone_policy_facts;
-
 struct hone_effort {          /* how long things take there */
     int64_t small_bytes;      /* buffer set: smaller ones are verified with more distributions */
     int64_t screen_budget_ms; /* timing, all workloads, when the job names none */
@@ -33,9 +31,6 @@ struct hone_target {
     /* A sweep is about to build this point after the present one: may begin with it. */
     void (*build_ahead)(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_point *point);
-    /* Notes what the arm's binary holds (policy.h); runs nothing, needs no device. */
-    int (*read_policy)(struct hone_judge *judge, struct hone_slot *slot,
-                       struct hone_policy_facts *facts, struct hone_err *err);
     int (*start)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
     void (*drop_arena)(struct hone_judge *judge, struct hone_slot *slot);
     int (*check)(struct hone_judge *judge, struct hone_slot *slot,
@@ -44,6 +39,13 @@ struct hone_target {
                 struct hone_workload_report *ret_report, struct hone_end *ret,
                 struct hone_err *err);
     hone_stage_fn *run, *profile;
+    /* Stage calibrate; NULL: the target has none. content: fresh content of one workload, in set 0
+     * of judge->inputs, whose set 1 is the caller's. answer: what an arm makes of it, valid until
+     * its next answer. */
+    int (*content)(struct hone_judge *judge, const struct hone_workload *workload,
+                   enum hone_distribution dist, uint64_t counter, struct hone_err *err);
+    int (*answer)(struct hone_judge *judge, struct hone_slot *slot, const void **ret_outputs,
+                  struct hone_end *ret, struct hone_err *err);
     /* Measured ceilings into judge->machine; is_fresh: measured again, the better ones kept. */
     int (*ceilings)(struct hone_judge *judge, bool is_fresh, struct hone_err *err);
 };

@@ -17,7 +17,7 @@
 struct top_in {
     int64_t format;
     const char *name, *op_type, *description, *reference;
-    struct hone_json *axes, *inputs, *outputs, *scalars, *tolerance, *oracle, *policy;
+    struct hone_json *axes, *inputs, *outputs, *scalars, *tolerance, *calibration, *oracle;
     struct hone_strs constraints, tags;
     const char *flops, *bytes, *cache, *compute_precision, *library;
     bool deterministic, allow_lower_precision;
@@ -47,6 +47,7 @@ static const struct hone_field top_fields[] = {
     HONE_FIELD(struct top_in, outputs, .required = true, .help = "Ordered map of output tensors."),
     HONE_FIELD(struct top_in, scalars, .help = "Ordered map of by-value parameters."),
     HONE_FIELD(struct top_in, tolerance, .help = "Map output -> atol, rtol, rel_l2."),
+    HONE_FIELD(struct top_in, calibration, .help = "Map target -> what the tolerances rest on."),
     HONE_FIELD(struct top_in, oracle, .required = true, .help = "How oracle.c divides its work."),
     HONE_FIELD(struct top_in, constraints, .max_len = HONE_LIMIT_AXES,
                .help = "Formulas that must hold."),
@@ -59,7 +60,6 @@ static const struct hone_field top_fields[] = {
                .help = "Least precision of the arithmetic."),
     HONE_FIELD(struct top_in, library, .fallback_str = "allowed", .choices = library_words,
                .help = "Whether library calls are fine."),
-    HONE_FIELD(struct top_in, policy, .help = "What binaries may hold: rule -> action."),
     HONE_FIELD(struct top_in, deterministic, .fallback_bool = false,
                .help = "Repeated calls must give the same bits."),
     HONE_FIELD(struct top_in, allow_lower_precision, .fallback_bool = false,
@@ -463,11 +463,10 @@ static int load_top(struct loader *l, const struct hone_json *json)
                             HONE_LIMIT_AXES);
     for (size_t i = 0; i < in.constraints.n; i++)
         task->constraints[i] = in.constraints.v[i];
-    if (hone_policy_decode(in.policy, l->pool, &task->policy, l->err) < 0)
-        return hone_task_prefix(l->err, "policy");
     if ((code = load_axes(l, in.axes)) < 0 || (code = load_tensors(l, in.inputs, true)) < 0 ||
         (code = load_tensors(l, in.outputs, false)) < 0 ||
-        (code = load_scalars(l, in.scalars)) < 0 || (code = load_tolerance(l, in.tolerance)) < 0)
+        (code = load_scalars(l, in.scalars)) < 0 || (code = load_tolerance(l, in.tolerance)) < 0 ||
+        (code = hone_task_load_calibration(task, in.calibration, l->err)) < 0)
         return code;
     return load_oracle(l, in.oracle);
 }

@@ -12,7 +12,9 @@ int hone_task_validate_workloads(struct hone_task *task, struct hone_err *err);
 /* Draw ranges of var axes for the workloads that are there: the pack's for this target, or derived
  * from the public sizes. */
 void hone_task_draw_ranges(struct hone_task *task, enum hone_task_target target);
-bool hone_task_target_parse(const char *word, enum hone_task_target *ret);
+/* Member "calibration"; NULL: none. After the tolerances. */
+int hone_task_load_calibration(struct hone_task *task, const struct hone_json *json,
+                               struct hone_err *err);
 /* workloads.jsonl: one object a line, empty lines are skipped. */
 int hone_task_parse_workloads(struct hone_task *task, const char *text, size_t len,
                               struct hone_err *err);

@@ -10,7 +10,6 @@
 
 #include "workspace/base/fields.h"
 #include "workspace/base/limits.h"
-#include "workspace/task/policy.h"
 
 enum hone_dtype {
     HONE_DTYPE_F16,
@@ -34,6 +33,7 @@ bool hone_dtype_is_float(enum hone_dtype dtype);
  * built in. */
 enum hone_task_target { HONE_TASK_CPU, HONE_TASK_CUDA, HONE_N_TASK_TARGETS };
 const char *hone_task_target_name(enum hone_task_target target);   /* "cpu", "cuda" */
+bool hone_task_target_parse(const char *word, enum hone_task_target *ret);
 const char *hone_task_target_kernel(enum hone_task_target target); /* "kernels/naive.c"... */
 
 struct hone_task;
@@ -138,6 +138,23 @@ double hone_error_bias(
 double hone_tolerance_factor(const struct hone_tolerance *tol, const struct hone_error_sums *sums,
                              enum hone_tolerance_test test);
 
+/* What was measured when the tolerance was last calibrated on a target. The loader refuses a noise
+ * above the tolerance. */
+struct hone_calibrated_output {
+    double noise, p999; /* of honest kernels, in sizes: the largest, and 99.9 % lie below */
+    double rel_l2, bias;
+};
+struct hone_calibration {
+    const char *date; /* "2026-11-21"; NULL: there is no record for this target */
+    const char *device, *compiler, *hone;
+    double margin; /* tolerance over noise, at least */
+    int64_t seeds; /* contents of every distribution and size, at least */
+    double trivial, lower; /* by what factor the nearest answers of each kind fail; 0: none was
+                              made, or it is allowed */
+    const char *trivial_answer, *lower_answer;
+    struct hone_calibrated_output outputs[HONE_LIMIT_TENSORS];
+};
+
 struct hone_workload {
     const char *id;                /* unique in the task, e.g. "m512" */
     int64_t axes[HONE_LIMIT_AXES]; /* value of every axis of the task, in task order */
@@ -157,6 +174,7 @@ struct hone_task {
     struct hone_tensor outputs[HONE_LIMIT_TENSORS];
     struct hone_scalar scalars[HONE_LIMIT_AXES];
     struct hone_tolerance tolerance[HONE_LIMIT_TENSORS]; /* per output */
+    struct hone_calibration calibration[HONE_N_TASK_TARGETS];
     const char *constraints[HONE_LIMIT_AXES];            /* expressions that must be true */
     const char *flops; /* formula over the axes: least arithmetic of the best known algorithm */
     const char *bytes; /* formula: compulsory traffic, each element once */
@@ -170,7 +188,6 @@ struct hone_task {
     bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does
                                       not insist) */
     bool allows_library;
-    struct hone_task_policy policy; /* what the pack says of binaries: hone_policy_action */
     const char *target; /* what hone_task_select kept; NULL: the sizes of all targets are there */
     struct hone_workload workloads[HONE_LIMIT_WORKLOADS]; /* public sizes */
     struct hone_pool *pool;                               /* owns every string above */
@@ -235,6 +252,9 @@ int hone_task_oracle_device_source(const struct hone_task *task, char **ret_sour
 /* Source of the target's naive kernel (kernels/naive.c, kernels/naive.cu); owned. */
 int hone_task_naive(const struct hone_task *task, const char *target, char **ret_source,
                     struct hone_err *err);
+/* One target's record as it stands in task.json; owned. */
+struct hone_json *hone_task_calibration_json(const struct hone_task *task,
+                                             const struct hone_calibration *calibration);
 /* The task as one JSON object for people and agents (signature, axes, tensors, tolerance,
  * workloads); owned. */
 struct hone_json *hone_task_describe(const struct hone_task *task);

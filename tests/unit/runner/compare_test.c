@@ -155,6 +155,52 @@ START_TEST(test_chance)
 }
 END_TEST
 
+START_TEST(test_lower_types)
+{
+    static const struct {
+        enum hone_dtype dtype;
+        double value, want;
+    } table[] = {
+        {HONE_DTYPE_F32, 1 + 0x1p-10, 1 + 0x1p-10},
+        {HONE_DTYPE_F32, 1 + 0x1p-11, 1},
+        {HONE_DTYPE_F32, 1 + 0x3p-11, 1 + 0x1p-9},
+        {HONE_DTYPE_F32, -3e-30, -0x1.e6c0000000000p-99},
+        {HONE_DTYPE_F64, 1 + 0x1p-24, 1},
+        {HONE_DTYPE_BF16, 1.0625, 1},
+        {HONE_DTYPE_F16, 1.125, 1.125},
+        {HONE_DTYPE_I32, 12345, 12345},
+        {HONE_DTYPE_F32, 0, 0},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++)
+        ck_assert_double_eq(hone_element_lower(table[i].dtype, table[i].value), table[i].want);
+    ck_assert(isinf(hone_element_lower(HONE_DTYPE_F32, (double)INFINITY)));
+}
+END_TEST
+
+/* A bin's value is its upper end, and no error is below its bin. */
+START_TEST(test_error_bins)
+{
+    static const double errors[] = {1e-21, 1e-9, 0x1p-24, 1, 2e2};
+    ck_assert_uint_eq(hone_error_bin(0), 0);
+    ck_assert_double_eq(hone_error_bin_value(0), 0);
+    ck_assert_uint_lt(hone_error_bin(1e30), HONE_ERROR_BINS);
+    for (size_t i = 0; i < HONE_COUNTOF(errors); i++) {
+        double end = hone_error_bin_value(hone_error_bin(errors[i]));
+        ck_assert(errors[i] <= end && end <= 1.1 * errors[i]);
+    }
+    struct fixture f;
+    int64_t histogram[HONE_ERROR_BINS] = {0};
+    start(&f);
+    f.compare.histogram[0] = histogram;
+    f.records[8].value += 1; /* y[8] = 0: its size is the scale, 1 */
+    f.task.tolerance[0].atol = 0.5;
+    ck_assert_int_eq(finish(&f, N), HONE_REASON_WRONG_VALUE);
+    ck_assert_int_eq(histogram[0], N - 1);
+    ck_assert_int_eq(histogram[hone_error_bin(f.compare.stats[0].sums.worst)], 1);
+    ck_assert_double_eq_tol(f.compare.stats[0].sums.worst, 0.5, 1e-6);
+}
+END_TEST
+
 START_TEST(test_integers_are_exact)
 {
     struct fixture f;
@@ -264,5 +310,5 @@ START_TEST(test_sealed_memory_and_canary)
 END_TEST
 
 UNIT_MAIN("compare", test_equal_and_near, test_wrong_value, test_nonfinite, test_whole_output,
-          test_chance, test_integers_are_exact, test_bad_records, test_arrays,
-          test_unwritten_and_difference, test_layout, test_sealed_memory_and_canary)
+          test_chance, test_lower_types, test_error_bins, test_integers_are_exact, test_bad_records,
+          test_arrays, test_unwritten_and_difference, test_layout, test_sealed_memory_and_canary)

@@ -99,6 +99,42 @@ static const struct {
     {"\"flops\":\"N\"", "\"flops\":\"Q\"", "task.json: flops", "'Q'"},
     {"\"bytes\":\"4*N\"", "\"bytes\":\"0\"", "workloads.jsonl: a", "bytes"},
     {"\"rtol\":1e-5", "\"rtol\":-1", "task.json: tolerance.y", "0 or more"},
+    {"\"rtol\":1e-5", "\"bias\":-1", "task.json: tolerance.y", "0 or more"},
+    {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},",
+     "\"tolerance\":{\"y\":{\"rtol\":1e-5}},\"calibration\":{\"tpu\":{\"date\":\"2026-11-21\","
+     "\"margin\":2,\"seeds\":8,\"outputs\":{\"y\":{\"noise\":5e-6}}}},",
+     "task.json: calibration", "is no target"},
+    {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},",
+     "\"tolerance\":{\"y\":{\"rtol\":1e-5}},\"calibration\":{\"cpu\":{\"date\":\"21.11.2026\","
+     "\"margin\":2,\"seeds\":8,\"outputs\":{\"y\":{\"noise\":5e-6}}}},",
+     "task.json: calibration.cpu.date", "a day"},
+    {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},",
+     "\"tolerance\":{\"y\":{\"rtol\":1e-5}},\"calibration\":{\"cpu\":{\"date\":\"2026-11-2x\","
+     "\"margin\":2,\"seeds\":8,\"outputs\":{\"y\":{\"noise\":5e-6}}}},",
+     "task.json: calibration.cpu.date", "a day"},
+    {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},",
+     "\"tolerance\":{\"y\":{\"rtol\":1e-5}},\"calibration\":{\"cpu\":{\"date\":\"2026-11-21\","
+     "\"margin\":0.5,\"seeds\":8,\"outputs\":{\"y\":{\"noise\":5e-6}}}},",
+     "task.json: calibration.cpu.margin", "1"},
+    {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},",
+     "\"tolerance\":{\"y\":{\"rtol\":1e-5}},\"calibration\":{\"cpu\":{\"date\":\"2026-11-21\","
+     "\"margin\":2,\"seeds\":0,\"outputs\":{\"y\":{\"noise\":5e-6}}}},",
+     "task.json: calibration.cpu.seeds", "1"},
+    {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},",
+     "\"tolerance\":{\"y\":{\"rtol\":1e-5}},\"calibration\":{\"cpu\":{\"date\":\"2026-11-21\","
+     "\"margin\":2,\"seeds\":8,\"outputs\":{\"z\":{\"noise\":5e-6}}}},",
+     "task.json: calibration.cpu.outputs", "not an output"},
+    {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},",
+     "\"tolerance\":{\"y\":{\"rtol\":1e-5}},\"calibration\":{\"cpu\":{\"date\":\"2026-11-21\","
+     "\"margin\":2,\"seeds\":8,\"outputs\":{\"y\":{\"noise\":1.1e-5}}}},",
+     "task.json: calibration.cpu.outputs", "calibrate the task again"},
+    {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},",
+     "\"tolerance\":{\"y\":{\"rtol\":1e-5}},\"calibration\":{\"cpu\":{\"date\":\"2026-11-21\","
+     "\"margin\":2,\"seeds\":8,\"outputs\":{\"y\":{\"noise\":-1}}}},",
+     "task.json: calibration.cpu.outputs.y.noise", "0"},
+    {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},",
+     "\"tolerance\":{\"y\":{\"rtol\":1e-5}},\"calibration\":[],", "task.json: calibration",
+     "object"},
     {"\"tolerance\":{\"y\"", "\"tolerance\":{\"z\"", "task.json: tolerance.z", "not an output"},
     {"\"tolerance\":{\"y\":{\"rtol\":1e-5}},", "", "task.json: tolerance", "needs one"},
     {"\"value\":1.5", "\"value\":1.5,\"min\":2", "task.json: scalars.alpha.value", "min..max"},

@@ -105,7 +105,7 @@ END_TEST
 /* Gives `reason` to the call whose folder has this name, correct to naive, wrong_value to the
  * others. */
 struct script {
-    const char *kernel, *reason;
+    const char *kernel, *reason, *output;
     int n_calls;
 };
 
@@ -117,6 +117,27 @@ static int run_script(void *cookie, const char *call_dir, const struct hone_job 
     (void)on_progress, (void)progress_arg, (void)cancel, (void)pool, (void)err;
     struct script *script = cookie;
     const char *name = strrchr(call_dir, '/') + 1;
+    if (strcmp(name, "answers") == 0) {
+        static struct hone_noise_report noise = {.arm = "candidate",
+                                                 .distribution = "normal",
+                                                 .n_calls = 1,
+                                                 .n_elements = 100,
+                                                 .worst = 1e-7,
+                                                 .is_plain = true};
+        static struct hone_answer_report zeros = {.answer = "zeros",
+                                                  .workload = "w",
+                                                  .distribution = "normal",
+                                                  .is_public = true,
+                                                  .is_random = true,
+                                                  .n = 100};
+        static struct hone_calibration_report report = {
+            .n_seeds = 1, .noise = {&noise, 1}, .answers = {&zeros, 1}};
+        noise.output = zeros.output = script->output;
+        zeros.worst = script->kernel && strcmp(script->kernel, "answers") == 0 ? 1e-9 : 1;
+        script->n_calls++;
+        *ret = (struct hone_report){.reason = "built", .calibration = &report};
+        return 0;
+    }
     char *source = hone_path_join(call_dir, "open", "candidate.c", NULL);
     ck_assert(hone_file_exists(source));
     ck_assert_uint_eq(job->arms.n, 1);
@@ -135,23 +156,29 @@ START_TEST(verdicts_are_read)
         const char *pack, *kernel, *reason, *message; /* message NULL: admitted */
         int n_calls;
     } table[] = {
-        {"matmul", NULL, NULL, NULL, 10},
-        {"jacobi2d", NULL, NULL, NULL, 11},
+        {"matmul", NULL, NULL, NULL, 11},
+        {"jacobi2d", NULL, NULL, NULL, 12},
         {"matmul", "naive", "wrong_value", "is refused", 1},
         {"matmul", "naive", "bad_task", "could not be judged", 1},
-        {"matmul", "zeros", "correct", "passes: it writes zeros", 10},
-        {"matmul", "lower_precision", "correct", "passes: it rounds", 10},
-        {"sum", "lower_precision", "correct", NULL, 9},
-        {"matmul", "empty", "unwritten", NULL, 10},
-        {"matmul", "mean", "below_floor", NULL, 10},
-        {"matmul", "stale_output", "infra", "could not be judged", 10},
-        {"matmul", "stale_output", "compile", "could not be judged", 10},
+        {"matmul", "zeros", "correct", "passes: it writes zeros", 11},
+        {"matmul", "lower_precision", "correct", "passes: it rounds", 11},
+        {"sum", "lower_precision", "correct", NULL, 10},
+        {"matmul", "empty", "unwritten", NULL, 11},
+        {"matmul", "mean", "below_floor", NULL, 11},
+        {"matmul", "stale_output", "infra", "could not be judged", 11},
+        {"matmul", "stale_output", "compile", "could not be judged", 11},
+        {"matmul", "answers", "correct", "'zeros' passes on workload 'w', distribution 'normal'",
+         11},
     };
     for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
         char root[] = "/tmp/hone-lint-test-XXXXXX";
         char *dir = copy_pack(table[i].pack, root), *calls = hone_path_join(root, "calls", NULL);
         struct hone_pool *pool = hone_pool_new();
-        struct script script = {.kernel = table[i].kernel, .reason = table[i].reason};
+        struct script script = {.kernel = table[i].kernel,
+                                .reason = table[i].reason,
+                                .output = strcmp(table[i].pack, "matmul") == 0 ? "C"
+                                          : strcmp(table[i].pack, "sum") == 0  ? "S"
+                                                                               : "U"};
         const struct hone_executor executor = {
             .name = "script", .run = run_script, .cookie = &script};
         struct hone_lint_options options = {.executor = &executor, .scratch_dir = calls};

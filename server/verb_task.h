@@ -1,0 +1,22 @@
+/* What the files of the verb `task` share. */
+#ifndef HONE_SERVER_VERB_TASK_H
+#define HONE_SERVER_VERB_TASK_H
+
+#include "server/verb.h"
+
+struct hone_task_args {
+    struct hone_common_args common;
+    const char *action, *subject, *function, *name, *op_type, *description, *target;
+    struct hone_strs shapes, roles, sizes, scalars;
+    bool is_static, json, write;
+    double margin;
+    int64_t time_ms;
+};
+
+/* The pack's folder: args->subject is a task of the workspace, or a path; owned. */
+int hone_task_dir_of(const struct hone_task_args *args, const struct hone_workspace *ws, char **ret,
+                     struct hone_err *err);
+int hone_task_calibrate_verb(const struct hone_task_args *args, struct hone_workspace *ws,
+                             struct hone_err *err);
+
+#endif
