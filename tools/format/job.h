@@ -37,7 +37,7 @@ struct hone_job {
     const char *id;
     const char *target;      /* "cpu" */
     const char *tier;        /* "screen", "decide", "confirm" */
-    struct hone_strs stages; /* of: build smoke verify screen time profile run calibrate; in
+    struct hone_strs stages; /* of: build policy smoke verify screen time profile run calibrate; in
                                 order */
     const char *task_dir;    /* absolute */
     const char *task_hash;   /* refused when the pack on disk differs */

@@ -32,10 +32,11 @@ static const struct {
     const char *name;
     hone_stage_fn *run;
 } stages[] = {
-    {"build", hone_stage_build},   {"smoke", hone_stage_smoke},
-    {"verify", hone_stage_verify}, {"screen", hone_stage_screen},
-    {"time", hone_stage_time},     {"profile", hone_stage_profile},
-    {"run", hone_stage_run},       {"calibrate", hone_stage_calibrate},
+    {"build", hone_stage_build},         {"policy", hone_stage_policy},
+    {"smoke", hone_stage_smoke},         {"verify", hone_stage_verify},
+    {"screen", hone_stage_screen},       {"time", hone_stage_time},
+    {"profile", hone_stage_profile},     {"run", hone_stage_run},
+    {"calibrate", hone_stage_calibrate},
 };
 
 bool hone_judge_has_stage(const struct hone_judge *judge, const char *name)
@@ -244,7 +245,8 @@ static int run_stages(struct hone_judge *judge, struct hone_end *ret, struct hon
             continue;
         hone_judge_progress(judge, name, "", 0, 0, "started");
         int64_t start = hone_now_ns();
-        int code = strcmp(name, "build") != 0 ? hone_judge_start_target(judge, ret, err) : 0;
+        bool runs_nothing = run == hone_stage_build || run == hone_stage_policy;
+        int code = runs_nothing ? 0 : hone_judge_start_target(judge, ret, err);
         if (code == 0 && hone_end_is_good(ret))
             code = run(judge, ret, err);
         if (code == 0 && hone_end_is_good(ret) && strcmp(name, "build") == 0 &&

@@ -10,6 +10,8 @@
 
 #include "tools/runner/runner.h"
 
+struct hone_policy_facts;
+
 struct hone_effort {          /* how long things take there */
     int64_t small_bytes;      /* buffer set: smaller ones are verified with more distributions */
     int64_t screen_budget_ms; /* timing, all workloads, when the job names none */
@@ -31,6 +33,9 @@ struct hone_target {
     /* A sweep is about to build this point after the present one: may begin with it. */
     void (*build_ahead)(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_point *point);
+    /* Notes what the arm's binary holds (policy.h); runs nothing, needs no device. */
+    int (*read_policy)(struct hone_judge *judge, struct hone_slot *slot,
+                       struct hone_policy_facts *facts, struct hone_err *err);
     int (*start)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
     void (*drop_arena)(struct hone_judge *judge, struct hone_slot *slot);
     int (*check)(struct hone_judge *judge, struct hone_slot *slot,

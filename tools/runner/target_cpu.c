@@ -7,6 +7,7 @@
 
 #include "tools/format/options.h"
 #include "tools/runner/assembly.h"
+#include "tools/runner/policy.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
@@ -166,6 +167,18 @@ static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_er
     return hone_shared_new("hone-inputs", bytes, true, &judge->inputs, err);
 }
 
+static int read_policy(struct hone_judge *judge, struct hone_slot *slot,
+                       struct hone_policy_facts *facts, struct hone_err *err)
+{
+    HONE_AUTOFREE char *bytes = NULL;
+    size_t len = 0;
+    (void)judge;
+    int code = hone_file_read(slot->object, OBJECT_BYTES, &bytes, &len, err);
+    if (code == 0)
+        hone_policy_read_object(bytes, len, facts);
+    return code;
+}
+
 static void drop_arena(struct hone_judge *judge, struct hone_slot *slot)
 {
     (void)judge;
@@ -198,6 +211,7 @@ const struct hone_target hone_target_cpu = {
     .build_arm = hone_cpu_build_arm,
     .build_oracle = hone_cpu_build_oracle,
     .drop_arena = drop_arena,
+    .read_policy = read_policy,
     .check = hone_cpu_check,
     .time = hone_cpu_time,
     .run = hone_cpu_run,

@@ -135,6 +135,22 @@ static struct hone_json *describe_workload(const struct hone_task *task,
     return json;
 }
 
+/* Rules by what is done about them; those that are allowed are not named. */
+static struct hone_json *describe_rules(const struct hone_task *task)
+{
+    struct hone_json *json = hone_json_new_object();
+    static const enum hone_policy_action shown[] = {HONE_POLICY_REJECT, HONE_POLICY_REVIEW};
+    for (size_t a = 0; a < HONE_COUNTOF(shown); a++) {
+        struct hone_json *names = hone_json_new_array();
+        for (int rule = 0; rule < HONE_N_POLICY_RULES; rule++)
+            if (hone_policy_action(task, (enum hone_policy_rule)rule) == shown[a])
+                hone_json_push(
+                    names, hone_json_new_str(hone_policy_row((enum hone_policy_rule)rule)->name));
+        hone_json_set(json, hone_policy_action_name(shown[a]), names);
+    }
+    return json;
+}
+
 static void describe_policy(const struct hone_task *task, struct hone_json *json)
 {
     struct hone_json *constraints = hone_json_new_array(), *oracle = hone_json_new_object();
@@ -153,6 +169,7 @@ static void describe_policy(const struct hone_task *task, struct hone_json *json
     hone_json_set_str(json, "compute_precision", task->compute_precision);
     hone_json_set_bool(json, "allow_lower_precision", task->allows_lower_precision);
     hone_json_set_str(json, "library", task->allows_library ? "allowed" : "forbidden");
+    hone_json_set(json, "policy", describe_rules(task));
 }
 
 static void describe_calibration(const struct hone_task *task, struct hone_json *json)

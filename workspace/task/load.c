@@ -17,7 +17,7 @@
 struct top_in {
     int64_t format;
     const char *name, *op_type, *description, *reference;
-    struct hone_json *axes, *inputs, *outputs, *scalars, *tolerance, *calibration, *oracle;
+    struct hone_json *axes, *inputs, *outputs, *scalars, *tolerance, *calibration, *oracle, *policy;
     struct hone_strs constraints, tags;
     const char *flops, *bytes, *cache, *compute_precision, *library;
     bool deterministic, allow_lower_precision;
@@ -60,6 +60,7 @@ static const struct hone_field top_fields[] = {
                .help = "Least precision of the arithmetic."),
     HONE_FIELD(struct top_in, library, .fallback_str = "allowed", .choices = library_words,
                .help = "Whether library calls are fine."),
+    HONE_FIELD(struct top_in, policy, .help = "What binaries may hold: rule -> action."),
     HONE_FIELD(struct top_in, deterministic, .fallback_bool = false,
                .help = "Repeated calls must give the same bits."),
     HONE_FIELD(struct top_in, allow_lower_precision, .fallback_bool = false,
@@ -463,6 +464,8 @@ static int load_top(struct loader *l, const struct hone_json *json)
                             HONE_LIMIT_AXES);
     for (size_t i = 0; i < in.constraints.n; i++)
         task->constraints[i] = in.constraints.v[i];
+    if (hone_policy_decode(in.policy, l->pool, &task->policy, l->err) < 0)
+        return hone_task_prefix(l->err, "policy");
     if ((code = load_axes(l, in.axes)) < 0 || (code = load_tensors(l, in.inputs, true)) < 0 ||
         (code = load_tensors(l, in.outputs, false)) < 0 ||
         (code = load_scalars(l, in.scalars)) < 0 || (code = load_tolerance(l, in.tolerance)) < 0 ||

@@ -10,6 +10,7 @@
 
 #include "workspace/base/fields.h"
 #include "workspace/base/limits.h"
+#include "workspace/task/policy.h"
 
 enum hone_dtype {
     HONE_DTYPE_F16,
@@ -32,7 +33,7 @@ bool hone_dtype_is_float(enum hone_dtype dtype);
 /* What sizes can be meant for. The runner's table of targets (tools/runner/target.h) says what is
  * built in. */
 enum hone_task_target { HONE_TASK_CPU, HONE_TASK_CUDA, HONE_N_TASK_TARGETS };
-const char *hone_task_target_name(enum hone_task_target target);   /* "cpu", "cuda" */
+const char *hone_task_target_name(enum hone_task_target target); /* "cpu", "cuda" */
 bool hone_task_target_parse(const char *word, enum hone_task_target *ret);
 const char *hone_task_target_kernel(enum hone_task_target target); /* "kernels/naive.c"... */
 
@@ -147,8 +148,8 @@ struct hone_calibrated_output {
 struct hone_calibration {
     const char *date; /* "2026-11-21"; NULL: there is no record for this target */
     const char *device, *compiler, *hone;
-    double margin; /* tolerance over noise, at least */
-    int64_t seeds; /* contents of every distribution and size, at least */
+    double margin;         /* tolerance over noise, at least */
+    int64_t seeds;         /* contents of every distribution and size, at least */
     double trivial, lower; /* by what factor the nearest answers of each kind fail; 0: none was
                               made, or it is allowed */
     const char *trivial_answer, *lower_answer;
@@ -175,7 +176,7 @@ struct hone_task {
     struct hone_scalar scalars[HONE_LIMIT_AXES];
     struct hone_tolerance tolerance[HONE_LIMIT_TENSORS]; /* per output */
     struct hone_calibration calibration[HONE_N_TASK_TARGETS];
-    const char *constraints[HONE_LIMIT_AXES];            /* expressions that must be true */
+    const char *constraints[HONE_LIMIT_AXES]; /* expressions that must be true */
     const char *flops; /* formula over the axes: least arithmetic of the best known algorithm */
     const char *bytes; /* formula: compulsory traffic, each element once */
     const char *items; /* formula: number of oracle work items */
@@ -188,6 +189,7 @@ struct hone_task {
     bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does
                                       not insist) */
     bool allows_library;
+    struct hone_task_policy policy; /* what the pack says of binaries: hone_policy_action */
     const char *target; /* what hone_task_select kept; NULL: the sizes of all targets are there */
     struct hone_workload workloads[HONE_LIMIT_WORKLOADS]; /* public sizes */
     struct hone_pool *pool;                               /* owns every string above */
