@@ -21,9 +21,10 @@
 #include "tools/runner/jail.h"
 #include "workspace/task/task.h"
 
-#define MAX_INT_ARGS 46 /* tensors, integer scalars and axes */
-#define MAX_F64_ARGS 8  /* what fits in registers on x86-64 and aarch64 */
-#define ALT_STACK    65536
+#define MAX_INT_ARGS   46 /* tensors, integer scalars and axes */
+#define MAX_F64_ARGS   8  /* what fits in registers on x86-64 and aarch64 */
+#define ALT_STACK      65536
+#define SCRUBBED_BYTES 32768
 
 _Static_assert(sizeof(struct hone_control) <= HONE_CONTROL_BYTES, "the control page is too small");
 
@@ -195,6 +196,17 @@ static void call_kernel(void (*kernel)(void), const struct call_args *a)
                         i[37], i[38], i[39], i[40], i[41], i[42], i[43], i[44], i[45]);
 }
 
+/* What a kernel finds on its stack and in fresh memory, when it is checked: NaN for even sets,
+ * something small for odd ones. A sum that nobody set to zero then shows. */
+__attribute__((noinline)) static void fill_unused(int64_t set, int perturb)
+{
+    char stack[SCRUBBED_BYTES];
+    memset(stack, set % 2 == 0 ? 0xff : perturb, sizeof stack);
+    __asm__ volatile("" : : "r"(stack) : "memory");
+    /* glibc fills with the inverted low byte; 0 would mean no fill at all. */
+    mallopt(M_PERTURB, set % 2 == 0 ? 0x100 : perturb ^ 0xff);
+}
+
 static void call_all(struct arena *arena)
 {
     int64_t n = arena->control->n_calls, set = arena->control->first_set,
@@ -203,7 +215,7 @@ static void call_all(struct arena *arena)
     int perturb = arena->control->perturb;
     for (int64_t i = 0; i < n; i++) {
         if (perturb != 0)
-            mallopt(M_PERTURB, set % 2 == 0 ? perturb : perturb ^ 0xff);
+            fill_unused(set, perturb);
         call_kernel(arena->kernel, &arena->args[set]);
         if (++set == wrap)
             set = first;
@@ -280,9 +292,14 @@ int hone_role_arena(int argc, char **argv)
         fprintf(stderr, "hone-runner: %s\n", err.message);
         return 2;
     }
+    (void)dlopen("libgcc_s.so.1", RTLD_NOW); /* ends threads; nothing can be loaded later */
     if (load_kernel(&arena, argv[0], argv[1]) != 0) {
         answer('e');
         return 0;
+    }
+    if (hone_jail_close_code(&err) < 0) {
+        fprintf(stderr, "hone-runner: %s\n", err.message);
+        return 2;
     }
     answer('d');
     return serve(&arena);

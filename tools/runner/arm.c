@@ -102,7 +102,10 @@ static int explain_end(struct hone_arena *arena, struct hone_err *err)
     if (code < 0)
         return hone_wrap(err, "reaping an arena");
     const struct hone_control *control = hone_arena_control(arena);
-    if (how.was_seccomp || how.signal == SIGSYS)
+    if (how.defied_stop)
+        hone_end_set(&arena->end, HONE_REASON_TAMPERING,
+                     "the kernel ran while the judge had stopped it");
+    else if (how.was_seccomp || how.signal == SIGSYS)
         hone_end_set(&arena->end, HONE_REASON_FORBIDDEN,
                      "the kernel made a system call that the jail does not allow");
     else if (how.was_oom)
@@ -174,16 +177,28 @@ static bool has_forged(struct hone_arena *arena)
     return true;
 }
 
-/* arena->is_alive says whether it still was there to be stopped. */
-static int freeze(struct hone_arena *arena, struct hone_err *err)
+/* arena->is_alive says whether it still was there to be stopped, or to be let go. */
+static int after_stop(struct hone_arena *arena, int code, const struct hone_err *why,
+                      struct hone_err *err)
 {
-    struct hone_err freeze_err = HONE_ERR_INIT;
-    if (hone_jail_freeze(arena->jail, &freeze_err) == 0)
+    if (code == 0)
         return 0;
     struct hone_jail_exit how;
     if (hone_jail_has_exited(arena->jail, &how))
         return explain_end(arena, err);
-    return hone_fail(err, freeze_err.code, "freezing an arena: %s", freeze_err.message);
+    return hone_fail(err, why->code, "stopping or continuing an arena: %s", why->message);
+}
+
+static int freeze(struct hone_arena *arena, struct hone_err *err)
+{
+    struct hone_err why = HONE_ERR_INIT;
+    return after_stop(arena, hone_jail_freeze(arena->jail, &why), &why, err);
+}
+
+static int thaw(struct hone_arena *arena, struct hone_err *err)
+{
+    struct hone_err why = HONE_ERR_INIT;
+    return after_stop(arena, hone_jail_thaw(arena->jail, &why), &why, err);
 }
 
 /* Stops a call in the middle, lets the judge look, and goes on. Nothing happens when it has ended
@@ -204,7 +219,7 @@ static int look_midway(struct hone_arena *arena, struct hone_look *look, int64_t
     look->cpu_ns = hone_jail_cpu_ns(arena->jail) - cpu_before;
     if (look->was_early)
         look->fn(look->arg);
-    return hone_jail_thaw(arena->jail, err);
+    return thaw(arena, err);
 }
 
 static int hand_over(struct hone_arena *arena, enum hone_control_command command,
@@ -221,14 +236,15 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
      * until the freeze, whatever "go" and "done" say. */
     bool is_placed = calls != NULL && hone_place_pin(calls->place, hone_jail_pid(arena->jail));
     int64_t start = hone_now_ns();
-    if (hone_jail_thaw(arena->jail, err) < 0)
-        return hone_wrap(err, "thawing an arena");
+    int code = thaw(arena, err);
+    if (code < 0 || !arena->is_alive)
+        return code;
     if (is_placed)
         hone_place_free(calls->place, hone_jail_pid(arena->jail));
     char byte = 'g';
     if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
         return explain_end(arena, err);
-    int code = look != NULL ? look_midway(arena, look, cpu, err) : 0;
+    code = look != NULL ? look_midway(arena, look, cpu, err) : 0;
     if (code == 0 && arena->is_alive)
         code = wait_answer(arena, deadline_ns, &byte, err);
     if (code == 0 && arena->is_alive)
@@ -334,7 +350,7 @@ static int wait_loaded(struct hone_arena *arena, struct hone_err *err)
         hone_end_set(&arena->end, HONE_REASON_LINK, "%.300s", hone_arena_control(arena)->message);
         return 0;
     }
-    return hone_jail_freeze(arena->jail, err);
+    return freeze(arena, err);
 }
 
 int hone_arena_start(const struct hone_helper_spec *spec, const struct hone_task *task,

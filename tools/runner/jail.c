@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -40,6 +39,7 @@
     (750 * HONE_NS_PER_MS) /* the limit fires early by its own, sampled clock: at 0.83 s of 1 s    \
                               (seen here) */
 #define WORK_FILE_FACTOR 4
+#define STOP_NS          (2 * HONE_NS_PER_S) /* usually some 20 us */
 #define WORK_MAX_FILES   4096
 
 struct hone_jail {
@@ -52,11 +52,14 @@ struct hone_jail {
     char *work_dir; /* owned */
     bool is_lent;   /* the work folder belongs to the slot now */
     bool over_disk;
+    bool is_frozen, defied_stop;
+    bool has_timer;
+    timer_t timer; /* interrupts the wait for a stop */
     int64_t file_bytes, cpu_seconds;
     struct hone_jail_exit exit;
 };
 
-static const unsigned long long rung_flags[HONE_N_RUNGS + 1] = {
+static const unsigned long rung_flags[HONE_N_RUNGS + 1] = {
     [HONE_RUNG_USERNS] =
         CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET,
     [HONE_RUNG_ROOT] = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET,
@@ -142,10 +145,9 @@ static int launch(struct hone_jail *jail, struct hone_jail_plan *plan, bool *ret
     HONE_AUTOCLOSE int theirs = pair[1];
     /* Before the clone: with v2 the runner may have to be alone in its group. */
     hone_cgroup_make(plan->spec->memory_bytes, plan->spec->max_pids, &jail->cgroup);
-    struct clone_args args = {.flags = rung_flags[jail->rung] | CLONE_PIDFD,
-                              .pidfd = (uint64_t)(uintptr_t)&jail->pid_fd,
-                              .exit_signal = SIGCHLD};
-    long pid = syscall(SYS_clone3, &args, sizeof(args));
+    /* Not clone3: containers commonly refuse it, because a filter cannot read its flags. */
+    long pid = syscall(SYS_clone, rung_flags[jail->rung] | CLONE_PIDFD | SIGCHLD, NULL,
+                       &jail->pid_fd, NULL, NULL);
     if (pid == 0) {
         (void)close(mine);
         plan->sync_fd = theirs;
@@ -153,7 +155,7 @@ static int launch(struct hone_jail *jail, struct hone_jail_plan *plan, bool *ret
     }
     *ret_try_next = true;
     if (pid < 0)
-        return hone_fail_errno(err, errno, "clone3 with the namespaces of this rung");
+        return hone_fail_errno(err, errno, "clone with the namespaces of this rung");
     jail->pid = (pid_t)pid;
     hone_close_fd(&theirs);
     int rc = jail->rung == HONE_RUNG_USERNS ? write_maps(jail) : 0;
@@ -284,6 +286,7 @@ static void record_exit(struct hone_jail *jail, int status, const struct rusage 
     out->was_oom = events.was_oom;
     out->hit_pids = events.hit_pids;
     out->was_seccomp = out->signal == SIGSYS;
+    out->defied_stop = jail->defied_stop;
     out->hit_cpu = jail->cpu_seconds > 0 && (out->signal == SIGKILL || out->signal == SIGXCPU) &&
                    !out->was_oom && out->cpu_ns >= jail->cpu_seconds * CPU_SECOND_NS;
     out->hit_disk = jail->over_disk || out->signal == SIGXFSZ ||
@@ -327,17 +330,61 @@ static bool reap(struct hone_jail *jail, bool block)
     return true;
 }
 
+static void kill_all(const struct hone_jail *jail)
+{
+    (void)kill(hone_jail_has_namespaces(jail->rung) ? jail->pid : -jail->pid, SIGKILL);
+    (void)kill(jail->pid, SIGKILL);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+/* Waiting for a stop has no time limit of its own; a repeated signal to this thread gives it one
+ * and costs the usual case two system calls. */
+static void set_alarm(struct hone_jail *jail, int64_t after_ns)
+{
+    const struct itimerspec when = {
+        .it_value = {.tv_sec = after_ns / HONE_NS_PER_S, .tv_nsec = after_ns % HONE_NS_PER_S},
+        .it_interval = {.tv_nsec = after_ns > 0 ? 100 * HONE_NS_PER_MS : 0}};
+    if (!jail->has_timer) {
+        struct sigaction action = {.sa_handler = on_alarm};
+        struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+        (void)sigemptyset(&action.sa_mask);
+        jail->has_timer = sigaction(SIGALRM, &action, NULL) == 0 &&
+                          timer_create(CLOCK_MONOTONIC, &event, &jail->timer) == 0;
+    }
+    if (jail->has_timer)
+        (void)timer_settime(jail->timer, 0, &when, NULL);
+}
+
+static int end_defiant(struct hone_jail *jail, const char *what, struct hone_err *err)
+{
+    jail->defied_stop = true;
+    kill_all(jail);
+    (void)reap(jail, true);
+    return hone_fail(err, HONE_E_TARGET, "the jail %s and was killed", what);
+}
+
 int hone_jail_freeze(struct hone_jail *jail, struct hone_err *err)
 {
     if (jail->profile == HONE_JAIL_COMPILE)
         return hone_cgroup_freeze(jail->cgroup, true, err);
-    siginfo_t info;
+    siginfo_t info = {.si_code = 0};
+    int64_t deadline = hone_now_ns() + STOP_NS;
     int rc = jail->exit.has_exited ? 0 : kill(jail->pid, SIGSTOP);
-    do {
-        rc = jail->exit.has_exited || rc < 0
-                 ? rc
-                 : waitid(P_PID, (id_t)jail->pid, &info, WSTOPPED | WEXITED | WNOWAIT);
-    } while (rc < 0 && errno == EINTR);
+    if (rc == 0 && !jail->exit.has_exited) {
+        set_alarm(jail, STOP_NS);
+        do {
+            rc = waitid(P_PID, (id_t)jail->pid, &info, WSTOPPED | WEXITED | WNOWAIT);
+        } while (rc < 0 && errno == EINTR && hone_now_ns() < deadline);
+        int native = errno;
+        set_alarm(jail, 0);
+        errno = native;
+    }
+    if (rc < 0 && errno == EINTR)
+        return end_defiant(jail, "did not stand still", err);
     if (rc < 0)
         return hone_fail_errno(err, errno, "cannot stop the jail");
     if (jail->exit.has_exited || info.si_code != CLD_STOPPED) {
@@ -347,6 +394,7 @@ int hone_jail_freeze(struct hone_jail *jail, struct hone_err *err)
     (void)waitid(P_PID, (id_t)jail->pid, &info,
                  WSTOPPED |
                      WNOHANG); /* takes the report away, so that the next stop is waited for */
+    jail->is_frozen = true;
     return 0;
 }
 
@@ -354,6 +402,12 @@ int hone_jail_thaw(struct hone_jail *jail, struct hone_err *err)
 {
     if (jail->profile == HONE_JAIL_COMPILE)
         return hone_cgroup_freeze(jail->cgroup, false, err);
+    /* A stop takes the mark of being continued away: if it is there, it is not our doing. */
+    siginfo_t info = {.si_pid = 0};
+    if (jail->is_frozen && !jail->exit.has_exited &&
+        waitid(P_PID, (id_t)jail->pid, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid != 0)
+        return end_defiant(jail, "ran while it was stopped", err);
+    jail->is_frozen = false;
     if (jail->exit.has_exited || kill(jail->pid, SIGCONT) < 0)
         return hone_fail(err, HONE_E_TARGET, "the jail has ended");
     return 0;
@@ -367,12 +421,6 @@ int64_t hone_jail_cpu_ns(const struct hone_jail *jail)
         clock_gettime(clock, &time) < 0)
         return jail->exit.cpu_ns;
     return (int64_t)time.tv_sec * HONE_NS_PER_S + time.tv_nsec;
-}
-
-static void kill_all(const struct hone_jail *jail)
-{
-    (void)kill(hone_jail_has_namespaces(jail->rung) ? jail->pid : -jail->pid, SIGKILL);
-    (void)kill(jail->pid, SIGKILL);
 }
 
 bool hone_jail_has_exited(struct hone_jail *jail, struct hone_jail_exit *ret)
@@ -416,6 +464,8 @@ void hone_jail_free(struct hone_jail *jail)
         kill_all(jail);
         (void)reap(jail, true);
     }
+    if (jail->has_timer)
+        (void)timer_delete(jail->timer);
     hone_cgroup_free(jail->cgroup);
     if (jail->is_lent)
         hone_jail_work_return(jail->work_dir);
@@ -434,6 +484,11 @@ int hone_jail_tighten(enum hone_jail_profile profile, struct hone_err *err)
     if (profile != HONE_JAIL_DEVICE && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         return hone_fail_errno(err, errno, "cannot make the process unattachable");
     return hone_seccomp_tighten(filters[profile].tight, err);
+}
+
+int hone_jail_close_code(struct hone_err *err)
+{
+    return hone_seccomp_tighten(HONE_SECCOMP_NO_CODE, err);
 }
 
 size_t hone_jail_probe(struct hone_jail_rung *ret, size_t max)

@@ -72,8 +72,10 @@ pid_t hone_jail_pid(const struct hone_jail *jail); /* direct child of the caller
 const char *hone_jail_rung(const struct hone_jail *jail);
 /* Stops every thread and returns when all have stopped (SIGSTOP + waitpid; a COMPILE jail has
  * several processes and needs cgroup v2, else HONE_E_UNSUPPORTED). HONE_E_TARGET when it has ended
- * meanwhile (hone_jail_has_exited tells how). */
+ * meanwhile (hone_jail_has_exited tells how), and when it did not stop within two seconds: then it
+ * is killed. */
 int hone_jail_freeze(struct hone_jail *jail, struct hone_err *err);
+/* HONE_E_TARGET when it has ended, or had been continued by somebody else: then it is killed. */
 int hone_jail_thaw(struct hone_jail *jail, struct hone_err *err);
 /* CPU time in ns: all threads of its first process while it runs, everything that was waited for
  * afterwards. */
@@ -85,6 +87,7 @@ struct hone_jail_exit {
     int signal; /* 0 or what ended it. abort() of pid 1 of a namespace reads SIGSEGV: its SIGABRT is
                    ignored by the kernel */
     bool was_oom, was_seccomp, hit_pids, hit_disk, hit_cpu;
+    bool defied_stop;      /* ran while it was frozen, or could not be; killed for it */
     int64_t cpu_ns;        /* of it and the children it waited for */
     int64_t max_rss_bytes; /* of its largest process */
 };
@@ -99,6 +102,9 @@ void hone_jail_free(struct hone_jail *jail);
  * foreign: from now on exec, prctl and signals to others are refused as well, for all threads, and
  * other processes of the same user cannot attach. Cannot be undone. */
 int hone_jail_tighten(enum hone_jail_profile profile, struct hone_err *err);
+/* After that, and after everything foreign has been loaded: no memory becomes executable any more,
+ * for all threads. dlopen fails from now on. Cannot be undone. */
+int hone_jail_close_code(struct hone_err *err);
 
 /* Which rungs work here, with one line of explanation each; for `hone doctor`. */
 struct hone_jail_rung {

@@ -94,9 +94,17 @@ int hone_oracle_steps(struct hone_arena *oracle, int64_t set, int64_t n_steps, i
     if (code < 0)
         return code;
     const double *state = (const double *)(const void *)(oracle->own.base + HONE_ORACLE_RECORDS_AT);
+    const struct hone_layout *layout = &oracle->layout;
+    int64_t room = (oracle->own.size - HONE_ORACLE_RECORDS_AT) / (int64_t)sizeof *state;
     struct hone_oracle_record records[256];
     for (size_t o = 0; o < oracle->task->n_outputs; o++) {
-        int64_t n = control->n_output_elements[o], m = 0;
+        /* Not the count of the control page, which the oracle can write. */
+        int64_t n = layout->bytes[layout->n_inputs + (int64_t)o] /
+                    hone_dtype_bytes(oracle->task->outputs[o].dtype);
+        int64_t m = 0;
+        if (n > room)
+            return hone_fail(err, HONE_E_BUG, "no room for the oracle's state");
+        room -= n;
         double squares = 0;
         for (int64_t i = 0; i < n; i++)
             squares += state[i] * state[i];

@@ -203,10 +203,13 @@ int hone_role_oracle(int argc, char **argv)
     struct hone_err err = HONE_ERR_INIT;
     if (hone_jail_tighten(HONE_JAIL_ORACLE, &err) < 0)
         return 2;
+    (void)dlopen("libgcc_s.so.1", RTLD_NOW); /* as in the arena */
     if (map_own(&oracle) != 0 || load_oracle(&oracle, argv[0]) != 0) {
         answer('e');
         return 0;
     }
+    if (hone_jail_close_code(&err) < 0)
+        return 2;
     answer('d');
     for (;;) {
         char byte = 0;

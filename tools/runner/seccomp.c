@@ -1,6 +1,7 @@
 #include "tools/runner/seccomp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -14,8 +15,8 @@
 
 /* One row a system call: what each kind of filter does with it. The order of the letters is
  * COMPILE, START, TIGHT. 'a' allow, 'k' kill the process, 'e' EPERM, '-' not named (ENOSYS).
- * Calls whose arguments matter (clone, prctl, prlimit64, kill, tgkill, ioctl) have code below
- * instead. */
+ * Calls whose arguments matter (clone, prctl, prlimit64, kill, tgkill, ioctl, mmap, mprotect,
+ * fcntl, madvise) have code below instead. */
 struct row {
     const char *name;
     char what[HONE_SECCOMP_N_COLUMNS + 1];
@@ -24,8 +25,7 @@ struct row {
 static const struct row rows[] = {
     /* memory */
     {"brk", "aaa"},
-    {"madvise", "aaa"},
-    {"mbind", "aaa"},
+    {"mbind", "aae"}, /* a policy on shared memory would be that of every arm */
     {"get_mempolicy", "aaa"},
     {"set_mempolicy", "aaa"},
     {"membarrier", "aaa"},
@@ -33,14 +33,11 @@ static const struct row rows[] = {
     {"mlock", "aaa"},
     {"mlock2", "aaa"},
     {"munlock", "aaa"},
-    {"mmap", "aaa"},
-    {"mprotect", "aaa"},
     {"mremap", "aaa"},
     {"msync", "aaa"},
     {"munmap", "aaa"},
     {"pkey_alloc", "aaa"},
     {"pkey_free", "aaa"},
-    {"pkey_mprotect", "aaa"},
     /* threads, waiting, time */
     {"arch_prctl", "aaa"},
     {"clock_getres", "aaa"},
@@ -112,7 +109,6 @@ static const struct row rows[] = {
     {"faccessat", "aaa"},
     {"faccessat2", "aaa"},
     {"fadvise64", "aaa"},
-    {"fcntl", "aaa"},
     {"fstat", "aaa"},
     {"fstatfs", "aaa"},
     {"fsync", "aaa"},
@@ -336,15 +332,54 @@ static void add_prctl(struct builder *b, enum hone_seccomp_kind kind)
         add(b, SCMP_ACT_ALLOW, "prctl", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_EQ, start[i], 0});
 }
 
+/* Signal numbers by the bits that they share: first to first + 2^n - 1. The kernel looks at 32
+ * bits, and each rule costs time whenever a jail starts. */
+struct signals {
+    unsigned first, n_bits;
+    bool is_refused;
+};
+
+/* To itself: everything that raise(), abort() and libc's own threads send. Being continued would
+ * undo the judge's stop, and a death by SIGKILL looks like one from outside. */
+static const struct signals own_signals[] = {
+    {0, 3, false},      {8, 0, false},  {SIGKILL, 0, true}, {10, 1, false},
+    {12, 2, false},     {16, 1, false}, {SIGCONT, 1, true}, {SIGTSTP, 1, true},
+    {SIGTTOU, 0, true}, {23, 0, false}, {24, 3, false},     {32, 5, false}};
+_Static_assert(SIGKILL == 9 && SIGCONT == 18 && SIGSTOP == 19 && SIGTSTP == 20 && SIGTTIN == 21 &&
+                   SIGTTOU == 22,
+               "the table above");
+
+/* Handlers: all but those for memory faults. */
+static const struct signals handled_signals[] = {{0, 2, false},      {4, 1, false},  {6, 0, false},
+                                                 {SIGBUS, 0, true},  {8, 1, false},  {10, 0, false},
+                                                 {SIGSEGV, 0, true}, {12, 2, false}, {16, 4, false},
+                                                 {32, 5, false},     {64, 0, false}};
+_Static_assert(SIGBUS == 7 && SIGSEGV == 11, "the table above");
+
+static struct scmp_arg_cmp compare_signals(unsigned arg, const struct signals *which)
+{
+    uint64_t mask = UINT32_MAX & ~((1u << which->n_bits) - 1);
+    return (struct scmp_arg_cmp){arg, SCMP_CMP_MASKED_EQ, mask, which->first};
+}
+
+static void add_own_signals(struct builder *b, const struct signals *which)
+{
+    uint32_t action = which->is_refused ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ALLOW;
+    struct scmp_arg_cmp args[] = {{0, SCMP_CMP_EQ, (uint64_t)getpid(), 0},
+                                  compare_signals(1, which)};
+    add(b, action, "kill", HONE_COUNTOF(args), args);
+    args[1] = compare_signals(2, which);
+    add(b, action, "tgkill", HONE_COUNTOF(args), args);
+}
+
 /* In a pid namespace nobody else can be named. Without one the caller's own number is the only one
  * allowed, which is known only to the process itself, hence later. */
 static void add_signals(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
 {
     if (kind == HONE_SECCOMP_TIGHT) {
-        const struct scmp_arg_cmp self = {0, SCMP_CMP_EQ, (uint64_t)getpid(), 0};
         const struct scmp_arg_cmp other = {0, SCMP_CMP_NE, (uint64_t)getpid(), 0};
-        add(b, SCMP_ACT_ALLOW, "kill", 1, &self);
-        add(b, SCMP_ACT_ALLOW, "tgkill", 1, &self);
+        for (size_t i = 0; i < HONE_COUNTOF(own_signals); i++)
+            add_own_signals(b, &own_signals[i]);
         /* A signal to anybody else has no honest use: the process ends, and the verdict says why.
          */
         add(b, SCMP_ACT_KILL_PROCESS, "kill", 1, &other);
@@ -364,6 +399,113 @@ static void add_signals(struct builder *b, enum hone_seccomp_kind kind, bool is_
     add(b, SCMP_ACT_ALLOW, "tgkill", 0, NULL); /* abort(); needs a thread number as well */
 }
 
+/* Memory that is written never becomes code, so that the code of a candidate is what its object
+ * holds. Objects are still loaded: private mappings of files, which no writable folder allows. */
+static void add_code(struct builder *b, enum hone_seccomp_kind kind)
+{
+    static const char *const names[] = {"mmap", "mprotect", "pkey_mprotect"};
+    const uint64_t exec = PROT_EXEC, both = PROT_EXEC | PROT_WRITE;
+    const uint64_t how = MAP_TYPE | MAP_ANONYMOUS;
+    bool is_free = kind != HONE_SECCOMP_TIGHT && kind != HONE_SECCOMP_RECORD;
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++) {
+        if (is_free)
+            add(b, SCMP_ACT_ALLOW, names[i], 0, NULL);
+        else
+            add(b, SCMP_ACT_ALLOW, names[i], 1,
+                &(struct scmp_arg_cmp){2, SCMP_CMP_MASKED_EQ, exec, 0});
+        if (!is_free && i > 0)
+            add(b, SCMP_ACT_ERRNO(EPERM), names[i], 1,
+                &(struct scmp_arg_cmp){2, SCMP_CMP_MASKED_EQ, exec, exec});
+    }
+    if (is_free)
+        return;
+    add(b, SCMP_ACT_ERRNO(EPERM), "mmap", 1,
+        &(struct scmp_arg_cmp){2, SCMP_CMP_MASKED_EQ, both, both});
+    static const uint64_t ways[] = {MAP_PRIVATE, MAP_SHARED, MAP_SHARED_VALIDATE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS};
+    for (size_t i = 0; i < HONE_COUNTOF(ways); i++) {
+        const struct scmp_arg_cmp args[] = {{2, SCMP_CMP_MASKED_EQ, both, exec},
+                                            {3, SCMP_CMP_MASKED_EQ, how, ways[i]}};
+        add(b, ways[i] == MAP_PRIVATE ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), "mmap",
+            HONE_COUNTOF(args), args);
+    }
+}
+
+struct values { /* of one argument of one call */
+    const char *name;
+    unsigned arg;
+    const int *v;
+    size_t n;
+};
+
+static void add_values(struct builder *b, uint32_t action, const struct values *values)
+{
+    for (size_t i = 0; i < values->n; i++)
+        add(b, action, values->name, 1,
+            &(struct scmp_arg_cmp){values->arg, SCMP_CMP_EQ, (uint64_t)values->v[i], 0});
+}
+
+/* Advice about a shared mapping can act on the pages of everybody who has it: those that would
+ * slow another arm down, or empty its memory, are refused. */
+static void add_advice(struct builder *b, enum hone_seccomp_kind kind)
+{
+    static const int allowed[] = {MADV_NORMAL,
+                                  MADV_RANDOM,
+                                  MADV_SEQUENTIAL,
+                                  MADV_WILLNEED,
+                                  MADV_DONTNEED,
+                                  MADV_FREE,
+                                  MADV_DONTFORK,
+                                  MADV_DOFORK,
+                                  MADV_HUGEPAGE,
+                                  MADV_NOHUGEPAGE,
+                                  MADV_DONTDUMP,
+                                  MADV_DODUMP,
+                                  22,
+                                  23 /* POPULATE_* */,
+                                  102,
+                                  103 /* GUARD_*, thread stacks */};
+    static const int refused[] = {MADV_REMOVE,
+                                  MADV_MERGEABLE,
+                                  MADV_UNMERGEABLE,
+                                  20,
+                                  21 /* COLD, PAGEOUT */,
+                                  25 /* COLLAPSE */,
+                                  MADV_HWPOISON,
+                                  101 /* SOFT_OFFLINE */};
+    if (kind != HONE_SECCOMP_TIGHT && kind != HONE_SECCOMP_RECORD) {
+        add(b, SCMP_ACT_ALLOW, "madvise", 0, NULL);
+        return;
+    }
+    add_values(b, SCMP_ACT_ALLOW, &(struct values){"madvise", 2, allowed, HONE_COUNTOF(allowed)});
+    add_values(b, SCMP_ACT_ERRNO(EPERM),
+               &(struct values){"madvise", 2, refused, HONE_COUNTOF(refused)});
+}
+
+/* Descriptors can be told to send signals (to others, or SIGCONT to a process that the judge has
+ * stopped), to watch folders, to take more kernel memory, and to carry locks that other arms see.
+ */
+static void add_fcntl(struct builder *b, enum hone_seccomp_kind kind)
+{
+    static const int allowed[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD,    F_SETFD,
+                                  F_GETFL, F_GETPIPE_SZ,    F_GET_SEALS};
+    static const int refused[] = {F_SETLK,     F_SETLKW,     F_SETOWN,     F_SETSIG,
+                                  F_SETOWN_EX, F_OFD_SETLK,  F_OFD_SETLKW, F_SETLEASE,
+                                  F_NOTIFY,    F_SETPIPE_SZ, F_ADD_SEALS};
+    if (kind != HONE_SECCOMP_TIGHT && kind != HONE_SECCOMP_RECORD) {
+        add(b, SCMP_ACT_ALLOW, "fcntl", 0, NULL);
+        return;
+    }
+    add_values(b, SCMP_ACT_ALLOW, &(struct values){"fcntl", 1, allowed, HONE_COUNTOF(allowed)});
+    add_values(b, SCMP_ACT_ERRNO(EPERM),
+               &(struct values){"fcntl", 1, refused, HONE_COUNTOF(refused)});
+    const uint64_t async = O_ASYNC;
+    struct scmp_arg_cmp args[] = {{1, SCMP_CMP_EQ, F_SETFL, 0}, {2, SCMP_CMP_MASKED_EQ, async, 0}};
+    add(b, SCMP_ACT_ALLOW, "fcntl", HONE_COUNTOF(args), args);
+    args[1].datum_b = async;
+    add(b, SCMP_ACT_ERRNO(EPERM), "fcntl", HONE_COUNTOF(args), args);
+}
+
 /* Whoever catches memory faults hides that it reads beside its buffers. */
 static void add_handlers(struct builder *b, enum hone_seccomp_kind kind)
 {
@@ -371,13 +513,11 @@ static void add_handlers(struct builder *b, enum hone_seccomp_kind kind)
         add(b, SCMP_ACT_ALLOW, "rt_sigaction", 0, NULL);
         return;
     }
-    const uint64_t all = UINT32_MAX; /* the kernel looks at no more of a signal's number */
-    for (unsigned number = 1; number <= (unsigned)SIGRTMAX; number++) {
-        bool is_fault = number == SIGSEGV || number == SIGBUS;
-        const struct scmp_arg_cmp args[] = {{0, SCMP_CMP_MASKED_EQ, all, number},
+    for (size_t i = 0; i < HONE_COUNTOF(handled_signals); i++) {
+        const struct scmp_arg_cmp args[] = {compare_signals(0, &handled_signals[i]),
                                             {1, SCMP_CMP_NE, 0, 0}};
-        add(b, is_fault ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ALLOW, "rt_sigaction",
-            HONE_COUNTOF(args), args);
+        add(b, handled_signals[i].is_refused ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ALLOW,
+            "rt_sigaction", HONE_COUNTOF(args), args);
     }
     /* Asking what is set. */
     add(b, SCMP_ACT_ALLOW, "rt_sigaction", 1, &(struct scmp_arg_cmp){1, SCMP_CMP_EQ, 0, 0});
@@ -417,10 +557,35 @@ static int fill_device(struct builder *b, enum hone_seccomp_kind kind)
     return b->failed;
 }
 
+/* For NO_CODE to be loaded; that filter closes the door behind it. Without a listener, which would
+ * answer calls in the kernel's place. */
+static void add_filter_loading(struct builder *b, enum hone_seccomp_kind kind)
+{
+    const uint64_t harmless = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG |
+                              SECCOMP_FILTER_FLAG_SPEC_ALLOW | (1u << 4) /* TSYNC_ESRCH */;
+    const struct scmp_arg_cmp args[] = {{0, SCMP_CMP_EQ, SECCOMP_SET_MODE_FILTER, 0},
+                                        {1, SCMP_CMP_MASKED_EQ, ~harmless, 0}};
+    if (kind == HONE_SECCOMP_TIGHT)
+        add(b, SCMP_ACT_ALLOW, "seccomp", HONE_COUNTOF(args), args);
+}
+
+static int fill_no_code(struct builder *b)
+{
+    static const char *const names[] = {"mmap", "mprotect", "pkey_mprotect"};
+    const uint64_t exec = PROT_EXEC;
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++)
+        add(b, SCMP_ACT_ERRNO(EPERM), names[i], 1,
+            &(struct scmp_arg_cmp){2, SCMP_CMP_MASKED_EQ, exec, exec});
+    add(b, SCMP_ACT_ERRNO(EPERM), "seccomp", 0, NULL);
+    return b->failed;
+}
+
 static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
 {
     if (is_for_device(kind))
         return fill_device(b, kind);
+    if (kind == HONE_SECCOMP_NO_CODE)
+        return fill_no_code(b);
     size_t column = kind == HONE_SECCOMP_RECORD         ? HONE_SECCOMP_TIGHT
                     : kind == HONE_SECCOMP_RECORD_START ? HONE_SECCOMP_START
                                                         : kind;
@@ -437,6 +602,10 @@ static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
     add_prctl(b, kind);
     add_signals(b, kind, is_weak);
     add_handlers(b, kind);
+    add_code(b, kind);
+    add_advice(b, kind);
+    add_fcntl(b, kind);
+    add_filter_loading(b, kind);
     add(b, SCMP_ACT_ERRNO(ENOTTY), "ioctl", 0, NULL);
     add(b, SCMP_ACT_ALLOW, "prlimit64", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_EQ, 0, 0});
     return b->failed;
@@ -446,8 +615,8 @@ static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
 static int make(enum hone_seccomp_kind kind, bool is_weak, scmp_filter_ctx *ret_ctx,
                 struct hone_err *err)
 {
-    bool is_device = is_for_device(kind);
-    struct builder b = {.ctx = seccomp_init(is_device ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS))};
+    bool allows_rest = is_for_device(kind) || kind == HONE_SECCOMP_NO_CODE;
+    struct builder b = {.ctx = seccomp_init(allows_rest ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(ENOSYS))};
     if (b.ctx == NULL)
         return hone_fail(err, HONE_E_UNSUPPORTED, "libseccomp cannot build a filter here");
     int rc = seccomp_attr_set(b.ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
@@ -492,6 +661,8 @@ int hone_seccomp_tighten(enum hone_seccomp_kind kind, struct hone_err *err)
     if (rc < 0)
         return rc;
     rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_TSYNC, 1);
+    if (rc == 0) /* it is set, and prctl may be closed */
+        rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_NNP, 0);
     if (rc == 0)
         rc = seccomp_load(ctx);
     seccomp_release(ctx);

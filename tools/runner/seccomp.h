@@ -22,6 +22,8 @@ enum hone_seccomp_kind {
     /* As START and TIGHT, but it may fork. */
     HONE_SECCOMP_RECORD_START,
     HONE_SECCOMP_RECORD,
+    /* On top of TIGHT, once everything is loaded: no memory becomes code any more. */
+    HONE_SECCOMP_NO_CODE,
     HONE_SECCOMP_N_KINDS
 };
 
@@ -31,7 +33,7 @@ enum hone_seccomp_kind {
 int hone_seccomp_build(enum hone_seccomp_kind kind, bool is_weak, void **ret_ops, size_t *ret_n_ops,
                        struct hone_err *err);
 
-/* Loads the TIGHT, RECORD or DEVICE filter for all threads of the calling process. */
+/* Loads the TIGHT, RECORD, DEVICE or NO_CODE filter for all threads of the calling process. */
 int hone_seccomp_tighten(enum hone_seccomp_kind kind, struct hone_err *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* What hostile code tries inside a jail; only for jail_test.c. The test program is its own
- * attacker: it is started inside as /hone/hone-runner with the name of an attack. An attack returns
- * HELD when the barrier held and THROUGH when it got through; many are meant to be killed instead,
- * and spin for ever or return THROUGH when they are not. */
+/* What hostile code tries inside a jail; for jail_test.c and sandbox_test.c. The test program is
+ * its own attacker: it is started inside as /hone/hone-runner with the name of an attack. An attack
+ * returns HELD when the barrier held and THROUGH when it got through; many are meant to be killed
+ * instead, and spin for ever or return THROUGH when they are not. */
 #ifndef HONE_TESTS_JAIL_ATTACKS_H
 #define HONE_TESTS_JAIL_ATTACKS_H
 
@@ -479,21 +479,13 @@ static const struct hostile_call hostile_calls[] = {
     {"reboot", SYS_reboot},
 };
 
-/* argv: program, "loose", "tight" or "record", name */
-static int jail_attack(char **argv)
+static int run_attack(const char *name)
 {
-    struct hone_err err = HONE_ERR_INIT;
-    bool is_record = strcmp(argv[1], "record") == 0;
-    enum hone_jail_profile profile = is_record ? HONE_JAIL_RECORD : HONE_JAIL_ARENA;
-    if (strcmp(argv[1], "loose") != 0 && hone_jail_tighten(profile, &err) < 0) {
-        (void)fprintf(stderr, "%s\n", err.message);
-        return NOT_TIGHT;
-    }
     for (size_t i = 0; i < HONE_COUNTOF(attacks); i++)
-        if (strcmp(attacks[i].name, argv[2]) == 0)
+        if (strcmp(attacks[i].name, name) == 0)
             return attacks[i].run();
     for (size_t i = 0; i < HONE_COUNTOF(hostile_calls); i++)
-        if (strcmp(hostile_calls[i].name, argv[2]) == 0) {
+        if (strcmp(hostile_calls[i].name, name) == 0) {
             (void)syscall(hostile_calls[i].number, 0L, 0L, 0L, 0L, 0L, 0L);
             return THROUGH;
         }

@@ -16,6 +16,19 @@
 
 #define NOBODY 65534
 
+/* argv: program, "loose", "tight" or "record", name */
+static int jail_attack(char **argv)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    bool is_record = strcmp(argv[1], "record") == 0;
+    enum hone_jail_profile profile = is_record ? HONE_JAIL_RECORD : HONE_JAIL_ARENA;
+    if (strcmp(argv[1], "loose") != 0 && hone_jail_tighten(profile, &err) < 0) {
+        (void)fprintf(stderr, "%s\n", err.message);
+        return NOT_TIGHT;
+    }
+    return run_attack(argv[2]);
+}
+
 static const char *const rungs[] = {"userns", "root", "weak"};
 static char work_dir[] = "/tmp/hone-jail-test-XXXXXX";
 

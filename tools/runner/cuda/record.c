@@ -2,6 +2,7 @@
 #include "tools/runner/cuda/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,13 +154,21 @@ static int open_files(struct session *s, struct hone_err *err)
 {
     HONE_AUTOFREE char *text = make_spec(s->spec, s->pool);
     s->slots_bytes = s->spec->n_workloads * HONE_RECORD_RUNS * (size_t)HONE_RECORD_SLOT;
-    s->spec_fd = memfd_create("spec", MFD_CLOEXEC);
-    s->slots_fd = memfd_create("recordings", MFD_CLOEXEC);
+    s->spec_fd = memfd_create("spec", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    s->slots_fd = memfd_create("recordings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     s->printed_fd = memfd_create("printed", MFD_CLOEXEC);
     if (s->spec_fd < 0 || s->slots_fd < 0 || s->printed_fd < 0 ||
         ftruncate(s->slots_fd, (off_t)s->slots_bytes) < 0)
         return hone_fail_errno(err, errno, "memory files for the recorder");
-    return write_fd(s->spec_fd, text, err);
+    int rc = write_fd(s->spec_fd, text, err);
+    if (rc < 0)
+        return rc;
+    /* A launcher that shortens the recordings would end whoever reads them, us included. */
+    const int size = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (fcntl(s->slots_fd, F_ADD_SEALS, size) < 0 ||
+        fcntl(s->spec_fd, F_ADD_SEALS, size | F_SEAL_WRITE) < 0)
+        return hone_fail_errno(err, errno, "sealing memory files");
+    return 0;
 }
 
 /* ---- the jail ---- */
