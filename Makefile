@@ -98,6 +98,7 @@ $(B)/hone-runner: $(call obj,tools/runner/main.c) $(call libs_of,runner)
 data:
 	$(Q)mkdir -p $(B)/share/hone
 	$(Q)rm -rf $(B)/share/hone/packs && cp -r workspace/packs $(B)/share/hone/packs
+	$(Q)rm -rf $(B)/share/hone/prompts && cp -r agents/prompts $(B)/share/hone/prompts
 
 # ---- tests ----
 
@@ -259,7 +260,7 @@ MAN := $(wildcard docs/man/*.[1-8])
 install: all ## to DESTDIR and prefix
 	$(Q)install -d $(DESTDIR)$(bindir) $(DESTDIR)$(datadir)/hone $(DESTDIR)$(mandir)
 	$(Q)install -m 755 $(B)/hone $(B)/hone-runner $(DESTDIR)$(bindir)
-	$(Q)rm -rf $(DESTDIR)$(datadir)/hone/packs && cp -r $(B)/share/hone/. $(DESTDIR)$(datadir)/hone
+	$(Q)rm -rf $(DESTDIR)$(datadir)/hone/packs $(DESTDIR)$(datadir)/hone/prompts && cp -r $(B)/share/hone/. $(DESTDIR)$(datadir)/hone
 	$(Q)for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$$(basename $$m) || exit 1; done
 uninstall: ## takes away what install put there
 	$(Q)rm -f $(DESTDIR)$(bindir)/hone $(DESTDIR)$(bindir)/hone-runner

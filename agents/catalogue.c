@@ -53,6 +53,13 @@ static enum hone_tri needs_far_memory(const struct hone_features *f)
     return f->v[HONE_F_WORKING_SET].value > 16e6 ? HONE_TRI_TRUE : HONE_TRI_FALSE;
 }
 
+/* Chosen by somebody who has an idea, never by the rules. */
+static enum hone_tri never(const struct hone_features *f)
+{
+    (void)f;
+    return HONE_TRI_FALSE;
+}
+
 #define HELPS(...)                                                                                 \
     .helps = {__VA_ARGS__},                                                                        \
     .n_helps = sizeof((enum hone_class[]){__VA_ARGS__}) / sizeof(enum hone_class)
@@ -284,6 +291,14 @@ const struct hone_strategy hone_strategies[] = {
      -1, "none", NULL, NEEDS_ANY({HONE_F_COPIES, '>', 0}), .resource = HONE_TRAFFIC},
     {"G52", "cuda", "sweep of the exposed numbers", HONE_RAISE, HELPS(HONE_CLASS_MIXED), 0.00, 0.20,
      0.58, HONE_F_NS, -1, "product of ranges", NULL, NEEDS_ANY({HONE_F_TUNABLES, '>', 0})},
+    {"N", "cpu", "write it anew from the task's description", HONE_CUT, HELPS(HONE_CLASS_MIXED),
+     -1.0, 1.5, 4.0, HONE_F_NS, -1, "none", NULL},
+    {"N", "cuda", "write it anew from the task's description", HONE_CUT, HELPS(HONE_CLASS_MIXED),
+     -1.0, 1.5, 4.0, HONE_F_NS, -1, "none", NULL},
+    {"X", "cpu", "an idea from outside of the catalogue", HONE_CUT, HELPS(HONE_CLASS_MIXED), -0.5,
+     0.4, 1.5, HONE_F_NS, -1, "none", never},
+    {"X", "cuda", "an idea from outside of the catalogue", HONE_CUT, HELPS(HONE_CLASS_MIXED), -0.5,
+     0.4, 1.5, HONE_F_NS, -1, "none", never},
 };
 const size_t hone_n_strategies = HONE_COUNTOF(hone_strategies);
 

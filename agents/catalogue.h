@@ -23,6 +23,11 @@ enum hone_resource { /* what is raised, or cut; on cpu the roof alone is known *
                      HONE_WORK     /* operations over those that the task needs */
 };
 
+/* Not in the tables of peers: written anew from the task's description; outside of the catalogue.
+ */
+#define HONE_STRATEGY_NEW  "N"
+#define HONE_STRATEGY_FREE "X"
+
 struct hone_condition { /* feature > value or feature < value */
     enum hone_feature_id feature;
     char op;

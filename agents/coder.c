@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "agents/coder_internal.h"
+#include "agents/model.h"
 
-#define HONE_CODER_NAMES "rules"
+#define HONE_CODER_NAMES "rules, llm, auto"
 
 static const struct row {
     const char *name, *words;
@@ -13,6 +14,8 @@ static const struct row {
     const struct hone_coder_hands *hands;
 } rows[] = {
     {"rules", "source-to-source rewrites", true, NULL},
+    {"llm", "a language model", false, &hone_coder_llm},
+    {"auto", "rules where one applies, a language model elsewhere", true, &hone_coder_llm},
 };
 
 static const struct row *find_row(const char *name)
@@ -51,6 +54,13 @@ static size_t add_model_rewrites(struct hone_coder *c, const struct hone_rewrite
     return n;
 }
 
+static void note_naive(struct hone_coder *c)
+{
+    HONE_AUTOFREE char *naive = NULL;
+    if (hone_task_naive(c->setup.task, c->setup.target, &naive, NULL) == 0)
+        hone_hash(naive, strlen(naive), c->naive);
+}
+
 int hone_coder_open(const struct hone_coder_setup *setup, struct hone_coder **ret,
                     struct hone_err *err)
 {
@@ -75,6 +85,8 @@ int hone_coder_open(const struct hone_coder_setup *setup, struct hone_coder **re
         n = add_model_rewrites(c, list, n);
     c->rewrites = list;
     c->n_rewrites = n;
+    if (row->hands)
+        note_naive(c);
     int r = row->hands ? row->hands->open(c, err) : 0;
     if (r < 0) {
         hone_coder_close(c);
@@ -93,6 +105,13 @@ void hone_coder_close(struct hone_coder *coder)
 const char *hone_coder_name(const struct hone_coder *coder)
 {
     return coder->name;
+}
+
+const char *hone_coder_of(const struct hone_coder *coder, const struct hone_rewrite *rewrite)
+{
+    if (rewrite->apply)
+        return "rules";
+    return hone_pool_printf(coder->pool, "llm %s", hone_model_name(coder->setup.model));
 }
 
 int64_t hone_coder_repairs(const struct hone_coder *coder)
@@ -127,6 +146,13 @@ static bool a_rule_does(const char *strategy, const struct hone_coder_input *in)
     return false;
 }
 
+static bool is_naive(const struct hone_coder *c, const char *source)
+{
+    char hex[HONE_HASH_TEXT_BYTES];
+    hone_hash(source, strlen(source), hex);
+    return strcmp(hex, c->naive) == 0;
+}
+
 size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewrite *rewrite,
                           const struct hone_coder_input *in,
                           struct hone_coder_site ret[HONE_CODER_MAX_SITES])
@@ -136,6 +162,8 @@ size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewr
     const struct hone_strategy *s = hone_strategy_of(rewrite);
     if (!s || !coder->hands->can(s) || (coder->has_rules && a_rule_does(rewrite->strategy, in)))
         return 0;
+    if (strcmp(s->id, HONE_STRATEGY_NEW) == 0 && !is_naive(coder, in->tree->source))
+        return 0; /* only in front of everything else */
     const struct hone_c_node *f = in->nest.function;
     ret[0] = hone_site(f, f->begin, f->end,
                        hone_pool_printf(in->pool, "function %s", f->name ? f->name : "?"));

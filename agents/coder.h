@@ -43,6 +43,8 @@ int hone_coder_open(const struct hone_coder_setup *setup, struct hone_coder **re
                     struct hone_err *err);
 void hone_coder_close(struct hone_coder *coder); /* NULL is fine */
 const char *hone_coder_name(const struct hone_coder *coder);
+/* Who of it carries out the rewrite: "rules", "llm NAME". */
+const char *hone_coder_of(const struct hone_coder *coder, const struct hone_rewrite *rewrite);
 
 /* Everything that this coder may ever do on its target, in a stable order. */
 size_t hone_coder_rewrites(const struct hone_coder *coder,
@@ -72,6 +74,7 @@ struct hone_coder_work { /* one step, or the repair of one */
 struct hone_coder_outcome {                /* strings in the pool */
     const char *source;                    /* NULL: the coder refused or could not */
     const char *refusal;                   /* why, in words; NULL when there is a source */
+    bool is_unanswered;                    /* a model gave no answer: nobody's fault here */
     int64_t n_asks, tokens_in, tokens_out; /* of models, this step */
     double cost;                           /* USD; NaN: not known */
 };

@@ -3,6 +3,7 @@
 #define HONE_AGENTS_CODER_INTERNAL_H
 
 #include "agents/coder.h"
+#include "workspace/base/hash.h"
 
 struct hone_coder_hands;
 
@@ -14,8 +15,9 @@ struct hone_coder {
     const struct hone_coder_hands *hands; /* NULL: none */
     const struct hone_rewrite *const *rewrites;
     size_t n_rewrites;
-    const char *system_text, *repair_text; /* prompt files */
-    int n_faults;                          /* asks in a row that brought no answer */
+    const char *system_text, *task_text; /* stable parts of prompts */
+    char naive[HONE_HASH_TEXT_BYTES];    /* hash of the baseline's text; "": unknown */
+    int n_faults;                        /* asks in a row that brought no answer */
 };
 
 /* The part of a coder that does what no rule does. */
@@ -26,5 +28,6 @@ struct hone_coder_hands {
     int (*step)(struct hone_coder *coder, const struct hone_coder_work *work,
                 struct hone_pool *pool, struct hone_coder_outcome *ret, struct hone_err *err);
 };
+extern const struct hone_coder_hands hone_coder_llm;
 
 #endif

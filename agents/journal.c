@@ -1,0 +1,353 @@
+#include "agents/journal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "workspace/base/log.h"
+
+struct entry { /* one ask */
+    const char *id, *role, *key;
+    struct hone_model_estimate most;
+    bool is_answered, has_text;
+    struct hone_model_answer answer;
+    struct entry *next;
+};
+
+struct hone_journal {
+    struct hone_ledger *ledger;
+    struct hone_pool *pool;
+    const char *search;
+    struct entry *entries; /* newest first */
+    int64_t n_entries;
+    struct hone_spend done; /* answers and faults; what is open is added when asked for */
+    hone_journal_gate_fn *gate;
+    void *gate_arg;
+};
+
+struct hone_journal *hone_journal_new(struct hone_ledger *ledger)
+{
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_journal *j = hone_pool_alloc(pool, sizeof(*j));
+    j->ledger = ledger;
+    j->pool = pool;
+    j->search = "";
+    return j;
+}
+
+void hone_journal_free(struct hone_journal *journal)
+{
+    if (journal)
+        hone_pool_free(journal->pool);
+}
+
+void hone_journal_set_gate(struct hone_journal *journal, hone_journal_gate_fn *gate, void *arg)
+{
+    journal->gate = gate;
+    journal->gate_arg = arg;
+}
+
+/* ---- counting ---- */
+
+static void add_cost(struct hone_spend *s, double cost)
+{
+    if (isnan(cost))
+        s->n_unpriced++;
+    else
+        s->cost += cost;
+}
+
+static void count_answer(struct hone_spend *s, const struct hone_model_answer *a)
+{
+    s->n_answers++;
+    s->tokens_in += a->tokens_in;
+    s->tokens_out += a->tokens_out;
+    s->tokens_cached += a->tokens_cached;
+    add_cost(s, a->cost);
+}
+
+/* What a provider may charge for a request that failed is not told: all of its reserve counts. */
+static void count_fault(struct hone_spend *s, const char *name, const struct hone_model_estimate *m)
+{
+    bool may_be_billed = true;
+    for (size_t i = 0; i < HONE_N_FAULTS; i++)
+        if (strcmp(hone_model_faults[i].name, name) == 0)
+            may_be_billed = hone_model_faults[i].may_be_billed;
+    s->n_faults++;
+    if (!may_be_billed)
+        return;
+    s->tokens_in += m->tokens_in;
+    s->tokens_out += m->tokens_out;
+    add_cost(s, m->cost);
+}
+
+void hone_journal_spend(const struct hone_journal *journal, struct hone_spend *ret)
+{
+    *ret = journal->done;
+    for (const struct entry *e = journal->entries; e; e = e->next) {
+        ret->n_asks++;
+        if (e->is_answered)
+            continue;
+        ret->n_unknown++;
+        ret->tokens_in += e->most.tokens_in;
+        ret->tokens_out += e->most.tokens_out;
+        add_cost(ret, e->most.cost);
+    }
+}
+
+/* ---- reading ---- */
+
+static const char *keep(struct hone_journal *j, const struct hone_json *data, const char *name)
+{
+    return hone_pool_strdup(j->pool, hone_json_get_str(data, name, ""));
+}
+
+static double cost_in(const struct hone_json *data)
+{
+    return hone_json_get_f64(data, "cost", (double)NAN);
+}
+
+static struct entry *add_entry(struct hone_journal *j, const char *id, const char *role,
+                               const char *key)
+{
+    struct entry *e = hone_pool_alloc(j->pool, sizeof(*e));
+    *e = (struct entry){.id = hone_pool_strdup(j->pool, id),
+                        .role = hone_pool_strdup(j->pool, role),
+                        .key = hone_pool_strdup(j->pool, key),
+                        .next = j->entries};
+    j->entries = e;
+    j->n_entries++;
+    return e;
+}
+
+static struct entry *find_id(const struct hone_journal *j, const char *id)
+{
+    struct entry *e = j->entries;
+    while (e && strcmp(e->id, id) != 0)
+        e = e->next;
+    return e;
+}
+
+static void read_ask(struct hone_journal *j, const struct hone_json *data)
+{
+    struct entry *e =
+        add_entry(j, hone_json_get_str(data, "ask", ""), hone_json_get_str(data, "role", ""),
+                  hone_json_get_str(data, "key", ""));
+    e->most =
+        (struct hone_model_estimate){.tokens_in = hone_json_get_i64(data, "reserved_in", 0),
+                                     .tokens_out = hone_json_get_i64(data, "reserved_out", 0),
+                                     .cost = hone_json_get_f64(data, "reserved_cost", (double)NAN)};
+}
+
+static void read_answer(struct hone_journal *j, const struct hone_json *data)
+{
+    struct entry *e = find_id(j, hone_json_get_str(data, "ask", ""));
+    const char *fault = hone_json_get_str(data, "fault", NULL);
+    if (!e || e->is_answered)
+        return;
+    e->is_answered = true;
+    if (fault) {
+        count_fault(&j->done, fault, &e->most);
+        return;
+    }
+    e->has_text = true;
+    e->answer =
+        (struct hone_model_answer){.text = keep(j, data, "text"),
+                                   .stop_reason = keep(j, data, "stop_reason"),
+                                   .model = keep(j, data, "model"),
+                                   .answered_by = keep(j, data, "answered_by"),
+                                   .request_id = keep(j, data, "request_id"),
+                                   .tokens_in = hone_json_get_i64(data, "tokens_in", 0),
+                                   .tokens_out = hone_json_get_i64(data, "tokens_out", 0),
+                                   .tokens_cached = hone_json_get_i64(data, "tokens_cached", 0),
+                                   .tokens_written = hone_json_get_i64(data, "tokens_written", 0),
+                                   .is_estimated = hone_json_get_bool(data, "is_estimated", false),
+                                   .cost = cost_in(data),
+                                   .latency_ms = hone_json_get_i64(data, "latency_ms", 0),
+                                   .n_tries = hone_json_get_i64(data, "tries", 1)};
+    count_answer(&j->done, &e->answer);
+}
+
+static int read_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                       const struct hone_json *data, struct hone_err *err)
+{
+    struct hone_journal *j = arg;
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    if (strncmp(type, "model.", 6) != 0 ||
+        strcmp(hone_json_get_str(data, "search", ""), j->search) != 0)
+        return 0;
+    if (strcmp(type, "model.ask") == 0)
+        read_ask(j, data);
+    else if (strcmp(type, "model.answer") == 0)
+        read_answer(j, data);
+    return 0;
+}
+
+int hone_journal_load(struct hone_journal *journal, const char *search_id, struct hone_err *err)
+{
+    struct hone_err cause = HONE_ERR_INIT;
+    journal->search = hone_pool_strdup(journal->pool, search_id);
+    int r = hone_ledger_scan(journal->ledger, 0, read_record, journal, &cause);
+    if (r == HONE_E_CORRUPT) /* all other records were read; a lost answer is asked for again */
+        hone_log(HONE_LOG_WARN, "search=%s model answers were read without damaged records",
+                 search_id);
+    else if (r < 0)
+        return hone_fail(err, (enum hone_code)r, "reading what models answered: %.300s",
+                         cause.message);
+    return 0;
+}
+
+/* ---- asking ---- */
+
+static struct hone_json *record_of(const struct hone_journal *j, const char *id, const char *role,
+                                   const char *key)
+{
+    struct hone_json *data = hone_json_new_object();
+    hone_json_set_str(data, "search", j->search);
+    hone_json_set_str(data, "ask", id);
+    hone_json_set_str(data, "role", role);
+    hone_json_set_str(data, "key", key);
+    return data;
+}
+
+static int append_durably(struct hone_journal *j, const char *type, const struct hone_json *data,
+                          struct hone_err *err)
+{
+    int r = hone_ledger_append(j->ledger, type, data, NULL, err);
+    return r < 0 ? r : hone_ledger_sync(j->ledger, err);
+}
+
+static int write_ask(struct hone_journal *j, const struct entry *e, const char *model,
+                     const char *hash, struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *data = record_of(j, e->id, e->role, e->key);
+    hone_json_set_str(data, "model", model);
+    hone_json_set_str(data, "request", hash);
+    hone_json_set_i64(data, "reserved_in", e->most.tokens_in);
+    hone_json_set_i64(data, "reserved_out", e->most.tokens_out);
+    if (!isnan(e->most.cost))
+        hone_json_set_f64(data, "reserved_cost", e->most.cost);
+    return append_durably(j, "model.ask", data, err);
+}
+
+static int write_fault(struct hone_journal *j, const struct entry *e, const struct hone_err *cause,
+                       struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *data = record_of(j, e->id, e->role, e->key);
+    hone_json_set_str(data, "fault", hone_model_faults[hone_model_fault_of(cause)].name);
+    hone_json_set_str(data, "message", cause->message);
+    return append_durably(j, "model.answer", data, err);
+}
+
+static int write_answer(struct hone_journal *j, const struct entry *e, const char *hash,
+                        struct hone_err *err)
+{
+    const struct hone_model_answer *a = &e->answer;
+    HONE_AUTOJSON struct hone_json *data = record_of(j, e->id, e->role, e->key);
+    hone_json_set_str(data, "request", hash);
+    hone_json_set_str(data, "text", a->text);
+    hone_json_set_str(data, "stop_reason", a->stop_reason);
+    hone_json_set_str(data, "model", a->model);
+    hone_json_set_str(data, "answered_by", a->answered_by);
+    hone_json_set_str(data, "request_id", a->request_id);
+    hone_json_set_i64(data, "tokens_in", a->tokens_in);
+    hone_json_set_i64(data, "tokens_out", a->tokens_out);
+    hone_json_set_i64(data, "tokens_cached", a->tokens_cached);
+    hone_json_set_i64(data, "tokens_written", a->tokens_written);
+    hone_json_set_bool(data, "is_estimated", a->is_estimated);
+    if (!isnan(a->cost))
+        hone_json_set_f64(data, "cost", a->cost);
+    hone_json_set_i64(data, "latency_ms", a->latency_ms);
+    hone_json_set_i64(data, "tries", a->n_tries);
+    return append_durably(j, "model.answer", data, err);
+}
+
+static const struct entry *stored(const struct hone_journal *j, const char *role, const char *key)
+{
+    for (const struct entry *e = j->entries; e; e = e->next)
+        if (e->has_text && strcmp(e->role, role) == 0 && strcmp(e->key, key) == 0)
+            return e;
+    return NULL;
+}
+
+static struct hone_model_answer copy_of(const struct hone_model_answer *a, struct hone_pool *pool)
+{
+    struct hone_model_answer copy = *a;
+    copy.text = hone_pool_strdup(pool, a->text);
+    copy.stop_reason = hone_pool_strdup(pool, a->stop_reason);
+    copy.model = hone_pool_strdup(pool, a->model);
+    copy.answered_by = hone_pool_strdup(pool, a->answered_by);
+    copy.request_id = hone_pool_strdup(pool, a->request_id);
+    return copy;
+}
+
+/* From the durable intent to the durable answer. */
+static int ask_out(struct hone_journal *j, struct entry *e, struct hone_model *model,
+                   const struct hone_model_request *request, const char *hash, struct hone_err *err)
+{
+    struct hone_err cause = HONE_ERR_INIT;
+    int r = write_ask(j, e, hone_model_name(model), hash, err);
+    if (r < 0)
+        return r;
+    r = hone_model_ask(model, request, j->pool, &e->answer, &cause);
+    e->is_answered = true;
+    if (r == 0) {
+        count_answer(&j->done, &e->answer);
+        r = write_answer(j, e, hash, err);
+        e->has_text = r == 0;
+        return r;
+    }
+    count_fault(&j->done, hone_model_faults[hone_model_fault_of(&cause)].name, &e->most);
+    int written = write_fault(j, e, &cause, err);
+    if (written < 0)
+        return written;
+    if (err)
+        *err = cause;
+    return r;
+}
+
+int hone_journal_ask(struct hone_journal *journal, const char *role, const char *key,
+                     struct hone_model *model, const struct hone_model_request *request,
+                     struct hone_pool *pool, struct hone_model_answer *ret, bool *ret_is_stored,
+                     struct hone_err *err)
+{
+    char hash[HONE_HASH_TEXT_BYTES], id[32];
+    struct hone_model_estimate most;
+    struct hone_spend spend;
+    hone_model_request_hash(request, hash);
+    key = key ? key : hash;
+    const struct entry *old = stored(journal, role, key);
+    if (old) {
+        *ret = copy_of(&old->answer, pool);
+        *ret_is_stored = true;
+        return 0;
+    }
+    hone_model_cost_estimate(model, request, &most);
+    hone_journal_spend(journal, &spend);
+    int r = journal->gate ? journal->gate(journal->gate_arg, &most, &spend, err) : 0;
+    if (r < 0)
+        return r;
+    snprintf(id, sizeof(id), "q-%lld", (long long)journal->n_entries + 1);
+    struct entry *e = add_entry(journal, id, role, key);
+    e->most = most;
+    r = ask_out(journal, e, model, request, hash, err);
+    if (r < 0)
+        return r;
+    *ret = copy_of(&e->answer, pool);
+    *ret_is_stored = false;
+    return 0;
+}
+
+int hone_journal_note(struct hone_journal *journal, const char *role, const char *key,
+                      const char *refusal, struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
+    hone_json_set_str(data, "search", journal->search);
+    hone_json_set_str(data, "role", role);
+    hone_json_set_str(data, "key", key);
+    if (refusal)
+        hone_json_set_str(data, "refusal", refusal);
+    return hone_ledger_append(journal->ledger, "model.used", data, NULL, err);
+}

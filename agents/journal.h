@@ -1,0 +1,47 @@
+/* What a search asked of models: intent before asking, answer before use.
+ *
+ * hone_journal_ask writes "model.ask" (role, model, hash of the request, tokens and cost that it
+ * may take at most), makes it durable, asks, writes "model.answer" (the answer with its tokens and
+ * cost, or the fault), makes that durable, and only then hands the answer over. A search that goes
+ * on finds stored answers by their key and asks for none again. An ask without an answer (the
+ * program was killed in between) counts as spent. One thread. */
+#ifndef HONE_AGENTS_JOURNAL_H
+#define HONE_AGENTS_JOURNAL_H
+
+#include "agents/model.h"
+#include "workspace/ledger.h"
+
+struct hone_journal; /* opaque */
+
+struct hone_spend { /* of one search, all rounds */
+    int64_t n_asks, n_answers, n_faults;
+    int64_t n_unknown; /* asks without an answer: counted with what was reserved */
+    int64_t tokens_in, tokens_out, tokens_cached;
+    double cost;        /* USD of everything whose price is known */
+    int64_t n_unpriced; /* answers, faults or asks whose cost is not known */
+};
+
+struct hone_journal *hone_journal_new(struct hone_ledger *ledger); /* borrowed */
+void hone_journal_free(struct hone_journal *journal);              /* NULL is fine */
+/* Reads what the search of that id asked before. Once, before the first ask. */
+int hone_journal_load(struct hone_journal *journal, const char *search_id, struct hone_err *err);
+
+/* Called before each ask that goes out, with what it may take at most; negative stops it. For
+ * budgets. */
+typedef int hone_journal_gate_fn(void *arg, const struct hone_model_estimate *most,
+                                 const struct hone_spend *spend, struct hone_err *err);
+void hone_journal_set_gate(struct hone_journal *journal, hone_journal_gate_fn *gate, void *arg);
+
+/* role: "coder", "planner". key: what the answer is for, the same after a restart ("3/llm_C08/..");
+ * NULL: the request's hash. Errors as hone_model_ask, and the gate's. */
+int hone_journal_ask(struct hone_journal *journal, const char *role, const char *key,
+                     struct hone_model *model, const struct hone_model_request *request,
+                     struct hone_pool *pool, struct hone_model_answer *ret, bool *ret_is_stored,
+                     struct hone_err *err);
+void hone_journal_spend(const struct hone_journal *journal, struct hone_spend *ret);
+/* Was what the model said of use? Written beside the answer ("model.used": reason NULL, or why it
+ * was refused). Not synced: nothing depends on it. */
+int hone_journal_note(struct hone_journal *journal, const char *role, const char *key,
+                      const char *refusal, struct hone_err *err);
+
+#endif

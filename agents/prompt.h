@@ -1,0 +1,21 @@
+/* Parts of prompts that coder and planner share: prompt files, and foreign text in fences. */
+#ifndef HONE_AGENTS_PROMPT_H
+#define HONE_AGENTS_PROMPT_H
+
+#include "workspace/base/buf.h"
+#include "workspace/task/task.h"
+
+/* Text of a prompt file ("coder.md") in the folder; in the pool. HONE_E_NOT_FOUND. */
+int hone_prompt_file(const char *dir, const char *name, struct hone_pool *pool, const char **ret,
+                     struct hone_err *err);
+/* Adds foreign text between <<DATA x> and <DATA x>>. x follows from the seed and the text, so that
+ * the same request is the same again, and does not occur in the text. The text is cut at max bytes
+ * (in whole lines, the middle goes) and control characters are taken out of it. */
+void hone_prompt_data(struct hone_buf *out, int64_t seed, const char *what, const char *text,
+                      size_t max);
+/* What has to be computed: signature, sizes, precision, description; the same for all requests of a
+ * search. */
+const char *hone_prompt_task(const struct hone_task *task, const char *target, int64_t seed,
+                             struct hone_pool *pool);
+
+#endif
