@@ -217,7 +217,7 @@ demo: ## builds everything, then searches a shipped task
 
 # ---- upkeep ----
 
-C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' | grep -vE '^(workspace/packs/|tests/adversaries/|tests/mutation/kernels/|tests/data/)')
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h' | grep -vE '^(workspace/packs/|tests/adversaries/|tests/mutation/kernels/|tests/lattices/|tests/data/)')
 ALL_SRC = $(foreach l,$(LAYERS),$(SRC_$(l)))
 
 .PHONY: deps format tidy analyze cov hooks clean tags

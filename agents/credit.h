@@ -1,8 +1,11 @@
 /* What was learnt about strategies: how often they are really done, and what they bring when they
  * are.
  *
- * The two are kept apart: a rewrite that fails to compile says nothing about the idea. Gains enter
- * as noise-aware g_eff. */
+ * The two are kept apart: a step that fails to compile says nothing about the idea. p_impl is a
+ * Beta posterior, shrunk from the strategy towards the coder's rate over all strategies. Gains are
+ * normal-inverse-gamma posteriors that start from the catalogue's guess (two pseudo-observations),
+ * kept for each strategy and for each (strategy, bottleneck class), the latter shrunk towards the
+ * former by four pseudo-observations. Gains enter as noise-aware g_eff. */
 #ifndef HONE_AGENTS_CREDIT_H
 #define HONE_AGENTS_CREDIT_H
 
@@ -10,20 +13,34 @@
 
 enum { HONE_CREDIT_MAX = 128 };
 
+struct hone_credit_cell { /* gains seen, log2 */
+    double n, sum, sum2;
+};
 struct hone_credit_row {
-    double done, not_done;              /* of Beta: starts at 4 * 0.85, 4 * 0.15 */
-    double n_gain, sum_gain, sum_gain2; /* log2, of those done */
+    double done, not_done;
+    struct hone_credit_cell all, by_class[HONE_N_CLASSES];
 };
 struct hone_credit {
+    double done, not_done;                        /* of the coder */
     struct hone_credit_row rows[HONE_CREDIT_MAX]; /* by index in the catalogue */
 };
 
+struct hone_expectation {
+    double p_impl;
+    double low, gain, high; /* log2, 80 % interval of the next one */
+    double positive;        /* mean of max(0, gain) */
+};
+
 void hone_credit_init(struct hone_credit *credit);
-/* Posterior: chance that it is done, mean gain and the bounds of an 80 % interval, in log2. */
-void hone_credit_expect(const struct hone_credit *credit, const struct hone_strategy *strategy,
-                        double *ret_p_impl, double *ret_low, double *ret_gain, double *ret_high);
+/* class_id HONE_N_CLASSES: whatever limits the version. */
+void hone_credit_predict(const struct hone_credit *credit, const struct hone_strategy *strategy,
+                         enum hone_class class_id, struct hone_expectation *ret);
 void hone_credit_failed(struct hone_credit *credit, const struct hone_strategy *strategy);
-/* did_move: the must-move feature moved as stated. */
+/* moved: was it really done? FALSE counts as not done and says nothing on the idea; UNKNOWN neither
+ * credits nor refutes. */
+void hone_credit_note(struct hone_credit *credit, const struct hone_strategy *strategy,
+                      enum hone_class class_id, double g_eff, enum hone_tri moved);
+/* The same where the class is not known. */
 void hone_credit_done(struct hone_credit *credit, const struct hone_strategy *strategy,
                       double g_eff, bool did_move);
 /* log2 gain with its noise taken off: sign(g) * max(0, |g| - 2 se - 0.004). */

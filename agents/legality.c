@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agents/mix.h"
+
 #define CLASS_BOOST 1.6
 #define PRIOR_SHARP 1.2  /* of the soft-max over utilities */
 #define PRIOR_FLOOR 0.10 /* share of the uniform part */
@@ -45,18 +47,18 @@ static bool is_saturated(const struct hone_features *f, const struct hone_strate
     return false;
 }
 
-static bool is_masked(const struct hone_legality_input *in, const struct hone_strategy *s)
+bool hone_is_masked(const struct hone_strategy *s, const struct hone_features *f)
 {
-    if (hone_strategy_fits(s, in->features) == HONE_TRI_FALSE || is_saturated(in->features, s))
+    if (hone_strategy_fits(s, f) == HONE_TRI_FALSE || is_saturated(f, s))
         return true;
-    double percent = hone_feature_or(in->features, HONE_F_PERCENT_OF_BOUND, 0);
+    double percent = hone_feature_or(f, HONE_F_PERCENT_OF_BOUND, 0);
     if (s->mechanism == HONE_RAISE && percent > SATURATED)
         return true;
     return s->mechanism == HONE_CUT && percent > 100 / 1.1;
 }
 
 /* The same idea twice without gain under this version is a dead end here. */
-static bool is_worn_out(const struct hone_legality_input *in, const struct hone_rewrite *rewrite)
+static bool is_worn_out(const struct hone_scene *in, const struct hone_rewrite *rewrite)
 {
     int n = 0;
     for (size_t i = 0; in->tree && i < in->tree->n_edges; i++) {
@@ -67,7 +69,7 @@ static bool is_worn_out(const struct hone_legality_input *in, const struct hone_
     return n >= 2;
 }
 
-static void note_class(const struct hone_legality_input *in, struct hone_action *a)
+static void note_class(const struct hone_scene *in, struct hone_action *a)
 {
     a->boost = 1;
     a->rule = "no bottleneck rule names it";
@@ -77,41 +79,14 @@ static void note_class(const struct hone_legality_input *in, struct hone_action 
             if (a->strategy->helps[k] != in->findings[i].class_id)
                 continue;
             a->boost = i == 0 ? CLASS_BOOST : 1 + (CLASS_BOOST - 1) / (1 + (double)i);
-            a->rule =
-                hone_pool_printf(in->coder->pool, "%s: %s",
-                                 hone_class_name(in->findings[i].class_id), in->findings[i].rule);
             a->values = in->findings[i].values;
+            if (in->pool) /* NULL: nobody reads it */
+                a->rule =
+                    hone_pool_printf(in->pool, "%s: %s", hone_class_name(in->findings[i].class_id),
+                                     in->findings[i].rule);
             return;
         }
     }
-}
-
-static size_t collect(const struct hone_legality_input *in, bool use_mask, struct hone_action *ret)
-{
-    size_t n = 0;
-    const struct hone_rewrite *const *rewrites = hone_rewrites;
-    size_t n_rewrites = in->who ? hone_coder_rewrites(in->who, &rewrites) : hone_n_rewrites;
-    for (size_t i = 0; i < n_rewrites; i++) {
-        const struct hone_rewrite *r = rewrites[i];
-        const struct hone_strategy *s =
-            hone_rewrite_is_for(r, in->coder->target) ? hone_strategy_of(r) : NULL;
-        if (!s || (use_mask && (is_masked(in, s) || is_worn_out(in, r))))
-            continue;
-        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
-        size_t n_sites = in->who ? hone_coder_regions(in->who, r, in->coder, sites)
-                                 : hone_coder_sites(r, in->coder, sites);
-        for (size_t k = 0; k < n_sites && n < HONE_TREE_MAX_ACTIONS; k++) {
-            if (in->tree &&
-                hone_tree_was_tried(in->tree, in->node, r->name, sites[k].anchor, sites[k].variant))
-                continue;
-            struct hone_action a = {.rewrite = r, .strategy = s, .site = sites[k]};
-            hone_credit_expect(in->credit, s, &a.p_impl, &a.low, &a.gain, &a.high);
-            note_class(in, &a);
-            a.utility = a.p_impl * fmax(0, a.gain) * a.boost * pow(SITE_DISCOUNT, (double)k);
-            ret[n++] = a;
-        }
-    }
-    return n;
 }
 
 static int by_prior(const void *a, const void *b)
@@ -123,17 +98,79 @@ static int by_prior(const void *a, const void *b)
     return order ? order : x->site.variant - y->site.variant;
 }
 
+void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
+                        struct hone_action *actions, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct hone_action *a = &actions[i];
+        struct hone_expectation e;
+        hone_credit_predict(credit, a->strategy, first, &e);
+        a->p_impl = e.p_impl;
+        a->low = e.low;
+        a->gain = e.gain;
+        a->high = e.high;
+        a->positive = e.positive;
+        a->utility = e.p_impl * e.positive * a->boost * (a->discount > 0 ? a->discount : 1);
+        sum += exp(PRIOR_SHARP * a->utility);
+    }
+    for (size_t i = 0; i < n; i++)
+        actions[i].prior = PRIOR_FLOOR / (double)n +
+                           (1 - PRIOR_FLOOR) * exp(PRIOR_SHARP * actions[i].utility) / sum;
+    hone_mix_priors(actions, n);
+    qsort(actions, n, sizeof(*actions), by_prior);
+}
+
+size_t hone_rank_actions(const struct hone_scene *in, struct hone_action *actions, size_t n)
+{
+    size_t n_fresh = 0, n_left = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!in->tree || !hone_tree_was_tried(in->tree, in->node, actions[i].rewrite->name,
+                                              actions[i].site.anchor, actions[i].site.variant))
+            actions[n_fresh++] = actions[i];
+    for (size_t i = 0; i < n_fresh; i++)
+        n_left += !hone_is_masked(actions[i].strategy, in->features) &&
+                  !is_worn_out(in, actions[i].rewrite);
+    bool use_mask = n_left > 0; /* never let the mask empty the set */
+    n_left = 0;
+    for (size_t i = 0; i < n_fresh; i++)
+        if (!use_mask || (!hone_is_masked(actions[i].strategy, in->features) &&
+                          !is_worn_out(in, actions[i].rewrite)))
+            actions[n_left++] = actions[i];
+    for (size_t i = 0; i < n_left; i++)
+        note_class(in, &actions[i]);
+    hone_score_actions(in->credit, in->n_findings ? in->findings[0].class_id : HONE_N_CLASSES,
+                       actions, n_left);
+    return n_left;
+}
+
 size_t hone_legal_actions(const struct hone_legality_input *in, struct hone_action *ret)
 {
-    size_t n = collect(in, true, ret);
-    if (n == 0)
-        n = collect(in, false, ret);
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += exp(PRIOR_SHARP * ret[i].utility);
-    for (size_t i = 0; i < n; i++)
-        ret[i].prior =
-            PRIOR_FLOOR / (double)n + (1 - PRIOR_FLOOR) * exp(PRIOR_SHARP * ret[i].utility) / sum;
-    qsort(ret, n, sizeof(*ret), by_prior);
+    const struct hone_rewrite *const *rewrites = hone_rewrites;
+    size_t n_rewrites = in->who ? hone_coder_rewrites(in->who, &rewrites) : hone_n_rewrites;
+    struct hone_scene scene = {in->features, in->findings, in->n_findings, in->credit,
+                               in->tree,     in->node,     in->coder->pool};
+    enum { ROOM = 4 * HONE_TREE_MAX_ACTIONS };
+    HONE_AUTOFREE struct hone_action *all = hone_calloc(ROOM, sizeof(*all));
+    size_t n = 0;
+    for (size_t i = 0; i < n_rewrites; i++) {
+        const struct hone_rewrite *r = rewrites[i];
+        const struct hone_strategy *s =
+            hone_rewrite_is_for(r, in->coder->target) ? hone_strategy_of(r) : NULL;
+        if (!s)
+            continue;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        size_t n_sites = in->who ? hone_coder_regions(in->who, r, in->coder, sites)
+                                 : hone_coder_sites(r, in->coder, sites);
+        for (size_t k = 0; k < n_sites && n < ROOM; k++)
+            all[n++] = (struct hone_action){.rewrite = r,
+                                            .strategy = s,
+                                            .site = sites[k],
+                                            .discount = pow(SITE_DISCOUNT, (double)k)};
+    }
+    n = hone_rank_actions(&scene, all, n);
+    n = n < HONE_TREE_MAX_ACTIONS ? n : HONE_TREE_MAX_ACTIONS;
+    if (n > 0)
+        memcpy(ret, all, n * sizeof(*ret));
     return n;
 }

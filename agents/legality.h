@@ -25,4 +25,24 @@ struct hone_legality_input {
  * HONE_TREE_MAX_ACTIONS; strings live in the pool of coder. */
 size_t hone_legal_actions(const struct hone_legality_input *in, struct hone_action *ret);
 
+/* The same for steps that somebody else listed (rewrite, strategy, site; the k-th site of a rewrite
+ * with discount 0.75^k, or 0 for 1): drops what is masked, fills in expectations, rules and priors,
+ * sorts. Returns how many are left. */
+struct hone_scene { /* of one version */
+    const struct hone_features *features;
+    const struct hone_finding *findings;
+    size_t n_findings;
+    const struct hone_credit *credit;
+    const struct hone_tree *tree; /* NULL: nothing was tried */
+    int node;
+    struct hone_pool *pool; /* for texts; NULL: none are wanted */
+};
+size_t hone_rank_actions(const struct hone_scene *scene, struct hone_action *actions, size_t n);
+/* Expectations and priors after more was learnt; the order is by prior again. first: worst
+ * bottleneck of the version, or HONE_N_CLASSES. */
+void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
+                        struct hone_action *actions, size_t n);
+/* The mask of one strategy, by preconditions and saturated resources alone. */
+bool hone_is_masked(const struct hone_strategy *strategy, const struct hone_features *features);
+
 #endif

@@ -47,6 +47,14 @@ struct hone_node *hone_tree_find(const struct hone_tree *tree,
     return NULL;
 }
 
+struct hone_node *hone_tree_find_code(const struct hone_tree *tree, const char *code)
+{
+    for (int i = 0; code && *code && i < tree->n_nodes; i++)
+        if (strcmp(tree->nodes[i]->code, code) == 0)
+            return tree->nodes[i];
+    return NULL;
+}
+
 void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is_gain)
 {
     for (int i = parent; i != HONE_NO_NODE; i = tree->nodes[i]->parent) {

@@ -8,17 +8,27 @@
 #include "agents/catalogue.h"
 #include "workspace/base/hash.h"
 
-enum { HONE_TREE_MAX_NODES = 4096, HONE_TREE_MAX_ACTIONS = 64, HONE_NO_NODE = -1 };
+enum {
+    HONE_TREE_MAX_NODES = 4096,
+    HONE_TREE_MAX_ACTIONS = 64,
+    HONE_NO_NODE = -1,
+    HONE_CODE_WORD_BYTES = 24 /* of hone_build_report.code */
+};
 
 struct hone_action { /* a legal step at a node */
     const struct hone_rewrite *rewrite;
     const struct hone_strategy *strategy;
     struct hone_coder_site site; /* node pointer valid while the node's text is parsed only */
-    double low, gain, high;      /* expected log2 gain: posterior */
+    double low, gain, high;      /* expected log2 gain if it is done: posterior, 80 % interval */
+    double positive;             /* expected max(0, gain) */
     double p_impl;               /* chance that it is really done */
     double boost;                /* class match */
+    double discount;             /* of a site further down its rewrite's list */
     double utility, prior;
     const char *rule, *values; /* what fired */
+    const char *plan;          /* of a step that somebody else thought of; NULL: the strategy's */
+    double p_rules, p_llm,
+        w_llm; /* parts of the prior when a model was asked (mix.h); p_llm 0: none */
     bool is_tried;
 };
 
@@ -30,9 +40,11 @@ struct hone_node {
     const char *words;               /* of the step that made it */
     const char *rewrite;             /* its name; "" for the root, "tune" for a sweep */
     char hash[HONE_HASH_TEXT_BYTES]; /* of the normalised source */
+    char code[HONE_CODE_WORD_BYTES]; /* word for its machine code; "": unknown */
+    double step_prior;               /* of the step that made it; 0: unknown */
     double value, se;                /* log2 ratio to the root, standard error in log2 */
     bool is_decided, is_refuted;     /* a longer look agreed, or not */
-    bool is_swept, is_dead, is_expanded;
+    bool is_swept, is_dead, is_expanded, is_reviewed;
     int n_tunables;
     int n_visits, n_no_gain;
     double sum, best;            /* of values beneath, itself included */
@@ -49,8 +61,9 @@ struct hone_edge_record { /* every try, also failed ones */
     const char *rewrite;
     char anchor[HONE_ANCHOR_BYTES];
     int variant;
-    bool is_implemented; /* right, and the must-move feature moved */
+    bool is_implemented; /* right, and really carried out */
     bool is_gain;
+    double gain; /* g_eff, log2; 0 where there is none */
 };
 
 struct hone_tree {
@@ -69,6 +82,8 @@ struct hone_node *hone_tree_add(struct hone_tree *tree, int parent, const char *
                                 const char *commit, double value, double se);
 struct hone_node *hone_tree_find(const struct hone_tree *tree,
                                  const char hash[HONE_HASH_TEXT_BYTES]); /* NULL: new */
+/* The version that compiled to the same machine code; NULL: none, or the word is not known. */
+struct hone_node *hone_tree_find_code(const struct hone_tree *tree, const char *code);
 /* Counts an expansion beneath parent and backs its value up (NaN: it failed). */
 void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is_gain);
 void hone_tree_note_edge(struct hone_tree *tree, const struct hone_edge_record *edge);

@@ -86,6 +86,8 @@ static const struct hone_field build_fields[] = {
     HONE_FIELD(struct hone_build_report, is_cached, .help = "The object came from the cache."),
     TIME_NS(struct hone_build_report, wall_ns, .help = "Wall time."),
     COUNT(struct hone_build_report, object_bytes, .unit = "bytes", .help = "Size of the object."),
+    WORD(struct hone_build_report, code,
+         .help = "Word for the machine code: same code, same word."),
     ROWS(struct hone_build_report, diagnostics, HONE_LIMIT_DIAGNOSTICS, struct hone_diagnostic,
          hone_diagnostic_fields, .help = "Worst first."),
     HONE_FIELD(struct hone_build_report, log, .skip_empty = true, .max_len = HONE_LIMIT_LOG_BYTES,
@@ -179,6 +181,7 @@ const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS] = {
     WORD(struct hone_point_report, reason, .required = true, .help = "How the point ended."),
     FIGURE(struct hone_point_report, median_ns, .unit = "ns", .help = "One call, geometric mean."),
     FIGURE(struct hone_point_report, ratio, .help = "Against the baseline."),
+    WORD(struct hone_point_report, code, .help = "Word for the machine code."),
 };
 
 const struct hone_field hone_bottleneck_fields[HONE_BOTTLENECK_N_FIELDS] = {

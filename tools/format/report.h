@@ -42,6 +42,7 @@ struct hone_build_report {
     const char *command;  /* as run, without folders */
     bool is_cached;
     int64_t wall_ns, object_bytes;
+    const char *code; /* word for the machine code: the same code has the same word; or NULL */
     struct hone_array diagnostics; /* of hone_diagnostic, worst first, at most 20 */
     const char *log;               /* cut */
     const char *assembly;          /* what was made of one kernel, when the job asks; whole lines */
@@ -96,6 +97,7 @@ struct hone_point_report {
     const char *reason;
     double median_ns;
     double ratio;
+    const char *code; /* as in hone_build_report; NULL: not built */
 };
 
 struct hone_bottleneck {
@@ -197,7 +199,7 @@ struct hone_report {
 #define HONE_REMARK_N_FIELDS        3
 #define HONE_CHECK_N_FIELDS         10
 #define HONE_RATIO_N_FIELDS         7
-#define HONE_POINT_REPORT_N_FIELDS  5
+#define HONE_POINT_REPORT_N_FIELDS  6
 #define HONE_BOTTLENECK_N_FIELDS    5
 #define HONE_COUNTER_N_FIELDS       6
 #define HONE_STAGE_N_FIELDS         3

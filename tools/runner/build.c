@@ -22,6 +22,7 @@
 #include "tools/runner/build_cache.h"
 #include "tools/runner/build_diag.h"
 #include "tools/runner/build_elf.h"
+#include "tools/runner/code_hash.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/hash.h"
@@ -285,6 +286,7 @@ static int keep_object(struct work *work, const void *bytes, size_t len, struct 
         return rc;
     work->out->object_path = HONE_STEAL(path);
     work->out->report.object_bytes = (int64_t)len;
+    work->out->report.code = hone_code_hash(bytes, len, NULL, 0, work->pool);
     return 0;
 }
 

@@ -34,6 +34,7 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point,
     forget_timing(judge);
     judge->target->drop_arena(judge, &judge->slots[0]);
     int code = hone_judge_build_arm(judge, &judge->slots[0], point, &end, err);
+    const char *word = judge->report->build != NULL ? judge->report->build->code : NULL;
     if (code == 0 && next != NULL && judge->target->build_ahead != NULL)
         judge->target->build_ahead(judge, &judge->slots[0], next);
     if (code == 0 && hone_end_is_good(&end))
@@ -45,7 +46,8 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point,
     *report = (struct hone_point_report){.tunables = point->tunables,
                                          .flags = point->flags,
                                          .median_ns = (double)NAN,
-                                         .ratio = (double)NAN};
+                                         .ratio = (double)NAN,
+                                         .code = word};
     report->reason =
         hone_reason_row(hone_end_is_good(&end) ? HONE_REASON_SCREENED : end.reason)->word;
     if (hone_end_is_good(&end)) {

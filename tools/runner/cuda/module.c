@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tools/format/options.h"
+#include "tools/runner/code_hash.h"
 #include "tools/runner/cuda/compile_diag.h"
 #include "tools/runner/cuda/module_names.h"
 #include "workspace/base/clock.h"
@@ -555,6 +556,8 @@ static int keep_cubin(struct build *build, struct hone_err *err)
     struct hone_cuda_module *out = build->out;
     out->cubin_path = hone_pool_printf(build->pool, "%s/kernel.cubin", build->req->scratch_dir);
     out->report.object_bytes = (int64_t)out->cubin_len;
+    out->report.code = hone_code_hash(out->cubin, out->cubin_len, out->report.plans.v,
+                                      out->report.plans.n, build->pool);
     return hone_file_write(out->cubin_path, out->cubin, out->cubin_len, 0644, false, err);
 }
 

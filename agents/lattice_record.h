@@ -1,0 +1,23 @@
+/* Records lattices: every state of a template is built, checked and timed, in rounds, and the file
+ * is written after each part, so that a killed recording goes on where it was. */
+#ifndef HONE_AGENTS_LATTICE_RECORD_H
+#define HONE_AGENTS_LATTICE_RECORD_H
+
+#include "agents/lattice.h"
+#include "tools/tool.h"
+
+struct hone_lattice_recording {
+    const char *template_path; /* tests/lattices/matmul.c */
+    const char *out_dir;       /* gets matmul.cpu.json */
+    int64_t rounds;            /* repeats that every state shall have */
+    int64_t budget_ms;         /* of timing for one state and round; 0: the tier's */
+    const char *note;          /* NULL: the file's stays */
+    bool is_profiled;          /* cuda: counters of every state too */
+};
+
+/* Rounds that are there already are not done again, unless the template changed. HONE_E_CANCEL
+ * keeps what is finished. Blocks. */
+int hone_lattice_record(struct hone_tool_ctx *ctx, const struct hone_lattice_recording *recording,
+                        struct hone_err *err);
+
+#endif

@@ -1,0 +1,210 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "agents/lattice_record.h"
+#include "agents/sim.h"
+#include "server/stop.h"
+#include "server/verb.h"
+#include "workspace/base/file.h"
+#include "workspace/base/limits.h"
+#include "workspace/base/process.h"
+
+struct args {
+    struct hone_common_args common;
+    const char *action, *lattices, *note, *policies;
+    struct hone_strs templates;
+    int64_t rounds, budget_ms, expansions, seeds;
+    double failure;
+    bool profile, json;
+};
+
+enum { MAX_POLICIES = 16 };
+
+static const char *const action_names[] = {"eval", "record", NULL};
+
+static const struct hone_opt opts[] = {
+    HONE_OPT(struct args, action, "action", "ACTION", "What to do.", .is_positional = true,
+             .is_required = true, .choices = action_names),
+    HONE_OPTS_COMMON(struct args),
+    HONE_OPT(struct args, lattices, "lattices", "DIR", "Folder of the lattices.",
+             .fallback = "data/lattices"),
+    HONE_OPT(struct args, expansions, "expansions", "N", "eval: steps that a search may try.",
+             .fallback = "8", .min = 1, .max = 1000),
+    HONE_OPT(struct args, seeds, "seeds", "N", "eval: searches on each kernel.", .fallback = "100",
+             .min = 1, .max = 10000),
+    HONE_OPT(struct args, policies, "policies", "LIST",
+             "eval: names with commas; the others are compared with the first. Default: all."),
+    HONE_OPT(struct args, failure, "failure", "SHARE", "eval: mean chance that the coder fails.",
+             .fallback = "0.1", .max = 1),
+    HONE_OPT_JSON(struct args),
+    HONE_OPT(struct args, templates, "template", "FILE",
+             "record: a kernel with its strategies as tunables; may be repeated."),
+    HONE_OPT(struct args, rounds, "rounds", "N", "record: repeats of every state.", .fallback = "5",
+             .min = 1, .max = HONE_LIMIT_LATTICE_REPEATS),
+    HONE_OPT(struct args, budget_ms, "budget", "TIME", "record: timing of one state in one round.",
+             .is_duration = true, .fallback = "300ms"),
+    HONE_OPT(struct args, note, "note", "TEXT", "record: what to know about the figures."),
+    HONE_OPT(struct args, profile, "profile", NULL, "record: counters of every state (cuda)."),
+};
+
+static void on_stop(void *arg)
+{
+    hone_say("\nstopping; press Ctrl-C twice more to leave at once");
+    hone_cancel_set(arg);
+}
+
+static int record_all(const struct args *args, struct hone_runtime *runtime,
+                      const struct hone_cancel *cancel, struct hone_err *err)
+{
+    struct hone_progress_line line;
+    hone_progress_line_init(&line);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < args->templates.n; i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_tool_ctx ctx = {.app = hone_runtime_app(runtime),
+                                    .pool = pool,
+                                    .cancel = cancel,
+                                    .caller = "cli",
+                                    .on_progress = hone_progress_line_update,
+                                    .progress_arg = &line};
+        const struct hone_lattice_recording recording = {.template_path = args->templates.v[i],
+                                                         .out_dir = args->lattices,
+                                                         .rounds = args->rounds,
+                                                         .budget_ms = args->budget_ms,
+                                                         .note = args->note,
+                                                         .is_profiled = args->profile};
+        rc = hone_lattice_record(&ctx, &recording, err);
+    }
+    hone_progress_line_clear(&line);
+    return rc;
+}
+
+static int record(const struct args *args, struct hone_err *err)
+{
+    struct hone_cancel cancel;
+    if (args->templates.n == 0)
+        return hone_fail(err, HONE_E_ARG, "name templates: --template tests/lattices/matmul.c");
+    int rc = hone_cancel_init(&cancel, err);
+    if (rc < 0)
+        return rc;
+    hone_stop_block();
+    HONE_CLEANUP(hone_stop_free_ptr) struct hone_stop *stop = NULL;
+    HONE_CLEANUP(hone_runtime_close_ptr) struct hone_runtime *runtime = NULL;
+    rc = hone_open_runtime(&args->common, &runtime, err);
+    if (rc == 0)
+        rc = hone_stop_watch(on_stop, &cancel, &stop, err);
+    return rc < 0 ? rc : record_all(args, runtime, &cancel, err);
+}
+
+/* ---- eval ---- */
+
+static int parse_policies(const char *list, struct hone_pool *pool, const struct hone_policy **ret,
+                          size_t *ret_n, struct hone_err *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; !list && i < hone_n_policies; i++)
+        ret[n++] = hone_policies[i];
+    while (list && *list) {
+        size_t len = strcspn(list, ",");
+        const char *name = hone_pool_strndup(pool, list, len);
+        const struct hone_policy *policy = hone_policy_find(name);
+        if (!policy)
+            return hone_fail_at(err, HONE_E_ARG, "policies", "'%.40s' is unknown; %s are", name,
+                                hone_policy_names(pool));
+        if (n == MAX_POLICIES)
+            return hone_fail_at(err, HONE_E_LIMIT, "policies", "at most %d", MAX_POLICIES);
+        ret[n++] = policy;
+        list += len + (list[len] == ',');
+    }
+    *ret_n = n;
+    return n > 0 ? 0 : hone_fail_at(err, HONE_E_ARG, "policies", "name at least one");
+}
+
+static struct hone_json *pair_json(double low, double high)
+{
+    struct hone_json *out = hone_json_new_array();
+    hone_json_push(out, hone_json_new_f64(low));
+    hone_json_push(out, hone_json_new_f64(high));
+    return out;
+}
+
+static int print_scores_json(const struct args *args, const struct hone_sim_score *s, size_t n,
+                             size_t n_kernels, struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *out = hone_json_new_object();
+    struct hone_json *regret = hone_json_new_object(), *interval = hone_json_new_object(),
+                     *over = hone_json_new_object();
+    for (size_t i = 0; i < n; i++) {
+        hone_json_set_f64(regret, s[i].policy->name, s[i].regret);
+        hone_json_set(interval, s[i].policy->name, pair_json(s[i].low, s[i].high));
+        hone_json_set(over, s[i].policy->name, pair_json(s[i].over_low, s[i].over_high));
+    }
+    hone_json_set(out, "regret", regret);
+    hone_json_set(out, "interval", interval);
+    hone_json_set(out, "over_first", over);
+    hone_json_set_i64(out, "expansions", args->expansions);
+    hone_json_set_i64(out, "seeds", args->seeds);
+    hone_json_set_i64(out, "kernels", (int64_t)n_kernels);
+    HONE_AUTOFREE char *text = hone_json_print(out);
+    int rc = hone_print(text, err);
+    return rc < 0 ? rc : hone_print("\n", err);
+}
+
+static int print_scores(const struct args *args, struct hone_lattice *const *lattices,
+                        size_t n_kernels, const struct hone_sim_score *s, size_t n,
+                        struct hone_err *err)
+{
+    printf("regret in log2 after %lld expansions, %lld seeds, %zu kernels; 95 %% intervals over "
+           "kernels\n\n%-12s %8s  %-18s %-18s",
+           (long long)args->expansions, (long long)args->seeds, n_kernels, "policy", "regret",
+           "interval", "over the first");
+    for (size_t k = 0; k < n_kernels; k++)
+        printf(" %10.10s", lattices[k]->kernel);
+    printf("\n");
+    for (size_t i = 0; i < n; i++) {
+        printf("%-12s %8.4f  [%.4f, %.4f]  [%+.4f, %+.4f]", s[i].policy->name, s[i].regret,
+               s[i].low, s[i].high, s[i].over_low, s[i].over_high);
+        for (size_t k = 0; k < n_kernels; k++)
+            printf(" %10.4f", s[i].by_kernel[k]);
+        printf("\n");
+    }
+    return hone_print("", err);
+}
+
+static int eval(const struct args *args, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice **lattices = NULL;
+    const struct hone_policy *policies[MAX_POLICIES];
+    struct hone_sim_score scores[MAX_POLICIES];
+    size_t n_lattices = 0, n_policies = 0;
+    int rc = parse_policies(args->policies, pool, policies, &n_policies, err);
+    if (rc == 0)
+        rc = hone_lattice_load_all(args->lattices, pool, &lattices, &n_lattices, err);
+    if (rc < 0)
+        return rc;
+    const struct hone_sim_options options = {
+        .n_expansions = args->expansions, .n_seeds = args->seeds, .failure = args->failure};
+    struct hone_sim *sim = hone_sim_new(lattices, n_lattices);
+    hone_sim_compare(sim, policies, n_policies, &options, pool, scores);
+    hone_sim_free(sim);
+    return args->json ? print_scores_json(args, scores, n_policies, n_lattices, err)
+                      : print_scores(args, lattices, n_lattices, scores, n_policies, err);
+}
+
+static int run(const void *arg, struct hone_err *err)
+{
+    const struct args *args = arg;
+    return strcmp(args->action, "eval") == 0 ? eval(args, err) : record(args, err);
+}
+
+const struct hone_verb hone_verb_planner = {
+    .name = "planner",
+    .summary = "Compare planners on recorded lattices, and record those.",
+    .description = "record builds, checks and times every combination of a template's strategies.",
+    .example = "hone planner record --template tests/lattices/sum.c --rounds 2",
+    .opts = opts,
+    .n_opts = HONE_COUNTOF(opts),
+    .args_size = sizeof(struct args),
+    .run = run,
+};

@@ -1,0 +1,385 @@
+/* Lattices and planners: templates resolve, files go round, policies find known optima, and each
+ * outcome teaches what it should. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agents/lattice.h"
+#include "agents/planner.h"
+#include "agents/sim.h"
+#include "workspace/base/limits.h"
+
+static const char template[] = "/* A template.\n"
+                               " * lattice task sum\n"
+                               " * lattice strategy S_A C04\n"
+                               " * lattice strategy S_B C08\n"
+                               " */\n"
+                               "#pragma hone tune(S_A: 0, 1)\n"
+                               "#pragma hone tune(S_B: 0, 1) where(!S_B || S_A)\n"
+                               "#if S_A && S_B\n"
+                               "both\n"
+                               "#elif S_A\n"
+                               "a\n"
+                               "#if S_B\n"
+                               "never\n"
+                               "#endif\n"
+                               "#else\n"
+                               "none\n"
+                               "#endif\n"
+                               "end\n";
+
+START_TEST(a_template_resolves)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    const char *text = NULL;
+    ck_assert_msg(hone_lattice_of_template(template, "t", pool, &l, &err) == 0, "%s", err.message);
+    ck_assert_str_eq(l->task, "sum");
+    ck_assert_uint_eq(l->n_strategies, 2);
+    ck_assert(l->states[0].is_legal && l->states[1].is_legal && l->states[3].is_legal);
+    ck_assert(!l->states[2].is_legal);
+    static const char *const want[] = {"\nnone\nend\n", "\na\nend\n", NULL, "\nboth\nend\n"};
+    for (unsigned s = 0; s < 4; s++) {
+        if (!want[s])
+            continue;
+        ck_assert_int_eq(hone_lattice_source(l, template, s, pool, &text, &err), 0);
+        ck_assert_str_eq(text, want[s]);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *text, *part;
+} bad_templates[] = {
+    {"/* lattice */", "lattice task"},
+    {" * lattice task sum\n", "lattice strategy"},
+    {" * lattice task sum\n * lattice strategy S_A\n", "NAME ID"},
+    {" * lattice task sum\n * lattice strategy S_A X99\n", "catalogue"},
+    {" * lattice task sum\n * lattice strategy S_A C04\n", "one each"},
+};
+
+START_TEST(bad_templates_are_refused)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(bad_templates); i++) {
+        struct hone_lattice *l = NULL;
+        struct hone_err err = HONE_ERR_INIT;
+        ck_assert_int_eq(hone_lattice_of_template(bad_templates[i].text, "t", pool, &l, &err),
+                         HONE_E_ARG);
+        ck_assert_msg(strstr(err.message, bad_templates[i].part), "%s", err.message);
+    }
+}
+END_TEST
+
+/* ---- lattices made here ---- */
+
+enum { N = 4 };
+static const char *const ids[N] = {"C04", "C08", "C16", "C03"};
+static const char *const names[N] = {"S_SIMD", "S_THREADS", "S_UNROLL", "S_ACC"};
+
+/* gain(state) in log2; NaN: wrong. */
+static struct hone_lattice *make(struct hone_pool *pool, double (*gain)(unsigned state))
+{
+    struct hone_lattice *l = hone_pool_alloc(pool, sizeof(*l));
+    *l = (struct hone_lattice){.pool = pool,
+                               .kernel = "made",
+                               .task = "sum",
+                               .target = "cpu",
+                               .family = "test",
+                               .template_hash = "0",
+                               .machine = "none",
+                               .date = "2026-11-21",
+                               .harness = "none",
+                               .n_strategies = N};
+    for (size_t i = 0; i < N; i++)
+        l->strategies[i] = (struct hone_lattice_strategy){names[i], ids[i]};
+    for (unsigned s = 0; s < 1u << N; s++) {
+        double g = gain(s);
+        struct hone_lattice_state *to = &l->states[s];
+        *to = (struct hone_lattice_state){.is_legal = true,
+                                          .reason = isnan(g) ? "wrong_value" : "screened"};
+        snprintf(to->code, sizeof(to->code), "%04x", s);
+        to->features.v[HONE_F_CORES] = (struct hone_feature){true, 2};
+        if (isnan(g))
+            continue;
+        to->n = 2;
+        to->ns = hone_pool_alloc(pool, 2 * sizeof(double));
+        to->ratio = hone_pool_alloc(pool, 2 * sizeof(double));
+        for (size_t i = 0; i < 2; i++) {
+            to->ratio[i] = exp2(g);
+            to->ns[i] = 1000 / exp2(g);
+        }
+    }
+    return l;
+}
+
+/* Every strategy helps, but the last hurts beside the second; best: all but the last. */
+static double plain(unsigned s)
+{
+    double g = (s & 1) * 1.0 + (s >> 1 & 1) * 0.5 + (s >> 2 & 1) * 0.25;
+    return s & 8 ? g - 3 * (s >> 1 & 1) + 0.2 : g;
+}
+
+/* The first costs alone and opens the way to the best: 0b1001. */
+static double gated(unsigned s)
+{
+    if ((s & 9) == 9)
+        return 3 - 0.1 * (s >> 1 & 1) - 0.1 * (s >> 2 & 1);
+    return (s & 1 ? -0.3 : 0) + 0.1 * (s >> 1 & 1) - (s & 8 ? 0.2 : 0);
+}
+
+static double broken(unsigned s)
+{
+    return s & 1 ? (double)NAN : plain(s);
+}
+
+START_TEST(the_optimum_is_known)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    ck_assert_uint_eq(hone_lattice_best(make(pool, plain)), 7);
+    ck_assert_uint_eq(hone_lattice_best(make(pool, gated)), 9);
+    ck_assert_uint_eq(hone_lattice_best(make(pool, broken)), 6); /* wrong states lead nowhere */
+    ck_assert_double_eq_tol(hone_lattice_gain(make(pool, plain), 3), 1.5, 1e-9);
+    ck_assert_double_nan(hone_lattice_gain(make(pool, broken), 1));
+}
+END_TEST
+
+START_TEST(a_file_goes_round)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l = make(pool, broken), *back = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    l->states[3].is_legal = false;
+    l->states[4].features.v[HONE_F_NS] = (struct hone_feature){true, 0};
+    HONE_AUTOFREE char *text = hone_lattice_print(l);
+    ck_assert_msg(hone_lattice_parse(text, strlen(text), pool, &back, &err) == 0, "%s at %s",
+                  err.message, err.path);
+    HONE_AUTOFREE char *again = hone_lattice_print(back);
+    ck_assert_str_eq(text, again);
+    ck_assert(!back->states[3].is_legal && back->states[2].is_legal);
+    ck_assert_str_eq(back->states[1].reason, "wrong_value");
+    ck_assert(back->states[4].features.v[HONE_F_NS].is_present);
+    ck_assert(!back->states[5].features.v[HONE_F_NS].is_present);
+    ck_assert_str_eq(back->states[4].code, "0004");
+}
+END_TEST
+
+START_TEST(odd_files_are_refused)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l = make(pool, plain), *back = NULL;
+    double many[HONE_LIMIT_LATTICE_REPEATS + 1];
+    for (size_t i = 0; i < HONE_COUNTOF(many); i++)
+        many[i] = 1;
+    l->states[2].ns = l->states[2].ratio = many;
+    for (size_t n = HONE_LIMIT_LATTICE_REPEATS; n <= HONE_LIMIT_LATTICE_REPEATS + 1; n++) {
+        l->states[2].n = n;
+        HONE_AUTOFREE char *text = hone_lattice_print(l);
+        ck_assert_int_eq(hone_lattice_parse(text, strlen(text), pool, &back, NULL) == 0,
+                         n == HONE_LIMIT_LATTICE_REPEATS);
+    }
+    many[0] = 0; /* no time */
+    l->states[2].n = 1;
+    HONE_AUTOFREE char *text = hone_lattice_print(l);
+    ck_assert_int_eq(hone_lattice_parse(text, strlen(text), pool, &back, NULL), HONE_E_ARG);
+    l->states[2].n = 0;
+    l->strategies[0].id = "C99";
+    HONE_AUTOFREE char *other = hone_lattice_print(l);
+    ck_assert_int_eq(hone_lattice_parse(other, strlen(other), pool, &back, NULL), HONE_E_ARG);
+}
+END_TEST
+
+/* ---- policies ---- */
+
+static double mean_regret(struct hone_lattice *l, const char *policy, int64_t expansions,
+                          double failure)
+{
+    struct hone_sim *sim = hone_sim_new(&l, 1);
+    const struct hone_sim_options o = {.n_expansions = expansions, .failure = failure};
+    double sum = 0;
+    for (int64_t seed = 1; seed <= 50; seed++)
+        sum += hone_sim_search(sim, 0, hone_policy_find(policy), &o, seed, NULL);
+    hone_sim_free(sim);
+    return sum / 50;
+}
+
+START_TEST(all_but_the_chain_find_the_optimum)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l = make(pool, plain);
+    for (size_t i = 0; i < hone_n_policies; i++) {
+        const char *name = hone_policies[i]->name;
+        double regret = mean_regret(l, name, 64, 0);
+        if (strcmp(name, "chain") == 0)
+            ck_assert_msg(regret > 0.1, "the chain cannot go back: %g", regret);
+        else
+            ck_assert_msg(regret < 1e-9, "%s: %g", name, regret);
+    }
+}
+END_TEST
+
+START_TEST(a_tree_goes_through_a_slower_version)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l = make(pool, gated);
+    ck_assert_double_lt(mean_regret(l, "puct", 16, 0), 0.3);
+    ck_assert_double_gt(mean_regret(l, "puct", 1, 0), 2); /* one step cannot reach it */
+}
+END_TEST
+
+START_TEST(priors_and_learning_pay)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l = make(pool, plain);
+    double puct = mean_regret(l, "puct", 4, 0.1), random = mean_regret(l, "random", 4, 0.1);
+    ck_assert_msg(puct < random, "%g %g", puct, random);
+    ck_assert_double_gt(mean_regret(l, "puct", 4, 0.5), puct); /* failures cost */
+}
+END_TEST
+
+START_TEST(the_same_seed_is_the_same_search)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l = make(pool, plain);
+    struct hone_sim *sim = hone_sim_new(&l, 1);
+    const struct hone_sim_options o = {.n_expansions = 3, .failure = 0.3};
+    int n_different = 0;
+    for (int64_t seed = 1; seed < 30; seed++) {
+        const struct hone_policy *p = hone_policy_find("random");
+        double a = hone_sim_search(sim, 0, p, &o, seed, NULL),
+               b = hone_sim_search(sim, 0, p, &o, seed, NULL),
+               c = hone_sim_search(sim, 0, p, &o, seed + 100, NULL);
+        ck_assert(a == b);
+        n_different += a != c;
+    }
+    ck_assert_int_gt(n_different, 5);
+    hone_sim_free(sim);
+}
+END_TEST
+
+/* ---- learning ---- */
+
+START_TEST(failures_and_ideas_are_kept_apart)
+{
+    struct hone_credit credit;
+    struct hone_expectation before, after, other;
+    const struct hone_strategy *s = hone_strategy_find("cpu", "C04"),
+                               *t = hone_strategy_find("cpu", "C08");
+    hone_credit_init(&credit);
+    hone_credit_predict(&credit, s, HONE_N_CLASSES, &before);
+    ck_assert_double_eq_tol(before.p_impl, 0.85, 1e-9);
+    ck_assert_double_eq_tol(before.gain, s->gain, 1e-9);
+    hone_credit_failed(&credit, s);
+    hone_credit_predict(&credit, s, HONE_N_CLASSES, &after);
+    hone_credit_predict(&credit, t, HONE_N_CLASSES, &other);
+    ck_assert_double_lt(after.p_impl, other.p_impl);  /* it is this strategy above all... */
+    ck_assert_double_lt(other.p_impl, before.p_impl); /* ...and the coder a little */
+    ck_assert_double_eq(after.gain, before.gain);
+    hone_credit_note(&credit, s, HONE_CLASS_SCALAR, 2, HONE_TRI_UNKNOWN);
+    hone_credit_predict(&credit, s, HONE_CLASS_SCALAR, &other);
+    ck_assert_double_eq(other.gain, after.gain); /* unknown neither credits nor refutes */
+    ck_assert_double_eq(other.p_impl, after.p_impl);
+    hone_credit_note(&credit, s, HONE_CLASS_SCALAR, 2, HONE_TRI_FALSE);
+    hone_credit_predict(&credit, s, HONE_CLASS_SCALAR, &other);
+    ck_assert_double_eq(other.gain, after.gain);
+    ck_assert_double_lt(other.p_impl, after.p_impl);
+    hone_credit_note(&credit, s, HONE_CLASS_SCALAR, 4, HONE_TRI_TRUE);
+    hone_credit_predict(&credit, s, HONE_CLASS_SCALAR, &after);
+    hone_credit_predict(&credit, s, HONE_CLASS_CHAIN, &other);
+    ck_assert_double_gt(after.gain, other.gain);  /* most where it was seen */
+    ck_assert_double_gt(other.gain, before.gain); /* some everywhere */
+    ck_assert_double_gt(after.high, after.gain);
+    ck_assert_double_gt(after.positive, 0);
+}
+END_TEST
+
+struct bench {
+    struct hone_pool *pool;
+    struct hone_tree tree;
+    struct hone_credit credit;
+    struct hone_node *root;
+    struct hone_rewrite rewrite;
+    struct hone_action action;
+};
+
+static void open_bench(struct bench *b)
+{
+    b->pool = hone_pool_new();
+    hone_tree_init(&b->tree, b->pool);
+    hone_credit_init(&b->credit);
+    b->root = hone_tree_add(&b->tree, HONE_NO_NODE, "root", NULL, 0, 0.01);
+    snprintf(b->root->code, sizeof(b->root->code), "aaaa");
+    b->rewrite = (struct hone_rewrite){.name = "r", .strategy = "C16"};
+    b->action = (struct hone_action){
+        .rewrite = &b->rewrite, .strategy = hone_strategy_find("cpu", "C16"), .gain = 0.5};
+}
+
+START_TEST(the_same_code_is_the_same_version)
+{
+    struct bench b;
+    bool is_new = true;
+    struct hone_step_result r;
+    open_bench(&b);
+    struct hone_node *same =
+        hone_planner_add(&b.tree, b.root, &b.action, "x", NULL, "aaaa", 0.4, 0.01, &is_new);
+    ck_assert_ptr_eq(same, b.root);
+    ck_assert(!is_new);
+    ck_assert_int_eq(b.tree.n_nodes, 1);
+    const struct hone_step step = {b.root, &b.action, HONE_STEP_RIGHT, same, 0};
+    hone_planner_learn(&b.tree, &b.credit, &step, &r);
+    ck_assert_int_eq(r.moved, HONE_TRI_FALSE);
+    ck_assert(!r.is_gain);
+    struct hone_node *other =
+        hone_planner_add(&b.tree, b.root, &b.action, "y", NULL, "bbbb", 0.4, 0.01, &is_new);
+    ck_assert(is_new && other != b.root);
+    ck_assert_int_eq(b.tree.n_nodes, 2);
+    struct hone_node *unknown =
+        hone_planner_add(&b.tree, b.root, &b.action, "z", NULL, NULL, 0.4, 0.01, &is_new);
+    ck_assert(is_new && unknown != other);
+    ck_assert_int_eq(hone_planner_evidence(b.action.strategy, b.root, other), HONE_TRI_TRUE);
+    ck_assert_int_eq(hone_planner_evidence(b.action.strategy, b.root, unknown), HONE_TRI_UNKNOWN);
+    hone_pool_free(b.pool);
+}
+END_TEST
+
+static const struct {
+    enum hone_step_end end;
+    double value, low, high; /* of the child; bounds of the reward */
+} rewards[] = {
+    {HONE_STEP_RIGHT, 1.0, 0.9, 1.1},     {HONE_STEP_RIGHT, -1.0, -1.1, -0.9},
+    {HONE_STEP_RIGHT, 9.0, 2.9, 3.1},     {HONE_STEP_RIGHT, -9.0, -3.1, -2.9},
+    {HONE_STEP_RIGHT, 0.02, -0.1, 0.1}, /* within the noise */
+    {HONE_STEP_COMPILE, NAN, -0.2, -0.2}, {HONE_STEP_WRONG, NAN, -0.3, -0.3},
+    {HONE_STEP_CRASH, NAN, -0.3, -0.3},   {HONE_STEP_CHEATED, NAN, -1, -1},
+    {HONE_STEP_MACHINE, NAN, 0, 0},
+};
+
+START_TEST(rewards_are_symmetric_and_blind_to_noise)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(rewards); i++) {
+        struct bench b;
+        bool is_new;
+        struct hone_step_result r;
+        open_bench(&b);
+        struct hone_step step = {b.root, &b.action, rewards[i].end, NULL, 0};
+        if (rewards[i].end == HONE_STEP_RIGHT)
+            step.node = hone_planner_add(&b.tree, b.root, &b.action, "x", NULL, "bbbb",
+                                         rewards[i].value, 0.01, &is_new);
+        hone_planner_learn(&b.tree, &b.credit, &step, &r);
+        ck_assert_msg(r.reward >= rewards[i].low && r.reward <= rewards[i].high, "%zu: %g", i,
+                      r.reward);
+        ck_assert_uint_eq(b.tree.n_edges, 1);
+        ck_assert_int_eq(b.root->n_visits, 2);
+        hone_pool_free(b.pool);
+    }
+}
+END_TEST
+
+UNIT_MAIN("lattice", a_template_resolves, bad_templates_are_refused, the_optimum_is_known,
+          a_file_goes_round, odd_files_are_refused, all_but_the_chain_find_the_optimum,
+          a_tree_goes_through_a_slower_version, priors_and_learning_pay,
+          the_same_seed_is_the_same_search, failures_and_ideas_are_kept_apart,
+          the_same_code_is_the_same_version, rewards_are_symmetric_and_blind_to_noise)
