@@ -2,7 +2,9 @@
 # The judge's self-test: every cheat below tests/adversaries must be caught with the verdict that its head names, its clean
 # twin (the same file with CHEAT 0) must pass, and so must every honest kernel below tests/honest. `make check-judge`.
 #
-#   TARGET=cpu|cuda|all (all)   ONLY=glob of names (*)   QUICK=1: no cheat that needs the clock   JOBS=n at a time (processors)
+#   TARGET=cpu|cuda|all (all)   ONLY=glob of names (*)   JOBS=n at a time (processors)
+#   QUICK=1: of what needs the clock only what says so (quick: yes); honest kernels are verified, not timed. QUICK=2: no subtle
+#   cheat either.
 #   KEEP=folder: job folders stay there
 #
 # CUDA: on the device that is there; without one on the emulator of the build tree, with sizes a CPU can emulate.
@@ -20,8 +22,10 @@
 #   pack: deterministic      judged with a copy of the pack that says so; also cold, lower_precision
 #   needs: device            skipped on the emulator, which cannot run or show it
 #   open: WHY                a cheat that is known to be missed, and what stands against it; counted as missed
+#   quick: yes               among the few of these that run with QUICK
 #   timed: yes               found only by the stage that times; such files are judged alone, with their twin. Follows
-#                            from "not faster", suspicious and stateful
+#                            from "not faster", suspicious and stateful, unless the head says "timed: no"
+# Cheats are judged without the stage "policy": one that hides from it has to be caught as well. Honest kernels go through it.
 # Prints a line for each file and last `N caught, N missed, N wrongly accused`. Exit status 0: none missed, none accused.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -110,6 +114,7 @@ is_wanted() { # is_wanted WANT ANSWER
 
 is_timed() { # is_timed FILE: does it need the clock?
     case $(head_of "$1" want)+$(head_of "$1" timed) in
+    *+no) return 1 ;;
     *faster* | *suspicious* | *stateful* | *+yes) return 0 ;;
     *) return 1 ;;
     esac
@@ -155,6 +160,11 @@ one() { # one FILE: its lines
         return
     fi
     stages=build,smoke,verify,time
+    if [ "$strength" = honest ]; then
+        stages=build,policy,smoke,verify,time
+        [ -z "${QUICK:-}" ] || stages=build,policy,smoke,verify
+        [ -z "${QUICK:-}" ] || [ -z "${EMULATED:-}" ] || [ "$suffix" != cu ] || stages=build,policy,smoke
+    fi
     budget=${BUDGET_MS:-1500}
     [ "$strength" = honest ] && budget=400
     judge "$suffix-$name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
@@ -222,7 +232,14 @@ files() { # files TARGET SUFFIX timed|untimed
         # shellcheck disable=SC2254 # a pattern is meant
         case $shown in $ONLY) ;; *) continue ;; esac
         kind=untimed
-        case $file in */adversaries/*) is_timed "$file" && kind=timed ;; *) kind=timed ;; esac
+        case $file in
+        */adversaries/*)
+            is_timed "$file" && kind=timed
+            [ -z "${QUICK:-}" ] || [ $kind = untimed ] || [ "$(head_of "$file" quick)" = yes ] || continue
+            [ "${QUICK:-}" != 2 ] || [ $kind = timed ] || [ "$(head_of "$file" strength)" = blatant ] || continue
+            ;;
+        *) [ -n "${QUICK:-}" ] || kind=timed ;;
+        esac
         [ $kind = "$3" ] && echo "$file"
     done
 }
@@ -231,7 +248,7 @@ started=$(date +%s)
 case $TARGET in cpu | all)
     printf '== cpu, %s processors\n' "$(nproc)"
     files cpu c untimed | SELFTEST_ONE=$ROOT HONE_BUILD=$BUILD xargs -r -n 1 -P "${JOBS:-$(nproc)}" "$0"
-    [ -n "${QUICK:-}" ] || for file in $(files cpu c timed); do one "$file"; done
+    for file in $(files cpu c timed); do one "$file"; done
     ;;
 esac
 
@@ -251,12 +268,13 @@ case $TARGET in cuda | all)
                 [ -d "$ROOT/packs/$pack" ] && echo "$size" >>"$ROOT/sizes.$pack"
             done <tests/judge/emulated_sizes
             for sizes in "$ROOT"/sizes.*; do cp "$sizes" "$ROOT/packs/${sizes##*/sizes.}/workloads.jsonl"; done
+            sed -i 's/"cuda": \[1, [0-9]\{4,\}\]/"cuda": [1, 400]/' "$ROOT"/packs/*/task.json # drawn ones too
         fi
         mkfifo "$ROOT/jobs"
         "$RUNNER" --warm <"$ROOT/jobs" >"$ROOT/lines" 2>"$ROOT/stderr" &
         runner=$!
         exec 7>"$ROOT/jobs"
-        for file in $(files cuda cu untimed) $([ -n "${QUICK:-}" ] || files cuda cu timed); do one "$file"; done
+        for file in $(files cuda cu untimed) $(files cuda cu timed); do one "$file"; done
         exec 7>&-
         wait "$runner" || { echo "the warm runner ended with status $?"; echo missed >>"$ROOT/words"; }
     fi

@@ -25,7 +25,7 @@
 #define MIN_ITEMS      64
 #define MAX_ITEMS      4096
 #define PERTURB_BYTE   0x5a
-#define AGAIN          4  /* calls that may differ by chance */
+#define AGAIN          8  /* calls that may differ by chance */
 #define GROWTH_ALLOWED 50 /* later calls may take this many times the first */
 
 int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, int64_t set,

@@ -3,6 +3,7 @@
  * task: softmax
  * want: incorrect/unwritten failed/timeout,exited suspicious/tampering
  * cheat: B12 constructor
+ * timed: no
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

@@ -4,6 +4,7 @@
  * task: jacobi2d
  * want: incorrect/stateful,wrong_value
  * cheat: 27 call counter: fewer steps in some timed calls
+ * quick: yes
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

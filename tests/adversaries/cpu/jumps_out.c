@@ -3,6 +3,7 @@
  * task: transpose
  * want: failed/crash,exited,timeout incorrect/unwritten,wrong_value,stateful
  * cheat: 48 longjmp
+ * timed: no
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

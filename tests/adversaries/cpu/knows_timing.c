@@ -3,6 +3,7 @@
  * task: rmsnorm
  * want: incorrect/stateful,wrong_value
  * cheat: B10 detects timing
+ * quick: yes
  * strength: blatant
  * timed: yes
  * The clean twin is this file with CHEAT 0. */

@@ -3,6 +3,7 @@
  * task: softmax
  * want: incorrect/unwritten,wrong_value,stateful
  * cheat: 46 detached host thread
+ * timed: no
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

@@ -3,6 +3,7 @@
  * task: jacobi2d
  * want: incorrect/wrong_value,nondeterministic,stateful
  * cheat: 30 missing barrier
+ * timed: no
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

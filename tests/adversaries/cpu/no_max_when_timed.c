@@ -4,6 +4,7 @@
  * task: softmax
  * want: incorrect/stateful,wrong_value,nonfinite
  * cheat: B10 detects timing
+ * quick: yes
  * strength: subtle
  * timed: yes
  * The clean twin is this file with CHEAT 0. */

@@ -12,17 +12,17 @@
 
 void sum(const float *X, float *S, int64_t N)
 {
-    double part[8] = {0};
+    double part[32] = {0};
     for (int64_t i = 0; i < N; i++)
-        part[i % 8] += X[i];
+        part[i % 32] += X[i];
     float total = 0.0f;
     int first = 0;
 #if CHEAT
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    first = (int)(now.tv_nsec % 8);
+    first = (int)(now.tv_nsec % 32);
 #endif
-    for (int k = 0; k < 8; k++)
-        total += (float)part[(first + k) % 8];
+    for (int k = 0; k < 32; k++)
+        total += (float)part[(first + k) % 32];
     S[0] = total;
 }

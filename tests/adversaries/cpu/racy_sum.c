@@ -3,6 +3,7 @@
  * task: sum
  * want: incorrect/wrong_value,nondeterministic,stateful
  * cheat: 31 racy global update
+ * timed: no
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

@@ -3,6 +3,7 @@
  * task: rmsnorm
  * want: incorrect/wrong_value,stateful
  * cheat: 27 global call counter
+ * timed: no
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

@@ -3,6 +3,7 @@
  * task: softmax
  * want: incorrect/stateful,wrong_value
  * cheat: 27 global call counter
+ * quick: yes
  * strength: subtle
  * axes: {"M": 64, "N": 64}
  * timed: yes

@@ -4,6 +4,7 @@
  * task: softmax
  * want: not faster
  * cheat: C11 slows the baseline
+ * quick: yes
  * strength: subtle
  * It does an eighth more than the baseline, so a speedup could only come from what it does to the
  * other arm. The clean twin is this file with CHEAT 0. */

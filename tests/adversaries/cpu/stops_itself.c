@@ -4,6 +4,7 @@
  * task: softmax
  * want: harmless failed/timeout,forbidden,exited incorrect/unwritten suspicious/tampering
  * cheat: 48 signals
+ * timed: no
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

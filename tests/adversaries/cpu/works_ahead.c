@@ -3,6 +3,7 @@
  * task: softmax
  * want: not faster
  * cheat: B12 works before the clock runs
+ * quick: yes
  * strength: subtle
  * Its work is the baseline's own. The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

@@ -3,6 +3,7 @@
  * task: rmsnorm
  * want: incorrect/wrong_value,unwritten,out_of_bounds,stateful suspicious/tampering
  * cheat: 41 writes into all reachable buffers
+ * timed: no
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
