@@ -16,6 +16,7 @@
 
 #include "tools/exec_warm.h"
 #include "tools/plain.h"
+#include "tools/report_check.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -84,10 +85,8 @@ static int read_report(const char *call_dir, const struct hone_job *job, struct 
 
     if (rc == 0)
         rc = hone_report_parse(text, len, pool, ret, err);
-    if (rc == 0 && ret->id != NULL && strcmp(ret->id, job->id) != 0)
-        rc = hone_fail(err, HONE_E_CORRUPT, "the report is about call '%.64s'", ret->id);
-    if (rc == 0 && ret->tier != NULL && strcmp(ret->tier, job->tier) != 0)
-        rc = hone_fail(err, HONE_E_CORRUPT, "the report is of tier '%s'", ret->tier);
+    if (rc == 0)
+        rc = hone_report_answers(ret, job, err);
     return rc;
 }
 

@@ -63,7 +63,7 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone
     const struct hone_point *points = judge->job->points.v;
     size_t n = judge->job->points.n;
     judge->points = hone_pool_alloc(judge->pool, n * sizeof *judge->points);
-    judge->report->points = (struct hone_array){.v = judge->points, .n = n};
+    judge->report->points = (struct hone_array){.v = judge->points, .n = 0};
     int64_t best = -1;
     int started = hone_judge_start_target(judge, ret, err);
     if (started < 0 || !hone_end_is_good(ret))
@@ -76,6 +76,7 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone
         if (code < 0)
             return code;
         judge->n_checks = n_checks;
+        judge->report->points.n = i + 1;
         double now = judge->points[i].median_ns;
         if (isfinite(now) && (best < 0 || now < judge->points[best].median_ns))
             best = (int64_t)i;

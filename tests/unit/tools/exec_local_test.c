@@ -2,6 +2,7 @@
  * hone-runner. */
 #include "tests/unit/unit.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "tools/executor.h"
+#include "tools/report_check.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -43,8 +45,18 @@ static void bench_close(struct bench *b)
     hone_remove_tree(b->dir, NULL);
 }
 
-static const struct hone_job job = {
-    .format = 1, .id = "call1", .target = "cpu", .tier = "decide", .timeout_ms = 20000};
+static const char *const stages[] = {"build", "verify", "time"};
+static const char *const wanted[] = {"small", "large"};
+static struct hone_arm arms[] = {{.name = "candidate", .source = "candidate.c"},
+                                 {.name = "baseline", .source = "baseline.c"}};
+static const struct hone_job job = {.format = 1,
+                                    .id = "call1",
+                                    .target = "cpu",
+                                    .tier = "decide",
+                                    .stages = {.v = (const char **)(uintptr_t)stages, .n = 3},
+                                    .workloads = {.v = (const char **)(uintptr_t)wanted, .n = 2},
+                                    .arms = {.v = arms, .n = 2},
+                                    .timeout_ms = 20000};
 
 static int call(struct bench *b, hone_progress_fn *on_progress, void *arg,
                 const struct hone_cancel *cancel, struct hone_report *ret, struct hone_err *err)
@@ -54,14 +66,13 @@ static int call(struct bench *b, hone_progress_fn *on_progress, void *arg,
 }
 
 #define SAYS(text) "cat > report.json <<'E'\n" text "\nE"
+#define OURS       "\"format\":1,\"id\":\"call1\",\"tier\":\"decide\",\"target\":\"cpu\""
 
 static const struct {
     const char *name, *script, *reason, *summary;
 } cases[] = {
-    {"good", SAYS("{\"format\":1,\"id\":\"call1\",\"tier\":\"decide\",\"reason\":\"built\"}"),
-     "built", ""},
-    {"good with status", SAYS("{\"format\":1,\"id\":\"call1\",\"reason\":\"crash\"}") "\nexit 1",
-     "crash", ""},
+    {"good", SAYS("{" OURS ",\"reason\":\"built\"}"), "built", ""},
+    {"good with status", SAYS("{" OURS ",\"reason\":\"crash\"}") "\nexit 1", "crash", ""},
     {"silent", "exit 3", "infra", "status 3"},
     {"says why", "echo cannot make a jail >&2; exit 3", "infra", "cannot make a jail"},
     {"garbage", SAYS("{{{"), "infra", "no usable report"},
@@ -78,8 +89,24 @@ static const struct {
     {"link", "ln -s /etc/passwd report.json", "infra", "no usable report"},
     {"shouting",
      "head -c 3000000 /dev/zero | tr '\\0' x; head -c 3000000 /dev/zero | tr '\\0' x >&2\n" SAYS(
-         "{\"format\":1,\"reason\":\"built\"}"),
+         "{" OURS ",\"reason\":\"built\"}"),
      "built", ""},
+    {"nobody's", SAYS("{\"format\":1,\"reason\":\"correct\"}"), "infra", "of call ''"},
+    {"nobody's fault", SAYS("{\"format\":1,\"reason\":\"infra\",\"summary\":\"no disk\"}"), "infra",
+     "no disk"},
+    {"another target",
+     SAYS("{\"format\":1,\"id\":\"call1\",\"tier\":\"decide\",\"target\":\"cuda\",\"reason\":"
+          "\"correct\"}"),
+     "infra", "target"},
+    {"queue", "mkfifo report.json", "infra", "no usable report"},
+    {"two", SAYS("{" OURS ",\"reason\":\"built\"}{" OURS ",\"reason\":\"built\"}"), "infra",
+     "no usable report"},
+    {"nested", "head -c 100000 /dev/zero | tr '\\0' '[' > report.json", "infra",
+     "no usable report"},
+    {"no text", "printf '{\"format\":1,\"reason\":\"built\",\"summary\":\"\\377\"}' > report.json",
+     "infra", "no usable report"},
+    {"answers and dies", SAYS("{" OURS ",\"reason\":\"correct\"}") "\nkill -KILL $$", "infra",
+     "signal 9"},
 };
 
 START_TEST(runners)
@@ -99,6 +126,156 @@ START_TEST(runners)
                       "%s: %s", cases[i].name, report.summary);
         ck_assert_str_eq(report.verdict, report.reason[0] == 'c' ? "failed" : report.reason);
         bench_close(&b);
+    }
+}
+END_TEST
+
+/* ---- claims ---- */
+
+struct claim {
+    double ratio, low, high, gain, worst;
+    double small, large;           /* ratios of the workloads */
+    double small_time, large_time; /* medians of the candidate; the baseline has 1000 and 4000 */
+    double n_workloads, n_bad;
+};
+
+static const struct claim honest = {.ratio = 2,
+                                    .low = 1.9,
+                                    .high = 2.1,
+                                    .gain = 0.01,
+                                    .worst = 1,
+                                    .small = 1,
+                                    .large = 4,
+                                    .small_time = 1000,
+                                    .large_time = 1000,
+                                    .n_workloads = 2};
+
+#define TO(member_, value_)                                                                        \
+    {                                                                                              \
+        offsetof(struct claim, member_), value_                                                    \
+    }
+
+static const struct lie {
+    const char *name, *problem; /* "": accepted */
+    struct {
+        size_t at;
+        double to;
+    } changes[3];
+    const char *word; /* NULL: faster */
+} lies[] = {
+    {"honest", "", {TO(ratio, 2)}, NULL},
+    {"mean", "mean of its workloads", {TO(ratio, 2.2), TO(low, 2.1), TO(high, 2.3)}, NULL},
+    {"below one", "mean of its workloads", {TO(ratio, 0.5), TO(ratio, 0.5), TO(ratio, 0.5)}, NULL},
+    {"within noise", "above what can be claimed", {TO(gain, 0.95), TO(n_bad, 0)}, NULL},
+    {"no noise", "above what can be claimed", {TO(gain, -1), TO(n_bad, 0)}, NULL},
+    {"unknown noise", "above what can be claimed", {TO(gain, NAN), TO(n_bad, 0)}, NULL},
+    {"word", "above what can be claimed", {TO(ratio, 2)}, "same"},
+    {"loser", "is at 0.5", {TO(small, 0.5), TO(large, 8), TO(worst, 0.5)}, NULL},
+    {"least", "least ratio", {TO(worst, 1.5), TO(n_bad, 0)}, NULL},
+    {"by time", "by time", {TO(large_time, 4000), TO(n_bad, 0)}, NULL},
+    {"no time", "by time", {TO(large_time, NAN), TO(n_bad, 0)}, NULL},
+    {"one of two", "only 1 workloads", {TO(n_workloads, 1), TO(n_bad, 0)}, NULL},
+    {"wrong values", "found 3 wrong", {TO(n_bad, 3), TO(n_bad, 3)}, NULL},
+};
+
+static void make_claim(const struct lie *lie, struct hone_pool *pool, struct hone_report *ret)
+{
+    struct claim changed = honest;
+    const struct claim *c = &changed;
+    for (size_t i = 0; i < HONE_COUNTOF(lie->changes); i++)
+        if (lie->changes[i].to != 0 || lie->changes[i].at != 0)
+            memcpy((char *)&changed + lie->changes[i].at, &lie->changes[i].to, sizeof(double));
+    const double ratios[] = {c->small, c->large}, times[] = {c->small_time, c->large_time};
+    struct hone_workload_report *loads = hone_pool_alloc(pool, 2 * sizeof *loads);
+    struct hone_ratio *all = hone_pool_alloc(pool, 3 * sizeof *all);
+    struct hone_check_report *check = hone_pool_alloc(pool, sizeof *check);
+
+    for (size_t i = 0; i < 2; i++) {
+        struct hone_arm_time *time = hone_pool_alloc(pool, 2 * sizeof *time);
+        time[0] = (struct hone_arm_time){.arm = "candidate", .median_ns = times[i]};
+        time[1] = (struct hone_arm_time){.arm = "baseline", .median_ns = i == 0 ? 1000 : 4000};
+        all[i] = (struct hone_ratio){.against = "baseline",
+                                     .ratio = ratios[i],
+                                     .low = ratios[i] * 0.99,
+                                     .high = ratios[i] * 1.01};
+        loads[i] = (struct hone_workload_report){
+            .id = wanted[i], .times = {time, 2}, .ratios = {&all[i], 1}};
+    }
+    all[2] = (struct hone_ratio){.against = "baseline",
+                                 .ratio = c->ratio,
+                                 .low = c->low,
+                                 .high = c->high,
+                                 .least_gain = c->gain,
+                                 .word = lie->word != NULL ? lie->word : "faster"};
+    *check = (struct hone_check_report){.name = "verify", .n_bad = (int64_t)c->n_bad};
+    *ret = (struct hone_report){.format = 1,
+                                .id = "call1",
+                                .tier = "decide",
+                                .target = "cpu",
+                                .reason = "faster",
+                                .verdict = "faster",
+                                .checks = {check, 1},
+                                .workloads = {loads, (size_t)c->n_workloads},
+                                .ratios = {&all[2], 1},
+                                .worst_ratio = c->worst};
+}
+
+START_TEST(claims_hold_together)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(lies); i++) {
+        struct hone_report report;
+        struct hone_err err = HONE_ERR_INIT;
+
+        make_claim(&lies[i], pool, &report);
+        int rc = hone_report_answers(&report, &job, &err);
+        ck_assert_msg((rc == 0) == (lies[i].problem[0] == '\0'), "%s: %s", lies[i].name,
+                      err.message);
+        ck_assert_msg(strstr(err.message, lies[i].problem) != NULL, "%s: %s", lies[i].name,
+                      err.message);
+    }
+    struct hone_job less = job;
+    struct hone_report report;
+    struct hone_err err = HONE_ERR_INIT;
+    make_claim(&lies[0], pool, &report);
+    less.stages.n = 2;
+    ck_assert_int_eq(hone_report_answers(&report, &less, &err), HONE_E_CORRUPT);
+    less = job;
+    less.arms.n = 1;
+    ck_assert_int_eq(hone_report_answers(&report, &less, &err), HONE_E_CORRUPT);
+}
+END_TEST
+
+/* Callers use the settings that come back: they must be those that were sent, in their order. */
+START_TEST(settings_are_ours)
+{
+    static struct hone_tunable sent[] = {{"TILE", 8}, {"TILE", 16}}, other = {"TILE", 17};
+    static const char *plugin = "-fplugin=x.so";
+    struct hone_point points[] = {{.tunables = {&sent[0], 1}}, {.tunables = {&sent[1], 1}}};
+    struct hone_point_report rows[] = {
+        {.tunables = {&sent[0], 1}, .reason = "screened"},
+        {.tunables = {&sent[1], 1}, .reason = "screened"},
+        {.tunables = {&other, 1}, .reason = "screened"},
+        {.tunables = {&sent[0], 1}, .flags = {.v = &plugin, .n = 1}, .reason = "screened"}};
+    const struct {
+        size_t first, n;
+        int code;
+    } tries[] = {{0, 0, 0},
+                 {0, 1, 0},
+                 {0, 2, 0},
+                 {1, 1, HONE_E_CORRUPT},
+                 {2, 1, HONE_E_CORRUPT},
+                 {3, 1, HONE_E_CORRUPT},
+                 {0, 3, HONE_E_CORRUPT}};
+    struct hone_job sweep = job;
+    sweep.points = (struct hone_array){points, 2};
+    for (size_t i = 0; i < HONE_COUNTOF(tries); i++) {
+        struct hone_report report = {.id = "call1",
+                                     .tier = "decide",
+                                     .target = "cpu",
+                                     .reason = "screened",
+                                     .points = {&rows[tries[i].first], tries[i].n}};
+        ck_assert_msg(hone_report_answers(&report, &sweep, NULL) == tries[i].code, "try %zu", i);
     }
 }
 END_TEST
@@ -127,7 +304,7 @@ START_TEST(progress_lines)
 
     bench_open(&b, "echo not json; echo '[1]'; echo "
                    "'{\"stage\":\"time\",\"done\":3,\"total\":9,\"message\":\"m512\"}'\n" SAYS(
-                       "{\"format\":1,\"reason\":\"built\"}"));
+                       "{" OURS ",\"reason\":\"built\"}"));
     ck_assert_int_eq(call(&b, see, &seen, NULL, &report, &err), 0);
     ck_assert_int_eq(seen.n, 1);
     ck_assert_str_eq(seen.message, "m512");
@@ -191,7 +368,7 @@ START_TEST(odd_runner_paths)
     struct hone_err err = HONE_ERR_INIT;
     struct hone_executor *executor = NULL;
 
-    bench_open(&b, SAYS("{\"format\":1,\"id\":\"call1\",\"reason\":\"built\"}"));
+    bench_open(&b, SAYS("{" OURS ",\"reason\":\"built\"}"));
     hone_executor_free(b.executor);
     b.executor = NULL;
     ck_assert_int_eq(hone_exec_local_new(b.dir, &executor, &err), HONE_E_ARG);
@@ -209,4 +386,5 @@ START_TEST(odd_runner_paths)
 }
 END_TEST
 
-UNIT_MAIN("exec_local", runners, progress_lines, cancel_kills, missing_runner, odd_runner_paths)
+UNIT_MAIN("exec_local", runners, claims_hold_together, settings_are_ours, progress_lines,
+          cancel_kills, missing_runner, odd_runner_paths)
