@@ -5,7 +5,7 @@
  * paying, the tunables of the best are swept; a quarter of the wall budget is kept back for the
  * confirmation. Stop rules are looked at between evaluations, so that a budget is passed by one
  * evaluation at most. */
-#include "agents/search_internal.h"
+#include "agents/search_models.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -232,7 +232,9 @@ static int loop(struct hone_search *s, const char **ret_why, struct hone_err *er
             *ret_why = why;
             return 0;
         }
-        r = hone_search_expand(s, &pick, err);
+        r = hone_search_review(s, pick.node, &did, err);
+        if (r == 0 && !did)
+            r = hone_search_expand(s, &pick, err);
         if (r < 0)
             return r;
     }
@@ -304,8 +306,8 @@ static int check_options(struct hone_search *s, const struct hone_search_options
                             "the rule coder works on cpu and cuda, not on '%.40s'", s->target);
     s->policy = hone_policy_find(o->policy ? o->policy : "puct");
     if (!s->policy)
-        return hone_fail_at(err, HONE_E_ARG, "policy",
-                            "'%.40s' is unknown; chain, greedy, puct, random, ucb are", o->policy);
+        return hone_fail_at(err, HONE_E_ARG, "policy", "'%.40s' is unknown; %s are", o->policy,
+                            hone_policy_names(s->ctx->pool));
     s->name = o->name ? o->name : o->task;
     if (!hone_is_safe_name(s->name))
         return hone_fail_at(err, HONE_E_ARG, "name", "use letters, digits, '_', '.', '-'");
@@ -314,11 +316,22 @@ static int check_options(struct hone_search *s, const struct hone_search_options
 
 static int open_coder(struct hone_search *s, struct hone_err *err)
 {
-    const struct hone_coder_setup setup = {.name = s->options->coder,
+    const struct hone_search_options *o = s->options;
+    if (o->planner && strcmp(o->planner, "rules") != 0 && strcmp(o->planner, "llm") != 0)
+        return hone_fail_at(err, HONE_E_ARG, "planner", "'%.40s' is unknown; rules and llm are",
+                            o->planner);
+    int r = hone_coder_is_known(o->coder) ? hone_search_open_models(s, err) : 0;
+    if (r < 0)
+        return r;
+    const struct hone_coder_setup setup = {.name = o->coder,
                                            .target = s->target,
                                            .task = s->task,
                                            .parser = s->parser,
-                                           .seed = s->options->seed,
+                                           .model = s->models ? s->models->coder : NULL,
+                                           .journal = s->models ? s->models->journal : NULL,
+                                           .prompts_dir = s->models ? s->models->prompts_dir : NULL,
+                                           .repairs = hone_max_i64(0, o->repairs),
+                                           .seed = o->seed,
                                            .deadline_ns = HONE_NO_DEADLINE,
                                            .cancel = s->ctx->cancel};
     return hone_coder_open(&setup, &s->coder, err);
@@ -349,6 +362,7 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
     hone_credit_init(&s->credit);
     s->policy_ctx = (struct hone_policy_ctx){
         .tree = &s->tree,
+        .credit = &s->credit,
         .expand = hone_search_expand_node,
         .expand_arg = s,
         .seed = s->options->seed,
@@ -358,6 +372,8 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
              s->options->budget_evaluations <= SMALL_EVALUATIONS),
     };
     r = hone_search_open_record(s, err);
+    if (r == 0)
+        r = hone_search_load_models(s, err);
     s->policy_ctx.counter = (uint64_t)s->n_steps * 2;
     return r;
 }
@@ -365,6 +381,7 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
 static void close_search(struct hone_search *s)
 {
     hone_coder_close(s->coder);
+    hone_search_close_models(s);
     hone_c_parser_free(s->parser);
     hone_task_free(s->task);
     hone_pool_free(s->pool);

@@ -20,7 +20,11 @@ struct hone_search_options {
     const char *task;
     const char *target;         /* NULL: cpu */
     const char *policy;         /* NULL: puct; see hone_policies */
-    const char *coder;          /* NULL: rules */
+    const char *coder;          /* NULL: rules; llm, auto */
+    const char *planner;        /* NULL: rules; llm: a model reranks what the rules propose */
+    const char *model;          /* configured name, for both; NULL: the configuration's default */
+    const char *planner_model;  /* NULL: model */
+    int64_t repairs;            /* of a failed step by a model; < 0: none */
     const char *name;           /* branch search/<name>; NULL: the task's name */
     int64_t budget_wall_ms;     /* 0: none */
     int64_t budget_evaluations; /* 0: none; a search without any cap is refused */

@@ -8,6 +8,7 @@
 #define HONE_AGENTS_SEARCH_INTERNAL_H
 
 #include "agents/coder.h"
+#include "agents/planner.h"
 #include "agents/policy.h"
 #include "agents/search.h"
 #include "tools/evaluate.h"
@@ -23,7 +24,8 @@ struct hone_search {
     struct hone_task *task;
     struct hone_c_parser *parser;
     struct hone_coder *coder;
-    struct hone_pool *pool; /* as long as the search */
+    struct hone_search_models *models; /* NULL: none are asked */
+    struct hone_pool *pool;            /* as long as the search */
     struct hone_tree tree;
     struct hone_credit credit;
     struct hone_policy_ctx policy_ctx;
@@ -41,6 +43,8 @@ struct hone_search {
 struct hone_outcome { /* of one evaluation; strings in the search's pool */
     enum hone_verdict verdict;
     const char *reason, *commit, *evaluation, *summary;
+    const char *code;              /* word for the machine code; NULL: not told */
+    const char *diagnosis;         /* of a failure, for repairs; NULL when none are made */
     bool is_right;                 /* could be ranked */
     double ratio, low, high;       /* against the baseline; NaN: none */
     double rank;                   /* what versions are compared by: the ratio over public workloads
@@ -65,6 +69,19 @@ struct hone_attempt { /* what to evaluate */
     bool is_fresh;      /* a stored answer does not count */
     const char *stages; /* NULL: the tier's */
     bool no_commit;
+    const char *coder;      /* trailer; NULL: the search's */
+    int64_t n_asks, tokens; /* of models, for this version: trailers */
+    double cost;
+};
+
+struct hone_crafted {   /* a step that was carried out, or not; strings in the search's pool */
+    const char *source; /* the last one that was tried; NULL: none */
+    const char *note;   /* why it ended */
+    bool has_outcome;
+    struct hone_outcome outcome;
+    bool is_recorded;
+    int64_t n_asks, tokens_in, tokens_out;
+    double cost;
 };
 
 /* search.c */
@@ -84,6 +101,24 @@ void hone_search_expand_node(void *search, struct hone_node *node); /* fills in 
 /* On cuda: what limits the version, by counters; a failure leaves it without. */
 int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err);
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
+
+/* search_craft.c: like holds what all versions of the step share. 0 whatever came of it. */
+int hone_search_craft(struct hone_search *s, struct hone_node *from,
+                      const struct hone_action *action, const struct hone_attempt *like,
+                      double propensity, struct hone_crafted *ret, struct hone_err *err);
+
+/* search_models.c: the models of a search, if its options name any. */
+int hone_search_open_models(struct hone_search *s, struct hone_err *err);
+/* Once the search's id is known. */
+int hone_search_load_models(struct hone_search *s, struct hone_err *err);
+void hone_search_close_models(struct hone_search *s);
+int64_t hone_search_ask_deadline_ns(const struct hone_search *s);
+
+/* search_review.c: a planning model reranks a version's steps, once. *ret_did: pick again. */
+int hone_search_review(struct hone_search *s, int node, bool *ret_did, struct hone_err *err);
+/* A step that brought a gain: who of rules and model held it likely? */
+int hone_search_learn_mix(struct hone_search *s, double p_rules, double p_llm,
+                          struct hone_err *err);
 
 /* search_refine.c */
 int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hone_err *err);
@@ -107,7 +142,8 @@ struct hone_search_event { /* a result */
     int variant;
     bool is_implemented, is_gain;
     double value, se;
-    const struct hone_outcome *outcome; /* NULL: nothing was evaluated */
+    const struct hone_outcome *outcome;    /* NULL: nothing was evaluated */
+    const struct hone_step_result *learnt; /* of an expansion; else NULL */
 };
 /* Finds a search to go on with (same key), or starts a new one; fills in id, tree, counts. */
 int hone_search_open_record(struct hone_search *s, struct hone_err *err);

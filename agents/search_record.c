@@ -97,6 +97,8 @@ static struct hone_node *restore_node(struct replay *p, const struct hone_json *
         hone_coder_rewrite(p->s->coder, hone_json_get_str(data, "rewrite", ""));
     n->rewrite = rewrite ? rewrite->name : "tune";
     n->is_swept = !rewrite;
+    n->step_prior = hone_json_get_f64(data, "prior", 0);
+    snprintf(n->code, sizeof(n->code), "%s", hone_json_get_str(data, "code", ""));
     restore_measured(data, &n->features);
     int64_t number = hone_json_get_i64(data, "node", HONE_NO_NODE);
     if (number >= 0 && number < HONE_TREE_MAX_NODES) {
@@ -107,6 +109,36 @@ static struct hone_node *restore_node(struct replay *p, const struct hone_json *
     return n;
 }
 
+static const char *const tri_names[] = {"no", "unknown", "yes"};
+
+/* Records of before had is_implemented alone. */
+static enum hone_tri moved_of(const struct hone_json *data)
+{
+    const char *word = hone_json_get_str(data, "moved", "");
+    for (int i = 0; i < (int)HONE_COUNTOF(tri_names); i++)
+        if (strcmp(tri_names[i], word) == 0)
+            return (enum hone_tri)i;
+    return hone_json_get_bool(data, "is_implemented", false) ? HONE_TRI_TRUE : HONE_TRI_FALSE;
+}
+
+static enum hone_class class_of(const struct hone_json *data)
+{
+    const char *word = hone_json_get_str(data, "class", "");
+    int i = 0;
+    while (i < HONE_N_CLASSES && strcmp(hone_class_name((enum hone_class)i), word) != 0)
+        i++;
+    return (enum hone_class)i;
+}
+
+static struct hone_node *node_of(struct replay *p, const struct hone_json *data, int parent)
+{
+    int64_t number = hone_json_get_i64(data, "node", HONE_NO_NODE);
+    int known = index_of(p, number); /* the same machine code as an earlier version */
+    if (number == HONE_NO_NODE)
+        return NULL;
+    return known >= 0 ? p->s->tree.nodes[known] : restore_node(p, data, parent);
+}
+
 static void restore_expansion(struct replay *p, const struct hone_json *data, int parent)
 {
     struct hone_tree *t = &p->s->tree;
@@ -114,28 +146,30 @@ static void restore_expansion(struct replay *p, const struct hone_json *data, in
         hone_coder_rewrite(p->s->coder, hone_json_get_str(data, "rewrite", ""));
     if (!rewrite || parent < 0 || parent >= t->n_nodes)
         return;
-    struct hone_edge_record edge = {.parent = parent,
-                                    .rewrite = rewrite->name,
-                                    .variant = (int)hone_json_get_i64(data, "variant", 0),
-                                    .is_implemented =
-                                        hone_json_get_bool(data, "is_implemented", false),
-                                    .is_gain = hone_json_get_bool(data, "is_gain", false)};
-    snprintf(edge.anchor, sizeof(edge.anchor), "%s", hone_json_get_str(data, "anchor", ""));
-    hone_tree_note_edge(t, &edge);
-    const struct hone_strategy *strategy = hone_strategy_of(rewrite);
-    double value = (double)NAN;
-    if (hone_json_get_i64(data, "node", HONE_NO_NODE) != HONE_NO_NODE) {
-        struct hone_node *n = restore_node(p, data, parent);
-        if (n) {
-            value = n->value;
-            double g = hone_effective_gain(n->value - t->nodes[parent]->value, t->nodes[parent]->se,
-                                           n->se);
-            hone_credit_done(&p->s->credit, strategy, g, edge.is_implemented);
-        }
-    } else if (hone_json_get(data, "verdict")) {
-        hone_credit_failed(&p->s->credit, strategy);
-    }
-    hone_tree_back_up(t, parent, value, edge.is_gain);
+    struct hone_action action = {.rewrite = rewrite,
+                                 .strategy = hone_strategy_of(rewrite),
+                                 .site.variant = (int)hone_json_get_i64(data, "variant", 0)};
+    snprintf(action.site.anchor, sizeof(action.site.anchor), "%s",
+             hone_json_get_str(data, "anchor", ""));
+    struct hone_step step = {.from = t->nodes[parent],
+                             .action = &action,
+                             .end = HONE_STEP_REFUSED,
+                             .node = node_of(p, data, parent)};
+    enum hone_verdict verdict;
+    if (step.node)
+        step.end = HONE_STEP_RIGHT;
+    else if (hone_verdict_parse(hone_json_get_str(data, "verdict", ""), &verdict))
+        step.end = hone_step_end_of(verdict, hone_json_get_str(data, "reason", ""));
+    if (step.end == HONE_STEP_RIGHT && !step.node) /* its source is lost */
+        step.end = HONE_STEP_REFUSED;
+    struct hone_step_result r = {.moved = moved_of(data),
+                                 .class_id = class_of(data),
+                                 .is_gain = hone_json_get_bool(data, "is_gain", false)};
+    if (step.node)
+        r.g_eff = hone_json_get_f64(
+            data, "g_eff",
+            hone_effective_gain(step.node->value - step.from->value, step.from->se, step.node->se));
+    hone_planner_note(t, &p->s->credit, &step, &r);
 }
 
 static void restore_look(struct replay *p, enum hone_search_kind kind, const struct hone_json *data,
@@ -222,6 +256,10 @@ static struct hone_json *start_data(const struct hone_search *s, const char *key
     hone_json_set_str(data, "name", s->name);
     hone_json_set_str(data, "policy", s->policy->name);
     hone_json_set_str(data, "coder", hone_coder_name(s->coder));
+    if (s->options->planner)
+        hone_json_set_str(data, "planner", s->options->planner);
+    if (s->options->model)
+        hone_json_set_str(data, "model", s->options->model);
     hone_json_set_i64(data, "seed", s->options->seed);
     hone_json_set_i64(data, "budget_wall_ms", s->options->budget_wall_ms);
     hone_json_set_i64(data, "budget_evaluations", s->options->budget_evaluations);
@@ -260,6 +298,36 @@ int hone_search_open_record(struct hone_search *s, struct hone_err *err)
 
 /* ---- writing ---- */
 
+static struct hone_json *features_json(const struct hone_features *f)
+{
+    struct hone_json *out = hone_json_new_object();
+    for (int i = 0; i < HONE_N_FEATURES; i++)
+        if (f->v[i].is_present)
+            hone_json_set_f64(out, hone_feature_name((enum hone_feature_id)i), f->v[i].value);
+    return out;
+}
+
+/* Everything that was legal, with the parts of its prior: what the choice was made among. */
+static struct hone_json *legal_json(const struct hone_node *node)
+{
+    struct hone_json *out = hone_json_new_array();
+    for (size_t i = 0; i < node->n_actions; i++) {
+        const struct hone_action *a = &node->actions[i];
+        struct hone_json *row = hone_json_new_object();
+        hone_json_set_str(row, "rewrite", a->rewrite->name);
+        hone_json_set_str(row, "strategy", a->strategy->id);
+        hone_json_set_i64(row, "variant", a->site.variant);
+        hone_json_set_f64(row, "prior", a->prior);
+        hone_json_set_f64(row, "p_impl", a->p_impl);
+        hone_json_set_f64(row, "positive", a->positive);
+        hone_json_set_f64(row, "boost", a->boost);
+        if (a->is_tried)
+            hone_json_set_bool(row, "is_tried", true);
+        hone_json_push(out, row);
+    }
+    return out;
+}
+
 int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
                             const struct hone_action *a, double propensity, struct hone_err *err)
 {
@@ -267,6 +335,7 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
     hone_json_set_str(data, "search", s->id);
     hone_json_set_i64(data, "step", ++s->n_steps);
     hone_json_set_i64(data, "parent", node->number);
+    hone_json_set_i64(data, "depth", node->depth);
     hone_json_set_str(data, "rewrite", a->rewrite->name);
     hone_json_set_str(data, "strategy", a->strategy->id);
     hone_json_set_str(data, "anchor", a->site.anchor);
@@ -279,6 +348,9 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
     hone_json_set_f64(data, "low", a->low);
     hone_json_set_f64(data, "high", a->high);
     hone_json_set_f64(data, "propensity", propensity);
+    hone_json_set_i64(data, "planner", HONE_PLANNER_VERSION);
+    hone_json_set(data, "features", features_json(&node->features));
+    hone_json_set(data, "legal", legal_json(node));
     return hone_ledger_append(ledger_of(s), "search.step", data, NULL, err);
 }
 
@@ -287,13 +359,16 @@ static int number_of(const struct hone_search *s, int index)
     return index == HONE_NO_NODE ? HONE_NO_NODE : s->tree.nodes[index]->number;
 }
 
-static struct hone_json *measured_json(const struct hone_features *f)
+/* Of an expansion: what a prior can be learnt from. */
+static void add_learnt(struct hone_json *data, const struct hone_step_result *r)
 {
-    struct hone_json *out = hone_json_new_object();
-    for (int i = 0; i < HONE_N_FEATURES; i++)
-        if (f->v[i].is_present)
-            hone_json_set_f64(out, hone_feature_name((enum hone_feature_id)i), f->v[i].value);
-    return out;
+    hone_json_set_str(data, "moved", tri_names[r->moved]);
+    if (r->class_id < HONE_N_CLASSES)
+        hone_json_set_str(data, "class", hone_class_name(r->class_id));
+    if (isfinite(r->gain))
+        hone_json_set_f64(data, "gain", r->gain);
+    hone_json_set_f64(data, "g_eff", r->g_eff);
+    hone_json_set_f64(data, "reward", r->reward);
 }
 
 int hone_search_record_result(struct hone_search *s, const struct hone_search_event *e,
@@ -313,6 +388,10 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
         hone_json_set_i64(data, "variant", e->variant);
         hone_json_set_bool(data, "is_implemented", e->is_implemented);
     }
+    if (e->learnt)
+        add_learnt(data, e->learnt);
+    if (e->learnt && e->node != HONE_NO_NODE)
+        hone_json_set_f64(data, "prior", s->tree.nodes[e->node]->step_prior);
     if (e->words)
         hone_json_set_str(data, "words", e->words);
     if (e->note)
@@ -327,10 +406,12 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
         hone_json_set_str(data, "evaluation", e->outcome->evaluation);
         if (e->outcome->commit)
             hone_json_set_str(data, "commit", e->outcome->commit);
+        if (e->outcome->code)
+            hone_json_set_str(data, "code", e->outcome->code);
         if (isfinite(e->outcome->ratio))
             hone_json_set_f64(data, "ratio", e->outcome->ratio);
         hone_json_set_i64(data, "wall_ms", e->outcome->wall_ms);
-        hone_json_set(data, "measured", measured_json(&e->outcome->measured));
+        hone_json_set(data, "measured", features_json(&e->outcome->measured));
     }
     return hone_ledger_append(ledger_of(s), "search.result", data, NULL, err);
 }

@@ -3,6 +3,7 @@
 #include "agents/search_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "workspace/base/clock.h"
@@ -93,10 +94,13 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
         o->rank = isfinite(o->rank) ? o->rank : o->ratio;
     }
     o->is_right = is_right(o->verdict) && isfinite(o->ratio);
+    if (!o->is_right && hone_coder_repairs(s->coder) > 0)
+        o->diagnosis = hone_diagnose(&e->report, s->pool);
     hone_features_of(NULL, NULL, &e->report, &o->measured);
     o->baseline_ns = geometric_ns(&e->report, "baseline");
     o->best_ns = geometric_ns(&e->report, "candidate");
     o->percent_of_bound = e->report.percent_of_bound;
+    o->code = hone_pool_strdup(s->pool, e->report.build ? e->report.build->code : NULL);
     read_points(&e->report, s->pool, o);
     o->n_findings = hone_bottlenecks_of_report(&e->report, s->pool, o->findings);
 }
@@ -109,14 +113,32 @@ static int64_t call_timeout_ms(const struct hone_search *s)
     return ns > 0 ? hone_min_i64(20000, 1000 + (int64_t)(50 * ns / 1e6)) : 0;
 }
 
+enum { MAX_TRAILERS = 5 };
+static size_t make_trailers(const struct hone_search *s, const struct hone_attempt *a,
+                            const char *coder, struct hone_pool *pool,
+                            struct hone_trailer ret[MAX_TRAILERS])
+{
+    size_t n = 0;
+    ret[n++] = (struct hone_trailer){"Planner", s->policy->name};
+    ret[n++] = (struct hone_trailer){"Coder", coder};
+    if (a->strategy)
+        ret[n++] = (struct hone_trailer){"Strategy", a->strategy};
+    if (a->n_asks > 0)
+        ret[n++] =
+            (struct hone_trailer){"Tokens", hone_pool_printf(pool, "%lld", (long long)a->tokens)};
+    if (a->n_asks > 0 && !isnan(a->cost))
+        ret[n++] = (struct hone_trailer){"Cost", hone_pool_printf(pool, "%.6g USD", a->cost)};
+    return n;
+}
+
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
                          struct hone_outcome *ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_tool_ctx ctx = *s->ctx;
-    struct hone_trailer trailers[3] = {{"Planner", s->policy->name},
-                                       {"Coder", hone_coder_name(s->coder)},
-                                       {"Strategy", a->strategy}};
+    struct hone_trailer trailers[MAX_TRAILERS];
+    const char *coder = a->coder ? a->coder : hone_coder_name(s->coder);
+    size_t n_trailers = make_trailers(s, a, coder, pool, trailers);
     struct hone_evaluation_request req = {
         .task = s->task,
         .target = s->target,
@@ -130,9 +152,9 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .call_timeout_ms = call_timeout_ms(s),
         .subject = a->subject,
         .body = a->body,
-        .trailers = {.v = trailers, .n = a->strategy ? 3 : 2},
+        .trailers = {.v = trailers, .n = n_trailers},
         .no_cache = a->is_fresh,
-        .author = hone_pool_printf(pool, "hone %s", hone_coder_name(s->coder)),
+        .author = hone_pool_printf(pool, "hone %s", coder),
     };
     struct hone_evaluation e = {.id = NULL};
     ctx.pool = pool;
@@ -268,6 +290,8 @@ int hone_search_root(struct hone_search *s, struct hone_err *err)
                          s->task->name, hone_verdict_name(o.verdict), o.reason, o.summary);
     struct hone_node *n = hone_tree_add(&s->tree, HONE_NO_NODE, naive, o.commit, 0, 0);
     n->features = o.measured;
+    if (o.code)
+        snprintf(n->code, sizeof(n->code), "%s", o.code);
     struct hone_search_event event = {
         .kind = HONE_KIND_ROOT, .parent = HONE_NO_NODE, .node = 0, .outcome = &o};
     s->longest_screen_ms = o.wall_ms;
@@ -298,29 +322,20 @@ static const char *step_body(struct hone_search *s, const struct hone_node *n,
                             a->strategy->direction > 0 ? "up" : "down", exp2(n->value));
 }
 
-/* Unknown refutes nothing. */
-static bool did_move(const struct hone_action *a, const struct hone_node *from,
-                     const struct hone_node *to)
+/* What the planner makes of it, then the record. */
+static int finish(struct hone_search *s, struct hone_node *from, const struct hone_action *a,
+                  enum hone_step_end end, struct hone_node *node, struct hone_search_event *event,
+                  struct hone_err *err)
 {
-    struct hone_feature before = from->features.v[a->strategy->must_move],
-                        after = to->features.v[a->strategy->must_move];
-    if (!before.is_present || !after.is_present)
-        return true;
-    return a->strategy->direction > 0 ? after.value > before.value : after.value < before.value;
-}
-
-static int finish(struct hone_search *s, struct hone_search_event *event, struct hone_err *err)
-{
-    struct hone_edge_record edge = {.parent = event->parent,
-                                    .rewrite = event->rewrite,
-                                    .variant = event->variant,
-                                    .is_implemented = event->is_implemented,
-                                    .is_gain = event->is_gain};
-    memcpy(edge.anchor, event->anchor, sizeof(edge.anchor));
-    hone_tree_note_edge(&s->tree, &edge);
-    hone_tree_back_up(&s->tree, event->parent,
-                      event->node == HONE_NO_NODE ? (double)NAN : event->value, event->is_gain);
-    return hone_search_record_result(s, event, err);
+    const struct hone_step step = {from, a, end, node, 0};
+    struct hone_step_result learnt;
+    hone_planner_learn(&s->tree, &s->credit, &step, &learnt);
+    event->learnt = &learnt;
+    event->is_implemented = learnt.moved == HONE_TRI_TRUE;
+    event->is_gain = learnt.is_gain;
+    int r = hone_search_record_result(s, event, err);
+    event->learnt = NULL;
+    return r;
 }
 
 static int accept(struct hone_search *s, struct hone_node *from, struct hone_action *a,
@@ -329,15 +344,20 @@ static int accept(struct hone_search *s, struct hone_node *from, struct hone_act
 {
     int old_best = s->tree.best;
     double best_before = s->tree.nodes[old_best]->value;
-    event->value = log2(o->rank);
-    event->se = standard_error(o);
-    struct hone_node *n =
-        hone_tree_add(&s->tree, from->index, source, o->commit, event->value, event->se);
+    bool is_new = false;
+    struct hone_node *n = hone_planner_add(&s->tree, from, a, source, o->commit, o->code,
+                                           log2(o->rank), standard_error(o), &is_new);
     if (!n)
         return hone_fail(err, HONE_E_LIMIT, "the tree holds at most %d versions",
                          HONE_TREE_MAX_NODES);
+    event->value = n->value;
+    event->se = n->se;
+    event->node = n->index;
+    if (!is_new) {
+        event->note = "the same machine code as a version that is known";
+        return finish(s, from, a, HONE_STEP_RIGHT, n, event, err);
+    }
     n->words = event->words;
-    n->rewrite = a->rewrite->name;
     n->features = o->measured;
     if (s->tree.best == n->index && n->value > best_before + PROFILE_AHEAD_LOG2) {
         int code = hone_search_profile(s, n, err);
@@ -345,31 +365,23 @@ static int accept(struct hone_search *s, struct hone_node *from, struct hone_act
             return code;
     }
     hone_search_expand_node(s, n);
-    double g = hone_effective_gain(n->value - from->value, from->se, n->se);
-    event->node = n->index;
-    event->is_implemented = did_move(a, from, n);
-    event->is_gain = g > 0;
-    hone_credit_done(&s->credit, a->strategy, g, event->is_implemented);
-    s->tree.n_since_best = n->value > best_before + 0.03 ? 0 : s->tree.n_since_best + 1;
-    int r = finish(s, event, err);
+    int r = finish(s, from, a, HONE_STEP_RIGHT, n, event, err);
     if (r == 0 && s->tree.best != old_best)
         r = hone_search_set_branch(s, err);
     return r;
 }
 
-static int reject(struct hone_search *s, struct hone_action *a, const char *note,
-                  struct hone_search_event *event, struct hone_err *err)
+static int reject(struct hone_search *s, struct hone_node *from, struct hone_action *a,
+                  const char *note, struct hone_search_event *event, struct hone_err *err)
 {
+    const struct hone_outcome *o = event->outcome;
     event->note = note;
-    s->tree.n_since_best++;
-    if (event->outcome && event->outcome->verdict != HONE_VERDICT_INFRA)
-        hone_credit_failed(&s->credit, a->strategy);
-    return finish(s, event, err);
+    return finish(s, from, a, o ? hone_step_end_of(o->verdict, o->reason) : HONE_STEP_REFUSED, NULL,
+                  event, err);
 }
 
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err)
 {
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_node *from = s->tree.nodes[pick->node];
     struct hone_action *a = &from->actions[pick->action];
     struct hone_search_event event = {.kind = HONE_KIND_EXPAND,
@@ -380,45 +392,30 @@ int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, stru
                                       .variant = a->site.variant,
                                       .words = step_words(s, a),
                                       .value = (double)NAN};
-    struct hone_coder_outcome done;
-    char hash[HONE_HASH_TEXT_BYTES];
+    const struct hone_attempt like = {.tier = "screen",
+                                      .subject = event.words,
+                                      .body = step_body(s, from, a),
+                                      .parent = from->commit,
+                                      .strategy = a->strategy->id,
+                                      .coder = hone_coder_of(s->coder, a->rewrite)};
+    struct hone_crafted made;
+    double p_rules = a->p_rules, p_llm = a->p_llm;
     a->is_tried = true;
-    const struct hone_coder_work work = {.source = from->source,
-                                         .rewrite = a->rewrite,
-                                         .strategy = a->strategy,
-                                         .site = &a->site,
-                                         .features = &from->features,
-                                         .findings = from->findings,
-                                         .n_findings = from->n_findings};
-    int r = hone_coder_step(s->coder, &work, pool, &done, err);
+    int r = hone_search_craft(s, from, a, &like, pick->propensity, &made, err);
     if (r < 0)
         return r;
-    const char *source = done.source;
-    if (!source)
-        return reject(s, a, keep(s, done.refusal), &event, err);
-    hone_source_hash(source, hash);
-    if (hone_tree_find(&s->tree, hash))
-        return reject(s, a, "the same text as a version that is known", &event, err);
-    r = hone_search_record_step(s, from, a, pick->propensity, err);
-    if (r < 0)
-        return r;
-    struct hone_outcome o;
-    struct hone_attempt attempt = {.source = source,
-                                   .tier = "screen",
-                                   .subject = event.words,
-                                   .body = step_body(s, from, a),
-                                   .parent = from->commit,
-                                   .strategy = a->strategy->id};
-    r = hone_search_evaluate(s, &attempt, &o, err);
-    if (r < 0)
-        return r;
-    event.outcome = &o;
-    s->longest_screen_ms = hone_max_i64(s->longest_screen_ms * 9 / 10, o.wall_ms);
-    r = o.is_right ? accept(s, from, a, source, &o, &event, err)
-                   : reject(s, a, o.summary, &event, err);
-    if (o.is_right)
-        hone_search_tell(s, "%s: %.3gx", event.words, o.ratio);
+    if (!made.has_outcome)
+        return reject(s, from, a, made.note, &event, err);
+    const struct hone_outcome *o = &made.outcome;
+    event.outcome = o;
+    s->longest_screen_ms = hone_max_i64(s->longest_screen_ms * 9 / 10, o->wall_ms);
+    r = o->is_right ? accept(s, from, a, made.source, o, &event, err)
+                    : reject(s, from, a, made.note, &event, err);
+    if (r == 0 && event.is_gain)
+        r = hone_search_learn_mix(s, p_rules, p_llm, err);
+    if (o->is_right)
+        hone_search_tell(s, "%s: %.3gx", event.words, o->ratio);
     else
-        hone_search_tell(s, "%s: %s (%s)", event.words, hone_verdict_name(o.verdict), o.reason);
+        hone_search_tell(s, "%s: %s (%s)", event.words, hone_verdict_name(o->verdict), o->reason);
     return r;
 }

@@ -12,12 +12,15 @@
 
 struct args {
     struct hone_common_args common;
-    const char *task, *target, *policy, *coder, *name;
+    const char *task, *target, *policy, *coder, *planner, *model, *planner_model, *name;
+    int64_t repairs;
     int64_t wall_ms, evaluations, disk_mib, seed;
     double stop_at;
     bool json, quiet;
 };
 
+static const char *const coder_names[] = {"rules", "llm", "auto", NULL};
+static const char *const planner_names[] = {"rules", "llm", NULL};
 static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {
@@ -34,7 +37,15 @@ static const struct hone_opt opts[] = {
              "Stop when the workspace's .hone folder is this large."),
     HONE_OPT(struct args, policy, "policy", "NAME",
              "How the next step is chosen: puct, greedy, random, ucb, chain."),
-    HONE_OPT(struct args, coder, "coder", "NAME", "Who edits the source: rules."),
+    HONE_OPT(struct args, coder, "coder", "NAME", "Who edits the source.", .fallback = "rules",
+             .choices = coder_names),
+    HONE_OPT(struct args, planner, "planner", "NAME",
+             "Who ranks the steps; llm: a model reranks what the rules propose.",
+             .fallback = "rules", .choices = planner_names),
+    HONE_OPT(struct args, model, "model", "NAME", "Configured model that is asked."),
+    HONE_OPT(struct args, planner_model, "planner-model", "NAME", "Another one for the planner."),
+    HONE_OPT(struct args, repairs, "repairs", "N", "Repairs of a step that a model got wrong.",
+             .fallback = "3", .max = 10),
     HONE_OPT(struct args, name, "name", "NAME",
              "Name of the search: its branch is search/NAME. Default: the task."),
     HONE_OPT(struct args, seed, "seed", "N", "Seed of the planner's choices.", .fallback = "1"),
@@ -188,6 +199,10 @@ static int search(const struct args *args, struct hone_runtime *runtime,
         .target = args->target,
         .policy = args->policy,
         .coder = args->coder,
+        .planner = args->planner,
+        .model = args->model,
+        .planner_model = args->planner_model,
+        .repairs = args->repairs,
         .name = args->name,
         .budget_wall_ms = args->wall_ms,
         .budget_evaluations = args->evaluations,
