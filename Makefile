@@ -208,6 +208,15 @@ check-mutation: all emulator $(MUTATE) ## the judge against small mistakes in go
 metrology: all ## how well the judge measures on this machine (about fifteen minutes, wants a quiet one)
 	$(Q)HONE_BUILD=$(abspath $(B)) tests/metrology/run.sh
 
+.PHONY: lattices
+LATTICES ?= data/lattices
+LATTICE_TEMPLATES ?= $(wildcard tests/lattices/*.c)
+ROUNDS ?= 5
+lattices: all ## records the lattices of planner eval anew or goes on: ROUNDS= LATTICES= LATTICE_TEMPLATES= NOTE= (hours; wants a quiet machine)
+	$(Q)[ -d $(B)/lattices-ws ] || $(B)/hone init $(B)/lattices-ws
+	$(Q)$(B)/hone planner record --workspace $(B)/lattices-ws --lattices $(LATTICES) --rounds $(ROUNDS) \
+		$(if $(NOTE),--note "$(NOTE)") $(if $(FRESH),--fresh) $(patsubst %,--template %,$(LATTICE_TEMPLATES))
+
 bench: all $(BENCH) ## builds and runs tests/bench: programs, then scripts
 	$(Q)for t in $(BENCH) $(wildcard tests/bench/*.sh); do echo "== $$t"; HONE_BUILD=$(abspath $(B)) $$t || exit 1; done
 demo: ## builds everything, then searches a shipped task

@@ -215,7 +215,7 @@ static int features_of(struct work *w, unsigned state, struct hone_err *err)
 static void take_old(struct work *w)
 {
     struct hone_lattice *old = NULL;
-    if (hone_lattice_load(w->path, w->pool, &old, NULL) < 0 ||
+    if (w->in->is_fresh || hone_lattice_load(w->path, w->pool, &old, NULL) < 0 ||
         strcmp(old->template_hash, w->lattice->template_hash) != 0)
         return;
     w->lattice->bound_ns = old->bound_ns;

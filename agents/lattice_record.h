@@ -13,6 +13,7 @@ struct hone_lattice_recording {
     int64_t budget_ms;         /* of timing for one state and round; 0: the tier's */
     const char *note;          /* NULL: the file's stays */
     bool is_profiled;          /* cuda: counters of every state too */
+    bool is_fresh;             /* what is there already does not count */
 };
 
 /* Rounds that are there already are not done again, unless the template changed. HONE_E_CANCEL

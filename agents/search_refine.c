@@ -7,7 +7,8 @@
 
 #include "workspace/base/clock.h"
 
-enum { SWEEP_POINTS = 16, CUDA_SWEEP_POINTS = 24, CONFIRM_TRIES = 3 };
+enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32, CONFIRM_TRIES = 3 };
+enum { RUNG_MS = 100, HALVE_FROM = 5 }; /* a setting's time in the first rung; settings */
 #define CLEARLY_FASTER 0.995 /* of the default's time: a setting that is worth combining */
 
 static double error_of(const struct hone_outcome *o)
@@ -72,7 +73,7 @@ static size_t affordable_points(const struct hone_search *s)
     int64_t left = hone_search_left_ms(s), most = (int64_t)most_points(s);
     if (left == INT64_MAX)
         return (size_t)most;
-    int64_t each = hone_max_i64(200, s->longest_screen_ms);
+    int64_t each = hone_max_i64(100, s->longest_screen_ms * 2 / 3); /* both rungs together */
     int64_t n = (left - hone_search_reserve_ms(s)) / 2 / each;
     return (size_t)hone_max_i64(0, hone_min_i64(most, n));
 }
@@ -240,11 +241,15 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     return r < 0 ? r : hone_search_set_branch(s, err);
 }
 
+/* each_ms: timing of one setting; 0: the tier's. */
 static int try_points(struct hone_search *s, struct hone_node *node, struct hone_array points,
-                      struct hone_outcome *ret, struct hone_err *err)
+                      int64_t each_ms, struct hone_outcome *ret, struct hone_err *err)
 {
-    struct hone_attempt a = {
-        .source = node->source, .tier = "screen", .subject = node->words, .points = points};
+    struct hone_attempt a = {.source = node->source,
+                             .tier = "screen",
+                             .subject = node->words,
+                             .points = points,
+                             .budget_ms = each_ms * ((int64_t)points.n + 1)};
     hone_search_tell(s, "sweep over %zu settings of %s", points.n,
                      *node->words ? node->words : "the baseline");
     int r = hone_search_evaluate(s, &a, ret, err);
@@ -267,9 +272,61 @@ static const struct hone_point *best_of(const struct hone_array *points,
     return &((const struct hone_point *)points->v)[o->best_point];
 }
 
+static bool is_same_point(const struct hone_point *a, const struct hone_point *b)
+{
+    const struct hone_tunable *x = a->tunables.v, *y = b->tunables.v;
+    for (size_t i = 0; i < a->tunables.n; i++)
+        if (x[i].value != y[i].value)
+            return false;
+    return true;
+}
+
+/* The fastest third of a short look, the default in any case, and what was combined since. */
+static void survivors(struct hone_pool *pool, const struct hone_array *points,
+                      const struct hone_outcome *o, const struct hone_array *more,
+                      struct hone_array *ret)
+{
+    const struct hone_point *from = points->v, *extra = more->v;
+    size_t n_keep = (points->n + 2) / 3;
+    struct hone_point *v = hone_pool_alloc(pool, (n_keep + more->n + 2) * sizeof(*v));
+    bool *is_kept = hone_pool_alloc(pool, (points->n + 1) * sizeof(*is_kept));
+    memset(is_kept, 0, points->n);
+    *ret = (struct hone_array){.v = v};
+    v[ret->n++] = from[0];
+    is_kept[0] = true;
+    for (size_t k = 0; k < n_keep; k++) {
+        size_t best = 0;
+        for (size_t i = 1; i < points->n && i < o->n_points; i++)
+            if (!is_kept[i] && o->point_ns[i] > 0 &&
+                (best == 0 || o->point_ns[i] < o->point_ns[best]))
+                best = i;
+        if (best == 0)
+            break;
+        is_kept[best] = true;
+        v[ret->n++] = from[best];
+    }
+    for (size_t i = 0; i < more->n; i++) {
+        bool is_new = true;
+        for (size_t k = 0; k < ret->n; k++)
+            is_new = is_new && !is_same_point(&v[k], &extra[i]);
+        if (is_new)
+            v[ret->n++] = extra[i];
+    }
+}
+
+/* So many evaluations more, and the confirmation. */
+static bool has_evaluations(const struct hone_search *s, int64_t n)
+{
+    return s->options->budget_evaluations <= 0 ||
+           s->n_evaluations + n < s->options->budget_evaluations;
+}
+
+/* Successive halving in two rungs, no coder: all settings for a short while, then the fastest third
+ * for three times as long. Where all combinations are too many, the first rung goes along each
+ * axis, and the second has the winners combined as well. */
 int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone_err *err)
 {
-    struct hone_array axes, points = {.n = 0}, again = {.n = 0};
+    struct hone_array axes, points = {.n = 0}, again = {.n = 0}, rung = {.n = 0};
     const char *where = NULL;
     size_t max = affordable_points(s);
     node->is_swept = true;
@@ -281,18 +338,20 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     if (points.n < 2)
         return 0;
     struct hone_outcome o;
+    bool is_halved = points.n >= HALVE_FROM && has_evaluations(s, 3);
     s->phase = "sweep";
-    int r = try_points(s, node, points, &o, err);
+    int r = try_points(s, node, points, is_halved ? RUNG_MS : 0, &o, err);
     const struct hone_point *best = r < 0 ? NULL : best_of(&points, &o);
-    if (best && !is_whole && o.best_point > 0 && o.n_points == points.n) {
+    if (best && !is_whole && o.best_point > 0 && o.n_points == points.n)
         combine(s->pool, &axes, where, &points, &o, &again);
-        if (again.n > 1)
-            r = try_points(s, node, again, &o, err);
-        if (r == 0 && again.n > 1)
-            best = best_of(&again, &o);
+    if (best && (is_halved || again.n > 1) && has_evaluations(s, 2)) {
+        survivors(s->pool, &points, &o, &again, &rung);
+        r = try_points(s, node, rung, 0, &o, err);
+        if (r == 0)
+            best = best_of(&rung, &o);
     }
     s->phase = "search";
-    bool is_default = best == points.v && points.n > 0;
+    bool is_default = best && is_same_point(best, points.v);
     return r < 0 || !best || is_default ? r : keep_setting(s, node, best, err);
 }
 

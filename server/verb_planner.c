@@ -15,7 +15,7 @@ struct args {
     struct hone_strs templates;
     int64_t rounds, budget_ms, expansions, seeds;
     double failure;
-    bool profile, json;
+    bool profile, json, fresh;
 };
 
 enum { MAX_POLICIES = 16 };
@@ -44,6 +44,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, budget_ms, "budget", "TIME", "record: timing of one state in one round.",
              .is_duration = true, .fallback = "300ms"),
     HONE_OPT(struct args, note, "note", "TEXT", "record: what to know about the figures."),
+    HONE_OPT(struct args, fresh, "fresh", NULL, "record: start anew instead of going on."),
     HONE_OPT(struct args, profile, "profile", NULL, "record: counters of every state (cuda)."),
 };
 
@@ -72,7 +73,8 @@ static int record_all(const struct args *args, struct hone_runtime *runtime,
                                                          .rounds = args->rounds,
                                                          .budget_ms = args->budget_ms,
                                                          .note = args->note,
-                                                         .is_profiled = args->profile};
+                                                         .is_profiled = args->profile,
+                                                         .is_fresh = args->fresh};
         rc = hone_lattice_record(&ctx, &recording, err);
     }
     hone_progress_line_clear(&line);

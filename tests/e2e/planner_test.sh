@@ -1,0 +1,73 @@
+#!/bin/sh
+# hone planner: a template is recorded, its lattice is replayed, the same seeds give the same bytes, and bad requests say what to do.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/lib.sh
+"$HONE" init "$WS" >/dev/null || exit 1
+cat >"$ROOT/tiny.c" <<'END'
+/* A template of two strategies.
+ *
+ * lattice task sum
+ * lattice strategy S_SIMD C04
+ * lattice strategy S_UNROLL C16
+ */
+#pragma hone tune(S_SIMD: 0, 1)
+#pragma hone tune(S_UNROLL: 0, 1) where(!S_UNROLL || S_SIMD)
+#include <stdint.h>
+void sum(const float *X, float *S, int64_t N)
+{
+    double total = 0.0;
+#if S_UNROLL
+#pragma GCC unroll 4
+#endif
+#if S_SIMD && !S_UNROLL
+#pragma omp simd reduction(+ : total)
+#endif
+    for (int64_t i = 0; i < N; i++)
+        total += X[i];
+    S[0] = (float)total;
+}
+END
+record() { # record ROUNDS [option...]
+    rounds=$1
+    shift
+    "$HONE" planner record --workspace "$WS" --lattices "$ROOT/lattices" --template "$ROOT/tiny.c" --rounds "$rounds" \
+        --budget 20ms --note "a test" "$@" >"$ROOT/record" 2>&1
+}
+file=$ROOT/lattices/tiny.cpu.json
+record 1
+ok $? "a template is recorded" "$(tail -n 3 "$ROOT/record")"
+[ "$(grep -c '"state":' "$file")" = 3 ] && grep -q '"illegal":\[2\]' "$file" && [ "$(grep -c '"reason":"screened"' "$file")" = 3 ]
+ok $? "all legal states are right, the forbidden one is marked" "$(cat "$file")"
+grep -q '"percent_of_bound"' "$file" && grep -q '"note":"a test"' "$file" && [ "$(grep -o '"code":"[0-9a-f]*"' "$file" | sort -u | wc -l)" -ge 2 ]
+ok $? "with features, a note and words for the machine code"
+cp "$file" "$ROOT/once"
+record 1
+cmp -s "$file" "$ROOT/once"
+ok $? "what is there is not done again"
+record 2
+grep -q '"ns":\[[0-9.]*,[0-9.]*\]' "$file"
+ok $? "another round is added"
+
+eval_json() { "$HONE" planner eval --lattices "$ROOT/lattices" --expansions 4 --seeds 20 --policies "$1" --json 2>"$ROOT/stderr"; }
+eval_json puct,chain,random >"$ROOT/a" && eval_json puct,chain,random >"$ROOT/b"
+ok $? "searches are replayed" "$(cat "$ROOT/stderr")"
+tail -n 1 "$ROOT/a" | grep -q '^{"regret":{"puct":[0-9.e-]*,"chain":[0-9.e-]*,"random":[0-9.e-]*}'
+ok $? "the last line holds the regrets" "$(cat "$ROOT/a")"
+cmp -s "$ROOT/a" "$ROOT/b"
+ok $? "the same seeds give the same bytes"
+"$HONE" planner eval --lattices "$ROOT/lattices" --policies nonsense >/dev/null 2>"$ROOT/stderr"
+[ $? = 2 ] && grep -q 'puct' "$ROOT/stderr"
+ok $? "an unknown policy is refused with the list of them" "$(cat "$ROOT/stderr")"
+mkdir "$ROOT/empty"
+"$HONE" planner eval --lattices "$ROOT/empty" >/dev/null 2>"$ROOT/stderr"
+[ $? = 3 ] && grep -q 'planner record' "$ROOT/stderr"
+ok $? "a folder without lattices says how to get some" "$(cat "$ROOT/stderr")"
+sed 's/"task":"sum"/"task":7/' "$file" >"$ROOT/empty/bad.json"
+"$HONE" planner eval --lattices "$ROOT/empty" >/dev/null 2>"$ROOT/stderr"
+[ $? = 2 ] && grep -q 'task' "$ROOT/stderr"
+ok $? "a damaged file is refused" "$(cat "$ROOT/stderr")"
+"$HONE" planner record --workspace "$WS" >/dev/null 2>"$ROOT/stderr"
+[ $? = 2 ] && grep -q 'template' "$ROOT/stderr"
+ok $? "record wants a template" "$(cat "$ROOT/stderr")"
+finish
