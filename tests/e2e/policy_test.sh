@@ -123,6 +123,33 @@ source_of '#include <x86intrin.h>' '    volatile uint64_t t = __rdtsc(); (void)t
 judge usual "$ROOT/k.c" cpu build,policy,smoke
 is 'what is reviewed goes on' correct/correct 'timers '
 
+# Code that a constructor writes, before the last filter is loaded, into memory that its process was given, and maps once more to run it.
+for again in 6 'dup(6)' 'fcntl(6, F_DUPFD, 7)'; do
+    source_of "#define _GNU_SOURCE
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static int (*made)(void);
+__attribute__((constructor)) static void early(void)
+{
+    char *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 6, 0);
+    if (page == MAP_FAILED)
+        return;
+    memcpy(page, \"\\xb8\\x2a\\x00\\x00\\x00\\xc3\", 6);
+    void *code = mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, $again, 0);
+    if (code != MAP_FAILED)
+        made = code;
+}" '    if (made) {
+        Y[0] = (float)made();
+        return;
+    }'
+    judge usual "$ROOT/k.c" cpu build,smoke
+    [ "$answer" = correct/correct ]
+    ok $? "a constructor makes no code out of descriptor $again" "$answer: $(json_get summary <"$report")"
+done
+
+source_of '#include <x86intrin.h>' '    volatile uint64_t t = __rdtsc(); (void)t;'
 "$HONE" init "$WS" >/dev/null || exit 1
 printf '{"task":"transpose","source":%s}' "$(json_text "$ROOT/k.c")" >"$ROOT/args.json"
 "$HONE" call kernel_verify "@$ROOT/args.json" --workspace "$WS" --quiet >"$ROOT/answer" 2>"$ROOT/stderr"

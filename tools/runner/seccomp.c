@@ -98,9 +98,6 @@ static const struct row rows[] = {
     {"access", "aaa"},
     {"close", "aaa"},
     {"close_range", "aaa"},
-    {"dup", "aaa"},
-    {"dup2", "aaa"},
-    {"dup3", "aaa"},
     {"epoll_create1", "aaa"},
     {"epoll_ctl", "aaa"},
     {"epoll_pwait", "aaa"},
@@ -280,6 +277,7 @@ static const struct row rows[] = {
     {"userfaultfd", "kkk"},
 };
 
+#define N_PASSED_FDS 7 /* 0 to 2 and those of control.h: a power of two less one */
 #define NEW_NAMESPACES                                                                             \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
      CLONE_NEWNET)
@@ -399,6 +397,42 @@ static void add_signals(struct builder *b, enum hone_seccomp_kind kind, bool is_
     add(b, SCMP_ACT_ALLOW, "tgkill", 0, NULL); /* abort(); needs a thread number as well */
 }
 
+/* A constructor runs before the last filter is loaded, and the files that an arena was given are
+ * memory that it can write: none of those may be mapped as code, nor copied to another number. The
+ * last of n comparisons is filled here, with the argument that is the descriptor. */
+static void add_own_files(struct builder *b, const char *name, unsigned descriptor,
+                          struct scmp_arg_cmp *args, unsigned n)
+{
+    const uint64_t all = UINT32_MAX; /* the kernel looks at no more of a descriptor */
+    for (unsigned fd = 0; fd <= N_PASSED_FDS; fd++) {
+        bool is_own = fd == N_PASSED_FDS;
+        args[n - 1] = (struct scmp_arg_cmp){descriptor, SCMP_CMP_MASKED_EQ, all, fd};
+        add(b, is_own ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), name, n, args);
+    }
+    /* And all numbers above: one of the higher bits is set. */
+    for (unsigned bit = N_PASSED_FDS + 1; bit <= 1u << 16; bit *= 2) {
+        args[n - 1] = (struct scmp_arg_cmp){descriptor, SCMP_CMP_MASKED_EQ, bit, bit};
+        add(b, SCMP_ACT_ALLOW, name, n, args);
+    }
+}
+
+static void add_copies(struct builder *b, enum hone_seccomp_kind kind)
+{
+    static const char *const names[] = {"dup", "dup2", "dup3"};
+    static const unsigned commands[] = {F_DUPFD, F_DUPFD_CLOEXEC};
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++) {
+        struct scmp_arg_cmp args[1];
+        if (kind == HONE_SECCOMP_TIGHT)
+            add_own_files(b, names[i], 0, args, 1);
+        else
+            add(b, SCMP_ACT_ALLOW, names[i], 0, NULL);
+    }
+    for (size_t i = 0; kind == HONE_SECCOMP_TIGHT && i < HONE_COUNTOF(commands); i++) {
+        struct scmp_arg_cmp args[2] = {{1, SCMP_CMP_EQ, commands[i], 0}};
+        add_own_files(b, "fcntl", 0, args, 2);
+    }
+}
+
 /* Memory that is written never becomes code, so that the code of a candidate is what its object
  * holds. Objects are still loaded: private mappings of files, which no writable folder allows. */
 static void add_code(struct builder *b, enum hone_seccomp_kind kind)
@@ -424,10 +458,13 @@ static void add_code(struct builder *b, enum hone_seccomp_kind kind)
     static const uint64_t ways[] = {MAP_PRIVATE, MAP_SHARED, MAP_SHARED_VALIDATE,
                                     MAP_PRIVATE | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS};
     for (size_t i = 0; i < HONE_COUNTOF(ways); i++) {
-        const struct scmp_arg_cmp args[] = {{2, SCMP_CMP_MASKED_EQ, both, exec},
-                                            {3, SCMP_CMP_MASKED_EQ, how, ways[i]}};
-        add(b, ways[i] == MAP_PRIVATE ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), "mmap",
-            HONE_COUNTOF(args), args);
+        struct scmp_arg_cmp args[3] = {{2, SCMP_CMP_MASKED_EQ, both, exec},
+                                       {3, SCMP_CMP_MASKED_EQ, how, ways[i]}};
+        if (ways[i] == MAP_PRIVATE && kind == HONE_SECCOMP_TIGHT)
+            add_own_files(b, "mmap", 4, args, 3);
+        else
+            add(b, ways[i] == MAP_PRIVATE ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), "mmap", 2,
+                args);
     }
 }
 
@@ -487,8 +524,8 @@ static void add_advice(struct builder *b, enum hone_seccomp_kind kind)
  */
 static void add_fcntl(struct builder *b, enum hone_seccomp_kind kind)
 {
-    static const int allowed[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD,    F_SETFD,
-                                  F_GETFL, F_GETPIPE_SZ,    F_GET_SEALS};
+    static const int allowed[] = {F_GETFD, F_SETFD, F_GETFL, F_GETPIPE_SZ, F_GET_SEALS};
+    static const int copies[] = {F_DUPFD, F_DUPFD_CLOEXEC}; /* TIGHT: add_copies */
     static const int refused[] = {F_SETLK,     F_SETLKW,     F_SETOWN,     F_SETSIG,
                                   F_SETOWN_EX, F_OFD_SETLK,  F_OFD_SETLKW, F_SETLEASE,
                                   F_NOTIFY,    F_SETPIPE_SZ, F_ADD_SEALS};
@@ -497,6 +534,8 @@ static void add_fcntl(struct builder *b, enum hone_seccomp_kind kind)
         return;
     }
     add_values(b, SCMP_ACT_ALLOW, &(struct values){"fcntl", 1, allowed, HONE_COUNTOF(allowed)});
+    if (kind == HONE_SECCOMP_RECORD)
+        add_values(b, SCMP_ACT_ALLOW, &(struct values){"fcntl", 1, copies, HONE_COUNTOF(copies)});
     add_values(b, SCMP_ACT_ERRNO(EPERM),
                &(struct values){"fcntl", 1, refused, HONE_COUNTOF(refused)});
     const uint64_t async = O_ASYNC;
@@ -605,6 +644,7 @@ static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
     add_code(b, kind);
     add_advice(b, kind);
     add_fcntl(b, kind);
+    add_copies(b, kind);
     add_filter_loading(b, kind);
     add(b, SCMP_ACT_ERRNO(ENOTTY), "ioctl", 0, NULL);
     add(b, SCMP_ACT_ALLOW, "prlimit64", 1, &(struct scmp_arg_cmp){0, SCMP_CMP_EQ, 0, 0});
