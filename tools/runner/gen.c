@@ -34,7 +34,8 @@ static const char *const dist_names[HONE_N_DISTS] = {
     [HONE_DIST_OUTLIER] = "outlier",   [HONE_DIST_ZEROS] = "zeros",
     [HONE_DIST_EQUAL] = "equal",       [HONE_DIST_ALTERNATING] = "alternating",
     [HONE_DIST_SORTED] = "sorted",     [HONE_DIST_HALVES] = "halves",
-    [HONE_DIST_INTEGERS] = "integers", [HONE_DIST_SPIKES] = "spikes",
+    [HONE_DIST_INTEGERS] = "integers", [HONE_DIST_NEGATIVE] = "negative",
+    [HONE_DIST_TINY] = "tiny",         [HONE_DIST_SPIKES] = "spikes",
 };
 
 const char *hone_dist_name(enum hone_distribution dist)
@@ -238,6 +239,10 @@ static double value_at(const struct source *s, enum hone_distribution dist, int6
         return i < s->n / 2 ? 0 : 64 * normal_double_at(s, i);
     case HONE_DIST_INTEGERS:
         return floor(2047 * uniform_at(s, i)) - 1023;
+    case HONE_DIST_NEGATIVE:
+        return -100 + normal_double_at(s, i);
+    case HONE_DIST_TINY:
+        return 1e-9 * normal_double_at(s, i);
     case HONE_DIST_SPIKES:
         return spike_at(s, i);
     case HONE_N_DISTS:
@@ -290,20 +295,44 @@ static void fill_probabilities(const struct source *s, const struct hone_tensor 
     }
 }
 
+/* Rows of a sparse matrix: of about one length, or a few that hold nearly everything, or empty ones
+ * between full ones. */
+static double gap_at(const struct source *s, enum hone_distribution dist, int64_t i)
+{
+    double gap = -log(uniform_at(s, i));
+    if (dist == HONE_DIST_HEAVY || dist == HONE_DIST_LARGE)
+        return pow(gap, dist == HONE_DIST_HEAVY ? 4 : 16);
+    if (dist == HONE_DIST_MIXED)
+        return i % 2 == 0 ? gap : 0;
+    return dist == HONE_DIST_SMALL && i <= s->n / 2 ? 0 : gap;
+}
+
 /* Non-decreasing, first 0, last = total: cuts of 0..total at sorted random places, by stepping
  * through the gaps. */
-static void fill_offsets(const struct source *s, const struct hone_tensor *tensor, int64_t total,
-                         void *dst)
+static void fill_offsets(const struct source *s, const struct hone_tensor *tensor,
+                         enum hone_distribution dist, int64_t total, void *dst)
 {
     double sum = 0, so_far = 0;
     for (int64_t i = 1; i < s->n; i++)
-        sum += -log(uniform_at(s, i));
+        sum += gap_at(s, dist, i);
     for (int64_t i = 0; i < s->n; i++) {
-        so_far += i == 0 ? 0 : -log(uniform_at(s, i));
+        so_far += i == 0 ? 0 : gap_at(s, dist, i);
         double at =
             i == s->n - 1 ? (double)total : floor((double)total * (sum > 0 ? so_far / sum : 0));
         hone_element_set(tensor->dtype, dst, i, i == 0 ? 0 : at);
     }
+}
+
+/* Anywhere; in order; all the same; the first and the last. */
+static double index_at(const struct source *s, enum hone_distribution dist, int64_t bound,
+                       int64_t i)
+{
+    double any = floor((double)bound * uniform_at(s, i));
+    if (dist == HONE_DIST_SORTED)
+        return floor((double)bound * ((double)i / (double)s->n));
+    if (dist == HONE_DIST_OUTLIER)
+        return floor((double)bound * uniform_at(s, 0));
+    return dist == HONE_DIST_ALTERNATING ? (double)(i % 2 == 0 ? 0 : bound - 1) : any;
 }
 
 void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
@@ -327,10 +356,10 @@ void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
         break;
     case HONE_ROLE_INDEX:
         for (int64_t i = 0; i < s.n; i++)
-            hone_element_set(tensor->dtype, dst, i, floor((double)bound * uniform_at(&s, i)));
+            hone_element_set(tensor->dtype, dst, i, index_at(&s, dist, bound, i));
         break;
     case HONE_ROLE_OFFSETS:
-        fill_offsets(&s, tensor, bound, dst);
+        fill_offsets(&s, tensor, dist, bound, dst);
         break;
     case HONE_ROLE_MASK:
         for (int64_t i = 0; i < s.n; i++)

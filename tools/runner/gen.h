@@ -10,7 +10,8 @@
 
 #include "workspace/task/task.h"
 
-enum hone_distribution { /* of activations and weights; other roles keep to their own meaning */
+enum hone_distribution { /* of activations and weights; offsets and indices have shapes of their own
+                            for some (gen.c) */
                          HONE_DIST_NORMAL,      /* normal(0, 1): the one that is timed */
                          HONE_DIST_UNIFORM,     /* uniform(-1, 1) */
                          HONE_DIST_SHIFTED,     /* normal(3, 1) */
@@ -27,6 +28,8 @@ enum hone_distribution { /* of activations and weights; other roles keep to thei
                          HONE_DIST_HALVES,   /* first half zeros, second half normal x 64 */
                          HONE_DIST_INTEGERS, /* activations -1023..1023, weights -3..3: sums are
                                                 exact in float32 */
+                         HONE_DIST_NEGATIVE, /* normal(-100, 1): all far below zero */
+                         HONE_DIST_TINY,     /* normal x 1e-9: half has nothing there */
                          HONE_DIST_SPIKES,   /* normal x 1e-3 with some 256 elements of 1e3 to
                                                 2e3, the last one among them: what leaves elements
                                                 out, or looks at some for all, shows */

@@ -17,7 +17,8 @@
 #include "tools/runner/oracle.h"
 
 #define HONE_RUNNER_MAX_ARMS   3
-#define HONE_RUNNER_MAX_CASES  (HONE_LIMIT_WORKLOADS + 16)
+#define HONE_RUNNER_N_EDGES    8
+#define HONE_RUNNER_MAX_CASES  (HONE_LIMIT_WORKLOADS + 16 + HONE_RUNNER_N_EDGES)
 #define HONE_RUNNER_MAX_CHECKS 256 /* kept in a report */
 
 struct hone_slot { /* one arm as built and running */
@@ -70,7 +71,7 @@ struct hone_judge {
     struct hone_slot slots[HONE_RUNNER_MAX_ARMS]; /* candidate first */
     size_t n_slots;
     struct hone_slot oracle;
-    struct hone_workload cases[HONE_RUNNER_MAX_CASES]; /* smoke first, then public, then hidden */
+    struct hone_workload cases[HONE_RUNNER_MAX_CASES]; /* smoke, public, edges, hidden */
     size_t n_cases;
     struct hone_frame frame;
     struct hone_array remarks;

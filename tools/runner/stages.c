@@ -17,6 +17,8 @@
 #define HIDDEN_WORK_SHARE 0.25 /* of the smallest public size */
 #define MAX_LOG           20.0
 #define SCREEN_WORKLOADS  2
+#define EDGE_DISTS        3
+#define EDGE_ORACLE_NS    (100 * HONE_NS_PER_MS)
 #define VERIFY_MORE_NS    (600.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
 
 static const enum hone_distribution smoke_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SHIFTED,
@@ -25,18 +27,20 @@ static const enum hone_distribution small_dists[] = {
     HONE_DIST_NORMAL,  HONE_DIST_UNIFORM,  HONE_DIST_SHIFTED,     HONE_DIST_EXPONENTIAL,
     HONE_DIST_HEAVY,   HONE_DIST_SMALL,    HONE_DIST_LARGE,       HONE_DIST_MIXED,
     HONE_DIST_OUTLIER, HONE_DIST_ZEROS,    HONE_DIST_EQUAL,       HONE_DIST_SORTED,
-    HONE_DIST_HALVES,  HONE_DIST_INTEGERS, HONE_DIST_ALTERNATING, HONE_DIST_SPIKES,
+    HONE_DIST_HALVES,  HONE_DIST_INTEGERS, HONE_DIST_ALTERNATING, HONE_DIST_NEGATIVE,
+    HONE_DIST_TINY,    HONE_DIST_SPIKES,
 };
 /* What every wanted size is verified with: plain content, what shows elements that were left out,
  * what shows rounding that all goes to one side. */
 static const enum hone_distribution core_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SPIKES,
                                                     HONE_DIST_EQUAL};
 
-/* Is this case asked for? The smoke case, the first, never is: it has its own stage. */
+/* Is this case asked for? The smoke case, the first, and the edges never are: checks of their own
+ * have them. */
 bool hone_judge_is_wanted(const struct hone_judge *judge, size_t c)
 {
     const struct hone_workload *workload = &judge->cases[c];
-    if (c == 0)
+    if (c == 0 || workload->is_edge)
         return false;
     if (workload->is_hidden || judge->job->workloads.n == 0)
         return true;
@@ -86,6 +90,33 @@ static void add_others(struct hone_judge *judge, enum hone_distribution *dists, 
     }
 }
 
+/* Sizes at the edges of tiles, long axes, the least size: cheap, and where tails and masks are
+ * wrong. Each has the plain content; the others are dealt, so that each is somewhere. */
+static int verify_edges(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    enum hone_distribution deck[HONE_COUNTOF(small_dists)];
+    memcpy(deck, small_dists, sizeof deck);
+    hone_judge_shuffle(judge, deck + 1, HONE_COUNTOF(deck) - 1);
+    size_t n_dealt = 0;
+    for (size_t c = 1; c < judge->n_cases && hone_end_is_good(ret); c++) {
+        enum hone_distribution dists[EDGE_DISTS] = {HONE_DIST_NORMAL};
+        if (!judge->cases[c].is_edge)
+            continue;
+        for (size_t i = 1; i < EDGE_DISTS; i++)
+            dists[i] = deck[1 + n_dealt++ % (HONE_COUNTOF(deck) - 1)];
+        struct hone_check_plan plan = {.name = "edge",
+                                       .workload = &judge->cases[c],
+                                       .dists = dists,
+                                       .n_dists = EDGE_DISTS,
+                                       .oracle_budget_ns = EDGE_ORACLE_NS,
+                                       .with_baseline = true};
+        int code = judge->target->check(judge, &judge->slots[0], &plan, ret, err);
+        if (code < 0)
+            return code;
+    }
+    return 0;
+}
+
 /* The core and some others; then, as long as that is cheap, what is left. */
 static int verify_case(struct hone_judge *judge, const struct hone_workload *workload,
                        struct hone_end *ret, struct hone_err *err)
@@ -115,10 +146,13 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
 int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     int64_t n_done = 0;
+    int code = verify_edges(judge, ret, err);
+    if (code < 0)
+        return code;
     for (size_t c = 1; c < judge->n_cases && hone_end_is_good(ret); c++) {
         if (!hone_judge_is_wanted(judge, c))
             continue;
-        int code = verify_case(judge, &judge->cases[c], ret, err);
+        code = verify_case(judge, &judge->cases[c], ret, err);
         if (code < 0)
             return code;
         hone_judge_progress(judge, "verify", judge->cases[c].id, ++n_done,

@@ -1,5 +1,5 @@
-/* Sizes that nobody published: hidden workloads for the confirmation, and the tiny one for the
- * smoke stage.
+/* Sizes that nobody published: hidden workloads for the confirmation, edge sizes for the checks,
+ * and the tiny one for the smoke stage.
  *
  * A hidden size starts from a public one, so that its cost is known, and each var axis is then bent
  * by a rule that finds the usual faults: one off, half a tile off, a prime, an odd size, a size
@@ -12,7 +12,7 @@
 #include "workspace/base/rng.h"
 #include "workspace/task/parts.h"
 
-enum { N_TRIES = 64 };
+enum { N_TRIES = 64, EDGE_LONG = 1, EDGE_MANY = 3 };
 
 /* Ids must outlive the call without an owner: a constant table. They repeat after a hundred. */
 #define TEN(d)                                                                                     \
@@ -20,7 +20,12 @@ enum { N_TRIES = 64 };
         "hidden-" #d "5", "hidden-" #d "6", "hidden-" #d "7", "hidden-" #d "8", "hidden-" #d "9"
 static const char *const hidden_ids[] = {TEN(0), TEN(1), TEN(2), TEN(3), TEN(4),
                                          TEN(5), TEN(6), TEN(7), TEN(8), TEN(9)};
-#define COST_MARGIN 1.10 /* times the most expensive public size */
+static const char *const edge_ids[] = {"edge-0", "edge-1", "edge-2", "edge-3",
+                                       "edge-4", "edge-5", "edge-6", "edge-7"};
+#define COST_MARGIN 1.10      /* times the most expensive public size */
+#define EDGE_SHARE  0.125     /* of it, */
+#define EDGE_FLOPS  (1 << 20) /* or as little as this: tiny public sizes have edges too */
+#define EDGE_BYTES  (1 << 22)
 
 struct dice {
     const uint8_t *key;
@@ -114,7 +119,7 @@ static int cost_of(const struct hone_task *task, const struct hone_workload *w, 
     return hone_task_eval(task, task->items, w, &ret->items, NULL);
 }
 
-static bool is_affordable(const struct hone_task *task, const struct hone_workload *w)
+static bool is_affordable(const struct hone_task *task, const struct hone_workload *w, double share)
 {
     struct cost top = {0}, mine;
     for (size_t i = 0; i < task->n_workloads; i++) {
@@ -125,10 +130,12 @@ static bool is_affordable(const struct hone_task *task, const struct hone_worklo
         top.bytes = fmax(top.bytes, c.bytes);
     }
     double steps = 1;
+    bool is_edge = share < 1;
     return cost_of(task, w, &mine) == 0 && mine.items >= 1 && mine.bytes >= 1 &&
            (!task->steps ||
             (hone_task_eval(task, task->steps, w, &steps, NULL) == 0 && steps >= 1)) &&
-           mine.flops <= top.flops * COST_MARGIN && mine.bytes <= top.bytes * COST_MARGIN;
+           mine.flops <= fmax(top.flops * share, is_edge ? EDGE_FLOPS : 0) &&
+           mine.bytes <= fmax(top.bytes * share, is_edge ? EDGE_BYTES : 0);
 }
 
 static bool is_public(const struct hone_task *task, const struct hone_workload *w)
@@ -162,7 +169,7 @@ int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t
     for (int64_t try = 0; try < N_TRIES; try++) {
         w = task->workloads[(index + (uint64_t)roll(&dice, 2)) % task->n_workloads];
         bend(task, &dice, try, &w);
-        if (hone_task_resolve(task, &w, NULL) < 0 || !is_affordable(task, &w))
+        if (hone_task_resolve(task, &w, NULL) < 0 || !is_affordable(task, &w, COST_MARGIN))
             continue;
         fallback = w;
         has_fallback = true;
@@ -178,6 +185,130 @@ int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t
     fallback.id = hidden_ids[index % HONE_COUNTOF(hidden_ids)];
     *ret = fallback;
     return 0;
+}
+
+static int64_t edge_tile(struct dice *d)
+{
+    int64_t tile = 8ll << roll(d, 5), whole = tile * roll(d, 4);
+    switch (roll(d, 4)) {
+    case 0:
+        return whole - 1;
+    case 1:
+        return whole + 1;
+    case 2:
+        return whole;
+    default:
+        return whole + 1 + roll(d, tile - 1);
+    }
+}
+
+static int64_t edge_prime(struct dice *d)
+{
+    return prime_at_or_below(3 + roll(d, 300));
+}
+
+static int64_t edge_small(struct dice *d)
+{
+    return 1 + roll(d, 4);
+}
+
+typedef int64_t edge_fn(struct dice *d);
+static edge_fn *const edge_rules[] = {edge_tile, edge_tile, edge_tile, edge_prime, edge_small};
+
+/* The largest value that is legal, where it is not too far: buffers of a fixed size end there. */
+static int64_t edge_value(struct dice *d, const struct hone_axis *axis)
+{
+    int64_t rule = roll(d, HONE_COUNTOF(edge_rules) + 1);
+    return rule == HONE_COUNTOF(edge_rules) ? axis->max : edge_rules[rule](d);
+}
+
+/* Of the var axes, one of chance: another for each kind of edge. */
+static size_t long_axis(const struct hone_task *task, struct dice dice, uint32_t index)
+{
+    size_t var[HONE_LIMIT_AXES], n = 0;
+    for (size_t a = 0; a < task->n_axes; a++)
+        if (task->axes[a].kind == HONE_AXIS_VAR)
+            var[n++] = a;
+    dice.stream = 0x6c6f6e67; /* "long" */
+    dice.counter = 0;
+    return n == 0 ? 0 : var[(uint64_t)(roll(&dice, (int64_t)n) + index) % n];
+}
+
+/* One axis longer than 15 bits count; neighbours grow until no constraint forbids it (few rows for
+ * many elements), then it shrinks. */
+static void draw_long(const struct hone_task *task, struct dice *dice, uint32_t index, int64_t try,
+                      struct hone_workload *w)
+{
+    size_t far = long_axis(task, *dice, index);
+    for (size_t a = 0; a < task->n_axes; a++) {
+        int64_t value = 1 + roll(dice, 2ll << (try % 8 * 3 / 2));
+        if (a == far)
+            value = ((1 << 15) + 1 + roll(dice, try % 2 == 0 ? 10000 : 40000)) >> (try / 8);
+        if (task->axes[a].kind == HONE_AXIS_VAR)
+            w->axes[a] = make_legal(&task->axes[a], value);
+    }
+}
+
+/* Many in all, each axis short: what is counted over several axes at once gets long. An axis in
+ * four stays as short as it may be. */
+static void draw_many(const struct hone_task *task, struct dice *dice, int64_t try,
+                      struct hone_workload *w)
+{
+    double all = 1, want = (1 << 18) >> (try / 8);
+    bool may_grow[HONE_LIMIT_AXES];
+    for (size_t a = 0; a < task->n_axes; a++) {
+        may_grow[a] = task->axes[a].kind == HONE_AXIS_VAR && roll(dice, 4) > 0;
+        if (task->axes[a].kind == HONE_AXIS_VAR)
+            w->axes[a] = make_legal(&task->axes[a], 1);
+    }
+    for (int64_t i = 0; i < 1000 && all < want; i++) {
+        size_t a = (size_t)roll(dice, (int64_t)task->n_axes);
+        if (!may_grow[a])
+            continue;
+        int64_t more = make_legal(&task->axes[a], 2 * w->axes[a] + roll(dice, 2));
+        all *= (double)more / (double)w->axes[a];
+        w->axes[a] = more;
+    }
+}
+
+/* Every var axis of one try; what did not fit so far becomes smaller. */
+static void draw_edge(const struct hone_task *task, struct dice *dice, uint32_t index, int64_t try,
+                      struct hone_workload *w)
+{
+    for (size_t a = 0; a < task->n_axes; a++) {
+        const struct hone_axis *axis = &task->axes[a];
+        if (axis->kind != HONE_AXIS_VAR)
+            continue;
+        int64_t value = edge_value(dice, axis);
+        if (index == 0)
+            value = try == 0 ? 1 : 1 + roll(dice, try);
+        else if (try >= N_TRIES / 2)
+            value = 1 + roll(dice, hone_max_i64(2, w->axes[a] / 2));
+        w->axes[a] = make_legal(axis, value);
+    }
+}
+
+int hone_task_edge(const struct hone_task *task, const uint8_t key[16], uint32_t index,
+                   struct hone_workload *ret, struct hone_err *err)
+{
+    struct dice dice = {.key = key, .stream = 0x65646765ull << 32 | index}; /* "edge" */
+    struct hone_workload w = task->workloads[0];
+    bool is_found = false;
+    for (int64_t try = 0; try < N_TRIES && !is_found; try++) {
+        if (index == EDGE_LONG || index == EDGE_LONG + 1)
+            draw_long(task, &dice, index, try, &w);
+        else if (index == EDGE_MANY)
+            draw_many(task, &dice, try, &w);
+        else
+            draw_edge(task, &dice, index, try, &w);
+        is_found = hone_task_resolve(task, &w, NULL) == 0 &&
+                   is_affordable(task, &w, index == 0 ? COST_MARGIN : EDGE_SHARE);
+    }
+    int code = is_found ? 0 : hone_task_smoke(task, &w, err);
+    w.is_hidden = w.is_edge = true;
+    w.id = edge_ids[index % HONE_COUNTOF(edge_ids)];
+    *ret = w;
+    return code;
 }
 
 /* Axes get different sizes, odd where they may be: a swapped index or a forgotten tail then shows.

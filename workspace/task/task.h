@@ -160,6 +160,7 @@ struct hone_workload {
     const char *id;                /* unique in the task, e.g. "m512" */
     int64_t axes[HONE_LIMIT_AXES]; /* value of every axis of the task, in task order */
     bool is_hidden;
+    bool is_edge;       /* hidden, and for the checks alone: never timed */
     const char *target; /* "cpu", "cuda"; NULL: for every target */
 };
 
@@ -214,6 +215,11 @@ int hone_task_resolve(const struct hone_task *task, struct hone_workload *worklo
 /* Draws hidden sizes: deterministic in (key, index). Uses the draw ranges and edge rules (1, tile
  * +-1, primes, odd sizes). */
 int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index,
+                   struct hone_workload *ret, struct hone_err *err);
+/* Cheap sizes for the checks alone: 0 is the least legal one, 1 and 2 have one long axis (beyond
+ * what 15 or 16 bits count, where that is legal and affordable), 3 many short ones, the others lie
+ * at, below and above multiples of tiles and at the axes' ends. Deterministic in (key, index). */
+int hone_task_edge(const struct hone_task *task, const uint8_t key[16], uint32_t index,
                    struct hone_workload *ret, struct hone_err *err);
 /* The smallest legal workload that still has a tail: for the smoke stage. */
 int hone_task_smoke(const struct hone_task *task, struct hone_workload *ret, struct hone_err *err);

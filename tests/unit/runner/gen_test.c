@@ -135,6 +135,12 @@ START_TEST(test_distributions)
     make(0, HONE_DIST_EXPONENTIAL, 1, v);
     for (int i = 0; i < N; i++)
         ck_assert_double_gt(v[i], 0);
+    make(0, HONE_DIST_NEGATIVE, 1, v);
+    for (int i = 0; i < N; i++)
+        ck_assert(v[i] < -90 && v[i] > -110);
+    make(0, HONE_DIST_TINY, 1, v);
+    for (int i = 0; i < N; i++)
+        ck_assert(fabs(v[i]) < 1e-8);
     make(0, HONE_DIST_SPIKES, 1, v);
     int n_spikes = 0;
     for (int i = 0; i < N; i++) {

@@ -1,4 +1,5 @@
 /* Hidden sizes: legal, deterministic, not dearer than the public ones, and varied. */
+#include <math.h>
 #include <string.h>
 #include "tests/unit/unit.h"
 #include "workspace/base/file.h"
@@ -63,6 +64,46 @@ START_TEST(draws_are_legal_and_cheap)
 }
 END_TEST
 
+/* Legal, cheap, the least size, long axes, tails and whole tiles. */
+START_TEST(edges_are_legal_cheap_and_varied)
+{
+    uint8_t key[16] = {4, 5, 6};
+    for (size_t p = 0; p < 2 * HONE_COUNTOF(packs); p++) {
+        const char *name = packs[p / 2], *target = p % 2 ? "cuda" : "cpu";
+        struct hone_task *task = load(name, target);
+        int n_odd = 0, n_tiles = 0;
+        int64_t longest[HONE_LIMIT_AXES] = {0};
+        for (uint32_t i = 0; i < 400; i++) {
+            struct hone_workload w, again;
+            key[5] = (uint8_t)(i / 8);
+            ck_assert_int_eq(hone_task_edge(task, key, i % 8, &w, NULL), 0);
+            ck_assert_int_eq(hone_task_edge(task, key, i % 8, &again, NULL), 0);
+            ck_assert_mem_eq(w.axes, again.axes, sizeof(w.axes));
+            ck_assert(w.is_hidden && w.is_edge);
+            ck_assert_int_eq(hone_task_resolve(task, &w, NULL), 0);
+            ck_assert_mem_eq(w.axes, again.axes, sizeof(w.axes));
+            double flops = 0, bytes = 0;
+            ck_assert_int_eq(hone_task_eval(task, task->flops, &w, &flops, NULL), 0);
+            ck_assert_int_eq(hone_task_eval(task, task->bytes, &w, &bytes, NULL), 0);
+            ck_assert(flops <= fmax(0.126 * largest(task, task->flops), 1 << 20) &&
+                      bytes <= fmax(0.126 * largest(task, task->bytes), 1 << 22));
+            for (size_t a = 0; a < task->n_axes; a++) {
+                longest[a] = hone_max_i64(longest[a], w.axes[a]);
+                ck_assert(i % 8 != 0 || task->axes[a].kind != HONE_AXIS_VAR || w.axes[a] == 1);
+            }
+            n_odd += w.axes[0] % 2 == 1;
+            n_tiles += w.axes[0] % 8 == 0;
+        }
+        ck_assert_msg(n_odd > 100 && n_tiles > 20, "%s: %d odd, %d tiles", name, n_odd, n_tiles);
+        for (size_t a = 0; a < task->n_axes; a++)
+            if (task->axes[a].kind == HONE_AXIS_VAR)
+                ck_assert_msg(longest[a] >= hone_min_i64(task->axes[a].max, 512), "%s %s: %s <= %d",
+                              name, target, task->axes[a].name, (int)longest[a]);
+        hone_task_free(task);
+    }
+}
+END_TEST
+
 START_TEST(another_key_gives_other_sizes)
 {
     struct hone_task *task = load("matmul", "cpu");
@@ -121,5 +162,6 @@ START_TEST(smoke_is_small_and_has_a_tail)
 }
 END_TEST
 
-UNIT_MAIN("draw", draws_are_legal_and_cheap, another_key_gives_other_sizes,
-          constraints_and_multiples_are_met, smoke_is_small_and_has_a_tail)
+UNIT_MAIN("draw", draws_are_legal_and_cheap, edges_are_legal_cheap_and_varied,
+          another_key_gives_other_sizes, constraints_and_multiples_are_met,
+          smoke_is_small_and_has_a_tail)

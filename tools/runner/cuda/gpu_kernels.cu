@@ -279,6 +279,8 @@ enum {
     SORTED,
     HALVES,
     INTEGERS,
+    NEGATIVE,
+    TINY,
     SPIKES
 };
 
@@ -396,6 +398,10 @@ static __device__ double draw_value(const struct draw *d, const struct hone_k_fi
         return -3 + 6 * ((double)d->i + draw_unit(d)) / (double)f->n;
     case HALVES:
         return d->i < f->n / 2 ? 0 : 64 * draw_normal(d);
+    case NEGATIVE:
+        return -100 + draw_normal(d);
+    case TINY:
+        return 1e-9 * draw_normal(d);
     case SPIKES:
         return draw_spike(d, f->n);
     default:
@@ -403,10 +409,27 @@ static __device__ double draw_value(const struct draw *d, const struct hone_k_fi
     }
 }
 
+/* As gen.c's: anywhere; in order; all the same; the first and the last. */
+static __device__ double draw_index(const struct draw *d, const struct hone_k_fill *f)
+{
+    struct draw one = *d;
+    switch (f->distribution) {
+    case SORTED:
+        return floor((double)f->bound * ((double)d->i / (double)f->n));
+    case OUTLIER:
+        one.w = philox(d->key, d->stream, OTHER * 2);
+        return floor((double)f->bound * draw_unit(&one));
+    case ALTERNATING:
+        return d->i % 2 == 0 ? 0 : (double)(f->bound - 1);
+    default:
+        return floor((double)f->bound * draw_unit(d));
+    }
+}
+
 static __device__ double draw_element(const struct draw *d, const struct hone_k_fill *f)
 {
     if (f->role == INDEX)
-        return floor((double)f->bound * draw_unit(d));
+        return draw_index(d, f);
     if (f->role == MASK)
         return d->w.x >> 31;
     bool is_exact = f->distribution == INTEGERS, is_weight = f->role == WEIGHT;
@@ -480,6 +503,24 @@ extern "C" __global__ void hone_fill_rows(struct hone_k_fill f)
     }
 }
 
+/* As gen.c's: rows of about one length, a few that hold nearly everything, empty ones. */
+static __device__ double gap_at(const struct hone_k_fill *f, u64 stream, i64 i)
+{
+    double gap = exponential_at(f, stream, i);
+    switch (f->distribution) {
+    case HEAVY:
+        return pow(gap, 4.0);
+    case LARGE:
+        return pow(gap, 16.0);
+    case MIXED:
+        return i % 2 == 0 ? gap : 0;
+    case SMALL:
+        return i <= f->n / 2 ? 0 : gap;
+    default:
+        return gap;
+    }
+}
+
 /* Non-decreasing from 0 to bound: cuts at sorted random places, by stepping through the gaps. One
  * block a set; a thread walks a stretch of its own. */
 extern "C" __global__ void hone_fill_offsets(struct hone_k_fill f)
@@ -491,7 +532,7 @@ extern "C" __global__ void hone_fill_offsets(struct hone_k_fill f)
     i64 first = part * (i64)threadIdx.x, end = first + part < f.n ? first + part : f.n;
     double mine = 0;
     for (i64 i = first; i < end; i++)
-        mine += i == 0 ? 0 : exponential_at(&f, stream, i);
+        mine += i == 0 ? 0 : gap_at(&f, stream, i);
     before[threadIdx.x] = mine;
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -506,7 +547,7 @@ extern "C" __global__ void hone_fill_offsets(struct hone_k_fill f)
     __syncthreads();
     double total = before[0], so_far = threadIdx.x == 0 ? 0 : before[threadIdx.x];
     for (i64 i = first; i < end; i++) {
-        so_far += i == 0 ? 0 : exponential_at(&f, stream, i);
+        so_far += i == 0 ? 0 : gap_at(&f, stream, i);
         double share = total > 0 ? so_far / total : 0;
         double at = fmin(floor((double)f.bound * share), (double)f.bound);
         element_set(f.dtype, base, i, i == 0 ? 0 : i == f.n - 1 ? (double)f.bound : at);
