@@ -53,7 +53,7 @@ struct engine { /* of a host thread */
     const struct hone_emu_launch *launch;
     struct block *block;
     unsigned current; /* thread in block */
-    bool has_yielded;
+    bool has_yielded, is_backward;
     struct fiber *fiber, *idle, *all;
     size_t n_fibers;
     struct fiber scheduler;
@@ -385,7 +385,9 @@ static bool run_block(struct engine *e, struct block *b)
     for (bool goes_on = true; goes_on;) {
         goes_on = false;
         e->has_yielded = false;
-        for (unsigned i = 0; b->n_live > 0 && i < b->n; i++) {
+        e->is_backward = !e->is_backward; /* a missing barrier shows in one of the two orders */
+        for (unsigned k = 0; b->n_live > 0 && k < b->n; k++) {
+            unsigned i = e->is_backward ? b->n - 1 - k : k;
             if (b->threads[i].state != READY)
                 continue;
             become(e, i);
