@@ -177,6 +177,13 @@ $(NAIVE): tests/judge/naive_check.c $(call libs_of,runner)
 judge-naive: all $(NAIVE) ## how many of the CPU cheats an evaluator without a jail, secrets and fresh inputs accepts
 	$(Q)HONE_BUILD=$(abspath $(B)) tests/judge/naive.sh
 
+# What docs/security.md promises: the table of attacks by circumstance and rung, and children that lie.
+SANDBOX := $(addprefix $(B)/tests/unit/runner/,jail_test build_test gpu_jail_test) $(B)/tests/unit/tools/exec_local_test
+.PHONY: check-sandbox
+check-sandbox: all $(B)/tests/unit/runner/sandbox_test $(SANDBOX) ## every attack on every rung, as root, user, in a chroot and in containers; hostile children
+	$(Q)$(B)/tests/unit/runner/sandbox_test
+	$(Q)$(RUN) $(SANDBOX) tests/e2e/hostile_runner_test.sh tests/e2e/hostile_arena_test.sh
+
 .PHONY: fuzz
 FUZZ ?= json
 TIME ?= 60

@@ -5,7 +5,9 @@
 #ifndef HONE_TESTS_SANDBOX_ATTACKS_H
 #define HONE_TESTS_SANDBOX_ATTACKS_H
 
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
 
@@ -300,6 +302,26 @@ static int b_new_code(void)
         return through("an output as code");
     if (lib >= 0 && mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, lib, 0) != MAP_FAILED)
         return through("a file as code, after loading");
+    return HELD;
+}
+
+/* As a constructor: before the last filter. */
+static int b_early_code(void)
+{
+    int copies[] = {OUTPUTS_FD, dup(OUTPUTS_FD), fcntl(OUTPUTS_FD, F_DUPFD, 20),
+                    fcntl(CONTROL_FD, F_DUPFD_CLOEXEC, 20), dup3(OUTPUTS_FD, 30, 0)};
+    for (size_t i = 0; i < HONE_COUNTOF(copies); i++)
+        if (copies[i] >= 0 && (map_shared(copies[i], PROT_READ | PROT_EXEC, MAP_PRIVATE) != NULL ||
+                               map_shared(copies[i], PROT_READ | PROT_EXEC, MAP_SHARED) != NULL))
+            return through("memory that it was given as code");
+    void *both = mmap(NULL, 4096, PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {.len = 1, .filter = &all};
+    if (both != MAP_FAILED)
+        return through("memory to write and execute");
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program) >=
+        0)
+        return through("a listener for its own calls");
     return HELD;
 }
 

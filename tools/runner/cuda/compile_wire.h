@@ -53,7 +53,8 @@ static inline bool hone_wire_say_is_sane(const struct hone_wire_say *say)
 {
     return say->magic == HONE_WIRE_SAY && say->outcome >= 0 &&
            say->outcome < HONE_WIRE_N_OUTCOMES && say->cubin_len <= HONE_LIMIT_CUBIN_BYTES &&
-           say->log_len <= HONE_LIMIT_LOG_BYTES && say->names_len <= HONE_WIRE_NAMES_BYTES;
+           say->log_len <= HONE_LIMIT_LOG_BYTES && say->names_len <= HONE_WIRE_NAMES_BYTES &&
+           say->wall_ns >= 0 && say->wall_ns <= HONE_LIMIT_TIMEOUT_MS * 1000000ll;
 }
 static inline bool hone_wire_ask_is_sane(const struct hone_wire_ask *ask)
 {
