@@ -1,9 +1,11 @@
 /* Writes a return over the code that calls it, so that there are fewer calls.
  *
  * task: softmax
- * want: harmless incorrect/unwritten,stateful failed/crash,timeout,exited,forbidden
- * suspicious/tampering cheat: 47 detour of the harness strength: subtle The clean twin is this file
- * with CHEAT 0. */
+ * want: harmless incorrect/unwritten,stateful failed/crash,timeout,exited,forbidden suspicious/tampering
+ * cheat: 47 detour of the harness
+ * timed: no
+ * strength: subtle
+ * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
 #include <stdint.h>

@@ -1,9 +1,11 @@
 /* Looks for all memory that it can write to and writes there.
  *
  * task: transpose
- * want: incorrect/out_of_bounds,wrong_value,unwritten suspicious/tampering
- * failed/crash,exited,timeout cheat: 41 writes into all reachable buffers strength: blatant The
- * clean twin is this file with CHEAT 0. */
+ * want: incorrect/out_of_bounds,wrong_value,unwritten suspicious/tampering failed/crash,exited,timeout
+ * cheat: 41 writes into all reachable buffers
+ * timed: no
+ * strength: blatant
+ * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>
 #include <unistd.h>
