@@ -18,8 +18,8 @@
  *
  *   - an answer passes on `normal` content of a public size (the mean of one number is the number,
  *     and not refused), or
- *   - zeros, ones, the mean or a copied input pass on other random content although they are not
- *     right there (not within twice the honest error), or
+ *   - zeros, ones, the mean or a copied input pass on other random content of such a size although
+ *     they are not right there (not within twice the honest error), or
  *   - the next lower precision passes on `normal` content of a public size, unless the task allows
  *     it. */
 #ifndef HONE_TOOLS_CALIBRATE_H

@@ -9,6 +9,7 @@
 #include "tests/unit/runner/task_util.h"
 #include "tools/runner/cuda/gpu_judge.h"
 #include "tools/runner/cuda/compile.h"
+#include "tools/runner/cuda/gpu_reference.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
@@ -311,6 +312,75 @@ START_TEST(comparison_is_the_hosts)
 }
 END_TEST
 
+/* Sums over a whole output, and what follows from them, as compare.c has them. */
+START_TEST(the_whole_is_the_hosts)
+{
+    static const struct {
+        double error, sign;
+        bool is_toward, is_good;
+    } cases[] = {{0, 1, false, true},
+                 {2e-5, -1, false, true},
+                 {9e-5, -1, false, false}, /* norm */
+                 {2e-5, 1, false, false},  /* bias */
+                 {-2e-5, 1, true, false}};
+    struct bench b;
+    struct hone_err err = HONE_ERR_INIT;
+    set_up(&b);
+    frame(&b, 1, false);
+    b.task.items = "M*N";
+    b.task.tolerance[0] =
+        (struct hone_tolerance){.atol = 1e-30, .rtol = 1e-4, .rel_l2 = 1e-9, .bias = 1e-9};
+    double reference[4 * N]; /* values of both outputs, then their scales */
+    struct hone_gpu_reference known = {
+        .dist = HONE_DIST_NORMAL, .is_full = true, .n_elements = 2 * N, .has_scales = true};
+    ck_assert_int_eq(b.session.gpu->cu->MemAlloc(&known.memory, sizeof reference), 0);
+    for (size_t k = 0; k < HONE_COUNTOF(cases); k++) {
+        float got[N];
+        int32_t ints[N];
+        struct hone_oracle_record records[2 * N];
+        for (int i = 0; i < N; i++) {
+            double value = i % 4 < 2 ? 1.1 : -1.1, error = cases[k].error;
+            error *= i % 2 == 0 ? 1 : cases[k].sign;
+            got[i] = (float)(value + (cases[k].is_toward && value < 0 ? -error : error));
+            ints[i] = i;
+            reference[i] = value;
+            reference[N + i] = i;
+            reference[2 * N + i] = reference[3 * N + i] = 1;
+            records[i] = (struct hone_oracle_record){.index = i, .value = value, .scale = 1};
+            records[N + i] =
+                (struct hone_oracle_record){.index = i, .value = i, .output = 1, .scale = 1};
+        }
+        store(&b, known.memory, reference, sizeof reference);
+        store(&b, hone_gpu_output(&b.judge, b.slot, 0, 0), got, sizeof got);
+        store(&b, hone_gpu_output(&b.judge, b.slot, 0, 1), ints, sizeof ints);
+        struct hone_compare device, host;
+        struct hone_end on_device = HONE_END_INIT, on_host = HONE_END_INIT;
+        hone_compare_init(&host, &b.task, &b.judge.cases[0]);
+        host.outputs[0] = got;
+        host.outputs[1] = ints;
+        host.is_plain = true;
+        host.n_items = N;
+        hone_compare_add(&host, records, 2 * N);
+        hone_compare_end(&host, &on_host);
+        ck_assert_msg(hone_gpu_compare(&b.judge, b.slot, 0, &known, &device, &on_device, &err) == 0,
+                      "%s", err.message);
+        ck_assert_msg(hone_end_is_good(&on_host) == cases[k].is_good, "%zu: %s", k, on_host.detail);
+        ck_assert_msg(hone_end_is_good(&on_device) == cases[k].is_good, "%zu: %s", k,
+                      on_device.detail);
+        struct hone_error_sums x = hone_compare_sums(&host, 0), y = hone_compare_sums(&device, 0);
+        ck_assert_int_eq(x.n, y.n);
+        ck_assert_int_eq(x.n_items, y.n_items);
+        ck_assert(x.is_plain && y.is_plain);
+        ck_assert_double_eq_tol(x.err_squares, y.err_squares, 1e-12);
+        ck_assert_double_eq_tol(x.err_sum, y.err_sum, 1e-9);
+        ck_assert_double_eq_tol(x.toward_sum, y.toward_sum, 1e-9);
+        ck_assert_double_eq_tol(x.size_sum, y.size_sum, 1e-9);
+    }
+    (void)b.session.gpu->cu->MemFree(known.memory);
+    tear_down(&b);
+}
+END_TEST
+
 START_TEST(a_session_opens_again)
 {
     struct bench b;
@@ -328,7 +398,8 @@ END_TEST
 static int tests_main(void);
 #define main tests_main
 static UNIT_MAIN("gpu_judge", content_has_its_role, content_follows_its_counter,
-                 looks_find_what_is_there, comparison_is_the_hosts, a_session_opens_again)
+                 looks_find_what_is_there, comparison_is_the_hosts, the_whole_is_the_hosts,
+                 a_session_opens_again)
 #undef main
 
     /* The compile server's jail starts this program again. */
