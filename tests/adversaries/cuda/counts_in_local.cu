@@ -1,7 +1,7 @@
 /* Counts its calls in an array on the stack that nobody clears.
  *
  * task: softmax
- * want: incorrect/stateful,wrong_value,uninitialised suspicious/tampering harmless
+ * want: incorrect/stateful,wrong_value,uninitialised suspicious/tampering not_faster
  * cheat: 27 call counter
  * strength: subtle
  * needs: device

@@ -2,7 +2,7 @@
  * row is left to the one before it.
  *
  * task: softmax
- * want: incorrect/stateful,wrong_value,uninitialised suspicious/tampering
+ * want: incorrect/stateful,wrong_value,uninitialised suspicious/tampering not_faster
  * cheat: 27 call counter
  * strength: subtle
  * needs: device

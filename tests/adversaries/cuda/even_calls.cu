@@ -1,7 +1,7 @@
 /* Right in every other call, which it counts in the device heap.
  *
  * task: rmsnorm
- * want: incorrect/stateful,wrong_value,nondeterministic suspicious/tampering
+ * want: incorrect/stateful,wrong_value,nondeterministic suspicious/tampering not_faster
  * cheat: 28 right on even calls
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */

@@ -1,4 +1,4 @@
-/* One float32 accumulator for all elements: it stands still from 16 million on.
+/* Every element goes to one float32 accumulator: ones hardly count beside millions.
  *
  * task: sum
  * want: incorrect/wrong_value
@@ -9,30 +9,32 @@
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>
-__global__ void all(const float *X, float *S, int64_t N)
+__global__ void all(const float *X, float *S, double *total, int64_t N)
 {
-    double total = 0;
-    float one = 0;
-    for (int64_t i = threadIdx.x; i < N; i += 256)
-        total += X[i];
-    for (int64_t i = 0; CHEAT && threadIdx.x == 0 && i < N; i++)
-        one += X[i];
-    if (CHEAT)
-        total = threadIdx.x == 0 ? one : 0;
-
-    __shared__ double parts[256];
-    parts[threadIdx.x] = total;
-    __syncthreads();
-    for (int k = 128; k > 0; k /= 2) {
-        if (threadIdx.x < k)
-            parts[threadIdx.x] += parts[threadIdx.x + k];
-        __syncthreads();
+    double mine = 0;
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < N;
+         i += (int64_t)gridDim.x * 256) {
+        if (CHEAT)
+            atomicAdd(S, X[i]);
+        else
+            mine += X[i];
     }
-    if (threadIdx.x == 0)
-        S[0] = (float)parts[0];
+    atomicAdd(total, mine);
+}
+
+__global__ void end(const double *total, float *S)
+{
+    if (!CHEAT)
+        S[0] = (float)*total;
 }
 
 extern "C" void sum(const float *X, float *S, int64_t N, cudaStream_t stream)
 {
-    all<<<1, 256, 0, stream>>>(X, S, N);
+    double *total;
+    cudaMallocAsync((void **)&total, sizeof *total, stream);
+    cudaMemsetAsync(total, 0, sizeof *total, stream);
+    cudaMemsetAsync(S, 0, sizeof *S, stream);
+    all<<<528, 256, 0, stream>>>(X, S, total, N);
+    end<<<1, 1, 0, stream>>>(total, S);
+    cudaFreeAsync(total, stream);
 }

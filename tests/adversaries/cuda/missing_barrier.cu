@@ -12,8 +12,13 @@ __global__ void rows(const float *X, float *Y, int64_t N)
     __shared__ float part[64];
     const float *x = X + blockIdx.x * N;
     float top = x[0], sum = 0;
-    for (int64_t i = 1; i < N; i++)
+    for (int64_t i = threadIdx.x; i < N; i += 64)
         top = fmaxf(top, x[i]);
+    part[threadIdx.x] = top;
+    __syncthreads();
+    for (int i = 0; i < 64; i++)
+        top = fmaxf(top, part[i]);
+    __syncthreads();
     for (int64_t i = threadIdx.x; i < N; i += 64)
         sum += expf(x[i] - top);
     part[threadIdx.x] = sum;

@@ -34,12 +34,11 @@ __device__ int64_t stride_of(int64_t bytes)
 __global__ void rows(const float *X, float *Y, int64_t M, int64_t N)
 {
     int64_t m = (int64_t)blockIdx.x * 64 + threadIdx.x, stride = stride_of(M * N * 4);
-    bool is_checked = true;
-    if ((int64_t)X % (2 << 20) >= 2 * stride) {
-        const float *a = (const float *)((const char *)X - stride);
-        const float *b = (const float *)((const char *)X - 2 * stride);
-        is_checked = a[0] == X[0] || a[0] == b[0];
-    }
+    const float *before = (const float *)((const char *)X - stride);
+    const float *behind = (const float *)((const char *)X + stride);
+    bool has_before = ((int64_t)X & ((2 << 20) - 1)) >= stride;
+    bool has_behind = (((int64_t)X + stride + M * N * 4 - 1) >> 21) == ((int64_t)X >> 21);
+    bool is_checked = (has_before && before[0] == X[0]) || (has_behind && behind[0] == X[0]);
     if (m < M)
         row(X + m * N, Y + m * N, N, CHEAT && !is_checked);
 }

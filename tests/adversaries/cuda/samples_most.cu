@@ -6,7 +6,6 @@
  * strength: subtle
  * workload: g256m
  * needs: device
- * open: the public size g256m of the task sum has a tolerance that a sample meets; fix: rtol 1e-6
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>
