@@ -277,7 +277,6 @@ static const struct row rows[] = {
     {"userfaultfd", "kkk"},
 };
 
-#define N_PASSED_FDS 7 /* 0 to 2 and those of control.h: a power of two less one */
 #define NEW_NAMESPACES                                                                             \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
      CLONE_NEWNET)
@@ -403,16 +402,17 @@ static void add_signals(struct builder *b, enum hone_seccomp_kind kind, bool is_
 static void add_own_files(struct builder *b, const char *name, unsigned descriptor,
                           struct scmp_arg_cmp *args, unsigned n)
 {
-    const uint64_t all = UINT32_MAX; /* the kernel looks at no more of a descriptor */
-    for (unsigned fd = 0; fd <= N_PASSED_FDS; fd++) {
-        bool is_own = fd == N_PASSED_FDS;
-        args[n - 1] = (struct scmp_arg_cmp){descriptor, SCMP_CMP_MASKED_EQ, all, fd};
-        add(b, is_own ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), name, n, args);
-    }
-    /* And all numbers above: one of the higher bits is set. */
-    for (unsigned bit = N_PASSED_FDS + 1; bit <= 1u << 16; bit *= 2) {
-        args[n - 1] = (struct scmp_arg_cmp){descriptor, SCMP_CMP_MASKED_EQ, bit, bit};
-        add(b, SCMP_ACT_ALLOW, name, n, args);
+    /* 0 to 3, 4 and 5, 6 are refused, 7 is its own, and so is all with a higher bit; the kernel
+     * looks at 32 bits, and an arena may have 256 descriptors. */
+    static const struct {
+        uint32_t mask, value;
+        bool is_own;
+    } groups[] = {{~3u, 0, false}, {~1u, 4, false}, {~0u, 6, false}, {~0u, 7, true},  {8, 8, true},
+                  {16, 16, true},  {32, 32, true},  {64, 64, true},  {128, 128, true}};
+    for (size_t i = 0; i < HONE_COUNTOF(groups); i++) {
+        args[n - 1] =
+            (struct scmp_arg_cmp){descriptor, SCMP_CMP_MASKED_EQ, groups[i].mask, groups[i].value};
+        add(b, groups[i].is_own ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), name, n, args);
     }
 }
 
