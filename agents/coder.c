@@ -134,6 +134,25 @@ const struct hone_rewrite *hone_coder_rewrite(const struct hone_coder *coder, co
     return NULL;
 }
 
+int hone_coder_blind(const struct hone_coder *coder, const char *source, struct hone_pool *pool,
+                     struct hone_coder_input *ret, struct hone_err *err)
+{
+    if (!coder->hands)
+        return hone_fail(err, HONE_E_UNSUPPORTED, "coder %s edits what it can read only",
+                         coder->name);
+    struct hone_c_node *file = hone_pool_alloc(pool, sizeof(*file));
+    struct hone_c_tree *tree = hone_pool_alloc(pool, sizeof(*tree));
+    uint32_t len = (uint32_t)strlen(source);
+    *file = (struct hone_c_node){.name = coder->setup.task->name, .end = len};
+    *tree = (struct hone_c_tree){.source = source, .len = len, .root = file, .pool = pool};
+    *ret = (struct hone_coder_input){.tree = tree,
+                                     .nest = {.function = file},
+                                     .pool = pool,
+                                     .target = coder->setup.target,
+                                     .is_blind = true};
+    return 0;
+}
+
 /* Does a rule carry out the strategy somewhere in this version? */
 static bool a_rule_does(const char *strategy, const struct hone_coder_input *in)
 {

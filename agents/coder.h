@@ -46,6 +46,11 @@ const char *hone_coder_name(const struct hone_coder *coder);
 /* Who of it carries out the rewrite: "rules", "llm NAME". */
 const char *hone_coder_of(const struct hone_coder *coder, const struct hone_rewrite *rewrite);
 
+/* For a version that libclang cannot read (another header, syntax that it does not know): an input
+ * that shows the whole file as one region. HONE_E_UNSUPPORTED: this coder needs more than that. */
+int hone_coder_blind(const struct hone_coder *coder, const char *source, struct hone_pool *pool,
+                     struct hone_coder_input *ret, struct hone_err *err);
+
 /* Everything that this coder may ever do on its target, in a stable order. */
 size_t hone_coder_rewrites(const struct hone_coder *coder,
                            const struct hone_rewrite *const **ret_rewrites);

@@ -108,7 +108,7 @@ void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site
 size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,
                         struct hone_coder_site ret[HONE_CODER_MAX_SITES])
 {
-    if (!hone_rewrite_is_for(rewrite, in->target))
+    if (in->is_blind || !hone_rewrite_is_for(rewrite, in->target))
         return 0;
     size_t n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
     for (size_t i = 0; i < n; i++)

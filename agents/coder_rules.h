@@ -18,6 +18,7 @@ struct hone_coder_input { /* one parsed version */
     struct hone_c_nest nest; /* of the task's function: on cuda the launcher */
     struct hone_pool *pool;
     const char *target; /* "cpu", "cuda" */
+    bool is_blind;      /* the text could not be read: source and length are all there is */
 };
 
 struct hone_coder_site {

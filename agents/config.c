@@ -52,8 +52,8 @@ static const struct hone_field model_fields[] = {
           .help = "For one try."),
     MODEL(tries, .min = 1, .max = HONE_LIMIT_MODEL_TRIES, .fallback_i64 = 5,
           .help = "Before the fallback is asked, or the request fails."),
-    MODEL(context_tokens, .min = 0, .max = HONE_LIMIT_MODEL_TOKENS,
-          .help = "What input and output may hold together; 0: not known."),
+    MODEL(max_tokens, .min = 0, .max = HONE_LIMIT_MODEL_TOKENS,
+          .help = "Most tokens of one answer, where the model allows fewer than are asked for."),
 };
 
 #define NOTIFY(m_, ...) HONE_FIELD(struct hone_notify_config, m_, __VA_ARGS__)

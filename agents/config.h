@@ -29,7 +29,7 @@ struct hone_model_config {
     bool allow_plain_http;     /* http:// to other machines */
     const char *tokens_member; /* openai: "max_tokens" or "max_completion_tokens" */
     int64_t connect_ms, idle_ms, total_ms, tries;
-    int64_t context_tokens; /* 0: not known */
+    int64_t max_tokens; /* most of one answer; 0: the request's */
 };
 
 struct hone_notify_config {   /* who is told: agents/notify.h */

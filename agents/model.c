@@ -245,6 +245,13 @@ static int check_request(const struct hone_model_request *q, struct hone_err *er
     return 0;
 }
 
+int64_t hone_model_max_tokens(const struct hone_model_link *link,
+                              const struct hone_model_request *request)
+{
+    int64_t most = link->config->max_tokens;
+    return most > 0 ? hone_min_i64(most, request->max_tokens) : request->max_tokens;
+}
+
 /* ---- money ---- */
 
 static double cost_of(const struct hone_model_price *p, int64_t in, int64_t out, int64_t cached,

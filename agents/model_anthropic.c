@@ -43,7 +43,7 @@ static struct hone_json *body(const struct hone_model_link *link,
     for (size_t i = 0; i < q->n_messages; i++)
         hone_json_push(messages, message(&q->messages[i]));
     hone_json_set_str(out, "model", c->model ? c->model : c->name);
-    hone_json_set_i64(out, "max_tokens", q->max_tokens);
+    hone_json_set_i64(out, "max_tokens", hone_model_max_tokens(link, q));
     if (q->n_stable > 0)
         hone_json_set(out, "system", system_blocks(q));
     hone_json_set(out, "messages", messages);

@@ -45,6 +45,9 @@ int hone_model_fail(struct hone_err *err, enum hone_model_fault fault, const cha
     HONE_PRINTF(3, 4);
 /* The system part and all messages as one text, for providers without roles; owned. */
 char *hone_model_flat_prompt(const struct hone_model_request *request);
+/* The request's limit, or the configured one if that is lower. */
+int64_t hone_model_max_tokens(const struct hone_model_link *link,
+                              const struct hone_model_request *request);
 /* The provider's own endpoint is where built-in prices hold. */
 bool hone_model_is_own_endpoint(const struct hone_model_link *link);
 

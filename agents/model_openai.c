@@ -48,7 +48,7 @@ static struct hone_json *body(const struct hone_model_link *link,
         hone_json_push(messages, message(q->messages[i].role, q->messages[i].text));
     hone_json_set_str(out, "model", c->model ? c->model : c->name);
     hone_json_set(out, "messages", messages);
-    hone_json_set_i64(out, limit, q->max_tokens);
+    hone_json_set_i64(out, limit, hone_model_max_tokens(link, q));
     double temperature = c->temperature >= 0 ? c->temperature : q->temperature;
     if (temperature >= 0 && !c->no_temperature)
         hone_json_set_f64(out, "temperature", temperature);

@@ -200,11 +200,14 @@ void hone_search_expand_node(void *search, struct hone_node *node)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_coder_input in;
     node->is_expanded = true;
-    if (hone_coder_read(s->parser, s->target, node->source, s->task->name, pool, &in, NULL) < 0)
+    if (hone_coder_read(s->parser, s->target, node->source, s->task->name, pool, &in, NULL) < 0 &&
+        hone_coder_blind(s->coder, node->source, pool, &in, NULL) < 0)
         return;
     struct hone_features text;
-    hone_features_of(&in, s->task, NULL, &text);
-    merge_features(&node->features, &text);
+    if (!in.is_blind) {
+        hone_features_of(&in, s->task, NULL, &text);
+        merge_features(&node->features, &text);
+    }
     node->n_tunables = (int)hone_feature_or(&node->features, HONE_F_TUNABLES, 0);
     if (!node->is_profiled) /* what the profile said stands */
         node->n_findings = hone_bottlenecks(s->target, &node->features, s->pool, node->findings);

@@ -3,10 +3,15 @@
 #include "agents/search.h"
 #include "tools/kernel.h"
 
+enum { MODEL_REPAIRS = 3 };
+
 static const char *const policy_choices[] = {"puct", "ucb", "greedy", "chain", "random", NULL};
 
+static const char *const coder_choices[] = {"rules", "llm", "auto", NULL};
+static const char *const planner_choices[] = {"rules", "llm", NULL};
+
 struct start_in {
-    const char *task, *target, *name, *policy;
+    const char *task, *target, *name, *policy, *coder, *planner, *model;
     int64_t budget_wall_ms, budget_evaluations, seed;
     bool wait;
 };
@@ -27,6 +32,12 @@ static const struct hone_field in_fields[] = {
                .help = "Evaluations."),
     HONE_FIELD(struct start_in, policy, .fallback_str = "puct", .choices = policy_choices,
                .help = "Planner."),
+    HONE_FIELD(struct start_in, coder, .fallback_str = "rules", .choices = coder_choices,
+               .help = "Who edits the source; llm and auto ask a model, which may cost money."),
+    HONE_FIELD(struct start_in, planner, .fallback_str = "rules", .choices = planner_choices,
+               .help = "llm: a model reranks what the rules propose."),
+    HONE_FIELD(struct start_in, model, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "A model that the server's configuration names; none: its default."),
     HONE_FIELD(struct start_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Branch search/NAME; the task's name if none."),
     HONE_FIELD(struct start_in, seed, .fallback_i64 = 1,
@@ -63,6 +74,10 @@ static int run_now(struct hone_tool_ctx *ctx, const struct start_in *in, struct 
         .target = in->target,
         .name = in->name,
         .policy = in->policy,
+        .coder = in->coder,
+        .planner = in->planner,
+        .model = in->model,
+        .repairs = MODEL_REPAIRS,
         .budget_wall_ms = in->budget_wall_ms,
         .budget_evaluations = in->budget_evaluations,
         .seed = in->seed,
@@ -87,6 +102,10 @@ static struct hone_json *again(const struct start_in *in)
     hone_json_set_str(args, "task", in->task);
     hone_json_set_str(args, "target", in->target);
     hone_json_set_str(args, "policy", in->policy);
+    hone_json_set_str(args, "coder", in->coder);
+    hone_json_set_str(args, "planner", in->planner);
+    if (in->model)
+        hone_json_set_str(args, "model", in->model);
     if (in->name)
         hone_json_set_str(args, "name", in->name);
     hone_json_set_i64(args, "budget_wall_ms", in->budget_wall_ms);
@@ -127,7 +146,7 @@ const struct hone_tool hone_tool_search_start = {
                    "once; with wait the confirmed result. Side effects: a commit per tried version "
                    "and the branch search/NAME. Cost: the "
                    "timing lease for the whole budget. Wrong use: no budget; it is refused.",
-    .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_LONG,
+    .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_LONG | HONE_TOOL_COSTS_MONEY,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),
     .in_size = sizeof(struct start_in),

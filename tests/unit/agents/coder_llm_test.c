@@ -431,6 +431,23 @@ START_TEST(instructions_in_a_source_are_data)
 }
 END_TEST
 
+START_TEST(what_rules_cannot_read_is_edited_too)
+{
+    struct fixture f;
+    open_fixture(&f,
+                 "case $n in\n"
+                 "1) printf '@@SEARCH\\n#include <math.h>\\n@@WITH\\n#include <math.h>\\n#include "
+                 "<sys/mman.h>\\n#pragma omp parallel\\n@@END\\n' ;;\n"
+                 "*) echo no ;; esac");
+    ck_assert_msg(search(&f, "llm", NULL, NULL, 40) == 0, "%s", f.err.message);
+    int n_seen = 0;
+    for (int i = 2; i <= n_asked(&f); i++)
+        n_seen += strstr(get(&f, hone_pool_printf(f.pool, "prompt%d", i)), "sys/mman.h") != NULL;
+    ck_assert_int_gt(n_seen, 0);
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(auto_takes_rules_where_one_applies)
 {
     struct fixture f;
@@ -654,8 +671,9 @@ START_TEST(a_planner_reranks_and_has_ideas)
         "'{\"order\":[\"%s\"],\"idea\":{\"what\":\"use all cores\",\"expect_log2\":2}}' "
         "\"$id\"; else grep -q 'use all cores' '@/prompt'$n && echo idea >>'@/ideas'; " GOOD
         "; fi");
-    ck_assert_msg(search_planned(&f, "llm", 8) == 0, "%s", f.err.message);
+    ck_assert_msg(search_planned(&f, "llm", 24) == 0, "%s", f.err.message);
     ck_assert_msg(strlen(get(&f, "chosen")) > 4, "no order was given");
+    ck_assert_msg(strlen(get(&f, "ideas")) > 4, "no idea was carried out");
     ck_assert_msg(f.result.speedup > 4, "%g", f.result.speedup);
     close_fixture(&f);
 }
@@ -684,7 +702,8 @@ UNIT_MAIN("coder_llm", answers_are_read_strictly, answers_are_bounded,
           foreign_text_stays_in_its_fence, every_card_has_its_strategy,
           a_good_model_finds_a_faster_version, a_broken_version_is_repaired,
           lies_and_silence_change_nothing, instructions_in_a_source_are_data,
-          auto_takes_rules_where_one_applies, a_recorded_search_is_replayed,
-          models_are_named_or_refused, what_was_answered_is_not_asked_again,
-          opinions_are_read_strictly, weights_follow_who_was_right, a_planner_reranks_and_has_ideas,
+          what_rules_cannot_read_is_edited_too, auto_takes_rules_where_one_applies,
+          a_recorded_search_is_replayed, models_are_named_or_refused,
+          what_was_answered_is_not_asked_again, opinions_are_read_strictly,
+          weights_follow_who_was_right, a_planner_reranks_and_has_ideas,
           a_bad_planner_changes_nothing)
