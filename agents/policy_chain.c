@@ -3,6 +3,7 @@
  * compared with. It never stops by itself: its published action set has no legal stop. */
 #include "agents/policy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum family { TILING, FUSION, PIPELINE, REORDERING, N_FAMILIES };
@@ -17,9 +18,8 @@ static const char *const members[N_FAMILIES] = {
 
 static enum family family_of(const struct hone_strategy *s)
 {
-    char id[8] = " ";
-    strncat(id, s->id, sizeof(id) - 3);
-    strcat(id, " ");
+    char id[8];
+    snprintf(id, sizeof(id), " %s ", s->id);
     for (int f = 0; f < N_FAMILIES; f++)
         if (strstr(members[f], id))
             return (enum family)f;

@@ -48,8 +48,8 @@ struct hone_kernel_out {
     int64_t object_bytes, n_settings, n_passed_checks, n_failed_checks;
     struct hone_strs warnings;
     struct hone_array review; /* of hone_review */
-    const char *dropped; /* what was left out for size */
-    const char *report;  /* content hash of the whole report */
+    const char *dropped;      /* what was left out for size */
+    const char *report;       /* content hash of the whole report */
 };
 
 extern const char *const hone_detail_choices[];

@@ -1,7 +1,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-/* Plain AVX loads and stores, four a turn, as the copy that it is measured against; the rest by element. */
+/* Plain AVX loads and stores, four a turn, as the copy that it is measured against; the rest by
+ * element. */
 void copy(const float *X, float *Y, int64_t N)
 {
     int64_t i = 0;
