@@ -335,7 +335,7 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     bool is_whole = hone_tune_points(&axes, where, s->pool, &points, NULL) == 0 && points.n <= max;
     if (!is_whole)
         one_by_one(s->pool, &axes, where, max, &points);
-    if (points.n < 2)
+    if (points.n < 2 || !has_evaluations(s, 2)) /* the sweep, the kept setting */
         return 0;
     struct hone_outcome o;
     bool is_halved = points.n >= HALVE_FROM && has_evaluations(s, 3);

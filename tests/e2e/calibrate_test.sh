@@ -45,7 +45,10 @@ echo "$said" | grep -Eq '"calibration":\{"cpu":\{"date":"[0-9]{4}-[0-9]{2}-[0-9]
 ok $? "task show shows the record" "$said"
 git -C "$WS" log -1 --format=%s | grep -q "Calibrate task row_mean"
 ok $? "it is a commit of the workspace"
-said=$("$HONE" task lint row_mean 2>&1)
+said=$("$HONE" task lint row_mean 2>&1) || { # few contents fit into six seconds of a busy machine
+    "$HONE" task calibrate row_mean --time 20s --write >/dev/null 2>&1
+    said=$("$HONE" task lint row_mean 2>&1)
+}
 ok $? "the lint admits it" "$said"
 
 # A second run replaces the record; the kernel passes; a tolerance below the measured noise does not load.
