@@ -33,7 +33,8 @@ mkdir -p "$BUILD/mutation"
 DIR=$(mktemp -d "$BUILD/mutation/run.XXXXXX") || exit 1
 chmod 755 "$DIR"
 trap 'rm -rf "$DIR"' EXIT
-trap 'exit 130' INT TERM
+runners=
+trap 'kill $runners 2>/dev/null; wait; exit 130' INT TERM
 started=$(date +%s)
 
 # CUDA sizes that a CPU can emulate; smoke and the drawn sizes follow from them.
@@ -73,8 +74,8 @@ turn=0
 : >"$DIR/mutants"
 mkdir -p "$DIR/cache"
 for kernel in "$@"; do
-    extension=.${kernel##*.} target=cpu folder=packs timeout=2000
-    [ "$extension" = .cu ] && target=cuda folder=cuda-packs timeout=5000
+    extension=.${kernel##*.} target=cpu folder=packs timeout=3000
+    [ "$extension" = .cu ] && target=cuda folder=cuda-packs timeout=15000
     pack=$(basename "$kernel" "$extension") name=tuned
     [ "$pack" = naive ] && pack=$(basename "$(dirname "$(dirname "$kernel")")") name=naive
     id=$pack/$target-$name
@@ -93,6 +94,7 @@ done
 for turn in 0 1; do
     [ -e "$DIR/jobs.$turn" ] || continue
     "$BUILD/hone-runner" --warm <"$DIR/jobs.$turn" >"$DIR/lines.$turn" 2>>"$DIR/stderr" &
+    runners="$runners $!"
 done
 wait
 

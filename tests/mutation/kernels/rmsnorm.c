@@ -16,6 +16,7 @@ void rmsnorm(const float *X, const float *G, float *Y, float eps, int64_t M, int
             for (int64_t l = 0; l < LANES; l++)
                 parts[l] += x[i + l] * x[i + l];
         float sum = 0.0f;
+#pragma omp simd reduction(+ : sum)
         for (int64_t i = whole; i < N; i++)
             sum += x[i] * x[i];
         for (int64_t l = 0; l < LANES; l++)
