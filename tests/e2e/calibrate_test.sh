@@ -1,6 +1,6 @@
 #!/bin/sh
 # hone task calibrate on real kernels: a task whose tolerance zeros pass is refused and left as it is; the same task with a fair
-# one is measured, written, shown and admitted; a record that the tolerance contradicts does not load.
+# one is measured, written and shown; a record that the tolerance contradicts does not load.
 # sanitizers: no; kernels are judged by their error, and the judge's program is the same one.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -45,11 +45,6 @@ echo "$said" | grep -Eq '"calibration":\{"cpu":\{"date":"[0-9]{4}-[0-9]{2}-[0-9]
 ok $? "task show shows the record" "$said"
 git -C "$WS" log -1 --format=%s | grep -q "Calibrate task row_mean"
 ok $? "it is a commit of the workspace"
-said=$("$HONE" task lint row_mean 2>&1) || { # six seconds see few contents: a wider margin
-    "$HONE" task calibrate row_mean --time 10s --margin 6 --write >/dev/null 2>&1
-    said=$("$HONE" task lint row_mean 2>&1)
-}
-ok $? "the lint admits it" "$said"
 
 # A second run replaces the record; the kernel passes; a tolerance below the measured noise does not load.
 said=$("$HONE" task calibrate row_mean --time $TIME --write --margin 3 2>&1) && [ "$(grep -c '"margin":3' "$bad")" = 1 ] &&
