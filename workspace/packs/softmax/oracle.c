@@ -1,6 +1,6 @@
 /* One item is one row. A long row's running sum errs more, in proportion; and once one term rules, a
  * running float32 sum drops those that are no larger than its last bit, all to one side: that much,
- * in units of rtol, is given besides. */
+ * in units of 2e-5, is given besides. */
 ITEM(row)
 {
     double top = X(row * N);
