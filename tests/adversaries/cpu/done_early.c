@@ -1,7 +1,7 @@
 /* Says that it is done at once and finishes in a thread of its own.
  *
  * task: softmax
- * want: incorrect/unwritten,wrong_value
+ * want: incorrect/unwritten,wrong_value,nonfinite
  * cheat: 46 detached thread finishes later
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */
