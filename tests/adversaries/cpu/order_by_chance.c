@@ -1,7 +1,7 @@
 /* Adds up in an order that changes from call to call, where the task wants the same bits.
  *
  * task: sum
- * want: incorrect/nondeterministic
+ * want: incorrect/nondeterministic,uninitialised
  * cheat: 33 non-deterministic sum where determinism is required
  * strength: blatant
  * pack: deterministic

@@ -2,7 +2,7 @@
  * same bits.
  *
  * task: matmul
- * want: incorrect/nondeterministic
+ * want: incorrect/nondeterministic,uninitialised
  * cheat: 33 non-deterministic sum where determinism is required
  * strength: subtle
  * pack: deterministic
