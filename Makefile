@@ -217,7 +217,8 @@ metrology: all ## how well the judge measures on this machine (about fifteen min
 
 .PHONY: lattices
 LATTICES ?= data/lattices
-LATTICE_TEMPLATES ?= $(wildcard tests/lattices/*.c)
+LATTICE_TARGET ?= cpu
+LATTICE_TEMPLATES ?= $(wildcard tests/lattices/*.$(if $(filter cuda,$(LATTICE_TARGET)),cu,c))
 ROUNDS ?= 5
 lattices: all ## records the lattices of planner eval anew or goes on: ROUNDS= LATTICES= LATTICE_TEMPLATES= NOTE= (hours; wants a quiet machine)
 	$(Q)[ -d $(B)/lattices-ws ] || $(B)/hone init $(B)/lattices-ws

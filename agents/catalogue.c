@@ -26,6 +26,19 @@ NEEDS(needs_branches, HONE_F_BRANCHES)
 NEEDS(needs_divisions, HONE_F_DIVISIONS)
 NEEDS(needs_allocations, HONE_F_ALLOCATIONS)
 
+/* A cache line that is left half used is read again too. */
+static enum hone_tri needs_lines(const struct hone_features *f)
+{
+    enum hone_tri reuse = needs_reuse(f), stride = needs_stride(f);
+    return reuse > stride ? reuse : stride;
+}
+
+static enum hone_tri needs_prefetch(const struct hone_features *f)
+{
+    enum hone_tri indirect = needs_indirect(f), stride = needs_stride(f);
+    return indirect > stride ? indirect : stride;
+}
+
 static enum hone_tri needs_math(const struct hone_features *f)
 {
     enum hone_tri calls = needs_calls(f), chains = needs_chain(f), divisions = needs_divisions(f);
@@ -71,7 +84,7 @@ static enum hone_tri never(const struct hone_features *f)
 const struct hone_strategy hone_strategies[] = {
     {"C01", "cpu", "cache blocking", HONE_CUT,
      HELPS(HONE_CLASS_NO_REUSE, HONE_CLASS_STRIDED, HONE_CLASS_MEMORY), 0.0, 0.5, 3.3,
-     HONE_F_PERCENT_OF_BOUND, 1, "L1 tile 16-64, L2 64-512, L3 by size", needs_reuse},
+     HONE_F_PERCENT_OF_BOUND, 1, "L1 tile 16-64, L2 64-512, L3 by size", needs_lines},
     {"C02", "cpu", "loop interchange to unit stride", HONE_CUT, HELPS(HONE_CLASS_STRIDED), 1.0, 2.2,
      3.3, HONE_F_FAR_INNER, -1, "order", needs_stride},
     {"C03", "cpu", "several accumulators", HONE_RAISE, HELPS(HONE_CLASS_CHAIN, HONE_CLASS_SCALAR),
@@ -84,7 +97,7 @@ const struct hone_strategy hone_strategies[] = {
     {"C06", "cpu", "structure of arrays", HONE_CUT, HELPS(HONE_CLASS_STRIDED), 0.5, 1.0, 2.0,
      HONE_F_FAR_INNER, -1, "block = vector width", needs_stride},
     {"C07", "cpu", "pack panels", HONE_CUT, HELPS(HONE_CLASS_NO_REUSE, HONE_CLASS_COMPUTE), 0.1,
-     0.5, 1.0, HONE_F_PERCENT_OF_BOUND, 1, "MR x NR, KC 256, MC 96-512", needs_reuse},
+     0.5, 1.0, HONE_F_PERCENT_OF_BOUND, 1, "MR x NR, KC 256, MC 96-512", needs_lines},
     {"C08", "cpu", "thread the outer loop", HONE_RAISE, HELPS(HONE_CLASS_PARALLELISM), 0.6, 0.95,
      1.0, HONE_F_THREADS_BUSY, 1, "static, dynamic, chunk, threads", needs_cores},
     {"C09", "cpu", "first touch, pinning", HONE_CUT, HELPS(HONE_CLASS_MEMORY), 0.0, 0.3, 1.0,
@@ -92,7 +105,7 @@ const struct hone_strategy hone_strategies[] = {
     {"C10", "cpu", "pad against false sharing", HONE_CUT, HELPS(HONE_CLASS_MEMORY), 0.0, 0.3, 3.0,
      HONE_F_PERCENT_OF_BOUND, 1, "64 or 128 bytes", needs_threads},
     {"C11", "cpu", "software prefetch", HONE_RAISE, HELPS(HONE_CLASS_INDIRECT), 0.0, 0.2, 0.6,
-     HONE_F_PERCENT_OF_BOUND, 1, "distance 4-64", needs_indirect},
+     HONE_F_PERCENT_OF_BOUND, 1, "distance 4-64", needs_prefetch},
     {"C12", "cpu", "non-temporal stores", HONE_CUT, HELPS(HONE_CLASS_MEMORY), 0.0, 0.3, 0.6,
      HONE_F_PERCENT_OF_BOUND, 1, "threshold", needs_far_memory},
     {"C13", "cpu", "huge pages, page-friendly blocking", HONE_CUT, HELPS(HONE_CLASS_MEMORY), 0.0,
@@ -125,7 +138,7 @@ const struct hone_strategy hone_strategies[] = {
      HELPS(HONE_CLASS_PARALLELISM), 0.5, 0.95, 1.6, HONE_F_THREADS_BUSY, 1, "grain", needs_cores},
     {"G06", "cpu", "register micro-tile", HONE_CUT,
      HELPS(HONE_CLASS_NO_REUSE, HONE_CLASS_STRIDED, HONE_CLASS_COMPUTE), 2.0, 4.5, 6.0,
-     HONE_F_FAR_INNER, -1, "MR 4-8, NR 8-32", needs_reuse},
+     HONE_F_FAR_INNER, -1, "MR 4-8, NR 8-32", needs_lines},
     {"G44", "cpu", "polynomial for transcendentals", HONE_CUT, HELPS(HONE_CLASS_CALLS), 0.2, 1.6,
      3.0, HONE_F_MATH_CALLS, -1, "degree", needs_calls},
     {"G51", "cpu", "buffer reuse, no copy back", HONE_CUT, HELPS(HONE_CLASS_EXCESS_TRAFFIC), 0.1,

@@ -2,8 +2,10 @@
 
 #include <math.h>
 
-#define PRIOR_N     2.0 /* pseudo-observations of a catalogue guess */
-#define SHRINK_N    4.0 /* of the level above */
+#define PRIOR_N      2.0 /* pseudo-observations of a catalogue guess */
+#define SHRINK_N     4.0 /* of the level above */
+#define MOST_PRIOR_N 4.0 /* what other kernels did weighs no more than so many looks at this one   \
+                          */
 #define BETA_P      0.85
 #define ALPHA       2.0   /* of the inverse gamma: four degrees of freedom at the start */
 #define DEAD_ZONE   0.004 /* log2; 0.3 % */
@@ -47,6 +49,8 @@ void hone_credit_predict(const struct hone_credit *credit, const struct hone_str
     double rate = credit->done / (credit->done + credit->not_done);
     double guess_sd = (s->high - s->low) / (2 * SIGMA_OF_80);
     struct belief b = {PRIOR_N, s->gain, fmax(guess_sd * guess_sd, LEAST_SD * LEAST_SD), ALPHA};
+    b = update(b, &row->before);
+    b.n = fmin(b.n, MOST_PRIOR_N);
     b = update(b, &row->all);
     if (class_id < HONE_N_CLASSES) {
         b.n = SHRINK_N;

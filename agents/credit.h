@@ -18,6 +18,7 @@ struct hone_credit_cell { /* gains seen, log2 */
 };
 struct hone_credit_row {
     double done, not_done;
+    struct hone_credit_cell before; /* on other kernels (prior.h) */
     struct hone_credit_cell all, by_class[HONE_N_CLASSES];
 };
 struct hone_credit {

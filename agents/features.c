@@ -174,8 +174,19 @@ static void count_nodes(const struct hone_c_node *top, bool is_innermost, struct
     }
 }
 
+/* Loops that were not read may hold anything: "none" is then not known. */
+static void doubt(struct hone_features *f)
+{
+    static const enum hone_feature_id ids[] = {HONE_F_FAR_INNER, HONE_F_UNIT_INNER,
+                                               HONE_F_INDIRECT,  HONE_F_REUSE,
+                                               HONE_F_CHAINS,    HONE_F_PLAIN_INNER};
+    for (size_t i = 0; i < HONE_COUNTOF(ids); i++)
+        f->v[ids[i]].is_present = f->v[ids[i]].is_present && f->v[ids[i]].value > 0;
+}
+
 static void of_loops(const struct hone_coder_input *in, struct hone_features *f)
 {
+    size_t n_unread = 0;
     for (size_t i = 0; i < in->nest.n; i++) {
         const struct hone_c_loop *l = &in->nest.loops[i];
         struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
@@ -189,6 +200,7 @@ static void of_loops(const struct hone_coder_input *in, struct hone_features *f)
                 in->nest.loops[k].node->parent == l->node->parent && !l->is_small);
         if (l->has_simd)
             set(f, HONE_F_IS_SIMD, 1);
+        n_unread += l->is_innermost && !l->is_fallback && (!l->var || l->is_small);
         if (!l->is_innermost || !l->var || l->is_small || l->is_fallback)
             continue;
         add(f, HONE_F_PLAIN_INNER, !l->has_simd);
@@ -196,6 +208,8 @@ static void of_loops(const struct hone_coder_input *in, struct hone_features *f)
             add(f, HONE_F_CHAINS, (double)n);
         count_accesses(in, l, f);
     }
+    if (n_unread > 0)
+        doubt(f);
 }
 
 static void of_text(const struct hone_coder_input *in, struct hone_features *f)
@@ -203,8 +217,11 @@ static void of_text(const struct hone_coder_input *in, struct hone_features *f)
     for (int id = HONE_F_LOOP_DEPTH; id <= HONE_F_TUNABLES; id++)
         set(f, (enum hone_feature_id)id, 0);
     const struct hone_c_loop *loops[8];
-    set(f, HONE_F_PARALLEL_LOOPS, (double)hone_parallel_loops(in, loops, HONE_COUNTOF(loops)));
+    size_t n_parallel = hone_parallel_loops(in, loops, HONE_COUNTOF(loops));
+    set(f, HONE_F_PARALLEL_LOOPS, (double)n_parallel);
     set(f, HONE_F_IS_THREADED, hone_is_threaded(in));
+    if (n_parallel == 0 && in->nest.n > 0) /* no proof is no refutation */
+        f->v[HONE_F_PARALLEL_LOOPS].is_present = false;
     set(f, HONE_F_IS_SIMD,
         strstr(in->tree->source, "vector_size") || strstr(in->tree->source, "_mm"));
     for (const char *s = in->tree->source; (s = strstr(s, "#pragma hone tune")); s++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agents/planner.h"
+#include "agents/prior.h"
 #include "workspace/base/rng.h"
 
 enum { SMALL_BUDGET = 12, BOOTSTRAPS = 4000 };
@@ -201,9 +202,8 @@ static bool take(struct run *r, struct hone_node *from, struct hone_action *a)
 
 static void start(struct run *r, size_t lattice)
 {
-    (void)lattice;
     hone_tree_init(&r->tree, r->pool);
-    hone_credit_init(&r->credit);
+    hone_prior_begin(r->options->priors ? r->options->priors[lattice] : NULL, &r->credit);
     struct hone_node *root =
         hone_tree_add(&r->tree, HONE_NO_NODE, "", NULL, 0, r->board->states[0].se);
     snprintf(root->code, sizeof(root->code), "%s", r->board->lattice->states[0].code);

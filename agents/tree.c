@@ -55,6 +55,15 @@ struct hone_node *hone_tree_find_code(const struct hone_tree *tree, const char *
     return NULL;
 }
 
+/* The way to the best version stays open, whatever fails beside it. */
+static bool is_on_the_way(const struct hone_tree *tree, int index)
+{
+    int i = tree->best;
+    while (i != HONE_NO_NODE && i != index)
+        i = tree->nodes[i]->parent;
+    return i != HONE_NO_NODE;
+}
+
 void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is_gain)
 {
     for (int i = parent; i != HONE_NO_NODE; i = tree->nodes[i]->parent) {
@@ -64,7 +73,8 @@ void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is
         if (value > n->best)
             n->best = value;
         n->n_no_gain = is_gain ? 0 : n->n_no_gain + 1;
-        if (n->parent != HONE_NO_NODE && n->n_no_gain >= DEAD_AFTER && n->index != tree->best)
+        if (n->parent != HONE_NO_NODE && n->n_no_gain >= DEAD_AFTER &&
+            !is_on_the_way(tree, n->index))
             n->is_dead = true;
         if (is_gain)
             n->is_dead = false;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "agents/lattice_record.h"
+#include "agents/prior.h"
 #include "agents/sim.h"
 #include "server/stop.h"
 #include "server/verb.h"
@@ -15,7 +16,7 @@ struct args {
     struct hone_strs templates;
     int64_t rounds, budget_ms, expansions, seeds;
     double failure;
-    bool profile, json, fresh;
+    bool profile, json, fresh, fitted;
 };
 
 enum { MAX_POLICIES = 16 };
@@ -36,6 +37,8 @@ static const struct hone_opt opts[] = {
              "eval: names with commas; the others are compared with the first. Default: all."),
     HONE_OPT(struct args, failure, "failure", "SHARE", "eval: mean chance that the coder fails.",
              .fallback = "0.1", .max = 1),
+    HONE_OPT(struct args, fitted, "fitted", NULL,
+             "eval: priors start from the other kernels' lattices, not from the catalogue alone."),
     HONE_OPT_JSON(struct args),
     HONE_OPT(struct args, templates, "template", "FILE",
              "record: a kernel with its strategies as tunables; may be repeated."),
@@ -173,6 +176,19 @@ static int print_scores(const struct args *args, struct hone_lattice *const *lat
     return hone_print("", err);
 }
 
+/* Each from all the others. */
+static const struct hone_prior *const *fit_all(struct hone_lattice *const *lattices, size_t n,
+                                               struct hone_pool *pool)
+{
+    const struct hone_prior **ret = hone_pool_alloc(pool, (n + 1) * sizeof(*ret));
+    for (size_t i = 0; i < n; i++) {
+        struct hone_prior *prior = hone_pool_alloc(pool, sizeof(*prior));
+        hone_prior_fit(lattices, n, i, prior);
+        ret[i] = prior;
+    }
+    return ret;
+}
+
 static int eval(const struct args *args, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -185,8 +201,10 @@ static int eval(const struct args *args, struct hone_err *err)
         rc = hone_lattice_load_all(args->lattices, pool, &lattices, &n_lattices, err);
     if (rc < 0)
         return rc;
-    const struct hone_sim_options options = {
+    struct hone_sim_options options = {
         .n_expansions = args->expansions, .n_seeds = args->seeds, .failure = args->failure};
+    if (args->fitted)
+        options.priors = fit_all(lattices, n_lattices, pool);
     struct hone_sim *sim = hone_sim_new(lattices, n_lattices);
     hone_sim_compare(sim, policies, n_policies, &options, pool, scores);
     hone_sim_free(sim);

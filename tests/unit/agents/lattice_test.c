@@ -8,6 +8,7 @@
 
 #include "agents/lattice.h"
 #include "agents/planner.h"
+#include "agents/prior.h"
 #include "agents/sim.h"
 #include "workspace/base/limits.h"
 
@@ -345,6 +346,56 @@ START_TEST(the_same_code_is_the_same_version)
 }
 END_TEST
 
+START_TEST(the_way_to_the_best_stays_open)
+{
+    struct bench b;
+    bool is_new;
+    struct hone_step_result r;
+    open_bench(&b);
+    struct hone_node *way =
+        hone_planner_add(&b.tree, b.root, &b.action, "1", NULL, "b1", 1, 0.01, &is_new);
+    struct hone_node *best =
+        hone_planner_add(&b.tree, way, &b.action, "2", NULL, "b2", 2, 0.01, &is_new);
+    struct hone_node *other =
+        hone_planner_add(&b.tree, b.root, &b.action, "3", NULL, "b3", 0.5, 0.01, &is_new);
+    for (int i = 0; i < 3; i++) {
+        const struct hone_step under_best = {best, &b.action, HONE_STEP_WRONG, NULL, 0};
+        const struct hone_step under_other = {other, &b.action, HONE_STEP_WRONG, NULL, 0};
+        hone_planner_learn(&b.tree, &b.credit, &under_best, &r);
+        hone_planner_learn(&b.tree, &b.credit, &under_other, &r);
+    }
+    ck_assert(!way->is_dead && !best->is_dead);
+    ck_assert(other->is_dead);
+    hone_pool_free(b.pool);
+}
+END_TEST
+
+START_TEST(other_kernels_teach)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l[2] = {make(pool, plain), make(pool, gated)};
+    const struct hone_strategy *first = hone_strategy_find("cpu", ids[0]);
+    struct hone_prior prior;
+    struct hone_credit taught, fresh;
+    struct hone_expectation with, without;
+    l[1]->task = "other";
+    hone_prior_fit(l, 2, 1, &prior); /* from the first alone */
+    ck_assert_uint_eq(prior.n_lattices, 1);
+    struct hone_credit_cell c = prior.gains[hone_strategy_index(first)];
+    ck_assert_double_eq(c.n, 1);
+    ck_assert_double_eq_tol(c.sum, 1.0, 1e-9);
+    hone_prior_begin(&prior, &taught);
+    hone_prior_begin(NULL, &fresh);
+    hone_credit_predict(&taught, first, HONE_N_CLASSES, &with);
+    hone_credit_predict(&fresh, first, HONE_N_CLASSES, &without);
+    ck_assert_double_lt(fabs(with.gain - 1.0), fabs(without.gain - 1.0));
+    l[1]->task = l[0]->task;
+    hone_prior_fit(l, 2, 1, &prior); /* the same task under another name teaches nothing */
+    ck_assert_uint_eq(prior.n_lattices, 0);
+    ck_assert(!hone_prior_believes(l[0])); /* two repeats are too few */
+}
+END_TEST
+
 static const struct {
     enum hone_step_end end;
     double value, low, high; /* of the child; bounds of the reward */
@@ -382,4 +433,5 @@ UNIT_MAIN("lattice", a_template_resolves, bad_templates_are_refused, the_optimum
           a_file_goes_round, odd_files_are_refused, all_but_the_chain_find_the_optimum,
           a_tree_goes_through_a_slower_version, priors_and_learning_pay,
           the_same_seed_is_the_same_search, failures_and_ideas_are_kept_apart,
-          the_same_code_is_the_same_version, rewards_are_symmetric_and_blind_to_noise)
+          the_same_code_is_the_same_version, the_way_to_the_best_stays_open, other_kernels_teach,
+          rewards_are_symmetric_and_blind_to_noise)
