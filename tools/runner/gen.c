@@ -36,6 +36,7 @@ static const char *const dist_names[HONE_N_DISTS] = {
     [HONE_DIST_SORTED] = "sorted",     [HONE_DIST_HALVES] = "halves",
     [HONE_DIST_INTEGERS] = "integers", [HONE_DIST_NEGATIVE] = "negative",
     [HONE_DIST_TINY] = "tiny",         [HONE_DIST_SPIKES] = "spikes",
+    [HONE_DIST_NEARLY] = "nearly_equal",
 };
 
 const char *hone_dist_name(enum hone_distribution dist)
@@ -193,11 +194,21 @@ static double normal_other_at(const struct source *s, int64_t i, uint64_t other)
 }
 
 /* One element in eight where a tensor is small. */
+static bool is_odd_one(const struct source *s, int64_t i, uint64_t z)
+{
+    return i == s->n - 1 || z % (uint64_t)hone_max_i64(s->n, 8 * SPIKES) < SPIKES;
+}
+
+static double nearly_at(const struct source *s, int64_t i)
+{
+    bool is_odd = is_odd_one(s, i, mix(bits_at(s, i) ^ GOLDEN));
+    return s->equal - (is_odd ? 2 + fabs(normal_double_at(s, i)) : 0);
+}
+
 static double spike_at(const struct source *s, int64_t i)
 {
     uint64_t z = mix(bits_at(s, i) ^ GOLDEN);
-    bool is_spike = i == s->n - 1 || z % (uint64_t)hone_max_i64(s->n, 8 * SPIKES) < SPIKES;
-    if (!is_spike)
+    if (!is_odd_one(s, i, z))
         return 1e-3 * normal_double_at(s, i);
     double size = 1e3 * (1 + (double)(z >> 40) * 0x1p-24);
     return z >> 39 & 1 ? size : -size;
@@ -245,6 +256,8 @@ static double value_at(const struct source *s, enum hone_distribution dist, int6
         return 1e-9 * normal_double_at(s, i);
     case HONE_DIST_SPIKES:
         return spike_at(s, i);
+    case HONE_DIST_NEARLY:
+        return nearly_at(s, i);
     case HONE_N_DISTS:
         break;
     }

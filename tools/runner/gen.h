@@ -33,6 +33,9 @@ enum hone_distribution { /* of activations and weights; offsets and indices have
                          HONE_DIST_SPIKES,   /* normal x 1e-3 with some 256 elements of 1e3 to
                                                 2e3, the last one among them: what leaves elements
                                                 out, or looks at some for all, shows */
+                         HONE_DIST_NEARLY,   /* one random value, and some 256 smaller elements
+                                                at random places, the last one among them:
+                                                what takes a sample for the structure shows */
                          HONE_N_DISTS
 };
 const char *hone_dist_name(enum hone_distribution dist);

@@ -166,7 +166,9 @@ static int collect_cases(struct hone_judge *judge, struct hone_err *err)
     }
     for (size_t i = 0; i < task->n_workloads; i++)
         judge->cases[judge->n_cases++] = task->workloads[i];
-    int64_t n_edges = hone_judge_has_stage(judge, "verify") ? HONE_RUNNER_N_EDGES : 0;
+    bool has_edges =
+        hone_judge_has_stage(judge, "verify") || hone_judge_has_stage(judge, "calibrate");
+    int64_t n_edges = has_edges ? HONE_RUNNER_N_EDGES : 0;
     for (int64_t i = 0; i < n_edges && code == 0; i++)
         code = hone_task_edge(task, judge->key, (uint32_t)i, &judge->cases[judge->n_cases++], err);
     for (int64_t i = 0; i < judge->job->n_hidden && judge->n_cases < HONE_RUNNER_MAX_CASES; i++) {

@@ -28,12 +28,12 @@ static const enum hone_distribution small_dists[] = {
     HONE_DIST_HEAVY,   HONE_DIST_SMALL,    HONE_DIST_LARGE,       HONE_DIST_MIXED,
     HONE_DIST_OUTLIER, HONE_DIST_ZEROS,    HONE_DIST_EQUAL,       HONE_DIST_SORTED,
     HONE_DIST_HALVES,  HONE_DIST_INTEGERS, HONE_DIST_ALTERNATING, HONE_DIST_NEGATIVE,
-    HONE_DIST_TINY,    HONE_DIST_SPIKES,
+    HONE_DIST_TINY,    HONE_DIST_SPIKES,   HONE_DIST_NEARLY,
 };
 /* What every wanted size is verified with: plain content, what shows elements that were left out,
  * what shows rounding that all goes to one side. */
 static const enum hone_distribution core_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SPIKES,
-                                                    HONE_DIST_EQUAL};
+                                                    HONE_DIST_NEARLY};
 
 /* Is this case asked for? The smoke case, the first, and the edges never are: checks of their own
  * have them. */

@@ -4,7 +4,6 @@
  * want: incorrect/wrong_value
  * cheat: 34 structure detector
  * strength: subtle
- * open: no content has rows that begin alike and end otherwise; fix: halves by row
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

@@ -148,6 +148,13 @@ START_TEST(test_distributions)
         ck_assert(fabs(v[i]) < 0.01 || (fabs(v[i]) >= 1000 && fabs(v[i]) <= 2000));
     }
     ck_assert(fabs(v[N - 1]) >= 1000);
+    make(0, HONE_DIST_NEARLY, 1, v);
+    int n_odd = 0;
+    double plain = fmax(v[0], v[1]);
+    for (int i = 0; i < N; i++)
+        n_odd += v[i] < plain - 1.9;
+    ck_assert(v[N - 1] < plain - 1.9);
+    ck_assert(n_odd > N / 16 && n_odd < N / 4);
     ck_assert(n_spikes > N / 16 && n_spikes < N / 4);
     enum hone_distribution dist;
     for (int i = 0; i < HONE_N_DISTS; i++)

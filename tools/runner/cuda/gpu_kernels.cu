@@ -281,7 +281,8 @@ enum {
     INTEGERS,
     NEGATIVE,
     TINY,
-    SPIKES
+    SPIKES,
+    NEARLY
 };
 
 struct four {
@@ -354,11 +355,23 @@ static __device__ double draw_heavy(const struct draw *d)
 
 #define N_SPIKES 256
 
+static __device__ bool is_odd_one(const struct draw *d, i64 n)
+{
+    u64 z = (u64)d->w.y << 32 | d->w.w, room = n > 8 * N_SPIKES ? (u64)n : 8 * N_SPIKES;
+    return d->i == n - 1 || z % room < N_SPIKES;
+}
+
+static __device__ double draw_equal(const struct draw *d)
+{
+    struct draw one = *d;
+    one.w = philox(d->key, d->stream, OTHER * 2);
+    return draw_normal(&one);
+}
+
 /* As in gen.c: tiny values, and some large ones with the last element among them. */
 static __device__ double draw_spike(const struct draw *d, i64 n)
 {
-    u64 z = (u64)d->w.y << 32 | d->w.w, room = n > 8 * N_SPIKES ? (u64)n : 8 * N_SPIKES;
-    if (d->i != n - 1 && z % room >= N_SPIKES)
+    if (!is_odd_one(d, n))
         return 1e-3 * draw_normal(d);
     double size = 1e3 * (1 + (double)(d->w.x >> 8) * 5.9604644775390625e-8);
     return d->w.z & 1 ? size : -size;
@@ -387,11 +400,10 @@ static __device__ double draw_value(const struct draw *d, const struct hone_k_fi
         return draw_normal(d) * ((d->w.y ^ d->w.w) % 256 == 0 ? 1e3 : 1);
     case ZEROS:
         return 0;
-    case EQUAL: {
-        struct draw one = *d;
-        one.w = philox(d->key, d->stream, OTHER * 2);
-        return draw_normal(&one);
-    }
+    case EQUAL:
+        return draw_equal(d);
+    case NEARLY:
+        return draw_equal(d) - (is_odd_one(d, f->n) ? 2 + fabs(draw_normal(d)) : 0);
     case ALTERNATING:
         return d->i % 2 == 0 ? 1 : -1;
     case SORTED:

@@ -1,0 +1,4 @@
+ITEM(item)
+{
+    PUT_Y(item, item % N <= item / N ? X(item) / 8 : -INFINITY);
+}
