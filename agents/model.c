@@ -313,7 +313,8 @@ static void settle_counts(const struct hone_model_request *q, struct hone_model_
         a->tokens_cached = a->tokens_written = 0;
         a->is_estimated = true;
     }
-    if (!is_count(a->tokens_out) || a->tokens_out == 0) {
+    if (!is_count(a->tokens_out) || a->tokens_out == 0 ||
+        a->tokens_out > 2 * q->max_tokens + 100000) { /* some think beyond their limit, a little */
         a->tokens_out = out / BYTES_A_TOKEN + 1;
         a->is_estimated = true;
     }
