@@ -6,7 +6,7 @@
 #include "agents/coder_internal.h"
 #include "agents/model.h"
 
-#define HONE_CODER_NAMES "rules, llm, auto"
+#define HONE_CODER_NAMES "rules, llm, auto, external"
 
 static const struct row {
     const char *name, *words;
@@ -16,6 +16,7 @@ static const struct row {
     {"rules", "source-to-source rewrites", true, NULL},
     {"llm", "a language model", false, &hone_coder_llm},
     {"auto", "rules where one applies, a language model elsewhere", true, &hone_coder_llm},
+    {"external", "outside agents alone", false, NULL},
 };
 
 static const struct row *find_row(const char *name)
@@ -54,6 +55,21 @@ static size_t add_model_rewrites(struct hone_coder *c, const struct hone_rewrite
     return n;
 }
 
+static void list_outside(struct hone_coder *c)
+{
+    struct hone_rewrite *list = hone_pool_alloc(c->pool, hone_n_strategies * sizeof(*list));
+    for (size_t i = 0; i < hone_n_strategies; i++) {
+        const struct hone_strategy *s = &hone_strategies[i];
+        if (strcmp(s->target, c->setup.target) == 0)
+            list[c->n_outside++] =
+                (struct hone_rewrite){.name = hone_pool_printf(c->pool, "ext_%s", s->id),
+                                      .target = s->target,
+                                      .strategy = s->id,
+                                      .words = s->words};
+    }
+    c->outside = list;
+}
+
 static void note_naive(struct hone_coder *c)
 {
     HONE_AUTOFREE char *naive = NULL;
@@ -85,9 +101,10 @@ int hone_coder_open(const struct hone_coder_setup *setup, struct hone_coder **re
         n = add_model_rewrites(c, list, n);
     c->rewrites = list;
     c->n_rewrites = n;
+    list_outside(c);
     if (row->hands)
         note_naive(c);
-    int r = row->hands ? row->hands->open(c, err) : 0;
+    int r = row->hands && !setup->only_lists ? row->hands->open(c, err) : 0;
     if (r < 0) {
         hone_coder_close(c);
         return r;
@@ -131,6 +148,17 @@ const struct hone_rewrite *hone_coder_rewrite(const struct hone_coder *coder, co
     for (size_t i = 0; i < coder->n_rewrites; i++)
         if (strcmp(coder->rewrites[i]->name, name) == 0)
             return coder->rewrites[i];
+    for (size_t i = 0; i < coder->n_outside; i++)
+        if (strcmp(coder->outside[i].name, name) == 0)
+            return &coder->outside[i];
+    return NULL;
+}
+
+const struct hone_rewrite *hone_coder_outside(const struct hone_coder *coder, const char *strategy)
+{
+    for (size_t i = 0; i < coder->n_outside; i++)
+        if (strcmp(coder->outside[i].strategy, strategy) == 0)
+            return &coder->outside[i];
     return NULL;
 }
 
@@ -172,6 +200,11 @@ static bool is_naive(const struct hone_coder *c, const char *source)
     return strcmp(hex, c->naive) == 0;
 }
 
+void hone_coder_mute(struct hone_coder *coder)
+{
+    coder->is_muted = true;
+}
+
 size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewrite *rewrite,
                           const struct hone_coder_input *in,
                           struct hone_coder_site ret[HONE_CODER_MAX_SITES])
@@ -179,6 +212,8 @@ size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewr
     if (rewrite->sites)
         return hone_coder_sites(rewrite, in, ret);
     const struct hone_strategy *s = hone_strategy_of(rewrite);
+    if (coder->is_muted)
+        return 0;
     if (!s || !coder->hands->can(s) || (coder->has_rules && a_rule_does(rewrite->strategy, in)))
         return 0;
     if (strcmp(s->id, HONE_STRATEGY_NEW) == 0 && !is_naive(coder, in->tree->source))

@@ -8,6 +8,7 @@
  *   rules     source-to-source rewrites; no model, no network
  *   llm       a language model edits the source
  *   auto      rules where one of them applies, the model elsewhere
+ *   external  outside agents alone (steer.h): it does nothing by itself
  *
  * A coder belongs to one search and one thread. */
 #ifndef HONE_AGENTS_CODER_H
@@ -33,6 +34,7 @@ struct hone_coder_setup { /* borrowed for the coder's life */
     int64_t max_tokens;  /* of one answer; 0: 16384 */
     int64_t deadline_ns; /* HONE_NO_DEADLINE */
     int64_t repairs;     /* after a failure; 0: none */
+    bool only_lists;     /* no step will be asked for: models are not needed */
     const struct hone_cancel *cancel;
 };
 
@@ -56,10 +58,16 @@ size_t hone_coder_rewrites(const struct hone_coder *coder,
                            const struct hone_rewrite *const **ret_rewrites);
 /* One of them by name, also after a restart; NULL: none. */
 const struct hone_rewrite *hone_coder_rewrite(const struct hone_coder *coder, const char *name);
+/* Stands for "somebody outside carried that strategy out"; named "ext_C08", known to every coder.
+ * NULL: no such strategy. */
+const struct hone_rewrite *hone_coder_outside(const struct hone_coder *coder, const char *strategy);
 /* Where it could do it in this version, best first, anchors filled in; 0: nowhere. */
 size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewrite *rewrite,
                           const struct hone_coder_input *in,
                           struct hone_coder_site ret[HONE_CODER_MAX_SITES]);
+
+/* From now on no model is asked: what only one could do has no region any more. */
+void hone_coder_mute(struct hone_coder *coder);
 
 struct hone_coder_work { /* one step, or the repair of one */
     const char *source;  /* the version to edit */
@@ -70,6 +78,8 @@ struct hone_coder_work { /* one step, or the repair of one */
     const struct hone_finding *findings;  /* what limits it, worst first */
     size_t n_findings;
     const char *plan; /* what the planner wants done, in words; NULL: the strategy says it */
+    const char *const *hints; /* the user's, for models */
+    size_t n_hints;
     /* A repair: what was tried before and why it failed (hone_diagnose). */
     int64_t n_repair; /* 0: the first try */
     const char *failed_source, *failure;

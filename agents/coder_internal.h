@@ -15,9 +15,12 @@ struct hone_coder {
     const struct hone_coder_hands *hands; /* NULL: none */
     const struct hone_rewrite *const *rewrites;
     size_t n_rewrites;
+    const struct hone_rewrite *outside; /* of other people's sources */
+    size_t n_outside;
     const char *system_text, *task_text; /* stable parts of prompts */
     char naive[HONE_HASH_TEXT_BYTES];    /* hash of the baseline's text; "": unknown */
-    int n_faults;                        /* asks in a row that brought no answer */
+    bool is_muted;
+    int n_faults; /* asks in a row that brought no answer */
 };
 
 /* The part of a coder that does what no rule does. */

@@ -86,6 +86,7 @@ static char *message_of(const struct hone_coder *c, const struct hone_coder_work
     if (w->site && !is_from_nothing(w))
         hone_buf_printf(&out, "Region: lines %u to %u\n", w->site->line, w->site->last_line);
     add_findings(&out, w);
+    hone_prompt_hints(&out, w->hints, w->n_hints);
     if (w->n_repair > 0) {
         hone_buf_printf(&out,
                         "\nThis is repair %lld. The last answer failed. Find the mistake, "

@@ -20,6 +20,8 @@ struct hone_credit_row {
     double done, not_done;
     struct hone_credit_cell before; /* on other kernels (prior.h) */
     struct hone_credit_cell all, by_class[HONE_N_CLASSES];
+    double favour;  /* what the user said (steer.h): its prior times this; 0: 1 */
+    bool is_banned; /* the user did: it is no legal step */
 };
 struct hone_credit {
     double done, not_done;                        /* of the coder */

@@ -98,6 +98,20 @@ static int by_prior(const void *a, const void *b)
     return order ? order : x->site.variant - y->site.variant;
 }
 
+/* What the user favours weighs more, whoever made the prior. */
+static void favour(const struct hone_credit *credit, struct hone_action *actions, size_t n)
+{
+    double before = 0, after = 0;
+    for (size_t i = 0; i < n; i++) {
+        double factor = credit->rows[hone_strategy_index(actions[i].strategy)].favour;
+        before += actions[i].prior;
+        actions[i].prior *= factor > 0 ? factor : 1;
+        after += actions[i].prior;
+    }
+    for (size_t i = 0; i < n && after > before; i++)
+        actions[i].prior *= before / after;
+}
+
 void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
                         struct hone_action *actions, size_t n)
 {
@@ -118,6 +132,7 @@ void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
         actions[i].prior = PRIOR_FLOOR / (double)n +
                            (1 - PRIOR_FLOOR) * exp(PRIOR_SHARP * actions[i].utility) / sum;
     hone_mix_priors(actions, n);
+    favour(credit, actions, n);
     qsort(actions, n, sizeof(*actions), by_prior);
 }
 
@@ -157,7 +172,7 @@ size_t hone_legal_actions(const struct hone_legality_input *in, struct hone_acti
         const struct hone_rewrite *r = rewrites[i];
         const struct hone_strategy *s =
             hone_rewrite_is_for(r, in->coder->target) ? hone_strategy_of(r) : NULL;
-        if (!s)
+        if (!s || in->credit->rows[hone_strategy_index(s)].is_banned)
             continue;
         struct hone_coder_site sites[HONE_CODER_MAX_SITES];
         size_t n_sites = in->who ? hone_coder_regions(in->who, r, in->coder, sites)

@@ -2,7 +2,8 @@
  * and memory of what was tried.
  *
  * The mask never empties the set of what the coder could do; STOP (picking nothing) is always
- * legal. Unknown forbids nothing. */
+ * legal. Unknown forbids nothing. What the user has banned (credit.h) is no step, whatever is left.
+ */
 #ifndef HONE_AGENTS_LEGALITY_H
 #define HONE_AGENTS_LEGALITY_H
 

@@ -67,6 +67,22 @@ void hone_prompt_data(struct hone_buf *out, int64_t seed, const char *what, cons
                     len > 0 && kept[len - 1] != '\n' ? "\n" : "", fence);
 }
 
+void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        HONE_AUTOFREE char *safe = hone_strdup(hints[i]);
+        hone_utf8_defuse(safe, '?');
+        for (char *c = safe; *c; c++)
+            *c = *c == '\n' || *c == '\t' ? ' ' : *c;
+        hone_buf_printf(out, "%s- %s\n",
+                        i == 0
+                            ? "Hints of the user of this search, in the user's own words; follow "
+                              "them as far as this step and the rules above allow:\n"
+                            : "",
+                        safe);
+    }
+}
+
 static void add_axes(struct hone_buf *out, const struct hone_task *task)
 {
     for (size_t i = 0; i < task->n_axes; i++) {

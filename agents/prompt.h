@@ -13,6 +13,9 @@ int hone_prompt_file(const char *dir, const char *name, struct hone_pool *pool, 
  * (in whole lines, the middle goes) and control characters are taken out of it. */
 void hone_prompt_data(struct hone_buf *out, int64_t seed, const char *what, const char *text,
                       size_t max);
+/* Adds what the user asks for in words of their own: instructions, each one line, never inside of a
+ * block of data. Nothing without hints. */
+void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n);
 /* What has to be computed: signature, sizes, precision, description; the same for all requests of a
  * search. */
 const char *hone_prompt_task(const struct hone_task *task, const char *target, int64_t seed,

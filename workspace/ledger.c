@@ -411,6 +411,7 @@ void hone_ledger_close_ptr(struct hone_ledger **ledger)
 
 struct scan {
     uint64_t first;
+    const char *prefix; /* of the types that are wanted; NULL: all */
     int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
               const struct hone_json *data, struct hone_err *err);
     void *arg;
@@ -445,6 +446,8 @@ static int scan_line(struct scan *scan, const char *line, size_t len, struct hon
         note_damage(scan);
         return 0;
     }
+    if (scan->prefix && strncmp(parsed.type, scan->prefix, strlen(scan->prefix)) != 0)
+        return 0;
     if (hone_json_parse(parsed.data, parsed.data_len, &data, NULL) < 0) {
         note_damage(scan);
         return 0;
@@ -479,25 +482,37 @@ static int scan_lines(struct scan *scan, struct hone_buf *buf, struct hone_err *
     return 0;
 }
 
+/* From *at up to size; *at is then behind the last whole line, what follows it is in buf. */
+static int scan_bytes(struct scan *scan, int fd, int64_t *at, int64_t size, struct hone_buf *buf,
+                      struct hone_err *err)
+{
+    char *chunk HONE_AUTOFREE = hone_malloc(CHUNK_BYTES);
+    for (int64_t read = *at; read < size;) {
+        size_t len = (size_t)hone_min_i64(CHUNK_BYTES, size - read);
+        int rc = read_at(fd, chunk, len, read, err);
+        if (rc < 0)
+            return rc;
+        read += (int64_t)len;
+        hone_buf_add(buf, chunk, len);
+        rc = hone_buf_check(buf, err);
+        if (rc == 0)
+            rc = scan_lines(scan, buf, err);
+        if (rc < 0)
+            return rc;
+        *at = read - (int64_t)buf->len;
+    }
+    return 0;
+}
+
 static int scan_segment(struct scan *scan, int fd, int64_t size, struct hone_err *err)
 {
     struct hone_buf buf HONE_CLEANUP(hone_buf_done) = {.limit = LINE_BYTES + 2 * CHUNK_BYTES};
-    char *chunk HONE_AUTOFREE = hone_malloc(CHUNK_BYTES);
+    int64_t at = 0;
     scan->line = 0;
     scan->is_too_long = false;
-    for (int64_t at = 0; at < size;) {
-        size_t len = (size_t)hone_min_i64(CHUNK_BYTES, size - at);
-        int rc = read_at(fd, chunk, len, at, err);
-        if (rc < 0)
-            return rc;
-        at += (int64_t)len;
-        hone_buf_add(&buf, chunk, len);
-        rc = hone_buf_check(&buf, err);
-        if (rc == 0)
-            rc = scan_lines(scan, &buf, err);
-        if (rc < 0)
-            return rc;
-    }
+    int rc = scan_bytes(scan, fd, &at, size, &buf, err);
+    if (rc < 0)
+        return rc;
     if ((buf.len > 0 || scan->is_too_long) && !scan->is_last) {
         scan->line++;
         note_damage(scan); /* only the last segment may end in an unfinished line */
@@ -559,4 +574,49 @@ int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first,
                      " damaged lines in the ledger, the first in segment %06d.jsonl line %" PRIu64
                      "; all other records were read",
                      scan.n_damaged, scan.first_segment, scan.first_line);
+}
+
+/* The first segment there is; 0: none. */
+static int first_segment(const struct hone_ledger *ledger, int *ret, struct hone_err *err)
+{
+    struct hone_pool *pool HONE_CLEANUP(hone_pool_free_ptr) = hone_pool_new();
+    int *segments = NULL;
+    size_t n = 0;
+    int rc = list_segments(ledger, pool, &segments, &n, err);
+    *ret = rc == 0 && n > 0 ? segments[0] : 0;
+    return rc;
+}
+
+static bool has_segment(const struct hone_ledger *ledger, int segment)
+{
+    char name[NAME_BYTES];
+    segment_name(segment, name);
+    return faccessat(ledger->dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
+                       struct hone_ledger_place *place,
+                       int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                                 const struct hone_json *data, struct hone_err *err),
+                       void *arg, struct hone_err *err)
+{
+    struct scan scan = {.prefix = prefix, .fn = fn, .arg = arg};
+    int rc = place->segment > 0 ? 0 : first_segment(ledger, &place->segment, err);
+    if (rc < 0 || place->segment == 0)
+        return rc;
+    for (;;) {
+        struct hone_buf buf HONE_CLEANUP(hone_buf_done) = {.limit = LINE_BYTES + 2 * CHUNK_BYTES};
+        int fd HONE_AUTOCLOSE = -1;
+        int64_t size = 0;
+        bool is_full = has_segment(ledger, place->segment + 1); /* first: then this one is final */
+        rc = open_segment(ledger, place->segment, O_RDONLY, &fd, err);
+        if (rc == 0)
+            rc = size_of(fd, &size, err);
+        if (rc == 0)
+            rc = scan_bytes(&scan, fd, &place->offset, size, &buf, err);
+        if (rc < 0 || !is_full)
+            return rc;
+        place->segment++;
+        place->offset = 0;
+    }
 }

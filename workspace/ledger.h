@@ -40,6 +40,20 @@ int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first,
                      int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                                const struct hone_json *data, struct hone_err *err),
                      void *arg, struct hone_err *err);
+/* Where a reader of hone_ledger_follow is; zeroed: at the beginning. */
+struct hone_ledger_place {
+    int segment;
+    int64_t offset;
+};
+/* Calls fn for every record whose type begins with prefix, from the place on, which moves behind
+ * what was read. Cheap when nothing was added: for readers that look again and again. Damaged lines
+ * are passed over; a scan tells of them. A negative return of fn ends it and is returned: then some
+ * records will be handed over again. */
+int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
+                       struct hone_ledger_place *place,
+                       int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                                 const struct hone_json *data, struct hone_err *err),
+                       void *arg, struct hone_err *err);
 /* The last record's number as this process knows it (0: none). */
 uint64_t hone_ledger_last(struct hone_ledger *ledger);
 

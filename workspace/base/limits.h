@@ -104,5 +104,8 @@
 #define HONE_LIMIT_EDITS              64         /* edits of one answer of a model */
 #define HONE_LIMIT_LATTICE_BYTES      (1u << 20) /* one lattice file */
 #define HONE_LIMIT_LATTICE_REPEATS    64         /* times of one of its states */
+#define HONE_LIMIT_HINT_BYTES         1000       /* a hint to a running search */
+#define HONE_LIMIT_HINTS              8          /* of them that stand at a time */
+#define HONE_LIMIT_SUBMISSIONS        16         /* steps from outside that wait in one search */
 
 #endif

@@ -324,8 +324,47 @@ START_TEST(segments_roll)
 }
 END_TEST
 
+START_TEST(a_follower_sees_each_record_once)
+{
+    char *dir SCRATCH = scratch();
+    struct hone_ledger *ledger HONE_CLEANUP(hone_ledger_close_ptr) = NULL;
+    struct hone_ledger *other HONE_CLEANUP(hone_ledger_close_ptr) = NULL;
+    struct hone_ledger_place place = {.segment = 0};
+    struct seen seen = {.n = 0};
+    OK(hone_ledger_open(dir, &ledger, err));
+    OK(hone_ledger_follow(ledger, "search.", &place, see, &seen, err));
+    ck_assert_uint_eq(seen.n, 0);
+    OK(hone_ledger_open(dir, &other, err));
+    struct hone_json *big HONE_AUTOJSON = text_of(12u << 20);
+    add(other, 1);
+    OK(hone_ledger_append(other, "searching", big, NULL, err)); /* another type */
+    add(ledger, 2);
+    OK(hone_ledger_follow(ledger, "search.", &place, see, &seen, err));
+    ck_assert_uint_eq(seen.n, 2);
+    ck_assert_int_eq(seen.sum, 3);
+    OK(hone_ledger_follow(ledger, "search.", &place, see, &seen, err));
+    ck_assert_uint_eq(seen.n, 2);
+    for (int i = 0; i < 6; i++) /* into the next segment */
+        OK(hone_ledger_append(other, "x", big, NULL, err));
+    add(other, 4);
+    char *path HONE_AUTOFREE = hone_path_join(dir, ".hone/ledger/000002.jsonl", NULL);
+    ck_assert(hone_file_exists(path));
+    append_bytes(path,
+                 "{\"n\":99,\"t\":1,\"type\":\"search.step\",\"half"); /* not yet written out */
+    OK(hone_ledger_follow(ledger, "search.", &place, see, &seen, err));
+    ck_assert_uint_eq(seen.n, 3);
+    ck_assert_int_eq(seen.sum, 7);
+    add(ledger, 8); /* cuts the unfinished line off */
+    append_bytes(path, "no record at all\n");
+    add(ledger, 16);
+    OK(hone_ledger_follow(ledger, "search.", &place, see, &seen, err));
+    ck_assert_uint_eq(seen.n, 5);
+    ck_assert_int_eq(seen.sum, 31);
+}
+END_TEST
+
 UNIT_MAIN("ledger", crc_is_castagnoli, records_come_back_in_order_and_numbers_go_on,
           torn_tail_is_cut_at_open, torn_tail_of_a_killed_neighbour_is_cut_at_append,
           damaged_line_is_reported_and_the_rest_read, damaged_last_line_keeps_its_number,
           processes_share_the_numbers, threads_share_a_ledger, full_disk_leaves_no_torn_record,
-          record_limits, segments_roll)
+          record_limits, segments_roll, a_follower_sees_each_record_once)
