@@ -6,10 +6,11 @@
 
 #include "workspace/base/log.h"
 
-struct entry { /* one ask */
-    const char *id, *role, *key;
+struct entry {                           /* one ask */
+    const char *id, *role, *key, *model; /* model: its configured name */
     struct hone_model_estimate most;
     bool is_answered, has_text;
+    const char *fault; /* answered without a text; NULL: none is known */
     struct hone_model_answer answer;
     struct entry *next;
 };
@@ -20,7 +21,6 @@ struct hone_journal {
     const char *search;
     struct entry *entries; /* newest first */
     int64_t n_entries;
-    struct hone_spend done; /* answers and faults; what is open is added when asked for */
     hone_journal_gate_fn *gate;
     void *gate_arg;
 };
@@ -66,33 +66,67 @@ static void count_answer(struct hone_spend *s, const struct hone_model_answer *a
     add_cost(s, a->cost);
 }
 
-/* What a provider may charge for a request that failed is not told: all of its reserve counts. */
-static void count_fault(struct hone_spend *s, const char *name, const struct hone_model_estimate *m)
+static void count_reserve(struct hone_spend *s, const struct hone_model_estimate *m)
 {
-    bool may_be_billed = true;
-    for (size_t i = 0; i < HONE_N_FAULTS; i++)
-        if (strcmp(hone_model_faults[i].name, name) == 0)
-            may_be_billed = hone_model_faults[i].may_be_billed;
-    s->n_faults++;
-    if (!may_be_billed)
-        return;
     s->tokens_in += m->tokens_in;
     s->tokens_out += m->tokens_out;
     add_cost(s, m->cost);
 }
 
+/* What a provider may charge for a request that failed is not told: all of its reserve counts. */
+static bool may_be_billed(const char *fault)
+{
+    for (size_t i = 0; i < HONE_N_FAULTS; i++)
+        if (fault && strcmp(hone_model_faults[i].name, fault) == 0)
+            return hone_model_faults[i].may_be_billed;
+    return true;
+}
+
+static void count_entry(struct hone_spend *s, const struct entry *e)
+{
+    s->n_asks++;
+    if (e->has_text) {
+        count_answer(s, &e->answer);
+        return;
+    }
+    s->n_faults += e->is_answered;
+    s->n_unknown += !e->is_answered;
+    if (!e->is_answered || may_be_billed(e->fault))
+        count_reserve(s, &e->most);
+}
+
 void hone_journal_spend(const struct hone_journal *journal, struct hone_spend *ret)
 {
-    *ret = journal->done;
-    for (const struct entry *e = journal->entries; e; e = e->next) {
-        ret->n_asks++;
-        if (e->is_answered)
-            continue;
-        ret->n_unknown++;
-        ret->tokens_in += e->most.tokens_in;
-        ret->tokens_out += e->most.tokens_out;
-        add_cost(ret, e->most.cost);
+    *ret = (struct hone_spend){.n_asks = 0};
+    for (const struct entry *e = journal->entries; e; e = e->next)
+        count_entry(ret, e);
+}
+
+static struct hone_spend *row_of(struct hone_spend_row *rows, size_t *n, const struct entry *e)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(rows[i].role, e->role) == 0 && strcmp(rows[i].model, e->model) == 0)
+            return &rows[i].spend;
+    rows[*n] = (struct hone_spend_row){.role = e->role, .model = e->model};
+    return &rows[(*n)++].spend;
+}
+
+size_t hone_journal_rows(const struct hone_journal *journal, struct hone_pool *pool,
+                         struct hone_spend_row **ret)
+{
+    size_t n_most = (size_t)journal->n_entries + 1, n = 0, at = n_most;
+    struct hone_spend_row *rows = hone_pool_alloc(pool, n_most * sizeof(*rows));
+    const struct entry **in_order = hone_pool_alloc(pool, n_most * sizeof(const void *));
+    for (const struct entry *e = journal->entries; e; e = e->next)
+        in_order[--at] = e;
+    for (; at < n_most; at++)
+        count_entry(row_of(rows, &n, in_order[at]), in_order[at]);
+    for (size_t i = 0; i < n; i++) {
+        rows[i].role = hone_pool_strdup(pool, rows[i].role);
+        rows[i].model = hone_pool_strdup(pool, rows[i].model);
     }
+    *ret = rows;
+    return n;
 }
 
 /* ---- reading ---- */
@@ -108,12 +142,13 @@ static double cost_in(const struct hone_json *data)
 }
 
 static struct entry *add_entry(struct hone_journal *j, const char *id, const char *role,
-                               const char *key)
+                               const char *key, const char *model)
 {
     struct entry *e = hone_pool_alloc(j->pool, sizeof(*e));
     *e = (struct entry){.id = hone_pool_strdup(j->pool, id),
                         .role = hone_pool_strdup(j->pool, role),
                         .key = hone_pool_strdup(j->pool, key),
+                        .model = hone_pool_strdup(j->pool, model),
                         .next = j->entries};
     j->entries = e;
     j->n_entries++;
@@ -132,7 +167,7 @@ static void read_ask(struct hone_journal *j, const struct hone_json *data)
 {
     struct entry *e =
         add_entry(j, hone_json_get_str(data, "ask", ""), hone_json_get_str(data, "role", ""),
-                  hone_json_get_str(data, "key", ""));
+                  hone_json_get_str(data, "key", ""), hone_json_get_str(data, "model", ""));
     e->most =
         (struct hone_model_estimate){.tokens_in = hone_json_get_i64(data, "reserved_in", 0),
                                      .tokens_out = hone_json_get_i64(data, "reserved_out", 0),
@@ -147,7 +182,7 @@ static void read_answer(struct hone_journal *j, const struct hone_json *data)
         return;
     e->is_answered = true;
     if (fault) {
-        count_fault(&j->done, fault, &e->most);
+        e->fault = hone_pool_strdup(j->pool, fault);
         return;
     }
     e->has_text = true;
@@ -165,7 +200,6 @@ static void read_answer(struct hone_journal *j, const struct hone_json *data)
                                    .cost = cost_in(data),
                                    .latency_ms = hone_json_get_i64(data, "latency_ms", 0),
                                    .n_tries = hone_json_get_i64(data, "tries", 1)};
-    count_answer(&j->done, &e->answer);
 }
 
 static int read_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
@@ -294,12 +328,11 @@ static int ask_out(struct hone_journal *j, struct entry *e, struct hone_model *m
     r = hone_model_ask(model, request, j->pool, &e->answer, &cause);
     e->is_answered = true;
     if (r == 0) {
-        count_answer(&j->done, &e->answer);
         r = write_answer(j, e, hash, err);
         e->has_text = r == 0;
         return r;
     }
-    count_fault(&j->done, hone_model_faults[hone_model_fault_of(&cause)].name, &e->most);
+    e->fault = hone_model_faults[hone_model_fault_of(&cause)].name;
     int written = write_fault(j, e, &cause, err);
     if (written < 0)
         return written;
@@ -330,7 +363,7 @@ int hone_journal_ask(struct hone_journal *journal, const char *role, const char 
     if (r < 0)
         return r;
     snprintf(id, sizeof(id), "q-%lld", (long long)journal->n_entries + 1);
-    struct entry *e = add_entry(journal, id, role, key);
+    struct entry *e = add_entry(journal, id, role, key, hone_model_name(model));
     e->most = most;
     r = ask_out(journal, e, model, request, hash, err);
     if (r < 0)

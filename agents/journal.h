@@ -26,8 +26,8 @@ void hone_journal_free(struct hone_journal *journal);              /* NULL is fi
 /* Reads what the search of that id asked before. Once, before the first ask. */
 int hone_journal_load(struct hone_journal *journal, const char *search_id, struct hone_err *err);
 
-/* Called before each ask that goes out, with what it may take at most; negative stops it. For
- * budgets. */
+/* Called before each ask that goes out, with what it may take at most and what was spent before,
+ * asks without an answer included; negative stops it. For budgets. */
 typedef int hone_journal_gate_fn(void *arg, const struct hone_model_estimate *most,
                                  const struct hone_spend *spend, struct hone_err *err);
 void hone_journal_set_gate(struct hone_journal *journal, hone_journal_gate_fn *gate, void *arg);
@@ -39,6 +39,14 @@ int hone_journal_ask(struct hone_journal *journal, const char *role, const char 
                      struct hone_pool *pool, struct hone_model_answer *ret, bool *ret_is_stored,
                      struct hone_err *err);
 void hone_journal_spend(const struct hone_journal *journal, struct hone_spend *ret);
+/* The same by role and by the configured name of the model that was asked, in the order in which
+ * they were asked first. */
+struct hone_spend_row {
+    const char *role, *model;
+    struct hone_spend spend;
+};
+size_t hone_journal_rows(const struct hone_journal *journal, struct hone_pool *pool,
+                         struct hone_spend_row **ret);
 /* Was what the model said of use? Written beside the answer ("model.used": reason NULL, or why it
  * was refused). Not synced: nothing depends on it. */
 int hone_journal_note(struct hone_journal *journal, const char *role, const char *key,

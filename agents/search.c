@@ -10,8 +10,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -24,9 +24,11 @@
 #define SWEEP_AFTER       4 /* expansions without a new best */
 #define CUDA_SWEEP_AFTER  2
 #define PLATEAU_AFTER     24
+#define TREE_RESERVE      8 /* versions that an expansion and a sweep may still add */
 #define SMALL_WALL_MS     180000
 #define SMALL_EVALUATIONS 40
-#define DISK_CHECK_EVERY  8
+#define AWAIT_POLL_MS     50
+#define LOCK_WAIT_MS      100 /* who asks whether the search runs holds its lock for a moment */
 
 static const struct hone_field count_fields[] = {
     HONE_FIELD(struct hone_search_count, verdict, .required = true, .help = "Verdict word."),
@@ -49,11 +51,16 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
     ROW(best_commit, .help = "Commit of the best version."),
     ROW(percent_of_bound, .help = "100 * physics floor / time of the best version."),
     ROW(verdict, .help = "Verdict of the confirmation."),
-    ROW(why_stopped,
-        .help = "budget_wall, budget_evaluations, budget_disk, near_roof, plateau, exhausted."),
+    ROW(why_stopped, .help = "budget_wall, _evaluations, _device, _disk, _cost, _tokens; target, "
+                             "near_roof, plateau, "
+                             "exhausted, tree_full, stopped, no_submissions."),
     ROW(summary, .help = "One line."),
     ROW(is_resumed, .help = "It went on from an earlier run's records."),
     ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
+    ROW(device_ms, .unit = "ms", .help = "Wall time of its evaluations, all rounds."),
+    ROW(tokens, .help = "Of models, all rounds."),
+    ROW(cost, .unit = "USD",
+        .help = "Of models, all rounds; asks without an answer with what was set aside."),
 };
 const size_t hone_search_n_result_fields = HONE_COUNTOF(hone_search_result_fields);
 
@@ -89,6 +96,9 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
     va_end(args);
     const struct hone_node *best =
         s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+    HONE_CLEANUP(hone_buf_done) struct hone_buf budgets = HONE_BUF_INIT;
+    hone_search_count(s);
+    hone_budgets_put(&budgets, &s->budgets);
     s->on_progress(s->progress_arg, &(struct hone_search_progress){
                                         .task = s->task->name,
                                         .phase = s->phase,
@@ -96,54 +106,36 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
                                         .evaluations = s->n_evaluations,
                                         .elapsed_ms = hone_search_elapsed_ms(s),
                                         .budget_wall_ms = s->options->budget_wall_ms,
+                                        .budgets = budgets.data ? budgets.data : "",
                                         .best_ratio = best ? exp2(best->value) : 1,
                                         .best_commit = best ? best->commit : NULL,
                                     });
 }
 
-static int64_t tree_bytes(const char *path, int depth)
+/* What was asked for: looked at longer, so that it is not luck alone. */
+static bool is_target_reached(const struct hone_search *s, const struct hone_node *best)
 {
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    const char **names = NULL;
-    size_t n = 0;
-    int64_t bytes = 0;
-    if (depth > 8 || hone_list_dir(path, pool, &names, &n, NULL) < 0)
-        return 0;
-    for (size_t i = 0; i < n; i++) {
-        HONE_AUTOFREE char *child = hone_path_join(path, names[i], NULL);
-        struct stat st;
-        if (lstat(child, &st) < 0)
-            continue;
-        bytes += S_ISDIR(st.st_mode) ? tree_bytes(child, depth + 1) : (int64_t)st.st_blocks * 512;
-    }
-    return bytes;
+    double target = s->options->stop_at_speedup;
+    return target > 0 && best && best->value >= log2(target);
 }
 
-static bool is_disk_spent(const struct hone_search *s)
-{
-    if (s->options->budget_disk_bytes <= 0 || s->n_evaluations % DISK_CHECK_EVERY != 0)
-        return false;
-    HONE_AUTOFREE char *path = hone_path_join(hone_workspace_dir(s->ctx->app->ws), ".hone", NULL);
-    return tree_bytes(path, 0) > s->options->budget_disk_bytes;
-}
-
-static const char *why_stop(const struct hone_search *s)
+static const char *why_stop(struct hone_search *s)
 {
     const struct hone_node *best =
         s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
     double stop_at =
         s->options->stop_at_percent_of_bound > 0 ? s->options->stop_at_percent_of_bound : 95;
-    if (s->options->budget_evaluations > 0 &&
-        s->n_evaluations + 1 >= s->options->budget_evaluations)
-        return "budget_evaluations";
-    if (hone_search_left_ms(s) != INT64_MAX &&
-        hone_search_left_ms(s) < hone_search_reserve_ms(s) + s->longest_screen_ms)
-        return "budget_wall";
-    if (is_disk_spent(s))
-        return "budget_disk";
+    const char *why = hone_search_over(s, 1);
+    if (why)
+        return why;
+    if (is_target_reached(s, best) && best->is_decided)
+        return "target";
     if (best && hone_feature_or(&best->features, HONE_F_PERCENT_OF_BOUND, 0) >= stop_at)
         return "near_roof";
-    if (s->tree.n_since_best >= PLATEAU_AFTER)
+    if (s->tree.n_nodes + TREE_RESERVE > HONE_TREE_MAX_NODES)
+        return "tree_full";
+    int64_t plateau = s->options->plateau ? s->options->plateau : PLATEAU_AFTER;
+    if (plateau > 0 && s->tree.n_since_best >= plateau)
         return "plateau";
     return NULL;
 }
@@ -162,6 +154,8 @@ static double last_decided(const struct hone_search *s)
 
 static bool wants_decide(const struct hone_search *s, const struct hone_node *best)
 {
+    if (is_target_reached(s, best) && !best->is_decided && best->index > 0)
+        return true;
     if (best->is_decided || best->index == 0 || best->value < last_decided(s) + DECIDE_AHEAD_LOG2)
         return false;
     int64_t wall = s->options->budget_wall_ms;
@@ -207,37 +201,78 @@ static int refine(struct hone_search *s, bool is_last, bool *ret_did, struct hon
     return 0;
 }
 
-static int loop(struct hone_search *s, const char **ret_why, struct hone_err *err)
+static const char *stop_or_steered(struct hone_search *s)
 {
-    for (;;) {
-        struct hone_pick pick;
-        bool did = false;
-        if (hone_cancel_is_set(s->ctx->cancel))
-            return hone_fail(err, HONE_E_CANCEL, "cancelled; the same command goes on from here");
-        const char *why = why_stop(s);
-        int r = why && strcmp(why, "plateau") != 0 ? 0 : refine(s, why != NULL, &did, err);
-        if (r < 0)
-            return r;
-        if (did)
-            continue;
-        if (!why && !s->policy->pick(&s->policy_ctx, &pick)) {
-            r = refine(s, true, &did, err);
-            if (r < 0)
-                return r;
-            if (did)
-                continue;
-            why = "exhausted";
-        }
-        if (why) {
-            *ret_why = why;
+    const char *why = s->steering->wants_stop ? "stopped" : why_stop(s);
+    /* who submits steps knows when to end */
+    return why && strcmp(why, "plateau") == 0 && hone_search_is_external(s) ? NULL : why;
+}
+
+/* A search that lives of submissions waits for the next. */
+static int await(struct hone_search *s, const char **ret_why, bool *ret_did, struct hone_err *err)
+{
+    int64_t wait_ms = s->options->submission_wait_ms;
+    int64_t until = hone_deadline_in_ms(wait_ms > 0 ? wait_ms : HONE_SUBMISSION_WAIT_MS);
+    int r = 0;
+    hone_search_tell(s, "waits for submissions");
+    while (r == 0 && !s->steering->first && !*ret_why && !hone_cancel_is_set(s->ctx->cancel)) {
+        if (hone_now_ns() >= until) {
+            *ret_why = "no_submissions";
             return 0;
         }
-        r = hone_search_review(s, pick.node, &did, err);
-        if (r == 0 && !did)
-            r = hone_search_expand(s, &pick, err);
-        if (r < 0)
+        hone_search_nap(s, AWAIT_POLL_MS);
+        r = hone_search_listen(s, err);
+        if (r == 0)
+            *ret_why = stop_or_steered(s);
+    }
+    *ret_did = !*ret_why;
+    return r;
+}
+
+/* One piece of work, or the reason why there is none. */
+static int turn(struct hone_search *s, const char **ret_why, struct hone_err *err)
+{
+    struct hone_pick pick;
+    bool did = false;
+    if (hone_cancel_is_set(s->ctx->cancel))
+        return hone_fail(err, HONE_E_CANCEL, "cancelled; the same command goes on from here");
+    int r = hone_search_listen(s, err);
+    const char *why = r == 0 ? stop_or_steered(s) : NULL;
+    bool is_hard = why && strcmp(why, "plateau") != 0;
+    if (r == 0 && !is_hard)
+        r = hone_search_take(s, &did, err);
+    if (r == 0 && !is_hard && !did)
+        r = refine(s, why != NULL, &did, err);
+    if (r == 0 && !why && !did && hone_search_is_external(s))
+        r = await(s, &why, &did, err);
+    if (r < 0 || did)
+        return r;
+    if (!why && !s->policy->pick(&s->policy_ctx, &pick)) {
+        r = refine(s, true, &did, err);
+        if (r < 0 || did)
+            return r;
+        why = "exhausted";
+    }
+    *ret_why = why;
+    if (why)
+        return 0;
+    r = hone_search_review(s, pick.node, &did, err);
+    return r < 0 || did ? r : hone_search_expand(s, &pick, err);
+}
+
+static int loop(struct hone_search *s, const char **ret_why, struct hone_err *err)
+{
+    *ret_why = NULL;
+    s->phase = "search";
+    while (!*ret_why) {
+        int r = turn(s, ret_why, err);
+        const char *refused = hone_search_take_refusal(s, r);
+        if (refused)
+            *ret_why = hone_search_drop_models(s, refused) ? NULL : refused;
+        else if (r < 0)
             return r;
     }
+    return 0;
 }
 
 /* ---- result ---- */
@@ -269,6 +304,9 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
         .why_stopped = why,
         .is_resumed = s->is_resumed,
         .wall_ms = hone_search_elapsed_ms(s),
+        .device_ms = (int64_t)s->budgets.of[HONE_BUDGET_DEVICE].spent,
+        .tokens = (int64_t)s->budgets.of[HONE_BUDGET_TOKENS].spent,
+        .cost = s->budgets.of[HONE_BUDGET_COST].spent,
     };
     count_verdicts(s, ret);
     if (node == HONE_NO_NODE) {
@@ -297,9 +335,9 @@ static int check_options(struct hone_search *s, const struct hone_search_options
 {
     if (!o->task)
         return hone_fail_at(err, HONE_E_ARG, "task", "name a task");
-    if (o->budget_wall_ms <= 0 && o->budget_evaluations <= 0 && o->budget_disk_bytes <= 0)
-        return hone_fail_at(err, HONE_E_ARG, "budget_wall_ms",
-                            "a search needs a cap: wall time, evaluations or disk");
+    int r = s->is_view ? 0 : hone_search_check_caps(o, err);
+    if (r < 0)
+        return r;
     s->target = o->target ? o->target : "cpu";
     if (strcmp(s->target, "cpu") != 0 && strcmp(s->target, "cuda") != 0)
         return hone_fail_at(err, HONE_E_UNSUPPORTED, "target",
@@ -317,10 +355,11 @@ static int check_options(struct hone_search *s, const struct hone_search_options
 static int open_coder(struct hone_search *s, struct hone_err *err)
 {
     const struct hone_search_options *o = s->options;
-    if (o->planner && strcmp(o->planner, "rules") != 0 && strcmp(o->planner, "llm") != 0)
-        return hone_fail_at(err, HONE_E_ARG, "planner", "'%.40s' is unknown; rules and llm are",
-                            o->planner);
-    int r = hone_coder_is_known(o->coder) ? hone_search_open_models(s, err) : 0;
+    if (o->planner && strcmp(o->planner, "rules") != 0 && strcmp(o->planner, "llm") != 0 &&
+        strcmp(o->planner, "external") != 0)
+        return hone_fail_at(err, HONE_E_ARG, "planner",
+                            "'%.40s' is unknown; rules, llm and external are", o->planner);
+    int r = hone_coder_is_known(o->coder) && !s->is_view ? hone_search_open_models(s, err) : 0;
     if (r < 0)
         return r;
     const struct hone_coder_setup setup = {.name = o->coder,
@@ -331,10 +370,22 @@ static int open_coder(struct hone_search *s, struct hone_err *err)
                                            .journal = s->models ? s->models->journal : NULL,
                                            .prompts_dir = s->models ? s->models->prompts_dir : NULL,
                                            .repairs = hone_max_i64(0, o->repairs),
+                                           .only_lists = s->is_view,
                                            .seed = o->seed,
                                            .deadline_ns = HONE_NO_DEADLINE,
                                            .cancel = s->ctx->cancel};
     return hone_coder_open(&setup, &s->coder, err);
+}
+
+static int open_view_record(struct hone_search *s, struct hone_err *err)
+{
+    bool is_known = false, has_ended = false;
+    int r = hone_search_read_record(s, &is_known, &has_ended, err);
+    if (r == 0 && (!is_known || s->tree.n_nodes == 0))
+        r = hone_fail_at(err, HONE_E_NOT_FOUND, "search",
+                         "search '%.64s' has no version yet that fits the task pack as it is now",
+                         s->name);
+    return r;
 }
 
 static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *err)
@@ -348,8 +399,10 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
         r = hone_c_parser_new(&s->parser, err);
     if (r == 0)
         r = open_coder(s, err);
+    if (r == 0 && !s->is_view)
+        r = hone_search_open_notices(s, err);
     if (r == 0)
-        r = hone_lock_file(path, 0, ret_lock, err);
+        r = s->is_view ? 0 : hone_lock_file(path, hone_deadline_in_ms(LOCK_WAIT_MS), ret_lock, err);
     if (r == HONE_E_BUSY)
         return hone_fail(
             err, HONE_E_BUSY,
@@ -371,9 +424,11 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
             (s->options->budget_evaluations > 0 &&
              s->options->budget_evaluations <= SMALL_EVALUATIONS),
     };
-    r = hone_search_open_record(s, err);
+    r = s->is_view ? open_view_record(s, err) : hone_search_open_record(s, err);
     if (r == 0)
-        r = hone_search_load_models(s, err);
+        r = hone_search_load_steering(s, err);
+    if (r == 0 && !s->is_view)
+        r = hone_search_announce(s, err);
     s->policy_ctx.counter = (uint64_t)s->n_steps * 2;
     return r;
 }
@@ -395,11 +450,16 @@ static int run_open(struct hone_search *s, struct hone_search_result *ret, struc
     int r = 0;
     if (s->tree.n_nodes == 0)
         r = hone_search_root(s, err);
-    s->phase = "search";
-    if (r == 0)
+    bool is_short = true; /* of the target: what confirmations say less of is looked for again */
+    while (r == 0 && is_short) {
         r = loop(s, &why, err);
+        if (r == 0)
+            r = hone_search_confirm(s, &o, &node, err);
+        is_short = r == 0 && strcmp(why, "target") == 0 && node != HONE_NO_NODE &&
+                   o.ratio < s->options->stop_at_speedup && hone_search_may_confirm(s);
+    }
     if (r == 0)
-        r = hone_search_confirm(s, &o, &node, err);
+        r = hone_search_drop_submissions(s, why, err);
     if (r < 0)
         return r;
     fill_result(s, &o, node, why, ret);
@@ -423,8 +483,54 @@ int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options 
         return r;
     s->pool = hone_pool_new();
     r = open_search(s, &lock, err);
-    if (r == 0)
-        r = run_open(s, ret, err);
+    struct hone_err cause = HONE_ERR_INIT;
+    if (r == 0) {
+        r = run_open(s, ret, &cause);
+        hone_search_tell_end(s, r, ret, &cause);
+        if (r < 0 && err)
+            *err = cause;
+    }
     close_search(s);
     return r;
+}
+
+int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                          struct hone_search **ret, struct hone_err *err)
+{
+    struct hone_search *s = hone_calloc(1, sizeof(*s));
+    s->pool = hone_pool_new();
+    struct hone_search_options *o = hone_pool_alloc(s->pool, sizeof(*o));
+    *o = (struct hone_search_options){.task = which->task,
+                                      .target = which->target,
+                                      .policy = which->policy,
+                                      .coder = which->coder,
+                                      .planner = which->planner,
+                                      .model = which->model,
+                                      .name = which->name,
+                                      .seed = which->seed,
+                                      .budget_wall_ms = which->budget_wall_ms,
+                                      .budget_evaluations = which->budget_evaluations,
+                                      .budget_disk_bytes = INT64_MAX};
+    s->ctx = ctx;
+    s->options = o;
+    s->start_ns = hone_now_ns();
+    s->phase = "search";
+    s->is_view = true;
+    int r = check_options(s, o, err);
+    if (r == 0)
+        r = open_search(s, NULL, err);
+    if (r < 0) {
+        hone_search_view_close(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+void hone_search_view_close(struct hone_search *s)
+{
+    if (!s)
+        return;
+    close_search(s);
+    free(s);
 }

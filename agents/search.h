@@ -16,21 +16,30 @@
 
 #include "tools/tool.h"
 
+#define HONE_SUBMISSION_WAIT_MS 600000
+
 struct hone_search_options {
     const char *task;
     const char *target;         /* NULL: cpu */
     const char *policy;         /* NULL: puct; see hone_policies */
-    const char *coder;          /* NULL: rules; llm, auto */
-    const char *planner;        /* NULL: rules; llm: a model reranks what the rules propose */
+    const char *coder;          /* NULL: rules; llm, auto, external */
+    const char *planner;        /* NULL: rules; llm: a model reranks what the rules propose;
+                                   external: submissions alone (steer.h), also with that coder */
     const char *model;          /* configured name, for both; NULL: the configuration's default */
     const char *planner_model;  /* NULL: model */
+    int64_t submission_wait_ms; /* external: ends when none comes; 0: HONE_SUBMISSION_WAIT_MS */
     int64_t repairs;            /* of a failed step by a model; < 0: none */
     const char *name;           /* branch search/<name>; NULL: the task's name */
     int64_t budget_wall_ms;     /* 0: none */
     int64_t budget_evaluations; /* 0: none; a search without any cap is refused */
     int64_t budget_disk_bytes;  /* of the workspace's .hone folder; 0: none */
+    int64_t budget_device_ms;   /* wall time of all its evaluations; 0: none */
+    double budget_cost;         /* USD, models of all rounds; 0: none. Prices must be known */
+    int64_t budget_tokens;      /* models of all rounds; 0: none */
     int64_t seed;
     double stop_at_percent_of_bound; /* 0: 95 */
+    double stop_at_speedup;          /* decided, then confirmed; 0: none */
+    int64_t plateau; /* stop after so many expansions without a new best; 0: 24, < 0: never */
 };
 
 struct hone_search_progress { /* strings are borrowed for the call */
@@ -39,6 +48,7 @@ struct hone_search_progress { /* strings are borrowed for the call */
     const char *message; /* "register tile around the reduction: 38.2x" */
     int64_t evaluations;
     int64_t elapsed_ms, budget_wall_ms;
+    const char *budgets;     /* "evaluations 12 of 40, cost 0.31 of 5 USD" */
     double best_ratio;       /* screened, not a claim */
     const char *best_commit; /* may be NULL */
 };
@@ -59,15 +69,22 @@ struct hone_search_result { /* strings live in ctx->pool */
     const char *best_commit;    /* NULL: none */
     double percent_of_bound;
     const char *verdict;     /* of the confirmation */
-    const char *why_stopped; /* budget_wall, budget_evaluations, budget_disk, near_roof, plateau,
-                                exhausted, cancelled */
+    const char *why_stopped; /* budget_wall, budget_evaluations, budget_device, budget_disk,
+                                budget_cost, budget_tokens, target, near_roof, plateau, exhausted,
+                                tree_full, cancelled */
     const char *summary;     /* one line */
     bool is_resumed;
     int64_t wall_ms;
+    int64_t device_ms, tokens; /* all rounds */
+    double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };
-enum { HONE_SEARCH_N_RESULT_FIELDS = 16 };
+enum { HONE_SEARCH_N_RESULT_FIELDS = 19 };
 extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
+
+/* HONE_E_ARG when no cap bounds it, or one is out of range. Money and tokens bound a search that
+ * asks a model alone. */
+int hone_search_check_caps(const struct hone_search_options *options, struct hone_err *err);
 
 /* Runs to the end or to ctx->cancel (HONE_E_CANCEL; everything finished is kept, the next run goes
  * on). Bad options: HONE_E_ARG, HONE_E_NOT_FOUND. HONE_E_UNSUPPORTED: no coder works here (libclang
@@ -101,7 +118,7 @@ int hone_search_host_wait(struct hone_search_host *host, const char *id, int64_t
 size_t hone_search_host_list(struct hone_search_host *host, struct hone_pool *pool,
                              struct hone_search_state **ret);
 
-/* strategy_propose, strategy_apply, search_start, search_stop */
+/* strategy_propose, strategy_apply, search_start, search_stop, search_steer, search_outcome */
 extern const struct hone_tool_set hone_tool_set_agents;
 
 #endif

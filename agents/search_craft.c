@@ -37,10 +37,10 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
                     struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_coder_outcome done;
+    struct hone_coder_outcome done = {.source = a->given};
     char hash[HONE_HASH_TEXT_BYTES];
     *ret_again = false;
-    int r = hone_coder_step(s->coder, work, pool, &done, err);
+    int r = a->given ? 0 : hone_coder_step(s->coder, work, pool, &done, err);
     if (r < 0)
         return r;
     add_spent(c, &done);
@@ -75,20 +75,11 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
     return 0;
 }
 
-/* Repairs end before the confirmation's time begins, and at the cap on evaluations. */
-static bool has_time(const struct hone_search *s)
-{
-    int64_t most = s->options->budget_evaluations;
-    if (most > 0 && s->n_evaluations + 1 >= most)
-        return false;
-    return hone_search_left_ms(s) >= hone_search_reserve_ms(s) + s->longest_screen_ms;
-}
-
 int hone_search_craft(struct hone_search *s, struct hone_node *from, const struct hone_action *a,
                       const struct hone_attempt *like, double propensity, struct hone_crafted *ret,
                       struct hone_err *err)
 {
-    int64_t most = hone_coder_repairs(s->coder);
+    int64_t most = a->given ? 0 : hone_coder_repairs(s->coder);
     *ret = (struct hone_crafted){.note = ""};
     struct hone_coder_work work = {.source = from->source,
                                    .rewrite = a->rewrite,
@@ -98,14 +89,18 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from, const struc
                                    .findings = from->findings,
                                    .n_findings = from->n_findings,
                                    .plan = a->plan,
+                                   .hints = s->steering->hints,
+                                   .n_hints = s->steering->n_hints,
                                    .deadline_ns = hone_search_ask_deadline_ns(s)};
     for (;; work.n_repair++) {
         bool again = false, had_outcome = ret->has_outcome;
         const char *old = ret->source;
         int r = round_of(s, from, a, &work, like, propensity, ret, &again, err);
+        if (work.n_repair > 0 && hone_search_take_refusal(s, r))
+            return 0; /* no repair fits a cap any more: the step ends with what there is */
         if (r < 0)
             return r;
-        if (!again || work.n_repair >= most || !has_time(s))
+        if (!again || work.n_repair >= most || hone_search_over(s, 1))
             return 0;
         hone_search_tell(s, "%s: repair %lld of %lld: %s", like->subject,
                          (long long)work.n_repair + 1, (long long)most, ret->note);

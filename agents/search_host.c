@@ -132,6 +132,9 @@ static void copy_options(struct slot *slot, const struct hone_search_options *o)
     slot->options.policy = hone_pool_strdup(slot->pool, o->policy);
     slot->options.coder = hone_pool_strdup(slot->pool, o->coder);
     slot->options.name = hone_pool_strdup(slot->pool, o->name);
+    slot->options.planner = hone_pool_strdup(slot->pool, o->planner);
+    slot->options.model = hone_pool_strdup(slot->pool, o->model);
+    slot->options.planner_model = hone_pool_strdup(slot->pool, o->planner_model);
 }
 
 static int start_slot(struct hone_search_host *h, const struct hone_search_options *o,
@@ -168,11 +171,10 @@ int hone_search_host_start(struct hone_search_host *h, const struct hone_search_
 {
     if (!o->task)
         return hone_fail_at(err, HONE_E_ARG, "task", "name a task");
-    if (o->budget_wall_ms <= 0 && o->budget_evaluations <= 0 && o->budget_disk_bytes <= 0)
-        return hone_fail_at(err, HONE_E_ARG, "budget_wall_ms",
-                            "a search needs a cap: wall time, evaluations or disk");
     struct slot *slot = NULL;
-    int r = 0;
+    int r = hone_search_check_caps(o, err);
+    if (r < 0)
+        return r;
     pthread_mutex_lock(&h->lock);
     if (!make_room(h))
         r = hone_fail(err, HONE_E_BUSY, "%d searches run already; stop one or wait",

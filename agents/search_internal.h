@@ -3,14 +3,18 @@
  *   search.c         options, loop, stop rules, result
  *   search_step.c    one expansion: apply, evaluate, credit, tree
  *   search_refine.c  decide, sweep, confirm
- *   search_record.c  ledger records and going on from them */
+ *   search_record.c  ledger records and going on from them
+ *   search_steer.c   requests and submissions from outside */
 #ifndef HONE_AGENTS_SEARCH_INTERNAL_H
 #define HONE_AGENTS_SEARCH_INTERNAL_H
 
+#include "agents/budget.h"
 #include "agents/coder.h"
 #include "agents/planner.h"
 #include "agents/policy.h"
 #include "agents/search.h"
+#include "agents/steer.h"
+#include "agents/tally.h"
 #include "tools/evaluate.h"
 
 struct hone_search {
@@ -38,6 +42,20 @@ struct hone_search {
     int64_t longest_screen_ms, decide_ms;
     bool is_resumed;
     const char *phase;
+
+    struct hone_budgets budgets;
+    struct hone_tally tally;
+    const char *refused; /* why_stopped word of what did not fit; NULL: everything did */
+    struct hone_search_disk {
+        int64_t bytes, most_growth, at; /* at the evaluation of that number; growth of one */
+    } disk;
+    struct hone_recalled *unused; /* answers of a process that was killed before it used them */
+    size_t n_unused;
+    struct hone_search_notices *notices; /* NULL: nobody is told */
+
+    bool is_view; /* nothing is run or written: the tree, for who asks */
+    struct hone_steering *steering;
+    const struct hone_submission *submission; /* being tried; NULL: a step of the policy */
 };
 
 struct hone_outcome { /* of one evaluation; strings in the search's pool */
@@ -91,6 +109,11 @@ int64_t hone_search_left_ms(const struct hone_search *s);
 /* Kept back for the confirmation. */
 int64_t hone_search_reserve_ms(const struct hone_search *s);
 void hone_search_tell(struct hone_search *s, const char *fmt, ...) HONE_PRINTF(2, 3);
+/* A search as its records have it, to be looked at; it may run meanwhile. No models. `which` is
+ * borrowed. HONE_E_NOT_FOUND: it has no version yet. */
+int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                          struct hone_search **ret, struct hone_err *err);
+void hone_search_view_close(struct hone_search *s); /* NULL is fine */
 
 /* search_step.c */
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attempt,
@@ -98,14 +121,66 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attem
 int hone_search_root(struct hone_search *s, struct hone_err *err);
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err);
 void hone_search_expand_node(void *search, struct hone_node *node); /* fills in actions */
+/* A step of whoever thought of it; the action need not be one of the version's. */
+int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_action *action,
+                    double propensity, struct hone_err *err);
 /* On cuda: what limits the version, by counters; a failure leaves it without. */
 int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err);
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
+
+/* search_steer.c */
+/* What holds from earlier runs; once the search's id is known. */
+int hone_search_load_steering(struct hone_search *s, struct hone_err *err);
+/* Says in the ledger that this process runs the search. */
+int hone_search_announce(struct hone_search *s, struct hone_err *err);
+/* Between expansions: takes requests in, and waits while paused (that time is not counted). Returns
+ * early when cancelled. */
+int hone_search_listen(struct hone_search *s, struct hone_err *err);
+/* Sleeps, or until cancelled. */
+void hone_search_nap(struct hone_search *s, int64_t ms);
+/* Tries the oldest submission, if one waits. */
+int hone_search_take(struct hone_search *s, bool *ret_did, struct hone_err *err);
+/* The round ends: who still waits is told. */
+int hone_search_drop_submissions(struct hone_search *s, const char *why, struct hone_err *err);
+/* Does the search live of submissions alone? */
+bool hone_search_is_external(const struct hone_search *s);
 
 /* search_craft.c: like holds what all versions of the step share. 0 whatever came of it. */
 int hone_search_craft(struct hone_search *s, struct hone_node *from,
                       const struct hone_action *action, const struct hone_attempt *like,
                       double propensity, struct hone_crafted *ret, struct hone_err *err);
+
+/* search_budget.c: caps. */
+/* Caps and what was spent before; is_new_round: HONE_E_LIMIT when nothing is left to begin with. */
+int hone_search_open_budgets(struct hone_search *s, bool is_new_round, struct hone_err *err);
+/* The caps as members of a record. */
+void hone_search_put_caps(const struct hone_search *s, struct hone_json *data);
+/* Brings wall time, money and tokens up to date. */
+void hone_search_count(struct hone_search *s);
+/* The word for the cap that so many screens more, and the confirmation, could pass; NULL: none. */
+const char *hone_search_over(struct hone_search *s, int64_t n);
+bool hone_search_may_confirm(const struct hone_search *s);
+/* Reserves what the evaluation may take, and the confirmation beside it. HONE_E_LIMIT sets
+ * s->refused. */
+int hone_search_begin_work(struct hone_search *s, const struct hone_attempt *attempt,
+                           double *ret_reserved_ms, struct hone_err *err);
+void hone_search_end_work(struct hone_search *s, const struct hone_attempt *attempt,
+                          double reserved_ms, int64_t wall_ms, bool is_free);
+/* The reason for an error of that code, once; NULL: it has nothing to do with caps. */
+const char *hone_search_take_refusal(struct hone_search *s, int code);
+/* After a refusal: true when it was of models and the search can go on with its rules alone. */
+bool hone_search_drop_models(struct hone_search *s, const char *why);
+/* What an earlier process had measured already; false: nothing. */
+bool hone_search_recall(struct hone_search *s, const struct hone_attempt *attempt,
+                        struct hone_evaluation *ret);
+
+/* search_notify.c: a failed notice is logged once and changes nothing. */
+int hone_search_open_notices(struct hone_search *s, struct hone_err *err);
+/* A best version that a longer look agreed with. */
+void hone_search_milestone(struct hone_search *s, const struct hone_node *node, bool is_confirmed);
+/* code and cause: of the end; result NULL unless code is 0. */
+void hone_search_tell_end(struct hone_search *s, int code, const struct hone_search_result *result,
+                          const struct hone_err *cause);
 
 /* search_models.c: the models of a search, if its options name any. */
 int hone_search_open_models(struct hone_search *s, struct hone_err *err);
@@ -145,6 +220,10 @@ struct hone_search_event { /* a result */
     const struct hone_outcome *outcome;    /* NULL: nothing was evaluated */
     const struct hone_step_result *learnt; /* of an expansion; else NULL */
 };
+/* Fills in id, tree and counts of the search with the same key, if there is one: *ret_is_known.
+ * Writes nothing. */
+int hone_search_read_record(struct hone_search *s, bool *ret_is_known, bool *ret_has_ended,
+                            struct hone_err *err);
 /* Finds a search to go on with (same key), or starts a new one; fills in id, tree, counts. */
 int hone_search_open_record(struct hone_search *s, struct hone_err *err);
 int hone_search_record_step(struct hone_search *s, const struct hone_node *node,

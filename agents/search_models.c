@@ -16,11 +16,19 @@ static bool asks_model(const struct hone_search *s)
     return hone_coder_asks_model(s->options->coder) || wants_planner(s->options);
 }
 
-static int open_one(struct hone_search_models *m, const char *name, struct hone_model **ret,
-                    struct hone_err *err)
+static int open_one(struct hone_search_models *m, const char *name, bool is_capped,
+                    struct hone_model **ret, struct hone_err *err)
 {
     int r = hone_model_open(&m->config, name, ret, err);
-    return r < 0 ? hone_wrap(err, "--model") : 0;
+    if (r < 0)
+        return hone_wrap(err, "--model");
+    if (is_capped && !hone_model_has_price(*ret))
+        return hone_fail_at(err, HONE_E_ARG, "budget_cost",
+                            "a cap on money needs prices, and that of model '%.64s' (or of its "
+                            "fallback) is not known: set price_in and price_out in hone.json, or "
+                            "cap tokens (--budget-tokens)",
+                            hone_model_name(*ret));
+    return 0;
 }
 
 int hone_search_open_models(struct hone_search *s, struct hone_err *err)
@@ -34,9 +42,10 @@ int hone_search_open_models(struct hone_search *s, struct hone_err *err)
     m->journal = hone_journal_new(hone_workspace_ledger(s->ctx->app->ws));
     int r = hone_config_load(hone_workspace_dir(s->ctx->app->ws), s->pool, &m->config, err);
     if (r == 0 && hone_coder_asks_model(o->coder))
-        r = open_one(m, o->model, &m->coder, err);
+        r = open_one(m, o->model, o->budget_cost > 0, &m->coder, err);
     if (r == 0 && wants_planner(o))
-        r = open_one(m, o->planner_model ? o->planner_model : o->model, &m->planner, err);
+        r = open_one(m, o->planner_model ? o->planner_model : o->model, o->budget_cost > 0,
+                     &m->planner, err);
     if (r < 0)
         return r;
     HONE_AUTOFREE char *found = s->ctx->app->data_dir ? NULL : hone_data_dir();

@@ -199,8 +199,9 @@ static void restore_result(struct replay *p, const struct hone_json *data)
     int node = index_of(p, hone_json_get_i64(data, "node", HONE_NO_NODE));
     if (!parse_kind(hone_json_get_str(data, "kind", ""), &kind))
         return;
-    s->elapsed_before_ms = hone_json_get_i64(data, "elapsed_ms", s->elapsed_before_ms);
-    s->n_evaluations = hone_json_get_i64(data, "evaluations", s->n_evaluations);
+    if (kind == HONE_KIND_ROOT || kind == HONE_KIND_EXPAND)
+        s->longest_screen_ms =
+            hone_max_i64(s->longest_screen_ms * 9 / 10, hone_json_get_i64(data, "wall_ms", 0));
     s->n_steps = hone_max_i64(s->n_steps, hone_json_get_i64(data, "step", 0));
     if (hone_verdict_parse(hone_json_get_str(data, "verdict", ""), &verdict))
         s->n_verdicts[verdict]++;
@@ -218,15 +219,17 @@ static int replay_record(void *arg, uint64_t n, int64_t wall_ms, const char *typ
                          const struct hone_json *data, struct hone_err *err)
 {
     struct replay *p = arg;
-    (void)n;
-    (void)wall_ms;
     (void)err;
     if (strcmp(type, "search.start") == 0 &&
         strcmp(hone_json_get_str(data, "key", ""), p->key) == 0) {
         p->s->id = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "search", ""));
+        if (!p->is_ours)
+            hone_tally_init(&p->s->tally, p->s->id);
         p->is_ours = true;
         p->has_ended = false;
     }
+    if (p->is_ours)
+        hone_tally_record(&p->s->tally, n, wall_ms, type, data);
     if (!p->is_ours || strcmp(hone_json_get_str(data, "search", ""), p->s->id) != 0)
         return 0;
     if (strcmp(type, "search.result") == 0)
@@ -240,7 +243,7 @@ static int replay_record(void *arg, uint64_t n, int64_t wall_ms, const char *typ
 static void start_round(struct hone_search *s)
 {
     s->elapsed_before_ms = 0;
-    s->n_evaluations = 0;
+    s->n_evaluations = s->tally.round_evaluations = 0;
     memset(s->n_verdicts, 0, sizeof(s->n_verdicts));
     s->tree.n_since_best = 0;
 }
@@ -261,15 +264,14 @@ static struct hone_json *start_data(const struct hone_search *s, const char *key
     if (s->options->model)
         hone_json_set_str(data, "model", s->options->model);
     hone_json_set_i64(data, "seed", s->options->seed);
-    hone_json_set_i64(data, "budget_wall_ms", s->options->budget_wall_ms);
-    hone_json_set_i64(data, "budget_evaluations", s->options->budget_evaluations);
-    hone_json_set_i64(data, "budget_disk_bytes", s->options->budget_disk_bytes);
+    hone_search_put_caps(s, data);
     return data;
 }
 
-int hone_search_open_record(struct hone_search *s, struct hone_err *err)
+int hone_search_read_record(struct hone_search *s, bool *ret_is_known, bool *ret_has_ended,
+                            struct hone_err *err)
 {
-    char key[HONE_HASH_TEXT_BYTES], random[13];
+    char key[HONE_HASH_TEXT_BYTES];
     make_key(s, key);
     HONE_AUTOFREE struct replay *p = hone_calloc(1, sizeof(*p));
     p->s = s;
@@ -283,15 +285,33 @@ int hone_search_open_record(struct hone_search *s, struct hone_err *err)
         return hone_fail(err, (enum hone_code)r, "reading the search's records: %.300s",
                          cause.message);
     }
-    s->is_resumed = p->is_ours;
-    if (p->is_ours && p->has_ended)
+    s->elapsed_before_ms = s->tally.wall_ms;
+    s->n_evaluations = s->tally.round_evaluations;
+    *ret_is_known = p->is_ours;
+    *ret_has_ended = p->has_ended;
+    return 0;
+}
+
+int hone_search_open_record(struct hone_search *s, struct hone_err *err)
+{
+    char key[HONE_HASH_TEXT_BYTES], random[13];
+    bool has_ended = false;
+    int r = hone_search_read_record(s, &s->is_resumed, &has_ended, err);
+    if (r < 0)
+        return r;
+    if (s->is_resumed && has_ended)
         start_round(s);
-    if (!p->is_ours) {
+    if (!s->is_resumed) {
         hone_random_hex(random, 6);
         s->id = hone_pool_printf(s->pool, "s-%s", random);
+        hone_tally_init(&s->tally, s->id);
     }
-    if (p->is_ours && !p->has_ended)
-        return 0;
+    r = hone_search_load_models(s, err);
+    if (r == 0)
+        r = hone_search_open_budgets(s, s->is_resumed && has_ended, err);
+    if (r < 0 || (s->is_resumed && !has_ended))
+        return r;
+    make_key(s, key);
     HONE_AUTOJSON struct hone_json *data = start_data(s, key);
     return hone_ledger_append(ledger_of(s), "search.start", data, NULL, err);
 }
@@ -348,6 +368,10 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
     hone_json_set_f64(data, "low", a->low);
     hone_json_set_f64(data, "high", a->high);
     hone_json_set_f64(data, "propensity", propensity);
+    if (s->submission) {
+        hone_json_set_str(data, "by", s->submission->by);
+        hone_json_set_i64(data, "submission", (int64_t)s->submission->n);
+    }
     hone_json_set_i64(data, "planner", HONE_PLANNER_VERSION);
     hone_json_set(data, "features", features_json(&node->features));
     hone_json_set(data, "legal", legal_json(node));
@@ -388,6 +412,8 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
         hone_json_set_i64(data, "variant", e->variant);
         hone_json_set_bool(data, "is_implemented", e->is_implemented);
     }
+    if (e->kind == HONE_KIND_EXPAND && s->submission)
+        hone_json_set_i64(data, "submission", (int64_t)s->submission->n);
     if (e->learnt)
         add_learnt(data, e->learnt);
     if (e->learnt && e->node != HONE_NO_NODE)

@@ -57,6 +57,8 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
                                       .is_gain = !node->is_refuted};
     hone_search_tell(s, "decided: %s, %.3gx", hone_verdict_name(o.verdict), o.ratio);
     r = hone_search_record_result(s, &event, err);
+    if (r == 0 && o.verdict == HONE_VERDICT_FASTER)
+        hone_search_milestone(s, node, false);
     return r < 0 ? r : hone_search_set_branch(s, err);
 }
 
@@ -314,13 +316,6 @@ static void survivors(struct hone_pool *pool, const struct hone_array *points,
     }
 }
 
-/* So many evaluations more, and the confirmation. */
-static bool has_evaluations(const struct hone_search *s, int64_t n)
-{
-    return s->options->budget_evaluations <= 0 ||
-           s->n_evaluations + n < s->options->budget_evaluations;
-}
-
 /* Successive halving in two rungs, no coder: all settings for a short while, then the fastest third
  * for three times as long. Where all combinations are too many, the first rung goes along each
  * axis, and the second has the winners combined as well. */
@@ -335,16 +330,16 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     bool is_whole = hone_tune_points(&axes, where, s->pool, &points, NULL) == 0 && points.n <= max;
     if (!is_whole)
         one_by_one(s->pool, &axes, where, max, &points);
-    if (points.n < 2 || !has_evaluations(s, 2)) /* the sweep, the kept setting */
+    if (points.n < 2 || hone_search_over(s, 2)) /* the sweep, the kept setting */
         return 0;
     struct hone_outcome o;
-    bool is_halved = points.n >= HALVE_FROM && has_evaluations(s, 3);
+    bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, 3);
     s->phase = "sweep";
     int r = try_points(s, node, points, is_halved ? RUNG_MS : 0, &o, err);
     const struct hone_point *best = r < 0 ? NULL : best_of(&points, &o);
     if (best && !is_whole && o.best_point > 0 && o.n_points == points.n)
         combine(s->pool, &axes, where, &points, &o, &again);
-    if (best && (is_halved || again.n > 1) && has_evaluations(s, 2)) {
+    if (best && (is_halved || again.n > 1) && !hone_search_over(s, 2)) {
         survivors(s->pool, &points, &o, &again, &rung);
         r = try_points(s, node, rung, 0, &o, err);
         if (r == 0)
@@ -393,7 +388,10 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
                                       .is_gain = !n->is_refuted};
     hone_search_tell(s, "confirmed: %s, %.3gx (%s)", hone_verdict_name(ret->verdict), ret->ratio,
                      ret->reason);
-    return hone_search_record_result(s, &event, err);
+    r = hone_search_record_result(s, &event, err);
+    if (r == 0 && ret->verdict == HONE_VERDICT_FASTER)
+        hone_search_milestone(s, n, true);
+    return r;
 }
 
 /* The best of short looks is partly luck: when a confirmation puts it behind another version, that
@@ -406,6 +404,8 @@ int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *re
     double best = 0;
     s->phase = "confirm";
     for (int i = 0; i < CONFIRM_TRIES && s->tree.best != HONE_NO_NODE; i++) {
+        if (!hone_search_may_confirm(s))
+            break;
         struct hone_node *n = s->tree.nodes[s->tree.best];
         struct hone_outcome o;
         if (n->index == confirmed)

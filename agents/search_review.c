@@ -53,6 +53,7 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
                         shown->ids[i], a->strategy->id, a->rewrite->words, a->site.line,
                         a->site.last_line, exp2(a->gain), exp2(a->low), exp2(a->high), a->p_impl);
     }
+    hone_prompt_hints(&out, s->steering->hints, s->steering->n_hints);
     hone_prompt_data(&out, s->options->seed,
                      "\nThe source:", hone_tagged_source(node->source, pool), MAX_SOURCE);
     return hone_buf_steal(&out);
@@ -83,11 +84,17 @@ static int ask(struct hone_search *s, const struct hone_node *node, const struct
                             ret_is_stored, err);
 }
 
+static bool is_banned(const struct hone_search *s, const struct hone_rewrite *rewrite)
+{
+    return s->credit.rows[hone_strategy_index(hone_strategy_of(rewrite))].is_banned;
+}
+
 /* One more action, at the end; its text is the search's. */
 static void add_idea(struct hone_search *s, struct hone_node *node, const struct hone_opinion *r)
 {
     const struct hone_rewrite *rewrite = hone_coder_rewrite(s->coder, "llm_X");
-    if (!r->idea || !rewrite || node->n_actions == 0 || node->n_actions == HONE_TREE_MAX_ACTIONS)
+    if (!r->idea || !rewrite || is_banned(s, rewrite) || node->n_actions == 0 ||
+        node->n_actions == HONE_TREE_MAX_ACTIONS)
         return;
     struct hone_action *all = hone_pool_alloc(s->pool, (node->n_actions + 1) * sizeof(*all));
     memcpy(all, node->actions, node->n_actions * sizeof(*all));
@@ -147,8 +154,12 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
     list_actions(node, pool, &shown);
     if (shown.n == 0)
         return 0;
-    if (ask(s, node, &shown, pool, &answer, &is_stored, &cause) < 0)
-        return no_answer(m, &cause, err);
+    if (ask(s, node, &shown, pool, &answer, &is_stored, &cause) < 0) {
+        if (!hone_search_take_refusal(s, (int)cause.code))
+            return no_answer(m, &cause, err);
+        m->n_faults = MAX_FAULTS; /* a cap on models: the rules plan alone */
+        return 0;
+    }
     m->n_faults = 0;
     bool is_good =
         hone_opinion_parse(answer.text, shown.ids, shown.n, !is_stored, pool, &review, &cause) == 0;

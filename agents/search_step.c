@@ -113,22 +113,46 @@ static int64_t call_timeout_ms(const struct hone_search *s)
     return ns > 0 ? hone_min_i64(20000, 1000 + (int64_t)(50 * ns / 1e6)) : 0;
 }
 
-enum { MAX_TRAILERS = 5 };
+enum { MAX_TRAILERS = 6 };
 static size_t make_trailers(const struct hone_search *s, const struct hone_attempt *a,
                             const char *coder, struct hone_pool *pool,
                             struct hone_trailer ret[MAX_TRAILERS])
 {
     size_t n = 0;
-    ret[n++] = (struct hone_trailer){"Planner", s->policy->name};
+    ret[n++] = (struct hone_trailer){
+        "Planner",
+        s->submission ? hone_pool_printf(pool, "external %s", s->submission->by) : s->policy->name};
     ret[n++] = (struct hone_trailer){"Coder", coder};
     if (a->strategy)
         ret[n++] = (struct hone_trailer){"Strategy", a->strategy};
+    const char *steered = NULL;
+    if (s->submission)
+        steered = hone_pool_printf(pool, "submission %llu", (unsigned long long)s->submission->n);
+    else if (a->strategy)
+        steered = hone_steering_words(s->steering, a->strategy, a->n_asks > 0, pool);
+    if (steered)
+        ret[n++] = (struct hone_trailer){"Steered", steered};
     if (a->n_asks > 0)
         ret[n++] =
             (struct hone_trailer){"Tokens", hone_pool_printf(pool, "%lld", (long long)a->tokens)};
     if (a->n_asks > 0 && !isnan(a->cost))
         ret[n++] = (struct hone_trailer){"Cost", hone_pool_printf(pool, "%.6g USD", a->cost)};
     return n;
+}
+
+static int evaluate_now(struct hone_search *s, const struct hone_attempt *a,
+                        struct hone_tool_ctx *ctx, const struct hone_evaluation_request *req,
+                        struct hone_evaluation *ret, int64_t *ret_wall_ms, struct hone_err *err)
+{
+    double reserved_ms = 0;
+    int r = hone_search_begin_work(s, a, &reserved_ms, err);
+    if (r < 0)
+        return r;
+    int64_t start = hone_now_ns();
+    r = hone_evaluate(ctx, req, ret, err);
+    *ret_wall_ms = (hone_now_ns() - start) / HONE_NS_PER_MS;
+    hone_search_end_work(s, a, reserved_ms, *ret_wall_ms, r == 0 && ret->is_cached);
+    return r;
 }
 
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
@@ -159,12 +183,13 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
     struct hone_evaluation e = {.id = NULL};
     ctx.pool = pool;
     ctx.on_progress = NULL;
-    int64_t start = hone_now_ns();
-    int r = hone_evaluate(&ctx, &req, &e, err);
+    ctx.caller = hone_pool_printf(pool, HONE_TALLY_CALLER "%s", s->id); /* counts it as ours */
+    int64_t wall_ms = 0;
+    int r = hone_search_recall(s, a, &e) ? 0 : evaluate_now(s, a, &ctx, &req, &e, &wall_ms, err);
     if (r < 0)
         return r;
     read_outcome(s, &e, ret);
-    ret->wall_ms = (hone_now_ns() - start) / HONE_NS_PER_MS;
+    ret->wall_ms = wall_ms;
     s->n_verdicts[ret->verdict]++;
     s->n_evaluations += !e.is_cached;
     s->n_infra = ret->verdict == HONE_VERDICT_INFRA ? s->n_infra + 1 : 0;
@@ -234,7 +259,8 @@ int hone_search_profile(struct hone_search *s, struct hone_node *node, struct ho
 {
     if (strcmp(s->target, "cuda") != 0 || node->is_profiled)
         return 0;
-    if (hone_search_left_ms(s) < hone_search_reserve_ms(s) + 2 * s->longest_screen_ms)
+    if (hone_search_left_ms(s) < hone_search_reserve_ms(s) + 2 * s->longest_screen_ms ||
+        hone_search_over(s, 1))
         return 0;
     struct hone_attempt a = {.source = node->source,
                              .tier = "screen",
@@ -386,7 +412,19 @@ static int reject(struct hone_search *s, struct hone_node *from, struct hone_act
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err)
 {
     struct hone_node *from = s->tree.nodes[pick->node];
-    struct hone_action *a = &from->actions[pick->action];
+    return hone_search_try(s, from, &from->actions[pick->action], pick->propensity, err);
+}
+
+/* Who edits the source in this step. */
+static const char *coder_of(struct hone_search *s, const struct hone_action *a)
+{
+    return a->given ? hone_pool_printf(s->pool, "external %s", s->submission->by)
+                    : hone_coder_of(s->coder, a->rewrite);
+}
+
+int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_action *a,
+                    double propensity, struct hone_err *err)
+{
     struct hone_search_event event = {.kind = HONE_KIND_EXPAND,
                                       .parent = from->index,
                                       .node = HONE_NO_NODE,
@@ -400,11 +438,11 @@ int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, stru
                                       .body = step_body(s, from, a),
                                       .parent = from->commit,
                                       .strategy = a->strategy->id,
-                                      .coder = hone_coder_of(s->coder, a->rewrite)};
+                                      .coder = coder_of(s, a)};
     struct hone_crafted made;
     double p_rules = a->p_rules, p_llm = a->p_llm;
     a->is_tried = true;
-    int r = hone_search_craft(s, from, a, &like, pick->propensity, &made, err);
+    int r = hone_search_craft(s, from, a, &like, propensity, &made, err);
     if (r < 0)
         return r;
     if (!made.has_outcome)

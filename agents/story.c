@@ -3,11 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "agents/journal.h"
+#include "agents/tally.h"
 #include "workspace/ledger.h"
 
 #define MAX_STEPS   100000
-#define MAX_MODELS  32
 #define NAMES_SHOWN 12
+#define MAX_STEERS  1000
 
 struct reader {
     const char *wanted;
@@ -16,8 +18,9 @@ struct reader {
     struct hone_story_step intent; /* of the step that has no result yet */
     struct hone_story_step *steps;
     size_t n_steps, room;
-    struct hone_story_model models[MAX_MODELS];
-    size_t n_models;
+    struct hone_story_steer *steers; /* room for MAX_STEERS; NULL: none yet */
+    size_t n_steers;
+    struct hone_tally tally;
     const char *names[NAMES_SHOWN];
     size_t n_names;
 };
@@ -67,7 +70,8 @@ static void on_start(struct reader *r, const struct hone_json *data, int64_t wal
     bool is_new = !s->id || strcmp(s->id, id) != 0;
     if (is_new) {
         *s = (struct hone_story){.id = text(r, data, "search"), .start_ms = wall_ms};
-        r->n_steps = r->n_models = 0;
+        r->n_steps = r->n_steers = 0;
+        hone_tally_init(&r->tally, id);
         r->intent = (struct hone_story_step){.step = 0};
     }
     s->name = text(r, data, "name");
@@ -158,48 +162,78 @@ static void on_result(struct reader *r, const struct hone_json *data)
 
 /* ---- models ---- */
 
-static struct hone_story_model *model_of(struct reader *r, const struct hone_json *data)
+/* As the search itself counts them. */
+static int read_models(struct hone_workspace *ws, struct reader *r, struct hone_err *err)
 {
-    const char *role = hone_json_get_str(data, "role", ""),
-               *model = hone_json_get_str(data, "model", "");
-    for (size_t i = 0; i < r->n_models; i++)
-        if (strcmp(r->models[i].role, role) == 0 && strcmp(r->models[i].model, model) == 0)
-            return &r->models[i];
-    if (r->n_models == MAX_MODELS)
-        return NULL;
-    r->models[r->n_models] = (struct hone_story_model){.role = hone_pool_strdup(r->pool, role),
-                                                       .model = hone_pool_strdup(r->pool, model)};
-    return &r->models[r->n_models++];
+    struct hone_journal *journal = hone_journal_new(hone_workspace_ledger(ws));
+    struct hone_spend_row *rows = NULL;
+    int rc = hone_journal_load(journal, r->story->id, err);
+    size_t n = rc == 0 ? hone_journal_rows(journal, r->pool, &rows) : 0;
+    struct hone_story_model *models = hone_pool_alloc(r->pool, (n + 1) * sizeof(*models));
+    for (size_t i = 0; i < n; i++)
+        models[i] = (struct hone_story_model){.role = rows[i].role,
+                                              .model = rows[i].model,
+                                              .n_asked = rows[i].spend.n_asks,
+                                              .n_answered = rows[i].spend.n_answers,
+                                              .tokens_in = rows[i].spend.tokens_in,
+                                              .tokens_out = rows[i].spend.tokens_out,
+                                              .cost = rows[i].spend.cost,
+                                              .n_unpriced = rows[i].spend.n_unpriced};
+    r->story->models = (struct hone_array){.v = models, .n = n};
+    hone_journal_free(journal);
+    return rc;
 }
 
-/* An ask reserves; its answer replaces what was reserved by what it cost. */
-static void on_model(struct reader *r, const struct hone_json *data, bool is_answer)
+static void sum_up(struct reader *r)
 {
-    struct hone_story_model *m = model_of(r, data);
-    double reserved = hone_json_get_f64(data, "reserved_cost", 0);
-    if (!m)
-        return;
-    m->n_asked += !is_answer;
-    m->n_answered += is_answer;
-    if (!is_answer) {
-        m->cost += reserved;
-        return;
+    struct hone_story *s = r->story;
+    struct hone_budget *of = s->spent.of;
+    const struct hone_story_model *m = s->models.v;
+    for (size_t i = 0; i < HONE_N_BUDGETS; i++)
+        of[i].cap = hone_json_get_f64(s->budgets, hone_budget_rows[i].member, 0);
+    of[HONE_BUDGET_WALL].spent = (double)r->tally.wall_ms;
+    of[HONE_BUDGET_EVALUATIONS].spent = (double)r->tally.evaluations;
+    of[HONE_BUDGET_DEVICE].spent = (double)r->tally.device_ms;
+    for (size_t i = 0; i < s->models.n; i++) {
+        of[HONE_BUDGET_COST].spent += m[i].cost;
+        of[HONE_BUDGET_TOKENS].spent += (double)(m[i].tokens_in + m[i].tokens_out);
     }
-    m->tokens_in += hone_json_get_i64(data, "tokens_in", 0);
-    m->tokens_out += hone_json_get_i64(data, "tokens_out", 0);
-    m->cost += hone_json_get_f64(data, "cost", 0) - reserved;
 }
 
 /* ---- the pass ---- */
+
+static void on_steer(struct reader *r, uint64_t n, int64_t wall_ms, const struct hone_json *data)
+{
+    const char *strategy = hone_json_get_str(data, "strategy", "");
+    if (r->n_steers == MAX_STEERS)
+        return;
+    if (!r->steers)
+        r->steers = hone_pool_alloc(r->pool, MAX_STEERS * sizeof(*r->steers));
+    r->steers[r->n_steers++] = (struct hone_story_steer){
+        .wall_ms = wall_ms,
+        .action = text(r, data, "action"),
+        .what = *strategy ? hone_pool_strdup(r->pool, strategy)
+                          : hone_pool_strdup(r->pool, hone_json_get_str(data, "text", "")),
+        .by = text(r, data, "by"),
+        .n = n};
+}
+
+static void on_steered(struct reader *r, const struct hone_json *data)
+{
+    uint64_t n = (uint64_t)hone_json_get_i64(data, "steer", 0);
+    for (size_t i = 0; i < r->n_steers; i++)
+        r->steers[i].is_taken = r->steers[i].is_taken || r->steers[i].n == n;
+}
 
 static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                      const struct hone_json *data, struct hone_err *err)
 {
     struct reader *r = arg;
-    (void)n;
     (void)err;
     if (strcmp(type, "search.start") == 0)
         on_start(r, data, wall_ms);
+    if (r->story->id)
+        hone_tally_record(&r->tally, n, wall_ms, type, data);
     if (!r->story->id || strcmp(hone_json_get_str(data, "search", ""), r->story->id) != 0)
         return 0;
     r->story->last_ms = wall_ms;
@@ -209,8 +243,12 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
         on_result(r, data);
     else if (strcmp(type, "search.end") == 0)
         on_end(r, data);
-    else if (strcmp(type, "model.ask") == 0 || strcmp(type, "model.answer") == 0)
-        on_model(r, data, type[6] == 'a' && type[7] == 'n');
+    else if (strcmp(type, "search.steer") == 0)
+        on_steer(r, n, wall_ms, data);
+    else if (strcmp(type, "search.steered") == 0)
+        on_steered(r, data);
+    else if (strcmp(type, "search.run") == 0)
+        r->story->budgets = budgets_of(r, data);
     return 0;
 }
 
@@ -242,8 +280,9 @@ int hone_story_read(struct hone_workspace *ws, const char *name, struct hone_poo
     if (!ret->id)
         return not_found(r, err);
     ret->steps = (struct hone_array){.v = r->steps, .n = r->n_steps};
-    struct hone_story_model *models = hone_pool_alloc(pool, (r->n_models + 1) * sizeof(*models));
-    memcpy(models, r->models, r->n_models * sizeof(*models));
-    ret->models = (struct hone_array){.v = models, .n = r->n_models};
-    return 0;
+    ret->steers = (struct hone_array){.v = r->steers, .n = r->n_steers};
+    rc = read_models(ws, r, err);
+    if (rc == 0)
+        sum_up(r);
+    return rc;
 }

@@ -5,6 +5,7 @@
 #ifndef HONE_AGENTS_STORY_H
 #define HONE_AGENTS_STORY_H
 
+#include "agents/budget.h"
 #include "workspace/base/fields.h"
 #include "workspace/workspace.h"
 
@@ -27,18 +28,28 @@ struct hone_story_step {  /* a result, with the intent that came before it */
 
 struct hone_story_model { /* what asking one model in one role cost */
     const char *role, *model;
-    int64_t n_asked, n_answered; /* an ask without an answer counts as spent */
-    int64_t tokens_in, tokens_out;
-    double cost; /* in the price list's currency; reserved amounts where no answer came */
+    int64_t n_asked, n_answered;
+    int64_t tokens_in, tokens_out; /* an ask without an answer counts with what was set aside */
+    double cost;                   /* USD, likewise */
+    int64_t n_unpriced;            /* asks whose cost is not known */
+};
+
+struct hone_story_steer { /* a request from outside (steer.h) */
+    int64_t wall_ms;
+    const char *action, *what, *by; /* what: strategy or hint; "" */
+    bool is_taken;                  /* the search has seen it */
+    uint64_t n;
 };
 
 struct hone_story {
     const char *id, *name, *task, *task_hash, *target, *policy, *coder;
     int64_t seed, start_ms, last_ms; /* Unix milliseconds of the first and the last record */
     int64_t n_rounds;                /* ended and begun again */
-    struct hone_json *budgets;       /* as the start record has them: budget_*; owned by the pool */
+    struct hone_json *budgets;       /* caps that the last run had: budget_*; owned by the pool */
+    struct hone_budgets spent;       /* of all rounds, and caps; disk is not told */
     struct hone_array steps;         /* of hone_story_step */
     struct hone_array models;        /* of hone_story_model */
+    struct hone_array steers;        /* of hone_story_steer */
     struct hone_json *end; /* data of the last search.end; NULL: killed, or still running */
 };
 

@@ -10,6 +10,7 @@
 #define MAX_DEPTH      24
 #define MAX_KINDS      40
 #define TABLE_CELL     80
+#define HINT_CELL      300
 
 static const struct hone_story_step *steps_of(const struct hone_story *s)
 {
@@ -101,11 +102,17 @@ static void put_head(struct hone_buf *b, const struct hone_story *s)
                     "%s, %lld |\n| from, to | %s, %s |\n",
                     s->id, (long long)s->n_rounds, s->n_rounds == 1 ? "" : "s", s->policy, s->coder,
                     (long long)s->seed, from, to);
-    for (struct hone_json *child = hone_json_first(s->budgets); child;
-         child = hone_json_next(child)) {
-        double value = 0;
-        (void)hone_json_as_f64(child, &value);
-        hone_buf_printf(b, "| %s | %.12g |\n", hone_json_key(child), value);
+    for (size_t i = 0; i < HONE_N_BUDGETS; i++) {
+        const struct hone_budget *budget = &s->spent.of[i];
+        if (!(budget->cap > 0) && !(budget->spent > 0))
+            continue;
+        hone_buf_printf(b, "| %s | ", hone_budget_rows[i].name);
+        hone_budget_put(b, (enum hone_budget_kind)i, budget->spent);
+        if (budget->cap > 0) {
+            hone_buf_str(b, " of ");
+            hone_budget_put(b, (enum hone_budget_kind)i, budget->cap);
+        }
+        hone_buf_str(b, i == HONE_BUDGET_WALL ? " (last round) |\n" : " |\n");
     }
     hone_buf_printf(b, "| task hash | `%.16s` |\n\n", s->task_hash ? s->task_hash : "");
 }
@@ -292,15 +299,35 @@ static void put_costs(struct hone_buf *b, const struct hone_story *s)
     const struct hone_story_model *models = s->models.v;
     for (size_t i = 0; i < s->models.n; i++)
         hone_buf_printf(b,
-                        "| %s: %s | %lld asked, %lld answered | %lld tokens in, %lld out, %.4f |\n",
+                        "| %s: %s | %lld asked, %lld answered | %lld tokens in, %lld out, %.4g "
+                        "USD%s |\n",
                         models[i].role, models[i].model, (long long)models[i].n_asked,
                         (long long)models[i].n_answered, (long long)models[i].tokens_in,
-                        (long long)models[i].tokens_out, models[i].cost);
+                        (long long)models[i].tokens_out, models[i].cost,
+                        models[i].n_unpriced > 0 ? ", and what is not priced" : "");
     hone_buf_str(b, "\nVerdicts:");
     for (size_t i = 0; i < n_verdicts; i++)
         hone_buf_printf(b, "%s %lld %s", i > 0 ? "," : "", (long long)verdicts[i].n,
                         verdicts[i].word);
     hone_buf_str(b, ".\n\n");
+}
+
+static void put_steering(struct hone_buf *b, const struct hone_story *s)
+{
+    const struct hone_story_steer *steers = s->steers.v;
+    if (s->steers.n == 0)
+        return;
+    hone_buf_str(b, "## Steering\n\n| when | who | request |\n|---|---|---|\n");
+    for (size_t i = 0; i < s->steers.n; i++) {
+        char at[32];
+        hone_wall_text(steers[i].wall_ms, at);
+        hone_buf_printf(b, "| %s | ", at);
+        put_plain(b, steers[i].by, TABLE_CELL);
+        hone_buf_printf(b, " | %s ", steers[i].action);
+        put_plain(b, steers[i].what, HINT_CELL);
+        hone_buf_str(b, steers[i].is_taken ? " |\n" : " (not taken yet) |\n");
+    }
+    hone_buf_str(b, "\n");
 }
 
 static void put_repeat(struct hone_buf *b, const struct hone_story *s, const char *dir)
@@ -327,6 +354,7 @@ char *hone_story_markdown(const struct hone_story *s, const char *dir)
     put_curve(&b, s);
     put_tree(&b, s);
     put_strategies(&b, s);
+    put_steering(&b, s);
     put_costs(&b, s);
     put_repeat(&b, s, dir);
     return hone_buf_steal(&b);
@@ -395,6 +423,33 @@ static struct hone_json *copy_of(const struct hone_json *json)
     return copy;
 }
 
+static struct hone_json *spent_json(const struct hone_story *s)
+{
+    struct hone_json *json = hone_json_new_object();
+    for (size_t i = 0; i < HONE_N_BUDGETS; i++)
+        if (i != HONE_BUDGET_DISK) /* the names of the caps, without "budget_" */
+            hone_json_set_f64(json, strchr(hone_budget_rows[i].member, '_') + 1,
+                              s->spent.of[i].spent);
+    return json;
+}
+
+static struct hone_json *steering_json(const struct hone_story *s)
+{
+    const struct hone_story_steer *steers = s->steers.v;
+    struct hone_json *list = hone_json_new_array();
+    for (size_t i = 0; i < s->steers.n; i++) {
+        struct hone_json *row = hone_json_new_object();
+        hone_json_set_i64(row, "time_ms", steers[i].wall_ms);
+        hone_json_set_i64(row, "request", (int64_t)steers[i].n);
+        hone_json_set_str(row, "by", steers[i].by);
+        hone_json_set_str(row, "action", steers[i].action);
+        set_text(row, "what", *steers[i].what ? steers[i].what : NULL);
+        hone_json_set_bool(row, "is_taken", steers[i].is_taken);
+        hone_json_push(list, row);
+    }
+    return list;
+}
+
 struct hone_json *hone_story_json(const struct hone_story *s)
 {
     struct hone_json *json = hone_json_new_object(), *steps = hone_json_new_array(),
@@ -413,6 +468,8 @@ struct hone_json *hone_story_json(const struct hone_story *s)
     hone_json_set_i64(json, "start_ms", s->start_ms);
     hone_json_set_i64(json, "last_ms", s->last_ms);
     hone_json_set(json, "budgets", copy_of(s->budgets));
+    hone_json_set(json, "spent", spent_json(s));
+    hone_json_set(json, "steering", steering_json(s));
     hone_json_set(json, "end", copy_of(s->end));
     for (size_t i = 0; i < s->steps.n; i++)
         hone_json_push(steps, step_json(&steps_of(s)[i]));

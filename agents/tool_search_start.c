@@ -7,12 +7,14 @@ enum { MODEL_REPAIRS = 3 };
 
 static const char *const policy_choices[] = {"puct", "ucb", "greedy", "chain", "random", NULL};
 
-static const char *const coder_choices[] = {"rules", "llm", "auto", NULL};
-static const char *const planner_choices[] = {"rules", "llm", NULL};
+static const char *const coder_choices[] = {"rules", "llm", "auto", "external", NULL};
+static const char *const planner_choices[] = {"rules", "llm", "external", NULL};
 
 struct start_in {
     const char *task, *target, *name, *policy, *coder, *planner, *model;
-    int64_t budget_wall_ms, budget_evaluations, seed;
+    int64_t budget_wall_ms, budget_evaluations, budget_device_ms, budget_disk_bytes, budget_tokens;
+    int64_t seed;
+    double budget_cost, stop_at_speedup;
     bool wait;
 };
 
@@ -27,15 +29,27 @@ static const struct hone_field in_fields[] = {
     HONE_FIELD(struct start_in, target, .fallback_str = "cpu", .choices = hone_target_choices,
                .help = "Where the kernels run."),
     HONE_FIELD(struct start_in, budget_wall_ms, .min = 0, .max = 86400000, .unit = "ms",
-               .help = "Wall time; a search needs this or evaluations."),
+               .help = "Wall time; a search needs some cap."),
     HONE_FIELD(struct start_in, budget_evaluations, .min = 0, .max = 1000000,
-               .help = "Evaluations."),
+               .help = "Evaluations, all rounds together."),
+    HONE_FIELD(struct start_in, budget_device_ms, .min = 0, .max = 8640000000, .unit = "ms",
+               .help = "Wall time of its evaluations, all rounds together."),
+    HONE_FIELD(struct start_in, budget_disk_bytes, .min = 0, .max = INT64_MAX, .unit = "bytes",
+               .help = "Size of the workspace's .hone folder."),
+    HONE_FIELD(struct start_in, budget_cost, .min = 0, .max = 1000000, .unit = "USD",
+               .help = "Of models, all rounds together; their prices must be known."),
+    HONE_FIELD(struct start_in, budget_tokens, .min = 0, .max = 1000000000000,
+               .help = "Of models, all rounds together."),
+    HONE_FIELD(struct start_in, stop_at_speedup, .min = 0, .max = 1000000,
+               .help = "Stop at a version that was decided to be so much faster, and confirm it."),
     HONE_FIELD(struct start_in, policy, .fallback_str = "puct", .choices = policy_choices,
                .help = "Planner."),
     HONE_FIELD(struct start_in, coder, .fallback_str = "rules", .choices = coder_choices,
-               .help = "Who edits the source; llm and auto ask a model, which may cost money."),
+               .help = "Who edits the source; llm and auto ask a model, which may cost money; "
+                       "external: agents that submit sources."),
     HONE_FIELD(struct start_in, planner, .fallback_str = "rules", .choices = planner_choices,
-               .help = "llm: a model reranks what the rules propose."),
+               .help = "llm: a model reranks what the rules propose; external: agents that submit "
+                       "steps (strategy_apply with search)."),
     HONE_FIELD(struct start_in, model, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "A model that the server's configuration names; none: its default."),
     HONE_FIELD(struct start_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
@@ -66,10 +80,9 @@ static void on_progress(void *arg, const struct hone_search_progress *p)
                        p->phase, p->best_ratio, p->message ? p->message : "");
 }
 
-static int run_now(struct hone_tool_ctx *ctx, const struct start_in *in, struct start_out *out,
-                   struct hone_err *err)
+static struct hone_search_options options_of(const struct start_in *in)
 {
-    struct hone_search_options options = {
+    return (struct hone_search_options){
         .task = in->task,
         .target = in->target,
         .name = in->name,
@@ -80,8 +93,19 @@ static int run_now(struct hone_tool_ctx *ctx, const struct start_in *in, struct 
         .repairs = MODEL_REPAIRS,
         .budget_wall_ms = in->budget_wall_ms,
         .budget_evaluations = in->budget_evaluations,
+        .budget_device_ms = in->budget_device_ms,
+        .budget_disk_bytes = in->budget_disk_bytes,
+        .budget_cost = in->budget_cost,
+        .budget_tokens = in->budget_tokens,
+        .stop_at_speedup = in->stop_at_speedup,
         .seed = in->seed,
     };
+}
+
+static int run_now(struct hone_tool_ctx *ctx, const struct start_in *in, struct start_out *out,
+                   struct hone_err *err)
+{
+    struct hone_search_options options = options_of(in);
     struct hone_search_result *result = hone_pool_alloc(ctx->pool, sizeof(*result));
     int r = hone_search_run(ctx, &options, on_progress, ctx, result, err);
     if (r < 0)
@@ -110,6 +134,11 @@ static struct hone_json *again(const struct start_in *in)
         hone_json_set_str(args, "name", in->name);
     hone_json_set_i64(args, "budget_wall_ms", in->budget_wall_ms);
     hone_json_set_i64(args, "budget_evaluations", in->budget_evaluations);
+    hone_json_set_i64(args, "budget_device_ms", in->budget_device_ms);
+    hone_json_set_i64(args, "budget_disk_bytes", in->budget_disk_bytes);
+    hone_json_set_f64(args, "budget_cost", in->budget_cost);
+    hone_json_set_i64(args, "budget_tokens", in->budget_tokens);
+    hone_json_set_f64(args, "stop_at_speedup", in->stop_at_speedup);
     hone_json_set_i64(args, "seed", in->seed);
     hone_json_set_bool(args, "wait", true);
     return args;
@@ -119,9 +148,10 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
 {
     const struct start_in *in = arguments;
     struct start_out *out = result;
-    if (in->budget_wall_ms <= 0 && in->budget_evaluations <= 0)
-        return hone_fail_at(err, HONE_E_ARG, "budget_wall_ms",
-                            "a search needs a cap: budget_wall_ms or budget_evaluations");
+    const struct hone_search_options options = options_of(in);
+    int checked = hone_search_check_caps(&options, err);
+    if (checked < 0)
+        return checked;
     struct hone_jobs *jobs = ctx->app->jobs;
     if (in->wait || !jobs)
         return run_now(ctx, in, out, err);

@@ -13,14 +13,16 @@
 struct args {
     struct hone_common_args common;
     const char *task, *target, *policy, *coder, *planner, *model, *planner_model, *name;
-    int64_t repairs;
-    int64_t wall_ms, evaluations, disk_mib, seed;
-    double stop_at;
+    int64_t repairs, submission_wait_ms;
+    int64_t wall_ms, evaluations, device_ms, disk_mib, tokens, seed;
+    double cost, stop_at, stop_at_speedup;
+    int64_t plateau;
+    bool no_plateau;
     bool json, quiet;
 };
 
-static const char *const coder_names[] = {"rules", "llm", "auto", NULL};
-static const char *const planner_names[] = {"rules", "llm", NULL};
+static const char *const coder_names[] = {"rules", "llm", "auto", "external", NULL};
+static const char *const planner_names[] = {"rules", "llm", "external", NULL};
 static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {
@@ -33,24 +35,41 @@ static const struct hone_opt opts[] = {
              .is_duration = true),
     HONE_OPT(struct args, evaluations, "budget-evaluations", "N",
              "Stop after so many evaluations."),
+    HONE_OPT(struct args, device_ms, "budget-device", "TIME",
+             "Stop when its evaluations have taken this time together.", .is_duration = true),
+    HONE_OPT(struct args, cost, "budget-cost", "USD",
+             "Most that models may cost, all rounds of the search together."),
+    HONE_OPT(struct args, tokens, "budget-tokens", "N",
+             "Most tokens that models may take and give, all rounds together."),
     HONE_OPT(struct args, disk_mib, "budget-disk", "MIB",
-             "Stop when the workspace's .hone folder is this large."),
+             "Stop before the workspace's .hone folder is larger.", .max = 1 << 30),
     HONE_OPT(struct args, policy, "policy", "NAME",
              "How the next step is chosen: puct, greedy, random, ucb, chain."),
     HONE_OPT(struct args, coder, "coder", "NAME", "Who edits the source.", .fallback = "rules",
              .choices = coder_names),
     HONE_OPT(struct args, planner, "planner", "NAME",
-             "Who ranks the steps; llm: a model reranks what the rules propose.",
+             "Who chooses the steps; llm: a model reranks what the rules propose; external: agents "
+             "that submit them (strategy_apply with search).",
              .fallback = "rules", .choices = planner_names),
     HONE_OPT(struct args, model, "model", "NAME", "Configured model that is asked."),
     HONE_OPT(struct args, planner_model, "planner-model", "NAME", "Another one for the planner."),
     HONE_OPT(struct args, repairs, "repairs", "N", "Repairs of a step that a model got wrong.",
              .fallback = "3", .max = 10),
+    HONE_OPT(struct args, submission_wait_ms, "wait-submissions", "TIME",
+             "With planner or coder external: stop when none came for so long.", .fallback = "10m",
+             .is_duration = true),
     HONE_OPT(struct args, name, "name", "NAME",
              "Name of the search: its branch is search/NAME. Default: the task."),
     HONE_OPT(struct args, seed, "seed", "N", "Seed of the planner's choices.", .fallback = "1"),
+    HONE_OPT(struct args, stop_at_speedup, "stop-at-speedup", "X",
+             "Stop when a version is decided to be X times as fast as the baseline, and confirm."),
     HONE_OPT(struct args, stop_at, "stop-at", "PERCENT",
              "Stop at this share of what the machine allows; 0: 95.", .max = 100),
+    HONE_OPT(struct args, plateau, "stop-at-plateau", "N",
+             "Stop after so many steps without a new best.", .fallback = "24", .min = 1,
+             .max = 1000000),
+    HONE_OPT(struct args, no_plateau, "no-plateau", NULL,
+             "Do not stop there: go on until a cap, or until nothing is left to try."),
     HONE_OPT_JSON(struct args),
     HONE_OPT(struct args, quiet, "quiet", NULL, "No progress on stderr."),
 };
@@ -87,9 +106,10 @@ static void on_progress(void *arg, const struct hone_search_progress *p)
              p->best_commit ? p->best_commit : "");
     view->best_ratio = p->best_ratio;
     view->evaluations = p->evaluations;
-    snprintf(text, sizeof(text), "%5.1f s  %-8s %4lld evaluations  best %.4gx  %s",
+    snprintf(text, sizeof(text), "%5.1f s  %-8s %4lld evaluations  best %.4gx  %s%s%s",
              (double)p->elapsed_ms / 1000, p->phase ? p->phase : "", (long long)p->evaluations,
-             p->best_ratio, p->message ? p->message : "");
+             p->best_ratio, p->budgets && p->budgets[0] ? p->budgets : "",
+             p->budgets && p->budgets[0] ? "  " : "", p->message ? p->message : "");
     int64_t now = hone_now_ns();
     const char *message = p->message ? p->message : "";
     bool is_new = strncmp(view->last, message, sizeof(view->last) - 1) != 0;
@@ -133,6 +153,9 @@ static void print_table(const struct args *args, const struct hone_search_result
         printf("%s%lld %s", i ? ", " : "", (long long)count[i].n, count[i].verdict);
     printf(")\nstopped          %s after %.1f s\n", r->why_stopped ? r->why_stopped : "",
            (double)r->wall_ms / 1000);
+    if (r->tokens > 0)
+        printf("models           %lld tokens, %.4g USD (all rounds)\n", (long long)r->tokens,
+               r->cost);
     if (!r->best_commit)
         return;
     printf("best version     %s\n\n", r->best_commit);
@@ -203,12 +226,18 @@ static int search(const struct args *args, struct hone_runtime *runtime,
         .model = args->model,
         .planner_model = args->planner_model,
         .repairs = args->repairs,
+        .submission_wait_ms = args->submission_wait_ms,
         .name = args->name,
         .budget_wall_ms = args->wall_ms,
         .budget_evaluations = args->evaluations,
         .budget_disk_bytes = args->disk_mib << 20,
+        .budget_device_ms = args->device_ms,
+        .budget_cost = args->cost,
+        .budget_tokens = args->tokens,
         .seed = args->seed,
         .stop_at_percent_of_bound = args->stop_at,
+        .stop_at_speedup = args->stop_at_speedup,
+        .plateau = args->no_plateau ? -1 : args->plateau,
     };
     struct hone_search_result result;
     int rc = hone_search_run(&ctx, &options, on_progress, &view, &result, err);
@@ -222,7 +251,8 @@ static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
     struct hone_cancel cancel;
-    if (args->wall_ms == 0 && args->evaluations == 0 && args->disk_mib == 0)
+    if (args->wall_ms == 0 && args->evaluations == 0 && args->disk_mib == 0 &&
+        args->device_ms == 0 && args->cost <= 0 && args->tokens == 0)
         return hone_fail(err, HONE_E_ARG,
                          "a search needs a cap; say for example --budget-wall 60s");
     int rc = hone_cancel_init(&cancel, err);

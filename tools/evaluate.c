@@ -253,6 +253,7 @@ static int append_end(const struct hone_evaluate_work *w, struct hone_version *v
         .evaluation = w->id,
         .start = (int64_t)w->start,
         .key = w->answer_key,
+        .blob = w->blob,
         .verdict = w->report.verdict,
         .reason = w->report.reason,
         .evidence = evidence,

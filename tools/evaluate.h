@@ -49,4 +49,14 @@ struct hone_evaluation {
 int hone_evaluate(struct hone_tool_ctx *ctx, const struct hone_evaluation_request *req,
                   struct hone_evaluation *ret, struct hone_err *err);
 
+struct hone_recalled { /* strings in ctx->pool */
+    const char *source, *tier;
+    struct hone_evaluation evaluation; /* is_cached; call_dir NULL */
+};
+/* The answer of an evaluation that another process began and ended, by the numbers of its two
+ * ledger records: acknowledged, so nobody needs to evaluate it again, whatever the cache knows.
+ * HONE_E_NOT_FOUND: its report is gone. */
+int hone_evaluate_recall(struct hone_tool_ctx *ctx, uint64_t start, uint64_t end,
+                         struct hone_recalled *ret, struct hone_err *err);
+
 #endif

@@ -79,6 +79,8 @@ static const struct hone_field end_fields[] = {
                .help = "Number of its start record."),
     HONE_FIELD(struct hone_record_end, key, .skip_empty = true, .max_len = ID_BYTES,
                .help = "Cache key."),
+    HONE_FIELD(struct hone_record_end, blob, .skip_empty = true, .max_len = ID_BYTES,
+               .help = "Hash of the whole report."),
     HONE_FIELD(struct hone_record_end, verdict, .required = true, .max_len = ID_BYTES,
                .help = "Verdict word."),
     HONE_FIELD(struct hone_record_end, reason, .required = true, .max_len = ID_BYTES,
@@ -225,19 +227,22 @@ int hone_record_decode_root(const struct hone_json *data, struct hone_pool *pool
                               err);
 }
 
-struct find_start {
+struct find { /* one record, by number and type */
     uint64_t n;
+    const char *type;
     struct hone_pool *pool;
-    struct hone_record_start *ret;
+    struct hone_record_start *start;
+    struct hone_record_end *end;
     bool is_found;
 };
 
 static int on_record(void *arg, uint64_t n, int64_t wall_ms HONE_UNUSED, const char *type,
                      const struct hone_json *data, struct hone_err *err)
 {
-    struct find_start *find = arg;
-    if (n == find->n && strcmp(type, HONE_RECORD_START) == 0) {
-        int rc = hone_record_decode_start(data, find->pool, find->ret, err);
+    struct find *find = arg;
+    if (n == find->n && strcmp(type, find->type) == 0) {
+        int rc = find->start ? hone_record_decode_start(data, find->pool, find->start, err)
+                             : hone_record_decode_end(data, find->pool, find->end, err);
         if (rc < 0)
             return rc;
         find->is_found = true;
@@ -246,19 +251,36 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms HONE_UNUSED, const c
                      "end of search"); /* only the first record is of interest */
 }
 
+static int read_one(struct hone_ledger *ledger, struct find *find, struct hone_err *err)
+{
+    struct hone_err scan_err = HONE_ERR_INIT;
+    int rc = hone_ledger_scan(ledger, find->n, on_record, find, &scan_err);
+    if (find->is_found)
+        return 0;
+    if (rc < 0 && rc != HONE_E_CANCEL)
+        return hone_fail(err, scan_err.code, "%s", scan_err.message);
+    return hone_fail(err, HONE_E_NOT_FOUND, "ledger record %llu is no %s",
+                     (unsigned long long)find->n, find->type);
+}
+
 int hone_record_read_start(struct hone_ledger *ledger, uint64_t n, struct hone_pool *pool,
                            struct hone_record_start *ret, struct hone_err *err)
 {
     struct hone_record_start start = {.evaluation = NULL};
-    struct find_start find = {.n = n, .pool = pool, .ret = &start};
-    struct hone_err scan_err = HONE_ERR_INIT;
-    int rc = hone_ledger_scan(ledger, n, on_record, &find, &scan_err);
-    if (find.is_found) {
+    struct find find = {.n = n, .type = HONE_RECORD_START, .pool = pool, .start = &start};
+    int rc = read_one(ledger, &find, err);
+    if (rc == 0)
         *ret = start;
-        return 0;
-    }
-    if (rc < 0 && rc != HONE_E_CANCEL)
-        return hone_fail(err, scan_err.code, "%s", scan_err.message);
-    return hone_fail(err, HONE_E_NOT_FOUND, "ledger record %llu is no %s", (unsigned long long)n,
-                     HONE_RECORD_START);
+    return rc;
+}
+
+int hone_record_read_end(struct hone_ledger *ledger, uint64_t n, struct hone_pool *pool,
+                         struct hone_record_end *ret, struct hone_err *err)
+{
+    struct hone_record_end end = {.evaluation = NULL};
+    struct find find = {.n = n, .type = HONE_RECORD_END, .pool = pool, .end = &end};
+    int rc = read_one(ledger, &find, err);
+    if (rc == 0)
+        *ret = end;
+    return rc;
 }

@@ -55,8 +55,9 @@ struct hone_record_evidence { /* another measurement of a version that exists: h
 
 struct hone_record_end {
     const char *evaluation;
-    int64_t start;   /* number of its evaluation.start record */
-    const char *key; /* cache key: a hit needs no new evaluation */
+    int64_t start;    /* number of its evaluation.start record */
+    const char *key;  /* cache key: a hit needs no new evaluation */
+    const char *blob; /* content hash of the whole report: .hone/blobs/<hash>; NULL: not told */
     const char *verdict;
     const char *reason;
     struct hone_version *version; /* NULL: nothing to commit. source NULL: as in the start record */
@@ -111,5 +112,8 @@ int hone_record_decode_root(const struct hone_json *data, struct hone_pool *pool
 /* Reads record number n, which must be an evaluation.start. HONE_E_NOT_FOUND. */
 int hone_record_read_start(struct hone_ledger *ledger, uint64_t n, struct hone_pool *pool,
                            struct hone_record_start *ret, struct hone_err *err);
+/* The same for an evaluation.end. */
+int hone_record_read_end(struct hone_ledger *ledger, uint64_t n, struct hone_pool *pool,
+                         struct hone_record_end *ret, struct hone_err *err);
 
 #endif

@@ -246,6 +246,7 @@ START_TEST(a_damaged_record_stops_no_search)
     memset(line, '#', 8);
     ck_assert_int_eq(hone_file_write(path, text, len, 0600, false, NULL), 0);
     reopen(&f);
+    o.budget_evaluations = 6; /* of both rounds */
     ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &r, &err) == 0, "%s", err.message);
     ck_assert(r.is_resumed);
     close_fixture(&f);

@@ -1,0 +1,55 @@
+/* Caps of a search: what may be used up, what was, what is set aside for work under way.
+ *
+ * One row of hone_budget_rows for each kind. What a piece of work may take at most is reserved
+ * before it begins (hone_budget_reserve refuses what could pass the cap), and replaced by what it
+ * took when it is over (hone_budget_settle). No clock, ledger or disk here: search_budget.c feeds
+ * it. Amounts are in the row's unit. One thread. */
+#ifndef HONE_AGENTS_BUDGET_H
+#define HONE_AGENTS_BUDGET_H
+
+#include "workspace/base/base.h"
+#include "workspace/base/buf.h"
+#include "workspace/base/err.h"
+
+enum hone_budget_kind {
+    HONE_BUDGET_WALL, /* of one round */
+    HONE_BUDGET_EVALUATIONS,
+    HONE_BUDGET_DEVICE, /* wall time of evaluations */
+    HONE_BUDGET_DISK,   /* what is there, not what was written */
+    HONE_BUDGET_COST,
+    HONE_BUDGET_TOKENS,
+    HONE_N_BUDGETS
+};
+
+struct hone_budget_row {
+    const char *name;   /* "device" */
+    const char *option; /* "--budget-device" */
+    const char *member; /* of records and of search_start: "budget_device_ms" */
+    const char *why;    /* why_stopped: "budget_device" */
+    const char *unit;   /* "s", "MiB", "USD"; "": counted */
+    double scale;       /* amount of one unit */
+};
+extern const struct hone_budget_row hone_budget_rows[HONE_N_BUDGETS];
+
+struct hone_budget {
+    double cap; /* 0: none */
+    double spent, reserved;
+};
+struct hone_budgets {
+    struct hone_budget of[HONE_N_BUDGETS];
+};
+
+/* Spent, reserved and more together stay within the cap; always without one. */
+bool hone_budget_fits(const struct hone_budgets *budgets, enum hone_budget_kind kind, double more);
+/* HONE_E_LIMIT, path the row's why, when it does not fit; then nothing is reserved. */
+int hone_budget_reserve(struct hone_budgets *budgets, enum hone_budget_kind kind, double more,
+                        struct hone_err *err);
+void hone_budget_settle(struct hone_budgets *budgets, enum hone_budget_kind kind, double reserved,
+                        double spent);
+/* "12 s", "0.31 USD", "7" */
+void hone_budget_put(struct hone_buf *out, enum hone_budget_kind kind, double amount);
+/* "evaluations 12 of 40, cost 0.31 of 5 USD": those with a cap, and what is spent of money and
+ * tokens without one. */
+void hone_budgets_put(struct hone_buf *out, const struct hone_budgets *budgets);
+
+#endif

@@ -1,0 +1,3 @@
+#!/bin/sh
+# A short run of the kill test: what was paid for is not paid for again, and caps hold.
+exec "$(dirname "$0")/../crash/kill_paid_search.sh" "${HONE_BUILD:-build}" 10
