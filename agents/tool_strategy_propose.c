@@ -2,12 +2,14 @@
 #include <string.h>
 
 #include "agents/tools.h"
+#include "agents/view.h"
 #include "tools/kernel.h"
+#include "workspace/history.h"
 
 enum { MAX_STEPS = 20, MAX_BY_HAND = 60 };
 
 struct propose_in {
-    const char *task, *target, *source, *commit;
+    const char *task, *target, *source, *commit, *search;
     int64_t max;
     bool all;
 };
@@ -23,6 +25,7 @@ struct step_row {
     int64_t variant;
     const char *rule, *values, *evidence, *params, *must_move;
     double expected, low, high, p_impl, class_boost, prior;
+    int64_t tries, gains;
 };
 
 struct finding_row {
@@ -38,11 +41,20 @@ struct propose_out {
     struct hone_head head;
     const char *task;
     struct hone_array bottlenecks, steps, features;
+    const char *search;
+    bool is_running, is_paused, would_stop;
+    double speedup;
+    struct hone_array versions; /* of struct hone_view_version */
+    struct hone_strs banned, favoured, hints;
+    int64_t submissions_waiting;
 };
 
 static const struct hone_field in_fields[] = {
-    HONE_FIELD(struct propose_in, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Task name; task_show lists them."),
+    HONE_FIELD(struct propose_in, task, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Task name; task_show lists them. Not with search."),
+    HONE_FIELD(struct propose_in, search, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "A search (name or id): the version that it would expand next, or its "
+                       "commit, with what the search has learnt."),
     HONE_FIELD(struct propose_in, target, .choices = hone_target_choices,
                .help = "Where it runs; none: the commit's target, else cpu."),
     HONE_FIELD(struct propose_in, commit, .max_len = HONE_LIMIT_NAME_BYTES,
@@ -83,6 +95,8 @@ static const struct hone_field step_fields[] = {
     STEP(p_impl, .help = "Chance that it is really done."),
     STEP(class_boost, .help = "Factor for matching the bottleneck."),
     STEP(prior, .help = "Share among the legal steps."),
+    STEP(tries, .skip_empty = true, .help = "Of the strategy in the search so far."),
+    STEP(gains, .skip_empty = true, .help = "Those that brought a gain."),
 };
 
 static const struct hone_field finding_fields[] = {
@@ -96,6 +110,19 @@ static const struct hone_field feature_fields[] = {
     HONE_FIELD(struct feature_row, value, .required = true, .help = "Value."),
 };
 
+#define VERSION(m_, ...) HONE_FIELD(struct hone_view_version, m_, __VA_ARGS__)
+static const struct hone_field version_fields[] = {
+    VERSION(node, .required = true, .help = "Number in the tree."),
+    VERSION(parent, .required = true, .help = "The one it came from; -1: none."),
+    VERSION(commit, .required = true, .help = "Commit."),
+    VERSION(words, .required = true, .help = "The step that made it."),
+    VERSION(speedup, .required = true, .help = "Screened or decided, over the baseline."),
+    VERSION(tries, .required = true, .help = "Steps that were taken from it."),
+    VERSION(is_best, .skip_empty = true, .help = "The best so far."),
+    VERSION(is_next, .skip_empty = true, .help = "The built-in planner would expand it now."),
+};
+
+#define OUT(m_, ...) HONE_FIELD(struct propose_out, m_, .skip_empty = true, __VA_ARGS__)
 static const struct hone_field out_fields[] = {
     HONE_HEAD_FIELDS(struct propose_out),
     HONE_FIELD(struct propose_out, task, .skip_empty = true, .help = "Task."),
@@ -105,6 +132,17 @@ static const struct hone_field out_fields[] = {
                .help = "Legal steps, best first. STOP is always legal."),
     HONE_FIELD(struct propose_out, features, HONE_OF(struct feature_row, feature_fields),
                .help = "Known features; absent ones are unknown."),
+    OUT(search, .help = "Id of the search."),
+    OUT(is_running, .help = "Some process runs it now."),
+    OUT(is_paused, .help = "It waits for resume."),
+    OUT(would_stop, .help = "The built-in planner sees nothing that is worth trying."),
+    OUT(speedup, .help = "Of this version over the baseline, screened or decided."),
+    OUT(versions, HONE_OF(struct hone_view_version, version_fields),
+        .help = "The search's versions, best first."),
+    OUT(banned, .help = "Strategies that the user has banned."),
+    OUT(favoured, .help = "Strategies whose prior counts more."),
+    OUT(hints, .help = "The user's hints."),
+    OUT(submissions_waiting, .help = "Steps from outside in the queue."),
 };
 
 static struct region_row *region_of(const struct hone_coder_site *site, struct hone_pool *pool)
@@ -179,6 +217,16 @@ static void fill_features(const struct hone_features *f, struct hone_pool *pool,
                 (struct feature_row){hone_feature_name((enum hone_feature_id)i), f->v[i].value};
 }
 
+static void fill_findings(const struct hone_finding *findings, size_t n, struct hone_pool *pool,
+                          struct hone_array *ret)
+{
+    struct finding_row *rows = hone_pool_alloc(pool, HONE_N_CLASSES * sizeof(*rows));
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct finding_row){hone_class_name(findings[i].class_id), findings[i].rule,
+                                       findings[i].values};
+    *ret = (struct hone_array){.v = rows, .n = n};
+}
+
 static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
                  const struct hone_agent_call *call, struct propose_out *out)
 {
@@ -203,11 +251,7 @@ static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
         out->steps.n +=
             by_hand(call->target, &features, ctx->pool, steps + out->steps.n, MAX_BY_HAND);
     out->steps.v = steps;
-    struct finding_row *rows = hone_pool_alloc(ctx->pool, HONE_N_CLASSES * sizeof(*rows));
-    for (size_t i = 0; i < n_findings; i++)
-        rows[i] = (struct finding_row){hone_class_name(findings[i].class_id), findings[i].rule,
-                                       findings[i].values};
-    out->bottlenecks = (struct hone_array){.v = rows, .n = n_findings};
+    fill_findings(findings, n_findings, ctx->pool, &out->bottlenecks);
     fill_features(&features, ctx->pool, &out->features);
     out->head.summary =
         hone_pool_printf(ctx->pool, "%s: %s; %zu legal steps%s%s", call->task->name,
@@ -215,11 +259,117 @@ static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
                          n > 0 ? actions[0].rewrite->words : "");
 }
 
+/* ---- of a search ---- */
+
+static void list_marked(const bool *marks, struct hone_pool *pool, struct hone_strs *ret)
+{
+    ret->v = hone_pool_alloc(pool, HONE_CREDIT_MAX * sizeof(*ret->v));
+    for (size_t i = 0; i < hone_n_strategies && i < HONE_CREDIT_MAX; i++)
+        if (marks[i])
+            ret->v[ret->n++] = hone_strategies[i].id;
+}
+
+/* What somebody who writes code may do there, with what the search expects of it by now. */
+static size_t by_your_hand(const struct hone_steer_search *search, const struct hone_view *view,
+                           struct hone_pool *pool, struct step_row *ret, size_t max)
+{
+    size_t n = 0;
+    enum hone_class first = view->n_findings ? view->findings[0].class_id : HONE_N_CLASSES;
+    for (size_t i = 0; i < hone_n_strategies && n < max; i++) {
+        const struct hone_strategy *s = &hone_strategies[i];
+        struct hone_expectation e;
+        if (strcmp(s->target, search->target) != 0 || view->steering->is_banned[i] ||
+            hone_strategy_fits(s, &view->features) == HONE_TRI_FALSE)
+            continue;
+        hone_credit_predict(view->credit, s, first, &e);
+        ret[n++] = (struct step_row){.strategy = s->id,
+                                     .words = s->words,
+                                     .params = s->params,
+                                     .must_move = must_move_text(s, pool),
+                                     .expected = exp2(e.gain),
+                                     .low = exp2(e.low),
+                                     .high = exp2(e.high),
+                                     .p_impl = e.p_impl,
+                                     .class_boost = 1,
+                                     .tries = view->tries[i].tries,
+                                     .gains = view->tries[i].gains};
+    }
+    return n;
+}
+
+static void fill_view(struct hone_tool_ctx *ctx, const struct propose_in *in,
+                      const struct hone_steer_search *search, const struct hone_view *view,
+                      struct propose_out *out)
+{
+    struct step_row *steps = hone_pool_alloc(ctx->pool, (MAX_STEPS + MAX_BY_HAND) * sizeof(*steps));
+    for (size_t i = 0; i < view->n_actions && i < (size_t)in->max; i++) {
+        size_t index = hone_strategy_index(view->actions[i].strategy);
+        steps[i] = step_of(&view->actions[i], ctx->pool);
+        steps[i].tries = view->tries[index].tries;
+        steps[i].gains = view->tries[index].gains;
+        out->steps.n++;
+    }
+    if (in->all || view->by_hand)
+        out->steps.n += by_your_hand(search, view, ctx->pool, steps + out->steps.n, MAX_BY_HAND);
+    out->steps.v = steps;
+    fill_findings(view->findings, view->n_findings, ctx->pool, &out->bottlenecks);
+    fill_features(&view->features, ctx->pool, &out->features);
+    out->versions = (struct hone_array){.v = view->versions, .n = view->n_versions};
+    out->search = search->id;
+    out->task = search->task;
+    out->is_running = search->is_running;
+    out->is_paused = view->steering->is_paused;
+    out->would_stop = view->would_stop;
+    out->speedup = view->speedup;
+    list_marked(view->steering->is_banned, ctx->pool, &out->banned);
+    list_marked(view->steering->is_favoured, ctx->pool, &out->favoured);
+    out->hints = (struct hone_strs){view->steering->hints, view->steering->n_hints};
+    out->submissions_waiting = (int64_t)view->steering->n_waiting;
+}
+
+static int run_in_search(struct hone_tool_ctx *ctx, const struct propose_in *in,
+                         struct propose_out *out, struct hone_err *err)
+{
+    struct hone_steer_search search;
+    char commit[HONE_COMMIT_BYTES];
+    if (in->source)
+        return hone_fail_at(err, HONE_E_ARG, "source",
+                            "a search knows versions: give commit, or neither");
+    int r = hone_steer_find(ctx->app->ws, in->search, ctx->pool, &search, err);
+    if (r == 0 && in->task && strcmp(in->task, search.task) != 0)
+        r = hone_fail_at(err, HONE_E_ARG, "task", "search '%.64s' is about %.64s", search.name,
+                         search.task);
+    if (r == 0 && in->commit)
+        r = hone_history_resolve(hone_workspace_history(ctx->app->ws), in->commit, commit, err);
+    struct hone_view *view = hone_pool_alloc(ctx->pool, sizeof(*view));
+    if (r == 0)
+        r = hone_view_read(ctx, &search, in->commit ? commit : NULL, view, err);
+    if (r < 0)
+        return r;
+    fill_view(ctx, in, &search, view, out);
+    out->head.status = "ok";
+    out->head.commit = view->commit;
+    out->head.summary = hone_pool_printf(
+        ctx->pool, "search %s at %.10s (%.3gx): %s; %zu legal steps%s%s", search.name, view->commit,
+        view->speedup,
+        view->n_findings > 0 ? hone_class_name(view->findings[0].class_id) : "no finding",
+        view->n_actions, view->n_actions > 0 ? ", first: " : "",
+        view->n_actions > 0 ? view->actions[0].rewrite->words : "");
+    out->head.next = "strategy_apply with search, this commit and a step's rewrite, anchor and "
+                     "variant; or with a source of your own.";
+    return 0;
+}
+
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
 {
     HONE_CLEANUP(hone_agent_call_done) struct hone_agent_call call = {.task = NULL};
     const struct propose_in *in = arguments;
     struct propose_out *out = result;
+    out->speedup = (double)NAN;
+    if (in->search)
+        return run_in_search(ctx, in, out, err);
+    if (!in->task)
+        return hone_fail_at(err, HONE_E_ARG, "task", "name a task, or a search");
     int r = hone_agent_call_init(ctx, in->task, in->target, in->source, in->commit, &call, err);
     if (r < 0)
         return r;
@@ -240,7 +390,9 @@ const struct hone_tool hone_tool_strategy_propose = {
                    "it, and ranks the legal steps: strategy, region "
                    "with content anchor, expected speed-up, the feature that must move. No side "
                    "effects, no cost; about 50 ms. Wrong use: "
-                   "taking the expectation for a result; only kernel_evaluate measures.",
+                   "taking the expectation for a result; only kernel_evaluate measures. With "
+                   "search: the version that a search would expand next, with the priors and "
+                   "posteriors it has by now, tries so far, its versions and what steers it.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

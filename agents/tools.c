@@ -6,14 +6,13 @@
 #include "agents/search.h"
 #include "workspace/history.h"
 
-extern const struct hone_tool hone_tool_search_start, hone_tool_search_stop,
-    hone_tool_strategy_apply, hone_tool_strategy_propose;
+extern const struct hone_tool hone_tool_search_outcome, hone_tool_search_start,
+    hone_tool_search_steer, hone_tool_search_stop, hone_tool_strategy_apply,
+    hone_tool_strategy_propose;
 
 static const struct hone_tool *const tools[] = {
-    &hone_tool_search_start,
-    &hone_tool_search_stop,
-    &hone_tool_strategy_apply,
-    &hone_tool_strategy_propose,
+    &hone_tool_search_outcome, &hone_tool_search_start,   &hone_tool_search_steer,
+    &hone_tool_search_stop,    &hone_tool_strategy_apply, &hone_tool_strategy_propose,
 };
 const struct hone_tool_set hone_tool_set_agents = {.tools = tools, .n = HONE_COUNTOF(tools)};
 
