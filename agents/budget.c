@@ -63,10 +63,11 @@ void hone_budget_put(struct hone_buf *out, enum hone_budget_kind kind, double am
     hone_buf_printf(out, "%s%s", *row->unit ? " " : "", row->unit);
 }
 
-void hone_budgets_put(struct hone_buf *out, const struct hone_budgets *budgets)
+void hone_budgets_put(struct hone_buf *out, const struct hone_budgets *budgets,
+                      enum hone_budget_kind first)
 {
     const char *gap = "";
-    for (size_t i = 0; i < HONE_N_BUDGETS; i++) {
+    for (size_t i = (size_t)first; i < HONE_N_BUDGETS; i++) {
         const struct hone_budget *b = &budgets->of[i];
         bool is_shown = i == HONE_BUDGET_COST || i == HONE_BUDGET_TOKENS;
         if (!(b->cap > 0) && !(is_shown && b->spent > 0))

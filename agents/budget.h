@@ -48,8 +48,9 @@ void hone_budget_settle(struct hone_budgets *budgets, enum hone_budget_kind kind
                         double spent);
 /* "12 s", "0.31 USD", "7" */
 void hone_budget_put(struct hone_buf *out, enum hone_budget_kind kind, double amount);
-/* "evaluations 12 of 40, cost 0.31 of 5 USD": those with a cap, and what is spent of money and
- * tokens without one. */
-void hone_budgets_put(struct hone_buf *out, const struct hone_budgets *budgets);
+/* "device 12 of 40 s, cost 0.31 of 5 USD": those from that kind on with a cap, and what is spent of
+ * money and tokens without one. */
+void hone_budgets_put(struct hone_buf *out, const struct hone_budgets *budgets,
+                      enum hone_budget_kind first);
 
 #endif

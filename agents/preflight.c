@@ -53,23 +53,21 @@ static void tell(struct exam *x, enum hone_preflight_level level, const char *wh
 
 /* ---- options ---- */
 
-static bool is_capped(const struct hone_search_options *o)
-{
-    return o->budget_wall_ms > 0 || o->budget_evaluations > 0 || o->budget_disk_bytes > 0;
-}
-
 static void look_at_options(struct exam *x)
 {
     const struct hone_search_options *o = x->options;
     const char *policy = o->policy ? o->policy : "puct", *name = o->name ? o->name : o->task;
-    if (!is_capped(o))
-        tell(x, HONE_PREFLIGHT_NO, "budget",
-             "no cap; say when to stop, for example --budget-wall 8h");
+    struct hone_err cause = HONE_ERR_INIT;
+    if (hone_search_check_caps(o, &cause) < 0)
+        tell(x, HONE_PREFLIGHT_NO, "budget", "%s; say when to stop, for example --budget-wall 8h",
+             cause.message);
     else
-        tell(x, HONE_PREFLIGHT_OK, "budget", "capped%s%s%s",
+        tell(x, HONE_PREFLIGHT_OK, "budget", "capped%s%s%s%s%s%s",
              o->budget_wall_ms > 0 ? " by time" : "",
              o->budget_evaluations > 0 ? " by evaluations" : "",
-             o->budget_disk_bytes > 0 ? " by disk" : "");
+             o->budget_device_ms > 0 ? " by device time" : "",
+             o->budget_disk_bytes > 0 ? " by disk" : "", o->budget_cost > 0 ? " by money" : "",
+             o->budget_tokens > 0 ? " by tokens" : "");
     if (!hone_policy_find(policy))
         tell(x, HONE_PREFLIGHT_NO, "policy", "'%.40s' is unknown; %s are", policy,
              hone_policy_names(x->pool));
@@ -201,8 +199,11 @@ static int look_at_model(struct exam *x, const struct hone_config *config, const
     if (hone_model_has_price(model))
         tell(x, HONE_PREFLIGHT_OK, "price", "%s: known", role);
     else
-        tell(x, HONE_PREFLIGHT_WEAK, "price",
+        tell(x, x->options->budget_cost > 0 ? HONE_PREFLIGHT_NO : HONE_PREFLIGHT_WEAK, "price",
              "%s: not known, so that no cap on money can hold; set price_in and price_out", role);
+    if (x->options->budget_cost > 0 && x->ret->ask_cost > x->options->budget_cost)
+        tell(x, HONE_PREFLIGHT_NO, "money", "one request may cost %.3g USD, the cap is %.3g",
+             x->ret->ask_cost, x->options->budget_cost);
     if (x->asks)
         return ask(x, role, model, err);
     tell(x, HONE_PREFLIGHT_OK, "answer", "%s: not asked; --ask asks one short, paid question",

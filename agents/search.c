@@ -28,6 +28,7 @@
 #define SMALL_WALL_MS     180000
 #define SMALL_EVALUATIONS 40
 #define AWAIT_POLL_MS     50
+#define RANDOM_NUMBERS    64  /* set aside for one choice */
 #define LOCK_WAIT_MS      100 /* who asks whether the search runs holds its lock for a moment */
 
 static const struct hone_field count_fields[] = {
@@ -85,6 +86,13 @@ int64_t hone_search_reserve_ms(const struct hone_search *s)
     return hone_min_i64(120000, (int64_t)(RESERVE_SHARE * (double)s->options->budget_wall_ms));
 }
 
+/* The cap counts all rounds, what is shown is this one. */
+static int64_t round_cap(const struct hone_search *s)
+{
+    int64_t cap = s->options->budget_evaluations;
+    return cap > 0 ? cap - (s->tally.evaluations - s->tally.round_evaluations) : 0;
+}
+
 void hone_search_tell(struct hone_search *s, const char *fmt, ...)
 {
     if (!s->on_progress)
@@ -98,7 +106,7 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
         s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
     HONE_CLEANUP(hone_buf_done) struct hone_buf budgets = HONE_BUF_INIT;
     hone_search_count(s);
-    hone_budgets_put(&budgets, &s->budgets);
+    hone_budgets_put(&budgets, &s->budgets, HONE_BUDGET_DEVICE);
     s->on_progress(s->progress_arg, &(struct hone_search_progress){
                                         .task = s->task->name,
                                         .phase = s->phase,
@@ -106,6 +114,7 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
                                         .evaluations = s->n_evaluations,
                                         .elapsed_ms = hone_search_elapsed_ms(s),
                                         .budget_wall_ms = s->options->budget_wall_ms,
+                                        .budget_evaluations = round_cap(s),
                                         .budgets = budgets.data ? budgets.data : "",
                                         .best_ratio = best ? exp2(best->value) : 1,
                                         .best_commit = best ? best->commit : NULL,
@@ -229,6 +238,14 @@ static int await(struct hone_search *s, const char **ret_why, bool *ret_did, str
     return r;
 }
 
+/* Random numbers go by what was tried, so that a search that was killed chooses as it would have.
+ */
+bool hone_search_pick(struct hone_search *s, struct hone_pick *ret)
+{
+    s->policy_ctx.counter = (uint64_t)s->tree.n_edges * RANDOM_NUMBERS;
+    return s->policy->pick(&s->policy_ctx, ret);
+}
+
 /* One piece of work, or the reason why there is none. */
 static int turn(struct hone_search *s, const char **ret_why, struct hone_err *err)
 {
@@ -247,7 +264,7 @@ static int turn(struct hone_search *s, const char **ret_why, struct hone_err *er
         r = await(s, &why, &did, err);
     if (r < 0 || did)
         return r;
-    if (!why && !s->policy->pick(&s->policy_ctx, &pick)) {
+    if (!why && !hone_search_pick(s, &pick)) {
         r = refine(s, true, &did, err);
         if (r < 0 || did)
             return r;
@@ -429,7 +446,6 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
         r = hone_search_load_steering(s, err);
     if (r == 0 && !s->is_view)
         r = hone_search_announce(s, err);
-    s->policy_ctx.counter = (uint64_t)s->n_steps * 2;
     return r;
 }
 

@@ -48,9 +48,10 @@ struct hone_search_progress { /* strings are borrowed for the call */
     const char *message; /* "register tile around the reduction: 38.2x" */
     int64_t evaluations;
     int64_t elapsed_ms, budget_wall_ms;
-    const char *budgets;     /* "evaluations 12 of 40, cost 0.31 of 5 USD" */
-    double best_ratio;       /* screened, not a claim */
-    const char *best_commit; /* may be NULL */
+    int64_t budget_evaluations; /* what the cap leaves to this round; 0: none */
+    const char *budgets;        /* the others: "cost 0.31 of 5 USD, tokens 12034" */
+    double best_ratio;          /* screened, not a claim */
+    const char *best_commit;    /* may be NULL */
 };
 typedef void hone_search_progress_fn(void *arg, const struct hone_search_progress *progress);
 

@@ -109,6 +109,8 @@ int64_t hone_search_left_ms(const struct hone_search *s);
 /* Kept back for the confirmation. */
 int64_t hone_search_reserve_ms(const struct hone_search *s);
 void hone_search_tell(struct hone_search *s, const char *fmt, ...) HONE_PRINTF(2, 3);
+/* What the policy takes next; false: STOP. The same again until something was tried. */
+bool hone_search_pick(struct hone_search *s, struct hone_pick *ret);
 /* A search as its records have it, to be looked at; it may run meanwhile. No models. `which` is
  * borrowed. HONE_E_NOT_FOUND: it has no version yet. */
 int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,

@@ -13,7 +13,7 @@ static const char *const planner_choices[] = {"rules", "llm", "external", NULL};
 struct start_in {
     const char *task, *target, *name, *policy, *coder, *planner, *model;
     int64_t budget_wall_ms, budget_evaluations, budget_device_ms, budget_disk_bytes, budget_tokens;
-    int64_t seed;
+    int64_t seed, submission_wait_ms;
     double budget_cost, stop_at_speedup;
     bool wait;
 };
@@ -52,6 +52,9 @@ static const struct hone_field in_fields[] = {
                        "steps (strategy_apply with search)."),
     HONE_FIELD(struct start_in, model, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "A model that the server's configuration names; none: its default."),
+    HONE_FIELD(struct start_in, submission_wait_ms, .min = 0, .max = 86400000, .unit = "ms",
+               .fallback_i64 = HONE_SUBMISSION_WAIT_MS,
+               .help = "With planner or coder external: end when none came for so long."),
     HONE_FIELD(struct start_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Branch search/NAME; the task's name if none."),
     HONE_FIELD(struct start_in, seed, .fallback_i64 = 1,
@@ -76,8 +79,9 @@ static const struct hone_field out_fields[] = {
 static void on_progress(void *arg, const struct hone_search_progress *p)
 {
     struct hone_tool_ctx *ctx = arg;
-    hone_tool_progress(ctx, (double)p->elapsed_ms, (double)p->budget_wall_ms, "%s: best %.3gx; %s",
-                       p->phase, p->best_ratio, p->message ? p->message : "");
+    hone_tool_progress(ctx, (double)p->elapsed_ms, (double)p->budget_wall_ms,
+                       "%s: best %.3gx; %s%s%s", p->phase, p->best_ratio, p->budgets,
+                       p->budgets[0] ? "; " : "", p->message ? p->message : "");
 }
 
 static struct hone_search_options options_of(const struct start_in *in)
@@ -91,6 +95,7 @@ static struct hone_search_options options_of(const struct start_in *in)
         .planner = in->planner,
         .model = in->model,
         .repairs = MODEL_REPAIRS,
+        .submission_wait_ms = in->submission_wait_ms,
         .budget_wall_ms = in->budget_wall_ms,
         .budget_evaluations = in->budget_evaluations,
         .budget_device_ms = in->budget_device_ms,
@@ -140,6 +145,7 @@ static struct hone_json *again(const struct start_in *in)
     hone_json_set_i64(args, "budget_tokens", in->budget_tokens);
     hone_json_set_f64(args, "stop_at_speedup", in->stop_at_speedup);
     hone_json_set_i64(args, "seed", in->seed);
+    hone_json_set_i64(args, "submission_wait_ms", in->submission_wait_ms);
     hone_json_set_bool(args, "wait", true);
     return args;
 }

@@ -36,6 +36,9 @@ int hone_doctor_search(struct hone_doctor *doctor, struct hone_preflight *ret, s
         .budget_wall_ms = a->wall_ms,
         .budget_evaluations = a->evaluations,
         .budget_disk_bytes = a->disk_mib << 20,
+        .budget_device_ms = a->device_ms,
+        .budget_cost = a->cost,
+        .budget_tokens = a->tokens,
     };
     return hone_preflight(&ctx, &options, a->ask, tell_line, doctor, ret, err);
 }

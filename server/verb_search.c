@@ -106,10 +106,16 @@ static void on_progress(void *arg, const struct hone_search_progress *p)
              p->best_commit ? p->best_commit : "");
     view->best_ratio = p->best_ratio;
     view->evaluations = p->evaluations;
-    snprintf(text, sizeof(text), "%5.1f s  %-8s %4lld evaluations  best %.4gx  %s%s%s",
-             (double)p->elapsed_ms / 1000, p->phase ? p->phase : "", (long long)p->evaluations,
-             p->best_ratio, p->budgets && p->budgets[0] ? p->budgets : "",
-             p->budgets && p->budgets[0] ? "  " : "", p->message ? p->message : "");
+    char wall[24] = "", most[24] = "";
+    if (p->budget_wall_ms > 0)
+        snprintf(wall, sizeof(wall), "/%.4g", (double)p->budget_wall_ms / 1000);
+    if (p->budget_evaluations > 0)
+        snprintf(most, sizeof(most), "/%lld", (long long)p->budget_evaluations);
+    snprintf(text, sizeof(text), "%5.1f%s s  %-8s %4lld%s evaluations  best %.4gx  %s%s%s",
+             (double)p->elapsed_ms / 1000, wall, p->phase ? p->phase : "",
+             (long long)p->evaluations, most, p->best_ratio,
+             p->budgets && p->budgets[0] ? p->budgets : "", p->budgets && p->budgets[0] ? "  " : "",
+             p->message ? p->message : "");
     int64_t now = hone_now_ns();
     const char *message = p->message ? p->message : "";
     bool is_new = strncmp(view->last, message, sizeof(view->last) - 1) != 0;

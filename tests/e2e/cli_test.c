@@ -219,7 +219,7 @@ START_TEST(a_search_on_the_fake_executor_ends_with_one_object)
     free(out);
     free(err);
     const char *const table[] = {"search", "sum", "--workspace", dir, "--budget-evaluations",
-                                 "3",      NULL};
+                                 "16",     NULL}; /* of both rounds */
     ck_assert_int_eq(hone_program_run(table, NULL, &out, &err), 0);
     ck_assert_msg(strstr(out, "speedup") && strstr(out, "git -C"), "%s", out);
     free(out);

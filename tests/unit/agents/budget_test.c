@@ -53,7 +53,7 @@ START_TEST(test_words)
                                     [HONE_BUDGET_COST] = {.cap = 5, .spent = 0.3125},
                                     [HONE_BUDGET_TOKENS] = {.spent = 123456}}};
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
-    hone_budgets_put(&out, &b);
+    hone_budgets_put(&out, &b, HONE_BUDGET_WALL);
     ck_assert_str_eq(out.data, "wall 1.5 of 60 s, evaluations 12 of 40, disk 1 of 2 MiB, "
                                "cost 0.312 of 5 USD, tokens 123456");
 }
