@@ -215,6 +215,10 @@ check-mutation: all emulator $(MUTATE) ## the judge against small mistakes in go
 metrology: all ## how well the judge measures on this machine (about fifteen minutes, wants a quiet one)
 	$(Q)HONE_BUILD=$(abspath $(B)) tests/metrology/run.sh
 
+.PHONY: night
+night: all ## a compressed night: a search of EVALUATIONS=3000 on a tiny task, memory, speed, disk and records watched (minutes; docs/testing.md)
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/night/run.sh
+
 .PHONY: lattices
 LATTICES ?= data/lattices
 LATTICE_TARGET ?= cpu

@@ -18,6 +18,9 @@ struct reader {
     struct hone_story_step intent; /* of the step that has no result yet */
     struct hone_story_step *steps;
     size_t n_steps, room;
+    struct hone_story_evaluation *evaluations;
+    size_t n_evaluations, evaluations_room;
+    int64_t last_step;
     struct hone_story_steer *steers; /* room for MAX_STEERS; NULL: none yet */
     size_t n_steers;
     struct hone_tally tally;
@@ -70,7 +73,8 @@ static void on_start(struct reader *r, const struct hone_json *data, int64_t wal
     bool is_new = !s->id || strcmp(s->id, id) != 0;
     if (is_new) {
         *s = (struct hone_story){.id = text(r, data, "search"), .start_ms = wall_ms};
-        r->n_steps = r->n_steers = 0;
+        r->n_steps = r->n_steers = r->n_evaluations = 0;
+        r->last_step = 0;
         hone_tally_init(&r->tally, id);
         r->intent = (struct hone_story_step){.step = 0};
     }
@@ -98,6 +102,7 @@ static void on_end(struct reader *r, const struct hone_json *data)
 
 static void on_intent(struct reader *r, const struct hone_json *data)
 {
+    r->last_step = hone_json_get_i64(data, "step", 0);
     const char *values = hone_json_get_str(data, "values", ""),
                *rule = hone_json_get_str(data, "rule", "");
     r->intent = (struct hone_story_step){
@@ -112,18 +117,27 @@ static void on_intent(struct reader *r, const struct hone_json *data)
     };
 }
 
+/* Room for one more in a list that may hold MAX_STEPS; NULL: it is full. */
+static void *grow(struct reader *r, void *list, size_t size, size_t n, size_t *room)
+{
+    if (n == MAX_STEPS)
+        return NULL;
+    if (n < *room)
+        return list;
+    size_t more = *room > 0 ? 2 * *room : 256;
+    void *grown = hone_pool_alloc(r->pool, more * size);
+    if (n > 0)
+        memcpy(grown, list, n * size);
+    *room = more;
+    return grown;
+}
+
 static struct hone_story_step *new_step(struct reader *r)
 {
-    if (r->n_steps == MAX_STEPS)
+    struct hone_story_step *steps = grow(r, r->steps, sizeof(*steps), r->n_steps, &r->room);
+    if (!steps)
         return NULL;
-    if (r->n_steps == r->room) {
-        size_t room = r->room > 0 ? 2 * r->room : 256;
-        struct hone_story_step *steps = hone_pool_alloc(r->pool, room * sizeof(*steps));
-        if (r->n_steps > 0)
-            memcpy(steps, r->steps, r->n_steps * sizeof(*steps));
-        r->steps = steps;
-        r->room = room;
-    }
+    r->steps = steps;
     return &r->steps[r->n_steps++];
 }
 
@@ -151,6 +165,7 @@ static void on_result(struct reader *r, const struct hone_json *data)
     s->verdict = text(r, data, "verdict");
     s->reason = text(r, data, "reason");
     s->commit = text(r, data, "commit");
+    s->evaluation = text(r, data, "evaluation");
     s->value = hone_json_get_f64(data, "value", (double)NAN);
     s->ratio = hone_json_get_f64(data, "ratio", (double)NAN);
     s->is_implemented = hone_json_get_bool(data, "is_implemented", false);
@@ -158,6 +173,52 @@ static void on_result(struct reader *r, const struct hone_json *data)
     s->elapsed_ms = hone_json_get_i64(data, "elapsed_ms", 0);
     s->evaluations = hone_json_get_i64(data, "evaluations", 0);
     s->wall_ms = hone_json_get_i64(data, "wall_ms", 0);
+}
+
+/* ---- evaluations ---- */
+
+/* Newest first: a record is of one of the last. */
+static struct hone_story_evaluation *find_evaluation(struct reader *r, const struct hone_json *data)
+{
+    const char *id = hone_json_get_str(data, "evaluation", "");
+    for (size_t i = r->n_evaluations; i > 0 && i + 16 > r->n_evaluations; i--)
+        if (strcmp(r->evaluations[i - 1].id, id) == 0)
+            return &r->evaluations[i - 1];
+    return NULL;
+}
+
+static void begin_evaluation(struct reader *r, const struct hone_json *data)
+{
+    const char *caller = hone_json_get_str(data, "caller", "");
+    size_t len = strlen(HONE_TALLY_CALLER);
+    if (strncmp(caller, HONE_TALLY_CALLER, len) != 0 || strcmp(caller + len, r->story->id) != 0)
+        return;
+    struct hone_story_evaluation *grown =
+        grow(r, r->evaluations, sizeof(*grown), r->n_evaluations, &r->evaluations_room);
+    if (!grown)
+        return;
+    r->evaluations = grown;
+    grown[r->n_evaluations++] = (struct hone_story_evaluation){
+        .id = hone_pool_strdup(r->pool, hone_json_get_str(data, "evaluation", "")),
+        .tier = text(r, data, "tier"),
+        .step = r->last_step};
+}
+
+static void on_evaluation(struct reader *r, const char *type, const struct hone_json *data)
+{
+    if (strcmp(type, "evaluation.start") == 0) {
+        begin_evaluation(r, data);
+        return;
+    }
+    bool is_end = strcmp(type, "evaluation.end") == 0;
+    struct hone_story_evaluation *e =
+        is_end || strcmp(type, "commit") == 0 ? find_evaluation(r, data) : NULL;
+    if (e && is_end) {
+        e->verdict = text(r, data, "verdict");
+        e->reason = text(r, data, "reason");
+    } else if (e) {
+        e->commit = text(r, data, "commit");
+    }
 }
 
 /* ---- models ---- */
@@ -177,6 +238,7 @@ static int read_models(struct hone_workspace *ws, struct reader *r, struct hone_
                                               .n_answered = rows[i].spend.n_answers,
                                               .tokens_in = rows[i].spend.tokens_in,
                                               .tokens_out = rows[i].spend.tokens_out,
+                                              .tokens_lost = rows[i].spend.tokens_lost,
                                               .cost = rows[i].spend.cost,
                                               .n_unpriced = rows[i].spend.n_unpriced};
     r->story->models = (struct hone_array){.v = models, .n = n};
@@ -196,7 +258,8 @@ static void sum_up(struct reader *r)
     of[HONE_BUDGET_DEVICE].spent = (double)r->tally.device_ms;
     for (size_t i = 0; i < s->models.n; i++) {
         of[HONE_BUDGET_COST].spent += m[i].cost;
-        of[HONE_BUDGET_TOKENS].spent += (double)(m[i].tokens_in + m[i].tokens_out);
+        of[HONE_BUDGET_TOKENS].spent +=
+            (double)(m[i].tokens_in + m[i].tokens_out + m[i].tokens_lost);
     }
 }
 
@@ -232,8 +295,10 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     (void)err;
     if (strcmp(type, "search.start") == 0)
         on_start(r, data, wall_ms);
-    if (r->story->id)
+    if (r->story->id) {
         hone_tally_record(&r->tally, n, wall_ms, type, data);
+        on_evaluation(r, type, data);
+    }
     if (!r->story->id || strcmp(hone_json_get_str(data, "search", ""), r->story->id) != 0)
         return 0;
     r->story->last_ms = wall_ms;
@@ -280,6 +345,7 @@ int hone_story_read(struct hone_workspace *ws, const char *name, struct hone_poo
     if (!ret->id)
         return not_found(r, err);
     ret->steps = (struct hone_array){.v = r->steps, .n = r->n_steps};
+    ret->evaluations = (struct hone_array){.v = r->evaluations, .n = r->n_evaluations};
     ret->steers = (struct hone_array){.v = r->steers, .n = r->n_steers};
     rc = read_models(ws, r, err);
     if (rc == 0)

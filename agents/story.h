@@ -20,16 +20,23 @@ struct hone_story_step {  /* a result, with the intent that came before it */
     double propensity;          /* chance with which the policy took it; NaN */
     double value;               /* log2 speedup over the baseline; NaN: the step gave no version */
     double ratio;               /* of this measurement; NaN */
-    const char *verdict, *reason, *commit, *note;
+    const char *verdict, *reason, *commit, *note, *evaluation;
     bool is_implemented, is_gain;
     int64_t elapsed_ms, evaluations; /* of the search, when it was over */
     int64_t wall_ms;                 /* of this evaluation */
+};
+
+struct hone_story_evaluation { /* also those that no step ended with: repairs, profiles */
+    const char *id, *tier, *verdict, *reason; /* no verdict: it has no end (killed) */
+    const char *commit;                       /* NULL: none was made */
+    int64_t step;                             /* number of the intent before it; 0: none */
 };
 
 struct hone_story_model { /* what asking one model in one role cost */
     const char *role, *model;
     int64_t n_asked, n_answered;
     int64_t tokens_in, tokens_out; /* an ask without an answer counts with what was set aside */
+    int64_t tokens_lost;           /* beside them: tries that broke off */
     double cost;                   /* USD, likewise */
     int64_t n_unpriced;            /* asks whose cost is not known */
 };
@@ -48,6 +55,7 @@ struct hone_story {
     struct hone_json *budgets;       /* caps that the last run had: budget_*; owned by the pool */
     struct hone_budgets spent;       /* of all rounds, and caps; disk is not told */
     struct hone_array steps;         /* of hone_story_step */
+    struct hone_array evaluations;   /* of hone_story_evaluation, all that it began */
     struct hone_array models;        /* of hone_story_model */
     struct hone_array steers;        /* of hone_story_steer */
     struct hone_json *end; /* data of the last search.end; NULL: killed, or still running */

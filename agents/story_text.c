@@ -273,21 +273,31 @@ static void put_strategies(struct hone_buf *b, const struct hone_story *s)
     hone_buf_str(b, "\n");
 }
 
+/* Of all evaluations, repairs too; records of before name no search in them: then of the steps. */
+static size_t count_verdicts(const struct hone_story *s, struct count verdicts[MAX_KINDS])
+{
+    const struct hone_story_evaluation *e = s->evaluations.v;
+    size_t n = 0, n_all = s->evaluations.n > 0 ? s->evaluations.n : s->steps.n;
+    for (size_t i = 0; i < n_all; i++) {
+        const char *word = s->evaluations.n > 0 ? e[i].verdict : steps_of(s)[i].verdict;
+        struct count *count = word && *word ? count_of(verdicts, &n, word) : NULL;
+        if (count)
+            count->n++;
+    }
+    return n;
+}
+
 static void put_costs(struct hone_buf *b, const struct hone_story *s)
 {
     struct count kinds[MAX_KINDS], verdicts[MAX_KINDS];
-    size_t n_kinds = 0, n_verdicts = 0;
+    size_t n_kinds = 0, n_verdicts = count_verdicts(s, verdicts);
     for (size_t i = 0; i < s->steps.n; i++) {
         const struct hone_story_step *step = &steps_of(s)[i];
         struct count *kind = count_of(kinds, &n_kinds, step->kind);
-        struct count *verdict =
-            step->verdict ? count_of(verdicts, &n_verdicts, step->verdict) : NULL;
         if (kind) {
             kind->n++;
             kind->wall_ms += step->wall_ms;
         }
-        if (verdict)
-            verdict->n++;
     }
     hone_buf_str(b,
                  "## What it cost\n\n| role | how often | time, tokens, money |\n|---|---|---|\n");
@@ -305,7 +315,8 @@ static void put_costs(struct hone_buf *b, const struct hone_story *s)
                         (long long)models[i].n_answered, (long long)models[i].tokens_in,
                         (long long)models[i].tokens_out, models[i].cost,
                         models[i].n_unpriced > 0 ? ", and what is not priced" : "");
-    hone_buf_str(b, "\nVerdicts:");
+    hone_buf_printf(
+        b, "\nVerdicts of %zu evaluations:", s->evaluations.n > 0 ? s->evaluations.n : s->steps.n);
     for (size_t i = 0; i < n_verdicts; i++)
         hone_buf_printf(b, "%s %lld %s", i > 0 ? "," : "", (long long)verdicts[i].n,
                         verdicts[i].word);
@@ -392,6 +403,7 @@ static struct hone_json *step_json(const struct hone_story_step *s)
     set_text(json, "verdict", s->verdict);
     set_text(json, "reason", s->reason);
     set_text(json, "commit", s->commit);
+    set_text(json, "evaluation", s->evaluation);
     set_text(json, "note", s->note);
     hone_json_set_bool(json, "is_implemented", s->is_implemented);
     hone_json_set_bool(json, "is_gain", s->is_gain);
@@ -399,6 +411,23 @@ static struct hone_json *step_json(const struct hone_story_step *s)
     hone_json_set_i64(json, "evaluations", s->evaluations);
     hone_json_set_i64(json, "wall_ms", s->wall_ms);
     return json;
+}
+
+static struct hone_json *evaluations_json(const struct hone_story *s)
+{
+    const struct hone_story_evaluation *e = s->evaluations.v;
+    struct hone_json *list = hone_json_new_array();
+    for (size_t i = 0; i < s->evaluations.n; i++) {
+        struct hone_json *row = hone_json_new_object();
+        hone_json_set_str(row, "evaluation", e[i].id);
+        hone_json_set_i64(row, "step", e[i].step);
+        set_text(row, "tier", e[i].tier);
+        set_text(row, "verdict", e[i].verdict);
+        set_text(row, "reason", e[i].reason);
+        set_text(row, "commit", e[i].commit);
+        hone_json_push(list, row);
+    }
+    return list;
 }
 
 static struct hone_json *model_json(const struct hone_story_model *m)
@@ -410,6 +439,7 @@ static struct hone_json *model_json(const struct hone_story_model *m)
     hone_json_set_i64(json, "answered", m->n_answered);
     hone_json_set_i64(json, "tokens_in", m->tokens_in);
     hone_json_set_i64(json, "tokens_out", m->tokens_out);
+    hone_json_set_i64(json, "tokens_lost", m->tokens_lost);
     hone_json_set_f64(json, "cost", m->cost);
     return json;
 }
@@ -476,6 +506,7 @@ struct hone_json *hone_story_json(const struct hone_story *s)
     for (size_t i = 0; i < s->models.n; i++)
         hone_json_push(models, model_json(&m[i]));
     hone_json_set(json, "steps", steps);
+    hone_json_set(json, "evaluations", evaluations_json(s));
     hone_json_set(json, "models", models);
     return json;
 }

@@ -1,6 +1,7 @@
 /* Compiled objects by content, in a folder that several runners share. An entry is two files,
  * written atomically, the description last; it carries the object's hash, so that a damaged or
- * half-written entry counts as absent. Losing it costs time only. */
+ * half-written entry counts as absent. Losing it costs time only: what was not used for the
+ * longest time goes when a folder of entries (one of 256, by the key's first digits) is full. */
 #ifndef HONE_RUNNER_BUILD_CACHE_H
 #define HONE_RUNNER_BUILD_CACHE_H
 
@@ -8,6 +9,8 @@
 #include "workspace/base/hash.h"
 
 #define HONE_BUILD_OBJECT_BYTES (32u << 20) /* the largest object that is accepted */
+#define HONE_BUILD_FOLDER_BYTES (1u << 20)  /* of the objects of one folder; the newest one stays  \
+                                             */
 
 struct hone_build_entry {
     const char *object_hash; /* filled by put */

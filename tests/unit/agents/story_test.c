@@ -96,6 +96,40 @@ START_TEST(test_killed_search)
 }
 END_TEST
 
+START_TEST(test_evaluations)
+{
+    struct fixture f;
+    struct hone_story s;
+    bool is_damaged;
+    open_fixture(&f);
+    put_search(&f);
+    put(&f, "evaluation.start",
+        "{\"evaluation\":\"e1\",\"caller\":\"search s-1\",\"tier\":\"screen\"}");
+    put(&f, "evaluation.start", "{\"evaluation\":\"e2\",\"caller\":\"search s-10\"}");
+    put(&f, "evaluation.start", "{\"evaluation\":\"e3\",\"caller\":\"cli\"}");
+    put(&f, "evaluation.end",
+        "{\"evaluation\":\"e1\",\"verdict\":\"failed\",\"reason\":\"compile\"}");
+    put(&f, "evaluation.end", "{\"evaluation\":\"e2\",\"verdict\":\"screened\"}");
+    put(&f, "commit", "{\"evaluation\":\"e1\",\"commit\":\"cccccccccccc\"}");
+    put(&f, "evaluation.start",
+        "{\"evaluation\":\"e4\",\"caller\":\"search s-1\",\"tier\":\"confirm\"}");
+    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    const struct hone_story_evaluation *e = s.evaluations.v;
+    ck_assert_uint_eq(s.evaluations.n, 2);
+    ck_assert_str_eq(e[0].id, "e1");
+    ck_assert_str_eq(e[0].reason, "compile");
+    ck_assert_str_eq(e[0].commit, "cccccccccccc");
+    ck_assert_int_eq(e[0].step, 2);
+    ck_assert_str_eq(e[1].tier, "confirm");
+    ck_assert_ptr_null(e[1].verdict);
+    HONE_AUTOJSON struct hone_json *json = hone_story_json(&s);
+    ck_assert_uint_eq(hone_json_size(hone_json_get(json, "evaluations")), 2);
+    HONE_AUTOFREE char *text = hone_story_markdown(&s, "/ws");
+    ck_assert_ptr_nonnull(strstr(text, "Verdicts of 2 evaluations: 1 failed."));
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(test_texts)
 {
     struct fixture f;
@@ -182,4 +216,4 @@ START_TEST(test_newest)
 }
 END_TEST
 
-UNIT_MAIN("story", test_killed_search, test_texts, test_models, test_newest)
+UNIT_MAIN("story", test_killed_search, test_evaluations, test_texts, test_models, test_newest)
