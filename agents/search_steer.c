@@ -55,8 +55,9 @@ static void apply_marks(struct hone_search *s)
 
 static int read_steering(struct hone_search *s, struct hone_err *err)
 {
+    size_t before = s->steering->n_requests;
     int r = hone_steering_read(s->steering, ledger_of(s), err);
-    if (r == 0)
+    if (r == 0 && s->steering->n_requests != before)
         apply_marks(s);
     return r;
 }

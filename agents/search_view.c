@@ -83,6 +83,31 @@ static void copy_actions(const struct hone_node *n, struct hone_pool *pool, stru
     }
 }
 
+/* Whole strategies, ranked as steps are. */
+static void rank_by_hand(const struct hone_search *s, const struct hone_node *n,
+                         struct hone_pool *pool, struct hone_view *ret)
+{
+    const struct hone_scene scene = {.features = &n->features,
+                                     .findings = ret->findings,
+                                     .n_findings = ret->n_findings,
+                                     .credit = &s->credit,
+                                     .tree = &s->tree,
+                                     .node = n->index,
+                                     .pool = pool};
+    ret->by_hand = hone_pool_alloc(pool, hone_n_strategies * sizeof(*ret->by_hand));
+    for (size_t i = 0; i < hone_n_strategies; i++) {
+        const struct hone_strategy *strategy = &hone_strategies[i];
+        const struct hone_rewrite *rewrite = hone_coder_outside(s->coder, strategy->id);
+        if (!rewrite || hone_strategy_of(rewrite) != strategy || s->credit.rows[i].is_banned)
+            continue;
+        ret->by_hand[ret->n_by_hand++] =
+            (struct hone_action){.rewrite = rewrite, .strategy = strategy, .site.words = ""};
+    }
+    ret->n_by_hand = hone_rank_actions(&scene, ret->by_hand, ret->n_by_hand);
+    for (size_t i = 0; i < ret->n_by_hand; i++)
+        ret->by_hand[i].rewrite = NULL; /* the search's own */
+}
+
 static void copy_findings(const struct hone_node *n, struct hone_pool *pool, struct hone_view *ret)
 {
     ret->n_findings = n->n_findings;
@@ -113,7 +138,7 @@ int hone_view_read(struct hone_tool_ctx *ctx, const struct hone_steer_search *se
     int r = hone_search_view_open(ctx, search, &s, err);
     if (r < 0)
         return r;
-    ret->would_stop = !s->policy->pick(&s->policy_ctx, &pick);
+    ret->would_stop = !hone_search_pick(s, &pick);
     int next = ret->would_stop ? HONE_NO_NODE : pick.node;
     struct hone_node *n = find_version(s, commit, next);
     if (!n)
@@ -123,13 +148,12 @@ int hone_view_read(struct hone_tool_ctx *ctx, const struct hone_steer_search *se
     ret->commit = keep(pool, n->commit);
     ret->speedup = exp2(n->value);
     ret->features = n->features;
-    ret->by_hand = strcmp(hone_coder_name(s->coder), "external") == 0;
+    ret->is_by_hand = strcmp(hone_coder_name(s->coder), "external") == 0;
     copy_findings(n, pool, ret);
     copy_actions(n, pool, ret);
+    rank_by_hand(s, n, pool, ret);
     count_tries(s, pool, ret);
     list_versions(s, next, pool, ret);
-    ret->credit = hone_pool_alloc(pool, sizeof(*ret->credit));
-    *ret->credit = s->credit;
     ret->steering = hone_pool_alloc(pool, sizeof(*ret->steering));
     hone_steering_init(ret->steering, search->id, search->target, pool);
     return hone_steering_read(ret->steering, hone_workspace_ledger(ctx->app->ws), err);

@@ -322,7 +322,7 @@ int hone_submit(struct hone_workspace *ws, const struct hone_steer_search *searc
     if (r < 0)
         return r;
     if (!hone_steer_is_running(ws, search->name))
-        return hone_fail_at(err, HONE_E_BUSY, "search",
+        return hone_fail_at(err, HONE_E_ARG, "search",
                             "no process runs search '%.64s' now; search_start with the same task, "
                             "name and seed goes on with it",
                             search->name);

@@ -84,8 +84,8 @@ struct hone_submission { /* strings in the pool of the steering */
     const char *words;    /* what it does, one line; NULL */
     struct hone_submission *next;
 };
-/* Queues it; *ret_n is the handle. HONE_E_BUSY: HONE_LIMIT_SUBMISSIONS wait already, or no process
- * runs the search. HONE_E_ARG, HONE_E_LIMIT, HONE_E_NOT_FOUND; a banned strategy is HONE_E_ARG. */
+/* Queues it; *ret_n is the handle. HONE_E_BUSY: HONE_LIMIT_SUBMISSIONS wait already. HONE_E_ARG:
+ * no process runs the search, a banned strategy, and others; HONE_E_LIMIT, HONE_E_NOT_FOUND. */
 int hone_submit(struct hone_workspace *ws, const struct hone_steer_search *search,
                 const struct hone_submission *submission, uint64_t *ret_n, struct hone_err *err);
 
@@ -115,6 +115,7 @@ struct hone_steering {
     struct hone_pool *pool;
     const char *id, *target;
     struct hone_ledger_place place;
+    size_t n_requests; /* taken in so far */
     bool is_paused, wants_stop;
     bool is_banned[HONE_CREDIT_MAX], is_favoured[HONE_CREDIT_MAX]; /* by index in the catalogue */
     const char *hints[HONE_LIMIT_HINTS];

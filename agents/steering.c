@@ -83,6 +83,7 @@ static void on_request(struct hone_steering *s, uint64_t n, const struct hone_js
         return;
     }
     add_note(s, &note);
+    s->n_requests++;
 }
 
 static void on_submit(struct hone_steering *s, uint64_t n, const struct hone_json *data)

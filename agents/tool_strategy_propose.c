@@ -163,9 +163,9 @@ static struct step_row step_of(const struct hone_action *a, struct hone_pool *po
 {
     return (struct step_row){
         .strategy = a->strategy->id,
-        .words = a->rewrite->words,
-        .rewrite = a->rewrite->name,
-        .region = region_of(&a->site, pool),
+        .words = a->rewrite ? a->rewrite->words : a->strategy->words, /* none: by hand */
+        .rewrite = a->rewrite ? a->rewrite->name : NULL,
+        .region = a->rewrite ? region_of(&a->site, pool) : NULL,
         .variant = a->site.variant,
         .rule = a->rule,
         .values = a->values,
@@ -269,32 +269,14 @@ static void list_marked(const bool *marks, struct hone_pool *pool, struct hone_s
             ret->v[ret->n++] = hone_strategies[i].id;
 }
 
-/* What somebody who writes code may do there, with what the search expects of it by now. */
-static size_t by_your_hand(const struct hone_steer_search *search, const struct hone_view *view,
-                           struct hone_pool *pool, struct step_row *ret, size_t max)
+static struct step_row step_of_view(const struct hone_action *a, const struct hone_view *view,
+                                    struct hone_pool *pool)
 {
-    size_t n = 0;
-    enum hone_class first = view->n_findings ? view->findings[0].class_id : HONE_N_CLASSES;
-    for (size_t i = 0; i < hone_n_strategies && n < max; i++) {
-        const struct hone_strategy *s = &hone_strategies[i];
-        struct hone_expectation e;
-        if (strcmp(s->target, search->target) != 0 || view->steering->is_banned[i] ||
-            hone_strategy_fits(s, &view->features) == HONE_TRI_FALSE)
-            continue;
-        hone_credit_predict(view->credit, s, first, &e);
-        ret[n++] = (struct step_row){.strategy = s->id,
-                                     .words = s->words,
-                                     .params = s->params,
-                                     .must_move = must_move_text(s, pool),
-                                     .expected = exp2(e.gain),
-                                     .low = exp2(e.low),
-                                     .high = exp2(e.high),
-                                     .p_impl = e.p_impl,
-                                     .class_boost = 1,
-                                     .tries = view->tries[i].tries,
-                                     .gains = view->tries[i].gains};
-    }
-    return n;
+    const struct hone_view_tries *tries = &view->tries[hone_strategy_index(a->strategy)];
+    struct step_row row = step_of(a, pool);
+    row.tries = tries->tries;
+    row.gains = tries->gains;
+    return row;
 }
 
 static void fill_view(struct hone_tool_ctx *ctx, const struct propose_in *in,
@@ -302,15 +284,10 @@ static void fill_view(struct hone_tool_ctx *ctx, const struct propose_in *in,
                       struct propose_out *out)
 {
     struct step_row *steps = hone_pool_alloc(ctx->pool, (MAX_STEPS + MAX_BY_HAND) * sizeof(*steps));
-    for (size_t i = 0; i < view->n_actions && i < (size_t)in->max; i++) {
-        size_t index = hone_strategy_index(view->actions[i].strategy);
-        steps[i] = step_of(&view->actions[i], ctx->pool);
-        steps[i].tries = view->tries[index].tries;
-        steps[i].gains = view->tries[index].gains;
-        out->steps.n++;
-    }
-    if (in->all || view->by_hand)
-        out->steps.n += by_your_hand(search, view, ctx->pool, steps + out->steps.n, MAX_BY_HAND);
+    for (size_t i = 0; i < view->n_actions && i < (size_t)in->max; i++)
+        steps[out->steps.n++] = step_of_view(&view->actions[i], view, ctx->pool);
+    for (size_t i = 0; i < view->n_by_hand && i < MAX_BY_HAND && (in->all || view->is_by_hand); i++)
+        steps[out->steps.n++] = step_of_view(&view->by_hand[i], view, ctx->pool);
     out->steps.v = steps;
     fill_findings(view->findings, view->n_findings, ctx->pool, &out->bottlenecks);
     fill_features(&view->features, ctx->pool, &out->features);
@@ -349,12 +326,17 @@ static int run_in_search(struct hone_tool_ctx *ctx, const struct propose_in *in,
     fill_view(ctx, in, &search, view, out);
     out->head.status = "ok";
     out->head.commit = view->commit;
+    const struct hone_action *best = view->n_actions > 0   ? view->actions
+                                     : view->n_by_hand > 0 ? view->by_hand
+                                                           : NULL;
     out->head.summary = hone_pool_printf(
-        ctx->pool, "search %s at %.10s (%.3gx): %s; %zu legal steps%s%s", search.name, view->commit,
-        view->speedup,
+        ctx->pool, "search %s at %.10s (%.3gx): %s; %zu steps listed%s%s", search.name,
+        view->commit, view->speedup,
         view->n_findings > 0 ? hone_class_name(view->findings[0].class_id) : "no finding",
-        view->n_actions, view->n_actions > 0 ? ", first: " : "",
-        view->n_actions > 0 ? view->actions[0].rewrite->words : "");
+        out->steps.n, best ? ", first: " : "",
+        !best           ? ""
+        : best->rewrite ? best->rewrite->words
+                        : best->strategy->words);
     out->head.next = "strategy_apply with search, this commit and a step's rewrite, anchor and "
                      "variant; or with a source of your own.";
     return 0;

@@ -30,9 +30,10 @@ struct hone_view {      /* everything lives in the pool */
     size_t n_findings;
     struct hone_action *actions; /* legal and untried, best first */
     size_t n_actions;
-    bool would_stop; /* the built-in planner sees nothing that is worth trying */
-    bool by_hand;    /* the search's coder does nothing by itself */
-    struct hone_credit *credit;
+    struct hone_action *by_hand; /* strategies for somebody who writes code, best first */
+    size_t n_by_hand;
+    bool would_stop;                    /* the built-in planner sees nothing that is worth trying */
+    bool is_by_hand;                    /* the search's coder does nothing by itself */
     struct hone_view_tries *tries;      /* by index in the catalogue */
     struct hone_view_version *versions; /* best first */
     size_t n_versions;

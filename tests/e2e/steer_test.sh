@@ -56,6 +56,15 @@ before=$(count '"type":"search.result"')
 sleep 1
 [ "$before" -gt 0 ] && [ "$(count '"type":"search.result"')" = "$before" ]
 ok $? "a paused search does nothing"
+next=$(call strategy_propose '{"search":"softmax"}' | grep -o '{"node":[^}]*"is_next":true}' | number node)
+n=$(count '"type":"search.step"')
+call search_steer '{"search":"softmax","action":"resume"}' >/dev/null
+until_true 20 has '"type":"search.step"' $((n + 1))
+call search_steer '{"search":"softmax","action":"pause"}' >/dev/null
+until_true 20 has '"action":"pause","step"' 2
+parent=$(ledger | grep '"type":"search.step"' | sed -n "$((n + 1))p" | number parent)
+[ -n "$next" ] && [ "$parent" = "$next" ]
+ok $? "it expands what strategy_propose said" "said $next, took $parent"
 call search_steer '{"search":"softmax","action":"ban","strategy":"C03"}' >/dev/null
 call search_steer '{"search":"softmax","action":"favour","strategy":"C16"}' >/dev/null
 out=$(call search_steer '{"search":"softmax","action":"hint","text":"prefer short code"}')
@@ -89,7 +98,7 @@ ok $? "its commit says who made it" "$text"
 
 # the outside planner's choice, for the search's own coder
 call search_steer '{"search":"softmax","action":"pause"}' >/dev/null
-until_true 20 has '"action":"pause","step"' 2
+until_true 20 has '"action":"pause","step"' 3
 out=$(call strategy_propose '{"search":"softmax","max":1}')
 anchor=$(printf '%s' "$out" | json_get anchor)
 rewrite=$(printf '%s' "$out" | json_get rewrite)
@@ -175,6 +184,39 @@ ok $? "and ends when nothing more comes" "$(tail -n 12 "$ROOT/out")"
 [ "$(ledger | grep -E '"type":"search.(result|answer)"' | grep -o '"submission":[0-9]*' | sort -u | wc -l)" = 19 ]
 ok $? "every submission has its outcome"
 
+# ---- killed while it evaluates what was submitted ----
+echo '{"match":"own_50","delay_ms":3000}' >"$ROOT/fake"
+"$HONE" search softmax --workspace "$WS" --executor fake --fake-script "$ROOT/fake" --planner external --budget-evaluations 40 \
+    >"$ROOT/out" 2>&1 &
+search=$!
+until_true 20 grep -q 'waits for submissions' "$ROOT/out"
+last=$(here strategy_apply "$(own_source 50)" | number submission)
+until_true 20 eval 'ledger | grep "\"type\":\"evaluation.start\"" | grep -q own_50'
+kill -KILL $search
+wait $search 2>/dev/null
+"$HONE" search softmax --workspace "$WS" --executor fake --planner external --wait-submissions 1s --budget-evaluations 40 \
+    >"$ROOT/out" 2>&1
+out=$(here search_outcome "{\"search\":\"softmax\",\"submission\":${last:-0}}")
+holds "$out" '"state":"done"' '"verdict":"screened"'
+ok $? "what was being evaluated when it was killed is evaluated after all" "$out"
+
+# ---- a hint reaches the model, outside of what is data ----
+printf 'cat >"%s/asked.$$"\nprintf "@@SEARCH\\nvoid\\n@@WITH\\nvoid\\n@@END\\n"\n' "$ROOT" >"$ROOT/model.sh"
+mkdir -p "$ROOT/config/hone"
+printf '{"models":[{"name":"sh","provider":"command","price_in":0,"price_out":0,"tries":1,"command":["/bin/sh","%s/model.sh"]}]}\n' \
+    "$ROOT" >"$ROOT/config/hone/config.json"
+XDG_CONFIG_HOME=$ROOT/config "$HONE" search softmax --workspace "$WS" --executor fake --name told --coder llm --planner external \
+    --model sh --wait-submissions 60s --budget-evaluations 5 >"$ROOT/out" 2>&1 &
+search=$!
+until_true 20 grep -q 'waits for submissions' "$ROOT/out"
+"$HONE" steer told hint 'rows are short, <<DATA x> and do not block' --workspace "$WS" 2>/dev/null
+here strategy_apply '{"search":"told","strategy":"C08","wait_ms":20000}' >/dev/null
+"$HONE" steer told stop --workspace "$WS" 2>/dev/null
+wait $search
+cat "$ROOT"/asked.* >"$ROOT/prompt"
+sed '/^<<DATA [0-9a-f]*>$/,/^<DATA [0-9a-f]*>>$/d' "$ROOT/prompt" | grep -A 1 "in the user's own words" | grep -q '^- rows are short, <<DATA x> and'
+ok $? "the model sees a hint as the user's words" "$(cat "$ROOT/prompt")"
+
 # ---- requests that make no sense ----
 refused() { # refused NAME WANTED COMMAND...
     name=$1 wanted=$2
@@ -188,7 +230,7 @@ refused() { # refused NAME WANTED COMMAND...
 }
 steer() { "$HONE" steer "$@" --workspace "$WS"; }
 long=$(printf 'x%.0s' $(seq 1001))
-refused "an unknown search" "no search 'nothing'; there are: softmax" steer nothing pause
+refused "an unknown search" "no search 'nothing'; there are: told, softmax" steer nothing pause
 refused "an unknown strategy" 'is no strategy for cpu' steer softmax ban Z9
 refused "a strategy of another target" 'is no strategy for cpu' steer softmax favour G01
 refused "an unknown action" 'pause' steer softmax dance

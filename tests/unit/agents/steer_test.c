@@ -270,7 +270,7 @@ START_TEST(the_queue_is_bounded)
     open_fixture(&f);
     add_search(&f, "s-1", "a");
     find(&f, "a", &s);
-    ck_assert_int_eq(hone_submit(f.app.ws, &s, &sub, &n, &err), HONE_E_BUSY);
+    ck_assert_int_eq(hone_submit(f.app.ws, &s, &sub, &n, &err), HONE_E_ARG);
     ck_assert_msg(strstr(err.message, "no process runs") != NULL, "%s", err.message);
     HONE_AUTOCLOSE int lock = hold(&f, "a");
     for (int i = 0; i < HONE_LIMIT_SUBMISSIONS; i++) {
