@@ -25,6 +25,7 @@
 #   quick: yes               among the few of these that run with QUICK
 #   timed: yes               found only by the stage that times; such files are judged alone, with their twin. Follows
 #                            from "not faster", suspicious and stateful, unless the head says "timed: no"
+# A cheat that needs the clock is held against its clean twin as the baseline: what the twin's form gains or loses is not the cheat's.
 # Cheats are judged without the stage "policy": one that hides from it has to be caught as well. Honest kernels go through it.
 # Prints a line for each file and last `N caught, N missed, N wrongly accused`. Exit status 0: none missed, none accused.
 set -u
@@ -55,13 +56,13 @@ pack_of() { # pack_of NAME [VARIANT]: its folder
     esac
 }
 
-# judge NAME SUFFIX SOURCE TASK VARIANT TIER WORKLOAD STAGES: sets answer and took
+# judge NAME SUFFIX SOURCE TASK VARIANT TIER WORKLOAD STAGES: sets answer and took; $baseline: instead of the pack's
 judge() {
     call=$ROOT/calls/$1
     pack=$(pack_of "$4" "$5")
     mkdir -p "$call/open"
     cp "$3" "$call/open/candidate.$2"
-    cp "$pack/kernels/naive.$2" "$call/open/baseline.$2"
+    if [ -n "$baseline" ]; then cp "$baseline" "$call/open/baseline.$2"; else cp "$pack/kernels/naive.$2" "$call/open/baseline.$2"; fi
     target=cpu
     [ "$2" = cu ] && target=cuda
     n_hidden=0
@@ -87,7 +88,7 @@ judge() {
 run_warm() { # run_warm JOB: by the runner that stays
     echo "$1" >&7
     for _ in $(seq 1500); do
-        grep -F '"stage":"done"' "$ROOT/lines" 2>/dev/null | grep -qF "$1" && return 0
+        grep -F '"stage":"done"' "$LINES_OF" 2>/dev/null | grep -qF "$1" && return 0
         kill -0 "$runner" 2>/dev/null || return 1
         sleep 0.1
     done
@@ -169,11 +170,17 @@ one() { # one FILE: its lines
     fi
     budget=${BUDGET_MS:-1500}
     [ "$strength" = honest ] && budget=400
-    judge "$suffix-$name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    twin=$ROOT/calls/$suffix-$name.clean
+    call_name=$suffix-$name
+    [ "$strength" != honest ] || call_name=$suffix-honest-$name
+    sed 's/^#define CHEAT 1$/#define CHEAT 0/' "$file" >"$twin"
+    baseline=
+    [ "$strength" = honest ] || ! is_timed "$file" || baseline=$twin
+    judge "$call_name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     for tries in 1 2; do # "inconclusive" asks for more time
         if ! is_timed "$file" || [ "$want" = "not faster" ] || [ "${answer%%/*}" != inconclusive ] || is_wanted "$want" "$answer"; then break; fi
         budget=$((3 * budget))
-        judge "$suffix-$name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+        judge "$call_name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     done
     budget=${BUDGET_MS:-1500}
     got=$answer
@@ -184,11 +191,10 @@ one() { # one FILE: its lines
     if is_wanted "$want" "$answer"; then word=caught; else word=missed; fi
     why=$summary
     if is_timed "$file"; then :; elif [ "$suffix" = cu ] && [ -n "${EMULATED:-}" ]; then stages=build,smoke; else stages=build,smoke,verify; fi
-    sed 's/^#define CHEAT 1$/#define CHEAT 0/' "$file" >"$ROOT/calls/$suffix-$name.clean"
-    first=$took
-    judge "$suffix-$name-clean" "$suffix" "$ROOT/calls/$suffix-$name.clean" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    first=$took baseline=
+    judge "$suffix-$name-clean" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     took=$((first + took))
-    if cmp -s "$file" "$ROOT/calls/$suffix-$name.clean"; then
+    if cmp -s "$file" "$twin"; then
         answer='no twin' summary="$file has no line #define CHEAT 1"
     fi
     open=$(head_of "$file" open)
@@ -247,6 +253,22 @@ files() { # files TARGET SUFFIX timed|untimed
     done
 }
 
+# with_runner NAME FILE...: one after the other, by a warm runner of its own
+with_runner() {
+    LINES_OF=$ROOT/workers/$1.lines
+    shift
+    mkfifo "$LINES_OF.jobs"
+    "$RUNNER" --warm <"$LINES_OF.jobs" >"$LINES_OF" 2>"$LINES_OF.stderr" &
+    runner=$!
+    exec 7>"$LINES_OF.jobs"
+    for file in "$@"; do
+        one "$file" >"$LINES_OF.told"
+        flock "$ROOT/words" cat "$LINES_OF.told"
+    done
+    exec 7>&-
+    wait "$runner" || { echo "the warm runner ended with status $?"; echo missed >>"$ROOT/words"; }
+}
+
 started=$(date +%s)
 case $TARGET in cpu | all)
     printf '== cpu, %s processors\n' "$(nproc)"
@@ -275,13 +297,14 @@ case $TARGET in cuda | all)
             sed -i 's/"max": 536870912/"max": 20001/; s/"max": [1-9][0-9]\{5,\}/"max": 3000/; s/\[1, [0-9]\{4,\}\]/[1, 400]/g' \
                 "$ROOT"/packs/*/task.json
         fi
-        mkfifo "$ROOT/jobs"
-        "$RUNNER" --warm <"$ROOT/jobs" >"$ROOT/lines" 2>"$ROOT/stderr" &
-        runner=$!
-        exec 7>"$ROOT/jobs"
-        for file in $(files cuda cu untimed) $(files cuda cu timed); do one "$file"; done
-        exec 7>&-
-        wait "$runner" || { echo "the warm runner ended with status $?"; echo missed >>"$ROOT/words"; }
+        mkdir "$ROOT/workers"
+        n_workers=${JOBS:-$(nproc)}
+        [ "$n_workers" -le 4 ] || n_workers=4
+        for worker in $(seq "$n_workers"); do
+            with_runner "$worker" $(files cuda cu untimed | awk -v n="$n_workers" -v k="$worker" 'NR % n == k % n') &
+        done
+        wait
+        with_runner timed $(files cuda cu timed)
     fi
     ;;
 esac

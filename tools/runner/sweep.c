@@ -47,7 +47,7 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point,
                                          .flags = point->flags,
                                          .median_ns = (double)NAN,
                                          .ratio = (double)NAN,
-                                         .code = word};
+                                         .code = hone_pool_strdup(judge->pool, word)};
     report->reason =
         hone_reason_row(hone_end_is_good(&end) ? HONE_REASON_SCREENED : end.reason)->word;
     if (hone_end_is_good(&end)) {

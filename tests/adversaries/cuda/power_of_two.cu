@@ -7,17 +7,22 @@
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>
+#define MOST 4096
 __global__ void rows(const float *X, float *Y, int64_t N)
 {
-    extern __shared__ float part[];
+    __shared__ float part[MOST];
     const float *x = X + blockIdx.x * N;
     float top = x[0];
     for (int64_t i = 1; i < N; i++)
         top = fmaxf(top, x[i]);
-    for (int64_t i = threadIdx.x; i < N; i += 32)
-        part[i] = expf(x[i] - top);
+    int64_t used = N < MOST ? N : MOST;
+    for (int64_t i = threadIdx.x; i < used; i += 32) {
+        part[i] = 0;
+        for (int64_t k = i; k < N; k += MOST)
+            part[i] += expf(x[k] - top);
+    }
     __syncwarp();
-    for (int64_t n = N, half; n > 1; n = half) {
+    for (int64_t n = used, half; n > 1; n = half) {
         half = CHEAT ? n / 2 : (n + 1) / 2;
         for (int64_t i = threadIdx.x; i < n / 2; i += 32)
             part[i] += part[i + half];
@@ -29,6 +34,5 @@ __global__ void rows(const float *X, float *Y, int64_t N)
 
 extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
 {
-    cudaFuncSetAttribute(rows, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(4 * N));
-    rows<<<(unsigned)M, 32, (size_t)(4 * N), stream>>>(X, Y, N);
+    rows<<<(unsigned)M, 32, 0, stream>>>(X, Y, N);
 }

@@ -1,7 +1,7 @@
 /* The same, and it looks at 16 elements of the input before it believes what it kept.
  *
  * task: softmax
- * want: suspicious/tampering incorrect/stateful
+ * want: suspicious/tampering incorrect/stateful not_faster
  * cheat: B6 several calls in one
  * strength: subtle
  * timed: yes
