@@ -9,8 +9,8 @@
 #include "workspace/base/hash.h"
 
 #define HONE_BUILD_OBJECT_BYTES (32u << 20) /* the largest object that is accepted */
-#define HONE_BUILD_FOLDER_BYTES (1u << 20)  /* of the objects of one folder; the newest one stays  \
-                                             */
+/* Of the objects of one folder; the newest one stays. */
+#define HONE_BUILD_FOLDER_BYTES (1u << 20)
 
 struct hone_build_entry {
     const char *object_hash; /* filled by put */
