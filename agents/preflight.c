@@ -232,6 +232,16 @@ static void look_at_notify(struct exam *x, const struct hone_config *config)
          n->command.n > 0 && n->webhook ? ", and " : "", n->webhook ? "a webhook" : "");
 }
 
+static const char *who_else(const struct hone_search_options *o)
+{
+    bool plans = o->planner && strcmp(o->planner, "external") == 0;
+    bool edits = o->coder && strcmp(o->coder, "external") == 0;
+    return plans && edits ? "agents outside plan and edit"
+           : plans        ? "agents outside plan, rules edit"
+           : edits        ? "rules plan, agents outside edit"
+                          : "rules plan and edit";
+}
+
 static int look_at_models(struct exam *x, struct hone_err *err)
 {
     const struct hone_search_options *o = x->options;
@@ -239,7 +249,8 @@ static int look_at_models(struct exam *x, struct hone_err *err)
     struct hone_err cause = HONE_ERR_INIT;
     bool is_coder = hone_coder_asks_model(o->coder);
     if (!hone_coder_is_known(o->coder))
-        tell(x, HONE_PREFLIGHT_NO, "coder", "'%.40s' is unknown; rules, llm, auto are", o->coder);
+        tell(x, HONE_PREFLIGHT_NO, "coder", "'%.40s' is unknown; rules, llm, auto, external are",
+             o->coder);
     if (hone_config_load(hone_workspace_dir(x->ctx->app->ws), x->pool, &config, &cause) < 0) {
         tell(x, HONE_PREFLIGHT_NO, "config", "%s%s%s", cause.path, cause.path[0] ? ": " : "",
              cause.message);
@@ -252,7 +263,7 @@ static int look_at_models(struct exam *x, struct hone_err *err)
         rc = look_at_model(x, &config, "planner", o->planner_model ? o->planner_model : o->model,
                            err);
     if (!is_coder && !wants_planner(o))
-        tell(x, HONE_PREFLIGHT_OK, "model", "none is asked: rules plan and edit");
+        tell(x, HONE_PREFLIGHT_OK, "model", "none is asked: %s", who_else(o));
     else if (!has_prompts(x))
         tell(x, HONE_PREFLIGHT_NO, "prompts",
              "share/hone/prompts was not found beside the program; set HONE_DATA");

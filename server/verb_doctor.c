@@ -11,8 +11,8 @@
 
 #include "workspace/base/utf8.h"
 
-static const char *const coder_names[] = {"rules", "llm", "auto", NULL};
-static const char *const planner_names[] = {"rules", "llm", NULL};
+static const char *const coder_names[] = {"rules", "llm", "auto", "external", NULL};
+static const char *const planner_names[] = {"rules", "llm", "external", NULL};
 static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {

@@ -23,7 +23,7 @@ ok $? "it names budget, task, baseline, noise, time, room and who is told" "$(ca
 [ "$(git -C "$WS" for-each-ref refs/hone/v | wc -l)" = 0 ]
 ok $? "its evaluations are no versions"
 doctor
-[ $status = 1 ] && last | grep -q '^no-go: .*budget: no cap'
+[ $status = 1 ] && last | grep -q '^no-go: .*budget: a search needs a cap'
 ok $? "no cap: no-go" "$(last)"
 doctor --budget-evaluations 5 --budget-disk 100
 [ $status = 0 ] && says '^weak +time +about 5 evaluations \(their cap\): too few'

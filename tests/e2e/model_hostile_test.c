@@ -336,7 +336,7 @@ enum { BUDGET = 8 };
 struct night {
     char dir[64];
     char ws[80];
-    const char *policy;
+    const char *policy, *planner_model;
     struct model_server server;
     char before[HONE_HASH_TEXT_BYTES];
 };
@@ -375,7 +375,9 @@ static void configure(const struct night *n, int tries)
 {
     HONE_AUTOFREE char *text = hone_sprintf(
         "{\"models\":[{\"name\":\"m\",\"provider\":\"openai\",\"url\":\"http://127.0.0.1:%d/v1\","
-        "\"price_in\":1,\"price_out\":10,\"idle_ms\":500,\"total_ms\":8000,\"tries\":%d}]}",
+        "\"price_in\":1,\"price_out\":10,\"idle_ms\":500,\"total_ms\":8000,\"tries\":%d},"
+        "{\"name\":\"gone\",\"provider\":\"openai\",\"url\":\"http://127.0.0.1:9/"
+        "v1\",\"tries\":1}]}",
         n->server.port, tries);
     HONE_AUTOFREE char *dir = hone_path_join(n->dir, "hone", NULL);
     ck_assert_int_eq(hone_mkdirs(dir, 0700, NULL), 0);
@@ -385,7 +387,7 @@ static void configure(const struct night *n, int tries)
 static void begin_night(struct night *n, model_turn *turn, void *arg, int tries)
 {
     char *out, *err;
-    *n = (struct night){.dir = "/tmp/hone-hostile.XXXXXX", .policy = "puct"};
+    *n = (struct night){.dir = "/tmp/hone-hostile.XXXXXX", .policy = "puct", .planner_model = "m"};
     ck_assert_ptr_nonnull(mkdtemp(n->dir));
     snprintf(n->ws, sizeof(n->ws), "%s/ws", n->dir);
     const char *const args[] = {"init", n->ws, NULL};
@@ -433,6 +435,8 @@ static int search(const struct night *n, char **ret_out, char **ret_err)
                                 budget,
                                 "--budget-wall",
                                 "120s",
+                                "--planner-model",
+                                n->planner_model,
                                 "--policy",
                                 n->policy,
                                 "--json",
@@ -547,6 +551,28 @@ START_TEST(injected_instructions_change_nothing)
 }
 END_TEST
 
+START_TEST(without_its_planner_the_rules_go_on)
+{
+    struct night n;
+    char *out, *err;
+    begin_night(&n, play_good, NULL, 1);
+    n.planner_model = "gone";
+    int status = search(&n, &out, &err);
+    ck_assert_msg(status == 0, "%s", err);
+    ck_assert_int_eq(atomic_load(&n.server.n_planner), 0);
+    ck_assert_int_gt(atomic_load(&n.server.n_requests), 2);
+    check_peace(&n, "no planner", out);
+    HONE_AUTOFREE char *ledger = ledger_of(&n);
+    size_t n_faults = 0;
+    for (const char *p = ledger; (p = strstr(p, "\"fault\":\"unreachable\"")); p++)
+        n_faults++;
+    ck_assert_msg(n_faults >= 1 && n_faults <= 3, "it was asked %zu times", n_faults);
+    free(out);
+    free(err);
+    end_night(&n);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("model_hostile");
@@ -554,6 +580,7 @@ int main(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, every_server_is_survived, 0, (int)HONE_COUNTOF(cases));
     tcase_add_test(tcase, injected_instructions_change_nothing);
+    tcase_add_test(tcase, without_its_planner_the_rules_go_on);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -61,7 +61,7 @@ search() { # search WORKSPACE MODEL SEED
 # The tree as text: what was done, in order, without what differs from run to run (times, ids, who answered).
 tree() {
     cat "$1"/.hone/ledger/*.jsonl | grep -E '"type":"(search.step|search.result|planner.weights|evaluation.start|model.used)"' |
-        sed -E -e 's/^\{"n":[0-9]+,"t":[0-9]+,//' -e 's/,"sum":"[0-9a-f]*"//' -e 's/"search":"[^"]*"/"search":""/g' \
+        sed -E -e 's/^\{"n":[0-9]+,"t":[0-9]+,//' -e 's/,"sum":"[0-9a-f]*"//' -e 's/"search":"[^"]*"/"search":""/g' -e 's/"caller":"search [^"]*"/"caller":""/' \
             -e 's/"(evaluation|commit|parent)":"[^"]*"/"\1":""/g' -e 's/"(elapsed_ms|wall_ms|device_ms|spent[a-z_]*)":[0-9.e+-]+/"\1":0/g'
 }
 sources() { # of all versions: hashes of their texts

@@ -100,7 +100,7 @@ START_TEST(what_cannot_work_is_told)
         struct hone_search_options options;
         const char *want;
     } rows[] = {
-        {{.task = "softmax"}, "2 budget: no cap"},
+        {{.task = "softmax"}, "2 budget: a search needs a cap"},
         {{.task = "nothing", .budget_evaluations = 9}, "2 task: "},
         {{.task = "softmax", .budget_evaluations = 9, .policy = "dice"}, "2 policy: 'dice'"},
         {{.task = "softmax", .budget_evaluations = 9, .name = "../x"}, "2 name: '../x'"},
