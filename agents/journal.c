@@ -63,6 +63,7 @@ static void count_answer(struct hone_spend *s, const struct hone_model_answer *a
     s->tokens_in += a->tokens_in;
     s->tokens_out += a->tokens_out;
     s->tokens_cached += a->tokens_cached;
+    s->tokens_lost += a->tokens_lost;
     add_cost(s, a->cost);
 }
 
@@ -70,6 +71,7 @@ static void count_reserve(struct hone_spend *s, const struct hone_model_estimate
 {
     s->tokens_in += m->tokens_in;
     s->tokens_out += m->tokens_out;
+    s->tokens_lost += m->tokens_lost;
     add_cost(s, m->cost);
 }
 
@@ -171,6 +173,7 @@ static void read_ask(struct hone_journal *j, const struct hone_json *data)
     e->most =
         (struct hone_model_estimate){.tokens_in = hone_json_get_i64(data, "reserved_in", 0),
                                      .tokens_out = hone_json_get_i64(data, "reserved_out", 0),
+                                     .tokens_lost = hone_json_get_i64(data, "reserved_lost", 0),
                                      .cost = hone_json_get_f64(data, "reserved_cost", (double)NAN)};
 }
 
@@ -196,6 +199,7 @@ static void read_answer(struct hone_journal *j, const struct hone_json *data)
                                    .tokens_out = hone_json_get_i64(data, "tokens_out", 0),
                                    .tokens_cached = hone_json_get_i64(data, "tokens_cached", 0),
                                    .tokens_written = hone_json_get_i64(data, "tokens_written", 0),
+                                   .tokens_lost = hone_json_get_i64(data, "tokens_lost", 0),
                                    .is_estimated = hone_json_get_bool(data, "is_estimated", false),
                                    .cost = cost_in(data),
                                    .latency_ms = hone_json_get_i64(data, "latency_ms", 0),
@@ -261,6 +265,7 @@ static int write_ask(struct hone_journal *j, const struct entry *e, const char *
     hone_json_set_str(data, "request", hash);
     hone_json_set_i64(data, "reserved_in", e->most.tokens_in);
     hone_json_set_i64(data, "reserved_out", e->most.tokens_out);
+    hone_json_set_i64(data, "reserved_lost", e->most.tokens_lost);
     if (!isnan(e->most.cost))
         hone_json_set_f64(data, "reserved_cost", e->most.cost);
     return append_durably(j, "model.ask", data, err);
@@ -290,6 +295,7 @@ static int write_answer(struct hone_journal *j, const struct entry *e, const cha
     hone_json_set_i64(data, "tokens_out", a->tokens_out);
     hone_json_set_i64(data, "tokens_cached", a->tokens_cached);
     hone_json_set_i64(data, "tokens_written", a->tokens_written);
+    hone_json_set_i64(data, "tokens_lost", a->tokens_lost);
     hone_json_set_bool(data, "is_estimated", a->is_estimated);
     if (!isnan(a->cost))
         hone_json_set_f64(data, "cost", a->cost);

@@ -17,8 +17,9 @@ struct hone_spend { /* of one search, all rounds */
     int64_t n_asks, n_answers, n_faults;
     int64_t n_unknown; /* asks without an answer: counted with what was reserved */
     int64_t tokens_in, tokens_out, tokens_cached;
-    double cost;        /* USD of everything whose price is known */
-    int64_t n_unpriced; /* answers, faults or asks whose cost is not known */
+    int64_t tokens_lost; /* beside them: tries that broke off */
+    double cost;         /* USD of everything whose price is known */
+    int64_t n_unpriced;  /* answers, faults or asks whose cost is not known */
 };
 
 struct hone_journal *hone_journal_new(struct hone_ledger *ledger); /* borrowed */

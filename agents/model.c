@@ -265,6 +265,15 @@ static double cost_of(const struct hone_model_price *p, int64_t in, int64_t out,
            1e6;
 }
 
+/* Tries of one request that may be charged: the answer or what broke off. Every one but the last
+ * may be the first model's; the last is a fallback's where there is one. */
+static int64_t most_charged(const struct hone_model *model)
+{
+    if (model->n_links > 1)
+        return 3;
+    return model->links[0].config->tries > 1 ? 2 : 1;
+}
+
 static double reserve_of(const struct hone_model_link *link, int64_t in, int64_t out)
 {
     double dear = fmax(link->price.in, fmax(link->price.cached, link->price.written));
@@ -282,12 +291,15 @@ void hone_model_cost_estimate(const struct hone_model *model,
     int64_t in = (int64_t)prompt_bytes(request) / 2 +
                  MESSAGE_TOKENS * (int64_t)(request->n_messages + request->n_stable) + 1;
     double most = 0;
+    int64_t n = most_charged(model);
     for (size_t i = 0; i < model->n_links; i++) {
         double one = reserve_of(&model->links[i], in, request->max_tokens);
         most = isnan(one) || isnan(most) ? (double)NAN : fmax(most, one);
     }
-    *ret = (struct hone_model_estimate){
-        .tokens_in = in, .tokens_out = request->max_tokens, .cost = 2 * most};
+    *ret = (struct hone_model_estimate){.tokens_in = in,
+                                        .tokens_out = request->max_tokens,
+                                        .tokens_lost = (n - 1) * (in + request->max_tokens),
+                                        .cost = (double)n * most};
 }
 
 bool hone_model_has_price(const struct hone_model *model)
@@ -353,7 +365,8 @@ struct asking {
     char hash[HONE_HASH_TEXT_BYTES];
     struct hone_pool *pool;
     int64_t start_ns, n_tries;
-    double lost; /* what broken tries may have cost; NaN: not known */
+    double lost;                            /* what broken tries may have cost; NaN: not known */
+    int64_t n_lost, most_lost, tokens_lost; /* most: then the model is not tried again */
 };
 
 static int one_try(struct asking *a, struct hone_model_link *link, int64_t *ret_retry_after_ms,
@@ -377,8 +390,12 @@ static int one_try(struct asking *a, struct hone_model_link *link, int64_t *ret_
     *ret_retry_after_ms = t.retry_after_ms;
     if (r < 0) {
         enum hone_model_fault fault = hone_model_fault_of(err);
-        if (t.may_be_billed && hone_model_faults[fault].may_be_billed)
-            a->lost += reserve_of(link, (int64_t)prompt_bytes(q) / BYTES_A_TOKEN, q->max_tokens);
+        if (t.may_be_billed && hone_model_faults[fault].may_be_billed) {
+            int64_t in = (int64_t)prompt_bytes(q) / BYTES_A_TOKEN;
+            a->lost += reserve_of(link, in, q->max_tokens);
+            a->tokens_lost += in + q->max_tokens;
+            a->n_lost++;
+        }
         return r;
     }
     if (!t.has_cost) {
@@ -388,6 +405,7 @@ static int one_try(struct asking *a, struct hone_model_link *link, int64_t *ret_
                     a->lost;
         made.latency_ms = (hone_now_ns() - a->start_ns) / HONE_NS_PER_MS;
     }
+    made.tokens_lost = a->tokens_lost;
     made.answered_by = hone_pool_strdup(a->pool, link->config->name);
     made.n_tries = a->n_tries;
     *ret = made;
@@ -404,7 +422,8 @@ static int ask_link(struct asking *a, struct hone_model_link *link, struct hone_
         if (r == 0)
             return 0;
         hone_secret_redact(&link->secret, err->message);
-        if (!hone_model_faults[hone_model_fault_of(err)].is_retried || n >= link->config->tries)
+        if (!hone_model_faults[hone_model_fault_of(err)].is_retried || n >= link->config->tries ||
+            a->n_lost >= a->most_lost)
             return r;
         int64_t ms = backoff_ms(n, retry_after_ms);
         if (hone_deadline_in_ms(ms) >= a->request->deadline_ns)
@@ -418,6 +437,8 @@ static int ask_chain(struct hone_model *model, struct asking *a, struct hone_mod
 {
     int r = 0;
     for (size_t i = 0; i < model->n_links; i++) {
+        bool is_last = i + 1 == model->n_links;
+        a->most_lost = most_charged(model) - !is_last;
         r = ask_link(a, &model->links[i], ret, err);
         if (r == 0)
             return 0;
@@ -425,7 +446,8 @@ static int ask_chain(struct hone_model *model, struct asking *a, struct hone_mod
         hone_fail_at(err, cause.code, "model", "model '%s': %.320s", model->links[i].config->name,
                      cause.message);
         err->native = cause.native;
-        if (!hone_model_faults[hone_model_fault_of(err)].is_elsewhere)
+        if (!hone_model_faults[hone_model_fault_of(err)].is_elsewhere ||
+            a->n_lost >= most_charged(model))
             break;
     }
     return r;

@@ -86,8 +86,9 @@ struct hone_model_answer { /* strings in the caller's pool */
     const char *request_id;  /* the provider's; "" */
     int64_t tokens_in, tokens_out;
     int64_t tokens_cached, tokens_written; /* parts of tokens_in: read from, put into a cache */
-    bool is_estimated;                     /* the provider gave no usable counts */
-    double cost;                           /* USD, tries that broke off included; NaN: not known */
+    int64_t tokens_lost; /* what tries that broke off may have taken beside them */
+    bool is_estimated;   /* the provider gave no usable counts */
+    double cost;         /* USD, tries that broke off included; NaN: not known */
     int64_t latency_ms;
     int64_t n_tries;
 };
@@ -111,10 +112,11 @@ void hone_model_request_hash(const struct hone_model_request *request,
                              char ret_hex[HONE_HASH_TEXT_BYTES]);
 
 /* What a request may cost at most, before it is asked: one token for two bytes of prompt, all of
- * max_tokens, the dearest of the model and its fallbacks, one more try where a broken one would be
- * charged. cost NaN: a price is not known, and a cap on money must refuse. */
+ * max_tokens, the dearest of the model and its fallbacks, for each try that may be charged: two
+ * where tries are repeated, three where there is a fallback; what breaks off more often is not
+ * tried again. cost NaN: a price is not known, and a cap on money must refuse. */
 struct hone_model_estimate {
-    int64_t tokens_in, tokens_out;
+    int64_t tokens_in, tokens_out, tokens_lost; /* lost: of broken tries */
     double cost;
 };
 void hone_model_cost_estimate(const struct hone_model *model,

@@ -74,7 +74,8 @@ static void set_spent(struct hone_search *s, enum hone_budget_kind kind, double 
 static void count_models(struct hone_search *s, const struct hone_spend *spend)
 {
     set_spent(s, HONE_BUDGET_COST, spend->cost);
-    set_spent(s, HONE_BUDGET_TOKENS, (double)(spend->tokens_in + spend->tokens_out));
+    set_spent(s, HONE_BUDGET_TOKENS,
+              (double)(spend->tokens_in + spend->tokens_out + spend->tokens_lost));
     s->budgets.of[HONE_BUDGET_COST].reserved = s->budgets.of[HONE_BUDGET_TOKENS].reserved = 0;
 }
 
@@ -104,7 +105,8 @@ static int gate(void *arg, const struct hone_model_estimate *most, const struct 
         r = hone_budget_reserve(&s->budgets, kind, is_priced ? most->cost : 0, err);
     if (r == 0) {
         kind = HONE_BUDGET_TOKENS;
-        r = hone_budget_reserve(&s->budgets, kind, (double)(most->tokens_in + most->tokens_out),
+        r = hone_budget_reserve(&s->budgets, kind,
+                                (double)(most->tokens_in + most->tokens_out + most->tokens_lost),
                                 err);
     }
     if (r < 0)

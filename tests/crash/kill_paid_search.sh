@@ -42,11 +42,12 @@ coders=(llm auto llm llm)
 planners=(rules llm llm rules)
 evaluations=(14 20 1000 9)
 costs=(0.9 0.25 0.12 0.06)
+tokens=(30000 1000000 1000000 1000000)
 start() { # the search of the current number, from where it is
     local i=$((number % 4))
     "$build/hone" search softmax --workspace "$ws" --executor fake --fake-script "$root/fake.jsonl" --name "k$number" \
         --coder "${coders[i]}" --planner "${planners[i]}" --model paid --repairs 1 --seed "$number" \
-        --budget-evaluations "${evaluations[i]}" --budget-cost "${costs[i]}" >>"$root/log" 2>&1 &
+        --budget-evaluations "${evaluations[i]}" --budget-cost "${costs[i]}" --budget-tokens "${tokens[i]}" >>"$root/log" 2>&1 &
     search=$!
 }
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
@@ -93,17 +94,17 @@ function num(name,   at) {
     at = match($0, "[{,]\"" name "\":-?[0-9.e+-]+")
     return at ? substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 4) + 0 : 0
 }
-/"type":"search.start"/ { s = str("search"); names[s] = str("name"); cap[s] = num("budget_cost"); most[s] = num("budget_evaluations") }
+/"type":"search.start"/ { s = str("search"); names[s] = str("name"); cap[s] = num("budget_cost"); tokens[s] = num("budget_tokens"); most[s] = num("budget_evaluations") }
 /"type":"model.ask"/ {
     s = str("search"); k = s " " str("role") " " str("key")
-    asks++; ids[s " " str("ask")] = num("reserved_cost")
+    asks++; ids[s " " str("ask")] = num("reserved_cost"); words[s " " str("ask")] = num("reserved_in") + num("reserved_out") + num("reserved_lost")
     if (k in answered) { again++; print "asked again: " k }
     if (!(k in seen)) distinct++
     seen[k] = 1
 }
 /"type":"model.answer"/ && !/"fault":"/ {
     s = str("search"); answered[s " " str("role") " " str("key")] = 1; answers++
-    ids[s " " str("ask")] = num("cost")
+    ids[s " " str("ask")] = num("cost"); words[s " " str("ask")] = num("tokens_in") + num("tokens_out") + num("tokens_lost")
 }
 /"type":"evaluation.start"/ && match($0, /"caller":"search s-[0-9a-f]*"/) {
     s = substr($0, RSTART + 17, RLENGTH - 18); begun[s]++; owner[str("evaluation")] = s; starts++
@@ -115,10 +116,11 @@ function num(name,   at) {
     if (done[k]++) { twice++; print "evaluated twice: " k }
 }
 END {
-    for (i in ids) { split(i, part, " "); cost[part[1]] += ids[i] }
+    for (i in ids) { split(i, part, " "); cost[part[1]] += ids[i]; spoken[part[1]] += words[i] }
     for (s in names) {
         searches++
         if (cost[s] > cap[s] * (1 + 1e-9)) { over++; print names[s] ": cost " cost[s] " of " cap[s] }
+        if (spoken[s] > tokens[s]) { over++; print names[s] ": tokens " spoken[s] " of " tokens[s] }
         if (begun[s] > most[s]) { over++; print names[s] ": evaluations " begun[s] " of " most[s] }
         printf "%s %.6f %d\n", names[s], cost[s], begun[s] > out
     }
@@ -150,9 +152,11 @@ for m in "${!moments[@]}"; do printf ' %s %d' "$m" "${moments[$m]}"; done
 printf '\n'
 cat "$root/count"
 echo "reports that count otherwise: $differ"
-hit=0
-for m in model.ask evaluation.start evaluation.end; do [ -n "${moments[$m]:-}" ] && hit=$((hit + 1)); done
-if [ "$bad" = 0 ] && [ "$failed" = 0 ] && [ "$differ" = 0 ] && [ "$fsck" = 0 ] && { [ "$hit" = 3 ] || [ "$kills" -lt 50 ]; }; then
+hit=0 # start-up, asks, evaluations, commits
+for m in 'search.run search.start' model.ask evaluation.start 'evaluation.end commit'; do
+    for type in $m; do [ -n "${moments[$type]:-}" ] && { hit=$((hit + 1)); break; }; done
+done
+if [ "$bad" = 0 ] && [ "$failed" = 0 ] && [ "$differ" = 0 ] && [ "$fsck" = 0 ] && { [ "$hit" = 4 ] || [ "$kills" -lt 50 ]; }; then
     [ -n "${KEEP:-}" ] && echo "$root" || rm -rf "$root"
     echo "ok 1 - what was paid for is not paid for again, and caps hold, over $n kills"
     echo 1..1

@@ -432,9 +432,9 @@ static const struct {
     {"prompt too long", {{play_400}}, 9000, "prompt_too_long", 1, 3000},
     {"error event, then good", {{play_overloaded_event, play_good}}, 9000, NULL, 2, 8000},
     {"malformed, then good", {{play_malformed, play_good}}, 9000, NULL, 2, 8000},
-    {"malformed for ever", {{play_malformed}}, 9000, "malformed", 3, 9000},
-    {"malformed in one piece", {{play_malformed_whole}}, 9000, "malformed", 3, 9000},
-    {"truncated", {{play_truncated}}, 9000, "cut_off", 3, 9000},
+    {"malformed for ever", {{play_malformed}}, 9000, "malformed", 2, 9000},
+    {"malformed in one piece", {{play_malformed_whole}}, 9000, "malformed", 2, 9000},
+    {"truncated", {{play_truncated}}, 9000, "cut_off", 2, 9000},
     {"reset, then good", {{play_reset, play_good}}, 9000, NULL, 2, 8000},
     {"hangs up", {{play_hang_up, play_good}}, 9000, NULL, 2, 8000},
     {"wrong content type", {{play_html}}, 9000, "content_type", 1, 3000},
@@ -446,7 +446,7 @@ static const struct {
     {"endless", {{play_endless}}, 20000, "answer_too_large", 1, 15000},
     {"endless line", {{play_long_line}}, 20000, "answer_too_large", 1, 15000},
     {"endless headers", {{play_headers}}, 20000, "answer_too_large", 1, 15000},
-    {"empty", {{play_empty}}, 9000, "empty", 3, 9000},
+    {"empty", {{play_empty}}, 9000, "empty", 2, 9000},
     {"wrong counts", {{play_wrong_counts}}, 9000, NULL, 1, 5000},
 };
 

@@ -2,8 +2,11 @@
  * script, the executor the fake one. */
 #include "tests/unit/unit.h"
 
+#include <arpa/inet.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "agents/search.h"
@@ -123,7 +126,7 @@ START_TEST(money_is_never_passed)
         struct hone_search_options o;
         const char *why;
     } rows[] = {
-        {{.coder = "llm", .budget_cost = 0.09}, "budget_cost"},
+        {{.coder = "llm", .budget_cost = 0.05}, "budget_cost"},
         {{.coder = "llm", .budget_cost = 0.001}, "budget_cost"}, /* not even one ask */
         {{.coder = "llm", .budget_tokens = 30000}, "budget_tokens"},
         {{.coder = "llm", .planner = "llm", .budget_tokens = 30000}, "budget_tokens"},
@@ -277,6 +280,57 @@ START_TEST(somebody_is_told)
 }
 END_TEST
 
+struct listener { /* an HTTP server that says yes and keeps what it was sent */
+    int fd;
+    struct hone_buf got;
+};
+
+static void *listen_on(void *arg)
+{
+    static const char yes[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    struct listener *l = arg;
+    char room[4096];
+    for (int fd; (fd = accept(l->fd, NULL, NULL)) >= 0; close(fd)) {
+        size_t start = l->got.len;
+        for (ssize_t n; (n = read(fd, room, sizeof(room))) > 0;) {
+            hone_buf_add(&l->got, room, (size_t)n);
+            if (strstr(l->got.data + start, "\"elapsed_ms\":") && room[n - 1] == '}')
+                break;
+        }
+        (void)!write(fd, yes, sizeof(yes) - 1);
+    }
+    return NULL;
+}
+
+START_TEST(a_webhook_is_told)
+{
+    struct fixture f;
+    struct listener l = {.fd = socket(AF_INET, SOCK_STREAM, 0)};
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(at);
+    pthread_t thread;
+    ck_assert_int_eq(bind(l.fd, (struct sockaddr *)&at, len), 0);
+    ck_assert_int_eq(listen(l.fd, 4), 0);
+    ck_assert_int_eq(getsockname(l.fd, (struct sockaddr *)&at, &len), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, listen_on, &l), 0);
+    HONE_AUTOFREE char *notify =
+        hone_sprintf(",\"notify\":{\"webhook\":\"http://127.0.0.1:%d/x\"}", ntohs(at.sin_port));
+    open_fixture(&f, GOOD, PRICED, notify);
+    const struct hone_search_options o = {
+        .task = "matmul", .budget_evaluations = 60, .stop_at_speedup = 3};
+    ck_assert_msg(search(&f, o) == 0, "%s", f.err.message);
+    shutdown(l.fd, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(l.fd);
+    ck_assert_ptr_nonnull(strstr(l.got.data, "POST /x HTTP/1"));
+    const char *milestone = strstr(l.got.data, "\"event\":\"milestone\"");
+    ck_assert_ptr_nonnull(milestone);
+    ck_assert_ptr_nonnull(strstr(milestone, "\"event\":\"stop\""));
+    hone_buf_done(&l.got);
+    close_fixture(&f);
+}
+END_TEST
+
 struct last { /* evaluation records */
     uint64_t start, end;
 };
@@ -321,5 +375,5 @@ END_TEST
 
 UNIT_MAIN("search_budget", money_is_never_passed, without_money_the_rules_go_on,
           what_cannot_bound_is_refused, evaluations_are_never_passed, device_time_is_kept,
-          a_target_is_decided_and_confirmed, somebody_is_told,
+          a_target_is_decided_and_confirmed, somebody_is_told, a_webhook_is_told,
           answers_are_recalled_without_the_cache)
