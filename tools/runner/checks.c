@@ -427,6 +427,46 @@ int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
     return 0;
 }
 
+static size_t output_bytes(const struct hone_judge *judge, size_t o)
+{
+    return (size_t)(hone_judge_output_elements(judge, o) *
+                    hone_dtype_bytes(judge->task->outputs[o].dtype));
+}
+
+/* A kernel that is not deterministic may remember an answer and give it again. A process that
+ * starts afresh remembers nothing. The first of each pair of sets. */
+static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
+                        struct hone_end *ret, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    size_t n_outputs = judge->task->n_outputs;
+    void **before = hone_pool_alloc(pool, (size_t)n_sets * n_outputs * sizeof *before);
+    for (int64_t set = 0; set < n_sets; set += 2)
+        for (size_t o = 0; o < n_outputs; o++) {
+            void **kept = &before[(size_t)set * n_outputs + o];
+            *kept = hone_pool_alloc(pool, output_bytes(judge, o) + 1);
+            memcpy(*kept, hone_judge_output(judge, slot, set, o), output_bytes(judge, o));
+        }
+    hone_judge_drop_arena(slot);
+    int code = hone_judge_ready(judge, slot, ret, err);
+    for (int64_t set = 0; set < n_sets && code == 0 && hone_end_is_good(ret); set++)
+        hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
+    if (code == 0 && hone_end_is_good(ret))
+        code = call_sets(judge, slot, n_sets, ret, err);
+    for (int64_t set = 0; set < n_sets; set += 2)
+        for (size_t o = 0; o < n_outputs && code == 0 && hone_end_is_good(ret); o++) {
+            int64_t count = 0;
+            int64_t first = hone_find_difference(judge->task->outputs[o].dtype,
+                                                 before[(size_t)set * n_outputs + o],
+                                                 hone_judge_output(judge, slot, set, o),
+                                                 hone_judge_output_elements(judge, o), &count);
+            if (first >= 0)
+                set_element_end(judge, o, first, count, HONE_REASON_NONDETERMINISTIC,
+                                "differs between two processes with the same input", ret);
+        }
+    return code;
+}
+
 static size_t index_of_normal(const enum hone_distribution *dists, size_t n)
 {
     for (size_t d = 0; d < n; d++) {
@@ -467,14 +507,20 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         hone_compare_init(&compare, judge->task, plan->workload);
         code = judge_pair(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
         if (code == 0 && hone_end_is_good(ret) && plan->with_baseline &&
-            dists[d] == HONE_DIST_NORMAL && !compare.is_full)
+            hone_compare_needs_all(dists[d]) && !compare.is_full)
             code = compare_with_baseline(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
         if (code < 0)
             return code;
         hone_judge_note(judge, plan, dists[d], &compare, ret);
         *ret_bad = d;
     }
-    return 0;
+    if (!judge->task->is_deterministic || !hone_end_is_good(ret))
+        return 0;
+    *ret_bad = n;
+    code = check_afresh(judge, slot, 2 * (int64_t)n, ret, err);
+    if (code == 0 && !hone_end_is_good(ret))
+        hone_judge_note(judge, plan, dists[plainest], NULL, ret);
+    return code;
 }
 
 void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n)

@@ -146,6 +146,12 @@ bool hone_compare_is_plain(enum hone_distribution dist)
     return dist == HONE_DIST_NORMAL || dist == HONE_DIST_UNIFORM;
 }
 
+bool hone_compare_needs_all(enum hone_distribution dist)
+{
+    return dist == HONE_DIST_NORMAL || dist == HONE_DIST_SPIKES || dist == HONE_DIST_NEARLY ||
+           dist == HONE_DIST_RARE;
+}
+
 struct hone_error_sums hone_compare_sums(const struct hone_compare *compare, size_t output)
 {
     struct hone_error_sums sums = compare->stats[output].sums;

@@ -27,16 +27,16 @@ struct hone_gen {
 };
 
 static const char *const dist_names[HONE_N_DISTS] = {
-    [HONE_DIST_NORMAL] = "normal",     [HONE_DIST_UNIFORM] = "uniform",
-    [HONE_DIST_SHIFTED] = "shifted",   [HONE_DIST_EXPONENTIAL] = "exponential",
-    [HONE_DIST_HEAVY] = "heavy_tail",  [HONE_DIST_SMALL] = "small",
-    [HONE_DIST_LARGE] = "large",       [HONE_DIST_MIXED] = "mixed_scale",
-    [HONE_DIST_OUTLIER] = "outlier",   [HONE_DIST_ZEROS] = "zeros",
-    [HONE_DIST_EQUAL] = "equal",       [HONE_DIST_ALTERNATING] = "alternating",
-    [HONE_DIST_SORTED] = "sorted",     [HONE_DIST_HALVES] = "halves",
-    [HONE_DIST_INTEGERS] = "integers", [HONE_DIST_NEGATIVE] = "negative",
-    [HONE_DIST_TINY] = "tiny",         [HONE_DIST_SPIKES] = "spikes",
-    [HONE_DIST_NEARLY] = "nearly_equal",
+    [HONE_DIST_NORMAL] = "normal",       [HONE_DIST_UNIFORM] = "uniform",
+    [HONE_DIST_SHIFTED] = "shifted",     [HONE_DIST_EXPONENTIAL] = "exponential",
+    [HONE_DIST_HEAVY] = "heavy_tail",    [HONE_DIST_SMALL] = "small",
+    [HONE_DIST_LARGE] = "large",         [HONE_DIST_MIXED] = "mixed_scale",
+    [HONE_DIST_OUTLIER] = "outlier",     [HONE_DIST_ZEROS] = "zeros",
+    [HONE_DIST_EQUAL] = "equal",         [HONE_DIST_ALTERNATING] = "alternating",
+    [HONE_DIST_SORTED] = "sorted",       [HONE_DIST_HALVES] = "halves",
+    [HONE_DIST_INTEGERS] = "integers",   [HONE_DIST_NEGATIVE] = "negative",
+    [HONE_DIST_TINY] = "tiny",           [HONE_DIST_SPIKES] = "spikes",
+    [HONE_DIST_NEARLY] = "nearly_equal", [HONE_DIST_RARE] = "rarely_large",
 };
 
 const char *hone_dist_name(enum hone_distribution dist)
@@ -205,6 +205,16 @@ static double nearly_at(const struct source *s, int64_t i)
     return s->equal - (is_odd ? 2 + fabs(normal_double_at(s, i)) : 0);
 }
 
+/* One for certain, two more on average. */
+static double rare_at(const struct source *s, int64_t i)
+{
+    uint64_t z = mix(bits_at(s, i) ^ GOLDEN), n = (uint64_t)s->n;
+    if ((uint64_t)i != mix(s->start ^ GOLDEN) % n && z % n >= 2)
+        return normal_double_at(s, i);
+    double size = 300 * (1 + (double)(z >> 40) * 0x1p-24);
+    return z >> 39 & 1 ? size : -size;
+}
+
 static double spike_at(const struct source *s, int64_t i)
 {
     uint64_t z = mix(bits_at(s, i) ^ GOLDEN);
@@ -258,6 +268,8 @@ static double value_at(const struct source *s, enum hone_distribution dist, int6
         return spike_at(s, i);
     case HONE_DIST_NEARLY:
         return nearly_at(s, i);
+    case HONE_DIST_RARE:
+        return rare_at(s, i);
     case HONE_N_DISTS:
         break;
     }

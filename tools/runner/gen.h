@@ -36,6 +36,9 @@ enum hone_distribution { /* of activations and weights; offsets and indices have
                          HONE_DIST_NEARLY,   /* one random value, and some 256 smaller elements
                                                 at random places, the last one among them:
                                                 what takes a sample for the structure shows */
+                         HONE_DIST_RARE,     /* normal, but for one to four elements or so of 300
+                                                to 600 at random places: what takes a sample for
+                                                plain shows */
                          HONE_N_DISTS
 };
 const char *hone_dist_name(enum hone_distribution dist);

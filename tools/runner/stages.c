@@ -28,12 +28,12 @@ static const enum hone_distribution small_dists[] = {
     HONE_DIST_HEAVY,   HONE_DIST_SMALL,    HONE_DIST_LARGE,       HONE_DIST_MIXED,
     HONE_DIST_OUTLIER, HONE_DIST_ZEROS,    HONE_DIST_EQUAL,       HONE_DIST_SORTED,
     HONE_DIST_HALVES,  HONE_DIST_INTEGERS, HONE_DIST_ALTERNATING, HONE_DIST_NEGATIVE,
-    HONE_DIST_TINY,    HONE_DIST_SPIKES,   HONE_DIST_NEARLY,
+    HONE_DIST_TINY,    HONE_DIST_SPIKES,   HONE_DIST_NEARLY,      HONE_DIST_RARE,
 };
 /* What every wanted size is verified with: plain content, what shows elements that were left out,
  * what shows rounding that all goes to one side. */
 static const enum hone_distribution core_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SPIKES,
-                                                    HONE_DIST_NEARLY};
+                                                    HONE_DIST_NEARLY, HONE_DIST_RARE};
 
 /* Is this case asked for? The smoke case, the first, and the edges never are: checks of their own
  * have them. */
@@ -126,7 +126,7 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
     struct hone_check_plan plan = {.name = "verify",
                                    .workload = workload,
                                    .dists = dists,
-                                   .n_dists = HONE_COUNTOF(core_dists) + (is_small ? 3 : 1),
+                                   .n_dists = HONE_COUNTOF(core_dists) + (is_small ? 2 : 1),
                                    .oracle_budget_ns = judge->target->effort.oracle_ns,
                                    .with_baseline = true};
     memcpy(dists, core_dists, sizeof core_dists);

@@ -293,7 +293,8 @@ static int check_other(struct run *run, struct lane *lane, int64_t set, struct h
 static enum hone_distribution other_distribution(struct hone_judge *judge)
 {
     for (int try = 0; try < 64; try++) {
-        int64_t dist = hone_dice_below(&judge->dice, HONE_N_DISTS);
+        bool is_rare = hone_dice_below(&judge->dice, 4) == 0; /* the hardest to tell from plain */
+        int64_t dist = is_rare ? HONE_DIST_RARE : hone_dice_below(&judge->dice, HONE_N_DISTS);
         if (!judge->is_dist_left_out[dist])
             return (enum hone_distribution)dist;
     }

@@ -148,6 +148,13 @@ START_TEST(test_distributions)
         ck_assert(fabs(v[i]) < 0.01 || (fabs(v[i]) >= 1000 && fabs(v[i]) <= 2000));
     }
     ck_assert(fabs(v[N - 1]) >= 1000);
+    make(0, HONE_DIST_RARE, 1, v);
+    int n_rare = 0;
+    for (int i = 0; i < N; i++) {
+        n_rare += fabs(v[i]) >= 300;
+        ck_assert(fabs(v[i]) < 10 || (fabs(v[i]) >= 300 && fabs(v[i]) <= 600));
+    }
+    ck_assert(n_rare >= 1 && n_rare <= 12);
     make(0, HONE_DIST_NEARLY, 1, v);
     int n_odd = 0;
     double plain = fmax(v[0], v[1]);

@@ -278,7 +278,8 @@ static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline
 /* The oracle saw only some items: the rest against the baseline, which is held to the same items.
  */
 static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
-                                 const struct hone_check_plan *plan, int64_t set,
+                                 const struct hone_check_plan *plan,
+                                 enum hone_distribution dist, int64_t set,
                                  struct hone_compare *compare, struct hone_end *ret,
                                  struct hone_err *err)
 {
@@ -286,7 +287,7 @@ static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slo
     bool is_good = false;
     if (baseline == NULL || baseline == slot)
         return 0;
-    int code = certify_baseline(judge, baseline, plan, HONE_DIST_NORMAL, set, &is_good, err);
+    int code = certify_baseline(judge, baseline, plan, dist, set, &is_good, err);
     if (code == 0 && !is_good)
         hone_judge_warn(judge,
                         "workload '%s' was checked on random elements only: the baseline gave no "
@@ -360,8 +361,8 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         hone_compare_init(&compare, judge->task, plan->workload);
         code = judge_pair(judge, slot, plan, dists[d], 2 * d, &compare, ret, err);
         if (code == 0 && hone_end_is_good(ret) && plan->with_baseline &&
-            dists[d] == HONE_DIST_NORMAL && !compare.is_full)
-            code = compare_with_baseline(judge, slot, plan, 2 * d, &compare, ret, err);
+            hone_compare_needs_all(dists[d]) && !compare.is_full)
+            code = compare_with_baseline(judge, slot, plan, dists[d], 2 * d, &compare, ret, err);
         if (code < 0)
             return code;
         hone_judge_note(judge, plan, dists[d], &compare, ret);

@@ -282,7 +282,8 @@ enum {
     NEGATIVE,
     TINY,
     SPIKES,
-    NEARLY
+    NEARLY,
+    RARE
 };
 
 struct four {
@@ -368,6 +369,16 @@ static __device__ double draw_equal(const struct draw *d)
     return draw_normal(&one);
 }
 
+static __device__ double draw_rare(const struct draw *d, i64 n)
+{
+    struct four place = philox(d->key, d->stream, OTHER * 2);
+    u64 z = (u64)d->w.y << 32 | d->w.w, at = (u64)place.x << 32 | place.y;
+    if ((u64)d->i != at % (u64)n && z % (u64)n >= 2)
+        return draw_normal(d);
+    double size = 300 * (1 + (double)(d->w.x >> 8) * 5.9604644775390625e-8);
+    return d->w.z & 1 ? size : -size;
+}
+
 /* As in gen.c: tiny values, and some large ones with the last element among them. */
 static __device__ double draw_spike(const struct draw *d, i64 n)
 {
@@ -402,6 +413,8 @@ static __device__ double draw_value(const struct draw *d, const struct hone_k_fi
         return 0;
     case EQUAL:
         return draw_equal(d);
+    case RARE:
+        return draw_rare(d, f->n);
     case NEARLY:
         return draw_equal(d) - (is_odd_one(d, f->n) ? 2 + fabs(draw_normal(d)) : 0);
     case ALTERNATING:

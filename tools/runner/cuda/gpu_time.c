@@ -498,7 +498,8 @@ static int check_other(struct run *run, int32_t set, struct hone_end *ret, struc
 static enum hone_distribution other_distribution(struct hone_judge *judge)
 {
     for (int tries = 0; tries < 64; tries++) {
-        int64_t dist = hone_dice_below(&judge->dice, HONE_N_DISTS);
+        bool is_rare = hone_dice_below(&judge->dice, 4) == 0; /* the hardest to tell from plain */
+        int64_t dist = is_rare ? HONE_DIST_RARE : hone_dice_below(&judge->dice, HONE_N_DISTS);
         if (!judge->is_dist_left_out[dist])
             return (enum hone_distribution)dist;
     }
