@@ -103,6 +103,16 @@ static void keep_bound(struct work *w, const struct hone_report *report)
         w->lattice->harness = hone_pool_strdup(w->pool, report->build->compiler);
 }
 
+/* The task was loaded for one target: all of its workloads are that target's. */
+static struct hone_strs first_workloads(const struct work *w, struct hone_pool *pool)
+{
+    size_t n = (size_t)hone_min_i64(w->in->n_workloads, (int64_t)w->task->n_workloads);
+    const char **names = hone_pool_alloc(pool, (n + 1) * sizeof(*names));
+    for (size_t i = 0; i < n; i++)
+        names[i] = w->task->workloads[i].id;
+    return (struct hone_strs){.v = names, .n = n};
+}
+
 static int run_part(struct work *w, const unsigned *states, size_t n, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -112,6 +122,7 @@ static int run_part(struct work *w, const unsigned *states, size_t n, struct hon
                                           .target = w->lattice->target,
                                           .source = w->text,
                                           .points = make_points(w, states, n),
+                                          .workloads = first_workloads(w, pool),
                                           .tier = "screen",
                                           .budget_ms = each * (int64_t)(n + 1),
                                           .timeout_ms = HONE_LIMIT_TIMEOUT_MS,

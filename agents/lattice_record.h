@@ -10,6 +10,7 @@ struct hone_lattice_recording {
     const char *template_path; /* tests/lattices/matmul.c */
     const char *out_dir;       /* gets matmul.cpu.json */
     int64_t rounds;            /* repeats that every state shall have */
+    int64_t n_workloads;       /* the task's first public sizes; 0: as a screening takes them */
     int64_t budget_ms;         /* of timing for one state and round; 0: the tier's */
     const char *note;          /* NULL: the file's stays */
     bool is_profiled;          /* cuda: counters of every state too */

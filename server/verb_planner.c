@@ -14,7 +14,7 @@ struct args {
     struct hone_common_args common;
     const char *action, *lattices, *note, *policies;
     struct hone_strs templates;
-    int64_t rounds, budget_ms, expansions, seeds;
+    int64_t rounds, workloads, budget_ms, expansions, seeds;
     double failure;
     bool profile, json, fresh, fitted;
 };
@@ -44,6 +44,9 @@ static const struct hone_opt opts[] = {
              "record: a kernel with its strategies as tunables; may be repeated."),
     HONE_OPT(struct args, rounds, "rounds", "N", "record: repeats of every state.", .fallback = "5",
              .min = 1, .max = HONE_LIMIT_LATTICE_REPEATS),
+    HONE_OPT(struct args, workloads, "workloads", "N",
+             "record: the first N public sizes; 0: as a screening takes them.", .fallback = "0",
+             .max = HONE_LIMIT_WORKLOADS),
     HONE_OPT(struct args, budget_ms, "budget", "TIME", "record: timing of one state in one round.",
              .is_duration = true, .fallback = "300ms"),
     HONE_OPT(struct args, note, "note", "TEXT", "record: what to know about the figures."),
@@ -74,6 +77,7 @@ static int record_all(const struct args *args, struct hone_runtime *runtime,
         const struct hone_lattice_recording recording = {.template_path = args->templates.v[i],
                                                          .out_dir = args->lattices,
                                                          .rounds = args->rounds,
+                                                         .n_workloads = args->workloads,
                                                          .budget_ms = args->budget_ms,
                                                          .note = args->note,
                                                          .is_profiled = args->profile,
