@@ -53,6 +53,27 @@ static void tell(struct exam *x, enum hone_preflight_level level, const char *wh
 
 /* ---- options ---- */
 
+/* "time, disk" */
+static const char *caps_of(const struct hone_search_options *o, struct hone_pool *pool)
+{
+    const struct {
+        bool is_set;
+        const char *words;
+    } caps[] = {
+        {o->budget_wall_ms > 0, "time"},
+        {o->budget_evaluations > 0, "evaluations"},
+        {o->budget_device_ms > 0, "device time"},
+        {o->budget_disk_bytes > 0, "disk"},
+        {o->budget_cost > 0, "money"},
+        {o->budget_tokens > 0, "tokens"},
+    };
+    const char *out = "";
+    for (size_t i = 0; i < HONE_COUNTOF(caps); i++)
+        if (caps[i].is_set)
+            out = hone_pool_printf(pool, "%s%s%s", out, *out ? ", " : "", caps[i].words);
+    return out;
+}
+
 static void look_at_options(struct exam *x)
 {
     const struct hone_search_options *o = x->options;
@@ -62,12 +83,7 @@ static void look_at_options(struct exam *x)
         tell(x, HONE_PREFLIGHT_NO, "budget", "%s; say when to stop, for example --budget-wall 8h",
              cause.message);
     else
-        tell(x, HONE_PREFLIGHT_OK, "budget", "capped%s%s%s%s%s%s",
-             o->budget_wall_ms > 0 ? " by time" : "",
-             o->budget_evaluations > 0 ? " by evaluations" : "",
-             o->budget_device_ms > 0 ? " by device time" : "",
-             o->budget_disk_bytes > 0 ? " by disk" : "", o->budget_cost > 0 ? " by money" : "",
-             o->budget_tokens > 0 ? " by tokens" : "");
+        tell(x, HONE_PREFLIGHT_OK, "budget", "capped by %s", caps_of(o, x->pool));
     if (!hone_policy_find(policy))
         tell(x, HONE_PREFLIGHT_NO, "policy", "'%.40s' is unknown; %s are", policy,
              hone_policy_names(x->pool));
