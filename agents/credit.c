@@ -2,10 +2,11 @@
 
 #include <math.h>
 
-#define PRIOR_N      2.0 /* pseudo-observations of a catalogue guess */
-#define SHRINK_N     4.0 /* of the level above */
-#define MOST_PRIOR_N 4.0 /* what other kernels did weighs no more than so many looks at this one   \
-                          */
+#define PRIOR_N  2.0 /* pseudo-observations of a catalogue guess */
+#define SHRINK_N 4.0 /* of the level above */
+#define MOST_PRIOR_N                                                                               \
+    4.0 /* what other kernels did weighs no more than so many looks at this one                    \
+         */
 #define BETA_P      0.85
 #define ALPHA       2.0   /* of the inverse gamma: four degrees of freedom at the start */
 #define DEAD_ZONE   0.004 /* log2; 0.3 % */
