@@ -64,10 +64,9 @@ static struct noise *noise_of(const struct work *w, size_t arm, size_t output,
 }
 
 /* Here a trivial answer may well be right, or nearly so. */
-static const enum hone_distribution corner_cases[] = {HONE_DIST_ZEROS,       HONE_DIST_EQUAL,
-                                                      HONE_DIST_ALTERNATING, HONE_DIST_SORTED,
-                                                      HONE_DIST_HALVES,      HONE_DIST_INTEGERS,
-                                                      HONE_DIST_NEARLY};
+static const enum hone_distribution corner_cases[] = {
+    HONE_DIST_ZEROS,  HONE_DIST_EQUAL,    HONE_DIST_ALTERNATING, HONE_DIST_SORTED,
+    HONE_DIST_HALVES, HONE_DIST_INTEGERS, HONE_DIST_NEARLY};
 
 static bool is_among(enum hone_distribution dist, const enum hone_distribution *list, size_t n)
 {
