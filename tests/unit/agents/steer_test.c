@@ -1,5 +1,5 @@
 /* Steering: requests and submissions as records, their fold, limits, and what a search makes of
- * them. */
+ * them. tsan: no; two threads open libclang at once, which is not built for it. */
 #include "tests/unit/unit.h"
 
 #include <math.h>
