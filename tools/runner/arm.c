@@ -201,8 +201,8 @@ static int thaw(struct hone_arena *arena, struct hone_err *err)
     return after_stop(arena, hone_jail_thaw(arena->jail, &why), &why, err);
 }
 
-/* Stops a call in the middle, lets the judge look, and goes on. Nothing happens when it has ended
- * by then. */
+/* Lets the judge look in the middle of a call, which is stopped for it unless the look is quiet.
+ * Nothing happens when it has ended by then. */
 static int look_midway(struct hone_arena *arena, struct hone_look *look, int64_t cpu_before,
                        struct hone_err *err)
 {
@@ -212,6 +212,11 @@ static int look_midway(struct hone_arena *arena, struct hone_look *look, int64_t
     int n = ppoll(&p, 1, &at, NULL);
     if (n != 0)
         return 0;
+    if (look->is_quiet) {
+        look->was_early = true;
+        look->fn(look->arg);
+        return 0;
+    }
     int code = freeze(arena, err);
     if (code < 0 || !arena->is_alive)
         return code;

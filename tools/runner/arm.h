@@ -72,12 +72,13 @@ int hone_arena_command(struct hone_arena *arena, enum hone_control_command comma
 int hone_arena_map(struct hone_arena *arena, const struct hone_layout *layout,
                    const struct hone_workload *workload, const double *scalars,
                    struct hone_err *err);
-struct hone_look { /* a look at the outputs while calls are under way, the arena frozen meanwhile */
+struct hone_look { /* a look at the outputs while calls are under way */
     int64_t after_ns;
+    bool is_quiet; /* the arena runs on meanwhile, and cannot notice; else it is frozen */
     void (*fn)(void *arg);
     void *arg;
     bool was_early; /* filled: fn was called; else the calls had ended */
-    int64_t cpu_ns; /* filled: CPU time until then */
+    int64_t cpu_ns; /* filled unless quiet: CPU time until then */
 };
 struct hone_calls {
     int64_t first_set, n_rotate, n_calls;

@@ -1,10 +1,18 @@
 #include "tools/runner/audit.h"
 
 #include <math.h>
+#include <stdatomic.h>
+#include <string.h>
 
-#define MIN_SETS   8   /* fewer are too coarse to compare with a share of time */
-#define UNEVEN     0.4 /* of all calls; caches and a busy machine explain less */
-#define MAX_UNEVEN 3
+#define MIN_SETS      8   /* fewer are too coarse to compare with a share of time */
+#define UNEVEN        0.4 /* of all calls; caches explain less */
+#define MAX_UNEVEN    3
+#define CHANGE_SHIFTS 8 /* a change is between a half and a 256th of an input... */
+#define SINGLES       4 /* ...and as many elements, wherever they are, that are... */
+#define SINGLE_SCALE  64.0
+#define QUIET_AHEAD   2 /* calls, at least, between the one under way and the one changed */
+#define QUIET_SPREAD  4
+#define QUIET_NS      20e3 /* what a quiet change may take */
 
 /* How much of a set's outputs is still poison: 0 none, 1 some, 2 all. */
 static int untouched(const struct hone_audit *audit, int64_t set)
@@ -24,19 +32,6 @@ static int untouched(const struct hone_audit *audit, int64_t set)
     return n_left == 0 ? 0 : n_left < n ? 1 : 2;
 }
 
-void hone_audit_look(void *arg)
-{
-    struct hone_audit *audit = arg;
-    bool was_unfinished = false;
-    for (int64_t set = 0; set < audit->n_sets; set++) {
-        int left = untouched(audit, set);
-        audit->n_done += left == 0;
-        audit->n_begun += left == 1;
-        audit->is_out_of_order = audit->is_out_of_order || (was_unfinished && left < 2);
-        was_unfinished = was_unfinished || left > 0;
-    }
-}
-
 static bool has_float_output(const struct hone_task *task)
 {
     for (size_t o = 0; o < task->n_outputs; o++) {
@@ -46,24 +41,129 @@ static bool has_float_output(const struct hone_task *task)
     return false;
 }
 
-void hone_audit_end(const struct hone_audit *audit, double share, int64_t *n_uneven,
-                    struct hone_end *ret)
+static bool is_value(const struct hone_tensor *tensor)
 {
+    return hone_dtype_is_float(tensor->dtype) &&
+           (tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
+            tensor->role == HONE_ROLE_POSITIVE);
+}
+
+/* A part of every input becomes that of another set, and a few elements get another size, so that
+ * a look at some elements does not show it. Offsets stay: parts of two lists are none. */
+static void change_set(struct hone_audit *audit, int64_t set)
+{
+    struct hone_judge *judge = audit->judge;
+    const struct hone_layout *layout = &judge->frame.layout;
+    int64_t donor = (set + 1 + hone_dice_below(&judge->dice, audit->n_sets - 1)) % audit->n_sets;
+    bool can_scale =
+        !judge->is_dist_left_out[HONE_DIST_OUTLIER] && !judge->is_dist_left_out[HONE_DIST_LARGE];
+    for (size_t i = 0; i < judge->task->n_inputs; i++) {
+        const struct hone_tensor *tensor = &judge->task->inputs[i];
+        int64_t bytes = hone_dtype_bytes(tensor->dtype);
+        int64_t n = hone_tensor_elements(judge->task, tensor, judge->frame.workload);
+        bool is_whole = tensor->role == HONE_ROLE_OFFSETS || tensor->role == HONE_ROLE_PROBABILITY;
+        if (is_whole || n < 1)
+            continue;
+        int64_t n_new = hone_max_i64(n >> (1 + hone_dice_below(&judge->dice, CHANGE_SHIFTS)), 1);
+        int64_t at = bytes * hone_dice_below(&judge->dice, n - n_new + 1);
+        char *to = hone_shared_tensor(&judge->inputs, layout, set, (int64_t)i);
+        memcpy(to + at, audit->content + donor * layout->input_stride + layout->at[i] + at,
+               (size_t)(bytes * n_new));
+        for (int k = 0; k < SINGLES && can_scale && is_value(tensor); k++) {
+            int64_t e = hone_dice_below(&judge->dice, n);
+            hone_element_set(tensor->dtype, to, e,
+                             SINGLE_SCALE * hone_element_get(tensor->dtype, to, e));
+        }
+    }
+    judge->frame.dists[set] = HONE_DIST_OUTLIER;
+    audit->changed[audit->n_changed++] = set;
+}
+
+/* The sets from `first` on that are next, and some behind them. */
+static int64_t pick(struct hone_audit *audit, int64_t first)
+{
+    int64_t n_left = audit->n_sets - first;
+    if (n_left <= 0 || audit->n_changed >= audit->max_changed)
+        return -1;
+    bool is_next = audit->n_changed < HONE_AUDIT_CHANGED / 2;
+    return first + (is_next ? 0 : hone_dice_below(&audit->judge->dice, n_left));
+}
+
+void hone_audit_look(struct hone_audit *audit)
+{
+    bool was_unfinished = false;
+    for (int64_t set = 0; set < audit->n_sets; set++) {
+        int left = untouched(audit, set);
+        audit->n_done += left == 0;
+        audit->n_begun += left == 1;
+        audit->is_out_of_order = audit->is_out_of_order || (was_unfinished && left < 2);
+        was_unfinished = was_unfinished || left > 0;
+    }
+    if (audit->is_out_of_order || !has_float_output(audit->judge->task))
+        return;
+    /* The call after the finished ones may be under way without having written anything. */
+    for (int64_t set = pick(audit, audit->n_done + 1); set >= 0; set = pick(audit, set + 1))
+        change_set(audit, set);
+}
+
+/* Not even begun, or under way: the first element that a complete call has written is poison. */
+static bool is_incomplete(const struct hone_audit *audit, int64_t set)
+{
+    const struct hone_task *task = audit->judge->task;
+    for (size_t o = 0; o < task->n_outputs; o++) {
+        int64_t count = 0;
+        if (hone_dtype_is_float(task->outputs[o].dtype) &&
+            hone_judge_output_elements(audit->judge, o) > 0 &&
+            hone_find_unwritten(task->outputs[o].dtype,
+                                hone_judge_output(audit->judge, audit->slot, set, o), NULL, 1,
+                                &count) >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* A call is not begun while the one two before it is not complete; one between them is for
+ * processors that read ahead. */
+void hone_audit_quiet(struct hone_audit *audit)
+{
+    int64_t low = 0, high = audit->n_sets;
     if (!has_float_output(audit->judge->task))
         return;
-    if (audit->is_out_of_order) {
+    while (low < high) { /* the first that is not complete */
+        int64_t mid = (low + high) / 2;
+        if (is_incomplete(audit, mid))
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    audit->n_done = low;
+    int64_t ahead = QUIET_AHEAD + hone_dice_below(&audit->judge->dice, QUIET_SPREAD) +
+                    (int64_t)fmin(QUIET_NS / fmax(audit->call_ns, 1), 1e6);
+    for (int64_t set = pick(audit, low + ahead); set >= 0 && !audit->is_late;
+         set = pick(audit, set + 1)) {
+        change_set(audit, set);
+        atomic_thread_fence(memory_order_seq_cst);
+        audit->is_late = !is_incomplete(audit, set - QUIET_AHEAD);
+    }
+}
+
+void hone_audit_end(const struct hone_audit *audit, struct hone_end *ret)
+{
+    if (audit->is_out_of_order && has_float_output(audit->judge->task))
         hone_end_set(ret, HONE_REASON_TAMPERING,
                      "the kernel worked on the outputs of a later call before an earlier one was "
                      "done");
-        return;
-    }
+}
+
+void hone_audit_shares(const struct hone_audit *audit, double share, int64_t *n_uneven)
+{
     double done = ((double)audit->n_done + 0.5 * (double)audit->n_begun) / (double)audit->n_sets;
-    bool is_uneven = audit->n_sets >= MIN_SETS && fabs(done - share) > UNEVEN;
+    bool is_uneven = audit->n_sets >= MIN_SETS && has_float_output(audit->judge->task) &&
+                     fabs(done - share) > UNEVEN;
     *n_uneven = is_uneven ? *n_uneven + 1 : 0;
     if (*n_uneven >= MAX_UNEVEN)
-        hone_end_set(
-            ret, HONE_REASON_TAMPERING,
-            "after %.0f %% of the CPU time %.0f %% of the calls were done: work of several "
-            "calls is done in one",
-            100 * share, 100 * done);
+        hone_judge_review(audit->judge, "uneven_calls", 0,
+                          "after %.0f %% of a block's CPU time %.0f %% of its calls were done: is "
+                          "work of several calls done in one?",
+                          100 * share, 100 * done);
 }

@@ -3,25 +3,41 @@
  * A kernel that knows how many calls a block holds could solve all of them in the first (one start
  * of its threads instead of many) or put them off to the last. Seen from outside that is all the
  * same, except in the middle: whoever works call by call leaves finished outputs, then at most one
- * that is partly written, then untouched ones, and as many finished ones as CPU time has passed. */
+ * that is partly written, then untouched ones.
+ *
+ * Answers can be kept in private memory, and then no output tells. So parts of the inputs of calls
+ * that are not begun yet are changed in the middle of a block: whoever has read them already
+ * answers what was asked before. In half of these audits the arena stands still and the very next
+ * calls are changed; in the other half it runs on and cannot notice, and the judge finds out
+ * afterwards whether it was in time (the call two before was not complete yet). */
 #ifndef HONE_RUNNER_AUDIT_H
 #define HONE_RUNNER_AUDIT_H
 
 #include "tools/runner/runner.h"
 
+#define HONE_AUDIT_CHANGED 4
+
 struct hone_audit {
     struct hone_judge *judge;
     struct hone_slot *slot;
-    int64_t n_sets; /* called in order from 0, outputs poisoned with the NaN */
+    int64_t n_sets;      /* called in order from 0, outputs poisoned with the NaN */
+    const char *content; /* what the inputs hold, in the layout of their file */
+    double call_ns;      /* about */
+    int64_t max_changed; /* at most HONE_AUDIT_CHANGED */
     /* filled */
     int64_t n_done, n_begun; /* sets */
     bool is_out_of_order;
+    int64_t n_changed, changed[HONE_AUDIT_CHANGED]; /* sets, in order */
+    bool is_late; /* a call may have been under way while its inputs changed: nothing of the block
+                     can be judged */
 };
-void hone_audit_look(void *audit); /* while the arena stands still */
+void hone_audit_look(struct hone_audit *audit);  /* while the arena stands still */
+void hone_audit_quiet(struct hone_audit *audit); /* while it runs: changes alone */
+/* Accuses of work on later outputs. Outputs that are not floating point tell nothing. */
+void hone_audit_end(const struct hone_audit *audit, struct hone_end *ret);
 /* share: of the CPU time at the look. *n_uneven counts looks in a row at which far more or fewer
- * calls were done than that; the third ends it. Outputs that are not floating point tell nothing.
- */
-void hone_audit_end(const struct hone_audit *audit, double share, int64_t *n_uneven,
-                    struct hone_end *ret);
+ * calls were done than that; the third puts the version on the review list. Threads that wait for
+ * each other on a busy machine look like that too, so that nobody is accused. */
+void hone_audit_shares(const struct hone_audit *audit, double share, int64_t *n_uneven);
 
 #endif

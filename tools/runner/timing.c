@@ -9,17 +9,19 @@
  * N is chosen so that a block lasts long enough for the clock and for the hand-over (some tens of
  * microseconds) not to matter. If the sets that memory allows do not fill it, the block is made of
  * several hand-overs (at most MAX_SUBS) with new content each: a set visited twice would hold its
- * answer already. The content is drawn for one hand-over of one arm and written just before it,
- * after the warm-up call: what can be read before the clock runs can be computed before it runs.
+ * answer already. The content is drawn for one hand-over of one arm, into memory of the judge's
+ * own, and copied to the arena after the warm-up call: what can be read before the clock runs can
+ * be computed before it runs, and how long the drawing took would tell the kind of content.
  * Declared-cold tasks have the caches flushed before each hand-over; declared-warm ones keep the
  * sets inside half of the last-level cache.
  *
  * After each block, with the arm frozen, outputs are looked at: unwritten elements in every set,
  * and random items of random sets against the oracle (random sets against the baseline's answer
- * where the oracle is dear). Now and then a further block of the candidate is stopped midway
- * (audit.c), and another one has content of the other kinds that the checks have: a kernel that
- * knows when it is timed would be right for plain numbers alone. What is timed is what was
- * verified. */
+ * where the oracle is dear). Now and then a round is played that does not count: the candidate's
+ * block is looked at midway (audit.c), or has content of the other kinds that the checks have: a
+ * kernel that knows when it is timed would be right for plain numbers alone. Such a round has the
+ * other arms' blocks as all rounds have, so that their number tells nothing. What is timed is what
+ * was verified. */
 #include "tools/runner/runner.h"
 
 #include <math.h>
@@ -42,13 +44,21 @@
 #define STEPS_NS                                                                                   \
     (30 * HONE_NS_PER_MS) /* iterated tasks: dearer references are asked once in a while */
 #define DISTURBED    1.25
-#define AUDIT_EVERY  4 /* rounds, on average */
+#define KIND_EVERY   8 /* rounds of each further kind, on average */
 #define AUDIT_LEAST  4 /* at the end there were as many that saw a block half done */
 #define AUDIT_TRIES  12
 #define AUDIT_SOONER 0.7
 #define OTHERS_LEAST 4 /* blocks with other content */
 #define AUDIT_FROM   0.3
 #define AUDIT_TO     0.9
+#define QUIET_FROM   0.1  /* what it changes lies ahead */
+#define SEEN_FROM    0.1  /* of a block: where its first thread runs */
+#define CHANGE_NS    20e6 /* of the baseline's calls, which answer changed sets as well */
+#define UNCOUNTED_NS                                                                               \
+    (50 * HONE_NS_PER_MS) /* longer blocks of others are left out where none counts */
+#define WARM_TIMES   10   /* a warm-up call may take as many times the estimate, and... */
+#define WARM_NS      (20 * HONE_NS_PER_MS) /* ...this; what is beyond buys no end */
+#define WARM_MOST_NS HONE_NS_PER_S
 
 struct lane { /* one arm in a comparison */
     struct hone_slot *slot;
@@ -58,6 +68,8 @@ struct lane { /* one arm in a comparison */
     size_t n;
 };
 
+enum kind { PLAIN, AUDIT, OTHERS, N_KINDS }; /* of a round, and of the candidate's block in it */
+
 struct run {
     struct hone_judge *judge;
     const struct hone_timing_plan *plan;
@@ -65,7 +77,10 @@ struct run {
     size_t n_lanes;
     struct hone_rounds rounds;
     struct hone_place place;
-    int64_t n_blocks;
+    char *plain, *others; /* content, in the layout of the inputs' file; others: the candidate's */
+    enum hone_distribution other_dists[HONE_BUFFERS_MAX_SETS];
+    int64_t n_played;   /* rounds, counted or not */
+    int64_t over_ns;    /* that the candidate's warm-up calls took beyond what they may */
     int64_t n_others;   /* blocks with other content */
     int64_t n_audits;   /* that saw a block half done */
     double audit_scale; /* of the expected time; less while blocks were over before the look */
@@ -178,35 +193,137 @@ static int check_block(struct run *run, struct lane *lane, struct hone_end *ret,
 }
 
 /* A call on the last set of the frame, which is for this alone, while the other sets hold what some
- * arm has had already. */
+ * arm has had already. A candidate that takes its time here decides when the budget is spent: what
+ * is beyond measure is not charged to the budget, and ends the comparison when it is as much again.
+ */
 static int warm_up(struct run *run, struct lane *lane, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
+    struct hone_call_time time = {0};
     if (judge->task->is_cold || lane->call_ns >= WARM_UP_NS)
         return 0;
-    return hand_over(run, lane, 1, judge->frame.layout.n_sets - 1, NULL, NULL, ret, err);
+    int code = hand_over(run, lane, 1, judge->frame.layout.n_sets - 1, NULL, &time, ret, err);
+    if (lane != &run->lanes[0] || code < 0 || !hone_end_is_good(ret))
+        return code;
+    int64_t may_ns = WARM_TIMES * (int64_t)lane->call_ns + WARM_NS;
+    run->over_ns += hone_max_i64(time.wall_ns - may_ns, 0);
+    if (run->over_ns > hone_max_i64(run->plan->budget_ns, WARM_MOST_NS))
+        hone_end_set(ret, HONE_REASON_TIMEOUT,
+                     "calls before the clock runs took %.3g s more than they may, the last one "
+                     "%.3g ms; a timed call takes %.3g ms",
+                     (double)run->over_ns / 1e9, (double)time.wall_ns / 1e6, lane->call_ns / 1e6);
+    return 0;
 }
 
-static void fill_sets(struct run *run, struct lane *lane)
+static void draw_set(struct run *run, char *content, int64_t set, enum hone_distribution dist)
 {
     struct hone_judge *judge = run->judge;
-    hone_judge_fill_many(judge, judge->counter, lane->n_sets);
-    judge->counter += (uint64_t)lane->n_sets;
-    for (int64_t set = 0; set < lane->n_sets; set++)
+    const struct hone_layout *layout = &judge->frame.layout;
+    uint64_t counter = judge->counter++;
+    for (size_t i = 0; i < judge->task->n_inputs; i++)
+        hone_gen_input(judge->gen, judge->task, run->plan->workload, i, dist, counter,
+                       content + set * layout->input_stride + layout->at[i]);
+}
+
+static enum hone_distribution other_distribution(struct hone_judge *judge)
+{
+    for (int try = 0; try < 64; try++) {
+        int64_t dist = hone_dice_below(&judge->dice, HONE_N_DISTS);
+        if (!judge->is_dist_left_out[dist])
+            return (enum hone_distribution)dist;
+    }
+    return HONE_DIST_NORMAL;
+}
+
+/* Beforehand: after the block that had the last. */
+static void draw_others(struct run *run)
+{
+    for (int64_t set = 0; set < run->lanes[0].n_sets; set++) {
+        run->other_dists[set] = other_distribution(run->judge);
+        draw_set(run, run->others, set, run->other_dists[set]);
+    }
+}
+
+/* The same work whatever the content is. */
+static void put_sets(struct run *run, struct lane *lane, bool is_other)
+{
+    struct hone_judge *judge = run->judge;
+    const struct hone_layout *layout = &judge->frame.layout;
+    const char *content = is_other ? run->others : run->plain;
+    judge->frame.n_filled = 0;
+    for (int64_t set = 0; set < lane->n_sets; set++) {
+        judge->frame.dists[set] = is_other ? run->other_dists[set] : HONE_DIST_NORMAL;
+        for (int64_t i = 0; i < layout->n_inputs; i++)
+            memcpy(hone_shared_tensor(&judge->inputs, layout, set, i),
+                   content + set * layout->input_stride + layout->at[i], (size_t)layout->bytes[i]);
         hone_judge_poison(judge, lane->slot, set, HONE_POISON_NAN);
+    }
     if (judge->task->is_cold)
         flush_caches(run);
 }
 
-static int time_sub(struct run *run, struct lane *lane, struct hone_look *look,
-                    struct hone_call_time *sum, struct hone_end *ret, struct hone_err *err)
+/* What happens in the middle of a hand-over: every block of every arm is looked at, so that nobody
+ * can tell by that what it is for. */
+struct midway {
+    struct run *run;
+    struct lane *lane;
+    struct hone_audit *audit; /* NULL: a block that counts */
+    bool is_quiet;
+};
+
+static void look_midway(void *arg)
 {
-    struct hone_call_time time = {0};
+    struct midway *midway = arg;
+    int core = hone_place_core(&midway->run->place, hone_jail_pid(midway->lane->slot->arena->jail));
+    if (midway->lane == &midway->run->lanes[0])
+        hone_place_note(&midway->run->place, core);
+    if (midway->audit != NULL && midway->is_quiet)
+        hone_audit_quiet(midway->audit);
+    else if (midway->audit != NULL)
+        hone_audit_look(midway->audit);
+}
+
+static double call_ns_of(const struct lane *lane)
+{
+    return lane->n > 0 ? hone_quantile(lane->out->wall, lane->n, 0) : lane->call_ns;
+}
+
+static struct hone_look plan_look(struct run *run, struct lane *lane, struct midway *midway)
+{
+    double from = midway->audit == NULL ? SEEN_FROM : midway->is_quiet ? QUIET_FROM : AUDIT_FROM;
+    double part =
+        from + (AUDIT_TO - from) * (double)hone_dice_below(&run->judge->dice, 1000) / 1000;
+    double scale = midway->audit != NULL ? run->audit_scale : 1;
+    return (struct hone_look){.after_ns =
+                                  (int64_t)(part * (double)lane->n_sets * call_ns_of(lane) * scale),
+                              .is_quiet = midway->audit == NULL || midway->is_quiet,
+                              .fn = look_midway,
+                              .arg = midway};
+}
+
+/* Draw, warm up, copy, call. */
+static int fresh_hand_over(struct run *run, struct lane *lane, bool is_other, struct midway *midway,
+                           struct hone_look *ret_look, struct hone_call_time *ret_time,
+                           struct hone_end *ret, struct hone_err *err)
+{
+    for (int64_t set = 0; set < lane->n_sets;
+         set++) /* also where it is not wanted: it takes time */
+        draw_set(run, run->plain, set, HONE_DIST_NORMAL);
+    *ret_look = plan_look(run, lane, midway);
     int code = warm_up(run, lane, ret, err);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
-    fill_sets(run, lane);
-    code = hand_over(run, lane, lane->n_sets, 0, look, &time, ret, err);
+    put_sets(run, lane, is_other);
+    return hand_over(run, lane, lane->n_sets, 0, ret_look, ret_time, ret, err);
+}
+
+static int time_sub(struct run *run, struct lane *lane, struct hone_call_time *sum,
+                    struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_call_time time = {0};
+    struct midway midway = {.run = run, .lane = lane};
+    struct hone_look look;
+    int code = fresh_hand_over(run, lane, false, &midway, &look, &time, ret, err);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
     sum->wall_ns += time.wall_ns;
@@ -214,50 +331,14 @@ static int time_sub(struct run *run, struct lane *lane, struct hone_look *look,
     return check_block(run, lane, ret, err);
 }
 
-static int time_block(struct run *run, struct lane *lane, struct hone_end *ret,
-                      struct hone_err *err)
+static void note_block(struct lane *lane, const struct hone_call_time *sum)
 {
-    struct hone_call_time sum = {0};
-    for (int64_t sub = 0; sub < lane->n_subs; sub++) {
-        int code = time_sub(run, lane, NULL, &sum, ret, err);
-        if (code < 0 || !hone_end_is_good(ret))
-            return code;
-    }
     double n_calls = (double)(lane->n_sets * lane->n_subs);
-    lane->out->wall[lane->n] = (double)sum.wall_ns / n_calls;
-    lane->out->cpu[lane->n] = (double)sum.cpu_ns / n_calls;
+    lane->out->wall[lane->n] = (double)sum->wall_ns / n_calls;
+    lane->out->cpu[lane->n] = (double)sum->cpu_ns / n_calls;
     /* Other work on the machine shows as wall time without CPU time. */
-    lane->out->load[lane->n] = (double)sum.wall_ns / fmax((double)sum.cpu_ns, n_calls);
+    lane->out->load[lane->n] = (double)sum->wall_ns / fmax((double)sum->cpu_ns, n_calls);
     lane->n++;
-    run->n_blocks++;
-    return 0;
-}
-
-/* One hand-over more for the candidate, which is stopped at a random moment and not counted. It
- * cannot know which one it is. */
-static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
-{
-    struct lane *lane = &run->lanes[0];
-    if (lane->n_sets < 2 || hone_judge_is_tier(run->judge, "screen"))
-        return 0;
-    double part = AUDIT_FROM +
-                  (AUDIT_TO - AUDIT_FROM) * (double)hone_dice_below(&run->judge->dice, 1000) / 1000;
-    struct hone_audit audit = {.judge = run->judge, .slot = lane->slot, .n_sets = lane->n_sets};
-    struct hone_look look = {.after_ns = (int64_t)(part * (double)lane->n_sets *
-                                                   hone_quantile(lane->out->wall, lane->n, 0) *
-                                                   run->audit_scale),
-                             .fn = hone_audit_look,
-                             .arg = &audit};
-    struct hone_call_time sum = {0};
-    int code = time_sub(run, lane, &look, &sum, ret, err);
-    bool saw_half = look.was_early && audit.n_done < audit.n_sets;
-    run->audit_scale = saw_half ? 1 : AUDIT_SOONER * run->audit_scale;
-    if (code < 0 || !hone_end_is_good(ret) || !look.was_early)
-        return code;
-    run->n_audits += saw_half;
-    hone_audit_end(&audit, (double)look.cpu_ns / (double)hone_max_i64(sum.cpu_ns, 1),
-                   &run->n_uneven, ret);
-    return 0;
 }
 
 /* Is this set wrong, and not by the distribution's fault? */
@@ -290,41 +371,139 @@ static int check_other(struct run *run, struct lane *lane, int64_t set, struct h
     return code;
 }
 
-static enum hone_distribution other_distribution(struct hone_judge *judge)
-{
-    for (int try = 0; try < 64; try++) {
-        bool is_rare = hone_dice_below(&judge->dice, 4) == 0; /* the hardest to tell from plain */
-        int64_t dist = is_rare ? HONE_DIST_RARE : hone_dice_below(&judge->dice, HONE_N_DISTS);
-        if (!judge->is_dist_left_out[dist])
-            return (enum hone_distribution)dist;
-    }
-    return HONE_DIST_NORMAL;
-}
-
-/* One hand-over more for the candidate, not counted, whose sets hold content of all kinds. Nothing
- * tells it from the others before its inputs are read. */
+/* A hand-over whose sets hold content of all kinds. Nothing tells it from the others before its
+ * inputs are read. */
 static int time_others(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
     struct lane *lane = &run->lanes[0];
-    struct hone_judge *judge = run->judge;
+    struct midway midway = {.run = run, .lane = lane};
     struct hone_call_time time = {0};
-    if (hone_judge_is_tier(judge, "screen"))
-        return 0;
-    run->n_others++;
-    int code = warm_up(run, lane, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
-        return code;
-    for (int64_t set = 0; set < lane->n_sets; set++) {
-        hone_judge_fill(judge, set, other_distribution(judge), judge->counter++);
-        hone_judge_poison(judge, lane->slot, set, HONE_POISON_NAN);
-    }
-    code = hand_over(run, lane, lane->n_sets, 0, NULL, &time, ret, err);
+    struct hone_look look;
+    int code = fresh_hand_over(run, lane, true, &midway, &look, &time, ret, err);
     for (int64_t set = 0; set < lane->n_sets && code == 0 && hone_end_is_good(ret); set++)
         code = check_other(run, lane, set, ret, err);
     if (code == 0 &&
         (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
         ret->reason = HONE_REASON_STATEFUL; /* it passed such content before */
+    run->n_others++;
+    draw_others(run);
     return code;
+}
+
+static struct lane *baseline_lane(struct run *run)
+{
+    struct hone_slot *baseline = hone_judge_slot(run->judge, "baseline");
+    for (size_t i = 1; i < run->n_lanes; i++) {
+        if (run->lanes[i].slot == baseline)
+            return &run->lanes[i];
+    }
+    return NULL;
+}
+
+static int is_changed_right(struct run *run, int64_t set, struct hone_end *ret,
+                            struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct lane *lane = &run->lanes[0], *theirs = baseline_lane(run);
+    return theirs != NULL ? hone_judge_compare_like(judge, lane->slot, theirs->slot, set, ret, err)
+                          : check_other(run, lane, set, ret, err);
+}
+
+/* A set whose inputs were changed before its call: a wrong answer that becomes right when the call
+ * is made again was made ahead. One that stays wrong is judged like all other content. */
+static int check_changed(struct run *run, int64_t set, struct hone_end *ret, struct hone_err *err)
+{
+    struct lane *lane = &run->lanes[0];
+    int code = is_changed_right(run, set, ret, err);
+    if (code < 0 || hone_end_is_good(ret))
+        return code;
+    *ret = (struct hone_end)HONE_END_INIT;
+    hone_judge_poison(run->judge, lane->slot, set, HONE_POISON_NAN);
+    code = hand_over(run, lane, 1, set, NULL, NULL, ret, err);
+    if (code == 0 && hone_end_is_good(ret))
+        code = is_changed_right(run, set, ret, err);
+    if (code == 0 && hone_end_is_good(ret)) {
+        hone_end_set(ret, HONE_REASON_TAMPERING,
+                     "the content of a call that was not made yet was changed, and the answer is "
+                     "not that of the new one: work is done ahead");
+        return 0;
+    }
+    if (code < 0 || !lane->slot->arena->is_alive)
+        return code;
+    *ret = (struct hone_end)HONE_END_INIT;
+    code = check_other(run, lane, set, ret, err);
+    if (code == 0 &&
+        (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
+        ret->reason = HONE_REASON_STATEFUL;
+    return code;
+}
+
+static int end_audit(struct run *run, const struct midway *midway, const struct hone_look *look,
+                     const struct hone_call_time *time, struct hone_end *ret, struct hone_err *err)
+{
+    const struct lane *lane = &run->lanes[0];
+    const struct hone_audit *audit = midway->audit;
+    double load = (double)time->wall_ns / fmax((double)time->cpu_ns, 1);
+    bool is_quiet_machine =
+        lane->n > 0 && load <= DISTURBED * hone_quantile(lane->out->load, lane->n, 0);
+    int code = 0;
+    hone_audit_end(audit, ret);
+    for (int64_t i = 0; i < audit->n_changed && code == 0 && hone_end_is_good(ret); i++)
+        code = check_changed(run, audit->changed[i], ret, err);
+    if (code == 0 && hone_end_is_good(ret) && !midway->is_quiet && is_quiet_machine)
+        hone_audit_shares(audit, (double)look->cpu_ns / (double)hone_max_i64(time->cpu_ns, 1),
+                          &run->n_uneven);
+    return code;
+}
+
+/* A hand-over that is looked at midway: audit.h. It cannot know which one it is. */
+static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct lane *lane = &run->lanes[0];
+    const struct lane *theirs = baseline_lane(run);
+    double their_ns = theirs != NULL ? theirs->call_ns : 0;
+    struct hone_audit audit = {
+        .judge = run->judge,
+        .slot = lane->slot,
+        .n_sets = lane->n_sets,
+        .content = run->plain,
+        .call_ns = call_ns_of(lane),
+        .max_changed = (int64_t)fmin(fmax(CHANGE_NS / fmax(their_ns, 1), 1), HONE_AUDIT_CHANGED)};
+    struct midway midway = {.run = run,
+                            .lane = lane,
+                            .audit = &audit,
+                            .is_quiet = hone_dice_below(&run->judge->dice, 2) == 0};
+    struct hone_call_time time = {0};
+    struct hone_look look;
+    int code = fresh_hand_over(run, lane, false, &midway, &look, &time, ret, err);
+    bool saw_half = look.was_early && audit.n_done < audit.n_sets && !audit.is_late;
+    run->audit_scale = saw_half ? 1 : AUDIT_SOONER * run->audit_scale;
+    if (code < 0 || !hone_end_is_good(ret) || audit.is_late)
+        return code;
+    run->n_audits += saw_half;
+    if (look.was_early)
+        code = end_audit(run, &midway, &look, &time, ret, err);
+    return code == 0 && hone_end_is_good(ret) ? check_block(run, lane, ret, err) : code;
+}
+
+/* All hand-overs of a block; a further kind is one of them, and its block does not count. */
+static int time_block(struct run *run, struct lane *lane, enum kind kind, bool is_counted,
+                      struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_call_time sum = {0};
+    int64_t odd = hone_dice_below(&run->judge->dice, lane->n_subs);
+    for (int64_t sub = 0; sub < lane->n_subs; sub++) {
+        int code = 0;
+        if (sub != odd || kind == PLAIN)
+            code = time_sub(run, lane, &sum, ret, err);
+        else
+            code = kind == AUDIT ? audit(run, ret, err) : time_others(run, ret, err);
+        if (code < 0 || !hone_end_is_good(ret))
+            return code;
+    }
+    if (is_counted)
+        note_block(lane, &sum);
+    return 0;
 }
 
 /* First guess of a call's time: single calls, then a few, until the hand-over does not matter. */
@@ -373,6 +552,12 @@ static int64_t sets_allowed(const struct hone_judge *judge, const struct hone_wo
     return hone_min_i64(n, hone_judge_max_sets(judge, workload) - 1);
 }
 
+static bool has_kind(const struct run *run, enum kind kind)
+{
+    return !hone_judge_is_tier(run->judge, "screen") &&
+           (kind != AUDIT || run->lanes[0].n_sets >= 2);
+}
+
 static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
@@ -399,32 +584,72 @@ static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
         code = hone_judge_set_frame(judge, run->plan->workload, most + 1, err);
     for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++)
         code = hone_judge_ready(judge, run->lanes[i].slot, ret, err);
-    if (code == 0) /* content of the warm-up set */
-        hone_judge_fill(judge, most, HONE_DIST_NORMAL, judge->counter++);
-    return code;
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    hone_judge_fill(judge, most, HONE_DIST_NORMAL, judge->counter++); /* for warm-up calls */
+    run->plain = hone_malloc((size_t)(most * judge->frame.layout.input_stride + 1));
+    run->others = hone_malloc((size_t)(most * judge->frame.layout.input_stride + 1));
+    if (has_kind(run, OTHERS))
+        draw_others(run);
+    return 0;
 }
 
-static int one_round(struct run *run, struct hone_end *ret, struct hone_err *err)
+/* The arm that comes after the candidate meets it where it was seen; the one before it meets it
+ * where it was seen lately: a candidate that chooses its core chooses the others' as well. */
+static void place_round(struct run *run, bool is_backward)
 {
-    bool is_backward = (run->rounds.n % 2 == 1) != run->plan->is_reversed;
-    hone_place_move(&run->place, hone_jail_pid(run->lanes[0].slot->arena->jail),
-                    (uint64_t)hone_dice_below(&run->judge->dice, INT32_MAX));
+    uint64_t dice = (uint64_t)hone_dice_below(&run->judge->dice, INT32_MAX);
+    if (is_backward)
+        hone_place_like_seen(&run->place, dice);
+    else
+        hone_place_move(&run->place, dice);
+}
+
+static int one_round(struct run *run, enum kind kind, struct hone_end *ret, struct hone_err *err)
+{
+    bool is_backward = (run->n_played % 2 == 1) != run->plan->is_reversed;
+    run->n_played++;
+    place_round(run, is_backward);
     for (size_t i = 0; i < run->n_lanes; i++) {
         struct lane *lane = &run->lanes[is_backward ? run->n_lanes - 1 - i : i];
-        int code = time_block(run, lane, ret, err);
+        bool is_candidate = lane == &run->lanes[0];
+        double block_ns = lane->call_ns * (double)(lane->n_sets * lane->n_subs);
+        if (kind != PLAIN && !is_candidate && block_ns > UNCOUNTED_NS)
+            continue;
+        int code = time_block(run, lane, is_candidate ? kind : PLAIN, kind == PLAIN, ret, err);
         if (code < 0)
             return code;
         if (!hone_end_is_good(ret)) {
-            if (lane != &run->lanes[0])
+            if (!is_candidate)
                 return hone_fail(err, HONE_E_TARGET, "arm '%s' failed while it was timed: %s",
                                  lane->slot->name, ret->detail);
             return 0;
         }
+        if (is_candidate && !is_backward)
+            hone_place_follow(&run->place);
     }
-    run->rounds.n++;
-    if (hone_dice_below(&run->judge->dice, AUDIT_EVERY) == 0)
-        return audit(run, ret, err);
-    return hone_dice_below(&run->judge->dice, AUDIT_EVERY) == 0 ? time_others(run, ret, err) : 0;
+    run->rounds.n += kind == PLAIN;
+    return 0;
+}
+
+static enum kind draw_kind(struct run *run)
+{
+    enum kind kind = (enum kind)hone_dice_below(&run->judge->dice, KIND_EVERY);
+    return kind < N_KINDS && has_kind(run, kind) ? kind : PLAIN;
+}
+
+/* Those that the dice have not given yet. */
+static int further_rounds(struct run *run, struct hone_end *ret, struct hone_err *err)
+{
+    int code = 0;
+    for (int i = 0; i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) && has_kind(run, AUDIT) &&
+                    run->n_audits < AUDIT_LEAST;
+         i++)
+        code = one_round(run, AUDIT, ret, err);
+    while (code == 0 && hone_end_is_good(ret) && run->n_others < OTHERS_LEAST &&
+           has_kind(run, OTHERS))
+        code = one_round(run, OTHERS, ret, err);
+    return code;
 }
 
 /* More CPU time than all cores could give in the wall time: one of the clocks was deceived. */
@@ -458,20 +683,18 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
     hone_machine_steal(&steal[0], &total[0]);
     int code = prepare(&run, ret, err);
     int64_t start_ns = hone_now_ns();
-    while (code == 0 && hone_end_is_good(ret) && !hone_rounds_done(&run.rounds, start_ns)) {
-        code = one_round(&run, ret, err);
+    while (code == 0 && hone_end_is_good(ret) &&
+           !hone_rounds_done(&run.rounds, start_ns + run.over_ns)) {
+        code = one_round(&run, draw_kind(&run), ret, err);
         hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.rounds.n,
                             (int64_t)plan->max_pairs, "");
     }
-    for (int i = 0; i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) &&
-                    (run.n_audits < AUDIT_LEAST || run.n_uneven > 0);
-         i++)
-        code = audit(&run, ret, err);
-    while (code == 0 && hone_end_is_good(ret) && run.n_others < OTHERS_LEAST &&
-           !hone_judge_is_tier(judge, "screen"))
-        code = time_others(&run, ret, err);
+    if (code == 0 && hone_end_is_good(ret))
+        code = further_rounds(&run, ret, err);
     hone_place_done(&run.place);
     free(run.flush);
+    free(run.plain);
+    free(run.others);
     hone_rounds_keep(judge, &run.rounds);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
