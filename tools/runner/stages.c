@@ -16,6 +16,7 @@
 #define FLOOR_ROOM        0.9  /* measured ceilings may be a little low */
 #define HIDDEN_WORK_SHARE 0.25 /* of the smallest public size */
 #define MAX_LOG           20.0
+#define LEAST_PAIRS       6 /* for a word; fewer are over before chance is */
 #define SCREEN_WORKLOADS  2
 #define EDGE_DISTS        3
 #define EDGE_ORACLE_NS    (100 * HONE_NS_PER_MS)
@@ -305,6 +306,8 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
     for (size_t i = 0; i < HONE_COUNTOF(words); i++) {
         if (strcmp(words[i].word, ratio->word) != 0)
             continue;
+        if (ratio->n_pairs < LEAST_PAIRS)
+            return why_inconclusive(judge);
         if (words[i].reason != HONE_REASON_FASTER || worst->ratio >= REGRESSION)
             return words[i].reason;
         /* A loss that may well be noise forbids the claim, but is no regression either. */
@@ -451,7 +454,7 @@ int hone_stage_time(struct hone_judge *judge, struct hone_end *ret, struct hone_
     int64_t budget = judge->job->budget_ms > 0 ? judge->job->budget_ms : 3000 * n;
     struct hone_timing_plan plan = {.budget_ns = budget * HONE_NS_PER_MS / hone_max_i64(n, 1),
                                     .block_ns = judge->target->effort.block_ns,
-                                    .min_pairs = 3,
+                                    .min_pairs = LEAST_PAIRS,
                                     .max_pairs = judge->target->effort.max_pairs,
                                     .is_reversed = hone_judge_is_tier(judge, "confirm")};
     /* Fresh processes: address layout and allocator state are drawn anew. */
