@@ -23,12 +23,13 @@ static bool is_disturbed(const struct hone_rounds *rounds, double load, double u
     return is_high || (rounds->is_two_sided && load * rounds->disturbed < usual);
 }
 
-static size_t believed(const struct hone_rounds *rounds, size_t ret_use[HONE_MAX_ROUNDS])
+static size_t believed(const struct hone_rounds *rounds, size_t first_lane,
+                       size_t ret_use[HONE_MAX_ROUNDS])
 {
     size_t n = 0;
     for (size_t r = 0; r < rounds->n; r++) {
         bool is_out = false;
-        for (size_t i = 0; i < rounds->n_lanes; i++)
+        for (size_t i = first_lane; i < rounds->n_lanes; i++)
             is_out = is_out || (rounds->lanes[i].is_out != NULL && rounds->lanes[i].is_out[r]);
         if (!is_out)
             ret_use[n++] = r;
@@ -39,7 +40,7 @@ static size_t believed(const struct hone_rounds *rounds, size_t ret_use[HONE_MAX
 size_t hone_rounds_believed(const struct hone_rounds *rounds)
 {
     size_t use[HONE_MAX_ROUNDS];
-    return believed(rounds, use);
+    return believed(rounds, 0, use);
 }
 
 /* Rounds in which nobody else took the cores or changed the clock while the arms from first_lane on
@@ -49,7 +50,7 @@ static size_t quiet_lanes(const struct hone_rounds *rounds, size_t first_lane,
                           size_t ret_use[HONE_MAX_ROUNDS])
 {
     double usual[HONE_RUNNER_MAX_ARMS];
-    size_t all[HONE_MAX_ROUNDS], n_all = believed(rounds, all), n = 0;
+    size_t all[HONE_MAX_ROUNDS], n_all = believed(rounds, first_lane, all), n = 0;
     for (size_t i = first_lane; i < rounds->n_lanes; i++)
         usual[i] = usual_load(rounds, &rounds->lanes[i]);
     for (size_t k = 0; k < n_all; k++) {

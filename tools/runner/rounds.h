@@ -13,7 +13,9 @@ struct hone_lane { /* one arm; arrays by round, room for HONE_MAX_ROUNDS, in the
     double *wall;    /* ns of one call */
     double *cpu;     /* ns of one call, all threads; NULL: not known */
     double *load;    /* what a disturbance changes: wall time by CPU time, or a clock's rate */
-    bool *is_out;    /* rounds whose times cannot be believed: never used; NULL: none */
+    bool *is_out;    /* rounds whose times cannot be believed: not used; NULL: none. The
+                        candidate's own remove no round from what is claimed: its wall must then
+                        hold the largest of what the clocks say */
     int64_t n_batch; /* calls in a block */
 };
 
