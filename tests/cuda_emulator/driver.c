@@ -1,5 +1,5 @@
 /* The emulated driver: device and context. Settings come from the environment: HONE_EMULATOR_SMS,
- * _L2, _MEMORY, _GRANULARITY (bytes), _DEVICES, _THREADS (host threads of a launch). */
+ * _L2, _MEMORY, _GRANULARITY (bytes), _DEVICES, _THREADS (host threads of a launch), _PINNED. */
 #include "tests/cuda_emulator/driver.h"
 
 #include <stdatomic.h>

@@ -359,9 +359,10 @@ hone_cu_result cuMemHostAlloc(void **ret, size_t size, unsigned flags)
     hone_cu_result rc = emu_enter();
     if (rc != 0)
         return rc;
+    void *wanted = (void *)(uintptr_t)emu_setting("PINNED", 0);
     void *at = size == 0
                    ? MAP_FAILED
-                   : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                   : mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return HONE_CU_OUT_OF_MEMORY;
     *ret = at;

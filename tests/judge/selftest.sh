@@ -287,6 +287,7 @@ case $TARGET in cuda | all)
     if [ -n "$EMULATED" ] && { [ ! -e "$HONE_CUDA_LIB/libcuda.so.1" ] || ! command -v g++ >/dev/null; }; then
         echo "== cuda: no device, and no emulator in $HONE_CUDA_LIB: skipped"
     else
+        [ -z "$EMULATED" ] || export HONE_EMULATOR_PINNED=0x600000000000 # for who writes where the gate's words are
         printf '== cuda, %s\n' "$([ -n "$EMULATED" ] && echo emulated || echo "on the device")"
         if [ -n "$EMULATED" ]; then # sizes that a CPU can emulate
             while read -r pack size; do

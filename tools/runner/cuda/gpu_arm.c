@@ -516,7 +516,7 @@ int hone_gpu_arm_map(struct hone_gpu_arm *arm, const struct hone_gpu_layout *lay
 }
 
 static int run_once(struct hone_gpu_arm *arm, const struct hone_gpu_calls *calls,
-                    struct hone_gpu_time *ret, bool *ret_is_late, struct hone_err *err)
+                    struct hone_gpu_time *ret, struct hone_err *err)
 {
     struct hone_gpu_request request = {.op = HONE_GPU_OP_PREPARE};
     request.u.prepare.n_calls = calls->n_calls;
@@ -537,27 +537,9 @@ static int run_once(struct hone_gpu_arm *arm, const struct hone_gpu_calls *calls
         *ret = (struct hone_gpu_time){.wall_ns = wall,
                                       .event_ns = answer.event_ns,
                                       .stamp_ns = answer.stamp_ns,
-                                      .sm_mhz = answer.sm_mhz};
-    *ret_is_late = answer.is_late != 0;
+                                      .sm_mhz = answer.sm_mhz,
+                                      .is_late = answer.is_late != 0};
     return code;
-}
-
-static int run_block(struct hone_gpu_arm *arm, const struct hone_gpu_calls *calls,
-                     struct hone_gpu_time *ret, struct hone_err *err)
-{
-    struct hone_gpu_time time = {.wall_ns = 0};
-    bool is_late = true;
-    for (int i = 0; i < GATE_TRIES && is_late; i++) {
-        int code = run_once(arm, calls, &time, &is_late, err);
-        if (code < 0 || !arm->is_alive)
-            return code;
-    }
-    if (is_late)
-        return set_end(arm, HONE_REASON_INFRA,
-                       "the gate in front of a block was not opened in time");
-    if (ret != NULL)
-        *ret = time;
-    return 0;
 }
 
 int hone_gpu_arm_call(struct hone_gpu_arm *arm, const struct hone_gpu_calls *calls,
@@ -570,14 +552,25 @@ int hone_gpu_arm_call(struct hone_gpu_arm *arm, const struct hone_gpu_calls *cal
     for (int64_t i = 0; i < calls->n_calls; i++)
         HONE_BUG_ON(arm->is_alive && (calls->sets[i] < 0 || calls->sets[i] >= arm->n_sets));
     memcpy(arm->sets.base, calls->sets, (size_t)calls->n_calls * sizeof *calls->sets);
-    return run_block(arm, calls, ret, err);
+    struct hone_gpu_time time = {.wall_ns = 0};
+    int code = run_once(arm, calls, &time, err);
+    if (ret != NULL)
+        *ret = time;
+    return code;
 }
 
 int hone_gpu_arm_nop(struct hone_gpu_arm *arm, struct hone_gpu_time *ret, struct hone_err *err)
 {
     const struct hone_gpu_calls nothing = {.timeout_ns = WORK_NS};
+    struct hone_gpu_time time = {.is_late = true};
     int code = ready(arm, HONE_NO_DEADLINE, err);
-    return code < 0 ? code : run_block(arm, &nothing, ret, err);
+    for (int i = 0; i < GATE_TRIES && time.is_late && code == 0 && arm->is_alive; i++)
+        code = run_once(arm, &nothing, &time, err);
+    *ret = time;
+    if (code == 0 && arm->is_alive && time.is_late)
+        return set_end(arm, HONE_REASON_INFRA,
+                       "the gate in front of a block was not opened in time");
+    return code;
 }
 
 int hone_gpu_arm_occupancy(struct hone_gpu_arm *arm, const char *kernel, int64_t block_threads,

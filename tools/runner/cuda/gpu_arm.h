@@ -87,9 +87,12 @@ struct hone_gpu_time {
                         when is_single) */
     double stamp_ns; /* device's global timer between two stamp kernels; 0: not taken */
     double sm_mhz;   /* SM clock between the stamps; 0: not taken */
+    bool is_late;    /* the gate gave up: the answers are there, the times stand for nothing */
 };
-/* Calls the launcher's plan n_calls times. The whole block is queued before it runs (a gate holds
- * the stream). Variables of the module are put back before each call. */
+/* Calls the launcher's plan n_calls times, once. The whole block is queued before it runs (a gate
+ * holds the stream). Variables of the module are put back before each call. After a late block
+ * whoever wants a time begins again with poisoned outputs and fresh content: over its own answers
+ * a kernel has nothing to do, and the word that says "late" lies where it can write. */
 int hone_gpu_arm_call(struct hone_gpu_arm *arm, const struct hone_gpu_calls *calls,
                       struct hone_gpu_time *ret, struct hone_err *err);
 /* What an empty block costs on the judge's clock: the overhead to allow for. */

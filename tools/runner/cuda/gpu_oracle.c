@@ -643,5 +643,6 @@ bool hone_gpu_can_spot(const struct hone_judge *judge, const struct hone_workloa
         hone_judge_least_work(judge, workload, &flops, &bytes, NULL) < 0)
         return false;
     double per_item = fmax(flops, bytes / 4) / (double)n_items;
-    return per_item <= (judge->gpu->oracle->is_shared ? 100 : 1) * HEAVY_ITEM / 100;
+    double most = HEAVY_ITEM / (hone_judge_is_tier(judge, "screen") ? 100 : 10);
+    return per_item <= (judge->gpu->oracle->is_shared ? 100 : 1) * most;
 }

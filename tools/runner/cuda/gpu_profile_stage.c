@@ -58,6 +58,8 @@ static int clock_calls(struct hone_judge *judge, double *ret_ns, struct hone_end
     *ret_ns = 0;
     for (int round = 0; round < 3 && rc == 0 && hone_end_is_good(ret); round++) {
         rc = hone_gpu_call(judge, slot, sets, n, POISON_WORD, *ret_ns, &time, ret, err);
+        if (time.is_late)
+            continue;
         *ret_ns = time.event_ns / (double)n;
         n = (int64_t)((double)CLOCKED_NS / (*ret_ns > 1 ? *ret_ns : 1));
         n = hone_max_i64(1, hone_min_i64(n, MOST_CALLS));

@@ -1,0 +1,428 @@
+/* Blocks beside those that are timed, which show what those do not: cut ones, ones whose content
+ * changes behind a cut, ones with other content (gpu_time.c tells why). A candidate cannot know
+ * which block it is in. */
+#include <math.h>
+#include <string.h>
+
+#include "tools/runner/cuda/gpu_run.h"
+#include "tools/runner/element.h"
+#include "tools/runner/stats.h"
+#include "workspace/base/clock.h"
+
+#define AUDIT_EVERY      4    /* rounds, on average */
+#define CUTS_LEAST       3    /* before they say anything */
+#define CUTS_SURE        9    /* before they are held against the candidate */
+#define SHORT_CALLS      2    /* at most, in a short one */
+#define BEGIN_NS         10e3 /* of a block: caches of instructions and addresses are cold */
+#define BEGIN_LAX_NS     50e3 /* where no baseline shows what that costs */
+#define AHEAD_CALLS      2.0
+#define AHEAD_SHARE      1.0 /* and as much again: other work on the machine */
+#define INTEGERS_LEAST   64  /* fewer may all be what poison is */
+#define CHANGED_SETS     8   /* at most, whose content changes behind a cut */
+#define CHANGED_ELEMENTS 3   /* of an input */
+#define PART_EVERY       4   /* changed sets: a part and not single elements */
+#define UNUSUAL          8   /* normal content stays below 7 */
+#define CHANGES_LEAST    3   /* a workload */
+#define CHANGE_SHIFTS    8   /* a change is between a half and a 256th of an input */
+#define OTHERS_LEAST     4   /* blocks of other content, a workload */
+#define OTHERS_SETS      8   /* of them that are looked at */
+#define OTHERS_KINDS     16
+
+/* What a cut block left: what was called is complete, and all else still is poison. */
+static int check_cut(struct hone_gpu_run *run, const bool *was_called, struct hone_end *ret,
+                     struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct hone_gpu_found found[HONE_GPU_MAX_SETS];
+    int code = 0;
+    for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_end_is_good(ret); o++) {
+        int64_t n_elements = hone_gpu_output_elements(judge, o);
+        bool is_float = hone_dtype_is_float(judge->task->outputs[o].dtype);
+        /* single integers may well be the poison's bits, many not */
+        int64_t most = is_float ? 0 : n_elements < INTEGERS_LEAST ? n_elements : n_elements / 2;
+        code = hone_gpu_find_poison(judge, run->lanes[0].slot, o, 0, run->n_sets, 1, false, found,
+                                    err);
+        for (int64_t s = 0; s < run->n_sets && code == 0; s++) {
+            if (!was_called[s] && found[s].count != n_elements)
+                hone_end_set(ret, HONE_REASON_TAMPERING,
+                             "the kernel wrote to output '%s' of a call that was not made yet",
+                             judge->task->outputs[o].name);
+            else if (was_called[s] && found[s].count > most)
+                hone_end_set(ret, HONE_REASON_TAMPERING,
+                             "the kernel puts work off to a later call: output '%s' has %lld "
+                             "unwritten elements",
+                             judge->task->outputs[o].name, (long long)found[s].count);
+        }
+    }
+    return code;
+}
+
+static void note_cut(struct hone_gpu_cuts *cuts, int64_t n, double ns)
+{
+    if (cuts->n == HONE_GPU_CUTS)
+        return;
+    cuts->n_calls[cuts->n] = (double)n;
+    cuts->ns[cuts->n++] = ns;
+}
+
+/* What it costs to begin a block is read off a short one of the baseline. */
+static int begin_baseline(struct hone_gpu_run *run, struct hone_err *err)
+{
+    struct hone_gpu_lane *lane = hone_gpu_run_baseline(run);
+    struct hone_gpu_time time = {0};
+    struct hone_end end = HONE_END_INIT;
+    if (lane == NULL || lane->n_calls < 2)
+        return 0;
+    int code = hone_gpu_run_clocked(run, lane, 1, NULL, &time, &end, err);
+    if (code == 0 && !hone_end_is_good(&end))
+        return hone_fail(err, HONE_E_TARGET, "arm '%s' failed while it was timed: %s",
+                         lane->slot->name, end.detail);
+    note_cut(&run->usual, 1, time.event_ns);
+    return code;
+}
+
+/* One more block of the candidate, cut at a random call. It cannot know which block it is. */
+static int audit(struct hone_gpu_run *run, enum hone_gpu_cut cut, struct hone_end *ret,
+                 struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct hone_gpu_lane *lane = &run->lanes[0];
+    int64_t most = cut == HONE_GPU_CUT_SHORT ? hone_min_i64(SHORT_CALLS, lane->n_calls - 1)
+                                             : lane->n_calls - 1;
+    int64_t n = 1 + hone_dice_below(&judge->dice, most);
+    const int32_t *order = NULL;
+    struct hone_gpu_time time = {0};
+    bool was_called[HONE_GPU_MAX_SETS] = {false};
+    uint64_t base = 0;
+    int code = hone_gpu_run_fill(run, &base, err);
+    if (code == 0 && cut == HONE_GPU_CUT_SHORT)
+        code = begin_baseline(run, err);
+    if (code == 0)
+        code = hone_gpu_run_clocked(run, lane, n, &order, &time, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    for (int64_t i = 0; i < n; i++)
+        was_called[order[i]] = true;
+    if (2 * n <= lane->n_calls) /* nearly whole ones say little */
+        note_cut(&run->cuts[cut], n, time.event_ns);
+    return check_cut(run, was_called, ret, err);
+}
+
+/* Parts of two lists of offsets are none, and what must add up to 1 stays as it is. */
+static bool is_whole(const struct hone_tensor *tensor)
+{
+    return tensor->role == HONE_ROLE_OFFSETS || tensor->role == HONE_ROLE_PROBABILITY;
+}
+
+static int change_part(struct hone_gpu_run *run, int64_t set, int64_t donor, size_t i, int64_t n,
+                       struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct hone_gpu_session *session = judge->gpu->session;
+    int64_t bytes = hone_dtype_bytes(judge->task->inputs[i].dtype);
+    int64_t n_new = hone_max_i64(n >> (1 + hone_dice_below(&judge->dice, CHANGE_SHIFTS)), 1);
+    hone_cu_ptr at = (hone_cu_ptr)(bytes * hone_dice_below(&judge->dice, n - n_new + 1));
+    return hone_gpu_check(session,
+                          session->cu->MemcpyDtoDAsync(hone_gpu_input(judge, set, i) + at,
+                                                       hone_gpu_input(judge, donor, i) + at,
+                                                       (size_t)(bytes * n_new), session->stream),
+                          "changing an input", err);
+}
+
+/* A value that the role allows and that usual content does not have: beyond all normals where one
+ * element is weighed against a row, and where all are added up (positive) a percent of everything.
+ */
+static double unusual_value(struct hone_gpu_run *run, const struct hone_tensor *tensor, int64_t n,
+                            double old)
+{
+    struct hone_dice *dice = &run->judge->dice;
+    const struct hone_workload *workload = run->plan->workload;
+    double share = 1 + (double)hone_dice_below(dice, 1 << 20) / (1 << 20);
+    double sign = hone_dice_below(dice, 2) == 0 ? 1 : -1;
+    double most = tensor->dtype == HONE_DTYPE_F16 ? 1024 : INFINITY;
+    if (tensor->role == HONE_ROLE_INDEX) {
+        int64_t bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1;
+        return (double)hone_dice_below(dice, hone_max_i64(bound, 1));
+    }
+    if (tensor->role == HONE_ROLE_MASK || tensor->dtype == HONE_DTYPE_BOOL)
+        return old == 0;
+    if (tensor->role == HONE_ROLE_POSITIVE)
+        return fmax(UNUSUAL, fmin((double)n / 64, most)) * share;
+    return sign * share * UNUSUAL *
+           (tensor->role == HONE_ROLE_WEIGHT ? hone_gen_weight_scale(tensor, workload) : 1);
+}
+
+static int change_element(struct hone_gpu_run *run, int64_t set, size_t i, int64_t n,
+                          struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    const struct hone_tensor *tensor = &judge->task->inputs[i];
+    int64_t bytes = hone_dtype_bytes(tensor->dtype);
+    hone_cu_ptr at =
+        hone_gpu_input(judge, set, i) + (hone_cu_ptr)(bytes * hone_dice_below(&judge->dice, n));
+    uint64_t room = 0;
+    int code = hone_gpu_fetch(judge->gpu->session, &room, at, bytes, err);
+    double old = hone_element_get(tensor->dtype, &room, 0);
+    hone_element_set(tensor->dtype, &room, 0, unusual_value(run, tensor, n, old));
+    return code < 0 ? code : hone_gpu_store(judge->gpu->session, at, &room, bytes, err);
+}
+
+/* Every input gets other content: a part becomes that of another set, or, more often, some single
+ * elements become unusual, which nobody finds who does not look at all of them. */
+static int change_set(struct hone_gpu_run *run, int64_t set, int64_t donor, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    bool is_part = hone_dice_below(&judge->dice, PART_EVERY) == 0;
+    int code = 0;
+    for (size_t i = 0; i < judge->task->n_inputs && code == 0; i++) {
+        const struct hone_tensor *tensor = &judge->task->inputs[i];
+        int64_t n = hone_tensor_elements(judge->task, tensor, run->plan->workload);
+        if (is_whole(tensor) || n < 1)
+            continue;
+        if (is_part)
+            code = change_part(run, set, donor, i, n, err);
+        for (int k = 0; k < CHANGED_ELEMENTS && !is_part && code == 0; k++)
+            code = change_element(run, set, i, n, err);
+    }
+    return code;
+}
+
+/* A block is cut, and before it goes on, with its scratch as it is, the content of further sets
+ * changes: whoever knew the old one answers what was asked before. */
+static int audit_change(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct hone_gpu_lane *lane = &run->lanes[0];
+    int64_t n = 1 + hone_dice_below(&judge->dice, lane->n_calls - 1);
+    int64_t n_changed = hone_min_i64(lane->n_calls - n, CHANGED_SETS);
+    const int32_t *order = NULL;
+    uint64_t base = 0;
+    int code = hone_gpu_run_fill(run, &base, err);
+    if (code == 0)
+        code = hone_gpu_run_block(run, lane, n, &order, NULL, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    for (int64_t i = 0; i < n_changed && code == 0; i++)
+        code = change_set(run, order[n + i], order[hone_dice_below(&judge->dice, n)], err);
+    if (code == 0)
+        code = hone_gpu_call_on(judge, lane->slot, order + n, n_changed, lane->call_ns, ret, err);
+    if (code == 0 && hone_end_is_good(ret))
+        code = hone_gpu_run_like(run, order + n, n_changed, ret, err);
+    run->n_changes++;
+    if (code == 0 &&
+        (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
+        hone_end_set(ret, HONE_REASON_TAMPERING,
+                     "the content of a call that was not made yet was changed, and the answer is "
+                     "not that of the new one: work is done ahead");
+    return code;
+}
+
+/* What an arm says of content of this kind, as far as the oracle is asked. */
+static int ask_other(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int32_t set,
+                     enum hone_distribution dist, struct hone_end *ret, struct hone_err *err)
+{
+    int64_t start = hone_now_ns();
+    int code = run->can_spot
+                   ? hone_gpu_spot_check(run->judge, lane->slot, set, HONE_GPU_SPOT_ITEMS, ret, err)
+                   : hone_gpu_run_whole(run, lane, set, dist, ret, err);
+    run->spot_ns = hone_now_ns() - start;
+    return code;
+}
+
+/* Is this set wrong, and not by the distribution's fault? */
+static int check_other(struct hone_gpu_run *run, int32_t set, enum hone_distribution dist,
+                       struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
+    int code = ask_other(run, &run->lanes[0], set, dist, ret, err);
+    if (code < 0 || hone_end_is_good(ret) || theirs == NULL)
+        return code;
+    struct hone_end end = HONE_END_INIT;
+    code = hone_gpu_call(run->judge, theirs->slot, &set, 1, HONE_GPU_SCRATCH_POISON,
+                         theirs->call_ns, NULL, &end, err);
+    if (code == 0 && hone_end_is_good(&end))
+        code = ask_other(run, theirs, set, dist, &end, err);
+    if (code == 0 && !hone_end_is_good(&end))
+        *ret = (struct hone_end)HONE_END_INIT;
+    return code;
+}
+
+static enum hone_distribution other_distribution(struct hone_judge *judge)
+{
+    for (int tries = 0; tries < 64; tries++) {
+        bool is_rare = hone_dice_below(&judge->dice, 4) == 0; /* the hardest to tell from plain */
+        int64_t dist = is_rare ? HONE_DIST_RARE : hone_dice_below(&judge->dice, HONE_N_DISTS);
+        if (!judge->is_dist_left_out[dist])
+            return (enum hone_distribution)dist;
+    }
+    return HONE_DIST_NORMAL;
+}
+
+static int time_others(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    struct hone_gpu_lane *lane = &run->lanes[0];
+    int64_t step = hone_max_i64(run->n_sets / OTHERS_KINDS, 1);
+    enum hone_distribution dists[HONE_GPU_MAX_SETS];
+    const int32_t *order = NULL;
+    int code = 0;
+    for (int64_t set = 0; set < run->n_sets && code == 0; set += step) {
+        int64_t n = hone_min_i64(step, run->n_sets - set);
+        enum hone_distribution dist = other_distribution(judge);
+        for (int64_t i = 0; i < n; i++)
+            dists[set + i] = dist;
+        code = hone_gpu_fill(judge, set, n, dist, judge->counter++, err);
+    }
+    if (code == 0)
+        code = hone_gpu_run_block(run, lane, lane->n_calls, &order, NULL, ret, err);
+    bool is_dear = run->spot_ns > HONE_GPU_SPOT_DEAR_NS || !run->can_spot;
+    int64_t n = hone_min_i64(lane->n_calls, is_dear ? 1 : OTHERS_SETS);
+    for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++)
+        code = check_other(run, order[i], dists[order[i]], ret, err);
+    run->n_others++;
+    if (code == 0 &&
+        (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
+        ret->reason = HONE_REASON_STATEFUL; /* it passed such content before */
+    return code;
+}
+
+static bool can_ask(const struct hone_gpu_run *run)
+{
+    return run->can_spot || run->can_whole;
+}
+
+static bool has_audits(const struct hone_gpu_run *run)
+{
+    return !hone_judge_is_tier(run->judge, "screen") && run->lanes[0].n_calls >= 2;
+}
+
+int hone_gpu_audit_maybe(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_dice *dice = &run->judge->dice;
+    if (!has_audits(run) || hone_dice_below(dice, AUDIT_EVERY * run->n_passes) != 0)
+        return 0;
+    int64_t kind = hone_dice_below(dice, HONE_GPU_N_CUTS + 2);
+    if (kind == HONE_GPU_N_CUTS + 1)
+        return can_ask(run) ? time_others(run, ret, err) : 0;
+    return kind == HONE_GPU_N_CUTS ? audit_change(run, ret, err)
+                                   : audit(run, (enum hone_gpu_cut)kind, ret, err);
+}
+
+/* Median of what cut blocks take beyond as many calls and some of them. */
+static double beyond(const struct hone_gpu_cuts *cuts, double call_ns, double share, double calls)
+{
+    double over[HONE_GPU_CUTS];
+    for (size_t i = 0; i < cuts->n; i++)
+        over[i] = cuts->ns[i] - (cuts->n_calls[i] * (1 + share) + calls) * call_ns;
+    return hone_median(over, cuts->n);
+}
+
+/* What beginning a block may cost: by the baseline's, and by the candidate's own where there was
+ * nothing to do ahead. */
+static double begin_ns(struct hone_gpu_run *run)
+{
+    const struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
+    double ns = BEGIN_LAX_NS;
+    if (run->usual.n >= CUTS_LEAST) {
+        double call_ns = hone_median(theirs->out->wall, run->rounds.n);
+        ns = BEGIN_NS + HONE_GPU_USUAL * fmax(0, beyond(&run->usual, call_ns, 0, 0));
+    }
+    return fmax(ns, BEGIN_NS + HONE_GPU_USUAL * run->alone_ns);
+}
+
+/* Blocks of one call in a frame of one set, each behind one of the baseline's: large code is cold
+ * then too, but there is no later call whose work could be done. */
+static int time_alone(struct hone_gpu_run *run, struct hone_gpu_cuts *ret_cuts,
+                      struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
+    struct hone_gpu_time time = {0};
+    uint64_t base = 0;
+    int code = 0;
+    for (int k = 0; k < CUTS_SURE && code == 0 && hone_end_is_good(ret); k++) {
+        struct hone_end end = HONE_END_INIT;
+        code = hone_gpu_run_fill(run, &base, err);
+        if (code == 0 && theirs != NULL)
+            code = hone_gpu_run_block(run, theirs, 1, NULL, NULL, &end, err);
+        if (code == 0)
+            code = hone_gpu_run_clocked(run, &run->lanes[0], 1, NULL, &time, ret, err);
+        if (code == 0 && hone_end_is_good(ret))
+            note_cut(ret_cuts, 1, time.event_ns);
+    }
+    return code;
+}
+
+static int begin_alone(struct hone_gpu_run *run, double call_ns, struct hone_end *ret,
+                       struct hone_err *err)
+{
+    struct hone_gpu_cuts cuts = {.n = 0};
+    int64_t n_sets = run->n_sets, n_calls[HONE_RUNNER_MAX_ARMS];
+    for (size_t i = 0; i < run->n_lanes; i++)
+        n_calls[i] = run->lanes[i].n_calls;
+    int code = hone_gpu_run_frame(run, 1, ret, err);
+    for (size_t i = 0; i < run->n_lanes && code == 0; i++) {
+        run->lanes[i].n_calls = 1;
+        hone_gpu_run_orders(run, &run->lanes[i]);
+    }
+    if (code == 0 && hone_end_is_good(ret))
+        code = time_alone(run, &cuts, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    run->alone_ns = fmax(0, beyond(&cuts, call_ns, 0, 0));
+    code = hone_gpu_run_frame(run, n_sets, ret, err);
+    for (size_t i = 0; i < run->n_lanes && code == 0; i++) {
+        run->lanes[i].n_calls = n_calls[i];
+        hone_gpu_run_orders(run, &run->lanes[i]);
+    }
+    return code;
+}
+
+static int take_cuts(struct hone_gpu_run *run, enum hone_gpu_cut cut, size_t n,
+                     struct hone_end *ret, struct hone_err *err)
+{
+    int code = 0;
+    while (code == 0 && hone_end_is_good(ret) && run->cuts[cut].n < n)
+        code = audit(run, cut, ret, err);
+    return code;
+}
+
+/* Cut blocks against the blocks that counted, after the last round: calls that are made ahead make
+ * few calls dear. Before that is held against the candidate, more blocks are cut. */
+int hone_gpu_audit_end(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+{
+    size_t n = run->rounds.n;
+    int code = 0;
+    bool is_screen = hone_judge_is_tier(run->judge, "screen");
+    while (can_ask(run) && !is_screen && code == 0 && hone_end_is_good(ret) &&
+           run->n_others < OTHERS_LEAST)
+        code = time_others(run, ret, err);
+    if (!has_audits(run) || n == 0 || code < 0 || !hone_end_is_good(ret))
+        return code;
+    while (code == 0 && hone_end_is_good(ret) && run->n_changes < CHANGES_LEAST)
+        code = audit_change(run, ret, err);
+    double call_ns = hone_quantile(run->lanes[0].out->wall, n, 0.75);
+    for (enum hone_gpu_cut cut = 0; cut < HONE_GPU_N_CUTS && code == 0 && hone_end_is_good(ret);
+         cut++) {
+        const struct hone_gpu_cuts *cuts = &run->cuts[cut];
+        bool is_ahead = true;
+        for (size_t least = CUTS_LEAST; least <= CUTS_SURE && is_ahead; least *= CUTS_LEAST) {
+            code = take_cuts(run, cut, least, ret, err);
+            if (code < 0 || !hone_end_is_good(ret))
+                return code;
+            is_ahead = beyond(cuts, call_ns, AHEAD_SHARE, AHEAD_CALLS) > begin_ns(run);
+        }
+        if (is_ahead && run->alone_ns < 0) {
+            code = begin_alone(run, call_ns, ret, err);
+            if (code < 0 || !hone_end_is_good(ret))
+                return code;
+        }
+        is_ahead = is_ahead && beyond(cuts, call_ns, AHEAD_SHARE, AHEAD_CALLS) > begin_ns(run);
+        if (is_ahead)
+            hone_end_set(ret, HONE_REASON_TAMPERING,
+                         "the kernel does the work of later calls ahead: a block cut to %.0f calls "
+                         "takes %.1f us, with %.1f us a call in whole blocks",
+                         hone_median(cuts->n_calls, cuts->n), hone_median(cuts->ns, cuts->n) / 1e3,
+                         call_ns / 1e3);
+    }
+    return code;
+}
