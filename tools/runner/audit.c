@@ -48,9 +48,20 @@ static bool is_value(const struct hone_tensor *tensor)
             tensor->role == HONE_ROLE_POSITIVE);
 }
 
+static void change_kind(struct hone_audit *audit, int64_t set)
+{
+    struct hone_judge *judge = audit->judge;
+    const struct hone_layout *layout = &judge->frame.layout;
+    for (int64_t i = 0; i < layout->n_inputs; i++)
+        memcpy(hone_shared_tensor(&judge->inputs, layout, set, i),
+               audit->others + set * layout->input_stride + layout->at[i],
+               (size_t)layout->bytes[i]);
+    judge->frame.dists[set] = audit->other_dists[set];
+}
+
 /* A part of every input becomes that of another set, and a few elements get another size, so that
  * a look at some elements does not show it. Offsets stay: parts of two lists are none. */
-static void change_set(struct hone_audit *audit, int64_t set)
+static void change_part(struct hone_audit *audit, int64_t set)
 {
     struct hone_judge *judge = audit->judge;
     const struct hone_layout *layout = &judge->frame.layout;
@@ -76,6 +87,16 @@ static void change_set(struct hone_audit *audit, int64_t set)
         }
     }
     judge->frame.dists[set] = HONE_DIST_OUTLIER;
+}
+
+static void change_set(struct hone_audit *audit, int64_t set)
+{
+    bool is_other = hone_dice_below(&audit->judge->dice, 3) != 0;
+    if (is_other)
+        change_kind(audit, set);
+    else
+        change_part(audit, set);
+    audit->is_other[audit->n_changed] = is_other;
     audit->changed[audit->n_changed++] = set;
 }
 
@@ -137,7 +158,8 @@ void hone_audit_quiet(struct hone_audit *audit)
             low = mid + 1;
     }
     audit->n_done = low;
-    int64_t ahead = QUIET_AHEAD + hone_dice_below(&audit->judge->dice, QUIET_SPREAD) +
+    int64_t spread = hone_min_i64(QUIET_SPREAD, 1 + audit->n_sets / 8);
+    int64_t ahead = QUIET_AHEAD + hone_dice_below(&audit->judge->dice, spread) +
                     (int64_t)fmin(QUIET_NS / fmax(audit->call_ns, 1), 1e6);
     for (int64_t set = pick(audit, low + ahead); set >= 0 && !audit->is_late;
          set = pick(audit, set + 1)) {

@@ -6,10 +6,11 @@
  * that is partly written, then untouched ones.
  *
  * Answers can be kept in private memory, and then no output tells. So parts of the inputs of calls
- * that are not begun yet are changed in the middle of a block: whoever has read them already
- * answers what was asked before. In half of these audits the arena stands still and the very next
- * calls are changed; in the other half it runs on and cannot notice, and the judge finds out
- * afterwards whether it was in time (the call two before was not complete yet). */
+ * that are not begun yet are changed in the middle of a block, in part or to content of another
+ * kind: whoever has read them already answers what was asked before, and whoever has looked through
+ * a block for content of other kinds has not seen it. In a third of these audits the arena stands
+ * still and the very next calls are changed; in the others it runs on and cannot notice, and the
+ * judge finds out afterwards whether it was in time (the call two before was not complete yet). */
 #ifndef HONE_RUNNER_AUDIT_H
 #define HONE_RUNNER_AUDIT_H
 
@@ -22,12 +23,15 @@ struct hone_audit {
     struct hone_slot *slot;
     int64_t n_sets;      /* called in order from 0, outputs poisoned with the NaN */
     const char *content; /* what the inputs hold, in the layout of their file */
-    double call_ns;      /* about */
-    int64_t max_changed; /* at most HONE_AUDIT_CHANGED */
+    const char *others;  /* content of other kinds for each set... */
+    const enum hone_distribution *other_dists; /* ...and which */
+    double call_ns;                            /* about */
+    int64_t max_changed;                       /* at most HONE_AUDIT_CHANGED */
     /* filled */
     int64_t n_done, n_begun; /* sets */
     bool is_out_of_order;
     int64_t n_changed, changed[HONE_AUDIT_CHANGED]; /* sets, in order */
+    bool is_other[HONE_AUDIT_CHANGED];              /* all of it */
     bool is_late; /* a call may have been under way while its inputs changed: nothing of the block
                      can be judged */
 };

@@ -43,17 +43,17 @@
 #define LIKE_SETS  4
 #define STEPS_NS                                                                                   \
     (30 * HONE_NS_PER_MS) /* iterated tasks: dearer references are asked once in a while */
-#define DISTURBED    1.25
-#define KIND_EVERY   8 /* rounds of each further kind, on average */
-#define AUDIT_LEAST  4 /* at the end there were as many that saw a block half done */
-#define AUDIT_TRIES  12
-#define AUDIT_SOONER 0.7
-#define OTHERS_LEAST 4 /* blocks with other content */
-#define AUDIT_FROM   0.3
-#define AUDIT_TO     0.9
-#define QUIET_FROM   0.1  /* what it changes lies ahead */
-#define SEEN_FROM    0.1  /* of a block: where its first thread runs */
-#define CHANGE_NS    20e6 /* of the baseline's calls, which answer changed sets as well */
+#define DISTURBED     1.25
+#define KIND_EVERY    8 /* rounds of each further kind, on average */
+#define AUDIT_LEAST   6 /* at the end there were as many that saw a block half done */
+#define AUDIT_TRIES   16
+#define CHANGES_LEAST 16 /* sets, and as many had other inputs by then */
+#define FEW_SETS      4  /* where there is not always one to change */
+#define AUDIT_SOONER  0.7
+#define OTHERS_LEAST  4 /* blocks with other content */
+#define LOOK_FROM     0.1
+#define LOOK_TO       0.8
+#define CHANGE_NS     20e6 /* of the baseline's calls, which answer changed sets as well */
 #define UNCOUNTED_NS                                                                               \
     (50 * HONE_NS_PER_MS) /* longer blocks of others are left out where none counts */
 #define WARM_TIMES   10   /* a warm-up call may take as many times the estimate, and... */
@@ -83,6 +83,7 @@ struct run {
     int64_t over_ns;    /* that the candidate's warm-up calls took beyond what they may */
     int64_t n_others;   /* blocks with other content */
     int64_t n_audits;   /* that saw a block half done */
+    int64_t n_changes;  /* sets that they changed */
     double audit_scale; /* of the expected time; less while blocks were over before the look */
     int64_t n_uneven;   /* of these in a row: hone_audit_end */
     double oracle_ns;   /* what the last full reference of an iterated task cost */
@@ -236,12 +237,16 @@ static enum hone_distribution other_distribution(struct hone_judge *judge)
 }
 
 /* Beforehand: after the block that had the last. */
+static void draw_other(struct run *run, int64_t set)
+{
+    run->other_dists[set] = other_distribution(run->judge);
+    draw_set(run, run->others, set, run->other_dists[set]);
+}
+
 static void draw_others(struct run *run)
 {
-    for (int64_t set = 0; set < run->lanes[0].n_sets; set++) {
-        run->other_dists[set] = other_distribution(run->judge);
-        draw_set(run, run->others, set, run->other_dists[set]);
-    }
+    for (int64_t set = 0; set < run->lanes[0].n_sets; set++)
+        draw_other(run, set);
 }
 
 /* The same work whatever the content is. */
@@ -290,9 +295,8 @@ static double call_ns_of(const struct lane *lane)
 
 static struct hone_look plan_look(struct run *run, struct lane *lane, struct midway *midway)
 {
-    double from = midway->audit == NULL ? SEEN_FROM : midway->is_quiet ? QUIET_FROM : AUDIT_FROM;
     double part =
-        from + (AUDIT_TO - from) * (double)hone_dice_below(&run->judge->dice, 1000) / 1000;
+        LOOK_FROM + (LOOK_TO - LOOK_FROM) * (double)hone_dice_below(&run->judge->dice, 1000) / 1000;
     double scale = midway->audit != NULL ? run->audit_scale : 1;
     return (struct hone_look){.after_ns =
                                   (int64_t)(part * (double)lane->n_sets * call_ns_of(lane) * scale),
@@ -400,32 +404,35 @@ static struct lane *baseline_lane(struct run *run)
     return NULL;
 }
 
-static int is_changed_right(struct run *run, int64_t set, struct hone_end *ret,
+static int is_changed_right(struct run *run, int64_t set, bool is_other, struct hone_end *ret,
                             struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     struct lane *lane = &run->lanes[0], *theirs = baseline_lane(run);
-    return theirs != NULL ? hone_judge_compare_like(judge, lane->slot, theirs->slot, set, ret, err)
-                          : check_other(run, lane, set, ret, err);
+    return theirs == NULL || is_other
+               ? check_other(run, lane, set, ret, err)
+               : hone_judge_compare_like(judge, lane->slot, theirs->slot, set, ret, err);
 }
 
 /* A set whose inputs were changed before its call: a wrong answer that becomes right when the call
  * is made again was made ahead. One that stays wrong is judged like all other content. */
-static int check_changed(struct run *run, int64_t set, struct hone_end *ret, struct hone_err *err)
+static int check_changed(struct run *run, int64_t set, bool is_other, struct hone_end *ret,
+                         struct hone_err *err)
 {
     struct lane *lane = &run->lanes[0];
-    int code = is_changed_right(run, set, ret, err);
+    int code = is_changed_right(run, set, is_other, ret, err);
     if (code < 0 || hone_end_is_good(ret))
         return code;
     *ret = (struct hone_end)HONE_END_INIT;
     hone_judge_poison(run->judge, lane->slot, set, HONE_POISON_NAN);
     code = hand_over(run, lane, 1, set, NULL, NULL, ret, err);
     if (code == 0 && hone_end_is_good(ret))
-        code = is_changed_right(run, set, ret, err);
+        code = is_changed_right(run, set, is_other, ret, err);
     if (code == 0 && hone_end_is_good(ret)) {
         hone_end_set(ret, HONE_REASON_TAMPERING,
                      "the content of a call that was not made yet was changed, and the answer is "
-                     "not that of the new one: work is done ahead");
+                     "not that of the new one, until it is made again: it was made, or judged, "
+                     "ahead");
         return 0;
     }
     if (code < 0 || !lane->slot->arena->is_alive)
@@ -449,7 +456,7 @@ static int end_audit(struct run *run, const struct midway *midway, const struct 
     int code = 0;
     hone_audit_end(audit, ret);
     for (int64_t i = 0; i < audit->n_changed && code == 0 && hone_end_is_good(ret); i++)
-        code = check_changed(run, audit->changed[i], ret, err);
+        code = check_changed(run, audit->changed[i], audit->is_other[i], ret, err);
     if (code == 0 && hone_end_is_good(ret) && !midway->is_quiet && is_quiet_machine)
         hone_audit_shares(audit, (double)look->cpu_ns / (double)hone_max_i64(time->cpu_ns, 1),
                           &run->n_uneven);
@@ -467,20 +474,25 @@ static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
         .slot = lane->slot,
         .n_sets = lane->n_sets,
         .content = run->plain,
+        .others = run->others,
+        .other_dists = run->other_dists,
         .call_ns = call_ns_of(lane),
         .max_changed = (int64_t)fmin(fmax(CHANGE_NS / fmax(their_ns, 1), 1), HONE_AUDIT_CHANGED)};
     struct midway midway = {.run = run,
                             .lane = lane,
                             .audit = &audit,
-                            .is_quiet = hone_dice_below(&run->judge->dice, 2) == 0};
+                            .is_quiet = hone_dice_below(&run->judge->dice, 3) != 0};
     struct hone_call_time time = {0};
     struct hone_look look;
     int code = fresh_hand_over(run, lane, false, &midway, &look, &time, ret, err);
     bool saw_half = look.was_early && audit.n_done < audit.n_sets && !audit.is_late;
     run->audit_scale = saw_half ? 1 : AUDIT_SOONER * run->audit_scale;
+    run->n_changes += audit.is_late ? 0 : audit.n_changed;
+    for (int64_t i = 0; i < audit.n_changed; i++)
+        draw_other(run, audit.changed[i]);
     if (code < 0 || !hone_end_is_good(ret) || audit.is_late)
         return code;
-    run->n_audits += saw_half;
+    run->n_audits += saw_half && (audit.n_changed > 0 || lane->n_sets < FEW_SETS);
     if (look.was_early)
         code = end_audit(run, &midway, &look, &time, ret, err);
     return code == 0 && hone_end_is_good(ret) ? check_block(run, lane, ret, err) : code;
@@ -638,13 +650,17 @@ static enum kind draw_kind(struct run *run)
     return kind < N_KINDS && has_kind(run, kind) ? kind : PLAIN;
 }
 
+static bool lacks_audits(const struct run *run)
+{
+    bool lacks_changes = run->lanes[0].n_sets >= FEW_SETS && run->n_changes < CHANGES_LEAST;
+    return has_kind(run, AUDIT) && (run->n_audits < AUDIT_LEAST || lacks_changes);
+}
+
 /* Those that the dice have not given yet. */
 static int further_rounds(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
     int code = 0;
-    for (int i = 0; i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) && has_kind(run, AUDIT) &&
-                    run->n_audits < AUDIT_LEAST;
-         i++)
+    for (int i = 0; i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) && lacks_audits(run); i++)
         code = one_round(run, AUDIT, ret, err);
     while (code == 0 && hone_end_is_good(ret) && run->n_others < OTHERS_LEAST &&
            has_kind(run, OTHERS))
