@@ -17,9 +17,9 @@ static bool is_mendable(enum hone_step_end end)
     return end == HONE_STEP_COMPILE || end == HONE_STEP_WRONG || end == HONE_STEP_CRASH;
 }
 
-static const char *text_of(struct hone_search *s, const char *text)
+static const char *text_of(struct hone_pool *pool, const char *text)
 {
-    return hone_pool_strdup(s->pool, text ? text : "");
+    return hone_pool_strdup(pool, text ? text : "");
 }
 
 static void add_spent(struct hone_crafted *c, const struct hone_coder_outcome *done)
@@ -45,7 +45,7 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
         return r;
     add_spent(c, &done);
     if (!done.source) {
-        c->note = text_of(s, done.refusal);
+        c->note = text_of(c->pool, done.refusal);
         *ret_again = !done.is_unanswered;
         return 0;
     }
@@ -57,7 +57,7 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
     r = c->is_recorded ? 0 : hone_search_record_step(s, from, a, propensity, err);
     c->is_recorded = true;
     struct hone_attempt attempt = *like;
-    attempt.source = c->source = text_of(s, done.source);
+    attempt.source = c->source = text_of(c->pool, done.source);
     if (work->n_repair > 0)
         attempt.subject =
             hone_pool_printf(s->pool, "%s, repair %lld", like->subject, (long long)work->n_repair);
@@ -80,7 +80,7 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from, const struc
                       struct hone_err *err)
 {
     int64_t most = a->given ? 0 : hone_coder_repairs(s->coder);
-    *ret = (struct hone_crafted){.note = ""};
+    *ret = (struct hone_crafted){.note = "", .pool = ret->pool};
     struct hone_coder_work work = {.source = from->source,
                                    .rewrite = a->rewrite,
                                    .strategy = a->strategy,

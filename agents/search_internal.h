@@ -92,9 +92,10 @@ struct hone_attempt { /* what to evaluate */
     double cost;
 };
 
-struct hone_crafted {   /* a step that was carried out, or not; strings in the search's pool */
-    const char *source; /* the last one that was tried; NULL: none */
-    const char *note;   /* why it ended */
+struct hone_crafted {       /* a step that was carried out, or not */
+    struct hone_pool *pool; /* in: of its strings; those of the outcome are in the search's */
+    const char *source;     /* the last one that was tried; NULL: none */
+    const char *note;       /* why it ended */
     bool has_outcome;
     struct hone_outcome outcome;
     bool is_recorded;

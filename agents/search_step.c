@@ -211,6 +211,20 @@ static const char *keep(struct hone_search *s, const char *text)
     return hone_pool_strdup(s->pool, text ? text : "");
 }
 
+/* A version's steps say much the same of themselves: one copy of it. member: offset in hone_action.
+ */
+static const char *keep_once(struct hone_search *s, const struct hone_node *node, size_t i,
+                             size_t member)
+{
+    const char *const *text = (const void *)((const char *)&node->actions[i] + member);
+    for (size_t k = 0; k < i && *text; k++) {
+        const char *const *old = (const void *)((const char *)&node->actions[k] + member);
+        if (strcmp(*old, *text) == 0)
+            return *old;
+    }
+    return keep(s, *text);
+}
+
 /* Measured features stand; those of the text are added. */
 static void merge_features(struct hone_features *to, const struct hone_features *from)
 {
@@ -248,10 +262,10 @@ void hone_search_expand_node(void *search, struct hone_node *node)
         struct hone_action *a = &node->actions[i];
         *a = actions[i];
         a->site.node = NULL;
-        a->site.words = keep(s, a->site.words);
-        a->site.evidence = keep(s, a->site.evidence);
-        a->rule = keep(s, a->rule);
-        a->values = keep(s, a->values);
+        a->site.words = keep_once(s, node, i, offsetof(struct hone_action, site.words));
+        a->site.evidence = keep_once(s, node, i, offsetof(struct hone_action, site.evidence));
+        a->rule = keep_once(s, node, i, offsetof(struct hone_action, rule));
+        a->values = keep_once(s, node, i, offsetof(struct hone_action, values));
     }
 }
 
@@ -336,10 +350,10 @@ static const char *step_words(struct hone_search *s, const struct hone_action *a
     return hone_pool_printf(s->pool, "%s (%s)", a->rewrite->words, a->site.words);
 }
 
-static const char *step_body(struct hone_search *s, const struct hone_node *n,
+static const char *step_body(struct hone_pool *pool, const struct hone_node *n,
                              const struct hone_action *a)
 {
-    return hone_pool_printf(s->pool,
+    return hone_pool_printf(pool,
                             "Why: %s%s%s%s; %s.\n"
                             "Strategy %s, %s; region lines %u-%u, anchor %s, variant %d.\n"
                             "Expected: %.2fx (80 %%: %.2f to %.2f); %s must go %s.\n"
@@ -425,6 +439,8 @@ static const char *coder_of(struct hone_search *s, const struct hone_action *a)
 int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_action *a,
                     double propensity, struct hone_err *err)
 {
+    /* what only the step needs goes with it: sources can be large, and a night is long */
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_search_event event = {.kind = HONE_KIND_EXPAND,
                                       .parent = from->index,
                                       .node = HONE_NO_NODE,
@@ -435,11 +451,11 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
                                       .value = (double)NAN};
     const struct hone_attempt like = {.tier = "screen",
                                       .subject = event.words,
-                                      .body = step_body(s, from, a),
+                                      .body = step_body(pool, from, a),
                                       .parent = from->commit,
                                       .strategy = a->strategy->id,
                                       .coder = coder_of(s, a)};
-    struct hone_crafted made;
+    struct hone_crafted made = {.pool = pool};
     double p_rules = a->p_rules, p_llm = a->p_llm;
     a->is_tried = true;
     int r = hone_search_craft(s, from, a, &like, propensity, &made, err);
