@@ -13,6 +13,7 @@
 #include "workspace/base/limits.h"
 
 static const char *const provider_choices[] = {"openai", "anthropic", "command", "replay", NULL};
+static const char *const match_choices[] = {"request", "order", NULL};
 static const char *const tokens_choices[] = {"max_tokens", "max_completion_tokens", NULL};
 
 #define MODEL(m_, ...) HONE_FIELD(struct hone_model_config, m_, __VA_ARGS__)
@@ -31,6 +32,8 @@ static const struct hone_field model_fields[] = {
     MODEL(command, .max_len = 64, .help = "command: program and arguments, no shell."),
     MODEL(pass_env, .max_len = 32, .help = "command: variables that the program may see."),
     MODEL(file, .max_len = 1000, .help = "replay: recorded answers."),
+    MODEL(match, .choices = match_choices,
+          .help = "replay: who answers: the record of the same request (default), or the next one."),
     MODEL(record, .max_len = 1000, .help = "Every answer is appended to this file."),
     MODEL(fallback, .max_len = HONE_LIMIT_NAME_BYTES,
           .help = "Model that is asked when this one gives up."),
@@ -108,6 +111,8 @@ static int check_model(const char *file, size_t i, const struct hone_model_confi
         return bad(err, file, i, "file",
                    is_replay ? "name the file of recorded answers"
                              : "only provider replay reads it");
+    if (m->match && !is_replay)
+        return bad(err, file, i, "match", "only provider replay has recorded answers");
     if ((is_command || is_replay) && (m->url || m->key_env || m->key_file))
         return bad(err, file, i, "url", "this provider has neither endpoint nor key");
     if (m->fallback && strcmp(m->fallback, m->name) == 0)

@@ -19,6 +19,7 @@ struct hone_model_config {
     struct hone_strs command;  /* program and arguments */
     struct hone_strs pass_env; /* variables that the command may see */
     const char *file;          /* replay: recorded answers */
+    const char *match;         /* replay: by "request" (NULL too: its hash) or in "order" */
     const char *record;        /* every answer of this model is appended there */
     const char *fallback;      /* model that is asked when this one gives up */
     double price_in, price_out, price_cached, price_written; /* USD for a million tokens; < 0: not

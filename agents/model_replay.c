@@ -5,8 +5,9 @@
  *    "cost":0.001,"latency_ms":812}
  *   {"request":"<64 hex>","fault":"rate_limited","message":"HTTP 429"}
  *
- * A request is found by its hash alone; the same request again gets the next record of it. A cost
- * that is not known is left out. */
+ * A request is found by its hash alone; the same request again gets the next record of it. With
+ * match "order" the hash is not looked at: each request gets the next record. So a search replays
+ * although what it measured stands in its prompts. A cost that is not known is left out. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -130,14 +131,21 @@ static int fail_as_recorded(const struct record *r, struct hone_err *err)
 static int ask(struct hone_model_try *t, struct hone_model_answer *ret, struct hone_err *err)
 {
     struct hone_model_recording *rec = t->link->recording;
+    const char *match = t->link->config->match;
+    bool in_order = match && strcmp(match, "order") == 0;
     size_t i = 0, n_used = 0;
     for (; i < rec->n; i++) {
-        if (strcmp(rec->records[i].request, t->hash) != 0)
+        if (!in_order && strcmp(rec->records[i].request, t->hash) != 0)
             continue;
         if (!rec->records[i].is_used)
             break;
         n_used++;
     }
+    if (i == rec->n && in_order)
+        return hone_model_fail(err, HONE_FAULT_MISSING,
+                               "all %zu answers of %.120s were given; record more, or ask another "
+                               "model",
+                               n_used, t->link->config->file);
     if (i == rec->n)
         return hone_model_fail(err, HONE_FAULT_MISSING,
                                "request %.16s... is recorded %zu times in %.120s and was asked "
