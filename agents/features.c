@@ -157,13 +157,28 @@ static void count_accesses(const struct hone_coder_input *in, const struct hone_
     }
 }
 
+/* Those that a vector loop or a polynomial could replace; no square roots, minima, own functions. */
+static bool is_math_call(const char *name)
+{
+    static const char *const stems[] = {"exp",   "exp2",  "exp10", "expm1", "log",  "log2", "log10",
+                                        "log1p", "sin",   "cos",   "tan",   "asin", "acos", "atan",
+                                        "atan2", "sinh",  "cosh",  "tanh",  "pow",  "erf",  "erfc",
+                                        "cbrt",  "hypot", "fmod",  "tgamma"};
+    for (size_t i = 0; i < HONE_COUNTOF(stems); i++) {
+        size_t n = strlen(stems[i]);
+        if (strncmp(name, stems[i], n) == 0 &&
+            (name[n] == '\0' || (strchr("fl", name[n]) && name[n + 1] == '\0')))
+            return true;
+    }
+    return false;
+}
+
 static void count_nodes(const struct hone_c_node *top, bool is_innermost, struct hone_features *f)
 {
     for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n)) {
         if (n->kind == HONE_C_CALL && (!strcmp(n->name, "memcpy") || !strcmp(n->name, "memmove")))
             add(f, HONE_F_COPIES, 1);
-        else if (n->kind == HONE_C_CALL && is_innermost && strchr("eltpscf", n->name[0]) &&
-                 strncmp(n->name, "hone_", 5) != 0)
+        else if (n->kind == HONE_C_CALL && is_innermost && is_math_call(n->name))
             add(f, HONE_F_MATH_CALLS, 1);
         if (!is_innermost)
             continue;

@@ -37,7 +37,9 @@ enum hone_tri hone_planner_evidence(const struct hone_strategy *s, const struct 
 {
     struct hone_feature before = from->features.v[s->must_move],
                         after = to->features.v[s->must_move];
-    if (!is_a_time(s->must_move) && before.is_present && after.is_present)
+    /* what stands at 0 cannot go down: no word on the step, the code has to say it */
+    bool can_move = s->direction > 0 || before.value > 0;
+    if (!is_a_time(s->must_move) && before.is_present && after.is_present && can_move)
         return (s->direction > 0 ? after.value > before.value : after.value < before.value)
                    ? HONE_TRI_TRUE
                    : HONE_TRI_FALSE;
