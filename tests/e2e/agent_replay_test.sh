@@ -1,0 +1,70 @@
+#!/bin/sh
+# Answers that a coding agent gave in a search through the real judge (tests/agent/README.md), replayed in order under the fake
+# executor: the same steps from the same versions, and byte for byte the sources that were judged then. Asked by request they
+# are not found, since prompts hold what was measured.
+. "$(dirname "$0")/lib.sh"
+HERE=$(realpath "$(dirname "$0")/../agent")
+[ "$(getconf _NPROCESSORS_ONLN)" -ge 2 ] || { echo "1..0 # SKIP one core: no step would thread"; exit 0; }
+mkdir -p "$ROOT/config/hone"
+XDG_CONFIG_HOME=$ROOT/config
+export XDG_CONFIG_HOME
+# The first line whose text stands in a source gives its time: the newest version first; figures of the recorded search.
+cat >"$ROOT/fake.jsonl" <<'JSON'
+{"match":"OB: 6, 4, 5","ns":520000}
+{"match":"omp parallel if","ns":560000}
+{"match":"calloc(","ns":900000}
+{"match":"float sum = B[o];","ns":18400000}
+JSON
+
+replay() { # replay MATCH CODER-FILE: status
+    printf '{"models":[{"name":"coder","provider":"replay","match":"%s","file":"%s"},{"name":"planner","provider":"replay","match":"%s","file":"%s"}]}\n' \
+        "$1" "$2" "$1" "$HERE/conv2d_same.planner.jsonl" >"$ROOT/config/hone/config.json"
+    chmod 600 "$ROOT/config/hone/config.json"
+    rm -rf "$WS"
+    "$HONE" init "$WS" >/dev/null
+    cp -r "$HERE/packs/conv2d_same" "$WS/tasks/"
+    "$HONE" search conv2d_same --workspace "$WS" --coder llm --planner llm --model coder --planner-model planner --repairs 0 \
+        --executor fake --fake-script "$ROOT/fake.jsonl" --budget-evaluations 5 >"$ROOT/out" 2>"$ROOT/err"
+}
+
+records() { # records TYPE: the data of the ledger's records of a type
+    cat "$WS"/.hone/ledger/*.jsonl | grep "\"type\":\"$1\""
+}
+
+tree() { # one line a step: its parent, the blob of its source
+    records search.result | grep '"kind":"expand"' | while read -r line; do
+        parent=$(echo "$line" | grep -o '"parent":[0-9]*' | cut -d: -f2)
+        commit=$(echo "$line" | json_get commit)
+        echo "$parent $(git -C "$WS" rev-parse "$commit:conv2d_same.c" | cut -c1-12)"
+    done
+}
+
+replay order "$HERE/conv2d_same.coder.jsonl"
+ok $? "recorded answers carry a search" "$(tail -n 5 "$ROOT/err")"
+# as the ledger of the recorded search has them
+printf '0 e92a76e9e6d5\n1 9538316e619a\n2 df0e4aba6e67\n' >"$ROOT/want"
+tree >"$ROOT/got"
+cmp -s "$ROOT/want" "$ROOT/got"
+ok $? "parents and sources are the recorded ones" "$(diff "$ROOT/want" "$ROOT/got")"
+steps=$(records search.step | head -n 2 | grep -o '"strategy":"[A-Z0-9]*","anchor"' | cut -d'"' -f4 | tr '\n' ' ')
+[ "$steps" = 'G06 C08 ' ]
+ok $? "the steps before the first close choice are the recorded ones" "$steps"
+records model.answer | grep -c '"role":"coder"' >"$ROOT/n"
+[ "$(cat "$ROOT/n")" = 3 ]
+ok $? "each step took one answer" "$(cat "$ROOT/n")"
+
+# it can fail: one character of one answer
+sed '2s/schedule(static)/schedule(guided)/' "$HERE/conv2d_same.coder.jsonl" >"$ROOT/changed.jsonl"
+replay order "$ROOT/changed.jsonl"
+tree | cmp -s "$ROOT/want" -
+[ $? = 1 ]
+ok $? "another answer is another tree"
+
+replay request "$HERE/conv2d_same.coder.jsonl"
+[ $? != 0 ] && grep -q not_recorded "$ROOT/err"
+ok $? "by request they are not recorded, and the search says so" "$(tail -n 3 "$ROOT/err")"
+head -n 1 "$HERE/conv2d_same.coder.jsonl" >"$ROOT/one.jsonl"
+replay order "$ROOT/one.jsonl"
+[ $? != 0 ] && grep -q 'all 1 answers of' "$ROOT/err"
+ok $? "when all were given the search says so" "$(tail -n 3 "$ROOT/err")"
+finish
