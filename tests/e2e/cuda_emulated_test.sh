@@ -128,6 +128,10 @@ ok $? "a sweep keeps a right setting" "$(answer sweep): $(summary sweep)"
 grep -o '"reason":"[a-z_]*"' "$ROOT/calls/sweep/report.json" | tr '\n' ' ' >"$ROOT/reasons"
 grep -q '"reason":"correct" "reason":"screened" "reason":"wrong_value" "reason":"screened"' "$ROOT/reasons"
 ok $? "and tells how each setting fared" "$(cat "$ROOT/reasons")"
+# Settings after the first are built ahead, in memory that goes with the next one.
+sed -n 's/.*"points":\(\[.*\)/\1/p' "$ROOT/calls/sweep/report.json" | grep -o '"code":"[0-9a-f]\{16\}"' | sort -u >"$ROOT/codes"
+[ "$(wc -l <"$ROOT/codes")" -eq 3 ]
+ok $? "and has a word for each one's code" "$(cat "$ROOT/codes")"
 
 exec 7>&-
 wait "$runner"

@@ -19,13 +19,15 @@
 #define AHEAD_SHARE      1.0 /* and as much again: other work on the machine */
 #define INTEGERS_LEAST   64  /* fewer may all be what poison is */
 #define CHANGED_SETS     8   /* at most, whose content changes behind a cut */
-#define CHANGED_ELEMENTS 3   /* of an input */
+#define CHANGED_ELEMENTS 3   /* of an input, at least */
+#define CHANGED_SHIFT    22  /* of large ones one in as many */
 #define PART_EVERY       4   /* changed sets: a part and not single elements */
 #define UNUSUAL          8   /* normal content stays below 7 */
-#define CHANGES_LEAST    3   /* a workload */
-#define CHANGE_SHIFTS    8   /* a change is between a half and a 256th of an input */
-#define OTHERS_LEAST     4   /* blocks of other content, a workload */
-#define OTHERS_SETS      8   /* of them that are looked at */
+#define UNUSUAL_SUMMED   1024
+#define CHANGES_LEAST    3 /* a workload */
+#define CHANGE_SHIFTS    8 /* a change is between a half and a 256th of an input */
+#define OTHERS_LEAST     4 /* blocks of other content, a workload */
+#define OTHERS_SETS      8 /* of them that are looked at */
 #define OTHERS_KINDS     16
 
 /* What a cut block left: what was called is complete, and all else still is poison. */
@@ -130,8 +132,8 @@ static int change_part(struct hone_gpu_run *run, int64_t set, int64_t donor, siz
 }
 
 /* A value that the role allows and that usual content does not have: beyond all normals where one
- * element is weighed against a row, and where all are added up (positive) a percent of everything.
- */
+ * element is weighed against a row, larger where all may be added up (positive), but nothing that
+ * checks do not have. */
 static double unusual_value(struct hone_gpu_run *run, const struct hone_tensor *tensor, int64_t n,
                             double old)
 {
@@ -139,7 +141,6 @@ static double unusual_value(struct hone_gpu_run *run, const struct hone_tensor *
     const struct hone_workload *workload = run->plan->workload;
     double share = 1 + (double)hone_dice_below(dice, 1 << 20) / (1 << 20);
     double sign = hone_dice_below(dice, 2) == 0 ? 1 : -1;
-    double most = tensor->dtype == HONE_DTYPE_F16 ? 1024 : INFINITY;
     if (tensor->role == HONE_ROLE_INDEX) {
         int64_t bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1;
         return (double)hone_dice_below(dice, hone_max_i64(bound, 1));
@@ -147,7 +148,7 @@ static double unusual_value(struct hone_gpu_run *run, const struct hone_tensor *
     if (tensor->role == HONE_ROLE_MASK || tensor->dtype == HONE_DTYPE_BOOL)
         return old == 0;
     if (tensor->role == HONE_ROLE_POSITIVE)
-        return fmax(UNUSUAL, fmin((double)n / 64, most)) * share;
+        return fmax(UNUSUAL, fmin((double)n / 64, UNUSUAL_SUMMED)) * share;
     return sign * share * UNUSUAL *
            (tensor->role == HONE_ROLE_WEIGHT ? hone_gen_weight_scale(tensor, workload) : 1);
 }
@@ -181,7 +182,8 @@ static int change_set(struct hone_gpu_run *run, int64_t set, int64_t donor, stru
             continue;
         if (is_part)
             code = change_part(run, set, donor, i, n, err);
-        for (int k = 0; k < CHANGED_ELEMENTS && !is_part && code == 0; k++)
+        int64_t n_changed = hone_max_i64(CHANGED_ELEMENTS, n >> CHANGED_SHIFT);
+        for (int64_t k = 0; k < n_changed && !is_part && code == 0; k++)
             code = change_element(run, set, i, n, err);
     }
     return code;
@@ -213,7 +215,8 @@ static int audit_change(struct hone_gpu_run *run, struct hone_end *ret, struct h
         (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
         hone_end_set(ret, HONE_REASON_TAMPERING,
                      "the content of a call that was not made yet was changed, and the answer is "
-                     "not that of the new one: work is done ahead");
+                     "not that of the new one: work is done ahead, or not all of the input is "
+                     "read");
     return code;
 }
 
