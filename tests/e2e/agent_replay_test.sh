@@ -8,10 +8,10 @@ HERE=$(realpath "$(dirname "$0")/../agent")
 mkdir -p "$ROOT/config/hone"
 XDG_CONFIG_HOME=$ROOT/config
 export XDG_CONFIG_HOME
-# The first line whose text stands in a source gives its time: the newest version first; figures of the recorded search.
+# The first line whose text stands in a source gives its time: the newest version first; the ratios that the recorded search screened.
 cat >"$ROOT/fake.jsonl" <<'JSON'
-{"match":"OB: 6, 4, 5","ns":520000}
-{"match":"omp parallel if","ns":560000}
+{"match":"OB: 6, 4, 5","ns":2030000}
+{"match":"omp parallel if","ns":500500}
 {"match":"calloc(","ns":900000}
 {"match":"float sum = B[o];","ns":18400000}
 JSON
