@@ -2,7 +2,7 @@
  * puts that back. Contents are new for every call, so that it gains nothing.
  *
  * task: sum
- * want: harmless incorrect/stateful
+ * want: harmless incorrect/stateful,wrong_value
  * cheat: 26 memo by fingerprint
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */
