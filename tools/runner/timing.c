@@ -46,6 +46,7 @@
 #define DISTURBED     1.25
 #define KIND_EVERY    8 /* rounds of each further kind, on average */
 #define AUDIT_LEAST   6 /* at the end there were as many that saw a block half done */
+#define AUDIT_FEW     4 /* where rounds are dear */
 #define AUDIT_TRIES   16
 #define CHANGES_LEAST 16 /* sets, and as many had other inputs by then */
 #define FEW_SETS      4  /* where there is not always one to change */
@@ -650,17 +651,22 @@ static enum kind draw_kind(struct run *run)
     return kind < N_KINDS && has_kind(run, kind) ? kind : PLAIN;
 }
 
-static bool lacks_audits(const struct run *run)
+static bool lacks_audits(const struct run *run, int64_t deadline_ns)
 {
+    int64_t least = hone_now_ns() < deadline_ns ? AUDIT_LEAST : AUDIT_FEW;
     bool lacks_changes = run->lanes[0].n_sets >= FEW_SETS && run->n_changes < CHANGES_LEAST;
-    return has_kind(run, AUDIT) && (run->n_audits < AUDIT_LEAST || lacks_changes);
+    lacks_changes = lacks_changes && least == AUDIT_LEAST;
+    return has_kind(run, AUDIT) && (run->n_audits < least || lacks_changes);
 }
 
 /* Those that the dice have not given yet. */
 static int further_rounds(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
+    int64_t deadline_ns = hone_now_ns() + hone_max_i64(run->plan->budget_ns / 2, HONE_NS_PER_S / 2);
     int code = 0;
-    for (int i = 0; i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) && lacks_audits(run); i++)
+    for (int i = 0;
+         i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) && lacks_audits(run, deadline_ns);
+         i++)
         code = one_round(run, AUDIT, ret, err);
     while (code == 0 && hone_end_is_good(ret) && run->n_others < OTHERS_LEAST &&
            has_kind(run, OTHERS))
