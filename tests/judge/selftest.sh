@@ -299,8 +299,8 @@ case $TARGET in cuda | all)
                 "$ROOT"/packs/*/task.json
         fi
         mkdir "$ROOT/workers"
-        n_workers=${JOBS:-$(nproc)}
-        [ "$n_workers" -le 4 ] || n_workers=4
+        n_workers=1 # one device: others' kernels would come between a wipe of shared memory and the candidate's
+        [ -z "$EMULATED" ] || n_workers=${JOBS:-$(nproc)}
         for worker in $(seq "$n_workers"); do
             with_runner "$worker" $(files cuda cu untimed | awk -v n="$n_workers" -v k="$worker" 'NR % n == k % n') &
         done

@@ -312,6 +312,7 @@ static int call_sets(struct hone_judge *judge, struct hone_slot *slot, int64_t n
     struct hone_calls calls = {
         .n_rotate = 1, .n_calls = 1, .perturb = PERTURB_BYTE, .timeout_ns = judge->call_timeout_ns};
     struct hone_call_time time = {0};
+    int64_t start = hone_now_ns();
     int code = hone_arena_call(slot->arena, &calls, &time, err);
     if (code == 0 && slot->arena->is_alive && n_sets > 1) {
         calls = (struct hone_calls){
@@ -319,6 +320,7 @@ static int call_sets(struct hone_judge *judge, struct hone_slot *slot, int64_t n
         calls.timeout_ns = judge->call_timeout_ns + GROWTH_ALLOWED * n_sets * time.wall_ns;
         code = hone_arena_call(slot->arena, &calls, NULL, err);
     }
+    judge->called_ns += hone_now_ns() - start;
     *ret = slot->arena->end;
     return code;
 }
@@ -474,6 +476,20 @@ static size_t index_of_normal(const enum hone_distribution *dists, size_t n)
             return d;
     }
     return 0;
+}
+
+int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                           int64_t oracle_budget_ns, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_compare compare;
+    struct hone_check_plan plan = {.workload = judge->frame.workload,
+                                   .oracle_budget_ns = oracle_budget_ns};
+    *ret = (struct hone_end)HONE_END_INIT;
+    hone_compare_init(&compare, judge->task, plan.workload);
+    int code = hone_judge_compare(judge, slot, set, oracle_budget_ns, &compare, ret, err);
+    if (code == 0 && hone_end_is_good(ret) && !compare.is_full)
+        code = compare_with_baseline(judge, slot, &plan, set, &compare, ret, err);
+    return code;
 }
 
 static int check_batch(struct hone_judge *judge, struct hone_slot *slot,

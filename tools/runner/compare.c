@@ -259,8 +259,11 @@ int64_t hone_find_unwritten(enum hone_dtype dtype, const void *a, const void *b,
              bits_b = hone_poison_bits(dtype, HONE_POISON_LARGE);
     int64_t first = -1, count = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (!hone_element_is(dtype, a, i, bits_a) ||
-            (b != NULL && !hone_element_is(dtype, b, i, bits_b)))
+        bool is_left =
+            b != NULL
+                ? hone_element_is(dtype, a, i, bits_a) && hone_element_is(dtype, b, i, bits_b)
+                : hone_element_is(dtype, a, i, bits_a) || hone_element_is(dtype, a, i, bits_b);
+        if (!is_left)
             continue;
         if (first < 0)
             first = i;

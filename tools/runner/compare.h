@@ -63,8 +63,8 @@ void hone_element_name(const struct hone_task *task, const struct hone_workload 
                        const struct hone_tensor *tensor, int64_t flat,
                        char ret[HONE_LIMIT_NAME_BYTES * 3]);
 
-/* First element that is still the NaN poison in a and the large poison in b (b NULL: only a is
- * looked at), or -1; and how many. */
+/* First element that is still the NaN poison in a and the large poison in b (b NULL: that is either
+ * poison in a), or -1; and how many. */
 int64_t hone_find_unwritten(enum hone_dtype dtype, const void *a, const void *b, int64_t n,
                             int64_t *ret_count);
 /* First element that differs in any bit, or -1. */

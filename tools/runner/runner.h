@@ -61,6 +61,7 @@ struct hone_judge {
     struct hone_dice dice;
     uint8_t key[16];
     uint64_t counter;                    /* of content; never used twice */
+    int64_t called_ns;                   /* that kernels took in checks, so far */
     bool is_dist_left_out[HONE_N_DISTS]; /* the task's own baseline failed it somewhere */
     int64_t deadline_ns;
     int64_t n_threads;
@@ -172,6 +173,10 @@ int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, 
 int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                        int64_t budget_ns, struct hone_compare *compare, struct hone_end *ret,
                        struct hone_err *err);
+/* All elements of one set: by the oracle as far as its budget goes, the rest against the baseline.
+ */
+int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                           int64_t oracle_budget_ns, struct hone_end *ret, struct hone_err *err);
 /* A few random items of one set. */
 int hone_judge_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                           int64_t n_items, struct hone_end *ret, struct hone_err *err);

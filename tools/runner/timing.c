@@ -51,7 +51,8 @@
 #define CHANGES_LEAST 16 /* sets, and as many had other inputs by then */
 #define FEW_SETS      4  /* where there is not always one to change */
 #define AUDIT_SOONER  0.7
-#define OTHERS_LEAST  4 /* blocks with other content */
+#define OTHERS_LEAST  4                     /* blocks with other content */
+#define WHOLE_NS      (30 * HONE_NS_PER_MS) /* of the oracle, for one set of theirs */
 #define LOOK_FROM     0.1
 #define LOOK_TO       0.8
 #define CHANGE_NS     20e6 /* of the baseline's calls, which answer changed sets as well */
@@ -82,6 +83,7 @@ struct run {
     enum hone_distribution other_dists[HONE_BUFFERS_MAX_SETS];
     int64_t n_played;   /* rounds, counted or not */
     int64_t over_ns;    /* that the candidate's warm-up calls took beyond what they may */
+    int64_t n_dealt;    /* kinds of other content */
     int64_t n_others;   /* blocks with other content */
     int64_t n_audits;   /* that saw a block half done */
     int64_t n_changes;  /* sets that they changed */
@@ -227,8 +229,16 @@ static void draw_set(struct run *run, char *content, int64_t set, enum hone_dist
                        content + set * layout->input_stride + layout->at[i]);
 }
 
-static enum hone_distribution other_distribution(struct hone_judge *judge)
+/* Every second one is of those that few elements show, in turn. */
+static enum hone_distribution other_distribution(struct run *run)
 {
+    static const enum hone_distribution thin[] = {HONE_DIST_SPIKES, HONE_DIST_NEARLY,
+                                                  HONE_DIST_RARE};
+    struct hone_judge *judge = run->judge;
+    int64_t n = run->n_dealt++;
+    enum hone_distribution dealt = thin[(size_t)(n / 2) % HONE_COUNTOF(thin)];
+    if (n % 2 == 0 && !judge->is_dist_left_out[dealt])
+        return dealt;
     for (int try = 0; try < 64; try++) {
         int64_t dist = hone_dice_below(&judge->dice, HONE_N_DISTS);
         if (!judge->is_dist_left_out[dist])
@@ -240,7 +250,7 @@ static enum hone_distribution other_distribution(struct hone_judge *judge)
 /* Beforehand: after the block that had the last. */
 static void draw_other(struct run *run, int64_t set)
 {
-    run->other_dists[set] = other_distribution(run->judge);
+    run->other_dists[set] = other_distribution(run);
     draw_set(run, run->others, set, run->other_dists[set]);
 }
 
@@ -262,7 +272,8 @@ static void put_sets(struct run *run, struct lane *lane, bool is_other)
         for (int64_t i = 0; i < layout->n_inputs; i++)
             memcpy(hone_shared_tensor(&judge->inputs, layout, set, i),
                    content + set * layout->input_stride + layout->at[i], (size_t)layout->bytes[i]);
-        hone_judge_poison(judge, lane->slot, set, HONE_POISON_NAN);
+        bool is_nan = hone_dice_below(&judge->dice, 2) == 0; /* checks have both too */
+        hone_judge_poison(judge, lane->slot, set, is_nan ? HONE_POISON_NAN : HONE_POISON_LARGE);
     }
     if (judge->task->is_cold)
         flush_caches(run);
@@ -357,8 +368,11 @@ static int check_other(struct run *run, struct lane *lane, int64_t set, struct h
         return code;
     if (judge->task->steps != NULL || judge->task->is_oracle_naive_double)
         return hone_judge_compare_like(judge, lane->slot, baseline, set, ret, err);
-    code = hone_judge_spot_check(judge, lane->slot, set,
-                                 hone_max_i64(SPOT_ITEMS / lane->n_sets, SPOT_SETS), ret, err);
+    code =
+        hone_compare_needs_all(judge->frame.dists[set])
+            ? hone_judge_check_whole(judge, lane->slot, set, WHOLE_NS, ret, err)
+            : hone_judge_spot_check(judge, lane->slot, set,
+                                    hone_max_i64(SPOT_ITEMS / lane->n_sets, SPOT_SETS), ret, err);
     if (code < 0 || hone_end_is_good(ret))
         return code;
     struct hone_end end = HONE_END_INIT, mine = *ret;
