@@ -33,7 +33,8 @@ static const struct hone_field model_fields[] = {
     MODEL(pass_env, .max_len = 32, .help = "command: variables that the program may see."),
     MODEL(file, .max_len = 1000, .help = "replay: recorded answers."),
     MODEL(match, .choices = match_choices,
-          .help = "replay: who answers: the record of the same request (default), or the next one."),
+          .help =
+              "replay: who answers: the record of the same request (default), or the next one."),
     MODEL(record, .max_len = 1000, .help = "Every answer is appended to this file."),
     MODEL(fallback, .max_len = HONE_LIMIT_NAME_BYTES,
           .help = "Model that is asked when this one gives up."),

@@ -157,7 +157,8 @@ static void count_accesses(const struct hone_coder_input *in, const struct hone_
     }
 }
 
-/* Those that a vector loop or a polynomial could replace; no square roots, minima, own functions. */
+/* Those that a vector loop or a polynomial could replace; no square roots, minima, own functions.
+ */
 static bool is_math_call(const char *name)
 {
     static const char *const stems[] = {"exp",   "exp2",  "exp10", "expm1", "log",  "log2", "log10",

@@ -42,8 +42,8 @@ size_t hone_error_bin(double error);
 double hone_error_bin_value(size_t bin);
 /* Content of this kind is random without structure (task.h, struct hone_tolerance). */
 bool hone_compare_is_plain(enum hone_distribution dist);
-/* Content of this kind shows what is wrong at few elements: where the oracle sees some, all are held
- * against the baseline. */
+/* Content of this kind shows what is wrong at few elements: where the oracle sees some, all are
+ * held against the baseline. */
 bool hone_compare_needs_all(enum hone_distribution dist);
 /* What the tests of one output are made on. */
 struct hone_error_sums hone_compare_sums(const struct hone_compare *compare, size_t output);

@@ -554,7 +554,7 @@ int hone_gpu_arm_call(struct hone_gpu_arm *arm, const struct hone_gpu_calls *cal
     memcpy(arm->sets.base, calls->sets, (size_t)calls->n_calls * sizeof *calls->sets);
     struct hone_gpu_time time = {.wall_ns = 0};
     int code = run_once(arm, calls, &time, err);
-    if (ret != NULL)
+    if (ret != NULL && code == 0 && arm->is_alive)
         *ret = time;
     return code;
 }

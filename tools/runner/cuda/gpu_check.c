@@ -278,9 +278,8 @@ static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline
 /* The oracle saw only some items: the rest against the baseline, which is held to the same items.
  */
 static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
-                                 const struct hone_check_plan *plan,
-                                 enum hone_distribution dist, int64_t set,
-                                 struct hone_compare *compare, struct hone_end *ret,
+                                 const struct hone_check_plan *plan, enum hone_distribution dist,
+                                 int64_t set, struct hone_compare *compare, struct hone_end *ret,
                                  struct hone_err *err)
 {
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");

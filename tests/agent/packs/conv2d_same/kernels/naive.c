@@ -12,8 +12,7 @@ void conv2d_same(const float *X, const float *F, const float *B, float *Y, int64
                         for (int64_t j = 0; j < R; j++) {
                             int64_t yy = y + i - 1, xx = x + j - 1;
                             if (yy >= 0 && yy < H && xx >= 0 && xx < W)
-                                sum += X[(c * H + yy) * W + xx] *
-                                       F[((o * CI + c) * R + i) * R + j];
+                                sum += X[(c * H + yy) * W + xx] * F[((o * CI + c) * R + i) * R + j];
                         }
                 Y[(o * H + y) * W + x] = sum;
             }
