@@ -102,6 +102,9 @@ is_wanted() { # is_wanted WANT ANSWER
     "not faster") case $2 in same/* | slower/* | inconclusive/*) return 0 ;; *) return 1 ;; esac ;;
     harmless) is_good "$2" && return 0 ;;
     esac
+    case $1+$2 in # wrong content that the checks happened not to have, found while timing
+    *incorrect/wrong_value*+incorrect/stateful) return 0 ;;
+    esac
     for each in $1; do
         case $each in
         harmless) is_good "$2" && return 0 ;;
