@@ -49,6 +49,11 @@ bool hone_end_is_good(const struct hone_end *end)
     return end->reason == HONE_REASON_CORRECT;
 }
 
+bool hone_end_is_value(const struct hone_end *end)
+{
+    return end->reason == HONE_REASON_WRONG_VALUE || end->reason == HONE_REASON_NONFINITE;
+}
+
 void hone_end_set(struct hone_end *end, enum hone_reason reason, const char *fmt, ...)
 {
     va_list args;

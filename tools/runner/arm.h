@@ -22,6 +22,7 @@ struct hone_end {
         .reason = HONE_REASON_CORRECT                                                              \
     }
 bool hone_end_is_good(const struct hone_end *end);
+bool hone_end_is_value(const struct hone_end *end); /* values are wrong, as the content may be */
 void hone_end_set(struct hone_end *end, enum hone_reason reason, const char *fmt, ...)
     HONE_PRINTF(3, 4);
 

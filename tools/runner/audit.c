@@ -41,6 +41,12 @@ static bool has_float_output(const struct hone_task *task)
     return false;
 }
 
+/* Parts of two lists of offsets are none, and what must add up to 1 stays as it is. */
+bool hone_audit_is_whole(const struct hone_tensor *tensor)
+{
+    return tensor->role == HONE_ROLE_OFFSETS || tensor->role == HONE_ROLE_PROBABILITY;
+}
+
 static bool is_value(const struct hone_tensor *tensor)
 {
     return hone_dtype_is_float(tensor->dtype) &&
@@ -48,19 +54,8 @@ static bool is_value(const struct hone_tensor *tensor)
             tensor->role == HONE_ROLE_POSITIVE);
 }
 
-static void change_kind(struct hone_audit *audit, int64_t set)
-{
-    struct hone_judge *judge = audit->judge;
-    const struct hone_layout *layout = &judge->frame.layout;
-    for (int64_t i = 0; i < layout->n_inputs; i++)
-        memcpy(hone_shared_tensor(&judge->inputs, layout, set, i),
-               audit->others + set * layout->input_stride + layout->at[i],
-               (size_t)layout->bytes[i]);
-    judge->frame.dists[set] = audit->other_dists[set];
-}
-
 /* A part of every input becomes that of another set, and a few elements get another size, so that
- * a look at some elements does not show it. Offsets stay: parts of two lists are none. */
+ * a look at some elements does not show it. */
 static void change_part(struct hone_audit *audit, int64_t set)
 {
     struct hone_judge *judge = audit->judge;
@@ -72,8 +67,7 @@ static void change_part(struct hone_audit *audit, int64_t set)
         const struct hone_tensor *tensor = &judge->task->inputs[i];
         int64_t bytes = hone_dtype_bytes(tensor->dtype);
         int64_t n = hone_tensor_elements(judge->task, tensor, judge->frame.workload);
-        bool is_whole = tensor->role == HONE_ROLE_OFFSETS || tensor->role == HONE_ROLE_PROBABILITY;
-        if (is_whole || n < 1)
+        if (hone_audit_is_whole(tensor) || n < 1)
             continue;
         int64_t n_new = hone_max_i64(n >> (1 + hone_dice_below(&judge->dice, CHANGE_SHIFTS)), 1);
         int64_t at = bytes * hone_dice_below(&judge->dice, n - n_new + 1);
@@ -93,7 +87,7 @@ static void change_set(struct hone_audit *audit, int64_t set)
 {
     bool is_other = hone_dice_below(&audit->judge->dice, 3) != 0;
     if (is_other)
-        change_kind(audit, set);
+        hone_judge_put_set(audit->judge, set, audit->others, audit->other_dists[set]);
     else
         change_part(audit, set);
     audit->is_other[audit->n_changed] = is_other;

@@ -21,7 +21,7 @@
 struct hone_audit {
     struct hone_judge *judge;
     struct hone_slot *slot;
-    int64_t n_sets;      /* called in order from 0, outputs poisoned with the NaN */
+    int64_t n_sets;      /* called in order from 0, outputs poisoned with either poison */
     const char *content; /* what the inputs hold, in the layout of their file */
     const char *others;  /* content of other kinds for each set... */
     const enum hone_distribution *other_dists; /* ...and which */
@@ -35,6 +35,8 @@ struct hone_audit {
     bool is_late; /* a call may have been under way while its inputs changed: nothing of the block
                      can be judged */
 };
+/* Must a tensor's content stay in one piece? Any target. */
+bool hone_audit_is_whole(const struct hone_tensor *tensor);
 void hone_audit_look(struct hone_audit *audit);  /* while the arena stands still */
 void hone_audit_quiet(struct hone_audit *audit); /* while it runs: changes alone */
 /* Accuses of work on later outputs. Outputs that are not floating point tell nothing. */

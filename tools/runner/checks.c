@@ -236,6 +236,12 @@ static bool find_difference(struct hone_judge *judge, struct hone_slot *slot, in
     return false;
 }
 
+static size_t output_bytes(const struct hone_judge *judge, size_t o)
+{
+    return (size_t)(hone_judge_output_elements(judge, o) *
+                    hone_dtype_bytes(judge->task->outputs[o].dtype));
+}
+
 /* The two sets of a distribution differ: the first is run again with the same poison, several times
  * where nothing changes. */
 static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
@@ -245,10 +251,9 @@ static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, 
     int64_t element = 0, count = 0, again_count = 0;
     if (!find_difference(judge, slot, set, set + 1, &output, &element, &count))
         return 0;
-    int64_t n = hone_judge_output_elements(judge, output),
-            bytes = hone_dtype_bytes(judge->task->outputs[output].dtype);
-    HONE_AUTOFREE char *before = hone_malloc((size_t)(n * bytes) + 1);
-    memcpy(before, hone_judge_output(judge, slot, set, output), (size_t)(n * bytes));
+    int64_t n = hone_judge_output_elements(judge, output);
+    HONE_AUTOFREE char *before = hone_malloc(output_bytes(judge, output) + 1);
+    memcpy(before, hone_judge_output(judge, slot, set, output), output_bytes(judge, output));
     int64_t again = -1;
     for (int try = 0; try < AGAIN && again < 0; try++) {
         hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
@@ -429,12 +434,6 @@ int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
     return 0;
 }
 
-static size_t output_bytes(const struct hone_judge *judge, size_t o)
-{
-    return (size_t)(hone_judge_output_elements(judge, o) *
-                    hone_dtype_bytes(judge->task->outputs[o].dtype));
-}
-
 /* A kernel that is not deterministic may remember an answer and give it again. A process that
  * starts afresh remembers nothing. The first of each pair of sets. */
 static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
@@ -539,6 +538,16 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
     return code;
 }
 
+enum hone_distribution hone_judge_any_distribution(struct hone_judge *judge)
+{
+    for (int try = 0; try < 64; try++) {
+        int64_t dist = hone_dice_below(&judge->dice, HONE_N_DISTS);
+        if (!judge->is_dist_left_out[dist])
+            return (enum hone_distribution)dist;
+    }
+    return HONE_DIST_NORMAL;
+}
+
 void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n)
 {
     for (size_t i = n; i > 1; i--) {
@@ -567,12 +576,9 @@ int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
             done += n;
             continue;
         }
-        bool is_for_all = bad == n || dists[done + bad] == HONE_DIST_NORMAL ||
-                          dists[done + bad] == HONE_DIST_UNIFORM;
-        bool is_value =
-            ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE;
+        bool is_for_all = bad == n || hone_compare_is_plain(dists[done + bad]);
         bool passes = true;
-        if (!is_for_all && is_value)
+        if (!is_for_all && hone_end_is_value(ret))
             code = baseline_passes(judge, plan, dists[done + bad], judge->counter++, &passes, err);
         if (code < 0 || passes)
             return code;

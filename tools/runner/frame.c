@@ -170,6 +170,17 @@ void hone_judge_copy_set(struct hone_judge *judge, int64_t from, int64_t to)
                hone_shared_tensor(&judge->inputs, layout, from, i), (size_t)layout->bytes[i]);
 }
 
+void hone_judge_put_set(struct hone_judge *judge, int64_t set, const char *content,
+                        enum hone_distribution dist)
+{
+    const struct hone_layout *layout = &judge->frame.layout;
+    judge->frame.n_filled = 0;
+    judge->frame.dists[set] = dist;
+    for (int64_t i = 0; i < layout->n_inputs; i++)
+        memcpy(hone_shared_tensor(&judge->inputs, layout, set, i),
+               content + set * layout->input_stride + layout->at[i], (size_t)layout->bytes[i]);
+}
+
 void hone_judge_fill_many(struct hone_judge *judge, uint64_t base, int64_t n_sets)
 {
     if (judge->frame.filled_base == base && judge->frame.n_filled >= n_sets)

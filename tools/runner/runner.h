@@ -157,6 +157,9 @@ void hone_judge_drop_arena(struct hone_slot *slot);
 void hone_judge_fill(struct hone_judge *judge, int64_t set, enum hone_distribution dist,
                      uint64_t counter);
 void hone_judge_copy_set(struct hone_judge *judge, int64_t from, int64_t to);
+/* Content that was drawn elsewhere, in the layout of the inputs: its set of the same number. */
+void hone_judge_put_set(struct hone_judge *judge, int64_t set, const char *content,
+                        enum hone_distribution dist);
 void hone_judge_fill_many(struct hone_judge *judge, uint64_t base,
                           int64_t n_sets); /* normal content, counters base + set */
 void hone_judge_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
@@ -203,6 +206,8 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
 void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload *workload,
                             size_t output, int64_t element, int64_t count, enum hone_reason reason,
                             const char *what, struct hone_end *ret);
+/* A kind of content that the task's own baseline did not fail. Any target. */
+enum hone_distribution hone_judge_any_distribution(struct hone_judge *judge);
 /* Order is drawn anew. Any target. */
 void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n);
 

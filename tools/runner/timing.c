@@ -239,12 +239,7 @@ static enum hone_distribution other_distribution(struct run *run)
     enum hone_distribution dealt = thin[(size_t)(n / 2) % HONE_COUNTOF(thin)];
     if (n % 2 == 0 && !judge->is_dist_left_out[dealt])
         return dealt;
-    for (int try = 0; try < 64; try++) {
-        int64_t dist = hone_dice_below(&judge->dice, HONE_N_DISTS);
-        if (!judge->is_dist_left_out[dist])
-            return (enum hone_distribution)dist;
-    }
-    return HONE_DIST_NORMAL;
+    return hone_judge_any_distribution(judge);
 }
 
 /* Beforehand: after the block that had the last. */
@@ -264,14 +259,9 @@ static void draw_others(struct run *run)
 static void put_sets(struct run *run, struct lane *lane, bool is_other)
 {
     struct hone_judge *judge = run->judge;
-    const struct hone_layout *layout = &judge->frame.layout;
-    const char *content = is_other ? run->others : run->plain;
-    judge->frame.n_filled = 0;
     for (int64_t set = 0; set < lane->n_sets; set++) {
-        judge->frame.dists[set] = is_other ? run->other_dists[set] : HONE_DIST_NORMAL;
-        for (int64_t i = 0; i < layout->n_inputs; i++)
-            memcpy(hone_shared_tensor(&judge->inputs, layout, set, i),
-                   content + set * layout->input_stride + layout->at[i], (size_t)layout->bytes[i]);
+        hone_judge_put_set(judge, set, is_other ? run->others : run->plain,
+                           is_other ? run->other_dists[set] : HONE_DIST_NORMAL);
         bool is_nan = hone_dice_below(&judge->dice, 2) == 0; /* checks have both too */
         hone_judge_poison(judge, lane->slot, set, is_nan ? HONE_POISON_NAN : HONE_POISON_LARGE);
     }
@@ -401,8 +391,7 @@ static int time_others(struct run *run, struct hone_end *ret, struct hone_err *e
     int code = fresh_hand_over(run, lane, true, &midway, &look, &time, ret, err);
     for (int64_t set = 0; set < lane->n_sets && code == 0 && hone_end_is_good(ret); set++)
         code = check_other(run, lane, set, ret, err);
-    if (code == 0 &&
-        (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
+    if (code == 0 && hone_end_is_value(ret))
         ret->reason = HONE_REASON_STATEFUL; /* it passed such content before */
     run->n_others++;
     draw_others(run);
@@ -454,8 +443,7 @@ static int check_changed(struct run *run, int64_t set, bool is_other, struct hon
         return code;
     *ret = (struct hone_end)HONE_END_INIT;
     code = check_other(run, lane, set, ret, err);
-    if (code == 0 &&
-        (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
+    if (code == 0 && hone_end_is_value(ret))
         ret->reason = HONE_REASON_STATEFUL;
     return code;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/runner/audit.h"
 #include "tools/runner/cuda/gpu_run.h"
 #include "tools/runner/element.h"
 #include "tools/runner/stats.h"
@@ -110,12 +111,6 @@ static int audit(struct hone_gpu_run *run, enum hone_gpu_cut cut, struct hone_en
     return check_cut(run, was_called, ret, err);
 }
 
-/* Parts of two lists of offsets are none, and what must add up to 1 stays as it is. */
-static bool is_whole(const struct hone_tensor *tensor)
-{
-    return tensor->role == HONE_ROLE_OFFSETS || tensor->role == HONE_ROLE_PROBABILITY;
-}
-
 static int change_part(struct hone_gpu_run *run, int64_t set, int64_t donor, size_t i, int64_t n,
                        struct hone_err *err)
 {
@@ -178,7 +173,7 @@ static int change_set(struct hone_gpu_run *run, int64_t set, int64_t donor, stru
     for (size_t i = 0; i < judge->task->n_inputs && code == 0; i++) {
         const struct hone_tensor *tensor = &judge->task->inputs[i];
         int64_t n = hone_tensor_elements(judge->task, tensor, run->plan->workload);
-        if (is_whole(tensor) || n < 1)
+        if (hone_audit_is_whole(tensor) || n < 1)
             continue;
         if (is_part)
             code = change_part(run, set, donor, i, n, err);
@@ -211,8 +206,7 @@ static int audit_change(struct hone_gpu_run *run, struct hone_end *ret, struct h
     if (code == 0 && hone_end_is_good(ret))
         code = hone_gpu_run_like(run, order + n, n_changed, ret, err);
     run->n_changes++;
-    if (code == 0 &&
-        (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
+    if (code == 0 && hone_end_is_value(ret))
         hone_end_set(ret, HONE_REASON_TAMPERING,
                      "the content of a call that was not made yet was changed, and the answer is "
                      "not that of the new one: work is done ahead, or not all of the input is "
@@ -252,13 +246,9 @@ static int check_other(struct hone_gpu_run *run, int32_t set, enum hone_distribu
 
 static enum hone_distribution other_distribution(struct hone_judge *judge)
 {
-    for (int tries = 0; tries < 64; tries++) {
-        bool is_rare = hone_dice_below(&judge->dice, 4) == 0; /* the hardest to tell from plain */
-        int64_t dist = is_rare ? HONE_DIST_RARE : hone_dice_below(&judge->dice, HONE_N_DISTS);
-        if (!judge->is_dist_left_out[dist])
-            return (enum hone_distribution)dist;
-    }
-    return HONE_DIST_NORMAL;
+    bool is_rare = hone_dice_below(&judge->dice, 4) == 0; /* the hardest to tell from plain */
+    return is_rare && !judge->is_dist_left_out[HONE_DIST_RARE] ? HONE_DIST_RARE
+                                                               : hone_judge_any_distribution(judge);
 }
 
 static int time_others(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
@@ -283,8 +273,7 @@ static int time_others(struct hone_gpu_run *run, struct hone_end *ret, struct ho
     for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++)
         code = check_other(run, order[i], dists[order[i]], ret, err);
     run->n_others++;
-    if (code == 0 &&
-        (ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE))
+    if (code == 0 && hone_end_is_value(ret))
         ret->reason = HONE_REASON_STATEFUL; /* it passed such content before */
     return code;
 }

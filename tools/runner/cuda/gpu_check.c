@@ -404,11 +404,6 @@ static int check_start_flush(struct hone_judge *judge, struct hone_slot *slot,
     return code;
 }
 
-static bool is_applicable_everywhere(enum hone_distribution dist)
-{
-    return dist == HONE_DIST_NORMAL || dist == HONE_DIST_UNIFORM;
-}
-
 static int check_all(struct hone_judge *judge, struct hone_slot *slot,
                      const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err)
 {
@@ -427,10 +422,8 @@ static int check_all(struct hone_judge *judge, struct hone_slot *slot,
             done += n;
             continue;
         }
-        bool is_value =
-            ret->reason == HONE_REASON_WRONG_VALUE || ret->reason == HONE_REASON_NONFINITE;
         bool passes = true;
-        if (bad < n && !is_applicable_everywhere(dists[done + bad]) && is_value)
+        if (bad < n && !hone_compare_is_plain(dists[done + bad]) && hone_end_is_value(ret))
             code = baseline_passes(judge, plan, dists[done + bad], &passes, err);
         if (code < 0 || passes)
             return code;
