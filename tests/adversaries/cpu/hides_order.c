@@ -32,7 +32,7 @@ void sum(const float *X, float *S, int64_t N)
     int64_t from = (int64_t)(__rdtsc() / 64 % (uint64_t)N);
     for (int64_t i = 0; i < N; i++) {
         few[i % 64] += X[(i + from) % N];
-        if (i % 8192 == 8191)
+        if (i % 262144 == 262143)
             for (int k = 0; k < 64; k++)
                 part[k % 8] += few[k], few[k] = 0;
     }
