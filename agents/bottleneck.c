@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define NEAR_ROOF_PERCENT 87.0 /* T / T_roof below 1.15 */
+#define BOUND_PERCENT     50.0 /* of a roof that is what limits */
 
 static const char *const names[HONE_N_CLASSES] = {
     [HONE_CLASS_NEAR_ROOF] = "near_roof",
@@ -16,6 +17,7 @@ static const char *const names[HONE_N_CLASSES] = {
     [HONE_CLASS_INDIRECT] = "indirect",
     [HONE_CLASS_MEMORY] = "memory_bound",
     [HONE_CLASS_COMPUTE] = "compute_bound",
+    [HONE_CLASS_FAR_FROM_ROOF] = "far_from_roof",
     [HONE_CLASS_MIXED] = "mixed",
     [HONE_CLASS_LAUNCH_BOUND] = "launch_bound",
     [HONE_CLASS_TAIL] = "tail_bound",
@@ -67,7 +69,10 @@ static bool chain(const struct hone_features *f)
 }
 static bool scalar(const struct hone_features *f)
 {
-    return GET(f, HONE_F_PLAIN_INNER) > 0 && GET(f, HONE_F_IS_SIMD) == 0;
+    /* remarks, where there are any, may say that the compiler did all of them by itself */
+    bool is_done = f->v[HONE_F_MISSED].is_present && GET(f, HONE_F_MISSED) == 0 &&
+                   GET(f, HONE_F_VECTORIZED) >= GET(f, HONE_F_PLAIN_INNER);
+    return GET(f, HONE_F_PLAIN_INNER) > 0 && GET(f, HONE_F_IS_SIMD) == 0 && !is_done;
 }
 static bool traffic(const struct hone_features *f)
 {
@@ -83,11 +88,19 @@ static bool indirect(const struct hone_features *f)
 }
 static bool memory(const struct hone_features *f)
 {
-    return GET(f, HONE_F_BOUND_IS_BYTES) > 0 && GET(f, HONE_F_PERCENT_OF_BOUND) > 50;
+    return GET(f, HONE_F_BOUND_IS_BYTES) > 0 && GET(f, HONE_F_PERCENT_OF_BOUND) > BOUND_PERCENT;
+}
+static bool flops_are_roof(const struct hone_features *f)
+{
+    return f->v[HONE_F_BOUND_IS_BYTES].is_present && GET(f, HONE_F_BOUND_IS_BYTES) <= 0;
 }
 static bool compute(const struct hone_features *f)
 {
-    return f->v[HONE_F_BOUND_IS_BYTES].is_present && GET(f, HONE_F_BOUND_IS_BYTES) <= 0;
+    return flops_are_roof(f) && GET(f, HONE_F_PERCENT_OF_BOUND) > BOUND_PERCENT;
+}
+static bool far_from_roof(const struct hone_features *f)
+{
+    return flops_are_roof(f) && !compute(f);
 }
 static bool always(const struct hone_features *f)
 {
@@ -112,14 +125,14 @@ static const struct rule cpu_rules[] = {
      {HONE_F_FAR_INNER, HONE_F_UNIT_INNER}},
     {HONE_CLASS_PARALLELISM,
      idle_cores,
-     "cores > 1 and one thread busy",
+     "several cores, no threaded loop, not known to keep 60 % of the cores busy",
      4,
      {HONE_F_CORES, HONE_F_THREADS_BUSY, HONE_F_IS_THREADED, HONE_F_PARALLEL_LOOPS}},
     {HONE_CLASS_CALLS, calls, "a scalar math call in an innermost loop", 1, {HONE_F_MATH_CALLS}},
     {HONE_CLASS_CHAIN, chain, "an innermost reduction with one accumulator", 1, {HONE_F_CHAINS}},
     {HONE_CLASS_SCALAR,
      scalar,
-     "innermost loops without vectors",
+     "innermost loops that no pragma and no vector type turns into vectors",
      3,
      {HONE_F_PLAIN_INNER, HONE_F_VECTORIZED, HONE_F_MISSED}},
     {HONE_CLASS_EXCESS_TRAFFIC,
@@ -138,7 +151,16 @@ static const struct rule cpu_rules[] = {
      "bytes are the roof and percent_of_bound > 50",
      1,
      {HONE_F_PERCENT_OF_BOUND}},
-    {HONE_CLASS_COMPUTE, compute, "flops are the roof", 1, {HONE_F_PERCENT_OF_BOUND}},
+    {HONE_CLASS_COMPUTE,
+     compute,
+     "flops are the roof and percent_of_bound > 50",
+     1,
+     {HONE_F_PERCENT_OF_BOUND}},
+    {HONE_CLASS_FAR_FROM_ROOF,
+     far_from_roof,
+     "flops, not bytes, are the roof, and it is not known to be near",
+     1,
+     {HONE_F_PERCENT_OF_BOUND}},
     {HONE_CLASS_MIXED, always, "no other rule fired", 1, {HONE_F_PERCENT_OF_BOUND}},
 };
 
@@ -160,7 +182,13 @@ static bool cuda_parallelism(const struct hone_features *f)
 }
 static bool cuda_spill(const struct hone_features *f)
 {
-    return GET(f, HONE_F_SPILL_BYTES) > 0 || GET(f, HONE_F_LOCAL_ARRAYS) > 0;
+    return GET(f, HONE_F_SPILL_BYTES) > 0;
+}
+static bool cuda_local(const struct hone_features *f)
+{
+    /* without a frame the compiler found registers for all of them */
+    bool has_frame = hone_feature_or(f, HONE_F_FRAME_BYTES, 1) > 0;
+    return !cuda_spill(f) && GET(f, HONE_F_LOCAL_ARRAYS) > 0 && has_frame;
 }
 static bool cuda_uncoalesced(const struct hone_features *f)
 {
@@ -221,11 +249,12 @@ static const struct rule cuda_rules[] = {
      "a kernel of one thread, or multiprocessors idle more than 40 % of the time",
      2,
      {HONE_F_ONE_THREAD, HONE_F_SM_ACTIVE}},
+    {HONE_CLASS_SPILL, cuda_spill, "registers were spilled to memory", 1, {HONE_F_SPILL_BYTES}},
     {HONE_CLASS_SPILL,
-     cuda_spill,
-     "registers or indexed local arrays live in memory",
+     cuda_local,
+     "local arrays with a computed index live in memory",
      2,
-     {HONE_F_SPILL_BYTES, HONE_F_LOCAL_ARRAYS}},
+     {HONE_F_LOCAL_ARRAYS, HONE_F_FRAME_BYTES}},
     {HONE_CLASS_UNCOALESCED,
      cuda_uncoalesced,
      "neighbouring threads touch memory that is far apart",

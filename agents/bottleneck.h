@@ -1,6 +1,9 @@
 /* What limits a version: a rule tree over features. The first rule that fires is the class; the
  * later ones are kept as well.
  *
+ * A rule fires only on what its values show: a class that says more than they do misleads who reads
+ * it (a model, a person).
+ *
  * Order matters: causes before symptoms. Thresholds are starting points. Every answer carries the
  * rule's text and the values that fired. */
 #ifndef HONE_AGENTS_BOTTLENECK_H
@@ -18,8 +21,9 @@ enum hone_class {
     HONE_CLASS_EXCESS_TRAFFIC, /* copies, repeated passes */
     HONE_CLASS_NO_REUSE,       /* operands are loaded again and again */
     HONE_CLASS_INDIRECT,
-    HONE_CLASS_MEMORY, /* bytes are the roof and it is near */
-    HONE_CLASS_COMPUTE,
+    HONE_CLASS_MEMORY,        /* bytes are the roof and it is near */
+    HONE_CLASS_COMPUTE,       /* operations are the roof and it is near */
+    HONE_CLASS_FAR_FROM_ROOF, /* they are, and it is not */
     /* cuda: the names that its profile uses; near_roof, parallelism_bound, excess_traffic and mixed
      * are shared */
     HONE_CLASS_LAUNCH_BOUND,

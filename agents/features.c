@@ -89,6 +89,7 @@ static const char *const names[HONE_N_FEATURES] = {
     [HONE_F_CONFLICT_SHARE] = "hone__conflict_share",
     [HONE_F_LOCAL_SHARE] = "hone__local_sectors_per_inst",
     [HONE_F_SPILL_BYTES] = "hone__spill_bytes",
+    [HONE_F_FRAME_BYTES] = "hone__frame_bytes",
     [HONE_F_REGISTERS] = "launch__registers_per_thread",
     [HONE_F_WAVES] = "launch__waves_per_multiprocessor",
     [HONE_F_OCCUPANCY] = "launch__occupancy_percent",

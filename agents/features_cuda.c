@@ -150,6 +150,8 @@ static void of_build(const struct hone_build_report *build, struct hone_features
         set(f, HONE_F_REGISTERS,
             fmax((double)kernels[i].registers, hone_feature_or(f, HONE_F_REGISTERS, 0)));
         set(f, HONE_F_SPILL_BYTES, fmax(spill, hone_feature_or(f, HONE_F_SPILL_BYTES, 0)));
+        set(f, HONE_F_FRAME_BYTES,
+            fmax((double)kernels[i].frame_bytes, hone_feature_or(f, HONE_F_FRAME_BYTES, 0)));
     }
     const char *arch = build->command ? strstr(build->command, "sm_") : NULL;
     long value = arch ? strtol(arch + 3, NULL, 10) : 0;
