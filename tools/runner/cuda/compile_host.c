@@ -138,13 +138,10 @@ static int start_run(const struct hone_host_job *job, const struct args *args, c
                      struct run *ret, struct hone_err *err)
 {
     const struct hone_host_unit *unit = &job->unit;
-    const char *shown[4] = {NULL};
-    size_t n = 0;
+    const char *shown[2] = {NULL};
     if (unit->toolkit->include_dir[0] != '\0' &&
         strcmp(unit->toolkit->include_dir, "/usr/include") != 0)
-        shown[n++] = unit->toolkit->include_dir;
-    if (job->header_dir != NULL)
-        shown[n++] = job->header_dir;
+        shown[0] = unit->toolkit->include_dir;
     ret->log_fd = memfd_create("compiler output", MFD_CLOEXEC);
     if (ret->log_fd < 0)
         return hone_fail_errno(err, errno, "memfd_create");
@@ -267,6 +264,18 @@ static void make_key(struct hone_host_job *job)
     hone_hasher_end(&hasher, job->key);
 }
 
+/* The header, and its compiled form under a second name: the cache's own path may be one that the
+ * jail has for something else. */
+static int put_prelude(const struct hone_host_job *job, struct hone_err *err)
+{
+    int rc = write_text(job->folder, HEADER, hone_host_prelude(), err);
+    if (rc < 0 || job->header_dir == NULL)
+        return rc;
+    const char *from = hone_pool_printf(job->pool, "%s/" HEADER ".gch", job->header_dir);
+    const char *to = hone_pool_printf(job->pool, "%s/" HEADER ".gch", job->folder);
+    return link(from, to) == 0 ? 0 : hone_file_copy(from, to, (size_t)FILE_BYTES, err);
+}
+
 static int start_compiler(struct hone_host_job *job, struct hone_err *err)
 {
     struct args args = {.n = 0};
@@ -275,8 +284,7 @@ static int start_compiler(struct hone_host_job *job, struct hone_err *err)
     ensure_prelude(job);
     add_common(job, false, &args);
     add(&args, "-include");
-    add(&args, job->header_dir != NULL ? hone_pool_printf(job->pool, "%s/" HEADER, job->header_dir)
-                                       : HEADER);
+    add(&args, HEADER);
     static const char *const rest[] = {"-include",   TUNE, "-x",       "c++",
                                        "kernel.cpp", "-o", "kernel.so"};
     for (size_t i = 0; i < HONE_COUNTOF(rest); i++)
@@ -288,8 +296,8 @@ static int start_compiler(struct hone_host_job *job, struct hone_err *err)
         rc = write_text(job->folder, TUNE, job->unit.tune, err);
     if (rc == 0)
         rc = write_standins(job, job->folder, err);
-    if (rc == 0 && job->header_dir == NULL)
-        rc = write_text(job->folder, HEADER, hone_host_prelude(), err);
+    if (rc == 0)
+        rc = put_prelude(job, err);
     return rc < 0 ? rc : start_run(job, &args, job->folder, &job->run, err);
 }
 
