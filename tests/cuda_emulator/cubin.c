@@ -101,6 +101,19 @@ static void read_variables(const struct reader *r, struct emu_object *ret)
     }
 }
 
+/* FNV-1a */
+static uint64_t word_of(const struct reader *r)
+{
+    static const char *const counted[] = {".text", ".rodata", ".data", ".rela.dyn", ".rela.plt"};
+    uint64_t word = 14695981039346656037u;
+    for (size_t i = 0; i < sizeof(counted) / sizeof(*counted); i++) {
+        const Elf64_Shdr *s = section(r, counted[i]);
+        for (size_t k = 0; s != NULL && k < s->sh_size; k++)
+            word = (word ^ (unsigned char)r->bytes[s->sh_offset + k]) * 1099511628211u;
+    }
+    return word;
+}
+
 bool emu_object_read(const char *bytes, size_t len, struct emu_object *ret)
 {
     const Elf64_Ehdr *head = (const Elf64_Ehdr *)(const void *)bytes;
@@ -133,6 +146,7 @@ bool emu_object_read(const char *bytes, size_t len, struct emu_object *ret)
         memcpy(kernel->size, entry->size, sizeof(kernel->size));
     }
     read_variables(&r, ret);
+    ret->word = word_of(&r);
     return true;
 }
 void emu_object_done(struct emu_object *object)
@@ -310,6 +324,10 @@ void emu_cubin_write(const struct emu_object *object, struct emu_text *ret)
     }
     write_variables(w, object, true);
     write_variables(w, object, false);
+    /* Instructions are not the device's: other ones show here alone. */
+    add_section(w, ".rodata", ".emulated",
+                (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addralign = 8},
+                (const char *)&object->word, sizeof(object->word));
     Elf64_Shdr plain = {.sh_type = SHT_PROGBITS, .sh_addralign = 1};
     add_section(w, ".nv.info", "",
                 (Elf64_Shdr){.sh_type = 0x70000000, .sh_link = 3, .sh_addralign = 4}, info.at,

@@ -4,6 +4,8 @@
 
 #include "tests/cuda_emulator/scan.h"
 
+#include <stdint.h>
+
 struct emu_kernel {
     char *name;       /* mangled; owned */
     bool is_variable; /* no kernel: a name expression */
@@ -22,6 +24,7 @@ struct emu_object {
     size_t n_kernels;
     struct emu_variable *variables;
     size_t n_variables;
+    uint64_t word; /* of its instructions and constants */
 };
 /* false: it is not what the emulator's compiler makes. */
 bool emu_object_read(const char *bytes, size_t len, struct emu_object *ret);

@@ -1,6 +1,7 @@
 /* What a source became, as one word: two objects with the same word run the same instructions on
- * the same constants, whatever their texts looked like. Names, debug data, notes and the object's
- * place in memory do not count. */
+ * the same constants and call the same functions of libraries, whatever their texts looked like.
+ * Debug data, notes and what unwinds the stack do not count. Where the same code has two words (a
+ * local symbol's number in a list, say), it is judged twice, which is the cheaper mistake. */
 #ifndef HONE_RUNNER_CODE_HASH_H
 #define HONE_RUNNER_CODE_HASH_H
 

@@ -33,6 +33,7 @@ struct fixture {
 static struct fixture *setup(const char *source)
 {
     struct fixture *f = hone_calloc(1, sizeof(*f));
+    memcpy(scratch + sizeof(scratch) - sizeof("XXXXXX"), "XXXXXX", sizeof("XXXXXX"));
     ck_assert_ptr_nonnull(mkdtemp(scratch));
     f->pool = hone_pool_new();
     f->cache = hone_path_join(scratch, "cache", NULL);
@@ -135,6 +136,41 @@ START_TEST(warnings_come_after_errors)
     ck_assert_str_eq(diagnostic(f, 0)->severity, "error");
     ck_assert_int_eq(diagnostic(f, 0)->line, 2);
     teardown(f);
+}
+END_TEST
+
+static char *code_of(const char *source)
+{
+    struct fixture *f = setup(source);
+    ck_assert_reason(f, HONE_REASON_BUILT);
+    ck_assert_ptr_nonnull(f->out.report.code);
+    char *code = hone_strdup(f->out.report.code);
+    teardown(f);
+    return code;
+}
+
+struct code_case {
+    const char *a, *b;
+    bool is_same;
+};
+
+static const struct code_case code_cases[] = {
+    {"void kernel(float *y) { *y = 3; }", "/* . */ void kernel(float *x)\n{\n *x = 1 + 2; }", true},
+    {"void kernel(float *y) { *y = 3; }", "void kernel(float *y) { *y = 4; }", false},
+    {"float cosf(float); void kernel(float *y) { *y = cosf(*y); }",
+     "float sinf(float); void kernel(float *y) { *y = sinf(*y); }", false},
+    {"__attribute__((section(\"mine\"))) float t[4] = {1}; void kernel(float *y) { *y = t[0]; }",
+     "__attribute__((section(\"mine\"))) float t[4] = {2}; void kernel(float *y) { *y = t[0]; }",
+     false},
+};
+
+START_TEST(code_has_a_word)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(code_cases); i++) {
+        const struct code_case *c = &code_cases[i];
+        HONE_AUTOFREE char *a = code_of(c->a), *b = code_of(c->b);
+        ck_assert_msg((strcmp(a, b) == 0) == c->is_same, "%s: %s %s", c->b, a, b);
+    }
 }
 END_TEST
 
@@ -373,4 +409,4 @@ END_TEST
 UNIT_MAIN("build", builds, errors_have_the_source_s_lines, warnings_come_after_errors,
           typed_reasons, host_files_are_not_there, deadline, bad_flags, constructors_are_reported,
           cache, remarks_by_loop, many_diagnostics_are_bounded, elf_reader_survives_damage,
-          source_size_limit)
+          source_size_limit, code_has_a_word)
