@@ -77,6 +77,12 @@ judge sum "$ROOT/candidate.c"
 case $answer in infra/*) bad=1 ;; *) bad=0 ;; esac
 ok $bad "descriptors are mixed up: not our fault" "$answer $summary"
 
+# What a process leaves at a file that all of them read.
+say 'if (n == 1 && lseek(5, 8, SEEK_CUR) != 8) *y = 0;'
+judge sum "$ROOT/candidate.c"
+case $answer in faster/* | same/* | slower/* | inconclusive/*) bad=0 ;; *) bad=1 ;; esac
+ok $bad "every process finds the file of inputs where it begins" "$answer $summary"
+
 say 'if (n == 2) kill_me();'
 sed -i 's/^void sum/#include <signal.h>\nstatic void kill_me(void) { kill(getpid(), SIGKILL); }\nvoid sum/' "$ROOT/candidate.c"
 judge sum "$ROOT/candidate.c"

@@ -326,6 +326,10 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
                          *places != '\0' ? places : NULL,
                          NULL};
     bool is_arena = strcmp(spec->role, "arena") == 0;
+    HONE_AUTOCLOSE int inputs = -1;
+    int code = hone_shared_open(spec->inputs, &inputs, err);
+    if (code < 0)
+        return code;
     struct hone_jail_spec jail = {
         .profile = is_arena ? HONE_JAIL_ARENA : HONE_JAIL_ORACLE,
         .rung = spec->rung,
@@ -338,7 +342,7 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
         .file_bytes = FILE_BYTES,
         .cpu_seconds = CPU_SECONDS,
         .max_pids = (int)hone_min_i64(4 * spec->n_threads + 16, 4096),
-        .fds = {arena->control.fd, helper_socket, spec->inputs->fd, arena->own.fd},
+        .fds = {arena->control.fd, helper_socket, inputs, arena->own.fd},
         .n_fds = 4,
         .stdin_fd = -1,
         .stdout_fd = arena->printed.fd,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -72,6 +73,14 @@ int hone_shared_new(const char *name, int64_t size, bool is_sealed, struct hone_
     *ret = (struct hone_shared){.fd = fd, .base = base, .size = size};
     fd = -1;
     return 0;
+}
+
+int hone_shared_open(const struct hone_shared *shared, int *ret_fd, struct hone_err *err)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", shared->fd);
+    *ret_fd = open(path, O_RDONLY | O_CLOEXEC);
+    return *ret_fd < 0 ? hone_fail_errno(err, errno, "opening shared memory again (%s)", path) : 0;
 }
 
 void hone_shared_done(struct hone_shared *shared)

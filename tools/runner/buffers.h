@@ -45,6 +45,9 @@ struct hone_shared { /* one file of shared memory, mapped by its maker */
     }
 int hone_shared_new(const char *name, int64_t size, bool is_sealed, struct hone_shared *ret,
                     struct hone_err *err);
+/* The same file opened once more, for reading: whoever gets it shares no offset, no locks and no
+ * signals with others that have it, so that nothing is left there from process to process. */
+int hone_shared_open(const struct hone_shared *shared, int *ret_fd, struct hone_err *err);
 void hone_shared_done(struct hone_shared *shared);
 
 /* Where the content lies in the judge's mapping of the file that holds this tensor. */

@@ -53,7 +53,9 @@ static const char *const standard_flags[] = {
     "-fmessage-length=0",
     "-fdiagnostics-color=never",
     "-Wl,-z,defs",
-    "-Wl,-z,noexecstack"};
+    "-Wl,-z,noexecstack",
+    "-Wl,-z,relro", /* the linker's tables are read-only once loaded: what stays writable is the */
+    "-Wl,-z,now"};  /* candidate's (policy_object.c) */
 
 /* The allow-list is checked where requests come in (tools/format/options.h). This is a second look
  * at what could load code into the compiler or name files. */

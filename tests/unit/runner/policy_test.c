@@ -104,9 +104,10 @@ static char *build(const char *source, const char *flags, size_t *ret_len)
 {
     HONE_AUTOFREE char *file = hone_path_join(folder, "k.c", NULL);
     HONE_AUTOFREE char *object = hone_path_join(folder, "k.so", NULL);
-    HONE_AUTOFREE char *command = hone_sprintf(
-        "cc -std=gnu17 -O2 -fPIC -shared -fopenmp -Wl,-z,noexecstack %s -o %s %s -lm 2>%s/log",
-        flags, object, file, folder);
+    HONE_AUTOFREE char *command =
+        hone_sprintf("cc -std=gnu17 -O2 -fPIC -shared -fopenmp -Wl,-z,noexecstack -Wl,-z,now %s -o "
+                     "%s %s -lm 2>%s/log",
+                     flags, object, file, folder);
     char *bytes = NULL;
     ck_assert_int_eq(hone_file_write(file, source, strlen(source), 0644, false, NULL), 0);
     ck_assert_msg(system(command) == 0, "%s", command);
@@ -174,6 +175,10 @@ static const struct {
     {"unnamed section",
      F("asm volatile(\".pushsection .data,\\\"aw\\\"; .zero 100; .popsection\"); c[0] = 1;"), "",
      "globals: 108 bytes of .data"},
+    {"a linker's section",
+     F("asm volatile(\".pushsection .tm_clone_table,\\\"aw\\\"; .zero 100; .popsection\"); "
+       "c[0] = 1;"),
+     "", "globals: 104 bytes of .tm_clone_table"},
     {"constructor",
      "static float t[4]; __attribute__((constructor)) static void early(void) "
      "{ t[0] = 1; }\n" F("c[0] = t[0];"),

@@ -75,9 +75,11 @@ int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_end
  * one against random items. */
 int hone_gpu_run_like(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
                       struct hone_end *ret, struct hone_err *err);
-/* Everything that an arm said of a set, against an answer that the oracle gives for it alone. */
+/* Everything that an arm said of a set, against an answer that the oracle gives for it alone; as
+ * many of its items as budget_ns pays where all take longer. */
 int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t set,
-                       enum hone_distribution dist, struct hone_end *ret, struct hone_err *err);
+                       enum hone_distribution dist, int64_t budget_ns, struct hone_end *ret,
+                       struct hone_err *err);
 
 /* ---- gpu_audit.c ---- */
 

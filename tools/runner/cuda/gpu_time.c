@@ -225,14 +225,15 @@ static int check_like(struct hone_gpu_run *run, struct hone_end *ret, struct hon
 }
 
 int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t set,
-                       enum hone_distribution dist, struct hone_end *ret, struct hone_err *err)
+                       enum hone_distribution dist, int64_t budget_ns, struct hone_end *ret,
+                       struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     const struct hone_gpu_reference *reference = NULL;
     struct hone_compare compare;
     /* a number of its own: no other content is meant by it */
     uint64_t counter = judge->counter++ * HONE_GPU_MAX_SETS + (uint64_t)set;
-    int code = hone_gpu_reference_get(judge, set, dist, counter, 0, &reference, err);
+    int code = hone_gpu_reference_get(judge, set, dist, counter, budget_ns, &reference, err);
     if (code < 0 || reference == NULL)
         return code;
     return hone_gpu_compare(judge, lane->slot, set, reference, &compare, ret, err);
@@ -247,7 +248,7 @@ static int check_whole(struct hone_gpu_run *run, struct hone_end *ret, struct ho
     if (run->can_spot || (hone_gpu_run_baseline(run) != NULL && !is_asked))
         return 0;
     int64_t set = lane->first + hone_dice_below(&run->judge->dice, lane->n_calls);
-    int code = hone_gpu_run_whole(run, lane, set, HONE_DIST_NORMAL, ret, err);
+    int code = hone_gpu_run_whole(run, lane, set, HONE_DIST_NORMAL, 0, ret, err);
     run->spot_ns = hone_now_ns() - start;
     return code;
 }
