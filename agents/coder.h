@@ -89,13 +89,14 @@ struct hone_coder_work { /* one step, or the repair of one */
 struct hone_coder_outcome {                /* strings in the pool */
     const char *source;                    /* NULL: the coder refused or could not */
     const char *refusal;                   /* why, in words; NULL when there is a source */
+    const char *declined;                  /* or: it says that the step cannot help here, and why */
     bool is_unanswered;                    /* a model gave no answer: nobody's fault here */
     int64_t n_asks, tokens_in, tokens_out; /* of models, this step */
     double cost;                           /* USD; NaN: not known */
 };
 
-/* Applies one step. 0 also when the coder refused (see the outcome): that is data. Negative: the
- * search cannot go on so (cancel, cap, disk, a model that cannot be reached). */
+/* Applies one step. 0 also when the coder refused or declined (see the outcome): that is data.
+ * Negative: the search cannot go on so (cancel, cap, disk, a model that cannot be reached). */
 int hone_coder_step(struct hone_coder *coder, const struct hone_coder_work *work,
                     struct hone_pool *pool, struct hone_coder_outcome *ret, struct hone_err *err);
 /* How often a failed step may be tried again; 0 for rules. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/plain.h"
 #include "workspace/base/hash.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/utf8.h"
@@ -24,8 +25,8 @@ struct work {
     size_t len;
     struct edit edits[HONE_LIMIT_EDITS];
     size_t n;
-    struct span file;
-    bool has_file;
+    struct span file, why;
+    bool has_file, is_declined;
 };
 
 /* ---- lines ---- */
@@ -178,6 +179,18 @@ static int take_file(struct work *w, struct span body, struct hone_err *err)
     return 0;
 }
 
+static int take_decline(struct work *w, struct span body, struct hone_err *err)
+{
+    while (body.len > 0 && isspace((unsigned char)body.text[body.len - 1]))
+        body.len--;
+    w->is_declined = true;
+    w->why = body;
+    return body.len > 0 ? 0
+                        : hone_fail(err, HONE_E_ARG,
+                                    "a @@DECLINE block is empty; say why the step cannot help "
+                                    "here");
+}
+
 /* ---- the parser ---- */
 
 static struct span next_line(const char **at)
@@ -255,10 +268,15 @@ static int take_block(struct work *w, struct span head, const char **at, struct 
             return unfinished(err, "@@FILE");
         return take_file(w, without_fence(body), err);
     }
+    if (is_marker(head, "@@DECLINE")) {
+        if (!read_body(at, "@@END", &body))
+            return unfinished(err, "@@DECLINE");
+        return take_decline(w, body, err);
+    }
     return hone_fail(
         err, HONE_E_ARG,
-        "'%.*s' is no marker; '@@EDIT first:tag last:tag', '@@SEARCH' and '@@FILE' are, and "
-        "nothing else on their line",
+        "'%.*s' is no marker; '@@EDIT first:tag last:tag', '@@SEARCH', '@@FILE' and '@@DECLINE' "
+        "are, and nothing else on their line",
         (int)(head.len < 24 ? head.len : 24), head.text);
 }
 
@@ -272,10 +290,15 @@ static int parse(struct work *w, const char *answer, struct hone_err *err)
         if (r < 0)
             return r;
     }
+    if (w->is_declined)
+        return w->has_file || w->n > 0
+                   ? hone_fail(err, HONE_E_ARG, "decline the step or carry it out, not both")
+                   : 0;
     if (w->has_file && w->n > 0)
         return hone_fail(err, HONE_E_ARG, "send edits or the whole file, not both");
     if (!w->has_file && w->n == 0)
-        return hone_fail(err, HONE_E_ARG, "the answer holds no @@EDIT, @@SEARCH or @@FILE block");
+        return hone_fail(err, HONE_E_ARG,
+                         "the answer holds no @@EDIT, @@SEARCH, @@FILE or @@DECLINE block");
     return 0;
 }
 
@@ -321,17 +344,22 @@ static int build(struct work *w, struct hone_buf *out, struct hone_err *err)
 }
 
 int hone_coder_answer_apply(const char *source, const char *answer, struct hone_pool *pool,
-                            const char **ret_source, struct hone_err *err)
+                            const char **ret_source, const char **ret_declined,
+                            struct hone_err *err)
 {
     struct hone_buf out = {.limit = HONE_LIMIT_SOURCE_BYTES};
     HONE_AUTOFREE struct work *w = hone_calloc(1, sizeof(*w));
     w->source = source;
     w->len = source ? strlen(source) : 0;
     int r = parse(w, answer, err);
-    if (r == 0)
+    if (r == 0 && !w->is_declined)
         r = build(w, &out, err);
-    if (r == 0)
-        *ret_source = hone_pool_strdup(pool, out.data);
+    if (r == 0) {
+        const char *why = hone_pool_strndup(pool, w->why.text ? w->why.text : "", w->why.len);
+        *ret_source = w->is_declined ? NULL : hone_pool_strdup(pool, out.data);
+        *ret_declined =
+            w->is_declined ? hone_plain_line(pool, why, HONE_LIMIT_DECLINE_BYTES) : NULL;
+    }
     hone_buf_done(&out);
     return r;
 }

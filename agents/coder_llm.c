@@ -189,8 +189,9 @@ static int step(struct hone_coder *c, const struct hone_coder_work *w, struct ho
     ret->tokens_in = answer.tokens_in;
     ret->tokens_out = answer.tokens_out;
     ret->cost = answer.cost;
-    int r = hone_coder_answer_apply(base_of(w), answer.text, pool, &ret->source, &cause);
-    if (r == 0 && !defines(ret->source, c->setup.task->name))
+    int r = hone_coder_answer_apply(base_of(w), answer.text, pool, &ret->source, &ret->declined,
+                                    &cause);
+    if (r == 0 && ret->source && !defines(ret->source, c->setup.task->name))
         r = hone_fail(&cause, HONE_E_ARG, "the new source does not define %s", c->setup.task->name);
     if (r < 0) {
         ret->source = NULL;

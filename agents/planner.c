@@ -70,9 +70,13 @@ struct hone_node *hone_planner_add(struct hone_tree *tree, struct hone_node *fro
 static double reward_of(const struct hone_step *step, const struct hone_step_result *r)
 {
     static const double fixed[] = {
-        [HONE_STEP_REFUSED] = COMPILE_REWARD, [HONE_STEP_COMPILE] = COMPILE_REWARD,
-        [HONE_STEP_WRONG] = BROKEN_REWARD,    [HONE_STEP_CRASH] = BROKEN_REWARD,
-        [HONE_STEP_CHEATED] = CHEATED_REWARD, [HONE_STEP_MACHINE] = 0,
+        [HONE_STEP_REFUSED] = COMPILE_REWARD,
+        [HONE_STEP_COMPILE] = COMPILE_REWARD,
+        [HONE_STEP_DECLINED] = 0,
+        [HONE_STEP_WRONG] = BROKEN_REWARD,
+        [HONE_STEP_CRASH] = BROKEN_REWARD,
+        [HONE_STEP_CHEATED] = CHEATED_REWARD,
+        [HONE_STEP_MACHINE] = 0,
     };
     if (step->end != HONE_STEP_RIGHT)
         return fixed[step->end];
@@ -108,10 +112,12 @@ void hone_planner_note(struct hone_tree *tree, struct hone_credit *credit,
                                     .variant = a->site.variant,
                                     .is_implemented = r->moved == HONE_TRI_TRUE,
                                     .is_gain = r->is_gain,
+                                    .is_declined = step->end == HONE_STEP_DECLINED,
                                     .gain = r->g_eff};
     memcpy(edge.anchor, a->site.anchor, sizeof(edge.anchor));
     hone_tree_note_edge(tree, &edge);
-    hone_tree_back_up(tree, step->from->index, to ? to->value : (double)NAN, r->is_gain);
+    if (!edge.is_declined)
+        hone_tree_back_up(tree, step->from->index, to ? to->value : (double)NAN, r->is_gain);
 }
 
 void hone_planner_learn(struct hone_tree *tree, struct hone_credit *credit,

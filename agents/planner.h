@@ -13,7 +13,8 @@
 
 enum hone_step_end {
     HONE_STEP_RIGHT,
-    HONE_STEP_REFUSED, /* nothing was evaluated: the coder could not, or the text is known */
+    HONE_STEP_REFUSED,  /* nothing was evaluated: the coder could not, or the text is known */
+    HONE_STEP_DECLINED, /* the coder says that it cannot help here: as if it had not been legal */
     HONE_STEP_COMPILE,
     HONE_STEP_WRONG,
     HONE_STEP_CRASH,   /* or the time limit */
@@ -44,7 +45,9 @@ struct hone_node *hone_planner_add(struct hone_tree *tree, struct hone_node *fro
                                    const struct hone_action *action, const char *source,
                                    const char *commit, const char *code, double value, double se,
                                    bool *ret_is_new);
-/* Credit, edge, back-up, counters. The features of from and node must be filled in. */
+/* Credit, edge, back-up, counters. A declined step is an edge, so that it is not taken again, and
+ * counts for the plateau; it says nothing of strategy, coder or branch. The features of from and
+ * node must be filled in. */
 void hone_planner_learn(struct hone_tree *tree, struct hone_credit *credit,
                         const struct hone_step *step, struct hone_step_result *ret);
 /* The same with a result from a record: what hone_planner_learn filled in. */

@@ -50,7 +50,7 @@ static double masked_ucb(struct hone_policy_ctx *ctx, const struct hone_node *fr
     double n = 0, sum = 0;
     for (size_t i = 0; i < t->n_edges; i++) {
         const struct hone_edge_record *e = &t->edges[i];
-        if (strcmp(e->rewrite, a->rewrite->name) != 0)
+        if (e->is_declined || strcmp(e->rewrite, a->rewrite->name) != 0)
             continue;
         n += 1;
         sum += fmax(0, e->gain);

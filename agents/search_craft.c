@@ -44,6 +44,11 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
     if (r < 0)
         return r;
     add_spent(c, &done);
+    if (done.declined) {
+        c->is_declined = true;
+        c->note = hone_pool_printf(c->pool, "declined: %s", done.declined);
+        return 0;
+    }
     if (!done.source) {
         c->note = text_of(c->pool, done.refusal);
         *ret_again = !done.is_unanswered;

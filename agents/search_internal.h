@@ -96,6 +96,7 @@ struct hone_crafted {       /* a step that was carried out, or not */
     struct hone_pool *pool; /* in: of its strings; those of the outcome are in the search's */
     const char *source;     /* the last one that was tried; NULL: none */
     const char *note;       /* why it ended */
+    bool is_declined;       /* the coder's last word was that the step cannot help here */
     bool has_outcome;
     struct hone_outcome outcome;
     bool is_recorded;
@@ -218,7 +219,7 @@ struct hone_search_event { /* a result */
     int parent, node; /* node HONE_NO_NODE: it became none */
     const char *rewrite, *anchor, *words, *note;
     int variant;
-    bool is_implemented, is_gain;
+    bool is_implemented, is_gain, is_declined;
     double value, se;
     const struct hone_outcome *outcome;    /* NULL: nothing was evaluated */
     const struct hone_step_result *learnt; /* of an expansion; else NULL */

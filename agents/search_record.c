@@ -151,9 +151,10 @@ static void restore_expansion(struct replay *p, const struct hone_json *data, in
                                  .site.variant = (int)hone_json_get_i64(data, "variant", 0)};
     snprintf(action.site.anchor, sizeof(action.site.anchor), "%s",
              hone_json_get_str(data, "anchor", ""));
+    bool is_declined = hone_json_get_bool(data, "is_declined", false);
     struct hone_step step = {.from = t->nodes[parent],
                              .action = &action,
-                             .end = HONE_STEP_REFUSED,
+                             .end = is_declined ? HONE_STEP_DECLINED : HONE_STEP_REFUSED,
                              .node = node_of(p, data, parent)};
     enum hone_verdict verdict;
     if (step.node)
@@ -422,6 +423,8 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
         hone_json_set_str(data, "words", e->words);
     if (e->note)
         hone_json_set_str(data, "note", e->note);
+    if (e->is_declined)
+        hone_json_set_bool(data, "is_declined", true);
     hone_json_set_bool(data, "is_gain", e->is_gain);
     if (isfinite(e->value))
         hone_json_set_f64(data, "value", e->value);

@@ -418,9 +418,9 @@ static int reject(struct hone_search *s, struct hone_node *from, struct hone_act
                   const char *note, struct hone_search_event *event, struct hone_err *err)
 {
     const struct hone_outcome *o = event->outcome;
+    enum hone_step_end end = event->is_declined ? HONE_STEP_DECLINED : HONE_STEP_REFUSED;
     event->note = note;
-    return finish(s, from, a, o ? hone_step_end_of(o->verdict, o->reason) : HONE_STEP_REFUSED, NULL,
-                  event, err);
+    return finish(s, from, a, o ? hone_step_end_of(o->verdict, o->reason) : end, NULL, event, err);
 }
 
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err)
@@ -461,6 +461,9 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
     int r = hone_search_craft(s, from, a, &like, propensity, &made, err);
     if (r < 0)
         return r;
+    if (made.is_declined)
+        hone_search_tell(s, "%s: %s", event.words, made.note);
+    event.is_declined = made.is_declined && !made.has_outcome; /* a failed try stays one */
     if (!made.has_outcome)
         return reject(s, from, a, made.note, &event, err);
     const struct hone_outcome *o = &made.outcome;

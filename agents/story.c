@@ -170,6 +170,7 @@ static void on_result(struct reader *r, const struct hone_json *data)
     s->ratio = hone_json_get_f64(data, "ratio", (double)NAN);
     s->is_implemented = hone_json_get_bool(data, "is_implemented", false);
     s->is_gain = hone_json_get_bool(data, "is_gain", false);
+    s->is_declined = hone_json_get_bool(data, "is_declined", false);
     s->elapsed_ms = hone_json_get_i64(data, "elapsed_ms", 0);
     s->evaluations = hone_json_get_i64(data, "evaluations", 0);
     s->wall_ms = hone_json_get_i64(data, "wall_ms", 0);

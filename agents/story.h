@@ -21,7 +21,7 @@ struct hone_story_step {  /* a result, with the intent that came before it */
     double value;               /* log2 speedup over the baseline; NaN: the step gave no version */
     double ratio;               /* of this measurement; NaN */
     const char *verdict, *reason, *commit, *note, *evaluation;
-    bool is_implemented, is_gain;
+    bool is_implemented, is_gain, is_declined;
     int64_t elapsed_ms, evaluations; /* of the search, when it was over */
     int64_t wall_ms;                 /* of this evaluation */
 };

@@ -162,8 +162,11 @@ static void put_expectation(struct hone_buf *b, const struct hone_story_step *st
             exp2(step->value - parent_value), exp2(step->value), step->is_gain ? "" : ", no gain");
     else
         hone_buf_printf(b, "%s%s%s%s%s.", isfinite(step->expected) ? "; " : " ",
-                        step->verdict ? step->verdict : "not tried", step->reason ? " (" : "",
-                        step->reason ? step->reason : "", step->reason ? ")" : "");
+                        step->verdict       ? step->verdict
+                        : step->is_declined ? "not applicable"
+                                            : "not tried",
+                        step->reason ? " (" : "", step->reason ? step->reason : "",
+                        step->reason ? ")" : "");
 }
 
 static void put_node(struct tree *t, const struct hone_story_step *step, double parent_value,

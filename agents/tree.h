@@ -64,7 +64,8 @@ struct hone_edge_record { /* every try, also failed ones */
     int variant;
     bool is_implemented; /* right, and really carried out */
     bool is_gain;
-    double gain; /* g_eff, log2; 0 where there is none */
+    bool is_declined; /* by the coder: as if it had not been legal */
+    double gain;      /* g_eff, log2; 0 where there is none */
 };
 
 struct hone_tree {

@@ -13,7 +13,7 @@
 #include "agents/journal.h"
 #include "agents/mix.h"
 #include "agents/prompt.h"
-#include "agents/search.h"
+#include "tests/unit/agents/model_search.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -49,7 +49,9 @@ START_TEST(answers_are_read_strictly)
 {
     static const struct {
         const char *answer;
-        const char *want; /* the new source, or a part of the reason after '!' */
+        const char
+            *want; /* the new source, a part of the reason after '!', or why it is declined after
+                     '?' */
     } rows[] = {
         {"Plan.\n@@EDIT <1> <1>\nlong a;\n@@END\nbye\n",
          "long a;\nint b;\nvoid f(void)\n{\n    a = 1;\n}\n"},
@@ -82,19 +84,32 @@ START_TEST(answers_are_read_strictly)
         {"@@FILE\n   \n@@END\n", "!is empty"},
         {"@@EDIT <1> <1>\nint a;\n@@END\n", "!same as the old one"},
         {"@@FILE\nint \xff;\n@@END\n", "!no UTF-8"},
+        {"Hm.\n@@DECLINE\n  f has no loop,\nso nothing to tile.\n@@END\nBye.\n",
+         "?f has no loop, so nothing to tile."},
+        {"@@DECLINE \r\nno\x1b[2J loop\r\n@@END\r\n", "?no [2J loop"},
+        {"@@DECLINE\n \n@@END\n", "!is empty; say why"},
+        {"@@DECLINE\nno loop\n", "!has no end"},
+        {"@@DECLINE no loop\n@@END\n", "!is no marker"},
+        {"@@DECLINE\nno loop\n@@END\n@@EDIT <1> <1>\nlong a;\n@@END\n", "!not both"},
+        {"@@FILE\nint x;\n@@END\n@@DECLINE\nno loop\n@@END\n", "!not both"},
+        {"I decline: there is no loop.", "!holds no @@EDIT"},
     };
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         struct hone_pool *pool = hone_pool_new();
         struct hone_err err = HONE_ERR_INIT;
-        const char *made = NULL;
-        int r = hone_coder_answer_apply(source, with_tags(pool, rows[i].answer), pool, &made, &err);
+        const char *made = NULL, *declined = NULL;
+        int r = hone_coder_answer_apply(source, with_tags(pool, rows[i].answer), pool, &made,
+                                        &declined, &err);
         if (rows[i].want[0] == '!') {
             ck_assert_msg(r == HONE_E_ARG, "%s: %d", rows[i].answer, r);
             ck_assert_msg(strstr(err.message, rows[i].want + 1) != NULL, "%s: %s", rows[i].answer,
                           err.message);
         } else {
             ck_assert_msg(r == 0, "%s: %s", rows[i].answer, err.message);
-            ck_assert_str_eq(made, rows[i].want);
+            bool is_declined = rows[i].want[0] == '?';
+            ck_assert_msg((made == NULL) == is_declined && (declined != NULL) == is_declined, "%s",
+                          rows[i].answer);
+            ck_assert_str_eq(is_declined ? declined : made, rows[i].want + is_declined);
         }
         hone_pool_free(pool);
     }
@@ -106,24 +121,35 @@ START_TEST(answers_are_bounded)
     struct hone_pool *pool = hone_pool_new();
     for (int n = HONE_LIMIT_EDITS; n <= HONE_LIMIT_EDITS + 1; n++) {
         struct hone_buf text = HONE_BUF_INIT, answer = HONE_BUF_INIT;
-        const char *made = NULL;
+        const char *made = NULL, *declined = NULL;
         for (int i = 0; i < n; i++) {
             hone_buf_printf(&text, "int x%d;\n", i);
             hone_buf_printf(&answer, "@@SEARCH\nint x%d;\n@@WITH\nlong x%d;\n@@END\n", i, i);
         }
-        ck_assert_int_eq(hone_coder_answer_apply(text.data, answer.data, pool, &made, NULL),
-                         n > HONE_LIMIT_EDITS ? HONE_E_LIMIT : 0);
+        ck_assert_int_eq(
+            hone_coder_answer_apply(text.data, answer.data, pool, &made, &declined, NULL),
+            n > HONE_LIMIT_EDITS ? HONE_E_LIMIT : 0);
         hone_buf_done(&text);
         hone_buf_done(&answer);
     }
     for (size_t extra = 0; extra < 2; extra++) {
-        const char *made = NULL;
+        const char *made = NULL, *declined = NULL;
         HONE_AUTOFREE char *body = hone_malloc(HONE_LIMIT_SOURCE_BYTES + 2);
         memset(body, 'x', HONE_LIMIT_SOURCE_BYTES + 1);
         body[HONE_LIMIT_SOURCE_BYTES - 1 + extra] = '\0';
         HONE_AUTOFREE char *answer = hone_sprintf("@@FILE\n%s\n@@END\n", body);
-        ck_assert_int_eq(hone_coder_answer_apply(NULL, answer, pool, &made, NULL),
+        ck_assert_int_eq(hone_coder_answer_apply(NULL, answer, pool, &made, &declined, NULL),
                          extra ? HONE_E_LIMIT : 0);
+    }
+    for (size_t len = HONE_LIMIT_DECLINE_BYTES; len <= HONE_LIMIT_DECLINE_BYTES + 1; len++) {
+        const char *made = NULL, *declined = NULL;
+        HONE_AUTOFREE char *why = hone_malloc(len + 1);
+        memset(why, 'x', len);
+        why[len] = '\0';
+        HONE_AUTOFREE char *answer = hone_sprintf("@@DECLINE\n%s\n@@END\n", why);
+        ck_assert_int_eq(hone_coder_answer_apply(NULL, answer, pool, &made, &declined, NULL), 0);
+        ck_assert_uint_le(strlen(declined), HONE_LIMIT_DECLINE_BYTES);
+        ck_assert_int_eq(strcmp(declined, why) == 0, len == HONE_LIMIT_DECLINE_BYTES);
     }
     hone_pool_free(pool);
 }
@@ -179,108 +205,6 @@ END_TEST
 
 /* ---- searches ---- */
 
-struct fixture {
-    char dir[64];
-    struct hone_workspace *ws;
-    struct hone_executor *executor;
-    struct hone_pool *pool;
-    struct hone_app app;
-    struct hone_tool_ctx ctx;
-    struct hone_search_result result;
-    struct hone_err err;
-};
-
-/* A row sum that is threaded is fast, "broken" does not build, "wrong" is wrong. */
-static const char script[] =
-    "{\"match\":\"broken\",\"reason\":\"compile\",\"detail\":\"line 3: oh\"}\n"
-    "{\"match\":\"wrong\",\"reason\":\"wrong_value\"}\n"
-    "{\"match\":\"omp parallel\",\"ns\":200000}\n"
-    "{\"match\":\"void\",\"ns\":1000000}\n";
-
-static char *in_dir(struct fixture *f, const char *name)
-{
-    return hone_pool_printf(f->pool, "%s/%s", f->dir, name);
-}
-
-static void put(struct fixture *f, const char *name, const char *text, unsigned mode)
-{
-    ck_assert_int_eq(hone_file_write(in_dir(f, name), text, strlen(text), mode, false, &f->err), 0);
-}
-
-static char *get(struct fixture *f, const char *name)
-{
-    char *text = NULL;
-    size_t len;
-    if (hone_file_read(in_dir(f, name), 1 << 20, &text, &len, NULL) < 0)
-        return hone_pool_strdup(f->pool, "");
-    char *kept = hone_pool_strdup(f->pool, text);
-    free(text);
-    return kept;
-}
-
-static void open_fixture(struct fixture *f, const char *model_script)
-{
-    *f = (struct fixture){.dir = "/tmp/hone-coder-XXXXXX", .pool = hone_pool_new()};
-    ck_assert_ptr_nonnull(mkdtemp(f->dir));
-    ck_assert_int_eq(setenv("XDG_CONFIG_HOME", f->dir, 1), 0);
-    put(f, "fake.jsonl", script, 0600);
-    struct hone_buf body = HONE_BUF_INIT; /* @ before / stands for the folder */
-    for (const char *c = model_script; *c; c++)
-        if (c[0] == '@' && c[1] == '/')
-            hone_buf_str(&body, f->dir);
-        else
-            hone_buf_add(&body, c, 1);
-    put(f, "model.sh",
-        hone_pool_printf(f->pool,
-                         "n=$(cat '%s/n' 2>/dev/null || echo 0); n=$((n+1)); echo $n >'%s/n'\n"
-                         "cat >'%s'/prompt$n\n%s\n",
-                         f->dir, f->dir, f->dir, body.data),
-        0700);
-    hone_buf_done(&body);
-    const char *ws = in_dir(f, "ws");
-    ck_assert_msg(hone_workspace_init(ws, "workspace", true, &f->err) == 0, "%s", f->err.message);
-    put(f, "ws/hone.json",
-        hone_pool_printf(f->pool,
-                         "{\"format\":1,\"model\":\"sh\",\"models\":[{\"name\":\"sh\",\"provider\":"
-                         "\"command\",\"tries\":1,\"command\":[\"/bin/sh\",\"%s/model.sh\"],"
-                         "\"price_in\":1,\"price_out\":2,\"record\":\"%s/recorded\"},"
-                         "{\"name\":\"again\",\"provider\":\"replay\",\"file\":\"%s/recorded\"}]}",
-                         f->dir, f->dir, f->dir),
-        0644);
-    ck_assert_msg(hone_workspace_open(ws, &f->ws, &f->err) == 0, "%s", f->err.message);
-    ck_assert_msg(hone_exec_fake_new(in_dir(f, "fake.jsonl"), &f->executor, &f->err) == 0, "%s",
-                  f->err.message);
-    f->app = (struct hone_app){.ws = f->ws, .executor = f->executor, .data_dir = "agents"};
-    f->ctx = (struct hone_tool_ctx){.app = &f->app, .pool = f->pool, .caller = "test"};
-}
-
-static void close_fixture(struct fixture *f)
-{
-    hone_workspace_close(f->ws);
-    hone_executor_free(f->executor);
-    hone_remove_tree(f->dir, NULL);
-    hone_pool_free(f->pool);
-}
-
-static int search(struct fixture *f, const char *coder, const char *model, const char *name,
-                  int64_t evaluations)
-{
-    const struct hone_search_options o = {.task = "softmax",
-                                          .coder = coder,
-                                          .model = model,
-                                          .name = name,
-                                          .repairs = 2,
-                                          .budget_evaluations = evaluations,
-                                          .seed = 5};
-    f->err = (struct hone_err)HONE_ERR_INIT;
-    return hone_search_run(&f->ctx, &o, NULL, NULL, &f->result, &f->err);
-}
-
-static int n_asked(struct fixture *f)
-{
-    return (int)strtol(get(f, "n"), NULL, 10);
-}
-
 struct census {
     int n_ask, n_answer, n_used, n_refused;
     char last_ask[40];
@@ -315,10 +239,6 @@ static struct census census_of(struct fixture *f)
     ck_assert_int_eq(hone_ledger_scan(hone_workspace_ledger(f->ws), 0, count_record, &c, NULL), 0);
     return c;
 }
-
-#define GOOD                                                                                       \
-    "printf '@@SEARCH\\n    for (int64_t m = 0; m < M; m++) {\\n@@WITH\\n#pragma omp parallel "    \
-    "for\\n    for (int64_t m = 0; m < M; m++) { /* %s */\\n@@END\\n' $n"
 
 START_TEST(a_good_model_finds_a_faster_version)
 {

@@ -429,9 +429,34 @@ START_TEST(rewards_are_symmetric_and_blind_to_noise)
 }
 END_TEST
 
+/* As if the step had not been legal: nobody is blamed, and it is not taken again. */
+START_TEST(a_declined_step_blames_nobody)
+{
+    struct bench b;
+    struct hone_step_result r;
+    open_bench(&b);
+    const struct hone_credit before = b.credit;
+    int visits = b.root->n_visits, no_gain = b.root->n_no_gain;
+    const struct hone_step step = {b.root, &b.action, HONE_STEP_DECLINED, NULL, 0};
+    hone_planner_learn(&b.tree, &b.credit, &step, &r);
+    ck_assert_double_eq(r.reward, 0);
+    ck_assert_int_eq(memcmp(&b.credit, &before, sizeof(before)), 0);
+    ck_assert_int_eq(b.root->n_visits, visits);
+    ck_assert_int_eq(b.root->n_no_gain, no_gain);
+    ck_assert_int_eq(b.tree.n_since_best, 1); /* a coder that always declines ends at the plateau */
+    ck_assert(hone_tree_was_tried(&b.tree, 0, b.action.rewrite->name, b.action.site.anchor,
+                                  b.action.site.variant));
+    /* a failure does count */
+    const struct hone_step failed = {b.root, &b.action, HONE_STEP_COMPILE, NULL, 0};
+    hone_planner_learn(&b.tree, &b.credit, &failed, &r);
+    ck_assert_int_ne(memcmp(&b.credit, &before, sizeof(before)), 0);
+    hone_pool_free(b.pool);
+}
+END_TEST
+
 UNIT_MAIN("lattice", a_template_resolves, bad_templates_are_refused, the_optimum_is_known,
           a_file_goes_round, odd_files_are_refused, all_but_the_chain_find_the_optimum,
           a_tree_goes_through_a_slower_version, priors_and_learning_pay,
           the_same_seed_is_the_same_search, failures_and_ideas_are_kept_apart,
           the_same_code_is_the_same_version, the_way_to_the_best_stays_open, other_kernels_teach,
-          rewards_are_symmetric_and_blind_to_noise)
+          rewards_are_symmetric_and_blind_to_noise, a_declined_step_blames_nobody)
