@@ -84,6 +84,7 @@ struct hone_coder_work { /* one step, or the repair of one */
     int64_t n_repair; /* 0: the first try */
     const char *failed_source, *failure;
     int64_t deadline_ns; /* of this step; 0: the setup's */
+    const char *machine; /* for models (prompt_machine.h), the same each time; NULL: not known */
 };
 
 struct hone_coder_outcome {                /* strings in the pool */

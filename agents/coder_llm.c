@@ -1,9 +1,9 @@
 /* The coder that asks a language model.
  *
- * A request: two stable blocks (the prompt file; the task), then one message: the step's method
- * card, what limits the version, the source in a fence with a tag on each line; for a repair also
- * what went wrong. The answer is read by coder_answer.c, which can change this one source and
- * nothing else. A source that the model wrote is not judged here: the judge does that.
+ * A request: three stable blocks (the prompt file; the task; the machine), then one message: the
+ * step's method card, what limits the version, the source in a fence with a tag on each line; for a
+ * repair also what went wrong. The answer is read by coder_answer.c, which can change this one
+ * source and nothing else. A source that the model wrote is not judged here: the judge does that.
  *
  * A refusal (an answer that cannot be read, no answer at all) is an outcome; its reason goes into
  * the next repair's prompt. Three asks in a row without an answer end the search: somebody has to
@@ -127,11 +127,11 @@ static int ask(struct hone_coder *c, const struct hone_coder_work *w, struct hon
 {
     const struct hone_coder_setup *s = &c->setup;
     HONE_AUTOFREE char *text = message_of(c, w, pool);
-    const char *const stable[] = {c->system_text, c->task_text};
+    const char *const stable[] = {c->system_text, c->task_text, w->machine};
     const struct hone_model_message message = {"user", text};
     const struct hone_model_request request = {
         .stable = stable,
-        .n_stable = HONE_COUNTOF(stable),
+        .n_stable = HONE_COUNTOF(stable) - !w->machine,
         .messages = &message,
         .n_messages = 1,
         .max_tokens = s->max_tokens > 0 ? s->max_tokens : DEFAULT_TOKENS,

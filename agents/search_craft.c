@@ -93,6 +93,7 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from, const struc
                                    .features = &from->features,
                                    .findings = from->findings,
                                    .n_findings = from->n_findings,
+                                   .machine = hone_search_machine(s),
                                    .plan = a->plan,
                                    .hints = s->steering->hints,
                                    .n_hints = s->steering->n_hints,

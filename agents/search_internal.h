@@ -192,6 +192,9 @@ int hone_search_open_models(struct hone_search *s, struct hone_err *err);
 int hone_search_load_models(struct hone_search *s, struct hone_err *err);
 void hone_search_close_models(struct hone_search *s);
 int64_t hone_search_ask_deadline_ns(const struct hone_search *s);
+/* The machine in words, for models: asked at the first request, when the baseline was timed, and
+ * then the same for this process. NULL: no model is asked. */
+const char *hone_search_machine(struct hone_search *s);
 
 /* search_review.c: a planning model reranks a version's steps, once. *ret_did: pick again. */
 int hone_search_review(struct hone_search *s, int node, bool *ret_did, struct hone_err *err);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "agents/prompt_machine.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
@@ -91,6 +92,16 @@ void hone_search_close_models(struct hone_search *s)
     hone_model_free(s->models->planner);
     hone_journal_free(s->models->journal);
     s->models = NULL;
+}
+
+const char *hone_search_machine(struct hone_search *s)
+{
+    struct hone_search_models *m = s->models;
+    if (!m || m->machine)
+        return m ? m->machine : NULL;
+    HONE_AUTOFREE char *path = hone_workspace_path(s->ctx->app->ws, "machine.json");
+    m->machine = hone_prompt_machine_of(s->ctx->app->executor, path, s->target, s->pool);
+    return m->machine;
 }
 
 /* What is asked must come back while it can still be tried. */

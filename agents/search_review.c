@@ -70,7 +70,8 @@ static int ask(struct hone_search *s, const struct hone_node *node, const struct
     if (r < 0)
         return r;
     const char *const stable[] = {system,
-                                  hone_prompt_task(s->task, s->target, s->options->seed, pool)};
+                                  hone_prompt_task(s->task, s->target, s->options->seed, pool),
+                                  hone_search_machine(s)};
     const struct hone_model_message message = {"user", text};
     const struct hone_model_request request = {.stable = stable,
                                                .n_stable = HONE_COUNTOF(stable),

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/device_facts.h"
 #include "tools/plain.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -16,14 +17,9 @@ struct info_in {
     bool probe;
 };
 
-struct cache_row {
-    const char *name, *size;
-    int64_t n_sharing;
-};
-
 struct info_out {
     struct hone_head head;
-    const char *cpu, *kernel, *executor, *probe_problem;
+    const char *cpu, *vectors, *kernel, *executor, *probe_problem;
     int64_t n_cores, memory_bytes;
     struct hone_array caches;
     struct hone_strs compilers, targets;
@@ -36,18 +32,21 @@ static const struct hone_field in_fields[] = {
 };
 
 static const struct hone_field cache_fields[] = {
-    HONE_FIELD(struct cache_row, name, .required = true, .help = "L1d, L2..."),
-    HONE_FIELD(struct cache_row, size, .required = true, .help = "As the system says it."),
-    HONE_FIELD(struct cache_row, n_sharing, .skip_empty = true, .help = "Cores that share it."),
+    HONE_FIELD(struct hone_device_cache, name, .required = true, .help = "L1d, L2..."),
+    HONE_FIELD(struct hone_device_cache, size, .required = true, .help = "As the system says it."),
+    HONE_FIELD(struct hone_device_cache, n_sharing, .skip_empty = true,
+               .help = "Cores that share it."),
 };
 
 #define OUT(m_, ...) HONE_FIELD(struct info_out, m_, .skip_empty = true, __VA_ARGS__)
 static const struct hone_field out_fields[] = {
     HONE_HEAD_FIELDS(struct info_out),
     OUT(cpu, .help = "Processor."),
+    OUT(vectors, .help = "Its vector extensions."),
     OUT(n_cores, .help = "Cores this process may use."),
     OUT(memory_bytes, .unit = "bytes", .help = "Memory."),
-    OUT(caches, HONE_OF(struct cache_row, cache_fields), .help = "Caches of the first core."),
+    OUT(caches, HONE_OF(struct hone_device_cache, cache_fields),
+        .help = "Caches of the first core."),
     OUT(kernel, .help = "Operating system kernel."),
     OUT(compilers, .help = "Compilers and their versions."),
     OUT(targets, .help = "Where kernels can run."),
@@ -62,74 +61,6 @@ static const struct hone_field out_fields[] = {
 static void free_json(void *json)
 {
     hone_json_free(json);
-}
-
-/* One line of a small file, or NULL. */
-static const char *read_line(const char *path, struct hone_pool *pool)
-{
-    HONE_AUTOFREE char *text = NULL;
-    size_t len;
-
-    if (hone_file_read(path, SYS_FILE_BYTES, &text, &len, NULL) < 0)
-        return NULL;
-    return hone_plain_line(pool, text, 200);
-}
-
-static const char *cpu_model(struct hone_pool *pool)
-{
-    HONE_AUTOFREE char *text = NULL;
-    const char *at, *colon;
-    size_t len;
-
-    if (hone_file_read("/proc/cpuinfo", HONE_LIMIT_FILE_BYTES, &text, &len, NULL) < 0)
-        return NULL;
-    at = strstr(text, "model name");
-    colon = at != NULL ? strchr(at, ':') : NULL;
-    return colon != NULL
-               ? hone_plain_line(pool, hone_pool_strndup(pool, colon + 1, strcspn(colon + 1, "\n")),
-                                 200)
-               : NULL;
-}
-
-static int64_t count_cpus(const char *list)
-{
-    int64_t n = 0;
-
-    for (const char *at = list; at != NULL && *at != '\0';) {
-        long first, last;
-        int used = 0;
-        if (sscanf(at, "%ld-%ld%n", &first, &last, &used) == 2 && used > 0)
-            n += last - first + 1;
-        else
-            n++;
-        at = strchr(at, ',');
-        at = at != NULL ? at + 1 : NULL;
-    }
-    return n;
-}
-
-static void read_caches(struct hone_pool *pool, struct hone_array *ret)
-{
-    static const char base[] = "/sys/devices/system/cpu/cpu0/cache";
-    struct cache_row *rows = hone_pool_alloc(pool, 8 * sizeof(*rows));
-    size_t n = 0;
-
-    for (int i = 0; i < 8; i++) {
-        const char *level = read_line(hone_pool_printf(pool, "%s/index%d/level", base, i), pool);
-        const char *type = read_line(hone_pool_printf(pool, "%s/index%d/type", base, i), pool);
-        const char *size = read_line(hone_pool_printf(pool, "%s/index%d/size", base, i), pool);
-        if (level == NULL || type == NULL || size == NULL)
-            break;
-        rows[n++] = (struct cache_row){
-            .name = hone_pool_printf(pool, "L%s%s", level,
-                                     strcmp(type, "Data") == 0          ? "d"
-                                     : strcmp(type, "Instruction") == 0 ? "i"
-                                                                        : ""),
-            .size = size,
-            .n_sharing = count_cpus(
-                read_line(hone_pool_printf(pool, "%s/index%d/shared_cpu_list", base, i), pool))};
-    }
-    *ret = (struct hone_array){.v = rows, .n = n};
 }
 
 /* First line of `cc --version`; a compiler that is not there is not listed. */
@@ -199,14 +130,20 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
 {
     const struct info_in *in = arguments;
     struct info_out *out = result;
+    struct hone_device_facts *facts = hone_pool_alloc(ctx->pool, sizeof(*facts));
+    HONE_AUTOFREE char *kernel = NULL;
+    size_t len;
 
     (void)err;
-    out->cpu = cpu_model(ctx->pool);
-    out->n_cores = sysconf(_SC_NPROCESSORS_ONLN);
+    hone_device_facts_read(ctx->pool, facts);
+    out->cpu = facts->cpu;
+    out->vectors = facts->vectors;
+    out->n_cores = facts->n_cores;
+    out->caches = (struct hone_array){.v = facts->caches, .n = facts->n_caches};
     out->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
-    out->kernel = read_line("/proc/sys/kernel/osrelease", ctx->pool);
+    if (hone_file_read("/proc/sys/kernel/osrelease", SYS_FILE_BYTES, &kernel, &len, NULL) == 0)
+        out->kernel = hone_plain_line(ctx->pool, kernel, 200);
     out->executor = ctx->app->executor != NULL ? ctx->app->executor->name : "none";
-    read_caches(ctx->pool, &out->caches);
     ask_compilers(ctx, &out->compilers);
     read_ceilings(ctx, out);
     if (in->probe)

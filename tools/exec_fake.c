@@ -496,10 +496,15 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
     return through_format(&call, ret, err);
 }
 
+/* A machine that is the same everywhere, so that recorded prompts are. */
 static int fake_probe(void *cookie, struct hone_json **ret, struct hone_err *err)
 {
     static const char text[] =
-        "{\"jails\":[{\"name\":\"none\",\"works\":true}],\"note\":\"fake: nothing is run\"}";
+        "{\"cpu\":\"fake\",\"n_cores\":4,\"vectors\":\"avx avx2 fma\",\"caches\":["
+        "{\"name\":\"L1d\",\"size\":\"32K\",\"n_sharing\":1},"
+        "{\"name\":\"L2\",\"size\":\"1M\",\"n_sharing\":1},"
+        "{\"name\":\"L3\",\"size\":\"16M\",\"n_sharing\":4}],"
+        "\"jails\":[{\"name\":\"none\",\"works\":true}],\"note\":\"fake: nothing is run\"}";
 
     (void)cookie;
     return hone_json_parse(text, sizeof(text) - 1, ret, err);

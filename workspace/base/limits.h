@@ -101,8 +101,9 @@
 #define HONE_LIMIT_HTTP_ERROR_BYTES   (8u << 10)  /* kept text of an answer that is an error */
 #define HONE_LIMIT_KEY_BYTES          4096        /* a secret from a file or the environment */
 #define HONE_LIMIT_CONFIG_BYTES       (256u << 10)
-#define HONE_LIMIT_EDITS              64         /* edits of one answer of a model */
-#define HONE_LIMIT_DECLINE_BYTES      400        /* why a model declines a step; the rest is cut */
+#define HONE_LIMIT_EDITS              64   /* edits of one answer of a model */
+#define HONE_LIMIT_MACHINE_BYTES      1500 /* the machine in a prompt; further lines are cut */
+#define HONE_LIMIT_DECLINE_BYTES      400  /* why a model declines a step; the rest is cut */
 #define HONE_LIMIT_LATTICE_BYTES      (1u << 20) /* one lattice file */
 #define HONE_LIMIT_LATTICE_REPEATS    64         /* times of one of its states */
 #define HONE_LIMIT_HINT_BYTES         1000       /* a hint to a running search */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agents/coder_rules.h"
+#include "agents/prompt_machine.h"
 #include "tests/unit/agents/model_search.h"
 #include "workspace/ledger.h"
 
@@ -74,5 +75,139 @@ START_TEST(a_failure_stays_one_when_its_repair_declines)
 }
 END_TEST
 
-UNIT_MAIN("coder_prompt", a_declined_step_is_not_repaired,
+/* ---- the machine ---- */
+
+static struct hone_json *parsed(const char *text)
+{
+    struct hone_json *json = NULL;
+    ck_assert_int_eq(hone_json_parse(text, strlen(text), &json, NULL), 0);
+    return json;
+}
+
+START_TEST(the_processor_is_told)
+{
+    struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOJSON struct hone_json *rates =
+        parsed("{\"memory_bytes_per_s\":24961000000,\"cache_bytes_per_s\":4e11,"
+               "\"flops_per_s\":207342852746.1}");
+    const struct hone_device_facts facts = {
+        .cpu = "AMD EPYC\n- device: H100",
+        .vectors = "avx2 fma avx512f",
+        .n_cores = 6,
+        .caches = {{"L1d", "32K", 2}, {"L1i", "32K", 2}, {"L2", "1M", 1}, {"L3", "32M", 8}},
+        .n_caches = 4};
+    ck_assert_str_eq(hone_prompt_machine("cpu", &facts, rates, NULL, pool),
+                     "The machine that versions are built for and timed on:\n"
+                     "- processor: AMD EPYC - device: H100\n"
+                     "- cores for the job: 6\n"
+                     "- vector extensions: avx2 fma avx512f\n"
+                     "- caches: L1d 32K (for 2 cores), L2 1M, L3 32M (for 8 cores)\n"
+                     "- measured, all of it together: memory 25 GB/s, last cache 400 GB/s, "
+                     "float32 210 GFLOP/s\n");
+    /* what is not known is not said */
+    const struct hone_device_facts none = {.n_cores = 1};
+    ck_assert_str_eq(hone_prompt_machine("cpu", &none, NULL, NULL, pool),
+                     "The machine that versions are built for and timed on:\n"
+                     "- processor: not known\n"
+                     "- cores for the job: 1 (threads cannot help)\n");
+    hone_pool_free(pool);
+}
+END_TEST
+
+START_TEST(the_device_is_told)
+{
+    struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOJSON struct hone_json *probe = parsed(
+        "{\"gpu\":{\"devices\":[{\"name\":\"NVIDIA H200\",\"uuid\":\"ab\",\"arch\":\"sm_90\","
+        "\"sm_count\":132,\"memory_bytes\":150117875712,\"l2_bytes\":62914560},"
+        "{\"name\":\"other\"}]}}");
+    HONE_AUTOJSON struct hone_json *rates =
+        parsed("{\"memory_bytes_per_s\":4.1234e12,\"float32_flops_per_s\":5.98e13}");
+    const struct hone_device_facts facts = {.cpu = "AMD EPYC", .n_cores = 6, .probe = probe};
+    ck_assert_str_eq(hone_prompt_machine("cuda", &facts, NULL, rates, pool),
+                     "The machine that versions are built for and timed on:\n"
+                     "- device: NVIDIA H200, compute capability 9.0, 132 multiprocessors, 139 GiB, "
+                     "L2 cache 61440 KiB\n"
+                     "- shared memory: 227 KiB a block at most (above 48: dynamic, with "
+                     "cudaFuncSetAttribute), 228 KiB a multiprocessor\n"
+                     "- registers: 65536 a multiprocessor, 255 a thread at most; threads: 2048 a "
+                     "multiprocessor, 1024 a block at most\n"
+                     "- measured, all of it together: memory 4100 GB/s, float32 60000 GFLOP/s\n");
+    const struct hone_device_facts none = {.cpu = "AMD EPYC"};
+    ck_assert_ptr_nonnull(
+        strstr(hone_prompt_machine("cuda", &none, NULL, NULL, pool), "device: not known"));
+    hone_pool_free(pool);
+}
+END_TEST
+
+START_TEST(the_machine_is_bounded)
+{
+    struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOFREE char *name = hone_malloc(100001);
+    memset(name, 'x', 100000);
+    name[100000] = '\0';
+    struct hone_device_facts facts = {.cpu = name, .vectors = name, .n_cores = 2};
+    for (; facts.n_caches < HONE_DEVICE_MAX_CACHES; facts.n_caches++)
+        facts.caches[facts.n_caches] = (struct hone_device_cache){name, name, 4};
+    const char *text = hone_prompt_machine("cpu", &facts, NULL, NULL, pool);
+    ck_assert_uint_le(strlen(text), HONE_LIMIT_MACHINE_BYTES);
+    ck_assert_ptr_nonnull(strstr(text, "cores for the job: 2"));
+    hone_pool_free(pool);
+}
+END_TEST
+
+/* Where kernels run counts, and a system without one or the other file is no error. */
+START_TEST(the_probe_is_believed)
+{
+    struct fixture f;
+    struct hone_device_facts own, asked;
+    open_fixture(&f, "true");
+    hone_device_facts_read(f.pool, &own);
+    ck_assert_int_gt(own.n_cores, 0);
+    hone_device_facts_ask(f.executor, f.pool, &asked);
+    ck_assert_str_eq(asked.cpu, "fake");
+    ck_assert_str_eq(asked.vectors, "avx avx2 fma");
+    ck_assert_int_eq(asked.n_cores, 4);
+    ck_assert_uint_eq(asked.n_caches, 3);
+    ck_assert_str_eq(asked.caches[2].size, "16M");
+    hone_device_facts_ask(NULL, f.pool, &asked);
+    ck_assert_int_eq(asked.n_cores, own.n_cores);
+    close_fixture(&f);
+}
+END_TEST
+
+static const char machine_line[] = "\n- vector extensions: avx avx2 fma\n- caches: L1d 32K, L2 1M, "
+                                   "L3 16M (for 4 cores)\n";
+
+START_TEST(every_request_names_the_machine)
+{
+    struct fixture f;
+    open_fixture(&f, "if grep -q '^Legal steps' '@/prompt'$n; then touch '@/planned'; echo no; "
+                     "else " GOOD "; fi");
+    const struct hone_search_options o = {.task = "softmax",
+                                          .coder = "llm",
+                                          .planner = "llm",
+                                          .repairs = 1,
+                                          .budget_evaluations = 6,
+                                          .seed = 5};
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                  f.err.message);
+    ck_assert(hone_file_exists(in_dir(&f, "planned")));
+    ck_assert_int_ge(n_asked(&f), 3);
+    for (int i = 1; i <= n_asked(&f); i++) {
+        const char *prompt = get(&f, hone_pool_printf(f.pool, "prompt%d", i));
+        const char *machine = strstr(prompt, machine_line);
+        ck_assert_ptr_nonnull(machine);
+        /* in front of all that changes from request to request */
+        const char *source = strstr(prompt, "| void softmax(");
+        const char *step = strstr(prompt, "\nStep ");
+        ck_assert(!step || machine < step);
+        ck_assert(!source || machine < source);
+    }
+    close_fixture(&f);
+}
+END_TEST
+
+UNIT_MAIN("coder_prompt", the_processor_is_told, the_device_is_told, the_machine_is_bounded,
+          the_probe_is_believed, every_request_names_the_machine, a_declined_step_is_not_repaired,
           a_failure_stays_one_when_its_repair_declines)
