@@ -25,18 +25,17 @@ static void forget_timing(struct hone_judge *judge)
     judge->report->ratios = (struct hone_array){0};
 }
 
-/* next: NULL after the last one. */
-static int try_point(struct hone_judge *judge, const struct hone_point *point,
-                     const struct hone_point *next, struct hone_point_report *report,
-                     struct hone_err *err)
+/* n_next: points that come behind it. */
+static int try_point(struct hone_judge *judge, const struct hone_point *point, size_t n_next,
+                     struct hone_point_report *report, struct hone_err *err)
 {
     struct hone_end end = HONE_END_INIT;
     forget_timing(judge);
     judge->target->drop_arena(judge, &judge->slots[0]);
     int code = hone_judge_build_arm(judge, &judge->slots[0], point, &end, err);
     const char *word = judge->report->build != NULL ? judge->report->build->code : NULL;
-    if (code == 0 && next != NULL && judge->target->build_ahead != NULL)
-        judge->target->build_ahead(judge, &judge->slots[0], next);
+    if (code == 0 && judge->target->build_ahead != NULL)
+        judge->target->build_ahead(judge, &judge->slots[0], point + 1, n_next);
     if (code == 0 && hone_end_is_good(&end))
         code = hone_stage_smoke(judge, &end, err);
     if (code == 0 && hone_end_is_good(&end))
@@ -71,8 +70,7 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone
     for (size_t i = 0; i < n; i++) {
         size_t n_checks =
             judge->n_checks; /* the table says how each ended; its checks are not kept */
-        int code =
-            try_point(judge, &points[i], i + 1 < n ? &points[i + 1] : NULL, &judge->points[i], err);
+        int code = try_point(judge, &points[i], n - i - 1, &judge->points[i], err);
         if (code < 0)
             return code;
         judge->n_checks = n_checks;

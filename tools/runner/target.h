@@ -30,9 +30,9 @@ struct hone_target {
     int (*build_arm)(struct hone_judge *judge, struct hone_slot *slot,
                      const struct hone_point *point, struct hone_end *ret, struct hone_err *err);
     int (*build_oracle)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
-    /* A sweep is about to build this point after the present one: may begin with it. */
+    /* A sweep is going to build these points after the present one, in this order: may begin. */
     void (*build_ahead)(struct hone_judge *judge, struct hone_slot *slot,
-                        const struct hone_point *point);
+                        const struct hone_point *points, size_t n);
     /* Notes what the arm's binary holds (policy.h); runs nothing, needs no device. */
     int (*read_policy)(struct hone_judge *judge, struct hone_slot *slot,
                        struct hone_policy_facts *facts, struct hone_err *err);

@@ -135,7 +135,7 @@ struct hone_gpu_job {
     bool is_checking;             /* calls find shared memory filled, not what others left there */
     double nop_ns;                /* an empty block on the judge's clock */
     struct hone_pool *ahead_pool; /* of the candidate's present module, when it was built ahead */
-    struct hone_gpu_ahead *ahead; /* a build that runs beside the timing */
+    struct hone_gpu_ahead *ahead; /* builds that run beside checks and timing */
     struct hone_end no_device;    /* why there is none */
 };
 

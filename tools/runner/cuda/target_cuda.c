@@ -18,6 +18,7 @@
 #define SASS_MS      10000
 #define SUMMED_BYTES (256ll << 20)
 #define PRINTED_MAX  8192
+#define CORES_AHEAD  4 /* for each build that runs beside the checks */
 
 /* ---- set-up ---- */
 
@@ -275,27 +276,38 @@ static int read_policy(struct hone_judge *judge, struct hone_slot *slot,
     return 0;
 }
 
-static void build_ahead(struct hone_judge *judge, struct hone_slot *slot,
+static void begin_ahead(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_point *point)
 {
     struct hone_gpu_job *gpu = judge->gpu;
     struct hone_end end = HONE_END_INIT;
+    int64_t place = hone_gpu_ahead_place(gpu->ahead, point);
+    if (place < 0)
+        return;
+    HONE_AUTOFREE char *folder = hone_sprintf("build-ahead-%lld", (long long)place);
     struct built *built = hone_pool_alloc(judge->pool, sizeof *built);
     *built = (struct built){.source = NULL};
-    if (request(judge, slot, point, "build-ahead", built, &end, NULL) < 0 ||
-        !hone_end_is_good(&end)) {
+    if (request(judge, slot, point, folder, built, &end, NULL) < 0 || !hone_end_is_good(&end)) {
         built_done(built);
         return; /* the build itself will say what is wrong */
     }
-    if (gpu->ahead == NULL)
-        gpu->ahead = hone_gpu_ahead_new();
     /* borrowed by the thread: strings that live as long as the job */
     built->req.source = hone_pool_strdup(judge->pool, built->source);
     built->req.scratch_dir = hone_pool_strdup(judge->pool, built->scratch);
     built->req.device = &built->device;
     free(built->source);
     free(built->scratch);
-    hone_gpu_ahead_begin(gpu->ahead, point, &built->req);
+    hone_gpu_ahead_begin(gpu->ahead, place, point, &built->req);
+}
+
+static void build_ahead(struct hone_judge *judge, struct hone_slot *slot,
+                        const struct hone_point *points, size_t n)
+{
+    struct hone_gpu_job *gpu = judge->gpu;
+    if (gpu->ahead == NULL && n > 0)
+        gpu->ahead = hone_gpu_ahead_new(judge->machine.n_cores / CORES_AHEAD);
+    for (size_t i = 0; i < n && i < HONE_GPU_AHEAD_MOST; i++)
+        begin_ahead(judge, slot, &points[i]);
 }
 
 /* ---- run ---- */
