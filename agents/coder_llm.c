@@ -43,10 +43,17 @@ static bool can(const struct hone_strategy *s)
 
 /* ---- the request ---- */
 
+static bool is_from_nothing(const struct hone_coder_work *w)
+{
+    return strcmp(w->strategy->id, HONE_STRATEGY_NEW) == 0;
+}
+
 static void add_findings(struct hone_buf *out, const struct hone_coder_work *w)
 {
-    for (size_t i = 0; i < w->n_findings && i < 4; i++)
-        hone_buf_printf(out, "%s- %s: %s%s%s%s\n", i == 0 ? "What limits this version:\n" : "",
+    /* of a source that is not shown they would be riddles */
+    for (size_t i = 0; i < w->n_findings && i < 4 && !is_from_nothing(w); i++)
+        hone_buf_printf(out, "%s- %s: %s%s%s%s\n",
+                        i == 0 ? "What limits the version that the step starts from:\n" : "",
                         hone_class_name(w->findings[i].class_id), w->findings[i].rule,
                         w->findings[i].values && *w->findings[i].values ? " (" : "",
                         w->findings[i].values ? w->findings[i].values : "",
@@ -57,11 +64,6 @@ static void add_source(struct hone_buf *out, const struct hone_coder *c, const c
                        const char *source, struct hone_pool *pool)
 {
     hone_prompt_data(out, c->setup.seed, what, hone_tagged_source(source, pool), MAX_SOURCE);
-}
-
-static bool is_from_nothing(const struct hone_coder_work *w)
-{
-    return strcmp(w->strategy->id, HONE_STRATEGY_NEW) == 0;
 }
 
 /* What edits refer to: the failed version of a repair, else the version itself. */
@@ -86,6 +88,7 @@ static char *message_of(const struct hone_coder *c, const struct hone_coder_work
     if (w->site && !is_from_nothing(w))
         hone_buf_printf(&out, "Region: lines %u to %u\n", w->site->line, w->site->last_line);
     add_findings(&out, w);
+    hone_prompt_past(&out, c->setup.seed, w->way, w->tried);
     hone_prompt_hints(&out, w->hints, w->n_hints);
     if (w->n_repair > 0) {
         hone_buf_printf(&out,

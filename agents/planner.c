@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/plain.h"
+#include "workspace/base/limits.h"
+
 #define NEW_BEST_LOG2  0.03 /* less is no progress */
 #define MOVED_BONUS    0.1
 #define SURPRISE_COST  0.1
@@ -95,6 +98,12 @@ static double best_besides(const struct hone_tree *tree, const struct hone_node 
     return best;
 }
 
+/* As much of it as is ever shown. */
+static const char *keep(struct hone_tree *tree, const char *text)
+{
+    return text ? hone_plain_line(tree->pool, text, HONE_LIMIT_TRIED_BYTES) : NULL;
+}
+
 void hone_planner_note(struct hone_tree *tree, struct hone_credit *credit,
                        const struct hone_step *step, const struct hone_step_result *r)
 {
@@ -114,6 +123,11 @@ void hone_planner_note(struct hone_tree *tree, struct hone_credit *credit,
                                     .is_gain = r->is_gain,
                                     .is_declined = step->end == HONE_STEP_DECLINED,
                                     .gain = r->g_eff};
+    edge.strategy = a->strategy;
+    edge.child = to ? to->index : HONE_NO_NODE;
+    edge.verdict = keep(tree, step->verdict);
+    edge.note = to ? NULL : keep(tree, step->note);
+    edge.plan = keep(tree, a->plan);
     memcpy(edge.anchor, a->site.anchor, sizeof(edge.anchor));
     hone_tree_note_edge(tree, &edge);
     if (!edge.is_declined)

@@ -26,8 +26,9 @@ struct hone_step { /* one expansion, finished */
     struct hone_node *from;
     const struct hone_action *action;
     enum hone_step_end end;
-    struct hone_node *node; /* RIGHT: the version it made, or that had the same code */
-    double cost_share;      /* of the budget; 0: unknown */
+    struct hone_node *node;     /* RIGHT: the version it made, or that had the same code */
+    double cost_share;          /* of the budget; 0: unknown */
+    const char *verdict, *note; /* in words, of what is no version; may be NULL */
 };
 
 struct hone_step_result {

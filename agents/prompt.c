@@ -7,7 +7,7 @@
 #include "workspace/base/hash.h"
 #include "workspace/base/utf8.h"
 
-enum { MAX_PROMPT_FILE = 64 << 10, MAX_DESCRIPTION = 4 << 10, FENCE = 12 };
+enum { MAX_PROMPT_FILE = 64 << 10, MAX_DESCRIPTION = 4 << 10, MAX_PAST = 8 << 10, FENCE = 12 };
 
 int hone_prompt_file(const char *dir, const char *name, struct hone_pool *pool, const char **ret,
                      struct hone_err *err)
@@ -81,6 +81,19 @@ void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n)
                             : "",
                         safe);
     }
+}
+
+void hone_prompt_past(struct hone_buf *out, int64_t seed, const char *way, const char *tried)
+{
+    if (way)
+        hone_prompt_data(out, seed,
+                         "How the version that the step starts from came about, oldest first:", way,
+                         MAX_PAST);
+    if (tried)
+        hone_prompt_data(out, seed,
+                         "What was tried from that same version before and what came of it, "
+                         "oldest first; learn from it and do not repeat it:",
+                         tried, MAX_PAST);
 }
 
 static void add_axes(struct hone_buf *out, const struct hone_task *task)

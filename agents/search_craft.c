@@ -7,6 +7,7 @@
  * The idea stays the same through all repairs: the planner sees one step with one end. Each tried
  * version is an evaluation and a commit of its own. */
 #include "agents/search_internal.h"
+#include "agents/tried.h"
 
 #include <math.h>
 #include <string.h>
@@ -94,6 +95,8 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from, const struc
                                    .findings = from->findings,
                                    .n_findings = from->n_findings,
                                    .machine = hone_search_machine(s),
+                                   .tried = hone_tried_text(&s->tree, from->index, ret->pool),
+                                   .way = hone_way_text(&s->tree, from->index, ret->pool),
                                    .plan = a->plan,
                                    .hints = s->steering->hints,
                                    .n_hints = s->steering->n_hints,

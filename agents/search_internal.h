@@ -132,6 +132,9 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
 int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err);
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
 
+/* "incorrect (wrong_value)", in the search's pool. */
+const char *hone_verdict_words(struct hone_search *s, const char *verdict, const char *reason);
+
 /* search_steer.c */
 /* What holds from earlier runs; once the search's id is known. */
 int hone_search_load_steering(struct hone_search *s, struct hone_err *err);
@@ -220,7 +223,7 @@ enum hone_search_kind {
 struct hone_search_event { /* a result */
     enum hone_search_kind kind;
     int parent, node; /* node HONE_NO_NODE: it became none */
-    const char *rewrite, *anchor, *words, *note;
+    const char *rewrite, *anchor, *words, *note, *plan;
     int variant;
     bool is_implemented, is_gain, is_declined;
     double value, se;

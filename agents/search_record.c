@@ -148,6 +148,7 @@ static void restore_expansion(struct replay *p, const struct hone_json *data, in
         return;
     struct hone_action action = {.rewrite = rewrite,
                                  .strategy = hone_strategy_of(rewrite),
+                                 .plan = hone_json_get_str(data, "plan", NULL),
                                  .site.variant = (int)hone_json_get_i64(data, "variant", 0)};
     snprintf(action.site.anchor, sizeof(action.site.anchor), "%s",
              hone_json_get_str(data, "anchor", ""));
@@ -159,8 +160,12 @@ static void restore_expansion(struct replay *p, const struct hone_json *data, in
     enum hone_verdict verdict;
     if (step.node)
         step.end = HONE_STEP_RIGHT;
-    else if (hone_verdict_parse(hone_json_get_str(data, "verdict", ""), &verdict))
-        step.end = hone_step_end_of(verdict, hone_json_get_str(data, "reason", ""));
+    else if (hone_verdict_parse(hone_json_get_str(data, "verdict", ""), &verdict)) {
+        const char *reason = hone_json_get_str(data, "reason", "");
+        step.end = hone_step_end_of(verdict, reason);
+        step.verdict = hone_verdict_words(p->s, hone_verdict_name(verdict), reason);
+    }
+    step.note = hone_json_get_str(data, "note", NULL);
     if (step.end == HONE_STEP_RIGHT && !step.node) /* its source is lost */
         step.end = HONE_STEP_REFUSED;
     struct hone_step_result r = {.moved = moved_of(data),
@@ -423,6 +428,8 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
         hone_json_set_str(data, "words", e->words);
     if (e->note)
         hone_json_set_str(data, "note", e->note);
+    if (e->plan)
+        hone_json_set_str(data, "plan", e->plan);
     if (e->is_declined)
         hone_json_set_bool(data, "is_declined", true);
     hone_json_set_bool(data, "is_gain", e->is_gain);

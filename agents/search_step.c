@@ -365,12 +365,25 @@ static const char *step_body(struct hone_pool *pool, const struct hone_node *n,
                             a->strategy->direction > 0 ? "up" : "down", exp2(n->value));
 }
 
+const char *hone_verdict_words(struct hone_search *s, const char *verdict, const char *reason)
+{
+    return hone_pool_printf(s->pool, "%s (%s)", verdict, reason ? reason : "");
+}
+
 /* What the planner makes of it, then the record. */
 static int finish(struct hone_search *s, struct hone_node *from, const struct hone_action *a,
                   enum hone_step_end end, struct hone_node *node, struct hone_search_event *event,
                   struct hone_err *err)
 {
-    const struct hone_step step = {from, a, end, node, 0};
+    const struct hone_outcome *o = event->outcome;
+    const struct hone_step step = {
+        .from = from,
+        .action = a,
+        .end = end,
+        .node = node,
+        .verdict =
+            o && !node ? hone_verdict_words(s, hone_verdict_name(o->verdict), o->reason) : NULL,
+        .note = event->note};
     struct hone_step_result learnt;
     hone_planner_learn(&s->tree, &s->credit, &step, &learnt);
     event->learnt = &learnt;
@@ -448,6 +461,7 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
                                       .anchor = a->site.anchor,
                                       .variant = a->site.variant,
                                       .words = step_words(s, a),
+                                      .plan = a->plan,
                                       .value = (double)NAN};
     const struct hone_attempt like = {.tier = "screen",
                                       .subject = event.words,

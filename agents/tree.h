@@ -66,6 +66,11 @@ struct hone_edge_record { /* every try, also failed ones */
     bool is_gain;
     bool is_declined; /* by the coder: as if it had not been legal */
     double gain;      /* g_eff, log2; 0 where there is none */
+    /* for who asks what was tried (tried.h) */
+    const struct hone_strategy *strategy;
+    int child;               /* index of what it made or found; HONE_NO_NODE: nothing right */
+    const char *verdict;     /* of a failure: "incorrect (wrong_value)"; NULL: not judged */
+    const char *note, *plan; /* why; the idea of a free step; NULL: none; in the tree's pool */
 };
 
 struct hone_tree {

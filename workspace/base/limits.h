@@ -102,6 +102,8 @@
 #define HONE_LIMIT_KEY_BYTES          4096        /* a secret from a file or the environment */
 #define HONE_LIMIT_CONFIG_BYTES       (256u << 10)
 #define HONE_LIMIT_EDITS              64   /* edits of one answer of a model */
+#define HONE_LIMIT_TRIED              8    /* steps of a version's past that a prompt shows */
+#define HONE_LIMIT_TRIED_BYTES        160  /* words on one of them; the rest is cut */
 #define HONE_LIMIT_MACHINE_BYTES      1500 /* the machine in a prompt; further lines are cut */
 #define HONE_LIMIT_DECLINE_BYTES      400  /* why a model declines a step; the rest is cut */
 #define HONE_LIMIT_LATTICE_BYTES      (1u << 20) /* one lattice file */

@@ -5,6 +5,7 @@
 
 #include "agents/coder_rules.h"
 #include "agents/prompt_machine.h"
+#include "agents/tried.h"
 #include "tests/unit/agents/model_search.h"
 #include "workspace/ledger.h"
 
@@ -208,6 +209,136 @@ START_TEST(every_request_names_the_machine)
 }
 END_TEST
 
-UNIT_MAIN("coder_prompt", the_processor_is_told, the_device_is_told, the_machine_is_bounded,
-          the_probe_is_believed, every_request_names_the_machine, a_declined_step_is_not_repaired,
+/* ---- what was tried ---- */
+
+static const struct hone_node *grow(struct hone_tree *tree, int parent, const char *words,
+                                    double value)
+{
+    struct hone_node *n = hone_tree_add(tree, parent, words, NULL, value, 0.01);
+    ck_assert_ptr_nonnull(n);
+    n->words = words;
+    return n;
+}
+
+static struct hone_edge_record edge(const char *strategy, int parent, int child)
+{
+    const struct hone_strategy *s = hone_strategy_find("cpu", strategy);
+    ck_assert_ptr_nonnull(s);
+    return (struct hone_edge_record){
+        .parent = parent, .child = child, .strategy = s, .rewrite = "r"};
+}
+
+START_TEST(the_past_is_told)
+{
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_tree *tree = hone_pool_alloc(pool, sizeof(*tree));
+    hone_tree_init(tree, pool);
+    grow(tree, HONE_NO_NODE, "root", 0);
+    grow(tree, 0, "thread it", 2);
+    grow(tree, 1, "tile it", 3);
+    ck_assert_ptr_null(hone_tried_text(tree, 0, pool));
+    ck_assert_ptr_null(hone_way_text(tree, 0, pool));
+    struct hone_edge_record edges[] = {
+        edge("C08", 0, 1),           edge("C05", 1, HONE_NO_NODE), edge("C01", 1, 2),
+        edge("C16", 1, 1),           edge("G44", 1, HONE_NO_NODE), edge("X", 1, HONE_NO_NODE),
+        edge("C03", 1, HONE_NO_NODE)};
+    edges[1].verdict = "incorrect (wrong_value)";
+    edges[1].note = "element 3 is 7";
+    edges[4].is_declined = true;
+    edges[4].note = "declined: no mathematics here";
+    edges[5].plan = "turn it round";
+    edges[5].note = "the answer was refused";
+    edges[6].verdict = "failed (compile)";
+    for (size_t i = 0; i < HONE_COUNTOF(edges); i++)
+        hone_tree_note_edge(tree, &edges[i]);
+    ck_assert_str_eq(hone_tried_text(tree, 1, pool),
+                     "- C05 explicit SIMD: incorrect (wrong_value): element 3 is 7\n"
+                     "- C01 cache blocking: right, 2x this version (8x the baseline)\n"
+                     "- C16 compiler switches: right, but the same machine code as before\n"
+                     "- G44 polynomial for transcendentals: declined: no mathematics here\n"
+                     "- X turn it round: not carried out: the answer was refused\n"
+                     "- C03 several accumulators: failed (compile)\n");
+    ck_assert_str_eq(hone_tried_text(tree, 0, pool),
+                     "- C08 thread the outer loop: right, 4x this version (4x the baseline)\n");
+    ck_assert_str_eq(hone_way_text(tree, 2, pool),
+                     "- thread it: 4x the baseline\n- tile it: 8x the baseline\n");
+    tree->nodes[2]->is_refuted = true;
+    ck_assert_ptr_nonnull(strstr(hone_tried_text(tree, 1, pool), "did not bear out"));
+    hone_pool_free(pool);
+}
+END_TEST
+
+START_TEST(the_past_is_bounded)
+{
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_tree *tree = hone_pool_alloc(pool, sizeof(*tree));
+    HONE_AUTOFREE char *words = hone_malloc(10001);
+    memset(words, 'w', 10000);
+    words[10000] = '\0';
+    hone_tree_init(tree, pool);
+    grow(tree, HONE_NO_NODE, "root", 0);
+    for (int n = 1; n <= HONE_LIMIT_TRIED + 1; n++) {
+        struct hone_edge_record e = edge("C05", 0, HONE_NO_NODE);
+        e.note = hone_pool_printf(pool, "number %d. %s", n, words);
+        hone_tree_note_edge(tree, &e);
+        grow(tree, n - 1, hone_pool_printf(pool, "step %d. %s", n, words), n);
+        const char *tried = hone_tried_text(tree, 0, pool), *way = hone_way_text(tree, n, pool);
+        bool is_over = n > HONE_LIMIT_TRIED;
+        ck_assert_int_eq(strstr(tried, "number 1.") == NULL, is_over); /* the oldest goes */
+        ck_assert_int_eq(strstr(way, "step 1.") == NULL, is_over);
+        ck_assert_ptr_nonnull(strstr(tried, hone_pool_printf(pool, "number %d.", n)));
+        ck_assert_uint_le(strlen(tried), HONE_LIMIT_TRIED * (HONE_LIMIT_TRIED_BYTES + 80));
+        ck_assert_uint_le(strlen(way), HONE_LIMIT_TRIED * (HONE_LIMIT_TRIED_BYTES + 80));
+    }
+    hone_pool_free(pool);
+}
+END_TEST
+
+START_TEST(a_coder_sees_what_was_tried)
+{
+    struct fixture f;
+    int n_new = 0, n_findings = 0, n_tried = 0;
+    open_fixture(&f, "case $n in 1) printf '@@DECLINE\\nnothing to tile here\\n@@END\\n' ;; "
+                     "2) printf '@@SEARCH\\n        float sum = 0.0f;\\n@@WITH\\n        float "
+                     "sum = wrong;\\n@@END\\n' ;; *) echo no ;; esac");
+    const struct hone_search_options o = {
+        .task = "softmax", .coder = "llm", .repairs = 0, .budget_evaluations = 6, .seed = 5};
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                  f.err.message);
+    ck_assert_ptr_null(strstr(get(&f, "prompt1"), "What was tried"));
+    for (int i = 2; i <= n_asked(&f); i++) {
+        const char *prompt = get(&f, hone_pool_printf(f.pool, "prompt%d", i));
+        const char *tried = strstr(prompt, "What was tried from that same version");
+        bool is_new = strstr(prompt, "\nStep N:") != NULL;
+        n_new += is_new;
+        ck_assert(!is_new || !strstr(prompt, "What limits")); /* of a source that it does not see */
+        n_findings += strstr(prompt, "What limits") != NULL;
+        if (!tried)
+            continue;
+        n_tried++;
+        const char *fence = strstr(tried, "<<DATA ");
+        ck_assert(fence && fence < strchr(strchr(tried, '\n') + 1, '\n'));
+        ck_assert(strstr(prompt, machine_line) < tried);
+    }
+    ck_assert_int_ge(n_new, 1);
+    ck_assert_int_ge(n_findings, 1);
+    ck_assert_int_ge(n_tried, 2);
+    ck_assert_ptr_nonnull(strstr(get(&f, "prompt2"), ": declined: nothing to tile here\n"));
+    ck_assert_ptr_nonnull(strstr(get(&f, "prompt3"), ": incorrect (wrong_value): "));
+    /* a later round has it from the records */
+    int before = n_asked(&f);
+    struct hone_search_options more = o;
+    more.budget_evaluations = 12;
+    ck_assert_msg(hone_search_run(&f.ctx, &more, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                  f.err.message);
+    ck_assert_int_gt(n_asked(&f), before);
+    ck_assert_ptr_nonnull(strstr(get(&f, hone_pool_printf(f.pool, "prompt%d", before + 1)),
+                                 ": not carried out: the answer was refused"));
+    close_fixture(&f);
+}
+END_TEST
+
+UNIT_MAIN("coder_prompt", the_past_is_told, the_past_is_bounded, a_coder_sees_what_was_tried,
+          the_processor_is_told, the_device_is_told, the_machine_is_bounded, the_probe_is_believed,
+          every_request_names_the_machine, a_declined_step_is_not_repaired,
           a_failure_stays_one_when_its_repair_declines)

@@ -329,7 +329,7 @@ START_TEST(the_same_code_is_the_same_version)
     ck_assert_ptr_eq(same, b.root);
     ck_assert(!is_new);
     ck_assert_int_eq(b.tree.n_nodes, 1);
-    const struct hone_step step = {b.root, &b.action, HONE_STEP_RIGHT, same, 0};
+    const struct hone_step step = {b.root, &b.action, HONE_STEP_RIGHT, same, 0, NULL, NULL};
     hone_planner_learn(&b.tree, &b.credit, &step, &r);
     ck_assert_int_eq(r.moved, HONE_TRI_FALSE);
     ck_assert(!r.is_gain);
@@ -359,8 +359,9 @@ START_TEST(the_way_to_the_best_stays_open)
     struct hone_node *other =
         hone_planner_add(&b.tree, b.root, &b.action, "3", NULL, "b3", 0.5, 0.01, &is_new);
     for (int i = 0; i < 3; i++) {
-        const struct hone_step under_best = {best, &b.action, HONE_STEP_WRONG, NULL, 0};
-        const struct hone_step under_other = {other, &b.action, HONE_STEP_WRONG, NULL, 0};
+        const struct hone_step under_best = {best, &b.action, HONE_STEP_WRONG, NULL, 0, NULL, NULL};
+        const struct hone_step under_other = {other, &b.action, HONE_STEP_WRONG, NULL, 0,
+                                              NULL,  NULL};
         hone_planner_learn(&b.tree, &b.credit, &under_best, &r);
         hone_planner_learn(&b.tree, &b.credit, &under_other, &r);
     }
@@ -415,7 +416,7 @@ START_TEST(rewards_are_symmetric_and_blind_to_noise)
         bool is_new;
         struct hone_step_result r;
         open_bench(&b);
-        struct hone_step step = {b.root, &b.action, rewards[i].end, NULL, 0};
+        struct hone_step step = {b.root, &b.action, rewards[i].end, NULL, 0, NULL, NULL};
         if (rewards[i].end == HONE_STEP_RIGHT)
             step.node = hone_planner_add(&b.tree, b.root, &b.action, "x", NULL, "bbbb",
                                          rewards[i].value, 0.01, &is_new);
@@ -437,7 +438,7 @@ START_TEST(a_declined_step_blames_nobody)
     open_bench(&b);
     const struct hone_credit before = b.credit;
     int visits = b.root->n_visits, no_gain = b.root->n_no_gain;
-    const struct hone_step step = {b.root, &b.action, HONE_STEP_DECLINED, NULL, 0};
+    const struct hone_step step = {b.root, &b.action, HONE_STEP_DECLINED, NULL, 0, NULL, NULL};
     hone_planner_learn(&b.tree, &b.credit, &step, &r);
     ck_assert_double_eq(r.reward, 0);
     ck_assert_int_eq(memcmp(&b.credit, &before, sizeof(before)), 0);
@@ -447,7 +448,7 @@ START_TEST(a_declined_step_blames_nobody)
     ck_assert(hone_tree_was_tried(&b.tree, 0, b.action.rewrite->name, b.action.site.anchor,
                                   b.action.site.variant));
     /* a failure does count */
-    const struct hone_step failed = {b.root, &b.action, HONE_STEP_COMPILE, NULL, 0};
+    const struct hone_step failed = {b.root, &b.action, HONE_STEP_COMPILE, NULL, 0, NULL, NULL};
     hone_planner_learn(&b.tree, &b.credit, &failed, &r);
     ck_assert_int_ne(memcmp(&b.credit, &before, sizeof(before)), 0);
     hone_pool_free(b.pool);

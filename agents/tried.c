@@ -1,0 +1,81 @@
+#include "agents/tried.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tools/plain.h"
+#include "workspace/base/limits.h"
+
+static void add_ratio(struct hone_buf *out, const struct hone_tree *tree,
+                      const struct hone_edge_record *e)
+{
+    const struct hone_node *from = tree->nodes[e->parent], *to = tree->nodes[e->child];
+    if (e->child == e->parent) {
+        hone_buf_str(out, "right, but the same machine code as before");
+        return;
+    }
+    hone_buf_printf(out, "right, %.3gx this version (%.3gx the baseline)",
+                    exp2(to->value - from->value), exp2(to->value));
+    if (to->parent != e->parent)
+        hone_buf_str(out, ", the same machine code as a version that was known");
+    if (to->is_refuted)
+        hone_buf_str(out, ", which a longer look did not bear out");
+}
+
+static void add_edge(struct hone_buf *out, const struct hone_tree *tree,
+                     const struct hone_edge_record *e, struct hone_pool *pool)
+{
+    const struct hone_strategy *s = e->strategy;
+    hone_buf_printf(out, "- %s %s", s ? s->id : "?",
+                    e->plan ? hone_plain_line(pool, e->plan, HONE_LIMIT_TRIED_BYTES)
+                    : s     ? s->words
+                            : e->rewrite);
+    hone_buf_str(out, ": ");
+    if (e->child != HONE_NO_NODE) {
+        add_ratio(out, tree, e);
+    } else {
+        hone_buf_str(out, e->verdict       ? e->verdict
+                          : e->is_declined ? "" /* the note says so */
+                                           : "not carried out");
+        if (e->note && *e->note)
+            hone_buf_printf(out, "%s%s", e->is_declined && !e->verdict ? "" : ": ",
+                            hone_plain_line(pool, e->note, HONE_LIMIT_TRIED_BYTES));
+    }
+    hone_buf_str(out, "\n");
+}
+
+static const char *done(struct hone_buf *out, struct hone_pool *pool)
+{
+    const char *text = out->data ? hone_pool_strdup(pool, out->data) : NULL;
+    hone_buf_done(out);
+    return text;
+}
+
+const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
+{
+    struct hone_buf out = HONE_BUF_INIT;
+    size_t n = 0;
+    for (size_t i = 0; i < tree->n_edges; i++)
+        n += tree->edges[i].parent == node;
+    for (size_t i = 0; i < tree->n_edges; i++)
+        if (tree->edges[i].parent == node && n-- <= HONE_LIMIT_TRIED)
+            add_edge(&out, tree, &tree->edges[i], pool);
+    return done(&out, pool);
+}
+
+const char *hone_way_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
+{
+    struct hone_buf out = HONE_BUF_INIT;
+    const struct hone_node *way[HONE_LIMIT_TRIED];
+    size_t n = 0;
+    for (int i = node; n < HONE_COUNTOF(way) && tree->nodes[i]->parent != HONE_NO_NODE;
+         i = tree->nodes[i]->parent)
+        way[n++] = tree->nodes[i];
+    for (; n > 0; n--)
+        hone_buf_printf(&out, "- %s: %.3gx the baseline\n",
+                        hone_plain_line(pool,
+                                        way[n - 1]->words ? way[n - 1]->words : way[n - 1]->rewrite,
+                                        HONE_LIMIT_TRIED_BYTES),
+                        exp2(way[n - 1]->value));
+    return done(&out, pool);
+}

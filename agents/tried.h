@@ -1,0 +1,14 @@
+/* A version's past in words, for prompts: what was tried from it and what came of it, and the steps
+ * that led to it. Parts of it come from compilers, candidates and models: it belongs into a block
+ * of data. */
+#ifndef HONE_AGENTS_TRIED_H
+#define HONE_AGENTS_TRIED_H
+
+#include "agents/tree.h"
+
+/* One line a step, oldest first, the newest HONE_LIMIT_TRIED of them; NULL: none. In the pool. */
+const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
+/* The same of the steps on the way from the baseline; NULL: it is the baseline. */
+const char *hone_way_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
+
+#endif
