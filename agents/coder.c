@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agents/coder_internal.h"
+#include "agents/cuda_kernel.h"
 #include "agents/model.h"
 
 #define HONE_CODER_NAMES "rules, llm, auto, external"
@@ -205,6 +206,22 @@ void hone_coder_mute(struct hone_coder *coder)
     coder->is_muted = true;
 }
 
+/* On cuda the task's function only launches: the step is about a kernel. The anchor stays the
+ * launcher's: it names the step in the records, and which kernel is hot is known from a profile
+ * that a search which goes on has not. */
+static void point_at_kernel(const struct hone_coder_input *in, struct hone_coder_site *site)
+{
+    const struct hone_c_node *k = hone_cuda_main_kernel(in);
+    if (!k)
+        return;
+    struct hone_coder_site kernel = hone_site(
+        k, k->begin, k->end,
+        hone_pool_printf(in->pool, "kernel %s, launched by %s", k->name, site->node->name));
+    hone_coder_locate(in, &kernel);
+    memcpy(kernel.anchor, site->anchor, sizeof(kernel.anchor));
+    *site = kernel;
+}
+
 size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewrite *rewrite,
                           const struct hone_coder_input *in,
                           struct hone_coder_site ret[HONE_CODER_MAX_SITES])
@@ -222,6 +239,8 @@ size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewr
     ret[0] = hone_site(f, f->begin, f->end,
                        hone_pool_printf(in->pool, "function %s", f->name ? f->name : "?"));
     hone_coder_locate(in, &ret[0]);
+    if (!in->is_blind && strcmp(in->target, "cuda") == 0)
+        point_at_kernel(in, &ret[0]);
     return 1;
 }
 

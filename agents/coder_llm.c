@@ -86,7 +86,8 @@ static char *message_of(const struct hone_coder *c, const struct hone_coder_work
                          "is sound:",
                          w->plan, MAX_FAILURE);
     if (w->site && !is_from_nothing(w))
-        hone_buf_printf(&out, "Region: lines %u to %u\n", w->site->line, w->site->last_line);
+        hone_buf_printf(&out, "Region: lines %u to %u (%.200s)\n", w->site->line,
+                        w->site->last_line, w->site->words);
     add_findings(&out, w);
     hone_prompt_past(&out, c->setup.seed, w->way, w->tried);
     hone_prompt_hints(&out, w->hints, w->n_hints);

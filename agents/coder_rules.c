@@ -89,6 +89,7 @@ int hone_coder_read(struct hone_c_parser *parser, const char *target, const char
         return hone_fail(err, HONE_E_NOT_FOUND, "the source does not define a function '%s'",
                          function);
     ret->is_blind = false;
+    ret->hot_kernel = NULL;
     ret->tree = tree;
     ret->pool = pool;
     ret->target = is_cuda ? "cuda" : "cpu";

@@ -17,8 +17,9 @@ struct hone_coder_input { /* one parsed version */
     const struct hone_c_tree *tree;
     struct hone_c_nest nest; /* of the task's function: on cuda the launcher */
     struct hone_pool *pool;
-    const char *target; /* "cpu", "cuda" */
-    bool is_blind;      /* the text could not be read: source and length are all there is */
+    const char *target;     /* "cpu", "cuda" */
+    bool is_blind;          /* the text could not be read: source and length are all there is */
+    const char *hot_kernel; /* cuda: where a profile saw most time; NULL: not known */
 };
 
 struct hone_coder_site {

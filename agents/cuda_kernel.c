@@ -1,6 +1,7 @@
 /* Kernels and launches of a CUDA source: reading them. Making text is in cuda_text.c. */
 #include "agents/cuda_kernel.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char *const places[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
@@ -162,6 +163,11 @@ static bool read_body(struct hone_cuda_kernel *k, const struct hone_c_node *body
     return true;
 }
 
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
 /* ---- launches ---- */
 
 static const struct hone_c_node *function_around(const struct hone_c_node *n)
@@ -304,6 +310,40 @@ const struct hone_cuda_kernel *hone_cuda_kernel_at(const struct hone_coder_input
         if (all[i]->function == function)
             return all[i];
     return NULL;
+}
+
+/* Where the function's text names a word; its end when it does not. */
+static uint32_t first_use(const struct hone_coder_input *in, const struct hone_c_node *f,
+                          const char *word)
+{
+    const char *source = in->tree->source;
+    uint32_t len = (uint32_t)strlen(word);
+    for (uint32_t i = f->begin; i + len < f->end; i++) {
+        bool is_word = strncmp(source + i, word, len) == 0 &&
+                       (i == f->begin || !is_word_char(source[i - 1])) &&
+                       !is_word_char(source[i + len]);
+        if (is_word)
+            return i;
+    }
+    return f->end;
+}
+
+const struct hone_c_node *hone_cuda_main_kernel(const struct hone_coder_input *in)
+{
+    const struct hone_c_node *launcher = in->nest.function, *found = NULL;
+    uint32_t best = 0;
+    for (const struct hone_c_node *f = in->tree->root->first; f; f = f->next) {
+        if (f->kind != HONE_C_FUNCTION || !f->body || !f->name || !(f->cuda & HONE_C_IS_GLOBAL))
+            continue;
+        if (in->hot_kernel && strcmp(f->name, in->hot_kernel) == 0)
+            return f;
+        uint32_t at = first_use(in, launcher, f->name);
+        if (!found || at < best) {
+            found = f;
+            best = at;
+        }
+    }
+    return found;
 }
 
 struct hone_coder_site hone_cuda_site(const struct hone_cuda_kernel *k, int variant,

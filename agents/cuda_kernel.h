@@ -59,6 +59,9 @@ size_t hone_cuda_kernels(const struct hone_coder_input *in, const struct hone_cu
 /* The one whose function is this node; NULL: none. */
 const struct hone_cuda_kernel *hone_cuda_kernel_at(const struct hone_coder_input *in,
                                                    const struct hone_c_node *function);
+/* The kernel that the task's launcher is about, whatever its body: the hot one if that is known,
+ * else the first that the launcher names, else the first of the source; NULL: there is none. */
+const struct hone_c_node *hone_cuda_main_kernel(const struct hone_coder_input *in);
 /* A site that is the whole kernel. */
 struct hone_coder_site hone_cuda_site(const struct hone_cuda_kernel *k, int variant,
                                       const char *evidence);

@@ -128,6 +128,10 @@ double hone_feature_or(const struct hone_features *f, enum hone_feature_id id, d
 const char *hone_features_text(const struct hone_features *f, const enum hone_feature_id *ids,
                                size_t n, struct hone_pool *pool);
 
+/* cuda: the name of the kernel that a profile of several launches saw most time in; in the pool.
+ * NULL: it does not tell. */
+const char *hone_hot_kernel(const struct hone_report *report, struct hone_pool *pool);
+
 /* Parts of hone_features_of, in features_cuda.c. */
 void hone_features_of_cuda(const struct hone_coder_input *in, struct hone_features *f);
 void hone_features_of_counters(const struct hone_report *report, struct hone_features *f);

@@ -1,4 +1,5 @@
 /* Features of CUDA versions: from the text of the kernels, from counters and launch facts. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,4 +179,23 @@ void hone_features_of_counters(const struct hone_report *report, struct hone_fea
         is_known[id] = true;
         is_of_call[id] = !c->kernel;
     }
+}
+
+/* The profile lists launches by their time: "void tiled<16>(float const*) (operation 2)". */
+const char *hone_hot_kernel(const struct hone_report *report, struct hone_pool *pool)
+{
+    for (size_t i = 0; report->profile && i < report->profile->counters.n; i++) {
+        const struct hone_counter *c =
+            &((const struct hone_counter *)report->profile->counters.v)[i];
+        if (!c->kernel)
+            continue;
+        const char *end = c->kernel + strcspn(c->kernel, "<(");
+        while (end > c->kernel && end[-1] == ' ')
+            end--;
+        const char *begin = end;
+        while (begin > c->kernel && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_'))
+            begin--;
+        return end > begin ? hone_pool_strndup(pool, begin, (size_t)(end - begin)) : NULL;
+    }
+    return NULL;
 }

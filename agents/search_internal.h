@@ -74,6 +74,7 @@ struct hone_outcome { /* of one evaluation; strings in the search's pool */
     const double *point_ns; /* of a sweep, NaN where a setting failed */
     size_t n_points;
     struct hone_finding findings[HONE_N_CLASSES]; /* of a profile; none: n_findings 0 */
+    const char *hot_kernel;                       /* of one; NULL: it does not say */
     size_t n_findings;
     int64_t wall_ms;
 };

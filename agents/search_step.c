@@ -103,6 +103,7 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     o->code = hone_pool_strdup(s->pool, e->report.build ? e->report.build->code : NULL);
     read_points(&e->report, s->pool, o);
     o->n_findings = hone_bottlenecks_of_report(&e->report, s->pool, o->findings);
+    o->hot_kernel = hone_hot_kernel(&e->report, s->pool);
 }
 
 /* A candidate that is many times slower than the baseline need not be waited for. */
@@ -243,6 +244,7 @@ void hone_search_expand_node(void *search, struct hone_node *node)
         hone_coder_blind(s->coder, node->source, pool, &in, NULL) < 0)
         return;
     struct hone_features text;
+    in.hot_kernel = node->hot_kernel;
     if (!in.is_blind) {
         hone_features_of(&in, s->task, NULL, &text);
         merge_features(&node->features, &text);
@@ -288,6 +290,7 @@ int hone_search_profile(struct hone_search *s, struct hone_node *node, struct ho
     for (int i = HONE_F_SM_ACTIVE; i < HONE_N_FEATURES; i++)
         if (o.measured.v[i].is_present)
             node->features.v[i] = o.measured.v[i];
+    node->hot_kernel = o.hot_kernel;
     if (o.n_findings == 0)
         return 0;
     memcpy(node->findings, o.findings, sizeof(node->findings));

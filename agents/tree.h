@@ -54,7 +54,8 @@ struct hone_node {
     struct hone_features features;
     struct hone_finding findings[HONE_N_CLASSES];
     size_t n_findings;
-    bool is_profiled; /* findings and counters come from a profile */
+    bool is_profiled;       /* findings and counters come from a profile */
+    const char *hot_kernel; /* cuda: where it saw most time; NULL: not known */
 };
 
 struct hone_edge_record { /* every try, also failed ones */

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agents/coder.h"
 #include "agents/cuda_kernel.h"
+#include "agents/features.h"
 #include "workspace/base/file.h"
 
 enum { MAX_OUT = 1 << 15, MAX_CALLS = 4 };
@@ -416,5 +418,99 @@ START_TEST(bad_sources_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("cuda_rules", kernels_are_understood, bad_sources_are_refused,
-          every_site_gives_a_valid_text, chains_keep_the_answer)
+static const char launches_text[] =
+    "#include <stdint.h>\n"
+    "__global__ void twice_all(const float *x, float *y, int64_t n) { y[0] = 2 * x[0]; }\n"
+    "__global__ void twice(float *y, int64_t n)\n"
+    "{\n"
+    "    y[blockIdx.x] *= 2;\n"
+    "}\n"
+    "template <int T>\n"
+    "__global__ void sum(const float *x, float *y, int64_t n)\n"
+    "{\n"
+    "    y[0] = T * x[0];\n"
+    "}\n"
+    "extern \"C\" void task(const float *x, float *y, int64_t n, cudaStream_t stream)\n"
+    "{\n"
+    "    %s\n"
+    "}\n";
+
+/* The step is about a kernel, and is named the same whichever that is. */
+START_TEST(a_step_points_at_the_kernel)
+{
+    static const struct {
+        const char *body, *hot, *words;
+        uint32_t line, last_line;
+    } rows[] = {
+        {"twice<<<1, 1, 0, stream>>>(y, n); sum<4><<<1, 1, 0, stream>>>(x, y, n);", NULL,
+         "kernel twice, launched by task", 3, 6},
+        {"sum<4><<<1, 1, 0, stream>>>(x, y, n); twice<<<1, 1, 0, stream>>>(y, n);", NULL,
+         "kernel sum, launched by task", 7, 11},
+        {"twice<<<1, 1, 0, stream>>>(y, n); sum<4><<<1, 1, 0, stream>>>(x, y, n);", "sum",
+         "kernel sum, launched by task", 7, 11},
+        {"twice<<<1, 1, 0, stream>>>(y, n);", "gone", "kernel twice, launched by task", 3, 6},
+        {"(void)x; (void)y; (void)n; (void)stream;", NULL, "kernel twice_all, launched by task", 2,
+         2},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    struct hone_coder *coder = NULL;
+    ck_assert_int_eq(hone_task_load("workspace/packs/sum", &task, NULL), 0);
+    const struct hone_coder_setup setup = {
+        .name = "llm", .target = "cuda", .task = task, .parser = parser, .only_lists = true};
+    ck_assert_int_eq(hone_coder_open(&setup, &coder, NULL), 0);
+    const struct hone_rewrite *rewrite = hone_coder_rewrite(coder, "llm_G05");
+    ck_assert_ptr_nonnull(rewrite);
+    char anchor[HONE_ANCHOR_BYTES] = "";
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const char *before = strstr(launches_text, "%s");
+        const char *source = hone_pool_printf(pool, "%.*s%s%s", (int)(before - launches_text),
+                                              launches_text, rows[i].body, before + 2);
+        ck_assert_msg(hone_coder_read(parser, "cuda", source, "task", pool, &in, &err) == 0, "%s",
+                      err.message);
+        in.hot_kernel = rows[i].hot;
+        ck_assert_uint_eq(hone_coder_regions(coder, rewrite, &in, sites), 1);
+        ck_assert_str_eq(sites[0].words, rows[i].words);
+        ck_assert_uint_eq(sites[0].line, rows[i].line);
+        ck_assert_uint_eq(sites[0].last_line, rows[i].last_line);
+        if (i == 2)
+            ck_assert_str_eq(sites[0].anchor, anchor); /* of row 0: a profile renames no step */
+        if (i == 0)
+            memcpy(anchor, sites[0].anchor, sizeof(anchor));
+    }
+    hone_coder_close(coder);
+}
+END_TEST
+
+START_TEST(a_profile_tells_the_hot_kernel)
+{
+    static const struct {
+        const char *kernel, *name;
+    } rows[] = {{"twice(float*, long) (operation 0)", "twice"},
+                {"void sum<4>(float const*, float*, long) (operation 2)", "sum"},
+                {"void mine::tiled<(int)4>(float*) (operation 1)", "tiled"},
+                {"plain", "plain"},
+                {NULL, NULL}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_counter counters[] = {{.name = "call_ns", .value = 1},
+                                          {.name = "gpu__time", .kernel = rows[i].kernel},
+                                          {.name = "gpu__time", .kernel = "later(int)"}};
+        struct hone_profile_report profile = {
+            .counters = {.v = counters, .n = rows[i].kernel ? 3 : 1}};
+        struct hone_report report = {.profile = &profile};
+        const char *name = hone_hot_kernel(&report, pool);
+        ck_assert_int_eq(name == NULL, rows[i].name == NULL);
+        if (name)
+            ck_assert_str_eq(name, rows[i].name);
+    }
+}
+END_TEST
+
+UNIT_MAIN("cuda_rules", a_step_points_at_the_kernel, a_profile_tells_the_hot_kernel,
+          kernels_are_understood, bad_sources_are_refused, every_site_gives_a_valid_text,
+          chains_keep_the_answer)
