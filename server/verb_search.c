@@ -26,7 +26,9 @@ static const char *const planner_names[] = {"rules", "llm", "external", NULL};
 static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {
-    HONE_OPT(struct args, task, "task", "TASK", "Task to make fast (hone task list).",
+    HONE_OPT(struct args, task, "task", "TASK",
+             "Task to make fast (hone task list), or a pack's folder (a path with a '/'), which is "
+             "copied into the workspace first.",
              .is_positional = true, .is_required = true),
     HONE_OPTS_COMMON(struct args),
     HONE_OPT(struct args, target, "target", "TARGET", "Where kernels run.", .fallback = "cpu",
@@ -253,9 +255,19 @@ static int search(const struct args *args, struct hone_runtime *runtime,
     return rc < 0 ? rc : report(args, &result, err);
 }
 
+/* A pack's folder becomes a task of the workspace. */
+static int take_pack(struct args *args, struct hone_runtime *runtime, struct hone_pool *pool,
+                     struct hone_err *err)
+{
+    if (!strchr(args->task, '/'))
+        return 0;
+    return hone_workspace_adopt(hone_runtime_app(runtime)->ws, args->task, pool, &args->task, err);
+}
+
 static int run(const void *arg, struct hone_err *err)
 {
-    const struct args *args = arg;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct args copy = *(const struct args *)arg, *args = &copy;
     struct hone_cancel cancel;
     if (args->wall_ms == 0 && args->evaluations == 0 && args->disk_mib == 0 &&
         args->device_ms == 0 && args->cost <= 0 && args->tokens == 0)
@@ -269,6 +281,8 @@ static int run(const void *arg, struct hone_err *err)
     HONE_CLEANUP(hone_runtime_close_ptr) struct hone_runtime *runtime = NULL;
     rc = hone_open_runtime(&args->common, &runtime, err);
     if (rc == 0)
+        rc = take_pack(args, runtime, pool, err);
+    if (rc == 0)
         rc = hone_stop_watch(on_stop, &cancel, &stop, err);
     return rc < 0 ? rc : search(args, runtime, &cancel, err);
 }
@@ -279,7 +293,10 @@ const struct hone_verb hone_verb_search = {
     .description =
         "Planner and coder in a loop: each step is a version, verified and timed, and a commit. "
         "What is printed at the end was\n"
-        "confirmed with fresh data. Ctrl-C stops it; the same command goes on where it was.",
+        "confirmed with fresh data. Ctrl-C stops it; the same command goes on where it was. A "
+        "pack's "
+        "folder is copied into\n"
+        "the workspace's tasks/ and committed; another task of that name there is refused.",
     .example = "hone search softmax --budget-wall 60s",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),

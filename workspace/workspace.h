@@ -48,6 +48,11 @@ int hone_workspace_task(struct hone_workspace *ws, const char *name, struct hone
                         struct hone_err *err);
 int hone_workspace_task_names(struct hone_workspace *ws, struct hone_pool *pool,
                               const char ***ret_names, size_t *ret_n, struct hone_err *err);
+/* Takes a pack that lies elsewhere into tasks/ as a commit of its own; nothing is done when it is
+ * there already, byte for byte. *ret_name, its task's name, is in the pool. HONE_E_EXISTS: another
+ * task has that name · HONE_E_NOT_FOUND: no such folder · as hone_task_load. */
+int hone_workspace_adopt(struct hone_workspace *ws, const char *dir, struct hone_pool *pool,
+                         const char **ret_name, struct hone_err *err);
 /* Makes a fresh call folder DIR/.hone/calls/ID with open/ and sealed/; path and id owned. Beyond
  * the newest 200, folders go that have had a report.json for a minute, or none for longer than any
  * job may take. */
