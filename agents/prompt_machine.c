@@ -158,10 +158,13 @@ const char *hone_prompt_machine_of(const struct hone_executor *executor, const c
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *work = hone_pool_new();
     struct hone_device_facts facts;
     hone_device_facts_ask(executor, work, &facts);
-    const char *uuid = hone_json_get_str(hone_prompt_device(&facts), "uuid", NULL);
+    const char *uuid = hone_json_get_str(hone_prompt_device(&facts), "uuid", "");
     const struct hone_json *gpu = NULL;
-    if (uuid && hone_is_safe_name(uuid))
-        gpu = read_rates(hone_pool_printf(work, "%s.%s", machine_path, uuid), work);
+    /* the probe has the digits alone, the judge's file has the name that tools show */
+    if (strlen(uuid) == 32 && strspn(uuid, "0123456789abcdef") == 32)
+        gpu = read_rates(hone_pool_printf(work, "%s.GPU-%.8s-%.4s-%.4s-%.4s-%.12s", machine_path,
+                                          uuid, uuid + 8, uuid + 12, uuid + 16, uuid + 20),
+                         work);
     const char *text =
         hone_prompt_machine(target, &facts, read_rates(machine_path, work), gpu, work);
     return hone_pool_strdup(pool, text);

@@ -6,7 +6,7 @@
 #include "tools/device_facts.h"
 
 /* At most HONE_LIMIT_MACHINE_BYTES, in the pool. cpu_rates, gpu_rates: measured ceilings as the
- * judge keeps them (machine.json, machine.json.<uuid>); NULL: not measured yet. What is not known
+ * judge keeps them (machine.json, machine.json.GPU-...); NULL: not measured yet. What is not known
  * is not said. */
 const char *hone_prompt_machine(const char *target, const struct hone_device_facts *facts,
                                 const struct hone_json *cpu_rates,

@@ -141,6 +141,34 @@ START_TEST(the_device_is_told)
 }
 END_TEST
 
+static int probe_device(void *cookie, struct hone_json **ret, struct hone_err *err)
+{
+    (void)cookie;
+    static const char text[] = "{\"gpu\":{\"devices\":[{\"name\":\"D\",\"arch\":\"sm_80\","
+                               "\"uuid\":\"656d756c617465642d64657669636500\"}]}}";
+    return hone_json_parse(text, sizeof(text) - 1, ret, err);
+}
+
+/* What the judge measured lies beside machine.json under the device's name. */
+START_TEST(measured_rates_are_found)
+{
+    struct fixture f;
+    const struct hone_executor executor = {.name = "test", .probe = probe_device};
+    open_fixture(&f, "true");
+    const char *path = in_dir(&f, "machine.json");
+    put(&f, "machine.json", "{\"memory_bytes_per_s\":2e10}", 0600);
+    put(&f, "machine.json.GPU-656d756c-6174-6564-2d64-657669636500",
+        "{\"memory_bytes_per_s\":3e12}", 0600);
+    ck_assert_ptr_nonnull(
+        strstr(hone_prompt_machine_of(&executor, path, "cuda", f.pool), ": memory 3000 GB/s\n"));
+    ck_assert_ptr_nonnull(
+        strstr(hone_prompt_machine_of(&executor, path, "cpu", f.pool), ": memory 20 GB/s\n"));
+    put(&f, "machine.json", "[1", 0600); /* half written */
+    ck_assert_ptr_null(strstr(hone_prompt_machine_of(&executor, path, "cpu", f.pool), "measured"));
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(the_machine_is_bounded)
 {
     struct hone_pool *pool = hone_pool_new();
@@ -339,6 +367,6 @@ START_TEST(a_coder_sees_what_was_tried)
 END_TEST
 
 UNIT_MAIN("coder_prompt", the_past_is_told, the_past_is_bounded, a_coder_sees_what_was_tried,
-          the_processor_is_told, the_device_is_told, the_machine_is_bounded, the_probe_is_believed,
-          every_request_names_the_machine, a_declined_step_is_not_repaired,
-          a_failure_stays_one_when_its_repair_declines)
+          the_processor_is_told, the_device_is_told, the_machine_is_bounded,
+          measured_rates_are_found, the_probe_is_believed, every_request_names_the_machine,
+          a_declined_step_is_not_repaired, a_failure_stays_one_when_its_repair_declines)
