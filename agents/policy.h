@@ -17,7 +17,6 @@ struct hone_policy_ctx {
     void *expand_arg;
     int64_t seed;
     uint64_t counter; /* of random numbers; the policy moves it on */
-    bool is_small;    /* at most some dozen expansions are affordable */
 };
 
 struct hone_pick {

@@ -2,9 +2,11 @@
  *
  * From the root down: at a version, its living children and its best untried step compete by
  *     Q + c * P * sqrt(1 + N) / (1 + n)
- * Q is in log2 units scaled by 1/2. A child's Q mixes mean and maximum of what lies beneath: only
- * the best kernel is shipped, the mean keeps noise in check. An untried step starts from its
- * version's own value, a little below, plus a share of what is expected of it.
+ * Q is in log2 units scaled by 1/2. An untried step is worth its version's value and a share of
+ * what is expected of it. A child is worth a mix of the mean of what was measured beneath it and of
+ * its promise: the most that an untried step beneath it is worth, by the same rule. So both sides
+ * of a choice look one step ahead; a child that counts only what it has reached loses to every
+ * sibling that is still hoped for, and a small budget goes into breadth (docs/search.md).
  *
  *   widening      at most 2 sqrt(N) children
  *   throttle      after six expansions the root gets at most 40 % of them
@@ -12,9 +14,8 @@
  *                 (the two best upper 80 % gains that are left) cannot beat the best
  *   exploration   with a small probability the step is drawn from P; the propensity says so
  *
- * Limits are lifted one after the other when nothing else is left. Budgets of a dozen expansions
- * have parameters of their own. Rows "puct-flat" and "puct-mean" leave one part out, for
- * comparison.
+ * Limits are lifted one after the other when nothing else is left. Rows "puct-flat" and "puct-mean"
+ * leave one part out, for comparison.
  */
 #include "agents/policy.h"
 
@@ -24,34 +25,29 @@
 
 struct parameters {
     double c, epsilon;
-    double max_share;     /* of the maximum in Q */
-    double fpu;           /* first-play value: so much below the version's own */
-    double utility_share; /* of the expected gain that a first play is credited with */
+    double max_share;     /* of the promise in Q */
+    double utility_share; /* of the expected gain that an untried step is credited with */
     double root_share;
     int root_free;
     bool is_flat; /* all steps alike */
 };
 
-static const struct parameters normal = {1.0, 0.1, 0.5, 0.1, 0.5, 0.4, 6, false};
-static const struct parameters small = {0.5, 0.1, 0.5, 0.1, 0.5, 0.4, 6, false};
+static const struct parameters normal = {0.1, 0.1, 0.75, 0.5, 0.4, 6, false};
 
 struct view {
     struct hone_policy_ctx *ctx;
     struct parameters p;
     bool is_throttled, is_narrow, is_strict; /* limits that hold */
+    double *promise; /* by version, log2: the most that an untried step there or beneath is worth;
+                        -INFINITY: none is left */
+    int *n_children;
 };
 
-static double node_q(const struct view *v, const struct hone_node *n)
-{
-    double mean = n->sum / n->n_visits;
-    return SCALE * ((1 - v->p.max_share) * mean + v->p.max_share * n->best);
-}
-
-static bool may_widen(const struct view *v, const struct hone_node *n, int n_children)
+static bool may_widen(const struct view *v, const struct hone_node *n)
 {
     const struct hone_tree *t = v->ctx->tree;
-    int n_root = 0, n_all = (int)t->n_edges;
-    for (size_t i = 0; i < t->n_edges; i++)
+    int n_root = 0, n_all = (int)t->n_edges, n_children = v->n_children[n->index];
+    for (size_t i = 0; i < t->n_edges && n->index == 0; i++)
         n_root += t->edges[i].parent == 0;
     if (v->is_throttled && n->index == 0 && n_all >= v->p.root_free &&
         n_root >= v->p.root_share * n_all)
@@ -76,19 +72,42 @@ static bool can_beat(const struct view *v, const struct hone_node *n)
     return t->best == HONE_NO_NODE || n->value + first + second > t->nodes[t->best]->value;
 }
 
-/* Is anything left to try at the version or beneath it? */
-static bool is_open(const struct view *v, int index)
+/* What the version's best untried step is worth; -INFINITY: it has none that may be tried now. */
+static double worth_of_step(const struct view *v, struct hone_node *n)
+{
+    size_t action = hone_policy_best_action(v->ctx, n);
+    bool is_worth = n->index == 0 || !v->is_strict || can_beat(v, n);
+    if (action >= n->n_actions || !is_worth || !may_widen(v, n))
+        return -INFINITY;
+    return n->value + (v->p.is_flat ? 0 : v->p.utility_share * n->actions[action].utility);
+}
+
+/* Children come after their parents, so that one way back sums the tree up. */
+static void look_ahead(struct view *v)
 {
     const struct hone_tree *t = v->ctx->tree;
-    struct hone_node *n = t->nodes[index];
-    if (n->is_refuted || (v->is_strict && n->is_dead))
-        return false;
-    if (hone_policy_best_action(v->ctx, n) < n->n_actions && (!v->is_strict || can_beat(v, n)))
-        return true;
-    for (int i = index + 1; i < t->n_nodes; i++)
-        if (t->nodes[i]->parent == index && is_open(v, i))
-            return true;
-    return false;
+    for (int i = 0; i < t->n_nodes; i++) {
+        v->n_children[i] = 0;
+        v->promise[i] = -INFINITY;
+        if (i > 0)
+            v->n_children[t->nodes[i]->parent]++;
+    }
+    for (int i = t->n_nodes - 1; i >= 0; i--) {
+        struct hone_node *n = t->nodes[i];
+        if (n->is_refuted || (v->is_strict && n->is_dead)) {
+            v->promise[i] = -INFINITY;
+            continue;
+        }
+        v->promise[i] = fmax(v->promise[i], worth_of_step(v, n));
+        if (i > 0)
+            v->promise[n->parent] = fmax(v->promise[n->parent], v->promise[i]);
+    }
+}
+
+static double node_q(const struct view *v, const struct hone_node *n)
+{
+    double mean = n->sum / n->n_visits;
+    return SCALE * ((1 - v->p.max_share) * mean + v->p.max_share * v->promise[n->index]);
 }
 
 static double prior_of(const struct view *v, double prior)
@@ -104,26 +123,20 @@ struct choice {
 static struct choice choose(const struct view *v, struct hone_node *n)
 {
     const struct hone_tree *t = v->ctx->tree;
-    double root = sqrt(1 + n->n_visits);
+    double root = sqrt(1 + n->n_visits), worth = worth_of_step(v, n);
     struct choice out = {-INFINITY, HONE_NO_NODE};
-    int n_children = 0;
-    size_t action = hone_policy_best_action(v->ctx, n);
     for (int i = n->index + 1; i < t->n_nodes; i++) {
         const struct hone_node *child = t->nodes[i];
-        if (child->parent != n->index)
+        if (child->parent != n->index || v->promise[i] == -INFINITY)
             continue;
-        n_children++;
         double p = child->step_prior > 0 ? child->step_prior : 0.1;
         double score = node_q(v, child) + v->p.c * prior_of(v, p) * root / (1 + child->n_visits);
-        if (score > out.score && is_open(v, i))
+        if (score > out.score)
             out = (struct choice){score, i};
     }
-    bool is_worth = n->index == 0 || !v->is_strict || can_beat(v, n);
-    if (action < n->n_actions && is_worth && may_widen(v, n, n_children)) {
-        const struct hone_action *a = &n->actions[action];
-        double expected = v->p.is_flat ? 0 : v->p.utility_share * a->utility;
-        double score =
-            SCALE * (n->value + expected) - v->p.fpu + v->p.c * prior_of(v, a->prior) * root;
+    if (worth > -INFINITY) {
+        double prior = n->actions[hone_policy_best_action(v->ctx, n)].prior;
+        double score = SCALE * worth + v->p.c * prior_of(v, prior) * root;
         if (score > out.score)
             out = (struct choice){score, HONE_NO_NODE};
     }
@@ -150,9 +163,10 @@ static void choose_action(const struct view *v, struct hone_node *n, struct hone
     ret->propensity = (1 - epsilon) * (ret->action == best) + epsilon * own / total;
 }
 
-static bool descend(const struct view *v, struct hone_pick *ret)
+static bool descend(struct view *v, struct hone_pick *ret)
 {
     struct hone_node *n = v->ctx->tree->nodes[0];
+    look_ahead(v);
     for (;;) {
         struct choice c = choose(v, n);
         if (c.child != HONE_NO_NODE) {
@@ -169,9 +183,12 @@ static bool descend(const struct view *v, struct hone_pick *ret)
 
 static bool pick_with(struct hone_policy_ctx *ctx, struct parameters p, struct hone_pick *ret)
 {
-    struct view v = {ctx, p, true, true, true};
-    if (ctx->tree->n_nodes == 0)
+    size_t n = (size_t)ctx->tree->n_nodes;
+    if (n == 0)
         return false;
+    HONE_AUTOFREE double *promise = hone_calloc(n, sizeof(*promise));
+    HONE_AUTOFREE int *n_children = hone_calloc(n, sizeof(*n_children));
+    struct view v = {ctx, p, true, true, true, promise, n_children};
     if (descend(&v, ret))
         return true;
     v.is_throttled = false;
@@ -186,19 +203,19 @@ static bool pick_with(struct hone_policy_ctx *ctx, struct parameters p, struct h
 
 static bool pick(struct hone_policy_ctx *ctx, struct hone_pick *ret)
 {
-    return pick_with(ctx, ctx->is_small ? small : normal, ret);
+    return pick_with(ctx, normal, ret);
 }
 
 static bool pick_flat(struct hone_policy_ctx *ctx, struct hone_pick *ret)
 {
-    struct parameters p = ctx->is_small ? small : normal;
+    struct parameters p = normal;
     p.is_flat = true;
     return pick_with(ctx, p, ret);
 }
 
 static bool pick_mean(struct hone_policy_ctx *ctx, struct hone_pick *ret)
 {
-    struct parameters p = ctx->is_small ? small : normal;
+    struct parameters p = normal;
     p.max_share = 0;
     return pick_with(ctx, p, ret);
 }
@@ -208,4 +225,4 @@ const struct hone_policy hone_policy_puct = {
 const struct hone_policy hone_policy_puct_flat = {
     .name = "puct-flat", .words = "puct without priors and expectations", .pick = pick_flat};
 const struct hone_policy hone_policy_puct_mean = {
-    .name = "puct-mean", .words = "puct without the maximum in its back-up", .pick = pick_mean};
+    .name = "puct-mean", .words = "puct without the promise in its back-up", .pick = pick_mean};

@@ -21,15 +21,13 @@
 #define DECIDE_SHARE  0.17
 #define DECIDE_AHEAD_LOG2                                                                          \
     0.15 /* a new best this much ahead of the last decided one is looked at longer */
-#define SWEEP_AFTER       4 /* expansions without a new best */
-#define CUDA_SWEEP_AFTER  2
-#define PLATEAU_AFTER     24
-#define TREE_RESERVE      8 /* versions that an expansion and a sweep may still add */
-#define SMALL_WALL_MS     180000
-#define SMALL_EVALUATIONS 40
-#define AWAIT_POLL_MS     50
-#define RANDOM_NUMBERS    64  /* set aside for one choice */
-#define LOCK_WAIT_MS      100 /* who asks whether the search runs holds its lock for a moment */
+#define SWEEP_AFTER      4 /* expansions without a new best */
+#define CUDA_SWEEP_AFTER 2
+#define PLATEAU_AFTER    24
+#define TREE_RESERVE     8 /* versions that an expansion and a sweep may still add */
+#define AWAIT_POLL_MS    50
+#define RANDOM_NUMBERS   64  /* set aside for one choice */
+#define LOCK_WAIT_MS     100 /* who asks whether the search runs holds its lock for a moment */
 
 static const struct hone_field count_fields[] = {
     HONE_FIELD(struct hone_search_count, verdict, .required = true, .help = "Verdict word."),
@@ -436,10 +434,6 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
         .expand = hone_search_expand_node,
         .expand_arg = s,
         .seed = s->options->seed,
-        .is_small =
-            (s->options->budget_wall_ms > 0 && s->options->budget_wall_ms <= SMALL_WALL_MS) ||
-            (s->options->budget_evaluations > 0 &&
-             s->options->budget_evaluations <= SMALL_EVALUATIONS),
     };
     r = s->is_view ? open_view_record(s, err) : hone_search_open_record(s, err);
     if (r == 0)

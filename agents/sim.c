@@ -9,7 +9,7 @@
 #include "agents/prior.h"
 #include "workspace/base/rng.h"
 
-enum { SMALL_BUDGET = 12, BOOTSTRAPS = 4000 };
+enum { BOOTSTRAPS = 4000 };
 #define LEAST_SE   0.003
 #define FREE_TRIES 8 /* known texts for each expansion, at most */
 
@@ -222,12 +222,8 @@ double hone_sim_search(const struct hone_sim *sim, size_t lattice, const struct 
     r->pool = pool;
     r->seed = seed;
     start(r, lattice);
-    struct hone_policy_ctx ctx = {.tree = &r->tree,
-                                  .credit = &r->credit,
-                                  .expand = expand,
-                                  .expand_arg = r,
-                                  .seed = seed,
-                                  .is_small = options->n_expansions <= SMALL_BUDGET};
+    struct hone_policy_ctx ctx = {
+        .tree = &r->tree, .credit = &r->credit, .expand = expand, .expand_arg = r, .seed = seed};
     int64_t n = 0, n_free = 0;
     struct hone_pick pick;
     while (n < options->n_expansions && n_free < FREE_TRIES * options->n_expansions &&
