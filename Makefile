@@ -225,9 +225,10 @@ LATTICE_TARGET ?= cpu
 LATTICE_TEMPLATES ?= $(wildcard tests/lattices/*.$(if $(filter cuda,$(LATTICE_TARGET)),cu,c))
 ROUNDS ?= 5
 WORKLOADS ?= 1
-lattices: all ## records the lattices of planner eval anew or goes on: ROUNDS= LATTICES= LATTICE_TEMPLATES= NOTE= (hours; wants a quiet machine)
+TOP ?= 64
+lattices: all ## records the lattices of planner eval anew or goes on: ROUNDS= TOP= LATTICES= LATTICE_TEMPLATES= NOTE= (hours; wants a quiet machine)
 	$(Q)[ -d $(B)/lattices-ws ] || $(B)/hone init $(B)/lattices-ws
-	$(Q)$(B)/hone planner record --workspace $(B)/lattices-ws --lattices $(LATTICES) --rounds $(ROUNDS) --workloads $(WORKLOADS) \
+	$(Q)$(B)/hone planner record --workspace $(B)/lattices-ws --lattices $(LATTICES) --rounds $(ROUNDS) --workloads $(WORKLOADS) --top $(TOP) \
 		$(if $(NOTE),--note "$(NOTE)") $(if $(FRESH),--fresh) $(patsubst %,--template %,$(LATTICE_TEMPLATES))
 
 bench: all $(BENCH) ## builds and runs tests/bench: programs, then scripts

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,10 +29,32 @@ struct work {
     struct hone_pool *pool;
 };
 
-static bool is_wanted(const struct hone_lattice_state *s, int64_t round)
+static int falling(const void *a, const void *b)
 {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The gain that a state must have by now to be measured once more. */
+static double least_gain(const struct work *w, int64_t round)
+{
+    double gains[HONE_LATTICE_STATES];
+    size_t n = 0;
+    for (unsigned s = 0; s < 1u << w->lattice->n_strategies; s++)
+        if (hone_lattice_is_right(w->lattice, s))
+            gains[n++] = hone_lattice_gain(w->lattice, s);
+    if (round == 0 || w->in->n_top <= 0 || (size_t)w->in->n_top >= n)
+        return -INFINITY;
+    qsort(gains, n, sizeof(*gains), falling);
+    return gains[w->in->n_top - 1];
+}
+
+static bool is_wanted(const struct work *w, unsigned state, int64_t round, double least)
+{
+    const struct hone_lattice_state *s = &w->lattice->states[state];
     bool has_failed = *s->reason && strcmp(s->reason, "screened") != 0;
-    return s->is_legal && !has_failed && (int64_t)s->n <= round;
+    return s->is_legal && !has_failed && (int64_t)s->n <= round &&
+           (s->n == 0 || state == 0 || hone_lattice_gain(w->lattice, state) >= least);
 }
 
 static void append(struct hone_pool *pool, double **list, size_t n, double value)
@@ -148,13 +171,14 @@ static int run_part(struct work *w, const unsigned *states, size_t n, struct hon
 static int run_round(struct work *w, int64_t round, struct hone_err *err)
 {
     unsigned n_states = 1u << w->lattice->n_strategies;
+    double least = least_gain(w, round);
     for (unsigned part = 0; part < PARTS; part++) {
         unsigned states[HONE_LATTICE_STATES];
         size_t n = 0;
         for (unsigned s = part; s < n_states; s += PARTS) {
             unsigned turned =
                 (s * 167 + 13 * (unsigned)round) % n_states; /* another order a round */
-            if (is_wanted(&w->lattice->states[turned], round))
+            if (is_wanted(w, turned, round, least))
                 states[n++] = turned;
         }
         if (n == 0)

@@ -10,6 +10,8 @@ struct hone_lattice_recording {
     const char *template_path; /* tests/lattices/matmul.c */
     const char *out_dir;       /* gets matmul.cpu.json */
     int64_t rounds;            /* repeats that every state shall have */
+    int64_t n_top;             /* after the first round only so many of the fastest states, by what
+                                  is known then, and the first state; 0: all */
     int64_t n_workloads;       /* the task's first public sizes; 0: as a screening takes them */
     int64_t budget_ms;         /* of timing for one state and round; 0: the tier's */
     const char *note;          /* NULL: the file's stays */

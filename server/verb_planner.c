@@ -14,7 +14,7 @@ struct args {
     struct hone_common_args common;
     const char *action, *lattices, *note, *policies;
     struct hone_strs templates;
-    int64_t rounds, workloads, budget_ms, expansions, seeds;
+    int64_t rounds, top, workloads, budget_ms, expansions, seeds;
     double failure;
     bool profile, json, fresh, fitted;
 };
@@ -44,6 +44,9 @@ static const struct hone_opt opts[] = {
              "record: a kernel with its strategies as tunables; may be repeated."),
     HONE_OPT(struct args, rounds, "rounds", "N", "record: repeats of every state.", .fallback = "5",
              .min = 1, .max = HONE_LIMIT_LATTICE_REPEATS),
+    HONE_OPT(struct args, top, "top", "N",
+             "record: after the first round only the N fastest states; 0: all.", .fallback = "0",
+             .max = HONE_LATTICE_STATES),
     HONE_OPT(struct args, workloads, "workloads", "N",
              "record: the first N public sizes; 0: as a screening takes them.", .fallback = "0",
              .max = HONE_LIMIT_WORKLOADS),
@@ -77,6 +80,7 @@ static int record_all(const struct args *args, struct hone_runtime *runtime,
         const struct hone_lattice_recording recording = {.template_path = args->templates.v[i],
                                                          .out_dir = args->lattices,
                                                          .rounds = args->rounds,
+                                                         .n_top = args->top,
                                                          .n_workloads = args->workloads,
                                                          .budget_ms = args->budget_ms,
                                                          .note = args->note,
