@@ -1,5 +1,5 @@
-/* The text of the judge's kernels, inside this program: the .cu file stays a file of its own, which
- * any CUDA compiler can read. */
+/* The text of the judge's kernels, inside this program: the .cu files stay files of their own,
+ * which any CUDA compiler can read behind each other. */
 #include <string.h>
 
 #include "tools/runner/cuda/gpu_judge.h"
@@ -14,11 +14,13 @@
 
 EMBED(hone_gpu_abi_text, "tools/runner/cuda/gpu_kernels_abi.h");
 EMBED(hone_gpu_cuda_text, "tools/runner/cuda/gpu_kernels.cu");
+EMBED(hone_gpu_content_text, "tools/runner/cuda/gpu_content.cu");
 extern const char hone_gpu_abi_text[] __attribute__((visibility("hidden")));
 extern const char hone_gpu_cuda_text[] __attribute__((visibility("hidden")));
+extern const char hone_gpu_content_text[] __attribute__((visibility("hidden")));
 
 char *hone_gpu_kernels_text(void)
 {
-    return hone_sprintf("%s\n#line 1 \"gpu_kernels.cu\"\n%s", hone_gpu_abi_text,
-                        hone_gpu_cuda_text);
+    return hone_sprintf("%s\n#line 1 \"gpu_kernels.cu\"\n%s\n#line 1 \"gpu_content.cu\"\n%s",
+                        hone_gpu_abi_text, hone_gpu_cuda_text, hone_gpu_content_text);
 }

@@ -1,6 +1,6 @@
-/* Arguments and results of the judge's own kernels (gpu_kernels.cu), by value. This text is put in
- * front of theirs: plain types, no includes. Buffers are device addresses. A family of buffer sets
- * is (base, stride, n_sets): set s begins stride * s bytes after base. */
+/* Arguments and results of the judge's own kernels (gpu_kernels.cu, gpu_content.cu), by value. This
+ * text is put in front of theirs: plain types, no includes. Buffers are device addresses. A family
+ * of buffer sets is (base, stride, n_sets): set s begins stride * s bytes after base. */
 #ifndef HONE_RUNNER_CUDA_GPU_KERNELS_ABI_H
 #define HONE_RUNNER_CUDA_GPU_KERNELS_ABI_H
 
