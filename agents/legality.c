@@ -14,6 +14,9 @@
 /* A site with a variant further down its rewrite's list starts a little lower: lists are best
  * first. */
 #define SITE_DISCOUNT 0.75
+/* What stands in a version already is not expected to pay as it did, although its success taught
+ * the credit that it pays. */
+#define REPEAT_DISCOUNT 0.3
 
 /* On a GPU the mask is by mechanism: who raises the use of a unit is pointless when that unit is
  * saturated, who cuts traffic or work when there is none to cut. The other way round would forbid
@@ -67,6 +70,24 @@ static bool is_worn_out(const struct hone_scene *in, const struct hone_rewrite *
              strcmp(e->rewrite, rewrite->name) == 0;
     }
     return n >= 2;
+}
+
+/* For every time that the way to this version holds the step, or that the coder declined it there.
+ * Free steps are each of another kind. */
+static double repeat_discount(const struct hone_scene *in, const struct hone_action *a)
+{
+    int n = 0;
+    if (!in->tree || strcmp(a->strategy->id, HONE_STRATEGY_FREE) == 0)
+        return 1;
+    for (int at = in->node; at != HONE_NO_NODE; at = in->tree->nodes[at]->parent) {
+        const char *step = in->tree->nodes[at]->rewrite;
+        n += step && strcmp(step, a->rewrite->name) == 0;
+        for (size_t i = 0; i < in->tree->n_edges; i++) {
+            const struct hone_edge_record *e = &in->tree->edges[i];
+            n += e->is_declined && e->parent == at && strcmp(e->rewrite, a->rewrite->name) == 0;
+        }
+    }
+    return pow(REPEAT_DISCOUNT, n);
 }
 
 static void note_class(const struct hone_scene *in, struct hone_action *a)
@@ -152,8 +173,11 @@ size_t hone_rank_actions(const struct hone_scene *in, struct hone_action *action
         if (!use_mask || (!hone_is_masked(actions[i].strategy, in->features) &&
                           !is_worn_out(in, actions[i].rewrite)))
             actions[n_left++] = actions[i];
-    for (size_t i = 0; i < n_left; i++)
+    for (size_t i = 0; i < n_left; i++) {
         note_class(in, &actions[i]);
+        actions[i].discount =
+            (actions[i].discount > 0 ? actions[i].discount : 1) * repeat_discount(in, &actions[i]);
+    }
     hone_score_actions(in->credit, in->n_findings ? in->findings[0].class_id : HONE_N_CLASSES,
                        actions, n_left);
     return n_left;

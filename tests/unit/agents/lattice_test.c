@@ -455,9 +455,41 @@ START_TEST(a_declined_step_blames_nobody)
 }
 END_TEST
 
+static double discount_at(struct bench *b, int node, const struct hone_action *asked)
+{
+    struct hone_action action = *asked;
+    const struct hone_scene scene = {&b->root->features, NULL, 0, &b->credit, &b->tree, node, NULL};
+    action.discount = 1;
+    ck_assert_uint_eq(hone_rank_actions(&scene, &action, 1), 1);
+    return action.discount;
+}
+
+/* Its success raises what is expected of the strategy, but not once more in the same version. */
+START_TEST(a_step_that_stands_there_is_expected_to_pay_less)
+{
+    struct bench b;
+    struct hone_step_result r;
+    bool is_new;
+    open_bench(&b);
+    struct hone_action other = b.action;
+    snprintf(other.site.anchor, sizeof(other.site.anchor), "elsewhere");
+    struct hone_node *child =
+        hone_planner_add(&b.tree, b.root, &b.action, "int x;", "c", "code", 1, 0.01, &is_new);
+    ck_assert_double_eq(discount_at(&b, b.root->index, &other), 1);
+    double once = discount_at(&b, child->index, &other);
+    ck_assert_double_lt(once, 0.5);
+    const struct hone_step declined = {child, &b.action, HONE_STEP_DECLINED, NULL, 0, NULL, NULL};
+    hone_planner_learn(&b.tree, &b.credit, &declined, &r);
+    ck_assert_double_lt(discount_at(&b, child->index, &other), once / 2);
+    ck_assert_double_eq(discount_at(&b, b.root->index, &other), 1);
+    hone_pool_free(b.pool);
+}
+END_TEST
+
 UNIT_MAIN("lattice", a_template_resolves, bad_templates_are_refused, the_optimum_is_known,
           a_file_goes_round, odd_files_are_refused, all_but_the_chain_find_the_optimum,
           a_tree_goes_through_a_slower_version, priors_and_learning_pay,
           the_same_seed_is_the_same_search, failures_and_ideas_are_kept_apart,
           the_same_code_is_the_same_version, the_way_to_the_best_stays_open, other_kernels_teach,
-          rewards_are_symmetric_and_blind_to_noise, a_declined_step_blames_nobody)
+          rewards_are_symmetric_and_blind_to_noise, a_declined_step_blames_nobody,
+          a_step_that_stands_there_is_expected_to_pay_less)
