@@ -189,6 +189,9 @@ static void restore_look(struct replay *p, enum hone_search_kind kind, const str
         n->is_swept = true;
     if (kind == HONE_KIND_DECIDE || kind == HONE_KIND_CONFIRM) {
         n->is_refuted = !hone_json_get_bool(data, "is_gain", true);
+        n->refuted_by = n->is_refuted
+                            ? hone_pool_strdup(p->s->pool, hone_json_get_str(data, "note", NULL))
+                            : NULL;
         n->is_decided = true;
         n->value = hone_json_get_f64(data, "value", n->value);
         n->se = hone_json_get_f64(data, "se", n->se);

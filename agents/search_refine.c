@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/plain.h"
 #include "workspace/base/clock.h"
+#include "workspace/base/limits.h"
 
 enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32, CONFIRM_TRIES = 3 };
 enum { RUNG_MS = 100, HALVE_FROM = 5 }; /* a setting's time in the first rung; settings */
@@ -20,6 +22,18 @@ static bool is_proof_against(const struct hone_outcome *o)
 {
     return o->verdict == HONE_VERDICT_INCORRECT || o->verdict == HONE_VERDICT_FAILED ||
            o->verdict == HONE_VERDICT_SUSPICIOUS || o->verdict == HONE_VERDICT_INVALID;
+}
+
+/* What the next looks at this version and its kin should know. */
+static void note_refusal(struct hone_search *s, struct hone_node *n, const struct hone_outcome *o)
+{
+    n->is_refuted = is_proof_against(o);
+    n->refuted_by =
+        n->is_refuted
+            ? hone_pool_printf(s->pool, "%s: %s",
+                               hone_verdict_words(s, hone_verdict_name(o->verdict), o->reason),
+                               hone_plain_line(s->pool, o->summary, HONE_LIMIT_TRIED_BYTES))
+            : NULL;
 }
 
 /* ---- decide ---- */
@@ -41,9 +55,8 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
     if (r < 0)
         return r;
     s->decide_ms += o.wall_ms;
-    if (is_proof_against(&o))
-        node->is_refuted = true;
-    else if (o.is_right) {
+    note_refusal(s, node, &o);
+    if (!node->is_refuted && o.is_right) {
         node->value = log2(o.rank);
         node->se = error_of(&o);
     }
@@ -54,8 +67,12 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
                                       .value = node->value,
                                       .se = node->se,
                                       .outcome = &o,
+                                      .note = node->refuted_by,
                                       .is_gain = !node->is_refuted};
-    hone_search_tell(s, "decided: %s, %.3gx", hone_verdict_name(o.verdict), o.ratio);
+    if (node->is_refuted)
+        hone_search_tell(s, "decided: %s", node->refuted_by);
+    else
+        hone_search_tell(s, "decided: %s, %.3gx", hone_verdict_name(o.verdict), o.ratio);
     r = hone_search_record_result(s, &event, err);
     if (r == 0 && o.verdict == HONE_VERDICT_FASTER)
         hone_search_milestone(s, node, false);
@@ -374,7 +391,7 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
     if (r < 0)
         return r;
     n->is_decided = true;
-    n->is_refuted = is_proof_against(ret);
+    note_refusal(s, n, ret);
     if (!n->is_refuted && ret->is_right) {
         n->value = log2(ret->rank);
         n->se = error_of(ret);
@@ -385,9 +402,13 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
                                       .value = n->value,
                                       .se = n->se,
                                       .outcome = ret,
+                                      .note = n->refuted_by,
                                       .is_gain = !n->is_refuted};
-    hone_search_tell(s, "confirmed: %s, %.3gx (%s)", hone_verdict_name(ret->verdict), ret->ratio,
-                     ret->reason);
+    if (n->is_refuted)
+        hone_search_tell(s, "confirmed: %s", n->refuted_by);
+    else
+        hone_search_tell(s, "confirmed: %s, %.3gx (%s)", hone_verdict_name(ret->verdict),
+                         ret->ratio, ret->reason);
     r = hone_search_record_result(s, &event, err);
     if (r == 0 && ret->verdict == HONE_VERDICT_FASTER)
         hone_search_milestone(s, n, true);

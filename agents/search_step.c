@@ -9,6 +9,9 @@
 #include "workspace/base/clock.h"
 #include "workspace/history.h"
 
+/* A model's version costs minutes and money, and the next ones are built on it: it is verified
+ * before it is a node, so that a wrong one is repaired while the idea is at hand. */
+#define THOROUGH_STAGES    "build,policy,smoke,verify,screen"
 #define Z_95               1.96
 #define ROOT_TRIES         3
 #define PROFILE_AHEAD_LOG2 0.1 /* a new best this far ahead is worth a profile */
@@ -466,7 +469,9 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
                                       .words = step_words(s, a),
                                       .plan = a->plan,
                                       .value = (double)NAN};
+    bool is_by_rule = a->rewrite->sites && !a->given;
     const struct hone_attempt like = {.tier = "screen",
+                                      .stages = is_by_rule ? NULL : THOROUGH_STAGES,
                                       .subject = event.words,
                                       .body = step_body(pool, from, a),
                                       .parent = from->commit,

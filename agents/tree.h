@@ -45,6 +45,7 @@ struct hone_node {
     double step_prior;               /* of the step that made it; 0: unknown */
     double value, se;                /* log2 ratio to the root, standard error in log2 */
     bool is_decided, is_refuted;     /* a longer look agreed, or not */
+    const char *refuted_by;          /* its verdict and why; NULL: none, or not known */
     bool is_swept, is_dead, is_expanded, is_reviewed;
     int n_tunables;
     int n_visits, n_no_gain;

@@ -19,7 +19,8 @@ static void add_ratio(struct hone_buf *out, const struct hone_tree *tree,
     if (to->parent != e->parent)
         hone_buf_str(out, ", the same machine code as a version that was known");
     if (to->is_refuted)
-        hone_buf_str(out, ", which a longer look did not bear out");
+        hone_buf_printf(out, "; a longer look then refused it: %s",
+                        to->refuted_by ? to->refuted_by : "not borne out");
 }
 
 static void add_edge(struct hone_buf *out, const struct hone_tree *tree,

@@ -291,7 +291,9 @@ START_TEST(the_past_is_told)
     ck_assert_str_eq(hone_way_text(tree, 2, pool),
                      "- thread it: 4x the baseline\n- tile it: 8x the baseline\n");
     tree->nodes[2]->is_refuted = true;
-    ck_assert_ptr_nonnull(strstr(hone_tried_text(tree, 1, pool), "did not bear out"));
+    tree->nodes[2]->refuted_by = "incorrect (stateful): element 9 is 1";
+    ck_assert_ptr_nonnull(
+        strstr(hone_tried_text(tree, 1, pool), "refused it: incorrect (stateful): element 9"));
     hone_pool_free(pool);
 }
 END_TEST
