@@ -104,6 +104,8 @@ is_wanted() { # is_wanted WANT ANSWER
     esac
     case $1+$2 in # wrong content that the checks happened not to have, found while timing
     *incorrect/wrong_value*+incorrect/stateful) return 0 ;;
+    # and, of whoever is wrong when timed alone, the same bits from a process that starts afresh
+    *incorrect/stateful*+incorrect/wrong_value) return 0 ;;
     esac
     for each in $1; do
         case $each in

@@ -434,20 +434,47 @@ int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
     return 0;
 }
 
+void **hone_judge_keep(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                       struct hone_pool *pool)
+{
+    size_t n = judge->task->n_outputs;
+    void **kept = hone_pool_alloc(pool, (n + 1) * sizeof *kept);
+    for (size_t o = 0; o < n; o++) {
+        kept[o] = hone_pool_alloc(pool, output_bytes(judge, o) + 1);
+        memcpy(kept[o], hone_judge_output(judge, slot, set, o), output_bytes(judge, o));
+    }
+    return kept;
+}
+
+static bool differs(struct hone_judge *judge, struct hone_slot *slot, int64_t set, size_t o,
+                    void *const *kept, int64_t *ret_first, int64_t *ret_count)
+{
+    *ret_count = 0;
+    *ret_first = hone_find_difference(judge->task->outputs[o].dtype, kept[o],
+                                      hone_judge_output(judge, slot, set, o),
+                                      hone_judge_output_elements(judge, o), ret_count);
+    return *ret_first >= 0;
+}
+
+bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                        void *const *kept)
+{
+    int64_t count = 0, first = 0;
+    for (size_t o = 0; o < judge->task->n_outputs; o++)
+        if (differs(judge, slot, set, o, kept, &first, &count))
+            return false;
+    return true;
+}
+
 /* A kernel that is not deterministic may remember an answer and give it again. A process that
  * starts afresh remembers nothing. The first of each pair of sets. */
 static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
                         struct hone_end *ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    size_t n_outputs = judge->task->n_outputs;
-    void **before = hone_pool_alloc(pool, (size_t)n_sets * n_outputs * sizeof *before);
+    void ***before = hone_pool_alloc(pool, (size_t)n_sets * sizeof *before);
     for (int64_t set = 0; set < n_sets; set += 2)
-        for (size_t o = 0; o < n_outputs; o++) {
-            void **kept = &before[(size_t)set * n_outputs + o];
-            *kept = hone_pool_alloc(pool, output_bytes(judge, o) + 1);
-            memcpy(*kept, hone_judge_output(judge, slot, set, o), output_bytes(judge, o));
-        }
+        before[set] = hone_judge_keep(judge, slot, set, pool);
     hone_judge_drop_arena(slot);
     int code = hone_judge_ready(judge, slot, ret, err);
     for (int64_t set = 0; set < n_sets && code == 0 && hone_end_is_good(ret); set++)
@@ -455,16 +482,39 @@ static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_
     if (code == 0 && hone_end_is_good(ret))
         code = call_sets(judge, slot, n_sets, ret, err);
     for (int64_t set = 0; set < n_sets; set += 2)
-        for (size_t o = 0; o < n_outputs && code == 0 && hone_end_is_good(ret); o++) {
-            int64_t count = 0;
-            int64_t first = hone_find_difference(judge->task->outputs[o].dtype,
-                                                 before[(size_t)set * n_outputs + o],
-                                                 hone_judge_output(judge, slot, set, o),
-                                                 hone_judge_output_elements(judge, o), &count);
-            if (first >= 0)
+        for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_end_is_good(ret); o++) {
+            int64_t count = 0, first = 0;
+            if (differs(judge, slot, set, o, before[set], &first, &count))
                 set_element_end(judge, o, first, count, HONE_REASON_NONDETERMINISTIC,
                                 "differs between two processes with the same input", ret);
         }
+    return code;
+}
+
+int hone_judge_blame(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                     struct hone_end *ret, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_end end = HONE_END_INIT;
+    if (!hone_end_is_value(ret))
+        return 0;
+    void **before = hone_judge_keep(judge, slot, set, pool);
+    hone_judge_drop_arena(slot);
+    int code = hone_judge_ready(judge, slot, &end, err);
+    if (code < 0 || !hone_end_is_good(&end))
+        return code;
+    hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
+    struct hone_calls calls = {
+        .first_set = set,
+        .n_rotate = 1,
+        .n_calls = 1,
+        .perturb = PERTURB_BYTE, /* like a check: who is right then alone is found out */
+        .timeout_ns = judge->call_timeout_ns};
+    code = hone_arena_call(slot->arena, &calls, NULL, err);
+    bool is_same = code == 0 && hone_end_is_good(&slot->arena->end) &&
+                   hone_judge_is_kept(judge, slot, set, before);
+    if (code == 0 && !is_same)
+        ret->reason = HONE_REASON_STATEFUL;
     return code;
 }
 

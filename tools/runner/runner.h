@@ -206,6 +206,17 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
 void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload *workload,
                             size_t output, int64_t element, int64_t count, enum hone_reason reason,
                             const char *what, struct hone_end *ret);
+/* A copy of what an arm said of a set: by output, in the pool; and does it say the same bits now?
+ */
+void **hone_judge_keep(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                       struct hone_pool *pool);
+bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                        void *const *kept);
+/* An arm passed its checks and is wrong for a set now: a process that starts afresh is asked for
+ * the same. Where it says otherwise, *ret becomes `stateful`; the same bits are the kernel's
+ * arithmetic, and the reason stays. The arm's process is another one afterwards. */
+int hone_judge_blame(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                     struct hone_end *ret, struct hone_err *err);
 /* A kind of content that the task's own baseline did not fail. Any target. */
 enum hone_distribution hone_judge_any_distribution(struct hone_judge *judge);
 /* Order is drawn anew. Any target. */

@@ -143,8 +143,8 @@ static int check_set(struct run *run, struct lane *lane, int64_t set, struct hon
 
 /* Where the oracle is too dear for every block: the baseline, which it has been held to, answers
  * some of the same sets. It writes to outputs that have been checked already. */
-static int check_like_baseline(struct run *run, struct lane *lane, struct hone_end *ret,
-                               struct hone_err *err)
+static int check_like_baseline(struct run *run, struct lane *lane, int64_t *ret_set,
+                               struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
@@ -152,33 +152,35 @@ static int check_like_baseline(struct run *run, struct lane *lane, struct hone_e
         return 0;
     int64_t n_sets = hone_min_i64(lane->n_sets, LIKE_SETS);
     for (int64_t i = 0; i < n_sets && hone_end_is_good(ret); i++) {
-        int64_t set = hone_dice_below(&judge->dice, lane->n_sets);
-        int code = hone_judge_compare_like(judge, lane->slot, baseline, set, ret, err);
+        *ret_set = hone_dice_below(&judge->dice, lane->n_sets);
+        int code = hone_judge_compare_like(judge, lane->slot, baseline, *ret_set, ret, err);
         if (code < 0)
             return code;
     }
     return 0;
 }
 
-static int check_reference(struct run *run, struct lane *lane, struct hone_end *ret,
-                           struct hone_err *err)
+/* *ret_set: the last one that was looked at. */
+static int check_reference(struct run *run, struct lane *lane, int64_t *ret_set,
+                           struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     if (judge->task->steps == NULL && !judge->task->is_oracle_naive_double) {
         int code = 0;
         int64_t n_sets = hone_min_i64(lane->n_sets, SPOT_SETS);
         for (int64_t i = 0; i < n_sets && code == 0 && hone_end_is_good(ret); i++) {
-            int64_t set = i == 0 ? lane->n_sets - 1 : hone_dice_below(&judge->dice, lane->n_sets);
-            code = hone_judge_spot_check(judge, lane->slot, set, SPOT_ITEMS / n_sets, ret, err);
+            *ret_set = i == 0 ? lane->n_sets - 1 : hone_dice_below(&judge->dice, lane->n_sets);
+            code =
+                hone_judge_spot_check(judge, lane->slot, *ret_set, SPOT_ITEMS / n_sets, ret, err);
         }
         return code;
     }
     if (run->oracle_ns > STEPS_NS && hone_dice_below(&judge->dice, 8) != 0)
-        return check_like_baseline(run, lane, ret, err);
+        return check_like_baseline(run, lane, ret_set, ret, err);
     struct hone_compare compare;
     int64_t start = hone_now_ns();
-    int code = hone_judge_compare(judge, lane->slot, hone_dice_below(&judge->dice, lane->n_sets), 0,
-                                  &compare, ret, err);
+    *ret_set = hone_dice_below(&judge->dice, lane->n_sets);
+    int code = hone_judge_compare(judge, lane->slot, *ret_set, 0, &compare, ret, err);
     run->oracle_ns = (double)(hone_now_ns() - start);
     return code;
 }
@@ -190,10 +192,11 @@ static int check_block(struct run *run, struct lane *lane, struct hone_end *ret,
         check_set(run, lane, set, ret);
     if (!hone_end_is_good(ret))
         return 0;
-    int code = check_reference(run, lane, ret, err);
-    if (code == 0 && !hone_end_is_good(ret) && ret->reason == HONE_REASON_WRONG_VALUE)
-        ret->reason = HONE_REASON_STATEFUL; /* it passed the checks before and is wrong now */
-    return code;
+    int64_t set = 0;
+    int code = check_reference(run, lane, &set, ret, err);
+    return code == 0 && ret->reason == HONE_REASON_WRONG_VALUE
+               ? hone_judge_blame(run->judge, lane->slot, set, ret, err)
+               : code;
 }
 
 /* A call on the last set of the frame, which is for this alone, while the other sets hold what some
@@ -389,10 +392,11 @@ static int time_others(struct run *run, struct hone_end *ret, struct hone_err *e
     struct hone_call_time time = {0};
     struct hone_look look;
     int code = fresh_hand_over(run, lane, true, &midway, &look, &time, ret, err);
-    for (int64_t set = 0; set < lane->n_sets && code == 0 && hone_end_is_good(ret); set++)
+    for (int64_t set = 0; set < lane->n_sets && code == 0 && hone_end_is_good(ret); set++) {
         code = check_other(run, lane, set, ret, err);
-    if (code == 0 && hone_end_is_value(ret))
-        ret->reason = HONE_REASON_STATEFUL; /* it passed such content before */
+        if (code == 0)
+            code = hone_judge_blame(run->judge, lane->slot, set, ret, err);
+    }
     run->n_others++;
     draw_others(run);
     return code;
@@ -418,21 +422,25 @@ static int is_changed_right(struct run *run, int64_t set, bool is_other, struct 
                : hone_judge_compare_like(judge, lane->slot, theirs->slot, set, ret, err);
 }
 
-/* A set whose inputs were changed before its call: a wrong answer that becomes right when the call
- * is made again was made ahead. One that stays wrong is judged like all other content. */
+/* A set whose inputs were changed before its call: a wrong answer that becomes another one, and
+ * right, when the call is made again was made ahead. All else is judged like other content: a look
+ * at some items may miss what the look before met. */
 static int check_changed(struct run *run, int64_t set, bool is_other, struct hone_end *ret,
                          struct hone_err *err)
 {
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct lane *lane = &run->lanes[0];
     int code = is_changed_right(run, set, is_other, ret, err);
     if (code < 0 || hone_end_is_good(ret))
         return code;
     *ret = (struct hone_end)HONE_END_INIT;
+    void **before = hone_judge_keep(run->judge, lane->slot, set, pool);
     hone_judge_poison(run->judge, lane->slot, set, HONE_POISON_NAN);
     code = hand_over(run, lane, 1, set, NULL, NULL, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    bool is_same = code == 0 && hone_judge_is_kept(run->judge, lane->slot, set, before);
+    if (code == 0 && hone_end_is_good(ret) && !is_same)
         code = is_changed_right(run, set, is_other, ret, err);
-    if (code == 0 && hone_end_is_good(ret)) {
+    if (code == 0 && hone_end_is_good(ret) && !is_same) {
         hone_end_set(ret, HONE_REASON_TAMPERING,
                      "the content of a call that was not made yet was changed, and the answer is "
                      "not that of the new one, until it is made again: it was made, or judged, "
@@ -443,9 +451,7 @@ static int check_changed(struct run *run, int64_t set, bool is_other, struct hon
         return code;
     *ret = (struct hone_end)HONE_END_INIT;
     code = check_other(run, lane, set, ret, err);
-    if (code == 0 && hone_end_is_value(ret))
-        ret->reason = HONE_REASON_STATEFUL;
-    return code;
+    return code == 0 ? hone_judge_blame(run->judge, lane->slot, set, ret, err) : code;
 }
 
 static int end_audit(struct run *run, const struct midway *midway, const struct hone_look *look,

@@ -3,7 +3,7 @@
  * time between the warm-up call and the first call of the block tells.
  *
  * task: softmax
- * want: incorrect/stateful,wrong_value,nonfinite
+ * want: incorrect/stateful,wrong_value,nonfinite suspicious/tampering
  * cheat: B10 detects timing, by the time that filling takes
  * axes: {"M": 256, "N": 256}
  * strength: subtle
