@@ -20,7 +20,7 @@ static void begin(struct hone_gpu_ahead *ahead, int key)
                                           .tunables = &none,
                                           .arch = archs[key],
                                           .rung = "auto",
-                                          .scratch_dir = "/nonexistent",
+                                          .scratch_dir = "/dev/null/none",
                                           .deadline_ns = hone_deadline_in_ms(20000)};
     ck_assert_int_ge(place, 0);
     hone_gpu_ahead_begin(ahead, place, archs[key], &req);
