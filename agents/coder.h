@@ -83,8 +83,9 @@ struct hone_coder_work { /* one step, or the repair of one */
     /* A repair: what was tried before and why it failed (hone_diagnose). */
     int64_t n_repair; /* 0: the first try */
     const char *failed_source, *failure;
-    int64_t deadline_ns;     /* of this step; 0: the setup's */
-    const char *tried, *way; /* the version's past (tried.h), for models; NULL: none */
+    int64_t deadline_ns; /* of this step; 0: the setup's */
+    /* the version's past and times (tried.h), for models; NULL: none */
+    const char *tried, *way, *times;
     const char *machine; /* for models (prompt_machine.h), the same each time; NULL: not known */
 };
 

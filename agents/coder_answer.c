@@ -127,19 +127,30 @@ static int check_anchor(const struct work *w, long line, const char *tag, size_t
     return 0;
 }
 
+static const char *skip_blanks(const char *at, const char *stop)
+{
+    while (at && at < stop && (*at == ' ' || *at == '\r'))
+        at++;
+    return at;
+}
+
 static int take_edit(struct work *w, struct span head, struct span body, struct hone_err *err)
 {
     const char *stop = head.text + head.len;
     char tags[2][HONE_LINE_TAG_BYTES];
     long lines[2];
-    const char *at = read_anchor(head.text, stop, &lines[0], tags[0]);
-    if (at)
-        at = read_anchor(at, stop, &lines[1], tags[1]);
-    while (at && at < stop && (*at == ' ' || *at == '\r'))
-        at++;
+    const char *at = skip_blanks(read_anchor(head.text, stop, &lines[0], tags[0]), stop);
+    if (at && at == stop) { /* one line */
+        lines[1] = lines[0];
+        memcpy(tags[1], tags[0], sizeof(tags[1]));
+    } else if (at) {
+        at = skip_blanks(read_anchor(at, stop, &lines[1], tags[1]), stop);
+    }
     if (!at || at != stop)
         return hone_fail(err, HONE_E_ARG,
-                         "an @@EDIT line must read '@@EDIT <first>:<tag> <last>:<tag>'");
+                         "an @@EDIT line must read '@@EDIT <first>:<tag> <last>:<tag>', or '@@EDIT "
+                         "<line>:<tag>' "
+                         "for one line");
     if (!w->source)
         return hone_fail(err, HONE_E_ARG, "there is no source to edit yet; send @@FILE");
     size_t begin = 0, end = 0, unused = 0;

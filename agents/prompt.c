@@ -83,8 +83,14 @@ void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n)
     }
 }
 
-void hone_prompt_past(struct hone_buf *out, int64_t seed, const char *way, const char *tried)
+void hone_prompt_past(struct hone_buf *out, int64_t seed, const char *times, const char *way,
+                      const char *tried)
 {
+    if (times)
+        hone_prompt_data(out, seed,
+                         "Its times by size, from one short look (they may be off by a tenth, with "
+                         "threads by more):",
+                         times, MAX_PAST);
     if (way)
         hone_prompt_data(out, seed,
                          "How the version that the step starts from came about, oldest first:", way,

@@ -97,6 +97,7 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from, const struc
                                    .machine = hone_search_machine(s),
                                    .tried = hone_tried_text(&s->tree, from->index, ret->pool),
                                    .way = hone_way_text(&s->tree, from->index, ret->pool),
+                                   .times = from->times,
                                    .plan = a->plan,
                                    .hints = s->steering->hints,
                                    .n_hints = s->steering->n_hints,

@@ -62,6 +62,7 @@ struct hone_outcome { /* of one evaluation; strings in the search's pool */
     enum hone_verdict verdict;
     const char *reason, *commit, *evaluation, *summary;
     const char *code;              /* word for the machine code; NULL: not told */
+    const char *times;             /* by size, in words; NULL: not timed */
     const char *diagnosis;         /* of a failure, for repairs; NULL when none are made */
     bool is_right;                 /* could be ranked */
     double ratio, low, high;       /* against the baseline; NaN: none */

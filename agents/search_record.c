@@ -100,6 +100,7 @@ static struct hone_node *restore_node(struct replay *p, const struct hone_json *
     n->step_prior = hone_json_get_f64(data, "prior", 0);
     snprintf(n->code, sizeof(n->code), "%s", hone_json_get_str(data, "code", ""));
     restore_measured(data, &n->features);
+    n->times = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "times", NULL));
     int64_t number = hone_json_get_i64(data, "node", HONE_NO_NODE);
     if (number >= 0 && number < HONE_TREE_MAX_NODES) {
         p->map[number] = n->index + 1;
@@ -447,6 +448,8 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
             hone_json_set_str(data, "commit", e->outcome->commit);
         if (e->outcome->code)
             hone_json_set_str(data, "code", e->outcome->code);
+        if (e->outcome->times)
+            hone_json_set_str(data, "times", e->outcome->times);
         if (isfinite(e->outcome->ratio))
             hone_json_set_f64(data, "ratio", e->outcome->ratio);
         hone_json_set_i64(data, "wall_ms", e->outcome->wall_ms);

@@ -245,6 +245,7 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     n->words = a.subject;
     n->rewrite = "tune";
     n->features = o.measured;
+    n->times = o.times;
     n->is_swept = true;
     hone_tree_back_up(&s->tree, node->index, n->value, n->value > node->value);
     struct hone_search_event event = {.kind = HONE_KIND_TUNE,

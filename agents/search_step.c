@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/tried.h"
 #include "workspace/base/clock.h"
 #include "workspace/history.h"
 
@@ -104,6 +105,7 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     o->best_ns = geometric_ns(&e->report, "candidate");
     o->percent_of_bound = e->report.percent_of_bound;
     o->code = hone_pool_strdup(s->pool, e->report.build ? e->report.build->code : NULL);
+    o->times = hone_times_text(&e->report, s->pool);
     read_points(&e->report, s->pool, o);
     o->n_findings = hone_bottlenecks_of_report(&e->report, s->pool, o->findings);
     o->hot_kernel = hone_hot_kernel(&e->report, s->pool);
@@ -339,6 +341,7 @@ int hone_search_root(struct hone_search *s, struct hone_err *err)
                          s->task->name, hone_verdict_name(o.verdict), o.reason, o.summary);
     struct hone_node *n = hone_tree_add(&s->tree, HONE_NO_NODE, naive, o.commit, 0, 0);
     n->features = o.measured;
+    n->times = o.times;
     if (o.code)
         snprintf(n->code, sizeof(n->code), "%s", o.code);
     struct hone_search_event event = {
@@ -421,6 +424,7 @@ static int accept(struct hone_search *s, struct hone_node *from, struct hone_act
     }
     n->words = event->words;
     n->features = o->measured;
+    n->times = o->times;
     if (s->tree.best == n->index && n->value > best_before + PROFILE_AHEAD_LOG2) {
         int code = hone_search_profile(s, n, err);
         if (code < 0)

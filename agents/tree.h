@@ -55,6 +55,7 @@ struct hone_node {
     struct hone_features features;
     struct hone_finding findings[HONE_N_CLASSES];
     size_t n_findings;
+    const char *times;      /* by size, in words (tried.h); NULL: not known */
     bool is_profiled;       /* findings and counters come from a profile */
     const char *hot_kernel; /* cuda: where it saw most time; NULL: not known */
 };

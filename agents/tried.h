@@ -1,11 +1,15 @@
-/* A version's past in words, for prompts: what was tried from it and what came of it, and the steps
- * that led to it. Parts of it come from compilers, candidates and models: it belongs into a block
- * of data. */
+/* A version's times and past in words, for prompts: what was tried from it and what came of it, and
+ * the steps that led to it. Parts of it come from compilers, candidates and models: it belongs into
+ * a block of data. */
 #ifndef HONE_AGENTS_TRIED_H
 #define HONE_AGENTS_TRIED_H
 
 #include "agents/tree.h"
+#include "tools/format/report.h"
 
+/* "- n1m: 140 us (baseline 9.22 ms)", a public size a line, at most HONE_LIMIT_TRIED; NULL: nothing
+ * was timed. */
+const char *hone_times_text(const struct hone_report *report, struct hone_pool *pool);
 /* One line a step, oldest first, the newest HONE_LIMIT_TRIED of them; NULL: none. In the pool. */
 const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
 /* The same of the steps on the way from the baseline; NULL: it is the baseline. */

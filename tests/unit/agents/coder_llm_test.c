@@ -56,6 +56,7 @@ START_TEST(answers_are_read_strictly)
         {"Plan.\n@@EDIT <1> <1>\nlong a;\n@@END\nbye\n",
          "long a;\nint b;\nvoid f(void)\n{\n    a = 1;\n}\n"},
         {"@@EDIT <2> <2>\n@@END\n", "int a;\nvoid f(void)\n{\n    a = 1;\n}\n"},
+        {"@@EDIT <2> \n@@END\n", "int a;\nvoid f(void)\n{\n    a = 1;\n}\n"},
         {"@@EDIT <5> <5>\n    a = 2;\n@@END\n@@EDIT <1> <2>\nint a, b;\n@@END\n",
          "int a, b;\nvoid f(void)\n{\n    a = 2;\n}\n"},
         {"@@SEARCH\n    a = 1;\n@@WITH\n    a = 3;\n@@END",

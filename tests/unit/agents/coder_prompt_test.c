@@ -298,6 +298,24 @@ START_TEST(the_past_is_told)
 }
 END_TEST
 
+START_TEST(times_are_told_by_size)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_arm_time times[] = {{.arm = "baseline", .median_ns = 9.22e6},
+                                    {.arm = "candidate", .median_ns = 140e3}};
+    struct hone_workload_report sizes[] = {
+        {.id = "small", .times = {.v = times, .n = 2}},
+        {.id = "drawn", .times = {.v = times, .n = 2}, .is_hidden = true},
+        {.id = "alone", .times = {.v = times + 1, .n = 1}},
+        {.id = "untimed"}};
+    struct hone_report report = {.workloads = {.v = sizes, .n = 4}};
+    ck_assert_str_eq(hone_times_text(&report, pool),
+                     "- small: 140 us (baseline 9.22 ms)\n- alone: 140 us\n");
+    report.workloads.n = 0;
+    ck_assert_ptr_null(hone_times_text(&report, pool));
+}
+END_TEST
+
 START_TEST(the_past_is_bounded)
 {
     struct hone_pool *pool = hone_pool_new();
@@ -368,7 +386,8 @@ START_TEST(a_coder_sees_what_was_tried)
 }
 END_TEST
 
-UNIT_MAIN("coder_prompt", the_past_is_told, the_past_is_bounded, a_coder_sees_what_was_tried,
-          the_processor_is_told, the_device_is_told, the_machine_is_bounded,
-          measured_rates_are_found, the_probe_is_believed, every_request_names_the_machine,
-          a_declined_step_is_not_repaired, a_failure_stays_one_when_its_repair_declines)
+UNIT_MAIN("coder_prompt", the_past_is_told, the_past_is_bounded, times_are_told_by_size,
+          a_coder_sees_what_was_tried, the_processor_is_told, the_device_is_told,
+          the_machine_is_bounded, measured_rates_are_found, the_probe_is_believed,
+          every_request_names_the_machine, a_declined_step_is_not_repaired,
+          a_failure_stays_one_when_its_repair_declines)
