@@ -147,7 +147,7 @@ const char *hone_loop_words(const struct hone_coder_input *in, const struct hone
                             hone_c_line(in->tree, loop->node->begin));
 }
 
-static bool is_word_char(char c)
+bool hone_is_word_char(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
@@ -156,7 +156,7 @@ static bool has_word(const char *source, const char *word)
 {
     size_t len = strlen(word);
     for (const char *at = source; (at = strstr(at, word)); at += len)
-        if ((at == source || !is_word_char(at[-1])) && !is_word_char(at[len]))
+        if ((at == source || !hone_is_word_char(at[-1])) && !hone_is_word_char(at[len]))
             return true;
     return false;
 }
@@ -267,7 +267,7 @@ const char *hone_type_text(const struct hone_coder_input *in, const struct hone_
     while (len > 0 && text[len - 1] == ' ')
         len--;
     for (size_t i = 0; i < len; i++)
-        if (!is_word_char(text[i]) && text[i] != ' ')
+        if (!hone_is_word_char(text[i]) && text[i] != ' ')
             len = 0;
     if (len == 0 || strncmp(text, "const ", 6) == 0)
         return var->type;

@@ -76,6 +76,7 @@ struct hone_coder_site hone_site(const struct hone_c_node *node, uint32_t begin,
                                  const char *words);
 /* "loop i at line 7" */
 const char *hone_loop_words(const struct hone_coder_input *in, const struct hone_c_loop *loop);
+bool hone_is_word_char(char c); /* of a name in C */
 /* A name that the source does not use yet: stem, stem_2, ...; in the pool. */
 const char *hone_fresh_name(const struct hone_coder_input *in, const char *stem);
 /* Adds "#pragma hone tune(NAME: values)" in front of the function; returns the name. */

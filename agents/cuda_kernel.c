@@ -1,7 +1,6 @@
 /* Kernels and launches of a CUDA source: reading them. Making text is in cuda_text.c. */
 #include "agents/cuda_kernel.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const char *const places[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
@@ -163,11 +162,6 @@ static bool read_body(struct hone_cuda_kernel *k, const struct hone_c_node *body
     return true;
 }
 
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* ---- launches ---- */
 
 static const struct hone_c_node *function_around(const struct hone_c_node *n)
@@ -320,8 +314,8 @@ static uint32_t first_use(const struct hone_coder_input *in, const struct hone_c
     uint32_t len = (uint32_t)strlen(word);
     for (uint32_t i = f->begin; i + len < f->end; i++) {
         bool is_word = strncmp(source + i, word, len) == 0 &&
-                       (i == f->begin || !is_word_char(source[i - 1])) &&
-                       !is_word_char(source[i + len]);
+                       (i == f->begin || !hone_is_word_char(source[i - 1])) &&
+                       !hone_is_word_char(source[i + len]);
         if (is_word)
             return i;
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agents/tried.h"
+#include "tools/evaluate_text.h"
 #include "workspace/base/clock.h"
 #include "workspace/history.h"
 
@@ -18,24 +19,6 @@
 #define PROFILE_AHEAD_LOG2 0.1 /* a new best this far ahead is worth a profile */
 
 /* ---- evaluation ---- */
-
-static double geometric_ns(const struct hone_report *report, const char *arm)
-{
-    double sum = 0;
-    int n = 0;
-    for (size_t i = 0; i < report->workloads.n; i++) {
-        const struct hone_workload_report *w =
-            &((const struct hone_workload_report *)report->workloads.v)[i];
-        for (size_t k = 0; k < w->times.n; k++) {
-            const struct hone_arm_time *t = &((const struct hone_arm_time *)w->times.v)[k];
-            if (strcmp(t->arm, arm) != 0 || !(t->median_ns > 0))
-                continue;
-            sum += log(t->median_ns);
-            n++;
-        }
-    }
-    return n > 0 ? exp(sum / n) : (double)NAN;
-}
 
 static bool is_right(enum hone_verdict v)
 {
@@ -101,8 +84,8 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     if (!o->is_right && hone_coder_repairs(s->coder) > 0)
         o->diagnosis = hone_diagnose(&e->report, s->pool);
     hone_features_of(NULL, NULL, &e->report, &o->measured);
-    o->baseline_ns = geometric_ns(&e->report, "baseline");
-    o->best_ns = geometric_ns(&e->report, "candidate");
+    o->baseline_ns = hone_report_time_ns(&e->report, "baseline");
+    o->best_ns = hone_report_time_ns(&e->report, "candidate");
     o->percent_of_bound = e->report.percent_of_bound;
     o->code = hone_pool_strdup(s->pool, e->report.build ? e->report.build->code : NULL);
     o->times = hone_times_text(&e->report, s->pool);

@@ -23,15 +23,6 @@ static void add_ratio(struct hone_buf *out, const struct hone_tree *tree,
                         to->refuted_by ? to->refuted_by : "not borne out");
 }
 
-static double median_of(const struct hone_workload_report *w, const char *arm)
-{
-    const struct hone_arm_time *times = w->times.v;
-    for (size_t i = 0; i < w->times.n; i++)
-        if (strcmp(times[i].arm, arm) == 0)
-            return times[i].median_ns;
-    return (double)NAN;
-}
-
 static void add_edge(struct hone_buf *out, const struct hone_tree *tree,
                      const struct hone_edge_record *e, struct hone_pool *pool)
 {
@@ -63,19 +54,20 @@ static const char *done(struct hone_buf *out, struct hone_pool *pool)
 
 const char *hone_times_text(const struct hone_report *report, struct hone_pool *pool)
 {
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *words = hone_pool_new();
     struct hone_buf out = HONE_BUF_INIT;
     const struct hone_workload_report *workloads = report->workloads.v;
     for (size_t i = 0, n = 0; i < report->workloads.n && n < HONE_LIMIT_TRIED; i++) {
-        double own = median_of(&workloads[i], "candidate"),
-               theirs = median_of(&workloads[i], "baseline");
+        double own = hone_workload_time_ns(&workloads[i], "candidate"),
+               theirs = hone_workload_time_ns(&workloads[i], "baseline");
         if (workloads[i].is_hidden || !(own > 0))
             continue;
         n++;
         hone_buf_printf(&out, "- %s: %s",
-                        hone_plain_line(pool, workloads[i].id, HONE_LIMIT_TRIED_BYTES),
-                        hone_plain_ns(pool, own));
+                        hone_plain_line(words, workloads[i].id, HONE_LIMIT_TRIED_BYTES),
+                        hone_plain_ns(words, own));
         if (theirs > 0)
-            hone_buf_printf(&out, " (baseline %s)", hone_plain_ns(pool, theirs));
+            hone_buf_printf(&out, " (baseline %s)", hone_plain_ns(words, theirs));
         hone_buf_str(&out, "\n");
     }
     return done(&out, pool);

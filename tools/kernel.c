@@ -212,7 +212,6 @@ static struct hone_ratio *ratio_of(const struct hone_report *report, const char 
 
 static void fill_workload(const struct hone_workload_report *from, struct hone_workload_row *ret)
 {
-    const struct hone_arm_time *times = from->times.v;
     const struct hone_ratio *ratios = from->ratios.v;
 
     *ret = (struct hone_workload_row){.id = from->id,
@@ -220,14 +219,10 @@ static void fill_workload(const struct hone_workload_report *from, struct hone_w
                                       .is_hidden = from->is_hidden,
                                       .bound_by = from->bound_by,
                                       .percent_of_bound = positive(from->percent_of_bound)};
-    ret->candidate_ns = ret->baseline_ns = ret->vs_parent = NAN;
+    ret->vs_parent = NAN;
     ret->ratio = ret->low = ret->high = NAN;
-    for (size_t i = 0; i < from->times.n; i++) {
-        if (strcmp(times[i].arm, "candidate") == 0)
-            ret->candidate_ns = times[i].median_ns;
-        else if (strcmp(times[i].arm, "baseline") == 0)
-            ret->baseline_ns = times[i].median_ns;
-    }
+    ret->candidate_ns = hone_workload_time_ns(from, "candidate");
+    ret->baseline_ns = hone_workload_time_ns(from, "baseline");
     for (size_t i = 0; i < from->ratios.n; i++) {
         if (strcmp(ratios[i].against, "parent") == 0)
             ret->vs_parent = ratios[i].ratio;

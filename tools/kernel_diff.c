@@ -214,16 +214,6 @@ static void add_counters(struct changes *changes, const struct hone_report *from
                 add(changes, a[i].name, a[i].unit, a[i].value, b[k].value);
 }
 
-static double workload_ns(const struct hone_workload_report *workload)
-{
-    const struct hone_arm_time *times = workload->times.v;
-
-    for (size_t i = 0; i < workload->times.n; i++)
-        if (strcmp(times[i].arm, "candidate") == 0)
-            return times[i].median_ns;
-    return NAN;
-}
-
 static void add_workloads(struct changes *changes, struct hone_pool *pool,
                           const struct hone_report *from, const struct hone_report *to)
 {
@@ -233,7 +223,8 @@ static void add_workloads(struct changes *changes, struct hone_pool *pool,
         for (size_t k = 0; k < to->workloads.n; k++)
             if (strcmp(a[i].id, b[k].id) == 0)
                 add(changes, hone_pool_printf(pool, "time_ns.%s", a[i].id), "ns",
-                    workload_ns(&a[i]), workload_ns(&b[k]));
+                    hone_workload_time_ns(&a[i], "candidate"),
+                    hone_workload_time_ns(&b[k], "candidate"));
 }
 
 static int by_size(const void *a, const void *b)

@@ -57,22 +57,13 @@ static const struct hone_ratio *against_baseline(const struct hone_array *ratios
     return NULL;
 }
 
-static double median_of(const struct hone_workload_report *workload, const char *arm)
-{
-    const struct hone_arm_time *times = workload->times.v;
-
-    for (size_t i = 0; i < workload->times.n; i++)
-        if (strcmp(times[i].arm, arm) == 0)
-            return times[i].median_ns;
-    return NAN;
-}
-
 /* One workload: adds the logarithm of its ratio. */
 static int check_workload(const struct hone_workload_report *workload, double *sum, double *least,
                           struct hone_err *err)
 {
     const struct hone_ratio *ratio = against_baseline(&workload->ratios);
-    double times = median_of(workload, "baseline") / median_of(workload, "candidate");
+    double times =
+        hone_workload_time_ns(workload, "baseline") / hone_workload_time_ns(workload, "candidate");
 
     if (ratio == NULL || !(ratio->ratio > 0) || !(ratio->low > 0))
         return hone_fail(err, HONE_E_CORRUPT, "workload '%.64s' has no ratio", workload->id);

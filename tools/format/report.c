@@ -490,6 +490,16 @@ char *hone_report_print(const struct hone_report *report)
     return hone_json_print(json);
 }
 
+double hone_workload_time_ns(const struct hone_workload_report *workload, const char *arm)
+{
+    const struct hone_arm_time *times = workload->times.v;
+
+    for (size_t i = 0; i < workload->times.n; i++)
+        if (strcmp(times[i].arm, arm) == 0)
+            return times[i].median_ns;
+    return (double)NAN;
+}
+
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report, const char *against)
 {
     const struct hone_ratio *ratios = report->ratios.v;

@@ -226,5 +226,7 @@ int hone_report_parse(const char *text, size_t len, struct hone_pool *pool, stru
 char *hone_report_print(const struct hone_report *report); /* owned */
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report,
                                            const char *against); /* NULL: none */
+/* Median time of one call of an arm; NaN: it was not timed. */
+double hone_workload_time_ns(const struct hone_workload_report *workload, const char *arm);
 
 #endif

@@ -32,13 +32,6 @@ static int untouched(const struct hone_audit *audit, int64_t set)
     return n_left == 0 ? 0 : n_left < n ? 1 : 2;
 }
 
-/* Does an element that is still poison say that it was not written? Of wide integers it does as
- * good as always: enough to choose what is changed, too little to accuse of. */
-static bool tells(enum hone_dtype dtype)
-{
-    return hone_dtype_is_float(dtype) || hone_dtype_bytes(dtype) >= 4;
-}
-
 static bool has_float_output(const struct hone_task *task)
 {
     for (size_t o = 0; o < task->n_outputs; o++) {
@@ -48,10 +41,19 @@ static bool has_float_output(const struct hone_task *task)
     return false;
 }
 
+/* Does an element of this output that is still poison say that it was not written? Where there is
+ * no floating point, wide integers say so as good as always: enough to choose what is changed, too
+ * little to accuse of. */
+static bool is_witness(const struct hone_task *task, size_t o)
+{
+    enum hone_dtype dtype = task->outputs[o].dtype;
+    return hone_dtype_is_float(dtype) || (hone_dtype_bytes(dtype) >= 4 && !has_float_output(task));
+}
+
 static bool has_witness(const struct hone_task *task)
 {
     for (size_t o = 0; o < task->n_outputs; o++) {
-        if (tells(task->outputs[o].dtype))
+        if (is_witness(task, o))
             return true;
     }
     return false;
@@ -145,12 +147,9 @@ void hone_audit_look(struct hone_audit *audit)
 static bool is_incomplete(const struct hone_audit *audit, int64_t set)
 {
     const struct hone_task *task = audit->judge->task;
-    bool has_float = has_float_output(task);
     for (size_t o = 0; o < task->n_outputs; o++) {
         int64_t count = 0;
-        if (tells(task->outputs[o].dtype) &&
-            (!has_float || hone_dtype_is_float(task->outputs[o].dtype)) &&
-            hone_judge_output_elements(audit->judge, o) > 0 &&
+        if (is_witness(task, o) && hone_judge_output_elements(audit->judge, o) > 0 &&
             hone_find_unwritten(task->outputs[o].dtype,
                                 hone_judge_output(audit->judge, audit->slot, set, o), NULL, 1,
                                 &count) >= 0)

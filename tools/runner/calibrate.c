@@ -593,9 +593,7 @@ int hone_cpu_answer(struct hone_judge *judge, struct hone_slot *slot, const void
     int code = hone_judge_ready(judge, slot, ret, err);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
-    struct hone_calls calls = {.n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
-    hone_judge_poison(judge, slot, 0, HONE_POISON_NAN);
-    code = hone_arena_call(slot->arena, &calls, NULL, err);
+    code = hone_judge_call_one(judge, slot, 0, 0, err);
     *ret = slot->arena->end;
     for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++)
         ret_outputs[o] = hone_judge_output(judge, slot, 0, o);

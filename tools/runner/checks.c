@@ -242,6 +242,40 @@ static size_t output_bytes(const struct hone_judge *judge, size_t o)
                     hone_dtype_bytes(judge->task->outputs[o].dtype));
 }
 
+void **hone_judge_keep(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                       struct hone_pool *pool)
+{
+    size_t n = judge->task->n_outputs;
+    void **kept = hone_pool_alloc(pool, (n + 1) * sizeof *kept);
+    for (size_t o = 0; o < n; o++) {
+        kept[o] = hone_pool_alloc(pool, output_bytes(judge, o) + 1);
+        memcpy(kept[o], hone_judge_output(judge, slot, set, o), output_bytes(judge, o));
+    }
+    return kept;
+}
+
+static bool differs(struct hone_judge *judge, struct hone_slot *slot, int64_t set, size_t o,
+                    void *const *kept, int64_t *ret_first, int64_t *ret_count)
+{
+    *ret_count = 0;
+    *ret_first = hone_find_difference(judge->task->outputs[o].dtype, kept[o],
+                                      hone_judge_output(judge, slot, set, o),
+                                      hone_judge_output_elements(judge, o), ret_count);
+    return *ret_first >= 0;
+}
+
+int hone_judge_call_one(struct hone_judge *judge, struct hone_slot *slot, int64_t set, int perturb,
+                        struct hone_err *err)
+{
+    struct hone_calls calls = {.first_set = set,
+                               .n_rotate = 1,
+                               .n_calls = 1,
+                               .perturb = perturb,
+                               .timeout_ns = judge->call_timeout_ns};
+    hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
+    return hone_arena_call(slot->arena, &calls, NULL, err);
+}
+
 /* The two sets of a distribution differ: the first is run again with the same poison, several times
  * where nothing changes. */
 static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
@@ -251,25 +285,17 @@ static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, 
     int64_t element = 0, count = 0, again_count = 0;
     if (!find_difference(judge, slot, set, set + 1, &output, &element, &count))
         return 0;
-    int64_t n = hone_judge_output_elements(judge, output);
-    HONE_AUTOFREE char *before = hone_malloc(output_bytes(judge, output) + 1);
-    memcpy(before, hone_judge_output(judge, slot, set, output), output_bytes(judge, output));
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    void **before = hone_judge_keep(judge, slot, set, pool);
     int64_t again = -1;
     for (int try = 0; try < AGAIN && again < 0; try++) {
-        hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
-        struct hone_calls calls = {.first_set = set,
-                                   .n_rotate = 1,
-                                   .n_calls = 1,
-                                   .perturb = PERTURB_BYTE,
-                                   .timeout_ns = judge->call_timeout_ns};
-        int code = hone_arena_call(slot->arena, &calls, NULL, err);
+        int code = hone_judge_call_one(judge, slot, set, PERTURB_BYTE, err);
         if (code < 0)
             return code;
         *ret = slot->arena->end;
         if (!hone_end_is_good(ret))
             return 0;
-        again = hone_find_difference(judge->task->outputs[output].dtype, before,
-                                     hone_judge_output(judge, slot, set, output), n, &again_count);
+        (void)differs(judge, slot, set, output, before, &again, &again_count);
     }
     if (again >= 0)
         set_element_end(judge, output, again, again_count, HONE_REASON_NONDETERMINISTIC,
@@ -372,10 +398,7 @@ static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slo
         baseline != NULL && baseline != slot ? hone_judge_ready(judge, baseline, &end, err) : 1;
     if (code != 0 || !hone_end_is_good(&end))
         return code < 0 ? code : 0;
-    hone_judge_poison(judge, baseline, set, HONE_POISON_NAN);
-    struct hone_calls calls = {
-        .first_set = set, .n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
-    code = hone_arena_call(baseline->arena, &calls, NULL, err);
+    code = hone_judge_call_one(judge, baseline, set, 0, err);
     if (code < 0 || !baseline->arena->is_alive) {
         hone_judge_warn(
             judge,
@@ -418,10 +441,7 @@ int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
     int code = hone_judge_ready(judge, baseline, &end, err);
     if (code < 0 || !hone_end_is_good(&end))
         return code;
-    hone_judge_poison(judge, baseline, set, HONE_POISON_NAN);
-    struct hone_calls calls = {
-        .first_set = set, .n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
-    code = hone_arena_call(baseline->arena, &calls, NULL, err);
+    code = hone_judge_call_one(judge, baseline, set, 0, err);
     if (code < 0 || !baseline->arena->is_alive)
         return code;
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
@@ -432,28 +452,6 @@ int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
     }
     hone_compare_end(&compare, ret);
     return 0;
-}
-
-void **hone_judge_keep(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                       struct hone_pool *pool)
-{
-    size_t n = judge->task->n_outputs;
-    void **kept = hone_pool_alloc(pool, (n + 1) * sizeof *kept);
-    for (size_t o = 0; o < n; o++) {
-        kept[o] = hone_pool_alloc(pool, output_bytes(judge, o) + 1);
-        memcpy(kept[o], hone_judge_output(judge, slot, set, o), output_bytes(judge, o));
-    }
-    return kept;
-}
-
-static bool differs(struct hone_judge *judge, struct hone_slot *slot, int64_t set, size_t o,
-                    void *const *kept, int64_t *ret_first, int64_t *ret_count)
-{
-    *ret_count = 0;
-    *ret_first = hone_find_difference(judge->task->outputs[o].dtype, kept[o],
-                                      hone_judge_output(judge, slot, set, o),
-                                      hone_judge_output_elements(judge, o), ret_count);
-    return *ret_first >= 0;
 }
 
 bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
@@ -503,14 +501,8 @@ int hone_judge_blame(struct hone_judge *judge, struct hone_slot *slot, int64_t s
     int code = hone_judge_ready(judge, slot, &end, err);
     if (code < 0 || !hone_end_is_good(&end))
         return code;
-    hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
-    struct hone_calls calls = {
-        .first_set = set,
-        .n_rotate = 1,
-        .n_calls = 1,
-        .perturb = PERTURB_BYTE, /* like a check: who is right then alone is found out */
-        .timeout_ns = judge->call_timeout_ns};
-    code = hone_arena_call(slot->arena, &calls, NULL, err);
+    /* like a check: who is right then alone is found out */
+    code = hone_judge_call_one(judge, slot, set, PERTURB_BYTE, err);
     bool is_same = code == 0 && hone_end_is_good(&slot->arena->end) &&
                    hone_judge_is_kept(judge, slot, set, before);
     if (code == 0 && !is_same)

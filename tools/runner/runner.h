@@ -206,6 +206,9 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
 void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload *workload,
                             size_t output, int64_t element, int64_t count, enum hone_reason reason,
                             const char *what, struct hone_end *ret);
+/* One call of one set, outputs poisoned with the NaN before. How it ended is in the arena's end. */
+int hone_judge_call_one(struct hone_judge *judge, struct hone_slot *slot, int64_t set, int perturb,
+                        struct hone_err *err);
 /* A copy of what an arm said of a set: by output, in the pool; and does it say the same bits now?
  */
 void **hone_judge_keep(struct hone_judge *judge, struct hone_slot *slot, int64_t set,

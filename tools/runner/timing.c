@@ -372,10 +372,7 @@ static int check_other(struct run *run, struct lane *lane, int64_t set, struct h
     code = hone_judge_ready(judge, baseline, &end, err);
     if (code < 0 || !hone_end_is_good(&end))
         return code;
-    hone_judge_poison(judge, baseline, set, HONE_POISON_NAN);
-    struct hone_calls calls = {
-        .first_set = set, .n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
-    code = hone_arena_call(baseline->arena, &calls, NULL, err);
+    code = hone_judge_call_one(judge, baseline, set, 0, err);
     if (code == 0 && baseline->arena->is_alive)
         code = hone_judge_spot_check(judge, baseline, set, SPOT_ITEMS, ret, err);
     if (code == 0)
