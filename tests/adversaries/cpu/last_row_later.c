@@ -1,10 +1,12 @@
 /* Leaves the last row to a thread that finishes after the call.
  *
  * task: softmax
- * want: incorrect/unwritten,wrong_value,stateful
+ * want: incorrect/unwritten,wrong_value,nonfinite,stateful
  * cheat: 46 detached host thread
  * timed: no
  * strength: subtle
+ * What the thread finds when it runs may be wiped already: then the row is nan.
+ *
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>

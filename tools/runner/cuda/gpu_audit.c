@@ -222,14 +222,15 @@ static int check_changed(struct hone_gpu_run *run, const int32_t *sets, int64_t 
         code = ask_of_changed(run, sets, n, &again, err);
     }
     if (code == 0)
-        *ret = again;
-    if (code == 0 && (is_ahead || hone_end_is_value(ret)))
+        code = hone_gpu_run_blame(run, sets, n, &again, err);
+    if (code < 0)
+        return code;
+    *ret = again; /* wrong, but every time: its arithmetic is */
+    if (is_ahead || again.reason == HONE_REASON_STATEFUL)
         hone_end_set(ret, HONE_REASON_TAMPERING,
                      "the content of a call that was not made yet was changed, and the answer is "
-                     "not that of the new one%s",
-                     is_ahead ? ", until it is made again: work is done ahead"
-                              : ": not all of the input is read");
-    return code;
+                     "not that of the new one, until it is made again: work is done ahead");
+    return 0;
 }
 
 /* A block is cut, and before it goes on, with its scratch as it is, the content of further sets
@@ -316,9 +317,7 @@ static int time_others(struct hone_gpu_run *run, struct hone_end *ret, struct ho
     for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++)
         code = check_other(run, order[i], dists[order[i]], ret, err);
     run->n_others++;
-    if (code == 0 && hone_end_is_value(ret))
-        ret->reason = HONE_REASON_STATEFUL; /* it passed such content before */
-    return code;
+    return code == 0 ? hone_gpu_run_blame(run, order, lane->n_calls, ret, err) : code;
 }
 
 static bool can_ask(const struct hone_gpu_run *run)

@@ -81,6 +81,15 @@ int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int
                        enum hone_distribution dist, int64_t budget_ns, struct hone_end *ret,
                        struct hone_err *err);
 
+/* ---- gpu_blame.c ---- */
+
+/* The candidate passed its checks and is wrong in a block of these sets, whose inputs and outputs
+ * still are what the block left. Asked for each alone, by a module loaded anew: where one of them
+ * is answered otherwise, *ret becomes `stateful`; the same bits are the kernel's arithmetic, and
+ * the reason stays. Does nothing to an end that is not about values. */
+int hone_gpu_run_blame(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
+                       struct hone_end *ret, struct hone_err *err);
+
 /* ---- gpu_audit.c ---- */
 
 /* Now and then, before a pass. */
