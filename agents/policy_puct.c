@@ -2,11 +2,12 @@
  *
  * From the root down: at a version, its living children and its best untried step compete by
  *     Q + c * P * sqrt(1 + N) / (1 + n)
- * Q is in log2 units scaled by 1/2. An untried step is worth its version's value and a share of
- * what is expected of it. A child is worth a mix of the mean of what was measured beneath it and of
- * its promise: the most that an untried step beneath it is worth, by the same rule. So both sides
- * of a choice look one step ahead; a child that counts only what it has reached loses to every
- * sibling that is still hoped for, and a small budget goes into breadth (docs/search.md).
+ * Q is in log2 units scaled by 1/2. An untried step is worth its version's value, a share of what
+ * is expected of it, and what it teaches: a strategy that was never done in this search says most.
+ * A child's promise is the most that an untried step beneath it is worth, by the same rule. Either
+ * side counts as a mix of that and of the mean of what was measured at the version and beneath it.
+ * So both look one step ahead and both know the mean; a side that counts less loses to every
+ * sibling that is still hoped for, and the budget goes into breadth (docs/search.md).
  *
  *   widening      at most 2 sqrt(N) children
  *   throttle      after six expansions the root gets at most 40 % of them
@@ -27,12 +28,13 @@ struct parameters {
     double c, epsilon;
     double max_share;     /* of the promise in Q */
     double utility_share; /* of the expected gain that an untried step is credited with */
+    double news;          /* log2: of a strategy that was never done; less for each time it was */
     double root_share;
     int root_free;
     bool is_flat; /* all steps alike */
 };
 
-static const struct parameters normal = {0.1, 0.1, 0.75, 0.5, 0.4, 6, false};
+static const struct parameters normal = {0.1, 0.05, 0.5, 0.2, 1, 0.4, 6, false};
 
 struct view {
     struct hone_policy_ctx *ctx;
@@ -41,6 +43,7 @@ struct view {
     double *promise; /* by version, log2: the most that an untried step there or beneath is worth;
                         -INFINITY: none is left */
     int *n_children;
+    int n_done[HONE_CREDIT_MAX]; /* versions that a strategy made, by its index */
 };
 
 static bool may_widen(const struct view *v, const struct hone_node *n)
@@ -72,14 +75,44 @@ static bool can_beat(const struct view *v, const struct hone_node *n)
     return t->best == HONE_NO_NODE || n->value + first + second > t->nodes[t->best]->value;
 }
 
+/* What a step may bring and teach, log2. What a strategy does to one version it will likely do to
+ * others, so the first time says most. */
+static double hope_of(const struct view *v, const struct hone_action *a)
+{
+    int n_done = v->n_done[hone_strategy_index(a->strategy)];
+    return v->p.utility_share * a->utility + v->p.news * a->p_impl / (1 + n_done);
+}
+
+/* By how much a planning model or the user make it likelier than the rules do, log2. */
+static double pull_of(const struct hone_action *a)
+{
+    return a->p_rules > 0 ? log2(a->prior / a->p_rules) : 0;
+}
+
+/* The untried step of most hope, or that others pull more; n_actions: none. */
+static size_t best_step(const struct view *v, struct hone_node *n)
+{
+    size_t best = hone_policy_best_action(v->ctx, n);
+    double most = -INFINITY;
+    for (size_t i = best; i < n->n_actions && !v->p.is_flat; i++) {
+        const struct hone_action *a = &n->actions[i];
+        double score = a->is_tried ? -INFINITY : hope_of(v, a) + pull_of(a);
+        if (score > most) {
+            most = score;
+            best = i;
+        }
+    }
+    return best;
+}
+
 /* What the version's best untried step is worth; -INFINITY: it has none that may be tried now. */
 static double worth_of_step(const struct view *v, struct hone_node *n)
 {
-    size_t action = hone_policy_best_action(v->ctx, n);
+    size_t action = best_step(v, n);
     bool is_worth = n->index == 0 || !v->is_strict || can_beat(v, n);
     if (action >= n->n_actions || !is_worth || !may_widen(v, n))
         return -INFINITY;
-    return n->value + (v->p.is_flat ? 0 : v->p.utility_share * n->actions[action].utility);
+    return n->value + (v->p.is_flat ? 0 : hope_of(v, &n->actions[action]));
 }
 
 /* Children come after their parents, so that one way back sums the tree up. */
@@ -104,10 +137,11 @@ static void look_ahead(struct view *v)
     }
 }
 
-static double node_q(const struct view *v, const struct hone_node *n)
+/* most: what lies ahead, of the version's own steps or of all beneath it. */
+static double q_of(const struct view *v, const struct hone_node *n, double most)
 {
     double mean = n->sum / n->n_visits;
-    return SCALE * ((1 - v->p.max_share) * mean + v->p.max_share * v->promise[n->index]);
+    return SCALE * ((1 - v->p.max_share) * mean + v->p.max_share * most);
 }
 
 static double prior_of(const struct view *v, double prior)
@@ -130,13 +164,14 @@ static struct choice choose(const struct view *v, struct hone_node *n)
         if (child->parent != n->index || v->promise[i] == -INFINITY)
             continue;
         double p = child->step_prior > 0 ? child->step_prior : 0.1;
-        double score = node_q(v, child) + v->p.c * prior_of(v, p) * root / (1 + child->n_visits);
+        double score =
+            q_of(v, child, v->promise[i]) + v->p.c * prior_of(v, p) * root / (1 + child->n_visits);
         if (score > out.score)
             out = (struct choice){score, i};
     }
     if (worth > -INFINITY) {
-        double prior = n->actions[hone_policy_best_action(v->ctx, n)].prior;
-        double score = SCALE * worth + v->p.c * prior_of(v, prior) * root;
+        double prior = n->actions[best_step(v, n)].prior;
+        double score = q_of(v, n, worth) + v->p.c * prior_of(v, prior) * root;
         if (score > out.score)
             out = (struct choice){score, HONE_NO_NODE};
     }
@@ -153,7 +188,7 @@ static void choose_action(const struct view *v, struct hone_node *n, struct hone
 {
     double (*weight)(const struct hone_action *) = v->p.is_flat ? alike : NULL;
     double epsilon = v->p.is_flat ? 1 : v->p.epsilon, chance = 0, total = 0;
-    size_t best = hone_policy_best_action(v->ctx, n);
+    size_t best = best_step(v, n);
     ret->action = best;
     if (hone_policy_random(v->ctx) < epsilon)
         ret->action = hone_policy_draw(v->ctx, n, weight, &chance);
@@ -181,6 +216,14 @@ static bool descend(struct view *v, struct hone_pick *ret)
     }
 }
 
+static void count_done(struct view *v)
+{
+    const struct hone_tree *t = v->ctx->tree;
+    for (size_t i = 0; i < t->n_edges; i++)
+        if (t->edges[i].strategy && t->edges[i].child != HONE_NO_NODE)
+            v->n_done[hone_strategy_index(t->edges[i].strategy)]++;
+}
+
 static bool pick_with(struct hone_policy_ctx *ctx, struct parameters p, struct hone_pick *ret)
 {
     size_t n = (size_t)ctx->tree->n_nodes;
@@ -188,7 +231,8 @@ static bool pick_with(struct hone_policy_ctx *ctx, struct parameters p, struct h
         return false;
     HONE_AUTOFREE double *promise = hone_calloc(n, sizeof(*promise));
     HONE_AUTOFREE int *n_children = hone_calloc(n, sizeof(*n_children));
-    struct view v = {ctx, p, true, true, true, promise, n_children};
+    struct view v = {ctx, p, true, true, true, promise, n_children, {0}};
+    count_done(&v);
     if (descend(&v, ret))
         return true;
     v.is_throttled = false;
