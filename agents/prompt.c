@@ -88,8 +88,8 @@ void hone_prompt_past(struct hone_buf *out, int64_t seed, const char *times, con
 {
     if (times)
         hone_prompt_data(out, seed,
-                         "Its times by size, from one short look (they may be off by a tenth, with "
-                         "threads by more):",
+                         "Its times by size, from one short look, with their ratio to the "
+                         "baseline's:",
                          times, MAX_PAST);
     if (way)
         hone_prompt_data(out, seed,

@@ -134,6 +134,8 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
 int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err);
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
 
+/* What was measured of a version: its value, standard error and interval. */
+void hone_search_set_value(struct hone_node *node, const struct hone_outcome *outcome);
 /* "incorrect (wrong_value)", in the search's pool. */
 const char *hone_verdict_words(struct hone_search *s, const char *verdict, const char *reason);
 

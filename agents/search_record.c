@@ -79,6 +79,13 @@ static void restore_measured(const struct hone_json *data, struct hone_features 
     }
 }
 
+/* Records of before had none. */
+static void restore_interval(const struct hone_json *data, struct hone_node *n)
+{
+    n->low = hone_json_get_f64(data, "ratio_low", 0);
+    n->high = hone_json_get_f64(data, "ratio_high", 0);
+}
+
 static struct hone_node *restore_node(struct replay *p, const struct hone_json *data, int parent)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -99,6 +106,7 @@ static struct hone_node *restore_node(struct replay *p, const struct hone_json *
     n->is_swept = !rewrite;
     n->step_prior = hone_json_get_f64(data, "prior", 0);
     snprintf(n->code, sizeof(n->code), "%s", hone_json_get_str(data, "code", ""));
+    restore_interval(data, n);
     restore_measured(data, &n->features);
     n->times = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "times", NULL));
     int64_t number = hone_json_get_i64(data, "node", HONE_NO_NODE);
@@ -196,6 +204,8 @@ static void restore_look(struct replay *p, enum hone_search_kind kind, const str
         n->is_decided = true;
         n->value = hone_json_get_f64(data, "value", n->value);
         n->se = hone_json_get_f64(data, "se", n->se);
+        if (!n->is_refuted)
+            restore_interval(data, n);
     }
     hone_tree_update_best(t);
 }
@@ -440,6 +450,10 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
     if (isfinite(e->value))
         hone_json_set_f64(data, "value", e->value);
     hone_json_set_f64(data, "se", e->se);
+    if (e->node != HONE_NO_NODE && s->tree.nodes[e->node]->low > 0) {
+        hone_json_set_f64(data, "ratio_low", s->tree.nodes[e->node]->low);
+        hone_json_set_f64(data, "ratio_high", s->tree.nodes[e->node]->high);
+    }
     if (e->outcome) {
         hone_json_set_str(data, "verdict", hone_verdict_name(e->outcome->verdict));
         hone_json_set_str(data, "reason", e->outcome->reason);

@@ -13,11 +13,6 @@ enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32, CONFIRM_TRIES = 3 };
 enum { RUNG_MS = 100, HALVE_FROM = 5 }; /* a setting's time in the first rung; settings */
 #define CLEARLY_FASTER 0.995 /* of the default's time: a setting that is worth combining */
 
-static double error_of(const struct hone_outcome *o)
-{
-    return o->high > o->low && o->low > 0 ? (log2(o->high) - log2(o->low)) / 3.92 : 0.02;
-}
-
 static bool is_proof_against(const struct hone_outcome *o)
 {
     return o->verdict == HONE_VERDICT_INCORRECT || o->verdict == HONE_VERDICT_FAILED ||
@@ -56,10 +51,8 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
         return r;
     s->decide_ms += o.wall_ms;
     note_refusal(s, node, &o);
-    if (!node->is_refuted && o.is_right) {
-        node->value = log2(o.rank);
-        node->se = error_of(&o);
-    }
+    if (!node->is_refuted && o.is_right)
+        hone_search_set_value(node, &o);
     hone_tree_update_best(&s->tree);
     struct hone_search_event event = {.kind = HONE_KIND_DECIDE,
                                       .parent = node->parent,
@@ -238,10 +231,10 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     int r = hone_search_evaluate(s, &a, &o, err);
     if (r < 0 || !o.is_right)
         return r;
-    struct hone_node *n =
-        hone_tree_add(&s->tree, node->index, source, o.commit, log2(o.rank), error_of(&o));
+    struct hone_node *n = hone_tree_add(&s->tree, node->index, source, o.commit, log2(o.rank), 0);
     if (!n)
         return 0;
+    hone_search_set_value(n, &o);
     n->words = a.subject;
     n->rewrite = "tune";
     n->features = o.measured;
@@ -393,10 +386,8 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
         return r;
     n->is_decided = true;
     note_refusal(s, n, ret);
-    if (!n->is_refuted && ret->is_right) {
-        n->value = log2(ret->rank);
-        n->se = error_of(ret);
-    }
+    if (!n->is_refuted && ret->is_right)
+        hone_search_set_value(n, ret);
     struct hone_search_event event = {.kind = HONE_KIND_CONFIRM,
                                       .parent = n->parent,
                                       .node = n->index,

@@ -44,8 +44,11 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
     for (size_t i = 0; i < node->n_findings && i < 4; i++)
         hone_buf_printf(&out, "%s- %s: %s\n", i == 0 ? "What limits this version:\n" : "",
                         hone_class_name(node->findings[i].class_id), node->findings[i].rule);
-    hone_buf_printf(&out, "It is %.3g times as fast as the baseline (screened).\nLegal steps:\n",
-                    exp2(node->value));
+    if (node->parent != HONE_NO_NODE)
+        hone_buf_printf(&out, "It is %s the baseline (%s).\n",
+                        hone_interval_text(exp2(node->value), node->low, node->high, pool),
+                        node->is_decided ? "a longer look" : "screened");
+    hone_buf_str(&out, "Legal steps:\n");
     for (size_t i = 0; i < shown->n; i++) {
         const struct hone_action *a = &node->actions[shown->index[i]];
         hone_buf_printf(&out,

@@ -193,6 +193,17 @@ static double standard_error(const struct hone_outcome *o)
     return o->high > o->low && o->low > 0 ? (log2(o->high) - log2(o->low)) / (2 * Z_95) : 0.02;
 }
 
+void hone_search_set_value(struct hone_node *n, const struct hone_outcome *o)
+{
+    bool has_interval = o->high > o->low && o->low > 0;
+    double shift =
+        o->rank / o->ratio; /* the interval is of all workloads, the value of public ones */
+    n->value = log2(o->rank);
+    n->se = standard_error(o);
+    n->low = has_interval ? o->low * shift : 0;
+    n->high = has_interval ? o->high * shift : 0;
+}
+
 /* ---- nodes ---- */
 
 static const char *keep(struct hone_search *s, const char *text)
@@ -405,6 +416,7 @@ static int accept(struct hone_search *s, struct hone_node *from, struct hone_act
         event->note = "the same machine code as a version that is known";
         return finish(s, from, a, HONE_STEP_RIGHT, n, event, err);
     }
+    hone_search_set_value(n, o);
     n->words = event->words;
     n->features = o->measured;
     n->times = o->times;

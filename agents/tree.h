@@ -44,6 +44,7 @@ struct hone_node {
     char code[HONE_CODE_WORD_BYTES]; /* word for its machine code; "": unknown */
     double step_prior;               /* of the step that made it; 0: unknown */
     double value, se;                /* log2 ratio to the root, standard error in log2 */
+    double low, high;                /* 95 % interval of that ratio; 0: not known */
     bool is_decided, is_refuted;     /* a longer look agreed, or not */
     const char *refuted_by;          /* its verdict and why; NULL: none, or not known */
     bool is_swept, is_dead, is_expanded, is_reviewed;

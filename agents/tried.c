@@ -6,16 +6,46 @@
 #include "tools/plain.h"
 #include "workspace/base/limits.h"
 
+#define TOO_WIDE 2.0 /* high over low of an interval that no version can be ranked by */
+
+const char *hone_interval_text(double ratio, double low, double high, struct hone_pool *pool)
+{
+    if (!(low > 0) || !(high >= low))
+        return hone_pool_printf(pool, "%.3gx", ratio);
+    return hone_pool_printf(pool, "%.3gx (%.3g to %.3g%s)", ratio, low, high,
+                            high >= TOO_WIDE * low ? ": too wide to tell" : "");
+}
+
+/* Two versions were each timed against the baseline, in runs of their own: in log2 the half widths
+ * add up like independent errors. The baseline itself is no error: it is what all are held against.
+ */
+static const char *step_text(const struct hone_node *from, const struct hone_node *to,
+                             struct hone_pool *pool)
+{
+    double gain = to->value - from->value, down = 0, up = 0;
+    bool is_root = from->parent == HONE_NO_NODE;
+    if (!(to->low > 0) || (!is_root && !(from->low > 0)))
+        return hone_interval_text(exp2(gain), 0, 0, pool);
+    if (!is_root) {
+        down = log2(from->high) - from->value;
+        up = from->value - log2(from->low);
+    }
+    return hone_interval_text(exp2(gain), exp2(gain - hypot(to->value - log2(to->low), down)),
+                              exp2(gain + hypot(log2(to->high) - to->value, up)), pool);
+}
+
 static void add_ratio(struct hone_buf *out, const struct hone_tree *tree,
-                      const struct hone_edge_record *e)
+                      const struct hone_edge_record *e, struct hone_pool *pool)
 {
     const struct hone_node *from = tree->nodes[e->parent], *to = tree->nodes[e->child];
     if (e->child == e->parent) {
         hone_buf_str(out, "right, but the same machine code as before");
         return;
     }
-    hone_buf_printf(out, "right, %.3gx this version (%.3gx the baseline)",
-                    exp2(to->value - from->value), exp2(to->value));
+    hone_buf_printf(out, "right, %s this version", step_text(from, to, pool));
+    if (from->parent != HONE_NO_NODE)
+        hone_buf_printf(out, ", %s the baseline",
+                        hone_interval_text(exp2(to->value), to->low, to->high, pool));
     if (to->parent != e->parent)
         hone_buf_str(out, ", the same machine code as a version that was known");
     if (to->is_refuted)
@@ -33,7 +63,7 @@ static void add_edge(struct hone_buf *out, const struct hone_tree *tree,
                             : e->rewrite);
     hone_buf_str(out, ": ");
     if (e->child != HONE_NO_NODE) {
-        add_ratio(out, tree, e);
+        add_ratio(out, tree, e, pool);
     } else {
         hone_buf_str(out, e->verdict       ? e->verdict
                           : e->is_declined ? "" /* the note says so */
@@ -52,6 +82,15 @@ static const char *done(struct hone_buf *out, struct hone_pool *pool)
     return text;
 }
 
+static const struct hone_ratio *against_baseline(const struct hone_workload_report *w)
+{
+    const struct hone_ratio *ratios = w->ratios.v;
+    for (size_t i = 0; i < w->ratios.n; i++)
+        if (strcmp(ratios[i].against, "baseline") == 0 && ratios[i].ratio > 0)
+            return &ratios[i];
+    return NULL;
+}
+
 const char *hone_times_text(const struct hone_report *report, struct hone_pool *pool)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *words = hone_pool_new();
@@ -68,6 +107,10 @@ const char *hone_times_text(const struct hone_report *report, struct hone_pool *
                         hone_plain_ns(words, own));
         if (theirs > 0)
             hone_buf_printf(&out, " (baseline %s)", hone_plain_ns(words, theirs));
+        const struct hone_ratio *ratio = against_baseline(&workloads[i]);
+        if (ratio)
+            hone_buf_printf(&out, ", %s",
+                            hone_interval_text(ratio->ratio, ratio->low, ratio->high, words));
         hone_buf_str(&out, "\n");
     }
     return done(&out, pool);
@@ -93,11 +136,12 @@ const char *hone_way_text(const struct hone_tree *tree, int node, struct hone_po
     for (int i = node; n < HONE_COUNTOF(way) && tree->nodes[i]->parent != HONE_NO_NODE;
          i = tree->nodes[i]->parent)
         way[n++] = tree->nodes[i];
-    for (; n > 0; n--)
-        hone_buf_printf(&out, "- %s: %.3gx the baseline\n",
-                        hone_plain_line(pool,
-                                        way[n - 1]->words ? way[n - 1]->words : way[n - 1]->rewrite,
-                                        HONE_LIMIT_TRIED_BYTES),
-                        exp2(way[n - 1]->value));
+    for (; n > 0; n--) {
+        const struct hone_node *at = way[n - 1];
+        hone_buf_printf(
+            &out, "- %s: %s the baseline\n",
+            hone_plain_line(pool, at->words ? at->words : at->rewrite, HONE_LIMIT_TRIED_BYTES),
+            hone_interval_text(exp2(at->value), at->low, at->high, pool));
+    }
     return done(&out, pool);
 }

@@ -7,8 +7,11 @@
 #include "agents/tree.h"
 #include "tools/format/report.h"
 
-/* "- n1m: 140 us (baseline 9.22 ms)", a public size a line, at most HONE_LIMIT_TRIED; NULL: nothing
- * was timed. */
+/* "2.1x (1.7 to 2.6)" with the 95 % interval; where that is so wide that the figure says nothing
+ * the words say so; low 0: the ratio alone. */
+const char *hone_interval_text(double ratio, double low, double high, struct hone_pool *pool);
+/* "- n1m: 140 us (baseline 9.22 ms), 65.9x (63 to 68.1)", a public size a line, at most
+ * HONE_LIMIT_TRIED; NULL: nothing was timed. */
 const char *hone_times_text(const struct hone_report *report, struct hone_pool *pool);
 /* One line a step, oldest first, the newest HONE_LIMIT_TRIED of them; NULL: none. In the pool. */
 const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool);

@@ -264,6 +264,10 @@ START_TEST(the_past_is_told)
     grow(tree, HONE_NO_NODE, "root", 0);
     grow(tree, 0, "thread it", 2);
     grow(tree, 1, "tile it", 3);
+    tree->nodes[1]->low = 3.5;
+    tree->nodes[1]->high = 4.5;
+    tree->nodes[2]->low = 7;
+    tree->nodes[2]->high = 9;
     ck_assert_ptr_null(hone_tried_text(tree, 0, pool));
     ck_assert_ptr_null(hone_way_text(tree, 0, pool));
     struct hone_edge_record edges[] = {
@@ -281,15 +285,24 @@ START_TEST(the_past_is_told)
         hone_tree_note_edge(tree, &edges[i]);
     ck_assert_str_eq(hone_tried_text(tree, 1, pool),
                      "- C05 explicit SIMD: incorrect (wrong_value): element 3 is 7\n"
-                     "- C01 cache blocking: right, 2x this version (8x the baseline)\n"
+                     "- C01 cache blocking: right, 2x (1.67 to 2.39) this version, 8x (7 to 9) the "
+                     "baseline\n"
                      "- C16 compiler switches: right, but the same machine code as before\n"
                      "- G44 polynomial for transcendentals: declined: no mathematics here\n"
                      "- X turn it round: not carried out: the answer was refused\n"
                      "- C03 several accumulators: failed (compile)\n");
     ck_assert_str_eq(hone_tried_text(tree, 0, pool),
-                     "- C08 thread the outer loop: right, 4x this version (4x the baseline)\n");
-    ck_assert_str_eq(hone_way_text(tree, 2, pool),
-                     "- thread it: 4x the baseline\n- tile it: 8x the baseline\n");
+                     "- C08 thread the outer loop: right, 4x (3.5 to 4.5) this version\n");
+    ck_assert_str_eq(hone_way_text(tree, 2, pool), "- thread it: 4x (3.5 to 4.5) the baseline\n"
+                                                   "- tile it: 8x (7 to 9) the baseline\n");
+    tree->nodes[2]->low = 0; /* records of before have no interval */
+    ck_assert_ptr_nonnull(strstr(hone_tried_text(tree, 1, pool), "right, 2x this version, 8x the"));
+    /* a busy machine */
+    tree->nodes[2]->low = 3;
+    tree->nodes[2]->high = 20;
+    ck_assert_ptr_nonnull(strstr(hone_tried_text(tree, 1, pool),
+                                 "(0.745 to 5.05: too wide to tell) this version, 8x (3 to 20: too "
+                                 "wide to tell) the baseline\n"));
     tree->nodes[2]->is_refuted = true;
     tree->nodes[2]->refuted_by = "incorrect (stateful): element 9 is 1";
     ck_assert_ptr_nonnull(
@@ -303,16 +316,39 @@ START_TEST(times_are_told_by_size)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_arm_time times[] = {{.arm = "baseline", .median_ns = 9.22e6},
                                     {.arm = "candidate", .median_ns = 140e3}};
+    struct hone_ratio ratios[] = {{.against = "parent", .ratio = 3},
+                                  {.against = "baseline", .ratio = 65.9, .low = 61, .high = 70.2}};
     struct hone_workload_report sizes[] = {
-        {.id = "small", .times = {.v = times, .n = 2}},
+        {.id = "small", .times = {.v = times, .n = 2}, .ratios = {.v = ratios, .n = 2}},
         {.id = "drawn", .times = {.v = times, .n = 2}, .is_hidden = true},
         {.id = "alone", .times = {.v = times + 1, .n = 1}},
         {.id = "untimed"}};
     struct hone_report report = {.workloads = {.v = sizes, .n = 4}};
     ck_assert_str_eq(hone_times_text(&report, pool),
-                     "- small: 140 us (baseline 9.22 ms)\n- alone: 140 us\n");
+                     "- small: 140 us (baseline 9.22 ms), 65.9x (61 to 70.2)\n- alone: 140 us\n");
     report.workloads.n = 0;
     ck_assert_ptr_null(hone_times_text(&report, pool));
+}
+END_TEST
+
+/* From the judge's report into the tree, the record, and back after a restart. */
+START_TEST(intervals_reach_the_prompts)
+{
+    struct fixture f;
+    open_fixture(&f, GOOD);
+    ck_assert_msg(search(&f, "llm", NULL, NULL, 6) == 0, "%s", f.err.message);
+    int n = n_asked(&f), n_way[2] = {0}, n_times[2] = {0};
+    ck_assert_msg(search(&f, "llm", NULL, NULL, 9) == 0, "%s", f.err.message);
+    for (int i = 2; i <= n_asked(&f); i++) {
+        const char *prompt = get(&f, hone_pool_printf(f.pool, "prompt%d", i));
+        n_way[i > n] += strstr(prompt, ": 5x (4.9 to 5.1) the baseline\n") != NULL;
+        n_times[i > n] += strstr(prompt, "(baseline 1 ms), 5x (4.9 to 5.1)\n") != NULL;
+    }
+    for (int round = 0; round < 2; round++) {
+        ck_assert_int_gt(n_way[round], 0);
+        ck_assert_int_gt(n_times[round], 0);
+    }
+    close_fixture(&f);
 }
 END_TEST
 
@@ -386,8 +422,8 @@ START_TEST(a_coder_sees_what_was_tried)
 }
 END_TEST
 
-UNIT_MAIN("coder_prompt", the_past_is_told, the_past_is_bounded, times_are_told_by_size,
-          a_coder_sees_what_was_tried, the_processor_is_told, the_device_is_told,
-          the_machine_is_bounded, measured_rates_are_found, the_probe_is_believed,
-          every_request_names_the_machine, a_declined_step_is_not_repaired,
+UNIT_MAIN("coder_prompt", the_past_is_told, intervals_reach_the_prompts, the_past_is_bounded,
+          times_are_told_by_size, a_coder_sees_what_was_tried, the_processor_is_told,
+          the_device_is_told, the_machine_is_bounded, measured_rates_are_found,
+          the_probe_is_believed, every_request_names_the_machine, a_declined_step_is_not_repaired,
           a_failure_stays_one_when_its_repair_declines)
