@@ -48,7 +48,8 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
         hone_buf_printf(&out, "It is %s the baseline (%s).\n",
                         hone_interval_text(exp2(node->value), node->low, node->high, pool),
                         node->is_decided ? "a longer look" : "screened");
-    hone_buf_str(&out, "Legal steps:\n");
+    hone_buf_printf(&out, "Weights now: the rules' priors %.2f, your order %.2f.\nLegal steps:\n",
+                    s->models->mix.rules, s->models->mix.llm);
     for (size_t i = 0; i < shown->n; i++) {
         const struct hone_action *a = &node->actions[shown->index[i]];
         hone_buf_printf(&out,

@@ -237,6 +237,43 @@ START_TEST(every_request_names_the_machine)
 }
 END_TEST
 
+START_TEST(a_planner_is_told_how_it_counts)
+{
+    struct fixture f;
+    /* the last step of the list first: never the rules' choice */
+    open_fixture(
+        &f, "if grep -q '^Legal steps' '@/prompt'$n; then id=$(sed -n 's/^- \\([a-zA-Z_0-9]*\\."
+            "[0-9]*\\.[0-9a-f]*\\): .*/\\1/p' '@/prompt'$n | tail -n 1); printf "
+            "'{\"order\":[\"%s\"]}' \"$id\"; else " GOOD "; fi");
+    const struct hone_search_options o = {.task = "softmax",
+                                          .coder = "llm",
+                                          .planner = "llm",
+                                          .repairs = 0,
+                                          .budget_evaluations = 8,
+                                          .seed = 5};
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                  f.err.message);
+    int n_told = 0, n_moved = 0;
+    for (int i = 1; i <= n_asked(&f); i++) {
+        const char *prompt = get(&f, hone_pool_printf(f.pool, "prompt%d", i));
+        if (!strstr(prompt, "\nLegal steps"))
+            continue;
+        const char *weights = strstr(prompt, "\nWeights now: the rules' priors 0.");
+        ck_assert_ptr_nonnull(weights);
+        n_moved +=
+            strncmp(weights, "\nWeights now: the rules' priors 0.64, your order 0.36.", 52) != 0;
+        ck_assert_int_eq(n_told == 0 && n_moved > 0, 0); /* the first has those of the start */
+        n_told++;
+        /* what holds for all requests stands in front of what holds for this one */
+        const char *rule = strstr(prompt, "A step that you leave out keeps its prior of the rules");
+        ck_assert(rule && rule < weights);
+    }
+    ck_assert_int_ge(n_told, 2);
+    ck_assert_int_ge(n_moved, 1);
+    close_fixture(&f);
+}
+END_TEST
+
 /* ---- what was tried ---- */
 
 static const struct hone_node *grow(struct hone_tree *tree, int parent, const char *words,
@@ -425,5 +462,5 @@ END_TEST
 UNIT_MAIN("coder_prompt", the_past_is_told, intervals_reach_the_prompts, the_past_is_bounded,
           times_are_told_by_size, a_coder_sees_what_was_tried, the_processor_is_told,
           the_device_is_told, the_machine_is_bounded, measured_rates_are_found,
-          the_probe_is_believed, every_request_names_the_machine, a_declined_step_is_not_repaired,
-          a_failure_stays_one_when_its_repair_declines)
+          the_probe_is_believed, every_request_names_the_machine, a_planner_is_told_how_it_counts,
+          a_declined_step_is_not_repaired, a_failure_stays_one_when_its_repair_declines)
