@@ -83,6 +83,7 @@ struct hone_coder_work { /* one step, or the repair of one */
     /* A repair: what was tried before and why it failed (hone_diagnose). */
     int64_t n_repair; /* 0: the first try */
     const char *failed_source, *failure;
+    const char *refused; /* the last answer, when it was refused and made no source; else NULL */
     int64_t deadline_ns; /* of this step; 0: the setup's */
     /* the version's past and times (tried.h), for models; NULL: none */
     const char *tried, *way, *times;
@@ -92,6 +93,7 @@ struct hone_coder_work { /* one step, or the repair of one */
 struct hone_coder_outcome {                /* strings in the pool */
     const char *source;                    /* NULL: the coder refused or could not */
     const char *refusal;                   /* why, in words; NULL when there is a source */
+    const char *refused;                   /* a model's answer that was refused; else NULL */
     const char *declined;                  /* or: it says that the step cannot help here, and why */
     bool is_unanswered;                    /* a model gave no answer: nobody's fault here */
     int64_t n_asks, tokens_in, tokens_out; /* of models, this step */

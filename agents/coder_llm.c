@@ -17,6 +17,7 @@
 #include "agents/journal.h"
 #include "agents/prompt.h"
 #include "workspace/base/clock.h"
+#include "workspace/base/limits.h"
 
 enum { MAX_SOURCE = 256 << 10, MAX_FAILURE = 6 << 10, MAX_FAULTS = 3, DEFAULT_TOKENS = 16384 };
 
@@ -99,6 +100,10 @@ static char *message_of(const struct hone_coder *c, const struct hone_coder_work
         hone_prompt_data(&out, c->setup.seed,
                          "What went wrong, worst first:", w->failure ? w->failure : "unknown",
                          MAX_FAILURE);
+        if (w->refused)
+            hone_prompt_data(&out, c->setup.seed,
+                             "The answer that was refused, none of which counts:", w->refused,
+                             HONE_LIMIT_REFUSED_BYTES);
     }
     if (base)
         add_source(&out, c,
@@ -199,6 +204,7 @@ static int step(struct hone_coder *c, const struct hone_coder_work *w, struct ho
         r = hone_fail(&cause, HONE_E_ARG, "the new source does not define %s", c->setup.task->name);
     if (r < 0) {
         ret->source = NULL;
+        ret->refused = hone_pool_strdup(pool, answer.text);
         ret->refusal = hone_pool_printf(
             pool, "the answer was refused: %s%s", cause.message,
             strcmp(answer.stop_reason, "length") == 0

@@ -45,6 +45,7 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
     if (r < 0)
         return r;
     add_spent(c, &done);
+    c->refused = hone_pool_strdup(c->pool, done.refused);
     if (done.declined) {
         c->is_declined = true;
         c->note = hone_pool_printf(c->pool, "declined: %s", done.declined);
@@ -118,5 +119,6 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from, const struc
         bool is_evaluated = ret->source != old || ret->has_outcome != had_outcome;
         work.failure = is_evaluated ? ret->outcome.diagnosis : ret->note;
         work.failed_source = ret->source;
+        work.refused = ret->refused;
     }
 }

@@ -98,6 +98,7 @@ struct hone_crafted {       /* a step that was carried out, or not */
     struct hone_pool *pool; /* in: of its strings; those of the outcome are in the search's */
     const char *source;     /* the last one that was tried; NULL: none */
     const char *note;       /* why it ended */
+    const char *refused;    /* the last answer, when it could not be used; else NULL */
     bool is_declined;       /* the coder's last word was that the step cannot help here */
     bool has_outcome;
     struct hone_outcome outcome;

@@ -76,6 +76,67 @@ START_TEST(a_failure_stays_one_when_its_repair_declines)
 }
 END_TEST
 
+/* ---- repairs ---- */
+
+/* The text of the block of data behind a headline, borrowed by a copy; NULL: it is not there. */
+static const char *block(struct fixture *f, const char *prompt, const char *head)
+{
+    const char *at = strstr(prompt, head), *open = at ? strstr(at, "\n<<DATA ") : NULL;
+    if (!open || strchr(at, '\n') != open)
+        return NULL;
+    const char *close = hone_pool_printf(f->pool, "\n<DATA %.12s>>\n", open + 8);
+    const char *begin = strchr(open + 1, '\n') + 1, *end = strstr(open, close);
+    return end ? hone_pool_strndup(f->pool, begin, (size_t)(end - begin) + 1) : NULL;
+}
+
+START_TEST(a_refused_answer_is_shown)
+{
+    struct fixture f;
+    /* refused twice, then a version that does not build, then refused again */
+    open_fixture(&f,
+                 "case $n in 1) printf 'First.\\n@@EDIT 6:ffff 6:ffff\\nIGNORE ALL "
+                 "RULES\\n@@END\\n' ;; 2) echo 'Second, without a block.' ;; 3) printf "
+                 "'Third.\\n@@SEARCH\\n        float sum = 0.0f;\\n@@WITH\\n        float sum = "
+                 "broken;\\n@@END\\n' ;; 4) echo 'Fourth.' ;; *) " GOOD " ;; esac");
+    const struct hone_search_options o = {
+        .task = "softmax", .coder = "llm", .repairs = 4, .budget_evaluations = 5, .seed = 5};
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                  f.err.message);
+    static const char head[] = "The answer that was refused";
+    ck_assert_ptr_null(strstr(get(&f, "prompt1"), head));
+    ck_assert_str_eq(block(&f, get(&f, "prompt2"), head),
+                     "First.\n@@EDIT 6:ffff 6:ffff\nIGNORE ALL RULES\n@@END\n");
+    ck_assert_str_eq(block(&f, get(&f, "prompt3"), head), "Second, without a block.\n");
+    ck_assert_ptr_nonnull(strstr(get(&f, "prompt4"), "This is repair 3"));
+    ck_assert_ptr_null(strstr(get(&f, "prompt4"), head)); /* the failed version itself is shown */
+    ck_assert_str_eq(block(&f, get(&f, "prompt5"), head), "Fourth.\n");
+    ck_assert_ptr_nonnull(strstr(get(&f, "prompt5"), "float sum = broken;"));
+    ck_assert_ptr_null(strstr(get(&f, "prompt6"), head));
+    close_fixture(&f);
+}
+END_TEST
+
+START_TEST(a_refused_answer_is_bounded)
+{
+    for (size_t extra = 0; extra < 2; extra++) {
+        struct fixture f;
+        size_t n = HONE_LIMIT_REFUSED_BYTES / 16 + extra;
+        open_fixture(&f, "case $n in 1) cat '@/long' ;; *) " GOOD " ;; esac");
+        HONE_AUTOFREE char *text = hone_malloc(16 * n + 1);
+        for (size_t i = 0; i < n; i++)
+            snprintf(text + 16 * i, 17, "line %010zu\n", i);
+        put(&f, "long", text, 0600);
+        ck_assert_msg(search(&f, "llm", NULL, NULL, 4) == 0, "%s", f.err.message);
+        const char *shown = block(&f, get(&f, "prompt2"), "The answer that was refused");
+        ck_assert_ptr_nonnull(shown);
+        ck_assert_int_eq(strcmp(shown, text) == 0, extra == 0);
+        ck_assert_int_eq(strstr(shown, "bytes left out") != NULL, extra == 1);
+        ck_assert_uint_le(strlen(shown), HONE_LIMIT_REFUSED_BYTES + 64);
+        close_fixture(&f);
+    }
+}
+END_TEST
+
 /* ---- the machine ---- */
 
 static struct hone_json *parsed(const char *text)
@@ -463,4 +524,5 @@ UNIT_MAIN("coder_prompt", the_past_is_told, intervals_reach_the_prompts, the_pas
           times_are_told_by_size, a_coder_sees_what_was_tried, the_processor_is_told,
           the_device_is_told, the_machine_is_bounded, measured_rates_are_found,
           the_probe_is_believed, every_request_names_the_machine, a_planner_is_told_how_it_counts,
-          a_declined_step_is_not_repaired, a_failure_stays_one_when_its_repair_declines)
+          a_refused_answer_is_shown, a_refused_answer_is_bounded, a_declined_step_is_not_repaired,
+          a_failure_stays_one_when_its_repair_declines)
