@@ -29,6 +29,33 @@ struct hone_c_node *hone_c_function(const struct hone_c_tree *tree, const char *
     return NULL;
 }
 
+/* Of a call or of a function that is handed on; NULL: neither. */
+static const char *named_function(const struct hone_c_node *n)
+{
+    if (n->kind == HONE_C_CALL)
+        return n->name;
+    return n->kind == HONE_C_REF && n->decl && n->decl->kind == HONE_C_FUNCTION ? n->decl->name
+                                                                                : NULL;
+}
+
+size_t hone_c_reached(const struct hone_c_tree *tree, const struct hone_c_node *function,
+                      const struct hone_c_node **ret, size_t max)
+{
+    size_t n = 0;
+    ret[n++] = function;
+    for (size_t at = 0; at < n; at++)
+        for (const struct hone_c_node *c = ret[at]; c; c = hone_c_walk(ret[at], c)) {
+            const char *name = named_function(c);
+            const struct hone_c_node *f = name && *name ? hone_c_function(tree, name) : NULL;
+            size_t i = 0;
+            while (i < n && ret[i] != f)
+                i++;
+            if (f && i == n && n < max)
+                ret[n++] = f;
+        }
+    return n;
+}
+
 bool hone_c_contains(const struct hone_c_node *outer, const struct hone_c_node *inner)
 {
     for (; inner; inner = inner->parent)

@@ -74,6 +74,10 @@ struct hone_c_node *hone_c_walk(const struct hone_c_node *top, const struct hone
 const struct hone_c_node *hone_c_strip(const struct hone_c_node *node);
 struct hone_c_node *hone_c_function(const struct hone_c_tree *tree,
                                     const char *name); /* with a body; NULL: none */
+/* The function and those of this source that it reaches by calls or by name, itself first, then as
+ * they are met; at most max. Returns how many. */
+size_t hone_c_reached(const struct hone_c_tree *tree, const struct hone_c_node *function,
+                      const struct hone_c_node **ret, size_t max);
 bool hone_c_contains(const struct hone_c_node *outer, const struct hone_c_node *inner);
 /* Does the subtree name this declaration? */
 bool hone_c_uses(const struct hone_c_node *top, const struct hone_c_node *decl);

@@ -222,6 +222,34 @@ static void point_at_kernel(const struct hone_coder_input *in, struct hone_coder
     *site = kernel;
 }
 
+enum { MAX_REACHED = 32, MAX_SPANS_BYTES = 400 };
+
+/* Where helpers do the work the function alone would point at a few calls: the region is the text
+ * from the first function that it reaches to the last, and the evidence says which lines are whose.
+ * The anchor stays the function's own: it names the step in the records. */
+static void add_helpers(const struct hone_coder_input *in, struct hone_coder_site *site)
+{
+    const struct hone_c_node *reached[MAX_REACHED];
+    struct hone_coder_site whole = *site;
+    struct hone_buf spans = HONE_BUF_INIT;
+    size_t n = hone_c_reached(in->tree, site->node, reached, MAX_REACHED);
+    for (size_t i = 0; i < n; i++) {
+        const struct hone_c_node *f = reached[i];
+        whole.begin = f->begin < whole.begin ? f->begin : whole.begin;
+        whole.end = f->end > whole.end ? f->end : whole.end;
+        if (spans.len < MAX_SPANS_BYTES)
+            hone_buf_printf(&spans, "%s%.64s %u-%u", i ? ", " : "the functions of it: ", f->name,
+                            hone_c_line(in->tree, f->begin), hone_c_line(in->tree, f->end));
+    }
+    if (n > 1) {
+        hone_coder_locate(in, &whole);
+        memcpy(whole.anchor, site->anchor, sizeof(whole.anchor));
+        whole.evidence = hone_pool_strdup(in->pool, spans.data);
+        *site = whole;
+    }
+    hone_buf_done(&spans);
+}
+
 size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewrite *rewrite,
                           const struct hone_coder_input *in,
                           struct hone_coder_site ret[HONE_CODER_MAX_SITES])
@@ -241,6 +269,8 @@ size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewr
     hone_coder_locate(in, &ret[0]);
     if (!in->is_blind && strcmp(in->target, "cuda") == 0)
         point_at_kernel(in, &ret[0]);
+    if (!in->is_blind)
+        add_helpers(in, &ret[0]);
     return 1;
 }
 

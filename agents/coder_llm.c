@@ -80,6 +80,8 @@ static char *message_of(const struct hone_coder *c, const struct hone_coder_work
 {
     struct hone_buf out = HONE_BUF_INIT;
     const char *base = base_of(w);
+    /* of a planner's idea it is the idea, which is data */
+    bool has_parts = w->site && w->site->evidence && *w->site->evidence && !w->plan;
     hone_buf_str(&out, hone_card_text(w->strategy, pool));
     if (w->plan)
         hone_prompt_data(&out, c->setup.seed,
@@ -87,8 +89,9 @@ static char *message_of(const struct hone_coder *c, const struct hone_coder_work
                          "is sound:",
                          w->plan, MAX_FAILURE);
     if (w->site && !is_from_nothing(w))
-        hone_buf_printf(&out, "Region: lines %u to %u (%.200s)\n", w->site->line,
-                        w->site->last_line, w->site->words);
+        hone_buf_printf(&out, "Region: lines %u to %u (%.200s)%s%s\n", w->site->line,
+                        w->site->last_line, w->site->words, has_parts ? "; " : "",
+                        has_parts ? w->site->evidence : "");
     add_findings(&out, w);
     hone_prompt_past(&out, c->setup.seed, w->times, w->way, w->tried);
     hone_prompt_hints(&out, w->hints, w->n_hints);

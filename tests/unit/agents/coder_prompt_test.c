@@ -76,6 +76,54 @@ START_TEST(a_failure_stays_one_when_its_repair_declines)
 }
 END_TEST
 
+/* ---- the region ---- */
+
+/* A version whose helper does the work; an edit of the helper's lines is anchored as any other. */
+#define NAIVE_HEAD "void softmax(const float *X, float *Y, int64_t M, int64_t N)\\n"
+#define ROWS       "    for (int64_t m = 0; m < M; m++) {\\n"
+#define HELPER                                                                                     \
+    "printf '@@SEARCH\\n" NAIVE_HEAD "@@WITH\\nstatic float larger(float a, float b)\\n{\\n    "   \
+    "return a > b ? a : b;\\n}\\n\\n" NAIVE_HEAD "@@END\\n@@SEARCH\\n" ROWS "@@WITH\\n" ROWS       \
+    "        (void)larger(0, 1);\\n@@END\\n'"
+
+START_TEST(a_region_holds_the_helpers)
+{
+    struct fixture f;
+    open_fixture(&f,
+                 "at=$(sed -n 's/^\\([0-9]*:[0-9a-f]*\\)| *return a > b.*/\\1/p' '@/prompt'$n)\n"
+                 "if [ $n = 1 ]; then " HELPER "; elif [ -n \"$at\" ]; then printf '@@EDIT "
+                 "%s\\n    /* edited */ return a < b ? b : a;\\n#pragma omp "
+                 "parallel\\n@@END\\n' \"$at\"; else echo no; fi");
+    const struct hone_search_options o = {
+        .task = "softmax", .coder = "llm", .repairs = 0, .budget_evaluations = 8, .seed = 5};
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                  f.err.message);
+    ck_assert_ptr_null(strstr(get(&f, "prompt1"), "the functions of it"));
+    int n_seen = 0;
+    for (int i = 2; i <= n_asked(&f); i++) {
+        const char *prompt = get(&f, hone_pool_printf(f.pool, "prompt%d", i));
+        if (!strstr(prompt, "| static float larger(") || !strstr(prompt, "\nRegion: ") ||
+            strstr(prompt, "/* edited */"))
+            continue;
+        n_seen++;
+        const char *line = strstr(prompt, "| static float larger(");
+        while (line[-1] != '\n')
+            line--;
+        int first = (int)strtol(line, NULL, 10);
+        ck_assert_ptr_nonnull(
+            strstr(prompt, hone_pool_printf(f.pool, "\nRegion: lines %d to ", first)));
+        ck_assert_ptr_nonnull(strstr(
+            prompt, hone_pool_printf(f.pool, "(function softmax); the functions of it: softmax %d-",
+                                     first + 5)));
+        ck_assert_ptr_nonnull(
+            strstr(prompt, hone_pool_printf(f.pool, ", larger %d-%d\n", first, first + 3)));
+    }
+    ck_assert_int_gt(n_seen, 0);
+    ck_assert_msg(f.result.speedup > 4, "%g", f.result.speedup); /* the edit landed */
+    close_fixture(&f);
+}
+END_TEST
+
 /* ---- repairs ---- */
 
 /* The text of the block of data behind a headline, borrowed by a copy; NULL: it is not there. */
@@ -524,5 +572,5 @@ UNIT_MAIN("coder_prompt", the_past_is_told, intervals_reach_the_prompts, the_pas
           times_are_told_by_size, a_coder_sees_what_was_tried, the_processor_is_told,
           the_device_is_told, the_machine_is_bounded, measured_rates_are_found,
           the_probe_is_believed, every_request_names_the_machine, a_planner_is_told_how_it_counts,
-          a_refused_answer_is_shown, a_refused_answer_is_bounded, a_declined_step_is_not_repaired,
-          a_failure_stays_one_when_its_repair_declines)
+          a_region_holds_the_helpers, a_refused_answer_is_shown, a_refused_answer_is_bounded,
+          a_declined_step_is_not_repaired, a_failure_stays_one_when_its_repair_declines)

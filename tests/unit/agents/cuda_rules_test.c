@@ -486,6 +486,84 @@ START_TEST(a_step_points_at_the_kernel)
 }
 END_TEST
 
+/* Where helpers do the work they belong to the region; what is not reached does not. */
+START_TEST(a_step_covers_the_helpers)
+{
+    static const struct {
+        const char *target, *source;
+        uint32_t line, last_line;
+        const char *evidence;
+    } rows[] = {
+        {"cpu",
+         "#include <stdint.h>\n"
+         "static float other(float x) { return x; }\n"
+         "static float twice(float x) { return 2 * x; }\n"
+         "static float between(float x) { return other(x); }\n"
+         "static float row(const float *x, int64_t n);\n"
+         "void task(const float *x, float *y, int64_t n)\n"
+         "{\n"
+         "    y[0] = row(x, n);\n"
+         "}\n"
+         "static float row(const float *x, int64_t n)\n"
+         "{\n"
+         "    return n > 1 ? twice(x[0]) + row(x, n - 1) : 0;\n"
+         "}\n"
+         "static void after(float *y) { y[0] = between(1); }\n",
+         3, 13, "the functions of it: task 6-9, row 10-13, twice 3-3"},
+        {"cpu",
+         "static int less(const void *a, const void *b) { return a < b; }\n"
+         "static void each(int (*f)(const void *, const void *)) { f(0, 0); }\n"
+         "void task(void) { each(less); }\n",
+         1, 3, "the functions of it: task 3-3, each 2-2, less 1-1"},
+        {"cpu", "static int other(void) { return 1; }\nvoid task(float *y) { y[0] = 1; }\n", 2, 2,
+         ""},
+        {"cuda",
+         "__device__ float other(float x) { return x; }\n"
+         "__device__ float twice(float x) { return 2 * x; }\n"
+         "__device__ float row(const float *x) { return twice(x[0]); }\n"
+         "__global__ void all(const float *x, float *y)\n"
+         "{\n"
+         "    y[0] = row(x);\n"
+         "}\n"
+         "extern \"C\" void task(const float *x, float *y, long n, cudaStream_t stream)\n"
+         "{\n"
+         "    all<<<1, 1, 0, stream>>>(x, y);\n"
+         "}\n",
+         2, 7, "the functions of it: all 4-7, row 3-3, twice 2-2"},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    ck_assert_int_eq(hone_task_load("workspace/packs/sum", &task, NULL), 0);
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        struct hone_coder *coder = NULL;
+        const struct hone_coder_setup setup = {.name = "llm",
+                                               .target = rows[i].target,
+                                               .task = task,
+                                               .parser = parser,
+                                               .only_lists = true};
+        ck_assert_int_eq(hone_coder_open(&setup, &coder, NULL), 0);
+        ck_assert_msg(
+            hone_coder_read(parser, rows[i].target, rows[i].source, "task", pool, &in, &err) == 0,
+            "%s", err.message);
+        ck_assert_uint_eq(
+            hone_coder_regions(coder, hone_coder_rewrite(coder, "llm_G06"), &in, sites), 1);
+        ck_assert_str_eq(sites[0].evidence, rows[i].evidence);
+        ck_assert_uint_eq(sites[0].line, rows[i].line);
+        ck_assert_uint_eq(sites[0].last_line, rows[i].last_line);
+        /* the records name the step by the function alone, as ever */
+        struct hone_coder_site own =
+            hone_site(in.nest.function, in.nest.function->begin, in.nest.function->end, "");
+        hone_coder_locate(&in, &own);
+        ck_assert_str_eq(sites[0].anchor, own.anchor);
+        hone_coder_close(coder);
+    }
+}
+END_TEST
+
 START_TEST(a_profile_tells_the_hot_kernel)
 {
     static const struct {
@@ -511,6 +589,6 @@ START_TEST(a_profile_tells_the_hot_kernel)
 }
 END_TEST
 
-UNIT_MAIN("cuda_rules", a_step_points_at_the_kernel, a_profile_tells_the_hot_kernel,
-          kernels_are_understood, bad_sources_are_refused, every_site_gives_a_valid_text,
-          chains_keep_the_answer)
+UNIT_MAIN("cuda_rules", a_step_points_at_the_kernel, a_step_covers_the_helpers,
+          a_profile_tells_the_hot_kernel, kernels_are_understood, bad_sources_are_refused,
+          every_site_gives_a_valid_text, chains_keep_the_answer)
