@@ -15,6 +15,7 @@
 #define HONE_AGENTS_CODER_H
 
 #include "agents/catalogue.h"
+#include "agents/prompt.h"
 #include "tools/format/report.h"
 
 struct hone_journal; /* agents/journal.h: models are asked through it */
@@ -83,11 +84,10 @@ struct hone_coder_work { /* one step, or the repair of one */
     /* A repair: what was tried before and why it failed (hone_diagnose). */
     int64_t n_repair; /* 0: the first try */
     const char *failed_source, *failure;
-    const char *refused; /* the last answer, when it was refused and made no source; else NULL */
-    int64_t deadline_ns; /* of this step; 0: the setup's */
-    /* the version's past and times (tried.h), for models; NULL: none */
-    const char *tried, *way, *times;
-    const char *machine; /* for models (prompt_machine.h), the same each time; NULL: not known */
+    const char *refused;   /* the last answer, when it was refused and made no source; else NULL */
+    int64_t deadline_ns;   /* of this step; 0: the setup's */
+    struct hone_past past; /* of the version, for models */
+    const char *machine;   /* for models (prompt_machine.h), the same each time; NULL: not known */
 };
 
 struct hone_coder_outcome {                /* strings in the pool */

@@ -93,7 +93,7 @@ static char *message_of(const struct hone_coder *c, const struct hone_coder_work
                         w->site->last_line, w->site->words, has_parts ? "; " : "",
                         has_parts ? w->site->evidence : "");
     add_findings(&out, w);
-    hone_prompt_past(&out, c->setup.seed, w->times, w->way, w->tried);
+    hone_prompt_past(&out, c->setup.seed, &w->past);
     hone_prompt_hints(&out, w->hints, w->n_hints);
     if (w->n_repair > 0) {
         hone_buf_printf(&out,

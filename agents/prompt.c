@@ -83,23 +83,22 @@ void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n)
     }
 }
 
-void hone_prompt_past(struct hone_buf *out, int64_t seed, const char *times, const char *way,
-                      const char *tried)
+void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_past *past)
 {
-    if (times)
-        hone_prompt_data(out, seed,
-                         "Its times by size, from one short look, with their ratio to the "
-                         "baseline's:",
-                         times, MAX_PAST);
-    if (way)
-        hone_prompt_data(out, seed,
-                         "How the version that the step starts from came about, oldest first:", way,
-                         MAX_PAST);
-    if (tried)
-        hone_prompt_data(out, seed,
-                         "What was tried from that same version before and what came of it, "
-                         "oldest first; learn from it and do not repeat it:",
-                         tried, MAX_PAST);
+    const struct {
+        const char *text, *head;
+    } parts[] = {
+        {past->times,
+         "Its times by size, from one short look, with their ratio to the baseline's:"},
+        {past->settings, "What a sweep of its tunables measured (settings that need not be tried "
+                         "again):"},
+        {past->way, "How the version that the step starts from came about, oldest first:"},
+        {past->tried, "What was tried from that same version before and what came of it, oldest "
+                      "first; learn from it and do not repeat it:"},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(parts); i++)
+        if (parts[i].text)
+            hone_prompt_data(out, seed, parts[i].head, parts[i].text, MAX_PAST);
 }
 
 static void add_axes(struct hone_buf *out, const struct hone_task *task)

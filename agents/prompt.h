@@ -16,9 +16,11 @@ void hone_prompt_data(struct hone_buf *out, int64_t seed, const char *what, cons
 /* Adds what the user asks for in words of their own: instructions, each one line, never inside of a
  * block of data. Nothing without hints. */
 void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n);
-/* Adds a version's times and past (tried.h); each may be NULL. */
-void hone_prompt_past(struct hone_buf *out, int64_t seed, const char *times, const char *way,
-                      const char *tried);
+struct hone_past { /* of a version, in words (tried.h); each may be NULL */
+    const char *times, *settings, *way, *tried;
+};
+/* Adds it, each part as data. */
+void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_past *past);
 /* What has to be computed: signature, sizes, precision, description; the same for all requests of a
  * search. */
 const char *hone_prompt_task(const struct hone_task *task, const char *target, int64_t seed,

@@ -194,8 +194,10 @@ static void restore_look(struct replay *p, enum hone_search_kind kind, const str
     if (node < 0 || node >= t->n_nodes)
         return;
     struct hone_node *n = t->nodes[node];
-    if (kind == HONE_KIND_SWEEP)
+    if (kind == HONE_KIND_SWEEP) {
         n->is_swept = true;
+        n->settings = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "settings", NULL));
+    }
     if (kind == HONE_KIND_DECIDE || kind == HONE_KIND_CONFIRM) {
         n->is_refuted = !hone_json_get_bool(data, "is_gain", true);
         n->refuted_by = n->is_refuted
@@ -464,6 +466,8 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
             hone_json_set_str(data, "code", e->outcome->code);
         if (e->outcome->times)
             hone_json_set_str(data, "times", e->outcome->times);
+        if (e->kind == HONE_KIND_SWEEP && s->tree.nodes[e->node]->settings)
+            hone_json_set_str(data, "settings", s->tree.nodes[e->node]->settings);
         if (isfinite(e->outcome->ratio))
             hone_json_set_f64(data, "ratio", e->outcome->ratio);
         hone_json_set_i64(data, "wall_ms", e->outcome->wall_ms);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agents/tried.h"
 #include "tools/plain.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
@@ -254,9 +255,9 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     return r < 0 ? r : hone_search_set_branch(s, err);
 }
 
-/* each_ms: timing of one setting; 0: the tier's. */
+/* each_ms: timing of one setting; 0: the tier's. n_all: settings of the first rung. */
 static int try_points(struct hone_search *s, struct hone_node *node, struct hone_array points,
-                      int64_t each_ms, struct hone_outcome *ret, struct hone_err *err)
+                      size_t n_all, int64_t each_ms, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_attempt a = {.source = node->source,
                              .tier = "screen",
@@ -268,6 +269,9 @@ static int try_points(struct hone_search *s, struct hone_node *node, struct hone
     int r = hone_search_evaluate(s, &a, ret, err);
     if (r < 0)
         return r;
+    const char *settings =
+        hone_settings_text(&points, ret->point_ns, ret->n_points, n_all, s->pool);
+    node->settings = settings ? settings : node->settings;
     struct hone_search_event event = {.kind = HONE_KIND_SWEEP,
                                       .parent = node->parent,
                                       .node = node->index,
@@ -346,13 +350,13 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     struct hone_outcome o;
     bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, 3);
     s->phase = "sweep";
-    int r = try_points(s, node, points, is_halved ? RUNG_MS : 0, &o, err);
+    int r = try_points(s, node, points, points.n, is_halved ? RUNG_MS : 0, &o, err);
     const struct hone_point *best = r < 0 ? NULL : best_of(&points, &o);
     if (best && !is_whole && o.best_point > 0 && o.n_points == points.n)
         combine(s->pool, &axes, where, &points, &o, &again);
     if (best && (is_halved || again.n > 1) && !hone_search_over(s, 2)) {
         survivors(s->pool, &points, &o, &again, &rung);
-        r = try_points(s, node, rung, 0, &o, err);
+        r = try_points(s, node, rung, points.n, 0, &o, err);
         if (r == 0)
             best = best_of(&rung, &o);
     }

@@ -58,9 +58,8 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
                         shown->ids[i], a->strategy->id, a->rewrite->words, a->site.line,
                         a->site.last_line, exp2(a->gain), exp2(a->low), exp2(a->high), a->p_impl);
     }
-    hone_prompt_past(&out, s->options->seed, node->times,
-                     hone_way_text(&s->tree, node->index, pool),
-                     hone_tried_text(&s->tree, node->index, pool));
+    const struct hone_past past = hone_past_of(&s->tree, node->index, pool);
+    hone_prompt_past(&out, s->options->seed, &past);
     hone_prompt_hints(&out, s->steering->hints, s->steering->n_hints);
     hone_prompt_data(&out, s->options->seed,
                      "\nThe source:", hone_tagged_source(node->source, pool), MAX_SOURCE);

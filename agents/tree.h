@@ -57,6 +57,7 @@ struct hone_node {
     struct hone_finding findings[HONE_N_CLASSES];
     size_t n_findings;
     const char *times;      /* by size, in words (tried.h); NULL: not known */
+    const char *settings;   /* what a sweep of its tunables said, in words; NULL: none was made */
     bool is_profiled;       /* findings and counters come from a profile */
     const char *hot_kernel; /* cuda: where it saw most time; NULL: not known */
 };

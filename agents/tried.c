@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/evaluate_text.h"
 #include "tools/plain.h"
 #include "workspace/base/limits.h"
 
@@ -116,6 +117,57 @@ const char *hone_times_text(const struct hone_report *report, struct hone_pool *
     return done(&out, pool);
 }
 
+static bool is_fast(double ns)
+{
+    return ns > 0 && isfinite(ns);
+}
+
+const char *hone_settings_text(const struct hone_array *points, const double *ns, size_t n,
+                               size_t n_all, struct hone_pool *pool)
+{
+    struct hone_buf out = HONE_BUF_INIT;
+    const struct hone_point *p = points->v;
+    size_t n_timed = 0, n_shown = 0;
+    bool is_shown[HONE_LIMIT_TUNE_POINTS] = {false};
+    n = n < points->n ? n : points->n;
+    if (n < 2 || n > HONE_LIMIT_TUNE_POINTS || !is_fast(ns[0]))
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        n_timed += is_fast(ns[i]);
+    for (; n_shown < HONE_LIMIT_SETTINGS && n_shown < n_timed; n_shown++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++)
+            if (!is_shown[i] && is_fast(ns[i]) && (best == n || ns[i] < ns[best]))
+                best = i;
+        is_shown[best] = true;
+        hone_buf_printf(&out, "- %s: %s%s", hone_tunables_text(&p[best].tunables, pool),
+                        hone_plain_ns(pool, ns[best]), best == 0 ? " (the default)\n" : "");
+        if (best > 0)
+            hone_buf_printf(&out, ", %.3gx the default\n", ns[0] / ns[best]);
+    }
+    if (!is_shown[0])
+        hone_buf_printf(&out, "- %s: %s (the default)\n", hone_tunables_text(&p[0].tunables, pool),
+                        hone_plain_ns(pool, ns[0]));
+    n_shown += !is_shown[0];
+    if (n_all > n_shown)
+        hone_buf_printf(&out, "- %zu more, slower or failed\n", n_all - n_shown);
+    return done(&out, pool);
+}
+
+const char *hone_swept_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
+{
+    bool has_tunables = tree->nodes[node]->n_tunables > 0;
+    int at = node, n = 0;
+    for (; at != HONE_NO_NODE && !tree->nodes[at]->settings; at = tree->nodes[at]->parent)
+        n++;
+    if (at == HONE_NO_NODE || (n > 0 && !has_tunables))
+        return NULL;
+    if (n == 0)
+        return tree->nodes[at]->settings;
+    return hone_pool_printf(pool, "(of the version %d step%s before)\n%s", n, n == 1 ? "" : "s",
+                            tree->nodes[at]->settings);
+}
+
 const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
 {
     struct hone_buf out = HONE_BUF_INIT;
@@ -144,4 +196,12 @@ const char *hone_way_text(const struct hone_tree *tree, int node, struct hone_po
             hone_interval_text(exp2(at->value), at->low, at->high, pool));
     }
     return done(&out, pool);
+}
+
+struct hone_past hone_past_of(const struct hone_tree *tree, int node, struct hone_pool *pool)
+{
+    return (struct hone_past){.times = tree->nodes[node]->times,
+                              .settings = hone_swept_text(tree, node, pool),
+                              .way = hone_way_text(tree, node, pool),
+                              .tried = hone_tried_text(tree, node, pool)};
 }

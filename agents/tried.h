@@ -4,7 +4,9 @@
 #ifndef HONE_AGENTS_TRIED_H
 #define HONE_AGENTS_TRIED_H
 
+#include "agents/prompt.h"
 #include "agents/tree.h"
+#include "tools/format/job.h"
 #include "tools/format/report.h"
 
 /* "2.1x (1.7 to 2.6)" with the 95 % interval; where that is so wide that the figure says nothing
@@ -13,9 +15,19 @@ const char *hone_interval_text(double ratio, double low, double high, struct hon
 /* "- n1m: 140 us (baseline 9.22 ms), 65.9x (63 to 68.1)", a public size a line, at most
  * HONE_LIMIT_TRIED; NULL: nothing was timed. */
 const char *hone_times_text(const struct hone_report *report, struct hone_pool *pool);
+/* What a sweep said: the fastest HONE_LIMIT_SETTINGS of the points (struct hone_point, the first is
+ * the default) with their times, the default, how many more there were. ns: of each point; n_all:
+ * how many were tried at first, when these are what was left of them. NULL: the default was not
+ * timed. */
+const char *hone_settings_text(const struct hone_array *points, const double *ns, size_t n,
+                               size_t n_all, struct hone_pool *pool);
+/* That of the version or of the nearest one on its way, while it has tunables; NULL: none. */
+const char *hone_swept_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
 /* One line a step, oldest first, the newest HONE_LIMIT_TRIED of them; NULL: none. In the pool. */
 const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
 /* The same of the steps on the way from the baseline; NULL: it is the baseline. */
 const char *hone_way_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
+/* All of it. */
+struct hone_past hone_past_of(const struct hone_tree *tree, int node, struct hone_pool *pool);
 
 #endif

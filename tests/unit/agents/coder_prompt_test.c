@@ -1,6 +1,7 @@
 /* What a model that edits is told, and what it may say beside an edit. */
 #include "tests/unit/unit.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "agents/coder_rules.h"
@@ -498,6 +499,80 @@ START_TEST(intervals_reach_the_prompts)
 }
 END_TEST
 
+START_TEST(settings_are_told)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_tunable t[HONE_LIMIT_SETTINGS + 3];
+    struct hone_point points[HONE_LIMIT_SETTINGS + 3];
+    double ns[HONE_LIMIT_SETTINGS + 3];
+    for (int i = 0; i < HONE_LIMIT_SETTINGS + 3; i++) {
+        t[i] = (struct hone_tunable){"TILE", 8 + i};
+        points[i] = (struct hone_point){.tunables = {.v = &t[i], .n = 1}};
+        ns[i] = 200e3 - 10e3 * i;
+    }
+    const struct hone_array three = {.v = points, .n = 3};
+    ck_assert_str_eq(hone_settings_text(&three, ns, 3, 3, pool),
+                     "- TILE=10: 180 us, 1.11x the default\n- TILE=9: 190 us, 1.05x the default\n"
+                     "- TILE=8: 200 us (the default)\n");
+    ns[2] = (double)NAN;
+    ck_assert_str_eq(hone_settings_text(&three, ns, 3, 12, pool),
+                     "- TILE=9: 190 us, 1.05x the default\n- TILE=8: 200 us (the default)\n"
+                     "- 10 more, slower or failed\n");
+    ck_assert_ptr_null(hone_settings_text(&three, ns, 1, 3, pool));
+    ns[2] = 180e3;
+    /* at the limit all are shown; above it the default in any case */
+    for (size_t n = HONE_LIMIT_SETTINGS; n <= HONE_LIMIT_SETTINGS + 2; n++) {
+        const struct hone_array all = {.v = points, .n = n};
+        const char *text = hone_settings_text(&all, ns, n, n, pool);
+        size_t n_lines = 0;
+        for (const char *c = text; *c; c++)
+            n_lines += *c == '\n';
+        ck_assert_ptr_nonnull(strstr(text, "- TILE=8: 200 us (the default)\n"));
+        ck_assert_int_eq(strstr(text, "TILE=9:") == NULL, n == HONE_LIMIT_SETTINGS + 2);
+        ck_assert_int_eq(strstr(text, "- 1 more, slower") != NULL, n == HONE_LIMIT_SETTINGS + 2);
+        ck_assert_uint_eq(n_lines, n);
+    }
+    ns[0] = (double)NAN;
+    ck_assert_ptr_null(hone_settings_text(&three, ns, 3, 3, pool));
+}
+END_TEST
+
+START_TEST(a_sweep_is_told)
+{
+    struct fixture f;
+    open_fixture(&f, "case $n in 1) printf '@@SEARCH\\n" NAIVE_HEAD "@@WITH\\n#pragma hone "
+                     "tune(STEP: 1, 2, 4)\\n" NAIVE_HEAD "@@END\\n' ;; *) echo no ;; esac");
+    /* each setting has a time of its own */
+    put(&f, "fake.jsonl", "{\"match\":\"pragma hone tune\"}\n{\"match\":\"void\",\"ns\":5000000}\n",
+        0600);
+    hone_executor_free(f.executor);
+    ck_assert_int_eq(hone_exec_fake_new(in_dir(&f, "fake.jsonl"), &f.executor, NULL), 0);
+    f.app.executor = f.executor;
+    struct hone_search_options o = {
+        .task = "softmax", .coder = "llm", .repairs = 0, .budget_evaluations = 8, .seed = 5};
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                  f.err.message);
+    static const char head[] = "What a sweep of its tunables measured";
+    int n_seen = 0, before = n_asked(&f);
+    for (int i = 1; i <= before; i++) {
+        const char *told = block(&f, get(&f, hone_pool_printf(f.pool, "prompt%d", i)), head);
+        n_seen += told != NULL;
+        ck_assert(!told || (strstr(told, "- STEP=1: ") && strstr(told, "- STEP=2: ") &&
+                            strstr(told, "- STEP=4: ") && strstr(told, " (the default)\n")));
+    }
+    ck_assert_int_ge(n_seen, 1);
+    ck_assert_int_lt(n_seen, before);
+    /* and after a restart, from the record */
+    o.budget_evaluations = 14;
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                  f.err.message);
+    ck_assert_int_gt(n_asked(&f), before);
+    const char *last = get(&f, hone_pool_printf(f.pool, "prompt%d", before + 1));
+    ck_assert_ptr_nonnull(block(&f, last, head));
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(the_past_is_bounded)
 {
     struct hone_pool *pool = hone_pool_new();
@@ -568,9 +643,10 @@ START_TEST(a_coder_sees_what_was_tried)
 }
 END_TEST
 
-UNIT_MAIN("coder_prompt", the_past_is_told, intervals_reach_the_prompts, the_past_is_bounded,
-          times_are_told_by_size, a_coder_sees_what_was_tried, the_processor_is_told,
-          the_device_is_told, the_machine_is_bounded, measured_rates_are_found,
-          the_probe_is_believed, every_request_names_the_machine, a_planner_is_told_how_it_counts,
+UNIT_MAIN("coder_prompt", the_past_is_told, settings_are_told, a_sweep_is_told,
+          intervals_reach_the_prompts, the_past_is_bounded, times_are_told_by_size,
+          a_coder_sees_what_was_tried, the_processor_is_told, the_device_is_told,
+          the_machine_is_bounded, measured_rates_are_found, the_probe_is_believed,
+          every_request_names_the_machine, a_planner_is_told_how_it_counts,
           a_region_holds_the_helpers, a_refused_answer_is_shown, a_refused_answer_is_bounded,
           a_declined_step_is_not_repaired, a_failure_stays_one_when_its_repair_declines)
