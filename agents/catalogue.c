@@ -66,7 +66,7 @@ static enum hone_tri needs_far_memory(const struct hone_features *f)
     return f->v[HONE_F_WORKING_SET].value > 16e6 ? HONE_TRI_TRUE : HONE_TRI_FALSE;
 }
 
-/* Chosen by somebody who has an idea, never by the rules. */
+/* Chosen by somebody who has an idea, or made elsewhere (merge.h); never by the rules. */
 static enum hone_tri never(const struct hone_features *f)
 {
     (void)f;
@@ -316,6 +316,10 @@ const struct hone_strategy hone_strategies[] = {
      0.4, 1.5, HONE_F_NS, -1, "none", never},
     {"X", "cuda", "an idea from outside of the catalogue", HONE_CUT, HELPS(HONE_CLASS_MIXED), -0.5,
      0.4, 1.5, HONE_F_NS, -1, "none", never},
+    {"M", "cpu", "merge what won on a sibling", HONE_CUT, HELPS(HONE_CLASS_MIXED), 0.0, 0.3, 1.0,
+     HONE_F_NS, -1, "none", never},
+    {"M", "cuda", "merge what won on a sibling", HONE_CUT, HELPS(HONE_CLASS_MIXED), 0.0, 0.3, 1.0,
+     HONE_F_NS, -1, "none", never},
 };
 const size_t hone_n_strategies = HONE_COUNTOF(hone_strategies);
 

@@ -25,8 +25,9 @@ enum hone_resource { /* what is raised, or cut; on cpu the roof alone is known *
 
 /* Not in the tables of peers: written anew from the task's description; outside of the catalogue.
  */
-#define HONE_STRATEGY_NEW  "N"
-#define HONE_STRATEGY_FREE "X"
+#define HONE_STRATEGY_NEW   "N"
+#define HONE_STRATEGY_FREE  "X"
+#define HONE_STRATEGY_MERGE "M" /* what won on a sibling: merge.h */
 
 struct hone_condition { /* feature > value or feature < value */
     enum hone_feature_id feature;

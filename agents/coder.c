@@ -155,6 +155,12 @@ const struct hone_rewrite *hone_coder_rewrite(const struct hone_coder *coder, co
     return NULL;
 }
 
+const struct hone_rewrite *hone_coder_merging(const struct hone_coder *coder)
+{
+    return coder->hands && !coder->is_muted ? hone_coder_rewrite(coder, "llm_" HONE_STRATEGY_MERGE)
+                                            : NULL;
+}
+
 const struct hone_rewrite *hone_coder_outside(const struct hone_coder *coder, const char *strategy)
 {
     for (size_t i = 0; i < coder->n_outside; i++)

@@ -59,6 +59,8 @@ size_t hone_coder_rewrites(const struct hone_coder *coder,
                            const struct hone_rewrite *const **ret_rewrites);
 /* One of them by name, also after a restart; NULL: none. */
 const struct hone_rewrite *hone_coder_rewrite(const struct hone_coder *coder, const char *name);
+/* The one for what won on a sibling (merge.h); NULL: no model is asked (any more). */
+const struct hone_rewrite *hone_coder_merging(const struct hone_coder *coder);
 /* Stands for "somebody outside carried that strategy out"; named "ext_C08", known to every coder.
  * NULL: no such strategy. */
 const struct hone_rewrite *hone_coder_outside(const struct hone_coder *coder, const char *strategy);
@@ -78,7 +80,8 @@ struct hone_coder_work { /* one step, or the repair of one */
     const struct hone_features *features; /* of the version; may be NULL */
     const struct hone_finding *findings;  /* what limits it, worst first */
     size_t n_findings;
-    const char *plan; /* what the planner wants done, in words; NULL: the strategy says it */
+    const char *plan;    /* what the planner wants done, in words; NULL: the strategy says it */
+    const char *sibling; /* the diff whose idea is to be taken over (merge.h); NULL: none */
     const char *const *hints; /* the user's, for models */
     size_t n_hints;
     /* A repair: what was tried before and why it failed (hone_diagnose). */

@@ -35,7 +35,8 @@ static int open_llm(struct hone_coder *c, struct hone_err *err)
 
 static bool can(const struct hone_strategy *s)
 {
-    static const char *const not_edits[] = {"G47", "G52", "X"}; /* libraries, sweeps, free ideas */
+    /* libraries, sweeps; free ideas and merges come from elsewhere */
+    static const char *const not_edits[] = {"G47", "G52", HONE_STRATEGY_FREE, HONE_STRATEGY_MERGE};
     for (size_t i = 0; i < HONE_COUNTOF(not_edits); i++)
         if (strcmp(s->id, not_edits[i]) == 0)
             return false;
@@ -88,10 +89,19 @@ static char *message_of(const struct hone_coder *c, const struct hone_coder_work
                          "The planner's idea, to be carried out as far as it "
                          "is sound:",
                          w->plan, MAX_FAILURE);
-    if (w->site && !is_from_nothing(w))
+    if (w->sibling) {
+        hone_prompt_data(&out, c->setup.seed,
+                         "Another version of the same parent as the source below, and what its "
+                         "step brought there:",
+                         w->site->evidence, MAX_FAILURE);
+        hone_prompt_data(&out, c->setup.seed,
+                         "Its diff against that parent; apply its idea, not its lines:", w->sibling,
+                         HONE_LIMIT_MERGE_BYTES);
+    } else if (w->site && !is_from_nothing(w)) {
         hone_buf_printf(&out, "Region: lines %u to %u (%.200s)%s%s\n", w->site->line,
                         w->site->last_line, w->site->words, has_parts ? "; " : "",
                         has_parts ? w->site->evidence : "");
+    }
     add_findings(&out, w);
     hone_prompt_past(&out, c->setup.seed, &w->past);
     hone_prompt_hints(&out, w->hints, w->n_hints);

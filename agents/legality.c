@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agents/merge.h"
 #include "agents/mix.h"
 
 #define CLASS_BOOST 1.6
@@ -133,6 +134,14 @@ static void favour(const struct hone_credit *credit, struct hone_action *actions
         actions[i].prior *= before / after;
 }
 
+/* Between nothing and all of what the sibling gained. */
+static void expect_of_merge(const struct hone_action *a, struct hone_expectation *e)
+{
+    e->low = 0;
+    e->gain = e->positive = a->own_gain;
+    e->high = a->own_gain / HONE_MERGE_SHARE;
+}
+
 void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
                         struct hone_action *actions, size_t n)
 {
@@ -141,6 +150,8 @@ void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
         struct hone_action *a = &actions[i];
         struct hone_expectation e;
         hone_credit_predict(credit, a->strategy, first, &e);
+        if (a->own_gain > 0)
+            expect_of_merge(a, &e);
         a->p_impl = e.p_impl;
         a->low = e.low;
         a->gain = e.gain;

@@ -9,6 +9,7 @@
 #define FLOOR       0.05
 #define UNIFORM     0.10
 #define FREE_PRIOR  0.10 /* of a step from outside of the catalogue */
+#define LEFT_OUT    0.02 /* of a step that the order does not name; the first named has 0.5 */
 #define LEAST       1e-3 /* no model is that sure */
 
 void hone_mix_init(struct hone_mix *mix)
@@ -102,7 +103,7 @@ void hone_opinion_apply(const struct hone_opinion *review, const struct hone_mix
 {
     double left = 1, sum = 0;
     for (size_t i = 0; i < n; i++) {
-        actions[i].p_llm = 0.02;
+        actions[i].p_llm = LEFT_OUT;
         actions[i].w_llm = mix->llm;
     }
     for (size_t i = 0; i < review->n_order; i++) {
@@ -113,6 +114,21 @@ void hone_opinion_apply(const struct hone_opinion *review, const struct hone_mix
         sum += actions[i].p_llm;
     for (size_t i = 0; i < n; i++)
         actions[i].p_llm /= sum;
+}
+
+void hone_opinion_extend(struct hone_action *actions, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        sum += actions[i].p_llm;
+        if (actions[i].p_llm > 0)
+            actions[n - 1].w_llm = actions[i].w_llm;
+    }
+    if (sum <= 0)
+        return;
+    actions[n - 1].p_llm = LEFT_OUT * sum;
+    for (size_t i = 0; i < n; i++)
+        actions[i].p_llm /= 1 + LEFT_OUT;
 }
 
 void hone_mix_priors(struct hone_action *actions, size_t n)

@@ -31,6 +31,9 @@ int hone_opinion_parse(const char *answer, const char *const *ids, size_t n_ids,
 /* Fills in p_llm and w_llm: half of what is left to each in turn, a little to the rest. */
 void hone_opinion_apply(const struct hone_opinion *review, const struct hone_mix *mix,
                         struct hone_action *actions, size_t n);
+/* The last of n actions came after the opinion: it counts like one that was left out of the order.
+ * Nothing without an opinion. */
+void hone_opinion_extend(struct hone_action *actions, size_t n);
 /* Priors of the rules (adding up to 1) become p_rules; prior becomes the mix. */
 void hone_mix_priors(struct hone_action *actions, size_t n);
 

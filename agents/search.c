@@ -240,6 +240,7 @@ static int await(struct hone_search *s, const char **ret_why, bool *ret_did, str
  */
 bool hone_search_pick(struct hone_search *s, struct hone_pick *ret)
 {
+    hone_search_list_all_merges(s);
     s->policy_ctx.counter = (uint64_t)s->tree.n_edges * RANDOM_NUMBERS;
     return s->policy->pick(&s->policy_ctx, ret);
 }

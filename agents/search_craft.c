@@ -98,6 +98,7 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from, const struc
                                    .machine = hone_search_machine(s),
                                    .past = hone_past_of(&s->tree, from->index, ret->pool),
                                    .plan = a->plan,
+                                   .sibling = hone_search_sibling(s, a, ret->pool),
                                    .hints = s->steering->hints,
                                    .n_hints = s->steering->n_hints,
                                    .deadline_ns = hone_search_ask_deadline_ns(s)};

@@ -2,6 +2,7 @@
  *
  *   search.c         options, loop, stop rules, result
  *   search_step.c    one expansion: apply, evaluate, credit, tree
+ *   search_merge.c   steps that take over what won on a sibling
  *   search_refine.c  decide, sweep, confirm
  *   search_record.c  ledger records and going on from them
  *   search_steer.c   requests and submissions from outside */
@@ -161,6 +162,14 @@ bool hone_search_is_external(const struct hone_search *s);
 int hone_search_craft(struct hone_search *s, struct hone_node *from,
                       const struct hone_action *action, const struct hone_attempt *like,
                       double propensity, struct hone_crafted *ret, struct hone_err *err);
+
+/* search_merge.c: steps that take over what won on a sibling. */
+/* Brings those of a version, or of all that are expanded, up to date with the tree. */
+void hone_search_list_merges(struct hone_search *s, struct hone_node *node);
+void hone_search_list_all_merges(struct hone_search *s);
+/* The diff that made the action's sibling, in the pool; NULL: it has none. */
+const char *hone_search_sibling(struct hone_search *s, const struct hone_action *action,
+                                struct hone_pool *pool);
 
 /* search_budget.c: caps. */
 /* Caps and what was spent before; is_new_round: HONE_E_LIMIT when nothing is left to begin with. */

@@ -26,11 +26,15 @@ struct shown { /* the first untried actions of a node */
 
 static void list_actions(const struct hone_node *node, struct hone_pool *pool, struct shown *ret)
 {
+    size_t n_merges = 0; /* that are still to come: those are shown whatever their prior */
     ret->n = 0;
+    for (size_t i = 0; i < node->n_actions; i++)
+        n_merges += node->actions[i].sibling > 0 && !node->actions[i].is_tried;
     for (size_t i = 0; i < node->n_actions && ret->n < SHOWN; i++) {
         const struct hone_action *a = &node->actions[i];
-        if (a->is_tried)
+        if (a->is_tried || (a->sibling == 0 && ret->n + n_merges >= SHOWN))
             continue;
+        n_merges -= a->sibling > 0;
         ret->index[ret->n] = i;
         ret->ids[ret->n++] =
             hone_pool_printf(pool, "%s.%d.%.6s", a->rewrite->name, a->site.variant, a->site.anchor);
@@ -53,9 +57,10 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
     for (size_t i = 0; i < shown->n; i++) {
         const struct hone_action *a = &node->actions[shown->index[i]];
         hone_buf_printf(&out,
-                        "- %s: %s %s at lines %u-%u; expected %.2fx (%.2f to %.2f) if it is done, "
-                        "chance of that %.2f\n",
-                        shown->ids[i], a->strategy->id, a->rewrite->words, a->site.line,
+                        "- %s: %s %s%s%s%s at lines %u-%u; expected %.2fx (%.2f to %.2f) if it "
+                        "is done, chance of that %.2f\n",
+                        shown->ids[i], a->strategy->id, a->rewrite->words, a->sibling ? " (" : "",
+                        a->sibling ? a->site.words : "", a->sibling ? ")" : "", a->site.line,
                         a->site.last_line, exp2(a->gain), exp2(a->low), exp2(a->high), a->p_impl);
     }
     const struct hone_past past = hone_past_of(&s->tree, node->index, pool);

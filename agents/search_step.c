@@ -268,6 +268,7 @@ void hone_search_expand_node(void *search, struct hone_node *node)
         a->rule = keep_once(s, node, i, offsetof(struct hone_action, rule));
         a->values = keep_once(s, node, i, offsetof(struct hone_action, values));
     }
+    hone_search_list_merges(s, node);
 }
 
 int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err)

@@ -17,11 +17,8 @@ const char *hone_interval_text(double ratio, double low, double high, struct hon
                             high >= TOO_WIDE * low ? ": too wide to tell" : "");
 }
 
-/* Two versions were each timed against the baseline, in runs of their own: in log2 the half widths
- * add up like independent errors. The baseline itself is no error: it is what all are held against.
- */
-static const char *step_text(const struct hone_node *from, const struct hone_node *to,
-                             struct hone_pool *pool)
+const char *hone_step_text(const struct hone_node *from, const struct hone_node *to,
+                           struct hone_pool *pool)
 {
     double gain = to->value - from->value, down = 0, up = 0;
     bool is_root = from->parent == HONE_NO_NODE;
@@ -43,7 +40,7 @@ static void add_ratio(struct hone_buf *out, const struct hone_tree *tree,
         hone_buf_str(out, "right, but the same machine code as before");
         return;
     }
-    hone_buf_printf(out, "right, %s this version", step_text(from, to, pool));
+    hone_buf_printf(out, "right, %s this version", hone_step_text(from, to, pool));
     if (from->parent != HONE_NO_NODE)
         hone_buf_printf(out, ", %s the baseline",
                         hone_interval_text(exp2(to->value), to->low, to->high, pool));

@@ -12,6 +12,11 @@
 /* "2.1x (1.7 to 2.6)" with the 95 % interval; where that is so wide that the figure says nothing
  * the words say so; low 0: the ratio alone. */
 const char *hone_interval_text(double ratio, double low, double high, struct hone_pool *pool);
+/* The same of a step, to over from. Two versions were each timed against the baseline, in runs of
+ * their own: in log2 the half widths add up like independent errors. The baseline itself is no
+ * error: it is what all are held against. */
+const char *hone_step_text(const struct hone_node *from, const struct hone_node *to,
+                           struct hone_pool *pool);
 /* "- n1m: 140 us (baseline 9.22 ms), 65.9x (63 to 68.1)", a public size a line, at most
  * HONE_LIMIT_TRIED; NULL: nothing was timed. */
 const char *hone_times_text(const struct hone_report *report, struct hone_pool *pool);
