@@ -82,6 +82,15 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
     return 0;
 }
 
+/* Of an answer that could not be used, and of the version that it should have mended. */
+static const char *both_failures(const struct hone_crafted *c)
+{
+    if (!c->has_outcome || !c->outcome.diagnosis)
+        return c->note;
+    return hone_pool_printf(c->pool, "%s\nBefore that, of the failed version below:\n%s", c->note,
+                            c->outcome.diagnosis);
+}
+
 int hone_search_craft(struct hone_search *s, struct hone_node *from, const struct hone_action *a,
                       const struct hone_attempt *like, double propensity, struct hone_crafted *ret,
                       struct hone_err *err)
@@ -116,7 +125,7 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from, const struc
                          (long long)work.n_repair + 1, (long long)most, ret->note);
         /* an answer that could not be read is told about beside the version it was meant for */
         bool is_evaluated = ret->source != old || ret->has_outcome != had_outcome;
-        work.failure = is_evaluated ? ret->outcome.diagnosis : ret->note;
+        work.failure = is_evaluated ? ret->outcome.diagnosis : both_failures(ret);
         work.failed_source = ret->source;
         work.refused = ret->refused;
     }

@@ -160,6 +160,10 @@ START_TEST(a_refused_answer_is_shown)
     ck_assert_ptr_null(strstr(get(&f, "prompt4"), head)); /* the failed version itself is shown */
     ck_assert_str_eq(block(&f, get(&f, "prompt5"), head), "Fourth.\n");
     ck_assert_ptr_nonnull(strstr(get(&f, "prompt5"), "float sum = broken;"));
+    /* the reason of the refusal, and what ails the version that is still to be mended */
+    const char *wrong = block(&f, get(&f, "prompt5"), "What went wrong, worst first:");
+    ck_assert_ptr_nonnull(strstr(wrong, "holds no @@EDIT"));
+    ck_assert_ptr_nonnull(strstr(wrong, "line 3: oh"));
     ck_assert_ptr_null(strstr(get(&f, "prompt6"), head));
     close_fixture(&f);
 }
