@@ -134,12 +134,12 @@ static void favour(const struct hone_credit *credit, struct hone_action *actions
         actions[i].prior *= before / after;
 }
 
-/* Between nothing and all of what the sibling gained. */
-static void expect_of_merge(const struct hone_action *a, struct hone_expectation *e)
+static void expect_of_merge(double theirs, struct hone_expectation *e)
 {
-    e->low = 0;
-    e->gain = e->positive = a->own_gain;
-    e->high = a->own_gain / HONE_MERGE_SHARE;
+    e->low = HONE_MERGE_LOW * theirs;
+    e->gain = HONE_MERGE_MEAN * theirs;
+    e->high = HONE_MERGE_HIGH * theirs;
+    e->positive = HONE_MERGE_POSITIVE * theirs;
 }
 
 void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
@@ -150,8 +150,8 @@ void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
         struct hone_action *a = &actions[i];
         struct hone_expectation e;
         hone_credit_predict(credit, a->strategy, first, &e);
-        if (a->own_gain > 0)
-            expect_of_merge(a, &e);
+        if (a->sibling_gain > 0)
+            expect_of_merge(a->sibling_gain, &e);
         a->p_impl = e.p_impl;
         a->low = e.low;
         a->gain = e.gain;

@@ -61,7 +61,7 @@ static size_t insert(struct hone_merge ret[HONE_MERGES], size_t n, const struct 
     for (size_t i = 0; i < n; i++)
         if (ret[i].sibling == m->sibling) /* the same version by a second step */
             return n;
-    while (at > 0 && ret[at - 1].theirs < m->theirs)
+    while (at > 0 && ret[at - 1].gain < m->gain)
         at--;
     if (at == HONE_MERGES)
         return n;
@@ -83,8 +83,8 @@ size_t hone_merges_of(const struct hone_tree *t, int node, struct hone_merge ret
         if (e->parent != n->parent || e->child == n->index || !hone_merge_has_won(t, e) ||
             !is_other_idea(own, e) || was_merged(t, n, t->nodes[e->child]))
             continue;
-        double theirs = t->nodes[e->child]->value - t->nodes[e->parent]->value;
-        const struct hone_merge m = {e->child, e, theirs, HONE_MERGE_SHARE * theirs};
+        const struct hone_merge m = {e->child, e,
+                                     t->nodes[e->child]->value - t->nodes[e->parent]->value};
         n_found = insert(ret, n_found, &m);
     }
     return n_found;

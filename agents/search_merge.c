@@ -56,7 +56,7 @@ static void add(struct hone_search *s, struct hone_node *node, const struct hone
                               .boost = 1,
                               .discount = 1,
                               .sibling = m->sibling,
-                              .own_gain = m->gain,
+                              .sibling_gain = m->gain,
                               .site.variant = sibling->number};
     a->site.words = hone_pool_printf(s->pool, "%s of version %d", theirs->id, sibling->number);
     a->site.evidence = hone_pool_printf(

@@ -27,9 +27,9 @@ struct hone_action { /* a legal step at a node */
     double utility, prior;
     const char *rule, *values; /* what fired */
     const char *plan;          /* of a step that somebody else thought of; NULL: the strategy's */
-    int sibling;       /* index of the version whose idea is taken over (merge.h); 0: none */
-    double own_gain;   /* log2, expected of that alone; 0: the credit says it */
-    const char *given; /* the new source, from outside; NULL: the coder writes it */
+    int sibling;         /* index of the version whose idea is taken over (merge.h); 0: none */
+    double sibling_gain; /* log2 that it brought there; 0: none */
+    const char *given;   /* the new source, from outside; NULL: the coder writes it */
     double p_rules, p_llm,
         w_llm; /* parts of the prior when a model was asked (mix.h); p_llm 0: none */
     bool is_tried;

@@ -81,7 +81,7 @@ START_TEST(certain_gains_of_siblings_are_offered)
         ck_assert_msg((n == 1) == rows[i].want && n <= 1, "%s: %zu", rows[i].words, n);
         if (n == 1) {
             ck_assert_int_eq(m[0].sibling, 2);
-            ck_assert_double_eq_tol(m[0].gain, rows[i].gain[1] / 2, 1e-12);
+            ck_assert_double_eq_tol(m[0].gain, rows[i].gain[1], 1e-12);
         }
         ck_assert_uint_eq(hone_merges_of(f.tree, 0, m), 0);
         hone_pool_free(f.pool);
@@ -141,8 +141,8 @@ START_TEST(what_is_expected_of_a_merge_is_its_own)
     const struct hone_rewrite r = {.name = "r", .strategy = "M"};
     hone_credit_init(&credit);
     struct hone_action actions[3] = {
-        {.rewrite = &r, .strategy = merge, .boost = 1, .own_gain = 1.5, .sibling = 2},
-        {.rewrite = &r, .strategy = merge, .boost = 1, .own_gain = 0.5, .sibling = 3},
+        {.rewrite = &r, .strategy = merge, .boost = 1, .sibling_gain = 1.5, .sibling = 2},
+        {.rewrite = &r, .strategy = merge, .boost = 1, .sibling_gain = 0.5, .sibling = 3},
         {.rewrite = &r, .strategy = other, .boost = 1}};
     hone_score_actions(&credit, HONE_N_CLASSES, actions, 3);
     double gain = 0, less = 0, sum = 0;
@@ -150,10 +150,11 @@ START_TEST(what_is_expected_of_a_merge_is_its_own)
         sum += actions[i].prior;
         if (actions[i].sibling == 2) {
             gain = actions[i].prior;
-            ck_assert_double_eq(actions[i].low, 0);
-            ck_assert_double_eq(actions[i].gain, 1.5);
-            ck_assert_double_eq(actions[i].high, 3);
-            ck_assert_double_lt(actions[i].utility, 1.5); /* the chance that it is done */
+            ck_assert_double_eq_tol(actions[i].low, -1.5, 1e-12);
+            ck_assert_double_eq_tol(actions[i].gain, 0, 1e-12);
+            ck_assert_double_eq_tol(actions[i].high, 1.35, 1e-12);
+            ck_assert_double_eq_tol(actions[i].positive, 0.405, 1e-12);
+            ck_assert_double_lt(actions[i].utility, 0.405); /* the chance that it is done */
         }
         less = actions[i].sibling == 3 ? actions[i].prior : less;
     }
