@@ -12,6 +12,7 @@
 #define SUBJECT_BYTES 100
 #define TRAILER_BYTES 400
 #define TRAILERS_MAX  48
+#define NAME_BYTES    80 /* of a stage, size or tier that a runner names */
 
 const char *hone_ratio_text(const struct hone_ratio *ratio, struct hone_pool *pool)
 {
@@ -71,11 +72,11 @@ const char *hone_report_failure(const struct hone_report *report, struct hone_po
         return hone_pool_printf(pool, "line %lld: %s", (long long)error->line,
                                 hone_plain_line(pool, error->message, 160));
     if (check != NULL && check->detail != NULL)
-        return hone_pool_printf(pool, "%s (%s%s%s, %lld of %lld wrong)",
-                                hone_plain_line(pool, check->detail, 140), check->name,
-                                check->workload != NULL ? ", " : "",
-                                check->workload != NULL ? check->workload : "",
-                                (long long)check->n_bad, (long long)check->n_compared);
+        return hone_pool_printf(
+            pool, "%s (%s%s%s, %lld of %lld wrong)", hone_plain_line(pool, check->detail, 140),
+            hone_plain_line(pool, check->name, NAME_BYTES), check->workload != NULL ? ", " : "",
+            hone_plain_line(pool, check->workload, NAME_BYTES), (long long)check->n_bad,
+            (long long)check->n_compared);
     if (report->summary != NULL)
         return hone_plain_line(pool, report->summary, 200);
     return hone_reason_row(reason)->meaning;
@@ -105,7 +106,7 @@ const char *hone_review_text(const struct hone_report *report, struct hone_pool 
 
 static const char *caution(const struct hone_report *report, struct hone_pool *pool)
 {
-    const char *tier = report->tier != NULL ? report->tier : "";
+    const char *tier = hone_plain_line(pool, report->tier, NAME_BYTES);
 
     if (strcmp(report->verdict, "inconclusive") == 0)
         return hone_pool_printf(pool, "%s; nothing follows from it", tier);
