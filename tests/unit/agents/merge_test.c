@@ -257,6 +257,56 @@ START_TEST(a_merge_is_asked_for_once)
 }
 END_TEST
 
+/* Parents, steps and values of a search's expansions, in their order. */
+struct shape {
+    const char *name;
+    struct hone_pool *pool;
+    char search[64];
+    const char *text;
+};
+
+static int add_shape(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                     const struct hone_json *data, struct hone_err *err)
+{
+    struct shape *s = arg;
+    const char *id = hone_json_get_str(data, "search", "");
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    if (strcmp(type, "search.start") == 0 &&
+        strcmp(hone_json_get_str(data, "name", ""), s->name) == 0)
+        snprintf(s->search, sizeof(s->search), "%s", id);
+    if (strcmp(type, "search.result") == 0 && strcmp(id, s->search) == 0)
+        s->text = hone_pool_printf(
+            s->pool, "%s%s %lld %lld %s %d %.17g\n", s->text, hone_json_get_str(data, "kind", ""),
+            (long long)hone_json_get_i64(data, "parent", -1),
+            (long long)hone_json_get_i64(data, "node", -1), hone_json_get_str(data, "rewrite", "-"),
+            (int)hone_json_get_i64(data, "variant", 0), hone_json_get_f64(data, "value", 0));
+    return 0;
+}
+
+static const char *shape_of(struct fixture *f, const char *name)
+{
+    struct shape s = {.name = name, .pool = f->pool, .text = ""};
+    ck_assert_int_eq(hone_ledger_scan(hone_workspace_ledger(f->ws), 0, add_shape, &s, NULL), 0);
+    return s.text;
+}
+
+START_TEST(a_recorded_merge_is_replayed)
+{
+    struct fixture f;
+    open_two(&f, TWO_WIN(ADD("second")));
+    ck_assert_msg(search(&f, "llm", "sh", "one", 40) == 0, "%s", f.err.message);
+    ck_assert_int_ge(n_merge_steps(&f), 1);
+    int asked = n_asked(&f);
+    ck_assert_msg(search(&f, "llm", "again", "two", 40) == 0, "%s", f.err.message);
+    ck_assert_int_eq(n_asked(&f), asked);
+    ck_assert_ptr_nonnull(strstr(shape_of(&f, "one"), " llm_M "));
+    ck_assert_str_eq(shape_of(&f, "one"), shape_of(&f, "two"));
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(a_diff_is_bounded)
 {
     for (int is_long = 0; is_long < 2; is_long++) {
@@ -346,4 +396,5 @@ END_TEST
 
 UNIT_MAIN("merge", certain_gains_of_siblings_are_offered, a_pair_is_merged_once,
           the_largest_gains_are_offered, what_is_expected_of_a_merge_is_its_own,
-          a_merge_is_asked_for_once, a_diff_is_bounded, only_coders_with_a_model_merge)
+          a_merge_is_asked_for_once, a_recorded_merge_is_replayed, a_diff_is_bounded,
+          only_coders_with_a_model_merge)
