@@ -81,11 +81,13 @@ size_t hone_merges_of(const struct hone_tree *t, int node, struct hone_merge ret
     for (size_t i = 0; i < t->n_edges; i++) {
         const struct hone_edge_record *e = &t->edges[i];
         if (e->parent != n->parent || e->child == n->index || !hone_merge_has_won(t, e) ||
-            !is_other_idea(own, e) || was_merged(t, n, t->nodes[e->child]))
+            !is_other_idea(own, e))
             continue;
         const struct hone_merge m = {e->child, e,
                                      t->nodes[e->child]->value - t->nodes[e->parent]->value};
-        n_found = insert(ret, n_found, &m);
+        bool has_room = n_found < HONE_MERGES || m.gain > ret[HONE_MERGES - 1].gain;
+        if (has_room && !was_merged(t, n, t->nodes[e->child])) /* the dearest question last */
+            n_found = insert(ret, n_found, &m);
     }
     return n_found;
 }
