@@ -8,7 +8,7 @@
 
 struct hone_stop {
     pthread_t thread;
-    sigset_t signals; /* SIGINT, SIGTERM, and SIGUSR1 that ends the thread */
+    sigset_t signals; /* SIGINT, SIGTERM, SIGHUP, and SIGUSR1 that ends the thread */
     void (*fn)(void *arg);
     void *arg;
     atomic_int n_asked;
@@ -21,7 +21,7 @@ static void *watch(void *arg)
         int number = sigwaitinfo(&stop->signals, NULL);
         if (number == SIGUSR1)
             return NULL;
-        if (number != SIGINT && number != SIGTERM)
+        if (number != SIGINT && number != SIGTERM && number != SIGHUP)
             continue;
         if (atomic_fetch_add(&stop->n_asked, 1) >= 2)
             _exit(130);
@@ -35,6 +35,7 @@ static sigset_t stop_signals(void)
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
     sigaddset(&signals, SIGUSR1);
     return signals;
 }

@@ -1,5 +1,5 @@
-/* SIGINT and SIGTERM as a callback on a thread of its own: no handler, no global, no restriction on
- * what the callback may call.
+/* SIGINT, SIGTERM and SIGHUP as a callback on a thread of its own: no handler, no global, no
+ * restriction on what the callback may call.
  *
  * hone_stop_block goes first in a verb, before any thread is started: threads inherit the mask.
  * Until hone_stop_watch a signal waits. The callback runs once per signal; from the third one on

@@ -164,7 +164,7 @@ const struct hone_verb hone_verb_serve = {
     .description = "Prints the URL to connect to, with the token, on stderr. Clients that can send "
                    "a header use\n"
                    "`Authorization: Bearer TOKEN` with the token of DIR/.hone/token instead. "
-                   "Ctrl-C or SIGTERM ends it within 2 s;\n"
+                   "Ctrl-C, SIGTERM or a closed terminal ends it within 2 s;\n"
                    "running calls are cancelled, finished results are safe.",
     .example = "hone serve --workspace ~/kernels --listen 127.0.0.1:0",
     .opts = opts,
