@@ -104,6 +104,7 @@
 #define HONE_LIMIT_EDITS              64   /* edits of one answer of a model */
 #define HONE_LIMIT_TRIED              8    /* steps of a version's past that a prompt shows */
 #define HONE_LIMIT_TRIED_BYTES        160  /* words on one of them; the rest is cut */
+#define HONE_LIMIT_BEST               8    /* versions of the whole search that a prompt shows */
 #define HONE_LIMIT_SETTINGS           6    /* of a sweep that a prompt shows; the default besides */
 #define HONE_LIMIT_MACHINE_BYTES      1500 /* the machine in a prompt; further lines are cut */
 #define HONE_LIMIT_DECLINE_BYTES      400  /* why a model declines a step; the rest is cut */

@@ -369,6 +369,8 @@ static void watch(struct child *c)
             c->cancelled = true;
             return;
         }
+        if (c->spec->ends_when_cut && c->out_cut)
+            return;
         int left = hone_ms_until(deadline);
         if (left == 0) {
             /* An end that came before the deadline counts, however late we look. */

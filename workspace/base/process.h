@@ -34,6 +34,7 @@ struct hone_process_spec {
     size_t stdin_len;
     size_t out_limit; /* kept bytes of stdout and of stderr, each; the rest is read and dropped (0:
                          HONE_LIMIT_LOG_BYTES) */
+    bool ends_when_cut;               /* it is killed when its stdout reaches out_limit */
     int64_t deadline_ns;              /* absolute; HONE_NO_DEADLINE */
     const struct hone_cancel *cancel; /* may be NULL */
     /* Called for each whole line of stdout as it comes (without newline); NULL: none. */

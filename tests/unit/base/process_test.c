@@ -167,6 +167,19 @@ START_TEST(output_limit_at_and_above)
 }
 END_TEST
 
+START_TEST(an_endless_answer_is_ended_at_its_limit)
+{
+    hone_process_init();
+    int64_t begin = hone_now_ns();
+    AUTORESULT r = run((struct hone_process_spec){.argv = SHELL("while :; do echo yes; done"),
+                                                  .out_limit = 1000,
+                                                  .ends_when_cut = true,
+                                                  .deadline_ns = hone_deadline_in_ms(60000)});
+    ck_assert(r.out_cut && !r.timed_out && r.out_len == 1000);
+    ck_assert_int_lt(hone_now_ns() - begin, 30 * HONE_NS_PER_S);
+}
+END_TEST
+
 struct lines {
     int n;
     char text[512];
@@ -436,7 +449,7 @@ START_TEST(cpu_time_and_memory)
 END_TEST
 
 UNIT_MAIN("process", ends, cannot_start, environment_and_folder, standard_input,
-          output_limit_at_and_above, lines_come_whole, deadline, cancel,
-          nothing_outlives_a_normal_end, nothing_outlives_a_deadline, forks_while_killed,
-          without_subreaper, descriptors, no_descriptor_is_lost, signals_are_as_new,
-          several_threads, cpu_time_and_memory)
+          output_limit_at_and_above, an_endless_answer_is_ended_at_its_limit, lines_come_whole,
+          deadline, cancel, nothing_outlives_a_normal_end, nothing_outlives_a_deadline,
+          forks_while_killed, without_subreaper, descriptors, no_descriptor_is_lost,
+          signals_are_as_new, several_threads, cpu_time_and_memory)
