@@ -47,21 +47,11 @@ static bool has_stage(const struct hone_job *job, const char *name)
     return false;
 }
 
-static const struct hone_ratio *against_baseline(const struct hone_array *ratios)
-{
-    const struct hone_ratio *r = ratios->v;
-
-    for (size_t i = 0; i < ratios->n; i++)
-        if (strcmp(r[i].against, "baseline") == 0)
-            return &r[i];
-    return NULL;
-}
-
 /* One workload: adds the logarithm of its ratio. */
 static int check_workload(const struct hone_workload_report *workload, double *sum, double *least,
                           struct hone_err *err)
 {
-    const struct hone_ratio *ratio = against_baseline(&workload->ratios);
+    const struct hone_ratio *ratio = hone_ratio_find(&workload->ratios, "baseline");
     double times =
         hone_workload_time_ns(workload, "baseline") / hone_workload_time_ns(workload, "candidate");
 
@@ -104,7 +94,7 @@ static int check_workloads(const struct hone_report *report, const struct hone_j
 static int check_faster(const struct hone_report *report, const struct hone_job *job,
                         struct hone_err *err)
 {
-    const struct hone_ratio *ratio = against_baseline(&report->ratios);
+    const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
     const struct hone_check_report *checks = report->checks.v;
 
     if (!has_stage(job, "time") || hone_job_arm(job, "baseline") == NULL)

@@ -62,7 +62,7 @@ ok $? "one byte more" "$(sed -n 2p "$ROOT/large" | cut -c1-300)"
 
 # Faults in a row leak neither processes nor device memory.
 faults=${HONE_FAULTS:-100}
-before=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits 2>/dev/null || echo 0)
+before=$(nvidia-smi -i "${CUDA_VISIBLE_DEVICES:-0}" --query-gpu=memory.used --format=csv,noheader,nounits 2>/dev/null || echo 0)
 {
     for i in $(seq "$faults"); do line $FAULTS/illegal_address.cu "again $i"; done
     line $FAULTS/good.cu last
@@ -71,7 +71,7 @@ before=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits 2>/dev
 ok $? "$faults faults in a row" "$(grep -v out_of_bounds "$ROOT/many" | head -n 3 | cut -c1-300)"
 tail -n 1 "$ROOT/many" | grep -q '"reason":"screened"'
 ok $? "and one good kernel after them" "$(tail -n 1 "$ROOT/many" | cut -c1-300)"
-after=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits 2>/dev/null || echo 0)
+after=$(nvidia-smi -i "${CUDA_VISIBLE_DEVICES:-0}" --query-gpu=memory.used --format=csv,noheader,nounits 2>/dev/null || echo 0)
 [ "$after" -le $((before + 64)) ] && [ -z "$(pgrep -f 'hone-runner.*--role' 2>/dev/null)" ]
 ok $? "nothing is left on the device ($before MiB before, $after MiB after)" "$(pgrep -af hone-runner)"
 grep -o '"wall_ms":[0-9.]*' "$ROOT/many" | cut -d: -f2 | sort -g | awk '{ v[NR] = $1 } END { printf "# one fault: median %.0f ms, worst %.0f ms\n", v[int((NR + 1) / 2)], v[NR] }'

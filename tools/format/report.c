@@ -500,12 +500,17 @@ double hone_workload_time_ns(const struct hone_workload_report *workload, const 
     return (double)NAN;
 }
 
+const struct hone_ratio *hone_ratio_find(const struct hone_array *ratios, const char *against)
+{
+    const struct hone_ratio *r = ratios->v;
+
+    for (size_t i = 0; i < ratios->n; i++)
+        if (strcmp(r[i].against, against) == 0)
+            return &r[i];
+    return NULL;
+}
+
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report, const char *against)
 {
-    const struct hone_ratio *ratios = report->ratios.v;
-
-    for (size_t i = 0; i < report->ratios.n; i++)
-        if (strcmp(ratios[i].against, against) == 0)
-            return &ratios[i];
-    return NULL;
+    return hone_ratio_find(&report->ratios, against);
 }

@@ -224,8 +224,10 @@ extern const size_t hone_report_n_fields;
 int hone_report_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_report *ret,
                       struct hone_err *err);
 char *hone_report_print(const struct hone_report *report); /* owned */
+/* The first against an arm, of an array of struct hone_ratio; NULL: none. */
+const struct hone_ratio *hone_ratio_find(const struct hone_array *ratios, const char *against);
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report,
-                                           const char *against); /* NULL: none */
+                                           const char *against); /* of the whole */
 /* Median time of one call of an arm; NaN: it was not timed. */
 double hone_workload_time_ns(const struct hone_workload_report *workload, const char *arm);
 

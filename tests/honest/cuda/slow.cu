@@ -1,4 +1,5 @@
-/* A thousand times the arithmetic that it needs.
+/* Ten times the reading that it needs, by one thread a row. (Fifty times was above two seconds, the
+ * limit of a call, where a drawn row was long.)
  *
  * task: rmsnorm
  * honest: 10 slow kernel
@@ -10,7 +11,7 @@ __global__ void rows(const float *X, const float *G, float *Y, float eps, int64_
     if (m >= M)
         return;
     float sum = 0;
-    for (int again = 0; again < 50; again++) {
+    for (int again = 0; again < 10; again++) {
         sum *= 0.0f;
         for (int64_t i = 0; i < N; i++)
             sum += X[m * N + i] * X[m * N + i];

@@ -25,7 +25,8 @@
 #define PART_EVERY       4   /* changed sets: a part and not single elements */
 #define UNUSUAL          8   /* normal content stays below 7 */
 #define UNUSUAL_SUMMED   1024
-#define CHANGES_LEAST    3 /* a workload */
+#define SUMMED_SHARE     64 /* all that changes of a positive input is this part of it, or more */
+#define CHANGES_LEAST    3  /* a workload */
 #define ACCUSE_NS                                                                                  \
     (2 * HONE_NS_PER_S) /* of the oracle, before anyone is accused by the baseline's word */
 #define CHANGE_SHIFTS 8 /* a change is between a half and a 256th of an input */
@@ -129,10 +130,10 @@ static int change_part(struct hone_gpu_run *run, int64_t set, int64_t donor, siz
 }
 
 /* A value that the role allows and that usual content does not have: beyond all normals where one
- * element is weighed against a row, larger where all may be added up (positive), but nothing that
- * checks do not have. */
+ * element is weighed against a row, larger where all may be added up (positive): there what
+ * changes has to show in a sum of everything, within whose tolerance much could be left out. */
 static double unusual_value(struct hone_gpu_run *run, const struct hone_tensor *tensor, int64_t n,
-                            double old)
+                            int64_t n_changed, double old)
 {
     struct hone_dice *dice = &run->judge->dice;
     const struct hone_workload *workload = run->plan->workload;
@@ -144,14 +145,17 @@ static double unusual_value(struct hone_gpu_run *run, const struct hone_tensor *
     }
     if (tensor->role == HONE_ROLE_MASK || tensor->dtype == HONE_DTYPE_BOOL)
         return old == 0;
-    if (tensor->role == HONE_ROLE_POSITIVE)
-        return fmax(UNUSUAL, fmin((double)n / 64, UNUSUAL_SUMMED)) * share;
+    if (tensor->role == HONE_ROLE_POSITIVE) {
+        double summed =
+            tensor->dtype == HONE_DTYPE_F16 ? 0 : (double)n / SUMMED_SHARE / (double)n_changed;
+        return share * fmax(UNUSUAL, fmax(summed, fmin((double)n / 64, UNUSUAL_SUMMED)));
+    }
     return sign * share * UNUSUAL *
            (tensor->role == HONE_ROLE_WEIGHT ? hone_gen_weight_scale(tensor, workload) : 1);
 }
 
 static int change_element(struct hone_gpu_run *run, int64_t set, size_t i, int64_t n,
-                          struct hone_err *err)
+                          int64_t n_changed, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     const struct hone_tensor *tensor = &judge->task->inputs[i];
@@ -161,7 +165,7 @@ static int change_element(struct hone_gpu_run *run, int64_t set, size_t i, int64
     uint64_t room = 0;
     int code = hone_gpu_fetch(judge->gpu->session, &room, at, bytes, err);
     double old = hone_element_get(tensor->dtype, &room, 0);
-    hone_element_set(tensor->dtype, &room, 0, unusual_value(run, tensor, n, old));
+    hone_element_set(tensor->dtype, &room, 0, unusual_value(run, tensor, n, n_changed, old));
     return code < 0 ? code : hone_gpu_store(judge->gpu->session, at, &room, bytes, err);
 }
 
@@ -181,7 +185,7 @@ static int change_set(struct hone_gpu_run *run, int64_t set, int64_t donor, stru
             code = change_part(run, set, donor, i, n, err);
         int64_t n_changed = hone_max_i64(CHANGED_ELEMENTS, n >> CHANGED_SHIFT);
         for (int64_t k = 0; k < n_changed && !is_part && code == 0; k++)
-            code = change_element(run, set, i, n, err);
+            code = change_element(run, set, i, n, n_changed, err);
     }
     return code;
 }

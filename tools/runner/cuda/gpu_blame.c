@@ -20,11 +20,7 @@ static int keep_outputs(struct hone_judge *judge, struct hone_slot *slot, int64_
     int code = hone_gpu_buffer_need(session, &session->copy, size, err);
     for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++) {
         ret_at[o] = session->copy.base + (hone_cu_ptr)at[o];
-        code = hone_gpu_check(session,
-                              session->cu->MemcpyDtoDAsync(ret_at[o],
-                                                           hone_gpu_output(judge, slot, set, o),
-                                                           (size_t)bytes[o], session->stream),
-                              "keeping an output", err);
+        code = hone_gpu_copy_output(judge, slot, set, o, ret_at[o], err);
     }
     return code;
 }

@@ -115,13 +115,7 @@ static int keep_output(struct hone_judge *judge, struct hone_slot *slot, int64_t
     struct hone_gpu_session *session = judge->gpu->session;
     int64_t bytes = judge->gpu->frame.layout.bytes[judge->task->n_inputs + o];
     int code = hone_gpu_buffer_need(session, &session->copy, hone_max_i64(bytes, 16), err);
-    if (code < 0)
-        return code;
-    return hone_gpu_check(session,
-                          session->cu->MemcpyDtoDAsync(session->copy.base,
-                                                       hone_gpu_output(judge, slot, set, o),
-                                                       (size_t)bytes, session->stream),
-                          "keeping an output", err);
+    return code < 0 ? code : hone_gpu_copy_output(judge, slot, set, o, session->copy.base, err);
 }
 
 /* The two sets of a distribution differ: the first is called again, with the same poison. */

@@ -267,6 +267,18 @@ hone_cu_ptr hone_gpu_output(const struct hone_judge *judge, const struct hone_sl
     return room_of(judge, slot, t)->base + (hone_cu_ptr)place(judge, set, t);
 }
 
+int hone_gpu_copy_output(struct hone_judge *judge, const struct hone_slot *slot, int64_t set,
+                         size_t output, hone_cu_ptr to, struct hone_err *err)
+{
+    struct hone_gpu_session *session = judge->gpu->session;
+    int64_t bytes = judge->gpu->frame.layout.bytes[judge->task->n_inputs + output];
+    return hone_gpu_check(session,
+                          session->cu->MemcpyDtoDAsync(to,
+                                                       hone_gpu_output(judge, slot, set, output),
+                                                       (size_t)bytes, session->stream),
+                          "keeping an output", err);
+}
+
 int64_t hone_gpu_stride(const struct hone_judge *judge, bool is_output, size_t tensor)
 {
     return judge->gpu->frame.layout.stride[tensor + (is_output ? judge->task->n_inputs : 0)];

@@ -162,6 +162,9 @@ int hone_gpu_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone
 hone_cu_ptr hone_gpu_input(const struct hone_judge *judge, int64_t set, size_t input);
 hone_cu_ptr hone_gpu_output(const struct hone_judge *judge, const struct hone_slot *slot,
                             int64_t set, size_t output);
+/* Queues a copy of an arm's output of a set to another address of the device. */
+int hone_gpu_copy_output(struct hone_judge *judge, const struct hone_slot *slot, int64_t set,
+                         size_t output, hone_cu_ptr to, struct hone_err *err);
 int64_t hone_gpu_stride(const struct hone_judge *judge, bool is_output, size_t tensor);
 int64_t hone_gpu_output_elements(const struct hone_judge *judge, size_t output);
 /* Content of sets first .. first + n - 1, all different. */

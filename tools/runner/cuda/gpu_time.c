@@ -271,10 +271,12 @@ static int check_candidate(struct hone_gpu_run *run, struct hone_end *ret, struc
     run->spot_ns = n > 0 ? hone_now_ns() - start : run->spot_ns;
     if (code == 0 && hone_end_is_good(ret))
         code = check_whole(run, ret, err);
+    if (code < 0 || !hone_end_is_value(ret))
+        return code;
     int32_t sets[HONE_GPU_MAX_SETS];
     for (int64_t i = 0; i < lane->n_calls; i++)
         sets[i] = (int32_t)(lane->first + i);
-    return code == 0 ? hone_gpu_run_blame(run, sets, lane->n_calls, ret, err) : code;
+    return hone_gpu_run_blame(run, sets, lane->n_calls, ret, err);
 }
 
 static int check_pass(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
