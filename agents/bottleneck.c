@@ -210,7 +210,13 @@ static bool cuda_l1(const struct hone_features *f)
 {
     if (KNOWN(f, HONE_F_L1_PCT))
         return GET(f, HONE_F_L1_PCT) >= 60;
-    return GET(f, HONE_F_REUSE) > 0 && GET(f, HONE_F_SHARED) == 0 && GET(f, HONE_F_INTENSITY) > 8;
+    return GET(f, HONE_F_SHARED) == 0 && GET(f, HONE_F_INTENSITY) > 8;
+}
+/* Rows a multiple of eight words apart: at most four of 32 threads have a bank of their own. */
+static bool cuda_conflict(const struct hone_features *f)
+{
+    return KNOWN(f, HONE_F_CONFLICT_SHARE) ? GET(f, HONE_F_CONFLICT_SHARE) > 0.1
+                                           : GET(f, HONE_F_SHARED_COLUMNS) > 0;
 }
 static bool cuda_fma(const struct hone_features *f)
 {
@@ -265,6 +271,11 @@ static const struct rule cuda_rules[] = {
      "the same data is moved several times",
      3,
      {HONE_F_TRAFFIC_RATIO, HONE_F_COPIES, HONE_F_PASSES}},
+    {HONE_CLASS_SHARED_CONFLICT,
+     cuda_conflict,
+     "threads of a warp wait for each other at the banks of shared memory",
+     2,
+     {HONE_F_CONFLICT_SHARE, HONE_F_SHARED_COLUMNS}},
     {HONE_CLASS_DRAM, cuda_dram, "DRAM at 70 % of its peak or more", 1, {HONE_F_DRAM_PCT}},
     {HONE_CLASS_L1_SHARED,
      cuda_l1,

@@ -11,6 +11,13 @@
         "cuda", id_, how_, pitfalls_                                                               \
     }
 
+/* the same on both targets */
+#define MERGE_HOW                                                                                  \
+    "carry the idea of the sibling's diff over to this source, fitted to what it does already; "   \
+    "keep what made this one fast"
+#define MERGE_TRAP                                                                                 \
+    "both may serve the same need: then decline; names and lines differ from the diff's"
+
 const struct hone_card hone_cards[] = {
     CPU("C01",
         "block the two loops whose data is used again so that the block's data fits L1 or L2",
@@ -62,21 +69,14 @@ const struct hone_card hone_cards[] = {
     CPU("C23", "recursive halving until the piece fits the cache", "call overhead; odd sizes"),
     CPU("C24", "split long rows or reductions among threads, combine partial results in order",
         "determinism; empty parts when there are more threads than work"),
-    CPU("M",
-        "carry the idea of the sibling's diff over to this source, fitted to what it does already; "
-        "keep what made this one fast",
-        "both may serve the same need: then decline; names and lines differ from the diff's"),
+    CPU("M", MERGE_HOW, MERGE_TRAP),
     CPU("G06",
         "compute an MR by NR block of outputs in local accumulators; each load serves several",
         "spills when the block exceeds the registers; tails in both directions"),
     CPU("G44", "range-reduce and evaluate a polynomial inline, without branches",
         "large and negative arguments, infinities, NaN; error within tolerance"),
     CPU("G51", "swap pointers instead of copying back", "the result must end in the output buffer"),
-    CUDA(
-        "M",
-        "carry the idea of the sibling's diff over to this source, fitted to what it does already; "
-        "keep what made this one fast",
-        "both may serve the same need: then decline; names and lines differ from the diff's"),
+    CUDA("M", MERGE_HOW, MERGE_TRAP),
     CUDA("G01", "neighbouring threads touch neighbouring addresses: contiguous axis on threadIdx.x",
          "bounds of the new index map"),
     CUDA("G02", "float4 or 16-byte loads and stores", "alignment of rows; tail elements"),

@@ -2,11 +2,17 @@
 
 #include <string.h>
 
+static enum hone_tri condition(const struct hone_condition *c, const struct hone_features *f)
+{
+    if (!f->v[c->feature].is_present)
+        return HONE_TRI_UNKNOWN;
+    double value = f->v[c->feature].value;
+    return (c->op == '>' ? value > c->value : value < c->value) ? HONE_TRI_TRUE : HONE_TRI_FALSE;
+}
+
 static enum hone_tri positive(const struct hone_features *f, enum hone_feature_id id)
 {
-    if (!f->v[id].is_present)
-        return HONE_TRI_UNKNOWN;
-    return f->v[id].value > 0 ? HONE_TRI_TRUE : HONE_TRI_FALSE;
+    return condition(&(struct hone_condition){id, '>', 0}, f);
 }
 
 #define NEEDS(name, id)                                                                            \
@@ -52,6 +58,12 @@ static enum hone_tri needs_cores(const struct hone_features *f)
     if (!f->v[HONE_F_CORES].is_present)
         return HONE_TRI_UNKNOWN;
     return f->v[HONE_F_CORES].value > 1 ? positive(f, HONE_F_PARALLEL_LOOPS) : HONE_TRI_FALSE;
+}
+
+/* Enough operations a byte that the multiply-add units can be the limit. */
+static enum hone_tri needs_operations(const struct hone_features *f)
+{
+    return condition(&(struct hone_condition){HONE_F_INTENSITY, '>', 8}, f);
 }
 
 static enum hone_tri needs_threads(const struct hone_features *f)
@@ -166,7 +178,8 @@ const struct hone_strategy hone_strategies[] = {
     {"G05", "cuda", "shared-memory tile", HONE_CUT,
      HELPS(HONE_CLASS_L1_SHARED, HONE_CLASS_L2, HONE_CLASS_EXCESS_TRAFFIC, HONE_CLASS_UNCOALESCED),
      1.00, 3.00, 4.32, HONE_F_FMA_PCT, 1, "16-128 along each axis, 8-64 along k", NULL,
-     NEEDS_ANY({HONE_F_REUSE, '>', 0}, {HONE_F_LOCAL_ARRAYS, '>', 0}, {HONE_F_PASSES, '>', 0})},
+     NEEDS_ANY({HONE_F_REUSE, '>', 0}, {HONE_F_INTENSITY, '>', 8}, {HONE_F_LOCAL_ARRAYS, '>', 0},
+               {HONE_F_PASSES, '>', 0})},
     {"G06", "cuda", "register micro-tile, thread coarsening", HONE_CUT,
      HELPS(HONE_CLASS_L1_SHARED, HONE_CLASS_LATENCY_ILP, HONE_CLASS_ALU_INDEX), 0.00, 0.38, 2.00,
      HONE_F_FMA_PCT, 1, "2x2 to 8x16; rows 2-8", NULL},
@@ -246,8 +259,8 @@ const struct hone_strategy hone_strategies[] = {
      HELPS(HONE_CLASS_EXCESS_TRAFFIC, HONE_CLASS_LAUNCH_BOUND), 0.38, 0.68, 1.00, HONE_F_DRAM_BYTES,
      -1, "tile 1-8 K", NULL, NEEDS_ANY({HONE_F_KERNELS, '>', 1}), .resource = HONE_TRAFFIC},
     {"G31", "cuda", "tensor cores", HONE_CUT, HELPS(HONE_CLASS_FMA, HONE_CLASS_L1_SHARED), 1.00,
-     2.32, 3.32, HONE_F_TENSOR_PCT, 1, "MMA shape, type", NULL, NEEDS_ANY({HONE_F_NARROW, '>', 0}),
-     .min_arch = 80},
+     2.32, 3.32, HONE_F_TENSOR_PCT, 1, "MMA shape, type", needs_operations,
+     NEEDS_ANY({HONE_F_NARROW, '>', 0}), .min_arch = 80},
     {"G32", "cuda", "narrow storage, wide accumulation", HONE_CUT, HELPS(HONE_CLASS_DRAM), 0.14,
      0.58, 1.00, HONE_F_DRAM_BYTES, -1, "fp16, bf16, int8", NULL, .resource = HONE_TRAFFIC},
     {"G33", "cuda", "fast intrinsics, contraction", HONE_CUT,
@@ -340,14 +353,6 @@ const struct hone_strategy *hone_strategy_find(const char *target, const char *i
 const struct hone_strategy *hone_strategy_of(const struct hone_rewrite *rewrite)
 {
     return hone_strategy_find(rewrite->target ? rewrite->target : "cpu", rewrite->strategy);
-}
-
-static enum hone_tri condition(const struct hone_condition *c, const struct hone_features *f)
-{
-    if (!f->v[c->feature].is_present)
-        return HONE_TRI_UNKNOWN;
-    double value = f->v[c->feature].value;
-    return (c->op == '>' ? value > c->value : value < c->value) ? HONE_TRI_TRUE : HONE_TRI_FALSE;
 }
 
 enum hone_tri hone_strategy_fits(const struct hone_strategy *s, const struct hone_features *f)

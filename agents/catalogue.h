@@ -50,7 +50,7 @@ struct hone_strategy {
     enum hone_tri (*fits)(const struct hone_features *f);
     /* cuda: any of these conditions; none: always */
     size_t n_needs;
-    struct hone_condition needs[3];
+    struct hone_condition needs[4];
     enum hone_resource resource;
     int min_arch; /* 80: from compute capability 8.0 on */
 };

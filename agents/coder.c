@@ -1,5 +1,6 @@
 #include "agents/coder.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -212,6 +213,18 @@ void hone_coder_mute(struct hone_coder *coder)
     coder->is_muted = true;
 }
 
+/* A name as a prompt may hold it outside of data: letters that are none in C are shown as '?', so
+ * that a name cannot be a sentence. */
+static const char *plain_name(const struct hone_coder_input *in, const char *name)
+{
+    enum { MAX_NAME = 64 };
+    char *plain = hone_pool_strndup(in->pool, name, strnlen(name, MAX_NAME));
+    for (char *c = plain; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_' && *c != ':' && *c != '<' && *c != '>')
+            *c = '?';
+    return plain;
+}
+
 /* On cuda the task's function only launches: the step is about a kernel. The anchor stays the
  * launcher's: it names the step in the records, and which kernel is hot is known from a profile
  * that a search which goes on has not. */
@@ -220,9 +233,10 @@ static void point_at_kernel(const struct hone_coder_input *in, struct hone_coder
     const struct hone_c_node *k = hone_cuda_main_kernel(in);
     if (!k)
         return;
-    struct hone_coder_site kernel = hone_site(
-        k, k->begin, k->end,
-        hone_pool_printf(in->pool, "kernel %s, launched by %s", k->name, site->node->name));
+    struct hone_coder_site kernel =
+        hone_site(k, k->begin, k->end,
+                  hone_pool_printf(in->pool, "kernel %s, launched by %s", plain_name(in, k->name),
+                                   plain_name(in, site->node->name)));
     hone_coder_locate(in, &kernel);
     memcpy(kernel.anchor, site->anchor, sizeof(kernel.anchor));
     *site = kernel;
@@ -244,7 +258,8 @@ static void add_helpers(const struct hone_coder_input *in, struct hone_coder_sit
         whole.begin = f->begin < whole.begin ? f->begin : whole.begin;
         whole.end = f->end > whole.end ? f->end : whole.end;
         if (spans.len < MAX_SPANS_BYTES)
-            hone_buf_printf(&spans, "%s%.64s %u-%u", i ? ", " : "the functions of it: ", f->name,
+            hone_buf_printf(&spans, "%s%s %u-%u",
+                            i ? ", " : "the functions of it: ", plain_name(in, f->name),
                             hone_c_line(in->tree, f->begin), hone_c_line(in->tree, f->end));
     }
     if (n > 1) {

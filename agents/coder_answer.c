@@ -148,9 +148,8 @@ static int take_edit(struct work *w, struct span head, struct span body, struct 
     }
     if (!at || at != stop)
         return hone_fail(err, HONE_E_ARG,
-                         "an @@EDIT line must read '@@EDIT <first>:<tag> <last>:<tag>', or '@@EDIT "
-                         "<line>:<tag>' "
-                         "for one line");
+                         "an @@EDIT line must read '@@EDIT <first>:<tag> <last>:<tag>', or "
+                         "'@@EDIT <line>:<tag>' for one line");
     if (!w->source)
         return hone_fail(err, HONE_E_ARG, "there is no source to edit yet; send @@FILE");
     size_t begin = 0, end = 0, unused = 0;

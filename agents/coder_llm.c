@@ -1,6 +1,6 @@
 /* The coder that asks a language model.
  *
- * A request: three stable blocks (the prompt file; the task; the machine), then one message: the
+ * A request: three stable blocks (the prompt files; the task; the machine), then one message: the
  * step's method card, what limits the version, the source in a fence with a tag on each line; for a
  * repair also what went wrong. The answer is read by coder_answer.c, which can change this one
  * source and nothing else. A source that the model wrote is not judged here: the judge does that.
@@ -21,13 +21,32 @@
 
 enum { MAX_SOURCE = 256 << 10, MAX_FAILURE = 6 << 10, MAX_FAULTS = 3, DEFAULT_TOKENS = 16384 };
 
+/* The prompt file of all targets, and what holds for this one alone. */
+static int read_system(struct hone_coder *c, struct hone_err *err)
+{
+    static const struct {
+        const char *target, *file;
+    } more[] = {{"cuda", "coder-cuda.md"}};
+    const struct hone_coder_setup *s = &c->setup;
+    int r = hone_prompt_file(s->prompts_dir, "coder.md", c->pool, &c->system_text, err);
+    for (size_t i = 0; r == 0 && i < HONE_COUNTOF(more); i++) {
+        const char *text = NULL;
+        if (strcmp(more[i].target, s->target) != 0)
+            continue;
+        r = hone_prompt_file(s->prompts_dir, more[i].file, c->pool, &text, err);
+        if (r == 0)
+            c->system_text = hone_pool_printf(c->pool, "%s\n%s", c->system_text, text);
+    }
+    return r;
+}
+
 static int open_llm(struct hone_coder *c, struct hone_err *err)
 {
     const struct hone_coder_setup *s = &c->setup;
     if (!s->model || !s->journal || !s->prompts_dir)
         return hone_fail_at(err, HONE_E_ARG, "coder", "coder %s needs a model (--model NAME; %s)",
                             c->name, "docs/models.md");
-    int r = hone_prompt_file(s->prompts_dir, "coder.md", c->pool, &c->system_text, err);
+    int r = read_system(c, err);
     if (r == 0)
         c->task_text = hone_prompt_task(s->task, s->target, s->seed, c->pool);
     return r;
@@ -224,7 +243,7 @@ static int step(struct hone_coder *c, const struct hone_coder_work *w, struct ho
                 ? " (it was cut at its limit of tokens: send edits, or a shorter file)"
                 : "");
     }
-    return hone_journal_note(c->setup.journal, "coder", key, ret->refusal, err);
+    return hone_journal_note(c->setup.journal, "coder", key, ret->refusal, NULL, err);
 }
 
 const struct hone_coder_hands hone_coder_llm = {.open = open_llm, .can = can, .step = step};

@@ -2,6 +2,7 @@
 #include "agents/coder_rules.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "workspace/base/hash.h"
@@ -105,6 +106,14 @@ void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site
     s->anchor[HONE_ANCHOR_BYTES - 1] = '\0';
     s->line = hone_c_line(in->tree, s->begin);
     s->last_line = hone_c_line(in->tree, s->end);
+}
+
+void hone_site_whole(struct hone_coder_site *site, const char *source, const char *hash)
+{
+    site->line = site->last_line = 1;
+    for (const char *c = source; *c; c++)
+        site->last_line += *c == '\n' && c[1];
+    snprintf(site->anchor, sizeof(site->anchor), "%.16s", hash);
 }
 
 size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,

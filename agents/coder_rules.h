@@ -61,6 +61,8 @@ size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_co
                         struct hone_coder_site ret[HONE_CODER_MAX_SITES]);
 /* Fills in lines and anchor of a site from its text range. */
 void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *site);
+/* Makes it all of a source; hash: what its anchor is taken from. */
+void hone_site_whole(struct hone_coder_site *site, const char *source, const char *hash);
 /* The new source, checked by parsing it; in the pool. HONE_E_ARG when the rewrite refuses or its
  * text is no C. */
 int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *rewrite,

@@ -27,6 +27,7 @@ static const char *const names[HONE_N_FEATURES] = {
     [HONE_F_ROW_LOOPS] = "row_loops",
     [HONE_F_LOCAL_ARRAYS] = "local_arrays",
     [HONE_F_SHARED] = "shared",
+    [HONE_F_SHARED_COLUMNS] = "shared_columns",
     [HONE_F_BARRIERS] = "barriers",
     [HONE_F_SHUFFLES] = "shuffles",
     [HONE_F_ATOMICS] = "atomics",

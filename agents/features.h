@@ -34,6 +34,8 @@ enum hone_feature_id {
     HONE_F_ROW_LOOPS,    /* loops of one thread along contiguous memory */
     HONE_F_LOCAL_ARRAYS, /* in kernels, with a computed index */
     HONE_F_SHARED,
+    HONE_F_SHARED_COLUMNS, /* reads down columns of shared arrays whose rows lie a multiple of eight
+                              words apart */
     HONE_F_BARRIERS,
     HONE_F_SHUFFLES,
     HONE_F_ATOMICS,

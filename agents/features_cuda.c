@@ -113,6 +113,61 @@ static void of_nodes(const struct hone_cuda_kernel *k, struct hone_features *f)
     }
 }
 
+/* ---- banks ---- */
+
+static bool names(const struct hone_c_node *top, const char *name)
+{
+    for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))
+        if (strcmp(n->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Does the index differ between neighbouring threads? */
+static bool is_by_thread(const struct hone_cuda_kernel *k, const struct hone_c_node *index)
+{
+    const struct hone_c_node *x = fastest(k);
+    for (const struct hone_c_node *n = index; n; n = hone_c_walk(index, n)) {
+        if (n->kind == HONE_C_BINARY && (strcmp(n->op, "/") == 0 || strcmp(n->op, ">>") == 0))
+            return false;
+        if (strcmp(n->name, "threadIdx.x") == 0 || (x && n->decl == x) ||
+            (n->decl && n->decl->kind == HONE_C_VAR && names(n->decl, "threadIdx.x")))
+            return true;
+    }
+    return false;
+}
+
+/* Bytes between rows of "float[32][33]"; 0: not such an array. */
+static int64_t row_bytes(const char *type, struct hone_pool *pool)
+{
+    size_t len = strcspn(type, "[");
+    const char *last = strrchr(type, '[');
+    if (!last || type + len == last)
+        return 0;
+    while (len > 0 && type[len - 1] == ' ')
+        len--;
+    return strtoll(last + 1, NULL, 10) * hone_cuda_type_bytes(hone_pool_strndup(pool, type, len));
+}
+
+static bool is_shared_column(const struct hone_cuda_kernel *k, const struct hone_c_node *n)
+{
+    enum { BYTES = 32 };
+    const struct hone_c_node *inner = n->first ? hone_c_strip(n->first) : NULL;
+    if (n->kind != HONE_C_SUBSCRIPT || !inner || inner->kind != HONE_C_SUBSCRIPT || !inner->first)
+        return false;
+    const struct hone_c_node *array = hone_c_strip(inner->first)->decl;
+    int64_t pitch =
+        array && array->cuda & HONE_C_IS_SHARED ? row_bytes(array->type, k->in->pool) : 0;
+    return pitch > 0 && pitch % BYTES == 0 && is_by_thread(k, inner->last) &&
+           !is_by_thread(k, n->last);
+}
+
+static void of_banks(const struct hone_cuda_kernel *k, struct hone_features *f)
+{
+    for (const struct hone_c_node *n = k->function; n; n = hone_c_walk(k->function, n))
+        add(f, HONE_F_SHARED_COLUMNS, is_shared_column(k, n));
+}
+
 static const struct hone_c_loop *loop_around(const struct hone_cuda_kernel *k,
                                              const struct hone_c_node *node)
 {
@@ -138,6 +193,7 @@ void hone_features_of_cuda(const struct hone_coder_input *in, struct hone_featur
         add(f, HONE_F_ONE_THREAD, all[i]->is_single);
         of_loops(all[i], f);
         of_nodes(all[i], f);
+        of_banks(all[i], f);
     }
 }
 

@@ -380,7 +380,7 @@ int hone_journal_ask(struct hone_journal *journal, const char *role, const char 
 }
 
 int hone_journal_note(struct hone_journal *journal, const char *role, const char *key,
-                      const char *refusal, struct hone_err *err)
+                      const char *refusal, const char *note, struct hone_err *err)
 {
     HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
     hone_json_set_str(data, "search", journal->search);
@@ -388,5 +388,7 @@ int hone_journal_note(struct hone_journal *journal, const char *role, const char
     hone_json_set_str(data, "key", key);
     if (refusal)
         hone_json_set_str(data, "refusal", refusal);
+    if (note)
+        hone_json_set_str(data, "note", note);
     return hone_ledger_append(journal->ledger, "model.used", data, NULL, err);
 }

@@ -48,9 +48,9 @@ struct hone_spend_row {
 };
 size_t hone_journal_rows(const struct hone_journal *journal, struct hone_pool *pool,
                          struct hone_spend_row **ret);
-/* Was what the model said of use? Written beside the answer ("model.used": reason NULL, or why it
- * was refused). Not synced: nothing depends on it. */
+/* Was what the model said of use? Written beside the answer ("model.used": refusal NULL, or why it
+ * was refused; note: what of it did not count, or NULL). Not synced: nothing depends on it. */
 int hone_journal_note(struct hone_journal *journal, const char *role, const char *key,
-                      const char *refusal, struct hone_err *err);
+                      const char *refusal, const char *note, struct hone_err *err);
 
 #endif

@@ -17,7 +17,7 @@
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 
-enum { PARTS = 8, DEFAULT_BUDGET_MS = 300 };
+enum { PARTS = 8, DEFAULT_BUDGET_MS = 300, PROFILES_A_SAVE = 8 };
 
 struct work {
     struct hone_tool_ctx *ctx;
@@ -196,27 +196,34 @@ static int run_round(struct work *w, int64_t round, struct hone_err *err)
 
 /* ---- features ---- */
 
-static int profile_state(struct work *w, unsigned state, const char *source, struct hone_pool *pool,
-                         struct hone_features *f, struct hone_err *err)
+/* Adds the counters of a state to its features. */
+static int profile_state(struct work *w, unsigned state, struct hone_err *err)
 {
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_tool_ctx ctx = *w->ctx;
+    const char *source = NULL;
+    if (!hone_lattice_is_right(w->lattice, state))
+        return 0;
+    int r = hone_lattice_source(w->lattice, w->text, state, pool, &source, err);
+    if (r < 0)
+        return r;
     struct hone_evaluation_request req = {.task = w->task,
                                           .target = w->lattice->target,
                                           .source = source,
+                                          .workloads = first_workloads(w, pool),
                                           .tier = "screen",
                                           .stages = "build,smoke,profile",
                                           .no_commit = true};
     struct hone_evaluation e;
     ctx.pool = pool;
     ctx.on_progress = NULL;
-    if (!hone_lattice_is_right(w->lattice, state))
-        return 0;
-    int r = hone_evaluate(&ctx, &req, &e, err);
+    r = hone_evaluate(&ctx, &req, &e, err);
     if (r == 0)
-        hone_features_of_counters(&e.report, f);
+        hone_features_of_counters(&e.report, &w->lattice->states[state].features);
     return r;
 }
 
+/* Of its text and its times; counters that are there stay. */
 static int features_of(struct work *w, unsigned state, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -230,10 +237,10 @@ static int features_of(struct work *w, unsigned state, struct hone_err *err)
     if (r < 0)
         return hone_wrap(err, "%s, state %u", w->lattice->kernel, state);
     hone_features_of(&in, w->task, NULL, &s->features);
+    if (w->lattice->n_cores > 0) /* of the machine that measured, not of this one */
+        s->features.v[HONE_F_CORES] = (struct hone_feature){true, (double)w->lattice->n_cores};
     for (int i = HONE_F_SM_ACTIVE; i < HONE_N_FEATURES; i++)
         s->features.v[i] = counters.v[i];
-    if (w->in->is_profiled && !counters.v[HONE_F_SM_ACTIVE].is_present)
-        r = profile_state(w, state, source, pool, &s->features, err);
     if (s->n > 0 && w->lattice->bound_ns > 0) {
         double log_ns = 0;
         for (size_t i = 0; i < s->n; i++)
@@ -242,6 +249,31 @@ static int features_of(struct work *w, unsigned state, struct hone_err *err)
         s->features.v[HONE_F_PERCENT_OF_BOUND] =
             (struct hone_feature){true, 100 * w->lattice->bound_ns / exp(log_ns)};
     }
+    return 0;
+}
+
+/* Near the naive version first: a search that may try eight steps is rarely far from it. A profile
+ * takes seconds, so that all of them may be too many; what is there is kept. */
+static int profile_all(struct work *w, struct hone_err *err)
+{
+    unsigned n_done = 0;
+    int r = 0;
+    for (int n_on = 0; n_on <= (int)w->lattice->n_strategies; n_on++)
+        for (unsigned s = 0; s < 1u << w->lattice->n_strategies && r == 0; s++) {
+            const struct hone_lattice_state *state = &w->lattice->states[s];
+            if (__builtin_popcount(s) != n_on || !state->is_legal ||
+                state->features.v[HONE_F_SM_ACTIVE].is_present)
+                continue;
+            if (hone_cancel_is_set(w->ctx->cancel))
+                return hone_fail(err, HONE_E_CANCEL,
+                                 "cancelled; the same command goes on from here");
+            r = profile_state(w, s, err);
+            if (r == 0 && ++n_done % PROFILES_A_SAVE == 0) {
+                hone_tool_progress(w->ctx, n_on, (double)w->lattice->n_strategies,
+                                   "%s: %u profiled", w->lattice->kernel, n_done);
+                r = hone_lattice_save(w->lattice, w->path, err);
+            }
+        }
     return r;
 }
 
@@ -308,6 +340,10 @@ static int record(struct work *w, struct hone_err *err)
     for (unsigned s = 0; r == 0 && s < 1u << w->lattice->n_strategies; s++)
         if (w->lattice->states[s].is_legal)
             r = features_of(w, s, err);
+    if (r == 0)
+        r = hone_lattice_save(w->lattice, w->path, err);
+    if (r == 0 && w->in->is_profiled)
+        r = profile_all(w, err);
     return r < 0 ? r : hone_lattice_save(w->lattice, w->path, err);
 }
 

@@ -15,7 +15,7 @@ bool hone_merge_has_won(const struct hone_tree *t, const struct hone_edge_record
         return false;
     const struct hone_node *from = t->nodes[e->parent], *to = t->nodes[e->child];
     return to->parent == from->index && !from->is_refuted && !to->is_refuted &&
-           hone_effective_gain(to->value - from->value, from->se, to->se) > 0;
+           hone_effective_gain(hone_node_gain(from, to), from->se, to->se) > 0;
 }
 
 static const struct hone_edge_record *edge_of(const struct hone_tree *t, int node)

@@ -49,24 +49,39 @@ static const struct hone_field answer_fields[] = {
     HONE_FIELD(struct answer, why, .max_len = 2000, .help = "In words."),
 };
 
-static int note_id(const char *id, const char *const *ids, size_t n_ids, bool is_strict,
-                   struct hone_opinion *ret, struct hone_err *err)
+/* The step that an id names, by itself or as the only one of its strategy; n: none. */
+static size_t find_step(const struct hone_steps_shown *steps, const char *id)
 {
-    size_t i = 0;
-    while (i < n_ids && strcmp(ids[i], id) != 0)
-        i++;
-    if (i == n_ids)
-        return is_strict ? hone_fail(err, HONE_E_ARG, "'%.60s' is not in the list", id) : 0;
-    for (size_t k = 0; k < ret->n_order; k++)
-        if (ret->order[k] == i)
-            return hone_fail(err, HONE_E_ARG, "'%.60s' stands twice", id);
-    ret->order[ret->n_order++] = i;
-    return 0;
+    size_t found = steps->n, n_found = 0;
+    for (size_t i = 0; i < steps->n; i++)
+        if (strcmp(steps->ids[i], id) == 0)
+            return i;
+    for (size_t i = 0; i < steps->n; i++)
+        if (steps->strategies && strcmp(steps->strategies[i], id) == 0) {
+            found = i;
+            n_found++;
+        }
+    return n_found == 1 ? found : steps->n;
 }
 
-int hone_opinion_parse(const char *text, const char *const *ids, size_t n_ids, bool is_strict,
+static void note_id(const char *id, const struct hone_steps_shown *steps, struct hone_buf *left_out,
+                    struct hone_opinion *ret)
+{
+    size_t i = find_step(steps, id);
+    if (i == steps->n) {
+        hone_buf_printf(left_out, "%s'%.60s'", left_out->data ? ", " : "", id);
+        return;
+    }
+    for (size_t k = 0; k < ret->n_order; k++)
+        if (ret->order[k] == i)
+            return; /* its first place counts */
+    ret->order[ret->n_order++] = i;
+}
+
+int hone_opinion_parse(const char *text, const struct hone_steps_shown *steps,
                        struct hone_pool *pool, struct hone_opinion *ret, struct hone_err *err)
 {
+    HONE_CLEANUP(hone_buf_done) struct hone_buf left_out = HONE_BUF_INIT;
     HONE_AUTOJSON struct hone_json *json = NULL;
     struct answer a;
     struct hone_opinion made = {.idea = NULL};
@@ -83,17 +98,19 @@ int hone_opinion_parse(const char *text, const char *const *ids, size_t n_ids, b
                                pool, err);
     if (r < 0)
         return hone_fail(err, HONE_E_ARG, "the answer is not the JSON object that was asked for");
-    for (size_t i = 0; i < a.order.n; i++) {
-        r = note_id(a.order.v[i], ids, n_ids, is_strict, &made, err);
-        if (r < 0)
-            return r;
-    }
-    if (made.n_order == 0 && is_strict)
+    for (size_t i = 0; i < a.order.n; i++)
+        note_id(a.order.v[i], steps, &left_out, &made);
+    if (made.n_order == 0 && left_out.data)
+        return hone_fail(err, HONE_E_ARG, "none of the order is in the list: %.300s",
+                         left_out.data);
+    if (made.n_order == 0)
         return hone_fail(err, HONE_E_ARG, "the order is empty");
     if (a.idea && a.idea->what[strspn(a.idea->what, " \t\n")]) {
         made.idea = a.idea->what;
         made.idea_log2 = a.idea->expect_log2;
     }
+    if (left_out.data)
+        made.left_out = hone_pool_printf(pool, "not in the list: %.300s", left_out.data);
     *ret = made;
     return 0;
 }

@@ -17,16 +17,24 @@ void hone_mix_init(struct hone_mix *mix);
 /* A step brought a gain: who held it likely? */
 void hone_mix_learn(struct hone_mix *mix, double p_rules, double p_llm);
 
+struct hone_steps_shown {                       /* what a model chose among */
+    const char *const *ids, *const *strategies; /* strategies NULL: ids alone name a step */
+    size_t n;
+};
+
 /* What a model said of a version's steps: its order of them as a distribution. */
 struct hone_opinion {
     size_t order[HONE_TREE_MAX_ACTIONS]; /* indices of actions, best first */
     size_t n_order;
     const char *idea; /* NULL: none */
     double idea_log2;
+    const char *left_out; /* in words: what the order named that is no step; NULL: nothing */
 };
-/* Reads the answer: one JSON object with "order" (ids), perhaps "idea" and "why", nothing else.
- * is_strict: an id that is not in the list refuses it all. Strings in the pool. HONE_E_ARG. */
-int hone_opinion_parse(const char *answer, const char *const *ids, size_t n_ids, bool is_strict,
+/* Reads the answer: one JSON object with "order" (ids, or strategies that one step alone has),
+ * perhaps "idea" and "why", nothing else. What names no step is left out, and so is
+ * what was named before; an order of which nothing is left refuses it all, the idea too. Strings in
+ * the pool. HONE_E_ARG. */
+int hone_opinion_parse(const char *answer, const struct hone_steps_shown *steps,
                        struct hone_pool *pool, struct hone_opinion *ret, struct hone_err *err);
 /* Fills in p_llm and w_llm: half of what is left to each in turn, a little to the rest. */
 void hone_opinion_apply(const struct hone_opinion *review, const struct hone_mix *mix,

@@ -19,8 +19,8 @@
 
 #define BACKOFF_MS     1000
 #define BACKOFF_MAX_MS 60000
-#define BYTES_A_TOKEN  3 /* of prose and code, about; a provider's own count wins */
-#define MESSAGE_TOKENS 8 /* what a message costs besides its text */
+#define MESSAGE_TOKENS 8    /* what a message costs besides its text */
+#define SPARE_TOKENS   4096 /* that a provider may count beyond a byte each */
 
 const struct hone_model_fault_row hone_model_faults[HONE_N_FAULTS] = {
     [HONE_FAULT_NONE] = {"none", HONE_OK, false, false, false},
@@ -320,14 +320,14 @@ static bool is_count(int64_t n)
 static void settle_counts(const struct hone_model_request *q, struct hone_model_answer *a)
 {
     int64_t in = (int64_t)prompt_bytes(q), out = (int64_t)strlen(a->text);
-    if (!is_count(a->tokens_in) || a->tokens_in == 0 || a->tokens_in > in + 100000) {
-        a->tokens_in = in / BYTES_A_TOKEN + MESSAGE_TOKENS * (int64_t)q->n_messages + 1;
+    if (!is_count(a->tokens_in) || a->tokens_in == 0 || a->tokens_in > in + SPARE_TOKENS) {
+        a->tokens_in = in / HONE_MODEL_BYTES_A_TOKEN + MESSAGE_TOKENS * (int64_t)q->n_messages + 1;
         a->tokens_cached = a->tokens_written = 0;
         a->is_estimated = true;
     }
     if (!is_count(a->tokens_out) || a->tokens_out == 0 ||
-        a->tokens_out > 2 * q->max_tokens + 100000) { /* some think beyond their limit, a little */
-        a->tokens_out = out / BYTES_A_TOKEN + 1;
+        a->tokens_out > 2 * q->max_tokens) { /* some think beyond their limit, a little */
+        a->tokens_out = out / HONE_MODEL_BYTES_A_TOKEN + 1;
         a->is_estimated = true;
     }
     a->tokens_cached = is_count(a->tokens_cached) ? a->tokens_cached : 0;
@@ -391,12 +391,17 @@ static int one_try(struct asking *a, struct hone_model_link *link, int64_t *ret_
     if (r < 0) {
         enum hone_model_fault fault = hone_model_fault_of(err);
         if (t.may_be_billed && hone_model_faults[fault].may_be_billed) {
-            int64_t in = (int64_t)prompt_bytes(q) / BYTES_A_TOKEN;
+            int64_t in = (int64_t)prompt_bytes(q) / HONE_MODEL_BYTES_A_TOKEN;
             a->lost += reserve_of(link, in, q->max_tokens);
             a->tokens_lost += in + q->max_tokens;
             a->n_lost++;
         }
         return r;
+    }
+    if (hone_secret_is_set(&link->secret)) { /* it is kept: without the key, if it is there */
+        char *text = hone_pool_strdup(a->pool, made.text);
+        hone_secret_redact(&link->secret, text);
+        made.text = text;
     }
     if (!t.has_cost) {
         settle_counts(q, &made);

@@ -29,12 +29,24 @@ static const char *last_line(char *text, size_t len)
     return line ? line + 1 : text;
 }
 
+/* No more than what was reserved for it: its bytes are what is counted. */
+static size_t most_bytes(const struct hone_model_try *t)
+{
+    int64_t bytes = HONE_MODEL_BYTES_A_TOKEN * hone_model_max_tokens(t->link, t->request);
+    return (size_t)hone_min_i64(bytes, HONE_LIMIT_MODEL_TEXT_BYTES);
+}
+
 static int read_result(const struct hone_model_try *t, struct hone_process_result *p,
                        struct hone_model_answer *ret, struct hone_err *err)
 {
     const char *program = t->link->config->command.v[0];
     if (p->cancelled)
         return hone_model_fail(err, HONE_FAULT_CANCEL, "cancelled");
+    if (p->out_cut)
+        return hone_model_fail(
+            err, HONE_FAULT_TOO_LARGE,
+            "%.80s answered more than %zu bytes, three for each token that it may", program,
+            most_bytes(t));
     if (p->timed_out)
         return hone_model_fail(err, HONE_FAULT_TIMEOUT, "%.80s was stopped at its time limit",
                                program);
@@ -44,9 +56,6 @@ static int read_result(const struct hone_model_try *t, struct hone_process_resul
         return hone_model_fail(err, HONE_FAULT_COMMAND, "%.80s ended with %s: %.160s", program, how,
                                last_line(p->err, p->err_len));
     }
-    if (p->out_cut)
-        return hone_model_fail(err, HONE_FAULT_TOO_LARGE, "%.80s answered more than %u bytes",
-                               program, HONE_LIMIT_MODEL_TEXT_BYTES);
     if (strlen(p->out) != p->out_len || hone_utf8_valid_prefix(p->out, p->out_len) != p->out_len)
         return hone_model_fail(err, HONE_FAULT_MALFORMED, "%.80s answered no UTF-8 text", program);
     if (p->out_len == strspn(p->out, " \t\r\n"))
@@ -82,7 +91,8 @@ static int ask(struct hone_model_try *t, struct hone_model_answer *ret, struct h
                                            .env = env,
                                            .stdin_text = prompt,
                                            .stdin_len = strlen(prompt),
-                                           .out_limit = HONE_LIMIT_MODEL_TEXT_BYTES,
+                                           .out_limit = most_bytes(t),
+                                           .ends_when_cut = true,
                                            .deadline_ns = t->deadline_ns,
                                            .cancel = t->request->cancel};
     struct hone_process_result result;

@@ -48,6 +48,7 @@ char *hone_model_flat_prompt(const struct hone_model_request *request);
 /* The request's limit, or the configured one if that is lower. */
 int64_t hone_model_max_tokens(const struct hone_model_link *link,
                               const struct hone_model_request *request);
+#define HONE_MODEL_BYTES_A_TOKEN 3 /* of prose and code, about; a provider's own count wins */
 /* The provider's own endpoint is where built-in prices hold. */
 bool hone_model_is_own_endpoint(const struct hone_model_link *link);
 

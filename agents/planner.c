@@ -94,7 +94,7 @@ static double best_besides(const struct hone_tree *tree, const struct hone_node 
     double best = -INFINITY;
     for (int i = 0; i < tree->n_nodes; i++)
         if (tree->nodes[i] != node && !tree->nodes[i]->is_refuted)
-            best = fmax(best, tree->nodes[i]->value);
+            best = fmax(best, hone_node_value_beside(tree->nodes[i], node));
     return best;
 }
 
@@ -144,7 +144,7 @@ void hone_planner_learn(struct hone_tree *tree, struct hone_credit *credit,
                                      .gain = (double)NAN};
     if (to) {
         ret->moved = hone_planner_evidence(step->action->strategy, from, to);
-        ret->gain = to->value - from->value;
+        ret->gain = hone_node_gain(from, to);
         ret->g_eff = hone_effective_gain(ret->gain, from->se, to->se);
         ret->is_gain = ret->g_eff > 0;
     }

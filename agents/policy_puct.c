@@ -3,7 +3,8 @@
  * From the root down: at a version, its living children and its best untried step compete by
  *     Q + c * P * sqrt(1 + N) / (1 + n)
  * Q is in log2 units scaled by 1/2. An untried step is worth its version's value, a share of what
- * is expected of it, and what it teaches: a strategy that was never done in this search says most.
+ * is expected of it, and what it teaches: a strategy that was never done in this search says most,
+ * and one that the best version has closed off counts as if that version still offered it.
  * A child's promise is the most that an untried step beneath it is worth, by the same rule. Either
  * side counts as a mix of that and of the mean of what was measured at the version and beneath it.
  * So both look one step ahead and both know the mean; a side that counts less loses to every
@@ -21,6 +22,7 @@
 #include "agents/policy.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SCALE 0.5
 
@@ -36,6 +38,8 @@ struct parameters {
 
 static const struct parameters normal = {0.1, 0.05, 0.5, 0.2, 1, 0.4, 6, false};
 
+#define NOT_SOUGHT SIZE_MAX
+
 struct view {
     struct hone_policy_ctx *ctx;
     struct parameters p;
@@ -43,6 +47,7 @@ struct view {
     double *promise; /* by version, log2: the most that an untried step there or beneath is worth;
                         -INFINITY: none is left */
     int *n_children;
+    size_t *step; /* by version: its untried step of most hope; NOT_SOUGHT: not looked for yet */
     int n_done[HONE_CREDIT_MAX]; /* versions that a strategy made, by its index */
 };
 
@@ -83,6 +88,36 @@ static double hope_of(const struct view *v, const struct hone_action *a)
     return v->p.utility_share * a->utility + v->p.news * a->p_impl / (1 + n_done);
 }
 
+/* A strategy that was never done in this search and that the best version no longer offers: the
+ * alternative to something on the way there, to be had at its ancestors alone. Writing the kernel
+ * anew is none: it keeps nothing of the way. */
+static bool is_closed_off(const struct view *v, const struct hone_node *n,
+                          const struct hone_action *a)
+{
+    const struct hone_tree *t = v->ctx->tree;
+    if (t->best == HONE_NO_NODE || v->n_done[hone_strategy_index(a->strategy)] > 0 ||
+        strcmp(a->strategy->id, HONE_STRATEGY_NEW) == 0)
+        return false;
+    const struct hone_node *best = t->nodes[t->best];
+    if (!best->is_expanded || n->value + a->high <= best->value ||
+        !hone_tree_is_on_the_way(t, n->index))
+        return false;
+    for (size_t i = 0; i < best->n_actions; i++)
+        if (best->actions[i].strategy == a->strategy)
+            return false;
+    return true;
+}
+
+/* What a step is worth, log2. One that the best version has closed off counts as if it stood there:
+ * what was won since will mostly be won beside the alternative too, and whether it is the better
+ * one is not to be learnt beneath the best. */
+static double worth_of(const struct view *v, const struct hone_node *n, const struct hone_action *a)
+{
+    double stand =
+        is_closed_off(v, n, a) ? v->ctx->tree->nodes[v->ctx->tree->best]->value : n->value;
+    return stand + hope_of(v, a);
+}
+
 /* By how much a planning model or the user make it likelier than the rules do, log2. */
 static double pull_of(const struct hone_action *a)
 {
@@ -90,19 +125,27 @@ static double pull_of(const struct hone_action *a)
 }
 
 /* The untried step of most hope, or that others pull more; n_actions: none. */
-static size_t best_step(const struct view *v, struct hone_node *n)
+static size_t find_step(const struct view *v, struct hone_node *n)
 {
     size_t best = hone_policy_best_action(v->ctx, n);
     double most = -INFINITY;
     for (size_t i = best; i < n->n_actions && !v->p.is_flat; i++) {
         const struct hone_action *a = &n->actions[i];
-        double score = a->is_tried ? -INFINITY : hope_of(v, a) + pull_of(a);
+        double score = a->is_tried ? -INFINITY : worth_of(v, n, a) + pull_of(a);
         if (score > most) {
             most = score;
             best = i;
         }
     }
     return best;
+}
+
+/* The same; nothing is learnt during a pick, so that it is sought once. */
+static size_t best_step(const struct view *v, struct hone_node *n)
+{
+    if (v->step[n->index] == NOT_SOUGHT)
+        v->step[n->index] = find_step(v, n);
+    return v->step[n->index];
 }
 
 /* What the version's best untried step is worth; -INFINITY: it has none that may be tried now. */
@@ -112,7 +155,7 @@ static double worth_of_step(const struct view *v, struct hone_node *n)
     bool is_worth = n->index == 0 || !v->is_strict || can_beat(v, n);
     if (action >= n->n_actions || !is_worth || !may_widen(v, n))
         return -INFINITY;
-    return n->value + (v->p.is_flat ? 0 : hope_of(v, &n->actions[action]));
+    return v->p.is_flat ? n->value : worth_of(v, n, &n->actions[action]);
 }
 
 /* Children come after their parents, so that one way back sums the tree up. */
@@ -231,7 +274,10 @@ static bool pick_with(struct hone_policy_ctx *ctx, struct parameters p, struct h
         return false;
     HONE_AUTOFREE double *promise = hone_calloc(n, sizeof(*promise));
     HONE_AUTOFREE int *n_children = hone_calloc(n, sizeof(*n_children));
-    struct view v = {ctx, p, true, true, true, promise, n_children, {0}};
+    HONE_AUTOFREE size_t *step = hone_calloc(n, sizeof(*step));
+    for (size_t i = 0; i < n; i++)
+        step[i] = NOT_SOUGHT;
+    struct view v = {ctx, p, true, true, true, promise, n_children, step, {0}};
     count_done(&v);
     if (descend(&v, ret))
         return true;

@@ -230,9 +230,14 @@ static int look_at_model(struct exam *x, const struct hone_config *config, const
 static bool has_prompts(struct exam *x)
 {
     HONE_AUTOFREE char *found = x->ctx->app->data_dir ? NULL : hone_data_dir();
+    static const char *const files[] = {"coder.md", "coder-cuda.md", "planner.md"};
     const char *data = x->ctx->app->data_dir ? x->ctx->app->data_dir : found;
-    HONE_AUTOFREE char *path = data ? hone_path_join(data, "prompts", "coder.md", NULL) : NULL;
-    return path && hone_file_exists(path);
+    bool is_there = data != NULL;
+    for (size_t i = 0; is_there && i < HONE_COUNTOF(files); i++) {
+        HONE_AUTOFREE char *path = hone_path_join(data, "prompts", files[i], NULL);
+        is_there = hone_file_exists(path);
+    }
+    return is_there;
 }
 
 static void look_at_notify(struct exam *x, const struct hone_config *config)

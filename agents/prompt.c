@@ -85,11 +85,14 @@ void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n)
 
 void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_past *past)
 {
+    HONE_AUTOFREE char *times_head = hone_sprintf(
+        "Its times by size in the look that its ratio rests on%s%s%s, with their ratio to the "
+        "baseline's:",
+        past->basis ? " (" : "", past->basis ? past->basis : "", past->basis ? ")" : "");
     const struct {
         const char *text, *head;
     } parts[] = {
-        {past->times,
-         "Its times by size, from one short look, with their ratio to the baseline's:"},
+        {past->times, times_head},
         {past->settings, "What a sweep of its tunables measured (settings that need not be tried "
                          "again):"},
         {past->way, "How the version that the step starts from came about, oldest first:"},

@@ -100,6 +100,9 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
+    for (char *c = message; *c; c++) /* one line, whatever a model said */
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
     const struct hone_node *best =
         s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
     HONE_CLEANUP(hone_buf_done) struct hone_buf budgets = HONE_BUF_INIT;
@@ -149,13 +152,13 @@ static const char *why_stop(struct hone_search *s)
 
 /* ---- loop ---- */
 
-static double last_decided(const struct hone_search *s)
+/* On the footing of this version. */
+static double last_decided(const struct hone_search *s, const struct hone_node *beside)
 {
     double value = 0;
     for (int i = 0; i < s->tree.n_nodes; i++)
-        if (s->tree.nodes[i]->is_decided && !s->tree.nodes[i]->is_refuted &&
-            s->tree.nodes[i]->value > value)
-            value = s->tree.nodes[i]->value;
+        if (s->tree.nodes[i]->is_decided && !s->tree.nodes[i]->is_refuted)
+            value = fmax(value, hone_node_value_beside(s->tree.nodes[i], beside));
     return value;
 }
 
@@ -163,7 +166,8 @@ static bool wants_decide(const struct hone_search *s, const struct hone_node *be
 {
     if (is_target_reached(s, best) && !best->is_decided && best->index > 0)
         return true;
-    if (best->is_decided || best->index == 0 || best->value < last_decided(s) + DECIDE_AHEAD_LOG2)
+    if (best->is_decided || best->index == 0 ||
+        best->value < last_decided(s, best) + DECIDE_AHEAD_LOG2)
         return false;
     int64_t wall = s->options->budget_wall_ms;
     /* right after a jump more is to come: look when at least one expansion brought nothing */

@@ -64,6 +64,7 @@ struct hone_outcome { /* of one evaluation; strings in the search's pool */
     const char *reason, *commit, *evaluation, *summary;
     const char *code;              /* word for the machine code; NULL: not told */
     const char *times;             /* by size, in words; NULL: not timed */
+    struct hone_basis basis;       /* of ratio, rank and times */
     const char *diagnosis;         /* of a failure, for repairs; NULL when none are made */
     bool is_right;                 /* could be ranked */
     double ratio, low, high;       /* against the baseline; NaN: none */
@@ -136,7 +137,7 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
 int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err);
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
 
-/* What was measured of a version: its value, standard error and interval. */
+/* What was measured of a version: its value, standard error, interval, times, and on what. */
 void hone_search_set_value(struct hone_node *node, const struct hone_outcome *outcome);
 /* "incorrect (wrong_value)", in the search's pool. */
 const char *hone_verdict_words(struct hone_search *s, const char *verdict, const char *reason);

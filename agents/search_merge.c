@@ -1,6 +1,5 @@
 /* Steps that take over what won on a sibling, in the search: at each version as many as merge.h
  * allows, kept up to date before each choice, so that they follow from the tree as it is. */
-#include <stdio.h>
 #include <string.h>
 
 #include "agents/merge.h"
@@ -60,14 +59,12 @@ static void add(struct hone_search *s, struct hone_node *node, const struct hone
                               .site.variant = sibling->number};
     a->site.words = hone_pool_printf(s->pool, "%s of version %d", theirs->id, sibling->number);
     a->site.evidence = hone_pool_printf(
-        s->pool, "%s %s: %s the version before it", theirs->id,
+        s->pool, "%s %s: %s the version before it%s", theirs->id,
         m->edge->plan ? hone_plain_line(s->pool, m->edge->plan, HONE_LIMIT_TRIED_BYTES)
                       : theirs->words,
-        hone_step_text(s->tree.nodes[sibling->parent], sibling, s->pool));
-    a->site.line = a->site.last_line = 1;
-    for (const char *c = node->source; *c; c++)
-        a->site.last_line += *c == '\n' && c[1];
-    snprintf(a->site.anchor, sizeof(a->site.anchor), "%.16s", node->hash);
+        hone_step_text(s->tree.nodes[sibling->parent], sibling, s->pool),
+        hone_step_basis_text(s->tree.nodes[sibling->parent], sibling, s->pool));
+    hone_site_whole(&a->site, node->source, node->hash);
     hone_opinion_extend(all, n + 1);
     node->actions = all;
     node->n_actions = n + 1;

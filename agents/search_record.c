@@ -58,6 +58,7 @@ struct replay {
     struct hone_search *s;
     const char *key;
     bool is_ours, has_ended;
+    bool has_namesake;            /* a search of this name with another key */
     int map[HONE_TREE_MAX_NODES]; /* number in the records -> index + 1 in the tree; 0: that record
                                      is lost */
 };
@@ -79,11 +80,18 @@ static void restore_measured(const struct hone_json *data, struct hone_features 
     }
 }
 
-/* Records of before had none. */
-static void restore_interval(const struct hone_json *data, struct hone_node *n)
+/* Records of before had neither interval nor look. */
+static void restore_look_of(const struct replay *p, const struct hone_json *data,
+                            struct hone_node *n)
 {
     n->low = hone_json_get_f64(data, "ratio_low", 0);
     n->high = hone_json_get_f64(data, "ratio_high", 0);
+    n->basis = (struct hone_basis){
+        .look = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "look", NULL)),
+        .n_timed = (int)hone_min_i64(hone_json_get_i64(data, "sizes_timed", 0), INT32_MAX),
+        .n_sizes = (int)hone_min_i64(hone_json_get_i64(data, "sizes", 0), INT32_MAX)};
+    const char *times = hone_json_get_str(data, "times", NULL);
+    n->times = times ? hone_pool_strdup(p->s->pool, times) : n->times;
 }
 
 static struct hone_node *restore_node(struct replay *p, const struct hone_json *data, int parent)
@@ -106,9 +114,9 @@ static struct hone_node *restore_node(struct replay *p, const struct hone_json *
     n->is_swept = !rewrite;
     n->step_prior = hone_json_get_f64(data, "prior", 0);
     snprintf(n->code, sizeof(n->code), "%s", hone_json_get_str(data, "code", ""));
-    restore_interval(data, n);
+    restore_look_of(p, data, n);
+    hone_tree_note_look(&p->s->tree, n);
     restore_measured(data, &n->features);
-    n->times = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "times", NULL));
     int64_t number = hone_json_get_i64(data, "node", HONE_NO_NODE);
     if (number >= 0 && number < HONE_TREE_MAX_NODES) {
         p->map[number] = n->index + 1;
@@ -181,9 +189,9 @@ static void restore_expansion(struct replay *p, const struct hone_json *data, in
                                  .class_id = class_of(data),
                                  .is_gain = hone_json_get_bool(data, "is_gain", false)};
     if (step.node)
-        r.g_eff = hone_json_get_f64(
-            data, "g_eff",
-            hone_effective_gain(step.node->value - step.from->value, step.from->se, step.node->se));
+        r.g_eff = hone_json_get_f64(data, "g_eff",
+                                    hone_effective_gain(hone_node_gain(step.from, step.node),
+                                                        step.from->se, step.node->se));
     hone_planner_note(t, &p->s->credit, &step, &r);
 }
 
@@ -207,7 +215,7 @@ static void restore_look(struct replay *p, enum hone_search_kind kind, const str
         n->value = hone_json_get_f64(data, "value", n->value);
         n->se = hone_json_get_f64(data, "se", n->se);
         if (!n->is_refuted)
-            restore_interval(data, n);
+            restore_look_of(p, data, n);
     }
     hone_tree_update_best(t);
 }
@@ -242,8 +250,11 @@ static int replay_record(void *arg, uint64_t n, int64_t wall_ms, const char *typ
 {
     struct replay *p = arg;
     (void)err;
-    if (strcmp(type, "search.start") == 0 &&
-        strcmp(hone_json_get_str(data, "key", ""), p->key) == 0) {
+    bool is_start = strcmp(type, "search.start") == 0;
+    bool is_key = strcmp(hone_json_get_str(data, "key", ""), p->key) == 0;
+    if (is_start && !is_key && strcmp(hone_json_get_str(data, "name", ""), p->s->name) == 0)
+        p->has_namesake = true;
+    if (is_start && is_key) {
         p->s->id = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "search", ""));
         if (!p->is_ours)
             hone_tally_init(&p->s->tally, p->s->id);
@@ -309,6 +320,11 @@ int hone_search_read_record(struct hone_search *s, bool *ret_is_known, bool *ret
     }
     s->elapsed_before_ms = s->tally.wall_ms;
     s->n_evaluations = s->tally.round_evaluations;
+    if (!p->is_ours && p->has_namesake)
+        hone_search_tell(s,
+                         "a search '%.64s' is in the records, with another task, pack, target, "
+                         "policy, coder or seed: this one begins anew, its caps too",
+                         s->name);
     *ret_is_known = p->is_ours;
     *ret_has_ended = p->has_ended;
     return 0;
@@ -417,6 +433,22 @@ static void add_learnt(struct hone_json *data, const struct hone_step_result *r)
     hone_json_set_f64(data, "reward", r->reward);
 }
 
+/* What the version's value rests on, as it stands now. */
+static void add_look(struct hone_json *data, const struct hone_node *n)
+{
+    if (n->low > 0) {
+        hone_json_set_f64(data, "ratio_low", n->low);
+        hone_json_set_f64(data, "ratio_high", n->high);
+    }
+    if (n->basis.look) {
+        hone_json_set_str(data, "look", n->basis.look);
+        hone_json_set_i64(data, "sizes_timed", n->basis.n_timed);
+        hone_json_set_i64(data, "sizes", n->basis.n_sizes);
+    }
+    if (n->times)
+        hone_json_set_str(data, "times", n->times);
+}
+
 int hone_search_record_result(struct hone_search *s, const struct hone_search_event *e,
                               struct hone_err *err)
 {
@@ -452,10 +484,8 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
     if (isfinite(e->value))
         hone_json_set_f64(data, "value", e->value);
     hone_json_set_f64(data, "se", e->se);
-    if (e->node != HONE_NO_NODE && s->tree.nodes[e->node]->low > 0) {
-        hone_json_set_f64(data, "ratio_low", s->tree.nodes[e->node]->low);
-        hone_json_set_f64(data, "ratio_high", s->tree.nodes[e->node]->high);
-    }
+    if (e->node != HONE_NO_NODE)
+        add_look(data, s->tree.nodes[e->node]);
     if (e->outcome) {
         hone_json_set_str(data, "verdict", hone_verdict_name(e->outcome->verdict));
         hone_json_set_str(data, "reason", e->outcome->reason);
@@ -464,8 +494,6 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
             hone_json_set_str(data, "commit", e->outcome->commit);
         if (e->outcome->code)
             hone_json_set_str(data, "code", e->outcome->code);
-        if (e->outcome->times)
-            hone_json_set_str(data, "times", e->outcome->times);
         if (e->kind == HONE_KIND_SWEEP && s->tree.nodes[e->node]->settings)
             hone_json_set_str(data, "settings", s->tree.nodes[e->node]->settings);
         if (isfinite(e->outcome->ratio))

@@ -236,12 +236,12 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     if (!n)
         return 0;
     hone_search_set_value(n, &o);
+    hone_tree_note_look(&s->tree, n);
     n->words = a.subject;
     n->rewrite = "tune";
     n->features = o.measured;
-    n->times = o.times;
     n->is_swept = true;
-    hone_tree_back_up(&s->tree, node->index, n->value, n->value > node->value);
+    hone_tree_back_up(&s->tree, node->index, n->value, hone_node_gain(node, n) > 0);
     struct hone_search_event event = {.kind = HONE_KIND_TUNE,
                                       .parent = node->index,
                                       .node = n->index,

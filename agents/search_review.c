@@ -8,7 +8,6 @@
 #include "agents/search_models.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "agents/coder_answer.h"
@@ -16,11 +15,11 @@
 #include "agents/tried.h"
 #include "workspace/base/log.h"
 
-enum { SHOWN = 8, MAX_SOURCE = 64 << 10, MAX_TOKENS = 2048, MAX_FAULTS = 3 };
+enum { SHOWN = 8, MAX_SOURCE = 64 << 10, MAX_BEST = 4 << 10, MAX_TOKENS = 2048, MAX_FAULTS = 3 };
 
 struct shown { /* the first untried actions of a node */
     size_t index[SHOWN];
-    const char *ids[SHOWN];
+    const char *ids[SHOWN], *strategies[SHOWN];
     size_t n;
 };
 
@@ -36,6 +35,7 @@ static void list_actions(const struct hone_node *node, struct hone_pool *pool, s
             continue;
         n_merges -= a->sibling > 0;
         ret->index[ret->n] = i;
+        ret->strategies[ret->n] = a->strategy->id;
         ret->ids[ret->n++] =
             hone_pool_printf(pool, "%s.%d.%.6s", a->rewrite->name, a->site.variant, a->site.anchor);
     }
@@ -49,9 +49,7 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
         hone_buf_printf(&out, "%s- %s: %s\n", i == 0 ? "What limits this version:\n" : "",
                         hone_class_name(node->findings[i].class_id), node->findings[i].rule);
     if (node->parent != HONE_NO_NODE)
-        hone_buf_printf(&out, "It is %s the baseline (%s).\n",
-                        hone_interval_text(exp2(node->value), node->low, node->high, pool),
-                        node->is_decided ? "a longer look" : "screened");
+        hone_buf_printf(&out, "It is %s.\n", hone_version_text(node, pool));
     hone_buf_printf(&out, "Weights now: the rules' priors %.2f, your order %.2f.\nLegal steps:\n",
                     s->models->mix.rules, s->models->mix.llm);
     for (size_t i = 0; i < shown->n; i++) {
@@ -64,7 +62,13 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
                         a->site.last_line, exp2(a->gain), exp2(a->low), exp2(a->high), a->p_impl);
     }
     const struct hone_past past = hone_past_of(&s->tree, node->index, pool);
+    const char *best = hone_best_text(&s->tree, node->index, pool);
     hone_prompt_past(&out, s->options->seed, &past);
+    if (best)
+        hone_prompt_data(&out, s->options->seed,
+                         "The best versions of the whole search, best first, each by its last step "
+                         "(what did well elsewhere may do well here):",
+                         best, MAX_BEST);
     hone_prompt_hints(&out, s->steering->hints, s->steering->n_hints);
     hone_prompt_data(&out, s->options->seed,
                      "\nThe source:", hone_tagged_source(node->source, pool), MAX_SOURCE);
@@ -120,10 +124,7 @@ static void add_idea(struct hone_search *s, struct hone_node *node, const struct
                               .plan = hone_pool_strdup(s->pool, r->idea)};
     a->site.words = "whole file";
     a->site.evidence = hone_pool_printf(s->pool, "%.200s", r->idea);
-    a->site.line = a->site.last_line = 1;
-    for (const char *c = node->source; *c; c++)
-        a->site.last_line += *c == '\n' && c[1];
-    snprintf(a->site.anchor, sizeof(a->site.anchor), "%.16s", node->hash);
+    hone_site_whole(&a->site, node->source, node->hash);
     if (hone_tree_was_tried(&s->tree, node->index, rewrite->name, a->site.anchor, 0))
         return;
     a->low = r->idea_log2 - 1;
@@ -174,19 +175,20 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
         return 0;
     }
     m->n_faults = 0;
-    bool is_good =
-        hone_opinion_parse(answer.text, shown.ids, shown.n, !is_stored, pool, &review, &cause) == 0;
-    int r =
-        hone_journal_note(m->journal, "planner", node->hash, is_good ? NULL : cause.message, err);
+    const struct hone_steps_shown steps = {shown.ids, shown.strategies, shown.n};
+    bool is_good = hone_opinion_parse(answer.text, &steps, pool, &review, &cause) == 0;
+    int r = hone_journal_note(m->journal, "planner", node->hash, is_good ? NULL : cause.message,
+                              is_good ? review.left_out : NULL, err);
     if (r < 0 || !is_good)
         return r;
     for (size_t i = 0; i < review.n_order; i++)
         review.order[i] = shown.index[review.order[i]];
     hone_opinion_apply(&review, &m->mix, node->actions, node->n_actions);
     add_idea(s, node, &review);
-    hone_search_tell(s, "planner %s: %s first%s%.80s", hone_model_name(m->planner),
+    hone_search_tell(s, "planner %s: %s first%s%.80s%s%.80s", hone_model_name(m->planner),
                      review.n_order > 0 ? node->actions[review.order[0]].rewrite->words : "nothing",
-                     review.idea ? "; idea: " : "", review.idea ? review.idea : "");
+                     review.idea ? "; idea: " : "", review.idea ? review.idea : "",
+                     review.left_out ? "; " : "", review.left_out ? review.left_out : "");
     *ret_did = true;
     return 0;
 }

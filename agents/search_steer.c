@@ -2,7 +2,6 @@
  * tries what was submitted through the same path as its own steps. See steer.h. */
 #include <math.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "agents/search_internal.h"
@@ -180,15 +179,11 @@ static struct hone_action *own_source(struct hone_search *s, const struct hone_n
         .values = "",
         .boost = 1,
         .given = sub->source,
-        .site = {.line = 1,
-                 .last_line = 1,
-                 .words = hone_pool_printf(s->pool, "%s%sby %s", sub->words ? sub->words : "",
+        .site = {.words = hone_pool_printf(s->pool, "%s%sby %s", sub->words ? sub->words : "",
                                            sub->words ? ", " : "", sub->by),
                  .evidence = hone_pool_printf(s->pool, "submission %llu, a source of its own",
                                               (unsigned long long)sub->n)}};
-    for (const char *c = from->source; *c; c++)
-        a->site.last_line += *c == '\n' && c[1];
-    snprintf(a->site.anchor, sizeof(a->site.anchor), "%.16s", hash);
+    hone_site_whole(&a->site, from->source, hash);
     hone_credit_predict(&s->credit, a->strategy,
                         from->n_findings ? from->findings[0].class_id : HONE_N_CLASSES, &e);
     a->p_impl = e.p_impl;

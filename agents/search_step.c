@@ -59,7 +59,7 @@ static double public_ratio(const struct hone_report *report)
     return n > 0 ? exp2(sum / (double)n) : (double)NAN;
 }
 
-static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
+static void read_outcome(struct hone_search *s, const struct hone_evaluation *e, const char *tier,
                          struct hone_outcome *o)
 {
     const struct hone_ratio *ratio = hone_report_ratio(&e->report, "baseline");
@@ -88,7 +88,8 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     o->best_ns = hone_report_time_ns(&e->report, "candidate");
     o->percent_of_bound = e->report.percent_of_bound;
     o->code = hone_pool_strdup(s->pool, e->report.build ? e->report.build->code : NULL);
-    o->times = hone_times_text(&e->report, s->pool);
+    o->times = hone_times_text(&e->report, s->task, s->pool);
+    o->basis = hone_basis_of(&e->report, s->task, tier);
     read_points(&e->report, s->pool, o);
     o->n_findings = hone_bottlenecks_of_report(&e->report, s->pool, o->findings);
     o->hot_kernel = hone_hot_kernel(&e->report, s->pool);
@@ -177,7 +178,7 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
     int r = hone_search_recall(s, a, &e) ? 0 : evaluate_now(s, a, &ctx, &req, &e, &wall_ms, err);
     if (r < 0)
         return r;
-    read_outcome(s, &e, ret);
+    read_outcome(s, &e, a->tier, ret);
     ret->wall_ms = wall_ms;
     s->n_verdicts[ret->verdict]++;
     s->n_evaluations += !e.is_cached;
@@ -202,6 +203,8 @@ void hone_search_set_value(struct hone_node *n, const struct hone_outcome *o)
     n->se = standard_error(o);
     n->low = has_interval ? o->low * shift : 0;
     n->high = has_interval ? o->high * shift : 0;
+    n->basis = o->basis;
+    n->times = o->times;
 }
 
 /* ---- nodes ---- */
@@ -337,6 +340,7 @@ int hone_search_root(struct hone_search *s, struct hone_err *err)
     struct hone_node *n = hone_tree_add(&s->tree, HONE_NO_NODE, naive, o.commit, 0, 0);
     n->features = o.measured;
     n->times = o.times;
+    n->basis = o.basis;
     if (o.code)
         snprintf(n->code, sizeof(n->code), "%s", o.code);
     struct hone_search_event event = {
@@ -403,7 +407,6 @@ static int accept(struct hone_search *s, struct hone_node *from, struct hone_act
                   struct hone_err *err)
 {
     int old_best = s->tree.best;
-    double best_before = s->tree.nodes[old_best]->value;
     bool is_new = false;
     struct hone_node *n = hone_planner_add(&s->tree, from, a, source, o->commit, o->code,
                                            log2(o->rank), standard_error(o), &is_new);
@@ -418,9 +421,10 @@ static int accept(struct hone_search *s, struct hone_node *from, struct hone_act
         return finish(s, from, a, HONE_STEP_RIGHT, n, event, err);
     }
     hone_search_set_value(n, o);
+    hone_tree_note_look(&s->tree, n);
+    double best_before = hone_node_value_beside(s->tree.nodes[old_best], n);
     n->words = event->words;
     n->features = o->measured;
-    n->times = o->times;
     if (s->tree.best == n->index && n->value > best_before + PROFILE_AHEAD_LOG2) {
         int code = hone_search_profile(s, n, err);
         if (code < 0)

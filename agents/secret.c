@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,9 +87,15 @@ int hone_secret_load(const char *env, const char *file, struct hone_secret *ret,
             r = take(where, buf, &made, err);
         explicit_bzero(buf, sizeof(buf));
     }
-    if (r == 0)
-        *ret = made;
-    return r;
+    if (r < 0)
+        return r;
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) == 0) { /* who holds a key leaves none in a core file */
+        core.rlim_cur = 0;
+        (void)setrlimit(RLIMIT_CORE, &core);
+    }
+    *ret = made;
+    return 0;
 }
 
 void hone_secret_done(struct hone_secret *secret)

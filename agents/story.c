@@ -26,6 +26,7 @@ struct reader {
     struct hone_tally tally;
     const char *names[NAMES_SHOWN];
     size_t n_names;
+    char *last; /* id of the search that ran last of those that are wanted; NULL: none */
 };
 
 static const char *text(struct reader *r, const struct hone_json *data, const char *key)
@@ -65,10 +66,8 @@ static struct hone_json *budgets_of(struct reader *r, const struct hone_json *da
 static void on_start(struct reader *r, const struct hone_json *data, int64_t wall_ms)
 {
     struct hone_story *s = r->story;
-    const char *id = hone_json_get_str(data, "search", ""),
-               *name = hone_json_get_str(data, "name", "");
-    note_name(r, name);
-    if (r->wanted && strcmp(r->wanted, name) != 0 && strcmp(r->wanted, id) != 0)
+    const char *id = hone_json_get_str(data, "search", "");
+    if (!r->last || strcmp(r->last, id) != 0)
         return;
     bool is_new = !s->id || strcmp(s->id, id) != 0;
     if (is_new) {
@@ -289,6 +288,24 @@ static void on_steered(struct reader *r, const struct hone_json *data)
         r->steers[i].is_taken = r->steers[i].is_taken || r->steers[i].n == n;
 }
 
+/* Of searches of one name the one that ran last counts, whenever it began. */
+static int find_last(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                     const struct hone_json *data, struct hone_err *err)
+{
+    struct reader *r = arg;
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    if (strcmp(type, "search.start") != 0 && strcmp(type, "search.run") != 0)
+        return 0;
+    const char *id = hone_json_get_str(data, "search", ""),
+               *name = hone_json_get_str(data, "name", "");
+    note_name(r, name);
+    if (!r->wanted || strcmp(r->wanted, name) == 0 || strcmp(r->wanted, id) == 0)
+        r->last = hone_pool_strdup(r->pool, id);
+    return 0;
+}
+
 static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                      const struct hone_json *data, struct hone_err *err)
 {
@@ -339,7 +356,9 @@ int hone_story_read(struct hone_workspace *ws, const char *name, struct hone_poo
     r->wanted = name;
     r->pool = pool;
     r->story = ret;
-    int rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, on_record, r, &cause);
+    int rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, find_last, r, &cause);
+    if (rc == 0 || rc == HONE_E_CORRUPT)
+        rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, on_record, r, &cause);
     *ret_is_damaged = rc == HONE_E_CORRUPT;
     if (rc < 0 && rc != HONE_E_CORRUPT)
         return hone_fail(err, (enum hone_code)rc, "reading the ledger: %.300s", cause.message);

@@ -55,8 +55,7 @@ struct hone_node *hone_tree_find_code(const struct hone_tree *tree, const char *
     return NULL;
 }
 
-/* The way to the best version stays open, whatever fails beside it. */
-static bool is_on_the_way(const struct hone_tree *tree, int index)
+bool hone_tree_is_on_the_way(const struct hone_tree *tree, int index)
 {
     int i = tree->best;
     while (i != HONE_NO_NODE && i != index)
@@ -74,7 +73,7 @@ void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is
             n->best = value;
         n->n_no_gain = is_gain ? 0 : n->n_no_gain + 1;
         if (n->parent != HONE_NO_NODE && n->n_no_gain >= DEAD_AFTER &&
-            !is_on_the_way(tree, n->index))
+            !hone_tree_is_on_the_way(tree, n->index)) /* the way to the best stays open */
             n->is_dead = true;
         if (is_gain)
             n->is_dead = false;
@@ -106,12 +105,42 @@ bool hone_tree_was_tried(const struct hone_tree *tree, int parent, const char *r
     return false;
 }
 
+static bool is_of_some(const struct hone_node *n)
+{
+    return n->basis.n_timed < n->basis.n_sizes;
+}
+
+double hone_node_value_beside(const struct hone_node *node, const struct hone_node *other)
+{
+    bool is_mixed = !is_of_some(node) && is_of_some(other);
+    return is_mixed && node->is_screened ? node->screened : node->value;
+}
+
+double hone_node_gain(const struct hone_node *from, const struct hone_node *to)
+{
+    return hone_node_value_beside(to, from) - hone_node_value_beside(from, to);
+}
+
+static bool is_better(const struct hone_node *a, const struct hone_node *b)
+{
+    return hone_node_gain(b, a) > 0;
+}
+
 void hone_tree_update_best(struct hone_tree *tree)
 {
     int best = HONE_NO_NODE;
     for (int i = 0; i < tree->n_nodes; i++)
         if (!tree->nodes[i]->is_refuted &&
-            (best == HONE_NO_NODE || tree->nodes[i]->value > tree->nodes[best]->value))
+            (best == HONE_NO_NODE || is_better(tree->nodes[i], tree->nodes[best])))
             best = i;
     tree->best = best;
+}
+
+void hone_tree_note_look(struct hone_tree *tree, struct hone_node *node)
+{
+    if (is_of_some(node)) {
+        node->screened = node->value;
+        node->is_screened = true;
+    }
+    hone_tree_update_best(tree);
 }

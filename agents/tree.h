@@ -35,6 +35,11 @@ struct hone_action { /* a legal step at a node */
     bool is_tried;
 };
 
+struct hone_basis {       /* what a version's value and times rest on */
+    const char *look;     /* "screened", "decided", "confirmed"; NULL: not known */
+    int n_timed, n_sizes; /* public sizes that were timed in it, and that there are */
+};
+
 struct hone_node {
     int index, parent, depth;
     int number; /* in the records; the index, unless a record was lost */
@@ -47,8 +52,11 @@ struct hone_node {
     double step_prior;               /* of the step that made it; 0: unknown */
     double value, se;                /* log2 ratio to the root, standard error in log2 */
     double low, high;                /* 95 % interval of that ratio; 0: not known */
-    bool is_decided, is_refuted;     /* a longer look agreed, or not */
-    const char *refuted_by;          /* its verdict and why; NULL: none, or not known */
+    struct hone_basis basis;
+    double screened;  /* what a look at some of the sizes said, before one at all of them */
+    bool is_screened; /* there was one */
+    bool is_decided, is_refuted; /* a longer look agreed, or not */
+    const char *refuted_by;      /* its verdict and why; NULL: none, or not known */
     bool is_swept, is_dead, is_expanded, is_reviewed;
     int n_tunables;
     int n_visits, n_no_gain;
@@ -58,7 +66,7 @@ struct hone_node {
     struct hone_features features;
     struct hone_finding findings[HONE_N_CLASSES];
     size_t n_findings;
-    const char *times;      /* by size, in words (tried.h); NULL: not known */
+    const char *times;      /* by size, in words (tried.h), of the same look; NULL: not known */
     const char *settings;   /* what a sweep of its tunables said, in words; NULL: none was made */
     bool is_profiled;       /* findings and counters come from a profile */
     const char *hot_kernel; /* cuda: where it saw most time; NULL: not known */
@@ -103,8 +111,19 @@ void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is
 void hone_tree_note_edge(struct hone_tree *tree, const struct hone_edge_record *edge);
 bool hone_tree_was_tried(const struct hone_tree *tree, int parent, const char *rewrite,
                          const char *anchor, int variant);
-/* Best by value among those not refuted. */
+/* Is it the best version, or one that it came from? */
+bool hone_tree_is_on_the_way(const struct hone_tree *tree, int index);
+/* Best among those not refuted, two at a time by what both were timed on. */
 void hone_tree_update_best(struct hone_tree *tree);
+/* To be called when a version's value and basis were set: keeps what a look at some of the sizes
+ * said, and updates the best. */
+void hone_tree_note_look(struct hone_tree *tree, struct hone_node *node);
+/* The version's value for a comparison with another one. A look at some of the sizes and one at all
+ * of them are not on one footing (the baseline may be worst at a size that was left out): where the
+ * other was timed on some alone, so counts this one's own look at some. */
+double hone_node_value_beside(const struct hone_node *node, const struct hone_node *other);
+/* What `to` is faster than `from`, log2, on one footing. */
+double hone_node_gain(const struct hone_node *from, const struct hone_node *to);
 void hone_source_hash(const char *source,
                       char ret_hex[HONE_HASH_TEXT_BYTES]); /* blind to layout and comments */
 

@@ -32,6 +32,61 @@ const char *hone_step_text(const struct hone_node *from, const struct hone_node 
                               exp2(gain + hypot(log2(to->high) - to->value, up)), pool);
 }
 
+static const struct hone_workload_report *find_size(const struct hone_report *report,
+                                                    const char *id)
+{
+    const struct hone_workload_report *w = report->workloads.v;
+    for (size_t i = 0; i < report->workloads.n; i++)
+        if (!w[i].is_hidden && strcmp(w[i].id, id) == 0 &&
+            hone_workload_time_ns(&w[i], "candidate") > 0)
+            return &w[i];
+    return NULL;
+}
+
+struct hone_basis hone_basis_of(const struct hone_report *report, const struct hone_task *task,
+                                const char *tier)
+{
+    static const struct {
+        const char *tier, *look;
+    } looks[] = {{"screen", "screened"}, {"decide", "decided"}, {"confirm", "confirmed"}};
+    struct hone_basis ret = {.n_sizes = (int)task->n_workloads};
+    for (size_t i = 0; i < HONE_COUNTOF(looks); i++)
+        if (tier && strcmp(tier, looks[i].tier) == 0)
+            ret.look = looks[i].look;
+    for (size_t i = 0; i < task->n_workloads; i++)
+        ret.n_timed += find_size(report, task->workloads[i].id) != NULL;
+    return ret;
+}
+
+const char *hone_basis_text(const struct hone_basis *b, struct hone_pool *pool)
+{
+    if (!b->look || b->n_timed == 0)
+        return b->look;
+    if (b->n_timed == b->n_sizes)
+        return hone_pool_printf(pool, "%s on all timed sizes", b->look);
+    return hone_pool_printf(pool, "%s on %d of %d timed sizes", b->look, b->n_timed, b->n_sizes);
+}
+
+const char *hone_version_text(const struct hone_node *node, struct hone_pool *pool)
+{
+    const char *basis = hone_basis_text(&node->basis, pool);
+    return hone_pool_printf(pool, "%s the baseline%s%s",
+                            hone_interval_text(exp2(node->value), node->low, node->high, pool),
+                            basis ? ", " : "", basis ? basis : "");
+}
+
+const char *hone_step_basis_text(const struct hone_node *from, const struct hone_node *to,
+                                 struct hone_pool *pool)
+{
+    const char *own = hone_basis_text(&to->basis, pool),
+               *theirs = from->parent == HONE_NO_NODE ? NULL : hone_basis_text(&from->basis, pool);
+    if (!own)
+        return "";
+    if (!theirs || from->basis.n_timed == to->basis.n_timed)
+        return hone_pool_printf(pool, "; %s", own);
+    return hone_pool_printf(pool, "; %s, the one before it %s: not the same sizes", own, theirs);
+}
+
 static void add_ratio(struct hone_buf *out, const struct hone_tree *tree,
                       const struct hone_edge_record *e, struct hone_pool *pool)
 {
@@ -44,6 +99,7 @@ static void add_ratio(struct hone_buf *out, const struct hone_tree *tree,
     if (from->parent != HONE_NO_NODE)
         hone_buf_printf(out, ", %s the baseline",
                         hone_interval_text(exp2(to->value), to->low, to->high, pool));
+    hone_buf_str(out, hone_step_basis_text(from, to, pool));
     if (to->parent != e->parent)
         hone_buf_str(out, ", the same machine code as a version that was known");
     if (to->is_refuted)
@@ -80,38 +136,45 @@ static const char *done(struct hone_buf *out, struct hone_pool *pool)
     return text;
 }
 
-static const struct hone_ratio *against_baseline(const struct hone_workload_report *w)
+static void add_size(struct hone_buf *out, const struct hone_workload_report *w,
+                     struct hone_pool *pool)
 {
-    const struct hone_ratio *ratios = w->ratios.v;
-    for (size_t i = 0; i < w->ratios.n; i++)
-        if (strcmp(ratios[i].against, "baseline") == 0 && ratios[i].ratio > 0)
-            return &ratios[i];
-    return NULL;
+    double own = hone_workload_time_ns(w, "candidate"),
+           theirs = hone_workload_time_ns(w, "baseline");
+    const struct hone_ratio *ratio = hone_ratio_find(&w->ratios, "baseline");
+    hone_buf_str(out, hone_plain_ns(pool, own));
+    if (theirs > 0)
+        hone_buf_printf(out, " (baseline %s)", hone_plain_ns(pool, theirs));
+    if (ratio && ratio->ratio > 0)
+        hone_buf_printf(out, ", %s",
+                        hone_interval_text(ratio->ratio, ratio->low, ratio->high, pool));
+    if (w->bound_ns > 0)
+        hone_buf_printf(out, ", %.3g %% of what the machine allows",
+                        fmin(100, 100 * w->bound_ns / own));
+    if (w->bound_ns > 0 && w->bound_by && *w->bound_by)
+        hone_buf_printf(out, " (by %s)",
+                        hone_plain_line(pool, w->bound_by, HONE_LIMIT_TRIED_BYTES));
 }
 
-const char *hone_times_text(const struct hone_report *report, struct hone_pool *pool)
+const char *hone_times_text(const struct hone_report *report, const struct hone_task *task,
+                            struct hone_pool *pool)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *words = hone_pool_new();
     struct hone_buf out = HONE_BUF_INIT;
-    const struct hone_workload_report *workloads = report->workloads.v;
-    for (size_t i = 0, n = 0; i < report->workloads.n && n < HONE_LIMIT_TRIED; i++) {
-        double own = hone_workload_time_ns(&workloads[i], "candidate"),
-               theirs = hone_workload_time_ns(&workloads[i], "baseline");
-        if (workloads[i].is_hidden || !(own > 0))
-            continue;
-        n++;
-        hone_buf_printf(&out, "- %s: %s",
-                        hone_plain_line(words, workloads[i].id, HONE_LIMIT_TRIED_BYTES),
-                        hone_plain_ns(words, own));
-        if (theirs > 0)
-            hone_buf_printf(&out, " (baseline %s)", hone_plain_ns(words, theirs));
-        const struct hone_ratio *ratio = against_baseline(&workloads[i]);
-        if (ratio)
-            hone_buf_printf(&out, ", %s",
-                            hone_interval_text(ratio->ratio, ratio->low, ratio->high, words));
+    bool is_timed = false;
+    for (size_t i = 0; i < task->n_workloads; i++) {
+        const struct hone_workload_report *w = find_size(report, task->workloads[i].id);
+        is_timed = is_timed || w;
+        hone_buf_printf(
+            &out, "- %s: ", hone_plain_line(words, task->workloads[i].id, HONE_LIMIT_TRIED_BYTES));
+        if (w)
+            add_size(&out, w, words);
+        else
+            hone_buf_str(&out, "not measured in this look");
         hone_buf_str(&out, "\n");
     }
-    return done(&out, pool);
+    const char *text = done(&out, pool);
+    return is_timed ? text : NULL;
 }
 
 static bool is_fast(double ns)
@@ -188,16 +251,79 @@ const char *hone_way_text(const struct hone_tree *tree, int node, struct hone_po
     for (; n > 0; n--) {
         const struct hone_node *at = way[n - 1];
         hone_buf_printf(
-            &out, "- %s: %s the baseline\n",
+            &out, "- %s: %s\n",
             hone_plain_line(pool, at->words ? at->words : at->rewrite, HONE_LIMIT_TRIED_BYTES),
-            hone_interval_text(exp2(at->value), at->low, at->high, pool));
+            hone_version_text(at, pool));
     }
     return done(&out, pool);
+}
+
+static const struct hone_edge_record *edge_to(const struct hone_tree *tree,
+                                              const struct hone_node *n)
+{
+    for (size_t i = 0; i < tree->n_edges; i++)
+        if (tree->edges[i].child == n->index && tree->edges[i].parent == n->parent)
+            return &tree->edges[i];
+    return NULL;
+}
+
+/* A setting of a version is that version. */
+static const struct hone_node *untuned(const struct hone_tree *tree, const struct hone_node *n)
+{
+    while (n->parent != HONE_NO_NODE && n->rewrite && strcmp(n->rewrite, "tune") == 0 &&
+           tree->nodes[n->parent]->parent != HONE_NO_NODE)
+        n = tree->nodes[n->parent];
+    return n;
+}
+
+static size_t best_of(const struct hone_tree *tree, const struct hone_node *ret[HONE_LIMIT_BEST])
+{
+    size_t n = 0;
+    for (; n < HONE_LIMIT_BEST; n++) {
+        const struct hone_node *best = NULL;
+        for (int i = 1; i < tree->n_nodes; i++) {
+            const struct hone_node *at = tree->nodes[i];
+            bool is_listed = at->parent == HONE_NO_NODE || at->is_refuted;
+            for (size_t k = 0; k < n; k++)
+                is_listed = is_listed || untuned(tree, ret[k]) == untuned(tree, at);
+            if (!is_listed && (!best || at->value > best->value))
+                best = at;
+        }
+        if (!best)
+            break;
+        ret[n] = best;
+    }
+    return n;
+}
+
+const char *hone_best_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
+{
+    struct hone_buf out = HONE_BUF_INIT;
+    const struct hone_node *best[HONE_LIMIT_BEST];
+    size_t n = best_of(tree, best);
+    bool has_others = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct hone_node *at = best[i], *step = untuned(tree, at);
+        const struct hone_edge_record *e = edge_to(tree, step);
+        const char *words = e && e->plan ? e->plan : step->words ? step->words : step->rewrite;
+        bool is_this = step == untuned(tree, tree->nodes[node]);
+        has_others = has_others || !is_this;
+        hone_buf_printf(&out, "- %s%s%s%s: %s", e && e->strategy ? e->strategy->id : "",
+                        e && e->strategy ? " " : "",
+                        hone_plain_line(pool, words ? words : "?", HONE_LIMIT_TRIED_BYTES),
+                        is_this ? " (this one)" : "", hone_version_text(at, pool));
+        if (at->n_findings > 0)
+            hone_buf_printf(&out, "; limited by %s", hone_class_name(at->findings[0].class_id));
+        hone_buf_str(&out, "\n");
+    }
+    const char *text = done(&out, pool);
+    return has_others ? text : NULL;
 }
 
 struct hone_past hone_past_of(const struct hone_tree *tree, int node, struct hone_pool *pool)
 {
     return (struct hone_past){.times = tree->nodes[node]->times,
+                              .basis = hone_basis_text(&tree->nodes[node]->basis, pool),
                               .settings = hone_swept_text(tree, node, pool),
                               .way = hone_way_text(tree, node, pool),
                               .tried = hone_tried_text(tree, node, pool)};

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Answers that a coding agent gave in a search through the real judge (tests/agent/README.md), replayed in order under the fake
+# Answers that coding agents gave in searches through the real judge (tests/agent/README.md), replayed in order under the fake
 # executor: the same steps from the same versions, and byte for byte the sources that were judged then. Asked by request they
 # are not found, since prompts hold what was measured.
 . "$(dirname "$0")/lib.sh"
@@ -16,15 +16,16 @@ cat >"$ROOT/fake.jsonl" <<'JSON'
 {"match":"float sum = B[o];","ns":18400000}
 JSON
 
-replay() { # replay MATCH CODER-FILE: status
+replay() { # replay MATCH CODER-FILE [PLANNER-FILE TASK TARGET EVALUATIONS]: status
+    TASK=${4:-conv2d_same}
     printf '{"models":[{"name":"coder","provider":"replay","match":"%s","file":"%s"},{"name":"planner","provider":"replay","match":"%s","file":"%s"}]}\n' \
-        "$1" "$2" "$1" "$HERE/conv2d_same.planner.jsonl" >"$ROOT/config/hone/config.json"
+        "$1" "$2" "$1" "${3:-$HERE/conv2d_same.planner.jsonl}" >"$ROOT/config/hone/config.json"
     chmod 600 "$ROOT/config/hone/config.json"
     rm -rf "$WS"
     "$HONE" init "$WS" >/dev/null
-    cp -r "$HERE/packs/conv2d_same" "$WS/tasks/"
-    "$HONE" search conv2d_same --workspace "$WS" --coder llm --planner llm --model coder --planner-model planner --repairs 0 \
-        --executor fake --fake-script "$ROOT/fake.jsonl" --budget-evaluations 5 >"$ROOT/out" 2>"$ROOT/err"
+    cp -r "$HERE/packs/$TASK" "$WS/tasks/"
+    "$HONE" search "$TASK" --target "${5:-cpu}" --workspace "$WS" --coder llm --planner llm --model coder --planner-model planner --repairs 0 \
+        --executor fake --fake-script "$ROOT/fake.jsonl" --budget-evaluations "${6:-5}" >"$ROOT/out" 2>"$ROOT/err"
 }
 
 records() { # records TYPE: the data of the ledger's records of a type
@@ -35,7 +36,7 @@ tree() { # one line a step: its parent, the blob of its source
     records search.result | grep '"kind":"expand"' | while read -r line; do
         parent=$(echo "$line" | grep -o '"parent":[0-9]*' | cut -d: -f2)
         commit=$(echo "$line" | json_get commit)
-        echo "$parent $(git -C "$WS" rev-parse "$commit:conv2d_same.c" | cut -c1-12)"
+        echo "$parent $(git -C "$WS" rev-parse "$commit:$TASK.${EXT:-c}" | cut -c1-12)"
     done
 }
 
@@ -67,4 +68,22 @@ head -n 1 "$HERE/conv2d_same.coder.jsonl" >"$ROOT/one.jsonl"
 replay order "$ROOT/one.jsonl"
 [ $? != 0 ] && grep -q 'all 1 answers of' "$ROOT/err"
 ok $? "when all were given the search says so" "$(tail -n 3 "$ROOT/err")"
+
+# The search on an H200, the same way: six whole files, each from the version that the recorded search took.
+cat >"$ROOT/fake.jsonl" <<'JSON'
+{"match":"AHEAD_KB: 20480","ns":68976}
+{"match":"SLICE_MB: 16","ns":85910}
+{"match":"float beta, int M, int64_t N)","ns":58617}
+{"match":"tune(THREADS: 512","ns":97959}
+{"match":"tune(COLS: 16","ns":91720}
+{"match":"tune(WAVE_BLOCKS: 2112","ns":64155}
+{"match":"softmax_column","ns":8352990}
+JSON
+EXT=cu
+replay order "$HERE/col_softmax.h200.coder.jsonl" "$HERE/col_softmax.h200.planner.jsonl" col_softmax cuda 14
+ok $? "recorded answers carry a search on a GPU" "$(tail -n 5 "$ROOT/err")"
+printf '0 467f1adddbba\n1 a9ccaa4919f3\n1 e1b70ef50900\n3 82bcf07b9f30\n3 de599f434401\n5 321587fc3d0f\n' >"$ROOT/want"
+tree >"$ROOT/got"
+cmp -s "$ROOT/want" "$ROOT/got"
+ok $? "its parents and sources are the recorded ones" "$(diff "$ROOT/want" "$ROOT/got")"
 finish

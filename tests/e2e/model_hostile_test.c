@@ -327,7 +327,7 @@ static const struct hostile {
     {"hangs up", play_hang_up, GIVES_UP, 1, 15000, "cut_off"},
     {"lies about edits", play_liar, ENDS, 1, 30000, "is not in the source|no @@EDIT"},
     {"absurd counts", play_counts, ENDS, 1, 30000, NULL},
-    {"illegal steps", play_planner, ENDS, 1, 30000, "is not in the list"},
+    {"illegal steps", play_planner, ENDS, 1, 30000, "none of the order is in the list"},
     {"unicode", play_unicode, ENDS, 1, 30000, NULL},
 };
 

@@ -94,4 +94,20 @@ search "$ROOT/c" again 8
 tree "$ROOT/c" >"$ROOT/c.tree"
 ! cmp -s "$ROOT/a.tree" "$ROOT/c.tree"
 ok $? "another seed asks for something else"
+
+# one name, two seeds: two searches, and whoever begins the second is told; the report is about the one that ran last
+named() { # named SEED EVALUATIONS
+    "$HONE" search softmax --name twice --seed "$1" --workspace "$ROOT/n" --executor fake --fake-script "$ROOT/same.jsonl" --budget-evaluations "$2" >"$ROOT/named.out" 2>&1
+}
+echo '{"match":"void","ns":1000000}' >"$ROOT/same.jsonl"
+"$HONE" init "$ROOT/n" >/dev/null
+named 1 3
+! grep -q 'begins anew' "$ROOT/named.out"
+ok $? "a first search says nothing of others" "$(cat "$ROOT/named.out")"
+named 2 3
+grep -q "search 'twice' is in the records.*begins anew" "$ROOT/named.out"
+ok $? "another seed under that name begins anew and says so" "$(cat "$ROOT/named.out")"
+named 1 5
+! grep -q 'begins anew' "$ROOT/named.out" && "$HONE" report twice --workspace "$ROOT/n" | grep -q '^| planner, coder, seed | .*, 1 |'
+ok $? "the first goes on, and the report is about it" "$("$HONE" report twice --workspace "$ROOT/n" | grep seed)"
 finish

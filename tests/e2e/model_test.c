@@ -172,6 +172,15 @@ static void play_whole(struct server *s, int fd) /* did not heed "stream" */
               "\"completion_tokens\":2}}");
 }
 
+static void play_repeats_key(struct server *s, int fd)
+{
+    (void)s;
+    say_head(fd, "200 OK", "application/json", "");
+    say(fd,
+        "{\"id\":\"c\",\"model\":\"m-1\",\"choices\":[{\"message\":{\"content\":\"your key is " KEY
+        "\"},\"finish_reason\":\"stop\"}]}");
+}
+
 static void play_rate(struct server *s, int fd)
 {
     (void)s;
@@ -499,6 +508,17 @@ START_TEST(openai_request_and_counts)
 }
 END_TEST
 
+START_TEST(a_key_that_is_repeated_is_not_kept)
+{
+    struct outcome *o = hone_calloc(1, sizeof(*o));
+    ask_with("openai", "", &(struct play){{play_repeats_key}}, 9000, o);
+    ck_assert_int_eq(o->rc, 0);
+    ck_assert_ptr_null(strstr(o->answer.text, KEY));
+    ck_assert_ptr_nonnull(strstr(o->answer.text, "your key is ****"));
+    done(o);
+}
+END_TEST
+
 START_TEST(anthropic_request_and_counts)
 {
     static const struct play plays[] = {{{play_good}}, {{play_bytewise}}};
@@ -660,6 +680,7 @@ START_TEST(nobody_there)
 }
 END_TEST
 
-UNIT_MAIN("model", every_case_ends_well, openai_request_and_counts, anthropic_request_and_counts,
+UNIT_MAIN("model", every_case_ends_well, openai_request_and_counts,
+          a_key_that_is_repeated_is_not_kept, anthropic_request_and_counts,
           broken_tries_are_paid_for, wrong_counts_are_estimated, cancel_ends_a_request_at_once,
           the_fallback_answers_and_all_is_replayed, nobody_there)

@@ -98,6 +98,24 @@ static const struct row {
      "spill",
      NULL,
      "local_arrays=1"},
+    {"columns of shared memory",
+     "cuda",
+     {{HONE_F_SHARED, 1}, {HONE_F_SHARED_COLUMNS, 1}},
+     "shared_conflict",
+     NULL,
+     "shared_columns=1"},
+    {"columns without conflicts, counted",
+     "cuda",
+     {{HONE_F_SHARED, 1}, {HONE_F_SHARED_COLUMNS, 1}, {HONE_F_CONFLICT_SHARE, 0.01}},
+     NULL,
+     "shared_conflict",
+     NULL},
+    {"operands used again, whatever the text looks like",
+     "cuda",
+     {{HONE_F_SHARED, 0}, {HONE_F_INTENSITY, 100}},
+     "l1_shared_bound",
+     NULL,
+     "flops_per_byte=100"},
     {"an indexed array in registers",
      "cuda",
      {{HONE_F_SPILL_BYTES, 0}, {HONE_F_LOCAL_ARRAYS, 1}, {HONE_F_FRAME_BYTES, 0}},
@@ -197,5 +215,31 @@ START_TEST(the_way_to_the_roof_has_its_strategies)
 }
 END_TEST
 
-UNIT_MAIN("bottleneck", a_finding_fits_its_values, no_value_is_contradicted,
-          the_way_to_the_roof_has_its_strategies)
+/* What a strategy needs, by what is known: the task's operations a byte speak where the text does
+ * not. */
+static const struct {
+    const char *id;
+    struct value v[3];
+    enum hone_tri fits;
+} needs[] = {
+    {"G05", {{HONE_F_REUSE, 0}, {HONE_F_LOCAL_ARRAYS, 0}, {HONE_F_PASSES, 0}}, HONE_TRI_UNKNOWN},
+    {"G05", {{HONE_F_REUSE, 0}, {HONE_F_INTENSITY, 100}}, HONE_TRI_TRUE},
+    {"G31", {{HONE_F_NARROW, 1}, {HONE_F_INTENSITY, 0.5}}, HONE_TRI_FALSE},
+    {"G31", {{HONE_F_NARROW, 1}, {HONE_F_INTENSITY, 100}}, HONE_TRI_TRUE},
+    {"G31", {{HONE_F_NARROW, 1}}, HONE_TRI_UNKNOWN},
+};
+
+START_TEST(strategies_say_what_they_need)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(needs); i++) {
+        struct hone_features f = {.v = {{false, 0}}};
+        for (size_t k = 0; k < HONE_COUNTOF(needs[i].v) && needs[i].v[k].id; k++)
+            f.v[needs[i].v[k].id] = (struct hone_feature){true, needs[i].v[k].value};
+        enum hone_tri fits = hone_strategy_fits(hone_strategy_find("cuda", needs[i].id), &f);
+        ck_assert_msg(fits == needs[i].fits, "%s, row %zu: %d", needs[i].id, i, (int)fits);
+    }
+}
+END_TEST
+
+UNIT_MAIN("bottleneck", a_finding_fits_its_values, strategies_say_what_they_need,
+          no_value_is_contradicted, the_way_to_the_roof_has_its_strategies)

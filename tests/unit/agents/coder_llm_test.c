@@ -207,7 +207,7 @@ END_TEST
 /* ---- searches ---- */
 
 struct census {
-    int n_ask, n_answer, n_used, n_refused;
+    int n_ask, n_answer, n_used, n_refused, n_unplanned, n_noted;
     char last_ask[40];
     char order_is_bad;
 };
@@ -230,6 +230,10 @@ static int count_record(void *arg, uint64_t n, int64_t wall_ms, const char *type
     if (strcmp(type, "model.used") == 0) {
         c->n_used++;
         c->n_refused += hone_json_get_str(data, "refusal", NULL) != NULL;
+        c->n_unplanned += hone_json_get_str(data, "refusal", NULL) != NULL &&
+                          strcmp(hone_json_get_str(data, "role", ""), "planner") == 0;
+        c->n_noted += strcmp(hone_json_get_str(data, "note", ""),
+                             "not in the list: 'nothing', 'llm_C99.0.abcdef'") == 0;
     }
     return 0;
 }
@@ -498,36 +502,45 @@ END_TEST
 
 START_TEST(opinions_are_read_strictly)
 {
-    static const char *const ids[] = {"a", "b", "c"};
+    static const char *const ids[] = {"a", "b", "c"}, *const strategies[] = {"G20", "G05", "G05"};
+    static const struct hone_steps_shown steps = {ids, strategies, HONE_COUNTOF(ids)};
     static const struct {
         const char *answer;
-        bool is_strict;
         int n; /* of the order; < 0: refused */
-        const char *idea;
+        const char *idea, *left_out;
+        size_t first;
     } rows[] = {
-        {"{\"order\":[\"b\",\"a\"]}", true, 2, NULL},
-        {" ```json\n{\"order\":[\"c\"],\"why\":\"x\"}\n```\n", true, 1, NULL},
-        {"{\"order\":[\"a\"],\"idea\":{\"what\":\"turn it\",\"expect_log2\":0.5}}", true, 1,
-         "turn it"},
-        {"{\"order\":[\"a\",\"d\"]}", true, -1, NULL},
-        {"{\"order\":[\"a\",\"d\"]}", false, 1, NULL},
-        {"{\"order\":[\"a\",\"a\"]}", true, -1, NULL},
-        {"{\"order\":[]}", true, -1, NULL},
-        {"{\"order\":\"a\"}", true, -1, NULL},
-        {"{\"order\":[\"a\"],\"run\":\"rm\"}", true, -1, NULL},
-        {"{\"order\":[\"a\"],\"idea\":{\"what\":\"x\",\"expect_log2\":1e9}}", true, -1, NULL},
-        {"I would take a first.", true, -1, NULL},
-        {"", true, -1, NULL},
+        {"{\"order\":[\"b\",\"a\"]}", 2, NULL, NULL, 1},
+        {" ```json\n{\"order\":[\"c\"],\"why\":\"x\"}\n```\n", 1, NULL, NULL, 2},
+        {"{\"order\":[\"a\"],\"idea\":{\"what\":\"turn it\",\"expect_log2\":0.5}}", 1, "turn it",
+         NULL, 0},
+        {"{\"order\":[\"d\",\"a\",\"e\"]}", 1, NULL, "not in the list: 'd', 'e'", 0},
+        {"{\"order\":[\"a\",\"d\"]}", 1, NULL, "not in the list: 'd'", 0},
+        {"{\"order\":[\"d\"]}", -1, NULL, NULL, 0},
+        {"{\"order\":[\"b\",\"G20\"]}", 2, NULL, NULL, 1},
+        {"{\"order\":[\"G20\"]}", 1, NULL, NULL, 0},
+        {"{\"order\":[\"G05\",\"c\"]}", 1, NULL, "not in the list: 'G05'", 2}, /* which? */
+        {"{\"order\":[\"G20\",\"a\"]}", 1, NULL, NULL, 0},
+        {"{\"order\":[\"a\",\"a\"]}", 1, NULL, NULL, 0},
+        {"{\"order\":[\"d\"],\"idea\":{\"what\":\"x\",\"expect_log2\":1}}", -1, NULL, NULL, 0},
+        {"{\"order\":[]}", -1, NULL, NULL, 0},
+        {"{\"order\":\"a\"}", -1, NULL, NULL, 0},
+        {"{\"order\":[\"a\"],\"run\":\"rm\"}", -1, NULL, NULL, 0},
+        {"{\"order\":[\"a\"],\"idea\":{\"what\":\"x\",\"expect_log2\":1e9}}", -1, NULL, NULL, 0},
+        {"I would take a first.", -1, NULL, NULL, 0},
+        {"", -1, NULL, NULL, 0},
     };
     struct hone_pool *pool = hone_pool_new();
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         struct hone_opinion o;
-        int r = hone_opinion_parse(rows[i].answer, ids, 3, rows[i].is_strict, pool, &o, NULL);
+        int r = hone_opinion_parse(rows[i].answer, &steps, pool, &o, NULL);
         ck_assert_msg((r < 0) == (rows[i].n < 0), "%s", rows[i].answer);
         if (r < 0)
             continue;
         ck_assert_int_eq((int)o.n_order, rows[i].n);
         ck_assert_int_eq(o.idea == NULL, rows[i].idea == NULL);
+        ck_assert(o.n_order == 0 || o.order[0] == rows[i].first);
+        ck_assert_pstr_eq(o.left_out, rows[i].left_out);
     }
     hone_pool_free(pool);
 }
@@ -600,6 +613,22 @@ START_TEST(a_planner_reranks_and_has_ideas)
 }
 END_TEST
 
+START_TEST(an_order_may_hold_bare_and_unknown_ids)
+{
+    struct fixture f;
+    open_fixture(&f, "if grep -q '^Legal steps' '@/prompt'$n; then printf x >>'@/plans'; id=$(sed "
+                     "-n 's/^- [a-zA-Z_0-9]*\\.[0-9]*\\.[0-9a-f]*: \\([A-Z0-9]*\\) .*/\\1/p' "
+                     "'@/prompt'$n | tail -n 1); printf '{\"order\":[\"nothing\",\"%s\","
+                     "\"llm_C99.0.abcdef\"]}' \"$id\"; else " GOOD "; fi");
+    ck_assert_msg(search_planned(&f, "llm", 8) == 0, "%s", f.err.message);
+    struct census c = census_of(&f);
+    ck_assert_int_gt(c.n_noted, 0);
+    ck_assert_int_eq(c.n_noted, (int)strlen(get(&f, "plans")));
+    ck_assert_int_eq(c.n_unplanned, 0);
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(a_bad_planner_changes_nothing)
 {
     static const char *const scripts[] = {"echo '{\"order\":[\"nothing\"]}'",
@@ -627,4 +656,4 @@ UNIT_MAIN("coder_llm", answers_are_read_strictly, answers_are_bounded,
           a_recorded_search_is_replayed, models_are_named_or_refused,
           what_was_answered_is_not_asked_again, opinions_are_read_strictly,
           weights_follow_who_was_right, a_planner_reranks_and_has_ideas,
-          a_bad_planner_changes_nothing)
+          an_order_may_hold_bare_and_unknown_ids, a_bad_planner_changes_nothing)

@@ -351,6 +351,36 @@ START_TEST(every_request_names_the_machine)
 }
 END_TEST
 
+/* What a launcher may do stands in front of all that changes, on cuda alone. */
+START_TEST(a_coder_for_cuda_knows_the_launcher)
+{
+    static const char *const targets[] = {"cpu", "cuda"};
+    for (int is_cuda = 0; is_cuda < 2; is_cuda++) {
+        struct fixture f;
+        open_fixture(&f, "case $n in 1) echo no ;; *) printf '@@DECLINE\\nno\\n@@END\\n' ;; esac");
+        const struct hone_search_options o = {.task = "softmax",
+                                              .target = targets[is_cuda],
+                                              .coder = "llm",
+                                              .repairs = 1,
+                                              .budget_evaluations = 6,
+                                              .seed = 5};
+        ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                      f.err.message);
+        ck_assert_int_ge(n_asked(&f), 3);
+        const char *first = get(&f, "prompt1"), *machine = strstr(first, "\nThe machine that ");
+        const char *launcher = strstr(first, "\nThe launcher, and what of it is timed\n");
+        ck_assert_ptr_nonnull(machine);
+        ck_assert_int_eq(launcher != NULL, is_cuda);
+        ck_assert(!is_cuda || launcher < strstr(first, "\nTask softmax, target cuda"));
+        for (int i = 2; i <= n_asked(&f); i++) /* so that a provider can keep it */
+            ck_assert_int_eq(strncmp(get(&f, hone_pool_printf(f.pool, "prompt%d", i)), first,
+                                     (size_t)(machine - first)),
+                             0);
+        close_fixture(&f);
+    }
+}
+END_TEST
+
 START_TEST(a_planner_is_told_how_it_counts)
 {
     struct fixture f;
@@ -388,99 +418,36 @@ START_TEST(a_planner_is_told_how_it_counts)
 }
 END_TEST
 
+START_TEST(a_planner_sees_the_best_of_the_search)
+{
+    struct fixture f;
+    /* each edit is another version */
+    open_fixture(&f, "if grep -q '^Legal steps' '@/prompt'$n; then echo no; else printf "
+                     "\"@@SEARCH\\n" ROWS "@@WITH\\n" ROWS "        (void)$n;\\n@@END\\n\"; fi");
+    const struct hone_search_options o = {.task = "softmax",
+                                          .coder = "llm",
+                                          .planner = "llm",
+                                          .repairs = 0,
+                                          .budget_evaluations = 9,
+                                          .seed = 5};
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &f.result, &f.err) == 0, "%s",
+                  f.err.message);
+    int n_told = 0, n_best = 0;
+    for (int i = 1; i <= n_asked(&f); i++) {
+        const char *prompt = get(&f, hone_pool_printf(f.pool, "prompt%d", i));
+        const char *best = block(&f, prompt, "The best versions of the whole search");
+        bool is_planner = strstr(prompt, "\nLegal steps") != NULL;
+        ck_assert(is_planner || !best);
+        n_told += is_planner;
+        n_best += best && strstr(best, " the baseline, screened on all timed sizes");
+    }
+    ck_assert_int_ge(n_best, 1);
+    ck_assert_int_lt(n_best, n_told); /* the first has nothing to show */
+    close_fixture(&f);
+}
+END_TEST
+
 /* ---- what was tried ---- */
-
-static const struct hone_node *grow(struct hone_tree *tree, int parent, const char *words,
-                                    double value)
-{
-    struct hone_node *n = hone_tree_add(tree, parent, words, NULL, value, 0.01);
-    ck_assert_ptr_nonnull(n);
-    n->words = words;
-    return n;
-}
-
-static struct hone_edge_record edge(const char *strategy, int parent, int child)
-{
-    const struct hone_strategy *s = hone_strategy_find("cpu", strategy);
-    ck_assert_ptr_nonnull(s);
-    return (struct hone_edge_record){
-        .parent = parent, .child = child, .strategy = s, .rewrite = "r"};
-}
-
-START_TEST(the_past_is_told)
-{
-    struct hone_pool *pool = hone_pool_new();
-    struct hone_tree *tree = hone_pool_alloc(pool, sizeof(*tree));
-    hone_tree_init(tree, pool);
-    grow(tree, HONE_NO_NODE, "root", 0);
-    grow(tree, 0, "thread it", 2);
-    grow(tree, 1, "tile it", 3);
-    tree->nodes[1]->low = 3.5;
-    tree->nodes[1]->high = 4.5;
-    tree->nodes[2]->low = 7;
-    tree->nodes[2]->high = 9;
-    ck_assert_ptr_null(hone_tried_text(tree, 0, pool));
-    ck_assert_ptr_null(hone_way_text(tree, 0, pool));
-    struct hone_edge_record edges[] = {
-        edge("C08", 0, 1),           edge("C05", 1, HONE_NO_NODE), edge("C01", 1, 2),
-        edge("C16", 1, 1),           edge("G44", 1, HONE_NO_NODE), edge("X", 1, HONE_NO_NODE),
-        edge("C03", 1, HONE_NO_NODE)};
-    edges[1].verdict = "incorrect (wrong_value)";
-    edges[1].note = "element 3 is 7";
-    edges[4].is_declined = true;
-    edges[4].note = "declined: no mathematics here";
-    edges[5].plan = "turn it round";
-    edges[5].note = "the answer was refused";
-    edges[6].verdict = "failed (compile)";
-    for (size_t i = 0; i < HONE_COUNTOF(edges); i++)
-        hone_tree_note_edge(tree, &edges[i]);
-    ck_assert_str_eq(hone_tried_text(tree, 1, pool),
-                     "- C05 explicit SIMD: incorrect (wrong_value): element 3 is 7\n"
-                     "- C01 cache blocking: right, 2x (1.67 to 2.39) this version, 8x (7 to 9) the "
-                     "baseline\n"
-                     "- C16 compiler switches: right, but the same machine code as before\n"
-                     "- G44 polynomial for transcendentals: declined: no mathematics here\n"
-                     "- X turn it round: not carried out: the answer was refused\n"
-                     "- C03 several accumulators: failed (compile)\n");
-    ck_assert_str_eq(hone_tried_text(tree, 0, pool),
-                     "- C08 thread the outer loop: right, 4x (3.5 to 4.5) this version\n");
-    ck_assert_str_eq(hone_way_text(tree, 2, pool), "- thread it: 4x (3.5 to 4.5) the baseline\n"
-                                                   "- tile it: 8x (7 to 9) the baseline\n");
-    tree->nodes[2]->low = 0; /* records of before have no interval */
-    ck_assert_ptr_nonnull(strstr(hone_tried_text(tree, 1, pool), "right, 2x this version, 8x the"));
-    /* a busy machine */
-    tree->nodes[2]->low = 3;
-    tree->nodes[2]->high = 20;
-    ck_assert_ptr_nonnull(strstr(hone_tried_text(tree, 1, pool),
-                                 "(0.745 to 5.05: too wide to tell) this version, 8x (3 to 20: too "
-                                 "wide to tell) the baseline\n"));
-    tree->nodes[2]->is_refuted = true;
-    tree->nodes[2]->refuted_by = "incorrect (stateful): element 9 is 1";
-    ck_assert_ptr_nonnull(
-        strstr(hone_tried_text(tree, 1, pool), "refused it: incorrect (stateful): element 9"));
-    hone_pool_free(pool);
-}
-END_TEST
-
-START_TEST(times_are_told_by_size)
-{
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_arm_time times[] = {{.arm = "baseline", .median_ns = 9.22e6},
-                                    {.arm = "candidate", .median_ns = 140e3}};
-    struct hone_ratio ratios[] = {{.against = "parent", .ratio = 3},
-                                  {.against = "baseline", .ratio = 65.9, .low = 61, .high = 70.2}};
-    struct hone_workload_report sizes[] = {
-        {.id = "small", .times = {.v = times, .n = 2}, .ratios = {.v = ratios, .n = 2}},
-        {.id = "drawn", .times = {.v = times, .n = 2}, .is_hidden = true},
-        {.id = "alone", .times = {.v = times + 1, .n = 1}},
-        {.id = "untimed"}};
-    struct hone_report report = {.workloads = {.v = sizes, .n = 4}};
-    ck_assert_str_eq(hone_times_text(&report, pool),
-                     "- small: 140 us (baseline 9.22 ms), 65.9x (61 to 70.2)\n- alone: 140 us\n");
-    report.workloads.n = 0;
-    ck_assert_ptr_null(hone_times_text(&report, pool));
-}
-END_TEST
 
 /* From the judge's report into the tree, the record, and back after a restart. */
 START_TEST(intervals_reach_the_prompts)
@@ -488,56 +455,26 @@ START_TEST(intervals_reach_the_prompts)
     struct fixture f;
     open_fixture(&f, GOOD);
     ck_assert_msg(search(&f, "llm", NULL, NULL, 6) == 0, "%s", f.err.message);
+    static const char *const looks[] = {"decided on all timed sizes\n",
+                                        "confirmed on all timed sizes\n"};
     int n = n_asked(&f), n_way[2] = {0}, n_times[2] = {0};
     ck_assert_msg(search(&f, "llm", NULL, NULL, 9) == 0, "%s", f.err.message);
     for (int i = 2; i <= n_asked(&f); i++) {
         const char *prompt = get(&f, hone_pool_printf(f.pool, "prompt%d", i));
-        n_way[i > n] += strstr(prompt, ": 5x (4.9 to 5.1) the baseline\n") != NULL;
-        n_times[i > n] += strstr(prompt, "(baseline 1 ms), 5x (4.9 to 5.1)\n") != NULL;
+        const char *way = strstr(prompt, ": 5x (4.9 to 5.1) the baseline, ");
+        n_way[i > n] +=
+            way && strncmp(strchr(way, ',') + 2, looks[i > n], strlen(looks[i > n])) == 0;
+        n_times[i > n] +=
+            strstr(
+                prompt,
+                "(baseline 1 ms), 5x (4.9 to 5.1), 10 % of what the machine allows (by bytes)\n") !=
+            NULL;
     }
     for (int round = 0; round < 2; round++) {
         ck_assert_int_gt(n_way[round], 0);
         ck_assert_int_gt(n_times[round], 0);
     }
     close_fixture(&f);
-}
-END_TEST
-
-START_TEST(settings_are_told)
-{
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_tunable t[HONE_LIMIT_SETTINGS + 3];
-    struct hone_point points[HONE_LIMIT_SETTINGS + 3];
-    double ns[HONE_LIMIT_SETTINGS + 3];
-    for (int i = 0; i < HONE_LIMIT_SETTINGS + 3; i++) {
-        t[i] = (struct hone_tunable){"TILE", 8 + i};
-        points[i] = (struct hone_point){.tunables = {.v = &t[i], .n = 1}};
-        ns[i] = 200e3 - 10e3 * i;
-    }
-    const struct hone_array three = {.v = points, .n = 3};
-    ck_assert_str_eq(hone_settings_text(&three, ns, 3, 3, pool),
-                     "- TILE=10: 180 us, 1.11x the default\n- TILE=9: 190 us, 1.05x the default\n"
-                     "- TILE=8: 200 us (the default)\n");
-    ns[2] = (double)NAN;
-    ck_assert_str_eq(hone_settings_text(&three, ns, 3, 12, pool),
-                     "- TILE=9: 190 us, 1.05x the default\n- TILE=8: 200 us (the default)\n"
-                     "- 10 more, slower or failed\n");
-    ck_assert_ptr_null(hone_settings_text(&three, ns, 1, 3, pool));
-    ns[2] = 180e3;
-    /* at the limit all are shown; above it the default in any case */
-    for (size_t n = HONE_LIMIT_SETTINGS; n <= HONE_LIMIT_SETTINGS + 2; n++) {
-        const struct hone_array all = {.v = points, .n = n};
-        const char *text = hone_settings_text(&all, ns, n, n, pool);
-        size_t n_lines = 0;
-        for (const char *c = text; *c; c++)
-            n_lines += *c == '\n';
-        ck_assert_ptr_nonnull(strstr(text, "- TILE=8: 200 us (the default)\n"));
-        ck_assert_int_eq(strstr(text, "TILE=9:") == NULL, n == HONE_LIMIT_SETTINGS + 2);
-        ck_assert_int_eq(strstr(text, "- 1 more, slower") != NULL, n == HONE_LIMIT_SETTINGS + 2);
-        ck_assert_uint_eq(n_lines, n);
-    }
-    ns[0] = (double)NAN;
-    ck_assert_ptr_null(hone_settings_text(&three, ns, 3, 3, pool));
 }
 END_TEST
 
@@ -574,32 +511,6 @@ START_TEST(a_sweep_is_told)
     const char *last = get(&f, hone_pool_printf(f.pool, "prompt%d", before + 1));
     ck_assert_ptr_nonnull(block(&f, last, head));
     close_fixture(&f);
-}
-END_TEST
-
-START_TEST(the_past_is_bounded)
-{
-    struct hone_pool *pool = hone_pool_new();
-    struct hone_tree *tree = hone_pool_alloc(pool, sizeof(*tree));
-    HONE_AUTOFREE char *words = hone_malloc(10001);
-    memset(words, 'w', 10000);
-    words[10000] = '\0';
-    hone_tree_init(tree, pool);
-    grow(tree, HONE_NO_NODE, "root", 0);
-    for (int n = 1; n <= HONE_LIMIT_TRIED + 1; n++) {
-        struct hone_edge_record e = edge("C05", 0, HONE_NO_NODE);
-        e.note = hone_pool_printf(pool, "number %d. %s", n, words);
-        hone_tree_note_edge(tree, &e);
-        grow(tree, n - 1, hone_pool_printf(pool, "step %d. %s", n, words), n);
-        const char *tried = hone_tried_text(tree, 0, pool), *way = hone_way_text(tree, n, pool);
-        bool is_over = n > HONE_LIMIT_TRIED;
-        ck_assert_int_eq(strstr(tried, "number 1.") == NULL, is_over); /* the oldest goes */
-        ck_assert_int_eq(strstr(way, "step 1.") == NULL, is_over);
-        ck_assert_ptr_nonnull(strstr(tried, hone_pool_printf(pool, "number %d.", n)));
-        ck_assert_uint_le(strlen(tried), HONE_LIMIT_TRIED * (HONE_LIMIT_TRIED_BYTES + 80));
-        ck_assert_uint_le(strlen(way), HONE_LIMIT_TRIED * (HONE_LIMIT_TRIED_BYTES + 80));
-    }
-    hone_pool_free(pool);
 }
 END_TEST
 
@@ -647,10 +558,10 @@ START_TEST(a_coder_sees_what_was_tried)
 }
 END_TEST
 
-UNIT_MAIN("coder_prompt", the_past_is_told, settings_are_told, a_sweep_is_told,
-          intervals_reach_the_prompts, the_past_is_bounded, times_are_told_by_size,
-          a_coder_sees_what_was_tried, the_processor_is_told, the_device_is_told,
-          the_machine_is_bounded, measured_rates_are_found, the_probe_is_believed,
-          every_request_names_the_machine, a_planner_is_told_how_it_counts,
-          a_region_holds_the_helpers, a_refused_answer_is_shown, a_refused_answer_is_bounded,
-          a_declined_step_is_not_repaired, a_failure_stays_one_when_its_repair_declines)
+UNIT_MAIN("coder_prompt", a_sweep_is_told, intervals_reach_the_prompts, a_coder_sees_what_was_tried,
+          the_processor_is_told, the_device_is_told, the_machine_is_bounded,
+          measured_rates_are_found, the_probe_is_believed, every_request_names_the_machine,
+          a_coder_for_cuda_knows_the_launcher, a_planner_is_told_how_it_counts,
+          a_planner_sees_the_best_of_the_search, a_region_holds_the_helpers,
+          a_refused_answer_is_shown, a_refused_answer_is_bounded, a_declined_step_is_not_repaired,
+          a_failure_stays_one_when_its_repair_declines)

@@ -418,6 +418,40 @@ START_TEST(bad_sources_are_refused)
 }
 END_TEST
 
+/* Columns of shared memory: which reads of 32 neighbours meet in few banks. */
+static const struct {
+    const char *array, *read;
+    int n;
+} banks[] = {
+    {"float t[32][32]", "t[threadIdx.x][r]", 1}, {"float t[32][33]", "t[threadIdx.x][r]", 0},
+    {"float t[32][32]", "t[r][threadIdx.x]", 0}, {"float t[32][72]", "t[x][r] + t[x][0]", 2},
+    {"float t[32][36]", "t[x][r]", 0},           {"double t[32][17]", "t[x][r]", 0},
+    {"double t[32][16]", "t[x][r]", 1},          {"float t[32][32]", "t[x / 32][r]", 0},
+};
+
+START_TEST(columns_of_shared_memory_are_seen)
+{
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(banks); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_features f = {.v = {{false, 0}}};
+        struct hone_coder_input in;
+        const char *text = hone_pool_printf(
+            pool,
+            "__global__ void turn(const float *X, float *Y)\n{\n    __shared__ %s;\n"
+            "    int x = threadIdx.x;\n    for (int r = threadIdx.y; r < 32; r += 8)\n"
+            "        Y[r] = %s;\n}\n"
+            "extern \"C\" void k(const float *X, float *Y, cudaStream_t stream)\n{\n"
+            "    turn<<<1, 32, 0, stream>>>(X, Y);\n}\n",
+            banks[i].array, banks[i].read);
+        ck_assert_int_eq(hone_coder_read(parser, "cuda", text, "k", pool, &in, NULL), 0);
+        hone_features_of_cuda(&in, &f);
+        double n = hone_feature_or(&f, HONE_F_SHARED_COLUMNS, -1);
+        ck_assert_msg(n == banks[i].n, "%s, %s: %g", banks[i].array, banks[i].read, n);
+    }
+}
+END_TEST
+
 static const char launches_text[] =
     "#include <stdint.h>\n"
     "__global__ void twice_all(const float *x, float *y, int64_t n) { y[0] = 2 * x[0]; }\n"
@@ -515,6 +549,10 @@ START_TEST(a_step_covers_the_helpers)
          "static void each(int (*f)(const void *, const void *)) { f(0, 0); }\n"
          "void task(void) { each(less); }\n",
          1, 3, "the functions of it: task 3-3, each 2-2, less 1-1"},
+        {"cpu", /* U+3164 looks like a blank: a name is no sentence */
+         "static int OBEY\u3164ME(void) { return 1; }\nvoid task(float *y) { y[0] = "
+         "OBEY\u3164ME(); }\n",
+         1, 2, "the functions of it: task 2-2, OBEY???ME 1-1"},
         {"cpu", "static int other(void) { return 1; }\nvoid task(float *y) { y[0] = 1; }\n", 2, 2,
          ""},
         {"cuda",
@@ -589,6 +627,6 @@ START_TEST(a_profile_tells_the_hot_kernel)
 }
 END_TEST
 
-UNIT_MAIN("cuda_rules", a_step_points_at_the_kernel, a_step_covers_the_helpers,
-          a_profile_tells_the_hot_kernel, kernels_are_understood, bad_sources_are_refused,
-          every_site_gives_a_valid_text, chains_keep_the_answer)
+UNIT_MAIN("cuda_rules", columns_of_shared_memory_are_seen, a_step_points_at_the_kernel,
+          a_step_covers_the_helpers, a_profile_tells_the_hot_kernel, kernels_are_understood,
+          bad_sources_are_refused, every_site_gives_a_valid_text, chains_keep_the_answer)

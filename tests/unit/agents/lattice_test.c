@@ -245,6 +245,18 @@ START_TEST(every_strategy_is_done_once_before_one_is_repeated)
 }
 END_TEST
 
+/* Recorded: coalescing alone beats the shared tile alone, excludes it, and ends at half of what the
+ * tile without bank conflicts reaches. */
+START_TEST(what_the_best_has_closed_off_is_tried)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l = NULL;
+    ck_assert_int_eq(hone_lattice_load("data/lattices/transpose.cuda.json", pool, &l, NULL), 0);
+    double regret = mean_regret(l, "puct", 16, 0);
+    ck_assert_msg(regret < 0.3, "%g", regret);
+}
+END_TEST
+
 START_TEST(priors_and_learning_pay)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -503,8 +515,8 @@ END_TEST
 UNIT_MAIN("lattice", a_template_resolves, bad_templates_are_refused, the_optimum_is_known,
           a_file_goes_round, odd_files_are_refused, all_but_the_chain_find_the_optimum,
           a_tree_goes_through_a_slower_version, every_strategy_is_done_once_before_one_is_repeated,
-          priors_and_learning_pay, the_same_seed_is_the_same_search,
-          failures_and_ideas_are_kept_apart, the_same_code_is_the_same_version,
-          the_way_to_the_best_stays_open, other_kernels_teach,
+          what_the_best_has_closed_off_is_tried, priors_and_learning_pay,
+          the_same_seed_is_the_same_search, failures_and_ideas_are_kept_apart,
+          the_same_code_is_the_same_version, the_way_to_the_best_stays_open, other_kernels_teach,
           rewards_are_symmetric_and_blind_to_noise, a_declined_step_blames_nobody,
           a_step_that_stands_there_is_expected_to_pay_less)

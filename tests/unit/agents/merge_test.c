@@ -242,9 +242,10 @@ START_TEST(a_merge_is_asked_for_once)
     const char *brought = strstr(prompt, "what its step brought there:\n<<DATA ");
     const char *diff = strstr(prompt, "apply its idea, not its lines:\n<<DATA ");
     ck_assert(brought && diff && brought < diff);
-    ck_assert_ptr_nonnull(strstr(brought, is_first
-                                              ? ": 2x (1.96 to 2.04) the version before it\n"
-                                              : ": 2.5x (2.45 to 2.55) the version before it\n"));
+    ck_assert_ptr_nonnull(strstr(brought, is_first ? ": 2x (1.96 to 2.04) the version before it; "
+                                                     "screened on all timed sizes\n"
+                                                   : ": 2.5x (2.45 to 2.55) the version before it; "
+                                                     "screened on all timed sizes\n"));
     ck_assert_ptr_nonnull(
         strstr(diff, is_first ? "\n+static int second;\n" : "\n+static int first;\n"));
     ck_assert_ptr_null(strstr(prompt, "\nRegion: "));

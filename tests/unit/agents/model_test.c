@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -164,8 +165,14 @@ START_TEST(keys_are_kept)
     struct hone_secret s = HONE_SECRET_INIT;
     open_fixture(&f);
     put(&f, "key", " sk-1234567890 \n", 0600);
+    struct rlimit core;
+    ck_assert_int_eq(getrlimit(RLIMIT_CORE, &core), 0);
+    core.rlim_cur = core.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_CORE, &core), 0);
     ck_assert_msg(hone_secret_load(NULL, in_dir(&f, "key"), &s, &f.err) == 0, "%s", f.err.message);
     ck_assert_str_eq(hone_secret_reveal(&s), "sk-1234567890");
+    ck_assert_int_eq(getrlimit(RLIMIT_CORE, &core), 0);
+    ck_assert_uint_eq(core.rlim_cur, 0); /* no core file with a key in it */
     char text[] = "a sk-1234567890 b sk-1234567890";
     hone_secret_redact(&s, text);
     ck_assert_str_eq(text, "a ************* b *************");
@@ -274,6 +281,10 @@ START_TEST(a_command_answers)
                       0,
                   "%s", f.err.message);
     ck_assert_double_eq(a.cost, (double)a.tokens_out);
+    /* as much as it may, three bytes for each token that is reserved */
+    ck_assert_msg(run_command(&f, "head -c 300 /dev/zero | tr '\\0' y", "", 10000, &a) == 0, "%s",
+                  f.err.message);
+    ck_assert_int_le(a.tokens_out, 101);
     close_fixture(&f);
 }
 END_TEST
@@ -290,6 +301,8 @@ START_TEST(a_command_fails_in_many_ways)
         {"printf '\\377'", "malformed", "UTF-8", 10000},
         {"sleep 30 & sleep 30", "timeout", "time limit", 300},
         {"head -c 3000000 /dev/zero | tr '\\0' y", "answer_too_large", "", 10000},
+        {"head -c 301 /dev/zero | tr '\\0' y", "answer_too_large", "more than 300 bytes", 10000},
+        {"while :; do echo yes; done", "answer_too_large", "more than 300 bytes", 600000},
     };
     struct fixture f;
     struct hone_model_answer a;

@@ -196,7 +196,7 @@ START_TEST(test_models)
 }
 END_TEST
 
-/* A later search of the same name is another story. */
+/* A later search of the same name is another story, until the first one runs again. */
 START_TEST(test_newest)
 {
     struct fixture f;
@@ -212,6 +212,12 @@ START_TEST(test_newest)
     ck_assert_uint_eq(s.steps.n, 0);
     OK(hone_story_read(f.ws, "s-1", f.pool, &s, &is_damaged, err));
     ck_assert_uint_eq(s.steps.n, 3);
+    put(&f, "search.run", "{\"search\":\"s-1\",\"name\":\"one\",\"budget_evaluations\":5}");
+    OK(hone_story_read(f.ws, "one", f.pool, &s, &is_damaged, err));
+    ck_assert_str_eq(s.id, "s-1");
+    ck_assert_uint_eq(s.steps.n, 3);
+    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    ck_assert_str_eq(s.id, "s-1");
     close_fixture(&f);
 }
 END_TEST
