@@ -22,6 +22,7 @@
 #define FILE_BYTES    (32ll << 20) /* less than /tmp holds: a runaway file ends with a signal */
 #define CPU_SECONDS   3600
 #define POLL_SLICE_MS 200
+#define NAP_NS        50000
 
 static volatile sig_atomic_t is_stopping;
 
@@ -232,6 +233,17 @@ static int look_midway(struct hone_arena *arena, struct hone_look *look, int64_t
     return thaw(arena, err);
 }
 
+/* Whoever has just woken keeps its core for its turn, and gets it back from threads that spin;
+ * whoever has worked gives way to each of them for 3 ms (measured on two cores, Linux 6.18,
+ * 2026-11-22), which would be the arena's time. So the judge sleeps before it wakes others, and
+ * before it touches them again. */
+static void take_a_nap(const struct hone_arena *arena)
+{
+    struct timespec nap = {.tv_nsec = NAP_NS};
+    struct pollfd p = {.fd = arena->socket, .events = POLLIN};
+    (void)ppoll(&p, 1, &nap, NULL);
+}
+
 static int hand_over(struct hone_arena *arena, enum hone_control_command command,
                      int64_t deadline_ns, const struct hone_calls *calls,
                      struct hone_call_time *ret, struct hone_err *err)
@@ -243,17 +255,24 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
     hone_arena_control(arena)->command = (int32_t)command;
     int64_t cpu = hone_jail_cpu_ns(arena->jail);
     /* The clock runs whenever the arena can: threads of the kernel wake with the thaw and work
-     * until the freeze, whatever "go" and "done" say. */
-    bool is_placed = calls != NULL && hone_place_pin(calls->place, hone_jail_pid(arena->jail));
+     * until the freeze, whatever "go" and "done" say. "Go" lies there already when they wake: they
+     * may take the judge's core before it has gone to sleep. */
+    struct hone_placed placed = {0};
+    if (calls != NULL)
+        hone_place_pin(calls->place, hone_jail_pid(arena->jail), &placed);
+    if (placed.n > 0)
+        take_a_nap(arena);
+    char byte = 'g';
+    if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+        return explain_end(arena, err);
     int64_t start = hone_now_ns();
     int code = thaw(arena, err);
     if (code < 0 || !arena->is_alive)
         return code;
-    if (is_placed)
-        hone_place_free(calls->place, hone_jail_pid(arena->jail));
-    char byte = 'g';
-    if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
-        return explain_end(arena, err);
+    if (placed.n > 0) {
+        take_a_nap(arena);
+        hone_place_free(calls->place, &placed);
+    }
     code = look != NULL ? look_midway(arena, look, cpu, err) : 0;
     if (code == 0 && arena->is_alive)
         code = wait_answer(arena, deadline_ns, &byte, err);
@@ -290,24 +309,6 @@ int hone_arena_command(struct hone_arena *arena, enum hone_control_command comma
     return hand_over(arena, command, deadline_ns, NULL, ret, err);
 }
 
-/* "{0},{1}": one OpenMP thread on each core that the judge may use. Without places both threads of
- * a kernel were now and then woken on one core, and spun there for a scheduler tick (about 5 ms on
- * two cores, 2026-11-21), which no warm-up cures. Owned by the caller. */
-static char *openmp_places(int64_t n_threads)
-{
-    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    (void)sched_getaffinity(0, sizeof set, &set);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE && n_threads > 0; cpu++) {
-        if (!CPU_ISSET(cpu, &set))
-            continue;
-        hone_buf_printf(&text, "%s{%zu}", text.len > 0 ? "," : "OMP_PLACES=", cpu);
-        n_threads--;
-    }
-    return hone_buf_steal(&text);
-}
-
 static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *arena,
                       int helper_socket, struct hone_err *err)
 {
@@ -317,14 +318,7 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
     HONE_AUTOFREE char *object = hone_sprintf("/work%s", slash);
     HONE_AUTOFREE char *threads = hone_sprintf("OMP_NUM_THREADS=%lld", (long long)spec->n_threads);
     const char *argv[] = {"/hone/hone-runner", "--role", spec->role, object, spec->symbol, NULL};
-    HONE_AUTOFREE char *places = openmp_places(spec->n_threads);
-    const char *env[] = {"PATH=/usr/bin:/bin",
-                         "LANG=C",
-                         threads,
-                         "OMP_DYNAMIC=false",
-                         "OMP_PROC_BIND=close",
-                         *places != '\0' ? places : NULL,
-                         NULL};
+    const char *env[] = {"PATH=/usr/bin:/bin", "LANG=C", threads, "OMP_DYNAMIC=false", NULL};
     bool is_arena = strcmp(spec->role, "arena") == 0;
     HONE_AUTOCLOSE int inputs = -1;
     int code = hone_shared_open(spec->inputs, &inputs, err);

@@ -86,7 +86,7 @@ struct hone_calls {
     int perturb;
     int64_t timeout_ns;
     struct hone_look *look;         /* NULL: none */
-    const struct hone_place *place; /* where the first thread wakes; NULL: the scheduler says */
+    const struct hone_place *place; /* where its threads wake; NULL: the scheduler says */
 };
 int hone_arena_call(struct hone_arena *arena, const struct hone_calls *calls,
                     struct hone_call_time *ret, struct hone_err *err);

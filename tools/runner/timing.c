@@ -284,9 +284,6 @@ struct midway {
 static void look_midway(void *arg)
 {
     struct midway *midway = arg;
-    int core = hone_place_core(&midway->run->place, hone_jail_pid(midway->lane->slot->arena->jail));
-    if (midway->lane == &midway->run->lanes[0])
-        hone_place_note(&midway->run->place, core);
     if (midway->audit != NULL && midway->is_quiet)
         hone_audit_quiet(midway->audit);
     else if (midway->audit != NULL)
@@ -612,22 +609,11 @@ static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
     return 0;
 }
 
-/* The arm that comes after the candidate meets it where it was seen; the one before it meets it
- * where it was seen lately: a candidate that chooses its core chooses the others' as well. */
-static void place_round(struct run *run, bool is_backward)
-{
-    uint64_t dice = (uint64_t)hone_dice_below(&run->judge->dice, INT32_MAX);
-    if (is_backward)
-        hone_place_like_seen(&run->place, dice);
-    else
-        hone_place_move(&run->place, dice);
-}
-
 static int one_round(struct run *run, enum kind kind, struct hone_end *ret, struct hone_err *err)
 {
     bool is_backward = (run->n_played % 2 == 1) != run->plan->is_reversed;
     run->n_played++;
-    place_round(run, is_backward);
+    hone_place_move(&run->place, (uint64_t)hone_dice_below(&run->judge->dice, INT32_MAX));
     for (size_t i = 0; i < run->n_lanes; i++) {
         struct lane *lane = &run->lanes[is_backward ? run->n_lanes - 1 - i : i];
         bool is_candidate = lane == &run->lanes[0];
@@ -643,8 +629,6 @@ static int one_round(struct run *run, enum kind kind, struct hone_end *ret, stru
                                  lane->slot->name, ret->detail);
             return 0;
         }
-        if (is_candidate && !is_backward)
-            hone_place_follow(&run->place);
     }
     run->rounds.n += kind == PLAIN;
     return 0;

@@ -415,21 +415,31 @@ static int b_priority(void)
     return all_refused(calls, HONE_COUNTOF(calls));
 }
 
-/* Processors of the judge. In a pid namespace there is nobody to name. */
+/* Processors, of the judge (in a pid namespace there is nobody to name) and its own: the call is
+ * answered and not done. */
 static int b_affinity(void)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(0, &set);
+    cpu_set_t one, before, after;
     pid_t judge = getppid();
-    if (judge > 1 && (sched_setaffinity(judge, sizeof(set), &set) == 0))
-        return through("another's processors");
-    if (judge > 1 && syscall(SYS_prlimit64, judge, (long)RLIMIT_CPU, NULL, &set) == 0)
+    for (pid_t who = judge > 1 ? judge : 0;; who = 0) {
+        CPU_ZERO(&one);
+        CPU_ZERO(&before);
+        CPU_ZERO(&after);
+        if (sched_getaffinity(who, sizeof(before), &before) != 0)
+            return through("nobody may ask for processors");
+        for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
+            if (CPU_ISSET(cpu, &before))
+                CPU_SET(cpu, &one);
+        if (sched_setaffinity(who, sizeof(one), &one) != 0)
+            return through("OpenMP's threads would end on this answer");
+        if (sched_getaffinity(who, sizeof(after), &after) != 0 || !CPU_EQUAL(&before, &after))
+            return through(who == 0 ? "its own processors" : "another's processors");
+        if (who == 0)
+            break;
+    }
+    if (judge > 1 && syscall(SYS_prlimit64, judge, (long)RLIMIT_CPU, NULL, &one) == 0)
         return through("another's limits");
-    return sched_getaffinity(0, sizeof(set), &set) == 0 &&
-                   sched_setaffinity(0, sizeof(set), &set) == 0
-               ? HELD
-               : through("its own are refused");
+    return HELD;
 }
 
 static int b_raise_limits(void)

@@ -124,7 +124,7 @@ _Static_assert(HONE_COUNTOF(table) + HONE_COUNTOF(hostile_calls) <= MAX_ATTACKS,
 static const struct {
     const char *name;
     bool only_user; /* root has a uid of its own for each jail */
-} open_on_weak[] = {{"threads", true}, {"fork_bomb", true}, {"affinity", true}};
+} open_on_weak[] = {{"threads", true}, {"fork_bomb", true}};
 
 static size_t n_attacks(void)
 {
