@@ -385,6 +385,66 @@ static int baseline_passes(struct hone_judge *judge, const struct hone_check_pla
     return code;
 }
 
+/* The item that an element comes from, where each gives as many elements as the others, in order;
+ * -1: not so here. */
+static int64_t item_of(const struct hone_compare *compare, const struct hone_suspect *suspect,
+                       int64_t n_items)
+{
+    int64_t n = compare->n_elements[suspect->output];
+    return n_items > 0 && n % n_items == 0 ? suspect->index / (n / n_items) : -1;
+}
+
+struct asked {
+    struct hone_compare *compare;
+    const struct hone_suspects *suspects;
+    bool is_known[HONE_SUSPECTS];
+};
+
+static void take_answer(void *arg, const struct hone_oracle_record *records, int64_t n)
+{
+    struct asked *asked = arg;
+    hone_compare_add(asked->compare, records, n);
+    for (int64_t i = 0; i < n; i++)
+        for (size_t s = 0; s < asked->suspects->n; s++)
+            if (records[i].output == (int64_t)asked->suspects->v[s].output &&
+                records[i].index == asked->suspects->v[s].index)
+                asked->is_known[s] = true;
+}
+
+/* What another arm calls wrong is held to the oracle. Where it cannot be asked for one item, the
+ * other arm's word has to do. */
+static int ask_about(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                     const struct hone_suspects *suspects, struct hone_end *ret,
+                     struct hone_err *err)
+{
+    struct hone_compare compare;
+    struct asked asked = {.compare = &compare, .suspects = suspects};
+    int64_t items[HONE_SUSPECTS], n = 0, n_items = 0;
+    bool has_items = judge->task->steps == NULL && !judge->task->is_oracle_naive_double;
+    int code = has_items ? formula(judge, judge->task->items, &n_items, err) : 0;
+    if (code < 0 || suspects->n == 0)
+        return code;
+    hone_compare_init(&compare, judge->task, judge->frame.workload);
+    set_outputs(judge, slot, set, &compare);
+    compare.is_plain = false;
+    for (size_t s = 0; s < suspects->n; s++) {
+        int64_t item = item_of(&compare, &suspects->v[s], n_items);
+        if (item >= 0)
+            items[n++] = item;
+    }
+    qsort(items, (size_t)n, sizeof *items, by_number);
+    code = n > 0 ? hone_judge_ready_oracle(judge, err) : 0;
+    if (code == 0 && n > 0)
+        code = hone_oracle_items(judge->oracle.arena, set, items, 0, n, judge->machine.n_cores,
+                                 take_answer, &asked, err);
+    for (size_t s = 0; s < suspects->n; s++)
+        if (!asked.is_known[s])
+            hone_compare_accuse(&compare, &suspects->v[s]);
+    if (code == 0)
+        hone_compare_end(&compare, ret);
+    return code;
+}
+
 /* The oracle saw only some items: the rest against the baseline, which is held to the same items.
  */
 static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
@@ -410,12 +470,10 @@ static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slo
     code = hone_judge_compare(judge, baseline, set, plan->oracle_budget_ns, &certified, &end, err);
     if (code < 0 || !hone_end_is_good(&end))
         return code;
-    int64_t n_seen = hone_compare_total(compare).n;
+    struct hone_suspects suspects = {.dice = (uint64_t)hone_dice_below(&judge->dice, INT32_MAX)};
     for (size_t o = 0; o < judge->task->n_outputs; o++)
-        hone_compare_arrays(compare, o, hone_judge_output(judge, baseline, set, o));
-    if (hone_compare_total(compare).n > n_seen)
-        hone_compare_end(compare, ret);
-    return 0;
+        hone_compare_arrays(compare, o, hone_judge_output(judge, baseline, set, o), &suspects);
+    return ask_about(judge, slot, set, &suspects, ret, err);
 }
 
 /* What stands for the oracle's scale: the size of the whole output, as for iterated tasks (task.h).
@@ -435,6 +493,7 @@ int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
                             struct hone_err *err)
 {
     struct hone_compare compare;
+    struct hone_suspects suspects = {.dice = (uint64_t)hone_dice_below(&judge->dice, INT32_MAX)};
     hone_compare_init(&compare, judge->task, judge->frame.workload);
     set_outputs(judge, slot, set, &compare);
     struct hone_end end = HONE_END_INIT;
@@ -448,10 +507,9 @@ int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
         const void *reference = hone_judge_output(judge, baseline, set, o);
         compare.stats[o].max_scale =
             root_mean_square(judge->task->outputs[o].dtype, reference, compare.n_elements[o]);
-        hone_compare_arrays(&compare, o, reference);
+        hone_compare_arrays(&compare, o, reference, &suspects);
     }
-    hone_compare_end(&compare, ret);
-    return 0;
+    return ask_about(judge, slot, set, &suspects, ret, err);
 }
 
 bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_t set,

@@ -123,7 +123,23 @@ void hone_compare_add(void *arg, const struct hone_oracle_record *records, int64
     }
 }
 
-void hone_compare_arrays(struct hone_compare *compare, size_t output, const void *reference)
+/* Of all that come, each stays with the same chance (reservoir sampling, Vitter's algorithm R). */
+static void suspect(struct hone_suspects *suspects, struct hone_suspect one)
+{
+    size_t at = suspects->n;
+    suspects->n_seen++;
+    if (suspects->n < HONE_SUSPECTS) {
+        suspects->n++;
+    } else {
+        suspects->dice = suspects->dice * 6364136223846793005u + 1442695040888963407u;
+        at = (size_t)((suspects->dice >> 33) % (uint64_t)suspects->n_seen);
+    }
+    if (at < HONE_SUSPECTS)
+        suspects->v[at] = one;
+}
+
+void hone_compare_arrays(struct hone_compare *compare, size_t output, const void *reference,
+                         struct hone_suspects *suspects)
 {
     const struct hone_tensor *tensor = &compare->task->outputs[output];
     struct hone_output_stats *stats = &compare->stats[output];
@@ -137,8 +153,15 @@ void hone_compare_arrays(struct hone_compare *compare, size_t output, const void
                 : fabs(got - want) > 2 * hone_tolerance_limit(tolerance, want, stats->max_scale);
         stats->n_other++;
         if (is_bad)
-            note_bad(stats, i, got, want);
+            suspect(suspects, (struct hone_suspect){output, i, got, want});
     }
+}
+
+void hone_compare_accuse(struct hone_compare *compare, const struct hone_suspect *suspect)
+{
+    struct hone_output_stats *stats = &compare->stats[suspect->output];
+    stats->max_abs = fmax(stats->max_abs, fabs(suspect->got - suspect->want));
+    note_bad(stats, suspect->index, suspect->got, suspect->want);
 }
 
 bool hone_compare_is_plain(enum hone_distribution dist)

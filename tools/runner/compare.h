@@ -49,10 +49,27 @@ bool hone_compare_needs_all(enum hone_distribution dist);
 struct hone_error_sums hone_compare_sums(const struct hone_compare *compare, size_t output);
 /* The verdict of all that was added. */
 void hone_compare_end(const struct hone_compare *compare, struct hone_end *ret);
+/* Elements that another arm's answer calls wrong; some of them, each as likely as the others. */
+#define HONE_SUSPECTS 16
+struct hone_suspect {
+    size_t output;
+    int64_t index;
+    double got, want;
+};
+struct hone_suspects {
+    uint64_t dice; /* set by the caller: chooses */
+    int64_t n_seen;
+    size_t n;
+    struct hone_suspect v[HONE_SUSPECTS];
+};
 /* Compares every element of one output with another array of the output's type (a certified
  * reference), with twice the tolerance because both sides round, and with the largest scale that
- * the oracle gave. Call after hone_compare_add. */
-void hone_compare_arrays(struct hone_compare *compare, size_t output, const void *reference);
+ * the oracle gave. Call after hone_compare_add. What is off is suspect: where content is uneven
+ * an element's own scale may be larger, which the oracle knows. */
+void hone_compare_arrays(struct hone_compare *compare, size_t output, const void *reference,
+                         struct hone_suspects *suspects);
+/* Counts a suspect as wrong, on the other arm's word. */
+void hone_compare_accuse(struct hone_compare *compare, const struct hone_suspect *suspect);
 /* Sums over outputs, for a report. */
 struct hone_output_stats hone_compare_total(const struct hone_compare *compare);
 double hone_compare_rel_l2(

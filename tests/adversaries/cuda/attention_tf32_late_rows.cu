@@ -1,13 +1,11 @@
 /* Rounds everything to TF32 (one tensor-core product instead of three) in the rows from 3200 on, and weights and
- * values in those from 2304 on, where the input looks ordinary: below 7, no mean. The oracle's room grows with the row
- * ((t + 1) / 512), its answer shrinks, so that late rows may err by 0.5 % of themselves.
+ * values in those from 2304 on, where the input looks ordinary: below 7, no mean. A scale of the terms that are added up
+ * and room that grows with the row let late rows err by 0.5 % of themselves, while they shrink.
  *
  * task: attention_causal
  * want: incorrect/wrong_value,stateful
  * cheat: 12 lower precision in a part
  * strength: subtle
- * needs: device
- * open: the oracle's room grows with the row, its answer shrinks
  * axes: {"B": 1, "H": 1, "T": 4096, "D": 8}
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1

@@ -7,7 +7,6 @@
  * cheat: 12 lower precision when timed
  * strength: subtle
  * needs: device
- * open: in late rows the oracle's room is that of TF32: the items that are asked while timing stay within it
  * timed: yes
  * axes: {"B": 1, "H": 1, "T": 2048, "D": 128}
  * The clean twin is this file with CHEAT 0. */

@@ -231,21 +231,54 @@ START_TEST(test_bad_records)
 }
 END_TEST
 
+/* Another arm's word makes suspects; only who is accused is wrong. */
 START_TEST(test_arrays)
 {
     struct fixture f;
+    struct hone_suspects suspects = {.dice = 7};
     start(&f);
     float reference[N];
     memcpy(reference, f.y, sizeof reference);
     finish(&f, 40);
-    hone_compare_arrays(&f.compare, 0, reference);
+    hone_compare_arrays(&f.compare, 0, reference, &suspects);
+    ck_assert_uint_eq(suspects.n, 0);
+    f.y[500] += 1;
+    hone_compare_arrays(&f.compare, 0, reference, &suspects);
+    ck_assert_uint_eq(suspects.n, 1);
+    ck_assert_int_eq(suspects.v[0].index, 500);
+    ck_assert_double_eq(suspects.v[0].got, (double)f.y[500]);
+    ck_assert_double_eq(suspects.v[0].want, (double)reference[500]);
     struct hone_end end;
     hone_compare_end(&f.compare, &end);
     ck_assert_int_eq(end.reason, HONE_REASON_CORRECT);
-    f.y[500] += 1;
-    hone_compare_arrays(&f.compare, 0, reference);
+    hone_compare_accuse(&f.compare, &suspects.v[0]);
     hone_compare_end(&f.compare, &end);
     ck_assert_int_eq(end.reason, HONE_REASON_WRONG_VALUE);
+}
+END_TEST
+
+/* Of many suspects every one may be among those that are kept. */
+START_TEST(test_suspects_come_from_anywhere)
+{
+    struct fixture f;
+    float reference[N];
+    int n_late = 0;
+    start(&f);
+    finish(&f, 40);
+    for (int i = 0; i < N; i++)
+        reference[i] = f.y[i] + 1;
+    for (uint64_t dice = 0; dice < 64; dice++) {
+        struct hone_suspects suspects = {.dice = dice};
+        hone_compare_arrays(&f.compare, 0, reference, &suspects);
+        ck_assert_int_eq(suspects.n_seen, N);
+        ck_assert_uint_eq(suspects.n, HONE_SUSPECTS);
+        for (size_t s = 0; s < suspects.n; s++) {
+            ck_assert(suspects.v[s].index >= 0 && suspects.v[s].index < N);
+            n_late += suspects.v[s].index >= N / 2;
+        }
+    }
+    ck_assert_int_gt(n_late, 64 * HONE_SUSPECTS * 2 / 5);
+    ck_assert_int_lt(n_late, 64 * HONE_SUSPECTS * 3 / 5);
 }
 END_TEST
 
@@ -311,4 +344,5 @@ END_TEST
 
 UNIT_MAIN("compare", test_equal_and_near, test_wrong_value, test_nonfinite, test_whole_output,
           test_chance, test_lower_types, test_error_bins, test_integers_are_exact, test_bad_records,
-          test_arrays, test_unwritten_and_difference, test_layout, test_sealed_memory_and_canary)
+          test_arrays, test_suspects_come_from_anywhere, test_unwritten_and_difference, test_layout,
+          test_sealed_memory_and_canary)

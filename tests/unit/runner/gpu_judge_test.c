@@ -295,8 +295,11 @@ START_TEST(comparison_is_the_hosts)
         b.judge.gpu->scale[0][0] = 1; /* as the oracle would have said */
         b.judge.gpu->scale[0][1] = 1;
         host.stats[0].max_scale = host.stats[1].max_scale = 1;
-        hone_compare_arrays(&host, 0, like);
-        hone_compare_arrays(&host, 1, ints);
+        struct hone_suspects suspects = {0};
+        hone_compare_arrays(&host, 0, like, &suspects);
+        hone_compare_arrays(&host, 1, ints, &suspects);
+        for (size_t i = 0; i < suspects.n; i++)
+            hone_compare_accuse(&host, &suspects.v[i]);
         ck_assert_int_eq(hone_gpu_compare_like(&b.judge, b.slot, b.other, 0, 2, &device, &err), 0);
         ck_assert_int_eq(device.stats[0].n_bad, host.stats[0].n_bad);
         ck_assert_int_eq(device.stats[0].n_bad == 0, cases[k].is_good);
@@ -307,6 +310,11 @@ START_TEST(comparison_is_the_hosts)
         ck_assert(isnan(cases[k].value) ? isnan(device.stats[0].bad_got)
                                         : device.stats[0].bad_got == got[cases[k].at]);
         ck_assert_double_eq(device.stats[0].bad_want, (double)like[cases[k].at]);
+        struct hone_end end = HONE_END_INIT; /* without an oracle the other arm's word has to do */
+        hone_compare_init(&device, &b.task, &b.judge.cases[0]);
+        ck_assert_int_eq(hone_gpu_judge_like(&b.judge, b.slot, b.other, 0, 2, &device, &end, &err),
+                         0);
+        ck_assert(!hone_end_is_good(&end));
     }
     tear_down(&b);
 }

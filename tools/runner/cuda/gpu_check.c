@@ -288,10 +288,7 @@ static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slo
                         plan->workload->id);
     if (code < 0 || !is_good)
         return code;
-    code = hone_gpu_compare_like(judge, slot, baseline, set, 1, compare, err);
-    if (code == 0)
-        hone_compare_end(compare, ret);
-    return code;
+    return hone_gpu_judge_like(judge, slot, baseline, set, 1, compare, ret, err);
 }
 
 /* Whether the baseline passes this distribution; one that it fails is not applicable to the task.

@@ -55,13 +55,17 @@ static int fetch_element(struct hone_gpu_session *session, enum hone_dtype dtype
 }
 
 static int find_record(struct hone_gpu_session *session, hone_cu_ptr records, int64_t n,
-                       size_t output, int64_t index, double *ret, struct hone_err *err)
+                       size_t output, int64_t index, double *ret, bool *ret_is_found,
+                       struct hone_err *err)
 {
     HONE_AUTOFREE struct hone_k_record *all = hone_malloc((size_t)n * sizeof *all + 1);
-    int code = hone_gpu_fetch(session, all, records, n * (int64_t)sizeof *all, err);
+    int code = n > 0 ? hone_gpu_fetch(session, all, records, n * (int64_t)sizeof *all, err) : 0;
+    *ret_is_found = false;
     for (int64_t i = 0; i < n && code == 0; i++) {
-        if (all[i].output == (int64_t)output && all[i].index == index)
-            *ret = all[i].value;
+        if (all[i].output != (int64_t)output || all[i].index != index)
+            continue;
+        *ret = all[i].value;
+        *ret_is_found = true;
     }
     return code;
 }
@@ -136,6 +140,7 @@ static int conclude(struct hone_judge *judge, struct hone_slot *slot, int64_t se
     struct hone_gpu_session *session = judge->gpu->session;
     uint64_t n_uncovered = 0;
     int64_t at = 0;
+    bool is_found = false;
     int code = 0;
     for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++) {
         enum hone_dtype dtype = judge->task->outputs[o].dtype;
@@ -152,7 +157,7 @@ static int conclude(struct hone_judge *judge, struct hone_slot *slot, int64_t se
             else if (code == 0)
                 code = find_record(session,
                                    reference != NULL ? reference->memory : session->records.base,
-                                   n_records, o, own->first_bad, &own->bad_want, err);
+                                   n_records, o, own->first_bad, &own->bad_want, &is_found, err);
         }
         at += hone_gpu_output_elements(judge, o);
     }
@@ -235,51 +240,73 @@ static int like_scale(struct hone_judge *judge, struct hone_slot *baseline, int6
     return 0;
 }
 
-/* One output of n sets; the first set with a bad element is taken. */
-static int like_output(struct hone_judge *judge, struct hone_slot *slot, struct hone_slot *baseline,
-                       int64_t first, int64_t n, size_t o, struct hone_compare *compare,
+struct like {
+    struct hone_slot *slot, *baseline;
+    int64_t first, n_sets;
+    size_t output;
+    int64_t from; /* the first element that is compared */
+    double scale;
+};
+
+/* One output of some sets, a row of stats for each. */
+static int like_stats(struct hone_judge *judge, const struct like *like, struct hone_k_stats *ret,
+                      struct hone_err *err)
+{
+    struct hone_gpu_session *session = judge->gpu->session;
+    size_t o = like->output;
+    enum hone_dtype dtype = judge->task->outputs[o].dtype;
+    hone_cu_ptr skipped = (hone_cu_ptr)(like->from * hone_dtype_bytes(dtype));
+    struct hone_k_compare args = {
+        .got = hone_gpu_output(judge, like->slot, like->first, o) + skipped,
+        .n = hone_gpu_output_elements(judge, o) - like->from,
+        .stride = hone_gpu_stride(judge, true, o),
+        .n_sets = like->n_sets,
+        .dtype = (int64_t)dtype,
+        .like = hone_gpu_output(judge, like->baseline, like->first, o) + skipped,
+        .like_stride = hone_gpu_stride(judge, true, o),
+        .scale = like->scale,
+        .factor = LIKE_FACTOR,
+        .atol = judge->task->tolerance[o].atol,
+        .rtol = judge->task->tolerance[o].rtol,
+        .stats = session->results};
+    int64_t bytes = like->n_sets * (int64_t)sizeof *ret;
+    const void *results = NULL;
+    int code = hone_gpu_results_zero(session, bytes, err);
+    if (code == 0)
+        code =
+            hone_gpu_launch(session, HONE_GPU_KERNEL_COMPARE_LIKE, args.n, args.n_sets, &args, err);
+    if (code == 0)
+        code = hone_gpu_results_read(session, bytes, &results, err);
+    if (code == 0)
+        memcpy(ret, results, (size_t)bytes);
+    return code;
+}
+
+/* The first set with a bad element is taken. */
+static int like_output(struct hone_judge *judge, struct like *like, struct hone_compare *compare,
                        struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
+    size_t o = like->output;
     enum hone_dtype dtype = judge->task->outputs[o].dtype;
     struct hone_output_stats *own = &compare->stats[o];
-    double scale = 0;
-    int code = like_scale(judge, baseline, first, o, &scale, err);
-    struct hone_k_compare args = {.got = hone_gpu_output(judge, slot, first, o),
-                                  .n = hone_gpu_output_elements(judge, o),
-                                  .stride = hone_gpu_stride(judge, true, o),
-                                  .n_sets = n,
-                                  .dtype = (int64_t)dtype,
-                                  .like = hone_gpu_output(judge, baseline, first, o),
-                                  .like_stride = hone_gpu_stride(judge, true, o),
-                                  .scale = scale,
-                                  .factor = LIKE_FACTOR,
-                                  .atol = judge->task->tolerance[o].atol,
-                                  .rtol = judge->task->tolerance[o].rtol,
-                                  .stats = session->results};
-    int64_t bytes = n * (int64_t)sizeof(struct hone_k_stats);
-    const void *results = NULL;
+    HONE_AUTOFREE struct hone_k_stats *stats =
+        hone_malloc((size_t)like->n_sets * sizeof *stats + 1);
+    int code = like_scale(judge, like->baseline, like->first, o, &like->scale, err);
+    like->scale = fmax(like->scale, own->max_scale);
     if (code == 0)
-        code = hone_gpu_results_zero(session, bytes, err);
-    if (code == 0)
-        code = hone_gpu_launch(session, HONE_GPU_KERNEL_COMPARE_LIKE, args.n, n, &args, err);
-    if (code == 0)
-        code = hone_gpu_results_read(session, bytes, &results, err);
-    for (int64_t s = 0; s < n && code == 0; s++) {
-        struct hone_k_stats stats;
-        memcpy(&stats, (const char *)results + (size_t)s * sizeof stats, sizeof stats);
+        code = like_stats(judge, like, stats, err);
+    for (int64_t s = 0; s < like->n_sets && code == 0; s++) {
         bool was_good = own->n_bad == 0;
-        take_stats(&stats, true, own);
+        take_stats(&stats[s], true, own);
         if (!was_good || own->n_bad == 0)
             continue;
-        double got = 0, want = 0;
-        code = fetch_element(session, dtype, hone_gpu_output(judge, slot, first + s, o),
-                             own->first_bad, &got, err);
+        code = fetch_element(session, dtype, hone_gpu_output(judge, like->slot, like->first + s, o),
+                             own->first_bad, &own->bad_got, err);
         if (code == 0)
-            code = fetch_element(session, dtype, hone_gpu_output(judge, baseline, first + s, o),
-                                 own->first_bad, &want, err);
-        own->bad_got = got;
-        own->bad_want = want;
+            code = fetch_element(session, dtype,
+                                 hone_gpu_output(judge, like->baseline, like->first + s, o),
+                                 own->first_bad, &own->bad_want, err);
         break;
     }
     return code;
@@ -291,9 +318,97 @@ int hone_gpu_compare_like(struct hone_judge *judge, struct hone_slot *slot,
 {
     int64_t start = hone_now_ns();
     int code = 0;
-    for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++)
-        code = like_output(judge, slot, baseline, first, n, o, compare, err);
+    for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++) {
+        struct like like = {
+            .slot = slot, .baseline = baseline, .first = first, .n_sets = n, .output = o};
+        code = like_output(judge, &like, compare, err);
+    }
     hone_judge_cost(judge, "device.compare", hone_now_ns() - start);
+    return code;
+}
+
+/* One item of a set against the oracle. *ret_is_known: it is the one that gives this element. */
+static int judge_item(struct hone_judge *judge, const struct like *like, int64_t item,
+                      int64_t element, bool *ret_is_known, struct hone_end *ret,
+                      struct hone_err *err)
+{
+    struct hone_compare asked;
+    struct hone_k_stats stats[HONE_LIMIT_TENSORS] = {0};
+    hone_cu_ptr records = 0;
+    int64_t n = 0;
+    double want = 0;
+    *ret_is_known = false;
+    hone_compare_init(&asked, judge->task, judge->gpu->frame.workload);
+    int code = hone_gpu_ask_item(judge, like->first, item, &n, err);
+    records = judge->gpu->session->records.base;
+    if (code == 0)
+        code = find_record(judge->gpu->session, records, n, like->output, element, &want,
+                           ret_is_known, err);
+    if (code == 0 && *ret_is_known)
+        code = compare_records(judge, like->slot, like->first, records, n, stats, err);
+    return code == 0 && *ret_is_known
+               ? conclude(judge, like->slot, like->first, NULL, n, stats, &asked, ret, err)
+               : code;
+}
+
+/* Suspects of one output of one set: the first ones, then some from anywhere. said: what the
+ * baseline's word alone comes to. */
+static int judge_suspects(struct hone_judge *judge, struct like *like, const struct hone_end *said,
+                          struct hone_end *ret, struct hone_err *err)
+{
+    int64_t n = hone_gpu_output_elements(judge, like->output);
+    double n_items = 0;
+    int code =
+        hone_task_eval(judge->task, judge->task->items, judge->gpu->frame.workload, &n_items, err);
+    int64_t per_item = n_items > 0 ? n / (int64_t)n_items : 0;
+    bool is_even = per_item > 0 && per_item * (int64_t)n_items == n;
+    like->from = 0;
+    for (int k = 0; k < HONE_SUSPECTS && code == 0 && like->from < n && hone_end_is_good(ret);
+         k++) {
+        struct hone_k_stats stats;
+        bool is_known = false;
+        code = like_stats(judge, like, &stats, err);
+        if (code < 0 || stats.n_bad == 0)
+            return code;
+        int64_t at = like->from + first_of(&stats), item = is_even ? at / per_item : 0;
+        if (is_even)
+            code = judge_item(judge, like, item, at, &is_known, ret, err);
+        if (code == 0 && !is_known)
+            *ret = *said;
+        like->from =
+            k < HONE_SUSPECTS / 2 ? (item + 1) * per_item : hone_dice_below(&judge->dice, n);
+    }
+    return code;
+}
+
+int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
+                        struct hone_slot *baseline, int64_t first, int64_t n,
+                        struct hone_compare *compare, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_end said = HONE_END_INIT;
+    double scales[HONE_LIMIT_TENSORS];
+    for (size_t o = 0; o < judge->task->n_outputs; o++)
+        scales[o] = compare->stats[o].max_scale;
+    int code = hone_gpu_compare_like(judge, slot, baseline, first, n, compare, err);
+    hone_compare_end(compare, &said);
+    if (code < 0 || hone_end_is_good(&said))
+        return code;
+    if (!hone_gpu_can_spot(judge, judge->gpu->frame.workload)) {
+        *ret = said;
+        return 0;
+    }
+    for (int64_t i = 0; i < n * (int64_t)judge->task->n_outputs && code == 0; i++) {
+        struct like like = {.slot = slot,
+                            .baseline = baseline,
+                            .first = first + i / (int64_t)judge->task->n_outputs,
+                            .n_sets = 1,
+                            .output = (size_t)(i % (int64_t)judge->task->n_outputs)};
+        code = like_scale(judge, baseline, like.first, like.output, &like.scale, err);
+        like.scale = fmax(like.scale, scales[like.output]);
+        if (code == 0 && hone_end_is_good(ret))
+            code = judge_suspects(judge, &like, &said, ret, err);
+        compare->stats[like.output].n_bad = compare->stats[like.output].n_nonfinite = 0;
+    }
     return code;
 }
 

@@ -219,6 +219,10 @@ int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t s
 int hone_gpu_compare_like(struct hone_judge *judge, struct hone_slot *slot,
                           struct hone_slot *baseline, int64_t first, int64_t n,
                           struct hone_compare *compare, struct hone_err *err);
+/* The same with a verdict: what is off is held to the oracle, where that can be asked for items. */
+int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
+                        struct hone_slot *baseline, int64_t first, int64_t n,
+                        struct hone_compare *compare, struct hone_end *ret, struct hone_err *err);
 /* A few random items of a set, fresh from the oracle. */
 int hone_gpu_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                         int64_t n_items, struct hone_end *ret, struct hone_err *err);

@@ -355,17 +355,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Random items into session->records; *ret_n counts past the room. */
-static int random_items(const struct question *q, int64_t n, int64_t *ret_n, struct hone_err *err)
+/* Items of a list into session->records; *ret_n counts past the room. */
+static int list_items(const struct question *q, const int64_t *items, int64_t n, int64_t *ret_n,
+                      struct hone_err *err)
 {
     struct hone_gpu_session *session = q->judge->gpu->session;
     struct hone_oracle_device_args args;
     int64_t list_bytes = n * (int64_t)sizeof(int64_t);
-    HONE_AUTOFREE int64_t *items = hone_malloc((size_t)list_bytes);
-    for (int64_t i = 0; i < n; i++)
-        items[i] = n == q->n_items ? i : hone_dice_below(&q->judge->dice, q->n_items);
-    items[0] = n == q->n_items ? 0 : q->n_items - 1; /* the tail is where shortcuts end */
-    qsort(items, (size_t)n, sizeof *items, by_number);
     int code = hone_gpu_buffer_need(session, &session->list, list_bytes, err);
     if (code == 0)
         code = hone_gpu_buffer_need(session, &session->records, MAX_RECORD_BYTES, err);
@@ -391,6 +387,16 @@ static int random_items(const struct question *q, int64_t n, int64_t *ret_n, str
         *ret_n = (int64_t)total;
     }
     return code;
+}
+
+static int random_items(const struct question *q, int64_t n, int64_t *ret_n, struct hone_err *err)
+{
+    HONE_AUTOFREE int64_t *items = hone_malloc((size_t)n * sizeof *items);
+    for (int64_t i = 0; i < n; i++)
+        items[i] = n == q->n_items ? i : hone_dice_below(&q->judge->dice, q->n_items);
+    items[0] = n == q->n_items ? 0 : q->n_items - 1; /* the tail is where shortcuts end */
+    qsort(items, (size_t)n, sizeof *items, by_number);
+    return list_items(q, items, n, ret_n, err);
 }
 
 static int keep_records(const struct question *q, const char *id, int64_t n,
@@ -630,6 +636,18 @@ int hone_gpu_ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, 
     int code = ask(judge, set, &q, err);
     if (code == 0 && q.n_items > 0)
         code = random_items(&q, hone_min_i64(n_items, q.n_items), ret_n, err);
+    *ret_n = hone_min_i64(*ret_n, MAX_RECORDS);
+    return code;
+}
+
+int hone_gpu_ask_item(struct hone_judge *judge, int64_t set, int64_t item, int64_t *ret_n,
+                      struct hone_err *err)
+{
+    struct question q;
+    *ret_n = 0;
+    int code = ask(judge, set, &q, err);
+    if (code == 0 && item < q.n_items)
+        code = list_items(&q, &item, 1, ret_n, err);
     *ret_n = hone_min_i64(*ret_n, MAX_RECORDS);
     return code;
 }

@@ -24,5 +24,8 @@ struct hone_gpu_reference {
 /* Random items of a set, fresh from the oracle, as *ret_n records in session->records. */
 int hone_gpu_ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, int64_t *ret_n,
                         struct hone_err *err);
+/* The same of one item. */
+int hone_gpu_ask_item(struct hone_judge *judge, int64_t set, int64_t item, int64_t *ret_n,
+                      struct hone_err *err);
 
 #endif

@@ -187,12 +187,10 @@ int hone_gpu_run_like(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
     hone_compare_init(&compare, judge->task, run->plan->workload);
     for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++) {
         if (theirs != NULL)
-            code =
-                hone_gpu_compare_like(judge, mine->slot, theirs->slot, sets[i], 1, &compare, err);
+            code = hone_gpu_judge_like(judge, mine->slot, theirs->slot, sets[i], 1, &compare, ret,
+                                       err);
         else if (run->can_spot)
             code = hone_gpu_spot_check(judge, mine->slot, sets[i], HONE_GPU_SPOT_ITEMS, ret, err);
-        if (code == 0 && theirs != NULL)
-            hone_compare_end(&compare, ret);
     }
     return code;
 }
@@ -210,9 +208,7 @@ static int check_like(struct hone_gpu_run *run, struct hone_end *ret, struct hon
     int code = 0;
     hone_compare_init(&compare, judge->task, run->plan->workload);
     if (n > 0)
-        code = hone_gpu_compare_like(judge, mine->slot, theirs->slot, first, n, &compare, err);
-    if (code == 0 && n > 0)
-        hone_compare_end(&compare, ret);
+        code = hone_gpu_judge_like(judge, mine->slot, theirs->slot, first, n, &compare, ret, err);
     if (code < 0 || !hone_end_is_good(ret) || n == mine->n_calls ||
         hone_dice_below(&judge->dice, ALONE_EVERY) != 0)
         return code;

@@ -1,15 +1,22 @@
-/* One item is one row of O. Its scale has two parts: what is added up, with room for long sums, and
- * what the rounding of the scores does to the weights. A score is a sum of D products, its error
- * follows their size, and exp turns it into a relative error of the weight; that moves O by at most
- * the deviation of the weights' errors times that of V (Cauchy), so not at all where one weight
- * takes everything. */
+/* One item is one row of O. Its scale has three parts, in units of the tolerance's 16 * 2^-24.
+ *
+ * What is added up: weights and products are rounded once or a few times each.
+ *
+ * Running sums: each addition errs by its partial sum, in float32, and equal values to one side. So
+ * it is what the partial sums come to, not what the terms come to: in a long row of values that
+ * cancel, O is small, its honest errors are, and short numbers must not hide behind a scale of the
+ * terms. Other orders have other partial sums; n times the last stands for those.
+ *
+ * Scores: a score is a sum of D products, its error follows their size, and exp turns it into a
+ * relative error of the weight; that moves O by at most the deviation of the weights' errors times
+ * that of V (Cauchy), so not at all where one weight takes everything. */
 ITEM(item)
 {
     int64_t t = item % T, first = (item - t) * D, q = item * D;
-    double top = -INFINITY, sum = 0, blur = 0;
-    double value[128], size[128], square[128];
+    double top = -INFINITY, sum = 0, blur = 0, sums = 0;
+    double value[128], size[128], square[128], partial[128];
     for (int64_t d = 0; d < D; d++)
-        value[d] = size[d] = square[d] = 0;
+        value[d] = size[d] = square[d] = partial[d] = 0;
     for (int64_t j = 0; j <= t; j++) {
         double score = 0;
         for (int64_t d = 0; d < D; d++)
@@ -24,20 +31,22 @@ ITEM(item)
             score_size += fabs(term);
         }
         double weight = exp(score / sqrt((double)D) - top);
-        double error = 0.024 * score_size / sqrt((double)D); /* 8 * 2^-24 in units of rtol */
+        double error = 0.5 * score_size / sqrt((double)D); /* 8 * 2^-24 */
         sum += weight;
+        sums += sum;
         blur += weight * error * error;
         for (int64_t d = 0; d < D; d++) {
             double v = V(first + j * D + d);
             value[d] += weight * v;
+            partial[d] += fabs(value[d]);
             size[d] += weight * fabs(v);
             square[d] += weight * v * v;
         }
     }
-    double room = fmax(1, (double)(t + 1) / 512);
     for (int64_t d = 0; d < D; d++) {
         double out = value[d] / sum;
         double spread = fmax(0, square[d] / sum - out * out);
-        PUT_SCALED_O(q + d, out, room * size[d] / sum + sqrt(blur / sum * spread));
+        double running = fmax(partial[d], (double)(t + 1) * fabs(value[d])) + fabs(out) * sums;
+        PUT_SCALED_O(q + d, out, (running / 16 + size[d]) / sum + sqrt(blur / sum * spread));
     }
 }
