@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/prompt_machine.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/log.h"
 #include "workspace/history.h"
@@ -52,11 +53,28 @@ static void make_key(const struct hone_search *s, char ret[HONE_HASH_TEXT_BYTES]
     hone_hasher_end(&h, ret);
 }
 
+/* What times were taken on: processor and cores, or device. NULL: not known. */
+static const char *machine_of(const struct hone_search *s)
+{
+    struct hone_device_facts facts = {0};
+    bool is_device = strcmp(s->target, "cpu") != 0;
+    if (is_device)
+        hone_device_facts_ask(s->ctx->app->executor, s->pool, &facts);
+    else
+        hone_device_facts_read(s->pool, &facts);
+    const struct hone_json *device = is_device ? hone_prompt_device(&facts) : NULL;
+    const char *name = is_device ? hone_json_get_str(device, "name", NULL) : facts.cpu;
+    if (name == NULL || is_device)
+        return name;
+    return hone_pool_printf(s->pool, "%s, %lld cores", name, (long long)facts.n_cores);
+}
+
 /* ---- going on ---- */
 
 struct replay {
     struct hone_search *s;
     const char *key;
+    const char *machine; /* of the last round that began */
     bool is_ours, has_ended;
     bool has_namesake;            /* a search of this name with another key */
     int map[HONE_TREE_MAX_NODES]; /* number in the records -> index + 1 in the tree; 0: that record
@@ -260,6 +278,7 @@ static int replay_record(void *arg, uint64_t n, int64_t wall_ms, const char *typ
             hone_tally_init(&p->s->tally, p->s->id);
         p->is_ours = true;
         p->has_ended = false;
+        p->machine = hone_pool_strdup(p->s->pool, hone_json_get_str(data, "machine", ""));
     }
     if (p->is_ours)
         hone_tally_record(&p->s->tally, n, wall_ms, type, data);
@@ -296,6 +315,9 @@ static struct hone_json *start_data(const struct hone_search *s, const char *key
         hone_json_set_str(data, "planner", s->options->planner);
     if (s->options->model)
         hone_json_set_str(data, "model", s->options->model);
+    const char *machine = machine_of(s);
+    if (machine)
+        hone_json_set_str(data, "machine", machine);
     hone_json_set_i64(data, "seed", s->options->seed);
     hone_search_put_caps(s, data);
     return data;
@@ -325,6 +347,12 @@ int hone_search_read_record(struct hone_search *s, bool *ret_is_known, bool *ret
                          "a search '%.64s' is in the records, with another task, pack, target, "
                          "policy, coder or seed: this one begins anew, its caps too",
                          s->name);
+    const char *machine = p->is_ours ? machine_of(s) : NULL;
+    if (machine && p->machine[0] != '\0' && strcmp(machine, p->machine) != 0)
+        hone_search_tell(s,
+                         "earlier versions were measured on another machine (%.40s; this is %.40s) "
+                         "and are compared by those times; another --name measures all of it here",
+                         p->machine, machine);
     *ret_is_known = p->is_ours;
     *ret_has_ended = p->has_ended;
     return 0;

@@ -253,6 +253,54 @@ START_TEST(a_damaged_record_stops_no_search)
 }
 END_TEST
 
+static int keep_start(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                      const struct hone_json *data, struct hone_err *err)
+{
+    struct hone_json **start = arg;
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    if (strcmp(type, "search.start") == 0 && !*start)
+        *start = hone_json_copy(data);
+    return 0;
+}
+
+static void hear_machine(void *arg, const struct hone_search_progress *p)
+{
+    int *n_heard = arg;
+    *n_heard += p->message && strstr(p->message, "another machine (Babbage; this is ") != NULL;
+}
+
+/* Times of another machine are kept and compared, and the user is told. */
+START_TEST(another_machine_is_told)
+{
+    struct fixture f;
+    open_fixture(&f);
+    struct hone_search_options o = {.task = "softmax", .budget_evaluations = 2, .seed = 5};
+    struct hone_search_result r;
+    struct hone_err err = HONE_ERR_INIT;
+    HONE_AUTOJSON struct hone_json *start = NULL;
+    int n_heard = 0;
+    ck_assert_msg(hone_search_run(&f.ctx, &o, hear_machine, &n_heard, &r, &err) == 0, "%s",
+                  err.message);
+    o.budget_evaluations = 4;
+    reopen(&f);
+    ck_assert_int_eq(hone_search_run(&f.ctx, &o, hear_machine, &n_heard, &r, &err), 0);
+    ck_assert_int_eq(n_heard, 0);
+    struct hone_ledger *ledger = hone_workspace_ledger(f.ws);
+    ck_assert_int_eq(hone_ledger_scan(ledger, 0, keep_start, &start, NULL), 0);
+    ck_assert_ptr_nonnull(start);
+    ck_assert_str_ne(hone_json_get_str(start, "machine", ""), "");
+    hone_json_set_str(start, "machine", "Babbage");
+    ck_assert_int_eq(hone_ledger_append(ledger, "search.start", start, NULL, &err), 0);
+    o.budget_evaluations = 6;
+    reopen(&f);
+    ck_assert_int_eq(hone_search_run(&f.ctx, &o, hear_machine, &n_heard, &r, &err), 0);
+    ck_assert_int_eq(n_heard, 1);
+    close_fixture(&f);
+}
+END_TEST
+
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -358,5 +406,5 @@ START_TEST(host_runs_stops_and_waits)
 END_TEST
 
 UNIT_MAIN("search", finds_and_confirms_the_best, searches_on_a_gpu, bad_options_are_refused,
-          goes_on_where_it_was, a_damaged_record_stops_no_search, same_seed_same_choices,
-          every_policy_runs, wall_budget_holds, host_runs_stops_and_waits)
+          goes_on_where_it_was, a_damaged_record_stops_no_search, another_machine_is_told,
+          same_seed_same_choices, every_policy_runs, wall_budget_holds, host_runs_stops_and_waits)
