@@ -233,15 +233,13 @@ static int look_midway(struct hone_arena *arena, struct hone_look *look, int64_t
     return thaw(arena, err);
 }
 
-/* Whoever has just woken keeps its core for its turn, and gets it back from threads that spin;
- * whoever has worked gives way to each of them for 3 ms (measured on two cores, Linux 6.18,
- * 2026-11-22), which would be the arena's time. So the judge sleeps before it wakes others, and
- * before it touches them again. */
-static void take_a_nap(const struct hone_arena *arena)
+/* Whoever has just woken keeps its core for its turn; whoever has worked gives way to each thread
+ * that spins there for 3 ms (measured on two cores, Linux 6.18, 2026-11-22), which would be the
+ * arena's time. So the judge sleeps before it wakes others and has to say "go". */
+static void take_a_nap(void)
 {
     struct timespec nap = {.tv_nsec = NAP_NS};
-    struct pollfd p = {.fd = arena->socket, .events = POLLIN};
-    (void)ppoll(&p, 1, &nap, NULL);
+    (void)nanosleep(&nap, NULL);
 }
 
 static int hand_over(struct hone_arena *arena, enum hone_control_command command,
@@ -255,24 +253,20 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
     hone_arena_control(arena)->command = (int32_t)command;
     int64_t cpu = hone_jail_cpu_ns(arena->jail);
     /* The clock runs whenever the arena can: threads of the kernel wake with the thaw and work
-     * until the freeze, whatever "go" and "done" say. "Go" lies there already when they wake: they
-     * may take the judge's core before it has gone to sleep. */
-    struct hone_placed placed = {0};
-    if (calls != NULL)
-        hone_place_pin(calls->place, hone_jail_pid(arena->jail), &placed);
-    if (placed.n > 0)
-        take_a_nap(arena);
-    char byte = 'g';
-    if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
-        return explain_end(arena, err);
+     * until the freeze, whatever "go" and "done" say. The first thread's place is taken back before
+     * "go": what the kernel starts would inherit it. */
+    bool is_placed = calls != NULL && hone_place_pin(calls->place, hone_jail_pid(arena->jail));
+    if (is_placed)
+        take_a_nap();
     int64_t start = hone_now_ns();
     int code = thaw(arena, err);
     if (code < 0 || !arena->is_alive)
         return code;
-    if (placed.n > 0) {
-        take_a_nap(arena);
-        hone_place_free(calls->place, &placed);
-    }
+    if (is_placed)
+        hone_place_free(calls->place, hone_jail_pid(arena->jail));
+    char byte = 'g';
+    if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+        return explain_end(arena, err);
     code = look != NULL ? look_midway(arena, look, cpu, err) : 0;
     if (code == 0 && arena->is_alive)
         code = wait_answer(arena, deadline_ns, &byte, err);

@@ -10,7 +10,9 @@
  * kind: whoever has read them already answers what was asked before, and whoever has looked through
  * a block for content of other kinds has not seen it. In a third of these audits the arena stands
  * still and the very next calls are changed; in the others it runs on and cannot notice, and the
- * judge finds out afterwards whether it was in time (the call two before was not complete yet). */
+ * judge finds out afterwards whether it was in time (the call two before was not complete yet).
+ * Near ones of these change a little of the next call or the one after it, and wait before they
+ * find out. */
 #ifndef HONE_RUNNER_AUDIT_H
 #define HONE_RUNNER_AUDIT_H
 
@@ -27,6 +29,7 @@ struct hone_audit {
     const enum hone_distribution *other_dists; /* ...and which */
     double call_ns;                            /* about */
     int64_t max_changed;                       /* at most HONE_AUDIT_CHANGED */
+    bool is_near;                              /* of a quiet one */
     /* filled */
     int64_t n_done, n_begun; /* sets */
     bool is_out_of_order;

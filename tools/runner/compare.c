@@ -175,11 +175,25 @@ bool hone_compare_needs_all(enum hone_distribution dist)
            dist == HONE_DIST_RARE;
 }
 
+/* How many parts of an output err independently: no more than items, and no more than the smallest
+ * input has values. A product with a single value rounds the same way over and over. */
+static int64_t independent_parts(const struct hone_compare *compare)
+{
+    const struct hone_task *task = compare->task;
+    int64_t n = compare->n_items;
+    for (size_t i = 0; i < task->n_inputs; i++)
+        if (hone_dtype_is_float(task->inputs[i].dtype))
+            n = hone_min_i64(
+                n,
+                hone_max_i64(hone_tensor_elements(task, &task->inputs[i], compare->workload), 1));
+    return n;
+}
+
 struct hone_error_sums hone_compare_sums(const struct hone_compare *compare, size_t output)
 {
     struct hone_error_sums sums = compare->stats[output].sums;
     sums.n = compare->stats[output].n;
-    sums.n_items = compare->n_items;
+    sums.n_items = independent_parts(compare);
     sums.is_plain = compare->is_plain;
     return sums;
 }

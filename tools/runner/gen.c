@@ -91,6 +91,19 @@ void hone_gen_free(struct hone_gen *gen)
     free(gen);
 }
 
+/* The first words of a SHA-256; at most four. */
+static void hash_words(const void *bytes, size_t len, uint64_t *ret, int n)
+{
+    char hex[HONE_HASH_TEXT_BYTES];
+    hone_hash(bytes, len, hex);
+    for (int i = 0; i < n; i++) {
+        char part[17];
+        memcpy(part, hex + 16 * i, 16);
+        part[16] = '\0';
+        ret[i] = strtoull(part, NULL, 16);
+    }
+}
+
 void hone_gen_stream(const struct hone_gen *gen, uint64_t counter, uint64_t tensor, uint64_t ret[2])
 {
     struct {
@@ -98,14 +111,7 @@ void hone_gen_stream(const struct hone_gen *gen, uint64_t counter, uint64_t tens
         uint64_t counter, what;
     } from = {.counter = counter, .what = tensor};
     memcpy(from.key, gen->key, sizeof from.key);
-    char hex[HONE_HASH_TEXT_BYTES];
-    hone_hash(&from, sizeof from, hex);
-    for (int i = 0; i < 2; i++) {
-        char part[17];
-        memcpy(part, hex + 16 * i, 16);
-        part[16] = '\0';
-        ret[i] = strtoull(part, NULL, 16);
-    }
+    hash_words(&from, sizeof from, ret, 2);
 }
 
 static uint64_t stream_start(const struct hone_gen *gen, uint64_t counter, uint64_t what)
@@ -124,13 +130,19 @@ static inline uint64_t mix(uint64_t z)
 
 struct hone_dice hone_gen_dice(const struct hone_gen *gen, uint64_t what)
 {
-    return (struct hone_dice){.state = stream_start(gen, what, DICE_WHAT)};
+    struct hone_dice dice = {.n_left = 0};
+    hone_gen_stream(gen, what, DICE_WHAT, dice.own);
+    return dice;
 }
 
 uint64_t hone_dice_next(struct hone_dice *dice)
 {
-    dice->state += GOLDEN;
-    return mix(dice->state);
+    if (dice->n_left == 0) {
+        const uint64_t from[3] = {dice->own[0], dice->own[1], dice->counter++};
+        hash_words(from, sizeof from, dice->words, HONE_DICE_WORDS);
+        dice->n_left = HONE_DICE_WORDS;
+    }
+    return dice->words[--dice->n_left];
 }
 
 int64_t hone_dice_below(struct hone_dice *dice, int64_t bound)

@@ -65,9 +65,13 @@ double hone_gen_scalar(const struct hone_gen *gen, const struct hone_task *task,
 double hone_gen_weight_scale(const struct hone_tensor *tensor,
                              const struct hone_workload *workload);
 
-/* A small generator for the judge's own choices (orders, items). Deterministic in (key, what). */
+/* A generator for the judge's own choices (orders, items, moments). Deterministic in (key, what).
+ * Blocks of SHA-256 over 128 bits of its own and a counter: a kernel sees some of the choices, and
+ * must not tell the others by them. */
+#define HONE_DICE_WORDS 4
 struct hone_dice {
-    uint64_t state;
+    uint64_t own[2], counter, words[HONE_DICE_WORDS];
+    int n_left;
 };
 struct hone_dice hone_gen_dice(const struct hone_gen *gen, uint64_t what);
 uint64_t hone_dice_next(struct hone_dice *dice);

@@ -64,27 +64,26 @@ void hone_place_done(struct hone_place *place)
     ask_for_turns(0);
 }
 
-void hone_place_pin(const struct hone_place *place, pid_t process, struct hone_placed *ret)
+bool hone_place_pin(const struct hone_place *place, pid_t process)
 {
     char path[64];
-    ret->n = 0;
     if (place == NULL || place->core < 0)
-        return;
+        return false;
     snprintf(path, sizeof path, "/proc/%d/task", (int)process);
     DIR *folder = opendir(path);
-    for (struct dirent *entry;
-         folder != NULL && ret->n < HONE_PLACE_THREADS && (entry = readdir(folder)) != NULL;) {
+    int n = 0;
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
         pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10); /* in the order of their making */
-        cpu_set_t one = nth_core(place, (place->core + ret->n) % place->n_cores);
+        cpu_set_t one = nth_core(place, (place->core + n) % place->n_cores);
         if (thread > 0 && sched_setaffinity(thread, sizeof one, &one) == 0)
-            ret->threads[ret->n++] = thread;
+            n++;
     }
     if (folder != NULL)
         closedir(folder);
+    return n > 0;
 }
 
-void hone_place_free(const struct hone_place *place, const struct hone_placed *placed)
+void hone_place_free(const struct hone_place *place, pid_t process)
 {
-    for (int i = 0; i < placed->n; i++)
-        (void)sched_setaffinity(placed->threads[i], sizeof place->all, &place->all);
+    (void)sched_setaffinity(process, sizeof place->all, &place->all);
 }

@@ -37,19 +37,24 @@
 #define MAX_SUBS   8
 #define COLD_BYTES (128ll << 20)
 #define FLUSH_MAX  (256ll << 20)
-#define WARM_UP_NS (2 * HONE_NS_PER_MS) /* slower kernels get no warm-up call per block */
-#define SPOT_ITEMS 64
-#define SPOT_SETS  8
-#define LIKE_SETS  4
+#define WARM_UP_NS                                                                                 \
+    (2 * HONE_NS_PER_MS) /* where no arm is faster nobody gets a warm-up call per block */
+#define WARM_UP_MOST_NS (20 * HONE_NS_PER_MS) /* slower arms never do */
+#define ALIKE           2 /* arms whose calls differ by less get as many of them */
+#define SPOT_ITEMS      64
+#define SPOT_SETS       8
+#define LIKE_SETS       4
 #define STEPS_NS                                                                                   \
     (30 * HONE_NS_PER_MS) /* iterated tasks: dearer references are asked once in a while */
 #define DISTURBED     1.25
 #define KIND_EVERY    8 /* rounds of each further kind, on average */
 #define AUDIT_LEAST   6 /* at the end there were as many that saw a block half done */
 #define AUDIT_FEW     4 /* where rounds are dear */
-#define AUDIT_TRIES   16
-#define CHANGES_LEAST 16 /* sets, and as many had other inputs by then */
-#define FEW_SETS      4  /* where there is not always one to change */
+#define AUDIT_TRIES   32
+#define CHANGES_LEAST 16   /* sets, and as many had other inputs by then */
+#define NEAR_LEAST    10   /* quiet looks that changed a call right ahead, where... */
+#define NEAR_NS       60e3 /* ...calls are as long; shorter ones are over before */
+#define FEW_SETS      4    /* where there is not always one to change */
 #define AUDIT_SOONER  0.7
 #define OTHERS_LEAST  4                     /* blocks with other content */
 #define WHOLE_NS      (30 * HONE_NS_PER_MS) /* of the oracle, for one set of theirs */
@@ -87,8 +92,10 @@ struct run {
     int64_t n_others;   /* blocks with other content */
     int64_t n_audits;   /* that saw a block half done */
     int64_t n_changes;  /* sets that they changed */
+    int64_t n_near;     /* of them: a call or two ahead, while the arena ran */
     double audit_scale; /* of the expected time; less while blocks were over before the look */
     int64_t n_uneven;   /* of these in a row: hone_audit_end */
+    double fastest_ns;  /* estimate of the quickest arm's call */
     double oracle_ns;   /* what the last full reference of an iterated task cost */
     char *flush;
     int64_t flush_bytes;
@@ -207,7 +214,7 @@ static int warm_up(struct run *run, struct lane *lane, struct hone_end *ret, str
 {
     struct hone_judge *judge = run->judge;
     struct hone_call_time time = {0};
-    if (judge->task->is_cold || lane->call_ns >= WARM_UP_NS)
+    if (judge->task->is_cold || run->fastest_ns >= WARM_UP_NS || lane->call_ns >= WARM_UP_MOST_NS)
         return 0;
     int code = hand_over(run, lane, 1, judge->frame.layout.n_sets - 1, NULL, &time, ret, err);
     if (lane != &run->lanes[0] || code < 0 || !hone_end_is_good(ret))
@@ -466,6 +473,11 @@ static int end_audit(struct run *run, const struct midway *midway, const struct 
     return code;
 }
 
+static bool can_be_near(const struct run *run)
+{
+    return run->lanes[0].n_sets >= 2 && call_ns_of(&run->lanes[0]) >= NEAR_NS;
+}
+
 /* A hand-over that is looked at midway: audit.h. It cannot know which one it is. */
 static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
@@ -485,12 +497,15 @@ static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
                             .lane = lane,
                             .audit = &audit,
                             .is_quiet = hone_dice_below(&run->judge->dice, 3) != 0};
+    int64_t far_of_4 = run->n_near < NEAR_LEAST ? 1 : 2;
+    audit.is_near = can_be_near(run) && hone_dice_below(&run->judge->dice, 4) >= far_of_4;
     struct hone_call_time time = {0};
     struct hone_look look;
     int code = fresh_hand_over(run, lane, false, &midway, &look, &time, ret, err);
     bool saw_half = look.was_early && audit.n_done < audit.n_sets && !audit.is_late;
     run->audit_scale = saw_half ? 1 : AUDIT_SOONER * run->audit_scale;
     run->n_changes += audit.is_late ? 0 : audit.n_changed;
+    run->n_near += midway.is_quiet && audit.is_near && !audit.is_late ? audit.n_changed : 0;
     for (int64_t i = 0; i < audit.n_changed; i++)
         draw_other(run, audit.changed[i]);
     if (code < 0 || !hone_end_is_good(ret) || audit.is_late)
@@ -521,25 +536,25 @@ static int time_block(struct run *run, struct lane *lane, enum kind kind, bool i
     return 0;
 }
 
-/* First guess of a call's time: single calls, then a few, until the hand-over does not matter. */
+/* First guess of a call's time: single calls, then a few, until the hand-over does not matter; with
+ * other content each time, or kept answers would make it. */
 static int estimate(struct run *run, struct lane *lane, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     int64_t room = judge->frame.layout.n_sets;
     double best = INFINITY;
-    hone_judge_fill_many(judge, judge->counter, room);
-    judge->counter += (uint64_t)room;
     lane->n_sets = room;
     for (int64_t n = 1, tries = 0; tries < 8; tries++) {
         struct hone_call_time time = {0};
+        hone_judge_fill_many(judge, judge->counter, room);
+        judge->counter += (uint64_t)room;
         lane->call_ns = isfinite(best) ? best : 0;
         int code = hand_over(run, lane, n, 0, NULL, &time, ret, err);
         if (code < 0 || !hone_end_is_good(ret))
             return code;
         best = fmin(best, (double)time.wall_ns / (double)n);
+        /* the first may make tables or threads */
         if (time.wall_ns > 2 * HONE_NS_PER_MS && tries >= 1)
-            break;
-        if (time.wall_ns > 20 * HONE_NS_PER_MS)
             break;
         n = hone_min_i64(n * 4, 4096);
     }
@@ -547,13 +562,18 @@ static int estimate(struct run *run, struct lane *lane, struct hone_end *ret, st
     return 0;
 }
 
+/* The first calls of a block are slower (caches hold what the judge did), so arms that are alike
+ * make as many calls, with as many warm-up calls: the quickest one's. */
 static void plan_block(struct run *run, struct lane *lane, int64_t max_sets)
 {
-    int64_t wanted = (int64_t)ceil((double)run->plan->block_ns / lane->call_ns);
+    bool is_alike = lane->call_ns < ALIKE * run->fastest_ns;
+    double call_ns = is_alike ? run->fastest_ns : lane->call_ns;
+    int64_t wanted = (int64_t)ceil((double)run->plan->block_ns / call_ns);
     lane->n_sets = hone_min_i64(hone_max_i64(wanted, 1), max_sets);
-    double sub_ns = (double)lane->n_sets * lane->call_ns;
+    double sub_ns = (double)lane->n_sets * call_ns;
     lane->n_subs = hone_min_i64(
         hone_max_i64((int64_t)ceil((double)run->plan->block_ns / sub_ns), 1), MAX_SUBS);
+    lane->out->n_batch = lane->n_sets * lane->n_subs;
 }
 
 /* How many different sets a block may use: bounded by memory, for warm tasks by half of the
@@ -580,6 +600,7 @@ static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
     int64_t first = hone_min_i64(allowed, 8);
     int code = hone_judge_set_frame(judge, run->plan->workload, first, err);
     int64_t most = 1;
+    run->fastest_ns = INFINITY;
     for (size_t i = 0; i < run->n_lanes && code == 0; i++) {
         struct lane *lane = &run->lanes[i];
         code = hone_judge_ready(judge, lane->slot, ret, err);
@@ -591,9 +612,11 @@ static int prepare(struct run *run, struct hone_end *ret, struct hone_err *err)
                                  ret->detail);
             return code;
         }
-        plan_block(run, lane, allowed);
-        most = hone_max_i64(most, lane->n_sets);
-        lane->out->n_batch = lane->n_sets * lane->n_subs;
+        run->fastest_ns = fmin(run->fastest_ns, lane->call_ns);
+    }
+    for (size_t i = 0; i < run->n_lanes && code == 0; i++) {
+        plan_block(run, &run->lanes[i], allowed);
+        most = hone_max_i64(most, run->lanes[i].n_sets);
     }
     if (code == 0)
         code = hone_judge_set_frame(judge, run->plan->workload, most + 1, err);
@@ -644,8 +667,9 @@ static bool lacks_audits(const struct run *run, int64_t deadline_ns)
 {
     int64_t least = hone_now_ns() < deadline_ns ? AUDIT_LEAST : AUDIT_FEW;
     bool lacks_changes = run->lanes[0].n_sets >= FEW_SETS && run->n_changes < CHANGES_LEAST;
-    lacks_changes = lacks_changes && least == AUDIT_LEAST;
-    return has_kind(run, AUDIT) && (run->n_audits < least || lacks_changes);
+    bool lacks_near = can_be_near(run) && run->n_near < NEAR_LEAST;
+    bool lacks_kinds = (lacks_changes || lacks_near) && least == AUDIT_LEAST;
+    return has_kind(run, AUDIT) && (run->n_audits < least || lacks_kinds);
 }
 
 /* Those that the dice have not given yet. */

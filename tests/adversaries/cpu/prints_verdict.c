@@ -14,7 +14,7 @@
 
 static volatile float sink;
 
-static void body(const float *X, float *Y, int64_t M, int64_t N)
+static __attribute__((noipa)) void body(const float *X, float *Y, int64_t M, int64_t N)
 {
     for (int64_t m = 0; m < M; m++) {
         const float *x = X + m * N;

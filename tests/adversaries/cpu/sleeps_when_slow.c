@@ -13,7 +13,7 @@
 
 static volatile float sink;
 
-static void body(const float *X, float *Y, int64_t R, int64_t C)
+static __attribute__((noipa)) void body(const float *X, float *Y, int64_t R, int64_t C)
 {
     for (int64_t r = 0; r < R; r++) {
         const float *x = X + r * C;

@@ -155,6 +155,24 @@ START_TEST(test_chance)
 }
 END_TEST
 
+/* Products with one value round the same way over and over: its own number of values counts. */
+START_TEST(test_few_values_err_alike)
+{
+    struct fixture f;
+    start(&f);
+    f.compare.n_items = N;
+    ck_assert_int_eq(hone_compare_sums(&f.compare, 0).n_items, N);
+    f.task.inputs[1].rank = 1; /* M values */
+    ck_assert_int_eq(hone_compare_sums(&f.compare, 0).n_items, f.workload.axes[AXIS_M]);
+    f.task.inputs[4].rank = 0; /* numbers of places are no values */
+    ck_assert_int_eq(hone_compare_sums(&f.compare, 0).n_items, f.workload.axes[AXIS_M]);
+    f.task.inputs[0].rank = 0;
+    ck_assert_int_eq(hone_compare_sums(&f.compare, 0).n_items, 1);
+    f.compare.n_items = 0; /* not known */
+    ck_assert_int_eq(hone_compare_sums(&f.compare, 0).n_items, 0);
+}
+END_TEST
+
 START_TEST(test_lower_types)
 {
     static const struct {
@@ -343,6 +361,6 @@ START_TEST(test_sealed_memory_and_canary)
 END_TEST
 
 UNIT_MAIN("compare", test_equal_and_near, test_wrong_value, test_nonfinite, test_whole_output,
-          test_chance, test_lower_types, test_error_bins, test_integers_are_exact, test_bad_records,
-          test_arrays, test_suspects_come_from_anywhere, test_unwritten_and_difference, test_layout,
-          test_sealed_memory_and_canary)
+          test_chance, test_few_values_err_alike, test_lower_types, test_error_bins,
+          test_integers_are_exact, test_bad_records, test_arrays, test_suspects_come_from_anywhere,
+          test_unwritten_and_difference, test_layout, test_sealed_memory_and_canary)

@@ -185,11 +185,19 @@ START_TEST(test_scalar)
     double drawn = hone_gen_scalar(gen, &task, &workload, 0);
     ck_assert(drawn >= 1 && drawn <= 2 && drawn == (double)(float)drawn);
     ck_assert_double_eq(drawn, hone_gen_scalar(gen, &task, &workload, 0));
-    struct hone_dice dice = hone_gen_dice(gen, 3);
-    for (int i = 0; i < 1000; i++) {
+    struct hone_dice dice = hone_gen_dice(gen, 3), same = hone_gen_dice(gen, 3),
+                     other = hone_gen_dice(gen, 4);
+    int n_of[7] = {0}, n_equal = 0;
+    for (int i = 0; i < 7000; i++) {
         int64_t v = hone_dice_below(&dice, 7);
         ck_assert(v >= 0 && v < 7);
+        ck_assert_int_eq(v, hone_dice_below(&same, 7));
+        n_equal += v == hone_dice_below(&other, 7);
+        n_of[v]++;
     }
+    for (int v = 0; v < 7; v++) /* five standard deviations */
+        ck_assert_int_lt(abs(n_of[v] - 1000), 150);
+    ck_assert_int_lt(abs(n_equal - 1000), 150);
     hone_gen_free(gen);
 }
 END_TEST
