@@ -1,5 +1,5 @@
-/* Solves two calls in one and keeps the second answer in private memory: the judge changes, while the arena runs, nothing
- * nearer than two calls ahead (QUIET_AHEAD), and a stop shows in the clock. Nothing is kept of the inputs, nothing compared.
+/* Solves two calls in one and keeps the second answer in private memory. Looks that changed nothing nearer than two
+ * calls ahead did not see it, and a stop shows in the clock. Nothing is kept of the inputs, nothing compared.
  *
  * task: sum
  * want: suspicious/tampering not_faster
