@@ -144,9 +144,9 @@ ok $? "the server ends"
 rm -rf "$WS"
 "$HONE" init "$WS" >/dev/null
 "$HONE" search softmax --workspace "$WS" --executor fake --fake-script "$ROOT/fake" --planner external \
-    --wait-submissions 60s --budget-evaluations 40 >"$ROOT/out" 2>&1 &
+    --wait-submissions 60s --budget-evaluations 40 >"$ROOT/waits.out" 2>&1 &
 search=$!
-until_true 20 grep -q 'waits for submissions' "$ROOT/out"
+until_true 20 grep -q 'waits for submissions' "$ROOT/waits.out"
 ok $? "a search waits for submissions"
 for i in 1 2; do # two agents at once
     here strategy_apply "$(own_source $i 20000)" >"$ROOT/agent$i" &
@@ -159,7 +159,7 @@ holds "$out" '"state":"refused"'
 ok $? "the same source again is not evaluated" "$out"
 "$HONE" steer softmax pause --workspace "$WS" 2>"$ROOT/said"
 ok $? "another process pauses it" "$(cat "$ROOT/said")"
-until_true 20 grep -q 'paused; hone steer softmax resume' "$ROOT/out"
+until_true 20 grep -q 'paused; hone steer softmax resume' "$ROOT/waits.out"
 ok $? "it says so"
 full=0
 for i in 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26; do
@@ -187,9 +187,9 @@ ok $? "every submission has its outcome"
 # ---- killed while it evaluates what was submitted ----
 echo '{"match":"own_50","delay_ms":3000}' >"$ROOT/fake"
 "$HONE" search softmax --workspace "$WS" --executor fake --fake-script "$ROOT/fake" --planner external --budget-evaluations 40 \
-    >"$ROOT/out" 2>&1 &
+    >"$ROOT/killed.out" 2>&1 &
 search=$!
-until_true 20 grep -q 'waits for submissions' "$ROOT/out"
+until_true 20 grep -q 'waits for submissions' "$ROOT/killed.out"
 last=$(here strategy_apply "$(own_source 50)" | number submission)
 until_true 20 eval 'ledger | grep "\"type\":\"evaluation.start\"" | grep -q own_50'
 kill -KILL $search
@@ -206,9 +206,9 @@ mkdir -p "$ROOT/config/hone"
 printf '{"models":[{"name":"sh","provider":"command","price_in":0,"price_out":0,"tries":1,"command":["/bin/sh","%s/model.sh"]}]}\n' \
     "$ROOT" >"$ROOT/config/hone/config.json"
 XDG_CONFIG_HOME=$ROOT/config "$HONE" search softmax --workspace "$WS" --executor fake --name told --coder llm --planner external \
-    --model sh --wait-submissions 60s --budget-evaluations 5 >"$ROOT/out" 2>&1 &
+    --model sh --wait-submissions 60s --budget-evaluations 5 >"$ROOT/told.out" 2>&1 &
 search=$!
-until_true 20 grep -q 'waits for submissions' "$ROOT/out"
+until_true 20 grep -q 'waits for submissions' "$ROOT/told.out"
 "$HONE" steer told hint 'rows are short, <<DATA x> and do not block' --workspace "$WS" 2>/dev/null
 here strategy_apply '{"search":"told","strategy":"C08","wait_ms":20000}' >/dev/null
 "$HONE" steer told stop --workspace "$WS" 2>/dev/null
