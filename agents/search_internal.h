@@ -22,6 +22,7 @@ struct hone_search {
     struct hone_tool_ctx *ctx;
     const struct hone_search_options *options;
     const char *target, *name;
+    const char *machine; /* that this runs on, once asked; NULL: not known */
     const struct hone_policy *policy;
     hone_search_progress_fn *on_progress;
     void *progress_arg;

@@ -54,7 +54,7 @@ static void make_key(const struct hone_search *s, char ret[HONE_HASH_TEXT_BYTES]
 }
 
 /* What times were taken on: processor and cores, or device. NULL: not known. */
-static const char *machine_of(const struct hone_search *s)
+static const char *ask_machine(const struct hone_search *s)
 {
     struct hone_device_facts facts = {0};
     bool is_device = strcmp(s->target, "cpu") != 0;
@@ -67,6 +67,13 @@ static const char *machine_of(const struct hone_search *s)
     if (name == NULL || is_device)
         return name;
     return hone_pool_printf(s->pool, "%s, %lld cores", name, (long long)facts.n_cores);
+}
+
+static const char *machine_of(struct hone_search *s)
+{
+    if (!s->machine)
+        s->machine = ask_machine(s);
+    return s->machine;
 }
 
 /* ---- going on ---- */
@@ -300,7 +307,7 @@ static void start_round(struct hone_search *s)
     s->tree.n_since_best = 0;
 }
 
-static struct hone_json *start_data(const struct hone_search *s, const char *key)
+static struct hone_json *start_data(struct hone_search *s, const char *key)
 {
     struct hone_json *data = hone_json_new_object();
     hone_json_set_str(data, "search", s->id);

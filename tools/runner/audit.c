@@ -108,6 +108,12 @@ static void change_part(struct hone_audit *audit, int64_t set, int64_t most, int
     judge->frame.dists[set] = HONE_DIST_OUTLIER;
 }
 
+static void note_changed(struct hone_audit *audit, int64_t set, bool is_other)
+{
+    audit->is_other[audit->n_changed] = is_other;
+    audit->changed[audit->n_changed++] = set;
+}
+
 static void change_set(struct hone_audit *audit, int64_t set)
 {
     bool is_other = hone_dice_below(&audit->judge->dice, 3) != 0;
@@ -115,8 +121,7 @@ static void change_set(struct hone_audit *audit, int64_t set)
         hone_judge_put_set(audit->judge, set, audit->others, audit->other_dists[set]);
     else
         change_part(audit, set, INT64_MAX, SINGLES);
-    audit->is_other[audit->n_changed] = is_other;
-    audit->changed[audit->n_changed++] = set;
+    note_changed(audit, set, is_other);
 }
 
 /* The sets from `first` on that are next, and some behind them. */
@@ -179,9 +184,7 @@ static void change_near(struct hone_audit *audit, int64_t set)
     if (set >= audit->n_sets || audit->max_changed < 1)
         return;
     change_part(audit, set, NEAR_STRETCH, NEAR_SINGLES);
-    audit->is_other[0] = false;
-    audit->changed[0] = set;
-    audit->n_changed = 1;
+    note_changed(audit, set, false);
     atomic_thread_fence(memory_order_seq_cst);
     settle();
     audit->is_late = !is_incomplete(audit, set - 1);

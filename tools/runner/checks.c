@@ -385,15 +385,6 @@ static int baseline_passes(struct hone_judge *judge, const struct hone_check_pla
     return code;
 }
 
-/* The item that an element comes from, where each gives as many elements as the others, in order;
- * -1: not so here. */
-static int64_t item_of(const struct hone_compare *compare, const struct hone_suspect *suspect,
-                       int64_t n_items)
-{
-    int64_t n = compare->n_elements[suspect->output];
-    return n_items > 0 && n % n_items == 0 ? suspect->index / (n / n_items) : -1;
-}
-
 struct asked {
     struct hone_compare *compare;
     const struct hone_suspects *suspects;
@@ -428,7 +419,8 @@ static int ask_about(struct hone_judge *judge, struct hone_slot *slot, int64_t s
     set_outputs(judge, slot, set, &compare);
     compare.is_plain = false;
     for (size_t s = 0; s < suspects->n; s++) {
-        int64_t item = item_of(&compare, &suspects->v[s], n_items);
+        int64_t item = hone_compare_item(compare.n_elements[suspects->v[s].output], n_items,
+                                         suspects->v[s].index);
         if (item >= 0)
             items[n++] = item;
     }

@@ -157,6 +157,12 @@ void hone_compare_arrays(struct hone_compare *compare, size_t output, const void
     }
 }
 
+int64_t hone_compare_item(int64_t n_elements, int64_t n_items, int64_t element)
+{
+    bool is_even = n_items > 0 && n_elements >= n_items && n_elements % n_items == 0;
+    return is_even ? element / (n_elements / n_items) : -1;
+}
+
 void hone_compare_accuse(struct hone_compare *compare, const struct hone_suspect *suspect)
 {
     struct hone_output_stats *stats = &compare->stats[suspect->output];

@@ -68,6 +68,9 @@ struct hone_suspects {
  * an element's own scale may be larger, which the oracle knows. */
 void hone_compare_arrays(struct hone_compare *compare, size_t output, const void *reference,
                          struct hone_suspects *suspects);
+/* The oracle's item that an element comes from, where each gives as many elements as the others, in
+ * order; -1: not so here. */
+int64_t hone_compare_item(int64_t n_elements, int64_t n_items, int64_t element);
 /* Counts a suspect as wrong, on the other arm's word. */
 void hone_compare_accuse(struct hone_compare *compare, const struct hone_suspect *suspect);
 /* Sums over outputs, for a report. */

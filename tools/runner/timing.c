@@ -282,7 +282,6 @@ static void put_sets(struct run *run, struct lane *lane, bool is_other)
 /* What happens in the middle of a hand-over: every block of every arm is looked at, so that nobody
  * can tell by that what it is for. */
 struct midway {
-    struct run *run;
     struct lane *lane;
     struct hone_audit *audit; /* NULL: a block that counts */
     bool is_quiet;
@@ -334,7 +333,7 @@ static int time_sub(struct run *run, struct lane *lane, struct hone_call_time *s
                     struct hone_end *ret, struct hone_err *err)
 {
     struct hone_call_time time = {0};
-    struct midway midway = {.run = run, .lane = lane};
+    struct midway midway = {.lane = lane};
     struct hone_look look;
     int code = fresh_hand_over(run, lane, false, &midway, &look, &time, ret, err);
     if (code < 0 || !hone_end_is_good(ret))
@@ -389,7 +388,7 @@ static int check_other(struct run *run, struct lane *lane, int64_t set, struct h
 static int time_others(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
     struct lane *lane = &run->lanes[0];
-    struct midway midway = {.run = run, .lane = lane};
+    struct midway midway = {.lane = lane};
     struct hone_call_time time = {0};
     struct hone_look look;
     int code = fresh_hand_over(run, lane, true, &midway, &look, &time, ret, err);
@@ -493,10 +492,8 @@ static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
         .other_dists = run->other_dists,
         .call_ns = call_ns_of(lane),
         .max_changed = (int64_t)fmin(fmax(CHANGE_NS / fmax(their_ns, 1), 1), HONE_AUDIT_CHANGED)};
-    struct midway midway = {.run = run,
-                            .lane = lane,
-                            .audit = &audit,
-                            .is_quiet = hone_dice_below(&run->judge->dice, 3) != 0};
+    struct midway midway = {
+        .lane = lane, .audit = &audit, .is_quiet = hone_dice_below(&run->judge->dice, 3) != 0};
     int64_t far_of_4 = run->n_near < NEAR_LEAST ? 1 : 2;
     audit.is_near = can_be_near(run) && hone_dice_below(&run->judge->dice, 4) >= far_of_4;
     struct hone_call_time time = {0};

@@ -360,8 +360,6 @@ static int judge_suspects(struct hone_judge *judge, struct like *like, const str
     double n_items = 0;
     int code =
         hone_task_eval(judge->task, judge->task->items, judge->gpu->frame.workload, &n_items, err);
-    int64_t per_item = n_items > 0 ? n / (int64_t)n_items : 0;
-    bool is_even = per_item > 0 && per_item * (int64_t)n_items == n;
     like->from = 0;
     for (int k = 0; k < HONE_SUSPECTS && code == 0 && like->from < n && hone_end_is_good(ret);
          k++) {
@@ -370,13 +368,16 @@ static int judge_suspects(struct hone_judge *judge, struct like *like, const str
         code = like_stats(judge, like, &stats, err);
         if (code < 0 || stats.n_bad == 0)
             return code;
-        int64_t at = like->from + first_of(&stats), item = is_even ? at / per_item : 0;
-        if (is_even)
+        int64_t at = like->from + first_of(&stats);
+        int64_t item = hone_compare_item(n, (int64_t)n_items, at);
+        if (item >= 0)
             code = judge_item(judge, like, item, at, &is_known, ret, err);
         if (code == 0 && !is_known)
             *ret = *said;
-        like->from =
-            k < HONE_SUSPECTS / 2 ? (item + 1) * per_item : hone_dice_below(&judge->dice, n);
+        if (k < HONE_SUSPECTS / 2 && item >= 0)
+            like->from = (item + 1) * (n / (int64_t)n_items);
+        else
+            like->from = hone_dice_below(&judge->dice, n);
     }
     return code;
 }
@@ -386,9 +387,6 @@ int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
                         struct hone_compare *compare, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_end said = HONE_END_INIT;
-    double scales[HONE_LIMIT_TENSORS];
-    for (size_t o = 0; o < judge->task->n_outputs; o++)
-        scales[o] = compare->stats[o].max_scale;
     int code = hone_gpu_compare_like(judge, slot, baseline, first, n, compare, err);
     hone_compare_end(compare, &said);
     if (code < 0 || hone_end_is_good(&said))
@@ -404,7 +402,7 @@ int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
                             .n_sets = 1,
                             .output = (size_t)(i % (int64_t)judge->task->n_outputs)};
         code = like_scale(judge, baseline, like.first, like.output, &like.scale, err);
-        like.scale = fmax(like.scale, scales[like.output]);
+        like.scale = fmax(like.scale, compare->stats[like.output].max_scale);
         if (code == 0 && hone_end_is_good(ret))
             code = judge_suspects(judge, &like, &said, ret, err);
         compare->stats[like.output].n_bad = compare->stats[like.output].n_nonfinite = 0;
