@@ -234,7 +234,7 @@ static int look_midway(struct hone_arena *arena, struct hone_look *look, int64_t
 
 /* Whoever has just woken keeps its core for its turn; whoever has worked gives way to each thread
  * that spins there for 3 ms (measured on two cores, Linux 6.18, 2026-11-22), which would be the
- * arena's time. So the judge sleeps before it wakes others and has to say "go". */
+ * arena's time. So the judge sleeps before it wakes others. */
 static void take_a_nap(void)
 {
     struct timespec nap = {.tv_nsec = NAP_NS};
@@ -251,21 +251,22 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
         return 0;
     hone_arena_control(arena)->command = (int32_t)command;
     int64_t cpu = hone_jail_cpu_ns(arena->jail);
-    /* The clock runs whenever the arena can: threads of the kernel wake with the thaw and work
-     * until the freeze, whatever "go" and "done" say. The first thread's place is taken back before
-     * "go": what the kernel starts would inherit it. */
-    bool is_placed = calls != NULL && hone_place_pin(calls->place, hone_jail_pid(arena->jail));
-    if (is_placed)
+    /* "go" lies there when the first thread wakes, on its place: woken by it, it would come to the
+     * judge's core, where others of the kernel spin. */
+    char byte = 'g';
+    if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+        return explain_end(arena, err);
+    int n_placed = calls != NULL ? hone_place_pin(calls->place, hone_jail_pid(arena->jail)) : 0;
+    if (n_placed > 0)
         take_a_nap();
+    /* The clock runs whenever the arena can: threads of the kernel wake with the thaw and work
+     * until the freeze, whatever "done" says. */
     int64_t start = hone_now_ns();
     int code = thaw(arena, err);
     if (code < 0 || !arena->is_alive)
         return code;
-    if (is_placed)
-        hone_place_free(calls->place, hone_jail_pid(arena->jail));
-    char byte = 'g';
-    if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
-        return explain_end(arena, err);
+    if (n_placed > 0)
+        hone_place_free(calls->place, hone_jail_pid(arena->jail), n_placed);
     code = look != NULL ? look_midway(arena, look, cpu, err) : 0;
     if (code == 0 && arena->is_alive)
         code = wait_answer(arena, deadline_ns, &byte, err);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -64,26 +65,56 @@ void hone_place_done(struct hone_place *place)
     ask_for_turns(0);
 }
 
-bool hone_place_pin(const struct hone_place *place, pid_t process)
+static DIR *open_threads(pid_t process)
 {
     char path[64];
-    if (place == NULL || place->core < 0)
-        return false;
     snprintf(path, sizeof path, "/proc/%d/task", (int)process);
-    DIR *folder = opendir(path);
-    int n = 0;
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10); /* in the order of their making */
-        cpu_set_t one = nth_core(place, (place->core + n) % place->n_cores);
-        if (thread > 0 && sched_setaffinity(thread, sizeof one, &one) == 0)
-            n++;
-    }
-    if (folder != NULL)
-        closedir(folder);
-    return n > 0;
+    return opendir(path);
 }
 
-void hone_place_free(const struct hone_place *place, pid_t process)
+/* In the order of their making; 0: there are no more. */
+static pid_t next_thread(DIR *folder)
+{
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (thread > 0)
+            return thread;
+    }
+    return 0;
+}
+
+int hone_place_pin(const struct hone_place *place, pid_t process)
+{
+    DIR *folder = place == NULL || place->core < 0 ? NULL : open_threads(process);
+    int n = 0;
+    if (folder == NULL)
+        return 0;
+    for (pid_t thread; (thread = next_thread(folder)) != 0;) {
+        cpu_set_t one = nth_core(place, (place->core + n) % place->n_cores);
+        n += sched_setaffinity(thread, sizeof one, &one) == 0;
+    }
+    closedir(folder);
+    return n;
+}
+
+/* A folder has two links more than folders inside of it. */
+static int count_threads(DIR *folder)
+{
+    struct stat about;
+    return fstat(dirfd(folder), &about) == 0 ? (int)about.st_nlink - 2 : 0;
+}
+
+void hone_place_free(const struct hone_place *place, pid_t process, int n_placed)
 {
     (void)sched_setaffinity(process, sizeof place->all, &place->all);
+    DIR *folder = open_threads(process);
+    if (folder == NULL)
+        return;
+    if (count_threads(folder) > n_placed) { /* made in between, on the first one's place */
+        int n = 0;
+        for (pid_t thread; (thread = next_thread(folder)) != 0; n++)
+            if (n >= n_placed)
+                (void)sched_setaffinity(thread, sizeof place->all, &place->all);
+    }
+    closedir(folder);
 }
