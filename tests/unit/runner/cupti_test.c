@@ -200,6 +200,31 @@ START_TEST(launches_fold)
 }
 END_TEST
 
+START_TEST(what_the_host_waited_is_left_out)
+{
+    struct hone_gpu_values values;
+
+    hone_gpu_values_init(&values);
+    values.v[HONE_GPU_TIME] = 160e3;
+    values.v[HONE_GPU_SM_ACTIVE] = 48;
+    values.v[HONE_GPU_DRAM_PCT] = 60;
+    values.v[HONE_GPU_FMA_PCT] = 30; /* of active time */
+    values.v[HONE_GPU_INST] = 7;
+    hone_gpu_values_without_host(&values, (double)INFINITY);
+    hone_gpu_values_without_host(&values, (double)NAN);
+    hone_gpu_values_without_host(&values, 0.8);
+    ck_assert_double_eq(values.v[HONE_GPU_SM_ACTIVE], 48);
+    hone_gpu_values_without_host(&values, 2);
+    ck_assert_double_eq(values.v[HONE_GPU_SM_ACTIVE], 96);
+    ck_assert_double_eq(values.v[HONE_GPU_DRAM_PCT], 100);
+    ck_assert_double_eq(values.v[HONE_GPU_FMA_PCT], 30);
+    ck_assert_double_eq(values.v[HONE_GPU_INST], 7);
+    ck_assert_double_eq(values.v[HONE_GPU_TIME], 80e3);
+    ck_assert(isnan(values.v[HONE_GPU_L2_PCT]));
+}
+END_TEST
+
 UNIT_MAIN("cupti", names_schedule_on_each_chip, passes_are_as_recorded,
           chips_of_the_library_take_the_first_tier, wrong_names_are_refused,
-          without_the_library_the_fix_is_named, the_table_is_in_order, launches_fold)
+          without_the_library_the_fix_is_named, the_table_is_in_order, launches_fold,
+          what_the_host_waited_is_left_out)

@@ -284,6 +284,13 @@ START_TEST(an_edge_decides_where_it_should)
     v(&f, HONE_GPU_SECTORS_LD, 8);
     ck_assert_str_eq(find(&f, pool).found[0].class_name, "uncoalesced");
 
+    healthy(&f); /* asynchronous copies of 16 bytes a lane: no byte reaches a register */
+    v(&f, HONE_GPU_SECTOR_USE_LD, 0);
+    v(&f, HONE_GPU_SECTORS_LD, 16);
+    ck_assert_str_eq(find(&f, pool).found[0].class_name, "mixed");
+    v(&f, HONE_GPU_SECTORS_LD, 32);
+    ck_assert_str_eq(find(&f, pool).found[0].class_name, "uncoalesced");
+
     healthy(&f); /* only stores were counted: loads have no average */
     v(&f, HONE_GPU_SECTOR_USE_LD, (double)NAN);
     v(&f, HONE_GPU_SECTORS_LD, (double)NAN);

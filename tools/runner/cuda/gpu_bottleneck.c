@@ -130,10 +130,10 @@ static enum tri excess_work(const struct hone_gpu_facts *f)
 
 static enum tri wasted(double used_percent, double sectors)
 {
-    /* Without the share of used bytes: 16 sectors is what 16-byte lanes need. Lanes that read the
-     * same few words use little of a sector, but ask for few: 4 is what 4-byte lanes in a row need.
-     */
-    if (isnan(used_percent))
+    /* Without the share of used bytes (0: asynchronous copies, whose bytes reach no register): 16
+     * sectors is what 16-byte lanes need. Lanes that read the same few words use little of a
+     * sector, but ask for few: 4 is what 4-byte lanes in a row need. */
+    if (!(used_percent > 0))
         return above(sectors, 16.5) == YES ? YES : UNKNOWN;
     return isnan(sectors) || sectors > 4.5 ? below(used_percent, 70) : NO;
 }

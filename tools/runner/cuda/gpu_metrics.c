@@ -1,6 +1,7 @@
 #include "tools/runner/cuda/gpu_metrics.h"
 
 #include <math.h>
+#include <string.h>
 
 #define T0         .tier = HONE_GPU_TIER_T0
 #define T1         .tier = HONE_GPU_TIER_T1
@@ -118,4 +119,17 @@ void hone_gpu_values_fold(const struct hone_gpu_values *each, size_t n, struct h
         else
             ret->v[m] = weight > 0 ? sum / weight : (double)NAN;
     }
+}
+
+void hone_gpu_values_without_host(struct hone_gpu_values *values, double open)
+{
+    if (!(open > 1) || !isfinite(open))
+        return;
+    for (size_t m = 0; m < HONE_GPU_N_METRICS; m++) {
+        double *v = &values->v[m];
+        bool is_share = strstr(hone_gpu_metrics[m].name, "pct_of_peak_sustained_elapsed") != NULL;
+        if (is_share && *v < 100)
+            *v = fmin(open * *v, 100);
+    }
+    values->v[HONE_GPU_TIME] /= open;
 }

@@ -21,7 +21,7 @@ struct builder {
     const struct hone_plan_op *op;
     const struct hone_cuda_kernel *kernel;
     const struct hone_gpu_values *values; /* NULL: not counted */
-    struct hone_gpu_values total;
+    struct hone_gpu_values main, total;   /* main: values point there */
     struct hone_gpu_occupancy occupancy;
     bool has_occupancy;
     struct hone_sass sass;
@@ -85,6 +85,17 @@ static void find_main_launch(struct builder *b)
         b->kernel = hone_cubin_find(&b->in->module->kernels, b->op->kernel);
 }
 
+/* open: how much longer the ranges were open than the call took. */
+static void leave_host_out(struct builder *b, double open)
+{
+    hone_gpu_values_without_host(&b->total, open);
+    if (b->values == NULL)
+        return;
+    b->main = *b->values;
+    hone_gpu_values_without_host(&b->main, open);
+    b->values = &b->main;
+}
+
 static void fold_all(struct builder *b)
 {
     const struct hone_gpu_profile_page *page = b->in->page;
@@ -96,6 +107,7 @@ static void fold_all(struct builder *b)
     for (int32_t r = 0; r < page->n_ranges; r++)
         each[r] = page->ranges[r].values;
     hone_gpu_values_fold(each, (size_t)page->n_ranges, &b->total);
+    leave_host_out(b, b->total.v[HONE_GPU_TIME] / page->call_ns);
 }
 
 /* ---- rows ---- */
