@@ -230,22 +230,34 @@ static void of_loops(const struct hone_coder_input *in, struct hone_features *f)
         doubt(f);
 }
 
+/* What words tell, of a text that may not be readable. */
+static void of_words(const struct hone_coder_input *in, struct hone_features *f)
+{
+    const char *source = in->tree->source;
+    set(f, HONE_F_IS_THREADED, hone_is_threaded(in));
+    set(f, HONE_F_IS_SIMD, strstr(source, "vector_size") || strstr(source, "_mm"));
+    set(f, HONE_F_TUNABLES, 0);
+    set(f, HONE_F_ALLOCATIONS, 0);
+    for (const char *s = source; (s = strstr(s, "#pragma hone tune")); s++)
+        add(f, HONE_F_TUNABLES, 1);
+    for (const char *s = source; (s = strstr(s, "malloc(")); s++)
+        add(f, HONE_F_ALLOCATIONS, 1);
+}
+
 static void of_text(const struct hone_coder_input *in, struct hone_features *f)
 {
+    if (in->is_blind) {
+        of_words(in, f);
+        return;
+    }
     for (int id = HONE_F_LOOP_DEPTH; id <= HONE_F_TUNABLES; id++)
         set(f, (enum hone_feature_id)id, 0);
+    of_words(in, f);
     const struct hone_c_loop *loops[8];
     size_t n_parallel = hone_parallel_loops(in, loops, HONE_COUNTOF(loops));
     set(f, HONE_F_PARALLEL_LOOPS, (double)n_parallel);
-    set(f, HONE_F_IS_THREADED, hone_is_threaded(in));
     if (n_parallel == 0 && in->nest.n > 0) /* no proof is no refutation */
         f->v[HONE_F_PARALLEL_LOOPS].is_present = false;
-    set(f, HONE_F_IS_SIMD,
-        strstr(in->tree->source, "vector_size") || strstr(in->tree->source, "_mm"));
-    for (const char *s = in->tree->source; (s = strstr(s, "#pragma hone tune")); s++)
-        add(f, HONE_F_TUNABLES, 1);
-    for (const char *s = in->tree->source; (s = strstr(s, "malloc(")); s++)
-        add(f, HONE_F_ALLOCATIONS, 1);
     of_loops(in, f);
 }
 

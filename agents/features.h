@@ -120,7 +120,8 @@ struct hone_features {
 };
 
 const char *hone_feature_name(enum hone_feature_id id);
-/* report may be NULL. */
+/* report may be NULL. Of a text that could not be read (in->is_blind) only what its words tell: the
+ * shape of its loops stays unknown. */
 void hone_features_of(const struct hone_coder_input *in, const struct hone_task *task,
                       const struct hone_report *report, struct hone_features *ret);
 /* HONE_N_FEATURES: none of that name. */

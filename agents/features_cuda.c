@@ -45,10 +45,13 @@ static const struct {
     {"cudaMemcpy", HONE_F_COPIES},
     {"cudaMalloc", HONE_F_ALLOCATIONS},
     {"#pragma hone tune", HONE_F_TUNABLES},
+    {"__global__", HONE_F_KERNELS},
 };
 
 static void of_words(const char *source, struct hone_features *f)
 {
+    for (size_t i = 0; i < HONE_COUNTOF(words); i++)
+        set(f, words[i].id, 0);
     for (size_t i = 0; i < HONE_COUNTOF(words); i++)
         for (const char *s = source; (s = strstr(s, words[i].text)); s++)
             add(f, words[i].id, 1);
@@ -180,6 +183,10 @@ static const struct hone_c_loop *loop_around(const struct hone_cuda_kernel *k,
 void hone_features_of_cuda(const struct hone_coder_input *in, struct hone_features *f)
 {
     const struct hone_cuda_kernel *all[HONE_CUDA_MAX_KERNELS];
+    if (in->is_blind) {
+        of_words(in->tree->source, f);
+        return;
+    }
     size_t n = hone_cuda_kernels(in, all, HONE_CUDA_MAX_KERNELS);
     for (int id = HONE_F_LOOP_DEPTH; id <= HONE_F_NARROW; id++)
         set(f, (enum hone_feature_id)id, 0);

@@ -84,7 +84,7 @@ size_t hone_merges_of(const struct hone_tree *t, int node, struct hone_merge ret
             !is_other_idea(own, e))
             continue;
         const struct hone_merge m = {e->child, e,
-                                     t->nodes[e->child]->value - t->nodes[e->parent]->value};
+                                     hone_node_gain(t->nodes[e->parent], t->nodes[e->child])};
         bool has_room = n_found < HONE_MERGES || m.gain > ret[HONE_MERGES - 1].gain;
         if (has_room && !was_merged(t, n, t->nodes[e->child])) /* the dearest question last */
             n_found = insert(ret, n_found, &m);

@@ -56,7 +56,9 @@ bool hone_policy_best_node(struct hone_policy_ctx *ctx, int *ret_node)
     int best = HONE_NO_NODE;
     for (int i = 0; i < t->n_nodes; i++) {
         struct hone_node *n = t->nodes[i];
-        if (!n->is_refuted && (best == HONE_NO_NODE || n->value > t->nodes[best]->value) &&
+        if (!n->is_refuted &&
+            (best == HONE_NO_NODE ||
+             hone_node_standing(t, n) > hone_node_standing(t, t->nodes[best])) &&
             hone_policy_best_action(ctx, n) < n->n_actions)
             best = i;
     }

@@ -8,7 +8,8 @@ static bool pick(struct hone_policy_ctx *ctx, struct hone_pick *ret)
     if (!hone_policy_best_node(ctx, &from))
         return false;
     struct hone_node *n = ctx->tree->nodes[from];
-    *ret = (struct hone_pick){from, hone_policy_best_action(ctx, n), 1, n->value};
+    *ret = (struct hone_pick){from, hone_policy_best_action(ctx, n), 1,
+                              hone_node_standing(ctx->tree, n)};
     return true;
 }
 

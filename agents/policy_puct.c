@@ -77,7 +77,8 @@ static bool can_beat(const struct view *v, const struct hone_node *n)
             second = high;
         }
     }
-    return t->best == HONE_NO_NODE || n->value + first + second > t->nodes[t->best]->value;
+    return t->best == HONE_NO_NODE ||
+           hone_node_standing(t, n) + first + second > hone_node_standing(t, t->nodes[t->best]);
 }
 
 /* What a step may bring and teach, log2. What a strategy does to one version it will likely do to
@@ -99,7 +100,7 @@ static bool is_closed_off(const struct view *v, const struct hone_node *n,
         strcmp(a->strategy->id, HONE_STRATEGY_NEW) == 0)
         return false;
     const struct hone_node *best = t->nodes[t->best];
-    if (!best->is_expanded || n->value + a->high <= best->value ||
+    if (!best->is_expanded || hone_node_standing(t, n) + a->high <= hone_node_standing(t, best) ||
         !hone_tree_is_on_the_way(t, n->index))
         return false;
     for (size_t i = 0; i < best->n_actions; i++)
@@ -113,9 +114,8 @@ static bool is_closed_off(const struct view *v, const struct hone_node *n,
  * one is not to be learnt beneath the best. */
 static double worth_of(const struct view *v, const struct hone_node *n, const struct hone_action *a)
 {
-    double stand =
-        is_closed_off(v, n, a) ? v->ctx->tree->nodes[v->ctx->tree->best]->value : n->value;
-    return stand + hope_of(v, a);
+    const struct hone_tree *t = v->ctx->tree;
+    return hone_node_standing(t, is_closed_off(v, n, a) ? t->nodes[t->best] : n) + hope_of(v, a);
 }
 
 /* By how much a planning model or the user make it likelier than the rules do, log2. */
@@ -155,7 +155,7 @@ static double worth_of_step(const struct view *v, struct hone_node *n)
     bool is_worth = n->index == 0 || !v->is_strict || can_beat(v, n);
     if (action >= n->n_actions || !is_worth || !may_widen(v, n))
         return -INFINITY;
-    return v->p.is_flat ? n->value : worth_of(v, n, &n->actions[action]);
+    return v->p.is_flat ? hone_node_standing(v->ctx->tree, n) : worth_of(v, n, &n->actions[action]);
 }
 
 /* Children come after their parents, so that one way back sums the tree up. */

@@ -93,6 +93,9 @@ void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_past
         const char *text, *head;
     } parts[] = {
         {past->times, times_head},
+        {past->whole,
+         "Sizes that were not measured in that look were in an earlier one, of an older "
+         "version:"},
         {past->settings, "What a sweep of its tunables measured (settings that need not be tried "
                          "again):"},
         {past->way, "How the version that the step starts from came about, oldest first:"},

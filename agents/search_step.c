@@ -247,10 +247,8 @@ void hone_search_expand_node(void *search, struct hone_node *node)
         return;
     struct hone_features text;
     in.hot_kernel = node->hot_kernel;
-    if (!in.is_blind) {
-        hone_features_of(&in, s->task, NULL, &text);
-        merge_features(&node->features, &text);
-    }
+    hone_features_of(&in, s->task, NULL, &text);
+    merge_features(&node->features, &text);
     node->n_tunables = (int)hone_feature_or(&node->features, HONE_F_TUNABLES, 0);
     if (!node->is_profiled) /* what the profile said stands */
         node->n_findings = hone_bottlenecks(s->target, &node->features, s->pool, node->findings);

@@ -68,7 +68,7 @@ void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is
     for (int i = parent; i != HONE_NO_NODE; i = tree->nodes[i]->parent) {
         struct hone_node *n = tree->nodes[i];
         n->n_visits++;
-        n->sum += isnan(value) ? n->value : value;
+        n->sum += isnan(value) ? hone_node_standing(tree, n) : value;
         if (value > n->best)
             n->best = value;
         n->n_no_gain = is_gain ? 0 : n->n_no_gain + 1;
@@ -116,6 +116,28 @@ double hone_node_value_beside(const struct hone_node *node, const struct hone_no
     return is_mixed && node->is_screened ? node->screened : node->value;
 }
 
+static bool has_both_looks(const struct hone_node *n)
+{
+    return n->is_screened && !is_of_some(n);
+}
+
+double hone_node_standing(const struct hone_tree *tree, const struct hone_node *node)
+{
+    return has_both_looks(node) ? node->value + tree->footing : node->value;
+}
+
+static void update_footing(struct hone_tree *tree)
+{
+    double sum = 0;
+    int n = 0;
+    for (int i = 0; i < tree->n_nodes; i++)
+        if (has_both_looks(tree->nodes[i]) && !tree->nodes[i]->is_refuted) {
+            sum += tree->nodes[i]->screened - tree->nodes[i]->value;
+            n++;
+        }
+    tree->footing = n > 0 ? sum / n : 0;
+}
+
 double hone_node_gain(const struct hone_node *from, const struct hone_node *to)
 {
     return hone_node_value_beside(to, from) - hone_node_value_beside(from, to);
@@ -134,6 +156,7 @@ void hone_tree_update_best(struct hone_tree *tree)
             (best == HONE_NO_NODE || is_better(tree->nodes[i], tree->nodes[best])))
             best = i;
     tree->best = best;
+    update_footing(tree);
 }
 
 void hone_tree_note_look(struct hone_tree *tree, struct hone_node *node)

@@ -92,7 +92,8 @@ struct hone_tree {
     struct hone_pool *pool;
     struct hone_node *nodes[HONE_TREE_MAX_NODES];
     int n_nodes, next_number;
-    int best; /* index, or HONE_NO_NODE */
+    int best;       /* index, or HONE_NO_NODE */
+    double footing; /* log2: mean of first looks less longer ones; 0 without both of a version */
     struct hone_edge_record *edges;
     size_t n_edges, cap_edges;
     int n_since_best; /* expansions without a new best */
@@ -122,6 +123,10 @@ void hone_tree_note_look(struct hone_tree *tree, struct hone_node *node);
  * of them are not on one footing (the baseline may be worst at a size that was left out): where the
  * other was timed on some alone, so counts this one's own look at some. */
 double hone_node_value_beside(const struct hone_node *node, const struct hone_node *other);
+/* The version's value among all others, of which few had a longer look than the first: on the
+ * footing of first looks. Longer ones keep what they say of each other, and are moved by what they
+ * are off their own first looks in the mean. */
+double hone_node_standing(const struct hone_tree *tree, const struct hone_node *node);
 /* What `to` is faster than `from`, log2, on one footing. */
 double hone_node_gain(const struct hone_node *from, const struct hone_node *to);
 void hone_source_hash(const char *source,

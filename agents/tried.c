@@ -17,12 +17,19 @@ const char *hone_interval_text(double ratio, double low, double high, struct hon
                             high >= TOO_WIDE * low ? ": too wide to tell" : "");
 }
 
+/* The longer look of one of them does not count beside the other. */
+static bool is_mixed(const struct hone_node *from, const struct hone_node *to)
+{
+    return from->parent != HONE_NO_NODE && (hone_node_value_beside(from, to) != from->value ||
+                                            hone_node_value_beside(to, from) != to->value);
+}
+
 const char *hone_step_text(const struct hone_node *from, const struct hone_node *to,
                            struct hone_pool *pool)
 {
-    double gain = to->value - from->value, down = 0, up = 0;
     bool is_root = from->parent == HONE_NO_NODE;
-    if (!(to->low > 0) || (!is_root && !(from->low > 0)))
+    double gain = is_root ? to->value : hone_node_gain(from, to), down = 0, up = 0;
+    if (is_mixed(from, to) || !(to->low > 0) || (!is_root && !(from->low > 0)))
         return hone_interval_text(exp2(gain), 0, 0, pool);
     if (!is_root) {
         down = log2(from->high) - from->value;
@@ -70,9 +77,13 @@ const char *hone_basis_text(const struct hone_basis *b, struct hone_pool *pool)
 const char *hone_version_text(const struct hone_node *node, struct hone_pool *pool)
 {
     const char *basis = hone_basis_text(&node->basis, pool);
-    return hone_pool_printf(pool, "%s the baseline%s%s",
-                            hone_interval_text(exp2(node->value), node->low, node->high, pool),
-                            basis ? ", " : "", basis ? basis : "");
+    bool is_longer = node->is_screened && node->screened != node->value;
+    return hone_pool_printf(
+        pool, "%s the baseline%s%s%s",
+        hone_interval_text(exp2(node->value), node->low, node->high, pool), basis ? ", " : "",
+        basis ? basis : "",
+        is_longer ? hone_pool_printf(pool, " (%.3gx as screened before)", exp2(node->screened))
+                  : "");
 }
 
 const char *hone_step_basis_text(const struct hone_node *from, const struct hone_node *to,
@@ -82,6 +93,11 @@ const char *hone_step_basis_text(const struct hone_node *from, const struct hone
                *theirs = from->parent == HONE_NO_NODE ? NULL : hone_basis_text(&from->basis, pool);
     if (!own)
         return "";
+    if (is_mixed(from, to))
+        return hone_pool_printf(
+            pool, "; beside each other both as screened on %d of %d timed sizes",
+            from->basis.n_timed < to->basis.n_timed ? from->basis.n_timed : to->basis.n_timed,
+            to->basis.n_sizes);
     if (!theirs || from->basis.n_timed == to->basis.n_timed)
         return hone_pool_printf(pool, "; %s", own);
     return hone_pool_printf(pool, "; %s, the one before it %s: not the same sizes", own, theirs);
@@ -107,6 +123,16 @@ static void add_ratio(struct hone_buf *out, const struct hone_tree *tree,
                         to->refuted_by ? to->refuted_by : "not borne out");
 }
 
+/* Lines of hone_times_text, set in. */
+static void add_times(struct hone_buf *out, const char *times)
+{
+    while (times && *times) {
+        size_t len = strcspn(times, "\n");
+        hone_buf_printf(out, "  %.*s\n", (int)len, times);
+        times += len + (times[len] != 0);
+    }
+}
+
 static void add_edge(struct hone_buf *out, const struct hone_tree *tree,
                      const struct hone_edge_record *e, struct hone_pool *pool)
 {
@@ -127,6 +153,8 @@ static void add_edge(struct hone_buf *out, const struct hone_tree *tree,
                             hone_plain_line(pool, e->note, HONE_LIMIT_TRIED_BYTES));
     }
     hone_buf_str(out, "\n");
+    if (e->child != HONE_NO_NODE && e->child != e->parent)
+        add_times(out, tree->nodes[e->child]->times);
 }
 
 static const char *done(struct hone_buf *out, struct hone_pool *pool)
@@ -286,7 +314,8 @@ static size_t best_of(const struct hone_tree *tree, const struct hone_node *ret[
             bool is_listed = at->parent == HONE_NO_NODE || at->is_refuted;
             for (size_t k = 0; k < n; k++)
                 is_listed = is_listed || untuned(tree, ret[k]) == untuned(tree, at);
-            if (!is_listed && (!best || at->value > best->value))
+            if (!is_listed &&
+                (!best || hone_node_standing(tree, at) > hone_node_standing(tree, best)))
                 best = at;
         }
         if (!best)
@@ -320,10 +349,27 @@ const char *hone_best_text(const struct hone_tree *tree, int node, struct hone_p
     return has_others ? text : NULL;
 }
 
+/* Times of the nearest version on its way that was timed on all sizes, where it was not itself. */
+static const char *whole_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
+{
+    const struct hone_node *n = tree->nodes[node];
+    if (n->basis.n_timed >= n->basis.n_sizes)
+        return NULL;
+    int steps = 0;
+    for (; n->parent != HONE_NO_NODE && n->basis.n_timed < n->basis.n_sizes; steps++)
+        n = tree->nodes[n->parent];
+    if (n->parent == HONE_NO_NODE || !n->times)
+        return NULL;
+    return hone_pool_printf(pool, "(%s, %d step%s before this version)\n%s",
+                            hone_basis_text(&n->basis, pool), steps, steps == 1 ? "" : "s",
+                            n->times);
+}
+
 struct hone_past hone_past_of(const struct hone_tree *tree, int node, struct hone_pool *pool)
 {
     return (struct hone_past){.times = tree->nodes[node]->times,
                               .basis = hone_basis_text(&tree->nodes[node]->basis, pool),
+                              .whole = whole_text(tree, node, pool),
                               .settings = hone_swept_text(tree, node, pool),
                               .way = hone_way_text(tree, node, pool),
                               .tried = hone_tried_text(tree, node, pool)};

@@ -452,6 +452,32 @@ START_TEST(columns_of_shared_memory_are_seen)
 }
 END_TEST
 
+/* What our parser cannot read still says which tunables it has and which words. */
+START_TEST(words_of_an_unreadable_text_count)
+{
+    struct hone_c_tree tree = {
+        .source =
+            "#pragma hone tune(TILE: 8, 16)\n__global__ void k() { asm(\"cp.async\"); atomicAdd("
+            "p, 1); }\n#pragma omp parallel for\nvoid *p = malloc(3);\n"};
+    struct hone_coder_input in = {.tree = &tree, .target = "cuda", .is_blind = true};
+    struct hone_features f;
+    hone_features_of(&in, NULL, NULL, &f);
+    ck_assert_double_eq(hone_feature_or(&f, HONE_F_TUNABLES, -1), 1);
+    ck_assert_double_eq(hone_feature_or(&f, HONE_F_ATOMICS, -1), 1);
+    ck_assert_double_eq(hone_feature_or(&f, HONE_F_ASYNC, -1), 1);
+    ck_assert_double_eq(hone_feature_or(&f, HONE_F_KERNELS, -1), 1);
+    ck_assert_double_eq(hone_feature_or(&f, HONE_F_NARROW, -1), 0);
+    ck_assert(!f.v[HONE_F_LOOP_DEPTH].is_present);
+    in.target = "cpu";
+    hone_features_of(&in, NULL, NULL, &f);
+    ck_assert_double_eq(hone_feature_or(&f, HONE_F_TUNABLES, -1), 1);
+    ck_assert_double_eq(hone_feature_or(&f, HONE_F_IS_THREADED, -1), 1);
+    ck_assert_double_eq(hone_feature_or(&f, HONE_F_ALLOCATIONS, -1), 1);
+    ck_assert_double_eq(hone_feature_or(&f, HONE_F_IS_SIMD, -1), 0);
+    ck_assert(!f.v[HONE_F_LOOP_DEPTH].is_present && !f.v[HONE_F_CHAINS].is_present);
+}
+END_TEST
+
 static const char launches_text[] =
     "#include <stdint.h>\n"
     "__global__ void twice_all(const float *x, float *y, int64_t n) { y[0] = 2 * x[0]; }\n"
@@ -627,6 +653,7 @@ START_TEST(a_profile_tells_the_hot_kernel)
 }
 END_TEST
 
-UNIT_MAIN("cuda_rules", columns_of_shared_memory_are_seen, a_step_points_at_the_kernel,
-          a_step_covers_the_helpers, a_profile_tells_the_hot_kernel, kernels_are_understood,
-          bad_sources_are_refused, every_site_gives_a_valid_text, chains_keep_the_answer)
+UNIT_MAIN("cuda_rules", words_of_an_unreadable_text_count, columns_of_shared_memory_are_seen,
+          a_step_points_at_the_kernel, a_step_covers_the_helpers, a_profile_tells_the_hot_kernel,
+          kernels_are_understood, bad_sources_are_refused, every_site_gives_a_valid_text,
+          chains_keep_the_answer)

@@ -108,7 +108,26 @@ START_TEST(a_ratio_says_what_it_rests_on)
                      "- C01 cache blocking: right, 2x this version, 8x the baseline; screened on 2 "
                      "of 3 timed sizes, the one before it decided on all timed sizes: not the same "
                      "sizes\n");
+    /* both had a first look: that is what they are compared by, and sizes left out are an older
+     * version's */
+    tree->nodes[1]->is_screened = true;
+    tree->nodes[1]->screened = 2.5;
+    tree->nodes[1]->times = "- small: 300 us\n- large: 9 ms\n";
+    tree->nodes[2]->times = "- small: 140 us\n- large: not measured in this look\n";
+    ck_assert_str_eq(
+        hone_tried_text(tree, 1, pool),
+        "- C01 cache blocking: right, 1.41x this version, 8x the baseline; beside each "
+        "other both as screened on 2 of 3 timed sizes\n"
+        "  - small: 140 us\n  - large: not measured in this look\n");
+    ck_assert_ptr_nonnull(strstr(
+        hone_way_text(tree, 2, pool),
+        "- thread it: 4x the baseline, decided on all timed sizes (5.66x as screened before)\n"));
+    ck_assert_str_eq(hone_past_of(tree, 2, pool).whole,
+                     "(decided on all timed sizes, 1 step before this version)\n"
+                     "- small: 300 us\n- large: 9 ms\n");
+    ck_assert_ptr_null(hone_past_of(tree, 1, pool).whole);
     tree->nodes[1]->basis = tree->nodes[2]->basis;
+    ck_assert_ptr_null(hone_past_of(tree, 2, pool).whole);
     ck_assert_ptr_null(strstr(hone_tried_text(tree, 1, pool), "not the same"));
     /* the head of the times says it too */
     struct hone_buf out = HONE_BUF_INIT;

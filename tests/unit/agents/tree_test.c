@@ -29,6 +29,7 @@ START_TEST(versions_are_compared_on_one_footing)
     struct hone_node *first = add(t, 0, "first", 7.0);
     ck_assert_int_eq(t->best, first->index);
     decide(t, first, 5.5); /* the size that was left out is less in need */
+    ck_assert_double_eq_tol(hone_node_standing(t, first), 7.0, 1e-12); /* no worse for the look */
     struct hone_node *worse = add(t, first->index, "worse", 6.6);
     ck_assert_int_eq(t->best, first->index); /* though 6.6 is more than 5.5 */
     ck_assert_double_eq_tol(hone_node_gain(first, worse), -0.4, 1e-12);
@@ -39,6 +40,10 @@ START_TEST(versions_are_compared_on_one_footing)
     ck_assert_int_eq(t->best, first->index);
     ck_assert_double_eq_tol(hone_node_gain(first, better), -0.1, 1e-12);
     ck_assert_double_eq_tol(hone_node_gain(worse, better), 0.65, 1e-12);
+    /* in the mean the longer look took 1.675 away: the two keep their order, 0.1 apart */
+    ck_assert_double_eq_tol(hone_node_standing(t, first), 7.175, 1e-12);
+    ck_assert_double_eq_tol(hone_node_standing(t, better), 7.075, 1e-12);
+    ck_assert_double_eq_tol(hone_node_standing(t, worse), 6.6, 1e-12);
     first->is_refuted = true;
     hone_tree_update_best(t);
     ck_assert_int_eq(t->best, better->index);
@@ -56,6 +61,7 @@ START_TEST(values_alone_are_compared_as_they_are)
     ck_assert_double_eq_tol(hone_node_gain(root, n), 1.5, 1e-12);
     struct hone_node *some = add(t, 0, "some", 1.2);
     ck_assert_double_eq_tol(hone_node_gain(n, some), -0.3, 1e-12);
+    ck_assert_double_eq_tol(hone_node_standing(t, n), 1.5, 1e-12);
     ck_assert_int_eq(t->best, n->index);
 }
 END_TEST
