@@ -186,14 +186,16 @@ static int wait_exit(pid_t pid, int64_t limit_ms)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static char *slow_script(void)
+/* Beside the workspace's own files, and forgotten with them. */
+static char *slow_script(const char *dir)
 {
-    static char name[64];
-    strcpy(name, "/tmp/hone-stdio-script.XXXXXX");
-    int fd = mkstemp(name);
+    static char name[96];
     const char *text = "{\"match\":\"slow\",\"delay_ms\":60000}\n";
-    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    close(fd);
+    snprintf(name, sizeof name, "%s/slow.jsonl", dir);
+    FILE *f = fopen(name, "w");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_ge(fputs(text, f), 0);
+    ck_assert_int_eq(fclose(f), 0);
     return name;
 }
 
@@ -207,7 +209,7 @@ START_TEST(a_slow_call_is_given_up_after_the_linger_time)
     char dir[64];
     int in, out;
     workspace(dir);
-    pid_t pid = start_mcp(dir, &in, &out, slow_script());
+    pid_t pid = start_mcp(dir, &in, &out, slow_script(dir));
     ck_assert_int_eq(write(in, SLOW_CALL, strlen(SLOW_CALL)), (ssize_t)strlen(SLOW_CALL));
     int64_t begin = now_ms();
     close(in);
@@ -225,7 +227,7 @@ START_TEST(a_signal_or_a_lost_reader_ends_it)
         int in, out;
         bool is_closed;
         workspace(dir);
-        pid_t pid = start_mcp(dir, &in, &out, slow_script());
+        pid_t pid = start_mcp(dir, &in, &out, slow_script(dir));
         ck_assert_int_eq(write(in, SLOW_CALL, strlen(SLOW_CALL)), (ssize_t)strlen(SLOW_CALL));
         free(tcp_read(out, "\n", 10000, &is_closed));
         if (is_signal) {
