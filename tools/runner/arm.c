@@ -1,12 +1,14 @@
 #include "tools/runner/arm.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -170,11 +172,14 @@ static int wait_answer(struct hone_arena *arena, int64_t deadline_ns, char *ret_
     }
 }
 
-/* A byte that nobody asked for: the kernel has written to the judge's socket. */
+/* A byte that nobody asked for, or an answer to a "go" that was not taken (such ones would fill the
+ * socket): the kernel has written to the judge's socket. */
 static bool has_forged(struct hone_arena *arena)
 {
     char byte = 0;
-    if (recv(arena->socket, &byte, 1, MSG_DONTWAIT) != 1)
+    int unread = 0;
+    bool is_ahead = ioctl(arena->socket, SIOCOUTQ, &unread) == 0 && unread > 0;
+    if (recv(arena->socket, &byte, 1, MSG_DONTWAIT) != 1 && !is_ahead)
         return false;
     give_up(arena);
     hone_end_set(&arena->end, HONE_REASON_TAMPERING,
@@ -254,7 +259,7 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
     /* "go" lies there when the first thread wakes, on its place: woken by it, it would come to the
      * judge's core, where others of the kernel spin. */
     char byte = 'g';
-    if (send(arena->socket, &byte, 1, MSG_NOSIGNAL) != 1)
+    if (send(arena->socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1)
         return explain_end(arena, err);
     int n_placed = calls != NULL ? hone_place_pin(calls->place, hone_jail_pid(arena->jail)) : 0;
     if (n_placed > 0)

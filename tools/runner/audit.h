@@ -12,13 +12,22 @@
  * still and the very next calls are changed; in the others it runs on and cannot notice, and the
  * judge finds out afterwards whether it was in time (the call two before was not complete yet).
  * Near ones of these change a little of the next call or the one after it, and wait before they
- * find out. */
+ * find out. Whoever writes an output before it is known looks one call further than it is: so some
+ * change the call that seems to be under way, and count where the call before it was still written
+ * to afterwards. */
 #ifndef HONE_RUNNER_AUDIT_H
 #define HONE_RUNNER_AUDIT_H
 
 #include "tools/runner/runner.h"
 
 #define HONE_AUDIT_CHANGED 4
+#define HONE_AUDIT_KEPT    32
+
+struct hone_audit_kept { /* an element as it was at the look */
+    size_t output;
+    int64_t element;
+    double value;
+};
 
 struct hone_audit {
     struct hone_judge *judge;
@@ -35,6 +44,8 @@ struct hone_audit {
     bool is_out_of_order;
     int64_t n_changed, changed[HONE_AUDIT_CHANGED]; /* sets, in order */
     bool is_other[HONE_AUDIT_CHANGED];              /* all of it */
+    int64_t kept_set;                               /* -1: none */
+    struct hone_audit_kept kept[HONE_AUDIT_KEPT];   /* some of its outputs */
     bool is_late; /* a call may have been under way while its inputs changed: nothing of the block
                      can be judged */
 };
@@ -42,6 +53,9 @@ struct hone_audit {
 bool hone_audit_is_whole(const struct hone_tensor *tensor);
 void hone_audit_look(struct hone_audit *audit);  /* while the arena stands still */
 void hone_audit_quiet(struct hone_audit *audit); /* while it runs: changes alone */
+/* After the block, before anything is made of the look: sets is_late where what was kept says so.
+ */
+void hone_audit_settle(struct hone_audit *audit);
 /* Accuses of work on later outputs. Outputs that are not floating point tell nothing. */
 void hone_audit_end(const struct hone_audit *audit, struct hone_end *ret);
 /* share: of the CPU time at the look. *n_uneven counts looks in a row at which far more or fewer

@@ -73,6 +73,8 @@ struct lane { /* one arm in a comparison */
     double call_ns;        /* estimate */
     int64_t n_sets, n_subs;
     size_t n;
+    double wall_ns, cpu_ns; /* of all hand-overs that were timed */
+    int64_t n_timed;
 };
 
 struct sub_times { /* of the hand-overs of a block */
@@ -346,6 +348,9 @@ static int time_sub(struct run *run, struct lane *lane, struct sub_times *times,
     int code = fresh_hand_over(run, lane, false, &midway, &look, &time, ret, err);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
+    lane->wall_ns += (double)time.wall_ns;
+    lane->cpu_ns += (double)time.cpu_ns;
+    lane->n_timed++;
     times->wall[times->n] = (double)time.wall_ns;
     times->cpu[times->n++] = (double)time.cpu_ns;
     return check_block(run, lane, ret, err);
@@ -502,6 +507,7 @@ static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
         .others = run->others,
         .other_dists = run->other_dists,
         .call_ns = call_ns_of(lane),
+        .kept_set = -1,
         .max_changed = (int64_t)fmin(fmax(CHANGE_NS / fmax(their_ns, 1), 1), HONE_AUDIT_CHANGED)};
     struct midway midway = {
         .lane = lane, .audit = &audit, .is_quiet = hone_dice_below(&run->judge->dice, 3) != 0};
@@ -510,10 +516,14 @@ static int audit(struct run *run, struct hone_end *ret, struct hone_err *err)
     struct hone_call_time time = {0};
     struct hone_look look;
     int code = fresh_hand_over(run, lane, false, &midway, &look, &time, ret, err);
+    if (code == 0 && lane->slot->arena->is_alive)
+        hone_audit_settle(&audit);
     bool saw_half = look.was_early && audit.n_done < audit.n_sets && !audit.is_late;
     run->audit_scale = saw_half ? 1 : AUDIT_SOONER * run->audit_scale;
     run->n_changes += audit.is_late ? 0 : audit.n_changed;
-    run->n_near += midway.is_quiet && audit.is_near && !audit.is_late ? audit.n_changed : 0;
+    run->n_near += midway.is_quiet && audit.is_near && audit.kept_set < 0 && !audit.is_late
+                       ? audit.n_changed
+                       : 0;
     for (int64_t i = 0; i < audit.n_changed; i++)
         draw_other(run, audit.changed[i]);
     if (code < 0 || !hone_end_is_good(ret) || audit.is_late)
@@ -699,10 +709,8 @@ static int further_rounds(struct run *run, struct hone_end *ret, struct hone_err
 static void check_clocks(const struct run *run, struct hone_end *ret)
 {
     const struct lane *lane = &run->lanes[0];
-    double n_calls = (double)(lane->n_sets * lane->n_subs);
-    double wall = hone_median(lane->out->wall, lane->n) * n_calls,
-           cpu = hone_median(lane->out->cpu, lane->n) * n_calls;
-    double room = 1.3 * wall * (double)run->judge->machine.n_cores + 5e6 * (double)lane->n_subs;
+    double wall = lane->wall_ns, cpu = lane->cpu_ns;
+    double room = 1.3 * wall * (double)run->judge->machine.n_cores + 5e6 * (double)lane->n_timed;
     if (cpu > room)
         hone_end_set(ret, HONE_REASON_CLOCKS_DISAGREE,
                      "%.3g ms of CPU time in %.3g ms on %lld cores: work goes on after the call",
