@@ -94,15 +94,45 @@ static int index_of(const struct replay *p, int64_t number)
     return number >= 0 && number < HONE_TREE_MAX_NODES ? p->map[number] - 1 : HONE_NO_NODE;
 }
 
-static void restore_measured(const struct hone_json *data, struct hone_features *f)
+static void restore_measured(const struct hone_json *measured, struct hone_features *f)
 {
-    const struct hone_json *measured = hone_json_get(data, "measured");
     for (int i = HONE_F_CORES; i < HONE_N_FEATURES; i++) {
         double value = 0;
         const char *name = hone_feature_name((enum hone_feature_id)i);
         if (hone_json_as_f64(hone_json_get(measured, name), &value))
             f->v[i] = (struct hone_feature){true, value};
     }
+}
+
+static enum hone_class class_of(const struct hone_json *data)
+{
+    const char *word = hone_json_get_str(data, "class", "");
+    int i = 0;
+    while (i < HONE_N_CLASSES && strcmp(hone_class_name((enum hone_class)i), word) != 0)
+        i++;
+    return (enum hone_class)i;
+}
+
+/* Nobody makes the profile of a version again: without it, another step would be chosen and the
+ * answer to the one that was asked for would be wasted. */
+static void restore_profile(struct hone_pool *pool, const struct hone_json *profile,
+                            struct hone_node *n)
+{
+    if (!profile)
+        return;
+    restore_measured(hone_json_get(profile, "counters"), &n->features);
+    const char *kernel = hone_json_get_str(profile, "hot_kernel", NULL);
+    n->hot_kernel = kernel ? hone_pool_strdup(pool, kernel) : NULL;
+    for (const struct hone_json *c = hone_json_first(hone_json_get(profile, "findings"));
+         c && n->n_findings < HONE_N_CLASSES; c = hone_json_next(c)) {
+        struct hone_finding f = {.class_id = class_of(c),
+                                 .rule = hone_pool_strdup(pool, hone_json_get_str(c, "rule", "")),
+                                 .values =
+                                     hone_pool_strdup(pool, hone_json_get_str(c, "values", ""))};
+        if (f.class_id != HONE_N_CLASSES) /* one that is no longer known */
+            n->findings[n->n_findings++] = f;
+    }
+    n->is_profiled = n->n_findings > 0;
 }
 
 /* Records of before had neither interval nor look. */
@@ -141,7 +171,8 @@ static struct hone_node *restore_node(struct replay *p, const struct hone_json *
     snprintf(n->code, sizeof(n->code), "%s", hone_json_get_str(data, "code", ""));
     restore_look_of(p, data, n);
     hone_tree_note_look(&p->s->tree, n);
-    restore_measured(data, &n->features);
+    restore_measured(hone_json_get(data, "measured"), &n->features);
+    restore_profile(p->s->pool, hone_json_get(data, "profile"), n);
     int64_t number = hone_json_get_i64(data, "node", HONE_NO_NODE);
     if (number >= 0 && number < HONE_TREE_MAX_NODES) {
         p->map[number] = n->index + 1;
@@ -161,15 +192,6 @@ static enum hone_tri moved_of(const struct hone_json *data)
         if (strcmp(tri_names[i], word) == 0)
             return (enum hone_tri)i;
     return hone_json_get_bool(data, "is_implemented", false) ? HONE_TRI_TRUE : HONE_TRI_FALSE;
-}
-
-static enum hone_class class_of(const struct hone_json *data)
-{
-    const char *word = hone_json_get_str(data, "class", "");
-    int i = 0;
-    while (i < HONE_N_CLASSES && strcmp(hone_class_name((enum hone_class)i), word) != 0)
-        i++;
-    return (enum hone_class)i;
 }
 
 static struct hone_node *node_of(struct replay *p, const struct hone_json *data, int parent)
@@ -391,10 +413,10 @@ int hone_search_open_record(struct hone_search *s, struct hone_err *err)
 
 /* ---- writing ---- */
 
-static struct hone_json *features_json(const struct hone_features *f)
+static struct hone_json *features_json(const struct hone_features *f, int first)
 {
     struct hone_json *out = hone_json_new_object();
-    for (int i = 0; i < HONE_N_FEATURES; i++)
+    for (int i = first; i < HONE_N_FEATURES; i++)
         if (f->v[i].is_present)
             hone_json_set_f64(out, hone_feature_name((enum hone_feature_id)i), f->v[i].value);
     return out;
@@ -446,7 +468,7 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
         hone_json_set_i64(data, "submission", (int64_t)s->submission->n);
     }
     hone_json_set_i64(data, "planner", HONE_PLANNER_VERSION);
-    hone_json_set(data, "features", features_json(&node->features));
+    hone_json_set(data, "features", features_json(&node->features, 0));
     hone_json_set(data, "legal", legal_json(node));
     return hone_ledger_append(ledger_of(s), "search.step", data, NULL, err);
 }
@@ -482,6 +504,26 @@ static void add_look(struct hone_json *data, const struct hone_node *n)
     }
     if (n->times)
         hone_json_set_str(data, "times", n->times);
+}
+
+static void add_profile(struct hone_json *data, const struct hone_node *n)
+{
+    if (!n->is_profiled)
+        return;
+    struct hone_json *profile = hone_json_new_object(), *findings = hone_json_new_array();
+    for (size_t i = 0; i < n->n_findings; i++) {
+        struct hone_json *row = hone_json_new_object();
+        hone_json_set_str(row, "class", hone_class_name(n->findings[i].class_id));
+        hone_json_set_str(row, "rule", n->findings[i].rule);
+        if (n->findings[i].values)
+            hone_json_set_str(row, "values", n->findings[i].values);
+        hone_json_push(findings, row);
+    }
+    hone_json_set(profile, "findings", findings);
+    if (n->hot_kernel)
+        hone_json_set_str(profile, "hot_kernel", n->hot_kernel);
+    hone_json_set(profile, "counters", features_json(&n->features, HONE_F_SM_ACTIVE));
+    hone_json_set(data, "profile", profile);
 }
 
 int hone_search_record_result(struct hone_search *s, const struct hone_search_event *e,
@@ -521,6 +563,8 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
     hone_json_set_f64(data, "se", e->se);
     if (e->node != HONE_NO_NODE)
         add_look(data, s->tree.nodes[e->node]);
+    if (e->node != HONE_NO_NODE && (e->kind == HONE_KIND_ROOT || e->kind == HONE_KIND_EXPAND))
+        add_profile(data, s->tree.nodes[e->node]);
     if (e->outcome) {
         hone_json_set_str(data, "verdict", hone_verdict_name(e->outcome->verdict));
         hone_json_set_str(data, "reason", e->outcome->reason);
@@ -534,7 +578,7 @@ int hone_search_record_result(struct hone_search *s, const struct hone_search_ev
         if (isfinite(e->outcome->ratio))
             hone_json_set_f64(data, "ratio", e->outcome->ratio);
         hone_json_set_i64(data, "wall_ms", e->outcome->wall_ms);
-        hone_json_set(data, "measured", features_json(&e->outcome->measured));
+        hone_json_set(data, "measured", features_json(&e->outcome->measured, 0));
     }
     return hone_ledger_append(ledger_of(s), "search.result", data, NULL, err);
 }

@@ -345,8 +345,8 @@ int hone_search_root(struct hone_search *s, struct hone_err *err)
         .kind = HONE_KIND_ROOT, .parent = HONE_NO_NODE, .node = 0, .outcome = &o};
     s->longest_screen_ms = o.wall_ms;
     hone_search_tell(s, "baseline");
-    r = hone_search_record_result(s, &event, err);
-    return r < 0 ? r : hone_search_profile(s, n, err);
+    r = hone_search_profile(s, n, err); /* it stands in the record of its version */
+    return r < 0 ? r : hone_search_record_result(s, &event, err);
 }
 
 /* ---- expansion ---- */

@@ -7,8 +7,8 @@
  * that the same source always takes the same time. Verdicts follow from the figures by the rules of
  * the real judge, and a report of this executor passes the same parser as a real one.
  *
- * {"match":"substring","reason":"faster","ns":1000,"delay_ms":0,"detail":"text","flag":"-O2"} - all
- * but match optional */
+ * {"match":"substring","reason":"faster","ns":1000,"delay_ms":0,"detail":"text",
+ * "limited_by":"dram_bound"} - all but match optional; limited_by: what a profile of it finds */
 #include "tools/executor.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@
 #define NOISE               0.02 /* half the width of a faked interval */
 
 struct line {
-    const char *match, *reason, *detail;
+    const char *match, *reason, *detail, *limited_by;
     double ns;
     int64_t delay_ms;
 };
@@ -38,6 +38,8 @@ static const struct hone_field line_fields[] = {
     HONE_FIELD(struct line, match, .required = true, .help = "Text that the source contains."),
     HONE_FIELD(struct line, reason, .max_len = HONE_LIMIT_WORD_BYTES, .help = "How it ends."),
     HONE_FIELD(struct line, detail, .max_len = HONE_LIMIT_LINE_BYTES, .help = "What went wrong."),
+    HONE_FIELD(struct line, limited_by, .max_len = HONE_LIMIT_WORD_BYTES,
+               .help = "Bottleneck class that a profile finds."),
     HONE_FIELD(struct line, ns, .min = 0, .max = INT64_MAX, .fallback_f64 = NAN, .unit = "ns",
                .help = "One call."),
     HONE_FIELD(struct line, delay_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
@@ -283,7 +285,9 @@ static void add_profile(struct call *call)
                                         .parent_value = (double)NAN};
     counters[1] = (struct hone_counter){
         .name = "cpu_per_wall", .value = 1, .unit = "", .parent_value = (double)NAN};
-    *worst = (struct hone_bottleneck){.class_name = "latency",
+    const struct line *line = call->arms[0].line;
+    *worst = (struct hone_bottleneck){.class_name =
+                                          line && line->limited_by ? line->limited_by : "latency",
                                       .score = 0.5,
                                       .rule = "fake: nothing was measured",
                                       .advice = "use the local executor",

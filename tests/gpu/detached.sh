@@ -5,7 +5,7 @@
 #   tests/gpu/detached.sh start FOLDER    begins PARTS (selftest selftest selftest check lattices), one after the other
 #   tests/gpu/detached.sh look FOLDER     says how far they are; FOLDER/detached.tar.gz holds what they wrote
 #
-#   GPU=folder of make gpu-bundle (build-gpu)   WORK=where results stay (/tmp/hone-detached)
+#   GPU=folder of make gpu-bundle (build-gpu)   WORK=where results stay (/tmp/hone-detached)   TEMPLATES=of lattices (all)
 # selftest: the judge's self-test on the device. check: make check-gpu without the self-test. lattices: counters of every
 # state of the CUDA lattices (copies of data/lattices; nothing below data is touched).
 set -u
@@ -24,7 +24,7 @@ run_part() { # run_part WORD LOG
         "$GPU/bin/hone" init "$WORK/ws" >"$2" 2>&1
         mkdir -p "$WORK/lattices"
         cp data/lattices/*.cuda.json "$WORK/lattices/"
-        for template in tests/lattices/*.cu; do
+        for template in ${TEMPLATES:-tests/lattices/*.cu}; do
             "$GPU/bin/hone" planner record --workspace "$WORK/ws" --lattices "$WORK/lattices" --profile --workloads 1 \
                 --rounds 3 --top 48 --template "$template" >>"$2" 2>&1
         done

@@ -9,6 +9,7 @@
 
 #include "agents/policy.h"
 #include "agents/search.h"
+#include "agents/view.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/process.h"
@@ -135,6 +136,58 @@ START_TEST(searches_on_a_gpu)
 }
 END_TEST
 
+struct stopper {
+    struct fixture *f;
+    int64_t at;
+    int64_t last;
+};
+
+static void stop_at(void *arg, const struct hone_search_progress *p)
+{
+    struct stopper *s = arg;
+    s->last = p->evaluations;
+    if (s->at > 0 && p->evaluations >= s->at)
+        hone_cancel_set(&s->f->cancel);
+}
+
+/* Who reads the records (a search that goes on, an outside planner) knows what profiles found. */
+START_TEST(a_profile_is_kept)
+{
+    static const char limited[] = "{\"match\":\"atomic\",\"ns\":500000}\n"
+                                  "{\"match\":\"__global__\",\"ns\":1000000,"
+                                  "\"limited_by\":\"dram_bound\"}\n";
+    struct fixture f;
+    struct hone_err err = HONE_ERR_INIT;
+    open_fixture(&f);
+    HONE_AUTOFREE char *fake = hone_path_join(f.dir, "limited.jsonl", NULL);
+    ck_assert_int_eq(hone_file_write(fake, limited, strlen(limited), 0600, false, &err), 0);
+    hone_executor_free(f.executor);
+    ck_assert_msg(hone_exec_fake_new(fake, &f.executor, &err) == 0, "%s", err.message);
+    f.app.executor = f.executor;
+    struct hone_search_options o = {
+        .task = "softmax", .target = "cuda", .budget_evaluations = 20, .seed = 3};
+    struct hone_search_result r;
+    struct stopper s = {&f, 3, 0};
+    ck_assert_int_eq(hone_search_run(&f.ctx, &o, stop_at, &s, &r, &err), HONE_E_CANCEL);
+    hone_cancel_done(&f.cancel);
+    ck_assert_int_eq(hone_cancel_init(&f.cancel, NULL), 0);
+    reopen(&f);
+    struct hone_steer_search search;
+    struct hone_view view, root;
+    ck_assert_msg(hone_steer_find(f.ws, "softmax", f.pool, &search, &err) == 0, "%s", err.message);
+    ck_assert_msg(hone_view_read(&f.ctx, &search, NULL, &view, &err) == 0, "%s", err.message);
+    for (size_t i = 0; i < view.n_versions; i++)
+        if (view.versions[i].parent == HONE_NO_NODE)
+            ck_assert_msg(hone_view_read(&f.ctx, &search, view.versions[i].commit, &root, &err) ==
+                              0,
+                          "%s", err.message);
+    ck_assert_uint_eq(root.n_findings, 1);
+    ck_assert_str_eq(hone_class_name(root.findings[0].class_id), "dram_bound");
+    ck_assert_str_eq(root.findings[0].rule, "fake: nothing was measured");
+    close_fixture(&f);
+}
+END_TEST
+
 static const struct {
     struct hone_search_options options;
     enum hone_code code;
@@ -163,20 +216,6 @@ START_TEST(bad_options_are_refused)
     close_fixture(&f);
 }
 END_TEST
-
-struct stopper {
-    struct fixture *f;
-    int64_t at;
-    int64_t last;
-};
-
-static void stop_at(void *arg, const struct hone_search_progress *p)
-{
-    struct stopper *s = arg;
-    s->last = p->evaluations;
-    if (s->at > 0 && p->evaluations >= s->at)
-        hone_cancel_set(&s->f->cancel);
-}
 
 struct counts {
     int n_starts, n_results, n_evaluations;
@@ -405,6 +444,7 @@ START_TEST(host_runs_stops_and_waits)
 }
 END_TEST
 
-UNIT_MAIN("search", finds_and_confirms_the_best, searches_on_a_gpu, bad_options_are_refused,
-          goes_on_where_it_was, a_damaged_record_stops_no_search, another_machine_is_told,
-          same_seed_same_choices, every_policy_runs, wall_budget_holds, host_runs_stops_and_waits)
+UNIT_MAIN("search", finds_and_confirms_the_best, searches_on_a_gpu, a_profile_is_kept,
+          bad_options_are_refused, goes_on_where_it_was, a_damaged_record_stops_no_search,
+          another_machine_is_told, same_seed_same_choices, every_policy_runs, wall_budget_holds,
+          host_runs_stops_and_waits)
