@@ -9,7 +9,7 @@
 
 static struct hone_json *encode_list(const struct hone_field *f, const struct hone_array *list)
 {
-    if (list->n == 0 && f->skip_empty)
+    if (list->n == 0 && f->skip_empty && !f->required)
         return NULL;
     struct hone_json *out = hone_json_new_array();
     for (size_t i = 0; i < list->n; i++) {
@@ -40,21 +40,22 @@ static struct hone_json *encode_member(const struct hone_field *f, const void *m
         const void *nested;
         struct hone_array list;
     } v;
+    const bool skip = f->skip_empty && !f->required;
     switch (f->type) {
     case HONE_FIELD_BOOL:
         memcpy(&v.b, member, sizeof(v.b));
-        return f->skip_empty && !v.b ? NULL : hone_json_new_bool(v.b);
+        return skip && !v.b ? NULL : hone_json_new_bool(v.b);
     case HONE_FIELD_I64:
         memcpy(&v.i64, member, sizeof(v.i64));
-        return f->skip_empty && v.i64 == 0 ? NULL : hone_json_new_i64(v.i64);
+        return skip && v.i64 == 0 ? NULL : hone_json_new_i64(v.i64);
     case HONE_FIELD_F64:
         memcpy(&v.f64, member, sizeof(v.f64));
-        if (!isfinite(v.f64) || (f->skip_empty && v.f64 == 0))
+        if (!isfinite(v.f64) || (skip && v.f64 == 0))
             return NULL;
         return hone_json_new_f64(v.f64);
     case HONE_FIELD_STR:
         memcpy(&v.str, member, sizeof(v.str));
-        if (v.str == NULL || (f->skip_empty && v.str[0] == '\0'))
+        if (v.str == NULL || (skip && v.str[0] == '\0'))
             return NULL;
         return hone_json_new_str(v.str);
     case HONE_FIELD_JSON:

@@ -28,7 +28,8 @@ static const struct hone_field point_fields[] = {
     HONE_FIELD(struct point, y),
 };
 static const struct hone_field shape_fields[] = {
-    HONE_FIELD(struct shape, name, .required = true, .max_len = 8, .help = "What it is called."),
+    HONE_FIELD(struct shape, name, .required = true, .skip_empty = true, .max_len = 8,
+               .help = "What it is called."),
     HONE_FIELD(struct shape, kind, .choices = kinds, .fallback_str = "line", .help = "Sort."),
     HONE_FIELD(struct shape, token, .is_secret = true, .fallback_str = "hush"),
     HONE_FIELD(struct shape, is_open, .skip_empty = true),
@@ -268,6 +269,12 @@ START_TEST(encodes)
         text, "{\"name\":\"a\",\"is_new\":false,\"n\":\"-9223372036854775808\",\"count\":2,"
               "\"bounded\":0,\"low\":3,\"tags\":[\"line\"],\"sizes\":[],\"centre\":{\"x\":1}}");
     ck_assert_int_eq(validate(text, NULL), 0);
+    /* What is required is there even when it is empty: what was read must be readable again. */
+    s.name = "";
+    HONE_AUTOJSON struct hone_json *unnamed =
+        hone_fields_encode(&s, shape_fields, HONE_COUNTOF(shape_fields));
+    ck_assert_int_eq(hone_fields_validate(unnamed, shape_fields, HONE_COUNTOF(shape_fields), NULL),
+                     0);
     /* A result whose required text was never set must not pass for a good one. */
     s.name = NULL;
     HONE_AUTOJSON struct hone_json *w =
