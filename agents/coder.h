@@ -10,7 +10,9 @@
  *   auto      rules where one of them applies, the model elsewhere
  *   external  outside agents alone (steer.h): it does nothing by itself
  *
- * A coder belongs to one search and one thread. */
+ * A coder belongs to one search and one thread. Answers can be asked for ahead
+ * (hone_coder_ask_begin): those requests wait on threads of their own, the coder itself stays where
+ * it is. */
 #ifndef HONE_AGENTS_CODER_H
 #define HONE_AGENTS_CODER_H
 
@@ -87,8 +89,10 @@ struct hone_coder_work { /* one step, or the repair of one */
     /* A repair: what was tried before and why it failed (hone_diagnose). */
     int64_t n_repair; /* 0: the first try */
     const char *failed_source, *failure;
-    const char *refused;   /* the last answer, when it was refused and made no source; else NULL */
-    int64_t deadline_ns;   /* of this step; 0: the setup's */
+    const char *refused; /* the last answer, when it was refused and made no source; else NULL */
+    int64_t deadline_ns; /* of this step; 0: the setup's */
+    const struct hone_err
+        *failed_ask;       /* of the first try, made ahead: it brought no answer; NULL */
     struct hone_past past; /* of the version, for models */
     const char *machine;   /* for models (prompt_machine.h), the same each time; NULL: not known */
 };
@@ -107,6 +111,27 @@ struct hone_coder_outcome {                /* strings in the pool */
  * Negative: the search cannot go on so (cancel, cap, disk, a model that cannot be reached). */
 int hone_coder_step(struct hone_coder *coder, const struct hone_coder_work *work,
                     struct hone_pool *pool, struct hone_coder_outcome *ret, struct hone_err *err);
+/* Asks for the first answer of a step while something else is done. The answer is stored as it
+ * comes; hone_coder_step of the same work finds it there. The coder, work's site and rewrite and
+ * the model (its own, for as long as the ask lasts) are borrowed until the end. *ret NULL: nothing
+ * has to be asked (a rule, or the answer is stored). Errors: a cap (the journal's gate), the disk.
+ */
+struct hone_coder_ask; /* opaque */
+int hone_coder_ask_begin(struct hone_coder *coder, const struct hone_coder_work *work,
+                         struct hone_model *model, const struct hone_cancel *cancel,
+                         struct hone_coder_ask **ret, struct hone_err *err);
+bool hone_coder_ask_has_ended(const struct hone_coder_ask *ask);
+/* Waits for it and frees it; the ask's own error, for work.failed_ask. NULL: 0. */
+int hone_coder_ask_end(struct hone_coder_ask *ask, struct hone_err *err);
+/* Is the first answer of that step stored? */
+bool hone_coder_is_answered(struct hone_coder *coder, const struct hone_coder_work *work);
+/* Rewrite, anchor and variant of steps whose first answer is stored, as they were asked. */
+struct hone_coder_begun {
+    const char *rewrite, *anchor;
+    int variant;
+};
+size_t hone_coder_list_begun(struct hone_coder *coder, struct hone_pool *pool,
+                             struct hone_coder_begun **ret);
 /* How often a failed step may be tried again; 0 for rules. */
 int64_t hone_coder_repairs(const struct hone_coder *coder);
 

@@ -3,9 +3,18 @@
 #define HONE_AGENTS_CODER_INTERNAL_H
 
 #include "agents/coder.h"
+#include "agents/model.h"
 #include "workspace/base/hash.h"
 
 struct hone_coder_hands;
+
+struct hone_coder_request { /* one ask; texts in the pool; not to be copied: it points into itself
+                             */
+    const char *key;
+    const char *stable[3];
+    struct hone_model_message message;
+    struct hone_model_request request;
+};
 
 struct hone_coder {
     struct hone_coder_setup setup;
@@ -28,6 +37,10 @@ struct hone_coder_hands {
     int (*open)(struct hone_coder *coder, struct hone_err *err);
     /* Not those that are no edit of the source (sweeps). */
     bool (*can)(const struct hone_strategy *strategy);
+    /* What is asked for a step, and the key under which its answer is kept. */
+    const char *(*key)(const struct hone_coder_work *work, struct hone_pool *pool);
+    void (*request)(struct hone_coder *coder, const struct hone_coder_work *work,
+                    struct hone_pool *pool, struct hone_coder_request *ret);
     int (*step)(struct hone_coder *coder, const struct hone_coder_work *work,
                 struct hone_pool *pool, struct hone_coder_outcome *ret, struct hone_err *err);
 };

@@ -162,25 +162,39 @@ static const char *key_of(const struct hone_coder_work *w, struct hone_pool *poo
                             (long long)w->n_repair, hex);
 }
 
-static int ask(struct hone_coder *c, const struct hone_coder_work *w, struct hone_pool *pool,
-               const char *key, struct hone_model_answer *ret, bool *ret_is_stored,
-               struct hone_err *err)
+static void request_of(struct hone_coder *c, const struct hone_coder_work *w,
+                       struct hone_pool *pool, struct hone_coder_request *ret)
 {
     const struct hone_coder_setup *s = &c->setup;
     HONE_AUTOFREE char *text = message_of(c, w, pool);
-    const char *const stable[] = {c->system_text, c->task_text, w->machine};
-    const struct hone_model_message message = {"user", text};
-    const struct hone_model_request request = {
-        .stable = stable,
-        .n_stable = HONE_COUNTOF(stable) - !w->machine,
-        .messages = &message,
-        .n_messages = 1,
-        .max_tokens = s->max_tokens > 0 ? s->max_tokens : DEFAULT_TOKENS,
-        .temperature = w->n_repair > 0 ? 0.2 : 0.4,
-        .deadline_ns = w->deadline_ns > 0 ? w->deadline_ns : s->deadline_ns,
-        .cancel = s->cancel};
-    return hone_journal_ask(s->journal, "coder", key, s->model, &request, pool, ret, ret_is_stored,
-                            err);
+    *ret = (struct hone_coder_request){
+        .key = key_of(w, pool),
+        .stable = {c->system_text, c->task_text, w->machine},
+        .message = {"user", hone_pool_strdup(pool, text)},
+        .request = {.n_stable = HONE_COUNTOF(ret->stable) - !w->machine,
+                    .n_messages = 1,
+                    .max_tokens = s->max_tokens > 0 ? s->max_tokens : DEFAULT_TOKENS,
+                    .temperature = w->n_repair > 0 ? 0.2 : 0.4,
+                    .deadline_ns = w->deadline_ns > 0 ? w->deadline_ns : s->deadline_ns,
+                    .cancel = s->cancel}};
+    ret->request.stable = ret->stable;
+    ret->request.messages = &ret->message;
+}
+
+/* What was asked ahead is stored, or failed then. */
+static int ask(struct hone_coder *c, const struct hone_coder_work *w, struct hone_pool *pool,
+               const char **ret_key, struct hone_model_answer *ret, struct hone_err *err)
+{
+    struct hone_coder_request r;
+    bool is_stored = false;
+    request_of(c, w, pool, &r);
+    *ret_key = r.key;
+    if (w->failed_ask && w->n_repair == 0) {
+        *err = *w->failed_ask;
+        return (int)err->code;
+    }
+    return hone_journal_ask(c->setup.journal, "coder", r.key, c->setup.model, &r.request, pool, ret,
+                            &is_stored, err);
 }
 
 /* ---- the step ---- */
@@ -221,9 +235,8 @@ static int step(struct hone_coder *c, const struct hone_coder_work *w, struct ho
 {
     struct hone_model_answer answer;
     struct hone_err cause = HONE_ERR_INIT;
-    bool is_stored = false;
-    const char *key = key_of(w, pool);
-    if (ask(c, w, pool, key, &answer, &is_stored, &cause) < 0)
+    const char *key = NULL;
+    if (ask(c, w, pool, &key, &answer, &cause) < 0)
         return no_answer(c, &cause, pool, ret, err);
     c->n_faults = 0;
     ret->n_asks = 1;
@@ -246,4 +259,5 @@ static int step(struct hone_coder *c, const struct hone_coder_work *w, struct ho
     return hone_journal_note(c->setup.journal, "coder", key, ret->refusal, NULL, err);
 }
 
-const struct hone_coder_hands hone_coder_llm = {.open = open_llm, .can = can, .step = step};
+const struct hone_coder_hands hone_coder_llm = {
+    .open = open_llm, .can = can, .key = key_of, .request = request_of, .step = step};

@@ -1,7 +1,9 @@
 #include "agents/journal.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "workspace/base/log.h"
@@ -17,13 +19,24 @@ struct entry {                           /* one ask */
 
 struct hone_journal {
     struct hone_ledger *ledger;
-    struct hone_pool *pool;
     const char *search;
-    struct entry *entries; /* newest first */
-    int64_t n_entries;
     hone_journal_gate_fn *gate;
     void *gate_arg;
+    pthread_mutex_t *lock;  /* of what follows */
+    struct hone_pool *pool; /* of entries and their strings */
+    struct entry *entries;  /* newest first */
+    int64_t n_entries;
 };
+
+static void lock(const struct hone_journal *j)
+{
+    pthread_mutex_lock(j->lock);
+}
+
+static void unlock(const struct hone_journal *j)
+{
+    pthread_mutex_unlock(j->lock);
+}
 
 struct hone_journal *hone_journal_new(struct hone_ledger *ledger)
 {
@@ -32,13 +45,17 @@ struct hone_journal *hone_journal_new(struct hone_ledger *ledger)
     j->ledger = ledger;
     j->pool = pool;
     j->search = "";
+    j->lock = hone_pool_alloc(pool, sizeof(*j->lock));
+    pthread_mutex_init(j->lock, NULL);
     return j;
 }
 
 void hone_journal_free(struct hone_journal *journal)
 {
-    if (journal)
-        hone_pool_free(journal->pool);
+    if (!journal)
+        return;
+    pthread_mutex_destroy(journal->lock);
+    hone_pool_free(journal->pool);
 }
 
 void hone_journal_set_gate(struct hone_journal *journal, hone_journal_gate_fn *gate, void *arg)
@@ -100,8 +117,10 @@ static void count_entry(struct hone_spend *s, const struct entry *e)
 void hone_journal_spend(const struct hone_journal *journal, struct hone_spend *ret)
 {
     *ret = (struct hone_spend){.n_asks = 0};
+    lock(journal);
     for (const struct entry *e = journal->entries; e; e = e->next)
         count_entry(ret, e);
+    unlock(journal);
 }
 
 static struct hone_spend *row_of(struct hone_spend_row *rows, size_t *n, const struct entry *e)
@@ -116,6 +135,7 @@ static struct hone_spend *row_of(struct hone_spend_row *rows, size_t *n, const s
 size_t hone_journal_rows(const struct hone_journal *journal, struct hone_pool *pool,
                          struct hone_spend_row **ret)
 {
+    lock(journal);
     size_t n_most = (size_t)journal->n_entries + 1, n = 0, at = n_most;
     struct hone_spend_row *rows = hone_pool_alloc(pool, n_most * sizeof(*rows));
     const struct entry **in_order = hone_pool_alloc(pool, n_most * sizeof(const void *));
@@ -127,6 +147,7 @@ size_t hone_journal_rows(const struct hone_journal *journal, struct hone_pool *p
         rows[i].role = hone_pool_strdup(pool, rows[i].role);
         rows[i].model = hone_pool_strdup(pool, rows[i].model);
     }
+    unlock(journal);
     *ret = rows;
     return n;
 }
@@ -304,14 +325,6 @@ static int write_answer(struct hone_journal *j, const struct entry *e, const cha
     return append_durably(j, "model.answer", data, err);
 }
 
-static const struct entry *stored(const struct hone_journal *j, const char *role, const char *key)
-{
-    for (const struct entry *e = j->entries; e; e = e->next)
-        if (e->has_text && strcmp(e->role, role) == 0 && strcmp(e->key, key) == 0)
-            return e;
-    return NULL;
-}
-
 static struct hone_model_answer copy_of(const struct hone_model_answer *a, struct hone_pool *pool)
 {
     struct hone_model_answer copy = *a;
@@ -323,28 +336,129 @@ static struct hone_model_answer copy_of(const struct hone_model_answer *a, struc
     return copy;
 }
 
-/* From the durable intent to the durable answer. */
-static int ask_out(struct hone_journal *j, struct entry *e, struct hone_model *model,
-                   const struct hone_model_request *request, const char *hash, struct hone_err *err)
+static const struct entry *find_stored(const struct hone_journal *j, const char *role,
+                                       const char *key)
 {
-    struct hone_err cause = HONE_ERR_INIT;
-    int r = write_ask(j, e, hone_model_name(model), hash, err);
+    for (const struct entry *e = j->entries; e; e = e->next)
+        if (e->has_text && strcmp(e->role, role) == 0 && strcmp(e->key, key) == 0)
+            return e;
+    return NULL;
+}
+
+static bool copy_stored(const struct hone_journal *j, const char *role, const char *key,
+                        struct hone_pool *pool, struct hone_model_answer *ret)
+{
+    lock(j);
+    const struct entry *e = find_stored(j, role, key);
+    if (e)
+        *ret = copy_of(&e->answer, pool);
+    unlock(j);
+    return e != NULL;
+}
+
+bool hone_journal_has(const struct hone_journal *journal, const char *role, const char *key)
+{
+    lock(journal);
+    bool has = find_stored(journal, role, key) != NULL;
+    unlock(journal);
+    return has;
+}
+
+size_t hone_journal_keys(const struct hone_journal *journal, const char *role,
+                         struct hone_pool *pool, const char *const **ret)
+{
+    lock(journal);
+    const char **keys = hone_pool_alloc(pool, ((size_t)journal->n_entries + 1) * sizeof(*keys));
+    size_t n = 0;
+    for (const struct entry *e = journal->entries; e; e = e->next)
+        n += e->has_text && strcmp(e->role, role) == 0;
+    size_t at = n;
+    for (const struct entry *e = journal->entries; e; e = e->next)
+        if (e->has_text && strcmp(e->role, role) == 0)
+            keys[--at] = hone_pool_strdup(pool, e->key);
+    unlock(journal);
+    *ret = keys;
+    return n;
+}
+
+/* ---- an ask in two halves ---- */
+
+struct hone_journal_ask { /* borrows model and request */
+    struct hone_journal *journal;
+    struct entry *entry;
+    struct hone_model *model;
+    const struct hone_model_request *request;
+    char hash[HONE_HASH_TEXT_BYTES];
+};
+
+int hone_journal_begin(struct hone_journal *journal, const char *role, const char *key,
+                       struct hone_model *model, const struct hone_model_request *request,
+                       struct hone_journal_ask **ret, struct hone_err *err)
+{
+    struct hone_model_estimate most;
+    struct hone_spend spend;
+    char id[32];
+    *ret = NULL;
+    hone_model_cost_estimate(model, request, &most);
+    hone_journal_spend(journal, &spend);
+    int r = journal->gate ? journal->gate(journal->gate_arg, &most, &spend, err) : 0;
     if (r < 0)
         return r;
-    r = hone_model_ask(model, request, j->pool, &e->answer, &cause);
-    e->is_answered = true;
-    if (r == 0) {
-        r = write_answer(j, e, hash, err);
-        e->has_text = r == 0;
+    struct hone_journal_ask *a = hone_calloc(1, sizeof(*a));
+    a->journal = journal;
+    a->model = model;
+    a->request = request;
+    hone_model_request_hash(request, a->hash);
+    lock(journal);
+    snprintf(id, sizeof(id), "q-%lld", (long long)journal->n_entries + 1);
+    a->entry = add_entry(journal, id, role, key ? key : a->hash, hone_model_name(model));
+    a->entry->most = most;
+    unlock(journal);
+    r = write_ask(journal, a->entry, hone_model_name(model), a->hash, err);
+    if (r < 0) {
+        free(a);
         return r;
     }
-    e->fault = hone_model_faults[hone_model_fault_of(&cause)].name;
-    int written = write_fault(j, e, &cause, err);
-    if (written < 0)
-        return written;
-    if (err)
-        *err = cause;
+    *ret = a;
+    return 0;
+}
+
+/* The answer's strings move from the pool it was received in to the journal's. */
+static int keep_answer(struct hone_journal_ask *a, const struct hone_model_answer *answer,
+                       struct hone_err *err)
+{
+    lock(a->journal);
+    a->entry->answer = copy_of(answer, a->journal->pool);
+    a->entry->is_answered = true;
+    unlock(a->journal);
+    int r = write_answer(a->journal, a->entry, a->hash, err);
+    lock(a->journal);
+    a->entry->has_text = r == 0;
+    unlock(a->journal);
     return r;
+}
+
+static int keep_fault(struct hone_journal_ask *a, const struct hone_err *cause,
+                      struct hone_err *err)
+{
+    lock(a->journal);
+    a->entry->is_answered = true;
+    a->entry->fault = hone_model_faults[hone_model_fault_of(cause)].name;
+    unlock(a->journal);
+    int r = write_fault(a->journal, a->entry, cause, err);
+    if (r == 0 && err)
+        *err = *cause;
+    return r < 0 ? r : (int)cause->code;
+}
+
+int hone_journal_end(struct hone_journal_ask *ask, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOFREE struct hone_journal_ask *a = ask;
+    struct hone_err cause = HONE_ERR_INIT;
+    struct hone_model_answer answer;
+    int r = hone_model_ask(a->model, a->request, pool, &answer, &cause);
+    return r == 0 ? keep_answer(a, &answer, err) : keep_fault(a, &cause, err);
 }
 
 int hone_journal_ask(struct hone_journal *journal, const char *role, const char *key,
@@ -352,31 +466,19 @@ int hone_journal_ask(struct hone_journal *journal, const char *role, const char 
                      struct hone_pool *pool, struct hone_model_answer *ret, bool *ret_is_stored,
                      struct hone_err *err)
 {
-    char hash[HONE_HASH_TEXT_BYTES], id[32];
-    struct hone_model_estimate most;
-    struct hone_spend spend;
+    char hash[HONE_HASH_TEXT_BYTES];
+    struct hone_journal_ask *ask;
     hone_model_request_hash(request, hash);
     key = key ? key : hash;
-    const struct entry *old = stored(journal, role, key);
-    if (old) {
-        *ret = copy_of(&old->answer, pool);
-        *ret_is_stored = true;
+    *ret_is_stored = copy_stored(journal, role, key, pool, ret);
+    if (*ret_is_stored)
         return 0;
-    }
-    hone_model_cost_estimate(model, request, &most);
-    hone_journal_spend(journal, &spend);
-    int r = journal->gate ? journal->gate(journal->gate_arg, &most, &spend, err) : 0;
-    if (r < 0)
-        return r;
-    snprintf(id, sizeof(id), "q-%lld", (long long)journal->n_entries + 1);
-    struct entry *e = add_entry(journal, id, role, key, hone_model_name(model));
-    e->most = most;
-    r = ask_out(journal, e, model, request, hash, err);
-    if (r < 0)
-        return r;
-    *ret = copy_of(&e->answer, pool);
-    *ret_is_stored = false;
-    return 0;
+    int r = hone_journal_begin(journal, role, key, model, request, &ask, err);
+    if (r == 0)
+        r = hone_journal_end(ask, err);
+    if (r == 0 && !copy_stored(journal, role, key, pool, ret))
+        r = hone_fail(err, HONE_E_CORRUPT, "an answer that was stored is gone");
+    return r;
 }
 
 int hone_journal_note(struct hone_journal *journal, const char *role, const char *key,

@@ -4,7 +4,11 @@
  * may take at most), makes it durable, asks, writes "model.answer" (the answer with its tokens and
  * cost, or the fault), makes that durable, and only then hands the answer over. A search that goes
  * on finds stored answers by their key and asks for none again. An ask without an answer (the
- * program was killed in between) counts as spent. One thread. */
+ * program was killed in between) counts as spent.
+ *
+ * Thread safe, but for loading, the gate (called by who begins an ask) and models (one thread
+ * each).
+ */
 #ifndef HONE_AGENTS_JOURNAL_H
 #define HONE_AGENTS_JOURNAL_H
 
@@ -39,6 +43,21 @@ int hone_journal_ask(struct hone_journal *journal, const char *role, const char 
                      struct hone_model *model, const struct hone_model_request *request,
                      struct hone_pool *pool, struct hone_model_answer *ret, bool *ret_is_stored,
                      struct hone_err *err);
+/* The same in two halves, for answers that are waited for while something else is done. Begin asks
+ * the gate and makes the intent durable; end, on whichever thread, asks, makes the answer durable
+ * and frees the ask. From then on hone_journal_ask with that key finds it. model and request are
+ * borrowed until the end; a model serves one ask at a time. */
+struct hone_journal_ask; /* opaque */
+int hone_journal_begin(struct hone_journal *journal, const char *role, const char *key,
+                       struct hone_model *model, const struct hone_model_request *request,
+                       struct hone_journal_ask **ret, struct hone_err *err);
+int hone_journal_end(struct hone_journal_ask *ask, struct hone_err *err);
+
+/* Is there a stored answer? */
+bool hone_journal_has(const struct hone_journal *journal, const char *role, const char *key);
+/* Keys of stored answers, as they were asked; in the pool. */
+size_t hone_journal_keys(const struct hone_journal *journal, const char *role,
+                         struct hone_pool *pool, const char *const **ret);
 void hone_journal_spend(const struct hone_journal *journal, struct hone_spend *ret);
 /* The same by role and by the configured name of the model that was asked, in the order in which
  * they were asked first. */

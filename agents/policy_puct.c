@@ -48,7 +48,7 @@ struct view {
                         -INFINITY: none is left */
     int *n_children;
     size_t *step; /* by version: its untried step of most hope; NOT_SOUGHT: not looked for yet */
-    int n_done[HONE_CREDIT_MAX]; /* versions that a strategy made, by its index */
+    int n_done[HONE_CREDIT_MAX]; /* versions that a strategy made or is making, by its index */
 };
 
 static bool may_widen(const struct view *v, const struct hone_node *n)
@@ -60,7 +60,9 @@ static bool may_widen(const struct view *v, const struct hone_node *n)
     if (v->is_throttled && n->index == 0 && n_all >= v->p.root_free &&
         n_root >= v->p.root_share * n_all)
         return false;
-    return !v->is_narrow || n_children < 2 * sqrt(n->n_visits);
+    for (size_t i = 0; i < t->n_edges; i++) /* what will likely be one */
+        n_children += t->edges[i].is_under_way && t->edges[i].parent == n->index;
+    return !v->is_narrow || n_children < 2 * sqrt(n->n_visits + n->n_under_way);
 }
 
 /* Could two more steps of this version, each at its upper bound, beat the best? */
@@ -200,15 +202,15 @@ struct choice {
 static struct choice choose(const struct view *v, struct hone_node *n)
 {
     const struct hone_tree *t = v->ctx->tree;
-    double root = sqrt(1 + n->n_visits), worth = worth_of_step(v, n);
+    double root = sqrt(1 + n->n_visits + n->n_under_way), worth = worth_of_step(v, n);
     struct choice out = {-INFINITY, HONE_NO_NODE};
     for (int i = n->index + 1; i < t->n_nodes; i++) {
         const struct hone_node *child = t->nodes[i];
         if (child->parent != n->index || v->promise[i] == -INFINITY)
             continue;
         double p = child->step_prior > 0 ? child->step_prior : 0.1;
-        double score =
-            q_of(v, child, v->promise[i]) + v->p.c * prior_of(v, p) * root / (1 + child->n_visits);
+        double score = q_of(v, child, v->promise[i]) +
+                       v->p.c * prior_of(v, p) * root / (1 + child->n_visits + child->n_under_way);
         if (score > out.score)
             out = (struct choice){score, i};
     }
@@ -263,7 +265,7 @@ static void count_done(struct view *v)
 {
     const struct hone_tree *t = v->ctx->tree;
     for (size_t i = 0; i < t->n_edges; i++)
-        if (t->edges[i].strategy && t->edges[i].child != HONE_NO_NODE)
+        if (t->edges[i].strategy && (t->edges[i].child != HONE_NO_NODE || t->edges[i].is_under_way))
             v->n_done[hone_strategy_index(t->edges[i].strategy)]++;
 }
 

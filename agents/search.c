@@ -267,6 +267,11 @@ static int turn(struct hone_search *s, const char **ret_why, struct hone_err *er
         r = await(s, &why, &did, err);
     if (r < 0 || did)
         return r;
+    if (!is_hard && s->ahead) {
+        r = hone_search_take_ahead(s, !why, &did, err);
+        if (r < 0 || did)
+            return r;
+    }
     if (!why && !hone_search_pick(s, &pick)) {
         r = refine(s, true, &did, err);
         if (r < 0 || did)
@@ -366,6 +371,8 @@ static int check_options(struct hone_search *s, const struct hone_search_options
     if (!s->policy)
         return hone_fail_at(err, HONE_E_ARG, "policy", "'%.40s' is unknown; %s are", o->policy,
                             hone_policy_names(s->ctx->pool));
+    if (o->n_coders < 0 || o->n_coders > HONE_MAX_CODERS)
+        return hone_fail_at(err, HONE_E_ARG, "coders", "is 1 to %d", HONE_MAX_CODERS);
     s->name = o->name ? o->name : o->task;
     if (!hone_is_safe_name(s->name))
         return hone_fail_at(err, HONE_E_ARG, "name", "use letters, digits, '_', '.', '-'");
@@ -450,6 +457,7 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
 
 static void close_search(struct hone_search *s)
 {
+    hone_search_close_ahead(s);
     hone_coder_close(s->coder);
     hone_search_close_models(s);
     hone_c_parser_free(s->parser);
@@ -465,9 +473,13 @@ static int run_open(struct hone_search *s, struct hone_search_result *ret, struc
     int r = 0;
     if (s->tree.n_nodes == 0)
         r = hone_search_root(s, err);
+    if (r == 0)
+        r = hone_search_open_ahead(s, err);
     bool is_short = true; /* of the target: what confirmations say less of is looked for again */
     while (r == 0 && is_short) {
         r = loop(s, &why, err);
+        if (r == 0)
+            r = hone_search_drop_ahead(s, err);
         if (r == 0)
             r = hone_search_confirm(s, &o, &node, err);
         is_short = r == 0 && strcmp(why, "target") == 0 && node != HONE_NO_NODE &&

@@ -17,6 +17,7 @@
 #include "tools/tool.h"
 
 #define HONE_SUBMISSION_WAIT_MS 600000
+#define HONE_MAX_CODERS         16
 
 struct hone_search_options {
     const char *task;
@@ -29,6 +30,8 @@ struct hone_search_options {
     const char *planner_model;  /* NULL: model */
     int64_t submission_wait_ms; /* external: ends when none comes; 0: HONE_SUBMISSION_WAIT_MS */
     int64_t repairs;            /* of a failed step by a model; < 0: none */
+    int64_t n_coders;           /* answers of models under way at a time, at most HONE_MAX_CODERS;
+                                   0: one */
     const char *name;           /* branch search/<name>; NULL: the task's name */
     int64_t budget_wall_ms;     /* 0: none */
     int64_t budget_evaluations; /* 0: none; a search without any cap is refused */

@@ -91,26 +91,33 @@ static const char *both_failures(const struct hone_crafted *c)
                             c->outcome.diagnosis);
 }
 
+struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone_node *from,
+                                        const struct hone_action *a, struct hone_pool *pool)
+{
+    return (struct hone_coder_work){.source = from->source,
+                                    .rewrite = a->rewrite,
+                                    .strategy = a->strategy,
+                                    .site = &a->site,
+                                    .features = &from->features,
+                                    .findings = from->findings,
+                                    .n_findings = from->n_findings,
+                                    .machine = hone_search_machine(s),
+                                    .past = hone_past_of(&s->tree, from->index, pool),
+                                    .plan = a->plan,
+                                    .sibling = hone_search_sibling(s, a, pool),
+                                    .hints = s->steering->hints,
+                                    .n_hints = s->steering->n_hints,
+                                    .deadline_ns = hone_search_ask_deadline_ns(s)};
+}
+
 int hone_search_craft(struct hone_search *s, struct hone_node *from, const struct hone_action *a,
                       const struct hone_attempt *like, double propensity, struct hone_crafted *ret,
                       struct hone_err *err)
 {
     int64_t most = a->given ? 0 : hone_coder_repairs(s->coder);
     *ret = (struct hone_crafted){.note = "", .pool = ret->pool};
-    struct hone_coder_work work = {.source = from->source,
-                                   .rewrite = a->rewrite,
-                                   .strategy = a->strategy,
-                                   .site = &a->site,
-                                   .features = &from->features,
-                                   .findings = from->findings,
-                                   .n_findings = from->n_findings,
-                                   .machine = hone_search_machine(s),
-                                   .past = hone_past_of(&s->tree, from->index, ret->pool),
-                                   .plan = a->plan,
-                                   .sibling = hone_search_sibling(s, a, ret->pool),
-                                   .hints = s->steering->hints,
-                                   .n_hints = s->steering->n_hints,
-                                   .deadline_ns = hone_search_ask_deadline_ns(s)};
+    struct hone_coder_work work = hone_search_work(s, from, a, ret->pool);
+    work.failed_ask = s->failed_ask;
     for (;; work.n_repair++) {
         bool again = false, had_outcome = ret->has_outcome;
         const char *old = ret->source;

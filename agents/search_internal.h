@@ -2,6 +2,7 @@
  *
  *   search.c         options, loop, stop rules, result
  *   search_step.c    one expansion: apply, evaluate, credit, tree
+ *   search_ahead.c   answers of models that are asked for ahead
  *   search_merge.c   steps that take over what won on a sibling
  *   search_refine.c  decide, sweep, confirm
  *   search_record.c  ledger records and going on from them
@@ -54,6 +55,9 @@ struct hone_search {
     struct hone_recalled *unused; /* answers of a process that was killed before it used them */
     size_t n_unused;
     struct hone_search_notices *notices; /* NULL: nobody is told */
+    struct hone_search_ahead *ahead;     /* NULL: nothing is asked for ahead */
+    const struct hone_err *failed_ask;   /* of the step that is tried, when it was asked for ahead
+                                            and brought no answer; else NULL */
 
     bool is_view; /* nothing is run or written: the tree, for who asks */
     struct hone_steering *steering;
@@ -164,6 +168,23 @@ bool hone_search_is_external(const struct hone_search *s);
 int hone_search_craft(struct hone_search *s, struct hone_node *from,
                       const struct hone_action *action, const struct hone_attempt *like,
                       double propensity, struct hone_crafted *ret, struct hone_err *err);
+
+/* What the coder is told of a step as things stand; strings in the pool. */
+struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone_node *from,
+                                        const struct hone_action *action, struct hone_pool *pool);
+
+/* search_ahead.c: up to options.n_coders answers of models are waited for at a time; what comes
+ * back is tried in the order in which it was asked for, so that the same answers give the same
+ * tree. */
+/* Once the record is read; finds steps again whose answer was stored but that have no end. */
+int hone_search_open_ahead(struct hone_search *s, struct hone_err *err);
+/* Asks for more where it may, waits for the oldest answer and tries it. *ret_did false: nothing is
+ * under way, and nothing could be asked for. */
+int hone_search_take_ahead(struct hone_search *s, bool may_ask, bool *ret_did,
+                           struct hone_err *err);
+/* Gives up what is under way; what was not answered yet may be asked for again. */
+int hone_search_drop_ahead(struct hone_search *s, struct hone_err *err);
+void hone_search_close_ahead(struct hone_search *s);
 
 /* search_merge.c: steps that take over what won on a sibling. */
 /* Brings those of a version, or of all that are expanded, up to date with the tree. */

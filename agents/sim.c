@@ -111,6 +111,12 @@ void hone_sim_free(struct hone_sim *sim)
 
 /* ---- one search ---- */
 
+struct asked { /* a step under way */
+    int node;
+    const struct hone_rewrite *step;
+    const struct hone_strategy *strategy;
+};
+
 struct run {
     const struct board *board;
     const struct hone_sim_options *options;
@@ -120,6 +126,8 @@ struct run {
     unsigned state_of[HONE_TREE_MAX_NODES];
     bool is_known[HONE_LATTICE_STATES];
     int64_t seed;
+    struct asked asked[HONE_SIM_MAX_CODERS]; /* oldest first */
+    int64_t n_asked;
 };
 
 static double chance(int64_t seed, enum stream stream, uint64_t counter)
@@ -200,6 +208,41 @@ static bool take(struct run *r, struct hone_node *from, struct hone_action *a)
     return !is_free;
 }
 
+static struct hone_edge_record edge_of(const struct asked *a)
+{
+    return (struct hone_edge_record){
+        .parent = a->node, .rewrite = a->step->name, .strategy = a->strategy};
+}
+
+/* As the search does it with several answers of models under way (search_ahead.c). */
+static void fill(struct run *r, const struct hone_policy *policy, struct hone_policy_ctx *ctx,
+                 int64_t n_left)
+{
+    struct hone_pick pick;
+    int64_t n_most = r->options->n_coders > 0 ? r->options->n_coders : 1;
+    while (r->n_asked < n_most && r->n_asked < n_left && policy->pick(ctx, &pick)) {
+        struct hone_action *a = &r->tree.nodes[pick.node]->actions[pick.action];
+        struct asked *t = &r->asked[r->n_asked++];
+        *t = (struct asked){pick.node, a->rewrite, a->strategy};
+        const struct hone_edge_record edge = edge_of(t);
+        a->is_tried = true;
+        hone_tree_begin_step(&r->tree, &edge);
+    }
+}
+
+static bool take_oldest(struct run *r)
+{
+    const struct asked t = r->asked[0];
+    const struct hone_edge_record edge = edge_of(&t);
+    struct hone_node *from = r->tree.nodes[t.node];
+    memmove(&r->asked[0], &r->asked[1], (size_t)--r->n_asked * sizeof(*r->asked));
+    hone_tree_end_step(&r->tree, &edge);
+    size_t i = 0;
+    while (from->actions[i].rewrite != t.step)
+        i++;
+    return take(r, from, &from->actions[i]);
+}
+
 static void start(struct run *r, size_t lattice)
 {
     hone_tree_init(&r->tree, r->pool);
@@ -225,11 +268,11 @@ double hone_sim_search(const struct hone_sim *sim, size_t lattice, const struct 
     struct hone_policy_ctx ctx = {
         .tree = &r->tree, .credit = &r->credit, .expand = expand, .expand_arg = r, .seed = seed};
     int64_t n = 0, n_free = 0;
-    struct hone_pick pick;
-    while (n < options->n_expansions && n_free < FREE_TRIES * options->n_expansions &&
-           policy->pick(&ctx, &pick)) {
-        struct hone_node *from = r->tree.nodes[pick.node];
-        if (take(r, from, &from->actions[pick.action]))
+    while (n_free < FREE_TRIES * options->n_expansions) {
+        fill(r, policy, &ctx, options->n_expansions - n);
+        if (r->n_asked == 0)
+            break;
+        if (take_oldest(r))
             n++;
         else
             n_free++;

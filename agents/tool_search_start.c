@@ -13,7 +13,7 @@ static const char *const planner_choices[] = {"rules", "llm", "external", NULL};
 struct start_in {
     const char *task, *target, *name, *policy, *coder, *planner, *model;
     int64_t budget_wall_ms, budget_evaluations, budget_device_ms, budget_disk_bytes, budget_tokens;
-    int64_t seed, submission_wait_ms;
+    int64_t seed, submission_wait_ms, coders;
     double budget_cost, stop_at_speedup;
     bool wait;
 };
@@ -52,6 +52,8 @@ static const struct hone_field in_fields[] = {
                        "steps (strategy_apply with search)."),
     HONE_FIELD(struct start_in, model, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "A model that the server's configuration names; none: its default."),
+    HONE_FIELD(struct start_in, coders, .fallback_i64 = 1, .min = 1, .max = HONE_MAX_CODERS,
+               .help = "Answers of a model that are waited for at a time."),
     HONE_FIELD(struct start_in, submission_wait_ms, .min = 0, .max = 86400000, .unit = "ms",
                .fallback_i64 = HONE_SUBMISSION_WAIT_MS,
                .help = "With planner or coder external: end when none came for so long."),
@@ -95,6 +97,7 @@ static struct hone_search_options options_of(const struct start_in *in)
         .planner = in->planner,
         .model = in->model,
         .repairs = MODEL_REPAIRS,
+        .n_coders = in->coders,
         .submission_wait_ms = in->submission_wait_ms,
         .budget_wall_ms = in->budget_wall_ms,
         .budget_evaluations = in->budget_evaluations,
@@ -143,6 +146,7 @@ static struct hone_json *again(const struct start_in *in)
     hone_json_set_i64(args, "budget_disk_bytes", in->budget_disk_bytes);
     hone_json_set_f64(args, "budget_cost", in->budget_cost);
     hone_json_set_i64(args, "budget_tokens", in->budget_tokens);
+    hone_json_set_i64(args, "coders", in->coders);
     hone_json_set_f64(args, "stop_at_speedup", in->stop_at_speedup);
     hone_json_set_i64(args, "seed", in->seed);
     hone_json_set_i64(args, "submission_wait_ms", in->submission_wait_ms);

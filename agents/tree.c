@@ -93,16 +93,50 @@ void hone_tree_note_edge(struct hone_tree *tree, const struct hone_edge_record *
     tree->edges[tree->n_edges++] = *edge;
 }
 
+static bool is_same_step(const struct hone_edge_record *e, int parent, const char *rewrite,
+                         const char *anchor, int variant)
+{
+    return e->parent == parent && e->variant == variant && strcmp(e->rewrite, rewrite) == 0 &&
+           strcmp(e->anchor, anchor) == 0;
+}
+
 bool hone_tree_was_tried(const struct hone_tree *tree, int parent, const char *rewrite,
                          const char *anchor, int variant)
 {
+    for (size_t i = 0; i < tree->n_edges; i++)
+        if (is_same_step(&tree->edges[i], parent, rewrite, anchor, variant))
+            return true;
+    return false;
+}
+
+static void count_under_way(struct hone_tree *tree, int parent, int by)
+{
+    for (int i = parent; i != HONE_NO_NODE; i = tree->nodes[i]->parent)
+        tree->nodes[i]->n_under_way += by;
+}
+
+void hone_tree_begin_step(struct hone_tree *tree, const struct hone_edge_record *edge)
+{
+    struct hone_edge_record e = *edge;
+    e.is_under_way = true;
+    e.child = HONE_NO_NODE;
+    hone_tree_note_edge(tree, &e);
+    count_under_way(tree, e.parent, 1);
+}
+
+void hone_tree_end_step(struct hone_tree *tree, const struct hone_edge_record *edge)
+{
     for (size_t i = 0; i < tree->n_edges; i++) {
         const struct hone_edge_record *e = &tree->edges[i];
-        if (e->parent == parent && e->variant == variant && strcmp(e->rewrite, rewrite) == 0 &&
-            strcmp(e->anchor, anchor) == 0)
-            return true;
+        if (!e->is_under_way ||
+            !is_same_step(e, edge->parent, edge->rewrite, edge->anchor, edge->variant))
+            continue;
+        count_under_way(tree, e->parent, -1);
+        memmove(&tree->edges[i], &tree->edges[i + 1],
+                (tree->n_edges - i - 1) * sizeof(*tree->edges));
+        tree->n_edges--;
+        return;
     }
-    return false;
 }
 
 static bool is_of_some(const struct hone_node *n)

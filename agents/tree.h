@@ -60,6 +60,7 @@ struct hone_node {
     bool is_swept, is_dead, is_expanded, is_reviewed;
     int n_tunables;
     int n_visits, n_no_gain;
+    int n_under_way;             /* steps beneath whose answers are waited for */
     double sum, best;            /* of values beneath, itself included */
     struct hone_action *actions; /* n_actions, once is_expanded */
     size_t n_actions;
@@ -86,6 +87,7 @@ struct hone_edge_record { /* every try, also failed ones */
     int child;               /* index of what it made or found; HONE_NO_NODE: nothing right */
     const char *verdict;     /* of a failure: "incorrect (wrong_value)"; NULL: not judged */
     const char *note, *plan; /* why; the idea of a free step; NULL: none; in the tree's pool */
+    bool is_under_way;       /* its answer is waited for: tried already, without an end yet */
 };
 
 struct hone_tree {
@@ -110,6 +112,12 @@ struct hone_node *hone_tree_find_code(const struct hone_tree *tree, const char *
 /* Counts an expansion beneath parent and backs its value up (NaN: it failed). */
 void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is_gain);
 void hone_tree_note_edge(struct hone_tree *tree, const struct hone_edge_record *edge);
+/* A step whose end is waited for while others are chosen: an edge without an end, and a visit
+ * without a value for who compares visits (the "unobserved samples" of Liu et al., Watch the
+ * Unobserved, ICLR 2020: they widen the search without a made-up loss). Ended by the same step,
+ * right before what came of it is noted. */
+void hone_tree_begin_step(struct hone_tree *tree, const struct hone_edge_record *edge);
+void hone_tree_end_step(struct hone_tree *tree, const struct hone_edge_record *edge);
 bool hone_tree_was_tried(const struct hone_tree *tree, int parent, const char *rewrite,
                          const char *anchor, int variant);
 /* Is it the best version, or one that it came from? */

@@ -256,14 +256,19 @@ const char *hone_swept_text(const struct hone_tree *tree, int node, struct hone_
                             tree->nodes[at]->settings);
 }
 
+static bool is_told(const struct hone_edge_record *e, int node)
+{
+    return e->parent == node && !e->is_under_way;
+}
+
 const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
 {
     struct hone_buf out = HONE_BUF_INIT;
     size_t n = 0;
     for (size_t i = 0; i < tree->n_edges; i++)
-        n += tree->edges[i].parent == node;
+        n += is_told(&tree->edges[i], node);
     for (size_t i = 0; i < tree->n_edges; i++)
-        if (tree->edges[i].parent == node && n-- <= HONE_LIMIT_TRIED)
+        if (is_told(&tree->edges[i], node) && n-- <= HONE_LIMIT_TRIED)
             add_edge(&out, tree, &tree->edges[i], pool);
     return done(&out, pool);
 }

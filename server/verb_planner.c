@@ -14,7 +14,7 @@ struct args {
     struct hone_common_args common;
     const char *action, *lattices, *note, *policies;
     struct hone_strs templates;
-    int64_t rounds, top, workloads, budget_ms, expansions, seeds;
+    int64_t rounds, top, workloads, budget_ms, expansions, seeds, coders;
     double failure;
     bool profile, json, fresh, fitted;
 };
@@ -35,6 +35,8 @@ static const struct hone_opt opts[] = {
              .min = 1, .max = 10000),
     HONE_OPT(struct args, policies, "policies", "LIST",
              "eval: names with commas; the others are compared with the first. Default: all."),
+    HONE_OPT(struct args, coders, "coders", "N", "eval: steps under way at a time.",
+             .fallback = "1", .min = 1, .max = HONE_SIM_MAX_CODERS),
     HONE_OPT(struct args, failure, "failure", "SHARE", "eval: mean chance that the coder fails.",
              .fallback = "0.1", .max = 1),
     HONE_OPT(struct args, fitted, "fitted", NULL,
@@ -209,8 +211,10 @@ static int eval(const struct args *args, struct hone_err *err)
         rc = hone_lattice_load_all(args->lattices, pool, &lattices, &n_lattices, err);
     if (rc < 0)
         return rc;
-    struct hone_sim_options options = {
-        .n_expansions = args->expansions, .n_seeds = args->seeds, .failure = args->failure};
+    struct hone_sim_options options = {.n_expansions = args->expansions,
+                                       .n_seeds = args->seeds,
+                                       .n_coders = args->coders,
+                                       .failure = args->failure};
     if (args->fitted)
         options.priors = fit_all(lattices, n_lattices, pool);
     struct hone_sim *sim = hone_sim_new(lattices, n_lattices);

@@ -13,7 +13,7 @@
 struct args {
     struct hone_common_args common;
     const char *task, *target, *policy, *coder, *planner, *model, *planner_model, *name;
-    int64_t repairs, submission_wait_ms;
+    int64_t repairs, coders, submission_wait_ms;
     int64_t wall_ms, evaluations, device_ms, disk_mib, tokens, seed;
     double cost, stop_at, stop_at_speedup;
     int64_t plateau;
@@ -57,6 +57,10 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, planner_model, "planner-model", "NAME", "Another one for the planner."),
     HONE_OPT(struct args, repairs, "repairs", "N", "Repairs of a step that a model got wrong.",
              .fallback = "3", .max = 10),
+    HONE_OPT(struct args, coders, "coders", "N",
+             "Answers of a model that are waited for at a time: steps are chosen before the last "
+             "one has ended.",
+             .fallback = "1", .min = 1, .max = HONE_MAX_CODERS),
     HONE_OPT(struct args, submission_wait_ms, "wait-submissions", "TIME",
              "With planner or coder external: stop when none came for so long.", .fallback = "10m",
              .is_duration = true),
@@ -234,6 +238,7 @@ static int search(const struct args *args, struct hone_runtime *runtime,
         .model = args->model,
         .planner_model = args->planner_model,
         .repairs = args->repairs,
+        .n_coders = args->coders,
         .submission_wait_ms = args->submission_wait_ms,
         .name = args->name,
         .budget_wall_ms = args->wall_ms,

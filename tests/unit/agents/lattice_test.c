@@ -287,6 +287,34 @@ START_TEST(the_same_seed_is_the_same_search)
 }
 END_TEST
 
+static double regret_beside(struct hone_lattice *l, int64_t n_coders, int64_t expansions)
+{
+    struct hone_sim *sim = hone_sim_new(&l, 1);
+    const struct hone_sim_options o = {
+        .n_expansions = expansions, .n_coders = n_coders, .failure = 0.1};
+    double sum = 0;
+    for (int64_t seed = 1; seed <= 50; seed++) {
+        int64_t used = 0;
+        sum += hone_sim_search(sim, 0, hone_policy_find("puct"), &o, seed, &used);
+        ck_assert_int_le(used, expansions);
+    }
+    hone_sim_free(sim);
+    return sum / 50;
+}
+
+/* Steps chosen without knowing what the last ones brought: worse for as many steps, better for as
+ * long a wait. */
+START_TEST(steps_beside_each_other)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l = make(pool, plain);
+    double one = regret_beside(l, 1, 6), blind = regret_beside(l, 4, 6),
+           four = regret_beside(l, 4, 24);
+    ck_assert_msg(blind > one && four < one, "%g %g %g", one, blind, four);
+    ck_assert(regret_beside(l, 0, 6) == one);
+}
+END_TEST
+
 /* ---- learning ---- */
 
 START_TEST(failures_and_ideas_are_kept_apart)
@@ -516,7 +544,8 @@ UNIT_MAIN("lattice", a_template_resolves, bad_templates_are_refused, the_optimum
           a_file_goes_round, odd_files_are_refused, all_but_the_chain_find_the_optimum,
           a_tree_goes_through_a_slower_version, every_strategy_is_done_once_before_one_is_repeated,
           what_the_best_has_closed_off_is_tried, priors_and_learning_pay,
-          the_same_seed_is_the_same_search, failures_and_ideas_are_kept_apart,
-          the_same_code_is_the_same_version, the_way_to_the_best_stays_open, other_kernels_teach,
+          the_same_seed_is_the_same_search, steps_beside_each_other,
+          failures_and_ideas_are_kept_apart, the_same_code_is_the_same_version,
+          the_way_to_the_best_stays_open, other_kernels_teach,
           rewards_are_symmetric_and_blind_to_noise, a_declined_step_blames_nobody,
           a_step_that_stands_there_is_expected_to_pay_less)

@@ -3,6 +3,7 @@
 
 #include "agents/planner.h"
 #include "agents/tree.h"
+#include "agents/tried.h"
 
 static struct hone_node *add(struct hone_tree *t, int parent, const char *source, double screened)
 {
@@ -66,4 +67,36 @@ START_TEST(values_alone_are_compared_as_they_are)
 }
 END_TEST
 
-UNIT_MAIN("tree", versions_are_compared_on_one_footing, values_alone_are_compared_as_they_are)
+/* Tried while its answer is waited for, and gone without a trace when that is over. */
+START_TEST(a_step_under_way_is_an_edge_without_an_end)
+{
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_tree t;
+    hone_tree_init(&t, pool);
+    hone_tree_add(&t, HONE_NO_NODE, "int a;", NULL, 0, 0.01);
+    hone_tree_add(&t, 0, "int b;", NULL, 1, 0.01);
+    const struct hone_edge_record first = {.parent = 1, .rewrite = "x", .anchor = "1"};
+    const struct hone_edge_record second = {.parent = 1, .rewrite = "x", .anchor = "2"};
+    const struct hone_edge_record done = {.parent = 0, .rewrite = "y", .child = 1};
+    hone_tree_begin_step(&t, &first);
+    hone_tree_begin_step(&t, &second);
+    hone_tree_note_edge(&t, &done);
+    ck_assert(hone_tree_was_tried(&t, 1, "x", "1", 0));
+    ck_assert_int_eq(t.nodes[0]->n_under_way, 2);
+    ck_assert_int_eq(t.nodes[1]->n_under_way, 2);
+    ck_assert_int_eq(t.nodes[1]->n_visits, 1);
+    ck_assert_ptr_null(hone_tried_text(&t, 1, pool));
+    hone_tree_end_step(&t, &first);
+    ck_assert(!hone_tree_was_tried(&t, 1, "x", "1", 0));
+    ck_assert(hone_tree_was_tried(&t, 1, "x", "2", 0));
+    hone_tree_end_step(&t, &done); /* that one has an end: it stays */
+    hone_tree_end_step(&t, &second);
+    ck_assert_uint_eq(t.n_edges, 1);
+    ck_assert_str_eq(t.edges[0].rewrite, "y");
+    ck_assert_int_eq(t.nodes[0]->n_under_way + t.nodes[1]->n_under_way, 0);
+    hone_pool_free(pool);
+}
+END_TEST
+
+UNIT_MAIN("tree", versions_are_compared_on_one_footing, values_alone_are_compared_as_they_are,
+          a_step_under_way_is_an_edge_without_an_end)

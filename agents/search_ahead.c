@@ -1,0 +1,299 @@
+/* Answers of a model take minutes, evaluations seconds. So steps are chosen before the last one has
+ * ended, as long as the answers of fewer than n_coders are waited for: a step under way counts as
+ * tried and as a visit without a value (tree.h).
+ *
+ *   pick -> its answer is asked for -> queue -> oldest answer -> tried as any other step
+ *
+ * The oldest first, whoever answers first: then the tree follows from the answers and not from who
+ * was quick. Steps of rules do not wait in the queue. Whatever ends the search, or a step that the
+ * user banned meanwhile, leaves its answer stored; a search that goes on begins with steps whose
+ * answer is there and that have no end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents/search_internal.h"
+#include "agents/search_models.h"
+#include "workspace/base/limits.h"
+
+enum { WAIT_MS = 20 };
+
+struct step {
+    int node;
+    struct hone_action action; /* a copy: a version's actions are put in order anew */
+    double propensity;
+    struct hone_pool *pool; /* of work */
+    struct hone_coder_work work;
+    struct hone_coder_ask *ask; /* NULL: its answer is stored */
+    size_t model;
+};
+
+struct hone_search_ahead {
+    size_t n_most;
+    struct hone_model *models[HONE_MAX_CODERS];
+    bool is_busy[HONE_MAX_CODERS];
+    struct hone_cancel cancel;
+    struct step *steps[HONE_MAX_CODERS]; /* oldest first */
+    size_t n;
+};
+
+/* ---- one step ---- */
+
+static struct hone_edge_record edge_of(const struct step *t)
+{
+    struct hone_edge_record edge = {.parent = t->node,
+                                    .rewrite = t->action.rewrite->name,
+                                    .strategy = t->action.strategy,
+                                    .variant = t->action.site.variant};
+    memcpy(edge.anchor, t->action.site.anchor, sizeof(edge.anchor));
+    return edge;
+}
+
+static struct hone_action *find_action(struct hone_node *n, const struct hone_action *a)
+{
+    for (size_t i = 0; i < n->n_actions; i++)
+        if (n->actions[i].rewrite == a->rewrite && n->actions[i].sibling == a->sibling &&
+            n->actions[i].plan == a->plan && n->actions[i].site.variant == a->site.variant &&
+            strcmp(n->actions[i].site.anchor, a->site.anchor) == 0)
+            return &n->actions[i];
+    return NULL;
+}
+
+static struct step *new_step(struct hone_search *s, struct hone_node *from,
+                             const struct hone_action *a, double propensity)
+{
+    struct step *t = hone_calloc(1, sizeof(*t));
+    t->node = from->index;
+    t->action = *a;
+    t->propensity = propensity;
+    t->pool = hone_pool_new();
+    t->work = hone_search_work(s, from, &t->action, t->pool);
+    return t;
+}
+
+static void push(struct hone_search *s, struct step *t, struct hone_action *a)
+{
+    const struct hone_edge_record edge = edge_of(t);
+    a->is_tried = true;
+    hone_tree_begin_step(&s->tree, &edge);
+    s->ahead->steps[s->ahead->n++] = t;
+}
+
+/* Waits; the error of its ask. */
+static int end_step(struct hone_search *s, struct step *t, struct hone_err *err)
+{
+    const struct hone_edge_record edge = edge_of(t);
+    if (t->ask)
+        s->ahead->is_busy[t->model] = false;
+    int r = hone_coder_ask_end(t->ask, err);
+    hone_tree_end_step(&s->tree, &edge);
+    hone_pool_free(t->pool);
+    return r;
+}
+
+static struct step *pop(struct hone_search_ahead *q)
+{
+    struct step *t = q->steps[0];
+    memmove(&q->steps[0], &q->steps[1], --q->n * sizeof(*q->steps));
+    return t;
+}
+
+/* ---- asking ---- */
+
+static size_t idle_model(const struct hone_search_ahead *q)
+{
+    size_t i = 0;
+    while (i < q->n_most && q->is_busy[i])
+        i++;
+    return i;
+}
+
+static int begin(struct hone_search *s, struct hone_node *from, struct hone_action *a,
+                 double propensity, struct hone_err *err)
+{
+    struct hone_search_ahead *q = s->ahead;
+    struct step *t = new_step(s, from, a, propensity);
+    t->model = idle_model(q);
+    int r = hone_coder_ask_begin(s->coder, &t->work, q->models[t->model], &q->cancel, &t->ask, err);
+    if (r < 0) {
+        hone_pool_free(t->pool);
+        free(t);
+        return r;
+    }
+    if (t->ask)
+        q->is_busy[t->model] = true;
+    push(s, t, a);
+    hone_search_tell(s, "asked: %s (%s); %zu under way", a->rewrite->words, a->site.words, q->n);
+    return 0;
+}
+
+/* Until enough is under way, or a step came that waits for nobody. */
+static int fill(struct hone_search *s, bool *ret_did, struct hone_err *err)
+{
+    struct hone_search_ahead *q = s->ahead;
+    struct hone_pick pick;
+    while (q->n < q->n_most && !hone_search_over(s, (int64_t)q->n + 1) &&
+           hone_search_pick(s, &pick)) {
+        struct hone_node *from = s->tree.nodes[pick.node];
+        bool was_reviewed = false;
+        int r = hone_search_review(s, pick.node, &was_reviewed, err);
+        if (r == 0 && was_reviewed)
+            continue;
+        struct hone_action *a = &from->actions[pick.action];
+        *ret_did = r == 0 && (a->rewrite->apply || a->given);
+        if (*ret_did)
+            return hone_search_expand(s, &pick, err);
+        if (r == 0)
+            r = begin(s, from, a, pick.propensity, err);
+        if (r < 0 && q->n > 0 && hone_search_take_refusal(s, r))
+            return 0; /* no further ask fits a cap: what is under way comes first */
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* ---- taking ---- */
+
+/* False: somebody wants something else first. */
+static int wait_for(struct hone_search *s, const struct step *t, bool *ret_is_there,
+                    struct hone_err *err)
+{
+    int r = 0;
+    while (r == 0 && !hone_coder_ask_has_ended(t->ask)) {
+        if (hone_cancel_is_set(s->ctx->cancel) || s->steering->wants_stop)
+            return 0;
+        hone_search_nap(s, WAIT_MS);
+        r = hone_search_listen(s, err);
+    }
+    *ret_is_there = r == 0;
+    return r;
+}
+
+static int take(struct hone_search *s, struct hone_err *err)
+{
+    HONE_AUTOFREE struct step *t = pop(s->ahead);
+    struct hone_err cause = HONE_ERR_INIT;
+    struct hone_node *from = s->tree.nodes[t->node];
+    int failed = end_step(s, t, &cause);
+    struct hone_action *a = find_action(from, &t->action);
+    bool is_banned = s->credit.rows[hone_strategy_index(t->action.strategy)].is_banned;
+    if (!a || from->is_refuted || is_banned)
+        return 0; /* its answer stays where it is */
+    s->failed_ask = failed < 0 ? &cause : NULL;
+    int r = hone_search_try(s, from, a, t->propensity, err);
+    s->failed_ask = NULL;
+    return r;
+}
+
+int hone_search_take_ahead(struct hone_search *s, bool may_ask, bool *ret_did, struct hone_err *err)
+{
+    struct hone_search_ahead *q = s->ahead;
+    bool is_there = false;
+    *ret_did = false;
+    int r = may_ask && q->n_most > 1 ? fill(s, ret_did, err) : 0;
+    if (r < 0 || *ret_did || q->n == 0)
+        return r;
+    *ret_did = true;
+    r = wait_for(s, q->steps[0], &is_there, err);
+    return r == 0 && is_there ? take(s, err) : r;
+}
+
+/* ---- opening, closing ---- */
+
+static size_t count_edges(const struct hone_tree *t, const struct hone_coder_begun *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_edges; i++)
+        n += t->edges[i].variant == b->variant && strcmp(t->edges[i].rewrite, b->rewrite) == 0 &&
+             strcmp(t->edges[i].anchor, b->anchor) == 0;
+    return n;
+}
+
+static size_t count_begun(const struct hone_coder_begun *list, size_t n,
+                          const struct hone_coder_begun *b)
+{
+    size_t n_same = 0;
+    for (size_t i = 0; i < n; i++)
+        n_same += list[i].variant == b->variant && strcmp(list[i].rewrite, b->rewrite) == 0 &&
+                  strcmp(list[i].anchor, b->anchor) == 0;
+    return n_same;
+}
+
+/* The step of whichever version it was asked for: the key knows the source. */
+static void find_again(struct hone_search *s, const struct hone_coder_begun *b)
+{
+    for (int i = 0; i < s->tree.n_nodes; i++) {
+        struct hone_node *n = s->tree.nodes[i];
+        if (!n->is_expanded)
+            hone_search_expand_node(s, n);
+        for (size_t k = 0; k < n->n_actions && s->ahead->n < HONE_MAX_CODERS; k++) {
+            struct hone_action *a = &n->actions[k];
+            if (a->is_tried || a->site.variant != b->variant ||
+                strcmp(a->rewrite->name, b->rewrite) != 0 || strcmp(a->site.anchor, b->anchor) != 0)
+                continue;
+            const struct hone_coder_work work = {
+                .source = n->source, .rewrite = a->rewrite, .site = &a->site, .plan = a->plan};
+            if (hone_coder_is_answered(s->coder, &work))
+                push(s, new_step(s, n, a, 1), a);
+        }
+    }
+}
+
+/* Most often none: then nothing is read. */
+static void find_begun(struct hone_search *s)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_coder_begun *list = NULL;
+    size_t n = hone_coder_list_begun(s->coder, pool, &list);
+    for (size_t i = 0; i < n; i++)
+        if (count_begun(list, n, &list[i]) > count_edges(&s->tree, &list[i]))
+            find_again(s, &list[i]);
+    if (s->ahead->n > 0)
+        hone_search_tell(s, "goes on with %zu answers that were stored", s->ahead->n);
+}
+
+int hone_search_open_ahead(struct hone_search *s, struct hone_err *err)
+{
+    if (!s->models || !s->models->coder)
+        return 0;
+    struct hone_search_ahead *q = hone_calloc(1, sizeof(*q));
+    s->ahead = q;
+    q->n_most = (size_t)hone_max_i64(1, s->options->n_coders);
+    int r = hone_cancel_init(&q->cancel, err);
+    const char *name = s->options->model; /* NULL: the default */
+    for (size_t i = 0; r == 0 && q->n_most > 1 && i < q->n_most; i++)
+        r = hone_model_open(&s->models->config, name, &q->models[i], err);
+    if (r == 0)
+        find_begun(s);
+    return r;
+}
+
+int hone_search_drop_ahead(struct hone_search *s, struct hone_err *err)
+{
+    struct hone_search_ahead *q = s->ahead;
+    if (!q || q->n == 0)
+        return 0;
+    hone_cancel_set(&q->cancel);
+    while (q->n > 0) {
+        HONE_AUTOFREE struct step *t = pop(q);
+        end_step(s, t, NULL);
+        struct hone_action *a = find_action(s->tree.nodes[t->node], &t->action);
+        if (a)
+            a->is_tried = false;
+    }
+    hone_cancel_done(&q->cancel);
+    return hone_cancel_init(&q->cancel, err);
+}
+
+void hone_search_close_ahead(struct hone_search *s)
+{
+    struct hone_search_ahead *q = s->ahead;
+    if (!q)
+        return;
+    (void)hone_search_drop_ahead(s, NULL);
+    for (size_t i = 0; i < q->n_most; i++)
+        hone_model_free(q->models[i]);
+    hone_cancel_done(&q->cancel);
+    free(q);
+    s->ahead = NULL;
+}
