@@ -236,9 +236,26 @@ static void merge_features(struct hone_features *to, const struct hone_features 
             to->v[i] = from->v[i];
 }
 
+/* Other numbers in the same text are limited by what it is limited by, as far as is known. */
+static void inherit_profile(const struct hone_search *s, struct hone_node *node)
+{
+    const struct hone_node *from =
+        node->parent == HONE_NO_NODE ? NULL : s->tree.nodes[node->parent];
+    if (!from || !from->is_profiled || node->is_profiled || strcmp(node->rewrite, "tune") != 0)
+        return;
+    for (int i = HONE_F_SM_ACTIVE; i < HONE_N_FEATURES; i++)
+        if (!node->features.v[i].is_present)
+            node->features.v[i] = from->features.v[i];
+    memcpy(node->findings, from->findings, sizeof(node->findings));
+    node->n_findings = from->n_findings;
+    node->hot_kernel = from->hot_kernel;
+    node->is_profiled = true;
+}
+
 void hone_search_expand_node(void *search, struct hone_node *node)
 {
     struct hone_search *s = search;
+    inherit_profile(s, node);
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_coder_input in;
     node->is_expanded = true;
