@@ -37,6 +37,7 @@ struct hone_coder_setup { /* borrowed for the coder's life */
     int64_t max_tokens;  /* of one answer; 0: 16384 */
     int64_t deadline_ns; /* HONE_NO_DEADLINE */
     int64_t repairs;     /* after a failure; 0: none */
+    int n_beside;        /* asks under way beside the one that is waited for */
     bool only_lists;     /* no step will be asked for: models are not needed */
     const struct hone_cancel *cancel;
 };
@@ -123,6 +124,8 @@ int hone_coder_ask_begin(struct hone_coder *coder, const struct hone_coder_work 
 bool hone_coder_ask_has_ended(const struct hone_coder_ask *ask);
 /* Waits for it and frees it; the ask's own error, for work.failed_ask. NULL: 0. */
 int hone_coder_ask_end(struct hone_coder_ask *ask, struct hone_err *err);
+/* Did the last ask bring no answer? */
+bool hone_coder_is_failing(const struct hone_coder *coder);
 /* Is the first answer of that step stored? */
 bool hone_coder_is_answered(struct hone_coder *coder, const struct hone_coder_work *work);
 /* Rewrite, anchor and variant of steps whose first answer is stored, as they were asked. */

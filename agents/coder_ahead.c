@@ -12,6 +12,7 @@ struct hone_coder_ask {
     struct hone_coder_request request;
     struct hone_journal_ask *ask;
     pthread_t thread;
+    bool has_thread; /* without one it was asked at once */
     atomic_bool has_ended;
     int rc; /* these two once it has ended */
     struct hone_err err;
@@ -38,6 +39,11 @@ bool hone_coder_is_answered(struct hone_coder *coder, const struct hone_coder_wo
            hone_journal_has(coder->setup.journal, "coder", coder->hands->key(work, pool));
 }
 
+bool hone_coder_is_failing(const struct hone_coder *coder)
+{
+    return coder->n_faults > 0;
+}
+
 int hone_coder_ask_begin(struct hone_coder *coder, const struct hone_coder_work *work,
                          struct hone_model *model, const struct hone_cancel *cancel,
                          struct hone_coder_ask **ret, struct hone_err *err)
@@ -55,15 +61,9 @@ int hone_coder_ask_begin(struct hone_coder *coder, const struct hone_coder_work 
         free_ask(a);
         return r;
     }
-    /* without a thread it is asked here and now */
-    if (pthread_create(&a->thread, NULL, run, a) != 0) {
+    a->has_thread = pthread_create(&a->thread, NULL, run, a) == 0;
+    if (!a->has_thread)
         run(a);
-        r = a->rc;
-        if (r < 0 && err)
-            *err = a->err;
-        free_ask(a);
-        return r;
-    }
     *ret = a;
     return 0;
 }
@@ -77,7 +77,8 @@ int hone_coder_ask_end(struct hone_coder_ask *ask, struct hone_err *err)
 {
     if (!ask)
         return 0;
-    pthread_join(ask->thread, NULL);
+    if (ask->has_thread)
+        pthread_join(ask->thread, NULL);
     int r = ask->rc;
     if (r < 0 && err)
         *err = ask->err;

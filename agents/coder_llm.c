@@ -6,8 +6,8 @@
  * source and nothing else. A source that the model wrote is not judged here: the judge does that.
  *
  * A refusal (an answer that cannot be read, no answer at all) is an outcome; its reason goes into
- * the next repair's prompt. Three asks in a row without an answer end the search: somebody has to
- * look. */
+ * the next repair's prompt. Three asks in a row without an answer end the search (and as many more
+ * as are under way beside each other, which fail together): somebody has to look. */
 #include <math.h>
 #include <string.h>
 
@@ -199,14 +199,19 @@ static int ask(struct hone_coder *c, const struct hone_coder_work *w, struct hon
 
 /* ---- the step ---- */
 
-/* No answer: an outcome while it may be this request's fault, or passes; else the search's end. */
-static int no_answer(struct hone_coder *c, const struct hone_err *cause, struct hone_pool *pool,
+/* No answer: an outcome while it may be this request's fault, or passes; else the search's end.
+ * That the time for it was over says nothing of the model. */
+static int no_answer(struct hone_coder *c, const struct hone_coder_work *w,
+                     const struct hone_err *cause, struct hone_pool *pool,
                      struct hone_coder_outcome *ret, struct hone_err *err)
 {
     enum hone_model_fault fault = hone_model_fault_of(cause);
+    bool is_past = w->deadline_ns > 0 && hone_now_ns() >= w->deadline_ns;
+    bool is_late = fault == HONE_FAULT_DEADLINE || (fault == HONE_FAULT_TIMEOUT && is_past);
+    c->n_faults += !is_late;
     bool is_final = fault == HONE_FAULT_NONE || fault == HONE_FAULT_CANCEL ||
                     fault == HONE_FAULT_LOCAL || fault == HONE_FAULT_MISSING ||
-                    ++c->n_faults >= MAX_FAULTS;
+                    c->n_faults >= MAX_FAULTS + c->setup.n_beside;
     if (is_final) {
         if (err)
             *err = *cause;
@@ -237,7 +242,7 @@ static int step(struct hone_coder *c, const struct hone_coder_work *w, struct ho
     struct hone_err cause = HONE_ERR_INIT;
     const char *key = NULL;
     if (ask(c, w, pool, &key, &answer, &cause) < 0)
-        return no_answer(c, &cause, pool, ret, err);
+        return no_answer(c, w, &cause, pool, ret, err);
     c->n_faults = 0;
     ret->n_asks = 1;
     ret->tokens_in = answer.tokens_in;

@@ -182,6 +182,11 @@ void hone_model_free_ptr(struct hone_model **model)
     *model = NULL;
 }
 
+bool hone_model_is_recorded(const struct hone_model *model)
+{
+    return strcmp(model->links[0].config->provider, "replay") == 0;
+}
+
 const char *hone_model_name(const struct hone_model *model)
 {
     return model->links[0].config->name;

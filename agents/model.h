@@ -103,6 +103,9 @@ void hone_model_free(struct hone_model *model); /* NULL is fine */
 void hone_model_free_ptr(struct hone_model **model);
 const char *hone_model_name(const struct hone_model *model);
 
+/* Do its answers come from a file (provider replay)? Two clients would each give all of them. */
+bool hone_model_is_recorded(const struct hone_model *model);
+
 /* Blocks until there is an answer, or none can be had before the deadline. */
 int hone_model_ask(struct hone_model *model, const struct hone_model_request *request,
                    struct hone_pool *pool, struct hone_model_answer *ret, struct hone_err *err);

@@ -267,7 +267,7 @@ static int turn(struct hone_search *s, const char **ret_why, struct hone_err *er
         r = await(s, &why, &did, err);
     if (r < 0 || did)
         return r;
-    if (!is_hard && s->ahead) {
+    if ((!why || strcmp(why, "plateau") == 0) && s->ahead) {
         r = hone_search_take_ahead(s, !why, &did, err);
         if (r < 0 || did)
             return r;
@@ -397,6 +397,7 @@ static int open_coder(struct hone_search *s, struct hone_err *err)
                                            .journal = s->models ? s->models->journal : NULL,
                                            .prompts_dir = s->models ? s->models->prompts_dir : NULL,
                                            .repairs = hone_max_i64(0, o->repairs),
+                                           .n_beside = (int)hone_max_i64(1, o->n_coders) - 1,
                                            .only_lists = s->is_view,
                                            .seed = o->seed,
                                            .deadline_ns = HONE_NO_DEADLINE,

@@ -13,7 +13,7 @@
 
 #include "agents/search_internal.h"
 #include "agents/search_models.h"
-#include "workspace/base/limits.h"
+#include "workspace/base/clock.h"
 
 enum { WAIT_MS = 20 };
 
@@ -23,7 +23,8 @@ struct step {
     double propensity;
     struct hone_pool *pool; /* of work */
     struct hone_coder_work work;
-    struct hone_coder_ask *ask; /* NULL: its answer is stored */
+    struct hone_coder_ask *ask; /* NULL: it has ended, or its answer was stored */
+    struct hone_err cause;      /* why there is no answer; code 0: none */
     size_t model;
 };
 
@@ -31,6 +32,8 @@ struct hone_search_ahead {
     size_t n_most;
     struct hone_model *models[HONE_MAX_CODERS];
     bool is_busy[HONE_MAX_CODERS];
+    bool is_recorded;  /* answers come from a file, which one client reads: at once, in order */
+    bool has_searched; /* for steps of before that have an answer and no end */
     struct hone_cancel cancel;
     struct step *steps[HONE_MAX_CODERS]; /* oldest first */
     size_t n;
@@ -78,22 +81,32 @@ static void push(struct hone_search *s, struct step *t, struct hone_action *a)
     s->ahead->steps[s->ahead->n++] = t;
 }
 
-/* Waits; the error of its ask. */
-static int end_step(struct hone_search *s, struct step *t, struct hone_err *err)
+static void end_ask(struct hone_search_ahead *q, struct step *t)
 {
-    const struct hone_edge_record edge = edge_of(t);
-    if (t->ask)
-        s->ahead->is_busy[t->model] = false;
-    int r = hone_coder_ask_end(t->ask, err);
-    hone_tree_end_step(&s->tree, &edge);
-    hone_pool_free(t->pool);
-    return r;
+    if (!t->ask)
+        return;
+    q->is_busy[t->model] = false;
+    hone_coder_ask_end(t->ask, &t->cause);
+    t->ask = NULL;
+    bool is_late = hone_model_fault_of(&t->cause) == HONE_FAULT_TIMEOUT &&
+                   t->work.deadline_ns > 0 && hone_now_ns() >= t->work.deadline_ns;
+    if (is_late) /* its own end, which a pause moves for later asks */
+        t->cause.native = HONE_FAULT_DEADLINE;
 }
 
-static struct step *pop(struct hone_search_ahead *q)
+/* Waits for its answer; nothing of it is left in the tree. */
+static void end_step(struct hone_search *s, struct step *t)
 {
-    struct step *t = q->steps[0];
-    memmove(&q->steps[0], &q->steps[1], --q->n * sizeof(*q->steps));
+    const struct hone_edge_record edge = edge_of(t);
+    end_ask(s->ahead, t);
+    hone_tree_end_step(&s->tree, &edge);
+    hone_pool_free(t->pool);
+}
+
+static struct step *pop(struct hone_search_ahead *q, size_t i)
+{
+    struct step *t = q->steps[i];
+    memmove(&q->steps[i], &q->steps[i + 1], (--q->n - i) * sizeof(*q->steps));
     return t;
 }
 
@@ -113,17 +126,27 @@ static int begin(struct hone_search *s, struct hone_node *from, struct hone_acti
     struct hone_search_ahead *q = s->ahead;
     struct step *t = new_step(s, from, a, propensity);
     t->model = idle_model(q);
-    int r = hone_coder_ask_begin(s->coder, &t->work, q->models[t->model], &q->cancel, &t->ask, err);
+    struct hone_model *model = q->is_recorded ? s->models->coder : q->models[t->model];
+    int r = hone_coder_ask_begin(s->coder, &t->work, model, &q->cancel, &t->ask, err);
     if (r < 0) {
         hone_pool_free(t->pool);
         free(t);
         return r;
     }
-    if (t->ask)
-        q->is_busy[t->model] = true;
+    q->is_busy[t->model] = t->ask != NULL;
+    if (q->is_recorded)
+        end_ask(q, t);
     push(s, t, a);
     hone_search_tell(s, "asked: %s (%s); %zu under way", a->rewrite->words, a->site.words, q->n);
     return 0;
+}
+
+/* One more? While the model fails, one at a time. */
+static bool may_ask_more(struct hone_search *s)
+{
+    const struct hone_search_ahead *q = s->ahead;
+    size_t n_most = hone_coder_is_failing(s->coder) ? 1 : q->n_most;
+    return q->n < n_most && !hone_search_over(s, (int64_t)q->n + 1);
 }
 
 /* Until enough is under way, or a step came that waits for nobody. */
@@ -131,8 +154,7 @@ static int fill(struct hone_search *s, bool *ret_did, struct hone_err *err)
 {
     struct hone_search_ahead *q = s->ahead;
     struct hone_pick pick;
-    while (q->n < q->n_most && !hone_search_over(s, (int64_t)q->n + 1) &&
-           hone_search_pick(s, &pick)) {
+    while (may_ask_more(s) && hone_search_pick(s, &pick)) {
         struct hone_node *from = s->tree.nodes[pick.node];
         bool was_reviewed = false;
         int r = hone_search_review(s, pick.node, &was_reviewed, err);
@@ -152,53 +174,7 @@ static int fill(struct hone_search *s, bool *ret_did, struct hone_err *err)
     return 0;
 }
 
-/* ---- taking ---- */
-
-/* False: somebody wants something else first. */
-static int wait_for(struct hone_search *s, const struct step *t, bool *ret_is_there,
-                    struct hone_err *err)
-{
-    int r = 0;
-    while (r == 0 && !hone_coder_ask_has_ended(t->ask)) {
-        if (hone_cancel_is_set(s->ctx->cancel) || s->steering->wants_stop)
-            return 0;
-        hone_search_nap(s, WAIT_MS);
-        r = hone_search_listen(s, err);
-    }
-    *ret_is_there = r == 0;
-    return r;
-}
-
-static int take(struct hone_search *s, struct hone_err *err)
-{
-    HONE_AUTOFREE struct step *t = pop(s->ahead);
-    struct hone_err cause = HONE_ERR_INIT;
-    struct hone_node *from = s->tree.nodes[t->node];
-    int failed = end_step(s, t, &cause);
-    struct hone_action *a = find_action(from, &t->action);
-    bool is_banned = s->credit.rows[hone_strategy_index(t->action.strategy)].is_banned;
-    if (!a || from->is_refuted || is_banned)
-        return 0; /* its answer stays where it is */
-    s->failed_ask = failed < 0 ? &cause : NULL;
-    int r = hone_search_try(s, from, a, t->propensity, err);
-    s->failed_ask = NULL;
-    return r;
-}
-
-int hone_search_take_ahead(struct hone_search *s, bool may_ask, bool *ret_did, struct hone_err *err)
-{
-    struct hone_search_ahead *q = s->ahead;
-    bool is_there = false;
-    *ret_did = false;
-    int r = may_ask && q->n_most > 1 ? fill(s, ret_did, err) : 0;
-    if (r < 0 || *ret_did || q->n == 0)
-        return r;
-    *ret_did = true;
-    r = wait_for(s, q->steps[0], &is_there, err);
-    return r == 0 && is_there ? take(s, err) : r;
-}
-
-/* ---- opening, closing ---- */
+/* ---- going on ---- */
 
 static size_t count_edges(const struct hone_tree *t, const struct hone_coder_begun *b)
 {
@@ -244,6 +220,7 @@ static void find_begun(struct hone_search *s)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_coder_begun *list = NULL;
+    s->ahead->has_searched = true;
     size_t n = hone_coder_list_begun(s->coder, pool, &list);
     for (size_t i = 0; i < n; i++)
         if (count_begun(list, n, &list[i]) > count_edges(&s->tree, &list[i]))
@@ -251,6 +228,71 @@ static void find_begun(struct hone_search *s)
     if (s->ahead->n > 0)
         hone_search_tell(s, "goes on with %zu answers that were stored", s->ahead->n);
 }
+
+/* ---- taking ---- */
+
+static bool is_banned(const struct hone_search *s, const struct step *t)
+{
+    return s->credit.rows[hone_strategy_index(t->action.strategy)].is_banned;
+}
+
+/* The oldest; what the user banned meanwhile holds up nobody. */
+static size_t next_of(const struct hone_search *s)
+{
+    const struct hone_search_ahead *q = s->ahead;
+    for (size_t i = 0; i < q->n; i++)
+        if (!is_banned(s, q->steps[i]) || hone_coder_ask_has_ended(q->steps[i]->ask))
+            return i;
+    return 0;
+}
+
+/* *ret_is_there false: somebody wants something else first. */
+static int wait_for_next(struct hone_search *s, bool *ret_is_there, struct hone_err *err)
+{
+    int r = 0;
+    while (r == 0 && !hone_coder_ask_has_ended(s->ahead->steps[next_of(s)]->ask)) {
+        if (hone_cancel_is_set(s->ctx->cancel) || s->steering->wants_stop || s->steering->first)
+            return 0;
+        hone_search_nap(s, WAIT_MS);
+        r = hone_search_listen(s, err);
+    }
+    *ret_is_there = r == 0;
+    return r;
+}
+
+static int take(struct hone_search *s, struct hone_err *err)
+{
+    HONE_AUTOFREE struct step *t = pop(s->ahead, next_of(s));
+    struct hone_node *from = s->tree.nodes[t->node];
+    end_step(s, t);
+    struct hone_action *listed = find_action(from, &t->action);
+    bool is_done = hone_tree_was_tried(&s->tree, t->node, t->action.rewrite->name,
+                                       t->action.site.anchor, t->action.site.variant);
+    if (from->is_refuted || is_banned(s, t) || is_done) /* done: by a submission meanwhile */
+        return 0;                                       /* its answer stays where it is */
+    s->failed_ask = t->cause.code ? &t->cause : NULL;
+    /* not listed any more (the list was made anew): it was paid for all the same */
+    int r = hone_search_try(s, from, listed ? listed : &t->action, t->propensity, err);
+    s->failed_ask = NULL;
+    return r;
+}
+
+int hone_search_take_ahead(struct hone_search *s, bool may_ask, bool *ret_did, struct hone_err *err)
+{
+    struct hone_search_ahead *q = s->ahead;
+    bool is_there = false;
+    *ret_did = false;
+    if (!q->has_searched) /* now: submissions of before were taken, their steps are theirs */
+        find_begun(s);
+    int r = may_ask && q->n_most > 1 ? fill(s, ret_did, err) : 0;
+    if (r < 0 || *ret_did || q->n == 0)
+        return r;
+    *ret_did = true;
+    r = wait_for_next(s, &is_there, err);
+    return r == 0 && is_there ? take(s, err) : r;
+}
+
+/* ---- opening, closing ---- */
 
 int hone_search_open_ahead(struct hone_search *s, struct hone_err *err)
 {
@@ -261,10 +303,11 @@ int hone_search_open_ahead(struct hone_search *s, struct hone_err *err)
     q->n_most = (size_t)hone_max_i64(1, s->options->n_coders);
     int r = hone_cancel_init(&q->cancel, err);
     const char *name = s->options->model; /* NULL: the default */
-    for (size_t i = 0; r == 0 && q->n_most > 1 && i < q->n_most; i++)
+    q->is_recorded = hone_model_is_recorded(s->models->coder);
+    /* of whoever submits steps, all are */
+    q->has_searched = hone_search_is_external(s);
+    for (size_t i = 0; r == 0 && q->n_most > 1 && !q->is_recorded && i < q->n_most; i++)
         r = hone_model_open(&s->models->config, name, &q->models[i], err);
-    if (r == 0)
-        find_begun(s);
     return r;
 }
 
@@ -275,8 +318,8 @@ int hone_search_drop_ahead(struct hone_search *s, struct hone_err *err)
         return 0;
     hone_cancel_set(&q->cancel);
     while (q->n > 0) {
-        HONE_AUTOFREE struct step *t = pop(q);
-        end_step(s, t, NULL);
+        HONE_AUTOFREE struct step *t = pop(q, 0);
+        end_step(s, t);
         struct hone_action *a = find_action(s->tree.nodes[t->node], &t->action);
         if (a)
             a->is_tried = false;

@@ -128,6 +128,9 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from, const struc
             return r;
         if (!again || work.n_repair >= most || hone_search_over(s, 1))
             return 0;
+        r = hone_search_listen(s, err);
+        if (r < 0 || s->steering->wants_stop)
+            return r;
         hone_search_tell(s, "%s: repair %lld of %lld: %s", like->subject,
                          (long long)work.n_repair + 1, (long long)most, ret->note);
         /* an answer that could not be read is told about beside the version it was meant for */

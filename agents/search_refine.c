@@ -13,6 +13,7 @@
 enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32, CONFIRM_TRIES = 3 };
 enum { RUNG_MS = 100, HALVE_FROM = 5 }; /* a setting's time in the first rung; settings */
 #define CLEARLY_FASTER 0.995 /* of the default's time: a setting that is worth combining */
+#define LEAST_TUNING   1.01  /* a setting less faster than the default is no version of its own */
 
 static bool is_proof_against(const struct hone_outcome *o)
 {
@@ -298,6 +299,14 @@ static bool is_same_point(const struct hone_point *a, const struct hone_point *b
     return true;
 }
 
+/* A setting that is hardly faster than the default, the first of both rungs, is noise: as a version
+ * of its own it would be built upon. */
+static bool is_faster(const struct hone_outcome *o)
+{
+    double was = o->n_points > 0 ? o->point_ns[0] : (double)NAN;
+    return !(was > 0) || was > LEAST_TUNING * o->point_ns[o->best_point];
+}
+
 /* The fastest third of a short look, the default in any case, and what was combined since. */
 static void survivors(struct hone_pool *pool, const struct hone_array *points,
                       const struct hone_outcome *o, const struct hone_array *more,
@@ -361,8 +370,8 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
             best = best_of(&rung, &o);
     }
     s->phase = "search";
-    bool is_default = best && is_same_point(best, points.v);
-    return r < 0 || !best || is_default ? r : keep_setting(s, node, best, err);
+    bool is_kept = best && !is_same_point(best, points.v) && is_faster(&o);
+    return r < 0 || !is_kept ? r : keep_setting(s, node, best, err);
 }
 
 /* ---- confirm ---- */

@@ -13,6 +13,7 @@ step=$(sed -n 's/^Step \([A-Z][0-9]*\):.*/\1/p' "$prompt" | head -n 1)
 word=v_${step}_$(grep -c '(void)v_' "$prompt")
 mkdir "$root/running/$$"
 ls "$root/running" | wc -l >>"$root/peak"
+[ -e "$root/outage" ] && [ "$(ls "$root"/prompt-* | wc -l)" -le 4 ] && exit 1
 delay=$(cat "$root/delay")
 [ "$delay" = random ] && delay=0.$(($(date +%N | sed 's/^0*//') % 9))
 sleep "$delay"
@@ -23,8 +24,8 @@ SCRIPT
 mkdir -p "$ROOT/config/hone"
 XDG_CONFIG_HOME=$ROOT/config
 export XDG_CONFIG_HOME
-printf '{"models":[{"name":"sh","provider":"command","tries":1,"price_in":1,"price_out":1,"command":["/bin/sh","%s/model.sh","%s"]}]}\n' \
-    "$ROOT" "$ROOT" >"$ROOT/config/hone/config.json"
+printf '{"models":[{"name":"sh","provider":"command","tries":1,"price_in":1,"price_out":1,"command":["/bin/sh","%s/model.sh","%s"],"record":"%s/recorded.jsonl"},{"name":"again","provider":"replay","file":"%s/first.jsonl"}]}\n' \
+    "$ROOT" "$ROOT" "$ROOT" "$ROOT" >"$ROOT/config/hone/config.json"
 
 OPTIONS="--coder llm --model sh --executor fake --no-plateau"
 search() { # search CODERS EVALUATIONS [OPTIONS]
@@ -58,6 +59,14 @@ tree >"$ROOT/tree"
 ok $? "each step is another one" "$(cat "$ROOT/tree")"
 [ "$(awk '{print $1}' "$ROOT/tree" | sort -u | wc -l)" -ge 3 ]
 ok $? "the tree does not stay flat" "$(cat "$ROOT/tree")"
+
+mv "$ROOT/recorded.jsonl" "$ROOT/first.jsonl"
+fresh
+"$HONE" search softmax --coder llm --model again --executor fake --no-plateau --workspace "$WS" --coders 4 --budget-evaluations 12 >"$ROOT/out" 2>&1
+ok $? "recorded answers carry it again" "$(tail -n 3 "$ROOT/out")"
+tree >"$ROOT/tree2"
+cmp -s "$ROOT/tree" "$ROOT/tree2"
+ok $? "to the same tree" "$(diff "$ROOT/tree" "$ROOT/tree2")"
 
 echo random >"$ROOT/delay"
 fresh
@@ -96,6 +105,34 @@ ok $? "lost are at most those that were under way ($lost in three kills)"
 used=$(cat "$WS"/.hone/ledger/*.jsonl | grep '"type":"model.used"' | grep -o '"key":"[^"]*"' | sort -u | wc -l)
 [ "$used" -ge $(($(ledger model.answer) - 4)) ]
 ok $? "stored answers were used ($used of $(ledger model.answer))"
+
+# a short outage fails all that are under way at once
+fresh
+touch "$ROOT/outage"
+search 4 8 >"$ROOT/out" 2>&1
+ok $? "one outage does not end it" "$(tail -n 3 "$ROOT/out")"
+rm "$ROOT/outage"
+
+# a ban does not wait for the model, and what is unbanned again was not asked for in vain
+echo 3 >"$ROOT/delay"
+fresh
+"$HONE" search softmax $OPTIONS --workspace "$WS" --coders 3 --budget-evaluations 7 --name banned >"$ROOT/out" 2>&1 &
+search=$!
+for _ in $(seq 200); do
+    [ "$(ledger model.ask)" -ge 3 ] && break
+    sleep 0.05
+done
+first=$(cat "$WS"/.hone/ledger/*.jsonl | grep '"type":"model.ask"' | head -n 1 | sed 's/.*"key":"llm_\([A-Z0-9]*\).*/\1/')
+"$HONE" steer banned ban "$first" --workspace "$WS" >/dev/null 2>&1
+sleep 0.5
+"$HONE" steer banned unban "$first" --workspace "$WS" >/dev/null 2>&1
+sleep 0.5
+echo 0.1 >"$ROOT/delay"
+wait "$search"
+ok $? "banned and unbanned while answers are under way" "$(tail -n 3 "$ROOT/out")"
+tree | grep -q " llm_$first "
+ok $? "the step that was under way was tried" "$first: $(tree)"
+echo 0.4 >"$ROOT/delay"
 
 # caps: what is under way is reserved
 fresh
