@@ -161,6 +161,18 @@ static int take_edit(struct work *w, struct span head, struct span body, struct 
     return r < 0 ? r : add_edit(w, begin, end, body, err);
 }
 
+/* The line end in front of the marker belongs to the text, or to the marker where the text ends
+ * within a line: then it is none of the new text's either. */
+static const char *find_part(const struct work *w, struct span *old, struct span *with)
+{
+    if (old->len < 2 || old->text[old->len - 1] != '\n')
+        return NULL;
+    old->len--;
+    if (with->len > 0 && with->text[with->len - 1] == '\n')
+        with->len--;
+    return memmem(w->source, w->len, old->text, old->len);
+}
+
 static int take_search(struct work *w, struct span old, struct span with, struct hone_err *err)
 {
     if (!w->source)
@@ -168,6 +180,8 @@ static int take_search(struct work *w, struct span old, struct span with, struct
     if (old.len == 0)
         return hone_fail(err, HONE_E_ARG, "a @@SEARCH block is empty");
     const char *first = memmem(w->source, w->len, old.text, old.len);
+    if (!first)
+        first = find_part(w, &old, &with);
     if (!first)
         return hone_fail(err, HONE_E_ARG,
                          "the text of a @@SEARCH block (%zu bytes) does not occur in the source; "

@@ -108,7 +108,7 @@
 #define HONE_LIMIT_SETTINGS           6    /* of a sweep that a prompt shows; the default besides */
 #define HONE_LIMIT_MACHINE_BYTES      1500 /* the machine in a prompt; further lines are cut */
 #define HONE_LIMIT_DECLINE_BYTES      400  /* why a model declines a step; the rest is cut */
-#define HONE_LIMIT_REFUSED_BYTES      (6u << 10)  /* of a refused answer in the next prompt */
+#define HONE_LIMIT_REFUSED_BYTES      (16u << 10) /* of a refused answer in the next prompt */
 #define HONE_LIMIT_MERGE_BYTES        (12u << 10) /* of a sibling's diff in a prompt */
 #define HONE_LIMIT_LATTICE_BYTES      (1u << 20)  /* one lattice file */
 #define HONE_LIMIT_LATTICE_REPEATS    64          /* times of one of its states */

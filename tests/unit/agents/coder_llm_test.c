@@ -73,7 +73,10 @@ START_TEST(answers_are_read_strictly)
         {"@@EDIT <1> <2>\nx\n@@END\n@@EDIT <2> <3>\ny\n@@END\n", "!same lines"},
         {"@@EDIT <1> <2>\nx\n", "!has no end"},
         {"@@EDIT <1> <2>\nx\n@@EDIT <3> <3>\ny\n@@END\n", "!has no end"},
-        {"@@SEARCH\nint\n@@WITH\nlong\n@@END\n", "!does not occur"},
+        {"@@SEARCH\nint\n@@WITH\nlong\n@@END\n", "!more than once"},
+        {"@@SEARCH\n    a =\n@@WITH\n    a +=\n@@END\n", /* ends within a line */
+         "int a;\nint b;\nvoid f(void)\n{\n    a += 1;\n}\n"},
+        {"@@SEARCH\nint b\n@@WITH\n@@END\n", "int a;\n;\nvoid f(void)\n{\n    a = 1;\n}\n"},
         {"@@SEARCH\n@@WITH\nlong\n@@END\n", "!is empty"},
         {"@@SEARCH\nint c;\n@@WITH\nlong\n@@END\n", "!does not occur"},
         {"@@SEARCH\nint a;\n@@END\n", "!has no end"},

@@ -117,6 +117,6 @@ static inline int n_asked(struct fixture *f)
 /* An edit that is faster, of any version that was not threaded yet. */
 #define GOOD                                                                                       \
     "printf '@@SEARCH\\n    for (int64_t m = 0; m < M; m++) {\\n@@WITH\\n#pragma omp parallel "    \
-    "for\\n    for (int64_t m = 0; m < M; m++) { /* %s */\\n@@END\\n' $n"
+    "for\\n    for (int64_t m = 0; m < (M); m++) { /* %s */\\n@@END\\n' $n"
 
 #endif
