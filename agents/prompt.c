@@ -92,6 +92,8 @@ void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_past
     const struct {
         const char *text, *head;
     } parts[] = {
+        {past->profile, "What the profile was of, and each launch in it, longest first (it "
+                        "disturbs: its times are no measurements):"},
         {past->times, times_head},
         {past->whole,
          "Sizes that were not measured in that look were in an earlier one, of an older "

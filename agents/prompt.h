@@ -17,7 +17,7 @@ void hone_prompt_data(struct hone_buf *out, int64_t seed, const char *what, cons
  * block of data. Nothing without hints. */
 void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n);
 struct hone_past { /* of a version, in words (tried.h); each may be NULL */
-    const char *times, *whole, *settings, *way, *tried;
+    const char *profile, *times, *whole, *settings, *way, *tried;
     const char *basis; /* which look the times are of; no data: the search's own words */
 };
 /* Adds it, each part as data. */

@@ -83,6 +83,7 @@ struct hone_outcome { /* of one evaluation; strings in the search's pool */
     size_t n_points;
     struct hone_finding findings[HONE_N_CLASSES]; /* of a profile; none: n_findings 0 */
     const char *hot_kernel;                       /* of one; NULL: it does not say */
+    const char *profile; /* of one, in words (profile_text.h); NULL: likewise */
     size_t n_findings;
     int64_t wall_ms;
 };

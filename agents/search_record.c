@@ -123,6 +123,8 @@ static void restore_profile(struct hone_pool *pool, const struct hone_json *prof
     restore_measured(hone_json_get(profile, "counters"), &n->features);
     const char *kernel = hone_json_get_str(profile, "hot_kernel", NULL);
     n->hot_kernel = kernel ? hone_pool_strdup(pool, kernel) : NULL;
+    const char *words = hone_json_get_str(profile, "words", NULL);
+    n->profile = words ? hone_pool_strdup(pool, words) : NULL;
     for (const struct hone_json *c = hone_json_first(hone_json_get(profile, "findings"));
          c && n->n_findings < HONE_N_CLASSES; c = hone_json_next(c)) {
         struct hone_finding f = {.class_id = class_of(c),
@@ -522,6 +524,8 @@ static void add_profile(struct hone_json *data, const struct hone_node *n)
     hone_json_set(profile, "findings", findings);
     if (n->hot_kernel)
         hone_json_set_str(profile, "hot_kernel", n->hot_kernel);
+    if (n->profile)
+        hone_json_set_str(profile, "words", n->profile);
     hone_json_set(profile, "counters", features_json(&n->features, HONE_F_SM_ACTIVE));
     hone_json_set(data, "profile", profile);
 }

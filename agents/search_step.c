@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/profile_text.h"
 #include "agents/tried.h"
 #include "tools/evaluate_text.h"
 #include "workspace/base/clock.h"
@@ -93,6 +94,7 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     read_points(&e->report, s->pool, o);
     o->n_findings = hone_bottlenecks_of_report(&e->report, s->pool, o->findings);
     o->hot_kernel = hone_hot_kernel(&e->report, s->pool);
+    o->profile = hone_profile_text(&e->report, s->pool);
 }
 
 /* A candidate that is many times slower than the baseline need not be waited for. */
@@ -249,6 +251,7 @@ static void inherit_profile(const struct hone_search *s, struct hone_node *node)
     memcpy(node->findings, from->findings, sizeof(node->findings));
     node->n_findings = from->n_findings;
     node->hot_kernel = from->hot_kernel;
+    node->profile = from->profile;
     node->is_profiled = true;
 }
 
@@ -309,6 +312,7 @@ int hone_search_profile(struct hone_search *s, struct hone_node *node, struct ho
         if (o.measured.v[i].is_present)
             node->features.v[i] = o.measured.v[i];
     node->hot_kernel = o.hot_kernel;
+    node->profile = o.profile;
     if (o.n_findings == 0)
         return 0;
     memcpy(node->findings, o.findings, sizeof(node->findings));

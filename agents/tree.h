@@ -71,6 +71,7 @@ struct hone_node {
     const char *settings;   /* what a sweep of its tunables said, in words; NULL: none was made */
     bool is_profiled;       /* findings and counters come from a profile */
     const char *hot_kernel; /* cuda: where it saw most time; NULL: not known */
+    const char *profile;    /* in words (profile_text.h); NULL: not known */
 };
 
 struct hone_edge_record { /* every try, also failed ones */

@@ -372,7 +372,8 @@ static const char *whole_text(const struct hone_tree *tree, int node, struct hon
 
 struct hone_past hone_past_of(const struct hone_tree *tree, int node, struct hone_pool *pool)
 {
-    return (struct hone_past){.times = tree->nodes[node]->times,
+    return (struct hone_past){.profile = tree->nodes[node]->profile,
+                              .times = tree->nodes[node]->times,
                               .basis = hone_basis_text(&tree->nodes[node]->basis, pool),
                               .whole = whole_text(tree, node, pool),
                               .settings = hone_swept_text(tree, node, pool),

@@ -99,6 +99,8 @@ ok $? "a run shows its outputs" "$(summary run)"
 run "$(job profile softmax "$ROOT/packs/softmax/kernels/naive.cu" build,profile decide)"
 grep -q '"profile":{' "$ROOT/calls/profile/report.json"
 ok $? "a profile" "$(answer profile): $(summary profile)"
+grep -q '"profile":{.*"workload":"s64x100"' "$ROOT/calls/profile/report.json" || grep -q '"profile":{.*"workload":"s33x257"' "$ROOT/calls/profile/report.json"
+ok $? "it says which size it is of"
 
 cat >"$ROOT/tuned.cu" <<'CU'
 #pragma hone tune(ROWS: 8, 16, 32)

@@ -204,6 +204,7 @@ const struct hone_field hone_counter_fields[HONE_COUNTER_N_FIELDS] = {
 static const struct hone_field profile_fields[] = {
     HONE_FIELD(struct hone_profile_report, has_counters, .help = "Hardware counters were allowed."),
     LINE(struct hone_profile_report, counters_note, .help = "Why not, and the fix."),
+    WORD(struct hone_profile_report, workload, .help = "The workload that was profiled."),
     ROWS(struct hone_profile_report, counters, HONE_LIMIT_REPORT_ROWS, struct hone_counter,
          hone_counter_fields, .help = "Figures."),
     ROWS(struct hone_profile_report, remarks, HONE_LIMIT_REPORT_ROWS, struct hone_remark,

@@ -353,6 +353,7 @@ int hone_cpu_profile(struct hone_judge *judge, struct hone_end *ret, struct hone
         (struct hone_array){.v = judge->remarks.v,
                             .n = judge->remarks.n < MAX_REMARKS ? judge->remarks.n : MAX_REMARKS};
     find_bottlenecks(judge, &f, report);
+    report->workload = workload->id;
     judge->report->profile = report;
     return 0;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/profile_text.h"
+#include "agents/prompt.h"
 #include "agents/tried.h"
 #include "workspace/base/limits.h"
 
@@ -281,5 +283,46 @@ START_TEST(the_past_is_bounded)
 }
 END_TEST
 
-UNIT_MAIN("past", the_past_is_told, a_ratio_says_what_it_rests_on, the_best_of_the_search_are_told,
-          times_are_told_by_size, settings_are_told, the_past_is_bounded)
+/* Which size, the call, each launch; names are others' words. */
+START_TEST(a_profile_is_told)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_counter counters[] = {
+        {.name = "gpu__time_duration.sum", .value = 120000},
+        {.name = "hone__traffic_ratio", .value = 1.52},
+        {.name = "gpu__time_duration.sum", .value = 80000, .kernel = "part<4> (operation 0)"},
+        {.name = "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+         .value = 61.4,
+         .kernel = "part<4> (operation 0)"},
+        {.name = "gpu__time_duration.sum", .value = 40000, .kernel = "write\n- x (operation 1)"},
+        {.name = "sm__warps_active.avg.pct_of_peak_sustained_active",
+         .value = (double)NAN,
+         .kernel = "write\n- x (operation 1)"},
+    };
+    struct hone_profile_report profile = {
+        .has_counters = true,
+        .workload = "g1",
+        .counters = {.v = counters, .n = HONE_COUNTOF(counters)},
+    };
+    struct hone_report report = {.profile = &profile};
+    ck_assert_str_eq(hone_profile_text(&report, pool),
+                     "- size g1, the whole call: 120 us\n"
+                     "- DRAM traffic: 1.52 times the bytes that must move\n"
+                     "- part<4> (operation 0): 80 us, DRAM 61 %\n"
+                     "- write - x (operation 1): 40 us\n");
+    struct hone_buf out = HONE_BUF_INIT;
+    struct hone_past past = {.profile = hone_profile_text(&report, pool)};
+    hone_prompt_past(&out, 1, &past);
+    ck_assert_ptr_nonnull(strstr(out.data, "DRAM 61 %"));
+    ck_assert_ptr_nonnull(strstr(out.data, "<<DATA"));
+    hone_buf_done(&out);
+    profile.workload = NULL; /* of an older report */
+    ck_assert_ptr_null(hone_profile_text(&report, pool));
+    report.profile = NULL;
+    ck_assert_ptr_null(hone_profile_text(&report, pool));
+}
+END_TEST
+
+UNIT_MAIN("past", a_profile_is_told, the_past_is_told, a_ratio_says_what_it_rests_on,
+          the_best_of_the_search_are_told, times_are_told_by_size, settings_are_told,
+          the_past_is_bounded)

@@ -218,6 +218,7 @@ int hone_gpu_judge_profile(struct hone_judge *judge, struct hone_end *ret, struc
     disassemble(judge, &in);
     hone_judge_cost(judge, "profile.sass", hone_now_ns() - started);
     hone_gpu_profile_report(&in, judge->pool, report);
+    report->workload = workload->id;
     judge->report->profile = report;
     return 0;
 }
