@@ -163,8 +163,8 @@ const struct hone_strategy hone_strategies[] = {
     /* cuda */
     {"G01", "cuda", "coalesce global access", HONE_CUT, HELPS(HONE_CLASS_UNCOALESCED), 0.58, 1.58,
      3.00, HONE_F_SECTORS_LD, -1, "which index threadIdx.x runs over; a shared-memory turn", NULL,
-     NEEDS_ANY({HONE_F_SECTOR_USE_LD, '<', 70}, {HONE_F_FAR_INNER, '>', 0},
-               {HONE_F_SECTORS_LD, '>', 6})},
+     NEEDS_ANY({HONE_F_SECTOR_USE_LD, '<', 70}, {HONE_F_SECTOR_USE_ST, '<', 70},
+               {HONE_F_FAR_INNER, '>', 0}, {HONE_F_SECTORS_LD, '>', 6})},
     {"G02", "cuda", "vector loads and stores", HONE_RAISE,
      HELPS(HONE_CLASS_L1_SHARED, HONE_CLASS_LATENCY_ILP, HONE_CLASS_DRAM), 0.00, 0.26, 0.58,
      HONE_F_VECTOR_INST, 1, "8 or 16 bytes; 2, 4, 8 elements", NULL, .resource = HONE_DRAM},

@@ -1,12 +1,13 @@
 #!/bin/bash
 # kill -9 of hone at random moments of searches that pay for a model: nothing that was answered is asked for again, at most one
 # ask is lost with each kill, nothing is evaluated twice, and no cap is passed, work in flight included.
-#   tests/crash/kill_paid_search.sh BUILD_DIR [KILLS]
+#   [CODERS=N] tests/crash/kill_paid_search.sh BUILD_DIR [KILLS]     N answers under way at a time: at most N are lost with each kill
 # The model is a shell script with prices, the executor the fake one. The figures come from the ledger, counted by awk, and are
 # compared with those of `hone report`. A search that has ended makes room for the next, with other caps.
 set -u
 build=$(realpath "${1:-build}")
 kills=${2:-100}
+beside=${CODERS:-1}
 RANDOM=${SEED:-$$}
 root=$(mktemp -d "${TMPDIR:-/tmp}/hone-paid.XXXXXX")
 ws=$root/ws
@@ -46,7 +47,7 @@ tokens=(30000 1000000 1000000 1000000)
 start() { # the search of the current number, from where it is
     local i=$((number % 4))
     "$build/hone" search softmax --workspace "$ws" --executor fake --fake-script "$root/fake.jsonl" --name "k$number" \
-        --coder "${coders[i]}" --planner "${planners[i]}" --model paid --repairs 1 --seed "$number" \
+        --coder "${coders[i]}" --planner "${planners[i]}" --model paid --repairs 1 --seed "$number" --coders "$beside" \
         --budget-evaluations "${evaluations[i]}" --budget-cost "${costs[i]}" --budget-tokens "${tokens[i]}" >>"$root/log" 2>&1 &
     search=$!
 }
@@ -126,11 +127,11 @@ END {
     }
     printf "searches %d, asks %d, answers %d, asked again %d, re-asks %d, evaluations begun %d, ended %d, twice %d, caps passed %d\n",
         searches, asks, answers, again, asks - distinct, starts, ends, twice, over
-    bad = again > 0 || asks - distinct > kills || twice > 0 || over > 0 || answers == 0 || ends == 0
+    bad = again > 0 || asks - distinct > kills * beside || twice > 0 || over > 0 || answers == 0 || ends == 0
     exit bad
 }
 AWK
-awk -v kills="$n" -v out="$root/spent" -f "$root/count.awk" "$root/ledger" >"$root/count"
+awk -v kills="$n" -v beside="$beside" -v out="$root/spent" -f "$root/count.awk" "$root/ledger" >"$root/count"
 bad=$?
 began=$(grep -c '^begin' "$root/asked")
 asked=$(grep -c '"type":"model.ask"' "$root/ledger")
@@ -158,7 +159,7 @@ for m in 'search.run search.start' model.ask evaluation.start 'evaluation.end co
 done
 if [ "$bad" = 0 ] && [ "$failed" = 0 ] && [ "$differ" = 0 ] && [ "$fsck" = 0 ] && { [ "$hit" = 4 ] || [ "$kills" -lt 50 ]; }; then
     [ -n "${KEEP:-}" ] && echo "$root" || rm -rf "$root"
-    echo "ok 1 - what was paid for is not paid for again, and caps hold, over $n kills"
+    echo "ok 1 - what was paid for is not paid for again, and caps hold, over $n kills, $beside at a time"
     echo 1..1
     exit 0
 fi
