@@ -203,6 +203,56 @@ START_TEST(a_profile_is_kept)
 }
 END_TEST
 
+struct kinds {
+    int n_sweeps, n_tuned;
+};
+
+static int count_kind(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                      const struct hone_json *data, struct hone_err *err)
+{
+    struct kinds *k = arg;
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    if (strcmp(type, "search.result") != 0)
+        return 0;
+    k->n_sweeps += strcmp(hone_json_get_str(data, "kind", ""), "sweep") == 0;
+    k->n_tuned += strcmp(hone_json_get_str(data, "kind", ""), "tune") == 0;
+    return 0;
+}
+
+static void count_tuned(const char *script_text, int *ret_n_sweeps, int *ret_n_tuned)
+{
+    struct fixture f;
+    struct hone_err err = HONE_ERR_INIT;
+    struct kinds k = {0};
+    open_limited(&f, script_text);
+    struct hone_search_options o = {
+        .task = "matmul", .target = "cuda", .budget_evaluations = 40, .seed = 3};
+    struct hone_search_result r;
+    ck_assert_msg(hone_search_run(&f.ctx, &o, NULL, NULL, &r, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(hone_ledger_scan(hone_workspace_ledger(f.ws), 0, count_kind, &k, NULL), 0);
+    *ret_n_sweeps = k.n_sweeps;
+    *ret_n_tuned = k.n_tuned;
+    close_fixture(&f);
+}
+
+/* A sweep's best setting is a version where it is faster by more than noise. */
+START_TEST(a_setting_must_be_faster)
+{
+    int n_sweeps = 0, n_tuned = 0;
+    count_tuned("{\"match\":\"hone tune(\",\"ns\":500000,\"settings\":0.3}\n"
+                "{\"match\":\"__global__\",\"ns\":1000000}\n",
+                &n_sweeps, &n_tuned);
+    ck_assert_int_gt(n_tuned, 0);
+    count_tuned("{\"match\":\"hone tune(\",\"ns\":500000,\"settings\":0.008}\n"
+                "{\"match\":\"__global__\",\"ns\":1000000}\n",
+                &n_sweeps, &n_tuned);
+    ck_assert_int_gt(n_sweeps, 0);
+    ck_assert_int_eq(n_tuned, 0);
+}
+END_TEST
+
 static const struct {
     struct hone_search_options options;
     enum hone_code code;
@@ -460,6 +510,6 @@ START_TEST(host_runs_stops_and_waits)
 END_TEST
 
 UNIT_MAIN("search", finds_and_confirms_the_best, searches_on_a_gpu, a_profile_is_kept,
-          bad_options_are_refused, goes_on_where_it_was, a_damaged_record_stops_no_search,
-          another_machine_is_told, same_seed_same_choices, every_policy_runs, wall_budget_holds,
-          host_runs_stops_and_waits)
+          a_setting_must_be_faster, bad_options_are_refused, goes_on_where_it_was,
+          a_damaged_record_stops_no_search, another_machine_is_told, same_seed_same_choices,
+          every_policy_runs, wall_budget_holds, host_runs_stops_and_waits)
