@@ -8,8 +8,8 @@
 
 struct hone_coder_hands;
 
-struct hone_coder_request { /* one ask; texts in the pool; not to be copied: it points into itself
-                             */
+/* One ask; texts in the pool. Not to be copied: it points into itself. */
+struct hone_coder_request {
     const char *key;
     const char *stable[3];
     struct hone_model_message message;

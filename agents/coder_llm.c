@@ -187,12 +187,12 @@ static int ask(struct hone_coder *c, const struct hone_coder_work *w, struct hon
 {
     struct hone_coder_request r;
     bool is_stored = false;
-    request_of(c, w, pool, &r);
-    *ret_key = r.key;
     if (w->failed_ask && w->n_repair == 0) {
         *err = *w->failed_ask;
         return (int)err->code;
     }
+    request_of(c, w, pool, &r);
+    *ret_key = r.key;
     return hone_journal_ask(c->setup.journal, "coder", r.key, c->setup.model, &r.request, pool, ret,
                             &is_stored, err);
 }

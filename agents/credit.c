@@ -79,6 +79,11 @@ static void see(struct hone_credit_cell *c, double g)
     c->sum2 += g * g;
 }
 
+bool hone_credit_is_banned(const struct hone_credit *credit, const struct hone_strategy *strategy)
+{
+    return credit->rows[hone_strategy_index(strategy)].is_banned;
+}
+
 void hone_credit_note(struct hone_credit *credit, const struct hone_strategy *s,
                       enum hone_class class_id, double g_eff, enum hone_tri moved)
 {

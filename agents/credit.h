@@ -39,6 +39,8 @@ void hone_credit_init(struct hone_credit *credit);
 void hone_credit_predict(const struct hone_credit *credit, const struct hone_strategy *strategy,
                          enum hone_class class_id, struct hone_expectation *ret);
 void hone_credit_failed(struct hone_credit *credit, const struct hone_strategy *strategy);
+/* Did the user ban it? */
+bool hone_credit_is_banned(const struct hone_credit *credit, const struct hone_strategy *strategy);
 /* moved: was it really done? FALSE counts as not done and says nothing on the idea; UNKNOWN neither
  * credits nor refutes. */
 void hone_credit_note(struct hone_credit *credit, const struct hone_strategy *strategy,

@@ -468,7 +468,8 @@ int hone_journal_ask(struct hone_journal *journal, const char *role, const char 
 {
     char hash[HONE_HASH_TEXT_BYTES];
     struct hone_journal_ask *ask;
-    hone_model_request_hash(request, hash);
+    if (!key)
+        hone_model_request_hash(request, hash);
     key = key ? key : hash;
     *ret_is_stored = copy_stored(journal, role, key, pool, ret);
     if (*ret_is_stored)

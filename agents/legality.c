@@ -207,7 +207,7 @@ size_t hone_legal_actions(const struct hone_legality_input *in, struct hone_acti
         const struct hone_rewrite *r = rewrites[i];
         const struct hone_strategy *s =
             hone_rewrite_is_for(r, in->coder->target) ? hone_strategy_of(r) : NULL;
-        if (!s || in->credit->rows[hone_strategy_index(s)].is_banned)
+        if (!s || hone_credit_is_banned(in->credit, s))
             continue;
         struct hone_coder_site sites[HONE_CODER_MAX_SITES];
         size_t n_sites = in->who ? hone_coder_regions(in->who, r, in->coder, sites)

@@ -24,8 +24,7 @@
 #define SWEEP_AFTER      4 /* expansions without a new best */
 #define CUDA_SWEEP_AFTER 2
 #define PLATEAU_AFTER    24
-#define TREE_RESERVE     8 /* versions that an expansion and a sweep may still add */
-#define AWAIT_POLL_MS    50
+#define TREE_RESERVE     8   /* versions that an expansion and a sweep may still add */
 #define RANDOM_NUMBERS   64  /* set aside for one choice */
 #define LOCK_WAIT_MS     100 /* who asks whether the search runs holds its lock for a moment */
 
@@ -231,7 +230,7 @@ static int await(struct hone_search *s, const char **ret_why, bool *ret_did, str
             *ret_why = "no_submissions";
             return 0;
         }
-        hone_search_nap(s, AWAIT_POLL_MS);
+        hone_search_nap(s, HONE_SEARCH_POLL_MS);
         r = hone_search_listen(s, err);
         if (r == 0)
             *ret_why = stop_or_steered(s);
@@ -249,6 +248,12 @@ bool hone_search_pick(struct hone_search *s, struct hone_pick *ret)
     return s->policy->pick(&s->policy_ctx, ret);
 }
 
+/* A plateau first takes what was begun; other reasons end the search at once. */
+static bool is_hard(const char *why)
+{
+    return why && strcmp(why, "plateau") != 0;
+}
+
 /* One piece of work, or the reason why there is none. */
 static int turn(struct hone_search *s, const char **ret_why, struct hone_err *err)
 {
@@ -258,16 +263,15 @@ static int turn(struct hone_search *s, const char **ret_why, struct hone_err *er
         return hone_fail(err, HONE_E_CANCEL, "cancelled; the same command goes on from here");
     int r = hone_search_listen(s, err);
     const char *why = r == 0 ? stop_or_steered(s) : NULL;
-    bool is_hard = why && strcmp(why, "plateau") != 0;
-    if (r == 0 && !is_hard)
+    if (r == 0 && !is_hard(why))
         r = hone_search_take(s, &did, err);
-    if (r == 0 && !is_hard && !did)
+    if (r == 0 && !is_hard(why) && !did)
         r = refine(s, why != NULL, &did, err);
     if (r == 0 && !why && !did && hone_search_is_external(s))
         r = await(s, &why, &did, err);
     if (r < 0 || did)
         return r;
-    if ((!why || strcmp(why, "plateau") == 0) && s->ahead) {
+    if (!is_hard(why) && s->ahead) {
         r = hone_search_take_ahead(s, !why, &did, err);
         if (r < 0 || did)
             return r;

@@ -15,8 +15,6 @@
 #include "agents/search_models.h"
 #include "workspace/base/clock.h"
 
-enum { WAIT_MS = 20 };
-
 struct step {
     int node;
     struct hone_action action; /* a copy: a version's actions are put in order anew */
@@ -176,23 +174,23 @@ static int fill(struct hone_search *s, bool *ret_did, struct hone_err *err)
 
 /* ---- going on ---- */
 
-static size_t count_edges(const struct hone_tree *t, const struct hone_coder_begun *b)
+static bool is_begun(const struct hone_coder_begun *b, const char *rewrite, const char *anchor,
+                     int variant)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < t->n_edges; i++)
-        n += t->edges[i].variant == b->variant && strcmp(t->edges[i].rewrite, b->rewrite) == 0 &&
-             strcmp(t->edges[i].anchor, b->anchor) == 0;
-    return n;
+    return b->variant == variant && strcmp(b->rewrite, rewrite) == 0 &&
+           strcmp(b->anchor, anchor) == 0;
 }
 
-static size_t count_begun(const struct hone_coder_begun *list, size_t n,
-                          const struct hone_coder_begun *b)
+/* More answers of such a step than ends: one of them waits. */
+static bool has_no_end(const struct hone_tree *t, const struct hone_coder_begun *list, size_t n,
+                       const struct hone_coder_begun *b)
 {
-    size_t n_same = 0;
+    size_t n_begun = 0, n_ended = 0;
     for (size_t i = 0; i < n; i++)
-        n_same += list[i].variant == b->variant && strcmp(list[i].rewrite, b->rewrite) == 0 &&
-                  strcmp(list[i].anchor, b->anchor) == 0;
-    return n_same;
+        n_begun += is_begun(b, list[i].rewrite, list[i].anchor, list[i].variant);
+    for (size_t i = 0; i < t->n_edges; i++)
+        n_ended += is_begun(b, t->edges[i].rewrite, t->edges[i].anchor, t->edges[i].variant);
+    return n_begun > n_ended;
 }
 
 /* The step of whichever version it was asked for: the key knows the source. */
@@ -204,8 +202,7 @@ static void find_again(struct hone_search *s, const struct hone_coder_begun *b)
             hone_search_expand_node(s, n);
         for (size_t k = 0; k < n->n_actions && s->ahead->n < HONE_MAX_CODERS; k++) {
             struct hone_action *a = &n->actions[k];
-            if (a->is_tried || a->site.variant != b->variant ||
-                strcmp(a->rewrite->name, b->rewrite) != 0 || strcmp(a->site.anchor, b->anchor) != 0)
+            if (a->is_tried || !is_begun(b, a->rewrite->name, a->site.anchor, a->site.variant))
                 continue;
             const struct hone_coder_work work = {
                 .source = n->source, .rewrite = a->rewrite, .site = &a->site, .plan = a->plan};
@@ -223,7 +220,7 @@ static void find_begun(struct hone_search *s)
     s->ahead->has_searched = true;
     size_t n = hone_coder_list_begun(s->coder, pool, &list);
     for (size_t i = 0; i < n; i++)
-        if (count_begun(list, n, &list[i]) > count_edges(&s->tree, &list[i]))
+        if (has_no_end(&s->tree, list, n, &list[i]))
             find_again(s, &list[i]);
     if (s->ahead->n > 0)
         hone_search_tell(s, "goes on with %zu answers that were stored", s->ahead->n);
@@ -233,7 +230,7 @@ static void find_begun(struct hone_search *s)
 
 static bool is_banned(const struct hone_search *s, const struct step *t)
 {
-    return s->credit.rows[hone_strategy_index(t->action.strategy)].is_banned;
+    return hone_credit_is_banned(&s->credit, t->action.strategy);
 }
 
 /* The oldest; what the user banned meanwhile holds up nobody. */
@@ -253,7 +250,7 @@ static int wait_for_next(struct hone_search *s, bool *ret_is_there, struct hone_
     while (r == 0 && !hone_coder_ask_has_ended(s->ahead->steps[next_of(s)]->ask)) {
         if (hone_cancel_is_set(s->ctx->cancel) || s->steering->wants_stop || s->steering->first)
             return 0;
-        hone_search_nap(s, WAIT_MS);
+        hone_search_nap(s, HONE_SEARCH_POLL_MS);
         r = hone_search_listen(s, err);
     }
     *ret_is_there = r == 0;

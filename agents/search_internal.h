@@ -19,6 +19,8 @@
 #include "agents/tally.h"
 #include "tools/evaluate.h"
 
+#define HONE_SEARCH_POLL_MS 50 /* between looks for requests, while something is waited for */
+
 struct hone_search {
     struct hone_tool_ctx *ctx;
     const struct hone_search_options *options;

@@ -77,7 +77,7 @@ void hone_search_list_merges(struct hone_search *s, struct hone_node *node)
     const struct hone_rewrite *rewrite = hone_coder_merging(s->coder);
     struct hone_merge m[HONE_MERGES];
     size_t n = 0;
-    if (rewrite && !s->credit.rows[hone_strategy_index(hone_strategy_of(rewrite))].is_banned)
+    if (rewrite && !hone_credit_is_banned(&s->credit, hone_strategy_of(rewrite)))
         n = hone_merges_of(&s->tree, node->index, m);
     drop_stale(node, m, n);
     for (size_t i = 0; i < n && node->n_actions < HONE_TREE_MAX_ACTIONS; i++)

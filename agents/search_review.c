@@ -101,17 +101,12 @@ static int ask(struct hone_search *s, const struct hone_node *node, const struct
                             ret_is_stored, err);
 }
 
-static bool is_banned(const struct hone_search *s, const struct hone_rewrite *rewrite)
-{
-    return s->credit.rows[hone_strategy_index(hone_strategy_of(rewrite))].is_banned;
-}
-
 /* One more action, at the end; its text is the search's. */
 static void add_idea(struct hone_search *s, struct hone_node *node, const struct hone_opinion *r)
 {
     const struct hone_rewrite *rewrite = hone_coder_rewrite(s->coder, "llm_X");
-    if (!r->idea || !rewrite || is_banned(s, rewrite) || node->n_actions == 0 ||
-        node->n_actions == HONE_TREE_MAX_ACTIONS)
+    if (!r->idea || !rewrite || hone_credit_is_banned(&s->credit, hone_strategy_of(rewrite)) ||
+        node->n_actions == 0 || node->n_actions == HONE_TREE_MAX_ACTIONS)
         return;
     struct hone_action *all = hone_pool_alloc(s->pool, (node->n_actions + 1) * sizeof(*all));
     memcpy(all, node->actions, node->n_actions * sizeof(*all));

@@ -27,7 +27,7 @@ static void drop_banned(struct hone_search *s, struct hone_node *node)
 {
     size_t n = 0;
     for (size_t i = 0; i < node->n_actions; i++)
-        if (!s->credit.rows[hone_strategy_index(node->actions[i].strategy)].is_banned)
+        if (!hone_credit_is_banned(&s->credit, node->actions[i].strategy))
             node->actions[n++] = node->actions[i];
     node->n_actions = n;
 }
@@ -227,11 +227,6 @@ static struct hone_action *own_step(struct hone_search *s, struct hone_node *fro
     return NULL;
 }
 
-static bool is_banned(const struct hone_search *s, const struct hone_action *a)
-{
-    return s->credit.rows[hone_strategy_index(a->strategy)].is_banned;
-}
-
 int hone_search_take(struct hone_search *s, bool *ret_did, struct hone_err *err)
 {
     const struct hone_submission *sub = s->steering->first;
@@ -243,7 +238,7 @@ int hone_search_take(struct hone_search *s, bool *ret_did, struct hone_err *err)
     struct hone_node *from = version_of(s, sub);
     if (from)
         a = sub->source ? own_source(s, from, sub, &why) : own_step(s, from, sub, &why);
-    if (a && is_banned(s, a)) {
+    if (a && hone_credit_is_banned(&s->credit, a->strategy)) {
         a = NULL;
         why = "its strategy is banned";
     }

@@ -126,7 +126,7 @@ struct run {
     unsigned state_of[HONE_TREE_MAX_NODES];
     bool is_known[HONE_LATTICE_STATES];
     int64_t seed;
-    struct asked asked[HONE_SIM_MAX_CODERS]; /* oldest first */
+    struct asked asked[HONE_MAX_CODERS]; /* oldest first */
     int64_t n_asked;
 };
 

@@ -10,14 +10,13 @@
 
 #include "agents/lattice.h"
 #include "agents/policy.h"
-
-#define HONE_SIM_MAX_CODERS 16
+#include "agents/search.h"
 
 struct hone_prior; /* agents/prior.h */
 
 struct hone_sim_options {
     int64_t n_expansions, n_seeds;
-    int64_t n_coders; /* steps under way at a time, at most HONE_SIM_MAX_CODERS; 0: one */
+    int64_t n_coders; /* steps under way at a time, at most HONE_MAX_CODERS; 0: one */
     double failure;   /* mean chance that the coder fails; strategies differ: 0 to twice that */
     const struct hone_prior *const
         *priors; /* one for each lattice, fitted without it; NULL: none */

@@ -36,7 +36,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, policies, "policies", "LIST",
              "eval: names with commas; the others are compared with the first. Default: all."),
     HONE_OPT(struct args, coders, "coders", "N", "eval: steps under way at a time.",
-             .fallback = "1", .min = 1, .max = HONE_SIM_MAX_CODERS),
+             .fallback = "1", .min = 1, .max = HONE_MAX_CODERS),
     HONE_OPT(struct args, failure, "failure", "SHARE", "eval: mean chance that the coder fails.",
              .fallback = "0.1", .max = 1),
     HONE_OPT(struct args, fitted, "fitted", NULL,

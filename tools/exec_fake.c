@@ -114,7 +114,8 @@ struct call {
     struct hone_report report;
 };
 
-static double hashed_ns(const char *source, const struct hone_array *tunables)
+/* In [0, 1), the same for the same text and values. */
+static double hashed(const char *source, const struct hone_array *tunables)
 {
     const struct hone_tunable *t = tunables->v;
     struct hone_hasher hasher;
@@ -128,13 +129,13 @@ static double hashed_ns(const char *source, const struct hone_array *tunables)
     }
     hone_hasher_end(&hasher, hex);
     hex[8] = '\0';
-    return 2e5 + (double)(strtoul(hex, NULL, 16) % 1000000);
+    return (double)(strtoul(hex, NULL, 16) % 1000000) / 1e6;
 }
 
 /* In (0, 1], the same for the same values; 0 without tunables. */
 static double setting_share(const struct hone_array *tunables)
 {
-    return tunables->n > 0 ? 1 - (hashed_ns("", tunables) - 2e5) / 1e6 : 0;
+    return tunables->n > 0 ? 1 - hashed("", tunables) : 0;
 }
 
 static int answer_arm(const struct call *call, const struct hone_arm *arm,
@@ -154,8 +155,8 @@ static int answer_arm(const struct call *call, const struct hone_arm *arm,
     if (ret->line != NULL && !isnan(ret->line->ns))
         ret->ns = ret->line->ns * (1 - ret->line->settings * setting_share(tunables));
     else
-        ret->ns =
-            strcmp(arm->name, "baseline") == 0 ? DEFAULT_BASELINE_NS : hashed_ns(source, tunables);
+        ret->ns = strcmp(arm->name, "baseline") == 0 ? DEFAULT_BASELINE_NS
+                                                     : 2e5 + rint(1e6 * hashed(source, tunables));
     return 0;
 }
 

@@ -44,6 +44,12 @@ tree() { # what was tried, from where, with which end
 ledger() { # ledger TYPE: how many
     cat "$WS"/.hone/ledger/*.jsonl | grep -c "\"type\":\"$1\""
 }
+until_there() { # until_there TYPE N: so many records, or ten seconds
+    for _ in $(seq 200); do
+        [ "$(ledger "$1")" -ge "$2" ] && return
+        sleep 0.05
+    done
+}
 peak() {
     sort -n "$ROOT/peak" | tail -n 1
 }
@@ -86,10 +92,7 @@ fresh
 for round in 1 2 3; do
     "$HONE" search softmax $OPTIONS --workspace "$WS" --coders 4 --budget-evaluations 14 >"$ROOT/out" 2>&1 &
     search=$!
-    for _ in $(seq 200); do
-        [ "$(ledger model.answer)" -ge $((3 * round)) ] && break
-        sleep 0.05
-    done
+    until_there model.answer $((3 * round))
     kill -KILL "$search"
     wait "$search" 2>/dev/null
     sleep 0.6 # children of it
@@ -118,10 +121,7 @@ echo 3 >"$ROOT/delay"
 fresh
 "$HONE" search softmax $OPTIONS --workspace "$WS" --coders 3 --budget-evaluations 7 --name banned >"$ROOT/out" 2>&1 &
 search=$!
-for _ in $(seq 200); do
-    [ "$(ledger model.ask)" -ge 3 ] && break
-    sleep 0.05
-done
+until_there model.ask 3
 first=$(cat "$WS"/.hone/ledger/*.jsonl | grep '"type":"model.ask"' | head -n 1 | sed 's/.*"key":"llm_\([A-Z0-9]*\).*/\1/')
 "$HONE" steer banned ban "$first" --workspace "$WS" >/dev/null 2>&1
 sleep 0.5
@@ -151,10 +151,7 @@ echo 30 >"$ROOT/delay"
 fresh
 "$HONE" search softmax $OPTIONS --workspace "$WS" --coders 3 --budget-evaluations 12 --name slow >"$ROOT/out" 2>&1 &
 search=$!
-for _ in $(seq 200); do
-    [ "$(ledger model.ask)" -ge 3 ] && break
-    sleep 0.05
-done
+until_there model.ask 3
 "$HONE" steer slow stop --workspace "$WS" >/dev/null 2>&1
 for _ in $(seq 150); do
     kill -0 "$search" 2>/dev/null || break
