@@ -110,6 +110,9 @@ static const char *caution(const struct hone_report *report, struct hone_pool *p
 
     if (strcmp(report->verdict, "inconclusive") == 0)
         return hone_pool_printf(pool, "%s; nothing follows from it", tier);
+    if (strcmp(tier, "confirm") == 0 && report->doubts.n > 0)
+        return hone_pool_printf(pool, "confirmed with fresh data, not to be claimed: %s",
+                                hone_plain_line(pool, report->doubts.v[0], 200));
     if (strcmp(tier, "confirm") == 0)
         return "confirmed with fresh data";
     if (strcmp(tier, "decide") == 0)

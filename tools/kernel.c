@@ -292,9 +292,13 @@ static const char *next_of(const struct hone_report *report, struct hone_pool *p
 
     if (!hone_reason_parse(report->reason, &reason))
         return NULL;
-    if (reason == HONE_REASON_FASTER && report->tier != NULL &&
-        strcmp(report->tier, "confirm") == 0)
+    bool is_claim = reason == HONE_REASON_FASTER && report->tier != NULL &&
+                    strcmp(report->tier, "confirm") == 0;
+    if (is_claim && hone_report_is_claimable(report))
         return "kernel_profile to find the next limit; this figure may be claimed.";
+    if (is_claim)
+        return hone_pool_printf(pool, "not to be claimed: %s",
+                                hone_plain_line(pool, report->doubts.v[0], 300));
     if (reason == HONE_REASON_SCREENED && ratio != NULL &&
         (ratio->high < 1.02 || ratio->ratio < 0.9))
         return "kernel_profile to find what limits it; deciding is not worth it yet.";
@@ -335,6 +339,7 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->points = report->points;
     out->output = report->output;
     out->warnings = report->warnings;
+    out->doubts = report->doubts;
     out->review = report->review;
     out->report = evaluation->blob;
     if (profile != NULL) {

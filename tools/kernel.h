@@ -47,6 +47,7 @@ struct hone_kernel_out {
     double build_ms;
     int64_t object_bytes, n_settings, n_passed_checks, n_failed_checks;
     struct hone_strs warnings;
+    struct hone_strs doubts;  /* why the figure may not be claimed */
     struct hone_array review; /* of hone_review */
     const char *dropped;      /* what was left out for size */
     const char *report;       /* content hash of the whole report */
@@ -102,7 +103,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_OUT_(lane_note, .help = "cuda: why nvcc."), \
     HONE_OUT_(stages, HONE_OF(struct hone_stage_report, hone_stage_fields), .help = "What was done."), \
     HONE_OUT_(review, HONE_OF(struct hone_review, hone_review_fields), .help = "For a reader to look at; the verdict stands."), \
-    HONE_OUT_(warnings, .help = "Things to know."), HONE_OUT_(log, .help = "Compiler output, cut in the middle."), \
+    HONE_OUT_(warnings, .help = "Things to know."), HONE_OUT_(doubts, .help = "Why the figure may not be claimed."), HONE_OUT_(log, .help = "Compiler output, cut in the middle."), \
     HONE_OUT_(dropped, .help = "What was left out for size."), \
     HONE_OUT_(report, .help = "Content hash of the whole report.")
 #define HONE_KERNEL_OUT_ASSEMBLY \

@@ -314,6 +314,8 @@ const struct hone_field hone_report_fields[] = {
                    .help = "Room for the task's tolerance."),
     HONE_FIELD(struct hone_report, warnings, .skip_empty = true, .max_len = 64,
                .help = "Things to know."),
+    HONE_FIELD(struct hone_report, doubts, .skip_empty = true, .max_len = HONE_LIMIT_DOUBTS,
+               .help = "Why the figure may not be claimed."),
     ROWS(struct hone_report, review, HONE_LIMIT_REVIEW_ROWS, struct hone_review, hone_review_fields,
          .help = "Things for a reader to look at; the verdict stands."),
     WORD(struct hone_report, samples, .help = "Content hash of the raw samples that were kept."),
@@ -514,4 +516,11 @@ const struct hone_ratio *hone_ratio_find(const struct hone_array *ratios, const 
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report, const char *against)
 {
     return hone_ratio_find(&report->ratios, against);
+}
+
+bool hone_report_is_claimable(const struct hone_report *report)
+{
+    bool is_result = report->tier != NULL && strcmp(report->tier, "confirm") == 0 &&
+                     strcmp(report->reason, "faster") == 0;
+    return is_result && report->doubts.n == 0;
 }

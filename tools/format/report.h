@@ -189,6 +189,8 @@ struct hone_report {
     struct hone_machine_report *machine;
     struct hone_calibration_report *calibration;
     struct hone_strs warnings;
+    struct hone_strs doubts;  /* why the figure may not be claimed, one sentence each; a confirmed
+                                 `faster` without any may be */
     struct hone_array review; /* of hone_review */
     const char *samples;      /* set by the server: content hash of the raw samples it kept */
     const char *output;       /* stage run: summary of outputs and the kernel's own stdout, cut */
@@ -225,6 +227,8 @@ extern const size_t hone_report_n_fields;
 int hone_report_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_report *ret,
                       struct hone_err *err);
 char *hone_report_print(const struct hone_report *report); /* owned */
+/* Confirmed, faster, and nothing stands against claiming it. */
+bool hone_report_is_claimable(const struct hone_report *report);
 /* The first against an arm, of an array of struct hone_ratio; NULL: none. */
 const struct hone_ratio *hone_ratio_find(const struct hone_array *ratios, const char *against);
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report,

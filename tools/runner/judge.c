@@ -74,6 +74,20 @@ void hone_judge_warn(struct hone_judge *judge, const char *fmt, ...)
     judge->warnings[judge->n_warnings++] = hone_pool_strdup(judge->pool, text);
 }
 
+void hone_judge_doubt(struct hone_judge *judge, const char *fmt, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    for (size_t i = 0; i < judge->n_doubts; i++)
+        if (strcmp(judge->doubts[i], text) == 0)
+            return;
+    if (judge->n_doubts < HONE_LIMIT_DOUBTS)
+        judge->doubts[judge->n_doubts++] = hone_pool_strdup(judge->pool, text);
+}
+
 void hone_judge_review(struct hone_judge *judge, const char *rule, int64_t line, const char *fmt,
                        ...)
 {
@@ -318,6 +332,7 @@ static void finish_report(struct hone_judge *judge, const struct hone_end *end)
     report->checks = (struct hone_array){.v = judge->checks, .n = judge->n_checks};
     report->workloads = (struct hone_array){.v = judge->workloads, .n = judge->n_workloads};
     report->warnings = (struct hone_strs){.v = judge->warnings, .n = judge->n_warnings};
+    report->doubts = (struct hone_strs){.v = judge->doubts, .n = judge->n_doubts};
     report->review = (struct hone_array){.v = judge->review, .n = judge->n_review};
 }
 
@@ -341,6 +356,7 @@ static void prepare_report(struct hone_judge *judge)
     judge->n_stage_rows = job->stages.n + MAX_COSTS;
     judge->stages = hone_pool_alloc(judge->pool, judge->n_stage_rows * sizeof *judge->stages);
     judge->warnings = hone_pool_alloc(judge->pool, MAX_WARNINGS * sizeof *judge->warnings);
+    judge->doubts = hone_pool_alloc(judge->pool, HONE_LIMIT_DOUBTS * sizeof *judge->doubts);
     judge->review = hone_pool_alloc(judge->pool, HONE_LIMIT_REVIEW_ROWS * sizeof *judge->review);
 }
 

@@ -83,9 +83,9 @@ struct hone_judge {
     struct hone_stage_report *stages;
     struct hone_point_report *points;
     struct hone_json *samples; /* by workload; NULL: nothing was timed */
-    const char **warnings;
+    const char **warnings, **doubts;
     struct hone_review *review;
-    size_t n_checks, n_workloads, n_stages, n_warnings, n_review;
+    size_t n_checks, n_workloads, n_stages, n_warnings, n_doubts, n_review;
     size_t n_stage_rows; /* room in stages */
 };
 
@@ -105,6 +105,9 @@ bool hone_judge_is_tier(const struct hone_judge *judge, const char *tier);
 struct hone_slot *hone_judge_slot(struct hone_judge *judge,
                                   const char *name); /* NULL: no such arm */
 void hone_judge_warn(struct hone_judge *judge, const char *fmt, ...) HONE_PRINTF(2, 3);
+/* A reason why this job's figure may not be claimed, as a sentence; one that is there already is
+ * not repeated. The verdict's word stays. */
+void hone_judge_doubt(struct hone_judge *judge, const char *fmt, ...) HONE_PRINTF(2, 3);
 /* Puts the version on the review list; a rule that is there already (for that line) is not
  * repeated. The verdict is not touched. */
 void hone_judge_review(struct hone_judge *judge, const char *rule, int64_t line, const char *fmt,

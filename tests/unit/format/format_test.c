@@ -221,6 +221,36 @@ START_TEST(report_limit)
 }
 END_TEST
 
+/* Only a confirmed "faster" that nothing stands against may be claimed; the list has a limit. */
+START_TEST(doubts)
+{
+    const char *all[HONE_LIMIT_DOUBTS + 1];
+    for (size_t i = 0; i < HONE_COUNTOF(all); i++)
+        all[i] = "only the public sizes were timed";
+    for (size_t n = 0; n < HONE_COUNTOF(all) + 1; n++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_report back, report = {.format = HONE_REPORT_FORMAT,
+                                           .reason = "faster",
+                                           .tier = "confirm",
+                                           .best_point = -1,
+                                           .doubts = {.v = all, .n = n}};
+        HONE_AUTOFREE char *json = hone_report_print(&report);
+        struct hone_err err = HONE_ERR_INIT;
+        ck_assert_int_eq(hone_report_is_claimable(&report), n == 0);
+        report.tier = "decide";
+        ck_assert(!hone_report_is_claimable(&report));
+        report.tier = NULL;
+        ck_assert(!hone_report_is_claimable(&report));
+        if (n > HONE_LIMIT_DOUBTS)
+            ck_assert_int_lt(hone_report_parse(json, strlen(json), pool, &back, &err), 0);
+        if (n > HONE_LIMIT_DOUBTS)
+            break;
+        (void)hone_report_parse(json, strlen(json), pool, &back, &err);
+        ck_assert_msg(strstr(err.path, "doubts") == NULL, "%s", err.message);
+    }
+}
+END_TEST
+
 START_TEST(assembly_limit)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -511,5 +541,5 @@ START_TEST(where_depth)
 END_TEST
 
 UNIT_MAIN("format", options_of_cuda, prologue_of_cuda, verdict_table_is_whole, job_checks,
-          job_round_trip, report_checks, report_round_trip, report_limit, assembly_limit,
+          job_round_trip, report_checks, report_round_trip, report_limit, doubts, assembly_limit,
           assembly_of_targets, flags, tune_pragmas, tune_values, tune_limits, lanes, where_depth)
