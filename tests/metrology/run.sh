@@ -4,6 +4,8 @@
 #   aa         equal kernels, 5 us to 5 ms: how often "faster" or "slower" is said
 #   planted    0.5, 1, 2, 5 % more work in one arm, both ways round: how often it is seen, how often the sign is wrong
 #   disturbed  equal kernels while other programs take every core, by fits and starts, and more and more of them (drift)
+#   contradictions  one version with two threads, confirmed VERSIONS times (20) with no load, one core busy, all busy, and a
+#              program that writes memory without end, in turn: how many pairs of intervals exclude each other
 #   rates      a copy of known bytes and a loop of known operations beside likwid-bench's own
 #
 #   tests/metrology/run.sh [PART...]     COMPARISONS=n (200; planted and disturbed take a quarter)   BUDGET_MS=n (1500)
@@ -139,6 +141,59 @@ disturbed() {
     done
 }
 
+# One confirmation of the version with its load on; adds a line "load verdict claimable low high doubt" to $ROOT/confirmed.
+confirmation() { # confirmation LOAD
+    calls=$((calls + 1))
+    call=$ROOT/call
+    rm -rf "$call"
+    mkdir -p "$call/open"
+    { cat tests/honest/cpu/thread_scratch.c; echo "/* $calls */"; } >"$call/open/candidate.c"
+    cp workspace/packs/attention_causal/kernels/naive.c "$call/open/baseline.c"
+    [ -d "$ROOT/packs/attention_causal" ] || cp -r workspace/packs/attention_causal "$ROOT/packs/"
+    printf '{"format":1,"id":"m%s","target":"cpu","tier":"confirm","stages":["build","smoke","verify","time"],"task_dir":"%s","arms":[{"name":"candidate","source":"candidate.c","flags":[],"tunables":[]},{"name":"baseline","source":"baseline.c","flags":[],"tunables":[]}],"points":[],"workloads":[],"n_hidden":3,"n_threads":0,"budget_ms":%s,"timeout_ms":300000,"call_timeout_ms":20000,"memory_bytes":0,"jail":"auto","allow_weak_jail":false,"cache_dir":"%s","machine_path":"%s","is_baseline_known_good":true}\n' \
+        "$calls" "$ROOT/packs/attention_causal" "${CONFIRM_MS:-8000}" "$ROOT/cache" "$ROOT/machine.json" >"$call/job.json"
+    "$RUNNER" "$call/job.json" >/dev/null 2>"$call/stderr"
+    [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP" && cp "$call/report.json" "$KEEP/$calls-$1.json"; }
+    word=$(json_get reason <"$call/report.json")
+    # the last ratios of the report are those of the whole
+    figures=$(grep -o '"ratios":\[{"against":"baseline","ratio":[^}]*' "$call/report.json" | tail -n 1 |
+        sed 's/.*"low":\([^,]*\),"high":\([^,]*\),.*/\1 \2/')
+    claimable=no
+    [ "$word" = faster ] && ! grep -q '"doubts":' "$call/report.json" && claimable=yes
+    took=$(sed -n 's/.*"wall_ns":\([0-9]*\)}*$/\1/p' "$call/report.json")
+    echo "$1 $word $claimable ${figures:-0 0} $((${took:-0} / 1000000))" >>"$ROOT/confirmed"
+}
+
+contradictions() {
+    rm -f "$ROOT/confirmed"
+    n=0
+    while [ $n -lt "${VERSIONS:-20}" ]; do
+        for load in none one all memory; do
+            hogs=
+            case $load in
+            one) (while :; do :; done) & hogs=$! ;;
+            all) hogs steady ;;
+            memory) (while :; do head -c 400M /dev/zero | tail -c 300M >/dev/null; done) & hogs=$! ;;
+            esac
+            confirmation $load
+            # shellcheck disable=SC2086 # several pids
+            [ -z "$hogs" ] || { kill $hogs; wait 2>/dev/null; }
+            n=$((n + 1))
+            show "contradictions: $n, $load: $(tail -n 1 "$ROOT/confirmed")"
+            [ $n -lt "${VERSIONS:-20}" ] || break
+        done
+    done
+    sed 's/^/contradictions_run /' "$ROOT/confirmed"
+    awk '{ n++; word[n] = $2; ok[n] = $3 == "yes"; low[n] = $4; high[n] = $5 }
+        END { for (i = 1; i <= n; i++) { claim += ok[i]; open += word[i] != "faster"
+                for (k = i + 1; k <= n; k++) { pairs++; apart = high[i] < low[k] || high[k] < low[i]
+                    excluded += apart; both += apart && ok[i] && ok[k] } }
+            print "contradictions_pairs_excluding " excluded + 0 " of " pairs
+            print "contradictions_pairs_excluding_both_claimable " both + 0 " of " pairs
+            print "contradictions_claimable " claim + 0 " of " n
+            print "contradictions_not_faster " open + 0 " of " n }' "$ROOT/confirmed"
+}
+
 # rate NAME TASK WORKLOAD FACTOR LIKWID_TEST LIKWID_SIZE LIKWID_FIELD LIKWID_FACTOR: ours in FACTOR per ns beside likwid's, taken in turn
 rate() {
     rm -f "$ROOT"/ours "$ROOT"/theirs "$ROOT"/quotients
@@ -164,8 +219,8 @@ rates() {
 
 aa() { equal aa "$COMPARISONS"; }
 
-for part in ${*:-aa planted disturbed rates}; do
-    case $part in aa | planted | disturbed | rates) $part ;; *) echo "no part '$part'"; exit 2 ;; esac
+for part in ${*:-aa planted disturbed contradictions rates}; do
+    case $part in aa | planted | disturbed | contradictions | rates) $part ;; *) echo "no part '$part'"; exit 2 ;; esac
 done
 echo "$wins false winners of $all comparisons of equal kernels"
 [ $((100 * wins)) -le "$all" ]
