@@ -14,16 +14,18 @@
 #define NEAR_NS       60e3 /* ...calls are as long; shorter ones are over before */
 #define FEW_SETS      4    /* where there is not always one to change */
 #define AUDIT_SOONER  0.7
+#define OTHERS_LEAST  4                     /* blocks with other content */
 #define WHOLE_NS      (30 * HONE_NS_PER_MS) /* of the oracle, for one set of theirs */
 #define CHANGE_NS     20e6 /* of the baseline's calls, which answer changed sets as well */
 
 /* Every second one is of those that few elements show, in turn. */
-static enum hone_distribution other_distribution(struct hone_timing_run *run)
+static enum hone_distribution other_distribution(struct hone_timing_run *run,
+                                                 struct hone_timing_lane *lane)
 {
     static const enum hone_distribution thin[] = {HONE_DIST_SPIKES, HONE_DIST_NEARLY,
                                                   HONE_DIST_RARE};
     struct hone_judge *judge = run->judge;
-    int64_t n = run->n_dealt++;
+    int64_t n = lane->n_dealt++;
     enum hone_distribution dealt = thin[(size_t)(n / 2) % HONE_COUNTOF(thin)];
     if (n % 2 == 0 && !judge->is_dist_left_out[dealt])
         return dealt;
@@ -31,16 +33,16 @@ static enum hone_distribution other_distribution(struct hone_timing_run *run)
 }
 
 /* Beforehand: after the block that had the last. */
-static void draw_other(struct hone_timing_run *run, int64_t set)
+static void draw_other(struct hone_timing_run *run, struct hone_timing_lane *lane, int64_t set)
 {
-    run->other_dists[set] = other_distribution(run);
-    hone_timing_draw_set(run, run->others, set, run->other_dists[set]);
+    lane->other_dists[set] = other_distribution(run, lane);
+    hone_timing_draw_set(run, lane->others, set, lane->other_dists[set]);
 }
 
-void hone_timing_draw_others(struct hone_timing_run *run)
+void hone_timing_draw_others(struct hone_timing_run *run, struct hone_timing_lane *lane)
 {
-    for (int64_t set = 0; set < run->lanes[0].n_sets; set++)
-        draw_other(run, set);
+    for (int64_t set = 0; set < lane->n_sets; set++)
+        draw_other(run, lane, set);
 }
 
 /* Is this set wrong, and not by the distribution's fault? */
@@ -75,9 +77,9 @@ static int check_other(struct hone_timing_run *run, struct hone_timing_lane *lan
 
 /* A hand-over whose sets hold content of all kinds. Nothing tells it from the others before its
  * inputs are read. */
-int hone_timing_others(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err)
+int hone_timing_others(struct hone_timing_run *run, struct hone_timing_lane *lane,
+                       struct hone_end *ret, struct hone_err *err)
 {
-    struct hone_timing_lane *lane = &run->lanes[0];
     struct hone_timing_midway midway = {.lane = lane};
     struct hone_call_time time = {0};
     struct hone_look look;
@@ -87,26 +89,25 @@ int hone_timing_others(struct hone_timing_run *run, struct hone_end *ret, struct
         if (code == 0)
             code = hone_judge_blame(run->judge, lane->slot, set, ret, err);
     }
-    run->n_others++;
-    hone_timing_draw_others(run);
+    lane->n_others++;
+    hone_timing_draw_others(run, lane);
     return code;
 }
 
 static struct hone_timing_lane *baseline_lane(struct hone_timing_run *run)
 {
-    struct hone_slot *baseline = hone_judge_slot(run->judge, "baseline");
     for (size_t i = 1; i < run->n_lanes; i++) {
-        if (run->lanes[i].slot == baseline)
+        if (run->lanes[i].is_trusted)
             return &run->lanes[i];
     }
     return NULL;
 }
 
-static int is_changed_right(struct hone_timing_run *run, int64_t set, bool is_other,
-                            struct hone_end *ret, struct hone_err *err)
+static int is_changed_right(struct hone_timing_run *run, struct hone_timing_lane *lane, int64_t set,
+                            bool is_other, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    struct hone_timing_lane *lane = &run->lanes[0], *theirs = baseline_lane(run);
+    const struct hone_timing_lane *theirs = baseline_lane(run);
     return theirs == NULL || is_other
                ? check_other(run, lane, set, ret, err)
                : hone_judge_compare_like(judge, lane->slot, theirs->slot, set, ret, err);
@@ -115,12 +116,11 @@ static int is_changed_right(struct hone_timing_run *run, int64_t set, bool is_ot
 /* A set whose inputs were changed before its call: a wrong answer that becomes another one, and
  * right, when the call is made again was made ahead. All else is judged like other content: a look
  * at some items may miss what the look before met. */
-static int check_changed(struct hone_timing_run *run, int64_t set, bool is_other,
-                         struct hone_end *ret, struct hone_err *err)
+static int check_changed(struct hone_timing_run *run, struct hone_timing_lane *lane, int64_t set,
+                         bool is_other, struct hone_end *ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_timing_lane *lane = &run->lanes[0];
-    int code = is_changed_right(run, set, is_other, ret, err);
+    int code = is_changed_right(run, lane, set, is_other, ret, err);
     if (code < 0 || hone_end_is_good(ret))
         return code;
     *ret = (struct hone_end)HONE_END_INIT;
@@ -129,7 +129,7 @@ static int check_changed(struct hone_timing_run *run, int64_t set, bool is_other
     code = hone_timing_hand_over(run, lane, 1, set, NULL, NULL, ret, err);
     bool is_same = code == 0 && hone_judge_is_kept(run->judge, lane->slot, set, before);
     if (code == 0 && hone_end_is_good(ret) && !is_same)
-        code = is_changed_right(run, set, is_other, ret, err);
+        code = is_changed_right(run, lane, set, is_other, ret, err);
     if (code == 0 && hone_end_is_good(ret) && !is_same) {
         hone_end_set(ret, HONE_REASON_TAMPERING,
                      "the content of a call that was not made yet was changed, and the answer is "
@@ -148,7 +148,7 @@ static int end_audit(struct hone_timing_run *run, const struct hone_timing_midwa
                      const struct hone_look *look, const struct hone_call_time *time,
                      struct hone_end *ret, struct hone_err *err)
 {
-    const struct hone_timing_lane *lane = &run->lanes[0];
+    struct hone_timing_lane *lane = midway->lane;
     const struct hone_audit *audit = midway->audit;
     double load = (double)time->wall_ns / fmax((double)time->cpu_ns, 1);
     bool is_quiet_machine =
@@ -156,22 +156,23 @@ static int end_audit(struct hone_timing_run *run, const struct hone_timing_midwa
     int code = 0;
     hone_audit_end(audit, ret);
     for (int64_t i = 0; i < audit->n_changed && code == 0 && hone_end_is_good(ret); i++)
-        code = check_changed(run, audit->changed[i], audit->is_other[i], ret, err);
-    if (code == 0 && hone_end_is_good(ret) && !midway->is_quiet && is_quiet_machine)
+        code = check_changed(run, lane, audit->changed[i], audit->is_other[i], ret, err);
+    if (code == 0 && hone_end_is_good(ret) && !midway->is_quiet && is_quiet_machine &&
+        lane == &run->lanes[0]) /* the review list is the candidate's */
         hone_audit_shares(audit, (double)look->cpu_ns / (double)hone_max_i64(time->cpu_ns, 1),
-                          &run->n_uneven);
+                          &lane->n_uneven);
     return code;
 }
 
-static bool can_be_near(const struct hone_timing_run *run)
+static bool can_be_near(const struct hone_timing_lane *lane)
 {
-    return run->lanes[0].n_sets >= 2 && hone_timing_call_ns(&run->lanes[0]) >= NEAR_NS;
+    return lane->n_sets >= 2 && hone_timing_call_ns(lane) >= NEAR_NS;
 }
 
 /* A hand-over that is looked at midway: audit.h. It cannot know which one it is. */
-int hone_timing_audit(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err)
+int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane,
+                      struct hone_end *ret, struct hone_err *err)
 {
-    struct hone_timing_lane *lane = &run->lanes[0];
     const struct hone_timing_lane *theirs = baseline_lane(run);
     double their_ns = theirs != NULL ? theirs->call_ns : 0;
     struct hone_audit audit = {
@@ -179,47 +180,62 @@ int hone_timing_audit(struct hone_timing_run *run, struct hone_end *ret, struct 
         .slot = lane->slot,
         .n_sets = lane->n_sets,
         .content = run->plain,
-        .others = run->others,
-        .other_dists = run->other_dists,
+        .others = lane->others,
+        .other_dists = lane->other_dists,
         .call_ns = hone_timing_call_ns(lane),
         .kept_set = -1,
         .max_changed = (int64_t)fmin(fmax(CHANGE_NS / fmax(their_ns, 1), 1), HONE_AUDIT_CHANGED)};
     struct hone_timing_midway midway = {
         .lane = lane, .audit = &audit, .is_quiet = hone_dice_below(&run->judge->dice, 3) != 0};
-    int64_t far_of_4 = run->n_near < NEAR_LEAST ? 1 : 2;
-    audit.is_near = can_be_near(run) && hone_dice_below(&run->judge->dice, 4) >= far_of_4;
+    int64_t far_of_4 = lane->n_near < NEAR_LEAST ? 1 : 2;
+    audit.is_near = can_be_near(lane) && hone_dice_below(&run->judge->dice, 4) >= far_of_4;
     struct hone_call_time time = {0};
     struct hone_look look;
     int code = hone_timing_fresh(run, lane, false, &midway, &look, &time, ret, err);
     if (code == 0 && lane->slot->arena->is_alive)
         hone_audit_settle(&audit);
     bool saw_half = look.was_early && audit.n_done < audit.n_sets && !audit.is_late;
-    run->audit_scale = saw_half ? 1 : AUDIT_SOONER * run->audit_scale;
-    run->n_changes += audit.is_late ? 0 : audit.n_changed;
-    run->n_near += midway.is_quiet && audit.is_near && audit.kept_set < 0 && !audit.is_late
-                       ? audit.n_changed
-                       : 0;
+    lane->audit_scale = saw_half ? 1 : AUDIT_SOONER * lane->audit_scale;
+    lane->n_changes += audit.is_late ? 0 : audit.n_changed;
+    lane->n_near += midway.is_quiet && audit.is_near && audit.kept_set < 0 && !audit.is_late
+                        ? audit.n_changed
+                        : 0;
     for (int64_t i = 0; i < audit.n_changed; i++)
-        draw_other(run, audit.changed[i]);
+        draw_other(run, lane, audit.changed[i]);
     if (code < 0 || !hone_end_is_good(ret) || audit.is_late)
         return code;
-    run->n_audits += saw_half && (audit.n_changed > 0 || lane->n_sets < FEW_SETS);
+    lane->n_audits += saw_half && (audit.n_changed > 0 || lane->n_sets < FEW_SETS);
     if (look.was_early)
         code = end_audit(run, &midway, &look, &time, ret, err);
     return code == 0 && hone_end_is_good(ret) ? hone_timing_check_block(run, lane, ret, err) : code;
 }
 
-bool hone_timing_has_kind(const struct hone_timing_run *run, enum hone_timing_kind kind)
+bool hone_timing_has_kind(const struct hone_timing_run *run, const struct hone_timing_lane *lane,
+                          enum hone_timing_kind kind)
 {
-    return !hone_judge_is_tier(run->judge, "screen") &&
-           (kind != HONE_TIMING_AUDIT || run->lanes[0].n_sets >= 2);
+    return !hone_judge_is_tier(run->judge, "screen") && !lane->is_trusted &&
+           (kind != HONE_TIMING_AUDIT || lane->n_sets >= 2);
 }
 
 bool hone_timing_lacks_audits(const struct hone_timing_run *run, int64_t deadline_ns)
 {
     int64_t least = hone_now_ns() < deadline_ns ? AUDIT_LEAST : AUDIT_FEW;
-    bool lacks_changes = run->lanes[0].n_sets >= FEW_SETS && run->n_changes < CHANGES_LEAST;
-    bool lacks_near = can_be_near(run) && run->n_near < NEAR_LEAST;
-    return hone_timing_has_kind(run, HONE_TIMING_AUDIT) &&
-           (run->n_audits < least || (lacks_changes && least == AUDIT_LEAST) || lacks_near);
+    for (size_t i = 0; i < run->n_lanes; i++) {
+        const struct hone_timing_lane *lane = &run->lanes[i];
+        bool lacks_changes = lane->n_sets >= FEW_SETS && lane->n_changes < CHANGES_LEAST;
+        bool lacks_near = can_be_near(lane) && lane->n_near < NEAR_LEAST;
+        if (hone_timing_has_kind(run, lane, HONE_TIMING_AUDIT) &&
+            (lane->n_audits < least || (lacks_changes && least == AUDIT_LEAST) || lacks_near))
+            return true;
+    }
+    return false;
+}
+
+bool hone_timing_lacks_others(const struct hone_timing_run *run)
+{
+    for (size_t i = 0; i < run->n_lanes; i++)
+        if (hone_timing_has_kind(run, &run->lanes[i], HONE_TIMING_OTHERS) &&
+            run->lanes[i].n_others < OTHERS_LEAST)
+            return true;
+    return false;
 }

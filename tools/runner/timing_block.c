@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tools/runner/arms.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 
@@ -20,6 +21,8 @@
 #define WARM_TIMES   10 /* a warm-up call may take as many times the estimate, and... */
 #define WARM_NS      (20 * HONE_NS_PER_MS) /* ...this; what is beyond buys no end */
 #define WARM_MOST_NS HONE_NS_PER_S
+#define GUEST_NS     HONE_NS_PER_S /* a guest may take this at least */
+#define GUEST_TIMES  2
 
 static void flush_caches(struct hone_timing_run *run)
 {
@@ -33,7 +36,19 @@ static void flush_caches(struct hone_timing_run *run)
         at[i] = (char)(at[i] + 1);
 }
 
-/* One hand-over: sets 0 .. n_sets - 1 are filled and poisoned already. */
+/* A guest that takes its time would take the job's: it may have what the comparison has, and some
+ * times what the slowest of the others had. */
+static int64_t left_ns(const struct hone_timing_run *run, const struct hone_timing_lane *lane)
+{
+    int64_t others_ns = 0;
+    if (!hone_arm_is_guest(run->judge, lane->slot))
+        return INT64_MAX;
+    for (size_t i = 0; i < run->n_lanes; i++)
+        if (!hone_arm_is_guest(run->judge, run->lanes[i].slot))
+            others_ns = hone_max_i64(others_ns, run->lanes[i].used_ns);
+    return hone_max_i64(run->plan->budget_ns, GUEST_NS) + GUEST_TIMES * others_ns - lane->used_ns;
+}
+
 int hone_timing_hand_over(struct hone_timing_run *run, struct hone_timing_lane *lane,
                           int64_t n_calls, int64_t first, struct hone_look *look,
                           struct hone_call_time *ret, struct hone_end *ret_end,
@@ -45,8 +60,11 @@ int hone_timing_hand_over(struct hone_timing_run *run, struct hone_timing_lane *
                                .n_calls = n_calls,
                                .look = look,
                                .place = &run->place};
-    calls.timeout_ns = run->judge->call_timeout_ns + 50 * expected;
+    calls.timeout_ns =
+        hone_min_i64(run->judge->call_timeout_ns + 50 * expected, left_ns(run, lane));
+    int64_t start_ns = hone_now_ns();
     int code = hone_arena_call(lane->slot->arena, &calls, ret, err);
+    lane->used_ns += hone_now_ns() - start_ns;
     *ret_end = lane->slot->arena->end;
     return code;
 }
@@ -129,7 +147,7 @@ int hone_timing_check_block(struct hone_timing_run *run, struct hone_timing_lane
 }
 
 /* A call on the last set of the frame, which is for this alone, while the other sets hold what some
- * arm has had already. A candidate that takes its time here decides when the budget is spent: what
+ * arm has had already. Whoever takes its time here decides when the budget is spent: what
  * is beyond measure is not charged to the budget, and ends the comparison when it is as much again.
  */
 static int warm_up(struct hone_timing_run *run, struct hone_timing_lane *lane, struct hone_end *ret,
@@ -141,15 +159,15 @@ static int warm_up(struct hone_timing_run *run, struct hone_timing_lane *lane, s
         return 0;
     int code =
         hone_timing_hand_over(run, lane, 1, judge->frame.layout.n_sets - 1, NULL, &time, ret, err);
-    if (lane != &run->lanes[0] || code < 0 || !hone_end_is_good(ret))
+    if (lane->is_trusted || code < 0 || !hone_end_is_good(ret))
         return code;
     int64_t may_ns = WARM_TIMES * (int64_t)lane->call_ns + WARM_NS;
-    run->over_ns += hone_max_i64(time.wall_ns - may_ns, 0);
-    if (run->over_ns > hone_max_i64(run->plan->budget_ns, WARM_MOST_NS))
+    lane->over_ns += hone_max_i64(time.wall_ns - may_ns, 0);
+    if (lane->over_ns > hone_max_i64(run->plan->budget_ns, WARM_MOST_NS))
         hone_end_set(ret, HONE_REASON_TIMEOUT,
                      "calls before the clock runs took %.3g s more than they may, the last one "
                      "%.3g ms; a timed call takes %.3g ms",
-                     (double)run->over_ns / 1e9, (double)time.wall_ns / 1e6, lane->call_ns / 1e6);
+                     (double)lane->over_ns / 1e9, (double)time.wall_ns / 1e6, lane->call_ns / 1e6);
     return 0;
 }
 
@@ -169,8 +187,8 @@ static void put_sets(struct hone_timing_run *run, struct hone_timing_lane *lane,
 {
     struct hone_judge *judge = run->judge;
     for (int64_t set = 0; set < lane->n_sets; set++) {
-        hone_judge_put_set(judge, set, is_other ? run->others : run->plain,
-                           is_other ? run->other_dists[set] : HONE_DIST_NORMAL);
+        hone_judge_put_set(judge, set, is_other ? lane->others : run->plain,
+                           is_other ? lane->other_dists[set] : HONE_DIST_NORMAL);
         bool is_nan = hone_dice_below(&judge->dice, 2) == 0; /* checks have both too */
         hone_judge_poison(judge, lane->slot, set, is_nan ? HONE_POISON_NAN : HONE_POISON_LARGE);
     }
@@ -200,7 +218,7 @@ static struct hone_look plan_look(struct hone_timing_run *run, struct hone_timin
         last = fmin(last, (n - 1) / n);
     double part =
         LOOK_FROM + (last - LOOK_FROM) * (double)hone_dice_below(&run->judge->dice, 1000) / 1000;
-    double scale = midway->audit != NULL ? run->audit_scale : 1;
+    double scale = midway->audit != NULL ? lane->audit_scale : 1;
     return (struct hone_look){
         .after_ns = (int64_t)(part * (double)lane->n_sets * hone_timing_call_ns(lane) * scale),
         .is_quiet = midway->audit == NULL || midway->is_quiet,

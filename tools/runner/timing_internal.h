@@ -26,6 +26,18 @@ struct hone_timing_lane { /* one arm in a comparison */
     size_t n;
     double wall_ns, cpu_ns; /* of all hand-overs that were timed */
     int64_t n_timed;
+    int64_t used_ns; /* of all hand-overs */
+    int64_t over_ns; /* that warm-up calls took beyond what they may */
+    bool is_trusted; /* the baseline's: what follows is for the others, all alike */
+    char *others;    /* content of other kinds, in the layout of the inputs' file */
+    enum hone_distribution other_dists[HONE_BUFFERS_MAX_SETS];
+    int64_t n_dealt;    /* kinds of other content */
+    int64_t n_others;   /* blocks with other content */
+    int64_t n_audits;   /* that saw a block half done */
+    int64_t n_changes;  /* sets that they changed */
+    int64_t n_near;     /* of them: a call or two ahead, while the arena ran */
+    double audit_scale; /* of the expected time; less while blocks were over before the look */
+    int64_t n_uneven;   /* of these in a row: hone_audit_end */
 };
 
 struct hone_timing_subs { /* of the hand-overs of a block */
@@ -33,7 +45,7 @@ struct hone_timing_subs { /* of the hand-overs of a block */
     size_t n;
 };
 
-enum hone_timing_kind { /* of a round, and of the candidate's block in it */
+enum hone_timing_kind { /* of a round, and of the block of each arm that is not trusted in it */
                         HONE_TIMING_PLAIN,
                         HONE_TIMING_AUDIT,
                         HONE_TIMING_OTHERS,
@@ -47,19 +59,12 @@ struct hone_timing_run {
     size_t n_lanes;
     struct hone_rounds rounds;
     struct hone_place place;
-    char *plain, *others; /* content, in the layout of the inputs' file; others: the candidate's */
-    enum hone_distribution other_dists[HONE_BUFFERS_MAX_SETS];
-    int64_t n_played;   /* rounds, counted or not */
-    int64_t over_ns;    /* that the candidate's warm-up calls took beyond what they may */
-    int64_t n_dealt;    /* kinds of other content */
-    int64_t n_others;   /* blocks with other content */
-    int64_t n_audits;   /* that saw a block half done */
-    int64_t n_changes;  /* sets that they changed */
-    int64_t n_near;     /* of them: a call or two ahead, while the arena ran */
-    double audit_scale; /* of the expected time; less while blocks were over before the look */
-    int64_t n_uneven;   /* of these in a row: hone_audit_end */
-    double fastest_ns;  /* estimate of the quickest arm's call */
-    double oracle_ns;   /* what the last full reference of an iterated task cost */
+    char *plain;                        /* content, in the layout of the inputs' file */
+    int64_t n_played;                   /* rounds, counted or not */
+    int64_t gone_ns;                    /* used_ns of lanes that were lost */
+    size_t order[HONE_RUNNER_MAX_ARMS]; /* of lanes, in a round that goes forward */
+    double fastest_ns;                  /* estimate of the quickest arm's call */
+    double oracle_ns;                   /* what the last full reference of an iterated task cost */
     char *flush;
     int64_t flush_bytes;
 };
@@ -82,7 +87,7 @@ int hone_timing_hand_over(struct hone_timing_run *run, struct hone_timing_lane *
                           int64_t n_calls, int64_t first, struct hone_look *look,
                           struct hone_call_time *ret, struct hone_end *ret_end,
                           struct hone_err *err);
-/* Draws plain content, warms up, copies it (or run->others) to the arena and calls: a hand-over,
+/* Draws plain content, warms up, copies it (or lane->others) to the arena and calls: a hand-over,
  * whatever it is for. */
 int hone_timing_fresh(struct hone_timing_run *run, struct hone_timing_lane *lane, bool is_other,
                       struct hone_timing_midway *midway, struct hone_look *ret_look,
@@ -105,12 +110,19 @@ int hone_timing_check_block(struct hone_timing_run *run, struct hone_timing_lane
 
 /* ---- timing_audit.c ---- */
 
-bool hone_timing_has_kind(const struct hone_timing_run *run, enum hone_timing_kind kind);
+/* None of these knows which arm it looks at: whatever is asked of one is asked of all that are not
+ * trusted. */
+bool hone_timing_has_kind(const struct hone_timing_run *run, const struct hone_timing_lane *lane,
+                          enum hone_timing_kind kind);
 /* Content of other kinds for all sets. */
-void hone_timing_draw_others(struct hone_timing_run *run);
-int hone_timing_others(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err);
-int hone_timing_audit(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err);
-/* Were there too few audits so far? After deadline_ns fewer are enough. */
+void hone_timing_draw_others(struct hone_timing_run *run, struct hone_timing_lane *lane);
+int hone_timing_others(struct hone_timing_run *run, struct hone_timing_lane *lane,
+                       struct hone_end *ret, struct hone_err *err);
+int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane,
+                      struct hone_end *ret, struct hone_err *err);
+/* Were there too few audits of one of them so far? After deadline_ns fewer are enough. */
 bool hone_timing_lacks_audits(const struct hone_timing_run *run, int64_t deadline_ns);
+/* Or blocks with other content? */
+bool hone_timing_lacks_others(const struct hone_timing_run *run);
 
 #endif
