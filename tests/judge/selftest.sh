@@ -22,6 +22,10 @@
 #   pack: deterministic      judged with a copy of the pack that says so; also cold, lower_precision
 #   needs: device            skipped on the emulator, which cannot run or show it
 #   open: WHY                a cheat that is known to be missed, and what stands against it; counted as missed
+#   arm: parent              the file is the parent: judged is its clean twin, against the pack's naive kernel and the file.
+#                            Wanted is then "parent lost" (/REASON,...: nothing is said against it, for that reason) or
+#                            "parent not faster" (nothing, or not that the twin is faster); the twin's own verdict is good
+#   record: yes              (arm: parent) the twin is judged alone first, and what it is found to be is the parent's record
 #   quick: yes               among the few of these that run with QUICK
 #   timed: yes               found only by the stage that times; such files are judged alone, with their twin. Follows
 #                            from "not faster", suspicious and stateful, unless the head says "timed: no"
@@ -70,8 +74,13 @@ judge() {
     workload=$7
     [ -n "$workload" ] || workload=$(awk -v target=$target '/"target"/ && $0 !~ "\"target\": *\"" target "\"" { next }
         { print }' "$pack/workloads.jsonl" | sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' | head -n 1)
-    printf '{"format":1,"id":"%s","target":"%s","tier":"%s","stages":["%s"],"task_dir":"%s","arms":[{"name":"candidate","source":"candidate.%s","flags":[],"tunables":[]},{"name":"baseline","source":"baseline.%s","flags":[],"tunables":[]}],"points":[],"workloads":["%s"],"n_hidden":%s,"n_threads":0,"budget_ms":%s,"timeout_ms":120000,"call_timeout_ms":2000,"memory_bytes":0,"jail":"auto","allow_weak_jail":false,"cache_dir":"%s","machine_path":"%s","is_baseline_known_good":true}\n' \
-        "$1" $target "$6" "$(echo "$8" | sed 's/,/","/g')" "$pack" "$2" "$2" "$workload" $n_hidden "$budget" \
+    more=
+    if [ -n "${parent:-}" ]; then
+        cp "$parent" "$call/open/parent.$2"
+        more=$(printf ',{"name":"parent","source":"parent.%s","flags":[],"tunables":[]%s}' "$2" "${known:-}")
+    fi
+    printf '{"format":1,"id":"%s","target":"%s","tier":"%s","stages":["%s"],"task_dir":"%s","arms":[{"name":"candidate","source":"candidate.%s","flags":[],"tunables":[]},{"name":"baseline","source":"baseline.%s","flags":[],"tunables":[]}%s],"points":[],"workloads":["%s"],"n_hidden":%s,"n_threads":0,"budget_ms":%s,"timeout_ms":120000,"call_timeout_ms":2000,"memory_bytes":0,"jail":"auto","allow_weak_jail":false,"cache_dir":"%s","machine_path":"%s","is_baseline_known_good":true}\n' \
+        "$1" $target "$6" "$(echo "$8" | sed 's/,/","/g')" "$pack" "$2" "$2" "$more" "$workload" $n_hidden "$budget" \
         "$ROOT/cache" "$ROOT/machine.json" >"$call/job.json"
     if [ $target = cuda ] && [ -n "${EMULATED:-}" ]; then sed -i 's/"call_timeout_ms":2000/"call_timeout_ms":5000/' "$call/job.json"; fi
     before=$(date +%s%N)
@@ -119,7 +128,73 @@ is_wanted() { # is_wanted WANT ANSWER
     return 1
 }
 
+parent_word() { # of the last call: what its report says of candidate against parent; lost/REASON: nothing, and why
+    word=$(grep -o '"against":"parent"[^}]*"word":"[a-z]*"' "$call/report.json" 2>/dev/null | tail -n 1 | sed 's/.*"word":"//; s/"//')
+    why=$(grep -o "nothing is said against arm 'parent': [a-z ]*" "$call/report.json" 2>/dev/null | head -n 1)
+    case $why in
+    '') echo "${word:-none}" ;;
+    *'it ended with '*)
+        why=$(grep -o "against arm 'parent': it ended with [a-z_]*" "$call/report.json" | head -n 1)
+        echo "lost/${why##* }"
+        ;;
+    *) echo lost/slow ;;
+    esac
+}
+
+is_parent_wanted() { # is_parent_wanted WANT WORD
+    case $1+$2 in
+    'parent lost+lost/'* | 'parent not faster+lost/'*) return 0 ;;
+    'parent not faster+same' | 'parent not faster+slower' | 'parent not faster+inconclusive') return 0 ;;
+    esac
+    for reason in $(echo "${1#parent lost/}" | tr , ' '); do
+        [ "$2" = "lost/$reason" ] && return 0
+    done
+    return 1
+}
+
+# one_parent FILE: a cheat in the parent's place, then its twin there; judged is the twin each time
+one_parent() {
+    stages=build,smoke,time twin=$ROOT/calls/$suffix-$name.clean baseline='' known='' took_all=0
+    sed 's/^#define CHEAT 1$/#define CHEAT 0/' "$1" >"$twin"
+    if [ "$(head_of "$1" record)" = yes ]; then
+        parent=''
+        judge "$suffix-$name-record" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+        took_all=$took
+        device=$(sed -n 's/.*"machine":{"cpu":"\([^"]*\)".*/\1/p' "$call/report.json")
+        row=$(sed -n 's/.*"workloads":\[{"id":"\([^"]*\)".*"ratios":\[{"against":"baseline",\("ratio":[^,]*,"low":[^,]*,"high":[^,]*\).*/"workload":"\1",\2/p' \
+            "$call/report.json")
+        known=$(printf ',"known_device":"%s","known":[{%s}]' "$device" "$row")
+    fi
+    parent=$1
+    judge "$suffix-$name" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    took_all=$((took_all + took)) said=$(parent_word)
+    got="${answer#*/}, parent $said" why="$summary $(grep -o "nothing is said against arm[^\"]*" "$call/report.json" | head -n 1)"
+    word=missed
+    if is_good "$answer" && is_parent_wanted "$want" "$said"; then word=caught; fi
+    parent=$twin
+    judge "$suffix-$name-clean" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    took=$((took_all + took)) said=$(parent_word)
+    parent='' known=''
+    cmp -s "$1" "$twin" && said='no twin'
+    if [ $word = missed ]; then line missed "$why"; fi
+    case $said in
+    lost/* | none | 'no twin')
+        got="${answer#*/}, parent $said"
+        line "accused (twin)" "$summary $(grep -o "nothing is said against arm[^\"]*" "$call/report.json" | head -n 1)"
+        ;;
+    *)
+        if ! is_good "$answer"; then
+            got=$answer
+            line "accused (twin)" "$summary"
+        elif [ $word = caught ]; then
+            line caught
+        fi
+        ;;
+    esac
+}
+
 is_timed() { # is_timed FILE: does it need the clock?
+    [ "$(head_of "$1" arm)" != parent ] || return 0
     case $(head_of "$1" want)+$(head_of "$1" timed) in
     *+no) return 1 ;;
     *faster* | *suspicious* | *stateful* | *+yes) return 0 ;;
@@ -174,6 +249,10 @@ one() { # one FILE: its lines
         [ -z "${QUICK:-}" ] || [ -z "${EMULATED:-}" ] || [ "$suffix" != cu ] || stages=build,policy,smoke
     fi
     budget=${BUDGET_MS:-1500}
+    if [ "$(head_of "$file" arm)" = parent ]; then
+        one_parent "$file"
+        return
+    fi
     [ "$strength" = honest ] && budget=400
     twin=$ROOT/calls/$suffix-$name.clean
     call_name=$suffix-$name

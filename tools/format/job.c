@@ -15,6 +15,14 @@ const struct hone_field hone_tunable_fields[HONE_TUNABLE_N_FIELDS] = {
                .max = HONE_LIMIT_TUNE_VALUE, .help = "Value of the constant."),
 };
 
+static const struct hone_field known_fields[] = {
+    HONE_FIELD(struct hone_known, workload, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Id."),
+    HONE_FIELD(struct hone_known, ratio, .required = true, .help = "Against the baseline."),
+    HONE_FIELD(struct hone_known, low, .required = true, .help = "Of its 95 % interval."),
+    HONE_FIELD(struct hone_known, high, .required = true, .help = "Of its 95 % interval."),
+};
+
 static const struct hone_field arm_fields[] = {
     HONE_FIELD(struct hone_arm, name, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "candidate, baseline or parent."),
@@ -24,6 +32,10 @@ static const struct hone_field arm_fields[] = {
                .help = "Compiler options."),
     HONE_FIELD(struct hone_arm, tunables, .max_len = HONE_LIMIT_TUNABLES, .skip_empty = true,
                HONE_OF(struct hone_tunable, hone_tunable_fields), .help = "Values of tunables."),
+    HONE_FIELD(struct hone_arm, known_device, .skip_empty = true, .max_len = HONE_LIMIT_LINE_BYTES,
+               .help = "Device of its record."),
+    HONE_FIELD(struct hone_arm, known, .max_len = HONE_LIMIT_WORKLOADS, .skip_empty = true,
+               HONE_OF(struct hone_known, known_fields), .help = "Its record, by workload."),
 };
 
 static const struct hone_field point_fields[] = {

@@ -25,6 +25,13 @@ struct hone_arm {               /* one source that is built and called */
     const char *source;         /* file in open/, e.g. "candidate.c" */
     struct hone_strs flags;     /* compiler options, already checked against the allow-list */
     struct hone_array tunables; /* of struct hone_tunable */
+    const char *known_device; /* where `known` was measured, as a report's machine says; or NULL */
+    struct hone_array known;  /* of struct hone_known: a parent's own record */
+};
+
+struct hone_known {          /* what an arm was decided or confirmed to be on a public workload */
+    const char *workload;    /* id */
+    double ratio, low, high; /* the baseline's time by its own, 95 % interval */
 };
 
 struct hone_point { /* one setting of a sweep: replaces the candidate's tunables and flags */

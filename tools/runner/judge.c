@@ -196,6 +196,13 @@ static int collect_cases(struct hone_judge *judge, struct hone_err *err)
     return 0;
 }
 
+static void draw_folder(struct hone_slot *slot)
+{
+    uint64_t drawn = 0;
+    hone_random(&drawn, sizeof drawn);
+    snprintf(slot->folder, sizeof slot->folder, "%016llx", (unsigned long long)drawn);
+}
+
 static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     const struct hone_job *job = judge->job;
@@ -221,6 +228,9 @@ static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_er
     for (size_t i = 0; i < job->arms.n && i < HONE_RUNNER_MAX_ARMS; i++)
         judge->slots[judge->n_slots++] = (struct hone_slot){.name = arms[i].name, .arm = &arms[i]};
     judge->oracle.name = "oracle";
+    for (size_t i = 0; i < judge->n_slots; i++)
+        draw_folder(&judge->slots[i]);
+    draw_folder(&judge->oracle);
     hone_machine_facts(&judge->machine);
     judge->n_threads = job->n_threads > 0 ? hone_min_i64(job->n_threads, judge->machine.n_cores)
                                           : judge->machine.n_cores;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/runner/arms.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 
@@ -23,14 +24,31 @@ static bool is_disturbed(const struct hone_rounds *rounds, double load, double u
     return is_high || (rounds->is_two_sided && load * rounds->disturbed < usual);
 }
 
-static size_t believed(const struct hone_rounds *rounds, size_t first_lane,
+/* Lanes as bits: 1 << index. */
+static unsigned trusted_lanes(const struct hone_rounds *rounds)
+{
+    unsigned lanes = 0;
+    for (size_t i = 1; i < rounds->n_lanes; i++)
+        lanes |= hone_arm_is_trusted(rounds->lanes[i].slot) ? 1u << i : 0;
+    return rounds->n_lanes > 1 ? lanes : 1;
+}
+
+/* What is said of two lanes stands on them and the trusted: others have no say in it. */
+static unsigned lanes_of(const struct hone_rounds *rounds, size_t a, size_t b)
+{
+    return trusted_lanes(rounds) | 1u << a | 1u << b;
+}
+
+/* Rounds that these lanes' clocks agree on. */
+static size_t believed(const struct hone_rounds *rounds, unsigned lanes,
                        size_t ret_use[HONE_MAX_ROUNDS])
 {
     size_t n = 0;
     for (size_t r = 0; r < rounds->n; r++) {
         bool is_out = false;
-        for (size_t i = first_lane; i < rounds->n_lanes; i++)
-            is_out = is_out || (rounds->lanes[i].is_out != NULL && rounds->lanes[i].is_out[r]);
+        for (size_t i = 0; i < rounds->n_lanes; i++)
+            is_out = is_out || ((lanes >> i & 1) != 0 && rounds->lanes[i].is_out != NULL &&
+                                rounds->lanes[i].is_out[r]);
         if (!is_out)
             ret_use[n++] = r;
     }
@@ -40,23 +58,24 @@ static size_t believed(const struct hone_rounds *rounds, size_t first_lane,
 size_t hone_rounds_believed(const struct hone_rounds *rounds)
 {
     size_t use[HONE_MAX_ROUNDS];
-    return believed(rounds, 0, use);
+    return believed(rounds, trusted_lanes(rounds) | 1, use);
 }
 
-/* Rounds in which nobody else took the cores or changed the clock while the arms from first_lane on
- * ran. This looks at the disturbance alone, never at the outcome. Too few quiet rounds: all are
- * used that can be believed. Returns how many rounds ret_use holds. */
-static size_t quiet_lanes(const struct hone_rounds *rounds, size_t first_lane,
+/* Rounds in which nobody else took the cores or changed the clock while these arms ran. This looks
+ * at the disturbance alone, never at the outcome. Too few quiet rounds: all are used that can be
+ * believed. Returns how many rounds ret_use holds. */
+static size_t quiet_lanes(const struct hone_rounds *rounds, unsigned lanes,
                           size_t ret_use[HONE_MAX_ROUNDS])
 {
     double usual[HONE_RUNNER_MAX_ARMS];
-    size_t all[HONE_MAX_ROUNDS], n_all = believed(rounds, first_lane, all), n = 0;
-    for (size_t i = first_lane; i < rounds->n_lanes; i++)
+    size_t all[HONE_MAX_ROUNDS], n_all = believed(rounds, lanes, all), n = 0;
+    for (size_t i = 0; i < rounds->n_lanes; i++)
         usual[i] = usual_load(rounds, &rounds->lanes[i]);
     for (size_t k = 0; k < n_all; k++) {
         bool is_quiet = true;
-        for (size_t i = first_lane; i < rounds->n_lanes; i++)
-            is_quiet = is_quiet && !is_disturbed(rounds, rounds->lanes[i].load[all[k]], usual[i]);
+        for (size_t i = 0; i < rounds->n_lanes; i++)
+            is_quiet = is_quiet && ((lanes >> i & 1) == 0 ||
+                                    !is_disturbed(rounds, rounds->lanes[i].load[all[k]], usual[i]));
         if (is_quiet)
             ret_use[n++] = all[k];
     }
@@ -69,31 +88,46 @@ static size_t quiet_lanes(const struct hone_rounds *rounds, size_t first_lane,
 void hone_rounds_init(struct hone_rounds *rounds, struct hone_judge *judge,
                       const struct hone_timing_plan *plan)
 {
-    *rounds = (struct hone_rounds){
-        .plan = plan, .n_lanes = judge->n_slots, .disturbed = (double)INFINITY};
-    for (size_t i = 0; i < rounds->n_lanes; i++) {
+    *rounds = (struct hone_rounds){.plan = plan, .disturbed = (double)INFINITY};
+    for (size_t i = 0; i < judge->n_slots; i++) {
+        if (judge->slots[i].is_lost)
+            continue;
         double *room = hone_pool_alloc(judge->pool, 3 * HONE_MAX_ROUNDS * sizeof *room);
-        rounds->lanes[i] = (struct hone_lane){.name = judge->slots[i].name,
-                                              .wall = room,
-                                              .cpu = room + HONE_MAX_ROUNDS,
-                                              .load = room + 2 * HONE_MAX_ROUNDS};
+        rounds->lanes[rounds->n_lanes++] = (struct hone_lane){.name = judge->slots[i].name,
+                                                              .slot = &judge->slots[i],
+                                                              .wall = room,
+                                                              .cpu = room + HONE_MAX_ROUNDS,
+                                                              .load = room + 2 * HONE_MAX_ROUNDS};
     }
 }
 
-/* Rounds that only the other arms' disturbances leave out. A kernel that sleeps looks disturbed,
+void hone_rounds_drop(struct hone_rounds *rounds, size_t lane)
+{
+    rounds->n_lanes--;
+    memmove(rounds->lanes + lane, rounds->lanes + lane + 1,
+            (rounds->n_lanes - lane) * sizeof *rounds->lanes);
+}
+
+/* Rounds that only disturbances of trusted arms leave out. A kernel that sleeps looks disturbed,
  * and could drop the rounds that went badly for it: what is claimed stands on these. */
 static size_t quiet_for_others(const struct hone_rounds *rounds, size_t ret_use[HONE_MAX_ROUNDS])
 {
-    return quiet_lanes(rounds, rounds->n_lanes > 1 ? 1 : 0, ret_use);
+    return quiet_lanes(rounds, trusted_lanes(rounds), ret_use);
 }
 
-static struct hone_interval ratio_in(const struct hone_rounds *rounds, size_t other,
+static struct hone_interval ratio_in(const struct hone_rounds *rounds, size_t a, size_t b,
                                      const size_t *use, size_t n)
 {
     double logs[HONE_MAX_ROUNDS];
     for (size_t k = 0; k < n; k++)
-        logs[k] = log(rounds->lanes[other].wall[use[k]] / rounds->lanes[0].wall[use[k]]);
+        logs[k] = log(rounds->lanes[a].wall[use[k]] / rounds->lanes[b].wall[use[k]]);
     return hone_series_interval(logs, n);
+}
+
+struct hone_interval hone_rounds_between(const struct hone_rounds *rounds, size_t a, size_t b)
+{
+    size_t use[HONE_MAX_ROUNDS];
+    return ratio_in(rounds, a, b, use, quiet_for_others(rounds, use));
 }
 
 /* log(other / candidate) by round. The interval spans what both ways of leaving rounds out say: the
@@ -102,21 +136,23 @@ static struct hone_interval ratio_in(const struct hone_rounds *rounds, size_t ot
 static struct hone_interval ratio_of(const struct hone_rounds *rounds, size_t other)
 {
     size_t use[HONE_MAX_ROUNDS];
-    struct hone_interval ratio = ratio_in(rounds, other, use, quiet_for_others(rounds, use));
-    struct hone_interval kind = ratio_in(rounds, other, use, quiet_lanes(rounds, 0, use));
+    struct hone_interval ratio = ratio_in(rounds, other, 0, use, quiet_for_others(rounds, use));
+    struct hone_interval kind =
+        ratio_in(rounds, other, 0, use, quiet_lanes(rounds, lanes_of(rounds, 0, other), use));
     ratio.low = fmin(ratio.low, kind.low);
     ratio.high = fmax(ratio.high, kind.high);
     return ratio;
 }
 
-/* Same arm, consecutive rounds. A ratio has two noisy sides as well, so nothing is divided by the
- * square root of 2. */
-static double noise_of(const struct hone_rounds *rounds)
+/* Same arm, consecutive rounds, of the candidate, the trusted and the other that it is held
+ * against. A ratio has two noisy sides as well, so nothing is divided by the square root of 2. */
+static double noise_of(const struct hone_rounds *rounds, size_t other)
 {
+    unsigned lanes = lanes_of(rounds, 0, other);
     size_t use[HONE_MAX_ROUNDS], n = quiet_for_others(rounds, use), m = 0;
     HONE_AUTOFREE double *logs = hone_malloc((n * rounds->n_lanes + 1) * sizeof *logs);
     for (size_t i = 0; i < rounds->n_lanes; i++) {
-        for (size_t k = 0; k + 1 < n; k++)
+        for (size_t k = 0; k + 1 < n && (lanes >> i & 1) != 0; k++)
             logs[m++] = log(rounds->lanes[i].wall[use[k]] / rounds->lanes[i].wall[use[k + 1]]);
     }
     return hone_aa_noise(logs, m);
@@ -134,11 +170,10 @@ bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns)
         return true;
     const struct hone_stop_rule rule = {
         .min_pairs = plan->min_pairs, .wide_pairs = 10, .enough_pairs = 20, .wide_log = 0.1};
-    double noise = noise_of(rounds);
     size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
     for (size_t i = 1; i < rounds->n_lanes; i++) {
         struct hone_interval ratio = ratio_of(rounds, i);
-        if (!hone_should_stop(&rule, &ratio, noise, n_use))
+        if (!hone_should_stop(&rule, &ratio, noise_of(rounds, i), n_use))
             return false;
     }
     return rounds->n_lanes > 1 || rounds->n >= 20;
@@ -173,7 +208,6 @@ static void report_times(struct hone_judge *judge, const struct hone_rounds *rou
 static void report_ratios(struct hone_judge *judge, const struct hone_rounds *rounds,
                           struct hone_workload_report *ret)
 {
-    double least_gain = hone_least_gain(noise_of(rounds));
     size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
     if (n_use < rounds->n)
         hone_judge_warn(judge,
@@ -183,6 +217,7 @@ static void report_ratios(struct hone_judge *judge, const struct hone_rounds *ro
     struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
     for (size_t i = 1; i < rounds->n_lanes; i++) {
         struct hone_interval logs = ratio_of(rounds, i);
+        double least_gain = hone_least_gain(noise_of(rounds, i));
         ratios[i - 1] = (struct hone_ratio){.against = rounds->lanes[i].name,
                                             .ratio = exp(logs.mid),
                                             .low = exp(logs.low),
@@ -205,9 +240,10 @@ static void report_axes(const struct hone_judge *judge, const struct hone_rounds
         hone_json_set_i64(ret->axes, task->axes[i].name, rounds->plan->workload->axes[i]);
 }
 
-void hone_rounds_report(struct hone_judge *judge, const struct hone_rounds *rounds,
+void hone_rounds_report(struct hone_judge *judge, struct hone_rounds *rounds,
                         struct hone_workload_report *ret)
 {
+    hone_arms_hold_to_record(judge, rounds);
     report_axes(judge, rounds, ret);
     report_times(judge, rounds, ret);
     report_ratios(judge, rounds, ret);

@@ -10,12 +10,14 @@
 
 struct hone_lane { /* one arm; arrays by round, room for HONE_MAX_ROUNDS, in the pool */
     const char *name;
+    struct hone_slot *slot;
     double *wall;    /* ns of one call */
     double *cpu;     /* ns of one call, all threads; NULL: not known */
     double *load;    /* what a disturbance changes: wall time by CPU time, or a clock's rate */
-    bool *is_out;    /* rounds whose times cannot be believed: not used; NULL: none. The
-                        candidate's own remove no round from what is claimed: its wall must then
-                        hold the largest of what the clocks say */
+    bool *is_out;    /* rounds whose times cannot be believed: not used; NULL: none. Those of
+                        the candidate and of guests (arms.h) remove no round from what is claimed:
+                        wall must then hold what says least for the claim, the largest of the
+                        candidate's clocks, the smallest of a guest's */
     int64_t n_batch; /* calls in a block */
 };
 
@@ -31,10 +33,15 @@ void hone_rounds_init(struct hone_rounds *rounds, struct hone_judge *judge,
                       const struct hone_timing_plan *plan);
 /* Rounds that can be believed for all arms; 0: the report's figures stand for nothing. */
 size_t hone_rounds_believed(const struct hone_rounds *rounds);
+/* A lane goes, with its times; the ones behind it move up. */
+void hone_rounds_drop(struct hone_rounds *rounds, size_t lane);
+/* log(time of lane a / time of lane b), by the rounds that the baseline calls quiet. */
+struct hone_interval hone_rounds_between(const struct hone_rounds *rounds, size_t a, size_t b);
 /* The fixed stop rule: rounds, interval, budget. */
 bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns);
-/* Axes, times and ratios of the report; warns of rounds left out. */
-void hone_rounds_report(struct hone_judge *judge, const struct hone_rounds *rounds,
+/* Axes, times and ratios of the report, once guests were held to their record; warns of rounds left
+ * out. */
+void hone_rounds_report(struct hone_judge *judge, struct hone_rounds *rounds,
                         struct hone_workload_report *ret);
 /* samples.c: all samples so far, also of a comparison that ended badly, for the call's samples
  * file. */

@@ -15,11 +15,17 @@
 #include "tools/runner/gen.h"
 #include "tools/runner/machine.h"
 #include "tools/runner/oracle.h"
+#include "tools/runner/stats.h"
 
 #define HONE_RUNNER_MAX_ARMS   3
 #define HONE_RUNNER_N_EDGES    8
+#define HONE_RUNNER_FOLDER     17 /* hex digits and NUL */
 #define HONE_RUNNER_MAX_CASES  (HONE_LIMIT_WORKLOADS + 16 + HONE_RUNNER_N_EDGES)
 #define HONE_RUNNER_MAX_CHECKS 256 /* kept in a report */
+
+struct hone_pace { /* log(baseline / arm) of a workload: in this job, and in the arm's record */
+    struct hone_interval now, known;
+};
 
 struct hone_slot { /* one arm as built and running */
     const char *name;
@@ -28,6 +34,10 @@ struct hone_slot { /* one arm as built and running */
     char *object;             /* owned: path of the shared object in a folder of its own */
     struct hone_arena *arena; /* NULL: not started, or ended and freed */
     bool is_mapped;           /* the arena knows the present frame */
+    bool is_lost;             /* a guest that nothing is said against: arms.h */
+    struct hone_pace *paces;  /* n_paces of them, in the pool; NULL: none yet */
+    size_t n_paces;
+    char folder[HONE_RUNNER_FOLDER]; /* drawn: what a jail may see of its place tells no name */
 };
 
 struct hone_frame { /* the workload and layout that everybody has mapped */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tools/runner/arms.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
@@ -52,6 +53,8 @@ int hone_stage_build(struct hone_judge *judge, struct hone_end *ret, struct hone
     for (size_t i = 1; i < judge->n_slots && needs_other_arms(judge); i++) {
         struct hone_slot *slot = &judge->slots[i];
         code = hone_judge_build_arm(judge, slot, NULL, ret, err);
+        if (hone_arm_is_guest(judge, slot))
+            code = hone_arm_settle(judge, slot, code, ret, err);
         if (code < 0)
             return code;
         if (!hone_end_is_good(ret)) { /* the candidate is not to blame */

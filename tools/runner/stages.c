@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/runner/arms.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -276,21 +277,33 @@ static struct hone_interval ratio_logs(const struct hone_ratio *ratio)
         .mid = log(ratio->ratio), .low = log(ratio->low), .high = log(ratio->high)};
 }
 
-static void conclude_against(struct hone_judge *judge, size_t other, struct hone_ratio *ret)
+static const struct hone_ratio *ratio_against(const struct hone_workload_report *report,
+                                              const char *name)
+{
+    const struct hone_ratio *ratios = report->ratios.v;
+    for (size_t i = 0; i < report->ratios.n; i++)
+        if (strcmp(ratios[i].against, name) == 0)
+            return &ratios[i];
+    return NULL;
+}
+
+static void conclude_against(struct hone_judge *judge, const struct hone_slot *other,
+                             struct hone_ratio *ret)
 {
     struct hone_interval logs[HONE_RUNNER_MAX_CASES] = {0};
     double gains = 0;
     int64_t n_pairs = INT64_MAX;
     size_t n = 0;
     for (size_t w = 0; w < judge->n_workloads; w++) {
-        const struct hone_ratio *ratio =
-            (const struct hone_ratio *)judge->workloads[w].ratios.v + other;
+        const struct hone_ratio *ratio = ratio_against(&judge->workloads[w], other->name);
+        if (ratio == NULL)
+            continue;
         logs[n++] = ratio_logs(ratio);
         gains += ratio->least_gain * ratio->least_gain;
         n_pairs = hone_min_i64(n_pairs, ratio->n_pairs);
     }
     struct hone_interval all = hone_combine_logs(logs, n);
-    *ret = (struct hone_ratio){.against = judge->slots[other + 1].name,
+    *ret = (struct hone_ratio){.against = other->name,
                                .ratio = exp(all.mid),
                                .low = exp(fmax(all.low, -MAX_LOG)),
                                .high = exp(fmin(all.high, MAX_LOG)),
@@ -346,17 +359,18 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     report->percent_of_bound = exp(bound);
     judge->was_timed = true;
     judge->timed_end = (struct hone_end)HONE_END_INIT;
-    for (size_t i = 0; i + 1 < judge->n_slots; i++)
-        conclude_against(judge, i, &ratios[i]);
-    report->ratios = (struct hone_array){.v = ratios, .n = judge->n_slots - 1};
+    hone_arms_conclude(judge);
+    report->ratios = (struct hone_array){.v = ratios};
+    for (size_t i = 1; i < judge->n_slots; i++)
+        if (!judge->slots[i].is_lost)
+            conclude_against(judge, &judge->slots[i], &ratios[report->ratios.n++]);
     const struct hone_ratio *against = hone_report_ratio(report, "baseline");
     if (against == NULL)
         return;
-    size_t at = (size_t)(against - ratios);
     for (size_t w = 0; w < judge->n_workloads; w++) {
-        const struct hone_ratio *ratio =
-            (const struct hone_ratio *)judge->workloads[w].ratios.v + at;
-        worst = worst == NULL || ratio->ratio < worst->ratio ? ratio : worst;
+        const struct hone_ratio *ratio = ratio_against(&judge->workloads[w], against->against);
+        if (ratio != NULL && (worst == NULL || ratio->ratio < worst->ratio))
+            worst = ratio;
     }
     report->worst_ratio = worst->ratio;
     enum hone_reason reason = reason_of(judge, against, worst);
@@ -382,6 +396,14 @@ int hone_judge_ensure_ceilings(struct hone_judge *judge, struct hone_err *err)
                                            .peak_flops_per_s = judge->machine.flops};
     judge->report->machine = report;
     return 0;
+}
+
+/* Fresh processes: address layout and allocator state are drawn anew, and nobody can tell by the
+ * calls that it remembers whether it was checked. */
+static void drop_arenas(struct hone_judge *judge)
+{
+    for (size_t i = 0; i < judge->n_slots; i++)
+        judge->target->drop_arena(judge, &judge->slots[i]);
 }
 
 static int time_cases(struct hone_judge *judge, const bool *is_timed,
@@ -425,6 +447,8 @@ int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hon
     }
     if (!hone_end_is_good(ret))
         return 0;
+    if (hone_arm_has_guest(judge))
+        drop_arenas(judge);
     const struct hone_effort *effort = &judge->target->effort;
     int64_t budget =
         (judge->job->budget_ms > 0 ? judge->job->budget_ms : effort->screen_budget_ms) *
@@ -476,9 +500,7 @@ int hone_stage_time(struct hone_judge *judge, struct hone_end *ret, struct hone_
                                     .min_pairs = LEAST_PAIRS,
                                     .max_pairs = judge->target->effort.max_pairs,
                                     .is_reversed = hone_judge_is_tier(judge, "confirm")};
-    /* Fresh processes: address layout and allocator state are drawn anew. */
-    for (size_t i = 0; i < judge->n_slots; i++)
-        judge->target->drop_arena(judge, &judge->slots[i]);
+    drop_arenas(judge);
     return time_cases(judge, is_timed, &plan, ret, err);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "tools/format/options.h"
+#include "tools/runner/arms.h"
 #include "tools/runner/assembly.h"
 #include "tools/runner/policy.h"
 #include "workspace/base/clock.h"
@@ -17,15 +18,21 @@
 
 static const char *const oracle_flags[] = {"-O3", NULL};
 
-/* Builds and copies the object into open/run-<name>/, which is all that the arena's jail sees of
- * the host. */
-static int build_into(struct hone_judge *judge, const char *name, struct hone_build_request *req,
-                      char **ret_object, struct hone_build *ret, struct hone_err *err)
+static char *scratch_of(const struct hone_judge *judge, const struct hone_slot *slot)
 {
-    HONE_AUTOFREE char *scratch = hone_sprintf("%s/open/build-%s", judge->dir, name);
-    HONE_AUTOFREE char *folder = hone_sprintf("%s/open/run-%s", judge->dir, name);
+    return hone_sprintf("%s/open/build-%s", judge->dir, slot->folder);
+}
+
+/* Builds and copies the object into open/run-<drawn>/, which is all that the arena's jail sees of
+ * the host. */
+static int build_into(struct hone_judge *judge, struct hone_slot *slot,
+                      struct hone_build_request *req, struct hone_build *ret, struct hone_err *err)
+{
+    const char *name = slot->name;
+    HONE_AUTOFREE char *scratch = scratch_of(judge, slot);
+    HONE_AUTOFREE char *folder = hone_sprintf("%s/open/run-%s", judge->dir, slot->folder);
     HONE_AUTOFREE char *object = hone_sprintf("%s/kernel.so", folder);
-    req->arm = name;
+    req->arm = hone_arm_build_name(judge, slot);
     req->rung = judge->job->jail;
     req->allow_weak = judge->job->allow_weak_jail;
     req->cache_dir = judge->job->cache_dir;
@@ -46,7 +53,7 @@ static int build_into(struct hone_judge *judge, const char *name, struct hone_bu
         return code;
     if (chmod(object, 0755) != 0) /* the jail's user is another one */
         return hone_fail(err, HONE_E_IO, "making '%s' readable", object);
-    *ret_object = HONE_STEAL(object);
+    slot->object = HONE_STEAL(object);
     return 0;
 }
 
@@ -68,7 +75,7 @@ static void describe_failure(const struct hone_build *build, const char *arm, st
  */
 static void show_assembly(struct hone_judge *judge, struct hone_build_request *req)
 {
-    HONE_AUTOFREE char *scratch = hone_sprintf("%s/open/build-%s", judge->dir, req->arm);
+    HONE_AUTOFREE char *scratch = scratch_of(judge, &judge->slots[0]);
     struct hone_build_report *report = judge->report->build;
     struct hone_err why = HONE_ERR_INIT;
     struct hone_assembly_request in = {.kind = "asm",
@@ -114,7 +121,7 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
     hone_free_ptr(&slot->object);
     bool shows = is_candidate && point == NULL && judge->job->assembly != NULL &&
                  strcmp(judge->job->assembly, "asm") == 0;
-    code = build_into(judge, slot->name, &req, &slot->object, &build, err);
+    code = build_into(judge, slot, &req, &build, err);
     if (code < 0)
         return code;
     if (build.rung != NULL)
@@ -145,7 +152,7 @@ int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct
         .symbol = "hone_oracle_items",
     };
     struct hone_build build = {0};
-    code = build_into(judge, "oracle", &req, &judge->oracle.object, &build, err);
+    code = build_into(judge, &judge->oracle, &req, &build, err);
     if (code == 0 && build.reason != HONE_REASON_BUILT) {
         describe_failure(&build, "oracle", ret);
         ret->reason = HONE_REASON_BAD_TASK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/format/options.h"
+#include "tools/runner/arms.h"
 #include "tools/runner/assembly.h"
 #include "tools/runner/cuda/gpu_ahead.h"
 #include "tools/runner/cuda/gpu_judge.h"
@@ -147,7 +148,7 @@ static int request(struct hone_judge *judge, struct hone_slot *slot, const struc
     ret->device = hone_gpu_plan_device(session);
     ret->req = (struct hone_cuda_request){
         .task = judge->task,
-        .arm = slot->name,
+        .arm = hone_arm_build_name(judge, slot),
         .source = ret->source,
         .tunables = point != NULL ? &point->tunables : &slot->arm->tunables,
         .flags = ret->flags,
@@ -178,7 +179,7 @@ static int build_now(struct hone_judge *judge, struct hone_slot *slot,
                      const struct hone_point *point, struct hone_cuda_module *ret,
                      struct hone_end *ret_end, struct hone_err *err)
 {
-    HONE_AUTOFREE char *folder = hone_sprintf("build-%s", slot->name);
+    HONE_AUTOFREE char *folder = hone_sprintf("build-%s", slot->folder);
     struct built built = {.source = NULL};
     int code = request(judge, slot, point, folder, &built, ret_end, err);
     built.req.device = &built.device;
