@@ -379,6 +379,8 @@ static int baseline_passes(struct hone_judge *judge, const struct hone_check_pla
     hone_judge_fill(judge, 0, dist, counter);
     hone_judge_poison(judge, baseline, 0, HONE_POISON_NAN);
     code = call_sets(judge, baseline, 1, &end, err);
+    if (code == 0 && end.reason == HONE_REASON_INFRA) /* says nothing about the distribution */
+        return hone_fail(err, HONE_E_TARGET, "the baseline: %.300s", end.detail);
     if (code == 0 && hone_end_is_good(&end))
         code = hone_judge_compare(judge, baseline, 0, plan->oracle_budget_ns, &compare, &end, err);
     *ret = hone_end_is_good(&end);
