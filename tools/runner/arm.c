@@ -24,6 +24,7 @@
 #define CPU_SECONDS   3600
 #define POLL_SLICE_MS 200
 #define NAP_NS        50000
+#define FULL_SLICES   8 /* of calls, with as many threads as there may be: it goes on trying */
 
 static volatile sig_atomic_t is_stopping;
 
@@ -195,6 +196,14 @@ static int wait_answer(struct hone_arena *arena, int64_t deadline_ns, char *ret_
             give_up(arena);
             hone_end_set(&arena->end, HONE_REASON_TIMEOUT,
                          "the call did not end in time; it was killed");
+            return 0;
+        }
+        if (n == 0 && arena->n_full_slices < FULL_SLICES)
+            arena->n_full_slices += hone_jail_n_threads(arena->jail) >= arena->max_threads - 1;
+        if (n == 0 && arena->n_full_slices == FULL_SLICES) {
+            give_up(arena);
+            hone_end_set(&arena->end, HONE_REASON_FORBIDDEN,
+                         "the kernel keeps as many threads as it may and starts more");
             return 0;
         }
     }
@@ -388,7 +397,7 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
         .tmp_bytes = TMP_BYTES,
         .file_bytes = FILE_BYTES,
         .cpu_seconds = CPU_SECONDS,
-        .max_pids = (int)hone_min_i64(4 * spec->n_threads + 16, 4096),
+        .max_pids = (int)arena->max_threads,
         .fds = {arena->control.fd, helper_socket, inputs, arena->own.fd},
         .n_fds = 4,
         .stdin_fd = -1,
@@ -424,6 +433,7 @@ int hone_arena_start(const struct hone_helper_spec *spec, const struct hone_task
                                  .own = HONE_SHARED_INIT,
                                  .printed = HONE_SHARED_INIT,
                                  .job_deadline_ns = job_deadline_ns,
+                                 .max_threads = hone_min_i64(4 * spec->n_threads + 16, 4096),
                                  .end = HONE_END_INIT,
                                  .task = task};
     int pair[2] = {-1, -1};

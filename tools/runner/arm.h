@@ -58,6 +58,8 @@ struct hone_arena {
     bool is_alive;
     bool has_called; /* foreign code has run: what the helper cannot do now may be its doing */
     int64_t job_deadline_ns;
+    int64_t max_threads;
+    int n_full_slices; /* of its calls' time, with as many threads as it may have */
     struct hone_end end;
     struct hone_life life;
     const struct hone_task *task;

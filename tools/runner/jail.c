@@ -437,6 +437,18 @@ int64_t hone_jail_cpu_ns(const struct hone_jail *jail)
     return (int64_t)time.tv_sec * HONE_NS_PER_S + time.tv_nsec;
 }
 
+int64_t hone_jail_n_threads(const struct hone_jail *jail)
+{
+    static const char word[] = "\nThreads:";
+    HONE_AUTOFREE char *path = hone_sprintf("/proc/%d/status", (int)jail->pid);
+    HONE_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char text[4096];
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = strstr(text, word);
+    return at == NULL ? 0 : strtoll(at + strlen(word), NULL, 10);
+}
+
 bool hone_jail_has_exited(struct hone_jail *jail, struct hone_jail_exit *ret)
 {
     bool done = reap(jail, false);
