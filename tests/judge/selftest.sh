@@ -19,6 +19,7 @@
 #   tier: confirm            decide when left out
 #   workload: ID             the first one of the target when left out; small for an emulated device
 #   axes: {"N": 4000}        a size of its own
+#   never: TEXT              words of the cheat's that the report must not repeat
 #   pack: deterministic      judged with a copy of the pack that says so; also cold, lower_precision
 #   needs: device            skipped on the emulator, which cannot run or show it
 #   open: WHY                a cheat that is known to be missed, and what stands against it; counted as missed
@@ -274,6 +275,8 @@ one() { # one FILE: its lines
     fi
     if is_wanted "$want" "$answer"; then word=caught; else word=missed; fi
     why=$summary
+    never=$(head_of "$file" never)
+    if [ -n "$never" ] && grep -qF "$never" "$ROOT/calls/$call_name/report.json"; then word=missed why="it says '$never': $summary"; fi
     if is_timed "$file"; then :; elif [ "$suffix" = cu ] && [ -n "${EMULATED:-}" ]; then stages=build,smoke; else stages=build,smoke,verify; fi
     first=$took baseline=
     judge "$suffix-$name-clean" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages

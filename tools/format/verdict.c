@@ -84,6 +84,8 @@ static const struct hone_reason_row rows[HONE_N_REASONS] = {
         "Compute only: no sockets, files, processes or tracing."),
     ROW(DISK, "disk", FAILED, "budget", true, "The kernel filled its disk allowance.",
         "Do not write files or endless output."),
+    ROW(UNRULY, "unruly", FAILED, "launch", true, "It fails where the baseline works in the same place.",
+        "Compute only: leave limits, address space and the judge's descriptors alone; do nothing when loaded."),
     ROW(BAD_REQUEST, "bad_request", INVALID, "request", false, "The request itself is at fault.",
         "Read the summary; it names the argument and what is accepted."),
     ROW(BAD_TASK, "bad_task", INVALID, "request", false, "The task pack is at fault, or changed since it was pinned.",

@@ -57,6 +57,7 @@ enum hone_reason {
     HONE_REASON_EXITED,    /* exit() inside the kernel */
     HONE_REASON_FORBIDDEN, /* killed by the jail: socket, fork, exec, ptrace... */
     HONE_REASON_DISK,      /* filled its disk allowance */
+    HONE_REASON_UNRULY,    /* fails where the baseline works in the same place */
     HONE_REASON_BAD_REQUEST,
     HONE_REASON_BAD_TASK,
     HONE_REASON_BAD_FLAG,

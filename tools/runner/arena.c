@@ -91,6 +91,14 @@ static void install_handlers(void)
         sigaction(signals[i], &action, NULL);
 }
 
+/* A number of a closed list: whoever is loaded here could write any text. */
+static int fail(struct arena *arena, enum hone_helper_step step, int native)
+{
+    arena->control->failed_step = (int32_t)step;
+    arena->control->native = native;
+    return -1;
+}
+
 static int map_tensor(struct arena *arena, int64_t set, int64_t tensor, char **ret_content)
 {
     const struct hone_layout *layout = &arena->layout;
@@ -102,7 +110,7 @@ static int map_tensor(struct arena *arena, int64_t set, int64_t tensor, char **r
         mmap(at, (size_t)layout->room[tensor], protection, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
              fd, hone_layout_file_at(layout, set, tensor));
     if (got == MAP_FAILED)
-        return -errno;
+        return fail(arena, HONE_HELPER_MAP, errno);
     *ret_content = at + hone_layout_content_at(layout, set, tensor);
     return 0;
 }
@@ -157,7 +165,7 @@ static int map_all(struct arena *arena)
     char *range = mmap(NULL, (size_t)arena->range_bytes, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED)
-        return -errno;
+        return fail(arena, HONE_HELPER_RESERVE, errno);
     arena->inputs_and_outputs = range;
     free(arena->args);
     arena->args = hone_calloc((size_t)arena->layout.n_sets, sizeof *arena->args);
@@ -168,9 +176,8 @@ static int map_all(struct arena *arena)
             if (code != 0)
                 return code;
         }
-        int code = make_args(control, contents, &arena->args[set]);
-        if (code != 0)
-            return code;
+        if (make_args(control, contents, &arena->args[set]) != 0)
+            return fail(arena, HONE_HELPER_ARGS, E2BIG);
     }
     return 0;
 }
@@ -234,10 +241,8 @@ static int load_kernel(struct arena *arena, const char *path, const char *symbol
 {
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void *found = object != NULL ? dlsym(object, symbol) : NULL;
-    if (found == NULL) {
-        snprintf(arena->control->message, sizeof arena->control->message, "%s", dlerror());
-        return -ENOENT;
-    }
+    if (found == NULL)
+        return fail(arena, object == NULL ? HONE_HELPER_LOAD : HONE_HELPER_SYMBOL, 0);
     memcpy(&arena->kernel, &found, sizeof found);
     return 0;
 }
@@ -255,9 +260,6 @@ static int serve(struct arena *arena)
         switch (arena->control->command) {
         case HONE_CONTROL_MAP:
             code = map_all(arena);
-            if (code != 0)
-                snprintf(arena->control->message, sizeof arena->control->message,
-                         "mapping buffers: %s", strerror(-code));
             break;
         case HONE_CONTROL_CALL:
             call_all(arena);

@@ -24,6 +24,7 @@
 #define CPU_SECONDS   3600
 #define POLL_SLICE_MS 200
 #define NAP_NS        50000
+#define FULL_SLICES   8 /* of calls, with as many threads as there may be: it goes on trying */
 
 static volatile sig_atomic_t is_stopping;
 
@@ -95,6 +96,34 @@ static void explain_signal(struct hone_arena *arena, int number)
                      strsignal(number));
 }
 
+/* What the helper says it could not do, in our words: by then foreign code may have written the
+ * page, so that only numbers of closed lists are taken from it. */
+static const char *say_step(const struct hone_arena *arena, char *room, size_t size)
+{
+    static const char *const steps[HONE_N_HELPER_STEPS] = {
+        [HONE_HELPER_OTHER] = "the helper reported an error",
+        [HONE_HELPER_LOAD] = "the loader refused the object; it may use libc, libm and OpenMP",
+        [HONE_HELPER_SYMBOL] = "the object has no function of the task's name",
+        [HONE_HELPER_RESERVE] = "there was no address space for the buffers",
+        [HONE_HELPER_MAP] = "a buffer could not be mapped",
+        [HONE_HELPER_ARGS] = "the function has more arguments than a call can pass"};
+    const struct hone_control *control =
+        (const struct hone_control *)(const void *)arena->control.base;
+    int32_t step = control->failed_step, native = control->native; /* once: others write there */
+    const char *text = steps[step > 0 && step < HONE_N_HELPER_STEPS ? step : HONE_HELPER_OTHER];
+    bool is_known = native > 0 && native <= HONE_CONTROL_MAX_ERRNO;
+    (void)snprintf(room, size, "%s%s%s%s", text, is_known ? " (" : "",
+                   is_known ? strerror(native) : "", is_known ? ")" : "");
+    return room;
+}
+
+/* Nobody knows yet whether the machine or the code that the arena holds failed. */
+static void set_unknown(struct hone_arena *arena, const char *what)
+{
+    arena->life.has_failed = true;
+    hone_end_set(&arena->end, HONE_REASON_INFRA, "%s", what);
+}
+
 /* The helper is gone: reap it and say why. */
 static int explain_end(struct hone_arena *arena, struct hone_err *err)
 {
@@ -121,8 +150,8 @@ static int explain_end(struct hone_arena *arena, struct hone_err *err)
         hone_end_set(&arena->end, HONE_REASON_DISK, "the kernel wrote more to files than it may");
     else if (how.hit_cpu || how.signal == SIGXCPU || control->fault_signal == SIGXCPU)
         hone_end_set(&arena->end, HONE_REASON_TIMEOUT, "the kernel used up its CPU time");
-    else if (how.signal == SIGKILL) /* not by us, not for memory: no fault of the kernel's */
-        hone_end_set(&arena->end, HONE_REASON_INFRA, "something outside killed the arena");
+    else if (how.signal == SIGKILL) /* not by us, not for a limit that is known */
+        set_unknown(arena, "something killed the arena");
     else if (how.signal != 0)
         explain_signal(arena, how.signal);
     else if (control->fault_signal == SIGABRT)
@@ -167,6 +196,14 @@ static int wait_answer(struct hone_arena *arena, int64_t deadline_ns, char *ret_
             give_up(arena);
             hone_end_set(&arena->end, HONE_REASON_TIMEOUT,
                          "the call did not end in time; it was killed");
+            return 0;
+        }
+        if (n == 0 && arena->n_full_slices < FULL_SLICES)
+            arena->n_full_slices += hone_jail_n_threads(arena->jail) >= arena->max_threads - 1;
+        if (n == 0 && arena->n_full_slices == FULL_SLICES) {
+            give_up(arena);
+            hone_end_set(&arena->end, HONE_REASON_FORBIDDEN,
+                         "the kernel keeps as many threads as it may and starts more");
             return 0;
         }
     }
@@ -296,16 +333,42 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
         return 0;
     }
     arena->has_called = arena->has_called || command == HONE_CONTROL_CALL;
-    if (byte != 'd')
-        return hone_fail(err, HONE_E_TARGET, "helper: %.*s", HONE_CONTROL_MESSAGE - 1,
-                         hone_arena_control(arena)->message);
+    if (byte != 'd') {
+        char room[160];
+        give_up(arena);
+        set_unknown(arena, say_step(arena, room, sizeof room));
+    }
+    return 0;
+}
+
+/* Notes what is lived through; a failure of the hand-over itself ends the arena, as a candidate
+ * may have brought it about. */
+static int live(struct hone_arena *arena, enum hone_control_command command, int64_t deadline_ns,
+                const struct hone_calls *calls, struct hone_call_time *ret, struct hone_err *err)
+{
+    struct hone_err why = HONE_ERR_INIT;
+    int64_t start = hone_now_ns();
+    int code = hand_over(arena, command, deadline_ns, calls, ret, &why);
+    if (calls != NULL) {
+        arena->life.n_hands++;
+        arena->life.n_calls += calls->n_calls;
+        arena->life.called_ns += hone_now_ns() - start;
+        arena->life.n_rotate = calls->n_rotate;
+        arena->life.perturb = calls->perturb;
+    }
+    if (code == HONE_E_CANCEL)
+        return hone_fail(err, code, "%s", why.message);
+    if (code < 0) {
+        give_up(arena);
+        set_unknown(arena, why.message);
+    }
     return 0;
 }
 
 int hone_arena_command(struct hone_arena *arena, enum hone_control_command command,
                        int64_t deadline_ns, struct hone_call_time *ret, struct hone_err *err)
 {
-    return hand_over(arena, command, deadline_ns, NULL, ret, err);
+    return live(arena, command, deadline_ns, NULL, ret, err);
 }
 
 static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *arena,
@@ -334,7 +397,7 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
         .tmp_bytes = TMP_BYTES,
         .file_bytes = FILE_BYTES,
         .cpu_seconds = CPU_SECONDS,
-        .max_pids = (int)hone_min_i64(4 * spec->n_threads + 16, 4096),
+        .max_pids = (int)arena->max_threads,
         .fds = {arena->control.fd, helper_socket, inputs, arena->own.fd},
         .n_fds = 4,
         .stdin_fd = -1,
@@ -344,8 +407,8 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
     return hone_jail_start(&jail, &arena->jail, err);
 }
 
-/* After a failed start of an arena the message of dlopen is the candidate's fault (an undefined
- * symbol), not ours. */
+/* An object that cannot be loaded is the candidate's fault, not ours. What dlopen says is not
+ * passed on: a constructor may have run by then. */
 static int wait_loaded(struct hone_arena *arena, struct hone_err *err)
 {
     char byte = 0;
@@ -353,8 +416,9 @@ static int wait_loaded(struct hone_arena *arena, struct hone_err *err)
     if (code < 0 || !arena->is_alive)
         return code;
     if (byte != 'd') {
+        char room[160];
         give_up(arena);
-        hone_end_set(&arena->end, HONE_REASON_LINK, "%.300s", hone_arena_control(arena)->message);
+        hone_end_set(&arena->end, HONE_REASON_LINK, "%s", say_step(arena, room, sizeof room));
         return 0;
     }
     return freeze(arena, err);
@@ -369,6 +433,7 @@ int hone_arena_start(const struct hone_helper_spec *spec, const struct hone_task
                                  .own = HONE_SHARED_INIT,
                                  .printed = HONE_SHARED_INIT,
                                  .job_deadline_ns = job_deadline_ns,
+                                 .max_threads = hone_min_i64(4 * spec->n_threads + 16, 4096),
                                  .end = HONE_END_INIT,
                                  .task = task};
     int pair[2] = {-1, -1};
@@ -385,9 +450,17 @@ int hone_arena_start(const struct hone_helper_spec *spec, const struct hone_task
         code = start_jail(spec, arena, pair[1], err);
         hone_close_fd(&pair[1]);
     }
-    if (code == 0) {
+    if (code == 0) { /* from here on foreign code may have run */
+        struct hone_err why = HONE_ERR_INIT;
         arena->is_alive = true;
-        code = wait_loaded(arena, err);
+        code = wait_loaded(arena, &why);
+        if (code == HONE_E_CANCEL)
+            (void)hone_fail(err, code, "%s", why.message);
+        else if (code < 0) {
+            give_up(arena);
+            set_unknown(arena, why.message);
+            code = 0;
+        }
     }
     if (code < 0) {
         hone_arena_free(arena);
@@ -440,5 +513,5 @@ int hone_arena_call(struct hone_arena *arena, const struct hone_calls *calls,
     control->n_rotate = calls->n_rotate;
     control->n_calls = calls->n_calls;
     control->perturb = calls->perturb;
-    return hand_over(arena, HONE_CONTROL_CALL, hone_now_ns() + calls->timeout_ns, calls, ret, err);
+    return live(arena, HONE_CONTROL_CALL, hone_now_ns() + calls->timeout_ns, calls, ret, err);
 }

@@ -3,7 +3,8 @@
  * An arena runs only between the thaw and the freeze of hone_arena_call; otherwise every thread in
  * it is stopped, so that it can neither touch outputs after "done" nor disturb the other arm. How a
  * candidate ended is data: functions return 0 and leave the reason in arena->end; a negative result
- * is a fault of ours. Runner main thread; blocks. */
+ * is a fault of ours. Where nobody knows yet whether the machine or the code failed, the reason is
+ * HONE_REASON_INFRA: blame.h finds out. Runner main thread; blocks. */
 #ifndef HONE_RUNNER_ARM_H
 #define HONE_RUNNER_ARM_H
 
@@ -13,9 +14,10 @@
 #include "tools/runner/jail.h"
 #include "workspace/task/task.h"
 
+#define HONE_END_DETAIL 400
 struct hone_end {
     enum hone_reason reason; /* HONE_REASON_CORRECT while all is well */
-    char detail[HONE_CONTROL_MESSAGE];
+    char detail[HONE_END_DETAIL];
 };
 #define HONE_END_INIT                                                                              \
     {                                                                                              \
@@ -39,6 +41,15 @@ struct hone_helper_spec { /* an arena or an oracle */
     bool want_stdout;
 };
 
+struct hone_life {   /* what an arena went through: to be lived again (blame.h) */
+    int64_t n_hands; /* hand-overs with calls */
+    int64_t n_calls; /* in them */
+    int64_t called_ns;
+    int64_t n_rotate; /* of the last one */
+    int32_t perturb;  /* likewise */
+    bool has_failed;  /* in a way of which nobody knows whose fault it is */
+};
+
 struct hone_arena {
     struct hone_jail *jail;
     int socket;
@@ -47,14 +58,18 @@ struct hone_arena {
     bool is_alive;
     bool has_called; /* foreign code has run: what the helper cannot do now may be its doing */
     int64_t job_deadline_ns;
+    int64_t max_threads;
+    int n_full_slices; /* of its calls' time, with as many threads as it may have */
     struct hone_end end;
+    struct hone_life life;
     const struct hone_task *task;
     struct hone_layout layout;
 };
 
 /* Starts the helper and waits until it has loaded its object (a failure to load is end.reason
- * HONE_REASON_LINK). *ret is set whenever 0 is returned. job_deadline_ns bounds every later wait.
- */
+ * HONE_REASON_LINK, everything else after the helper's start its end too). *ret is set whenever 0
+ * is returned; a negative result means that no foreign code has run. job_deadline_ns bounds every
+ * later wait. */
 int hone_arena_start(const struct hone_helper_spec *spec, const struct hone_task *task,
                      int64_t job_deadline_ns, struct hone_arena **ret, struct hone_err *err);
 void hone_arena_free(struct hone_arena *arena);

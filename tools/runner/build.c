@@ -6,7 +6,8 @@
  *
  * Compiler output goes to a memfd, bounded like any file of the jail. The exit status says whether
  * it worked; which of the typed reasons it failed for is read from how the jail ended first and
- * from the text second. */
+ * from what the compiler's driver says last second (build_diag.h), as all text before may be the
+ * source's. */
 #include "tools/runner/build.h"
 
 #include <errno.h>
@@ -108,10 +109,12 @@ static void make_argv(struct work *work)
     work->argv[n++] = work->compiler;
     for (size_t i = 0; i < HONE_COUNTOF(standard_flags); i++)
         work->argv[n++] = standard_flags[i];
-    for (size_t i = 0; req->flags != NULL && req->flags[i] != NULL && n < MAX_ARGS - 14; i++)
+    for (size_t i = 0; req->flags != NULL && req->flags[i] != NULL && n < MAX_ARGS - 15; i++)
         work->argv[n++] = req->flags[i];
     if (req->want_remarks && strstr(work->compiler, "clang") == NULL)
         work->argv[n++] = "-fopt-info-vec-optimized-missed=" REMARKS_FILE;
+    if (strstr(work->compiler, "clang") == NULL) /* which has no nested functions */
+        work->argv[n++] = "-Wtrampolines";
     work->argv[n++] = "-o";
     work->argv[n++] = work->object;
     work->argv[n++] = "-x";

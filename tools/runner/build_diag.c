@@ -29,15 +29,50 @@ static const struct symptom symptoms[] = {
     {"ld: cannot find", offsetof(struct hone_diag_out, has_link_error)},
     {"undefined reference to", offsetof(struct hone_diag_out, has_link_error)},
     {"linker command failed", offsetof(struct hone_diag_out, has_link_error)},
-    {"out of memory", offsetof(struct hone_diag_out, is_out_of_memory)},
-    {"virtual memory exhausted", offsetof(struct hone_diag_out, is_out_of_memory)},
-    {"memory exhausted", offsetof(struct hone_diag_out, is_out_of_memory)},
-    {"Cannot allocate memory", offsetof(struct hone_diag_out, is_out_of_memory)},
-    {"Bad system call signal", offsetof(struct hone_diag_out, is_killed_call)},
-    {"File size limit exceeded", offsetof(struct hone_diag_out, is_too_big)},
-    {"File too large", offsetof(struct hone_diag_out, is_too_big)},
-    {"file truncated", offsetof(struct hone_diag_out, is_too_big)},
-    {"No space left on device", offsetof(struct hone_diag_out, is_too_big)},
+};
+
+/* How a tool was ended says its caller, in its very last lines: "gcc: internal compiler error:
+ * Killed signal terminated program cc1". What a source makes compilers print (#pragma message,
+ * names of symbols) comes before; a source that has errors ends for these. */
+enum tail { TAIL_TOOL, TAIL_LINKER, TAIL_LINKED, TAIL_MEMORY, TAIL_CLANG, N_TAILS };
+
+static const struct {
+    const char *last, *before; /* how the last line begins, and one before it; NULL: any */
+    int n_before;              /* which: 1 the one before the last */
+    const char *holds;         /* in the line before, behind the program's name */
+} tails[N_TAILS] = {
+    [TAIL_TOOL] = {"See <", NULL, 2, ": internal compiler error: "},
+    [TAIL_LINKER] = {"compilation terminated.", "collect2: fatal error: ld terminated", 1, NULL},
+    [TAIL_LINKED] = {"collect2: error: ld returned", NULL, 1, "ld: final link failed: "},
+    [TAIL_MEMORY] = {"cc1", NULL, 0, ": out of memory allocating "},
+    [TAIL_CLANG] = {"clang: ", "clang: error: unable to execute command: ", 1, NULL},
+};
+
+static const struct {
+    const char *words;
+    size_t offset;
+    bool is_at_end; /* of the line; names of symbols are in quotes, which end behind them */
+} endings[] = {
+    {"Bad system call signal terminated program", offsetof(struct hone_diag_out, is_killed_call),
+     false},
+    {"File size limit exceeded signal terminated program",
+     offsetof(struct hone_diag_out, is_too_big), false},
+    {"Killed signal terminated program", offsetof(struct hone_diag_out, is_out_of_memory), false},
+    {"[Bad system call]", offsetof(struct hone_diag_out, is_killed_call), false},
+    {"[File size limit exceeded]", offsetof(struct hone_diag_out, is_too_big), false},
+    {"[Killed]", offsetof(struct hone_diag_out, is_out_of_memory), false},
+    {"final link failed: File truncated", offsetof(struct hone_diag_out, is_too_big), true},
+    {"final link failed: file truncated", offsetof(struct hone_diag_out, is_too_big), true},
+    {"final link failed: File too large", offsetof(struct hone_diag_out, is_too_big), true},
+    {"final link failed: No space left on device", offsetof(struct hone_diag_out, is_too_big),
+     true},
+    {"final link failed: memory exhausted", offsetof(struct hone_diag_out, is_out_of_memory), true},
+    {"out of memory allocating", offsetof(struct hone_diag_out, is_out_of_memory), false},
+    {"unable to execute command: Bad system call", offsetof(struct hone_diag_out, is_killed_call),
+     false},
+    {"unable to execute command: File size limit exceeded",
+     offsetof(struct hone_diag_out, is_too_big), false},
+    {"unable to execute command: Killed", offsetof(struct hone_diag_out, is_out_of_memory), false},
 };
 
 struct line {
@@ -150,6 +185,47 @@ static void pick(const struct hone_diagnostic *all, size_t n, const char *severi
     }
 }
 
+enum { LAST_LINES = 3 };
+
+/* The last lines that are not empty, the very last first. */
+static void last_lines(const char *text, struct hone_pool *pool, const char *ret[LAST_LINES])
+{
+    struct line line;
+    for (int i = 0; i < LAST_LINES; i++)
+        ret[i] = "";
+    while (next_line(&text, &line)) {
+        if (line.len == 0)
+            continue;
+        for (int i = LAST_LINES - 1; i > 0; i--)
+            ret[i] = ret[i - 1];
+        ret[0] =
+            hone_pool_strndup(pool, line.text, line.len > MAX_MESSAGE ? MAX_MESSAGE : line.len);
+    }
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return with == NULL || strncmp(text, with, strlen(with)) == 0;
+}
+
+static void read_endings(const char *text, struct hone_pool *pool, struct hone_diag_out *ret)
+{
+    const char *last[LAST_LINES];
+    last_lines(text, pool, last);
+    for (int t = 0; t < N_TAILS; t++) {
+        const char *line = last[tails[t].n_before];
+        /* the program's name alone stands before what it says */
+        const char *name_end = tails[t].holds != NULL ? strstr(line, tails[t].holds) : line;
+        bool is_it = begins(last[0], tails[t].last) && begins(line, tails[t].before) &&
+                     name_end != NULL && memchr(line, ' ', (size_t)(name_end - line)) == NULL;
+        for (size_t i = 0; i < HONE_COUNTOF(endings) && is_it; i++) {
+            const char *at = strstr(line, endings[i].words);
+            if (at != NULL && (!endings[i].is_at_end || at[strlen(endings[i].words)] == '\0'))
+                *(bool *)((char *)ret + endings[i].offset) = true;
+        }
+    }
+}
+
 void hone_diag_parse(const struct hone_diag_in *in, struct hone_pool *pool,
                      struct hone_diag_out *ret)
 {
@@ -169,6 +245,8 @@ void hone_diag_parse(const struct hone_diag_in *in, struct hone_pool *pool,
             continue;
         all[n++] = found;
     }
+    if (!ret->has_error)
+        read_endings(in->text, pool, ret);
     ret->diagnostics.v = hone_pool_alloc(pool, HONE_LIMIT_DIAGNOSTICS * sizeof(*all));
     pick(all, n, "error", &ret->diagnostics);
     pick(all, n, "warning", &ret->diagnostics);

@@ -19,6 +19,8 @@ struct hone_diag_out {
                                       warnings; at most HONE_LIMIT_DIAGNOSTICS */
     bool has_error;                /* of compiler or assembler */
     bool has_link_error;
+    /* By the last words of who started the tool, and only where the source has no error: a source
+     * can make a compiler print anything else. */
     bool is_out_of_memory;
     bool is_killed_call; /* a compiler process was ended by the system call filter */
     bool is_too_big;     /* a compiler process wrote past the file size limit */

@@ -348,7 +348,8 @@ static int call_sets(struct hone_judge *judge, struct hone_slot *slot, int64_t n
     if (code == 0 && slot->arena->is_alive && n_sets > 1) {
         calls = (struct hone_calls){
             .first_set = 1, .n_rotate = n_sets - 1, .n_calls = n_sets - 1, .perturb = PERTURB_BYTE};
-        calls.timeout_ns = judge->call_timeout_ns + GROWTH_ALLOWED * n_sets * time.wall_ns;
+        int64_t most_ns = hone_min_i64(GROWTH_ALLOWED * time.wall_ns, judge->call_timeout_ns);
+        calls.timeout_ns = judge->call_timeout_ns + n_sets * most_ns;
         code = hone_arena_call(slot->arena, &calls, NULL, err);
     }
     judge->called_ns += hone_now_ns() - start;
@@ -379,6 +380,8 @@ static int baseline_passes(struct hone_judge *judge, const struct hone_check_pla
     hone_judge_fill(judge, 0, dist, counter);
     hone_judge_poison(judge, baseline, 0, HONE_POISON_NAN);
     code = call_sets(judge, baseline, 1, &end, err);
+    if (code == 0 && end.reason == HONE_REASON_INFRA) /* says nothing about the distribution */
+        return hone_fail(err, HONE_E_TARGET, "the baseline: %.300s", end.detail);
     if (code == 0 && hone_end_is_good(&end))
         code = hone_judge_compare(judge, baseline, 0, plan->oracle_budget_ns, &compare, &end, err);
     *ret = hone_end_is_good(&end);

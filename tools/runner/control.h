@@ -2,9 +2,10 @@
  * and a socket of single bytes.
  *
  * The judge fills the page, writes a 'g' to the socket, and waits for a byte: 'd' done, 'e' error
- * (message says what). The end of the socket means that the helper is gone. Nothing that a helper
- * writes is trusted: the page's answers are hints for messages, and an early 'd' only means that
- * the judge looks at unfinished output.
+ * (failed_step and native say what). The end of the socket means that the helper is gone. Nothing
+ * that a helper writes is trusted: the page's answers are numbers of closed lists that choose among
+ * the judge's own sentences, never text, and an early 'd' only means that the judge looks at
+ * unfinished output.
  *
  * Descriptors in the helper: 3 this page, 4 the socket, 5 inputs (read-only), 6 outputs of this
  * arm, or answers of the oracle. */
@@ -35,7 +36,17 @@ enum hone_fault { /* arena: where a fault's address lay */
                   HONE_FAULT_OTHER
 };
 
-#define HONE_CONTROL_MESSAGE   400
+enum hone_helper_step { /* what a helper could not do; the judge has a sentence for each */
+                        HONE_HELPER_OTHER,
+                        HONE_HELPER_LOAD,    /* the loader refused the object */
+                        HONE_HELPER_SYMBOL,  /* it has no function of that name */
+                        HONE_HELPER_RESERVE, /* address space for all buffers */
+                        HONE_HELPER_MAP,     /* one tensor of one set */
+                        HONE_HELPER_ARGS,    /* more arguments than a call can pass */
+                        HONE_N_HELPER_STEPS
+};
+
+#define HONE_CONTROL_MAX_ERRNO 133 /* numbers above have no words of the system's */
 #define HONE_CONTROL_ITEMS_MAX 65536
 
 struct hone_control {
@@ -57,7 +68,8 @@ struct hone_control {
     int64_t n_records; /* oracle; -1: too many for the room, ask for fewer items */
     int32_t fault;     /* enum hone_fault */
     int32_t fault_tensor, fault_signal;
-    char message[HONE_CONTROL_MESSAGE];
+    int32_t failed_step; /* enum hone_helper_step */
+    int32_t native;      /* errno of it; 0: none */
 };
 #define HONE_CONTROL_BYTES (2 * 4096)
 

@@ -94,6 +94,7 @@ static int start(struct hone_judge *judge, struct hone_slot *slot, const char *r
     };
     spec.memory_bytes += judge->inputs.size + own_bytes + ARENA_EXTRA_BYTES;
     int code = hone_arena_start(&spec, judge->task, judge->deadline_ns, &slot->arena, err);
+    slot->has_failed = code < 0;
     if (code == 0 && slot->arena->jail != NULL)
         judge->report->jail = hone_pool_strdup(judge->pool, hone_jail_rung(slot->arena->jail));
     return code;
@@ -124,6 +125,8 @@ int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct ho
             return hone_wrap(err, "arm '%s'", slot->name);
     }
     *ret = slot->arena->end;
+    if (ret->reason == HONE_REASON_INFRA && strcmp(slot->name, "baseline") == 0)
+        return hone_fail(err, HONE_E_TARGET, "the baseline: %.300s", ret->detail);
     return 0;
 }
 
@@ -146,7 +149,11 @@ int hone_judge_ready_oracle(struct hone_judge *judge, struct hone_err *err)
     if (!slot->arena->is_alive)
         return hone_fail(err, HONE_E_TARGET, "the task's oracle does not run: %s",
                          slot->arena->end.detail);
-    return slot->is_mapped ? 0 : map(judge, slot, err);
+    int code = slot->is_mapped ? 0 : map(judge, slot, err);
+    if (code == 0 && !slot->arena->is_alive)
+        return hone_fail(err, HONE_E_TARGET, "the task's oracle does not run: %s",
+                         slot->arena->end.detail);
+    return code;
 }
 
 void hone_judge_fill(struct hone_judge *judge, int64_t set, enum hone_distribution dist,

@@ -273,7 +273,20 @@ static int64_t ns_of(const struct timeval *time)
     return (int64_t)time->tv_sec * HONE_NS_PER_S + (int64_t)time->tv_usec * 1000;
 }
 
-static void record_exit(struct hone_jail *jail, int status, const struct rusage *usage)
+/* The limit in force, which may be lower than the one that was set: seconds, 0: none. Before it is
+ * reaped. */
+static int64_t cpu_limit(const struct hone_jail *jail)
+{
+    struct rlimit now = {.rlim_max = RLIM_INFINITY};
+    bool is_known = prlimit(jail->pid, RLIMIT_CPU, NULL, &now) == 0;
+    rlim_t least = now.rlim_cur < now.rlim_max ? now.rlim_cur : now.rlim_max;
+    if (!is_known || least >= INT32_MAX)
+        return jail->cpu_seconds;
+    return jail->cpu_seconds > 0 ? hone_min_i64((int64_t)least, jail->cpu_seconds) : (int64_t)least;
+}
+
+static void record_exit(struct hone_jail *jail, int status, const struct rusage *usage,
+                        int64_t cpu_seconds)
 {
     struct hone_jail_exit *out = &jail->exit;
     struct hone_cgroup_events events = hone_cgroup_events(jail->cgroup);
@@ -287,8 +300,8 @@ static void record_exit(struct hone_jail *jail, int status, const struct rusage 
     out->hit_pids = events.hit_pids;
     out->was_seccomp = out->signal == SIGSYS;
     out->defied_stop = jail->defied_stop;
-    out->hit_cpu = jail->cpu_seconds > 0 && (out->signal == SIGKILL || out->signal == SIGXCPU) &&
-                   !out->was_oom && out->cpu_ns >= jail->cpu_seconds * CPU_SECOND_NS;
+    out->hit_cpu = cpu_seconds > 0 && (out->signal == SIGKILL || out->signal == SIGXCPU) &&
+                   !out->was_oom && out->cpu_ns >= cpu_seconds * CPU_SECOND_NS;
     out->hit_disk = jail->over_disk || out->signal == SIGXFSZ ||
                     (jail->tmp_fd >= 0 && fstatfs(jail->tmp_fd, &tmp) == 0 &&
                      (tmp.f_bavail == 0 || tmp.f_ffree == 0));
@@ -321,12 +334,13 @@ static bool reap(struct hone_jail *jail, bool block)
     if (!hone_jail_has_namespaces(jail->rung))
         (void)kill(-jail->pid, SIGKILL);
     int status = 0;
+    int64_t cpu_seconds = cpu_limit(jail);
     struct rusage usage = {.ru_maxrss = 0};
     while (wait4(jail->pid, &status, 0, &usage) < 0 && errno == EINTR)
         ;
     if (!hone_jail_has_namespaces(jail->rung))
         reap_group(jail->pid);
-    record_exit(jail, status, &usage);
+    record_exit(jail, status, &usage, cpu_seconds);
     return true;
 }
 
@@ -421,6 +435,18 @@ int64_t hone_jail_cpu_ns(const struct hone_jail *jail)
         clock_gettime(clock, &time) < 0)
         return jail->exit.cpu_ns;
     return (int64_t)time.tv_sec * HONE_NS_PER_S + time.tv_nsec;
+}
+
+int64_t hone_jail_n_threads(const struct hone_jail *jail)
+{
+    static const char word[] = "\nThreads:";
+    HONE_AUTOFREE char *path = hone_sprintf("/proc/%d/status", (int)jail->pid);
+    HONE_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char text[4096];
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = strstr(text, word);
+    return at == NULL ? 0 : strtoll(at + strlen(word), NULL, 10);
 }
 
 bool hone_jail_has_exited(struct hone_jail *jail, struct hone_jail_exit *ret)

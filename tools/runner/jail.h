@@ -81,6 +81,9 @@ int hone_jail_thaw(struct hone_jail *jail, struct hone_err *err);
  * afterwards. */
 int64_t hone_jail_cpu_ns(const struct hone_jail *jail);
 
+/* Threads of its first process now; 0: not known. Reads a file. */
+int64_t hone_jail_n_threads(const struct hone_jail *jail);
+
 struct hone_jail_exit {
     bool has_exited;
     int status; /* exit status or -1 */

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "tools/runner/blame.h"
 #include "tools/runner/roles.h"
 #include "tools/runner/stats.h"
 #include "tools/runner/target.h"
@@ -396,6 +397,8 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
         infra_end(&why, &end);
     else if (hone_end_is_good(&end))
         good_end(&judge, &end);
+    hone_blame_settle(&judge, &end);
+    hone_blame_explain(&judge, &end);
     finish_report(&judge, &end);
     report.wall_ns = hone_now_ns() - start;
     code = judge.gen != NULL ? log_sealed(&judge, err) : 0;

@@ -182,7 +182,7 @@ static int load_oracle(struct oracle *oracle, const char *path)
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void *found = object != NULL ? dlsym(object, "hone_oracle_items") : NULL;
     if (found == NULL) {
-        snprintf(oracle->control->message, sizeof oracle->control->message, "%s", dlerror());
+        oracle->control->failed_step = object == NULL ? HONE_HELPER_LOAD : HONE_HELPER_SYMBOL;
         return -ENOENT;
     }
     memcpy(&oracle->items_fn, &found, sizeof found);

@@ -22,6 +22,18 @@ bool hone_policy_is_new(const struct hone_policy_facts *facts, int rule, const c
     return of->n < HONE_POLICY_MAX_OF_RULE && find(of, what) == NULL;
 }
 
+/* For people and models to read: names in an object are its author's bytes. */
+static const char *printable(struct hone_pool *pool, const char *text)
+{
+    if (text == NULL)
+        return NULL;
+    char *out = hone_pool_strndup(pool, text, strnlen(text, TEXT_BYTES));
+    for (char *at = out; *at != '\0'; at++)
+        if (!isprint((unsigned char)*at))
+            *at = '?';
+    return out;
+}
+
 static const char *copy(struct hone_pool *pool, const char *text)
 {
     return text == NULL ? NULL : hone_pool_strndup(pool, text, strnlen(text, TEXT_BYTES));
@@ -110,9 +122,10 @@ static const char *evidence(struct hone_pool *pool, const struct hone_policy_fin
         int64_t line = line_of(f, row, source);
         if (*ret_line == 0)
             *ret_line = line;
-        text = hone_pool_printf(pool, "%s%s%.120s", text, i > 0 ? ", " : "", f->what);
+        text =
+            hone_pool_printf(pool, "%s%s%.120s", text, i > 0 ? ", " : "", printable(pool, f->what));
         if (f->where != NULL)
-            text = hone_pool_printf(pool, "%s in %.80s", text, f->where);
+            text = hone_pool_printf(pool, "%s in %.80s", text, printable(pool, f->where));
         if (line > 0)
             text = hone_pool_printf(pool, "%s (line %lld)", text, (long long)line);
     }

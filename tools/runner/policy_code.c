@@ -165,8 +165,11 @@ static void look_inside(struct code *c)
         hone_x86_read(c->bytes + at, c->len - at, &x);
         if (x.name == NULL || x.rule == HONE_POLICY_TRAPS || !leads_out(c, at + x.len))
             continue;
+        /* Under both rules, so that the stricter of their actions holds: whoever hides it is not
+         * better off than whoever writes it down. */
         HONE_AUTOFREE char *what = hone_sprintf("%s inside of another instruction", x.name);
         found(c, HONE_POLICY_HIDDEN, what, at);
+        found(c, (enum hone_policy_rule)x.rule, what, at);
     }
 }
 

@@ -38,6 +38,7 @@ struct hone_slot { /* one arm as built and running */
     struct hone_pace *paces;  /* n_paces of them, in the pool; NULL: none yet */
     size_t n_paces;
     char folder[HONE_RUNNER_FOLDER]; /* drawn: what a jail may see of its place tells no name */
+    bool has_failed; /* building it or starting its arena did, and nobody knows whose fault it is */
 };
 
 struct hone_frame { /* the workload and layout that everybody has mapped */
@@ -149,6 +150,9 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
                        const struct hone_point *point, struct hone_end *ret, struct hone_err *err);
 /* Also what other targets use where their device cannot answer. */
 int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+/* The pack's own kernel for this target, past the cache when is_fresh. *ret_object: owned. */
+int hone_cpu_build_naive(struct hone_judge *judge, bool is_fresh, char **ret_object,
+                         struct hone_end *ret, struct hone_err *err);
 hone_stage_fn hone_cpu_profile, hone_cpu_run;
 /* See struct hone_target. */
 int hone_cpu_content(struct hone_judge *judge, const struct hone_workload *workload,

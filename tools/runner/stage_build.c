@@ -28,6 +28,7 @@ int hone_judge_build_arm(struct hone_judge *judge, struct hone_slot *slot,
     slot->is_built = false;
     int code = judge->target->build_arm(judge, slot, point, ret, err);
     slot->is_built = code == 0 && hone_end_is_good(ret);
+    slot->has_failed = code < 0 || ret->reason == HONE_REASON_INFRA;
     return code;
 }
 

@@ -35,7 +35,6 @@ static int build_into(struct hone_judge *judge, struct hone_slot *slot,
     req->arm = hone_arm_build_name(judge, slot);
     req->rung = judge->job->jail;
     req->allow_weak = judge->job->allow_weak_jail;
-    req->cache_dir = judge->job->cache_dir;
     req->scratch_dir = scratch;
     req->deadline_ns = hone_min_i64(hone_deadline_in_ms(BUILD_MS), judge->deadline_ns);
     int code = hone_mkdirs(scratch, 0755, err);
@@ -112,8 +111,11 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
     for (size_t i = 0; i < given->n; i++)
         flags[i] = given->v[i];
     bool is_candidate = slot == &judge->slots[0];
-    struct hone_build_request req = {
-        .prologue = prologue, .source = source, .flags = flags, .symbol = judge->task->name};
+    struct hone_build_request req = {.prologue = prologue,
+                                     .source = source,
+                                     .flags = flags,
+                                     .symbol = judge->task->name,
+                                     .cache_dir = judge->job->cache_dir};
     bool is_final =
         point == NULL || judge->report->best_point >= 0; /* a sweep's winner, built again */
     req.want_remarks = is_candidate && is_final && hone_judge_has_stage(judge, "profile");
@@ -138,6 +140,25 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
     return 0;
 }
 
+int hone_cpu_build_naive(struct hone_judge *judge, bool is_fresh, char **ret_object,
+                         struct hone_end *ret, struct hone_err *err)
+{
+    HONE_AUTOFREE char *source = NULL;
+    int code = hone_task_naive(judge->task, judge->job->target, &source, err);
+    if (code < 0)
+        return code;
+    struct hone_build_request req = {
+        .source = source,
+        .symbol = judge->task->name,
+        .cache_dir = is_fresh ? NULL : judge->job->cache_dir,
+    };
+    struct hone_build build = {0};
+    code = build_into(judge, "naive", &req, ret_object, &build, err);
+    if (code == 0 && build.reason != HONE_REASON_BUILT)
+        describe_failure(&build, "naive", ret);
+    return code;
+}
+
 int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     HONE_AUTOFREE char *preamble = hone_task_oracle_preamble(judge->task);
@@ -150,6 +171,7 @@ int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct
         .source = source,
         .flags = oracle_flags,
         .symbol = "hone_oracle_items",
+        .cache_dir = judge->job->cache_dir,
     };
     struct hone_build build = {0};
     code = build_into(judge, &judge->oracle, &req, &build, err);

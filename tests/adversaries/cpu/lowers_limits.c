@@ -1,7 +1,7 @@
 /* Lowers its process's limits so that the judge's next buffers cannot be mapped.
  *
  * task: softmax
- * want: failed/oom
+ * want: harmless
  * cheat: D5 starves the evaluator
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */

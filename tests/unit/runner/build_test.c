@@ -186,6 +186,17 @@ static const struct reason_case reason_cases[] = {
     {"void not_there(void); void kernel(void) { not_there(); }", HONE_REASON_LINK},
     {"__asm__(\"nonsense %eax\"); void kernel(void) {}", HONE_REASON_COMPILE},
     {"#error stop\n", HONE_REASON_COMPILE},
+    {"#error Bad system call signal\n", HONE_REASON_COMPILE},
+    {"#error out of memory: File size limit exceeded, file truncated\n", HONE_REASON_COMPILE},
+    {"#pragma GCC error \"x\\ngcc: internal compiler error: Bad system call signal terminated "
+     "program cc1\\nPlease submit a full bug report\\nSee <file:///>\"\n",
+     HONE_REASON_COMPILE},
+    {"#pragma message \"x\\ncc1: out of memory allocating 1 bytes after a total of 2 bytes\"\n"
+     "void not_there(void); void kernel(void) { not_there(); }",
+     HONE_REASON_LINK},
+    {"void bad(void) __asm__(\"a\\nld: final link failed: File truncated\");\n"
+     "void kernel(void) { bad(); }",
+     HONE_REASON_COMPILE},
     {"__asm__(\".data\\n.space 1000000000,1\"); void kernel(void) {}", HONE_REASON_TOO_LARGE},
     {"__attribute__((used)) static char big[40 << 20] = {1}; void kernel(void) {}",
      HONE_REASON_TOO_LARGE},
@@ -337,6 +348,67 @@ START_TEST(remarks_by_loop)
 }
 END_TEST
 
+/* Who was ended by what is said by the driver, in its last lines; all others are the source's. */
+START_TEST(endings_of_tools)
+{
+    static const struct {
+        const char *text;
+        bool is_killed, is_big, is_out;
+    } cases[] = {
+        {"gcc: internal compiler error: Bad system call signal terminated program cc1\n"
+         "Please submit a full bug report, with preprocessed source (by using -freport-bug).\n"
+         "See <file:///usr/share/doc/gcc-12/README.Bugs> for instructions.\n",
+         true, false, false},
+        {"gcc: internal compiler error: File size limit exceeded signal terminated program as\n"
+         "Please submit a full bug report.\nSee <file:///> for instructions.\n",
+         false, true, false},
+        {"collect2: fatal error: ld terminated with signal 25 [File size limit exceeded]\n"
+         "compilation terminated.\n",
+         false, true, false},
+        {"/usr/bin/ld: final link failed: No space left on device\n"
+         "collect2: error: ld returned 1 exit status\n",
+         false, true, false},
+        {"\ncc1: out of memory allocating 65536 bytes after a total of 700000 bytes\n", false,
+         false, true},
+        {"clang: error: unable to execute command: Bad system call\n"
+         "clang: error: clang frontend command failed due to signal (use -v)\n",
+         true, false, false},
+        /* a source's words */
+        {"k.c:1:2: error: x\ncc1: out of memory allocating 1 bytes after a total of 2 bytes\n",
+         false, false, false},
+        {"k.c:1:9: note: '#pragma message: x\ngcc: internal compiler error: Bad system call signal "
+         "terminated program cc1'\nk.c:5:1: internal compiler error: in f, at g.c:7\n"
+         "Please submit a full bug report.\nSee <file:///> for instructions.\n",
+         false, false, false},
+        {"/usr/bin/ld: k.o: undefined reference to `a\nld: final link failed: File truncated'\n"
+         "collect2: error: ld returned 1 exit status\n",
+         false, false, false},
+        {"out of memory, Bad system call signal, No space left on device\n", false, false, false},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        struct hone_diag_in in = {.text = cases[i].text, .file = "k.c", .source = "", .arm = "x"};
+        struct hone_diag_out out;
+        hone_diag_parse(&in, pool, &out);
+        ck_assert_msg(
+            out.is_killed_call == cases[i].is_killed && out.is_too_big == cases[i].is_big &&
+                out.is_out_of_memory == cases[i].is_out,
+            "case %zu: %d %d %d", i, out.is_killed_call, out.is_too_big, out.is_out_of_memory);
+    }
+}
+END_TEST
+
+START_TEST(a_nested_function_is_named)
+{
+    struct fixture *f = setup("void use(int (*g)(int)) { g(1); }\nvoid kernel(int n) {\n"
+                              "    int add(int x) { return x + n; }\n    use(add);\n}\n");
+    f->req.flags = (const char *const[]){"-O0", NULL};
+    ck_assert_reason(f, HONE_REASON_BUILT);
+    ck_assert_ptr_nonnull(strstr(diagnostic(f, 0)->message, "trampoline generated"));
+    teardown(f);
+}
+END_TEST
+
 START_TEST(many_diagnostics_are_bounded)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
@@ -408,5 +480,6 @@ END_TEST
 
 UNIT_MAIN("build", builds, errors_have_the_source_s_lines, warnings_come_after_errors,
           typed_reasons, host_files_are_not_there, deadline, bad_flags, constructors_are_reported,
-          cache, remarks_by_loop, many_diagnostics_are_bounded, elf_reader_survives_damage,
-          source_size_limit, code_has_a_word)
+          cache, remarks_by_loop, endings_of_tools, a_nested_function_is_named,
+          many_diagnostics_are_bounded, elf_reader_survives_damage, source_size_limit,
+          code_has_a_word)

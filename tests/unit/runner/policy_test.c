@@ -220,7 +220,14 @@ static const struct {
     {"call inside",
      "__attribute__((noinline)) int k(void) { return 0x90c3310f; }\n" F(
          "c[0] = ((int (*)(void))((char *)k + (n & 1)))();"),
-     "-fcf-protection=none", "hidden: rdtsc inside of another instruction"},
+     "-fcf-protection=none",
+     "timers: rdtsc inside of another instruction; hidden: rdtsc inside of another instruction"},
+    {"system call inside",
+     "__attribute__((noinline)) int k(void) { return 0x90c3050f; }\n" F(
+         "c[0] = ((int (*)(void))((char *)k + (n & 1)))();"),
+     "-fcf-protection=none",
+     "syscalls: syscall inside of another instruction; hidden: syscall inside of another "
+     "instruction"},
 };
 
 static void objects_of_the_compiler_one(size_t i)
