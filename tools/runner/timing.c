@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "tools/runner/audit.h"
+#include "tools/runner/near.h"
 #include "tools/runner/place.h"
 #include "tools/runner/rounds.h"
 #include "tools/runner/stats.h"
@@ -47,9 +48,10 @@
 #define STEPS_NS                                                                                   \
     (30 * HONE_NS_PER_MS) /* iterated tasks: dearer references are asked once in a while */
 #define DISTURBED     1.25
-#define KIND_EVERY    8 /* rounds of each further kind, on average */
-#define AUDIT_LEAST   6 /* at the end there were as many that saw a block half done */
-#define AUDIT_FEW     4 /* where rounds are dear */
+#define NEAR_EVERY    24 /* hand-overs that are followed by calls on nearly the same content */
+#define KIND_EVERY    8  /* rounds of each further kind, on average */
+#define AUDIT_LEAST   6  /* at the end there were as many that saw a block half done */
+#define AUDIT_FEW     4  /* where rounds are dear */
 #define AUDIT_TRIES   32
 #define CHANGES_LEAST 16   /* sets, and as many had other inputs by then */
 #define NEAR_LEAST    10   /* quiet looks that changed a call right ahead, where... */
@@ -353,7 +355,13 @@ static int time_sub(struct run *run, struct lane *lane, struct sub_times *times,
     lane->n_timed++;
     times->wall[times->n] = (double)time.wall_ns;
     times->cpu[times->n++] = (double)time.cpu_ns;
-    return check_block(run, lane, ret, err);
+    code = check_block(run, lane, ret, err);
+    bool is_near = !hone_judge_is_tier(run->judge, "screen") &&
+                   hone_dice_below(&run->judge->dice, NEAR_EVERY) == 0 &&
+                   lane->slot != hone_judge_slot(run->judge, "baseline");
+    return code == 0 && hone_end_is_good(ret) && is_near
+               ? hone_near_timed(run->judge, lane->slot, lane->n_sets, ret, err)
+               : code;
 }
 
 /* A block is worth its median hand-over: where every core has a thread, one in twenty-five waits
