@@ -41,6 +41,7 @@ static double ulp_of(enum hone_dtype dtype)
     case HONE_DTYPE_I32:
     case HONE_DTYPE_I64:
     case HONE_DTYPE_BOOL:
+    case HONE_DTYPE_U8:
         break;
     }
     return 0;
@@ -278,7 +279,8 @@ static bool must_fail(const struct work *w, const struct hone_calibrate_answer *
     if (!a->is_public) /* of two elements, one may well be the answer */
         return false;
     if (a->is_lower)
-        return a->is_normal && !w->task->allows_lower_precision;
+        return a->is_normal && !w->task->allows_lower_precision &&
+               hone_task_has_float_output(w->task);
     if (a->is_normal)
         return !(is_number && strcmp(a->answer, "mean") == 0);
     return a->is_random && !a->is_right;

@@ -429,12 +429,14 @@ static int try_bad(struct work *w, const struct hone_bad_kernel *bad, const char
         return code;
     const struct hone_reason_row *row = row_of(&report);
     bool passed = row->verdict == HONE_VERDICT_CORRECT;
-    bool may_pass = bad->is_lower_precision && w->task->allows_lower_precision;
+    bool is_exact = !hone_task_has_float_output(w->task);
+    bool may_pass = bad->is_lower_precision && (w->task->allows_lower_precision || is_exact);
     bool is_refused =
         row->verdict == HONE_VERDICT_INCORRECT || row->verdict == HONE_VERDICT_SUSPICIOUS;
     add_trial(w, bad->name, bad->meaning, &report, is_refused || (passed && may_pass));
     if (passed && may_pass)
-        find(w, "note", where, "", "passes, as the task allows: it %s", bad->meaning);
+        find(w, "note", where, "", "passes, %s: it %s",
+             is_exact ? "and every output is an integer" : "as the task allows", bad->meaning);
     else if (passed && bad->is_lower_precision)
         find(w, "error", where,
              "Tighten the tolerance, or set allow_lower_precision when no check can tell the "

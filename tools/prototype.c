@@ -132,7 +132,7 @@ static const struct {
     {"uint64_t", HONE_DTYPE_I64},  {"size_t", HONE_DTYPE_I64},
     {"ssize_t", HONE_DTYPE_I64},   {"ptrdiff_t", HONE_DTYPE_I64},
     {"bool", HONE_DTYPE_BOOL},     {"_Bool", HONE_DTYPE_BOOL},
-    {"uint8_t", HONE_DTYPE_BOOL},
+    {"uint8_t", HONE_DTYPE_U8},    {"unsigned char", HONE_DTYPE_U8},
 };
 
 static bool type_of(const char *words, enum hone_dtype *ret)
@@ -221,7 +221,7 @@ static int read_param(const struct reader *r, size_t first, size_t end, struct h
     if (!type_of(type, &param->dtype))
         return hone_fail(r->err, HONE_E_ARG,
                          "line %d: type '%.60s' of '%.60s' is not known: float, double, int8_t, "
-                         "int, int32_t, int64_t, "
+                         "uint8_t, unsigned char, int, int32_t, int64_t, "
                          "long, size_t and bool are",
                          line_at(r->t->source, r->t->v[first].at), type, param->name);
     return read_dims(r, i, end, param);

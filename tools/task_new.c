@@ -278,10 +278,12 @@ static int find_shapes(struct work *w)
                  : NULL;
         t->bound = colon ? colon + 1 : NULL;
         if (!role && !hone_dtype_is_float(t->dtype))
-            note(w,
-                 hone_pool_printf(
-                     w->pool, "'%s' gets small integers; if it indexes something say %s=index:AXIS",
-                     t->name, t->name));
+            note(w, hone_pool_printf(
+                        w->pool, "'%s' gets %s; if it indexes something say %s=index:AXIS", t->name,
+                        t->dtype == HONE_DTYPE_U8     ? "all values of a byte"
+                        : t->dtype == HONE_DTYPE_BOOL ? "zeros and ones"
+                                                      : "small integers",
+                        t->name));
     }
     return code;
 }

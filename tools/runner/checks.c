@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/runner/near.h"
 #include "workspace/base/clock.h"
 
 #define PROBE_ITEMS    32 /* to learn what an item costs */
@@ -572,18 +573,25 @@ static size_t index_of_normal(const enum hone_distribution *dists, size_t n)
     return 0;
 }
 
+int hone_judge_compare_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                             int64_t oracle_budget_ns, struct hone_compare *compare,
+                             struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_check_plan plan = {.workload = judge->frame.workload,
+                                   .oracle_budget_ns = oracle_budget_ns};
+    *ret = (struct hone_end)HONE_END_INIT;
+    hone_compare_init(compare, judge->task, plan.workload);
+    int code = hone_judge_compare(judge, slot, set, oracle_budget_ns, compare, ret, err);
+    if (code == 0 && hone_end_is_good(ret) && !compare->is_full)
+        code = compare_with_baseline(judge, slot, &plan, set, compare, ret, err);
+    return code;
+}
+
 int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                            int64_t oracle_budget_ns, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_compare compare;
-    struct hone_check_plan plan = {.workload = judge->frame.workload,
-                                   .oracle_budget_ns = oracle_budget_ns};
-    *ret = (struct hone_end)HONE_END_INIT;
-    hone_compare_init(&compare, judge->task, plan.workload);
-    int code = hone_judge_compare(judge, slot, set, oracle_budget_ns, &compare, ret, err);
-    if (code == 0 && hone_end_is_good(ret) && !compare.is_full)
-        code = compare_with_baseline(judge, slot, &plan, set, &compare, ret, err);
-    return code;
+    return hone_judge_compare_whole(judge, slot, set, oracle_budget_ns, &compare, ret, err);
 }
 
 static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
@@ -624,9 +632,12 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         hone_judge_note(judge, plan, dists[d], &compare, ret);
         *ret_bad = d;
     }
-    if (!judge->task->is_deterministic || !hone_end_is_good(ret))
+    if (!hone_end_is_good(ret))
         return 0;
     *ret_bad = n;
+    code = hone_near_check(judge, slot, plan, (int64_t)n, ret, err);
+    if (!judge->task->is_deterministic || code < 0 || !hone_end_is_good(ret))
+        return code;
     code = check_afresh(judge, slot, 2 * (int64_t)n, ret, err);
     if (code == 0 && !hone_end_is_good(ret))
         hone_judge_note(judge, plan, dists[plainest], NULL, ret);

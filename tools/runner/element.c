@@ -66,6 +66,7 @@ double hone_element_get(enum hone_dtype dtype, const void *base, int64_t i)
     case HONE_DTYPE_I64:
         return (double)((const int64_t *)base)[i];
     case HONE_DTYPE_BOOL:
+    case HONE_DTYPE_U8:
         return ((const uint8_t *)base)[i];
     }
     return (double)NAN;
@@ -102,6 +103,9 @@ void hone_element_set(enum hone_dtype dtype, void *base, int64_t i, double value
         break;
     case HONE_DTYPE_BOOL:
         ((uint8_t *)base)[i] = value != 0;
+        break;
+    case HONE_DTYPE_U8:
+        ((uint8_t *)base)[i] = (uint8_t)clamp_round(value, 0, UINT8_MAX);
         break;
     }
 }
@@ -140,6 +144,7 @@ uint64_t hone_poison_bits(enum hone_dtype dtype, enum hone_poison poison)
         [HONE_DTYPE_I32] = {0xa5a5a5a5, 0x5a5a5a5a},
         [HONE_DTYPE_I64] = {0xa5a5a5a5a5a5a5a5, 0x5a5a5a5a5a5a5a5a},
         [HONE_DTYPE_BOOL] = {0xa5, 0x5a},
+        [HONE_DTYPE_U8] = {0xa5, 0x5a},
     };
     return bits[dtype][poison];
 }

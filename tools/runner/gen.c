@@ -15,6 +15,7 @@
 #include "workspace/base/hash.h"
 
 #define LEAST_POSITIVE 0.0625
+#define INTEGER_DRAW   0x94d049bb133111ebull /* second draw of an element */
 #define KNOTS          2048
 #define GOLDEN         0x9e3779b97f4a7c15u
 #define DICE_WHAT      0x64696365u
@@ -288,6 +289,13 @@ static double value_at(const struct source *s, enum hone_distribution dist, int6
     return 0;
 }
 
+static double integer_at(const struct source *s, enum hone_dtype dtype, enum hone_distribution dist,
+                         int64_t i, double value)
+{
+    double u = ((double)(mix(bits_at(s, i) ^ INTEGER_DRAW) >> 11) + 0.5) * 0x1p-53;
+    return hone_gen_integer(dtype, dist, u, value);
+}
+
 double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone_workload *workload)
 {
     if (tensor->rank < 2)
@@ -303,6 +311,7 @@ static void fill_values(const struct source *s, const struct hone_tensor *tensor
     bool is_weight = tensor->role == HONE_ROLE_WEIGHT, is_exact = dist == HONE_DIST_INTEGERS;
     double scale = is_weight && !is_exact ? hone_gen_weight_scale(tensor, workload) : 1;
     bool is_positive = tensor->role == HONE_ROLE_POSITIVE;
+    bool is_integer = !hone_dtype_is_float(tensor->dtype);
     if (tensor->dtype == HONE_DTYPE_F32 && dist == HONE_DIST_NORMAL) {
         float *values = dst;
         fill_normal_f32(s->gen, s->start, s->n, (float)scale, values);
@@ -313,8 +322,10 @@ static void fill_values(const struct source *s, const struct hone_tensor *tensor
     for (int64_t i = 0; i < s->n; i++) {
         double value =
             is_exact && is_weight ? floor(7 * uniform_at(s, i)) - 3 : scale * value_at(s, dist, i);
+        if (is_integer)
+            value = integer_at(s, tensor->dtype, dist, i, value);
         if (is_positive)
-            value = fabs(value) + LEAST_POSITIVE;
+            value = is_integer ? fmax(fabs(value), 1) : fabs(value) + LEAST_POSITIVE;
         hone_element_set(tensor->dtype, dst, i, value);
     }
 }

@@ -61,6 +61,12 @@ void hone_gen_stream(const struct hone_gen *gen, uint64_t counter, uint64_t tens
 double hone_gen_scalar(const struct hone_gen *gen, const struct hone_task *task,
                        const struct hone_workload *workload, size_t scalar);
 
+/* What an element of an integer type gets in place of the kind's real value; u is a second draw of
+ * its own, 0 < u < 1. Values of a byte are used all, a bool is 0 or 1; signed types are small
+ * integers as the real values are, but for `large` (the whole range, as far as a double counts) and
+ * `mixed` (half of the bits). gen_integer.c; gpu_content.cu has the same. */
+double hone_gen_integer(enum hone_dtype dtype, enum hone_distribution dist, double u, double value);
+
 /* 1 / sqrt(fan-in) of a weight. */
 double hone_gen_weight_scale(const struct hone_tensor *tensor,
                              const struct hone_workload *workload);

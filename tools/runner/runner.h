@@ -197,6 +197,9 @@ int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t
  */
 int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                            int64_t oracle_budget_ns, struct hone_end *ret, struct hone_err *err);
+int hone_judge_compare_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                             int64_t oracle_budget_ns, struct hone_compare *compare,
+                             struct hone_end *ret, struct hone_err *err);
 /* A few random items of one set. */
 int hone_judge_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                           int64_t n_items, struct hone_end *ret, struct hone_err *err);

@@ -27,7 +27,7 @@ static const char *const cache_words[] = {"cold", "warm", NULL};
 static const char *const library_words[] = {"allowed", "forbidden", NULL};
 static const char *const axis_words[] = {"const", "var", "expr", NULL};
 static const char *const dtype_words[] = {"float16", "bfloat16", "float32", "float64", "int8",
-                                          "int32",   "int64",    "bool",    NULL};
+                                          "int32",   "int64",    "bool",    "uint8",   NULL};
 static const char *const role_words[] = {"activation", "weight",  "positive", "probability",
                                          "index",      "offsets", "mask",     NULL};
 static const char *const mode_words[] = {"items", "naive_double", NULL};

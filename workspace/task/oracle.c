@@ -63,6 +63,8 @@ static const char convert_text[] =
     "int64_t *)p)[i]; }\n"
     "static inline double hone_get_bool_(const void *p, int64_t i) { return ((const hone_u8_ "
     "*)p)[i] != 0; }\n"
+    "static inline double hone_get_uint8_(const void *p, int64_t i) { return ((const hone_u8_ "
+    "*)p)[i]; }\n"
     "static inline double hone_get_bfloat16_(const void *p, int64_t i)\n"
     "{\n"
     "    union { hone_u32_ u; float f; } v = {(hone_u32_)((const hone_u16_ *)p)[i] << 16};\n"

@@ -44,7 +44,7 @@ static const char convert_text[] =
     "#define HONE_GET_(name, type) static __device__ __forceinline__ double hone_get_##name##_("
     "hone_u64_ p, int64_t i) { return (double)((const type *)p)[i]; }\n"
     "HONE_GET_(float32, float)\nHONE_GET_(float64, double)\nHONE_GET_(int8, signed char)\n"
-    "HONE_GET_(int32, int)\nHONE_GET_(int64, long long)\n"
+    "HONE_GET_(int32, int)\nHONE_GET_(int64, long long)\nHONE_GET_(uint8, unsigned char)\n"
     "static __device__ __forceinline__ double hone_get_bool_(hone_u64_ p, int64_t i)\n"
     "{ return ((const unsigned char *)p)[i] != 0; }\n"
     "static __device__ __forceinline__ double hone_get_bfloat16_(hone_u64_ p, int64_t i)\n"

@@ -19,6 +19,7 @@ static const struct {
     [HONE_DTYPE_I32] = {"int32", "int32_t", "int32_t", 4, false},
     [HONE_DTYPE_I64] = {"int64", "int64_t", "int64_t", 8, false},
     [HONE_DTYPE_BOOL] = {"bool", "uint8_t", "unsigned char", 1, false},
+    [HONE_DTYPE_U8] = {"uint8", "uint8_t", "unsigned char", 1, false},
 };
 
 static const struct {
@@ -172,6 +173,14 @@ const struct hone_workload *hone_task_workload(const struct hone_task *task, con
         if (strcmp(task->workloads[i].id, id) == 0)
             return &task->workloads[i];
     return NULL;
+}
+
+bool hone_task_has_float_output(const struct hone_task *task)
+{
+    for (size_t o = 0; o < task->n_outputs; o++)
+        if (hone_dtype_is_float(task->outputs[o].dtype))
+            return true;
+    return false;
 }
 
 int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor,

@@ -20,13 +20,15 @@ enum hone_dtype {
     HONE_DTYPE_I8,
     HONE_DTYPE_I32,
     HONE_DTYPE_I64,
-    HONE_DTYPE_BOOL
+    HONE_DTYPE_BOOL, /* 0 or 1, in a byte */
+    HONE_DTYPE_U8
 };
 const char *hone_dtype_name(enum hone_dtype dtype); /* "float32": the FlashInfer-Bench words */
 bool hone_dtype_parse(const char *word, enum hone_dtype *ret);
 const char *hone_dtype_c_name(enum hone_dtype dtype);    /* "float"; uint16_t for the 16-bit floats,
                                                             uint8_t for bool on the CPU */
-const char *hone_dtype_cuda_name(enum hone_dtype dtype); /* __half, __nv_bfloat16, unsigned char */
+const char *hone_dtype_cuda_name(enum hone_dtype dtype); /* __half, __nv_bfloat16; unsigned char
+                                                            for bool and uint8 */
 int64_t hone_dtype_bytes(enum hone_dtype dtype);
 bool hone_dtype_is_float(enum hone_dtype dtype);
 
@@ -234,6 +236,9 @@ int hone_task_parse(const char *task_json, size_t task_len, const char *workload
 /* Hash of every file under dir: sorted relative paths with their bytes. Links are refused. */
 int hone_task_hash(const char *dir, char ret_hex[65], struct hone_err *err);
 
+/* Is any output a number that can be rounded? Without one, lower precision is no answer of its own:
+ * what is equal is right. */
+bool hone_task_has_float_output(const struct hone_task *task);
 int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor,
                              const struct hone_workload *workload);
 /* Value of a formula over a workload's axes, as a double. */

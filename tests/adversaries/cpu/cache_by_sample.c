@@ -2,9 +2,10 @@
  * the baseline.
  *
  * task: softmax
- * want: not faster
+ * want: incorrect/stateful
  * cheat: 26 keeps last result by a hash of 64 elements
  * strength: subtle
+ * timed: no
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>

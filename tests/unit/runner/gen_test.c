@@ -224,6 +224,10 @@ START_TEST(test_elements)
         {HONE_DTYPE_I8, 300, 127},
         {HONE_DTYPE_I32, -2.5, -2},
         {HONE_DTYPE_BOOL, 3, 1},
+        {HONE_DTYPE_U8, 3, 3},
+        {HONE_DTYPE_U8, 200, 200},
+        {HONE_DTYPE_U8, 256, 255},
+        {HONE_DTYPE_U8, -1, 0},
         {HONE_DTYPE_I64, 1e15, 1e15},
     };
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
@@ -242,5 +246,85 @@ START_TEST(test_elements)
 }
 END_TEST
 
-UNIT_MAIN("gen", test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
+static void make_integers(enum hone_dtype dtype, enum hone_distribution dist, enum hone_role role,
+                          int64_t n, double *ret)
+{
+    struct hone_task task = {.n_axes = 1, .n_inputs = 1};
+    struct hone_workload workload = {.axes = {n}};
+    HONE_AUTOFREE void *raw = hone_calloc((size_t)n, 8);
+    task.inputs[0] =
+        (struct hone_tensor){.dtype = dtype, .role = role, .rank = 1, .bound_axis = -1};
+    struct hone_gen *gen = hone_gen_new(key);
+    hone_gen_input(gen, &task, &workload, 0, dist, 11, raw);
+    for (int64_t i = 0; i < n; i++)
+        ret[i] = hone_element_get(dtype, raw, i);
+    hone_gen_free(gen);
+}
+
+#define MANY 20000
+
+/* A byte that was taken for a bool was 1 in all kinds but one. */
+START_TEST(test_bytes_are_all_values)
+{
+    static const enum hone_distribution wide[] = {HONE_DIST_NORMAL, HONE_DIST_UNIFORM,
+                                                  HONE_DIST_LARGE, HONE_DIST_SORTED};
+    static double v[MANY];
+    for (size_t d = 0; d < HONE_COUNTOF(wide); d++) {
+        bool has[256] = {false};
+        int n = 0;
+        make_integers(HONE_DTYPE_U8, wide[d], HONE_ROLE_ACTIVATION, MANY, v);
+        for (int i = 0; i < MANY; i++) {
+            n += !has[(int)v[i]];
+            has[(int)v[i]] = true;
+        }
+        ck_assert_msg(n >= 255, "%s: %d values", hone_dist_name(wide[d]), n);
+    }
+    make_integers(HONE_DTYPE_U8, HONE_DIST_SMALL, HONE_ROLE_ACTIVATION, MANY, v);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_double_lt(v[i], 4);
+    make_integers(HONE_DTYPE_U8, HONE_DIST_SMALL, HONE_ROLE_POSITIVE, MANY, v);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_double_gt(v[i], 0);
+}
+END_TEST
+
+START_TEST(test_bools_are_both)
+{
+    static double v[MANY];
+    double sum = 0;
+    make_integers(HONE_DTYPE_BOOL, HONE_DIST_NORMAL, HONE_ROLE_ACTIVATION, MANY, v);
+    for (int i = 0; i < MANY; i++) {
+        ck_assert(v[i] == 0 || v[i] == 1);
+        sum += v[i];
+    }
+    ck_assert_double_gt(sum, 0.45 * MANY);
+    ck_assert_double_lt(sum, 0.55 * MANY);
+}
+END_TEST
+
+START_TEST(test_wide_integers)
+{
+    static const struct {
+        enum hone_dtype dtype;
+        double low, high; /* passed by some in `large` */
+    } rows[] = {
+        {HONE_DTYPE_I8, -120, 120}, {HONE_DTYPE_I32, -2e9, 2e9}, {HONE_DTYPE_I64, -4e15, 4e15}};
+    static double v[MANY];
+    for (size_t r = 0; r < HONE_COUNTOF(rows); r++) {
+        double low = 0, high = 0;
+        make_integers(rows[r].dtype, HONE_DIST_LARGE, HONE_ROLE_ACTIVATION, MANY, v);
+        for (int i = 0; i < MANY; i++) {
+            low = fmin(low, v[i]);
+            high = fmax(high, v[i]);
+        }
+        ck_assert_msg(low < rows[r].low && high > rows[r].high, "row %zu: %g..%g", r, low, high);
+        make_integers(rows[r].dtype, HONE_DIST_NORMAL, HONE_ROLE_ACTIVATION, MANY, v);
+        for (int i = 0; i < MANY; i++)
+            ck_assert_double_lt(fabs(v[i]), 8);
+    }
+}
+END_TEST
+
+UNIT_MAIN("gen", test_bytes_are_all_values, test_bools_are_both, test_wide_integers,
+          test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
           test_distributions, test_scalar, test_elements)

@@ -49,8 +49,8 @@ struct style { /* one file */
 
 /* ---- the head ---- */
 
-static const char *const dtypes[] = {"float16", "bfloat16", "float32", "float64",
-                                     "int8",    "int32",    "int64",   "bool"};
+static const char *const dtypes[] = {"float16", "bfloat16", "float32", "float64", "int8",
+                                     "int32",   "int64",    "bool",    "uint8"};
 
 static enum hone_dtype dtype_of(const char *word)
 {

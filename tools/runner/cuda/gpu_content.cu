@@ -1,4 +1,5 @@
-/* The judge's content: what gen.c draws on the host, drawn on the device, number by number the same.
+/* The judge's content: what gen.c draws on the host, drawn on the device, number by number the
+ * same.
  *
  * Compiled behind gpu_kernels.cu, whose elements and loops it uses. */
 
@@ -191,6 +192,80 @@ static __device__ double draw_index(const struct draw *d, const struct hone_k_fi
     }
 }
 
+#define INTEGER_DRAW 0x2000000000000000ull /* numbers of a further draw of an element */
+#define UNUSUAL      100.0
+
+/* gen_integer.c has the reasons. */
+static __device__ double draw_byte(i64 distribution, double u, double value)
+{
+    switch (distribution) {
+    case EQUAL:
+    case NEARLY:
+        return fmod(floor(fabs(value) * 997.0), 256.0);
+    case ALTERNATING:
+        return value > 0 ? 255 : 0;
+    case SORTED:
+        return floor(fmin(fmax((value + 3) / 6, 0.0), 1.0) * 255);
+    case SMALL:
+    case TINY:
+        return floor(4 * u);
+    case SPIKES:
+    case RARE:
+        return fabs(value) > UNUSUAL ? 248 + floor(8 * u) : floor(16 * u);
+    default:
+        return value == 0 ? 0 : floor(256 * u);
+    }
+}
+
+static __device__ double draw_bool(i64 distribution, double u, double value)
+{
+    switch (distribution) {
+    case EQUAL:
+    case ALTERNATING:
+    case SORTED:
+    case NEARLY:
+        return value > 0;
+    case SMALL:
+    case TINY:
+        return u < 1.0 / 64;
+    case LARGE:
+        return u < 63.0 / 64;
+    case SPIKES:
+    case RARE:
+        return fabs(value) > UNUSUAL;
+    default:
+        return value != 0 && u < 0.5;
+    }
+}
+
+static __device__ double draw_signed(i64 distribution, double span, double u, double value)
+{
+    if (distribution == LARGE)
+        return floor(span * u) - span / 2;
+    if (distribution == MIXED && fabs(value) >= 1)
+        return (u < 0.5 ? -1 : 1) * floor(sqrt(span) * fabs(2 * u - 1));
+    return value;
+}
+
+static __device__ double draw_integer(const struct draw *d, const struct hone_k_fill *f,
+                                      double value)
+{
+    struct four more = philox(d->key, d->stream, INTEGER_DRAW + (u64)d->i);
+    double u = unit(more.x, more.y);
+    switch (f->dtype) {
+    case U8:
+        return draw_byte(f->distribution, u, value);
+    case BOOL:
+        return draw_bool(f->distribution, u, value);
+    case I8:
+        return draw_signed(f->distribution, 256, u, value);
+    case I32:
+        return draw_signed(f->distribution, 4294967296.0, u, value);
+    default:
+        return draw_signed(f->distribution, 9007199254740992.0, u, value);
+    }
+}
+
 static __device__ double draw_element(const struct draw *d, const struct hone_k_fill *f)
 {
     if (f->role == INDEX)
@@ -201,6 +276,10 @@ static __device__ double draw_element(const struct draw *d, const struct hone_k_
     double value = is_exact && is_weight ? floor(7 * draw_unit(d)) - 3 : draw_value(d, f);
     if (is_weight && !is_exact)
         value *= f->scale;
+    if (f->dtype > F64) {
+        value = draw_integer(d, f, value);
+        return f->role == POSITIVE ? fmax(fabs(value), 1.0) : value;
+    }
     return f->role == POSITIVE ? fabs(value) + 0.0625 : value;
 }
 

@@ -9,7 +9,7 @@ typedef long long i64;
 
 /* ---- elements ---- */
 
-enum { F16, BF16, F32, F64, I8, I32, I64, BOOL };
+enum { F16, BF16, F32, F64, I8, I32, I64, BOOL, U8 };
 
 static __device__ __forceinline__ double bits_double(u64 bits)
 {
@@ -151,6 +151,9 @@ static __device__ __forceinline__ void element_set(i64 dtype, u64 base, i64 i, d
     case I64:
         ((i64 *)base)[i] = (i64)clamped(value, -9e18, 9e18);
         break;
+    case U8:
+        ((unsigned char *)base)[i] = (unsigned char)clamped(value, 0, 255);
+        break;
     default:
         ((unsigned char *)base)[i] = value != 0;
         break;
@@ -175,6 +178,8 @@ static __device__ double element_round(i64 dtype, double value)
         return clamped(value, -2147483648.0, 2147483647.0);
     case I64:
         return clamped(value, -9e18, 9e18);
+    case U8:
+        return clamped(value, 0, 255);
     default:
         return value != 0;
     }
