@@ -31,7 +31,7 @@ static const char *const range_ids[HONE_TASK_RANGES] = {
     "range-08", "range-09", "range-10", "range-11", "range-12", "range-13", "range-14", "range-15",
     "range-16", "range-17", "range-18", "range-19", "range-20", "range-21", "range-22", "range-23",
     "range-24", "range-25", "range-26", "range-27", "range-28", "range-29", "range-30", "range-31",
-    "range-32", "range-33", "range-34", "range-35", "range-36", "range-37", "range-38", "range-39"};
+    "range-32", "range-33", "range-34", "range-35"};
 static const char *const beyond_ids[HONE_TASK_BEYONDS] = {"beyond-0", "beyond-1", "beyond-2"};
 
 struct axes { /* the var ones */

@@ -225,7 +225,7 @@ int hone_task_edge(const struct hone_task *task, const uint8_t key[16], uint32_t
  * every pair of axes in every pair of thirds of their ranges (in octaves) that can be afforded, and
  * each axis from a quarter of its least public value to four times its largest beside public values
  * of the others. In random order; returns how many. */
-#define HONE_TASK_RANGES 40
+#define HONE_TASK_RANGES 36
 size_t hone_task_ranges(const struct hone_task *task, const uint8_t key[16],
                         struct hone_workload ret[HONE_TASK_RANGES]);
 /* The third of an axis' legal range, in octaves, that a value lies in: 0, 1, 2. */
