@@ -49,6 +49,7 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
     ROW(best_commit, .help = "Commit of the best version."),
     ROW(percent_of_bound, .help = "100 * physics floor / time of the best version."),
     ROW(verdict, .help = "Verdict of the confirmation."),
+    ROW(doubt, .skip_empty = true, .help = "Why the figure may not be claimed."),
     ROW(why_stopped, .help = "budget_wall, _evaluations, _device, _disk, _cost, _tokens; target, "
                              "near_roof, plateau, "
                              "exhausted, tree_full, stopped, no_submissions."),
@@ -352,9 +353,11 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
     ret->percent_of_bound = o->percent_of_bound;
     ret->verdict = hone_verdict_name(o->verdict);
     ret->best_commit = hone_pool_strdup(pool, s->tree.nodes[node]->commit);
-    ret->summary =
-        hone_pool_printf(pool, "%s: %s, %.3gx [%.3g, %.3g] after %lld evaluations (%s)", ret->task,
-                         ret->verdict, o->ratio, o->low, o->high, (long long)s->n_evaluations, why);
+    ret->summary = hone_pool_printf(
+        pool, "%s: %s, %.3gx [%.3g, %.3g] after %lld evaluations (%s)%s%s", ret->task, ret->verdict,
+        o->ratio, o->low, o->high, (long long)s->n_evaluations, why,
+        o->doubt != NULL ? "; not to be claimed: " : "", o->doubt != NULL ? o->doubt : "");
+    ret->doubt = hone_pool_strdup(pool, o->doubt);
 }
 
 /* ---- opening ---- */

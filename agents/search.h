@@ -73,6 +73,7 @@ struct hone_search_result { /* strings live in ctx->pool */
     const char *best_commit;    /* NULL: none */
     double percent_of_bound;
     const char *verdict;     /* of the confirmation */
+    const char *doubt;       /* why its figure may not be claimed; NULL: nothing is said */
     const char *why_stopped; /* budget_wall, budget_evaluations, budget_device, budget_disk,
                                 budget_cost, budget_tokens, target, near_roof, plateau, exhausted,
                                 tree_full, cancelled */
@@ -82,7 +83,7 @@ struct hone_search_result { /* strings live in ctx->pool */
     int64_t device_ms, tokens; /* all rounds */
     double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };
-enum { HONE_SEARCH_N_RESULT_FIELDS = 19 };
+enum { HONE_SEARCH_N_RESULT_FIELDS = 20 };
 extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
 

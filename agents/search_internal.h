@@ -69,6 +69,7 @@ struct hone_search {
 struct hone_outcome { /* of one evaluation; strings in the search's pool */
     enum hone_verdict verdict;
     const char *reason, *commit, *evaluation, *summary;
+    const char *doubt;             /* why its figure may not be claimed; NULL: nothing is said */
     const char *code;              /* word for the machine code; NULL: not told */
     const char *times;             /* by size, in words; NULL: not timed */
     struct hone_basis basis;       /* of ratio, rank and times */

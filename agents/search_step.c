@@ -9,6 +9,7 @@
 #include "agents/profile_text.h"
 #include "agents/tried.h"
 #include "tools/evaluate_text.h"
+#include "tools/plain.h"
 #include "workspace/base/clock.h"
 #include "workspace/history.h"
 
@@ -74,6 +75,8 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     o->commit = hone_pool_strdup(s->pool, e->commit);
     o->evaluation = hone_pool_strdup(s->pool, e->id);
     o->summary = hone_pool_strdup(s->pool, e->report.summary ? e->report.summary : "");
+    if (strcmp(tier, "confirm") == 0 && e->report.doubts.n > 0)
+        o->doubt = hone_plain_line(s->pool, e->report.doubts.v[0], 200);
     if (ratio && ratio->ratio > 0) {
         o->ratio = ratio->ratio;
         o->low = ratio->low > 0 ? ratio->low : ratio->ratio;

@@ -154,8 +154,10 @@ static void print_table(const struct args *args, const struct hone_search_result
     if (r->verdict)
         printf("verdict          %s%s\n", r->verdict,
                strcmp(r->verdict, "faster") == 0
-                   ? ", confirmed"
+                   ? r->doubt ? ", confirmed, not to be claimed" : ", confirmed"
                    : ": the confirmation does not bear this speedup out as a result");
+    if (r->doubt)
+        printf("doubt            %s\n", r->doubt);
     if (r->percent_of_bound > 0)
         printf("of the machine   %.1f %% of what bytes and operations allow\n",
                r->percent_of_bound);

@@ -120,11 +120,27 @@ static const char *caution(const struct hone_report *report, struct hone_pool *p
     return "one short timing; decide before you believe it";
 }
 
+/* "6 workloads", or where the report counts them "3 public and 3 of 3 drawn sizes". */
+static const char *over_what(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_sizes_report *sizes = report->sizes;
+
+    if (sizes == NULL || report->tier == NULL || strcmp(report->tier, "confirm") != 0)
+        return hone_pool_printf(pool, "%zu workload%s", report->workloads.n,
+                                report->workloads.n == 1 ? "" : "s");
+    if (sizes->n_hidden_timed == 0)
+        return hone_pool_printf(pool, "%lld of %lld public sizes only",
+                                (long long)sizes->n_public_timed, (long long)sizes->n_public);
+    return hone_pool_printf(pool, "%lld of %lld public and %lld of %lld drawn sizes",
+                            (long long)sizes->n_public_timed, (long long)sizes->n_public,
+                            (long long)sizes->n_hidden_timed, (long long)sizes->n_hidden);
+}
+
 static const char *summary(const struct hone_report *report, struct hone_pool *pool)
 {
     const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
     const char *failure = hone_report_failure(report, pool);
-    const char *verdict = report->verdict, *plural = report->workloads.n == 1 ? "" : "s";
+    const char *verdict = report->verdict, *over = over_what(report, pool);
     enum hone_reason reason;
 
     if (failure != NULL) {
@@ -140,14 +156,13 @@ static const char *summary(const struct hone_report *report, struct hone_pool *p
     if (ratio == NULL || !(ratio->ratio > 0))
         return hone_pool_printf(pool, "%s: %s", verdict, hone_reason_row(reason)->meaning);
     if (reason == HONE_REASON_SCREENED)
-        return hone_pool_printf(
-            pool, "screened: right; about %.3gx baseline over %zu workload%s%s (%s)", ratio->ratio,
-            report->workloads.n, plural, of_bound(report, pool), caution(report, pool));
-    return hone_pool_printf(pool, "%s%s%s: %.3gx baseline [%.3g, %.3g] over %zu workload%s%s (%s)",
-                            verdict, strcmp(verdict, report->reason) != 0 ? ", " : "",
+        return hone_pool_printf(pool, "screened: right; about %.3gx baseline over %s%s (%s)",
+                                ratio->ratio, over, of_bound(report, pool), caution(report, pool));
+    return hone_pool_printf(pool, "%s%s%s: %.3gx baseline [%.3g, %.3g] over %s%s (%s)", verdict,
+                            strcmp(verdict, report->reason) != 0 ? ", " : "",
                             strcmp(verdict, report->reason) != 0 ? report->reason : "",
-                            ratio->ratio, ratio->low, ratio->high, report->workloads.n, plural,
-                            of_bound(report, pool), caution(report, pool));
+                            ratio->ratio, ratio->low, ratio->high, over, of_bound(report, pool),
+                            caution(report, pool));
 }
 
 const char *hone_evaluation_summary(const struct hone_report *report, struct hone_pool *pool)

@@ -340,6 +340,7 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->output = report->output;
     out->warnings = report->warnings;
     out->doubts = report->doubts;
+    out->sizes = report->sizes;
     out->review = report->review;
     out->report = evaluation->blob;
     if (profile != NULL) {
@@ -403,6 +404,19 @@ static const char *const kind_names[N_KINDS] = {"diagnostics", "checks",   "work
                                                 "bottlenecks", "counters", "remarks",
                                                 "settings",    "kernels",  "review"};
 
+/* The counts stay. */
+static void drop_box(struct hone_kernel_out *out, struct hone_pool *pool)
+{
+    struct hone_sizes_report *sizes;
+
+    if (out->sizes == NULL)
+        return;
+    sizes = hone_pool_alloc(pool, sizeof(*sizes));
+    *sizes = *out->sizes;
+    sizes->box.n = 0;
+    out->sizes = sizes;
+}
+
 static void drop_contexts(struct hone_kernel_out *out, struct hone_pool *pool)
 {
     size_t size = out->diagnostics.n * sizeof(struct hone_diagnostic);
@@ -464,6 +478,7 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
     }
     if (!share->has_passed) {
         out->command = NULL;
+        drop_box(out, pool);
         out->checks.n = out->checks.n > (size_t)out->n_failed_checks ? (size_t)out->n_failed_checks
                                                                      : out->checks.n;
     }

@@ -33,6 +33,7 @@ struct hone_kernel_out {
     const char *task, *target, *tier, *jail, *device, *signature, *start;
     bool is_cached;
     struct hone_ratio *speedup, *vs_parent;                     /* NULL: not measured */
+    struct hone_sizes_report *sizes; /* NULL: nothing was checked or timed */
     double time_ns, baseline_ns, worst_ratio, percent_of_bound; /* NaN: not measured */
     struct hone_array workloads;                                /* of hone_workload_row */
     struct hone_array checks;                                   /* of hone_check_report */
@@ -111,6 +112,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_OUT_(assembly_of, .help = "The kernel."), \
     HONE_OUT_(assembly_note, .help = "What other kernels there are; or why there is no text, and the fix.")
 #define HONE_KERNEL_OUT_CHECKS \
+    HONE_FIELD_OBJ(struct hone_kernel_out, sizes, hone_sizes_fields, .skip_empty = true, .help = "Sizes: planned, checked, timed; their reach by axis."), \
     HONE_OUT_(n_passed_checks, .help = "Checks that passed; detail full lists them."), \
     HONE_OUT_(n_failed_checks, .help = "Checks that failed."), \
     HONE_OUT_(checks, HONE_OF(struct hone_check_report, hone_check_fields), .help = "Correctness checks, failed ones first.")

@@ -172,6 +172,24 @@ static const struct hone_field workload_fields[] = {
            .help = "Time taken by the hypervisor."),
 };
 
+static const struct hone_field axis_box_fields[] = {
+    WORD(struct hone_axis_box, axis, .required = true, .help = "Axis."),
+    COUNT(struct hone_axis_box, least, .help = "Least value that was checked."),
+    COUNT(struct hone_axis_box, largest, .help = "Largest value that was checked."),
+};
+
+const struct hone_field hone_sizes_fields[HONE_SIZES_N_FIELDS] = {
+    COUNT(struct hone_sizes_report, n_planned, .help = "Sizes that were to be checked."),
+    COUNT(struct hone_sizes_report, n_checked, .help = "Sizes that were."),
+    COUNT(struct hone_sizes_report, n_public, .help = "Public sizes of the task."),
+    COUNT(struct hone_sizes_report, n_public_timed, .help = "Of them, timed."),
+    COUNT(struct hone_sizes_report, n_hidden, .help = "Drawn sizes that were to be timed."),
+    COUNT(struct hone_sizes_report, n_hidden_timed, .help = "Of them, timed."),
+    LINE(struct hone_sizes_report, beyond, .help = "Checked beyond every public size."),
+    ROWS(struct hone_sizes_report, box, HONE_LIMIT_AXES, struct hone_axis_box, axis_box_fields,
+         .help = "Reach of the sizes that were checked, by axis."),
+};
+
 const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS] = {
     HONE_FIELD(struct hone_point_report, tunables, .skip_empty = true,
                .max_len = HONE_LIMIT_TUNABLES, HONE_OF(struct hone_tunable, hone_tunable_fields),
@@ -300,6 +318,8 @@ const struct hone_field hone_report_fields[] = {
          workload_fields, .help = "Times."),
     ROWS(struct hone_report, ratios, HONE_LIMIT_ARMS, struct hone_ratio, hone_ratio_fields,
          .help = "Geometric mean over the workloads, per other source."),
+    HONE_FIELD_OBJ(struct hone_report, sizes, hone_sizes_fields, .skip_empty = true,
+                   .help = "What was to be checked and timed, and what was."),
     FIGURE(struct hone_report, worst_ratio, .help = "Least workload ratio against the baseline."),
     FIGURE(struct hone_report, percent_of_bound, .unit = "%", .help = "Geometric mean."),
     ROWS(struct hone_report, points, HONE_LIMIT_TUNE_POINTS, struct hone_point_report,

@@ -124,6 +124,20 @@ struct hone_profile_report {
     struct hone_array bottlenecks; /* of hone_bottleneck, worst first */
 };
 
+/* What the job set out to check and to time, and what came of it. Sizes are counted once, whatever
+ * the number of contents. */
+struct hone_axis_box { /* of the sizes that were checked */
+    const char *axis;
+    int64_t least, largest;
+};
+struct hone_sizes_report {
+    int64_t n_planned, n_checked;     /* public, edges, the legal range, beyond, drawn */
+    int64_t n_public, n_public_timed; /* of the task, on this target */
+    int64_t n_hidden, n_hidden_timed; /* drawn to be timed */
+    const char *beyond;               /* "beyond-0: M=2048 N=700": checked; NULL: none was */
+    struct hone_array box;            /* of hone_axis_box */
+};
+
 /* Something that is no verdict but that somebody should look at: the version goes to the review
  * list (history_show, trailer Review). */
 struct hone_review {
@@ -181,10 +195,11 @@ struct hone_report {
     struct hone_array checks;    /* of hone_check_report */
     struct hone_array workloads; /* of hone_workload_report */
     struct hone_array ratios; /* of hone_ratio: geometric mean over workloads, one per other arm */
-    double worst_ratio;       /* least workload ratio against the baseline */
-    double percent_of_bound;  /* geometric mean */
-    struct hone_array points; /* of hone_point_report (sweep) */
-    int64_t best_point;       /* -1 none */
+    struct hone_sizes_report *sizes; /* NULL: nothing was checked or timed */
+    double worst_ratio;              /* least workload ratio against the baseline */
+    double percent_of_bound;         /* geometric mean */
+    struct hone_array points;        /* of hone_point_report (sweep) */
+    int64_t best_point;              /* -1 none */
     struct hone_profile_report *profile;
     struct hone_machine_report *machine;
     struct hone_calibration_report *calibration;
@@ -208,6 +223,7 @@ struct hone_report {
 #define HONE_STAGE_N_FIELDS         3
 #define HONE_REVIEW_N_FIELDS        3
 #define HONE_KERNEL_REPORT_N_FIELDS 8
+#define HONE_SIZES_N_FIELDS         8
 extern const struct hone_field hone_diagnostic_fields[HONE_DIAGNOSTIC_N_FIELDS];
 extern const struct hone_field hone_remark_fields[HONE_REMARK_N_FIELDS];
 extern const struct hone_field hone_check_fields[HONE_CHECK_N_FIELDS];
@@ -217,6 +233,7 @@ extern const struct hone_field hone_bottleneck_fields[HONE_BOTTLENECK_N_FIELDS];
 extern const struct hone_field hone_counter_fields[HONE_COUNTER_N_FIELDS];
 extern const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS];
 extern const struct hone_field hone_review_fields[HONE_REVIEW_N_FIELDS];
+extern const struct hone_field hone_sizes_fields[HONE_SIZES_N_FIELDS];
 extern const struct hone_field hone_kernel_report_fields[HONE_KERNEL_REPORT_N_FIELDS];
 
 extern const struct hone_field hone_report_fields[];

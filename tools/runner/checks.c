@@ -162,8 +162,10 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
                      enum hone_distribution dist, const struct hone_compare *compare,
                      const struct hone_end *end)
 {
+    struct hone_end named = *end;
     if (judge->n_checks == HONE_RUNNER_MAX_CHECKS)
         return;
+    hone_sizes_name(judge, plan->workload, &named);
     struct hone_output_stats total = {0};
     double rel_l2 = NAN;
     if (compare != NULL) {
@@ -183,7 +185,7 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
         .max_abs_err = compare != NULL ? total.max_abs : NAN,
         .max_rel_err = compare != NULL ? total.max_rel : NAN,
         .rel_l2 = rel_l2,
-        .detail = end->detail[0] != '\0' ? hone_pool_strdup(judge->pool, end->detail) : NULL,
+        .detail = named.detail[0] != '\0' ? hone_pool_strdup(judge->pool, named.detail) : NULL,
     };
 }
 

@@ -167,36 +167,6 @@ static int log_sealed(struct hone_judge *judge, struct hone_err *err)
     return code < 0 ? code : hone_samples_write(judge, hex, err);
 }
 
-static int collect_cases(struct hone_judge *judge, struct hone_err *err)
-{
-    const struct hone_task *task = judge->task;
-    int code = hone_task_smoke(task, &judge->cases[0], err);
-    if (code < 0)
-        return code;
-    judge->n_cases = 1;
-    for (size_t i = 0; i < judge->job->workloads.n; i++) {
-        if (hone_task_workload(task, judge->job->workloads.v[i]) == NULL)
-            return hone_fail(err, HONE_E_ARG, "task '%s' has no workload '%s'", task->name,
-                             judge->job->workloads.v[i]);
-    }
-    for (size_t i = 0; i < task->n_workloads; i++)
-        judge->cases[judge->n_cases++] = task->workloads[i];
-    bool has_edges =
-        hone_judge_has_stage(judge, "verify") || hone_judge_has_stage(judge, "calibrate");
-    int64_t n_edges = has_edges ? HONE_RUNNER_N_EDGES : 0;
-    for (int64_t i = 0; i < n_edges && code == 0; i++)
-        code = hone_task_edge(task, judge->key, (uint32_t)i, &judge->cases[judge->n_cases++], err);
-    for (int64_t i = 0; i < judge->job->n_hidden && judge->n_cases < HONE_RUNNER_MAX_CASES; i++) {
-        struct hone_workload *drawn = &judge->cases[judge->n_cases];
-        code = hone_task_draw(task, judge->key, (uint32_t)i, drawn, err);
-        if (code < 0)
-            return code;
-        drawn->is_hidden = true;
-        judge->n_cases++;
-    }
-    return 0;
-}
-
 static void draw_folder(struct hone_slot *slot)
 {
     uint64_t drawn = 0;
@@ -235,7 +205,7 @@ static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_er
     hone_machine_facts(&judge->machine);
     judge->n_threads = job->n_threads > 0 ? hone_min_i64(job->n_threads, judge->machine.n_cores)
                                           : judge->machine.n_cores;
-    if (read_key(judge, &why) < 0 || collect_cases(judge, &why) < 0) {
+    if (read_key(judge, &why) < 0 || hone_sizes_collect(judge, &why) < 0) {
         hone_end_set(ret, HONE_REASON_BAD_REQUEST, "%.300s", why.message);
         return 0;
     }
@@ -399,6 +369,7 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
         good_end(&judge, &end);
     hone_blame_settle(&judge, &end);
     hone_blame_explain(&judge, &end);
+    hone_sizes_report(&judge);
     finish_report(&judge, &end);
     report.wall_ns = hone_now_ns() - start;
     code = judge.gen != NULL ? log_sealed(&judge, err) : 0;

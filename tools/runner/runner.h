@@ -17,10 +17,12 @@
 #include "tools/runner/oracle.h"
 #include "tools/runner/stats.h"
 
-#define HONE_RUNNER_MAX_ARMS   3
-#define HONE_RUNNER_N_EDGES    8
-#define HONE_RUNNER_FOLDER     17 /* hex digits and NUL */
-#define HONE_RUNNER_MAX_CASES  (HONE_LIMIT_WORKLOADS + 16 + HONE_RUNNER_N_EDGES)
+#define HONE_RUNNER_MAX_ARMS 3
+#define HONE_RUNNER_N_EDGES  8
+#define HONE_RUNNER_FOLDER   17 /* hex digits and NUL */
+#define HONE_RUNNER_MAX_CASES                                                                      \
+    (1 + HONE_LIMIT_WORKLOADS + HONE_RUNNER_N_EDGES + HONE_TASK_RANGES + HONE_TASK_BEYONDS +       \
+     HONE_LIMIT_HIDDEN)
 #define HONE_RUNNER_MAX_CHECKS 256 /* kept in a report */
 
 struct hone_pace { /* log(baseline / arm) of a workload: in this job, and in the arm's record */
@@ -58,6 +60,16 @@ struct hone_session {    /* kept by a runner from job to job */
     struct hone_gpu_session *gpu;
 };
 
+/* Whose turn comes when: the cases in order. */
+enum hone_case_kind {
+    HONE_CASE_SMOKE,
+    HONE_CASE_PUBLIC,
+    HONE_CASE_EDGE,   /* cheap, at the ends of tiles and axes */
+    HONE_CASE_RANGE,  /* over the whole legal range */
+    HONE_CASE_BEYOND, /* longer than any public size; one of them is checked */
+    HONE_CASE_HIDDEN  /* drawn, to be timed */
+};
+
 struct hone_judge {
     const struct hone_job *job;
     const struct hone_target *target;
@@ -83,7 +95,10 @@ struct hone_judge {
     struct hone_slot slots[HONE_RUNNER_MAX_ARMS]; /* candidate first */
     size_t n_slots;
     struct hone_slot oracle;
-    struct hone_workload cases[HONE_RUNNER_MAX_CASES]; /* smoke, public, edges, hidden */
+    struct hone_workload cases[HONE_RUNNER_MAX_CASES];
+    enum hone_case_kind kinds[HONE_RUNNER_MAX_CASES];
+    bool is_checked[HONE_RUNNER_MAX_CASES];
+    const char *left_out[HONE_RUNNER_MAX_CASES]; /* why a size was not checked or timed; or NULL */
     size_t n_cases;
     struct hone_frame frame;
     struct hone_array remarks;
@@ -108,6 +123,23 @@ hone_stage_fn hone_stage_build, hone_stage_policy, hone_stage_smoke, hone_stage_
  * again before either. */
 int hone_judge_check_floor(struct hone_judge *judge, struct hone_workload_report *report,
                            struct hone_end *ret, struct hone_err *err);
+/* sizes.c: which sizes a job has, those that no public size stands for, and what became of them. */
+int hone_sizes_collect(struct hone_judge *judge, struct hone_err *err);
+struct hone_check_plan;
+/* The target's check of the candidate: notes that the size was checked, or names it in *ret. */
+int hone_sizes_check(struct hone_judge *judge, const struct hone_check_plan *plan,
+                     struct hone_end *ret, struct hone_err *err);
+/* The range's sizes: like the edges, with fewer contents. *ret as of a check; a size that the
+ * task's own baseline fails too is left out. */
+int hone_sizes_check_range(struct hone_judge *judge, size_t c, const enum hone_distribution *dists,
+                           size_t n_dists, struct hone_end *ret, struct hone_err *err);
+/* One size beyond the public ones, the farthest that a call of the baseline can be afforded for. */
+int hone_sizes_check_beyond(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+/* Puts the size behind the words of a bad end: "... at edge-3: M=1 K=700 N=33". */
+void hone_sizes_name(const struct hone_judge *judge, const struct hone_workload *workload,
+                     struct hone_end *ret);
+/* Before the report is written: what was planned, what was done, and what follows for a claim. */
+void hone_sizes_report(struct hone_judge *judge);
 /* samples.c: sealed/HONE_SAMPLES_FILE of the call's folder; nothing when nothing was timed. */
 int hone_samples_write(struct hone_judge *judge, const char *seed_hex, struct hone_err *err);
 

@@ -20,6 +20,7 @@
 #define LEAST_PAIRS       6 /* for a word; fewer are over before chance is */
 #define SCREEN_WORKLOADS  2
 #define EDGE_DISTS        3
+#define RANGE_DISTS       2
 #define EDGE_ORACLE_NS    (100 * HONE_NS_PER_MS)
 #define CALLED_SHARE      0.1
 #define VERIFY_MORE_NS    (600.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
@@ -64,7 +65,7 @@ int hone_stage_smoke(struct hone_judge *judge, struct hone_end *ret, struct hone
         .n_dists = is_screen ? HONE_COUNTOF(smoke_dists) : HONE_COUNTOF(small_dists),
         .oracle_budget_ns = 100 * HONE_NS_PER_MS,
     };
-    int code = judge->target->check(judge, &judge->slots[0], &plan, ret, err);
+    int code = hone_sizes_check(judge, &plan, ret, err);
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     bool is_doubtful =
         baseline != NULL && baseline->is_built && !judge->job->is_baseline_known_good;
@@ -94,7 +95,8 @@ static void add_others(struct hone_judge *judge, enum hone_distribution *dists, 
 }
 
 /* Sizes at the edges of tiles, long axes, the least size: cheap, and where tails and masks are
- * wrong. Each has the plain content; the others are dealt, so that each is somewhere. */
+ * wrong; then those over the whole legal range. Each has the plain content; the others are dealt,
+ * so that each is somewhere. */
 static int verify_edges(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     enum hone_distribution deck[HONE_COUNTOF(small_dists)];
@@ -103,17 +105,20 @@ static int verify_edges(struct hone_judge *judge, struct hone_end *ret, struct h
     size_t n_dealt = 0;
     for (size_t c = 1; c < judge->n_cases && hone_end_is_good(ret); c++) {
         enum hone_distribution dists[EDGE_DISTS] = {HONE_DIST_NORMAL};
-        if (!judge->cases[c].is_edge)
+        bool is_range = judge->kinds[c] == HONE_CASE_RANGE;
+        if (!is_range && judge->kinds[c] != HONE_CASE_EDGE)
             continue;
-        for (size_t i = 1; i < EDGE_DISTS; i++)
+        size_t n_dists = is_range ? RANGE_DISTS : EDGE_DISTS;
+        for (size_t i = 1; i < n_dists; i++)
             dists[i] = deck[1 + n_dealt++ % (HONE_COUNTOF(deck) - 1)];
         struct hone_check_plan plan = {.name = "edge",
                                        .workload = &judge->cases[c],
                                        .dists = dists,
-                                       .n_dists = EDGE_DISTS,
+                                       .n_dists = n_dists,
                                        .oracle_budget_ns = EDGE_ORACLE_NS,
                                        .with_baseline = true};
-        int code = judge->target->check(judge, &judge->slots[0], &plan, ret, err);
+        int code = is_range ? hone_sizes_check_range(judge, c, dists, n_dists, ret, err)
+                            : hone_sizes_check(judge, &plan, ret, err);
         if (code < 0)
             return code;
     }
@@ -150,7 +155,7 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
     plan.n_dists = n_core + (is_small ? 2 : 1);
     add_others(judge, dists, n_core, HONE_COUNTOF(dists));
     int64_t start = hone_now_ns(), called = judge->called_ns;
-    int code = judge->target->check(judge, &judge->slots[0], &plan, ret, err);
+    int code = hone_sizes_check(judge, &plan, ret, err);
     /* the candidate's own time hardly counts: a slow one would be checked less */
     double called_ns = (double)(judge->called_ns - called),
            each_ns = (double)(hone_now_ns() - start) - called_ns * (1 - CALLED_SHARE);
@@ -161,7 +166,7 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
         return code;
     plan.dists = dists + plan.n_dists;
     plan.n_dists = n_more;
-    return judge->target->check(judge, &judge->slots[0], &plan, ret, err);
+    return hone_sizes_check(judge, &plan, ret, err);
 }
 
 int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
@@ -179,7 +184,7 @@ int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hon
         hone_judge_progress(judge, "verify", judge->cases[c].id, ++n_done,
                             (int64_t)judge->n_cases - 1, "");
     }
-    return 0;
+    return hone_end_is_good(ret) ? hone_sizes_check_beyond(judge, ret, err) : 0;
 }
 
 static int take_lease(const struct hone_judge *judge, int *ret_fd, struct hone_err *err)
@@ -263,8 +268,13 @@ static int time_case(struct hone_judge *judge, const struct hone_timing_plan *pl
 {
     struct hone_workload_report report = {0};
     int code = judge->target->time(judge, plan, &report, ret, err);
-    if (code < 0 || report.id == NULL)
+    if (code == 0)
+        hone_sizes_name(judge, plan->workload, ret);
+    if (code < 0 || report.id == NULL) {
+        if (code == 0)
+            judge->left_out[plan->workload - judge->cases] = "its timing gave no figure";
         return code;
+    }
     if (hone_end_is_good(ret))
         code = hone_judge_check_floor(judge, &report, ret, err);
     judge->workloads[judge->n_workloads++] = report;
@@ -441,7 +451,7 @@ int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hon
                                        .dists = dists,
                                        .n_dists = 1,
                                        .oracle_budget_ns = judge->target->effort.screen_oracle_ns};
-        int code = is_timed[c] ? judge->target->check(judge, &judge->slots[0], &plan, ret, err) : 0;
+        int code = is_timed[c] ? hone_sizes_check(judge, &plan, ret, err) : 0;
         if (code < 0)
             return code;
     }
@@ -493,6 +503,8 @@ int hone_stage_time(struct hone_judge *judge, struct hone_end *ret, struct hone_
     for (size_t c = 1; c < judge->n_cases; c++) {
         is_timed[c] = hone_judge_is_wanted(judge, c) && is_large_enough(judge, c);
         n += is_timed[c];
+        if (hone_judge_is_wanted(judge, c) && !is_timed[c]) /* sizes.c says it in the report */
+            judge->left_out[c] = "it has too little work to be timed";
     }
     int64_t budget = judge->job->budget_ms > 0 ? judge->job->budget_ms : 3000 * n;
     struct hone_timing_plan plan = {.budget_ns = budget * HONE_NS_PER_MS / hone_max_i64(n, 1),

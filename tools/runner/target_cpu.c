@@ -153,7 +153,9 @@ int hone_cpu_build_naive(struct hone_judge *judge, bool is_fresh, char **ret_obj
         .cache_dir = is_fresh ? NULL : judge->job->cache_dir,
     };
     struct hone_build build = {0};
-    code = build_into(judge, "naive", &req, ret_object, &build, err);
+    struct hone_slot slot = {.name = "naive", .folder = "naive"};
+    code = build_into(judge, &slot, &req, &build, err);
+    *ret_object = slot.object;
     if (code == 0 && build.reason != HONE_REASON_BUILT)
         describe_failure(&build, "naive", ret);
     return code;

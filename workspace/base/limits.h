@@ -24,7 +24,9 @@
 #define HONE_LIMIT_TENSORS           16           /* inputs plus outputs of a task */
 #define HONE_LIMIT_RANK              6
 #define HONE_LIMIT_WORKLOADS         64
-#define HONE_LIMIT_ELEMENTS          (1ll << 31) /* of one tensor */
+#define HONE_LIMIT_HIDDEN            16            /* drawn sizes of one job that are timed */
+#define HONE_LIMIT_BEYOND_BYTES      (256ll << 20) /* buffers of a size beyond the public ones */
+#define HONE_LIMIT_ELEMENTS          (1ll << 31)   /* of one tensor */
 #define HONE_LIMIT_TENSOR_BYTES      (8ll << 30)
 #define HONE_LIMIT_PACK_FILES        256 /* files of a task pack */
 #define HONE_LIMIT_PACK_DEPTH        4   /* folders in folders of a task pack */

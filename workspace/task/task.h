@@ -214,8 +214,8 @@ int hone_task_select(struct hone_task *task, const char *target, struct hone_err
  * ranges, constraints and size limits. */
 int hone_task_resolve(const struct hone_task *task, struct hone_workload *workload,
                       struct hone_err *err);
-/* Draws hidden sizes: deterministic in (key, index). Uses the draw ranges and edge rules (1, tile
- * +-1, primes, odd sizes). */
+/* Draws hidden sizes that are worth timing: the work of each is like a public size's. Deterministic
+ * in (key, index). Inside the draw ranges, one off, half a tile off, primes, odd sizes. */
 int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index,
                    struct hone_workload *ret, struct hone_err *err);
 /* Cheap sizes for the checks alone: 0 is the least legal one, 1 and 2 have one long axis (beyond
@@ -223,6 +223,24 @@ int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t
  * at, below and above multiples of tiles and at the axes' ends. Deterministic in (key, index). */
 int hone_task_edge(const struct hone_task *task, const uint8_t key[16], uint32_t index,
                    struct hone_workload *ret, struct hone_err *err);
+/* Sizes for the checks alone over the whole legal range, none dearer than the dearest public size:
+ * every pair of axes in every pair of thirds of their ranges (in octaves) that can be afforded, and
+ * each axis from a quarter of its least public value to four times its largest beside public values
+ * of the others. In random order; returns how many. */
+#define HONE_TASK_RANGES 36
+size_t hone_task_ranges(const struct hone_task *task, const uint8_t key[16],
+                        struct hone_workload ret[HONE_TASK_RANGES]);
+/* The third of an axis' legal range, in octaves, that a value lies in: 0, 1, 2. */
+int hone_task_third(const struct hone_axis *axis, int64_t value);
+/* A size beyond the public ones in two or more axes at once (one, where only one may be longer), up
+ * to four times. Index 0 is the farthest, the others need less; most_bytes: of its buffers. They
+ * may cost more than any public size: look before you run one. False: the public sizes are the end
+ * of what is legal or fits. */
+#define HONE_TASK_BEYONDS 3
+bool hone_task_beyond(const struct hone_task *task, const uint8_t key[16], uint32_t index,
+                      int64_t most_bytes, struct hone_workload *ret);
+/* In how many var axes a size is longer than every public one. */
+size_t hone_task_n_beyond(const struct hone_task *task, const struct hone_workload *w);
 /* The smallest legal workload that still has a tail: for the smoke stage. */
 int hone_task_smoke(const struct hone_task *task, struct hone_workload *ret, struct hone_err *err);
 const struct hone_workload *hone_task_workload(const struct hone_task *task,
