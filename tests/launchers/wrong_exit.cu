@@ -2,7 +2,7 @@
 // @inputs A
 // @outputs C
 // @axes N=1000
-// @fail exited: the launcher ended its process (exit status 3) after cudaFuncSetAttribute(scale, MaxDynamicSharedMemorySize, 300000): at most 232448 (workload w1); it printed: no: invalid argument
+// @fail exited: the launcher ended its process (exit status 3) after cudaFuncSetAttribute(scale, MaxDynamicSharedMemorySize, 300000): at most 232448 (workload w1)
 
 #include <cstdio>
 __global__ void scale(const float *in, float *out, int n)

@@ -2,7 +2,7 @@
 // @inputs A
 // @outputs C
 // @axes N=1000
-// @fail oom: the launcher ran out of host memory
+// @fail crash: the launcher was killed by signal 6 (Aborted)
 
 __global__ void scale(const float *in, float *out, int n)
 {

@@ -2,7 +2,7 @@
 // @inputs A
 // @outputs C
 // @axes N=1000
-// @fail cudaMemset: no destination, because of cudaMalloc of
+// @fail cudaMemset: no destination, because of an earlier call: cudaMalloc of
 
 __global__ void scale(const float *in, float *out, int n)
 {

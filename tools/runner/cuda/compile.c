@@ -15,6 +15,7 @@
 #include "tools/runner/cuda/module.h"
 #include "tools/runner/jail.h"
 #include "workspace/base/clock.h"
+#include "workspace/base/utf8.h"
 
 #define CACHE_FORMAT "cubin 2" /* changes when the same inputs must give another cubin */
 #define MEMORY_BYTES (24ll << 30)
@@ -48,6 +49,7 @@ struct hone_cuda_compiler {
     bool allow_weak, is_warm;
     struct hone_jail *jail; /* NULL: asleep */
     int fd;
+    bool has_greeted; /* its first message is there: before it had read anything foreign */
     uint32_t last_id;
     struct hone_buf in;
     struct hone_cuda_ticket *open;
@@ -97,6 +99,7 @@ static void put_to_sleep(struct hone_cuda_compiler *compiler)
     hone_close_fd(&compiler->fd);
     hone_jail_free(compiler->jail);
     compiler->jail = NULL;
+    compiler->has_greeted = false;
     hone_buf_done(&compiler->in);
     compiler->in = (struct hone_buf){.limit = ANSWER_BYTES};
 }
@@ -201,8 +204,9 @@ static bool take_messages(struct hone_cuda_compiler *compiler)
         struct hone_cuda_ticket *ticket = compiler->open;
         while (ticket != NULL && (ticket->id != say.id || !ticket->is_open))
             ticket = ticket->next;
-        if (say.id == 0)
+        if (say.id == 0 && !compiler->has_greeted)
             take_hello(compiler, &say, bytes);
+        compiler->has_greeted = true;
         if (ticket != NULL) {
             ticket->say = say;
             ticket->answer.limit = ANSWER_BYTES;
@@ -450,6 +454,7 @@ static const char *clean_text(const char *bytes, size_t len, struct hone_pool *p
     for (size_t i = 0; i < len; i++)
         if (text[i] == '\0')
             text[i] = ' ';
+    hone_utf8_defuse(text, '?');
     return text;
 }
 

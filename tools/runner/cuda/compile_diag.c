@@ -1,6 +1,7 @@
 #include "tools/runner/cuda/compile_diag.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <string.h>
 
 #include "tools/format/plan.h"
@@ -176,6 +177,24 @@ void hone_nvrtc_diag_parse(const struct hone_diag_in *in, struct hone_pool *pool
     if (shared != NULL)
         like_gcc.text = hone_pool_printf(pool, "%s%s", shared, like_gcc.text);
     hone_diag_parse(&like_gcc, pool, ret);
+}
+
+enum hone_reason hone_compiler_reason(const struct hone_jail_exit *how, bool timed_out,
+                                      int64_t memory_bytes, bool has_object)
+{
+    if (timed_out || how->hit_cpu)
+        return HONE_REASON_COMPILE_TIMEOUT;
+    if (how->status == 0 && !how->hit_disk)
+        return HONE_REASON_BUILT;
+    if (how->was_seccomp)
+        return HONE_REASON_FORBIDDEN;
+    if (how->was_oom || how->max_rss_bytes >= memory_bytes / 8 * 7)
+        return HONE_REASON_OOM;
+    if (how->hit_disk)
+        return HONE_REASON_TOO_LARGE;
+    if (how->signal == SIGKILL)
+        return HONE_REASON_INFRA;
+    return has_object ? HONE_REASON_LINK : HONE_REASON_COMPILE;
 }
 
 static bool names_line(const struct hone_array *list, int64_t line)

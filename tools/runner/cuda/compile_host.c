@@ -19,10 +19,12 @@
 
 #include "tools/runner/build_elf.h"
 #include "tools/runner/cuda/compile_cache.h"
+#include "tools/runner/cuda/compile_diag.h"
 #include "tools/runner/cuda/split.h"
 #include "tools/runner/jail.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
+#include "workspace/base/utf8.h"
 
 #define CACHE_FORMAT "host 2"
 #define MEMORY_BYTES (4ll << 30)
@@ -276,19 +278,24 @@ static int put_prelude(const struct hone_host_job *job, struct hone_err *err)
     return link(from, to) == 0 ? 0 : hone_file_copy(from, to, (size_t)FILE_BYTES, err);
 }
 
+static void add_source(const struct hone_host_job *job, struct args *args)
+{
+    static const char *const rest[] = {"-include", HEADER, "-include",  TUNE,
+                                       "-x",       "c++",  "kernel.cpp"};
+    add_common(job, false, args);
+    for (size_t i = 0; i < HONE_COUNTOF(rest); i++)
+        add(args, rest[i]);
+}
+
 static int start_compiler(struct hone_host_job *job, struct hone_err *err)
 {
     struct args args = {.n = 0};
     HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
     hone_buf_printf(&text, "#line 1 \"%s\"\n%s\n", job->unit.file, job->unit.text);
     ensure_prelude(job);
-    add_common(job, false, &args);
-    add(&args, "-include");
-    add(&args, HEADER);
-    static const char *const rest[] = {"-include",   TUNE, "-x",       "c++",
-                                       "kernel.cpp", "-o", "kernel.so"};
-    for (size_t i = 0; i < HONE_COUNTOF(rest); i++)
-        add(&args, rest[i]);
+    add_source(job, &args);
+    add(&args, "-o");
+    add(&args, "kernel.so");
     int rc = hone_mkdirs(job->folder, 0755, err);
     if (rc == 0)
         rc = write_text(job->folder, "kernel.cpp", text.data, err);
@@ -341,22 +348,18 @@ static int keep_object(struct hone_host_job *job, const void *bytes, size_t len,
     return rc < 0 ? rc : hone_file_write(ret->path, bytes, len, 0755, false, err);
 }
 
-static enum hone_reason reason_of(const struct hone_jail_exit *how, bool timed_out,
-                                  const struct hone_diag_out *diag)
+/* The log has words of the linker, which may as well be the source's: does it compile without? */
+static bool does_compile(const struct hone_host_job *job)
 {
-    if (timed_out || how->hit_cpu)
-        return HONE_REASON_COMPILE_TIMEOUT;
-    if (how->status == 0 && !how->hit_disk)
-        return HONE_REASON_BUILT;
-    if (how->was_seccomp || diag->is_killed_call)
-        return HONE_REASON_FORBIDDEN;
-    if (how->was_oom || diag->is_out_of_memory)
-        return HONE_REASON_OOM;
-    if (how->hit_disk || diag->is_too_big)
-        return HONE_REASON_TOO_LARGE;
-    if (how->signal == SIGKILL)
-        return HONE_REASON_INFRA;
-    return !diag->has_error && diag->has_link_error ? HONE_REASON_LINK : HONE_REASON_COMPILE;
+    HONE_CLEANUP(run_done) struct run run = {.log_fd = -1};
+    struct hone_jail_exit how = {.status = -1};
+    struct args args = {.n = 0};
+    add_source(job, &args);
+    add(&args, "-c");
+    add(&args, "-o");
+    add(&args, "kernel.o");
+    return start_run(job, &args, job->folder, &run, NULL) == 0 &&
+           hone_jail_wait(run.jail, job->unit.deadline_ns, &how, NULL) == 0 && how.status == 0;
 }
 
 static char *read_log(struct hone_host_job *job)
@@ -366,6 +369,7 @@ static char *read_log(struct hone_host_job *job)
     for (ssize_t i = 0; i < len; i++)
         if (text[i] == '\0')
             text[i] = ' ';
+    hone_utf8_defuse(text, '?');
     return text;
 }
 
@@ -427,7 +431,9 @@ static int finish(struct hone_host_job *job, struct hone_host_object *ret, struc
     hone_diag_parse(&in, job->pool, &diag);
     ret->diagnostics = diag.diagnostics;
     ret->log = in.text;
-    ret->reason = reason_of(&how, timed_out, &diag);
+    ret->reason = hone_compiler_reason(&how, timed_out, MEMORY_BYTES, false);
+    if (ret->reason == HONE_REASON_COMPILE && diag.has_link_error && does_compile(job))
+        ret->reason = HONE_REASON_LINK;
     return ret->reason == HONE_REASON_BUILT ? accept_object(job, ret, err) : 0;
 }
 

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "workspace/base/utf8.h"
+
 #define MAX_SECTIONS   8192
 #define MAX_SYMBOLS    65536
 #define EM_CUDA_NUMBER 190
@@ -154,6 +156,30 @@ static bool is_variable(const struct image *image, const Elf64_Sym *symbol, cons
     return false;
 }
 
+bool hone_cubin_is_name(const char *name)
+{
+    size_t len = strlen(name);
+    if (len == 0 || hone_utf8_valid_prefix(name, len) != len)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)name[i];
+        if (!isalnum(c) && c < 0x80 && strchr("_$.@", c) == NULL)
+            return false;
+    }
+    HONE_AUTOFREE char *safe = hone_strdup(name);
+    hone_utf8_defuse(safe, '\n');
+    return strcmp(safe, name) == 0;
+}
+
+static int check_name(const char *name, struct hone_err *err)
+{
+    return hone_cubin_is_name(name)
+               ? 0
+               : hone_fail(err, HONE_E_ARG,
+                           "a kernel or device variable has a name with characters that no "
+                           "identifier has. fix: no asm() label that changes it");
+}
+
 static int add_kernel(struct image *image, const char *name, struct hone_err *err)
 {
     struct hone_array *list = &image->out->kernels;
@@ -201,9 +227,10 @@ static int read_symbols(struct image *image, struct hone_err *err)
         if (strcmp(name, ".nv.reservedSmem.offset0") == 0)
             image->has_system_shared = true;
         if (is_kernel(image, &symbol))
-            rc = add_kernel(image, name, err);
+            rc = check_name(name, err) < 0 ? HONE_E_ARG : add_kernel(image, name, err);
         else if (!image->out->is_emulated && is_variable(image, &symbol, name))
-            rc = add_variable(image, name, symbol.st_size, err);
+            rc = check_name(name, err) < 0 ? HONE_E_ARG
+                                           : add_variable(image, name, symbol.st_size, err);
         if (rc < 0)
             return rc;
     }

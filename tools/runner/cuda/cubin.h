@@ -25,6 +25,10 @@ void hone_cubin_read_log(const char *log, struct hone_cubin *cubin);
 /* Takes the constants of the toolkit's headers out of cubin->variables, unless the source could
  * have put something of its own among them. */
 void hone_cubin_drop_toolkit(const char *source, struct hone_cubin *cubin);
+/* Could a compiler have made this name of an identifier? No blanks, no control characters, no marks
+ * that change what is read around it. An assembler label can be anything: such names are refused,
+ * so that they can be shown. */
+bool hone_cubin_is_name(const char *name);
 /* NULL: not there. */
 const struct hone_cuda_kernel *hone_cubin_find(const struct hone_array *kernels, const char *name);
 

@@ -155,6 +155,44 @@ int hone_cu_check(const struct hone_cuda *cu, hone_cu_result code, const char *w
     return result;
 }
 
+const char *hone_cu_words(hone_cu_result code)
+{
+    static const struct {
+        hone_cu_result code;
+        const char *words;
+    } rows[] = {
+        {HONE_CU_INVALID_VALUE, "a value that is not valid"},
+        {HONE_CU_OUT_OF_MEMORY, "out of memory"},
+        {HONE_CU_NO_DEVICE, "no device"},
+        {HONE_CU_INVALID_IMAGE, "the module's image is not valid"},
+        {HONE_CU_NO_BINARY, "the module has no code for this device"},
+        {HONE_CU_INVALID_PTX, "the module's PTX is not valid"},
+        {HONE_CU_SYMBOL_NOT_FOUND, "a symbol of the module is missing"},
+        {HONE_CU_OBJECT_INIT_FAILED, "the module could not be set up"},
+        {HONE_CU_NOT_FOUND, "a name is not in the module"},
+        {HONE_CU_ILLEGAL_ADDRESS, "an illegal memory access"},
+        {HONE_CU_LAUNCH_OUT_OF_RESOURCES, "too many registers or threads for a launch"},
+        {HONE_CU_LAUNCH_TIMEOUT, "a launch ran for too long"},
+        {HONE_CU_ASSERT, "an assertion on the device"},
+        {HONE_CU_HARDWARE_STACK_ERROR, "an error of the device's stack"},
+        {HONE_CU_ILLEGAL_INSTRUCTION, "an illegal instruction"},
+        {HONE_CU_MISALIGNED_ADDRESS, "a misaligned address"},
+        {HONE_CU_INVALID_ADDRESS_SPACE, "an address of another memory space"},
+        {HONE_CU_INVALID_PC, "an invalid program counter"},
+        {HONE_CU_LAUNCH_FAILED, "a launch failed on the device"},
+        {HONE_CU_COOPERATIVE_TOO_LARGE, "a cooperative grid does not fit on the device"},
+        {HONE_CU_TENSOR_MEMORY_LEAK, "tensor memory was not given back"},
+        {HONE_CU_NOT_PERMITTED, "the operation is not permitted"},
+        {HONE_CU_NOT_SUPPORTED, "the operation is not supported"},
+        {HONE_CU_INVALID_CLUSTER_SIZE, "a cluster of this size is not possible"},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        if (rows[i].code == code)
+            return rows[i].words;
+    }
+    return NULL;
+}
+
 enum hone_reason hone_cu_reason(hone_cu_result code)
 {
     static const struct {

@@ -323,6 +323,8 @@ int hone_cu_check(const struct hone_cuda *cu, hone_cu_result code, const char *w
  * about it. A write to a read-only input and an overrun give the same code: both are
  * out_of_bounds. */
 enum hone_reason hone_cu_reason(hone_cu_result code);
+/* What a code means, in words of ours; NULL: one that nobody has given words. */
+const char *hone_cu_words(hone_cu_result code);
 /* One more table of functions from a library of the same folders (CUPTI): NAME as for dlopen. NULL
  * with the error set when it is nowhere. */
 void *hone_cuda_library(const char *name, char **ret_path, struct hone_err *err);

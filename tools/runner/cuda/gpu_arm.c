@@ -18,6 +18,7 @@
 #include "tools/runner/cuda/gpu_control.h"
 #include "tools/runner/cuda/gpu_profile_arena.h"
 #include "workspace/base/clock.h"
+#include "workspace/base/utf8.h"
 
 #define START_NS      (60 * HONE_NS_PER_S) /* a context, on a busy machine */
 #define WORK_NS       (60 * HONE_NS_PER_S) /* loading, mapping, building graphs */
@@ -260,11 +261,29 @@ static enum hone_reason reason_of(enum hone_gpu_op op, int cuda_code)
     return reason == HONE_REASON_CORRECT ? HONE_REASON_INFRA : reason;
 }
 
+/* An arena's own words are shown only while it has never had a module. Afterwards what is said is
+ * the judge's: what it had asked for, and the meaning of a number. */
 static int explain_error(struct hone_gpu_arm *arm, enum hone_gpu_op op,
                          const struct hone_gpu_answer *answer)
 {
+    static const char *const steps[] = {[HONE_GPU_OP_START] = "starting the device arena",
+                                        [HONE_GPU_OP_LOAD] = "loading the module",
+                                        [HONE_GPU_OP_MAP] = "mapping buffers and finding kernels",
+                                        [HONE_GPU_OP_PREPARE] = "preparing the calls",
+                                        [HONE_GPU_OP_GO] = "running the calls",
+                                        [HONE_GPU_OP_OCCUPANCY] = "asking for occupancy",
+                                        [HONE_GPU_OP_PROFILE] = "counting a call"};
     char text[HONE_GPU_TEXT];
-    snprintf(text, sizeof text, "%.*s", HONE_GPU_TEXT - 1, answer->text);
+    const char *words = hone_cu_words(answer->cuda_code);
+    if (arm->n_modules == 0) {
+        snprintf(text, sizeof text, "%.*s", HONE_GPU_TEXT - 1, answer->text);
+        hone_utf8_defuse(text, '?');
+    } else if (answer->cuda_code == 0) {
+        snprintf(text, sizeof text, "%s failed in the device arena, without the driver", steps[op]);
+    } else {
+        snprintf(text, sizeof text, "%s failed: CUDA error %d%s%s%s", steps[op], answer->cuda_code,
+                 words == NULL ? "" : " (", words == NULL ? "" : words, words == NULL ? "" : ")");
+    }
     return set_end(arm, reason_of(op, answer->cuda_code), text);
 }
 
@@ -593,6 +612,11 @@ int hone_gpu_arm_occupancy(struct hone_gpu_arm *arm, const char *kernel, int64_t
 static void check_page(struct hone_gpu_profile_page *page)
 {
     page->chip[sizeof page->chip - 1] = page->note[sizeof page->note - 1] = '\0';
+    hone_utf8_defuse(page->chip, '?');
+    hone_utf8_defuse(page->note, '?');
+    for (char *at = page->note; *at != '\0'; at++)
+        if (*at == '\n' || *at == '\t')
+            *at = ' ';
     if (page->n_ranges < 0 || page->n_ranges > HONE_CUPTI_MAX_RANGES || page->n_passes < 0 ||
         page->n_launches < 0 || !isfinite(page->call_ns) || page->call_ns < 0 ||
         page->call_ns > MOST_NS)

@@ -52,8 +52,8 @@ static bool is_baseline(const struct hone_slot *slot)
 }
 
 /* Only spares that never loaded anything. */
-static int take_unused(struct hone_judge *judge, int64_t deadline_ns, struct hone_gpu_arm **ret,
-                       struct hone_err *err)
+int hone_gpu_arms_unused(struct hone_judge *judge, int64_t deadline_ns, struct hone_gpu_arm **ret,
+                         struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
     struct hone_gpu_arm *arm = NULL;
@@ -79,7 +79,9 @@ static int take(struct hone_judge *judge, struct hone_slot *slot, struct hone_gp
 {
     struct hone_gpu_session *session = judge->gpu->session;
     int64_t deadline = hone_min_i64(hone_deadline_in_ms(START_MS), judge->deadline_ns);
-    bool is_fresh = hone_judge_is_tier(judge, "confirm");
+    struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
+    bool is_fresh = hone_judge_is_tier(judge, "confirm") || own->wants_unused;
+    own->wants_unused = false;
     if (is_baseline(slot) && session->baseline != NULL && !is_fresh) {
         *ret = session->baseline;
         session->baseline = NULL;
@@ -89,7 +91,7 @@ static int take(struct hone_judge *judge, struct hone_slot *slot, struct hone_gp
         *ret = NULL;
     }
     if (is_baseline(slot) || is_fresh)
-        return take_unused(judge, deadline, ret, err);
+        return hone_gpu_arms_unused(judge, deadline, ret, err);
     return hone_gpu_pool_take(session->arenas, deadline, ret, err);
 }
 
@@ -97,6 +99,15 @@ static void forget(struct hone_gpu_slot *own)
 {
     own->is_loaded = false;
     own->mapped = 0;
+}
+
+void hone_gpu_arms_renew(struct hone_judge *judge, struct hone_slot *slot)
+{
+    struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
+    forget(own);
+    hone_gpu_arm_free(own->arm);
+    own->arm = NULL;
+    own->wants_unused = true;
 }
 
 void hone_gpu_drop(struct hone_judge *judge, struct hone_slot *slot)

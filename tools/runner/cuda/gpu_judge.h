@@ -110,7 +110,8 @@ struct hone_gpu_slot {
     bool has_module;
     struct hone_gpu_arm *arm;
     bool is_loaded;
-    uint64_t mapped; /* serial of the frame that the arena knows; 0: none */
+    bool wants_unused; /* the next arena is one that never held a module */
+    uint64_t mapped;   /* serial of the frame that the arena knows; 0: none */
 };
 
 struct hone_gpu_frame {
@@ -145,6 +146,11 @@ void hone_gpu_arms_free(struct hone_gpu_session *session);
 /* An arena with the slot's module, in own->arm; *ret says whether that worked. */
 int hone_gpu_arms_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
                         struct hone_err *err);
+/* An arena that never held a module, the caller's own. */
+int hone_gpu_arms_unused(struct hone_judge *judge, int64_t deadline_ns, struct hone_gpu_arm **ret,
+                         struct hone_err *err);
+/* The slot's arena goes, whatever became of it; the next one is unused. */
+void hone_gpu_arms_renew(struct hone_judge *judge, struct hone_slot *slot);
 /* The module goes; for a confirmation the whole arena. */
 void hone_gpu_drop(struct hone_judge *judge, struct hone_slot *slot);
 /* At the end of a job: back to where they may be used again. */

@@ -21,6 +21,7 @@
 #include "workspace/base/file.h"
 
 #define PLAN_TEXT_BYTES 1500
+#define PRINTED_LINE    400
 
 static void build_done(struct build *build)
 {
@@ -394,6 +395,24 @@ static struct hone_array *kernel_params(const struct build *build)
     return to;
 }
 
+/* What a launcher that failed had printed: in the log, each line marked as the launcher's own, and
+ * in no message of ours. */
+static void keep_printed(struct build *build)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+    struct hone_build_report *report = &build->out->report;
+    const char *at = build->record.printed == NULL ? "" : build->record.printed;
+    hone_buf_str(&out, report->log == NULL ? "" : report->log);
+    while (*at != '\0' && out.len < 2 * HONE_BUILD_LOG_KEPT) {
+        size_t len = strcspn(at, "\n");
+        hone_buf_printf(&out, "%sprinted by the launcher: %.*s",
+                        out.len == 0 || out.data[out.len - 1] == '\n' ? "" : "\n",
+                        (int)hone_min_i64((int64_t)len, PRINTED_LINE), at);
+        at += len + (at[len] == '\n');
+    }
+    report->log = hone_pool_strndup(build->pool, out.data != NULL ? out.data : "", out.len);
+}
+
 int hone_build_record(struct build *build, struct hone_err *err)
 {
     const struct hone_cuda_request *req = build->req;
@@ -420,8 +439,10 @@ int hone_build_record(struct build *build, struct hone_err *err)
         return rc;
     if (build->record.rung != NULL)
         build->out->rung = build->record.rung;
-    if (end.reason != HONE_REASON_BUILT)
+    if (end.reason != HONE_REASON_BUILT) {
+        keep_printed(build);
         hone_build_complain(build, end.reason, end.detail);
+    }
     return 0;
 }
 

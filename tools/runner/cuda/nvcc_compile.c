@@ -17,6 +17,7 @@
 #include "tools/runner/jail.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
+#include "workspace/base/utf8.h"
 
 #define CACHE_FORMAT "nvcc 2" /* changes when the same inputs must give other results */
 #define MEMORY_BYTES (12ll << 30)
@@ -197,6 +198,7 @@ static const char *read_log(const struct work *work)
     for (ssize_t i = 0; i < len; i++)
         if (text[i] == '\0')
             text[i] = ' ';
+    hone_utf8_defuse(text, '?');
     return text;
 }
 
@@ -230,24 +232,6 @@ static void read_diagnostics(const struct work *work, const char *log, struct ho
     hone_diag_merge(&device.diagnostics, &ret_host->diagnostics, work->pool, ret);
 }
 
-static enum hone_reason reason_of(const struct hone_jail_exit *how, bool timed_out,
-                                  const struct hone_diag_out *diag)
-{
-    if (timed_out || how->hit_cpu)
-        return HONE_REASON_COMPILE_TIMEOUT;
-    if (how->status == 0 && !how->hit_disk)
-        return HONE_REASON_BUILT;
-    if (how->was_seccomp || diag->is_killed_call)
-        return HONE_REASON_FORBIDDEN;
-    if (how->was_oom || diag->is_out_of_memory)
-        return HONE_REASON_OOM;
-    if (how->hit_disk || diag->is_too_big)
-        return HONE_REASON_TOO_LARGE;
-    if (how->signal == SIGKILL)
-        return HONE_REASON_INFRA;
-    return !diag->has_error && diag->has_link_error ? HONE_REASON_LINK : HONE_REASON_COMPILE;
-}
-
 /* A plain file of the compiler's, at most so large; HONE_E_NOT_FOUND otherwise. */
 static int take_file(const struct work *work, const char *name, size_t most, char **ret,
                      size_t *ret_len, struct hone_err *err)
@@ -257,6 +241,13 @@ static int take_file(const struct work *work, const char *name, size_t most, cha
     if (lstat(path, &info) < 0 || !S_ISREG(info.st_mode))
         return hone_fail(err, HONE_E_NOT_FOUND, "nvcc left no %s", name);
     return hone_file_read(path, most, ret, ret_len, err);
+}
+
+static bool left_object(const struct work *work)
+{
+    HONE_AUTOFREE char *path = hone_path_join(work->folder, "kernel.o", NULL);
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
 }
 
 static int take_cubin(const struct work *work, char **ret, size_t *ret_len, struct hone_err *err)
@@ -343,7 +334,8 @@ static int finish(struct work *work, struct hone_nvcc_object *ret, struct hone_e
         return rc;
     ret->log = read_log(work);
     read_diagnostics(work, ret->log, &ret->diagnostics, &diag);
-    ret->reason = reason_of(&how, timed_out, &diag);
+    ret->reason =
+        hone_compiler_reason(&how, timed_out, MEMORY_BYTES, left_object(work)); /* --keep */
     rc = ret->reason == HONE_REASON_BUILT ? accept_files(work, ret, err) : 0;
     (void)hone_remove_tree(work->folder, NULL); /* intermediate texts, tens of megabytes */
     return rc;

@@ -13,13 +13,13 @@
 #include "tools/runner/cuda/record_read.h"
 #include "tools/runner/jail.h"
 #include "workspace/base/clock.h"
+#include "workspace/base/utf8.h"
 
 #define DEFAULT_TIMEOUT_MS 2000
 #define MEMORY_BYTES       (512ll << 20)
 #define TMP_BYTES          (1ll << 20)
 #define PRINTED_BYTES      (64 << 10)
 #define MAX_PIDS           16
-#define PRINTED_SHOWN      400
 
 static const struct hone_plan_device h200 = {.sm_count = 132,
                                              .threads_per_block = 1024,
@@ -36,7 +36,8 @@ static const struct hone_plan_device h200 = {.sm_count = 132,
 struct session {
     const struct hone_record_spec *spec;
     struct hone_pool *pool;
-    int spec_fd, slots_fd, printed_fd;
+    int spec_fd, slots_fd, ends_fd, printed_fd;
+    struct hone_record_ended *ends; /* of n_workloads x HONE_RECORD_RUNS; in the pool */
     size_t slots_bytes;
     const char *slots; /* mapped; NULL until the jail has ended */
     struct hone_jail_exit how;
@@ -47,6 +48,7 @@ static void session_done(struct session *s)
 {
     hone_close_fd(&s->spec_fd);
     hone_close_fd(&s->slots_fd);
+    hone_close_fd(&s->ends_fd);
     hone_close_fd(&s->printed_fd);
     if (s->slots != NULL)
         (void)munmap((void *)(uintptr_t)s->slots, s->slots_bytes);
@@ -150,15 +152,22 @@ static int write_fd(int fd, const char *text, struct hone_err *err)
                : hone_fail_errno(err, errno, "writing a memory file");
 }
 
+static size_t ends_bytes(const struct session *s)
+{
+    return s->spec->n_workloads * HONE_RECORD_RUNS * sizeof *s->ends;
+}
+
 static int open_files(struct session *s, struct hone_err *err)
 {
     HONE_AUTOFREE char *text = make_spec(s->spec, s->pool);
     s->slots_bytes = s->spec->n_workloads * HONE_RECORD_RUNS * (size_t)HONE_RECORD_SLOT;
     s->spec_fd = memfd_create("spec", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     s->slots_fd = memfd_create("recordings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    s->ends_fd = memfd_create("ends", MFD_CLOEXEC);
     s->printed_fd = memfd_create("printed", MFD_CLOEXEC);
-    if (s->spec_fd < 0 || s->slots_fd < 0 || s->printed_fd < 0 ||
-        ftruncate(s->slots_fd, (off_t)s->slots_bytes) < 0)
+    if (s->spec_fd < 0 || s->slots_fd < 0 || s->ends_fd < 0 || s->printed_fd < 0 ||
+        ftruncate(s->slots_fd, (off_t)s->slots_bytes) < 0 ||
+        ftruncate(s->ends_fd, (off_t)ends_bytes(s)) < 0)
         return hone_fail_errno(err, errno, "memory files for the recorder");
     int rc = write_fd(s->spec_fd, text, err);
     if (rc < 0)
@@ -192,8 +201,8 @@ static int run_jail(struct session *s, struct hone_record_result *ret, struct ho
                                        .tmp_bytes = TMP_BYTES,
                                        .file_bytes = PRINTED_BYTES,
                                        .max_pids = MAX_PIDS,
-                                       .fds = {s->spec_fd, s->slots_fd},
-                                       .n_fds = 2,
+                                       .fds = {s->spec_fd, s->slots_fd, s->ends_fd},
+                                       .n_fds = 3,
                                        .stdin_fd = -1,
                                        .stdout_fd = s->printed_fd,
                                        .stderr_fd = s->printed_fd};
@@ -211,7 +220,10 @@ static int run_jail(struct session *s, struct hone_record_result *ret, struct ho
     if (slots == MAP_FAILED)
         return hone_fail_errno(err, errno, "mapping the recordings");
     s->slots = slots;
-    return 0;
+    s->ends = hone_pool_alloc(s->pool, ends_bytes(s));
+    return pread(s->ends_fd, s->ends, ends_bytes(s), 0) == (ssize_t)ends_bytes(s)
+               ? 0
+               : hone_fail_errno(err, errno, "reading how the calls ended");
 }
 
 static const char *read_printed(struct session *s)
@@ -221,6 +233,7 @@ static const char *read_printed(struct session *s)
     for (ssize_t i = 0; i < n; i++)
         if (text[i] == '\0')
             text[i] = ' ';
+    hone_utf8_defuse(text, '?');
     return text;
 }
 
@@ -246,26 +259,16 @@ static const char *where_fault(const struct session *s, const struct hone_record
         (long long)offset);
 }
 
-static const char *tail(const struct session *s, const char *printed)
+static void tell_death(const struct session *s, const struct hone_record_head *head,
+                       const struct hone_record_ended *ended, int run, const char *workload,
+                       struct hone_end *end)
 {
-    size_t len = strlen(printed);
-    while (len > 0 && strchr(" \n\t", printed[len - 1]) != NULL)
-        len--;
-    size_t start = len > PRINTED_SHOWN / 2 ? len - PRINTED_SHOWN / 2 : 0;
-    return hone_pool_strndup(s->pool, printed + start, len - start);
-}
-
-static void tell_death(const struct session *s, const struct hone_record_head *head, int run,
-                       const char *workload, const char *printed, struct hone_end *end)
-{
-    const char *fault = head->fault_signal != 0 ? where_fault(s, head, run) : NULL;
-    const char *words = tail(s, printed);
-    const char *said = words[0] == '\0' ? "" : hone_pool_printf(s->pool, "; it printed: %s", words);
-    char last[HONE_RECORD_ERROR];
-    memcpy(last, head->last_error, sizeof last);
-    last[sizeof last - 1] = '\0';
-    const char *after = last[0] == '\0' ? "" : hone_pool_printf(s->pool, " after %s", last);
-    if (head->has_timed_out || head->exit_signal == SIGXCPU || head->exit_signal == SIGKILL)
+    int number = ended->exit_signal;
+    bool is_memory = number == SIGSEGV || number == SIGBUS;
+    const char *fault = is_memory ? where_fault(s, head, run) : NULL;
+    const char *error = hone_record_heard(&head->error, s->pool, NULL);
+    const char *after = error == NULL ? "" : hone_pool_printf(s->pool, " after %s", error);
+    if (!ended->has_ended || number == SIGXCPU || number == SIGKILL)
         hone_end_set(
             end, HONE_REASON_TIMEOUT,
             "the launcher did not return within %lld ms (workload %s). fix: no endless loop, no "
@@ -274,71 +277,65 @@ static void tell_death(const struct session *s, const struct hone_record_head *h
             workload);
     else if (fault != NULL)
         hone_end_set(end, HONE_REASON_CRASH, "%s (workload %s)", fault, workload);
-    else if (head->exit_signal == SIGSYS)
+    else if (number == SIGSYS)
         hone_end_set(end, HONE_REASON_FORBIDDEN,
                      "the launcher made a system call that is not allowed (workload %s)", workload);
-    else if (head->exit_signal == SIGXFSZ)
+    else if (number == SIGXFSZ)
         hone_end_set(end, HONE_REASON_DISK, "the launcher printed more than %d bytes",
                      PRINTED_BYTES);
-    else if (strstr(printed, "bad_alloc") != NULL)
-        hone_end_set(end, HONE_REASON_OOM, "the launcher ran out of host memory (workload %s)",
-                     workload);
-    else if (head->exit_signal != 0 || head->fault_signal != 0)
+    else if (number != 0)
         hone_end_set(end, HONE_REASON_CRASH,
-                     "the launcher was killed by signal %d (%s)%s (workload %s)%s",
-                     head->fault_signal != 0 ? head->fault_signal : head->exit_signal,
-                     strsignal(head->fault_signal != 0 ? head->fault_signal : head->exit_signal),
-                     after, workload, said);
+                     "the launcher was killed by signal %d (%s)%s (workload %s)", number,
+                     strsignal(number), after, workload);
     else
         hone_end_set(end, HONE_REASON_EXITED,
-                     "the launcher ended its process (exit status %d)%s (workload %s)%s",
-                     head->exit_status, after, workload, said);
+                     "the launcher ended its process (exit status %d)%s (workload %s)",
+                     ended->exit_status, after, workload);
 }
 
-static enum hone_reason safe_reason(uint32_t reason)
+static void tell_refusal(const struct session *s, const struct hone_record_head *head,
+                         const char *workload, struct hone_end *end)
 {
-    static const enum hone_reason allowed[] = {HONE_REASON_LAUNCH,    HONE_REASON_LINK,
-                                               HONE_REASON_NO_SYMBOL, HONE_REASON_TOO_LARGE,
-                                               HONE_REASON_BAD_TASK,  HONE_REASON_OOM};
-    for (size_t i = 0; i < HONE_COUNTOF(allowed); i++)
-        if ((uint32_t)allowed[i] == reason)
-            return allowed[i];
-    return HONE_REASON_LAUNCH;
+    enum hone_reason reason = HONE_REASON_LAUNCH;
+    const char *words = hone_record_heard(&head->refusal, s->pool, &reason);
+    const char *error =
+        reason == HONE_REASON_OOM ? hone_record_heard(&head->error, s->pool, NULL) : NULL;
+    struct hone_err map = HONE_ERR_INIT;
+    if (words == NULL)
+        hone_end_set(end, HONE_REASON_TAMPERING,
+                     "the launcher wrote into what it is recorded in (workload %s)", workload);
+    else if (strcmp(words, "a tensor map cannot be encoded") == 0 &&
+             hone_record_map_check(&head->refused_map, &map) < 0)
+        hone_end_set(end, reason, "%s (workload %s)", map.message, workload);
+    else
+        hone_end_set(end, reason, "%s%s%s", words, error == NULL ? "" : ": ",
+                     error == NULL ? "" : error);
 }
 
 /* false: this call was not recorded, and *end says why. */
-static bool is_done(const struct session *s, size_t call, int run, const char *printed,
-                    struct hone_end *end)
+static bool is_done(const struct session *s, size_t call, int run, struct hone_end *end)
 {
-    const char *slot =
-        s->slots + (call * HONE_RECORD_RUNS + (size_t)run) * (size_t)HONE_RECORD_SLOT;
+    size_t number = call * HONE_RECORD_RUNS + (size_t)run;
+    const struct hone_record_ended *ended = &s->ends[number];
     const char *workload = s->spec->workloads[call].id;
     struct hone_record_head head;
-    memcpy(&head, slot, sizeof head);
-    head.message[sizeof head.message - 1] = '\0';
-    switch ((enum hone_record_status)head.status) {
-    case HONE_RECORD_DONE:
+    memcpy(&head, s->slots + number * (size_t)HONE_RECORD_SLOT, sizeof head);
+    bool is_over = ended->is_begun != 0 && ended->has_ended != 0 && ended->exit_status == 0;
+    if (is_over && head.status == HONE_RECORD_DONE)
         return true;
-    case HONE_RECORD_REFUSED:
-        hone_end_set(end, safe_reason(head.reason), "%s", head.message);
-        return false;
-    case HONE_RECORD_DIED:
-        tell_death(s, &head, run, workload, printed, end);
-        return false;
-    case HONE_RECORD_UNBEGUN:
-    case HONE_RECORD_RUNNING:
-        break;
-    }
     if (s->how.was_oom)
         hone_end_set(end, HONE_REASON_OOM, "the launcher used more than %lld MiB of host memory",
                      (long long)(MEMORY_BYTES >> 20));
+    else if (is_over && head.status == HONE_RECORD_REFUSED)
+        tell_refusal(s, &head, workload, end);
+    else if (ended->is_begun != 0 && s->how.status == 0)
+        tell_death(s, &head, ended, run, workload, end);
     else if (s->has_timed_out)
         hone_end_set(end, HONE_REASON_TIMEOUT, "recording did not end in time (workload %s)",
                      workload);
     else
-        hone_end_set(end, HONE_REASON_INFRA,
-                     "the recorder ended by itself (status %d, signal %d): %s", s->how.status,
-                     s->how.signal, tail(s, printed));
+        hone_end_set(end, HONE_REASON_INFRA, "the recorder ended by itself (status %d, signal %d)",
+                     s->how.status, s->how.signal);
     return false;
 }
 
@@ -351,7 +348,7 @@ static int read_plans(struct session *s, struct hone_record_result *ret, struct 
     for (size_t i = 0; i < s->spec->n_workloads; i++) {
         const char *a = s->slots + i * HONE_RECORD_RUNS * (size_t)HONE_RECORD_SLOT;
         for (int run = 0; run < HONE_RECORD_RUNS; run++)
-            if (!is_done(s, i, run, ret->printed, ret_end))
+            if (!is_done(s, i, run, ret_end))
                 return 0;
         struct hone_record_head head;
         memcpy(&head, a, sizeof head);
@@ -374,17 +371,32 @@ static int read_plans(struct session *s, struct hone_record_result *ret, struct 
     return 0;
 }
 
+/* Scalars that travel in registers of their own. */
+static size_t n_floats(const struct hone_task *task)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < task->n_scalars; i++)
+        n += task->scalars[i].dtype == HONE_DTYPE_F32 || task->scalars[i].dtype == HONE_DTYPE_F64;
+    return n;
+}
+
 int hone_record(const struct hone_record_spec *spec, struct hone_pool *pool,
                 struct hone_record_result *ret, struct hone_end *ret_end, struct hone_err *err)
 {
     HONE_CLEANUP(session_done)
     struct session s = {
-        .spec = spec, .pool = pool, .spec_fd = -1, .slots_fd = -1, .printed_fd = -1};
+        .spec = spec, .pool = pool, .spec_fd = -1, .slots_fd = -1, .ends_fd = -1, .printed_fd = -1};
     struct hone_record_result result = {.printed = ""};
     struct hone_end end = HONE_END_INIT;
     if (spec->n_workloads < 1 || spec->n_workloads > 2 * HONE_LIMIT_WORKLOADS)
         return hone_fail(err, HONE_E_LIMIT, "%zu workloads to record, 1 to %d are accepted",
                          spec->n_workloads, 2 * HONE_LIMIT_WORKLOADS);
+    if (n_floats(spec->task) > HONE_RECORD_FLOATS) {
+        *ret = result;
+        hone_end_set(ret_end, HONE_REASON_BAD_TASK, "a launcher takes at most %d floating scalars",
+                     HONE_RECORD_FLOATS);
+        return 0;
+    }
     int rc = open_files(&s, err);
     if (rc == 0)
         rc = run_jail(&s, &result, err);

@@ -1,6 +1,6 @@
 /* What the recorder (in the jail) and its caller agree on: the spec as JSON in one memory file, and
  * one slot per call of the launcher in another: a head, then records in the order of the calls.
- * Everything in a slot is hostile.
+ * Everything in a slot is hostile; how a call's process ended stands in a third file.
  *
  * Addresses. Buffer i of a run is centred in an interval of its own; the intervals of the two
  * runs lie apart and in opposite order, so that neither an address nor a difference of two
@@ -8,15 +8,16 @@
 #ifndef HONE_RUNNER_CUDA_RECORD_ABI_H
 #define HONE_RUNNER_CUDA_RECORD_ABI_H
 
+#include "tools/runner/cuda/record_words.h"
 #include "workspace/base/fields.h"
 #include "workspace/base/limits.h"
 
 #define HONE_RECORD_SPEC_FD  3
 #define HONE_RECORD_SLOTS_FD 4
+#define HONE_RECORD_ENDS_FD  5
+#define HONE_RECORD_FLOATS   8 /* floating scalars of a launcher */
 #define HONE_RECORD_RUNS     2
 #define HONE_RECORD_SLOT     (2ll << 20)
-#define HONE_RECORD_MESSAGE  600
-#define HONE_RECORD_ERROR    300
 
 #define HONE_RECORD_TENSORS   (2 * HONE_LIMIT_TENSORS)
 #define HONE_RECORD_SYMBOLS   64
@@ -49,19 +50,35 @@ enum hone_record_status {
     HONE_RECORD_UNBEGUN,
     HONE_RECORD_RUNNING,
     HONE_RECORD_DONE,
-    HONE_RECORD_REFUSED, /* reason and message say why */
-    HONE_RECORD_DIED     /* filled by the recorder: signal or exit status */
+    HONE_RECORD_REFUSED /* refusal says why */
+};
+
+struct hone_record_map_record {
+    uint64_t address, dims[5], strides[4];
+    uint32_t box[5], element_strides[5];
+    int32_t dtype, interleave, swizzle, l2_promotion, fill;
+    uint32_t rank;
 };
 
 struct hone_record_head {
-    uint32_t status, reason; /* reason: enum hone_reason */
-    uint32_t asked_facts, n_records;
+    uint32_t status, asked_facts;
+    uint32_t n_records, pad;
     uint64_t used; /* bytes of records behind the head */
     uint64_t fault_address;
-    int32_t fault_signal, exit_status, exit_signal, has_timed_out;
-    char message[HONE_RECORD_MESSAGE];
-    char last_error[HONE_RECORD_ERROR]; /* the last call that returned an error */
+    struct hone_record_said refusal;
+    struct hone_record_said error;             /* of the last call that returned one */
+    struct hone_record_map_record refused_map; /* where the refusal is about one */
 };
+
+/* How a call's process ended, as the recorder's own process saw it: in a third memory file, which
+ * the launcher's process has not got. */
+struct hone_record_ended {
+    int32_t is_begun, has_ended; /* not ended: its time was over */
+    int32_t exit_status, exit_signal;
+};
+
+/* As the driver would take it; err NULL: only whether. */
+int hone_record_map_check(const struct hone_record_map_record *m, struct hone_err *err);
 
 enum hone_record_kind {
     HONE_RECORD_LAUNCH = 1,
@@ -98,13 +115,6 @@ struct hone_record_name_record { /* KERNEL, SYMBOL: bytes are symbol NUL express
     uint32_t is_local;           /* static or in an anonymous namespace, or a template */
     uint32_t pad;
 };
-struct hone_record_map_record {
-    uint64_t address, dims[5], strides[4];
-    uint32_t box[5], element_strides[5];
-    int32_t dtype, interleave, swizzle, l2_promotion, fill;
-    uint32_t rank;
-};
-
 /* A tensor map in the launcher's memory: which MAP record it is. */
 #define HONE_RECORD_MAP_MAGIC 0x50414d454e4f4821ull
 struct hone_record_map_marker {

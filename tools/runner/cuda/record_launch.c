@@ -21,7 +21,6 @@ static void check_dim(const char *what, const long long dim[3])
     for (int i = 0; i < 3; i++)
         if (dim[i] < 0 || dim[i] > UINT32_MAX)
             hone_record_refuse(
-                HONE_REASON_LAUNCH,
                 "%s %c = %lld (workload %s) does not fit an unsigned int. fix: loop in "
                 "the kernel, or use more dimensions",
                 what, axis_names[i], dim[i], hone_recorder->call->workload);
@@ -94,7 +93,6 @@ static void check_range(const struct hone_record_kernel *kernel, size_t i,
     param_text(names, i, text, sizeof text);
     const char *name = strrchr(text, ' ');
     hone_record_refuse(
-        HONE_REASON_LAUNCH,
         "line %d: %s = %lld (workload %s) does not fit parameter %zu '%s' of %s. fix: "
         "declare 'long long %s'",
         r->pending.line, r->given_text[i], r->given[i], r->call->workload, i + 1, text,
@@ -116,11 +114,12 @@ static void check_pointer(const struct hone_record_kernel *kernel, size_t i,
     const char *variable =
         hone_record_elf_find(hone_recorder->elf, (const void *)at, false, &bytes, &is_local);
     hone_record_refuse(
-        HONE_REASON_LAUNCH, "%sparameter %zu '%s' of %s is an address in host memory. fix: %s",
-        place(line, where), i + 1, param_text(names, i, text, sizeof text), kernel->expression,
-        variable != NULL ? "let the kernel name the variable, or use cudaGetSymbolAddress"
-                         : "pass the value itself, or copy it to device memory with "
-                           "cudaMemcpyAsync");
+        variable != NULL
+            ? "%sparameter %zu '%s' of %s is an address in host memory. fix: let the kernel name "
+              "the variable, or use cudaGetSymbolAddress"
+            : "%sparameter %zu '%s' of %s is an address in host memory. fix: pass the value "
+              "itself, or copy it to device memory with cudaMemcpyAsync",
+        place(line, where), i + 1, param_text(names, i, text, sizeof text), kernel->expression);
 }
 
 static void check_shared(const struct hone_record_kernel *kernel,
@@ -132,7 +131,6 @@ static void check_shared(const struct hone_record_kernel *kernel,
     if (shape->shared <= (uint64_t)hone_max_i64(limit, 0))
         return;
     hone_record_refuse(
-        HONE_REASON_LAUNCH,
         "%s%s asks for %llu bytes of dynamic shared memory, %lld are allowed. fix: "
         "cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %llu); "
         "before the launch (at most %lld)",
@@ -154,8 +152,7 @@ int hone_record_put_launch(struct hone_record_kernel *kernel, const struct hone_
         check_pointer(kernel, i, &params[i], names, shape->line);
         len = (len + params[i].align - 1) / params[i].align * params[i].align + params[i].size;
         if (len > HONE_LIMIT_PLAN_PARAM_BYTES)
-            hone_record_refuse(HONE_REASON_LAUNCH,
-                               "%sthe parameters of %s take more than %d bytes. fix: put large "
+            hone_record_refuse("%sthe parameters of %s take more than %d bytes. fix: put large "
                                "tables into device memory",
                                place(shape->line, where), kernel->expression,
                                HONE_LIMIT_PLAN_PARAM_BYTES);
@@ -192,8 +189,7 @@ void hone_record_stub(const void *pc, const char *names, const struct hone_recor
 {
     struct hone_recorder *r = hone_recorder;
     if (n > HONE_LIMIT_PLAN_PARAMS)
-        hone_record_refuse(HONE_REASON_TOO_LARGE,
-                           "a kernel has %lu parameters, at most %d are accepted", n,
+        hone_record_refuse("a kernel has %lu parameters, at most %d are accepted", n,
                            HONE_LIMIT_PLAN_PARAMS);
     if (r->is_asking) {
         memcpy(r->asked, params, n * sizeof *params);
@@ -204,10 +200,9 @@ void hone_record_stub(const void *pc, const char *names, const struct hone_recor
     }
     struct hone_record_kernel *kernel = hone_record_kernel_of(pc);
     if (kernel == NULL)
-        hone_record_refuse(HONE_REASON_LAUNCH, "a kernel was called that has no name");
+        hone_record_refuse("a kernel was called that has no name");
     if (!r->is_pending)
         hone_record_refuse(
-            HONE_REASON_LAUNCH,
             "kernel %s is called like a function. fix: %s<<<grid, block, 0, stream>>>(...)",
             kernel->expression, kernel->expression);
     r->is_pending = false;

@@ -31,7 +31,6 @@ static int allocate(void **ret, size_t size, const char *what)
                                  what, size, (long long)r->device.memory_bytes);
     if (r->n_scratch == HONE_LIMIT_PLAN_SCRATCH)
         hone_record_refuse(
-            HONE_REASON_TOO_LARGE,
             "the launcher allocates more than %d buffers. fix: allocate one and divide it",
             HONE_LIMIT_PLAN_SCRATCH);
     r->scratch[r->n_scratch] = (int64_t)size;
@@ -120,7 +119,6 @@ int cudaMallocManaged(void **ret, size_t size, unsigned flags)
     (void)size;
     (void)flags;
     hone_record_refuse(
-        HONE_REASON_LAUNCH,
         "cudaMallocManaged: memory that host and device share is not supported. fix: "
         "cudaMallocAsync(&pointer, bytes, stream)");
 }
@@ -144,10 +142,9 @@ static void need_device(const void *at, const char *call, const char *role)
 {
     const struct hone_recorder *r = hone_recorder;
     if (at == NULL && r->last_error == HONE_RT_OUT_OF_MEMORY)
-        hone_record_refuse(HONE_REASON_OOM, "%s: no %s, because of %s", call, role,
-                           r->head->last_error);
+        hone_record_refuse("%s: no %s, because of an earlier call", call, role);
     if (!hone_record_is_device(at))
-        hone_record_refuse(HONE_REASON_LAUNCH, "%s: %s %p is no device memory", call, role, at);
+        hone_record_refuse("%s: %s %p is no device memory", call, role, at);
 }
 
 int cudaMemsetAsync(void *at, int value, size_t n, void *stream)
@@ -188,7 +185,6 @@ static void put_literal(const void *to, const void *from, size_t n, const void *
     if (n > HONE_LIMIT_PLAN_LITERAL_BYTES ||
         (r->literal_bytes += (int64_t)n) > HONE_LIMIT_PLAN_LITERAL_BYTES)
         hone_record_refuse(
-            HONE_REASON_LAUNCH,
             "%s: more than %d bytes are copied from the host. fix: compute them in a "
             "kernel, or put them in __constant__ memory with an initialiser",
             call, HONE_LIMIT_PLAN_LITERAL_BYTES);
@@ -197,7 +193,6 @@ static void put_literal(const void *to, const void *from, size_t n, const void *
         memcpy(&marker, (const char *)from + i, sizeof marker);
         if (hone_record_is_marker(&marker, r->n_maps))
             hone_record_refuse(
-                HONE_REASON_LAUNCH,
                 "%s: a tensor map is copied to the device. fix: pass it as parameter, "
                 "'const __grid_constant__ CUtensorMap map'",
                 call);
@@ -214,7 +209,6 @@ static int copy(void *to, const void *from, size_t n, const void *stream, const 
     bool is_to = hone_record_is_device(to), is_from = hone_record_is_device(from);
     if (is_from && !is_to)
         hone_record_refuse(
-            HONE_REASON_LAUNCH,
             "%s copies %s to the host: a launcher cannot see results, it is recorded "
             "without a device. fix: do it in a kernel",
             call, hone_record_buffer_name(from, name, sizeof name));
@@ -334,33 +328,12 @@ bool hone_record_is_marker(const struct hone_record_map_marker *marker, size_t n
            marker->number < n_maps;
 }
 
-/* The same words as a plan's map, so that one function checks both. */
 static void check_map(const struct hone_record_map_record *m)
 {
-    struct hone_plan_number dims[5], strides[4], box[5], steps[5];
-    size_t rank = m->rank;
-    struct hone_plan_map map = {.dtype = m->dtype,
-                                .rank = m->rank,
-                                .dims = {dims, rank},
-                                .strides = {strides, rank - 1},
-                                .box = {box, rank},
-                                .element_strides = {steps, rank},
-                                .interleave = m->interleave,
-                                .swizzle = m->swizzle,
-                                .l2_promotion = m->l2_promotion,
-                                .fill = m->fill};
-    struct hone_err err = HONE_ERR_INIT;
-    for (size_t i = 0; i < rank; i++) {
-        dims[i].value = (int64_t)m->dims[i];
-        box[i].value = m->box[i];
-        steps[i].value = m->element_strides[i];
-        if (i + 1 < rank)
-            strides[i].value = (int64_t)m->strides[i];
+    if (hone_record_map_check(m, NULL) < 0) {
+        hone_recorder->head->refused_map = *m; /* the caller finds the words */
+        hone_record_refuse("a tensor map cannot be encoded");
     }
-    char name[40] = "tensor map";
-    if (hone_plan_map_check(&map, name, m->address, &err) < 0)
-        hone_record_refuse(HONE_REASON_LAUNCH, "%s (workload %s)", err.message,
-                           hone_recorder->call->workload);
 }
 
 int hone_cuTensorMapEncodeTiled(void *map, int dtype, unsigned rank, void *address,
@@ -377,7 +350,7 @@ int hone_cuTensorMapEncodeTiled(void *map, int dtype, unsigned rank, void *addre
                                        .l2_promotion = l2_promotion,
                                        .fill = fill};
     if (rank < 1 || rank > 5)
-        hone_record_refuse(HONE_REASON_LAUNCH, "tensor map: rank %u is not in 1..5", rank);
+        hone_record_refuse("tensor map: rank %u is not in 1..5", rank);
     need_device(address, "cuTensorMapEncodeTiled", "address");
     for (unsigned i = 0; i < rank; i++) {
         m.dims[i] = dims[i];

@@ -17,7 +17,7 @@ int cudaStreamCreateWithFlags(void **ret, unsigned flags)
 {
     struct hone_recorder *r = hone_recorder;
     if (r->n_streams == HONE_LIMIT_PLAN_STREAMS)
-        hone_record_refuse(HONE_REASON_TOO_LARGE, "the launcher creates more than %d streams",
+        hone_record_refuse("the launcher creates more than %d streams",
                            HONE_LIMIT_PLAN_STREAMS - 1);
     r->streams[r->n_streams] = (struct hone_record_stream){.is_blocking = flags != NON_BLOCKING};
     *ret = (void *)(uintptr_t)(HONE_RECORD_HANDLE + 16 * r->n_streams++);
@@ -74,8 +74,7 @@ int cudaEventCreateWithFlags(void **ret, unsigned flags)
     struct hone_recorder *r = hone_recorder;
     (void)flags;
     if (r->n_events == HONE_RECORD_EVENTS)
-        hone_record_refuse(HONE_REASON_TOO_LARGE, "the launcher creates more than %d events",
-                           HONE_RECORD_EVENTS);
+        hone_record_refuse("the launcher creates more than %d events", HONE_RECORD_EVENTS);
     *ret = (void *)(uintptr_t)(HONE_RECORD_EVENT_HANDLE + 16 * r->n_events++);
     return HONE_RT_SUCCESS;
 }
@@ -91,7 +90,7 @@ static struct hone_record_clock *event_of(const void *event)
     uintptr_t at = (uintptr_t)event;
     if (at < HONE_RECORD_EVENT_HANDLE || at >= HONE_RECORD_EVENT_HANDLE + 16 * r->n_events ||
         at % 16 != 0)
-        hone_record_refuse(HONE_REASON_LAUNCH, "event %p was not created by the launcher", event);
+        hone_record_refuse("event %p was not created by the launcher", event);
     return &r->events[(at - HONE_RECORD_EVENT_HANDLE) / 16];
 }
 
@@ -247,8 +246,7 @@ int cudaDeviceGetAttribute(int *ret, int attribute, int device)
             *ret = (int)value_of(&facts[i]);
             return HONE_RT_SUCCESS;
         }
-    hone_record_refuse(HONE_REASON_LAUNCH,
-                       "cudaDeviceGetAttribute of attribute %d is not known here. fix: write the "
+    hone_record_refuse("cudaDeviceGetAttribute of attribute %d is not known here. fix: write the "
                        "number, or use another attribute",
                        attribute);
 }
@@ -448,7 +446,6 @@ int cudaGetDriverEntryPoint(const char *name, void **ret, unsigned long long fla
     (void)flags;
     if (strcmp(name, "cuTensorMapEncodeTiled") != 0)
         hone_record_refuse(
-            HONE_REASON_LAUNCH,
             "%s from cudaGetDriverEntryPoint is not supported; cuTensorMapEncodeTiled is", name);
     memcpy(ret, &encode, sizeof encode);
     if (ret_status != NULL)

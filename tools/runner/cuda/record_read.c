@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/runner/cuda/cubin.h"
+
 #define POINTER 8
 #define MAP     128
 
@@ -454,10 +456,15 @@ static int read_name(struct reader *r, const struct pair *p)
     const char *typed =
         rest[0] != '\0' && rest + strlen(rest) + 1 < end ? rest + strlen(rest) + 1 : "";
     if (p->kind == HONE_RECORD_NOTE) {
+        const char *note = hone_record_known_note(symbol);
+        if (note == NULL)
+            return damaged(r, "a note that nobody writes");
         if (r->plan->notes.n < HONE_LIMIT_PLAN_NOTES)
-            r->plan->notes.v[r->plan->notes.n++] = symbol;
+            r->plan->notes.v[r->plan->notes.n++] = note;
         return 0;
     }
+    if (!hone_cubin_is_name(symbol))
+        return damaged(r, "a name has characters that no name has");
     if (strlen(symbol) > HONE_LIMIT_LINE_BYTES || strlen(rest) > HONE_LIMIT_LINE_BYTES ||
         strlen(typed) > HONE_LIMIT_LINE_BYTES)
         return refuse(r, HONE_REASON_TOO_LARGE, "the name of a kernel has more than %d bytes",

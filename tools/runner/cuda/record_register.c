@@ -18,8 +18,7 @@ static void add(const void *host, const char *device, int64_t bytes, bool is_var
 {
     struct hone_recorder *r = hone_recorder;
     if (r->n_registered == HONE_RECORD_REGISTERED)
-        hone_record_refuse(HONE_REASON_TOO_LARGE,
-                           "the source makes more than %d kernels and device variables",
+        hone_record_refuse("the source makes more than %d kernels and device variables",
                            HONE_RECORD_REGISTERED);
     if (r->registered == NULL)
         r->registered = hone_calloc(HONE_RECORD_REGISTERED, sizeof *r->registered);
@@ -84,8 +83,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *address, const c
 {
     (void)handle, (void)host, (void)address, (void)is_extern, (void)size, (void)is_constant,
         (void)is_global;
-    hone_record_refuse(HONE_REASON_LAUNCH,
-                       "'%.200s' is __managed__: memory that host and device share is not "
+    hone_record_refuse("'%.200s' is __managed__: memory that host and device share is not "
                        "supported. fix: __device__",
                        name);
 }
@@ -141,7 +139,7 @@ void hone_record_ask_facts(struct hone_record_kernel *kernel)
 {
     struct hone_recorder *r = hone_recorder;
     if (kernel->fact == NULL)
-        hone_record_refuse(HONE_REASON_LAUNCH, "kernel %s is not in the cubin", kernel->expression);
+        hone_record_refuse("kernel %s is not in the cubin", kernel->expression);
     const struct hone_i64s *params = &kernel->fact->params;
     size_t n = (size_t)hone_min_i64((int64_t)params->n / 2, HONE_LIMIT_PLAN_PARAMS), n_types = 0;
     char names[NAMES_BYTES];
@@ -163,8 +161,7 @@ unsigned __cudaPushCallConfiguration(struct hone_dim3 grid, struct hone_dim3 blo
 {
     struct hone_recorder *r = hone_recorder;
     if (r->n_pushed == HONE_RECORD_PUSHED)
-        hone_record_refuse(HONE_REASON_LAUNCH,
-                           "more than %d launches wait for their arguments. fix: no launches "
+        hone_record_refuse("more than %d launches wait for their arguments. fix: no launches "
                            "inside of a launch's arguments",
                            HONE_RECORD_PUSHED);
     r->pushed[r->n_pushed++] = (struct hone_record_pushed){grid, block, shared, stream};

@@ -1,7 +1,10 @@
 /* Role "recorder": in the jail, without a GPU.
  *
  *     spec (fd 3) -> for each workload, for each of two runs: fork -> child: load the object, call
- * the launcher, end -> the head of its slot (fd 4) says how it went
+ * the launcher, end -> its slot (fd 4) has what it did, and the parent writes how it ended (fd 5)
+ *
+ * The child lets go of fd 5 before it loads anything. What a call leaves running is killed when it
+ * is over, so that it cannot take the next one's processes.
  *
  * The object is loaded in the child, so that constructors run once a call, with the call's state;
  * both children of a workload are forks of one process and therefore see the same addresses of
@@ -27,11 +30,12 @@
 #include "workspace/base/clock.h"
 
 #define MAX_INT_ARGS 64 /* tensors, integer scalars, axes and the stream */
-#define MAX_F64_ARGS 8
+#define MAX_F64_ARGS HONE_RECORD_FLOATS
 #define ALT_STACK    65536
 #define SCRUB_BYTES  (256 << 10)
 
 struct session {
+    struct hone_record_ended *ends; /* the parent's */
     struct hone_record_job job;
     struct hone_pool *pool;
     const char *object;
@@ -41,7 +45,8 @@ struct session {
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    hone_recorder->head->fault_signal = number;
+    if (hone_recorder == NULL) /* sent to the parent by a launcher */
+        return;
     hone_recorder->head->fault_address =
         number == SIGSEGV || number == SIGBUS ? (uintptr_t)info->si_addr : 0;
     /* The handler has been reset: returning faults again and ends the process for real. */
@@ -75,8 +80,7 @@ static void add_scalar(const char *type, double value, struct call_args *args, s
         return;
     }
     if (*n_floats == MAX_F64_ARGS)
-        hone_record_refuse(HONE_REASON_BAD_TASK, "a launcher takes at most %d floating scalars",
-                           MAX_F64_ARGS);
+        hone_record_refuse("a launcher takes at most %d floating scalars", MAX_F64_ARGS);
     float narrow = (float)value;
     double bits = 0;
     memcpy(&bits, &narrow, sizeof narrow);
@@ -131,14 +135,15 @@ static void *load(const struct session *session)
         int status = 0;
         memcpy(&fn, &session->demangle, sizeof fn);
         char *pretty = fn == NULL ? NULL : fn(symbol, NULL, NULL, &status);
-        hone_record_refuse(HONE_REASON_LINK,
-                           session->job.is_nvcc
+        hone_record_refuse(session->job.is_nvcc
                                ? "%s is called by the launcher and is no part of what is recorded"
                                : "%s in the launcher needs nvcc: it is no part of what is recorded",
                            pretty == NULL ? symbol : pretty);
     }
-    if (object == NULL)
-        hone_record_refuse(HONE_REASON_LINK, "the launcher cannot be loaded: %s", why);
+    if (object == NULL) {
+        fprintf(stderr, "%s\n", why);
+        hone_record_refuse("the launcher cannot be loaded");
+    }
     return object;
 }
 
@@ -189,14 +194,13 @@ HONE_NORETURN static void run_child(const struct session *session, size_t call, 
     void *found = dlsym(object, session->job.symbol);
     if (found == NULL)
         hone_record_refuse(
-            HONE_REASON_NO_SYMBOL,
             "the source exports no function '%s'. fix: define it as extern \"C\", not "
             "static",
             session->job.symbol);
     memcpy(&launcher, &found, sizeof launcher);
     r->elf = hone_record_elf_open(session->object, load_address(object));
     if (r->elf == NULL)
-        hone_record_refuse(HONE_REASON_LINK, "the launcher's object cannot be read");
+        hone_record_refuse("the launcher's object cannot be read");
     make_args(r, &args);
     scrub_stack();
     call_launcher(launcher, &args);
@@ -207,16 +211,6 @@ HONE_NORETURN static void run_child(const struct session *session, size_t call, 
 }
 
 /* ---- the parent ---- */
-
-static void note_end(struct hone_record_head *head, int status, bool timed_out)
-{
-    head->has_timed_out = timed_out;
-    if (head->status == HONE_RECORD_DONE || head->status == HONE_RECORD_REFUSED)
-        return;
-    head->status = HONE_RECORD_DIED;
-    head->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    head->exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
 
 /* Its end of the pipe closes when the child is gone. */
 static bool wait_for(pid_t pid, int pipe_fd, int64_t timeout_ms, int *ret_status)
@@ -236,27 +230,58 @@ static bool wait_for(pid_t pid, int pipe_fd, int64_t timeout_ms, int *ret_status
     return false;
 }
 
+/* Whatever a call started; only the first process of a namespace can name them all. */
+static void end_others(void)
+{
+    if (getpid() != 1)
+        return;
+    (void)kill(-1, SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+        ;
+}
+
+static size_t ends_bytes(const struct session *session)
+{
+    return session->job.calls.n * HONE_RECORD_RUNS * sizeof *session->ends;
+}
+
+/* In the child, before anything foreign: what only the parent may write. */
+static void let_go(const struct session *session)
+{
+    (void)munmap(session->ends, ends_bytes(session));
+    (void)close(HONE_RECORD_ENDS_FD);
+}
+
 static bool record_call(const struct session *session, size_t call, int run)
 {
-    int64_t at = (int64_t)(call * HONE_RECORD_RUNS + (size_t)run) * HONE_RECORD_SLOT;
+    size_t number = call * HONE_RECORD_RUNS + (size_t)run;
+    struct hone_record_ended *ended = &session->ends[number];
     int pipes[2];
     int status = 0;
     char *slot = mmap(NULL, (size_t)HONE_RECORD_SLOT, PROT_READ | PROT_WRITE, MAP_SHARED,
-                      HONE_RECORD_SLOTS_FD, at);
+                      HONE_RECORD_SLOTS_FD, (off_t)number * HONE_RECORD_SLOT);
     if (slot == MAP_FAILED || pipe(pipes) < 0)
         return false;
     pid_t pid = fork();
     if (pid < 0)
         return false;
-    if (pid == 0)
+    if (pid == 0) {
+        let_go(session);
         run_child(session, call, run, slot);
+    }
+    ended->is_begun = 1;
     (void)close(pipes[1]);
-    bool has_ended = wait_for(pid, pipes[0], session->job.timeout_ms, &status);
+    ended->has_ended = wait_for(pid, pipes[0], session->job.timeout_ms, &status);
     (void)close(pipes[0]);
-    struct hone_record_head *head = (void *)slot;
-    note_end(head, status, !has_ended);
-    bool is_good = has_ended && head->status == HONE_RECORD_DONE;
+    if (ended->has_ended) {
+        ended->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        ended->exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    }
+    bool is_good =
+        ended->has_ended && ended->exit_status == 0 &&
+        ((const struct hone_record_head *)(const void *)slot)->status == HONE_RECORD_DONE;
     (void)munmap(slot, (size_t)HONE_RECORD_SLOT);
+    end_others();
     return is_good;
 }
 
@@ -310,6 +335,12 @@ int hone_role_recorder(int argc, char **argv)
     int rc = read_spec(&session, &err);
     void *libcxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_GLOBAL);
     session.demangle = libcxx == NULL ? NULL : dlsym(libcxx, "__cxa_demangle");
+    if (rc == 0) {
+        void *ends = mmap(NULL, ends_bytes(&session), PROT_READ | PROT_WRITE, MAP_SHARED,
+                          HONE_RECORD_ENDS_FD, 0);
+        session.ends = ends;
+        rc = ends == MAP_FAILED ? hone_fail_errno(&err, errno, "mapping the ends") : 0;
+    }
     if (rc == 0) {
         install_handlers();
         rc = hone_jail_tighten(HONE_JAIL_RECORD, &err);

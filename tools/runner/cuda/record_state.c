@@ -14,14 +14,13 @@
 /* The runtime's functions have no argument for it; set once, before foreign code runs. */
 struct hone_recorder *hone_recorder;
 
-void hone_record_refuse(enum hone_reason reason, const char *fmt, ...)
+void hone_record_refuse(const char *fmt, ...)
 {
     struct hone_record_head *head = hone_recorder->head;
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(head->message, sizeof head->message, fmt, args);
+    hone_record_say(&head->refusal, fmt, args);
     va_end(args);
-    head->reason = (uint32_t)reason;
     head->status = HONE_RECORD_REFUSED;
     _exit(0);
 }
@@ -31,7 +30,7 @@ int hone_record_error(int code, const char *fmt, ...)
     struct hone_record_head *head = hone_recorder->head;
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(head->last_error, sizeof head->last_error, fmt, args);
+    hone_record_say(&head->error, fmt, args);
     va_end(args);
     hone_recorder->last_error = code;
     return code;
@@ -45,8 +44,7 @@ struct hone_record_out hone_record_add(enum hone_record_kind kind, size_t fixed,
     size_t total = sizeof *record + fixed + 4 * n_after + 8 * n_params + n_bytes;
     total = (total + 7) / 8 * 8;
     if (r->head->used + total > r->room)
-        hone_record_refuse(HONE_REASON_TOO_LARGE,
-                           "the launcher does more than a plan can hold (%lld bytes). fix: fewer "
+        hone_record_refuse("the launcher does more than a plan can hold (%lld bytes). fix: fewer "
                            "launches, or loop inside of the kernel",
                            (long long)r->room);
     *record = (struct hone_record_record){.kind = kind,
@@ -88,7 +86,6 @@ size_t hone_record_order(const void *stream, uint32_t after[HONE_LIMIT_PLAN_STRE
     struct hone_recorder *r = hone_recorder;
     if (r->n_ops >= HONE_LIMIT_PLAN_OPS)
         hone_record_refuse(
-            HONE_REASON_TOO_LARGE,
             "the launcher does more than %d operations. fix: fewer launches, or loop "
             "inside of the kernel",
             HONE_LIMIT_PLAN_OPS);
@@ -133,8 +130,7 @@ void hone_record_check_joined(void)
     merge(&joined, &r->host);
     for (size_t i = 1; i < r->n_streams; i++)
         if (r->streams[i].last > joined.v[i])
-            hone_record_refuse(HONE_REASON_LAUNCH,
-                               "operation %u runs on a stream of the launcher's own that is not "
+            hone_record_refuse("operation %u runs on a stream of the launcher's own that is not "
                                "joined: it may still run "
                                "when 'stream' is done. fix: cudaEventRecord(event, side); "
                                "cudaStreamWaitEvent(stream, "
@@ -151,7 +147,6 @@ size_t hone_record_stream_of(const void *handle)
     if (at >= HONE_RECORD_HANDLE && at < HONE_RECORD_HANDLE + 16 * r->n_streams && at % 16 == 0)
         return (at - HONE_RECORD_HANDLE) / 16;
     hone_record_refuse(
-        HONE_REASON_LAUNCH,
         "stream %p was not created by the launcher and is not its argument. fix: use the "
         "'stream' that the launcher gets",
         handle);
@@ -310,8 +305,7 @@ struct hone_record_kernel *hone_record_kernel_of(const void *pc)
         if (strcmp(r->kernels[i].symbol, symbol) == 0)
             return &r->kernels[i];
     if (r->n_kernels == HONE_RECORD_KERNELS)
-        hone_record_refuse(HONE_REASON_TOO_LARGE, "the launcher uses more than %d kernels",
-                           HONE_RECORD_KERNELS);
+        hone_record_refuse("the launcher uses more than %d kernels", HONE_RECORD_KERNELS);
     struct hone_record_kernel *kernel = &r->kernels[r->n_kernels++];
     HONE_AUTOFREE char *typed = NULL;
     char *expression = expression_of(symbol, &typed);
@@ -321,7 +315,6 @@ struct hone_record_kernel *hone_record_kernel_of(const void *pc)
     bool is_hidden = is_local || strstr(symbol, "_GLOBAL__N_") != NULL;
     if (!is_nvcc && has_local_type(symbol))
         hone_record_refuse(
-            HONE_REASON_LAUNCH,
             "%s has a type of a function's own (a lambda or a local struct) as template "
             "argument, which has no name to compile it by. fix: a struct at file scope",
             expression);
@@ -345,8 +338,7 @@ uint64_t hone_record_variable_address(const void *at, int64_t *ret_bytes)
     while (i < r->n_variables && strcmp(r->variables[i].symbol, symbol) != 0)
         i++;
     if (i == HONE_RECORD_SYMBOLS)
-        hone_record_refuse(HONE_REASON_TOO_LARGE, "the launcher uses more than %d device variables",
-                           HONE_RECORD_SYMBOLS);
+        hone_record_refuse("the launcher uses more than %d device variables", HONE_RECORD_SYMBOLS);
     if (i == r->n_variables) {
         HONE_AUTOFREE char *name = expression_of(symbol, NULL);
         HONE_AUTOFREE char *expression = hone_sprintf("&%s", name);

@@ -138,10 +138,10 @@ enum {
     HONE_RT_NOT_SUPPORTED = 801
 };
 
-/* Writes the message (with the workload) and ends the process. */
-HONE_NORETURN void hone_record_refuse(enum hone_reason reason, const char *fmt, ...)
-    HONE_PRINTF(2, 3);
-/* Returns the error from a runtime call; the text is shown when the launcher gives up over it. */
+/* Says a line of record_words.h's list, which has its reason, and ends the process. */
+HONE_NORETURN void hone_record_refuse(const char *fmt, ...) HONE_PRINTF(1, 2);
+/* Returns the error from a runtime call; the line of the list is shown when the launcher gives up
+ * over it. */
 int hone_record_error(int code, const char *fmt, ...) HONE_PRINTF(2, 3);
 void hone_record_note(const char *text);
 

@@ -6,7 +6,9 @@
 #include "tools/format/options.h"
 #include "tools/runner/arms.h"
 #include "tools/runner/assembly.h"
+#include "tools/runner/cuda/fault.h"
 #include "tools/runner/cuda/gpu_ahead.h"
+#include "tools/runner/cuda/gpu_fault.h"
 #include "tools/runner/cuda/gpu_judge.h"
 #include "tools/runner/cuda/gpu_profile.h"
 #include "tools/runner/cuda/policy_cubin.h"
@@ -14,6 +16,7 @@
 #include "workspace/base/buf.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
+#include "workspace/base/utf8.h"
 
 #define BUILD_MS     60000
 #define SASS_MS      10000
@@ -189,6 +192,72 @@ static int build_now(struct hone_judge *judge, struct hone_slot *slot,
     return code;
 }
 
+/* ---- whose fault is a build that ended without a reason? ---- */
+
+struct rebuild {
+    struct hone_judge *judge;
+    struct hone_slot *slot;
+    const struct hone_point *point;
+    struct hone_cuda_module *module;
+};
+
+/* Where a job has no baseline: a source that nothing is wrong with. */
+static const char plain_source[] = "__global__ void hone_plain(int *a)\n{\n    a[0] = 1;\n}\n\n"
+                                   "extern \"C\" void %s(int *a)\n{\n"
+                                   "    hone_plain<<<1, 1>>>(a);\n}\n";
+
+/* By a compile server of its own, without a cache, in a folder of its own. */
+static int build_anew(void *arg, enum hone_fault_side side, struct hone_end *ret,
+                      struct hone_err *err)
+{
+    const struct rebuild *rebuild = arg;
+    struct hone_judge *judge = rebuild->judge;
+    struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
+    bool is_mine = side == HONE_FAULT_CANDIDATE;
+    struct hone_slot *slot = is_mine || baseline == NULL ? rebuild->slot : baseline;
+    struct hone_cuda_compiler *compiler = NULL;
+    struct hone_cuda_module other;
+    const struct hone_array no_tunables = {.v = NULL};
+    struct built built = {.source = NULL};
+    int code = request(judge, slot, is_mine ? rebuild->point : NULL,
+                       is_mine ? "build-again" : "build-other", &built, ret, err);
+    if (code == 0 && hone_end_is_good(ret)) {
+        if (!is_mine && baseline == NULL) {
+            built.req.source = hone_pool_printf(judge->pool, plain_source, judge->task->name);
+            built.req.tunables = &no_tunables;
+            built.req.flags = NULL;
+        }
+        built.req.device = &built.device;
+        built.req.cache_dir = NULL;
+        built.req.compiler = &compiler;
+        code =
+            hone_cuda_build(&built.req, judge->pool, is_mine ? rebuild->module : &other, ret, err);
+    }
+    hone_cuda_compiler_stop(compiler);
+    built_done(&built);
+    return code;
+}
+
+/* The baseline's own build says what it says: nothing stands against it. */
+static int settle_build(struct hone_judge *judge, struct hone_slot *slot,
+                        const struct hone_point *point, int code, struct hone_cuda_module *module,
+                        struct hone_end *end, struct hone_err *err)
+{
+    struct rebuild rebuild = {judge, slot, point, module};
+    if (slot == hone_judge_slot(judge, "baseline") || !hone_fault_is_open(code, end))
+        return code;
+    bool was_recording = module->record_ns > 0;
+    const struct hone_fault_step step = {
+        .name = was_recording ? "recording the launcher" : "the build",
+        .reason = was_recording ? HONE_REASON_CRASH : HONE_REASON_COMPILE,
+        .run = build_anew,
+        .arg = &rebuild};
+    int64_t start = hone_now_ns();
+    code = hone_fault_settle(&step, code, end, err);
+    hone_judge_cost(judge, "build.blame", hone_now_ns() - start);
+    return code;
+}
+
 /* The text that the job asks for, of the module that was just built; needs no device. */
 static void show_assembly(struct hone_judge *judge, const struct hone_cuda_module *module,
                           struct hone_build_report *report)
@@ -243,6 +312,7 @@ static int build_arm(struct hone_judge *judge, struct hone_slot *slot,
     own->mapped = 0;
     if (point == NULL || !hone_gpu_ahead_take(gpu->ahead, point, &pool, &module, ret, &code, err))
         code = build_now(judge, slot, point, &module, ret, err);
+    code = settle_build(judge, slot, point, code, &module, ret, err);
     if (pool != NULL) { /* the one before is not looked at any more */
         hone_pool_free(gpu->ahead_pool);
         gpu->ahead_pool = pool;
@@ -327,6 +397,24 @@ static int summarise(struct hone_judge *judge, struct hone_slot *slot, size_t ou
     return code;
 }
 
+/* Behind a bar, line by line: nothing of it can be taken for words of ours. */
+static void add_printed(struct hone_buf *buf, const char *printed, size_t len)
+{
+    HONE_AUTOFREE char *text = hone_malloc(len + 1);
+    memcpy(text, printed, len);
+    text[len] = '\0';
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    hone_utf8_defuse(text, '?');
+    hone_buf_str(buf, "printed by the kernel, each line behind a bar:\n");
+    for (const char *at = text; *at != '\0';) {
+        size_t n = strcspn(at, "\n");
+        hone_buf_printf(buf, "| %.*s\n", (int)n, at);
+        at += n + (at[n] == '\n');
+    }
+}
+
 static int run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
@@ -357,13 +445,22 @@ static int run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *
         return code;
     size_t len = 0;
     const char *printed = hone_gpu_arm_printed(hone_gpu_slot(judge, slot)->arm, &len);
-    if (len > 0) {
-        hone_buf_str(&buf, "printed by the kernel:\n");
-        hone_buf_add(&buf, printed, len < PRINTED_MAX ? len : PRINTED_MAX);
-    }
+    if (len > 0)
+        add_printed(&buf, printed, len < PRINTED_MAX ? len : PRINTED_MAX);
     judge->report->output =
         hone_pool_strndup(judge->pool, buf.data != NULL ? buf.data : "", buf.len);
     return 0;
+}
+
+static int run_settled(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    return hone_gpu_stage_settled(judge, "a run on the device", run, ret, err);
+}
+
+static int profile_settled(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    return hone_gpu_stage_settled(judge, "a profile on the device", hone_gpu_judge_profile, ret,
+                                  err);
 }
 
 const struct hone_target hone_target_cuda = {
@@ -385,9 +482,9 @@ const struct hone_target hone_target_cuda = {
     .read_policy = read_policy,
     .start = start,
     .drop_arena = hone_gpu_drop,
-    .check = hone_gpu_judge_check,
-    .time = hone_gpu_judge_time,
-    .run = run,
-    .profile = hone_gpu_judge_profile,
+    .check = hone_gpu_check_settled,
+    .time = hone_gpu_time_settled,
+    .run = run_settled,
+    .profile = profile_settled,
     .ceilings = hone_gpu_ceilings,
 };
