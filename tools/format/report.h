@@ -79,6 +79,21 @@ struct hone_ratio {          /* time(against) / time(candidate): above 1 is fast
     const char *word; /* faster, same, slower, inconclusive */
 };
 
+struct hone_arm_load { /* one arm while others used the machine; load.h */
+    const char *arm;
+    double busy;     /* threads: CPU time by wall time */
+    double threads;  /* that want to run at a time */
+    double slowdown; /* times as long as on a quiet machine, at most; 1: not at all */
+};
+struct hone_load_report {       /* what else the machine did while arms were timed */
+    int64_t n_cores;            /* allowed to the judge */
+    bool is_known;              /* false: the system does not say */
+    double others, others_most; /* cores that others used: mean, worst quarter of a second */
+    double free_cores, steal;   /* cores; taken by the hypervisor: part of others */
+    double throttled_percent;   /* of the time, by the control group's quota */
+    struct hone_array arms;     /* of hone_arm_load; of a workload alone */
+};
+
 struct hone_workload_report {
     const char *id;
     struct hone_json *axes; /* {"M":512,...} */
@@ -89,6 +104,7 @@ struct hone_workload_report {
     const char *bound_by;     /* bytes, flops */
     double percent_of_bound;  /* 100 * bound / candidate */
     double steal_percent;
+    struct hone_load_report *load; /* NULL: not measured */
 };
 
 struct hone_point_report {
@@ -183,8 +199,9 @@ struct hone_report {
     struct hone_array ratios; /* of hone_ratio: geometric mean over workloads, one per other arm */
     double worst_ratio;       /* least workload ratio against the baseline */
     double percent_of_bound;  /* geometric mean */
-    struct hone_array points; /* of hone_point_report (sweep) */
-    int64_t best_point;       /* -1 none */
+    struct hone_load_report *load; /* over the workloads; NULL: nothing was timed */
+    struct hone_array points;      /* of hone_point_report (sweep) */
+    int64_t best_point;            /* -1 none */
     struct hone_profile_report *profile;
     struct hone_machine_report *machine;
     struct hone_calibration_report *calibration;
@@ -208,6 +225,7 @@ struct hone_report {
 #define HONE_STAGE_N_FIELDS         3
 #define HONE_REVIEW_N_FIELDS        3
 #define HONE_KERNEL_REPORT_N_FIELDS 8
+#define HONE_LOAD_N_FIELDS          8
 extern const struct hone_field hone_diagnostic_fields[HONE_DIAGNOSTIC_N_FIELDS];
 extern const struct hone_field hone_remark_fields[HONE_REMARK_N_FIELDS];
 extern const struct hone_field hone_check_fields[HONE_CHECK_N_FIELDS];
@@ -218,6 +236,7 @@ extern const struct hone_field hone_counter_fields[HONE_COUNTER_N_FIELDS];
 extern const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS];
 extern const struct hone_field hone_review_fields[HONE_REVIEW_N_FIELDS];
 extern const struct hone_field hone_kernel_report_fields[HONE_KERNEL_REPORT_N_FIELDS];
+extern const struct hone_field hone_load_fields[HONE_LOAD_N_FIELDS];
 
 extern const struct hone_field hone_report_fields[];
 extern const size_t hone_report_n_fields;

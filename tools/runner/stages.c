@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/runner/load.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -270,12 +271,6 @@ static int time_case(struct hone_judge *judge, const struct hone_timing_plan *pl
     return code;
 }
 
-static struct hone_interval ratio_logs(const struct hone_ratio *ratio)
-{
-    return (struct hone_interval){
-        .mid = log(ratio->ratio), .low = log(ratio->low), .high = log(ratio->high)};
-}
-
 static void conclude_against(struct hone_judge *judge, size_t other, struct hone_ratio *ret)
 {
     struct hone_interval logs[HONE_RUNNER_MAX_CASES] = {0};
@@ -285,7 +280,7 @@ static void conclude_against(struct hone_judge *judge, size_t other, struct hone
     for (size_t w = 0; w < judge->n_workloads; w++) {
         const struct hone_ratio *ratio =
             (const struct hone_ratio *)judge->workloads[w].ratios.v + other;
-        logs[n++] = ratio_logs(ratio);
+        logs[n++] = hone_load_logs(&judge->workloads[w], other + 1);
         gains += ratio->least_gain * ratio->least_gain;
         n_pairs = hone_min_i64(n_pairs, ratio->n_pairs);
     }
@@ -296,7 +291,7 @@ static void conclude_against(struct hone_judge *judge, size_t other, struct hone
                                .high = exp(fmin(all.high, MAX_LOG)),
                                .least_gain = fmax(0.005, sqrt(gains) / (double)n),
                                .n_pairs = n_pairs};
-    ret->word = hone_ratio_word(ret->low, ret->high, ret->least_gain);
+    hone_load_widen_whole(judge, other + 1, ret);
 }
 
 static enum hone_reason why_inconclusive(const struct hone_judge *judge)
@@ -346,6 +341,7 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     report->percent_of_bound = exp(bound);
     judge->was_timed = true;
     judge->timed_end = (struct hone_end)HONE_END_INIT;
+    hone_load_conclude(judge);
     for (size_t i = 0; i + 1 < judge->n_slots; i++)
         conclude_against(judge, i, &ratios[i]);
     report->ratios = (struct hone_array){.v = ratios, .n = judge->n_slots - 1};
@@ -360,6 +356,14 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     }
     report->worst_ratio = worst->ratio;
     enum hone_reason reason = reason_of(judge, against, worst);
+    const char *why = NULL;
+    if ((reason != HONE_REASON_SCREENED && hone_load_decides(judge, at + 1, &why)) ||
+        (reason == HONE_REASON_NOISY && hone_load_explains(judge, &why))) {
+        hone_end_set(&judge->timed_end, HONE_REASON_LOADED,
+                     "%.3gx the baseline's speed (95 %% interval %.3g to %.3g): %s", against->ratio,
+                     against->low, against->high, why);
+        return;
+    }
     hone_end_set(&judge->timed_end, reason,
                  "%.3gx the baseline's speed (95 %% interval %.3g to %.3g, %lld pairs, least "
                  "claimable gain %.1f %%)",

@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "tools/runner/audit.h"
+#include "tools/runner/load.h"
 #include "tools/runner/place.h"
 #include "tools/runner/rounds.h"
 #include "tools/runner/stats.h"
@@ -734,9 +735,12 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
     hone_machine_steal(&steal[0], &total[0]);
     int code = prepare(&run, ret, err);
     int64_t start_ns = hone_now_ns();
+    struct hone_load_meter load;
+    hone_load_begin(&load, judge);
     while (code == 0 && hone_end_is_good(ret) &&
            !hone_rounds_done(&run.rounds, start_ns + run.over_ns)) {
         code = one_round(&run, draw_kind(&run), ret, err);
+        hone_load_round(&load);
         hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.rounds.n,
                             (int64_t)plan->max_pairs, "");
     }
@@ -755,6 +759,7 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
     ret_report->steal_percent =
         ticks > 0 ? 100.0 * (double)(steal[1] - steal[0]) / (double)ticks : 0;
     hone_rounds_report(judge, &run.rounds, ret_report);
+    hone_load_end(&load, judge, &run.rounds, ret_report);
     check_clocks(&run, ret);
     return hone_rounds_bound(judge, plan->workload, judge->frame.layout.n_sets, ret_report, err);
 }
