@@ -301,6 +301,26 @@ static const struct hone_field calibration_fields[] = {
          answer_fields, .help = "Answers that must not pass."),
 };
 
+static const struct hone_field earlier_fields[] = {
+    WORD(struct hone_earlier, commit, .help = "Where it is recorded."),
+    FIGURE(struct hone_earlier, ratio, .help = "Against the baseline."),
+    FIGURE(struct hone_earlier, low, .help = "95 % interval, lower end."),
+    FIGURE(struct hone_earlier, high, .help = "95 % interval, upper end."),
+    HONE_FIELD(struct hone_earlier, is_contrary, .skip_empty = true,
+               .help = "Its interval and this one exclude each other."),
+};
+
+const struct hone_field hone_confirmations_fields[HONE_CONFIRMATIONS_N_FIELDS] = {
+    COUNT(struct hone_confirmations_report, n, .help = "Confirmations, this one included."),
+    FIGURE(struct hone_confirmations_report, ratio, .help = "Of all."),
+    FIGURE(struct hone_confirmations_report, low,
+           .help = "Where another one is to be expected, lower end."),
+    FIGURE(struct hone_confirmations_report, high,
+           .help = "Where another one is to be expected, upper end."),
+    ROWS(struct hone_confirmations_report, earlier, HONE_LIMIT_CONFIRMATIONS, struct hone_earlier,
+         earlier_fields, .help = "Oldest first."),
+};
+
 const struct hone_field hone_report_fields[] = {
     HONE_FIELD(struct hone_report, format, .required = true, .min = HONE_REPORT_FORMAT,
                .max = HONE_REPORT_FORMAT, .help = "Version of this format."),
@@ -343,6 +363,8 @@ const struct hone_field hone_report_fields[] = {
     ROWS(struct hone_report, review, HONE_LIMIT_REVIEW_ROWS, struct hone_review, hone_review_fields,
          .help = "Things for a reader to look at; the verdict stands."),
     WORD(struct hone_report, samples, .help = "Content hash of the raw samples that were kept."),
+    HONE_FIELD_OBJ(struct hone_report, confirmations, hone_confirmations_fields, .skip_empty = true,
+                   .help = "With the earlier confirmations of the version."),
     HONE_FIELD(struct hone_report, output, .skip_empty = true, .max_len = HONE_LIMIT_LOG_BYTES,
                .help = "Outputs and the kernel's own stdout, cut."),
     TIME_NS(struct hone_report, wall_ns, .help = "Wall time of the job."),

@@ -185,6 +185,17 @@ struct hone_calibration_report {
     struct hone_array answers; /* of hone_answer_report */
 };
 
+struct hone_earlier { /* an earlier confirmation of the same version */
+    const char *commit;
+    double ratio, low, high;
+    bool is_contrary; /* its interval and this one exclude each other */
+};
+struct hone_confirmations_report { /* tools/confirmations.h */
+    int64_t n;                     /* that count, this one included */
+    double ratio, low, high;       /* of all; where another one is to be expected */
+    struct hone_array earlier;     /* of hone_earlier, oldest first */
+};
+
 struct hone_report {
     int64_t format;
     const char *id, *target, *tier;
@@ -210,7 +221,9 @@ struct hone_report {
                                  `faster` without any may be */
     struct hone_array review; /* of hone_review */
     const char *samples;      /* set by the server: content hash of the raw samples it kept */
-    const char *output;       /* stage run: summary of outputs and the kernel's own stdout, cut */
+    struct hone_confirmations_report *confirmations; /* set by the server; NULL: this is the only
+                                                        one */
+    const char *output; /* stage run: summary of outputs and the kernel's own stdout, cut */
     int64_t wall_ns;
 };
 
@@ -226,6 +239,7 @@ struct hone_report {
 #define HONE_REVIEW_N_FIELDS        3
 #define HONE_KERNEL_REPORT_N_FIELDS 8
 #define HONE_LOAD_N_FIELDS          8
+#define HONE_CONFIRMATIONS_N_FIELDS 5
 extern const struct hone_field hone_diagnostic_fields[HONE_DIAGNOSTIC_N_FIELDS];
 extern const struct hone_field hone_remark_fields[HONE_REMARK_N_FIELDS];
 extern const struct hone_field hone_check_fields[HONE_CHECK_N_FIELDS];
@@ -237,6 +251,7 @@ extern const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS];
 extern const struct hone_field hone_review_fields[HONE_REVIEW_N_FIELDS];
 extern const struct hone_field hone_kernel_report_fields[HONE_KERNEL_REPORT_N_FIELDS];
 extern const struct hone_field hone_load_fields[HONE_LOAD_N_FIELDS];
+extern const struct hone_field hone_confirmations_fields[HONE_CONFIRMATIONS_N_FIELDS];
 
 extern const struct hone_field hone_report_fields[];
 extern const size_t hone_report_n_fields;
