@@ -314,7 +314,8 @@ void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
         struct hone_load_room room = hone_load_room(arms[0].slowdown, arms[i + 1].slowdown);
         widen(&ratios[i], room.up, room.down);
     }
-    note_drift(judge, rounds);
+    if (!hone_judge_is_tier(judge, "screen"))
+        note_drift(judge, rounds);
 }
 
 /* ---- the whole ---- */
@@ -409,7 +410,7 @@ void hone_load_conclude(struct hone_judge *judge)
 {
     struct hone_load_report *load = sum_up(judge);
     judge->report->load = load;
-    if (load == NULL)
+    if (load == NULL || hone_judge_is_tier(judge, "screen"))
         return;
     double cores = (double)load->n_cores;
     bool is_device = strcmp(judge->job->target, "cpu") != 0;

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/runner/lease.h"
 #include "tools/runner/load.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
-#define LEASE_MS          600000
 #define REGRESSION        0.97
 #define STEAL_LIMIT       5.0
 #define SHORT_BLOCK_NS    1e6
@@ -180,15 +180,6 @@ int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hon
                             (int64_t)judge->n_cases - 1, "");
     }
     return 0;
-}
-
-static int take_lease(const struct hone_judge *judge, int *ret_fd, struct hone_err *err)
-{
-    if (judge->job->lease_path == NULL)
-        return 0;
-    int64_t deadline = hone_min_i64(hone_deadline_in_ms(LEASE_MS), judge->deadline_ns);
-    int code = hone_lock_file(judge->job->lease_path, deadline, ret_fd, err);
-    return code < 0 ? hone_wrap(err, "waiting for the timing lease") : 0;
 }
 
 /* The bound is that of ordinary arithmetic. Where the task's precision can be had in a faster way
@@ -395,7 +386,7 @@ static int time_cases(struct hone_judge *judge, const bool *is_timed,
     HONE_AUTOCLOSE int lease = -1;
     int code = hone_judge_ensure_ceilings(judge, err);
     if (code == 0)
-        code = take_lease(judge, &lease, err);
+        code = hone_lease_take(judge, &lease, err);
     judge->n_workloads = 0;
     for (size_t c = 1; c < judge->n_cases && code == 0 && hone_end_is_good(ret); c++) {
         struct hone_timing_plan plan = *how;
