@@ -76,12 +76,16 @@ static void print_version(const struct args *args, const struct hone_version *ve
         HONE_AUTOJSON struct hone_json *json = version_json(version, best);
         if (standing->review)
             hone_json_set_str(json, "review", standing->review);
+        if (standing->contradiction)
+            hone_json_set_str(json, "contradiction", standing->contradiction);
         HONE_AUTOFREE char *text = hone_json_print(json);
         puts(text);
     } else {
         print_row(version, best);
         if (args->review && standing->review)
             printf("%12s%s\n", "", standing->review);
+        if (standing->contradiction)
+            printf("%12s%s\n", "", standing->contradiction);
     }
 }
 

@@ -28,6 +28,8 @@ static void print_evidence(const struct hone_standing *standing)
     for (size_t i = 0; i < standing->evidence.n; i++)
         printf("%s%.10s  %s\n", i == 0 ? "\nmeasured again\n" : "", evidence[i].commit,
                evidence[i].summary ? evidence[i].summary : "");
+    if (standing->contradiction)
+        printf("\n%s\n", standing->contradiction);
 }
 
 static void print_message(const struct hone_version *version)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/confirmations.h"
 #include "tools/plain.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -127,6 +128,7 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .allow_weak_jail = w->ctx->app->allow_weak_jail,
         .cache_dir = workspace_path(w, "objects"),
         .lease_path = lease_path(w->ctx->pool),
+        .lease_wait_ms = hone_min_i64(req->lease_wait_ms, HONE_LIMIT_TIMEOUT_MS),
         .machine_path = workspace_path(w, "machine.json"),
         .is_baseline_known_good = hone_evaluate_is_baseline_good(w),
         .assembly = req->assembly,
@@ -344,18 +346,38 @@ static void lock_version(const struct hone_evaluate_work *w, int *ret_fd)
         hone_lock_file(workspace_path(w, name), hone_deadline_in_ms(LOCK_WAIT_MS), ret_fd, NULL);
 }
 
+/* A confirmation beside the earlier ones of this version. */
+static void add_confirmation(struct hone_evaluate_work *w, const char *version)
+{
+    struct hone_confirmations list = {.n = 0};
+
+    w->report.confirmations = NULL; /* whatever the runner says */
+    if (version == NULL || strcmp(w->tier->name, "confirm") != 0)
+        return;
+    hone_confirmations_of(hone_workspace_history(w->ctx->app->ws), version, w->ctx->pool, &list);
+    size_t n = list.n;
+    hone_confirmations_add(&list, &w->report, NULL);
+    if (list.n > 0 && list.v[list.n - 1].report == &w->report && n > 0)
+        hone_confirmations_judge(&list, w->ctx->pool, &w->report);
+}
+
 static int record(struct hone_evaluate_work *w, const char **ret_commit, struct hone_err *err)
 {
     HONE_AUTOCLOSE int lock = -1;
-    const char *known;
-    int rc = store_blob(w, err);
+    const char *known = NULL;
+    bool is_worth_a_commit = hone_evaluate_is_worth_a_commit(w);
+    int rc;
 
+    if (is_worth_a_commit) {
+        lock_version(w, &lock);
+        known = hone_evaluate_known_version(w);
+    }
+    add_confirmation(w, known);
+    rc = store_blob(w, err);
     if (rc < 0)
         return rc;
-    if (!hone_evaluate_is_worth_a_commit(w))
+    if (!is_worth_a_commit)
         return append_end(w, NULL, NULL, err);
-    lock_version(w, &lock);
-    known = hone_evaluate_known_version(w);
     if (known == NULL)
         return record_version(w, ret_commit, err);
     *ret_commit = known;

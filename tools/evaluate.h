@@ -25,7 +25,8 @@ struct hone_evaluation_request {
     bool time_parent;           /* the parent's source becomes an arm: vs_parent */
     struct hone_strs workloads; /* empty: all public */
     int64_t budget_ms, timeout_ms, call_timeout_ms, n_threads; /* 0: the tier's default */
-    const char *seed_hex;                                      /* NULL: fresh */
+    int64_t lease_wait_ms;                  /* at most for the timing lease; 0: the default */
+    const char *seed_hex;                   /* NULL: fresh */
     const char *assembly, *assembly_kernel; /* as in a job; NULL: none; NULL: the heaviest */
     const char *subject, *body;             /* commit text; NULL: made from the verdict */
     struct hone_array trailers;             /* of struct hone_trailer, added to the standard ones */

@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "tools/confirmations.h"
 #include "workspace/base/file.h"
 #include "workspace/base/log.h"
 #include "workspace/cache.h"
@@ -128,6 +129,21 @@ static struct hone_cache *cache_of(const struct hone_evaluate_work *w)
     return hone_workspace_cache(w->ctx->app->ws);
 }
 
+/* What was said once may have been contradicted since, by a confirmation with other arguments. */
+static void contradict(const struct hone_evaluate_work *w, struct hone_evaluation *found)
+{
+    struct hone_confirmations list;
+
+    if (found->commit == NULL || strcmp(w->tier->name, "confirm") != 0)
+        return;
+    hone_confirmations_of(hone_workspace_history(w->ctx->app->ws), found->commit, w->ctx->pool,
+                          &list);
+    hone_confirmations_put_last(&list, &found->report);
+    if (list.n > 1 && list.v[list.n - 1].report == &found->report &&
+        hone_confirmations_contradiction(&list, w->ctx->pool) != NULL)
+        hone_confirmations_judge(&list, w->ctx->pool, &found->report);
+}
+
 /* An entry that does not read, or whose commit is gone, is no entry. */
 bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evaluation *ret)
 {
@@ -154,6 +170,7 @@ bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evalu
     if (found.commit != NULL &&
         !hone_history_has(hone_workspace_history(w->ctx->app->ws), found.commit))
         return false;
+    contradict(w, &found);
     *ret = found;
     return true;
 }

@@ -97,8 +97,7 @@ static int run_warm(const struct local *local, const char *call_dir, const struc
     HONE_AUTOFREE char *job_path = hone_path_join(call_dir, "job.json", NULL);
     struct hone_err failure = HONE_ERR_INIT;
     struct hone_warm_end end;
-    int64_t deadline =
-        hone_deadline_in_ms((job->timeout_ms > 0 ? job->timeout_ms : 600000) + GRACE_MS);
+    int64_t deadline = hone_deadline_in_ms(hone_job_most_ms(job) + GRACE_MS);
     int rc = hone_warm_run(local->warm, job_path, deadline, relay->on_progress, relay->arg, cancel,
                            &end, &failure);
 
@@ -135,8 +134,7 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
         .argv = (const char *const[]){local->runner_path, job_path, NULL},
         .env = hone_runner_env(pool),
         .cwd = call_dir,
-        .deadline_ns =
-            hone_deadline_in_ms((job->timeout_ms > 0 ? job->timeout_ms : 600000) + GRACE_MS),
+        .deadline_ns = hone_deadline_in_ms(hone_job_most_ms(job) + GRACE_MS),
         .cancel = cancel,
         .on_line = on_line,
         .on_line_arg = &relay,

@@ -28,7 +28,7 @@ struct show_in {
 
 struct version_row {
     const char *commit, *parent, *task, *subject, *verdict, *reason, *tier, *speedup, *strategy,
-        *review, *time;
+        *review, *contradiction, *time;
 };
 
 struct evidence_row {
@@ -72,6 +72,7 @@ static const struct hone_field row_fields[] = {
     ROW(speedup, .help = "Against the baseline, with interval."),
     ROW(strategy, .help = "Strategy step."),
     ROW(review, .help = "What a reader should look at."),
+    ROW(contradiction, .help = "Confirmations that contradict each other."),
     ROW(time, .help = "When."),
 };
 
@@ -148,6 +149,7 @@ static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version
     row->tier = standing.best.tier;
     row->speedup = standing.best.speedup;
     row->review = standing.review;
+    row->contradiction = standing.contradiction;
     *ret_is_for_review = hone_standing_is_for_review(&standing);
 }
 
@@ -221,6 +223,7 @@ static void shorten_rows(struct version_row *rows, size_t n)
                                        .subject = rows[i].subject,
                                        .verdict = rows[i].verdict,
                                        .review = rows[i].review,
+                                       .contradiction = rows[i].contradiction,
                                        .speedup = rows[i].speedup};
 }
 
@@ -287,6 +290,7 @@ static int add_evidence(struct hone_tool_ctx *ctx, const struct hone_version *v,
                                         .time = time_text(measured[i].time_s, ctx->pool)};
     out->evidence = (struct hone_array){.v = rows, .n = standing.evidence.n};
     out->best = standing.best.summary;
+    out->version->contradiction = standing.contradiction;
     return 0;
 }
 
@@ -347,8 +351,11 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     out->head.commit = v.commit;
     out->head.verdict = out->version->verdict;
     out->head.reason = out->version->reason;
-    out->head.summary = hone_pool_printf(ctx->pool, "%s; %s", out->version->subject,
-                                         out->best != NULL ? out->best : "never timed");
+    const char *contradiction = out->version->contradiction;
+    out->head.summary = hone_pool_printf(ctx->pool, "%s; %s%s%s", out->version->subject,
+                                         out->best != NULL ? out->best : "never timed",
+                                         contradiction != NULL ? "; " : "",
+                                         contradiction != NULL ? contradiction : "");
     out->head.next =
         "kernel_diff compares it with its parent; kernel_evaluate with commit measures it again.";
     fit(ctx, in->detail, out);

@@ -21,6 +21,9 @@ const char *const hone_target_choices[] = {"cpu", "cuda", NULL};
 const char hone_tunables_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"},\"maxProperties\":8}";
 
+#define MAX_EARLIER 6    /* confirmations in a result */
+#define LITTLE_LOAD 0.02 /* of the cores */
+
 #define ROW(m_, ...) HONE_FIELD(struct hone_workload_row, m_, .skip_empty = true, __VA_ARGS__)
 const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIELDS] = {
     ROW(id, .required = true, .help = "Workload id."),
@@ -210,6 +213,22 @@ static struct hone_ratio *ratio_of(const struct hone_report *report, const char 
     return copy;
 }
 
+/* Figures of a result are rounded in place: it has its own. */
+static void *copy_of(struct hone_pool *pool, const void *from, size_t size)
+{
+    return from != NULL ? memcpy(hone_pool_alloc(pool, size), from, size) : NULL;
+}
+
+static void keep_latest(struct hone_confirmations_report *confirmations)
+{
+    struct hone_array *earlier = confirmations != NULL ? &confirmations->earlier : NULL;
+
+    if (earlier == NULL || earlier->n <= MAX_EARLIER)
+        return;
+    earlier->v = (struct hone_earlier *)earlier->v + (earlier->n - MAX_EARLIER);
+    earlier->n = MAX_EARLIER;
+}
+
 static void fill_workload(const struct hone_workload_report *from, struct hone_workload_row *ret)
 {
     const struct hone_ratio *ratios = from->ratios.v;
@@ -328,6 +347,10 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->is_cached = evaluation->is_cached;
     out->speedup = ratio_of(report, "baseline", ctx->pool);
     out->vs_parent = ratio_of(report, "parent", ctx->pool);
+    out->confirmations = copy_of(ctx->pool, report->confirmations, sizeof(*report->confirmations));
+    keep_latest(out->confirmations);
+    if (report->load != NULL && report->load->others > LITTLE_LOAD * (double)report->load->n_cores)
+        out->load = copy_of(ctx->pool, report->load, sizeof(*report->load));
     out->time_ns = hone_report_time_ns(report, "candidate");
     out->baseline_ns = hone_report_time_ns(report, "baseline");
     out->worst_ratio = positive(report->worst_ratio);
@@ -475,6 +498,9 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
         drop_contexts(out, pool);
         out->compiler = out->counters_note = out->jail = out->device = out->target = NULL;
         out->build_ms = 0;
+        out->load = NULL;
+        if (out->confirmations != NULL)
+            out->confirmations->earlier.n = 0;
     }
     if (!share->has_passed) {
         out->command = NULL;

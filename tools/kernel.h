@@ -35,6 +35,8 @@ struct hone_kernel_out {
     struct hone_ratio *speedup, *vs_parent;                     /* NULL: not measured */
     struct hone_sizes_report *sizes; /* NULL: nothing was checked or timed */
     double time_ns, baseline_ns, worst_ratio, percent_of_bound; /* NaN: not measured */
+    struct hone_confirmations_report *confirmations;            /* NULL: this is the only one */
+    struct hone_load_report *load;                              /* NULL: others did little */
     struct hone_array workloads;                                /* of hone_workload_row */
     struct hone_array checks;                                   /* of hone_check_report */
     struct hone_array diagnostics;                              /* of hone_diagnostic */
@@ -119,6 +121,8 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
 #define HONE_KERNEL_OUT_TIMES \
     HONE_FIELD_OBJ(struct hone_kernel_out, speedup, hone_ratio_fields, .skip_empty = true, .help = "Against the baseline: above 1 is faster."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, vs_parent, hone_ratio_fields, .skip_empty = true, .help = "Against the parent version."), \
+    HONE_FIELD_OBJ(struct hone_kernel_out, confirmations, hone_confirmations_fields, .skip_empty = true, .help = "With the earlier confirmations of this version."), \
+    HONE_FIELD_OBJ(struct hone_kernel_out, load, hone_load_fields, .skip_empty = true, .help = "What else the machine did; left out where that was little."), \
     HONE_OUT_(time_ns, .unit = "ns", .help = "One call, geometric mean over the workloads."), \
     HONE_OUT_(baseline_ns, .unit = "ns", .help = "The same of the baseline."), \
     HONE_OUT_(worst_ratio, .help = "Least speedup of a workload."), \

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "tools/confirmations.h"
 #include "tools/evaluate_text.h"
 #include "tools/format/report.h"
 #include "tools/kernel.h"
@@ -16,28 +17,29 @@ static int tier_rank(const char *tier)
 
 /* Rank of the measurement; -1 when it timed nothing or cannot be read. */
 static int read_report(const char *report_json, struct hone_pool *pool,
-                       struct hone_measurement *ret)
+                       struct hone_confirmations *confirmations, struct hone_measurement *ret)
 {
     const struct hone_ratio *ratio;
-    struct hone_report report;
+    struct hone_report *report = hone_pool_alloc(pool, sizeof(*report));
 
     if (report_json == NULL ||
-        hone_report_parse(report_json, strlen(report_json), pool, &report, NULL) < 0)
+        hone_report_parse(report_json, strlen(report_json), pool, report, NULL) < 0)
         return -1;
-    ratio = hone_report_ratio(&report, "baseline");
-    ret->verdict = report.verdict;
-    ret->reason = report.reason;
-    ret->tier = report.tier;
-    ret->summary = hone_evaluation_summary(&report, pool);
-    ret->review = hone_review_text(&report, pool);
-    if (ratio != NULL && ratio->ratio > 0 && tier_rank(report.tier) > 0)
+    ratio = hone_report_ratio(report, "baseline");
+    ret->verdict = report->verdict;
+    ret->reason = report->reason;
+    ret->tier = report->tier;
+    ret->summary = hone_evaluation_summary(report, pool);
+    ret->review = hone_review_text(report, pool);
+    if (ratio != NULL && ratio->ratio > 0 && tier_rank(report->tier) > 0)
         ret->speedup = hone_ratio_text(ratio, pool);
-    return report.workloads.n > 0 ? tier_rank(report.tier) : -1;
+    hone_confirmations_add(confirmations, report, ret->commit);
+    return report->workloads.n > 0 ? tier_rank(report->tier) : -1;
 }
 
 /* The version's own, from its report where that was read, else from its trailers. */
 static int read_first(const struct hone_version *version, struct hone_pool *pool,
-                      struct hone_measurement *ret)
+                      struct hone_confirmations *confirmations, struct hone_measurement *ret)
 {
     *ret = (struct hone_measurement){
         .verdict = hone_trailer_get(version, "Verdict"),
@@ -48,23 +50,37 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
         .time_s = version->time_s,
     };
     if (version->report_json != NULL)
-        return read_report(version->report_json, pool, ret);
+        return read_report(version->report_json, pool, confirmations, ret);
     if (ret->speedup == NULL && (ret->verdict == NULL || strcmp(ret->verdict, "screened") != 0))
         return -1;
     return tier_rank(ret->tier);
+}
+
+/* A version of a list comes without its report. */
+static void add_first_confirmation(struct hone_history *history, const char *commit,
+                                   struct hone_pool *pool, struct hone_confirmations *ret)
+{
+    struct hone_measurement ignored = {.commit = commit};
+    struct hone_version version;
+
+    if (hone_history_read(history, commit, pool, &version, NULL) == 0)
+        (void)read_report(version.report_json, pool, ret, &ignored);
 }
 
 int hone_standing_read(struct hone_history *history, const struct hone_version *version,
                        struct hone_pool *pool, struct hone_standing *ret, struct hone_err *err)
 {
     struct hone_version *evidence = NULL;
+    struct hone_confirmations confirmations = {.n = 0};
     struct hone_measurement first, *rows;
     size_t n = 0;
-    int best = read_first(version, pool, &first);
+    int best = read_first(version, pool, &confirmations, &first);
     int rc = hone_history_evidence_of(history, version->commit, pool, &evidence, &n, err);
 
     if (rc < 0)
         return rc;
+    if (n > 0 && version->report_json == NULL && best == tier_rank("confirm"))
+        add_first_confirmation(history, version->commit, pool, &confirmations);
     *ret = (struct hone_standing){.best = first, .review = first.review};
     rows = hone_pool_alloc(pool, (n + 1) * sizeof(*rows));
     for (size_t i = 0; i < n; i++) {
@@ -72,7 +88,7 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
             .commit = evidence[i].commit,
             .time_s = evidence[i].time_s,
         };
-        int rank = read_report(evidence[i].report_json, pool, &rows[i]);
+        int rank = read_report(evidence[i].report_json, pool, &confirmations, &rows[i]);
         if (rank >= 0 && rank >= best) {
             best = rank;
             ret->best = rows[i];
@@ -82,6 +98,7 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
             rows[i].summary = evidence[i].subject;
     }
     ret->evidence = (struct hone_array){.v = rows, .n = n};
+    ret->contradiction = hone_confirmations_contradiction(&confirmations, pool);
     return 0;
 }
 

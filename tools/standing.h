@@ -20,6 +20,7 @@ struct hone_measurement {
 struct hone_standing {
     struct hone_measurement best;
     const char *review;         /* rules of any measurement, the latest that has some; NULL: none */
+    const char *contradiction;  /* of its confirmations, as a sentence; NULL: none */
     struct hone_array evidence; /* of struct hone_measurement, oldest first */
 };
 

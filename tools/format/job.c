@@ -88,6 +88,8 @@ const struct hone_field hone_job_fields[] = {
                .help = "Compiled objects by content."),
     HONE_FIELD(struct hone_job, lease_path, .skip_empty = true, .max_len = HONE_LIMIT_PATH_BYTES,
                .help = "Lock file of the timing lease."),
+    HONE_FIELD(struct hone_job, lease_wait_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS,
+               .skip_empty = true, .unit = "ms", .help = "At most for it; 0: ten minutes."),
     HONE_FIELD(struct hone_job, machine_path, .skip_empty = true, .max_len = HONE_LIMIT_PATH_BYTES,
                .help = "Measured ceilings are kept here."),
     HONE_FIELD(struct hone_job, is_baseline_known_good, .skip_empty = true,
@@ -204,6 +206,14 @@ int hone_job_parse(const char *text, size_t len, struct hone_pool *pool, struct 
         return hone_fail_at(err, HONE_E_ARG, "task_hash", "must be 64 hex digits");
     *ret = job;
     return 0;
+}
+
+int64_t hone_job_most_ms(const struct hone_job *job)
+{
+    int64_t lease_ms = job->lease_wait_ms > 0 ? job->lease_wait_ms : HONE_JOB_LEASE_MS;
+
+    return (job->timeout_ms > 0 ? job->timeout_ms : HONE_JOB_TIMEOUT_MS) +
+           (job->lease_path != NULL ? lease_ms : 0);
 }
 
 char *hone_job_print(const struct hone_job *job)

@@ -20,6 +20,9 @@ struct hone_tunable {
     int64_t value;
 };
 
+#define HONE_JOB_LEASE_MS   600000
+#define HONE_JOB_TIMEOUT_MS 600000
+
 struct hone_arm {               /* one source that is built and called */
     const char *name;           /* "candidate", "baseline", "parent" */
     const char *source;         /* file in open/, e.g. "candidate.c" */
@@ -64,6 +67,7 @@ struct hone_job {
     bool allow_weak_jail;
     const char *cache_dir;       /* compiled objects by content; NULL: none */
     const char *lease_path;      /* exclusive timing lease (lock file); NULL: none */
+    int64_t lease_wait_ms;       /* at most for it, beside timeout_ms; 0: HONE_JOB_LEASE_MS */
     const char *machine_path;    /* measured ceilings are kept here */
     bool is_baseline_known_good; /* unused arms skip */
     const char *assembly;        /* of hone_assembly_choices: shown in the build's report */
@@ -82,6 +86,8 @@ extern const size_t hone_job_n_fields;
 
 int hone_job_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_job *ret,
                    struct hone_err *err);
+/* How long the whole may take: its own time, and what it may wait for the lease. */
+int64_t hone_job_most_ms(const struct hone_job *job);
 char *hone_job_print(const struct hone_job *job);                                  /* owned */
 const struct hone_arm *hone_job_arm(const struct hone_job *job, const char *name); /* NULL: none */
 

@@ -152,6 +152,26 @@ const struct hone_field hone_ratio_fields[HONE_RATIO_N_FIELDS] = {
                .help = "What follows."),
 };
 
+static const struct hone_field arm_load_fields[] = {
+    WORD(struct hone_arm_load, arm, .required = true, .help = "Which source."),
+    FIGURE(struct hone_arm_load, busy, .help = "Busy threads: CPU time by wall time."),
+    FIGURE(struct hone_arm_load, threads, .help = "Threads that want to run at a time."),
+    FIGURE(struct hone_arm_load, slowdown, .help = "Times as long as on a quiet machine, at most."),
+};
+
+const struct hone_field hone_load_fields[HONE_LOAD_N_FIELDS] = {
+    COUNT(struct hone_load_report, n_cores, .help = "Cores allowed to the judge."),
+    HONE_FIELD(struct hone_load_report, is_known, .help = "The system says what others use."),
+    FIGURE(struct hone_load_report, others, .help = "Cores that others used, mean."),
+    FIGURE(struct hone_load_report, others_most, .help = "The same, worst quarter of a second."),
+    FIGURE(struct hone_load_report, free_cores, .help = "Cores left."),
+    FIGURE(struct hone_load_report, steal, .help = "Cores that the hypervisor took."),
+    FIGURE(struct hone_load_report, throttled_percent, .unit = "%",
+           .help = "Of the time, by the control group's quota."),
+    ROWS(struct hone_load_report, arms, HONE_LIMIT_ARMS, struct hone_arm_load, arm_load_fields,
+         .help = "Per source."),
+};
+
 static const struct hone_field workload_fields[] = {
     WORD(struct hone_workload_report, id, .required = true, .help = "Workload id."),
     HONE_FIELD(struct hone_workload_report, axes, .skip_empty = true, .json_schema = axes_schema,
@@ -170,6 +190,8 @@ static const struct hone_field workload_fields[] = {
            .help = "100 * bound / candidate."),
     FIGURE(struct hone_workload_report, steal_percent, .unit = "%",
            .help = "Time taken by the hypervisor."),
+    HONE_FIELD_OBJ(struct hone_workload_report, load, hone_load_fields, .skip_empty = true,
+                   .help = "What else the machine did meanwhile."),
 };
 
 static const struct hone_field axis_box_fields[] = {
@@ -297,6 +319,26 @@ static const struct hone_field calibration_fields[] = {
          answer_fields, .help = "Answers that must not pass."),
 };
 
+static const struct hone_field earlier_fields[] = {
+    WORD(struct hone_earlier, commit, .help = "Where it is recorded."),
+    FIGURE(struct hone_earlier, ratio, .help = "Against the baseline."),
+    FIGURE(struct hone_earlier, low, .help = "95 % interval, lower end."),
+    FIGURE(struct hone_earlier, high, .help = "95 % interval, upper end."),
+    HONE_FIELD(struct hone_earlier, is_contrary, .skip_empty = true,
+               .help = "Its interval and this one exclude each other."),
+};
+
+const struct hone_field hone_confirmations_fields[HONE_CONFIRMATIONS_N_FIELDS] = {
+    COUNT(struct hone_confirmations_report, n, .help = "Confirmations, this one included."),
+    FIGURE(struct hone_confirmations_report, ratio, .help = "Of all."),
+    FIGURE(struct hone_confirmations_report, low,
+           .help = "Where another one is to be expected, lower end."),
+    FIGURE(struct hone_confirmations_report, high,
+           .help = "Where another one is to be expected, upper end."),
+    ROWS(struct hone_confirmations_report, earlier, HONE_LIMIT_CONFIRMATIONS, struct hone_earlier,
+         earlier_fields, .help = "Oldest first."),
+};
+
 const struct hone_field hone_report_fields[] = {
     HONE_FIELD(struct hone_report, format, .required = true, .min = HONE_REPORT_FORMAT,
                .max = HONE_REPORT_FORMAT, .help = "Version of this format."),
@@ -322,6 +364,8 @@ const struct hone_field hone_report_fields[] = {
                    .help = "What was to be checked and timed, and what was."),
     FIGURE(struct hone_report, worst_ratio, .help = "Least workload ratio against the baseline."),
     FIGURE(struct hone_report, percent_of_bound, .unit = "%", .help = "Geometric mean."),
+    HONE_FIELD_OBJ(struct hone_report, load, hone_load_fields, .skip_empty = true,
+                   .help = "What else the machine did while arms were timed."),
     ROWS(struct hone_report, points, HONE_LIMIT_TUNE_POINTS, struct hone_point_report,
          hone_point_report_fields, .help = "Settings of a sweep."),
     HONE_FIELD(struct hone_report, best_point, .min = -1, .max = HONE_LIMIT_TUNE_POINTS - 1,
@@ -339,6 +383,8 @@ const struct hone_field hone_report_fields[] = {
     ROWS(struct hone_report, review, HONE_LIMIT_REVIEW_ROWS, struct hone_review, hone_review_fields,
          .help = "Things for a reader to look at; the verdict stands."),
     WORD(struct hone_report, samples, .help = "Content hash of the raw samples that were kept."),
+    HONE_FIELD_OBJ(struct hone_report, confirmations, hone_confirmations_fields, .skip_empty = true,
+                   .help = "With the earlier confirmations of the version."),
     HONE_FIELD(struct hone_report, output, .skip_empty = true, .max_len = HONE_LIMIT_LOG_BYTES,
                .help = "Outputs and the kernel's own stdout, cut."),
     TIME_NS(struct hone_report, wall_ns, .help = "Wall time of the job."),

@@ -79,6 +79,21 @@ struct hone_ratio {          /* time(against) / time(candidate): above 1 is fast
     const char *word; /* faster, same, slower, inconclusive */
 };
 
+struct hone_arm_load { /* one arm while others used the machine; load.h */
+    const char *arm;
+    double busy;     /* threads: CPU time by wall time */
+    double threads;  /* that want to run at a time */
+    double slowdown; /* times as long as on a quiet machine, at most; 1: not at all */
+};
+struct hone_load_report {       /* what else the machine did while arms were timed */
+    int64_t n_cores;            /* allowed to the judge */
+    bool is_known;              /* false: the system does not say */
+    double others, others_most; /* cores that others used: mean, worst quarter of a second */
+    double free_cores, steal;   /* cores; taken by the hypervisor: part of others */
+    double throttled_percent;   /* of the time, by the control group's quota */
+    struct hone_array arms;     /* of hone_arm_load; of a workload alone */
+};
+
 struct hone_workload_report {
     const char *id;
     struct hone_json *axes; /* {"M":512,...} */
@@ -89,6 +104,7 @@ struct hone_workload_report {
     const char *bound_by;     /* bytes, flops */
     double percent_of_bound;  /* 100 * bound / candidate */
     double steal_percent;
+    struct hone_load_report *load; /* NULL: not measured */
 };
 
 struct hone_point_report {
@@ -183,6 +199,17 @@ struct hone_calibration_report {
     struct hone_array answers; /* of hone_answer_report */
 };
 
+struct hone_earlier { /* an earlier confirmation of the same version */
+    const char *commit;
+    double ratio, low, high;
+    bool is_contrary; /* its interval and this one exclude each other */
+};
+struct hone_confirmations_report { /* tools/confirmations.h */
+    int64_t n;                     /* that count, this one included */
+    double ratio, low, high;       /* of all; where another one is to be expected */
+    struct hone_array earlier;     /* of hone_earlier, oldest first */
+};
+
 struct hone_report {
     int64_t format;
     const char *id, *target, *tier;
@@ -198,6 +225,7 @@ struct hone_report {
     struct hone_sizes_report *sizes; /* NULL: nothing was checked or timed */
     double worst_ratio;              /* least workload ratio against the baseline */
     double percent_of_bound;         /* geometric mean */
+    struct hone_load_report *load;   /* over the workloads; NULL: nothing was timed */
     struct hone_array points;        /* of hone_point_report (sweep) */
     int64_t best_point;              /* -1 none */
     struct hone_profile_report *profile;
@@ -208,7 +236,9 @@ struct hone_report {
                                  `faster` without any may be */
     struct hone_array review; /* of hone_review */
     const char *samples;      /* set by the server: content hash of the raw samples it kept */
-    const char *output;       /* stage run: summary of outputs and the kernel's own stdout, cut */
+    struct hone_confirmations_report *confirmations; /* set by the server; NULL: this is the only
+                                                        one */
+    const char *output; /* stage run: summary of outputs and the kernel's own stdout, cut */
     int64_t wall_ns;
 };
 
@@ -224,6 +254,8 @@ struct hone_report {
 #define HONE_REVIEW_N_FIELDS        3
 #define HONE_KERNEL_REPORT_N_FIELDS 8
 #define HONE_SIZES_N_FIELDS         8
+#define HONE_LOAD_N_FIELDS          8
+#define HONE_CONFIRMATIONS_N_FIELDS 5
 extern const struct hone_field hone_diagnostic_fields[HONE_DIAGNOSTIC_N_FIELDS];
 extern const struct hone_field hone_remark_fields[HONE_REMARK_N_FIELDS];
 extern const struct hone_field hone_check_fields[HONE_CHECK_N_FIELDS];
@@ -235,6 +267,8 @@ extern const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS];
 extern const struct hone_field hone_review_fields[HONE_REVIEW_N_FIELDS];
 extern const struct hone_field hone_sizes_fields[HONE_SIZES_N_FIELDS];
 extern const struct hone_field hone_kernel_report_fields[HONE_KERNEL_REPORT_N_FIELDS];
+extern const struct hone_field hone_load_fields[HONE_LOAD_N_FIELDS];
+extern const struct hone_field hone_confirmations_fields[HONE_CONFIRMATIONS_N_FIELDS];
 
 extern const struct hone_field hone_report_fields[];
 extern const size_t hone_report_n_fields;

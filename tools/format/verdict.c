@@ -42,6 +42,8 @@ static const struct hone_reason_row rows[HONE_N_REASONS] = {
         "Choose larger workloads."),
     ROW(STEAL, "steal", INCONCLUSIVE, "", false, "The hypervisor took processor time away while timing.",
         "Repeat later, or on a machine of your own."),
+    ROW(LOADED, "loaded", INCONCLUSIVE, "", false, "Other processes used cores that one of the arms needed: the figure may be the load's.",
+        "Repeat when the machine is quiet; the summary says what others used."),
     ROW(REGRESSION, "regression", INCONCLUSIVE, "", false, "Faster on the whole, but one workload fell below 0.97 times.",
         "Look at the workload with the worst ratio and keep the old path for it."),
     ROW(WRONG_VALUE, "wrong_value", INCORRECT, "mismatch", true, "An output differs from the reference beyond the tolerance.",

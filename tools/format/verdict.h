@@ -36,6 +36,7 @@ enum hone_reason {
     HONE_REASON_NOISY,      /* interval too wide in the budget */
     HONE_REASON_TOO_SHORT,  /* kernel too short for the clock even batched */
     HONE_REASON_STEAL,      /* the hypervisor took time away */
+    HONE_REASON_LOADED,     /* others' use of the cores may have made the figure */
     HONE_REASON_REGRESSION, /* faster on the whole, but one workload below 0.97x */
     HONE_REASON_WRONG_VALUE,
     HONE_REASON_UNWRITTEN,

@@ -24,7 +24,7 @@
 #include "workspace/base/hash.h"
 #include "workspace/base/process.h"
 
-#define DEFAULT_TIMEOUT_MS      600000
+#define DEFAULT_TIMEOUT_MS      HONE_JOB_TIMEOUT_MS
 #define DEFAULT_CALL_TIMEOUT_MS 20000
 #define MAX_WARNINGS            32
 #define MAX_COSTS               32 /* rows of the report that split a stage */
@@ -244,7 +244,7 @@ static int run_stages(struct hone_judge *judge, struct hone_end *ret, struct hon
         if (run == NULL || !hone_end_is_good(ret))
             continue;
         hone_judge_progress(judge, name, "", 0, 0, "started");
-        int64_t start = hone_now_ns();
+        int64_t start = hone_now_ns() - judge->waited_ns;
         bool runs_nothing = run == hone_stage_build || run == hone_stage_policy;
         int code = runs_nothing ? 0 : hone_judge_start_target(judge, ret, err);
         if (code == 0 && hone_end_is_good(ret))
@@ -253,7 +253,7 @@ static int run_stages(struct hone_judge *judge, struct hone_end *ret, struct hon
             judge->job->points.n > 0)
             code = hone_judge_sweep(judge, ret, err);
         report = &judge->stages[at];
-        report->wall_ns = hone_now_ns() - start;
+        report->wall_ns = hone_now_ns() - judge->waited_ns - start; /* waits have a row */
         report->status = code == 0 && hone_end_is_good(ret) ? "ok" : "failed";
         if (code < 0)
             return code;

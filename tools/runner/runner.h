@@ -87,6 +87,7 @@ struct hone_judge {
     int64_t called_ns;                   /* that kernels took in checks, so far */
     bool is_dist_left_out[HONE_N_DISTS]; /* the task's own baseline failed it somewhere */
     int64_t deadline_ns;
+    int64_t waited_ns; /* for the timing lease, so far */
     int64_t n_threads;
     int64_t call_timeout_ns;
     struct hone_machine machine;

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "tools/runner/arms.h"
+#include "tools/runner/lease.h"
+#include "tools/runner/load.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
-#define LEASE_MS          600000
 #define REGRESSION        0.97
 #define STEAL_LIMIT       5.0
 #define SHORT_BLOCK_NS    1e6
@@ -187,15 +188,6 @@ int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hon
     return hone_end_is_good(ret) ? hone_sizes_check_beyond(judge, ret, err) : 0;
 }
 
-static int take_lease(const struct hone_judge *judge, int *ret_fd, struct hone_err *err)
-{
-    if (judge->job->lease_path == NULL)
-        return 0;
-    int64_t deadline = hone_min_i64(hone_deadline_in_ms(LEASE_MS), judge->deadline_ns);
-    int code = hone_lock_file(judge->job->lease_path, deadline, ret_fd, err);
-    return code < 0 ? hone_wrap(err, "waiting for the timing lease") : 0;
-}
-
 /* The bound is that of ordinary arithmetic. Where the task's precision can be had in a faster way
  * (split operands on tensor cores), only that way's rate is physics. */
 static double percent_of_floor(const struct hone_judge *judge,
@@ -281,12 +273,6 @@ static int time_case(struct hone_judge *judge, const struct hone_timing_plan *pl
     return code;
 }
 
-static struct hone_interval ratio_logs(const struct hone_ratio *ratio)
-{
-    return (struct hone_interval){
-        .mid = log(ratio->ratio), .low = log(ratio->low), .high = log(ratio->high)};
-}
-
 static const struct hone_ratio *ratio_against(const struct hone_workload_report *report,
                                               const char *name)
 {
@@ -308,7 +294,7 @@ static void conclude_against(struct hone_judge *judge, const struct hone_slot *o
         const struct hone_ratio *ratio = ratio_against(&judge->workloads[w], other->name);
         if (ratio == NULL)
             continue;
-        logs[n++] = ratio_logs(ratio);
+        logs[n++] = hone_load_logs(judge, &judge->workloads[w], ratio);
         gains += ratio->least_gain * ratio->least_gain;
         n_pairs = hone_min_i64(n_pairs, ratio->n_pairs);
     }
@@ -319,7 +305,7 @@ static void conclude_against(struct hone_judge *judge, const struct hone_slot *o
                                .high = exp(fmin(all.high, MAX_LOG)),
                                .least_gain = fmax(0.005, sqrt(gains) / (double)n),
                                .n_pairs = n_pairs};
-    ret->word = hone_ratio_word(ret->low, ret->high, ret->least_gain);
+    hone_load_widen_whole(judge, ret);
 }
 
 static enum hone_reason why_inconclusive(const struct hone_judge *judge)
@@ -370,6 +356,7 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     judge->was_timed = true;
     judge->timed_end = (struct hone_end)HONE_END_INIT;
     hone_arms_conclude(judge);
+    hone_load_conclude(judge);
     report->ratios = (struct hone_array){.v = ratios};
     for (size_t i = 1; i < judge->n_slots; i++)
         if (!judge->slots[i].is_lost)
@@ -384,6 +371,14 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     }
     report->worst_ratio = worst->ratio;
     enum hone_reason reason = reason_of(judge, against, worst);
+    const char *why = NULL;
+    if ((reason != HONE_REASON_SCREENED && hone_load_decides(judge, against->against, &why)) ||
+        (reason == HONE_REASON_NOISY && hone_load_explains(judge, &why))) {
+        hone_end_set(&judge->timed_end, HONE_REASON_LOADED,
+                     "%.3gx the baseline's speed (95 %% interval %.3g to %.3g): %s", against->ratio,
+                     against->low, against->high, why);
+        return;
+    }
     hone_end_set(&judge->timed_end, reason,
                  "%.3gx the baseline's speed (95 %% interval %.3g to %.3g, %lld pairs, least "
                  "claimable gain %.1f %%)",
@@ -423,7 +418,7 @@ static int time_cases(struct hone_judge *judge, const bool *is_timed,
     HONE_AUTOCLOSE int lease = -1;
     int code = hone_judge_ensure_ceilings(judge, err);
     if (code == 0)
-        code = take_lease(judge, &lease, err);
+        code = hone_lease_take(judge, &lease, err);
     judge->n_workloads = 0;
     for (size_t c = 1; c < judge->n_cases && code == 0 && hone_end_is_good(ret); c++) {
         struct hone_timing_plan plan = *how;

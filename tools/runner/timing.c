@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "tools/runner/arms.h"
+#include "tools/runner/load.h"
 #include "workspace/base/clock.h"
 
 #define COLD_BYTES  (128ll << 20)
@@ -289,13 +290,16 @@ static void init(struct hone_timing_run *run)
     }
 }
 
-static int play_all(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err)
+static int play_all(struct hone_timing_run *run, struct hone_load_meter *load, struct hone_end *ret,
+                    struct hone_err *err)
 {
     int code = prepare(run, ret, err);
     int64_t start_ns = hone_now_ns() - uncharged_ns(run);
+    hone_load_begin(load, run->judge);
     while (code == 0 && hone_end_is_good(ret) &&
            !hone_rounds_done(&run->rounds, start_ns + uncharged_ns(run))) {
         code = one_round(run, draw_kind(run), ret, err);
+        hone_load_round(load);
         hone_judge_progress(run->judge, "time", run->plan->workload->id, (int64_t)run->rounds.n,
                             (int64_t)run->plan->max_pairs, "");
     }
@@ -320,7 +324,8 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
     *ret = (struct hone_end)HONE_END_INIT;
     init(&run);
     hone_machine_steal(&steal[0], &total[0]);
-    int code = play_all(&run, ret, err);
+    struct hone_load_meter load;
+    int code = play_all(&run, &load, ret, err);
     hone_place_done(&run.place);
     free(run.flush);
     free(run.plain);
@@ -335,6 +340,7 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
     ret_report->steal_percent =
         ticks > 0 ? 100.0 * (double)(steal[1] - steal[0]) / (double)ticks : 0;
     hone_rounds_report(judge, &run.rounds, ret_report);
+    hone_load_end(&load, judge, &run.rounds, ret_report);
     check_clocks(&run, &run.lanes[0], ret);
     return hone_rounds_bound(judge, plan->workload, judge->frame.layout.n_sets, ret_report, err);
 }

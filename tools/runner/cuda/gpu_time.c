@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "tools/runner/cuda/gpu_run.h"
+#include "tools/runner/load.h"
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 
@@ -555,8 +556,11 @@ int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan 
     int code = prepare(&run, ret, err);
     hone_judge_cost(judge, "time.prepare", hone_now_ns() - start_ns);
     start_ns = hone_now_ns();
+    struct hone_load_meter load;
+    hone_load_begin(&load, judge);
     while (code == 0 && hone_end_is_good(ret) && !is_done(&run, start_ns)) {
         code = one_round(&run, ret, err);
+        hone_load_round(&load);
         hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.rounds.n,
                             (int64_t)plan->max_pairs, "");
     }
@@ -568,6 +572,7 @@ int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan 
         return code;
     *ret_report = (struct hone_workload_report){0};
     hone_rounds_report(judge, &run.rounds, ret_report);
+    hone_load_end(&load, judge, &run.rounds, ret_report);
     check_clocks(&run, ret);
     return hone_rounds_bound(judge, plan->workload, run.n_sets, ret_report, err);
 }
