@@ -68,6 +68,8 @@ static int put_arms(const struct hone_evaluate_work *w, struct hone_array *ret,
         if (rc == 0)
             rc = put_arm(w, &arms, "parent", w->parent_read.source,
                          hone_flags_parse(flags, w->ctx->pool), tunables, err);
+        if (rc == 0)
+            rc = hone_evaluate_parent_record(w, (struct hone_arm *)arms.v + arms.n - 1, err);
     }
     *ret = arms;
     return rc;

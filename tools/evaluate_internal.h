@@ -34,6 +34,11 @@ const struct hone_tier *hone_tier_screen(void);
 const char *hone_evaluate_stages(const struct hone_evaluate_work *w); /* comma list */
 bool hone_evaluate_is_timed(const struct hone_evaluate_work *w);
 
+/* evaluate_parent.c: fills known and known_device of the parent's arm; nothing where it has no
+ * record. */
+int hone_evaluate_parent_record(const struct hone_evaluate_work *w, struct hone_arm *ret,
+                                struct hone_err *err);
+
 /* evaluate_cache.c: what is known already. */
 void hone_evaluate_make_keys(struct hone_evaluate_work *w);
 bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evaluation *ret);

@@ -153,45 +153,53 @@ is_parent_wanted() { # is_parent_wanted WANT WORD
     return 1
 }
 
+take_record() { # what the twin is found to be, alone: known
+    parent='' known=''
+    judge "$suffix-$name-record" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    device=$(sed -n 's/.*"machine":{"cpu":"\([^"]*\)".*/\1/p' "$call/report.json")
+    row=$(sed -n 's/.*"workloads":\[{"id":"\([^"]*\)".*"ratios":\[{"against":"baseline",\("ratio":[^,]*,"low":[^,]*,"high":[^,]*\).*/"workload":"\1",\2/p' \
+        "$call/report.json")
+    known=$(printf ',"known_device":"%s","known":[{%s}]' "$device" "$row")
+}
+
+judge_parent() { # judge_parent NAME PARENT: the twin, with this file as its parent; sets said and why
+    parent=$2
+    judge "$1" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    said=$(parent_word)
+    why="$summary $(grep -o "nothing is said against arm[^\"]*" "$call/report.json" | head -n 1)"
+    parent=''
+}
+
 # one_parent FILE: a cheat in the parent's place, then its twin there; judged is the twin each time
 one_parent() {
-    stages=build,smoke,time twin=$ROOT/calls/$suffix-$name.clean baseline='' known='' took_all=0
+    stages=build,smoke,time twin=$ROOT/calls/$suffix-$name.clean baseline='' known='' word=missed first=$(date +%s%N)
     sed 's/^#define CHEAT 1$/#define CHEAT 0/' "$1" >"$twin"
-    if [ "$(head_of "$1" record)" = yes ]; then
-        parent=''
-        judge "$suffix-$name-record" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
-        took_all=$took
-        device=$(sed -n 's/.*"machine":{"cpu":"\([^"]*\)".*/\1/p' "$call/report.json")
-        row=$(sed -n 's/.*"workloads":\[{"id":"\([^"]*\)".*"ratios":\[{"against":"baseline",\("ratio":[^,]*,"low":[^,]*,"high":[^,]*\).*/"workload":"\1",\2/p' \
-            "$call/report.json")
-        known=$(printf ',"known_device":"%s","known":[{%s}]' "$device" "$row")
-    fi
-    parent=$1
-    judge "$suffix-$name" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
-    took_all=$((took_all + took)) said=$(parent_word)
-    got="${answer#*/}, parent $said" why="$summary $(grep -o "nothing is said against arm[^\"]*" "$call/report.json" | head -n 1)"
-    word=missed
-    if is_good "$answer" && is_parent_wanted "$want" "$said"; then word=caught; fi
-    parent=$twin
-    judge "$suffix-$name-clean" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
-    took=$((took_all + took)) said=$(parent_word)
-    parent='' known=''
-    cmp -s "$1" "$twin" && said='no twin'
-    if [ $word = missed ]; then line missed "$why"; fi
-    case $said in
-    lost/* | none | 'no twin')
-        got="${answer#*/}, parent $said"
-        line "accused (twin)" "$summary $(grep -o "nothing is said against arm[^\"]*" "$call/report.json" | head -n 1)"
-        ;;
-    *)
-        if ! is_good "$answer"; then
-            got=$answer
-            line "accused (twin)" "$summary"
-        elif [ $word = caught ]; then
-            line caught
+    for tries in 1 2 3; do # a record as wide as the noise asks for more time
+        [ "$(head_of "$1" record)" != yes ] || take_record
+        judge_parent "$suffix-$name" "$1"
+        if is_good "$answer" && is_parent_wanted "$want" "$said"; then
+            word=caught
+            break
         fi
-        ;;
+        [ "$(head_of "$1" record)" = yes ] || break
+        budget=$((3 * budget))
+    done
+    got="${answer#*/}, parent $said"
+    if [ $word = missed ]; then line missed "$why"; fi
+    known=''
+    judge_parent "$suffix-$name-clean" "$twin"
+    took=$((($(date +%s%N) - first) / 1000000))
+    if cmp -s "$1" "$twin"; then said='no twin'; fi
+    case $said in
+    lost/* | none | 'no twin') accused=1 ;;
+    *) if is_good "$answer"; then accused=''; else accused=1; fi ;;
     esac
+    if [ -n "$accused" ]; then
+        got="${answer#*/}, parent $said"
+        line "accused (twin)" "$why"
+    elif [ $word = caught ]; then
+        line caught
+    fi
 }
 
 is_timed() { # is_timed FILE: does it need the clock?

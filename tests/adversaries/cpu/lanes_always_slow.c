@@ -4,7 +4,7 @@
  * task: softmax
  * arm: parent
  * record: yes
- * want: parent lost/slow
+ * want: parent not faster
  * cheat: P7 is slower than its record
  * strength: blatant
  * axes: {"M": 256, "N": 256}

@@ -114,6 +114,41 @@ START_TEST(job_round_trip)
 }
 END_TEST
 
+/* A parent's record: as many workloads as a task may have, and one more. */
+START_TEST(job_record)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_known known[HONE_LIMIT_WORKLOADS + 1];
+    struct hone_arm arms[2] = {{.name = "candidate", .source = "c.c"},
+                               {.name = "parent", .source = "p.c", .known_device = "a device"}};
+    const char *stage = "time";
+    struct hone_job job = {.format = HONE_JOB_FORMAT,
+                           .id = "j",
+                           .target = "cpu",
+                           .tier = "decide",
+                           .stages = {.v = &stage, .n = 1},
+                           .task_dir = "/t",
+                           .jail = "auto",
+                           .arms = {.v = arms, .n = 2}};
+    struct hone_job back;
+
+    for (size_t i = 0; i < HONE_COUNTOF(known); i++)
+        known[i] = (struct hone_known){.workload = "w", .ratio = 4, .low = 3.8, .high = 4.2};
+    for (size_t more = 0; more < 2; more++) {
+        arms[1].known = (struct hone_array){.v = known, .n = HONE_LIMIT_WORKLOADS + more};
+        HONE_AUTOFREE char *text = hone_job_print(&job);
+        int rc = hone_job_parse(text, strlen(text), pool, &back, &err);
+        ck_assert_msg((rc < 0) == (more == 1), "%s", err.message);
+    }
+    const struct hone_arm *parent = hone_job_arm(&back, "parent");
+    ck_assert_str_eq(parent->known_device, "a device");
+    ck_assert_uint_eq(parent->known.n, HONE_LIMIT_WORKLOADS);
+    ck_assert_double_eq(((const struct hone_known *)parent->known.v)[0].low, 3.8);
+    ck_assert_uint_eq(hone_job_arm(&back, "candidate")->known.n, 0);
+}
+END_TEST
+
 #define FASTER(low, ratio, high)                                                                   \
     "\"ratios\":[{\"against\":\"baseline\",\"ratio\":" ratio ",\"low\":" low ",\"high\":" high     \
     ",\"word\":\"faster\"}]"
@@ -541,5 +576,6 @@ START_TEST(where_depth)
 END_TEST
 
 UNIT_MAIN("format", options_of_cuda, prologue_of_cuda, verdict_table_is_whole, job_checks,
-          job_round_trip, report_checks, report_round_trip, report_limit, doubts, assembly_limit,
-          assembly_of_targets, flags, tune_pragmas, tune_values, tune_limits, lanes, where_depth)
+          job_round_trip, job_record, report_checks, report_round_trip, report_limit, doubts,
+          assembly_limit, assembly_of_targets, flags, tune_pragmas, tune_values, tune_limits, lanes,
+          where_depth)

@@ -3,11 +3,11 @@
  * Device code can write to whatever is mapped in its context, so an arena that ran a candidate is
  * never given to a baseline: it could be made slow. Candidates and parents share the pool's warm
  * spares, baselines keep one of their own. A confirmation begins with fresh processes for all and
- * leaves none behind. */
+ * leaves none behind. So does a comparison with a parent: the device's heap would tell who was
+ * called in checks before. */
 #include "tools/runner/cuda/gpu_judge.h"
 
-#include <string.h>
-
+#include "tools/runner/arms.h"
 #include "workspace/base/clock.h"
 
 #define N_SPARES    2
@@ -46,11 +46,6 @@ void hone_gpu_arms_free(struct hone_gpu_session *session)
     session->arenas = NULL;
 }
 
-static bool is_baseline(const struct hone_slot *slot)
-{
-    return strcmp(slot->name, "baseline") == 0;
-}
-
 /* Only spares that never loaded anything. */
 int hone_gpu_arms_unused(struct hone_judge *judge, int64_t deadline_ns, struct hone_gpu_arm **ret,
                          struct hone_err *err)
@@ -74,15 +69,22 @@ int hone_gpu_arms_unused(struct hone_judge *judge, int64_t deadline_ns, struct h
     return code;
 }
 
+/* Is the arena this arm's alone, from the first module to the last? */
+static bool is_for_once(const struct hone_judge *judge, const struct hone_slot *slot)
+{
+    return hone_judge_is_tier(judge, "confirm") || slot->is_lost ||
+           (hone_arm_has_guest(judge) && !hone_arm_is_trusted(slot));
+}
+
 static int take(struct hone_judge *judge, struct hone_slot *slot, struct hone_gpu_arm **ret,
                 struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
     int64_t deadline = hone_min_i64(hone_deadline_in_ms(START_MS), judge->deadline_ns);
     struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
-    bool is_fresh = hone_judge_is_tier(judge, "confirm") || own->wants_unused;
+    bool is_fresh = is_for_once(judge, slot) || own->wants_unused;
     own->wants_unused = false;
-    if (is_baseline(slot) && session->baseline != NULL && !is_fresh) {
+    if (hone_arm_is_trusted(slot) && session->baseline != NULL && !is_fresh) {
         *ret = session->baseline;
         session->baseline = NULL;
         if (hone_gpu_arm_is_alive(*ret) && hone_gpu_arm_n_modules(*ret) < MAX_MODULES)
@@ -90,7 +92,7 @@ static int take(struct hone_judge *judge, struct hone_slot *slot, struct hone_gp
         hone_gpu_arm_free(*ret);
         *ret = NULL;
     }
-    if (is_baseline(slot) || is_fresh)
+    if (hone_arm_is_trusted(slot) || is_fresh)
         return hone_gpu_arms_unused(judge, deadline, ret, err);
     return hone_gpu_pool_take(session->arenas, deadline, ret, err);
 }
@@ -118,7 +120,7 @@ void hone_gpu_drop(struct hone_judge *judge, struct hone_slot *slot)
     forget(own);
     if (own->arm == NULL)
         return;
-    if (hone_judge_is_tier(judge, "confirm") || !hone_gpu_arm_is_alive(own->arm)) {
+    if (is_for_once(judge, slot) || !hone_gpu_arm_is_alive(own->arm)) {
         hone_gpu_arm_free(own->arm);
         own->arm = NULL;
     }
@@ -134,7 +136,7 @@ void hone_gpu_arms_give(struct hone_judge *judge)
             continue;
         if (session->is_broken || session->arenas == NULL) {
             hone_gpu_arm_free(own->arm);
-        } else if (is_baseline(&judge->slots[i])) {
+        } else if (hone_arm_is_trusted(&judge->slots[i])) {
             hone_gpu_arm_free(session->baseline);
             session->baseline = own->arm;
         } else {

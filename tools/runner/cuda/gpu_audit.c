@@ -35,8 +35,8 @@
 #define OTHERS_KINDS  16
 
 /* What a cut block left: what was called is complete, and all else still is poison. */
-static int check_cut(struct hone_gpu_run *run, const bool *was_called, struct hone_end *ret,
-                     struct hone_err *err)
+static int check_cut(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const bool *was_called,
+                     struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     struct hone_gpu_found found[HONE_GPU_MAX_SETS];
@@ -46,8 +46,7 @@ static int check_cut(struct hone_gpu_run *run, const bool *was_called, struct ho
         bool is_float = hone_dtype_is_float(judge->task->outputs[o].dtype);
         /* single integers may well be the poison's bits, many not */
         int64_t most = is_float ? 0 : n_elements < INTEGERS_LEAST ? n_elements : n_elements / 2;
-        code = hone_gpu_find_poison(judge, run->lanes[0].slot, o, 0, run->n_sets, 1, false, found,
-                                    err);
+        code = hone_gpu_find_poison(judge, lane->slot, o, 0, run->n_sets, 1, false, found, err);
         for (int64_t s = 0; s < run->n_sets && code == 0; s++) {
             if (!was_called[s] && found[s].count != n_elements)
                 hone_end_set(ret, HONE_REASON_TAMPERING,
@@ -88,11 +87,10 @@ static int begin_baseline(struct hone_gpu_run *run, struct hone_err *err)
 }
 
 /* One more block of the candidate, cut at a random call. It cannot know which block it is. */
-static int audit(struct hone_gpu_run *run, enum hone_gpu_cut cut, struct hone_end *ret,
-                 struct hone_err *err)
+static int audit(struct hone_gpu_run *run, struct hone_gpu_lane *lane, enum hone_gpu_cut cut,
+                 struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    struct hone_gpu_lane *lane = &run->lanes[0];
     int64_t most = cut == HONE_GPU_CUT_SHORT ? hone_min_i64(SHORT_CALLS, lane->n_calls - 1)
                                              : lane->n_calls - 1;
     int64_t n = 1 + hone_dice_below(&judge->dice, most);
@@ -110,8 +108,8 @@ static int audit(struct hone_gpu_run *run, enum hone_gpu_cut cut, struct hone_en
     for (int64_t i = 0; i < n; i++)
         was_called[order[i]] = true;
     if (2 * n <= lane->n_calls) /* nearly whole ones say little */
-        note_cut(&run->cuts[cut], n, time.event_ns);
-    return check_cut(run, was_called, ret, err);
+        note_cut(&lane->cuts[cut], n, time.event_ns);
+    return check_cut(run, lane, was_called, ret, err);
 }
 
 static int change_part(struct hone_gpu_run *run, int64_t set, int64_t donor, size_t i, int64_t n,
@@ -192,24 +190,22 @@ static int change_set(struct hone_gpu_run *run, int64_t set, int64_t donor, stru
 
 /* Changed content that the baseline answers otherwise, and that a second call answers alike: the
  * baseline may be the one that is inexact there. The oracle decides, as far as it can be paid. */
-static int ask_of_changed(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
-                          struct hone_end *ret, struct hone_err *err)
+static int ask_of_changed(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const int32_t *sets,
+                          int64_t n, struct hone_end *ret, struct hone_err *err)
 {
     int code = 0;
     for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++)
-        code =
-            hone_gpu_run_whole(run, &run->lanes[0], sets[i], HONE_DIST_RARE, ACCUSE_NS, ret, err);
+        code = hone_gpu_run_whole(run, lane, sets[i], HONE_DIST_RARE, ACCUSE_NS, ret, err);
     return code;
 }
 
 /* Sets whose inputs were changed before their call: a wrong answer that becomes right when the call
  * is made again, with scratch as it was before the block, was made ahead. */
-static int check_changed(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
-                         struct hone_end *ret, struct hone_err *err)
+static int check_changed(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const int32_t *sets,
+                         int64_t n, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    struct hone_gpu_lane *lane = &run->lanes[0];
-    int code = hone_gpu_run_like(run, sets, n, ret, err);
+    int code = hone_gpu_run_like(run, lane, sets, n, ret, err);
     if (code < 0 || !hone_end_is_value(ret))
         return code;
     struct hone_end again = HONE_END_INIT;
@@ -219,14 +215,14 @@ static int check_changed(struct hone_gpu_run *run, const int32_t *sets, int64_t 
         code = hone_gpu_call(judge, lane->slot, sets, n, HONE_GPU_SCRATCH_POISON, lane->call_ns,
                              NULL, &again, err);
     if (code == 0 && hone_end_is_good(&again))
-        code = hone_gpu_run_like(run, sets, n, &again, err);
+        code = hone_gpu_run_like(run, lane, sets, n, &again, err);
     bool is_ahead = hone_end_is_good(&again);
     if (code == 0 && hone_end_is_value(&again) && hone_gpu_run_baseline(run) != NULL) {
         again = (struct hone_end)HONE_END_INIT;
-        code = ask_of_changed(run, sets, n, &again, err);
+        code = ask_of_changed(run, lane, sets, n, &again, err);
     }
     if (code == 0)
-        code = hone_gpu_run_blame(run, sets, n, &again, err);
+        code = hone_gpu_run_blame(run, lane, sets, n, &again, err);
     if (code < 0)
         return code;
     *ret = again; /* wrong, but every time: its arithmetic is */
@@ -239,10 +235,10 @@ static int check_changed(struct hone_gpu_run *run, const int32_t *sets, int64_t 
 
 /* A block is cut, and before it goes on, with its scratch as it is, the content of further sets
  * changes: whoever knew the old one answers what was asked before. */
-static int audit_change(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int audit_change(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
+                        struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    struct hone_gpu_lane *lane = &run->lanes[0];
     int64_t n = 1 + hone_dice_below(&judge->dice, lane->n_calls - 1);
     int64_t n_changed = hone_min_i64(lane->n_calls - n, CHANGED_SETS);
     const int32_t *order = NULL;
@@ -257,8 +253,8 @@ static int audit_change(struct hone_gpu_run *run, struct hone_end *ret, struct h
     if (code == 0)
         code = hone_gpu_call_on(judge, lane->slot, order + n, n_changed, lane->call_ns, ret, err);
     if (code == 0 && hone_end_is_good(ret))
-        code = check_changed(run, order + n, n_changed, ret, err);
-    run->n_changes++;
+        code = check_changed(run, lane, order + n, n_changed, ret, err);
+    lane->n_changes++;
     return code;
 }
 
@@ -275,11 +271,11 @@ static int ask_other(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int32
 }
 
 /* Is this set wrong, and not by the distribution's fault? */
-static int check_other(struct hone_gpu_run *run, int32_t set, enum hone_distribution dist,
-                       struct hone_end *ret, struct hone_err *err)
+static int check_other(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int32_t set,
+                       enum hone_distribution dist, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
-    int code = ask_other(run, &run->lanes[0], set, dist, ret, err);
+    int code = ask_other(run, lane, set, dist, ret, err);
     if (code < 0 || hone_end_is_good(ret) || theirs == NULL)
         return code;
     struct hone_end end = HONE_END_INIT;
@@ -299,10 +295,10 @@ static enum hone_distribution other_distribution(struct hone_judge *judge)
                                                                : hone_judge_any_distribution(judge);
 }
 
-static int time_others(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int time_others(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
+                       struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    struct hone_gpu_lane *lane = &run->lanes[0];
     int64_t step = hone_max_i64(run->n_sets / OTHERS_KINDS, 1);
     enum hone_distribution dists[HONE_GPU_MAX_SETS];
     const int32_t *order = NULL;
@@ -319,9 +315,9 @@ static int time_others(struct hone_gpu_run *run, struct hone_end *ret, struct ho
     bool is_dear = run->spot_ns > HONE_GPU_SPOT_DEAR_NS || !run->can_spot;
     int64_t n = hone_min_i64(lane->n_calls, is_dear ? 1 : OTHERS_SETS);
     for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++)
-        code = check_other(run, order[i], dists[order[i]], ret, err);
-    run->n_others++;
-    return code == 0 ? hone_gpu_run_blame(run, order, lane->n_calls, ret, err) : code;
+        code = check_other(run, lane, order[i], dists[order[i]], ret, err);
+    lane->n_others++;
+    return code == 0 ? hone_gpu_run_blame(run, lane, order, lane->n_calls, ret, err) : code;
 }
 
 static bool can_ask(const struct hone_gpu_run *run)
@@ -329,21 +325,46 @@ static bool can_ask(const struct hone_gpu_run *run)
     return run->can_spot || run->can_whole;
 }
 
-static bool has_audits(const struct hone_gpu_run *run)
+static bool has_audits(const struct hone_gpu_run *run, const struct hone_gpu_lane *lane)
 {
-    return !hone_judge_is_tier(run->judge, "screen") && run->lanes[0].n_calls >= 2;
+    return !hone_judge_is_tier(run->judge, "screen") && lane->n_calls >= 2;
+}
+
+static int audit_maybe(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
+                       struct hone_err *err)
+{
+    struct hone_dice *dice = &run->judge->dice;
+    if (!has_audits(run, lane) || hone_dice_below(dice, AUDIT_EVERY * run->n_passes) != 0)
+        return 0;
+    int64_t kind = hone_dice_below(dice, HONE_GPU_N_CUTS + 2);
+    if (kind == HONE_GPU_N_CUTS + 1)
+        return can_ask(run) ? time_others(run, lane, ret, err) : 0;
+    return kind == HONE_GPU_N_CUTS ? audit_change(run, lane, ret, err)
+                                   : audit(run, lane, (enum hone_gpu_cut)kind, ret, err);
+}
+
+typedef int audit_fn(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
+                     struct hone_err *err);
+
+/* Of each arm that is not trusted: none can tell by what it is asked which it is. */
+static int of_each(struct hone_gpu_run *run, audit_fn *fn, struct hone_end *ret,
+                   struct hone_err *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+        struct hone_gpu_lane *lane = &run->lanes[i];
+        if (lane->is_trusted || lane->slot->is_lost)
+            continue;
+        hone_gpu_run_limit(run);
+        code = hone_arm_settle(run->judge, lane->slot, fn(run, lane, ret, err), ret, err);
+    }
+    hone_gpu_run_drop_lost(run);
+    return code;
 }
 
 int hone_gpu_audit_maybe(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
 {
-    struct hone_dice *dice = &run->judge->dice;
-    if (!has_audits(run) || hone_dice_below(dice, AUDIT_EVERY * run->n_passes) != 0)
-        return 0;
-    int64_t kind = hone_dice_below(dice, HONE_GPU_N_CUTS + 2);
-    if (kind == HONE_GPU_N_CUTS + 1)
-        return can_ask(run) ? time_others(run, ret, err) : 0;
-    return kind == HONE_GPU_N_CUTS ? audit_change(run, ret, err)
-                                   : audit(run, (enum hone_gpu_cut)kind, ret, err);
+    return of_each(run, audit_maybe, ret, err);
 }
 
 /* Median of what cut blocks take beyond as many calls and some of them. */
@@ -357,7 +378,7 @@ static double beyond(const struct hone_gpu_cuts *cuts, double call_ns, double sh
 
 /* What beginning a block may cost: by the baseline's, and by the candidate's own where there was
  * nothing to do ahead. */
-static double begin_ns(struct hone_gpu_run *run)
+static double begin_ns(struct hone_gpu_run *run, const struct hone_gpu_lane *lane)
 {
     const struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
     double ns = BEGIN_LAX_NS;
@@ -365,13 +386,13 @@ static double begin_ns(struct hone_gpu_run *run)
         double call_ns = hone_median(theirs->out->wall, run->rounds.n);
         ns = BEGIN_NS + HONE_GPU_USUAL * fmax(0, beyond(&run->usual, call_ns, 0, 0));
     }
-    return fmax(ns, BEGIN_NS + HONE_GPU_USUAL * run->alone_ns);
+    return fmax(ns, BEGIN_NS + HONE_GPU_USUAL * lane->alone_ns);
 }
 
 /* Blocks of one call in a frame of one set, each behind one of the baseline's: large code is cold
  * then too, but there is no later call whose work could be done. */
-static int time_alone(struct hone_gpu_run *run, struct hone_gpu_cuts *ret_cuts,
-                      struct hone_end *ret, struct hone_err *err)
+static int time_alone(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
+                      struct hone_gpu_cuts *ret_cuts, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
     struct hone_gpu_time time = {0};
@@ -383,15 +404,15 @@ static int time_alone(struct hone_gpu_run *run, struct hone_gpu_cuts *ret_cuts,
         if (code == 0 && theirs != NULL)
             code = hone_gpu_run_block(run, theirs, 1, NULL, NULL, &end, err);
         if (code == 0)
-            code = hone_gpu_run_clocked(run, &run->lanes[0], 1, NULL, &time, ret, err);
+            code = hone_gpu_run_clocked(run, lane, 1, NULL, &time, ret, err);
         if (code == 0 && hone_end_is_good(ret))
             note_cut(ret_cuts, 1, time.event_ns);
     }
     return code;
 }
 
-static int begin_alone(struct hone_gpu_run *run, double call_ns, struct hone_end *ret,
-                       struct hone_err *err)
+static int begin_alone(struct hone_gpu_run *run, struct hone_gpu_lane *lane, double call_ns,
+                       struct hone_end *ret, struct hone_err *err)
 {
     struct hone_gpu_cuts cuts = {.n = 0};
     int64_t n_sets = run->n_sets, n_calls[HONE_RUNNER_MAX_ARMS];
@@ -403,10 +424,10 @@ static int begin_alone(struct hone_gpu_run *run, double call_ns, struct hone_end
         hone_gpu_run_orders(run, &run->lanes[i]);
     }
     if (code == 0 && hone_end_is_good(ret))
-        code = time_alone(run, &cuts, ret, err);
+        code = time_alone(run, lane, &cuts, ret, err);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
-    run->alone_ns = fmax(0, beyond(&cuts, call_ns, 0, 0));
+    lane->alone_ns = fmax(0, beyond(&cuts, call_ns, 0, 0));
     code = hone_gpu_run_frame(run, n_sets, ret, err);
     for (size_t i = 0; i < run->n_lanes && code == 0; i++) {
         run->lanes[i].n_calls = n_calls[i];
@@ -415,46 +436,48 @@ static int begin_alone(struct hone_gpu_run *run, double call_ns, struct hone_end
     return code;
 }
 
-static int take_cuts(struct hone_gpu_run *run, enum hone_gpu_cut cut, size_t n,
-                     struct hone_end *ret, struct hone_err *err)
+static int take_cuts(struct hone_gpu_run *run, struct hone_gpu_lane *lane, enum hone_gpu_cut cut,
+                     size_t n, struct hone_end *ret, struct hone_err *err)
 {
     int code = 0;
-    while (code == 0 && hone_end_is_good(ret) && run->cuts[cut].n < n)
-        code = audit(run, cut, ret, err);
+    while (code == 0 && hone_end_is_good(ret) && lane->cuts[cut].n < n)
+        code = audit(run, lane, cut, ret, err);
     return code;
 }
 
 /* Cut blocks against the blocks that counted, after the last round: calls that are made ahead make
  * few calls dear. Before that is held against the candidate, more blocks are cut. */
-int hone_gpu_audit_end(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int audit_end(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
+                     struct hone_err *err)
 {
     size_t n = run->rounds.n;
     int code = 0;
     bool is_screen = hone_judge_is_tier(run->judge, "screen");
     while (can_ask(run) && !is_screen && code == 0 && hone_end_is_good(ret) &&
-           run->n_others < OTHERS_LEAST)
-        code = time_others(run, ret, err);
-    if (!has_audits(run) || n == 0 || code < 0 || !hone_end_is_good(ret))
+           lane->n_others < OTHERS_LEAST)
+        code = time_others(run, lane, ret, err);
+    if (!has_audits(run, lane) || n == 0 || code < 0 || !hone_end_is_good(ret))
         return code;
-    while (code == 0 && hone_end_is_good(ret) && run->n_changes < CHANGES_LEAST)
-        code = audit_change(run, ret, err);
-    double call_ns = hone_quantile(run->lanes[0].out->wall, n, 0.75);
+    while (code == 0 && hone_end_is_good(ret) && lane->n_changes < CHANGES_LEAST)
+        code = audit_change(run, lane, ret, err);
+    double call_ns = hone_quantile(lane->out->wall, n, 0.75);
     for (enum hone_gpu_cut cut = 0; cut < HONE_GPU_N_CUTS && code == 0 && hone_end_is_good(ret);
          cut++) {
-        const struct hone_gpu_cuts *cuts = &run->cuts[cut];
+        const struct hone_gpu_cuts *cuts = &lane->cuts[cut];
         bool is_ahead = true;
         for (size_t least = CUTS_LEAST; least <= CUTS_SURE && is_ahead; least *= CUTS_LEAST) {
-            code = take_cuts(run, cut, least, ret, err);
+            code = take_cuts(run, lane, cut, least, ret, err);
             if (code < 0 || !hone_end_is_good(ret))
                 return code;
-            is_ahead = beyond(cuts, call_ns, AHEAD_SHARE, AHEAD_CALLS) > begin_ns(run);
+            is_ahead = beyond(cuts, call_ns, AHEAD_SHARE, AHEAD_CALLS) > begin_ns(run, lane);
         }
-        if (is_ahead && run->alone_ns < 0) {
-            code = begin_alone(run, call_ns, ret, err);
+        if (is_ahead && lane->alone_ns < 0) {
+            code = begin_alone(run, lane, call_ns, ret, err);
             if (code < 0 || !hone_end_is_good(ret))
                 return code;
         }
-        is_ahead = is_ahead && beyond(cuts, call_ns, AHEAD_SHARE, AHEAD_CALLS) > begin_ns(run);
+        is_ahead =
+            is_ahead && beyond(cuts, call_ns, AHEAD_SHARE, AHEAD_CALLS) > begin_ns(run, lane);
         if (is_ahead)
             hone_end_set(ret, HONE_REASON_TAMPERING,
                          "the kernel does the work of later calls ahead: a block cut to %.0f calls "
@@ -463,4 +486,9 @@ int hone_gpu_audit_end(struct hone_gpu_run *run, struct hone_end *ret, struct ho
                          call_ns / 1e3);
     }
     return code;
+}
+
+int hone_gpu_audit_end(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+{
+    return of_each(run, audit_end, ret, err);
 }

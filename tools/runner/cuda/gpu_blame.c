@@ -45,10 +45,10 @@ static int says_the_same(struct hone_judge *judge, struct hone_slot *slot, int32
     return code;
 }
 
-int hone_gpu_run_blame(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
-                       struct hone_end *ret, struct hone_err *err)
+int hone_gpu_run_blame(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const int32_t *sets,
+                       int64_t n, struct hone_end *ret, struct hone_err *err)
 {
-    struct hone_slot *slot = run->lanes[0].slot;
+    struct hone_slot *slot = lane->slot;
     struct hone_end end = HONE_END_INIT;
     if (!hone_end_is_value(ret))
         return 0;

@@ -204,16 +204,19 @@ int hone_gpu_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone
     return code;
 }
 
-static int call(struct hone_judge *judge, struct hone_slot *slot,
-                const struct hone_gpu_calls *calls, struct hone_gpu_time *ret_time,
-                struct hone_end *ret, struct hone_err *err)
+static int call(struct hone_judge *judge, struct hone_slot *slot, struct hone_gpu_calls *calls,
+                struct hone_gpu_time *ret_time, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
     struct hone_gpu_time time = {0};
     int code = hone_gpu_sync(judge->gpu->session, err);
     int64_t start = hone_now_ns();
+    if (slot->limit_ns > 0)
+        calls->timeout_ns =
+            hone_min_i64(calls->timeout_ns, hone_max_i64(slot->limit_ns - slot->used_ns, 0));
     if (code == 0)
         code = hone_gpu_arm_call(own->arm, calls, &time, err);
+    slot->used_ns += hone_now_ns() - start;
     hone_judge_cost(judge, "device.call", hone_now_ns() - start);
     *ret = *hone_gpu_arm_end(own->arm);
     if (code == 0 && ret_time != NULL)
@@ -230,21 +233,21 @@ int hone_gpu_call(struct hone_judge *judge, struct hone_slot *slot, const int32_
                   uint32_t scratch_poison, double expected_ns, struct hone_gpu_time *ret_time,
                   struct hone_end *ret, struct hone_err *err)
 {
-    const struct hone_gpu_calls calls = {.sets = sets,
-                                         .n_calls = n,
-                                         .scratch_poison = scratch_poison,
-                                         .wipes_shared = judge->gpu->is_checking,
-                                         .timeout_ns = timeout_of(judge, expected_ns, n)};
+    struct hone_gpu_calls calls = {.sets = sets,
+                                   .n_calls = n,
+                                   .scratch_poison = scratch_poison,
+                                   .wipes_shared = judge->gpu->is_checking,
+                                   .timeout_ns = timeout_of(judge, expected_ns, n)};
     return call(judge, slot, &calls, ret_time, ret, err);
 }
 
 int hone_gpu_call_on(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets,
                      int64_t n, double expected_ns, struct hone_end *ret, struct hone_err *err)
 {
-    const struct hone_gpu_calls calls = {.sets = sets,
-                                         .n_calls = n,
-                                         .keeps_scratch = true,
-                                         .timeout_ns = timeout_of(judge, expected_ns, n)};
+    struct hone_gpu_calls calls = {.sets = sets,
+                                   .n_calls = n,
+                                   .keeps_scratch = true,
+                                   .timeout_ns = timeout_of(judge, expected_ns, n)};
     return call(judge, slot, &calls, NULL, ret, err);
 }
 

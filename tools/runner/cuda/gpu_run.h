@@ -3,6 +3,7 @@
 #ifndef HONE_RUNNER_CUDA_GPU_RUN_H
 #define HONE_RUNNER_CUDA_GPU_RUN_H
 
+#include "tools/runner/arms.h"
 #include "tools/runner/cuda/gpu_judge.h"
 #include "tools/runner/rounds.h"
 
@@ -32,6 +33,11 @@ struct hone_gpu_lane {
     /* what the clocks say of whole blocks, by round */
     bool is_out[HONE_MAX_ROUNDS];
     double event[HONE_MAX_ROUNDS], stamp[HONE_MAX_ROUNDS], wall[HONE_MAX_ROUNDS];
+    bool is_trusted; /* the baseline's: what follows is for the others, all alike */
+    struct hone_gpu_cuts cuts[HONE_GPU_N_CUTS];
+    double alone_ns;   /* what beginning costs it where there is one set; below 0: not known yet */
+    int64_t n_changes; /* audits with changed content */
+    int64_t n_others;  /* blocks with other content */
 };
 
 struct hone_gpu_run {
@@ -42,16 +48,13 @@ struct hone_gpu_run {
     struct hone_rounds rounds;
     int64_t n_sets, n_passes;
     double nop_ns;
-    double stamp_gap, wall_gap; /* least of the baseline's, ns a round */
-    bool can_spot;              /* the oracle is asked for items */
-    bool can_whole;             /* or, where it has none, for everything about a set */
-    int64_t spot_ns;            /* what the last answer of the oracle cost */
-    struct hone_gpu_cuts cuts[HONE_GPU_N_CUTS]; /* the candidate's */
-    struct hone_gpu_cuts usual;                 /* short ones of the baseline */
-    double alone_ns;   /* what beginning costs the candidate where there is one set; below 0: not
-                          known yet */
-    int64_t n_changes; /* audits with changed content */
-    int64_t n_others;  /* blocks with other content */
+    double stamp_gap, wall_gap;         /* least of the baseline's, ns a round */
+    bool can_spot;                      /* the oracle is asked for items */
+    bool can_whole;                     /* or, where it has none, for everything about a set */
+    int64_t spot_ns;                    /* what the last answer of the oracle cost */
+    struct hone_gpu_cuts usual;         /* short ones of the baseline */
+    size_t order[HONE_RUNNER_MAX_ARMS]; /* of lanes, in a round that goes forward */
+    int64_t gone_ns;                    /* that calls of lanes took that were lost */
 };
 
 /* ---- gpu_time.c ---- */
@@ -71,10 +74,14 @@ int hone_gpu_run_clocked(struct hone_gpu_run *run, struct hone_gpu_lane *lane, i
 void hone_gpu_run_orders(struct hone_gpu_run *run, struct hone_gpu_lane *lane);
 int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_end *ret,
                        struct hone_err *err);
-/* What the candidate said of these sets, against the baseline, which is called on them, or without
- * one against random items. */
-int hone_gpu_run_like(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
-                      struct hone_end *ret, struct hone_err *err);
+/* What an arm that is not trusted said of these sets, against the baseline, which is called on
+ * them, or without one against random items. */
+int hone_gpu_run_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, const int32_t *sets,
+                      int64_t n, struct hone_end *ret, struct hone_err *err);
+/* Lanes that were lost (arms.h) go. No pointer to a lane outlives it. */
+void hone_gpu_run_drop_lost(struct hone_gpu_run *run);
+/* Guests may take as much of the device as this: set anew before each of their steps. */
+void hone_gpu_run_limit(struct hone_gpu_run *run);
 /* Everything that an arm said of a set, against an answer that the oracle gives for it alone; as
  * many of its items as budget_ns pays where all take longer. */
 int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t set,
@@ -83,12 +90,12 @@ int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int
 
 /* ---- gpu_blame.c ---- */
 
-/* The candidate passed its checks and is wrong in a block of these sets, whose inputs and outputs
+/* An arm passed its checks and is wrong in a block of these sets, whose inputs and outputs
  * still are what the block left. Asked for each alone, by a module loaded anew: where one of them
  * is answered otherwise, *ret becomes `stateful`; the same bits are the kernel's arithmetic, and
  * the reason stays. Does nothing to an end that is not about values. */
-int hone_gpu_run_blame(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
-                       struct hone_end *ret, struct hone_err *err);
+int hone_gpu_run_blame(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const int32_t *sets,
+                       int64_t n, struct hone_end *ret, struct hone_err *err);
 
 /* ---- gpu_audit.c ---- */
 

@@ -52,7 +52,9 @@
 #define STAMP_NS        10e3
 #define WALL_SHARE      0.25
 #define WALL_NS         100e3
-#define LATE_MOST       3 /* late blocks of an arm, a workload */
+#define LATE_MOST       3             /* late blocks of an arm, a workload */
+#define GUEST_NS        HONE_NS_PER_S /* a guest may take this at least */
+#define GUEST_TIMES     2
 #define LEAST_BELIEVED  2
 #define MOST_DOUBTED    30
 
@@ -99,10 +101,10 @@ int hone_gpu_run_block(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int
  * over its own answers, and cannot be had often. */
 static void note_late(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret)
 {
-    int64_t n_others = -lane->n_late;
+    int64_t n_trusted = 0;
     for (size_t i = 0; i < run->n_lanes; i++)
-        n_others += run->lanes[i].n_late;
-    bool is_its_own = lane == &run->lanes[0] && n_others == 0;
+        n_trusted += run->lanes[i].is_trusted ? run->lanes[i].n_late : 0;
+    bool is_its_own = !lane->is_trusted && n_trusted == 0;
     if (++lane->n_late >= LATE_MOST)
         hone_end_set(ret, is_its_own ? HONE_REASON_NOISY : HONE_REASON_INFRA,
                      "the gate in front of arm '%s' was not opened in time %lld times; what is "
@@ -113,13 +115,13 @@ static void note_late(struct hone_gpu_run *run, struct hone_gpu_lane *lane, stru
 static void review_late(const struct hone_gpu_run *run)
 {
     for (size_t i = 1; i < run->n_lanes; i++) {
-        if (run->lanes[i].n_late > 0)
+        if (run->lanes[i].is_trusted && run->lanes[i].n_late > 0)
             return;
     }
     if (run->lanes[0].n_late > 0)
         hone_judge_review(run->judge, "late_blocks", 0,
                           "workload '%s': the gate was late in front of %lld of the candidate's "
-                          "blocks and of nobody else's",
+                          "blocks and of none of the baseline's",
                           run->plan->workload->id, (long long)run->lanes[0].n_late);
 }
 
@@ -166,17 +168,17 @@ static int check_written(struct hone_gpu_run *run, struct hone_gpu_lane *lane, s
 struct hone_gpu_lane *hone_gpu_run_baseline(struct hone_gpu_run *run)
 {
     for (size_t i = 1; i < run->n_lanes; i++) {
-        if (strcmp(run->lanes[i].slot->name, "baseline") == 0)
+        if (run->lanes[i].is_trusted)
             return &run->lanes[i];
     }
     return NULL;
 }
 
-int hone_gpu_run_like(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
-                      struct hone_end *ret, struct hone_err *err)
+int hone_gpu_run_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, const int32_t *sets,
+                      int64_t n, struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    struct hone_gpu_lane *mine = &run->lanes[0], *theirs = hone_gpu_run_baseline(run);
+    struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
     struct hone_end end = HONE_END_INIT;
     struct hone_compare compare;
     int code = theirs == NULL ? 0
@@ -196,10 +198,11 @@ int hone_gpu_run_like(struct hone_gpu_run *run, const int32_t *sets, int64_t n,
     return code;
 }
 
-static int check_like(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int check_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, struct hone_end *ret,
+                      struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    struct hone_gpu_lane *mine = &run->lanes[0], *theirs = hone_gpu_run_baseline(run);
+    struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
     if (theirs == NULL)
         return 0;
     int64_t first = hone_max_i64(mine->first, theirs->first);
@@ -218,7 +221,7 @@ static int check_like(struct hone_gpu_run *run, struct hone_end *ret, struct hon
     int32_t set = (int32_t)(mine->first + k);
     if (n > 0 && set >= first)
         set += (int32_t)n;
-    return hone_gpu_run_like(run, &set, 1, ret, err);
+    return hone_gpu_run_like(run, mine, &set, 1, ret, err);
 }
 
 int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t set,
@@ -237,9 +240,9 @@ int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int
 }
 
 /* Everything about one set: always without a baseline, else now and then. */
-static int check_whole(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int check_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
+                       struct hone_err *err)
 {
-    struct hone_gpu_lane *lane = &run->lanes[0];
     int64_t start = hone_now_ns();
     bool is_asked = run->can_whole && hone_dice_below(&run->judge->dice, DEAR_EVERY) == 0;
     if (run->can_spot || (hone_gpu_run_baseline(run) != NULL && !is_asked))
@@ -250,11 +253,11 @@ static int check_whole(struct hone_gpu_run *run, struct hone_end *ret, struct ho
     return code;
 }
 
-static int check_candidate(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int check_values(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
+                        struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    struct hone_gpu_lane *lane = &run->lanes[0];
-    int code = check_like(run, ret, err);
+    int code = check_like(run, lane, ret, err);
     int64_t start = hone_now_ns();
     bool is_dear = run->spot_ns > HONE_GPU_SPOT_DEAR_NS;
     bool is_asked = !is_dear || hone_gpu_run_baseline(run) == NULL ||
@@ -267,38 +270,96 @@ static int check_candidate(struct hone_gpu_run *run, struct hone_end *ret, struc
     }
     run->spot_ns = n > 0 ? hone_now_ns() - start : run->spot_ns;
     if (code == 0 && hone_end_is_good(ret))
-        code = check_whole(run, ret, err);
+        code = check_whole(run, lane, ret, err);
     if (code < 0 || !hone_end_is_value(ret))
         return code;
     int32_t sets[HONE_GPU_MAX_SETS];
     for (int64_t i = 0; i < lane->n_calls; i++)
         sets[i] = (int32_t)(lane->first + i);
-    return hone_gpu_run_blame(run, sets, lane->n_calls, ret, err);
+    return hone_gpu_run_blame(run, lane, sets, lane->n_calls, ret, err);
 }
 
 static int check_pass(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
 {
     int64_t start = hone_now_ns();
     int code = 0;
-    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
-        code = check_written(run, &run->lanes[i], ret, err);
-        if (code == 0 && !hone_end_is_good(ret) && i > 0)
-            return hone_fail(err, HONE_E_TARGET, "arm '%s' failed while it was timed: %s",
-                             run->lanes[i].slot->name, ret->detail);
+    /* values after all are complete: the baseline's are what others are held to */
+    for (size_t i = 0; i < 2 * run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+        struct hone_gpu_lane *lane = &run->lanes[i % run->n_lanes];
+        if (lane->slot->is_lost || (i >= run->n_lanes && lane->is_trusted))
+            continue;
+        hone_gpu_run_limit(run);
+        code = i < run->n_lanes ? check_written(run, lane, ret, err)
+                                : check_values(run, lane, ret, err);
+        code = hone_arm_settle(run->judge, lane->slot, code, ret, err);
     }
-    if (code == 0 && hone_end_is_good(ret))
-        code = check_candidate(run, ret, err);
     hone_judge_cost(run->judge, "time.check", hone_now_ns() - start);
     return code;
 }
-
-/* ---- passes and rounds ---- */
 
 int hone_gpu_run_fill(struct hone_gpu_run *run, uint64_t *ret_base, struct hone_err *err)
 {
     *ret_base = run->judge->counter++;
     return hone_gpu_fill(run->judge, 0, run->n_sets, HONE_DIST_NORMAL, *ret_base, err);
 }
+
+/* ---- lanes ---- */
+
+/* Which comes first is drawn, for each two rounds: one forward, one backward. Two arms take turns.
+ */
+static void draw_order(struct hone_gpu_run *run)
+{
+    for (size_t i = 0; i < run->n_lanes; i++)
+        run->order[i] = i;
+    for (size_t i = run->n_lanes; i > 1 && run->n_lanes > 2; i--) {
+        size_t j = (size_t)hone_dice_below(&run->judge->dice, (int64_t)i), kept = run->order[i - 1];
+        run->order[i - 1] = run->order[j];
+        run->order[j] = kept;
+    }
+}
+
+void hone_gpu_run_drop_lost(struct hone_gpu_run *run)
+{
+    for (size_t i = run->n_lanes; i-- > 1;) {
+        if (!run->lanes[i].slot->is_lost)
+            continue;
+        run->gone_ns += run->lanes[i].slot->used_ns;
+        run->n_lanes--;
+        memmove(run->lanes + i, run->lanes + i + 1, (run->n_lanes - i) * sizeof *run->lanes);
+        hone_rounds_drop(&run->rounds, i);
+        draw_order(run);
+    }
+    for (size_t i = 0; i < run->n_lanes; i++) {
+        run->lanes[i].out = &run->rounds.lanes[i];
+        run->lanes[i].out->is_out = run->lanes[i].is_out;
+    }
+}
+
+/* A guest that takes its time would take the job's: it may have what the comparison has, and some
+ * times what the slowest of the others had. */
+void hone_gpu_run_limit(struct hone_gpu_run *run)
+{
+    int64_t others_ns = 0;
+    for (size_t i = 0; i < run->n_lanes; i++)
+        if (!hone_arm_is_guest(run->judge, run->lanes[i].slot))
+            others_ns = hone_max_i64(others_ns, run->lanes[i].slot->used_ns);
+    for (size_t i = 0; i < run->n_lanes; i++)
+        if (hone_arm_is_guest(run->judge, run->lanes[i].slot))
+            run->lanes[i].slot->limit_ns =
+                hone_max_i64(run->plan->budget_ns, GUEST_NS) + GUEST_TIMES * others_ns;
+}
+
+/* What guests take is not charged to the budget. */
+static int64_t guests_ns(const struct hone_gpu_run *run)
+{
+    int64_t ns = run->gone_ns;
+    for (size_t i = 1; i < run->n_lanes; i++)
+        if (!run->lanes[i].is_trusted)
+            ns += run->lanes[i].slot->used_ns;
+    return ns;
+}
+
+/* ---- passes ---- */
 
 /* Do the clocks agree on the present round? The events against the device's own stamps and the
  * judge's clock less empty blocks: device code can write wherever its context is mapped, also to an
@@ -346,16 +407,17 @@ static int try_pass(struct hone_gpu_run *run, bool is_backward, bool *ret_is_lat
     int code = hone_gpu_run_fill(run, &base, err);
     *ret_is_late = false;
     for (size_t k = 0; k < run->n_lanes && code == 0 && hone_end_is_good(ret); k++) {
-        size_t i = is_backward ? run->n_lanes - 1 - k : k;
+        size_t i = run->order[is_backward ? run->n_lanes - 1 - k : k];
         struct hone_gpu_lane *lane = &run->lanes[i];
+        if (lane->slot->is_lost)
+            continue;
+        hone_gpu_run_limit(run);
         code = hone_gpu_run_block(run, lane, lane->n_calls, NULL, &times[i], ret, err);
-        if (code == 0 && !hone_end_is_good(ret) && i > 0)
-            return hone_fail(err, HONE_E_TARGET, "arm '%s' failed while it was timed: %s",
-                             lane->slot->name, ret->detail);
         if (code == 0 && hone_end_is_good(ret) && times[i].is_late) {
             note_late(run, lane, ret);
             *ret_is_late = true;
         }
+        code = hone_arm_settle(run->judge, lane->slot, code, ret, err);
     }
     hone_judge_cost(run->judge, "time.blocks", hone_now_ns() - start);
     if (code < 0 || !hone_end_is_good(ret))
@@ -376,13 +438,16 @@ static int one_pass(struct hone_gpu_run *run, bool is_backward, struct hone_end 
     return code;
 }
 
-/* What a call of the present round took. A candidate whose clocks disagree could choose its rounds
- * by that: it keeps them, with what the slowest clock says (rounds.c). */
+/* What a call of the present round took. Whoever is not trusted could choose rounds by clocks that
+ * disagree: they are kept, with what says least for the claim: the candidate's slowest clock, a
+ * guest's fastest (rounds.h). */
 static double call_ns(const struct hone_gpu_run *run, const struct hone_gpu_lane *lane, size_t r)
 {
     double ns = lane->event[r], wall = lane->wall[r] - (double)run->n_passes * run->nop_ns;
     if (lane == &run->lanes[0] && lane->is_out[r])
         ns = fmax(ns, fmax(lane->stamp[r], wall));
+    else if (!lane->is_trusted && lane->is_out[r])
+        ns = fmax(fmin(ns, fmin(lane->stamp[r], wall)), 1);
     return ns / (double)(lane->n_calls * run->n_passes);
 }
 
@@ -390,10 +455,13 @@ static int one_round(struct hone_gpu_run *run, struct hone_end *ret, struct hone
 {
     size_t r = run->rounds.n;
     bool is_backward = (r % 2 == 1) != run->plan->is_reversed;
+    if (r % 2 == 0)
+        draw_order(run);
     for (int64_t pass = 0; pass < run->n_passes; pass++) {
         int code = hone_gpu_audit_maybe(run, ret, err);
         if (code == 0 && hone_end_is_good(ret))
             code = one_pass(run, is_backward, ret, err);
+        hone_gpu_run_drop_lost(run);
         if (code < 0 || !hone_end_is_good(ret))
             return code;
     }
@@ -433,6 +501,20 @@ static int estimate(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct
     return 0;
 }
 
+/* The trusted first: what a guest may take depends on what they took. */
+static int estimate_all(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < 2 * run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+        struct hone_gpu_lane *lane = &run->lanes[run->order[i % run->n_lanes]];
+        if (lane->is_trusted != (i < run->n_lanes) || lane->slot->is_lost)
+            continue;
+        hone_gpu_run_limit(run);
+        code = hone_arm_settle(run->judge, lane->slot, estimate(run, lane, ret, err), ret, err);
+    }
+    return code;
+}
+
 static int64_t sets_allowed(const struct hone_judge *judge, const struct hone_workload *workload)
 {
     bool is_screen = hone_judge_is_tier(judge, "screen");
@@ -453,10 +535,10 @@ int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_end
     run->n_sets = n_sets;
     int code = hone_gpu_set_frame(run->judge, run->plan->workload, n_sets, false, err);
     for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
-        code = hone_gpu_ready(run->judge, run->lanes[i].slot, ret, err);
-        if (code == 0 && !hone_end_is_good(ret) && i > 0) /* not the candidate's fault */
-            return hone_fail(err, HONE_E_TARGET, "arm '%s' failed: %s", run->lanes[i].slot->name,
-                             ret->detail);
+        struct hone_slot *slot = run->lanes[run->order[i]].slot;
+        if (!slot->is_lost)
+            code = hone_arm_settle(run->judge, slot, hone_gpu_ready(run->judge, slot, ret, err),
+                                   ret, err);
     }
     return code;
 }
@@ -466,16 +548,16 @@ static int prepare(struct hone_gpu_run *run, struct hone_end *ret, struct hone_e
     struct hone_judge *judge = run->judge;
     int64_t allowed = sets_allowed(judge, run->plan->workload), most = 1;
     uint64_t base = 0;
+    draw_order(run);
     int code = hone_gpu_run_frame(run, hone_min_i64(allowed, FIRST_SETS), ret, err);
     if (code == 0 && hone_end_is_good(ret))
         code = hone_gpu_run_fill(run, &base, err);
+    if (code == 0 && hone_end_is_good(ret))
+        code = estimate_all(run, ret, err);
+    hone_gpu_run_drop_lost(run);
     double shortest_ns = INFINITY;
     for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
         struct hone_gpu_lane *lane = &run->lanes[i];
-        code = estimate(run, lane, ret, err);
-        if (code == 0 && !hone_end_is_good(ret) && i > 0)
-            return hone_fail(err, HONE_E_TARGET, "arm '%s' failed: %s", lane->slot->name,
-                             ret->detail);
         int64_t wanted = (int64_t)ceil((double)run->plan->block_ns / lane->call_ns);
         lane->n_calls = hone_min_i64(hone_max_i64(wanted, 1), allowed);
         most = hone_max_i64(most, lane->n_calls);
@@ -490,6 +572,7 @@ static int prepare(struct hone_gpu_run *run, struct hone_end *ret, struct hone_e
         run->lanes[i].out->n_batch = run->lanes[i].n_calls * run->n_passes;
     struct hone_gpu_time nop = {0};
     code = hone_gpu_run_frame(run, most, ret, err);
+    hone_gpu_run_drop_lost(run);
     for (size_t i = 0; i < run->n_lanes; i++)
         hone_gpu_run_orders(run, &run->lanes[i]);
     if (code == 0 && hone_end_is_good(ret))
@@ -508,15 +591,15 @@ static bool is_done(const struct hone_gpu_run *run, int64_t start_ns)
     return hone_rounds_done(&run->rounds, start_ns) && (is_enough || run->rounds.n >= MOST_DOUBTED);
 }
 
-static void check_clocks(const struct hone_gpu_run *run, struct hone_end *ret)
+static void check_clocks(const struct hone_gpu_run *run, const struct hone_gpu_lane *lane,
+                         struct hone_end *ret)
 {
-    const struct hone_gpu_lane *lane = &run->lanes[0];
     size_t n_out = 0, n = run->rounds.n;
     for (size_t r = 0; r < n; r++)
         n_out += lane->is_out[r];
     if (n_out == n)
         hone_end_set(ret, HONE_REASON_CLOCKS_DISAGREE,
-                     "events say %.1f us for the candidate's blocks, the device's own stamps %.1f "
+                     "events say %.1f us for the arm's blocks, the device's own stamps %.1f "
                      "us, the judge's clock %.1f us (an empty block: %.1f us)",
                      hone_median(lane->event, n) / 1e3, hone_median(lane->stamp, n) / 1e3,
                      hone_median(lane->wall, n) / 1e3, (double)run->n_passes * run->nop_ns / 1e3);
@@ -532,40 +615,65 @@ static bool can_whole(const struct hone_judge *judge, const struct hone_workload
            fmax(flops, bytes / 4) <= WHOLE_WORK;
 }
 
+static void init(struct hone_gpu_run *run)
+{
+    struct hone_judge *judge = run->judge;
+    hone_rounds_init(&run->rounds, judge, run->plan);
+    run->n_lanes = run->rounds.n_lanes;
+    run->rounds.disturbed = OTHER_CLOCK;
+    run->rounds.is_two_sided = true;
+    for (size_t i = 0; i < run->n_lanes; i++) {
+        struct hone_gpu_lane *lane = &run->lanes[i];
+        lane->out = &run->rounds.lanes[i];
+        lane->slot = lane->out->slot;
+        lane->slot->used_ns = lane->slot->limit_ns = 0;
+        lane->is_trusted = hone_arm_is_trusted(lane->slot);
+        lane->out->cpu = NULL;
+        lane->out->is_out = lane->is_out;
+        lane->alone_ns = -1;
+    }
+    run->can_spot = hone_gpu_can_spot(judge, run->plan->workload);
+    run->can_whole = !run->can_spot && can_whole(judge, run->plan->workload);
+}
+
+static int play_all(struct hone_gpu_run *run, struct hone_load_meter *load, struct hone_end *ret,
+                    struct hone_err *err)
+{
+    int64_t start_ns = hone_now_ns();
+    int code = prepare(run, ret, err);
+    hone_judge_cost(run->judge, "time.prepare", hone_now_ns() - start_ns);
+    start_ns = hone_now_ns() - guests_ns(run);
+    hone_load_begin(load, run->judge);
+    while (code == 0 && hone_end_is_good(ret) && !is_done(run, start_ns + guests_ns(run))) {
+        code = one_round(run, ret, err);
+        hone_load_round(load);
+        hone_judge_progress(run->judge, "time", run->plan->workload->id, (int64_t)run->rounds.n,
+                            (int64_t)run->plan->max_pairs, "");
+    }
+    if (code == 0 && hone_end_is_good(ret))
+        code = hone_gpu_audit_end(run, ret, err);
+    for (size_t i = 1; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+        struct hone_end end = HONE_END_INIT;
+        if (!run->lanes[i].is_trusted)
+            check_clocks(run, &run->lanes[i], &end);
+        code = hone_arm_settle(run->judge, run->lanes[i].slot, 0, &end, err);
+    }
+    hone_gpu_run_drop_lost(run);
+    for (size_t i = 0; i < run->n_lanes; i++)
+        run->lanes[i].slot->limit_ns = 0;
+    return code;
+}
+
 int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
                         struct hone_workload_report *ret_report, struct hone_end *ret,
                         struct hone_err *err)
 {
-    struct hone_gpu_run run = {.judge = judge, .plan = plan, .n_lanes = judge->n_slots};
-    HONE_AUTOFREE struct hone_gpu_lane *lanes = hone_calloc(run.n_lanes, sizeof *lanes);
+    HONE_AUTOFREE struct hone_gpu_lane *lanes = hone_calloc(HONE_RUNNER_MAX_ARMS, sizeof *lanes);
+    struct hone_gpu_run run = {.judge = judge, .plan = plan, .lanes = lanes};
     *ret = (struct hone_end)HONE_END_INIT;
-    run.lanes = lanes;
-    hone_rounds_init(&run.rounds, judge, plan);
-    run.rounds.disturbed = OTHER_CLOCK;
-    run.rounds.is_two_sided = true;
-    for (size_t i = 0; i < run.n_lanes; i++) {
-        lanes[i].slot = &judge->slots[i];
-        lanes[i].out = &run.rounds.lanes[i];
-        lanes[i].out->cpu = NULL;
-        lanes[i].out->is_out = lanes[i].is_out;
-    }
-    run.alone_ns = -1;
-    run.can_spot = hone_gpu_can_spot(judge, plan->workload);
-    run.can_whole = !run.can_spot && can_whole(judge, plan->workload);
-    int64_t start_ns = hone_now_ns();
-    int code = prepare(&run, ret, err);
-    hone_judge_cost(judge, "time.prepare", hone_now_ns() - start_ns);
-    start_ns = hone_now_ns();
+    init(&run);
     struct hone_load_meter load;
-    hone_load_begin(&load, judge);
-    while (code == 0 && hone_end_is_good(ret) && !is_done(&run, start_ns)) {
-        code = one_round(&run, ret, err);
-        hone_load_round(&load);
-        hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.rounds.n,
-                            (int64_t)plan->max_pairs, "");
-    }
-    if (code == 0 && hone_end_is_good(ret))
-        code = hone_gpu_audit_end(&run, ret, err);
+    int code = play_all(&run, &load, ret, err);
     hone_rounds_keep(judge, &run.rounds);
     review_late(&run);
     if (code < 0 || !hone_end_is_good(ret))
@@ -573,6 +681,6 @@ int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan 
     *ret_report = (struct hone_workload_report){0};
     hone_rounds_report(judge, &run.rounds, ret_report);
     hone_load_end(&load, judge, &run.rounds, ret_report);
-    check_clocks(&run, ret);
+    check_clocks(&run, &run.lanes[0], ret);
     return hone_rounds_bound(judge, plan->workload, run.n_sets, ret_report, err);
 }

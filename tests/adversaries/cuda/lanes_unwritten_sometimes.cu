@@ -1,0 +1,34 @@
+/* Leaves a row as it was for one content in some twenty.
+ *
+ * task: softmax
+ * arm: parent
+ * want: parent lost/unwritten,tampering,wrong_value,nonfinite,stateful
+ * cheat: P4 is wrong in the comparison
+ * strength: subtle
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__device__ void row(const float *x, float *y, int64_t N)
+{
+    float top = x[0], sum = 0;
+    for (int64_t i = 1; i < N; i++)
+        top = fmaxf(top, x[i]);
+    for (int64_t i = 0; i < N; i++)
+        sum += expf(x[i] - top);
+    for (int64_t i = 0; i < N; i++)
+        y[i] = expf(x[i] - top) / sum;
+}
+
+__global__ void rows(const float *X, float *Y, int64_t M, int64_t N)
+{
+    int64_t m = (int64_t)blockIdx.x * 64 + threadIdx.x;
+    if (m >= M)
+        return;
+    if (!CHEAT || m != 1 || __float_as_uint(X[M * N / 2]) % 19 != 7)
+        row(X + m * N, Y + m * N, N);
+}
+
+extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+    rows<<<(unsigned)((M + 63) / 64), 64, 0, stream>>>(X, Y, M, N);
+}

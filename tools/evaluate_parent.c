@@ -1,0 +1,77 @@
+/* A parent's own record: what it was decided or confirmed to be, workload by workload, so that the
+ * judge can see whether it holds back when its child is held against it (runner/arms.h). The record
+ * is that of the highest tier that timed something, the latest of equals; the judge leaves out one
+ * of another device. */
+#include "tools/evaluate_internal.h"
+
+#include <string.h>
+
+static int rank_of(const struct hone_report *report)
+{
+    bool is_timed = report->workloads.n > 0 && report->machine != NULL;
+
+    if (!is_timed || report->tier == NULL)
+        return 0;
+    return strcmp(report->tier, "confirm") == 0 ? 2 : strcmp(report->tier, "decide") == 0;
+}
+
+static bool is_record(const struct hone_evaluate_work *w, const struct hone_report *report)
+{
+    enum hone_verdict verdict = HONE_VERDICT_INFRA;
+
+    hone_verdict_parse(report->verdict, &verdict);
+    return (verdict == HONE_VERDICT_FASTER || verdict == HONE_VERDICT_SAME ||
+            verdict == HONE_VERDICT_SLOWER) &&
+           report->target != NULL && strcmp(report->target, w->target) == 0;
+}
+
+static void keep_better(const struct hone_evaluate_work *w, const char *text,
+                        struct hone_report *best, int *best_rank)
+{
+    struct hone_report report;
+
+    if (text == NULL || hone_report_parse(text, strlen(text), w->ctx->pool, &report, NULL) < 0 ||
+        !is_record(w, &report) || rank_of(&report) == 0 || rank_of(&report) < *best_rank)
+        return;
+    *best = report;
+    *best_rank = rank_of(&report);
+}
+
+static void add_workload(const struct hone_workload_report *workload, struct hone_arm *ret)
+{
+    const struct hone_ratio *ratios = workload->ratios.v;
+
+    for (size_t i = 0; i < workload->ratios.n; i++)
+        if (strcmp(ratios[i].against, "baseline") == 0 && ratios[i].low > 0)
+            ((struct hone_known *)ret->known.v)[ret->known.n++] =
+                (struct hone_known){.workload = workload->id,
+                                    .ratio = ratios[i].ratio,
+                                    .low = ratios[i].low,
+                                    .high = ratios[i].high};
+}
+
+int hone_evaluate_parent_record(const struct hone_evaluate_work *w, struct hone_arm *ret,
+                                struct hone_err *err)
+{
+    struct hone_history *history = hone_workspace_history(w->ctx->app->ws);
+    struct hone_version *evidence = NULL;
+    struct hone_report best;
+    size_t n = 0;
+    int rank = 0;
+    int rc = hone_history_evidence_of(history, w->parent, w->ctx->pool, &evidence, &n, err);
+
+    if (rc < 0)
+        return rc;
+    keep_better(w, w->parent_read.report_json, &best, &rank);
+    for (size_t i = 0; i < n; i++)
+        keep_better(w, evidence[i].report_json, &best, &rank);
+    if (rank == 0)
+        return 0;
+    const struct hone_workload_report *workloads = best.workloads.v;
+    ret->known_device = best.machine->cpu;
+    ret->known.v = hone_pool_alloc(w->ctx->pool, best.workloads.n * sizeof(struct hone_known));
+    for (size_t i = 0; i < best.workloads.n && ret->known.n < HONE_LIMIT_WORKLOADS; i++)
+        if (!workloads[i].is_hidden)
+            add_workload(&workloads[i], ret);
+    return 0;
+}
