@@ -161,8 +161,11 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
                      enum hone_distribution dist, const struct hone_compare *compare,
                      const struct hone_end *end)
 {
-    if (judge->n_checks == HONE_RUNNER_MAX_CHECKS)
+    bool is_full = judge->n_checks == HONE_RUNNER_MAX_CHECKS;
+    judge->contents.is_compared[dist] = judge->contents.is_compared[dist] || compare != NULL;
+    if (is_full && hone_end_is_good(end))
         return;
+    judge->n_checks -= is_full; /* the one that failed is kept */
     struct hone_output_stats total = {0};
     double rel_l2 = NAN;
     if (compare != NULL) {
@@ -630,16 +633,6 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
     return code;
 }
 
-enum hone_distribution hone_judge_any_distribution(struct hone_judge *judge)
-{
-    for (int try = 0; try < 64; try++) {
-        int64_t dist = hone_dice_below(&judge->dice, HONE_N_DISTS);
-        if (!judge->is_dist_left_out[dist])
-            return (enum hone_distribution)dist;
-    }
-    return HONE_DIST_NORMAL;
-}
-
 void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n)
 {
     for (size_t i = n; i > 1; i--) {
@@ -674,10 +667,7 @@ int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
             code = baseline_passes(judge, plan, dists[done + bad], judge->counter++, &passes, err);
         if (code < 0 || passes)
             return code;
-        hone_judge_warn(judge,
-                        "distribution '%s' left out for '%s': the task's own baseline fails it too",
-                        hone_dist_name(dists[done + bad]), plan->workload->id);
-        judge->is_dist_left_out[dists[done + bad]] = true;
+        hone_contents_leave_out(judge, dists[done + bad], plan->workload->id);
         *ret = (struct hone_end)HONE_END_INIT;
         n_left--; /* the others of the batch are called again, without it */
         dists[done + bad] = dists[n_left];

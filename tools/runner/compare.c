@@ -47,6 +47,13 @@ static bool is_same_kind(double got, double want)
     return got == want; /* infinities with their sign */
 }
 
+/* Where the task says so, the sign of a zero counts. */
+static bool is_other_zero(const struct hone_task *task, double got, double want)
+{
+    return (task->special_values & HONE_SPECIAL_NEGATIVE_ZERO) != 0 && got == 0 && want == 0 &&
+           signbit(got) != signbit(want);
+}
+
 static void note_bad(struct hone_output_stats *stats, int64_t index, double got, double want)
 {
     stats->n_bad++;
@@ -106,7 +113,7 @@ static void add_one(struct hone_compare *compare, size_t output,
     if (compare->histogram[output] != NULL)
         compare->histogram[output][hone_error_bin(error)]++;
     stats->max_scale = fmax(stats->max_scale, record->scale);
-    if (!(err <= bound))
+    if (!(err <= bound) || (!is_integer && is_other_zero(compare->task, got, rounded)))
         note_bad(stats, index, got, want);
 }
 
@@ -150,7 +157,8 @@ void hone_compare_arrays(struct hone_compare *compare, size_t output, const void
         bool is_bad =
             !isfinite(got) || !isfinite(want)
                 ? !is_same_kind(got, want)
-                : fabs(got - want) > 2 * hone_tolerance_limit(tolerance, want, stats->max_scale);
+                : fabs(got - want) > 2 * hone_tolerance_limit(tolerance, want, stats->max_scale) ||
+                      is_other_zero(compare->task, got, want);
         stats->n_other++;
         if (is_bad)
             suspect(suspects, (struct hone_suspect){output, i, got, want});
@@ -172,13 +180,12 @@ void hone_compare_accuse(struct hone_compare *compare, const struct hone_suspect
 
 bool hone_compare_is_plain(enum hone_distribution dist)
 {
-    return dist == HONE_DIST_NORMAL || dist == HONE_DIST_UNIFORM;
+    return hone_kind_row(dist)->is_plain;
 }
 
 bool hone_compare_needs_all(enum hone_distribution dist)
 {
-    return dist == HONE_DIST_NORMAL || dist == HONE_DIST_SPIKES || dist == HONE_DIST_NEARLY ||
-           dist == HONE_DIST_RARE;
+    return hone_kind_row(dist)->needs_all;
 }
 
 /* How many parts of an output err independently: no more than items, and no more than the smallest

@@ -250,7 +250,7 @@ static void draw_set(struct run *run, char *content, int64_t set, enum hone_dist
 static enum hone_distribution other_distribution(struct run *run)
 {
     static const enum hone_distribution thin[] = {HONE_DIST_SPIKES, HONE_DIST_NEARLY,
-                                                  HONE_DIST_RARE};
+                                                  HONE_DIST_RARE, HONE_DIST_MIXTURE};
     struct hone_judge *judge = run->judge;
     int64_t n = run->n_dealt++;
     enum hone_distribution dealt = thin[(size_t)(n / 2) % HONE_COUNTOF(thin)];
