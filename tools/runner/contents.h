@@ -10,6 +10,7 @@
 struct hone_judge;
 struct hone_contents {
     bool is_compared[HONE_N_DISTS];
+    uint64_t last_compared; /* counter of the content that was looked at last (host) */
     const char *why_left_out[HONE_N_DISTS]; /* NULL: it was not */
     enum hone_distribution deck[HONE_N_DISTS];
     size_t n_deck; /* of them still to be dealt */

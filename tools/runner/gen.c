@@ -164,9 +164,14 @@ static enum hone_distribution kind_of(const struct hone_gen *gen, const struct h
     uint64_t word = mix(stream_start(gen, counter, input) ^ DICE_WHAT);
     enum hone_distribution picked = is_value ? (enum hone_distribution)hone_shape_pick(word >> 8)
                                              : (enum hone_distribution)(word >> 8) % HONE_N_DISTS;
-    if (dist == HONE_DIST_ONE_OTHER)
-        return input == stream_start(gen, counter, ODD_TENSOR) % task->n_inputs ? picked
-                                                                                : HONE_DIST_NORMAL;
+    if (dist == HONE_DIST_ONE_OTHER) {
+        bool is_other = input == stream_start(gen, counter, ODD_TENSOR) % task->n_inputs;
+        if (!is_other)
+            return HONE_DIST_NORMAL;
+        return is_value && word % 2 == 0 ? HONE_DIST_MIXTURE : picked;
+    }
+    if (dist == HONE_DIST_MIXTURE && task->n_inputs > 1 && word % 3 == 0)
+        return HONE_DIST_NORMAL; /* whoever looks at this one alone knows nothing */
     if (dist == HONE_DIST_MIXTURE)
         return is_value && word % 2 == 0 ? HONE_DIST_MIXTURE : picked;
     return dist;

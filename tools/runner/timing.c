@@ -249,8 +249,8 @@ static void draw_set(struct run *run, char *content, int64_t set, enum hone_dist
 /* Every second one is of those that few elements show, in turn. */
 static enum hone_distribution other_distribution(struct run *run)
 {
-    static const enum hone_distribution thin[] = {HONE_DIST_SPIKES, HONE_DIST_NEARLY,
-                                                  HONE_DIST_RARE, HONE_DIST_MIXTURE};
+    static const enum hone_distribution thin[] = {
+        HONE_DIST_SPIKES, HONE_DIST_NEARLY, HONE_DIST_RARE, HONE_DIST_MIXTURE, HONE_DIST_ONE_OTHER};
     struct hone_judge *judge = run->judge;
     int64_t n = run->n_dealt++;
     enum hone_distribution dealt = thin[(size_t)(n / 2) % HONE_COUNTOF(thin)];

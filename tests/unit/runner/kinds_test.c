@@ -148,7 +148,7 @@ START_TEST(tensors_differ_in_kind)
     for (int d = 0; d < HONE_N_DISTS; d++)
         ck_assert_msg(was_kind[d] || (HONE_SHAPE_MIXED >> d & 1) == 0, "%s is never mixed",
                       hone_dist_name((enum hone_distribution)d));
-    ck_assert(n_blocks > 400 && n_blocks < 800);
+    ck_assert(n_blocks > 250 && n_blocks < 600); /* a third: normal; half of the rest */
     hone_gen_free(gen);
 }
 END_TEST

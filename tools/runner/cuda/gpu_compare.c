@@ -95,7 +95,7 @@ static int compare_arrays(struct hone_judge *judge, struct hone_slot *slot, int6
                                          .scales = reference->has_scales ? scales : 0,
                                          .scale = reference->scale[o],
                                          .factor = 1,
-                                         .atol = judge->task->tolerance[o].atol,
+                                         .atol = hone_compare_atol(judge->task, o),
                                          .rtol = judge->task->tolerance[o].rtol,
                                          .has_signed_zero = has_signed_zero(judge),
                                          .stats = session->results + o * sizeof *ret};
@@ -123,7 +123,7 @@ static int compare_records(struct hone_judge *judge, struct hone_slot *slot, int
         args.outputs.got[o] = hone_gpu_output(judge, slot, set, o);
         args.outputs.n[o] = hone_gpu_output_elements(judge, o);
         args.outputs.dtype[o] = (int64_t)judge->task->outputs[o].dtype;
-        args.outputs.atol[o] = judge->task->tolerance[o].atol;
+        args.outputs.atol[o] = hone_compare_atol(judge->task, o);
         args.outputs.rtol[o] = judge->task->tolerance[o].rtol;
     }
     const void *results = NULL;
@@ -273,7 +273,7 @@ static int like_stats(struct hone_judge *judge, const struct like *like, struct 
         .like_stride = hone_gpu_stride(judge, true, o),
         .scale = like->scale,
         .factor = LIKE_FACTOR,
-        .atol = judge->task->tolerance[o].atol,
+        .atol = hone_compare_atol(judge->task, o),
         .rtol = judge->task->tolerance[o].rtol,
         .has_signed_zero = has_signed_zero(judge),
         .stats = session->results};
