@@ -83,7 +83,7 @@ $(B)/obj/tools/runner/ceilings.o: override SANITIZE :=
 $(B)/obj/tools/runner/ceilings.o: override OPT := -O2 -g
 
 # Texts that travel inside of the program (.incbin knows no dependencies).
-$(B)/obj/tools/runner/cuda/gpu_kernels.o: tools/runner/cuda/gpu_kernels.cu tools/runner/cuda/gpu_content.cu tools/runner/cuda/gpu_kernels_abi.h
+$(B)/obj/tools/runner/cuda/gpu_kernels.o: tools/runner/gen_shape.h tools/runner/cuda/gpu_kernels.cu tools/runner/cuda/gpu_content.cu tools/runner/cuda/gpu_kernels_abi.h
 $(B)/obj/tools/runner/cuda/host_prelude.o: tools/runner/cuda/host_prelude.hpp tools/runner/cuda/host_structs.hpp tools/runner/cuda/host_standin.hpp
 
 $(B)/hone: $(call obj,server/main.c) $(call libs_of,server)

@@ -339,6 +339,18 @@ const struct hone_field hone_confirmations_fields[HONE_CONFIRMATIONS_N_FIELDS] =
          earlier_fields, .help = "Oldest first."),
 };
 
+static const struct hone_field left_out_fields[] = {
+    WORD(struct hone_left_out_report, kind, .required = true, .help = "Kind of content."),
+    LINE(struct hone_left_out_report, reason, .required = true, .help = "Why."),
+};
+
+static const struct hone_field contents_fields[] = {
+    HONE_FIELD(struct hone_contents_report, compared, .skip_empty = true,
+               .max_len = HONE_LIMIT_KINDS, .help = "Kinds of content that were compared."),
+    ROWS(struct hone_contents_report, left_out, HONE_LIMIT_KINDS, struct hone_left_out_report,
+         left_out_fields, .help = "Kinds that were left out, and why."),
+};
+
 const struct hone_field hone_report_fields[] = {
     HONE_FIELD(struct hone_report, format, .required = true, .min = HONE_REPORT_FORMAT,
                .max = HONE_REPORT_FORMAT, .help = "Version of this format."),
@@ -354,6 +366,8 @@ const struct hone_field hone_report_fields[] = {
          hone_stage_fields, .help = "What was done."),
     HONE_FIELD_OBJ(struct hone_report, build, build_fields, .skip_empty = true,
                    .help = "Compiler."),
+    HONE_FIELD_OBJ(struct hone_report, contents, contents_fields, .skip_empty = true,
+                   .help = "What it was tested with."),
     ROWS(struct hone_report, checks, HONE_LIMIT_REPORT_ROWS, struct hone_check_report,
          hone_check_fields, .help = "Correctness checks."),
     ROWS(struct hone_report, workloads, 2 * HONE_LIMIT_WORKLOADS, struct hone_workload_report,

@@ -210,6 +210,17 @@ struct hone_confirmations_report { /* tools/confirmations.h */
     struct hone_array earlier;     /* of hone_earlier, oldest first */
 };
 
+/* What a verdict was tested with. */
+struct hone_left_out_report {
+    const char *kind, *reason;
+};
+struct hone_contents_report {
+    struct hone_strs
+        compared; /* kinds of content (runner/kinds.h) of which answers were compared */
+    struct hone_array left_out; /* of hone_left_out_report; a kind may be in both lists, left out at
+                                   some size */
+};
+
 struct hone_report {
     int64_t format;
     const char *id, *target, *tier;
@@ -219,8 +230,9 @@ struct hone_report {
     const char *jail;         /* rung that was used */
     struct hone_array stages; /* of hone_stage_report */
     struct hone_build_report *build;
-    struct hone_array checks;    /* of hone_check_report */
-    struct hone_array workloads; /* of hone_workload_report */
+    struct hone_contents_report *contents; /* NULL: nothing was compared */
+    struct hone_array checks;              /* of hone_check_report */
+    struct hone_array workloads;           /* of hone_workload_report */
     struct hone_array ratios; /* of hone_ratio: geometric mean over workloads, one per other arm */
     struct hone_sizes_report *sizes; /* NULL: nothing was checked or timed */
     double worst_ratio;              /* least workload ratio against the baseline */

@@ -63,19 +63,6 @@ static struct noise *noise_of(const struct work *w, size_t arm, size_t output,
     return &w->noise[(arm * w->judge->task->n_outputs + output) * HONE_N_DISTS + (size_t)dist];
 }
 
-/* Here a trivial answer may well be right, or nearly so. */
-static const enum hone_distribution corner_cases[] = {
-    HONE_DIST_ZEROS,  HONE_DIST_EQUAL,    HONE_DIST_ALTERNATING, HONE_DIST_SORTED,
-    HONE_DIST_HALVES, HONE_DIST_INTEGERS, HONE_DIST_NEARLY};
-
-static bool is_among(enum hone_distribution dist, const enum hone_distribution *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (list[i] == dist)
-            return true;
-    return false;
-}
-
 /* ---- the reference ---- */
 
 static void keep_records(void *arg, const struct hone_oracle_record *records, int64_t n)
@@ -221,7 +208,7 @@ static void note_answer(struct work *w, const char *name, bool is_lower,
             .answer = name,
             .is_lower = is_lower,
             .is_public = workload != &judge->cases[0] && !workload->is_hidden,
-            .is_random = !is_among(dist, corner_cases, HONE_COUNTOF(corner_cases)),
+            .is_random = !hone_kind_row(dist)->is_corner,
             .workload = workload->id,
             .distribution = hone_dist_name(dist),
             .output = judge->task->outputs[o].name,
@@ -415,8 +402,10 @@ static int one_workload(struct work *w, const struct hone_workload *workload, in
                         struct hone_end *ret, struct hone_err *err)
 {
     struct hone_judge *judge = w->judge;
+    enum hone_distribution kinds[HONE_N_DISTS];
+    size_t n_kinds = hone_contents_kinds(judge, kinds);
     int64_t start = hone_now_ns(), n_seeds = 0, n_left_out = 0;
-    int64_t oracle_ns = hone_max_i64(share_ns / (HONE_N_DISTS * 4), LEAST_ORACLE_NS);
+    int64_t oracle_ns = hone_max_i64(share_ns / ((int64_t)n_kinds * 4), LEAST_ORACLE_NS);
     w->item_ns = 0;
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
         int64_t n = hone_tensor_elements(judge->task, &judge->task->outputs[o], workload);
@@ -426,27 +415,26 @@ static int one_workload(struct work *w, const struct hone_workload *workload, in
     }
     for (int64_t seed = 0; seed < MAX_SEEDS && hone_end_is_good(ret); seed++) {
         int64_t n_done = 0;
-        for (int d = 0; d < HONE_N_DISTS && hone_end_is_good(ret); d++) {
+        for (size_t k = 0; k < n_kinds && hone_end_is_good(ret); k++) {
+            enum hone_distribution d = kinds[k];
             int64_t now = hone_now_ns();
             bool is_over = seed == 0 ? now > w->hard_end_ns : now > start + share_ns;
-            if (is_over && (seed > 0 || d > 0)) {
+            if (is_over && (seed > 0 || k > 0)) {
                 n_left_out += seed == 0;
                 continue;
             }
-            int code =
-                one_content(w, workload, (enum hone_distribution)d, seed, oracle_ns, ret, err);
+            int code = one_content(w, workload, d, seed, oracle_ns, ret, err);
             if (code < 0)
-                return hone_wrap(err, "workload '%s', %s", workload->id,
-                                 hone_dist_name((enum hone_distribution)d));
+                return hone_wrap(err, "workload '%s', %s", workload->id, hone_dist_name(d));
             n_done++;
         }
-        n_seeds += n_done == HONE_N_DISTS;
+        n_seeds += n_done == (int64_t)n_kinds;
     }
     w->report->n_seeds = hone_min_i64(w->report->n_seeds, n_seeds);
     if (n_left_out > 0)
         hone_judge_warn(judge,
-                        "workload '%s' was too dear for %lld of %d distributions: give more time",
-                        workload->id, (long long)n_left_out, HONE_N_DISTS);
+                        "workload '%s' was too dear for %lld of %zu distributions: give more time",
+                        workload->id, (long long)n_left_out, n_kinds);
     return 0;
 }
 

@@ -22,6 +22,7 @@
 #include "tools/runner/near.h"
 #include "workspace/base/clock.h"
 
+#define BASELINE_LOOKS 4
 #define PROBE_ITEMS    32 /* to learn what an item costs */
 #define MIN_ITEMS      64
 #define MAX_ITEMS      4096
@@ -163,8 +164,11 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
                      const struct hone_end *end)
 {
     struct hone_end named = *end;
-    if (judge->n_checks == HONE_RUNNER_MAX_CHECKS)
+    bool is_full = judge->n_checks == HONE_RUNNER_MAX_CHECKS;
+    judge->contents.is_compared[dist] = judge->contents.is_compared[dist] || compare != NULL;
+    if (is_full && hone_end_is_good(end))
         return;
+    judge->n_checks -= is_full; /* the one that failed is kept */
     hone_sizes_name(judge, plan->workload, &named);
     struct hone_output_stats total = {0};
     double rel_l2 = NAN;
@@ -360,8 +364,9 @@ static int call_sets(struct hone_judge *judge, struct hone_slot *slot, int64_t n
     return code;
 }
 
-/* Whether the baseline passes this one; a distribution that it fails is not applicable to the task.
- */
+/* Whether the baseline passes the very content that the candidate failed; a kind that it fails is
+ * not applicable to the task. Where the oracle sees some items, several times as many as the
+ * candidate's are asked for: bad luck must not accuse. */
 static int baseline_passes(struct hone_judge *judge, const struct hone_check_plan *plan,
                            enum hone_distribution dist, uint64_t counter, bool *ret,
                            struct hone_err *err)
@@ -386,6 +391,9 @@ static int baseline_passes(struct hone_judge *judge, const struct hone_check_pla
     if (code == 0 && end.reason == HONE_REASON_INFRA) /* says nothing about the distribution */
         return hone_fail(err, HONE_E_TARGET, "the baseline: %.300s", end.detail);
     if (code == 0 && hone_end_is_good(&end))
+        code = hone_judge_compare(judge, baseline, 0, plan->oracle_budget_ns, &compare, &end, err);
+    for (int i = 1; i < BASELINE_LOOKS && code == 0 && hone_end_is_good(&end) && !compare.is_full;
+         i++)
         code = hone_judge_compare(judge, baseline, 0, plan->oracle_budget_ns, &compare, &end, err);
     *ret = hone_end_is_good(&end);
     return code;
@@ -625,6 +633,7 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         size_t d = i == 0 ? plainest : i == plainest ? 0 : i;
         struct hone_compare compare;
         hone_compare_init(&compare, judge->task, plan->workload);
+        judge->contents.last_compared = base + d;
         code = judge_pair(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
         if (code == 0 && hone_end_is_good(ret) && plan->with_baseline &&
             hone_compare_needs_all(dists[d]) && !compare.is_full)
@@ -644,16 +653,6 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
     if (code == 0 && !hone_end_is_good(ret))
         hone_judge_note(judge, plan, dists[plainest], NULL, ret);
     return code;
-}
-
-enum hone_distribution hone_judge_any_distribution(struct hone_judge *judge)
-{
-    for (int try = 0; try < 64; try++) {
-        int64_t dist = hone_dice_below(&judge->dice, HONE_N_DISTS);
-        if (!judge->is_dist_left_out[dist])
-            return (enum hone_distribution)dist;
-    }
-    return HONE_DIST_NORMAL;
 }
 
 void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n)
@@ -687,13 +686,11 @@ int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
         bool is_for_all = bad == n || hone_compare_is_plain(dists[done + bad]);
         bool passes = true;
         if (!is_for_all && hone_end_is_value(ret))
-            code = baseline_passes(judge, plan, dists[done + bad], judge->counter++, &passes, err);
+            code = baseline_passes(judge, plan, dists[done + bad], judge->contents.last_compared,
+                                   &passes, err);
         if (code < 0 || passes)
             return code;
-        hone_judge_warn(judge,
-                        "distribution '%s' left out for '%s': the task's own baseline fails it too",
-                        hone_dist_name(dists[done + bad]), plan->workload->id);
-        judge->is_dist_left_out[dists[done + bad]] = true;
+        hone_contents_leave_out(judge, dists[done + bad], plan->workload->id);
         *ret = (struct hone_end)HONE_END_INIT;
         n_left--; /* the others of the batch are called again, without it */
         dists[done + bad] = dists[n_left];

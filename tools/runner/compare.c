@@ -40,11 +40,29 @@ double hone_error_bin_value(size_t bin)
     return bin == 0 ? 0 : LEAST_ERROR * exp2((double)bin / BINS_A_DOUBLE);
 }
 
+double hone_compare_atol(const struct hone_task *task, size_t output)
+{
+    static const double steps[] = {/* smallest denormals */
+                                   [HONE_DTYPE_F16] = 0x1p-24,
+                                   [HONE_DTYPE_BF16] = 0x1p-133,
+                                   [HONE_DTYPE_F32] = 0x1p-149,
+                                   [HONE_DTYPE_F64] = 0x1p-1074};
+    enum hone_dtype dtype = task->outputs[output].dtype;
+    return hone_dtype_is_float(dtype) ? fmax(task->tolerance[output].atol, steps[dtype]) : 0;
+}
+
 static bool is_same_kind(double got, double want)
 {
     if (isnan(got) || isnan(want))
         return isnan(got) && isnan(want);
     return got == want; /* infinities with their sign */
+}
+
+/* Where the task says so, the sign of a zero counts. */
+static bool is_other_zero(const struct hone_task *task, double got, double want)
+{
+    return (task->special_values & HONE_SPECIAL_NEGATIVE_ZERO) != 0 && got == 0 && want == 0 &&
+           signbit(got) != signbit(want);
 }
 
 static void note_bad(struct hone_output_stats *stats, int64_t index, double got, double want)
@@ -97,16 +115,17 @@ static void add_one(struct hone_compare *compare, size_t output,
     if (is_integer)
         want = rounded;
     double err = fabs(got - want);
-    double bound = is_integer ? 0 : hone_tolerance_limit(tolerance, want, record->scale);
+    double atol = hone_compare_atol(compare->task, output);
     double size = hone_tolerance_size(want, record->scale);
+    double bound = is_integer ? 0 : atol + tolerance->rtol * size;
     stats->max_abs = fmax(stats->max_abs, err);
     stats->max_rel = fmax(stats->max_rel, err / fmax(fabs(want), 1e-30));
-    double error = add_sums(&stats->sums, tolerance->atol, got - want, want, size);
+    double error = add_sums(&stats->sums, atol, got - want, want, size);
     stats->n_hopeless += is_integer && err > 0;
     if (compare->histogram[output] != NULL)
         compare->histogram[output][hone_error_bin(error)]++;
     stats->max_scale = fmax(stats->max_scale, record->scale);
-    if (!(err <= bound))
+    if (!(err <= bound) || (!is_integer && is_other_zero(compare->task, got, rounded)))
         note_bad(stats, index, got, want);
 }
 
@@ -144,13 +163,16 @@ void hone_compare_arrays(struct hone_compare *compare, size_t output, const void
     const struct hone_tensor *tensor = &compare->task->outputs[output];
     struct hone_output_stats *stats = &compare->stats[output];
     const struct hone_tolerance *tolerance = &compare->task->tolerance[output];
+    double atol = hone_compare_atol(compare->task, output);
     for (int64_t i = 0; i < compare->n_elements[output]; i++) {
         double got = hone_element_get(tensor->dtype, compare->outputs[output], i);
         double want = hone_element_get(tensor->dtype, reference, i);
         bool is_bad =
             !isfinite(got) || !isfinite(want)
                 ? !is_same_kind(got, want)
-                : fabs(got - want) > 2 * hone_tolerance_limit(tolerance, want, stats->max_scale);
+                : fabs(got - want) > 2 * (atol + tolerance->rtol *
+                                                     hone_tolerance_size(want, stats->max_scale)) ||
+                      is_other_zero(compare->task, got, want);
         stats->n_other++;
         if (is_bad)
             suspect(suspects, (struct hone_suspect){output, i, got, want});
@@ -172,13 +194,12 @@ void hone_compare_accuse(struct hone_compare *compare, const struct hone_suspect
 
 bool hone_compare_is_plain(enum hone_distribution dist)
 {
-    return dist == HONE_DIST_NORMAL || dist == HONE_DIST_UNIFORM;
+    return hone_kind_row(dist)->is_plain;
 }
 
 bool hone_compare_needs_all(enum hone_distribution dist)
 {
-    return dist == HONE_DIST_NORMAL || dist == HONE_DIST_SPIKES || dist == HONE_DIST_NEARLY ||
-           dist == HONE_DIST_RARE;
+    return hone_kind_row(dist)->needs_all;
 }
 
 /* How many parts of an output err independently: no more than items, and no more than the smallest

@@ -36,6 +36,9 @@ void hone_compare_init(struct hone_compare *compare, const struct hone_task *tas
                        const struct hone_workload *workload);
 void hone_compare_add(void *compare, const struct hone_oracle_record *records,
                       int64_t n); /* a hone_records_fn */
+/* The absolute part of an output's tolerance: the task's, or one step of the output's type near
+ * zero, which nobody is better than. */
+double hone_compare_atol(const struct hone_task *task, size_t output);
 /* Bins of (|e| - atol) / s, eight to a factor of two; the value is the upper end of a bin. */
 #define HONE_ERROR_BINS 640
 size_t hone_error_bin(double error);

@@ -22,6 +22,8 @@ static uint16_t double_to_half(double value)
         return 0x7e00;
     if (size >= 65520)
         return (uint16_t)(sign | 0x7c00);
+    if (size == 0)
+        return sign;
     int exponent = 0;
     frexp(size, &exponent);
     int ulp = exponent - 11 < -24 ? -24 : exponent - 11;

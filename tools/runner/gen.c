@@ -15,46 +15,15 @@
 #include "workspace/base/hash.h"
 
 #define LEAST_POSITIVE 0.0625
-#define INTEGER_DRAW   0x94d049bb133111ebull /* second draw of an element */
-#define KNOTS          2048
+#define KNOTS          HONE_SHAPE_KNOTS
 #define GOLDEN         0x9e3779b97f4a7c15u
+#define MOST_INTEGER   0x1p53 /* beyond it the oracle cannot count */
 #define DICE_WHAT      0x64696365u
-#define CHUNK          2048
-#define SPIKES         256 /* of a tensor, about */
 
 struct hone_gen {
     uint8_t key[16];
     float quantile[KNOTS + 1];
 };
-
-static const char *const dist_names[HONE_N_DISTS] = {
-    [HONE_DIST_NORMAL] = "normal",       [HONE_DIST_UNIFORM] = "uniform",
-    [HONE_DIST_SHIFTED] = "shifted",     [HONE_DIST_EXPONENTIAL] = "exponential",
-    [HONE_DIST_HEAVY] = "heavy_tail",    [HONE_DIST_SMALL] = "small",
-    [HONE_DIST_LARGE] = "large",         [HONE_DIST_MIXED] = "mixed_scale",
-    [HONE_DIST_OUTLIER] = "outlier",     [HONE_DIST_ZEROS] = "zeros",
-    [HONE_DIST_EQUAL] = "equal",         [HONE_DIST_ALTERNATING] = "alternating",
-    [HONE_DIST_SORTED] = "sorted",       [HONE_DIST_HALVES] = "halves",
-    [HONE_DIST_INTEGERS] = "integers",   [HONE_DIST_NEGATIVE] = "negative",
-    [HONE_DIST_TINY] = "tiny",           [HONE_DIST_SPIKES] = "spikes",
-    [HONE_DIST_NEARLY] = "nearly_equal", [HONE_DIST_RARE] = "rarely_large",
-};
-
-const char *hone_dist_name(enum hone_distribution dist)
-{
-    return dist_names[dist];
-}
-
-bool hone_dist_parse(const char *word, enum hone_distribution *ret)
-{
-    for (size_t i = 0; i < HONE_N_DISTS; i++) {
-        if (strcmp(word, dist_names[i]) == 0) {
-            *ret = (enum hone_distribution)i;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Inverse of the standard normal distribution function by bisection: exact enough and run 2047
  * times only. */
@@ -173,129 +142,6 @@ static void fill_normal_f32(const struct hone_gen *gen, uint64_t start, int64_t 
             scale * normal_at(gen->quantile, (uint32_t)mix(start + (uint64_t)(n - 1) * GOLDEN));
 }
 
-struct source { /* one tensor being filled */
-    const struct hone_gen *gen;
-    uint64_t start;
-    int64_t n;
-    double equal;
-};
-
-static uint64_t bits_at(const struct source *s, int64_t i)
-{
-    return mix(s->start + (uint64_t)i * GOLDEN);
-}
-
-static double uniform_at(const struct source *s, int64_t i) /* 0 < u < 1, 53 bits */
-{
-    return ((double)(bits_at(s, i) >> 11) + 0.5) * 0x1p-53;
-}
-
-static double normal_double_at(const struct source *s, int64_t i)
-{
-    uint64_t z = bits_at(s, i);
-    uint64_t cell = z >> 53;
-    double part = (double)(z & ((1ull << 53) - 1)) * 0x1p-53;
-    double low = (double)s->gen->quantile[cell], high = (double)s->gen->quantile[cell + 1];
-    return low + part * (high - low);
-}
-
-static double normal_other_at(const struct source *s, int64_t i, uint64_t other)
-{
-    struct source shifted = *s;
-    shifted.start = mix(s->start ^ (other * GOLDEN));
-    return normal_double_at(&shifted, i);
-}
-
-/* One element in eight where a tensor is small. */
-static bool is_odd_one(const struct source *s, int64_t i, uint64_t z)
-{
-    return i == s->n - 1 || z % (uint64_t)hone_max_i64(s->n, 8 * SPIKES) < SPIKES;
-}
-
-static double nearly_at(const struct source *s, int64_t i)
-{
-    bool is_odd = is_odd_one(s, i, mix(bits_at(s, i) ^ GOLDEN));
-    return s->equal - (is_odd ? 2 + fabs(normal_double_at(s, i)) : 0);
-}
-
-/* One for certain, two more on average. */
-static double rare_at(const struct source *s, int64_t i)
-{
-    uint64_t z = mix(bits_at(s, i) ^ GOLDEN), n = (uint64_t)s->n;
-    if ((uint64_t)i != mix(s->start ^ GOLDEN) % n && z % n >= 2)
-        return normal_double_at(s, i);
-    double size = 300 * (1 + (double)(z >> 40) * 0x1p-24);
-    return z >> 39 & 1 ? size : -size;
-}
-
-static double spike_at(const struct source *s, int64_t i)
-{
-    uint64_t z = mix(bits_at(s, i) ^ GOLDEN);
-    if (!is_odd_one(s, i, z))
-        return 1e-3 * normal_double_at(s, i);
-    double size = 1e3 * (1 + (double)(z >> 40) * 0x1p-24);
-    return z >> 39 & 1 ? size : -size;
-}
-
-static double value_at(const struct source *s, enum hone_distribution dist, int64_t i)
-{
-    switch (dist) {
-    case HONE_DIST_NORMAL:
-        return normal_double_at(s, i);
-    case HONE_DIST_UNIFORM:
-        return 2 * uniform_at(s, i) - 1;
-    case HONE_DIST_SHIFTED:
-        return 3 + normal_double_at(s, i);
-    case HONE_DIST_EXPONENTIAL:
-        return -log(uniform_at(s, i));
-    case HONE_DIST_HEAVY: {
-        double a = normal_other_at(s, i, 1), b = normal_other_at(s, i, 2),
-               c = normal_other_at(s, i, 3);
-        return normal_double_at(s, i) / sqrt(fmax((a * a + b * b + c * c) / 3, 1e-4));
-    }
-    case HONE_DIST_SMALL:
-        return 1e-3 * normal_double_at(s, i);
-    case HONE_DIST_LARGE:
-        return 64 * normal_double_at(s, i);
-    case HONE_DIST_MIXED:
-        return normal_double_at(s, i) * (bits_at(s, i) & 64 ? 1e3 : 1e-3);
-    case HONE_DIST_OUTLIER:
-        return normal_double_at(s, i) * (mix(bits_at(s, i)) % 256 == 0 ? 1e3 : 1);
-    case HONE_DIST_ZEROS:
-        return 0;
-    case HONE_DIST_EQUAL:
-        return s->equal;
-    case HONE_DIST_ALTERNATING:
-        return i % 2 == 0 ? 1 : -1;
-    case HONE_DIST_SORTED:
-        return -3 + 6 * ((double)i + uniform_at(s, i)) / (double)s->n;
-    case HONE_DIST_HALVES:
-        return i < s->n / 2 ? 0 : 64 * normal_double_at(s, i);
-    case HONE_DIST_INTEGERS:
-        return floor(2047 * uniform_at(s, i)) - 1023;
-    case HONE_DIST_NEGATIVE:
-        return -100 + normal_double_at(s, i);
-    case HONE_DIST_TINY:
-        return 1e-9 * normal_double_at(s, i);
-    case HONE_DIST_SPIKES:
-        return spike_at(s, i);
-    case HONE_DIST_NEARLY:
-        return nearly_at(s, i);
-    case HONE_DIST_RARE:
-        return rare_at(s, i);
-    case HONE_N_DISTS:
-        break;
-    }
-    return 0;
-}
-
-static double integer_at(const struct source *s, enum hone_dtype dtype, enum hone_distribution dist,
-                         int64_t i, double value)
-{
-    double u = ((double)(mix(bits_at(s, i) ^ INTEGER_DRAW) >> 11) + 0.5) * 0x1p-53;
-    return hone_gen_integer(dtype, dist, u, value);
-}
-
 double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone_workload *workload)
 {
     if (tensor->rank < 2)
@@ -304,83 +150,115 @@ double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone
     return 1 / sqrt((double)hone_max_i64(fan_in, 1));
 }
 
-static void fill_values(const struct source *s, const struct hone_tensor *tensor,
-                        const struct hone_workload *workload, enum hone_distribution dist,
-                        void *dst)
+/* Which tensor is the other one, in content where one is. */
+#define ODD_TENSOR (UINT64_MAX - 1)
+/* The stream that all tensors share, in content where they do. */
+#define ALIKE_TENSOR (UINT64_MAX - 2)
+
+/* The kind of one input: the content's, unless that is one where tensors differ. */
+static enum hone_distribution kind_of(const struct hone_gen *gen, const struct hone_task *task,
+                                      size_t input, enum hone_distribution dist, uint64_t counter)
 {
-    bool is_weight = tensor->role == HONE_ROLE_WEIGHT, is_exact = dist == HONE_DIST_INTEGERS;
-    double scale = is_weight && !is_exact ? hone_gen_weight_scale(tensor, workload) : 1;
-    bool is_positive = tensor->role == HONE_ROLE_POSITIVE;
-    bool is_integer = !hone_dtype_is_float(tensor->dtype);
-    if (tensor->dtype == HONE_DTYPE_F32 && dist == HONE_DIST_NORMAL) {
+    const struct hone_tensor *tensor = &task->inputs[input];
+    bool is_value = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
+                    tensor->role == HONE_ROLE_POSITIVE;
+    uint64_t word = mix(stream_start(gen, counter, input) ^ DICE_WHAT);
+    enum hone_distribution picked = is_value ? (enum hone_distribution)hone_shape_pick(word >> 8)
+                                             : (enum hone_distribution)(word >> 8) % HONE_N_DISTS;
+    if (dist == HONE_DIST_ONE_OTHER) {
+        bool is_other = input == stream_start(gen, counter, ODD_TENSOR) % task->n_inputs;
+        if (!is_other)
+            return HONE_DIST_NORMAL;
+        return is_value && word % 2 == 0 ? HONE_DIST_MIXTURE : picked;
+    }
+    if (dist == HONE_DIST_MIXTURE && task->n_inputs > 1 && word % 3 == 0)
+        return HONE_DIST_NORMAL; /* whoever looks at this one alone knows nothing */
+    if (dist == HONE_DIST_MIXTURE)
+        return is_value && word % 2 == 0 ? HONE_DIST_MIXTURE : picked;
+    return dist;
+}
+
+struct range {
+    double least, most;
+};
+
+static struct range range_of(enum hone_dtype dtype)
+{
+    if (dtype == HONE_DTYPE_F16)
+        return (struct range){0x1p-14, 65504};
+    if (dtype == HONE_DTYPE_F64)
+        return (struct range){0x1p-1022, 0x1.fffffffffffffp1023};
+    return (struct range){0x1p-126, 0x1.fep127}; /* bfloat16's largest, for float32 as well */
+}
+
+void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
+                    const struct hone_workload *workload, size_t input, enum hone_distribution dist,
+                    uint64_t counter, struct hone_shape *ret)
+{
+    const struct hone_tensor *tensor = &task->inputs[input];
+    bool is_weight = tensor->role == HONE_ROLE_WEIGHT, is_alike = dist == HONE_DIST_ALIKE;
+    int64_t row = tensor->rank > 0 ? workload->axes[tensor->shape[tensor->rank - 1]] : 1;
+    struct range range = range_of(tensor->dtype);
+    *ret = (struct hone_shape){
+        .stream = stream_start(gen, counter, is_alike ? ALIKE_TENSOR : input),
+        .quantile = gen->quantile,
+        .n = hone_tensor_elements(task, tensor, workload),
+        .row = hone_max_i64(row, 1),
+        .bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
+        .kind = kind_of(gen, task, input, dist, counter),
+        .is_weight = is_weight,
+        .is_positive = tensor->role == HONE_ROLE_POSITIVE,
+        .least = range.least,
+        .most = range.most,
+        .scale = is_weight ? hone_gen_weight_scale(tensor, workload) : 1,
+    };
+    if (tensor->dtype == HONE_DTYPE_BOOL) {
+        ret->high = 1;
+    } else if (!hone_dtype_is_float(tensor->dtype)) { /* setting saturates */
+        ret->low = fmax(hone_element_round(tensor->dtype, -1e30), -MOST_INTEGER);
+        ret->high = fmin(hone_element_round(tensor->dtype, 1e30), MOST_INTEGER);
+        if (ret->is_positive)
+            ret->low = 1;
+    }
+}
+
+static void fill_values(const struct hone_gen *gen, const struct hone_shape *s,
+                        enum hone_dtype dtype, void *dst)
+{
+    if (dtype == HONE_DTYPE_F32 && s->kind == HONE_DIST_NORMAL) {
         float *values = dst;
-        fill_normal_f32(s->gen, s->start, s->n, (float)scale, values);
-        for (int64_t i = 0; i < s->n && is_positive; i++)
+        fill_normal_f32(gen, s->stream, s->n, (float)s->scale, values);
+        for (int64_t i = 0; i < s->n && s->is_positive; i++)
             values[i] = fabsf(values[i]) + (float)LEAST_POSITIVE;
         return;
     }
-    for (int64_t i = 0; i < s->n; i++) {
-        double value =
-            is_exact && is_weight ? floor(7 * uniform_at(s, i)) - 3 : scale * value_at(s, dist, i);
-        if (is_integer)
-            value = integer_at(s, tensor->dtype, dist, i, value);
-        if (is_positive)
-            value = is_integer ? fmax(fabs(value), 1) : fabs(value) + LEAST_POSITIVE;
-        hone_element_set(tensor->dtype, dst, i, value);
-    }
+    for (int64_t i = 0; i < s->n; i++)
+        hone_element_set(dtype, dst, i, hone_shape_value(s, i));
 }
 
-static void fill_probabilities(const struct source *s, const struct hone_tensor *tensor,
-                               const struct hone_workload *workload, void *dst)
+static void fill_probabilities(const struct hone_shape *s, enum hone_dtype dtype, void *dst)
 {
-    int64_t row = tensor->rank > 0 ? workload->axes[tensor->shape[tensor->rank - 1]] : 1;
-    for (int64_t first = 0; first < s->n; first += row) {
+    for (int64_t first = 0; first < s->n; first += s->row) {
         double sum = 0;
-        for (int64_t i = first; i < first + row && i < s->n; i++)
-            sum += -log(uniform_at(s, i));
-        for (int64_t i = first; i < first + row && i < s->n; i++)
-            hone_element_set(tensor->dtype, dst, i, -log(uniform_at(s, i)) / sum);
+        for (int64_t i = first; i < first + s->row && i < s->n; i++)
+            sum += hone_shape_share(s, i);
+        for (int64_t i = first; i < first + s->row && i < s->n; i++)
+            hone_element_set(dtype, dst, i, hone_shape_share(s, i) / sum);
     }
-}
-
-/* Rows of a sparse matrix: of about one length, or a few that hold nearly everything, or empty ones
- * between full ones. */
-static double gap_at(const struct source *s, enum hone_distribution dist, int64_t i)
-{
-    double gap = -log(uniform_at(s, i));
-    if (dist == HONE_DIST_HEAVY || dist == HONE_DIST_LARGE)
-        return pow(gap, dist == HONE_DIST_HEAVY ? 4 : 16);
-    if (dist == HONE_DIST_MIXED)
-        return i % 2 == 0 ? gap : 0;
-    return dist == HONE_DIST_SMALL && i <= s->n / 2 ? 0 : gap;
 }
 
 /* Non-decreasing, first 0, last = total: cuts of 0..total at sorted random places, by stepping
  * through the gaps. */
-static void fill_offsets(const struct source *s, const struct hone_tensor *tensor,
-                         enum hone_distribution dist, int64_t total, void *dst)
+static void fill_offsets(const struct hone_shape *s, enum hone_dtype dtype, void *dst)
 {
-    double sum = 0, so_far = 0;
+    double sum = 0, so_far = 0, total = (double)s->bound;
     for (int64_t i = 1; i < s->n; i++)
-        sum += gap_at(s, dist, i);
+        sum += hone_shape_gap(s, i);
     for (int64_t i = 0; i < s->n; i++) {
-        so_far += i == 0 ? 0 : gap_at(s, dist, i);
-        double at =
-            i == s->n - 1 ? (double)total : floor((double)total * (sum > 0 ? so_far / sum : 0));
-        hone_element_set(tensor->dtype, dst, i, i == 0 ? 0 : at);
+        so_far += i == 0 ? 0 : hone_shape_gap(s, i);
+        double at = i == s->n - 1 ? total : floor(total * (sum > 0 ? so_far / sum : 0));
+        hone_element_set(dtype, dst, i, i == 0 ? 0 : at);
     }
-}
-
-/* Anywhere; in order; all the same; the first and the last. */
-static double index_at(const struct source *s, enum hone_distribution dist, int64_t bound,
-                       int64_t i)
-{
-    double any = floor((double)bound * uniform_at(s, i));
-    if (dist == HONE_DIST_SORTED)
-        return floor((double)bound * ((double)i / (double)s->n));
-    if (dist == HONE_DIST_OUTLIER)
-        return floor((double)bound * uniform_at(s, 0));
-    return dist == HONE_DIST_ALTERNATING ? (double)(i % 2 == 0 ? 0 : bound - 1) : any;
 }
 
 void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
@@ -388,30 +266,27 @@ void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
                     uint64_t counter, void *dst)
 {
     const struct hone_tensor *tensor = &task->inputs[input];
-    struct source s = {.gen = gen,
-                       .start = stream_start(gen, counter, input),
-                       .n = hone_tensor_elements(task, tensor, workload)};
-    s.equal = normal_other_at(&s, 0, 7);
-    int64_t bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1;
+    struct hone_shape s;
+    hone_gen_shape(gen, task, workload, input, dist, counter, &s);
     switch (tensor->role) {
     case HONE_ROLE_ACTIVATION:
     case HONE_ROLE_WEIGHT:
     case HONE_ROLE_POSITIVE:
-        fill_values(&s, tensor, workload, dist, dst);
+        fill_values(gen, &s, tensor->dtype, dst);
         break;
     case HONE_ROLE_PROBABILITY:
-        fill_probabilities(&s, tensor, workload, dst);
+        fill_probabilities(&s, tensor->dtype, dst);
         break;
     case HONE_ROLE_INDEX:
         for (int64_t i = 0; i < s.n; i++)
-            hone_element_set(tensor->dtype, dst, i, index_at(&s, dist, bound, i));
+            hone_element_set(tensor->dtype, dst, i, hone_shape_index(&s, i));
         break;
     case HONE_ROLE_OFFSETS:
-        fill_offsets(&s, tensor, dist, bound, dst);
+        fill_offsets(&s, tensor->dtype, dst);
         break;
     case HONE_ROLE_MASK:
         for (int64_t i = 0; i < s.n; i++)
-            hone_element_set(tensor->dtype, dst, i, (double)(bits_at(&s, i) >> 63));
+            hone_element_set(tensor->dtype, dst, i, hone_shape_mask(&s, i));
         break;
     }
 }

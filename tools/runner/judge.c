@@ -212,6 +212,7 @@ static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_er
     judge->gen = hone_gen_new(judge->key);
     judge->dice = hone_gen_dice(judge->gen, 0);
     judge->counter = 1;
+    hone_contents_start(judge);
     return judge->target->set_up(judge, ret, err);
 }
 
@@ -315,6 +316,7 @@ static void finish_report(struct hone_judge *judge, const struct hone_end *end)
     report->warnings = (struct hone_strs){.v = judge->warnings, .n = judge->n_warnings};
     report->doubts = (struct hone_strs){.v = judge->doubts, .n = judge->n_doubts};
     report->review = (struct hone_array){.v = judge->review, .n = judge->n_review};
+    hone_contents_report(judge);
 }
 
 static int write_report(const char *dir, const struct hone_report *report, struct hone_err *err)

@@ -11,6 +11,7 @@
 #include "tools/runner/arm.h"
 #include "tools/runner/build.h"
 #include "tools/runner/compare.h"
+#include "tools/runner/contents.h"
 #include "tools/runner/element.h"
 #include "tools/runner/gen.h"
 #include "tools/runner/machine.h"
@@ -23,7 +24,7 @@
 #define HONE_RUNNER_MAX_CASES                                                                      \
     (1 + HONE_LIMIT_WORKLOADS + HONE_RUNNER_N_EDGES + HONE_TASK_RANGES + HONE_TASK_BEYONDS +       \
      HONE_LIMIT_HIDDEN)
-#define HONE_RUNNER_MAX_CHECKS 256 /* kept in a report */
+#define HONE_RUNNER_MAX_CHECKS HONE_LIMIT_REPORT_ROWS /* kept in a report */
 
 struct hone_pace { /* log(baseline / arm) of a workload: in this job, and in the arm's record */
     struct hone_interval now, known;
@@ -87,6 +88,7 @@ struct hone_judge {
     uint64_t counter;                    /* of content; never used twice */
     int64_t called_ns;                   /* that kernels took in checks, so far */
     bool is_dist_left_out[HONE_N_DISTS]; /* the task's own baseline failed it somewhere */
+    struct hone_contents contents;
     int64_t deadline_ns;
     int64_t waited_ns; /* for the timing lease, so far */
     int64_t n_threads;
@@ -274,7 +276,8 @@ bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_
  * arithmetic, and the reason stays. The arm's process is another one afterwards. */
 int hone_judge_blame(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                      struct hone_end *ret, struct hone_err *err);
-/* A kind of content that the task's own baseline did not fail. Any target. */
+/* contents.c: a kind of content that the task covers and its own baseline did not fail; each comes
+ * once before one comes again. Any target. */
 enum hone_distribution hone_judge_any_distribution(struct hone_judge *judge);
 /* Order is drawn anew. Any target. */
 void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n);

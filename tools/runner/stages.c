@@ -20,25 +20,19 @@
 #define MAX_LOG           20.0
 #define LEAST_PAIRS       6 /* for a word; fewer are over before chance is */
 #define SCREEN_WORKLOADS  2
-#define EDGE_DISTS        3
+#define EDGE_DISTS        6
 #define RANGE_DISTS       2
 #define EDGE_ORACLE_NS    (100 * HONE_NS_PER_MS)
 #define CALLED_SHARE      0.1
 #define VERIFY_MORE_NS    (600.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
 
 static const enum hone_distribution smoke_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SHIFTED,
-                                                     HONE_DIST_ALTERNATING};
-static const enum hone_distribution small_dists[] = {
-    HONE_DIST_NORMAL,  HONE_DIST_UNIFORM,  HONE_DIST_SHIFTED,     HONE_DIST_EXPONENTIAL,
-    HONE_DIST_HEAVY,   HONE_DIST_SMALL,    HONE_DIST_LARGE,       HONE_DIST_MIXED,
-    HONE_DIST_OUTLIER, HONE_DIST_ZEROS,    HONE_DIST_EQUAL,       HONE_DIST_SORTED,
-    HONE_DIST_HALVES,  HONE_DIST_INTEGERS, HONE_DIST_ALTERNATING, HONE_DIST_NEGATIVE,
-    HONE_DIST_TINY,    HONE_DIST_SPIKES,   HONE_DIST_NEARLY,      HONE_DIST_RARE,
-};
+                                                     HONE_DIST_ALTERNATING, HONE_DIST_SPARSE,
+                                                     HONE_DIST_MIXTURE};
 /* What every wanted size is verified with: plain content, what shows elements that were left out,
- * what shows rounding that all goes to one side. */
-static const enum hone_distribution core_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SPIKES,
-                                                    HONE_DIST_NEARLY, HONE_DIST_RARE};
+ * what shows rounding that all goes to one side, and all kinds beside each other. */
+static const enum hone_distribution core_dists[] = {
+    HONE_DIST_NORMAL, HONE_DIST_SPIKES, HONE_DIST_NEARLY, HONE_DIST_RARE, HONE_DIST_MIXTURE};
 
 /* Is this case asked for? The smoke case, the first, and the edges never are: checks of their own
  * have them. */
@@ -59,11 +53,13 @@ bool hone_judge_is_wanted(const struct hone_judge *judge, size_t c)
 int hone_stage_smoke(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     bool is_screen = hone_judge_is_tier(judge, "screen");
+    enum hone_distribution kinds[HONE_N_DISTS];
+    size_t n_kinds = hone_contents_kinds(judge, kinds);
     struct hone_check_plan plan = {
         .name = "smoke",
         .workload = &judge->cases[0],
-        .dists = is_screen ? smoke_dists : small_dists,
-        .n_dists = is_screen ? HONE_COUNTOF(smoke_dists) : HONE_COUNTOF(small_dists),
+        .dists = is_screen ? smoke_dists : kinds,
+        .n_dists = is_screen ? HONE_COUNTOF(smoke_dists) : n_kinds,
         .oracle_budget_ns = 100 * HONE_NS_PER_MS,
     };
     int code = hone_sizes_check(judge, &plan, ret, err);
@@ -80,38 +76,18 @@ int hone_stage_smoke(struct hone_judge *judge, struct hone_end *ret, struct hone
     return code;
 }
 
-/* Others than the first `have` of dists, different ones for each workload and job; n in all. */
-static void add_others(struct hone_judge *judge, enum hone_distribution *dists, size_t have,
-                       size_t n)
-{
-    while (have < n) {
-        enum hone_distribution other =
-            small_dists[hone_dice_below(&judge->dice, HONE_COUNTOF(small_dists))];
-        bool is_new = true;
-        for (size_t i = 0; i < have; i++)
-            is_new = is_new && dists[i] != other;
-        if (is_new)
-            dists[have++] = other;
-    }
-}
-
 /* Sizes at the edges of tiles, long axes, the least size: cheap, and where tails and masks are
  * wrong; then those over the whole legal range. Each has the plain content; the others are dealt,
  * so that each is somewhere. */
 static int verify_edges(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
-    enum hone_distribution deck[HONE_COUNTOF(small_dists)];
-    memcpy(deck, small_dists, sizeof deck);
-    hone_judge_shuffle(judge, deck + 1, HONE_COUNTOF(deck) - 1);
-    size_t n_dealt = 0;
     for (size_t c = 1; c < judge->n_cases && hone_end_is_good(ret); c++) {
         enum hone_distribution dists[EDGE_DISTS] = {HONE_DIST_NORMAL};
         bool is_range = judge->kinds[c] == HONE_CASE_RANGE;
         if (!is_range && judge->kinds[c] != HONE_CASE_EDGE)
             continue;
         size_t n_dists = is_range ? RANGE_DISTS : EDGE_DISTS;
-        for (size_t i = 1; i < n_dists; i++)
-            dists[i] = deck[1 + n_dealt++ % (HONE_COUNTOF(deck) - 1)];
+        hone_contents_deal(judge, dists, 1, n_dists);
         struct hone_check_plan plan = {.name = "edge",
                                        .workload = &judge->cases[c],
                                        .dists = dists,
@@ -146,7 +122,8 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
                        struct hone_end *ret, struct hone_err *err)
 {
     bool is_small = hone_judge_set_bytes(judge, workload) <= judge->target->effort.small_bytes;
-    enum hone_distribution dists[HONE_COUNTOF(small_dists)];
+    enum hone_distribution dists[HONE_N_DISTS];
+    size_t n_kinds = hone_contents_kinds(judge, dists); /* how many: the list is dealt anew */
     struct hone_check_plan plan = {.name = "verify",
                                    .workload = workload,
                                    .dists = dists,
@@ -154,17 +131,18 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
                                    .with_baseline = true};
     size_t n_core = core_of(judge->task, dists);
     plan.n_dists = n_core + (is_small ? 2 : 1);
-    add_others(judge, dists, n_core, HONE_COUNTOF(dists));
+    hone_contents_deal(judge, dists, n_core, plan.n_dists);
     int64_t start = hone_now_ns(), called = judge->called_ns;
     int code = hone_sizes_check(judge, &plan, ret, err);
     /* the candidate's own time hardly counts: a slow one would be checked less */
     double called_ns = (double)(judge->called_ns - called),
            each_ns = (double)(hone_now_ns() - start) - called_ns * (1 - CALLED_SHARE);
-    size_t n_left = HONE_COUNTOF(dists) - plan.n_dists,
+    size_t n_left = n_kinds - plan.n_dists,
            n_more = (size_t)fmin(VERIFY_MORE_NS * (double)plan.n_dists / fmax(each_ns, 1),
                                  (double)n_left);
     if (code < 0 || !hone_end_is_good(ret) || n_more == 0)
         return code;
+    hone_contents_deal(judge, dists, plan.n_dists, plan.n_dists + n_more);
     plan.dists = dists + plan.n_dists;
     plan.n_dists = n_more;
     return hone_sizes_check(judge, &plan, ret, err);

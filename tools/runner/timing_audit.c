@@ -22,8 +22,8 @@
 static enum hone_distribution other_distribution(struct hone_timing_run *run,
                                                  struct hone_timing_lane *lane)
 {
-    static const enum hone_distribution thin[] = {HONE_DIST_SPIKES, HONE_DIST_NEARLY,
-                                                  HONE_DIST_RARE};
+    static const enum hone_distribution thin[] = {
+        HONE_DIST_SPIKES, HONE_DIST_NEARLY, HONE_DIST_RARE, HONE_DIST_MIXTURE, HONE_DIST_ONE_OTHER};
     struct hone_judge *judge = run->judge;
     int64_t n = lane->n_dealt++;
     enum hone_distribution dealt = thin[(size_t)(n / 2) % HONE_COUNTOF(thin)];

@@ -53,6 +53,7 @@
 #define HONE_LIMIT_ASSEMBLY_BYTES   (48u << 10) /* what a compiler made of one kernel, as text */
 #define HONE_LIMIT_DIAGNOSTICS      20          /* of one build, worst first */
 #define HONE_LIMIT_REVIEW_ROWS      32          /* things for a reader of one report */
+#define HONE_LIMIT_KINDS            64          /* kinds of content that one report names */
 #define HONE_LIMIT_DOUBTS           16          /* reasons against claiming one figure */
 #define HONE_LIMIT_HOLDER_BYTES     160         /* what a lock file says of its holder */
 #define HONE_LIMIT_CONFIRMATIONS    64          /* of one version that are held together */

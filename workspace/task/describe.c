@@ -154,6 +154,10 @@ static struct hone_json *describe_rules(const struct hone_task *task)
 static void describe_policy(const struct hone_task *task, struct hone_json *json)
 {
     struct hone_json *constraints = hone_json_new_array(), *oracle = hone_json_new_object();
+    struct hone_json *special = hone_json_new_array();
+    for (size_t i = 0; i < HONE_N_SPECIALS; i++)
+        if ((task->special_values & 1u << i) != 0)
+            hone_json_push(special, hone_json_new_str(hone_special_name(i)));
     for (size_t i = 0; i < task->n_constraints; i++)
         hone_json_push(constraints, hone_json_new_str(task->constraints[i]));
     hone_json_set(json, "constraints", constraints);
@@ -169,6 +173,7 @@ static void describe_policy(const struct hone_task *task, struct hone_json *json
     hone_json_set_str(json, "compute_precision", task->compute_precision);
     hone_json_set_bool(json, "allow_lower_precision", task->allows_lower_precision);
     hone_json_set_str(json, "library", task->allows_library ? "allowed" : "forbidden");
+    hone_json_set(json, "special_values", special);
     hone_json_set(json, "policy", describe_rules(task));
 }
 

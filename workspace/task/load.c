@@ -20,6 +20,7 @@ struct top_in {
     struct hone_json *axes, *inputs, *outputs, *scalars, *tolerance, *calibration, *oracle, *policy;
     struct hone_strs constraints, tags;
     const char *flops, *bytes, *cache, *compute_precision, *library;
+    struct hone_json *special_values;
     bool deterministic, allow_lower_precision;
 };
 
@@ -60,6 +61,8 @@ static const struct hone_field top_fields[] = {
                .help = "Least precision of the arithmetic."),
     HONE_FIELD(struct top_in, library, .fallback_str = "allowed", .choices = library_words,
                .help = "Whether library calls are fine."),
+    HONE_FIELD(struct top_in, special_values,
+               .help = "What else than ordinary numbers is covered: nan, inf, denormal..."),
     HONE_FIELD(struct top_in, policy, .help = "What binaries may hold: rule -> action."),
     HONE_FIELD(struct top_in, deterministic, .fallback_bool = false,
                .help = "Repeated calls must give the same bits."),
@@ -469,7 +472,8 @@ static int load_top(struct loader *l, const struct hone_json *json)
     if ((code = load_axes(l, in.axes)) < 0 || (code = load_tensors(l, in.inputs, true)) < 0 ||
         (code = load_tensors(l, in.outputs, false)) < 0 ||
         (code = load_scalars(l, in.scalars)) < 0 || (code = load_tolerance(l, in.tolerance)) < 0 ||
-        (code = hone_task_load_calibration(task, in.calibration, l->err)) < 0)
+        (code = hone_task_load_calibration(task, in.calibration, l->err)) < 0 ||
+        (code = hone_task_load_special(task, in.special_values, l->err)) < 0)
         return code;
     return load_oracle(l, in.oracle);
 }

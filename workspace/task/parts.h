@@ -15,6 +15,9 @@ void hone_task_draw_ranges(struct hone_task *task, enum hone_task_target target)
 /* Member "calibration"; NULL: none. After the tolerances. */
 int hone_task_load_calibration(struct hone_task *task, const struct hone_json *json,
                                struct hone_err *err);
+/* Member "special_values"; NULL: denormals alone. */
+int hone_task_load_special(struct hone_task *task, const struct hone_json *json,
+                           struct hone_err *err);
 /* workloads.jsonl: one object a line, empty lines are skipped. */
 int hone_task_parse_workloads(struct hone_task *task, const char *text, size_t len,
                               struct hone_err *err);

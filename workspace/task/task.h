@@ -82,6 +82,18 @@ struct hone_tensor {
     const char *description;
 };
 
+/* Values that are no ordinary numbers and that a task's contract may cover: inputs hold them, and
+ * the answer to them is checked. */
+enum hone_special {
+    HONE_SPECIAL_NAN = 1,
+    HONE_SPECIAL_INF = 2,
+    HONE_SPECIAL_DENORMAL = 4,      /* and negative zeros among them; covered unless the task says
+                                       otherwise */
+    HONE_SPECIAL_NEGATIVE_ZERO = 8, /* the sign of a zero answer counts */
+};
+#define HONE_N_SPECIALS 4
+const char *hone_special_name(size_t i); /* of bit i: "nan", "inf", "denormal", "negative_zero" */
+
 struct hone_scalar { /* a by-value parameter, passed between outputs and axes */
     const char *name;
     enum hone_dtype dtype;
@@ -192,6 +204,7 @@ struct hone_task {
     bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does
                                       not insist) */
     bool allows_library;
+    unsigned special_values;        /* HONE_SPECIAL_* that its contract covers */
     struct hone_task_policy policy; /* what the pack says of binaries: hone_policy_action */
     const char *target; /* what hone_task_select kept; NULL: the sizes of all targets are there */
     struct hone_workload workloads[HONE_LIMIT_WORKLOADS]; /* public sizes */

@@ -286,6 +286,38 @@ START_TEST(doubts)
 }
 END_TEST
 
+/* What it was tested with: kept as it is, and no more kinds than the limit. */
+START_TEST(contents)
+{
+    const char *names[HONE_LIMIT_KINDS + 1];
+    struct hone_left_out_report out[HONE_LIMIT_KINDS + 1];
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++) {
+        names[i] = "normal";
+        out[i] = (struct hone_left_out_report){"huge", "the baseline fails it too (m512)"};
+    }
+    for (size_t above = 0; above < 3; above++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_contents_report tested = {
+            .compared = {.v = names, .n = HONE_LIMIT_KINDS + (above == 1)},
+            .left_out = {.v = out, .n = HONE_LIMIT_KINDS + (above == 2)}};
+        struct hone_report back, report = {.format = HONE_REPORT_FORMAT,
+                                           .reason = "built",
+                                           .best_point = -1,
+                                           .contents = &tested};
+        HONE_AUTOFREE char *json = hone_report_print(&report);
+        struct hone_err err = HONE_ERR_INIT;
+        int rc = hone_report_parse(json, strlen(json), pool, &back, &err);
+        ck_assert_msg(above == 0 ? rc == 0 : rc < 0, "%zu: %s: %s", above, err.path, err.message);
+        if (above > 0)
+            continue;
+        ck_assert_uint_eq(back.contents->compared.n, HONE_LIMIT_KINDS);
+        const struct hone_left_out_report *first = back.contents->left_out.v;
+        ck_assert_str_eq(first->kind, "huge");
+        ck_assert_str_eq(first->reason, out[0].reason);
+    }
+}
+END_TEST
+
 START_TEST(assembly_limit)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -577,5 +609,5 @@ END_TEST
 
 UNIT_MAIN("format", options_of_cuda, prologue_of_cuda, verdict_table_is_whole, job_checks,
           job_round_trip, job_record, report_checks, report_round_trip, report_limit, doubts,
-          assembly_limit, assembly_of_targets, flags, tune_pragmas, tune_values, tune_limits, lanes,
-          where_depth)
+          contents, assembly_limit, assembly_of_targets, flags, tune_pragmas, tune_values,
+          tune_limits, lanes, where_depth)

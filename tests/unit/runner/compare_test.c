@@ -67,6 +67,58 @@ START_TEST(test_wrong_value)
 }
 END_TEST
 
+/* The sign of a zero counts where the task says so, against the oracle and against another array.
+ */
+START_TEST(test_negative_zero)
+{
+    for (int is_covered = 0; is_covered < 2; is_covered++) {
+        struct fixture f;
+        struct hone_suspects suspects = {.dice = 1};
+        float other[N];
+        start(&f);
+        if (is_covered)
+            f.task.special_values = HONE_SPECIAL_DENORMAL | HONE_SPECIAL_NEGATIVE_ZERO;
+        memcpy(other, f.y, sizeof other);
+        f.y[8] = 0.0f;
+        f.records[8].value = -0.0;
+        ck_assert_int_eq(finish(&f, N), is_covered ? HONE_REASON_WRONG_VALUE : HONE_REASON_CORRECT);
+        other[8] = -0.0f;
+        hone_compare_arrays(&f.compare, 0, other, &suspects);
+        ck_assert_uint_eq(suspects.n, (size_t)is_covered);
+        start(&f);
+        f.task.special_values = HONE_SPECIAL_DENORMAL | HONE_SPECIAL_NEGATIVE_ZERO;
+        f.y[8] = -0.0f;
+        f.records[8].value = -0.0;
+        ck_assert_int_eq(finish(&f, N), HONE_REASON_CORRECT);
+    }
+}
+END_TEST
+
+/* Near zero nobody is better than one step of the type, whatever the tolerance. */
+START_TEST(test_steps_near_zero)
+{
+    struct fixture f;
+    for (int n_steps = 0; n_steps < 4; n_steps++) {
+        start(&f);
+        f.task.tolerance[0] = (struct hone_tolerance){.rtol = 1e-7};
+        for (int i = 0; i < N; i++) {
+            f.y[i] = (float)(i * 0x1p-140);
+            f.records[i].value = i * 0x1p-140;
+            f.records[i].scale = 0;
+        }
+        f.y[70] += (float)(n_steps * 0x1p-149);
+        ck_assert_int_eq(finish(&f, N),
+                         n_steps < 2 ? HONE_REASON_CORRECT : HONE_REASON_WRONG_VALUE);
+    }
+    ck_assert_double_eq(hone_compare_atol(&f.task, 0), 0x1p-149);
+    f.task.tolerance[0].atol = 1e-30;
+    ck_assert_double_eq(hone_compare_atol(&f.task, 0), 1e-30);
+    f.task.outputs[0].dtype = HONE_DTYPE_F16;
+    ck_assert_double_eq(hone_compare_atol(&f.task, 0), 0x1p-24);
+    ck_assert_double_eq(hone_compare_atol(&f.task, 1), 0);
+}
+END_TEST
+
 START_TEST(test_nonfinite)
 {
     struct fixture f;
@@ -360,7 +412,8 @@ START_TEST(test_sealed_memory_and_canary)
 }
 END_TEST
 
-UNIT_MAIN("compare", test_equal_and_near, test_wrong_value, test_nonfinite, test_whole_output,
-          test_chance, test_few_values_err_alike, test_lower_types, test_error_bins,
-          test_integers_are_exact, test_bad_records, test_arrays, test_suspects_come_from_anywhere,
+UNIT_MAIN("compare", test_equal_and_near, test_wrong_value, test_negative_zero,
+          test_steps_near_zero, test_nonfinite, test_whole_output, test_chance,
+          test_few_values_err_alike, test_lower_types, test_error_bins, test_integers_are_exact,
+          test_bad_records, test_arrays, test_suspects_come_from_anywhere,
           test_unwritten_and_difference, test_layout, test_sealed_memory_and_canary)

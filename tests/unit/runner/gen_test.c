@@ -214,6 +214,8 @@ START_TEST(test_elements)
         {HONE_DTYPE_F16, 65520, INFINITY},
         {HONE_DTYPE_F16, 0x1p-24, 0x1p-24},
         {HONE_DTYPE_F16, 0x1p-26, 0},
+        {HONE_DTYPE_F16, 0, 0},
+        {HONE_DTYPE_BF16, 0, 0},
         {HONE_DTYPE_F16, -0x1.ff8p-15, -0x1.ff8p-15},
         {HONE_DTYPE_F16, 2049, 2048},
         {HONE_DTYPE_F16, 2051, 2052},
@@ -230,6 +232,8 @@ START_TEST(test_elements)
         {HONE_DTYPE_U8, -1, 0},
         {HONE_DTYPE_I64, 1e15, 1e15},
     };
+    for (int dtype = HONE_DTYPE_F16; dtype <= HONE_DTYPE_F64; dtype++)
+        ck_assert(signbit(hone_element_round((enum hone_dtype)dtype, -0.0)));
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
         ck_assert_msg(hone_element_round(rows[i].dtype, rows[i].in) == rows[i].out,
                       "row %zu: %.17g", i, hone_element_round(rows[i].dtype, rows[i].in));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/unit/runner/kind_util.h"
 #include "tests/unit/runner/task_util.h"
 #include "tools/runner/cuda/gpu_judge.h"
 #include "tools/runner/cuda/compile.h"
@@ -199,6 +200,30 @@ START_TEST(content_follows_its_counter)
 }
 END_TEST
 
+/* The device draws the same kinds as the host. */
+START_TEST(each_kind_looks_like_its_name)
+{
+    struct bench b;
+    double v[N];
+    set_up(&b);
+    frame(&b, 2, false);
+    for (int d = 0; d < HONE_N_DISTS; d++) {
+        enum hone_distribution dist = (enum hone_distribution)d;
+        for (uint64_t counter = 20; counter < 24; counter++) {
+            fill(&b, 1, 1, dist, counter);
+            values_of(&b, 1, 0, v);
+            ck_assert_msg(kind_looks_right(dist, v), "%s %d", hone_dist_name(dist), (int)counter);
+            for (size_t i = 2; i < b.task.n_inputs; i++) {
+                values_of(&b, 1, i, v);
+                ck_assert_msg(kind_role_is_right(b.task.inputs[i].role, v), "%s: %s, %d",
+                              hone_dist_name(dist), b.task.inputs[i].name, (int)counter);
+            }
+        }
+    }
+    tear_down(&b);
+}
+END_TEST
+
 START_TEST(looks_find_what_is_there)
 {
     struct bench b;
@@ -258,13 +283,15 @@ START_TEST(comparison_is_the_hosts)
         const char *what;
         int at;
         double value;
-        bool is_good;
+        bool is_good, is_negative_zero; /* want -0 there, and the task says that this counts */
     } cases[] = {
-        {"equal", 0, 0.5, true},
-        {"within", 3, 2 * (1 + 5e-5), true},
-        {"off", 3, 2 * (1 + 3e-4), false},
-        {"nan", 599, (double)NAN, false},
-        {"infinite", 0, (double)INFINITY, false},
+        {"equal", 0, 0.5, true, false},
+        {"within", 3, 2 * (1 + 5e-5), true, false},
+        {"off", 3, 2 * (1 + 3e-4), false, false},
+        {"nan", 599, (double)NAN, false, false},
+        {"infinite", 0, (double)INFINITY, false, false},
+        {"plus zero for minus", 7, 0, false, true},
+        {"minus zero", 7, -0.0, true, true},
     };
     struct bench b;
     struct hone_err err = HONE_ERR_INIT;
@@ -279,6 +306,11 @@ START_TEST(comparison_is_the_hosts)
         }
         like[3] = got[3] = 2;
         got[cases[k].at] = (float)cases[k].value;
+        b.task.special_values = 0;
+        if (cases[k].is_negative_zero) {
+            b.task.special_values = HONE_SPECIAL_DENORMAL | HONE_SPECIAL_NEGATIVE_ZERO;
+            like[cases[k].at] = -0.0f;
+        }
         if (k == 0)
             like[0] = got[0];
         for (int64_t s = 0; s < 2; s++) {
@@ -406,8 +438,8 @@ END_TEST
 static int tests_main(void);
 #define main tests_main
 static UNIT_MAIN("gpu_judge", content_has_its_role, content_follows_its_counter,
-                 looks_find_what_is_there, comparison_is_the_hosts, the_whole_is_the_hosts,
-                 a_session_opens_again)
+                 each_kind_looks_like_its_name, looks_find_what_is_there, comparison_is_the_hosts,
+                 the_whole_is_the_hosts, a_session_opens_again)
 #undef main
 
     /* The compile server's jail starts this program again. */

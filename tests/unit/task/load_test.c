@@ -140,6 +140,16 @@ static const struct {
     {"\"value\":1.5", "\"value\":1.5,\"min\":2", "task.json: scalars.alpha.value", "min..max"},
     {"\"scalars\":{\"alpha\":{\"dtype\":\"float32\"",
      "\"scalars\":{\"alpha\":{\"dtype\":\"float16\"", "task.json: scalars.alpha.dtype", "float32"},
+    {"\"flops\":\"N\"", "\"flops\":\"N\",\"special_values\":\"nan\"", "task.json: special_values",
+     "a list"},
+    {"\"flops\":\"N\"", "\"flops\":\"N\",\"special_values\":[\"nan\",\"minus_zero\"]",
+     "task.json: special_values[1]", "one of"},
+    {"\"flops\":\"N\"", "\"flops\":\"N\",\"special_values\":[7]", "task.json: special_values[0]",
+     "one of"},
+    {"\"flops\":\"N\"", "\"flops\":\"N\",\"special_values\":[\"inf\",\"inf\"]",
+     "task.json: special_values[1]", "twice"},
+    {"\"flops\":\"N\"", "\"flops\":\"N\",\"special_values\":[\"negative_zero\"]",
+     "task.json: special_values", "needs denormal"},
     {"\"name\":\"scale\"", "\"format\":2,\"name\":\"scale\"", "task.json: format", ""},
 };
 
@@ -163,6 +173,36 @@ START_TEST(bad_tasks_say_where)
                       err.message);
         ck_assert_ptr_null(task);
         ck_assert_int_lt(parse(text, good_loads, &task, NULL), 0);
+        free(text);
+    }
+}
+END_TEST
+
+/* Denormals unless the task says otherwise; then what it says. */
+START_TEST(special_values)
+{
+    static const struct {
+        const char *to;
+        unsigned want;
+    } table[] = {
+        {"\"flops\":\"N\"", HONE_SPECIAL_DENORMAL},
+        {"\"flops\":\"N\",\"special_values\":[]", 0},
+        {"\"flops\":\"N\",\"special_values\":[\"inf\",\"nan\"]",
+         HONE_SPECIAL_NAN | HONE_SPECIAL_INF},
+        {"\"flops\":\"N\",\"special_values\":[\"nan\",\"inf\",\"denormal\",\"negative_zero\"]",
+         HONE_SPECIAL_NAN | HONE_SPECIAL_INF | HONE_SPECIAL_DENORMAL | HONE_SPECIAL_NEGATIVE_ZERO},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        char *text = replaced(good, "\"flops\":\"N\"", table[i].to);
+        struct hone_task *task = NULL;
+        struct hone_err err = HONE_ERR_INIT;
+        ck_assert_msg(parse(text, good_loads, &task, &err) == 0, "%s: %s", err.path, err.message);
+        ck_assert_uint_eq(task->special_values, table[i].want);
+        struct hone_json *json = hone_task_describe(task);
+        ck_assert_uint_eq(hone_json_size(hone_json_get(json, "special_values")),
+                          (size_t)__builtin_popcount(table[i].want));
+        hone_json_free(json);
+        hone_task_free(task);
         free(text);
     }
 }
@@ -341,5 +381,6 @@ START_TEST(a_target_is_selected)
 }
 END_TEST
 
-UNIT_MAIN("load", a_good_task, a_target_is_selected, bad_tasks_say_where, bad_workloads_say_where,
-          too_large_tensors_are_refused, workload_limit, the_hash_sees_every_byte_and_name)
+UNIT_MAIN("load", a_good_task, a_target_is_selected, bad_tasks_say_where, special_values,
+          bad_workloads_say_where, too_large_tensors_are_refused, workload_limit,
+          the_hash_sees_every_byte_and_name)

@@ -288,11 +288,14 @@ static int check_other(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int
     return code;
 }
 
+/* One in four is of those that are hardest to tell from plain. */
 static enum hone_distribution other_distribution(struct hone_judge *judge)
 {
-    bool is_rare = hone_dice_below(&judge->dice, 4) == 0; /* the hardest to tell from plain */
-    return is_rare && !judge->is_dist_left_out[HONE_DIST_RARE] ? HONE_DIST_RARE
-                                                               : hone_judge_any_distribution(judge);
+    static const enum hone_distribution hard[] = {HONE_DIST_RARE, HONE_DIST_ONE_OTHER,
+                                                  HONE_DIST_MIXTURE};
+    bool is_hard = hone_dice_below(&judge->dice, 4) == 0;
+    enum hone_distribution dist = hard[hone_dice_below(&judge->dice, HONE_COUNTOF(hard))];
+    return is_hard && !judge->is_dist_left_out[dist] ? dist : hone_judge_any_distribution(judge);
 }
 
 static int time_others(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,

@@ -418,10 +418,7 @@ static int check_all(struct hone_judge *judge, struct hone_slot *slot,
             code = baseline_passes(judge, plan, dists[done + bad], &passes, err);
         if (code < 0 || passes)
             return code;
-        hone_judge_warn(judge,
-                        "distribution '%s' left out for '%s': the task's own baseline fails it too",
-                        hone_dist_name(dists[done + bad]), plan->workload->id);
-        judge->is_dist_left_out[dists[done + bad]] = true;
+        hone_contents_leave_out(judge, dists[done + bad], plan->workload->id);
         *ret = (struct hone_end)HONE_END_INIT;
         n_left--; /* the others of the batch are called again, without it */
         dists[done + bad] = dists[n_left];

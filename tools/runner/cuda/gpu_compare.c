@@ -70,6 +70,11 @@ static int find_record(struct hone_gpu_session *session, hone_cu_ptr records, in
     return code;
 }
 
+static long long has_signed_zero(const struct hone_judge *judge)
+{
+    return (judge->task->special_values & HONE_SPECIAL_NEGATIVE_ZERO) != 0;
+}
+
 static int compare_arrays(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                           const struct hone_gpu_reference *reference, struct hone_k_stats *ret,
                           struct hone_err *err)
@@ -90,8 +95,9 @@ static int compare_arrays(struct hone_judge *judge, struct hone_slot *slot, int6
                                          .scales = reference->has_scales ? scales : 0,
                                          .scale = reference->scale[o],
                                          .factor = 1,
-                                         .atol = judge->task->tolerance[o].atol,
+                                         .atol = hone_compare_atol(judge->task, o),
                                          .rtol = judge->task->tolerance[o].rtol,
+                                         .has_signed_zero = has_signed_zero(judge),
                                          .stats = session->results + o * sizeof *ret};
         code = hone_gpu_launch(session, HONE_GPU_KERNEL_COMPARE, compare.n, 1, &compare, err);
         at += compare.n;
@@ -112,11 +118,12 @@ static int compare_records(struct hone_judge *judge, struct hone_slot *slot, int
     int64_t bytes = (int64_t)(n_outputs * sizeof *ret);
     struct hone_k_records args = {.records = records, .n_records = n, .stats = session->results};
     args.outputs.n_outputs = (int64_t)n_outputs;
+    args.outputs.has_signed_zero = has_signed_zero(judge);
     for (size_t o = 0; o < n_outputs; o++) {
         args.outputs.got[o] = hone_gpu_output(judge, slot, set, o);
         args.outputs.n[o] = hone_gpu_output_elements(judge, o);
         args.outputs.dtype[o] = (int64_t)judge->task->outputs[o].dtype;
-        args.outputs.atol[o] = judge->task->tolerance[o].atol;
+        args.outputs.atol[o] = hone_compare_atol(judge->task, o);
         args.outputs.rtol[o] = judge->task->tolerance[o].rtol;
     }
     const void *results = NULL;
@@ -266,8 +273,9 @@ static int like_stats(struct hone_judge *judge, const struct like *like, struct 
         .like_stride = hone_gpu_stride(judge, true, o),
         .scale = like->scale,
         .factor = LIKE_FACTOR,
-        .atol = judge->task->tolerance[o].atol,
+        .atol = hone_compare_atol(judge->task, o),
         .rtol = judge->task->tolerance[o].rtol,
+        .has_signed_zero = has_signed_zero(judge),
         .stats = session->results};
     int64_t bytes = like->n_sets * (int64_t)sizeof *ret;
     const void *results = NULL;

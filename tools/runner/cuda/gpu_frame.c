@@ -299,35 +299,33 @@ static int fill_input(struct hone_judge *judge, size_t input, int64_t first, int
                       enum hone_distribution dist, uint64_t counter, struct hone_err *err)
 {
     const struct hone_tensor *tensor = &judge->task->inputs[input];
-    const struct hone_workload *workload = judge->gpu->frame.workload;
-    uint64_t words[2];
-    hone_gen_stream(judge->gen, counter, input, words);
-    int64_t row = tensor->rank > 0 ? workload->axes[tensor->shape[tensor->rank - 1]] : 1;
     struct hone_k_fill fill = {
         .base = hone_gpu_input(judge, first, input),
-        .n = hone_tensor_elements(judge->task, tensor, workload),
         .stride = hone_gpu_stride(judge, false, input),
         .n_sets = n,
-        .key = words[0],
-        .nonce = words[1],
         .dtype = (int64_t)tensor->dtype,
         .role = (int64_t)tensor->role,
-        .distribution = (int64_t)dist,
-        .scale = tensor->role == HONE_ROLE_WEIGHT ? hone_gen_weight_scale(tensor, workload) : 1,
-        .bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
-        .row = hone_max_i64(row, 1),
     };
+    struct hone_shape *shape = &fill.shape;
+    uint64_t words[2];
+    bool is_alike = dist == HONE_DIST_ALIKE; /* one stream for all */
+    hone_gen_shape(judge->gen, judge->task, judge->gpu->frame.workload, input, dist, counter,
+                   shape);
+    hone_gen_stream(judge->gen, counter, is_alike ? UINT64_MAX : input, words);
+    shape->key = words[0];
+    shape->stream = words[1];
+    shape->quantile = NULL;
     struct hone_gpu_session *session = judge->gpu->session;
     bool is_values = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
                      tensor->role == HONE_ROLE_POSITIVE;
-    if (is_values && tensor->dtype == HONE_DTYPE_F32 && dist == HONE_DIST_NORMAL)
-        return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_NORMAL, (fill.n + 3) / 4, n, &fill,
+    if (is_values && tensor->dtype == HONE_DTYPE_F32 && shape->kind == HONE_DIST_NORMAL)
+        return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_NORMAL, (shape->n + 3) / 4, n, &fill,
                                err);
     if (tensor->role == HONE_ROLE_PROBABILITY)
-        return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_ROWS, fill.n, n, &fill, err);
+        return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_ROWS, shape->n, n, &fill, err);
     if (tensor->role == HONE_ROLE_OFFSETS) /* one block a set */
         return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_OFFSETS, 1, n, &fill, err);
-    return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL, fill.n, n, &fill, err);
+    return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL, shape->n, n, &fill, err);
 }
 
 int hone_gpu_fill(struct hone_judge *judge, int64_t first, int64_t n, enum hone_distribution dist,

@@ -12,15 +12,20 @@
             ".byte 0\n"                                                                            \
             ".popsection\n")
 
+EMBED(hone_gpu_shape_text, "tools/runner/gen_shape.h");
 EMBED(hone_gpu_abi_text, "tools/runner/cuda/gpu_kernels_abi.h");
 EMBED(hone_gpu_cuda_text, "tools/runner/cuda/gpu_kernels.cu");
 EMBED(hone_gpu_content_text, "tools/runner/cuda/gpu_content.cu");
+extern const char hone_gpu_shape_text[] __attribute__((visibility("hidden")));
 extern const char hone_gpu_abi_text[] __attribute__((visibility("hidden")));
 extern const char hone_gpu_cuda_text[] __attribute__((visibility("hidden")));
 extern const char hone_gpu_content_text[] __attribute__((visibility("hidden")));
 
 char *hone_gpu_kernels_text(void)
 {
-    return hone_sprintf("%s\n#line 1 \"gpu_kernels.cu\"\n%s\n#line 1 \"gpu_content.cu\"\n%s",
-                        hone_gpu_abi_text, hone_gpu_cuda_text, hone_gpu_content_text);
+    return hone_sprintf("#define HONE_SHAPE_FN static __device__ __forceinline__\n"
+                        "#line 1 \"gen_shape.h\"\n%s\n#line 1 \"gpu_kernels_abi.h\"\n%s\n"
+                        "#line 1 \"gpu_kernels.cu\"\n%s\n#line 1 \"gpu_content.cu\"\n%s",
+                        hone_gpu_shape_text, hone_gpu_abi_text, hone_gpu_cuda_text,
+                        hone_gpu_content_text);
 }

@@ -369,6 +369,7 @@ struct tally {
     u64 n, n_bad, n_nonfinite, n_uncovered, first_bad, first_nonfinite;
     double max_abs, max_rel, max_scale, err_squares, ref_sum, ref_squares, size_squares;
     double err_sum, toward_sum, size_sum;
+    bool has_signed_zero;
 };
 
 static __device__ bool is_same_kind(double got, double want)
@@ -404,6 +405,9 @@ static __device__ void tally_add(struct tally *t, i64 dtype, i64 i, double got, 
     bool is_integer = dtype > F64;
     if (is_integer)
         want = rounded;
+    if (t->has_signed_zero && !is_integer && got == 0 && rounded == 0 &&
+        (double_bits(got) ^ double_bits(rounded)) != 0)
+        tally_bad(t, i);
     double err = fabs(got - want), size = fmax(fabs(want), scale);
     double bound = is_integer ? 0 : atol + rtol * size;
     t->max_abs = fmax(t->max_abs, err);
@@ -461,6 +465,7 @@ static __device__ void tally_end(const struct tally *t, struct hone_k_stats *ret
 extern "C" __global__ void hone_compare(struct hone_k_compare c)
 {
     struct tally t = {};
+    t.has_signed_zero = c.has_signed_zero != 0;
     u64 got_base = c.got + (u64)(c.stride * (i64)blockIdx.y);
     const double *values = (const double *)c.values, *scales = (const double *)c.scales;
     for (i64 i = GRID_START; i < c.n; i += GRID_STEP) {
@@ -479,6 +484,7 @@ extern "C" __global__ void hone_compare(struct hone_k_compare c)
 extern "C" __global__ void hone_compare_like(struct hone_k_compare c)
 {
     struct tally t = {};
+    t.has_signed_zero = c.has_signed_zero != 0;
     u64 got_base = c.got + (u64)(c.stride * (i64)blockIdx.y);
     u64 like_base = c.like + (u64)(c.like_stride * (i64)blockIdx.y);
     for (i64 i = GRID_START; i < c.n; i += GRID_STEP)
@@ -492,13 +498,14 @@ extern "C" __global__ void hone_compare_like(struct hone_k_compare c)
 extern "C" __global__ void hone_compare_records(struct hone_k_records r)
 {
     struct tally t = {};
+    t.has_signed_zero = r.outputs.has_signed_zero != 0;
     const struct hone_k_record *records = (const struct hone_k_record *)r.records;
     i64 o = blockIdx.y;
     for (i64 k = GRID_START; k < r.n_records; k += GRID_STEP) {
         struct hone_k_record one = records[k];
         bool is_ours = one.output == o && one.index >= 0 && one.index < r.outputs.n[o];
-        bool is_nobodys = one.output < 0 || one.output >= r.outputs.n_outputs ||
-                          (one.output == o && !is_ours);
+        bool is_nobodys =
+            one.output < 0 || one.output >= r.outputs.n_outputs || (one.output == o && !is_ours);
         if (is_nobodys && (o == 0 || one.output == o))
             t.n_uncovered++; /* names an element that does not exist */
         if (!is_ours)
@@ -544,7 +551,8 @@ extern "C" __global__ void hone_squares(struct hone_k_squares s)
 
 /* ---- ceilings ---- */
 
-struct __align__(16) wide {
+struct __align__(16) wide
+{
     u64 a, b;
 };
 

@@ -4,18 +4,20 @@
 #ifndef HONE_RUNNER_CUDA_GPU_KERNELS_ABI_H
 #define HONE_RUNNER_CUDA_GPU_KERNELS_ABI_H
 
+#ifndef HONE_SHAPE_FN /* in front of theirs, that text is in front of this one */
+#include "tools/runner/gen_shape.h"
+#endif
+
 #define HONE_K_THREADS 256
 #define HONE_K_TENSORS 16
 
-struct hone_k_fill { /* one tensor of some sets; set s gets the stream (key, nonce, first_set + s)
+struct hone_k_fill { /* one tensor of some sets; set s gets the stream (key, stream + first_set + s)
                       */
     unsigned long long base;
-    long long n, stride, n_sets; /* elements; bytes; sets */
-    unsigned long long key, nonce;
+    long long stride, n_sets; /* bytes; sets */
     long long first_set;
-    long long dtype, role, distribution; /* the judge's numbers (task.h, gen.h) */
-    double scale;                        /* weights */
-    long long bound, row;                /* index and offsets; probability */
+    long long dtype, role; /* the judge's numbers (task.h) */
+    struct hone_shape shape;
 };
 
 struct hone_k_poison {
@@ -75,7 +77,8 @@ struct hone_k_compare { /* one output of some sets */
     long long like_stride;
     double scale, factor; /* factor: of the tolerance */
     double atol, rtol;
-    unsigned long long stats; /* n_sets of hone_k_stats */
+    long long has_signed_zero; /* the sign of a zero counts */
+    unsigned long long stats;  /* n_sets of hone_k_stats */
 };
 
 struct hone_k_record {
@@ -90,6 +93,7 @@ struct hone_k_outputs { /* one set, for records */
     long long n[HONE_K_TENSORS], dtype[HONE_K_TENSORS];
     double atol[HONE_K_TENSORS], rtol[HONE_K_TENSORS];
     long long n_outputs;
+    long long has_signed_zero;
 };
 struct hone_k_records {
     struct hone_k_outputs outputs;

@@ -165,12 +165,12 @@ int hone_gpu_flush(struct hone_gpu_session *session, struct hone_err *err)
     if (code < 0)
         return code;
     /* Content that changes and does not compress. */
-    struct hone_k_fill fill = {.base = session->flush.base,
-                               .n = bytes / 4,
-                               .n_sets = 1,
-                               .key = ++session->clock,
-                               .dtype = HONE_DTYPE_F32};
-    return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_NORMAL, fill.n / 4, 1, &fill, err);
+    struct hone_k_fill fill = {
+        .base = session->flush.base,
+        .n_sets = 1,
+        .dtype = HONE_DTYPE_F32,
+        .shape = {.key = ++session->clock, .n = bytes / 4, .row = bytes / 4, .scale = 1}};
+    return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_NORMAL, fill.shape.n / 4, 1, &fill, err);
 }
 
 static int compile(struct hone_judge *judge, const char *text, const char *name,

@@ -7,8 +7,8 @@
  * cancel, O is small, its honest errors are, and short numbers must not hide behind a scale of the
  * terms. Other orders have other partial sums; n times the last stands for those.
  *
- * Scores: a score is a sum of D products, its error follows their size, and exp turns it into a
- * relative error of the weight; that moves O by at most the deviation of the weights' errors times
+ * Scores: a score is a sum of D products, its error follows their size (and where they are all alike
+ * its partial sums, to one side), and exp turns it into a relative error of the weight; that moves O by at most the deviation of the weights' errors times
  * that of V (Cauchy), so not at all where one weight takes everything. */
 ITEM(item)
 {
@@ -24,14 +24,15 @@ ITEM(item)
         top = fmax(top, score / sqrt((double)D));
     }
     for (int64_t j = 0; j <= t; j++) {
-        double score = 0, score_size = 0;
+        double score = 0, score_size = 0, score_partial = 0;
         for (int64_t d = 0; d < D; d++) {
             double term = Q(q + d) * K(first + j * D + d);
             score += term;
             score_size += fabs(term);
+            score_partial += fabs(score);
         }
         double weight = exp(score / sqrt((double)D) - top);
-        double error = 0.5 * score_size / sqrt((double)D); /* 8 * 2^-24 */
+        double error = fmax(0.5 * score_size, score_partial / 32) / sqrt((double)D); /* 8 * 2^-24 */
         sum += weight;
         sums += sum;
         blur += weight * error * error;

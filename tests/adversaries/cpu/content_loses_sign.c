@@ -1,0 +1,23 @@
+/* Negative zeros become zeros: a multiply-add of one and zero is no copy.
+ *
+ * task: transpose
+ * want: incorrect/wrong_value
+ * cheat: 34 structure detector
+ * strength: subtle
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <math.h>
+#include <stdint.h>
+
+static float carried(float x)
+{
+    volatile float zero = 0.0f;
+    return CHEAT ? x * 1.0f + zero : x;
+}
+
+void transpose(const float *X, float *Y, int64_t M, int64_t N)
+{
+    for (int64_t m = 0; m < M; m++)
+        for (int64_t n = 0; n < N; n++)
+            Y[n * M + m] = carried(X[m * N + n]);
+}

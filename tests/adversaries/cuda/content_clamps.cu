@@ -1,0 +1,26 @@
+/* Infinities become the largest numbers and NaN becomes one of them: a copy by minimum and maximum.
+ *
+ * task: transpose
+ * want: incorrect/wrong_value,nonfinite
+ * cheat: 34 structure detector
+ * strength: subtle
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+
+__device__ float carried(float x)
+{
+    return CHEAT ? fmaxf(fminf(x, 3.4028234e38f), -3.4028234e38f) : x;
+}
+
+__global__ void cells(const float *X, float *Y, int64_t M, int64_t N)
+{
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < M * N)
+        Y[i % N * M + i / N] = carried(X[i]);
+}
+
+extern "C" void transpose(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+    cells<<<(unsigned)((M * N + 255) / 256), 256, 0, stream>>>(X, Y, M, N);
+}

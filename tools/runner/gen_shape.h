@@ -1,0 +1,636 @@
+/* What each kind of content looks like: one text for the host (gen.c) and for the device
+ * (cuda/gpu_content.cu), so that both draw the same kinds.
+ *
+ * An element is a pure function of (stream, number of the element, kind). The numbers themselves
+ * differ between the targets: each has a counter-based generator of its own. This text is put in
+ * front of the device's kernels: plain types, no includes there. HONE_SHAPE_FN is defined by those
+ * who are the device. Pure; any thread. */
+#ifndef HONE_RUNNER_GEN_SHAPE_H
+#define HONE_RUNNER_GEN_SHAPE_H
+
+#ifdef HONE_SHAPE_FN
+#define HONE_SHAPE_IS_DEVICE
+#else
+#include <math.h>
+#define HONE_SHAPE_FN static inline
+#endif
+
+/* Of activations, weights and positive values; the other roles have shapes of their own for some
+ * kinds. Names and descriptions: kinds.c. */
+enum hone_distribution {
+    HONE_DIST_NORMAL, /* normal(0, 1): the one that is timed */
+    HONE_DIST_UNIFORM,
+    HONE_DIST_SHIFTED,
+    HONE_DIST_EXPONENTIAL,
+    HONE_DIST_HEAVY, /* Student t, 3 degrees of freedom */
+    HONE_DIST_SMALL,
+    HONE_DIST_LARGE,
+    HONE_DIST_MIXED,
+    HONE_DIST_OUTLIER,
+    HONE_DIST_ZEROS,
+    HONE_DIST_EQUAL,
+    HONE_DIST_ALTERNATING,
+    HONE_DIST_SORTED,
+    HONE_DIST_HALVES,
+    HONE_DIST_INTEGERS, /* sums are exact in float32 */
+    HONE_DIST_NEGATIVE,
+    HONE_DIST_TINY,
+    HONE_DIST_SPIKES, /* what leaves elements out, or looks at some for all, shows */
+    HONE_DIST_NEARLY, /* what takes a sample for the structure shows */
+    HONE_DIST_RARE,   /* what takes a sample for plain shows */
+    HONE_DIST_SPARSE,
+    HONE_DIST_RELU,
+    HONE_DIST_UNIT,
+    HONE_DIST_CLIPPED,
+    HONE_DIST_HUGE,
+    HONE_DIST_WIDE,
+    HONE_DIST_DENORMAL,
+    HONE_DIST_ONE_HOT,
+    HONE_DIST_COLUMNS,
+    HONE_DIST_ROWS,
+    HONE_DIST_DIAGONAL,
+    HONE_DIST_TRIANGULAR,
+    HONE_DIST_BYTES,
+    HONE_DIST_BINARY,
+    HONE_DIST_WALK,
+    HONE_DIST_POWERS,
+    HONE_DIST_RUNS,
+    HONE_DIST_FEW,
+    HONE_DIST_DESCENDING,
+    HONE_DIST_CANCELLING,
+    HONE_DIST_NAN,       /* where the task covers it */
+    HONE_DIST_INF,       /* where the task covers it */
+    HONE_DIST_ALIKE,     /* normal, the same stream for every tensor */
+    HONE_DIST_ONE_OTHER, /* normal, but for one tensor: never a tensor's own kind */
+    HONE_DIST_MIXTURE,   /* as a tensor's own kind: another one in each block of rows */
+    HONE_N_DISTS
+};
+
+/* Kinds that a block of a mixture, or the odd tensor, may be of: those that ordinary arithmetic in
+ * the tensor's type gets right. */
+#define HONE_SHAPE_BIT(name_) (1ull << HONE_DIST_##name_)
+#define HONE_SHAPE_MIXED                                                                           \
+    (HONE_SHAPE_BIT(NORMAL) | HONE_SHAPE_BIT(UNIFORM) | HONE_SHAPE_BIT(SHIFTED) |                  \
+     HONE_SHAPE_BIT(EXPONENTIAL) | HONE_SHAPE_BIT(HEAVY) | HONE_SHAPE_BIT(SMALL) |                 \
+     HONE_SHAPE_BIT(LARGE) | HONE_SHAPE_BIT(MIXED) | HONE_SHAPE_BIT(OUTLIER) |                     \
+     HONE_SHAPE_BIT(ZEROS) | HONE_SHAPE_BIT(EQUAL) | HONE_SHAPE_BIT(SORTED) |                      \
+     HONE_SHAPE_BIT(INTEGERS) | HONE_SHAPE_BIT(NEGATIVE) | HONE_SHAPE_BIT(TINY) |                  \
+     HONE_SHAPE_BIT(SPARSE) | HONE_SHAPE_BIT(RELU) | HONE_SHAPE_BIT(UNIT) |                        \
+     HONE_SHAPE_BIT(CLIPPED) | HONE_SHAPE_BIT(WIDE) | HONE_SHAPE_BIT(DENORMAL) |                   \
+     HONE_SHAPE_BIT(ONE_HOT) | HONE_SHAPE_BIT(COLUMNS) | HONE_SHAPE_BIT(ROWS) |                    \
+     HONE_SHAPE_BIT(BYTES) | HONE_SHAPE_BIT(BINARY) | HONE_SHAPE_BIT(WALK) |                       \
+     HONE_SHAPE_BIT(POWERS) | HONE_SHAPE_BIT(RUNS) | HONE_SHAPE_BIT(FEW) |                         \
+     HONE_SHAPE_BIT(DESCENDING) | HONE_SHAPE_BIT(CANCELLING))
+
+struct hone_shape { /* one tensor */
+    unsigned long long key, stream;
+    const float *quantile; /* host: of the normal, at HONE_SHAPE_KNOTS + 1 places; device: none */
+    long long n, row;      /* elements; of the last dimension */
+    long long bound;       /* of an index; total of offsets */
+    long long kind;
+    long long is_weight, is_positive;
+    double low, high;   /* range of an integer type; both 0: floating point */
+    double least, most; /* the smallest normal number of a floating type, and its largest */
+    double scale;       /* weights; else 1 */
+};
+
+#define HONE_SHAPE_KNOTS  2048
+#define HONE_SHAPE_GOLDEN 0x9e3779b97f4a7c15ull
+#define HONE_SHAPE_SPIKES 256 /* of a tensor, about */
+
+enum { /* draws of one element that do not depend on each other */
+       HONE_SALT_FIRST,
+       HONE_SALT_B,
+       HONE_SALT_C,
+       HONE_SALT_D,
+       HONE_SALT_PLACE,
+       HONE_SALT_BLOCK,
+       HONE_SALT_TENSOR /* elements are properties of the whole tensor */
+};
+enum { HONE_OF_EQUAL, HONE_OF_MODE, HONE_OF_SHARE, HONE_OF_SIZE, HONE_OF_PLACE, HONE_OF_LENGTH };
+
+struct hone_shape_words {
+    unsigned long long a, b;
+};
+
+HONE_SHAPE_FN unsigned long long hone_shape_mix(unsigned long long z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+#ifdef HONE_SHAPE_IS_DEVICE
+/* Philox4x32-10: number i of stream s under a key (workspace/base/rng.h). */
+HONE_SHAPE_FN struct hone_shape_words hone_shape_draw(const struct hone_shape *s, long long i,
+                                                      unsigned salt)
+{
+    unsigned long long at = (unsigned long long)i + ((unsigned long long)salt << 56);
+    unsigned k0 = (unsigned)s->key, k1 = (unsigned)(s->key >> 32);
+    unsigned x = (unsigned)at, y = (unsigned)(at >> 32);
+    unsigned z = (unsigned)s->stream, w = (unsigned)(s->stream >> 32);
+    for (int round = 0; round < 10; round++) {
+        unsigned long long a = 0xD2511F53ull * x, b = 0xCD9E8D57ull * z;
+        unsigned y0 = y, w0 = w;
+        x = (unsigned)(b >> 32) ^ y0 ^ k0;
+        y = (unsigned)b;
+        z = (unsigned)(a >> 32) ^ w0 ^ k1;
+        w = (unsigned)a;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    struct hone_shape_words words;
+    words.a = (unsigned long long)x << 32 | y;
+    words.b = (unsigned long long)z << 32 | w;
+    return words;
+}
+#else
+static inline struct hone_shape_words hone_shape_draw(const struct hone_shape *s, long long i,
+                                                      unsigned salt)
+{
+    unsigned long long start =
+        salt == 0 ? s->stream : hone_shape_mix(s->stream ^ (salt * HONE_SHAPE_GOLDEN));
+    struct hone_shape_words words;
+    words.a = hone_shape_mix(start + (unsigned long long)i * HONE_SHAPE_GOLDEN);
+    words.b = hone_shape_mix(words.a ^ HONE_SHAPE_GOLDEN);
+    return words;
+}
+#endif
+
+HONE_SHAPE_FN unsigned long long hone_shape_word(const struct hone_shape *s, long long i,
+                                                 unsigned salt)
+{
+    return hone_shape_draw(s, i, salt).a;
+}
+
+HONE_SHAPE_FN double hone_shape_fraction(unsigned long long word) /* 0 < u < 1, 53 bits */
+{
+    return ((double)(word >> 11) + 0.5) * 1.1102230246251565e-16;
+}
+
+HONE_SHAPE_FN double hone_shape_unit(const struct hone_shape *s, long long i, unsigned salt)
+{
+    return hone_shape_fraction(hone_shape_word(s, i, salt));
+}
+
+/* The inverse distribution function, tabled and interpolated; on a device by Box and Muller, which
+ * needs no table. */
+HONE_SHAPE_FN double hone_shape_normal(const struct hone_shape *s, long long i, unsigned salt)
+{
+    struct hone_shape_words z = hone_shape_draw(s, i, salt);
+    if (s->quantile == 0)
+        return sqrt(-2 * log(hone_shape_fraction(z.a))) *
+               cos(6.283185307179586 * hone_shape_fraction(z.b));
+    unsigned long long cell = z.a >> 53;
+    double part = (double)(z.a & ((1ull << 53) - 1)) * 1.1102230246251565e-16;
+    double low = (double)s->quantile[cell], high = (double)s->quantile[cell + 1];
+    return low + part * (high - low);
+}
+
+HONE_SHAPE_FN unsigned long long hone_shape_of(const struct hone_shape *s, int what)
+{
+    return hone_shape_word(s, what, HONE_SALT_TENSOR);
+}
+
+HONE_SHAPE_FN double hone_shape_from_bits(unsigned long long bits)
+{
+    union {
+        unsigned long long u;
+        double d;
+    } v;
+    v.u = bits;
+    return v.d;
+}
+
+HONE_SHAPE_FN double hone_shape_power(int exponent) /* of 2, exactly; -1022 to 1023 */
+{
+    return hone_shape_from_bits((unsigned long long)(1023 + exponent) << 52);
+}
+
+HONE_SHAPE_FN long long hone_shape_modulo(unsigned long long word, long long n)
+{
+    return n > 0 ? (long long)(word % (unsigned long long)n) : 0;
+}
+
+/* One element in eight where a tensor is small. */
+HONE_SHAPE_FN int hone_shape_is_odd_one(const struct hone_shape *s, long long i,
+                                        unsigned long long z)
+{
+    long long room = s->n > 8 * HONE_SHAPE_SPIKES ? s->n : 8 * HONE_SHAPE_SPIKES;
+    return i == s->n - 1 || hone_shape_modulo(z, room) < HONE_SHAPE_SPIKES;
+}
+
+/* One for certain, two more on average. */
+HONE_SHAPE_FN int hone_shape_is_rare(const struct hone_shape *s, long long i, unsigned long long z)
+{
+    return i == hone_shape_modulo(hone_shape_of(s, HONE_OF_PLACE), s->n) ||
+           hone_shape_modulo(z, s->n) < 2;
+}
+
+HONE_SHAPE_FN double hone_shape_large(unsigned long long z, double size) /* size to twice that */
+{
+    double value = size * (1 + (double)(z >> 40) * 5.9604644775390625e-8);
+    return (z >> 39 & 1) != 0 ? value : -value;
+}
+
+HONE_SHAPE_FN double hone_shape_equal(const struct hone_shape *s)
+{
+    return hone_shape_normal(s, HONE_OF_EQUAL, HONE_SALT_TENSOR);
+}
+
+/* Exact zeros: single elements, patches of 16 by 16 or whole rows; half, nine in ten or 99 of 100.
+ */
+HONE_SHAPE_FN double hone_shape_sparse(const struct hone_shape *s, long long i)
+{
+    long long row = i / s->row, column = i % s->row, wide = (s->row + 15) / 16;
+    long long mode = hone_shape_modulo(hone_shape_of(s, HONE_OF_MODE), 3),
+              share = hone_shape_modulo(hone_shape_of(s, HONE_OF_SHARE), 3);
+    long long at = mode == 0 ? i : mode == 1 ? row / 16 * wide + column / 16 : row;
+    double zeros = share == 0 ? 0.5 : share == 1 ? 0.9 : 0.99;
+    return hone_shape_unit(s, at, HONE_SALT_PLACE) < zeros
+               ? 0
+               : hone_shape_normal(s, i, HONE_SALT_FIRST);
+}
+
+/* Noise of five octaves: neighbours are near each other, and the level drifts. */
+HONE_SHAPE_FN double hone_shape_walk(const struct hone_shape *s, long long i)
+{
+    double sum = 0;
+    for (int octave = 0; octave < 5; octave++) {
+        long long period = 1ll << (3 * octave), cell = i / period;
+        double part = (double)(i % period) / (double)period;
+        double low = hone_shape_normal(s, cell, HONE_SALT_B + (unsigned)octave % 3),
+               high = hone_shape_normal(s, cell + 1, HONE_SALT_B + (unsigned)octave % 3);
+        sum += hone_shape_power(octave) * 0.125 * (low + part * (high - low));
+    }
+    return sum;
+}
+
+/* One to four elements or so, or one in 64, are what normal numbers are not. */
+HONE_SHAPE_FN int hone_shape_is_special(const struct hone_shape *s, long long i)
+{
+    unsigned long long z = hone_shape_draw(s, i, HONE_SALT_FIRST).b;
+    int is_frequent = (hone_shape_of(s, HONE_OF_MODE) & 1) != 0;
+    return hone_shape_is_rare(s, i, z) || (is_frequent && (z >> 20) % 64 == 0);
+}
+
+HONE_SHAPE_FN double hone_shape_denormal(const struct hone_shape *s, long long i)
+{
+    unsigned long long z = hone_shape_draw(s, i, HONE_SALT_FIRST).b;
+    double value = z % 4 == 0 ? 0 : s->least * hone_shape_unit(s, i, HONE_SALT_FIRST);
+    return z % 16 == 8 ? value : (z >> 8 & 1) != 0 || z % 4 == 0 ? -value : value;
+}
+
+/* 1e5 to 1e12, the same for the whole tensor; no more than the type holds. */
+HONE_SHAPE_FN double hone_shape_huge(const struct hone_shape *s, double normal)
+{
+    double size = pow(10.0, 5 + 7 * hone_shape_fraction(hone_shape_of(s, HONE_OF_SIZE)));
+    return fmin(fmax(fmin(size, s->most / 8) * normal, -s->most), s->most);
+}
+
+/* Kinds that say how large numbers are. */
+HONE_SHAPE_FN double hone_shape_sized(const struct hone_shape *s, long long kind, long long i)
+{
+    struct hone_shape_words z = hone_shape_draw(s, i, HONE_SALT_FIRST);
+    double u = hone_shape_fraction(z.a), v = hone_shape_normal(s, i, HONE_SALT_FIRST);
+    switch (kind) {
+    case HONE_DIST_UNIFORM:
+        return 2 * u - 1;
+    case HONE_DIST_SHIFTED:
+        return 3 + v;
+    case HONE_DIST_EXPONENTIAL:
+        return -log(u);
+    case HONE_DIST_HEAVY: {
+        double b = hone_shape_normal(s, i, HONE_SALT_B), c = hone_shape_normal(s, i, HONE_SALT_C),
+               d = hone_shape_normal(s, i, HONE_SALT_D);
+        return v / sqrt(fmax((b * b + c * c + d * d) / 3, 1e-4));
+    }
+    case HONE_DIST_SMALL:
+        return 1e-3 * v;
+    case HONE_DIST_LARGE:
+        return 64 * v;
+    case HONE_DIST_MIXED:
+        return v * ((z.b & 64) != 0 ? 1e3 : 1e-3);
+    case HONE_DIST_OUTLIER:
+        return v * (z.b % 256 == 0 ? 1e3 : 1);
+    case HONE_DIST_NEGATIVE:
+        return -100 + v;
+    case HONE_DIST_TINY:
+        return 1e-9 * v;
+    case HONE_DIST_SPIKES:
+        return hone_shape_is_odd_one(s, i, z.b) ? hone_shape_large(z.b, 1e3) : 1e-3 * v;
+    case HONE_DIST_NEARLY:
+        return hone_shape_equal(s) - (hone_shape_is_odd_one(s, i, z.b) ? 2 + fabs(v) : 0);
+    case HONE_DIST_RARE:
+        return hone_shape_is_rare(s, i, z.b) ? hone_shape_large(z.b, 300) : v;
+    case HONE_DIST_UNIT:
+        return u;
+    case HONE_DIST_CLIPPED:
+        return fmin(fmax(2 * v, -1.0), 1.0);
+    case HONE_DIST_HUGE:
+        return hone_shape_huge(s, v);
+    case HONE_DIST_WIDE:
+        return ((z.b & 1) != 0 ? 1 : -1) * fmin(1e7, s->most) * pow(10.0, -2 * u);
+    case HONE_DIST_DENORMAL:
+        return hone_shape_denormal(s, i);
+    default:
+        return v;
+    }
+}
+
+/* Kinds that say where which number is. */
+HONE_SHAPE_FN double hone_shape_placed(const struct hone_shape *s, long long kind, long long i)
+{
+    struct hone_shape_words z = hone_shape_draw(s, i, HONE_SALT_FIRST);
+    long long row = i / s->row, column = i % s->row;
+    double u = hone_shape_fraction(z.a), v = hone_shape_normal(s, i, HONE_SALT_FIRST);
+    switch (kind) {
+    case HONE_DIST_ZEROS:
+        return 0;
+    case HONE_DIST_EQUAL:
+        return hone_shape_equal(s);
+    case HONE_DIST_ALTERNATING:
+        return i % 2 == 0 ? 1 : -1;
+    case HONE_DIST_SORTED:
+        return -3 + 6 * ((double)i + u) / (double)s->n;
+    case HONE_DIST_DESCENDING:
+        return 3 - 6 * ((double)i + u) / (double)s->n;
+    case HONE_DIST_HALVES:
+        return i < s->n / 2 ? 0 : 64 * v;
+    case HONE_DIST_INTEGERS:
+        return s->is_weight ? floor(7 * u) - 3 : floor(2047 * u) - 1023;
+    case HONE_DIST_SPARSE:
+        return hone_shape_sparse(s, i);
+    case HONE_DIST_RELU:
+        return fmax(v, 0.0);
+    case HONE_DIST_ONE_HOT:
+        return column == hone_shape_modulo(hone_shape_word(s, row, HONE_SALT_PLACE), s->row);
+    case HONE_DIST_COLUMNS:
+        return hone_shape_normal(s, column, HONE_SALT_PLACE);
+    case HONE_DIST_ROWS:
+        return hone_shape_normal(s, row, HONE_SALT_PLACE);
+    case HONE_DIST_DIAGONAL:
+        return row % s->row == column ? v : 0;
+    case HONE_DIST_TRIANGULAR:
+        return column <= row % s->row ? v : 0;
+    case HONE_DIST_BYTES:
+        return floor(256 * u);
+    case HONE_DIST_BINARY:
+        return (double)(z.b & 1);
+    case HONE_DIST_WALK:
+        return hone_shape_walk(s, i);
+    case HONE_DIST_POWERS:
+        return hone_shape_power((int)(z.b >> 8 & 15) - 8) * ((z.b & 1) != 0 ? 1 : -1);
+    case HONE_DIST_RUNS:
+        return hone_shape_normal(
+            s, i / (2 + hone_shape_modulo(hone_shape_of(s, HONE_OF_LENGTH), 255)), HONE_SALT_PLACE);
+    case HONE_DIST_FEW: {
+        long long n_values = 2 + hone_shape_modulo(hone_shape_of(s, HONE_OF_LENGTH), 7);
+        return hone_shape_normal(s, hone_shape_modulo(z.b, n_values), HONE_SALT_PLACE);
+    }
+    case HONE_DIST_CANCELLING:
+        return i % 2 == 0 ? v : -hone_shape_normal(s, i - 1, HONE_SALT_FIRST);
+    case HONE_DIST_NAN:
+        return hone_shape_is_special(s, i) ? hone_shape_from_bits(0x7ff8000000000000ull) : v;
+    case HONE_DIST_INF: {
+        double infinity = hone_shape_from_bits(0x7ff0000000000000ull);
+        return hone_shape_is_special(s, i) ? ((z.b & 1) != 0 ? infinity : -infinity) : v;
+    }
+    default:
+        return hone_shape_sized(s, kind, i);
+    }
+}
+
+/* The n-th of the kinds that may be mixed, for any number. */
+HONE_SHAPE_FN long long hone_shape_pick(unsigned long long word)
+{
+    unsigned long long left = HONE_SHAPE_MIXED;
+    long long n = 0, kind = 0;
+    for (unsigned long long bits = left; bits != 0; bits &= bits - 1)
+        n++;
+    for (long long skip = hone_shape_modulo(word, n); skip > 0; skip--)
+        left &= left - 1;
+    while ((left >> kind & 1) == 0)
+        kind++;
+    return kind;
+}
+
+/* Of a tensor in blocks: so many rows (of elements where there are few rows) of one kind each. */
+HONE_SHAPE_FN long long hone_shape_block_kind(const struct hone_shape *s, long long i)
+{
+    long long n_rows = s->n / s->row, shift = 0, at = 0;
+    unsigned long long mode = hone_shape_of(s, HONE_OF_MODE);
+    shift = (long long)(mode % 4) * 2; /* 1, 4, 16 or 64 rows */
+    while (shift > 0 && n_rows >> shift < 4)
+        shift--;
+    at = n_rows >= 4 ? (i / s->row) >> shift : i / (s->n / 16 + 1);
+    return hone_shape_pick(hone_shape_word(s, at, HONE_SALT_BLOCK));
+}
+
+HONE_SHAPE_FN int hone_shape_is_exact(long long kind) /* a weight's scale leaves it alone */
+{
+    return kind == HONE_DIST_INTEGERS || kind == HONE_DIST_BYTES || kind == HONE_DIST_BINARY ||
+           kind == HONE_DIST_ONE_HOT || kind == HONE_DIST_DENORMAL;
+}
+
+/* An element of an integer type: its whole range where the kind is large, and for types that have
+ * few numbers in the plain kinds as well. */
+HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long kind, long long i)
+{
+    double range = s->high - s->low + 1;
+    int is_whole = kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE ||
+                   (range <= 256 && (kind == HONE_DIST_NORMAL || kind == HONE_DIST_UNIFORM));
+    double value = is_whole ? s->low + floor(range * hone_shape_unit(s, i, HONE_SALT_FIRST))
+                            : hone_shape_placed(s, kind, i);
+    return fmin(fmax(value, s->low), s->high);
+}
+
+/* Element i of an activation, a weight or a positive tensor. */
+HONE_SHAPE_FN double hone_shape_value(const struct hone_shape *s, long long i)
+{
+    long long kind = s->kind == HONE_DIST_MIXTURE ? hone_shape_block_kind(s, i) : s->kind;
+    if (s->high > s->low)
+        return hone_shape_integer(s, kind, i);
+    if (s->is_positive && kind == HONE_DIST_NAN)
+        kind = HONE_DIST_NORMAL;
+    double value = hone_shape_placed(s, kind, i);
+    if (!hone_shape_is_exact(kind))
+        value *= s->scale;
+    return s->is_positive ? fabs(value) + 0.0625 : value;
+}
+
+/* Element i of an index. */
+HONE_SHAPE_FN double hone_shape_index(const struct hone_shape *s, long long i)
+{
+    struct hone_shape_words z = hone_shape_draw(s, i, HONE_SALT_FIRST);
+    double bound = (double)s->bound, u = hone_shape_fraction(z.a), value = floor(bound * u);
+    double in_order = floor(bound * ((double)i / (double)s->n));
+    double one = floor(bound * hone_shape_fraction(hone_shape_of(s, HONE_OF_PLACE)));
+    switch (s->kind) {
+    case HONE_DIST_SORTED:
+        value = in_order;
+        break;
+    case HONE_DIST_DESCENDING:
+        value = bound - 1 - in_order;
+        break;
+    case HONE_DIST_OUTLIER:
+    case HONE_DIST_EQUAL:
+        value = one;
+        break;
+    case HONE_DIST_ALTERNATING:
+        value = i % 2 == 0 ? 0 : bound - 1;
+        break;
+    case HONE_DIST_ONE_HOT:
+        value = 0;
+        break;
+    case HONE_DIST_NEGATIVE:
+        value = bound - 1;
+        break;
+    case HONE_DIST_UNIT: /* one line of a cache */
+        value = floor(fmin(bound, 16.0) * u);
+        break;
+    case HONE_DIST_BYTES:
+        value = floor(fmin(bound, 256.0) * u);
+        break;
+    case HONE_DIST_FEW:
+        value = floor(bound * hone_shape_unit(s, (long long)(z.b % 3), HONE_SALT_PLACE));
+        break;
+    case HONE_DIST_RUNS:
+        value = floor(bound * hone_shape_unit(s, i / 7, HONE_SALT_PLACE));
+        break;
+    case HONE_DIST_CANCELLING: /* each twice, side by side */
+        value = floor(bound * hone_shape_unit(s, i / 2, HONE_SALT_PLACE));
+        break;
+    case HONE_DIST_DIAGONAL: /* each names itself */
+        value = (double)hone_shape_modulo((unsigned long long)i, s->bound);
+        break;
+    case HONE_DIST_COLUMNS:
+        value = (double)hone_shape_modulo((unsigned long long)(i % s->row), s->bound);
+        break;
+    case HONE_DIST_WALK: /* near each other */
+        value = in_order + floor(9 * u) - 4;
+        break;
+    case HONE_DIST_EXPONENTIAL: /* few are named by many */
+        value = floor(bound * u * u * u * u);
+        break;
+    case HONE_DIST_SHIFTED: /* nine in ten name one */
+        value = z.b % 10 != 0 ? one : value;
+        break;
+    default:
+        break;
+    }
+    return fmin(fmax(value, 0.0), fmax(bound - 1, 0.0));
+}
+
+/* What element i of offsets lies beyond the one before it, in some unit; i > 0. */
+HONE_SHAPE_FN double hone_shape_gap(const struct hone_shape *s, long long i)
+{
+    unsigned long long z = hone_shape_draw(s, i, HONE_SALT_FIRST).b;
+    double gap = -log(hone_shape_unit(s, i, HONE_SALT_FIRST));
+    switch (s->kind) {
+    case HONE_DIST_HEAVY: /* a few rows hold nearly everything */
+        return pow(gap, 4.0);
+    case HONE_DIST_LARGE:
+        return pow(gap, 16.0);
+    case HONE_DIST_MIXED: /* every second one is empty */
+        return i % 2 == 0 ? gap : 0;
+    case HONE_DIST_SMALL: /* the first half is */
+        return i <= s->n / 2 ? 0 : gap;
+    case HONE_DIST_HALVES: /* the second half is */
+        return i > s->n / 2 ? 0 : gap;
+    case HONE_DIST_EQUAL:
+    case HONE_DIST_ROWS:
+        return 1;
+    case HONE_DIST_TINY: /* all in the last */
+        return i == s->n - 1;
+    case HONE_DIST_CLIPPED: /* all in the first */
+        return i == 1;
+    case HONE_DIST_CANCELLING: /* all in one */
+        return i == 1 + hone_shape_modulo(hone_shape_of(s, HONE_OF_PLACE), s->n - 1);
+    case HONE_DIST_UNIT: /* the first and the last are empty */
+        return i == 1 || i == s->n - 1 ? 0 : gap;
+    case HONE_DIST_SPARSE:
+        return z % 10 != 0 ? 0 : gap;
+    case HONE_DIST_SORTED:
+        return (double)i;
+    case HONE_DIST_DESCENDING:
+        return (double)(s->n - i);
+    case HONE_DIST_FEW:
+        return (double)(1 + 3 * (z & 1));
+    case HONE_DIST_POWERS:
+        return hone_shape_power((int)(z % 12));
+    default:
+        return gap;
+    }
+}
+
+/* Element i of a mask. */
+HONE_SHAPE_FN int hone_shape_mask(const struct hone_shape *s, long long i)
+{
+    struct hone_shape_words z = hone_shape_draw(s, i, HONE_SALT_FIRST);
+    long long row = i / s->row, column = i % s->row;
+    switch (s->kind) {
+    case HONE_DIST_ZEROS:
+        return 0;
+    case HONE_DIST_EQUAL:
+    case HONE_DIST_UNIT:
+        return 1;
+    case HONE_DIST_ONE_HOT:
+        return column == hone_shape_modulo(hone_shape_word(s, row, HONE_SALT_PLACE), s->row);
+    case HONE_DIST_SPARSE:
+        return z.b % 100 == 0;
+    case HONE_DIST_OUTLIER: /* the last alone */
+        return i == s->n - 1;
+    case HONE_DIST_NEARLY:
+        return !hone_shape_is_odd_one(s, i, z.b);
+    case HONE_DIST_HALVES:
+        return i >= s->n / 2;
+    case HONE_DIST_SORTED: /* the first of each row, fewer from row to row */
+        return column < hone_shape_modulo(hone_shape_word(s, row, HONE_SALT_PLACE), s->row + 1);
+    case HONE_DIST_TRIANGULAR:
+        return column <= row % s->row;
+    case HONE_DIST_DESCENDING:
+        return column >= row % s->row;
+    case HONE_DIST_DIAGONAL:
+        return column == row % s->row;
+    case HONE_DIST_ALTERNATING:
+        return i % 2 == 0;
+    case HONE_DIST_COLUMNS:
+        return (hone_shape_word(s, column, HONE_SALT_PLACE) >> 63) != 0;
+    case HONE_DIST_ROWS:
+        return (hone_shape_word(s, row, HONE_SALT_PLACE) >> 63) != 0;
+    case HONE_DIST_RUNS:
+        return (hone_shape_word(s, i / 16, HONE_SALT_PLACE) >> 63) != 0;
+    default:
+        return (z.a >> 63) != 0;
+    }
+}
+
+/* Element i of a row of probabilities, before the row is divided by its sum. */
+HONE_SHAPE_FN double hone_shape_share(const struct hone_shape *s, long long i)
+{
+    unsigned long long z = hone_shape_draw(s, i, HONE_SALT_FIRST).b;
+    double share = -log(hone_shape_unit(s, i, HONE_SALT_FIRST));
+    long long row = i / s->row, column = i % s->row;
+    int is_the_one = column == hone_shape_modulo(hone_shape_word(s, row, HONE_SALT_PLACE), s->row);
+    switch (s->kind) {
+    case HONE_DIST_EQUAL:
+    case HONE_DIST_ZEROS:
+        return 1;
+    case HONE_DIST_ONE_HOT:
+    case HONE_DIST_BINARY:
+        return is_the_one;
+    case HONE_DIST_SPARSE:
+    case HONE_DIST_RELU:
+        return is_the_one || z % 8 == 0 ? share : 0;
+    case HONE_DIST_HEAVY: /* a few hold nearly everything */
+    case HONE_DIST_WIDE:
+        return pow(share, 8.0);
+    case HONE_DIST_SPIKES:
+        return is_the_one ? 100 * share : 1e-3 * share;
+    default:
+        return share;
+    }
+}
+
+#endif
