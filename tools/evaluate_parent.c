@@ -1,7 +1,7 @@
 /* A parent's own record: what it was decided or confirmed to be, workload by workload, so that the
  * judge can see whether it holds back when its child is held against it (runner/arms.h). The record
  * is that of the highest tier that timed something, the latest of equals; the judge leaves out one
- * of another device. */
+ * of another device, this file one of another pack. */
 #include "tools/evaluate_internal.h"
 
 #include <string.h>
@@ -62,6 +62,9 @@ int hone_evaluate_parent_record(const struct hone_evaluate_work *w, struct hone_
 
     if (rc < 0)
         return rc;
+    const char *hash = hone_trailer_get(&w->parent_read, "Task-hash");
+    if (hash != NULL && strcmp(hash, w->req->task->hash) != 0)
+        return 0; /* another baseline */
     keep_better(w, w->parent_read.report_json, &best, &rank);
     for (size_t i = 0; i < n; i++)
         keep_better(w, evidence[i].report_json, &best, &rank);

@@ -34,12 +34,12 @@ struct hone_slot { /* one arm as built and running */
     const char *name;
     const struct hone_arm *arm;
     bool is_built;
-    char *object;             /* owned: path of the shared object in a folder of its own */
-    struct hone_arena *arena; /* NULL: not started, or ended and freed */
-    bool is_mapped;           /* the arena knows the present frame */
+    char *object;              /* owned: path of the shared object in a folder of its own */
+    struct hone_arena *arena;  /* NULL: not started, or ended and freed */
+    bool is_mapped;            /* the arena knows the present frame */
     int64_t used_ns, limit_ns; /* target cuda: of calls while timed, and a guest's limit; 0: none */
-    bool is_lost;             /* a guest that nothing is said against: arms.h */
-    struct hone_pace *paces;  /* n_paces of them, in the pool; NULL: none yet */
+    bool is_lost;              /* a guest that nothing is said against: arms.h */
+    struct hone_pace *paces;   /* n_paces of them, in the pool; NULL: none yet */
     size_t n_paces;
     char folder[HONE_RUNNER_FOLDER]; /* drawn: what a jail may see of its place tells no name */
     bool has_failed; /* building it or starting its arena did, and nobody knows whose fault it is */
