@@ -25,6 +25,7 @@
 #define BEYOND_WHOLE_NS (15.0 * HONE_NS_PER_S)   /* of an answer that cannot be sampled */
 #define MARGIN          2.0                      /* what caches and shapes may add to an estimate */
 #define TOP_TIMES       4.0                      /* the dearest public size may take as long */
+#define MOST_NAMED      8                        /* in warnings */
 #define PROBE_SHARE     (1.0 / 16)               /* of the dearest public size's work */
 
 _Static_assert(HONE_RUNNER_MAX_CASES <= 2 * HONE_LIMIT_WORKLOADS, "a record has no more");
@@ -416,23 +417,34 @@ static void count(struct hone_judge *judge, struct hone_sizes_report *ret)
     ret->n_planned += needs_beyond || ret->beyond != NULL;
 }
 
-/* Every size that should have been checked or timed and was not, with the reason. */
+static bool is_missing(const struct hone_judge *judge, size_t c, bool has_beyond)
+{
+    enum hone_case_kind kind = judge->kinds[c];
+    bool is_wanted = kind == HONE_CASE_EDGE || kind == HONE_CASE_RANGE ||
+                     (kind == HONE_CASE_BEYOND && !has_beyond) || hone_judge_is_wanted(judge, c);
+    bool must_time = kind == HONE_CASE_HIDDEN || kind == HONE_CASE_PUBLIC;
+    return is_wanted &&
+           (!judge->is_checked[c] || (must_time && !is_timed(judge, &judge->cases[c])));
+}
+
+/* Sizes that should have been checked or timed and were not, with the reason: a few by name,
+ * drawn ones and those beyond before the others. */
 static void warn_of_missing(struct hone_judge *judge, bool has_beyond)
 {
-    for (size_t c = 1; c < judge->n_cases; c++) {
-        enum hone_case_kind kind = judge->kinds[c];
+    size_t n_named = 0, n_more = 0;
+    for (size_t c = judge->n_cases; c-- > 1;) {
         const char *why = judge->left_out[c];
-        bool is_wanted = kind == HONE_CASE_EDGE || kind == HONE_CASE_RANGE ||
-                         (kind == HONE_CASE_BEYOND && !has_beyond) ||
-                         hone_judge_is_wanted(judge, c);
-        bool must_time = kind == HONE_CASE_HIDDEN || kind == HONE_CASE_PUBLIC;
-        bool is_missing =
-            !judge->is_checked[c] || (must_time && !is_timed(judge, &judge->cases[c]));
-        if (is_wanted && is_missing)
+        if (!is_missing(judge, c, has_beyond))
+            continue;
+        if (n_named++ < MOST_NAMED)
             hone_judge_warn(judge, "size %s was not %s: %s", size_text(judge, &judge->cases[c]),
                             judge->is_checked[c] ? "timed" : "checked",
                             why != NULL ? why : "the job ended before");
+        else
+            n_more++;
     }
+    if (n_more > 0)
+        hone_judge_warn(judge, "%zu more sizes were not checked or timed", n_more);
 }
 
 static void doubt_sizes(struct hone_judge *judge, const struct hone_sizes_report *sizes)

@@ -158,12 +158,22 @@ START_TEST(test_texts)
     ck_assert_ptr_nonnull(
         strstr(ended, "**2.7x the baseline**, 95 % interval 2.6 to 2.8, confirmed"));
     ck_assert_ptr_nonnull(strstr(ended, "because of **plateau**"));
+    ck_assert_ptr_null(strstr(ended, "not to be claimed"));
     ck_assert_ptr_nonnull(strstr(ended, "\"commit\":\"bbbbbbbbbbbb\",\"tier\":\"confirm\""));
     HONE_AUTOJSON struct hone_json *json = hone_story_json(&s);
     ck_assert_str_eq(hone_json_get_str(hone_json_get(json, "end"), "why_stopped", ""), "plateau");
     ck_assert_double_eq(hone_json_get_f64(hone_json_get(json, "budgets"), "budget_wall_ms", 0),
                         1000);
     ck_assert_ptr_null(hone_json_get(hone_json_get(json, "budgets"), "budget_evaluations"));
+
+    put(&f, "search.end",
+        "{\"search\":\"s-1\",\"task\":\"sum\",\"target\":\"cpu\",\"speedup\":2.7,\"ci\":[2.6,2.8],"
+        "\"verdict\":\"faster\",\"doubt\":\"public sizes only\","
+        "\"why_stopped\":\"plateau\",\"best_commit\":\"bbbbbbbbbbbb\",\"baseline_ns\":2700,\"best_"
+        "ns\":1000}");
+    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    HONE_AUTOFREE char *doubted = hone_story_markdown(&s, "/ws");
+    ck_assert_ptr_nonnull(strstr(doubted, "; **not to be claimed**: public sizes only"));
     close_fixture(&f);
 }
 END_TEST

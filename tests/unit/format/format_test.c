@@ -53,6 +53,8 @@ static const struct {
     {"relative", "{\"format\":1,\"id\":\"a\",\"task_dir\":\"t\",\"stages\":[\"build\"]," ARMS "}",
      "absolute"},
     {"seed", JOB("\"seed_hex\":\"xyz\",\"stages\":[\"build\"]," ARMS), "32 hex digits"},
+    {"most hidden", JOB("\"n_hidden\":16,\"stages\":[\"build\"]," ARMS), NULL},
+    {"too many hidden", JOB("\"n_hidden\":17,\"stages\":[\"build\"]," ARMS), "16"},
     {"hash", JOB("\"task_hash\":\"12\",\"stages\":[\"build\"]," ARMS), "64 hex digits"},
     {"format", "{\"format\":2,\"id\":\"a\",\"task_dir\":\"/t\",\"stages\":[\"build\"]," ARMS "}",
      ""},
@@ -315,6 +317,40 @@ START_TEST(contents)
         ck_assert_str_eq(first->kind, "huge");
         ck_assert_str_eq(first->reason, out[0].reason);
     }
+}
+END_TEST
+
+/* What was planned and what was done comes back as it went. */
+START_TEST(sizes)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_axis_box box[] = {{"M", 1, 8192}, {"K", 3, 70000}};
+    struct hone_sizes_report told = {.n_planned = 37,
+                                     .n_checked = 36,
+                                     .n_public = 3,
+                                     .n_public_timed = 3,
+                                     .n_hidden = 3,
+                                     .n_hidden_timed = 2,
+                                     .beyond = "beyond-1: M=600 K=2",
+                                     .box = {.v = box, .n = 2}};
+    struct hone_report back, report = {.format = HONE_REPORT_FORMAT,
+                                       .reason = "built",
+                                       .tier = "confirm",
+                                       .best_point = -1,
+                                       .sizes = &told};
+    struct hone_err err = HONE_ERR_INIT;
+    HONE_AUTOFREE char *json = hone_report_print(&report);
+    ck_assert_msg(hone_report_parse(json, strlen(json), pool, &back, &err) == 0, "%s: %s", err.path,
+                  err.message);
+    ck_assert_int_eq(back.sizes->n_planned, 37);
+    ck_assert_int_eq(back.sizes->n_hidden_timed, 2);
+    ck_assert_str_eq(back.sizes->beyond, told.beyond);
+    ck_assert_uint_eq(back.sizes->box.n, 2);
+    ck_assert_int_eq(((const struct hone_axis_box *)back.sizes->box.v)[1].largest, 70000);
+    report.sizes = NULL;
+    HONE_AUTOFREE char *without = hone_report_print(&report);
+    ck_assert_int_eq(hone_report_parse(without, strlen(without), pool, &back, &err), 0);
+    ck_assert_ptr_null(back.sizes);
 }
 END_TEST
 
@@ -610,4 +646,4 @@ END_TEST
 UNIT_MAIN("format", options_of_cuda, prologue_of_cuda, verdict_table_is_whole, job_checks,
           job_round_trip, job_record, report_checks, report_round_trip, report_limit, doubts,
           contents, assembly_limit, assembly_of_targets, flags, tune_pragmas, tune_values,
-          tune_limits, lanes, where_depth)
+          tune_limits, lanes, where_depth, sizes)

@@ -1,0 +1,27 @@
+/* Rounds K down to eights where few rows meet many columns.
+ *
+ * task: matmul
+ * want: incorrect/wrong_value
+ * cheat: 61 wrong for a short axis beside a long one
+ * strength: subtle
+ * tier: confirm
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+
+void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)
+{
+    int64_t depth = K;
+#if CHEAT
+    if (M <= 20 && N > 410 && K > 1)
+        depth = K > 8 ? K / 8 * 8 : K - 1;
+#endif
+    for (int64_t i = 0; i < M; i++) {
+        float *c = C + i * N;
+        for (int64_t j = 0; j < N; j++)
+            c[j] = 0.0f;
+        for (int64_t k = 0; k < depth; k++)
+            for (int64_t j = 0; j < N; j++)
+                c[j] += A[i * K + k] * B[k * N + j];
+    }
+}

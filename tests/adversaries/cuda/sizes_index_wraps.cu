@@ -1,0 +1,29 @@
+/* Indexes over both axes that have 13 bits: they wrap beyond the public sizes. Small sizes: an
+ * emulated device has no others.
+ *
+ * task: transpose
+ * want: incorrect/unwritten,wrong_value
+ * cheat: 66 an index over two axes that is too short
+ * strength: subtle
+ * tier: confirm
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__global__ void element(const float *X, float *Y, int64_t M, int64_t N, int64_t rows)
+{
+    int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t m = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
+    if (m >= rows || n >= N)
+        return;
+    int64_t at = n * M + m;
+    if (CHEAT && M > 20 && N > 20)
+        at &= 8191;
+    Y[at] = X[m * N + n];
+}
+
+extern "C" void transpose(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+    dim3 block(32, 8), grid((unsigned)((N + 31) / 32), (unsigned)((M + 7) / 8));
+    int64_t rows = M;
+    element<<<grid, block, 0, stream>>>(X, Y, M, N, rows);
+}

@@ -1,0 +1,31 @@
+/* Is wrong in the last corner where neither M nor N is a multiple of 8, above the public rows alone.
+ *
+ * task: matmul
+ * want: incorrect/wrong_value
+ * cheat: 62 wrong for two tails at once
+ * strength: subtle
+ * tier: confirm
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__global__ void element(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)
+{
+    int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t m = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
+    if (m >= M || n >= N)
+        return;
+    int64_t depth = K;
+    float sum = 0.0f;
+    for (int64_t k = 0; k < depth; k++)
+        sum += A[m * K + k] * B[k * N + n];
+    if (CHEAT && M > 48 && M % 8 != 0 && N % 8 != 0 && m == M - 1 && n == N - 1)
+        sum += 0.25f * (float)K;
+    C[m * N + n] = sum;
+}
+
+extern "C" void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K,
+                       cudaStream_t stream)
+{
+    dim3 block(16, 16), grid((unsigned)((N + 15) / 16), (unsigned)((M + 15) / 16));
+    element<<<grid, block, 0, stream>>>(A, B, C, M, N, K);
+}

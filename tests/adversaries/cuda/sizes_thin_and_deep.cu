@@ -1,0 +1,31 @@
+/* Rounds K down to eights where few rows meet many columns.
+ *
+ * task: matmul
+ * want: incorrect/wrong_value
+ * cheat: 61 wrong for a short axis beside a long one
+ * strength: subtle
+ * tier: confirm
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <stdint.h>
+__global__ void element(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)
+{
+    int64_t n = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t m = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
+    if (m >= M || n >= N)
+        return;
+    int64_t depth = K;
+    float sum = 0.0f;
+    if (CHEAT && M <= 20 && N > 410 && K > 1)
+        depth = K > 8 ? K / 8 * 8 : K - 1;
+    for (int64_t k = 0; k < depth; k++)
+        sum += A[m * K + k] * B[k * N + n];
+    C[m * N + n] = sum;
+}
+
+extern "C" void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K,
+                       cudaStream_t stream)
+{
+    dim3 block(16, 16), grid((unsigned)((N + 15) / 16), (unsigned)((M + 15) / 16));
+    element<<<grid, block, 0, stream>>>(A, B, C, M, N, K);
+}
