@@ -70,6 +70,7 @@ struct hone_search_result { /* strings live in ctx->pool */
     struct hone_f64s ci;         /* low, high: 95 % */
     int64_t evaluations;
     struct hone_array verdicts; /* of struct hone_search_count */
+    int64_t unruly;             /* versions that failed where the baseline worked */
     const char *best_commit;    /* NULL: none */
     double percent_of_bound;
     const char *verdict;     /* of the confirmation */
@@ -82,7 +83,7 @@ struct hone_search_result { /* strings live in ctx->pool */
     int64_t device_ms, tokens; /* all rounds */
     double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };
-enum { HONE_SEARCH_N_RESULT_FIELDS = 19 };
+enum { HONE_SEARCH_N_RESULT_FIELDS = 20 };
 extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
 
