@@ -82,13 +82,16 @@ for with in $WITH; do
     cat "$ROOT/$with/ws"/.hone/ledger/*.jsonl >"$ROOT/$with/ledger"
     end=$(grep '"type":"search.end"' "$ROOT/$with/ledger" | tail -n 1)
     unruly=$(echo "$end" | grep -o '"unruly":[0-9]*' | head -n 1 | cut -d: -f2)
-    [ "${unruly:-0}" -ge $BAD ] || { [ "$with" = real ] && [ "${unruly:-0}" -ge $((BAD / 2)) ]; }
+    least=$BAD
+    [ "$with" = fake ] || least=$((asked * 2 / 5)) # a third of them is tampering, for the judge
+    [ "${unruly:-0}" -ge $least ]
     ok $? "$with: the versions' own faults are counted ($unruly unruly, $asked answers)" "$end"
     [ "$(grep -c '"reason":"infra"' "$ROOT/$with/ledger")" = 0 ] || [ "$with" = fake ]
     ok $? "$with: no verdict is the machine's fault" "$(grep -o '"reason":"infra"[^}]*' "$ROOT/$with/ledger" | head -n 3)"
     echo "$end" | grep -q "versions failed where the baseline worked"
     ok $? "$with: and named" "$end"
-    echo "$end" | grep -q '"why_stopped":"budget_evaluations"'
+    # on a busy machine the honest ones may be no better than the baseline
+    echo "$end" | grep -q '"why_stopped":"budget_evaluations"' || { [ "$with" = real ] && echo "$end" | grep -q '"why_stopped":"plateau"'; }
     ok $? "$with: it ended by its budget" "$end"
     best=$(echo "$end" | grep -o '"best_commit":"[^"]*"' | head -n 1 | cut -d'"' -f4)
     git -C "$ROOT/$with/ws" show "$best:softmax.c" >"$ROOT/$with/best"
