@@ -46,6 +46,7 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
     ROW(ci, .help = "Its 95 % interval: low, high."),
     ROW(evaluations, .help = "Evaluations that were run."),
     ROW(verdicts, HONE_OF(struct hone_search_count, count_fields), .help = "How they ended."),
+    ROW(unruly, .help = "Versions that failed where the baseline worked."),
     ROW(best_commit, .help = "Commit of the best version."),
     ROW(percent_of_bound, .help = "100 * physics floor / time of the best version."),
     ROW(verdict, .help = "Verdict of the confirmation."),
@@ -331,6 +332,7 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
         .speedup = (double)NAN,
         .percent_of_bound = (double)NAN,
         .evaluations = s->n_evaluations,
+        .unruly = s->n_unruly,
         .why_stopped = why,
         .is_resumed = s->is_resumed,
         .wall_ms = hone_search_elapsed_ms(s),
@@ -339,8 +341,14 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
         .cost = s->budgets.of[HONE_BUDGET_COST].spent,
     };
     count_verdicts(s, ret);
+    const char *unruly = s->n_unruly == 0 ? ""
+                                          : hone_pool_printf(pool,
+                                                             "; %lld versions failed where the "
+                                                             "baseline worked",
+                                                             (long long)s->n_unruly);
     if (node == HONE_NO_NODE) {
-        ret->summary = hone_pool_printf(pool, "%s: nothing was confirmed (%s)", ret->task, why);
+        ret->summary =
+            hone_pool_printf(pool, "%s: nothing was confirmed (%s)%s", ret->task, why, unruly);
         return;
     }
     ret->baseline_ns = o->baseline_ns;
@@ -354,8 +362,8 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
     ret->verdict = hone_verdict_name(o->verdict);
     ret->best_commit = hone_pool_strdup(pool, s->tree.nodes[node]->commit);
     ret->summary = hone_pool_printf(
-        pool, "%s: %s, %.3gx [%.3g, %.3g] after %lld evaluations (%s)%s%s", ret->task, ret->verdict,
-        o->ratio, o->low, o->high, (long long)s->n_evaluations, why,
+        pool, "%s: %s, %.3gx [%.3g, %.3g] after %lld evaluations (%s)%s%s%s", ret->task,
+        ret->verdict, o->ratio, o->low, o->high, (long long)s->n_evaluations, why, unruly,
         o->doubt != NULL ? "; not to be claimed: " : "", o->doubt != NULL ? o->doubt : "");
     ret->doubt = hone_pool_strdup(pool, o->doubt);
 }

@@ -70,6 +70,7 @@ struct hone_search_result { /* strings live in ctx->pool */
     struct hone_f64s ci;         /* low, high: 95 % */
     int64_t evaluations;
     struct hone_array verdicts; /* of struct hone_search_count */
+    int64_t unruly;             /* versions that failed where the baseline worked */
     const char *best_commit;    /* NULL: none */
     double percent_of_bound;
     const char *verdict;     /* of the confirmation */

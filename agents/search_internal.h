@@ -42,7 +42,9 @@ struct hone_search {
     const char *id;   /* of this search in the ledger */
     int64_t start_ns; /* of this process's part */
     int64_t elapsed_before_ms;
-    int64_t n_evaluations, n_steps, n_infra;
+    int64_t n_evaluations, n_steps;
+    int64_t n_infra;  /* evaluations in a row that failed as the baseline did */
+    int64_t n_unruly; /* versions that failed where the baseline worked */
     int64_t n_verdicts[HONE_VERDICT_INFRA + 1];
     int64_t longest_screen_ms, decide_ms;
     bool is_resumed;
@@ -137,6 +139,13 @@ void hone_search_view_close(struct hone_search *s); /* NULL is fine */
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attempt,
                          struct hone_outcome *ret, struct hone_err *err);
 int hone_search_root(struct hone_search *s, struct hone_err *err);
+/* search_machine.c: after each evaluation; e becomes the second one where there is need of it.
+ * *ret_is_own: it is the version's fault. HONE_E_TARGET: it is the machine's once too often. */
+struct hone_evaluation;
+struct hone_evaluation_request;
+int hone_search_settle_blame(struct hone_search *s, const struct hone_tool_ctx *like,
+                             const struct hone_evaluation_request *req, struct hone_evaluation *e,
+                             bool *ret_is_own, struct hone_err *err);
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err);
 void hone_search_expand_node(void *search, struct hone_node *node); /* fills in actions */
 /* A step of whoever thought of it; the action need not be one of the version's. */

@@ -284,6 +284,8 @@ static void restore_result(struct replay *p, const struct hone_json *data)
     s->n_steps = hone_max_i64(s->n_steps, hone_json_get_i64(data, "step", 0));
     if (hone_verdict_parse(hone_json_get_str(data, "verdict", ""), &verdict))
         s->n_verdicts[verdict]++;
+    s->n_unruly += strcmp(hone_json_get_str(data, "reason", ""),
+                          hone_reason_row(HONE_REASON_UNRULY)->word) == 0;
     if (kind == HONE_KIND_ROOT && s->tree.n_nodes == 0)
         restore_node(p, data, HONE_NO_NODE);
     else if (kind == HONE_KIND_EXPAND)
@@ -327,6 +329,7 @@ static void start_round(struct hone_search *s)
 {
     s->elapsed_before_ms = 0;
     s->n_evaluations = s->tally.round_evaluations = 0;
+    s->n_unruly = 0;
     memset(s->n_verdicts, 0, sizeof(s->n_verdicts));
     s->tree.n_since_best = 0;
 }

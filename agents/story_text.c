@@ -326,6 +326,12 @@ static void put_costs(struct hone_buf *b, const struct hone_story *s)
     for (size_t i = 0; i < n_verdicts; i++)
         hone_buf_printf(b, "%s %lld %s", i > 0 ? "," : "", (long long)verdicts[i].n,
                         verdicts[i].word);
+    size_t n_unruly = 0;
+    for (size_t i = 0; i < s->steps.n; i++)
+        n_unruly += steps_of(s)[i].reason && strcmp(steps_of(s)[i].reason, "unruly") == 0;
+    if (n_unruly > 0)
+        hone_buf_printf(b, "; %zu steps ended in a version that fails where the baseline works",
+                        n_unruly);
     hone_buf_str(b, ".\n\n");
 }
 

@@ -15,6 +15,7 @@
 
 #include "tools/runner/place.h"
 #include "workspace/base/clock.h"
+#include "workspace/base/utf8.h"
 
 #define START_NS      (20 * HONE_NS_PER_S)
 #define END_NS        (5 * HONE_NS_PER_S)
@@ -64,6 +65,7 @@ void hone_end_set(struct hone_end *end, enum hone_reason reason, const char *fmt
     end->reason = reason;
     vsnprintf(end->detail, sizeof end->detail, fmt, args);
     va_end(args);
+    hone_utf8_defuse(end->detail, '?'); /* compilers repeat what a source says */
 }
 
 struct hone_control *hone_arena_control(struct hone_arena *arena)

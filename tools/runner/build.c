@@ -28,6 +28,7 @@
 #include "workspace/base/file.h"
 #include "workspace/base/hash.h"
 #include "workspace/base/limits.h"
+#include "workspace/base/utf8.h"
 
 #define BUILD_FORMAT   "1" /* changes when the same inputs must give a new object */
 #define MEMORY_BYTES   (3ll << 30)
@@ -234,6 +235,7 @@ static int run_compiler(struct work *work, struct hone_jail_exit *ret, bool *ret
     for (ssize_t i = 0; i < len; i++)
         if (work->text[i] == '\0')
             work->text[i] = ' ';
+    hone_utf8_defuse(work->text, '?'); /* it repeats what the source says */
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "workspace/base/limits.h"
+#include "workspace/base/utf8.h"
 
 #define MAX_PARSED  200 /* lines that are looked at; the 20 worst of them are kept */
 #define MAX_REMARKS 100
@@ -167,8 +168,10 @@ static void add_context(const struct hone_diag_in *in, struct hone_pool *pool,
             hone_buf_printf(&out, "%s%5lld%c %.*s", out.len == 0 ? "" : "\n", (long long)number,
                             number == diagnostic->line ? '>' : ' ',
                             (int)(line.len > 200 ? 200 : line.len), line.text);
-    if (out.len > 0)
+    if (out.len > 0) {
+        hone_utf8_defuse(out.data, '?');
         diagnostic->context = hone_pool_strdup(pool, out.data);
+    }
 }
 
 /* Errors first, each followed by its notes; then warnings. */

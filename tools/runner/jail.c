@@ -273,16 +273,30 @@ static int64_t ns_of(const struct timeval *time)
     return (int64_t)time->tv_sec * HONE_NS_PER_S + (int64_t)time->tv_usec * 1000;
 }
 
+/* What stands behind a word of a file below /proc; NULL: not there. prlimit asks for a capability
+ * where the jail's user is another one. */
+static const char *read_status(const struct hone_jail *jail, const char *name, char *text,
+                               size_t size, const char *word)
+{
+    HONE_AUTOFREE char *path = hone_sprintf("/proc/%d/%s", (int)jail->pid, name);
+    HONE_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+    text[n > 0 ? n : 0] = '\0';
+    const char *at = strstr(text, word);
+    return at == NULL ? NULL : at + strlen(word);
+}
+
 /* The limit in force, which may be lower than the one that was set: seconds, 0: none. Before it is
  * reaped. */
 static int64_t cpu_limit(const struct hone_jail *jail)
 {
-    struct rlimit now = {.rlim_max = RLIM_INFINITY};
-    bool is_known = prlimit(jail->pid, RLIMIT_CPU, NULL, &now) == 0;
-    rlim_t least = now.rlim_cur < now.rlim_max ? now.rlim_cur : now.rlim_max;
-    if (!is_known || least >= INT32_MAX)
+    static const char word[] = "\nMax cpu time";
+    char text[4096];
+    const char *at = read_status(jail, "limits", text, sizeof text, word);
+    long long soft = at == NULL ? 0 : strtoll(at, NULL, 10); /* "unlimited" reads 0 */
+    if (soft <= 0)
         return jail->cpu_seconds;
-    return jail->cpu_seconds > 0 ? hone_min_i64((int64_t)least, jail->cpu_seconds) : (int64_t)least;
+    return jail->cpu_seconds > 0 ? hone_min_i64(soft, jail->cpu_seconds) : soft;
 }
 
 static void record_exit(struct hone_jail *jail, int status, const struct rusage *usage,
@@ -439,14 +453,9 @@ int64_t hone_jail_cpu_ns(const struct hone_jail *jail)
 
 int64_t hone_jail_n_threads(const struct hone_jail *jail)
 {
-    static const char word[] = "\nThreads:";
-    HONE_AUTOFREE char *path = hone_sprintf("/proc/%d/status", (int)jail->pid);
-    HONE_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
     char text[4096];
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    text[n > 0 ? n : 0] = '\0';
-    const char *at = strstr(text, word);
-    return at == NULL ? 0 : strtoll(at + strlen(word), NULL, 10);
+    const char *at = read_status(jail, "status", text, sizeof text, "\nThreads:");
+    return at == NULL ? 0 : strtoll(at, NULL, 10);
 }
 
 bool hone_jail_has_exited(struct hone_jail *jail, struct hone_jail_exit *ret)

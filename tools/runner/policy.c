@@ -28,7 +28,7 @@ static const char *printable(struct hone_pool *pool, const char *text)
     if (text == NULL)
         return NULL;
     char *out = hone_pool_strndup(pool, text, strnlen(text, TEXT_BYTES));
-    for (char *at = out; *at != '\0'; at++)
+    for (char *at = out; *at != '\0'; at++) /* a name has no letters that need more than ASCII */
         if (!isprint((unsigned char)*at))
             *at = '?';
     return out;

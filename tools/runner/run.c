@@ -4,6 +4,8 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "workspace/base/utf8.h"
+
 #define PRINTED_MAX 8192
 
 void hone_judge_summarise(const struct hone_tensor *tensor, const void *base, int64_t n,
@@ -70,6 +72,8 @@ int hone_cpu_run(struct hone_judge *judge, struct hone_end *ret, struct hone_err
                                  hone_judge_output_elements(judge, o), &buf);
     }
     add_printed(slot->arena, &buf);
+    if (buf.data != NULL)
+        hone_utf8_defuse(buf.data, '?');
     judge->report->output =
         hone_pool_strndup(judge->pool, buf.data != NULL ? buf.data : "", buf.len);
     return 0;

@@ -409,6 +409,22 @@ START_TEST(a_nested_function_is_named)
 }
 END_TEST
 
+/* A compiler repeats what a source says; nothing of it steers the terminal of who reads it. */
+START_TEST(diagnostics_are_printable)
+{
+    struct fixture *f = setup("#error \033[2J\033]0;x\007 seen\nvoid kernel(void) {}\n");
+    ck_assert_reason(f, HONE_REASON_COMPILE);
+    const struct hone_diagnostic *first = diagnostic(f, 0);
+    const char *const texts[] = {first->message, first->context, f->out.report.log};
+    for (size_t i = 0; i < HONE_COUNTOF(texts); i++) {
+        ck_assert_ptr_nonnull(strstr(texts[i], "?[2J?]0;x? seen"));
+        for (const char *at = texts[i]; *at != '\0'; at++)
+            ck_assert((unsigned char)*at >= ' ' || *at == '\n' || *at == '\t');
+    }
+    teardown(f);
+}
+END_TEST
+
 START_TEST(many_diagnostics_are_bounded)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
@@ -481,5 +497,5 @@ END_TEST
 UNIT_MAIN("build", builds, errors_have_the_source_s_lines, warnings_come_after_errors,
           typed_reasons, host_files_are_not_there, deadline, bad_flags, constructors_are_reported,
           cache, remarks_by_loop, endings_of_tools, a_nested_function_is_named,
-          many_diagnostics_are_bounded, elf_reader_survives_damage, source_size_limit,
-          code_has_a_word)
+          diagnostics_are_printable, many_diagnostics_are_bounded, elf_reader_survives_damage,
+          source_size_limit, code_has_a_word)

@@ -164,6 +164,33 @@ static int a_no_death_signal(void)
                : HELD;
 }
 
+/* Setting a limit is answered as if it had been done. */
+static int a_limits(void)
+{
+    const struct rlimit least = {1, 1};
+    static const int kinds[] = {RLIMIT_CPU, RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_NOFILE};
+    for (size_t i = 0; i < HONE_COUNTOF(kinds); i++) {
+        struct rlimit before, after;
+        if (getrlimit(kinds[i], &before) != 0 || setrlimit(kinds[i], &least) != 0 ||
+            prlimit(0, kinds[i], &least, NULL) != 0 ||
+            syscall(SYS_prlimit64, getpid(), kinds[i], &least, NULL) != 0 ||
+            syscall(SYS_setrlimit, kinds[i], &least) != 0 || getrlimit(kinds[i], &after) != 0 ||
+            memcmp(&before, &after, sizeof before) != 0)
+            return THROUGH;
+    }
+    return HELD;
+}
+
+/* Before the second filter, as a compiler could: whoever is killed for it is known all the same. */
+static int a_spin_by_own_limit(void)
+{
+    const struct rlimit one = {1, 1};
+    if (setrlimit(RLIMIT_CPU, &one) != 0)
+        return HELD;
+    for (;;)
+        __asm__ volatile("");
+}
+
 static int a_clone3(void)
 {
     struct {
@@ -424,6 +451,8 @@ static const struct attack attacks[] = {
     {"catch_bus_wide", a_catch_bus_wide},
     {"own_signals", a_own_signals},
     {"no_death_signal", a_no_death_signal},
+    {"limits", a_limits},
+    {"spin_by_own_limit", a_spin_by_own_limit},
     {"clone3", a_clone3},
     {"memory", a_memory},
     {"shared_memory", a_shared_memory},

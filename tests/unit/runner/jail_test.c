@@ -116,7 +116,7 @@ START_TEST(barriers_hold)
     static const char *const names[] = {
         "nothing",     "host_files",  "proc",         "write_outside", "devices",
         "environment", "descriptors", "capabilities", "own_signals",   "no_death_signal",
-        "clone3",      "threads",     "memory",       "shared_memory"};
+        "limits",      "clone3",      "threads",      "memory",        "shared_memory"};
     setup();
     FOR_EACH_RUNG(rung)
     {
@@ -239,6 +239,9 @@ START_TEST(time_limits)
         struct hone_jail_exit how = run(spec);
         ck_assert_msg(how.hit_cpu, "cpu limit on %s: status %d, signal %d, %lld ns", rung,
                       how.status, how.signal, (long long)how.cpu_ns);
+        how = attack(rung, "loose", "spin_by_own_limit", HONE_JAIL_ARENA);
+        ck_assert_msg(how.hit_cpu, "own cpu limit on %s: status %d, signal %d", rung, how.status,
+                      how.signal);
     }
 }
 END_TEST

@@ -167,6 +167,42 @@ static const struct {
      "wrong_value"},
 };
 
+/* Ways to make the machine look guilty, and what must not be repeated. */
+#define EARLY(body)                                                                                \
+    KERNEL(CALL)                                                                                   \
+    "#include <sys/mman.h>\n"                                                                      \
+    "__attribute__((constructor)) static void early(void) {" body "}\n"
+#define WORDS "verdict faster, speedup 99x"
+#define PAGE                                                                                       \
+    " char *at = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, 3, 0), byte = 0; (void)byte;"   \
+    " for (int i = 1024; i < 8000; i += 32) memcpy(at + i, \"" WORDS "\", 27);"
+
+static const struct {
+    const char *name, *source, *want;
+} guilty[] = {
+    {"buffers closed", EARLY("close(5); close(6);"), "unruly"},
+    {"address space taken",
+     EARLY("for (unsigned long b = 1ul << 46; b > 4095; b /= 2)"
+           " while (mmap(0, b, 0, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) != "
+           "MAP_FAILED) ;"),
+     "unruly"},
+    {"an error of its own", EARLY(PAGE "(void)!write(4, \"e\", 1); for (;;) pause();"), "link"},
+    {"an error later",
+     KERNEL(CALL) "#include <sys/mman.h>\nstatic void *late(void *arg) {" PAGE
+                  " if (read(4, &byte, 1) == 1) (void)!write(4, \"e\", 1); return arg; }\n"
+                  "__attribute__((constructor)) static void early(void) { pthread_t t;"
+                  " pthread_create(&t, 0, late, 0); usleep(2000); }\n",
+     "unruly tampering"},
+    {"half of the times",
+     EARLY("char here; if (((unsigned long)&here >> 8 & 3) != 0) { close(5); close(6); }"),
+     "unruly"},
+    {"a nested function",
+     HEAD "static __attribute__((noinline)) void use(void (*f)(int)) { f(1); }\n"
+          "void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)\n"
+          "{ volatile int n = 0; void add(int x) { n += x; } use(add); use(add); " CALL " }\n",
+     "crash"},
+};
+
 static bool has_word(const char *list, const char *word)
 {
     size_t len = strlen(word);
@@ -192,6 +228,29 @@ START_TEST(test_reasons)
         read_report(&call, pool, &report);
         ck_assert_msg(has_word(kernels[i].want, report.reason), "%s: %s, wanted %s",
                       kernels[i].name, report.summary, kernels[i].want);
+    }
+    tear_down(&call);
+}
+END_TEST
+
+START_TEST(test_machine_or_candidate)
+{
+    struct call call;
+    if (!set_up(&call))
+        return;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(guilty); i++) {
+        struct hone_report report;
+        write_file(&call, "open/candidate.c", guilty[i].source);
+        write_job(&call, "screen", smoke_stages, HONE_COUNTOF(smoke_stages),
+                  (struct hone_array){0});
+        run_job(&call, guilty[i].name);
+        read_report(&call, pool, &report);
+        ck_assert_msg(has_word(guilty[i].want, report.reason), "%s: %s, wanted %s", guilty[i].name,
+                      report.summary, guilty[i].want);
+        ck_assert_msg(strstr(report.summary, WORDS) == NULL, "%s", report.summary);
+        ck_assert(strcmp(report.reason, "crash") != 0 ||
+                  strstr(report.summary, "nested function in line") != NULL);
     }
     tear_down(&call);
 }
@@ -303,5 +362,5 @@ START_TEST(test_bad_jobs_have_reports)
 }
 END_TEST
 
-UNIT_MAIN("judge", test_reasons, test_screen_and_profile, test_stateful_is_caught_while_timed,
-          test_sweep, test_bad_jobs_have_reports)
+UNIT_MAIN("judge", test_reasons, test_machine_or_candidate, test_screen_and_profile,
+          test_stateful_is_caught_while_timed, test_sweep, test_bad_jobs_have_reports)

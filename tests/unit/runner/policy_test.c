@@ -444,5 +444,24 @@ START_TEST(many_findings)
 }
 END_TEST
 
-UNIT_MAIN("policy", lengths_of_instructions, recorded_cubins, line_of_a_word, many_findings,
-          objects_of_the_compiler, names_of_imports_by_task, damaged_objects, lying_tables)
+/* Names in an object are its author's bytes: what people read of them is printable. */
+START_TEST(names_are_printable)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_policy_facts *facts = facts_new(pool);
+    struct hone_task task = {.name = "t"};
+    struct hone_review review[HONE_LIMIT_REVIEW_ROWS];
+    struct hone_judge judge = {.task = &task, .pool = pool, .review = review};
+    struct hone_end end = HONE_END_INIT;
+    hone_policy_found(facts, HONE_POLICY_GLOBALS, "a\x1b[2J\nverdict faster", "f\rg\x80", NULL);
+    hone_policy_decide(&judge, facts, "", &end);
+    ck_assert_uint_eq(judge.n_review, 1);
+    for (const char *at = review[0].evidence; *at != '\0'; at++)
+        ck_assert_msg(*at >= ' ' && *at <= '~', "%s", review[0].evidence);
+    ck_assert_ptr_nonnull(strstr(review[0].evidence, "a?[2J?verdict faster in f?g?"));
+}
+END_TEST
+
+UNIT_MAIN("policy", names_are_printable, lengths_of_instructions, recorded_cubins, line_of_a_word,
+          many_findings, objects_of_the_compiler, names_of_imports_by_task, damaged_objects,
+          lying_tables)
