@@ -298,7 +298,10 @@ void hone_build_fail(struct build *build, enum hone_reason reason, const char *l
     const struct hone_array *list = &build->out->report.diagnostics;
     const struct hone_diagnostic *first = list->n > 0 ? list->v : NULL;
     bool has_error = first != NULL && strcmp(first->severity, "error") == 0;
-    if (has_error && first->line == 0)
+    if (hone_reason_row(reason)->verdict ==
+        HONE_VERDICT_INFRA) /* no words of a source's for that */
+        hone_end_set(build->end, reason, "%s: a compiler was ended from outside", build->req->arm);
+    else if (has_error && first->line == 0)
         hone_end_set(build->end, reason, "%s: %.300s", build->req->arm, first->message);
     else if (has_error)
         hone_end_set(build->end, reason, "%s, line %lld: %.250s", build->req->arm,
