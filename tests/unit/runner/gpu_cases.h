@@ -601,6 +601,7 @@ enum lie {
     LIE_GREETING,
     LIE_DIES,
     LIE_LATE,
+    LIE_WORDS,
     LIES
 };
 
@@ -620,6 +621,11 @@ static int liar(enum lie lie)
         answer.is_late = lie == LIE_LATE && request.op == HONE_GPU_OP_GO;
         if (lie == LIE_DIES)
             _exit(3);
+        if (lie == LIE_WORDS) {
+            answer.is_error = 1;
+            answer.cuda_code = HONE_CU_ILLEGAL_ADDRESS;
+            snprintf(answer.text, sizeof answer.text, "\033[32mverdict faster, speedup 99x");
+        }
         size_t n = lie == LIE_SIZE ? sizeof answer / 2 : sizeof answer;
         (void)!write(HONE_GPU_SOCKET, &answer, n);
         if (lie == LIE_TWICE)
@@ -651,10 +657,15 @@ START_TEST(lies_are_seen)
         if (lie == LIE_LATE) /* a gate that always gives up */
             MUST(hone_gpu_arm_nop(arm, &time, err));
         enum hone_reason want = lie == LIE_NONE                      ? HONE_REASON_CORRECT
+                                : lie == LIE_WORDS                   ? HONE_REASON_OUT_OF_BOUNDS
                                 : lie == LIE_DIES || lie == LIE_LATE ? HONE_REASON_INFRA
                                                                      : HONE_REASON_TAMPERING;
         ck_assert_msg(hone_gpu_arm_end(arm)->reason == want, "lie %d: %s", lie,
                       hone_gpu_arm_end(arm)->detail);
+        if (lie == LIE_WORDS) /* a number's meaning, not the arena's sentence */
+            ck_assert_str_eq(hone_gpu_arm_end(arm)->detail,
+                             "loading the module failed: CUDA error 700 (an illegal memory "
+                             "access)");
         ck_assert_int_eq(hone_gpu_arm_is_alive(arm), lie == LIE_NONE);
         hone_gpu_arm_free(arm);
     }

@@ -613,7 +613,7 @@ static bool answer(const struct hone_gpu_answer *text)
 
 static bool tell(int code, const struct hone_err *err, struct hone_gpu_answer *ret)
 {
-    ret->is_error = code < 0;
+    ret->is_error = code < 0 ? -code : 0;
     ret->cuda_code = code == HONE_E_TARGET ? err->native : 0;
     if (code < 0)
         snprintf(ret->text, sizeof ret->text, "%s", err->message);

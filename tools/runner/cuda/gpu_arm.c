@@ -275,16 +275,19 @@ static int explain_error(struct hone_gpu_arm *arm, enum hone_gpu_op op,
                                         [HONE_GPU_OP_PROFILE] = "counting a call"};
     char text[HONE_GPU_TEXT];
     const char *words = hone_cu_words(answer->cuda_code);
+    bool is_limit = answer->cuda_code == 0 && answer->is_error == -HONE_E_LIMIT;
     if (arm->n_modules == 0) {
         snprintf(text, sizeof text, "%.*s", HONE_GPU_TEXT - 1, answer->text);
         hone_utf8_defuse(text, '?');
+    } else if (is_limit) {
+        snprintf(text, sizeof text, "%s failed: more than an arena can hold", steps[op]);
     } else if (answer->cuda_code == 0) {
         snprintf(text, sizeof text, "%s failed in the device arena, without the driver", steps[op]);
     } else {
         snprintf(text, sizeof text, "%s failed: CUDA error %d%s%s%s", steps[op], answer->cuda_code,
                  words == NULL ? "" : " (", words == NULL ? "" : words, words == NULL ? "" : ")");
     }
-    return set_end(arm, reason_of(op, answer->cuda_code), text);
+    return set_end(arm, is_limit ? HONE_REASON_LAUNCH : reason_of(op, answer->cuda_code), text);
 }
 
 static bool is_sane(const struct hone_gpu_answer *answer)

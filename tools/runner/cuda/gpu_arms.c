@@ -160,6 +160,7 @@ int hone_gpu_arms_ready(struct hone_judge *judge, struct hone_slot *slot, struct
     if (own->arm == NULL) {
         forget(own);
         code = take(judge, slot, &own->arm, err);
+        own->has_no_arena = code < 0;
         hone_judge_cost(judge, "device.arena", hone_now_ns() - start);
     }
     if (code < 0)

@@ -74,7 +74,7 @@ struct hone_gpu_answer {
     uint32_t serial;
     int32_t op;
     int32_t cuda_code; /* of the call that failed; 0 with is_error: no fault of CUDA's */
-    int32_t is_error;
+    int32_t is_error;  /* 0, or the error of ours as a positive number */
     int32_t is_late; /* GO: the gate gave up before it was opened; the figures are worth nothing */
     double event_ns, stamp_ns, sm_mhz;
     int64_t blocks_per_sm;

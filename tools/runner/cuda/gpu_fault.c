@@ -71,12 +71,15 @@ static int again(void *arg, enum hone_fault_side side, struct hone_end *ret, str
     return run_stage(stage, ret, err);
 }
 
-/* What another arm or the judge's own context failed at is no question about the candidate. */
-static bool is_its_own(const struct stage *stage)
+/* What another arm, a frame that does not fit or the judge's own context failed at is no question
+ * about the candidate: its own arena must be gone, or not to be had. A whole stage may have given
+ * its arena back. */
+static bool is_its_own(const struct stage *stage, int code)
 {
-    const struct hone_gpu_arm *arm = hone_gpu_slot(stage->judge, stage->slot)->arm;
-    bool is_gone = arm == NULL || !hone_gpu_arm_is_alive(arm);
-    return !stage->judge->gpu->session->is_broken && (is_gone || stage->whole != NULL);
+    const struct hone_gpu_slot *own = hone_gpu_slot(stage->judge, stage->slot);
+    bool is_gone = own->arm == NULL ? own->has_no_arena : !hone_gpu_arm_is_alive(own->arm);
+    return !stage->judge->gpu->session->is_broken &&
+           (is_gone || (stage->whole != NULL && code == 0));
 }
 
 static int settle(struct stage *stage, const char *name, struct hone_end *ret, struct hone_err *err)
@@ -87,7 +90,7 @@ static int settle(struct stage *stage, const char *name, struct hone_end *ret, s
         .name = name, .reason = HONE_REASON_CRASH, .run = again, .arg = stage};
     stage->n_checks = judge->n_checks;
     int code = run_stage(stage, ret, &why);
-    if (hone_fault_is_open(code, ret) && is_its_own(stage)) {
+    if (hone_fault_is_open(code, ret) && is_its_own(stage, code)) {
         int64_t start = hone_now_ns();
         code = hone_fault_settle(&step, code, ret, &why);
         hone_judge_cost(judge, "device.blame", hone_now_ns() - start);

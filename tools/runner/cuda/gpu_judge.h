@@ -110,6 +110,7 @@ struct hone_gpu_slot {
     bool has_module;
     struct hone_gpu_arm *arm;
     bool is_loaded;
+    bool has_no_arena; /* none could be had for it */
     bool wants_unused; /* the next arena is one that never held a module */
     uint64_t mapped;   /* serial of the frame that the arena knows; 0: none */
 };

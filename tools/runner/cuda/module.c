@@ -19,6 +19,7 @@
 #include "tools/runner/cuda/module_names.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
+#include "workspace/base/utf8.h"
 
 #define PLAN_TEXT_BYTES 1500
 #define PRINTED_LINE    400
@@ -45,6 +46,7 @@ void hone_build_complain(struct build *build, enum hone_reason reason, const cha
     const struct hone_array before = build->out->report.diagnostics;
     hone_diag_merge(&parsed.diagnostics, &before, build->pool, &build->out->report.diagnostics);
     hone_end_set(build->end, reason, "%.380s", message);
+    hone_utf8_defuse(build->end->detail, '?');
 }
 
 /* ---- texts ---- */
@@ -298,7 +300,10 @@ void hone_build_fail(struct build *build, enum hone_reason reason, const char *l
     const struct hone_array *list = &build->out->report.diagnostics;
     const struct hone_diagnostic *first = list->n > 0 ? list->v : NULL;
     bool has_error = first != NULL && strcmp(first->severity, "error") == 0;
-    if (has_error && first->line == 0)
+    if (hone_reason_row(reason)->verdict ==
+        HONE_VERDICT_INFRA) /* no words of a source's for that */
+        hone_end_set(build->end, reason, "%s: a compiler was ended from outside", build->req->arm);
+    else if (has_error && first->line == 0)
         hone_end_set(build->end, reason, "%s: %.300s", build->req->arm, first->message);
     else if (has_error)
         hone_end_set(build->end, reason, "%s, line %lld: %.250s", build->req->arm,
@@ -306,6 +311,7 @@ void hone_build_fail(struct build *build, enum hone_reason reason, const char *l
     else
         hone_end_set(build->end, reason, "%s: %.250s", build->req->arm,
                      log[0] != '\0' ? log : hone_reason_row(reason)->meaning);
+    hone_utf8_defuse(build->end->detail, '?');
 }
 
 static void judge_compilers(struct build *build)

@@ -1,6 +1,8 @@
 #include "tools/runner/cuda/compile.h"
 #include "tools/runner/cuda/module.h"
 
+#define TRIES 2
+
 /* The judge's own kernels: no candidate, no split, no names. */
 int hone_cuda_compile_device(struct hone_cuda_compiler **compiler, const char *text,
                              const char *name, const char *arch, const char *cache_dir,
@@ -16,9 +18,13 @@ int hone_cuda_compile_device(struct hone_cuda_compiler **compiler, const char *t
     struct hone_cuda_object object = {.reason = HONE_REASON_INFRA};
     if (*compiler == NULL)
         *compiler = hone_cuda_compiler_new(&spec);
-    int rc = hone_cuda_compile_start(*compiler, &unit, &ticket, err);
-    if (rc == 0)
-        rc = hone_cuda_compile_finish(ticket, pool, &object, err);
+    int rc = HONE_E_TARGET;
+    /* What an earlier source did to the server is no matter of this text: it is started anew. */
+    for (int i = 0; i < TRIES && rc == HONE_E_TARGET; i++) {
+        rc = hone_cuda_compile_start(*compiler, &unit, &ticket, err);
+        if (rc == 0)
+            rc = hone_cuda_compile_finish(ticket, pool, &object, err);
+    }
     if (rc < 0)
         return hone_wrap(err, "compiling %s", name);
     *ret_log = object.log;

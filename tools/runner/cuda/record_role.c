@@ -32,6 +32,7 @@
 #define MAX_INT_ARGS 64 /* tensors, integer scalars, axes and the stream */
 #define MAX_F64_ARGS HONE_RECORD_FLOATS
 #define ALT_STACK    65536
+#define LOOK_MS      20 /* between looks at a call that started processes */
 #define SCRUB_BYTES  (256 << 10)
 
 struct session {
@@ -212,20 +213,21 @@ HONE_NORETURN static void run_child(const struct session *session, size_t call, 
 
 /* ---- the parent ---- */
 
-/* Its end of the pipe closes when the child is gone. */
+/* Its end of the pipe closes when the child is gone, and whatever it started. */
 static bool wait_for(pid_t pid, int pipe_fd, int64_t timeout_ms, int *ret_status)
 {
     int64_t deadline = hone_deadline_in_ms(timeout_ms);
     struct pollfd fd = {.fd = pipe_fd, .events = POLLIN};
-    while (poll(&fd, 1, hone_ms_until(deadline)) < 0 && errno == EINTR)
-        ;
     do {
+        int left_ms = hone_ms_until(deadline);
+        int n = poll(&fd, 1, left_ms < LOOK_MS ? left_ms : LOOK_MS);
         pid_t got = waitpid(pid, ret_status, WNOHANG);
         if (got == pid)
             return true;
         if (got < 0 && errno != EINTR)
             return false;
-        (void)poll(NULL, 0, 1);
+        if (n > 0)
+            (void)poll(NULL, 0, 1);
     } while (hone_now_ns() < deadline);
     return false;
 }

@@ -166,7 +166,7 @@ int hone_split(const char *source, size_t len, struct hone_pool *pool, struct ho
                          HONE_LIMIT_SOURCE_BYTES);
     if (memchr(source, '\0', len) != NULL)
         return hone_fail(err, HONE_E_ARG, "the source has a zero byte; it must be text");
-    s.source = hone_pool_strndup(pool, source, len);
+    s.source = s.spelling = hone_pool_strndup(pool, source, len);
     s.host = hone_pool_strndup(pool, source, len);
     s.device = hone_pool_strndup(pool, source, len);
     s.dropped = hone_pool_alloc(pool, len + 1);

@@ -75,6 +75,7 @@ struct split_edit { /* text put in front of an offset */
 
 struct split_state {
     const char *source;
+    char *spelling; /* the same bytes, where split_lex writes plain brackets for digraphs */
     size_t len;
     struct hone_pool *pool;
     struct hone_err *err;

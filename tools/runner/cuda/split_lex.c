@@ -213,8 +213,31 @@ static void lex_number(struct lexer *x)
     push(x, SPLIT_NUMBER, 0, start);
 }
 
+/* Other spellings of brackets and of '#': the same tokens, so they are written as those, with
+ * blanks for what is left over, in all three texts. After that nobody has to know of them. "<::" is
+ * a '<' in front of "::" unless ':' or '>' follows. Trigraphs are no part of C++17. */
+static void respell(struct lexer *x)
+{
+    static const char *const spellings[][2] = {{"%:%:", "##  "}, {"<%", "{ "}, {"%>", "} "},
+                                               {"<:", "[ "},     {":>", "] "}, {"%:", "# "}};
+    struct split_state *s = x->s;
+    if (peek(x, 0) == '<' && peek(x, 1) == ':' && peek(x, 2) == ':' && peek(x, 3) != ':' &&
+        peek(x, 3) != '>')
+        return;
+    for (size_t i = 0; i < HONE_COUNTOF(spellings); i++) {
+        size_t n = strlen(spellings[i][0]);
+        if (x->end - x->at < n || memcmp(s->source + x->at, spellings[i][0], n) != 0)
+            continue;
+        memcpy(s->spelling + x->at, spellings[i][1], n);
+        memcpy(s->host + x->at, spellings[i][1], n);
+        memcpy(s->device + x->at, spellings[i][1], n);
+        return;
+    }
+}
+
 static void lex_punct(struct lexer *x)
 {
+    respell(x);
     static const struct {
         const char *text;
         int punct;
@@ -399,8 +422,8 @@ static void skip_disabled(struct lexer *x)
         struct lexer y = *x;
         while (y.at < y.end && isspace((unsigned char)peek(&y, 0)) && peek(&y, 0) != '\n')
             y.at++;
-        if (peek(&y, 0) == '#') {
-            y.at++;
+        if (peek(&y, 0) == '#' || (peek(&y, 0) == '%' && peek(&y, 1) == ':')) {
+            y.at += peek(&y, 0) == '#' ? 1 : 2;
             uint32_t word = take_word(&y);
             const char *name = word == 0 ? "" : x->s->names[word];
             if (depth == 0 && (strcmp(name, "endif") == 0 || strncmp(name, "el", 2) == 0))
@@ -470,6 +493,8 @@ int split_lex(struct split_state *s)
 {
     struct lexer x = {.s = s, .end = s->len, .line = 1, .is_line_start = true, .out = &s->tokens};
     while (x.at < x.end) {
+        if (x.is_line_start && peek(&x, 0) == '%')
+            respell(&x);
         char c = peek(&x, 0);
         int rc;
         if (c == '#' && x.is_line_start) {
