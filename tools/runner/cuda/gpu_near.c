@@ -194,6 +194,10 @@ static int blame(struct near *near, int64_t set, struct hone_end *ret, struct ho
 {
     int32_t one = (int32_t)set;
     int code = hone_gpu_blame(near->judge, near->slot, &one, 1, ret, err);
+    const struct hone_slot *baseline = hone_judge_slot(near->judge, "baseline");
+    if (code == 0 && ret->reason != HONE_REASON_STATEFUL &&
+        (baseline == NULL || baseline == near->slot))
+        *ret = (struct hone_end)HONE_END_INIT; /* its arithmetic, which the kinds have judged */
     if (code < 0 || ret->reason != HONE_REASON_STATEFUL)
         return code;
     struct hone_end end = *ret;
