@@ -346,6 +346,38 @@ static void judge_answers(struct work *w)
     }
 }
 
+static void start_answers(struct hone_calibrate *ret)
+{
+    struct hone_calibrate_row *rows = ret->rows.v;
+    for (size_t i = 0; i < ret->rows.n; i++)
+        rows[i].trivial = rows[i].lower = (double)NAN;
+    ret->is_fit = ret->is_fit_now = true;
+    ret->trivial = ret->lower = (double)NAN;
+    ret->trivial_answer = ret->lower_answer = NULL;
+    ret->answers.n = 0;
+}
+
+/* The proposal is refused, and what is there is not: that stays. */
+static void keep_tolerances(struct work *w)
+{
+    struct hone_calibrate_tolerance *all = w->ret->tolerances.v;
+    for (size_t o = 0; o < w->ret->tolerances.n; o++) {
+        if (!hone_dtype_is_float(w->task->outputs[o].dtype) || all[o].rtol == all[o].now_rtol)
+            continue;
+        all[o].note = hone_pool_printf(
+            w->pool,
+            "what is there stays: with the whole margin (rtol %.2g) trivial answers would pass",
+            all[o].rtol);
+        all[o].rtol = all[o].now_rtol;
+        all[o].rel_l2 = all[o].now_rel_l2;
+        all[o].bias = all[o].now_bias;
+    }
+    w->ret->is_change = false;
+    use_proposal(w);
+    start_answers(w->ret);
+    judge_answers(w);
+}
+
 static int check_names(const struct work *w, struct hone_err *err)
 {
     const struct hone_noise_report *noise = w->report->noise.v;
@@ -404,6 +436,14 @@ int hone_calibrate_judge(const struct hone_task *task, const struct hone_report 
     for (size_t o = 0; o < task->n_outputs; o++)
         propose(&w, o);
     use_proposal(&w);
+    start_answers(ret);
     judge_answers(&w);
+    ret->is_honest_now = true;
+    for (size_t o = 0; o < task->n_outputs; o++)
+        ret->is_honest_now = ret->is_honest_now && hone_calibrate_noise(ret, o, pool) == NULL;
+    if (!ret->is_fit && ret->is_fit_now && ret->is_honest_now)
+        keep_tolerances(&w);
+    if (!ret->is_fit || !ret->is_fit_now || !ret->is_honest_now)
+        ret->advice = hone_calibrate_advice(task, pool);
     return 0;
 }

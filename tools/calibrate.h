@@ -13,6 +13,9 @@
  *           rounding's own)
  *   bias    margin x the honest one there, at least a quarter of an ulp (16-bit: a 64th)
  *
+ * The tolerance that is there stays where it accepts every honest error and refuses what must be
+ * refused, and the proposal would not: lint admits what this calls fit, and nothing else.
+ *
  * A looser tolerance that is there stays where another target of the pack has not been calibrated:
  * its sizes are not known here. Refused is a task when, with that tolerance,
  *
@@ -74,8 +77,10 @@ struct hone_calibrate {
     const char *task, *hash, *target, *device, *compiler, *date;
     double margin;
     int64_t n_seeds;
-    bool is_fit;     /* no answer is refused with the proposal */
-    bool is_fit_now; /* nor with the tolerances that are there */
+    bool is_fit;        /* no answer is refused with the proposal */
+    bool is_fit_now;    /* nor with the tolerances that are there */
+    bool is_honest_now; /* every honest error is within the tolerance that is there */
+    const char *advice; /* what to do where the task is not fit, or not now; NULL: nothing */
     bool is_change;
     double trivial, lower; /* nearest over everything that must fail; NaN: none */
     const char *trivial_answer, *lower_answer;
@@ -105,6 +110,13 @@ int hone_calibrate_judge(const struct hone_task *task, const struct hone_report 
 const char *hone_calibrate_refusal(const struct hone_calibrate *calibrate,
                                    const struct hone_calibrate_answer *answer, bool is_now,
                                    struct hone_pool *pool);
+/* What makes an oracle judge cancellation: the ITEM to paste for what looks like a sum or a dot
+ * product, else how to write one. In the pool. */
+const char *hone_calibrate_advice(const struct hone_task *task, struct hone_pool *pool);
+/* "honest kernels err by ... in 'out' ('alternating'), rtol is ..." of an output whose tolerance
+ * refuses them; NULL: it does not. In the pool. */
+const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t output,
+                                 struct hone_pool *pool);
 /* Everything as lines of text for a terminal; owned. */
 char *hone_calibrate_text(const struct hone_calibrate *calibrate);
 struct hone_json *hone_calibrate_json(const struct hone_calibrate *calibrate); /* owned */

@@ -71,6 +71,23 @@ const char *hone_calibrate_refusal(const struct hone_calibrate *calibrate,
                             is_now ? answer->now : answer->proposed, fix);
 }
 
+const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t output,
+                                 struct hone_pool *pool)
+{
+    const struct hone_calibrate_tolerance *all = calibrate->tolerances.v;
+    const struct hone_calibrate_row *rows = calibrate->rows.v;
+    const char *where = "";
+    if (output >= calibrate->tolerances.n || !(all[output].noise > all[output].now_rtol))
+        return NULL;
+    for (size_t i = 0; i < calibrate->rows.n; i++)
+        if (strcmp(rows[i].output, all[output].output) == 0 && rows[i].worst == all[output].noise)
+            where = rows[i].distribution;
+    return hone_pool_printf(pool,
+                            "honest kernels err by %.2g in '%s' (distribution '%s'), and rtol is "
+                            "%.2g",
+                            all[output].noise, all[output].output, where, all[output].now_rtol);
+}
+
 static void add_factor(struct hone_buf *buf, double factor, const char *answer)
 {
     char text[64];
@@ -141,7 +158,15 @@ char *hone_calibrate_text(const struct hone_calibrate *c)
     hone_buf_str(&buf, "\n");
     for (size_t i = 0; i < c->warnings.n; i++)
         hone_buf_printf(&buf, "warning: %s\n", c->warnings.v[i]);
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t o = 0; o < c->tolerances.n; o++) {
+        const char *noise = hone_calibrate_noise(c, o, pool);
+        if (noise != NULL)
+            hone_buf_printf(&buf, "too tight now: %s\n", noise);
+    }
     add_refusals(c, &buf);
+    if (!c->is_fit && c->advice != NULL)
+        hone_buf_printf(&buf, "what to do: %s\n", c->advice);
     hone_buf_printf(&buf, "%s: %s%s\n", c->task,
                     c->is_fit ? "trivial answers fail" : "not fit to judge with",
                     !c->is_fit || c->is_fit_now

@@ -393,7 +393,8 @@ static const char *detail_of(struct work *w, const struct hone_report *report)
     return "";
 }
 
-static int try_naive(struct work *w, const char *naive, bool *ret_passed, struct hone_err *err)
+static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *ret_is_off,
+                     struct hone_err *err)
 {
     struct hone_report report = {.reason = NULL};
     int code = run_source(w, "naive", naive, &report, err);
@@ -401,6 +402,7 @@ static int try_naive(struct work *w, const char *naive, bool *ret_passed, struct
         return code;
     const struct hone_reason_row *row = row_of(&report);
     *ret_passed = row->verdict == HONE_VERDICT_CORRECT;
+    *ret_is_off = row->verdict == HONE_VERDICT_INCORRECT;
     add_trial(w, "naive", "the baseline", &report, *ret_passed);
     if (row->verdict == HONE_VERDICT_INVALID || row->verdict == HONE_VERDICT_INFRA)
         find(w, "error", "kernel naive",
@@ -477,14 +479,23 @@ static int try_answers(struct work *w, struct hone_err *err)
                                                  : calibrate.is_fit_now ? "wrong_value"
                                                                         : "correct"};
     add_trial(w, "answers", meaning, &report, code == 0 && calibrate.is_fit_now);
+    for (size_t o = 0; code == 0 && o < calibrate.tolerances.n; o++) {
+        const char *noise = hone_calibrate_noise(&calibrate, o, w->pool);
+        if (noise != NULL)
+            find(w, "error", "kernel naive",
+                 calibrate.is_fit ? "hone task calibrate --write sets what was measured."
+                                  : calibrate.advice,
+                 "%s", noise);
+    }
     if (code < 0)
         find(w, "error", "kernel answers", "hone task calibrate shows more.",
              "could not be judged: %s", why.message);
     const struct hone_calibrate_answer *all = calibrate.answers.v;
     for (size_t i = 0; i < calibrate.answers.n; i++)
         if (all[i].is_refused_now)
-            find(w, "error", "kernel answers", "hone task calibrate proposes a tolerance.", "%s",
-                 hone_calibrate_refusal(&calibrate, &all[i], true, w->pool));
+            find(w, "error", "kernel answers",
+                 calibrate.is_fit ? "hone task calibrate proposes a tolerance." : calibrate.advice,
+                 "%s", hone_calibrate_refusal(&calibrate, &all[i], true, w->pool));
     if (!w->options->keep_calls)
         hone_remove_tree(dir, NULL);
     return 0;
@@ -502,17 +513,17 @@ static void report_progress(const struct work *w, const char *kernel, size_t don
 static int try_kernels(struct work *w, struct hone_err *err)
 {
     HONE_AUTOFREE char *naive = NULL;
-    bool passed = false;
+    bool passed = false, is_off = false; /* off: it ran, and its values are not the oracle's */
     int code = hone_task_naive(w->task, "cpu", &naive, err);
     report_progress(w, "naive", 0);
     if (code == 0)
-        code = try_naive(w, naive, &passed, err);
+        code = try_naive(w, naive, &passed, &is_off, err);
     w->ret->was_run = code == 0;
     for (size_t i = 0; code == 0 && passed && i < hone_n_bad_kernels; i++) {
         report_progress(w, hone_bad_kernels[i].name, i + 1);
         code = try_bad(w, &hone_bad_kernels[i], naive, err);
     }
-    if (code == 0 && passed)
+    if (code == 0 && (passed || is_off))
         code = try_answers(w, err);
     return code;
 }

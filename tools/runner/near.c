@@ -12,12 +12,13 @@
 
 #include "workspace/base/clock.h"
 
-#define MOST_STEPS   8
-#define STEPS_NS     (250 * HONE_NS_PER_MS)
-#define ORACLE_NS    (30 * HONE_NS_PER_MS)
-#define PERTURB_BYTE 0x5a
-#define REMAP_BYTES  (64ll << 20) /* larger frames are not mapped anew for another size */
-#define SIZE_TRIES   8
+#define MOST_STEPS     8
+#define STEPS_NS       (250 * HONE_NS_PER_MS)
+#define ORACLE_NS      (30 * HONE_NS_PER_MS)
+#define PERTURB_BYTE   0x5a
+#define REMAP_BYTES    (64ll << 20) /* larger frames are not mapped anew for another size */
+#define SIZE_TRIES     8
+#define PARAMETER_SETS 3 /* that are called with another size or scalar */
 
 struct near {
     struct hone_judge *judge;
@@ -145,6 +146,10 @@ static int call_and_compare(struct near *near, int64_t set, const char *what, st
         *ret = (struct hone_end)HONE_END_INIT;
     if (code == 0 && passes)
         code = hone_judge_blame(judge, near->slot, set, ret, err);
+    bool has_other = hone_judge_slot(judge, "baseline") != NULL &&
+                     hone_judge_slot(judge, "baseline") != near->slot;
+    if (code == 0 && hone_end_is_value(ret) && !has_other)
+        *ret = (struct hone_end)HONE_END_INIT; /* its arithmetic, which the kinds have judged */
     if (code == 0 && ret->reason == HONE_REASON_STATEFUL) {
         struct hone_end end = *ret;
         hone_end_set(ret, HONE_REASON_STATEFUL, "%s, and the answer is an older one's: %s", what,
@@ -265,59 +270,79 @@ static bool other_scalar(struct hone_judge *judge)
     return has_any;
 }
 
-/* Same buffers, another size or another scalar. The frame is the old one afterwards. */
+/* The layout stays, so that every content that begins at the start of its room stays where it is.
+ */
+static void use_size(struct hone_judge *judge, const struct hone_workload *other)
+{
+    struct hone_frame *frame = &judge->frame;
+    const struct hone_task *task = judge->task;
+    frame->workload = other;
+    for (size_t t = 0; t < task->n_inputs + task->n_outputs; t++) {
+        const struct hone_tensor *tensor =
+            t < task->n_inputs ? &task->inputs[t] : &task->outputs[t - task->n_inputs];
+        frame->layout.bytes[t] =
+            hone_tensor_elements(task, tensor, other) * hone_dtype_bytes(tensor->dtype);
+    }
+}
+
+static int call_some(struct near *near, const int64_t *sets, bool is_size, struct hone_end *ret,
+                     struct hone_err *err)
+{
+    const char *what = is_size ? "another size was asked for on the same buffers"
+                               : "another scalar was given with the same buffers";
+    unmap_all(near->judge);
+    int code = hone_judge_ready(near->judge, near->slot, ret, err);
+    for (int i = 0; i < PARAMETER_SETS && code == 0 && hone_end_is_good(ret); i++) {
+        if (is_size)
+            fit_content(near->judge, sets[i]);
+        code = call_and_compare(near, sets[i], what, ret, err);
+    }
+    return code;
+}
+
+/* Same buffers, another size or another scalar; then everything as it was. Even sets: there content
+ * begins at the start of its room, whatever its size. */
 static int step_parameter(struct near *near, int64_t set, struct hone_end *ret,
                           struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
     struct hone_frame *frame = &judge->frame;
-    struct hone_workload other;
-    struct hone_layout layout = frame->layout;
+    const struct hone_layout layout = frame->layout;
     const struct hone_workload *workload = frame->workload;
+    struct hone_workload other;
+    int64_t sets[PARAMETER_SETS] = {set & ~(int64_t)1};
     double scalars[HONE_LIMIT_AXES];
+    bool is_size = false;
+    if ((layout.input_stride + layout.output_stride) * layout.n_sets > REMAP_BYTES)
+        return step_change(near, set, ret, err);
     memcpy(scalars, frame->scalars, sizeof scalars);
-    bool is_size = false,
-         is_small = (layout.input_stride + layout.output_stride) * layout.n_sets <= REMAP_BYTES;
-    set &= ~(int64_t)1; /* there content begins at the start of its room, whatever its size */
     for (int try = 0; try < SIZE_TRIES && !is_size; try++)
         is_size = smaller_size(judge, &other);
-    bool is_scalar = is_small && other_scalar(judge);
-    is_size = is_size && is_small && (!is_scalar || hone_dice_below(&judge->dice, 2) == 0);
+    bool is_scalar = other_scalar(judge);
     if (!is_size && !is_scalar)
         return step_change(near, set, ret, err);
-    if (is_size) {
-        frame->workload = &other;
-        for (size_t t = 0; t < judge->task->n_inputs + judge->task->n_outputs; t++) {
-            const struct hone_tensor *tensor =
-                t < judge->task->n_inputs ? &judge->task->inputs[t]
-                                          : &judge->task->outputs[t - judge->task->n_inputs];
-            frame->layout.bytes[t] =
-                hone_tensor_elements(judge->task, tensor, &other) * hone_dtype_bytes(tensor->dtype);
-        }
-        fit_content(judge, set);
-    }
-    unmap_all(judge);
-    int code = hone_judge_ready(judge, near->slot, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
-        code = call_and_compare(near, set,
-                                is_size ? "another size was asked for on the same buffers"
-                                        : "another scalar was given with the same buffers",
-                                ret, err);
+    is_size = is_size && (!is_scalar || hone_dice_below(&judge->dice, 2) == 0);
+    if (is_size)
+        use_size(judge, &other);
+    for (int i = 1; i < PARAMETER_SETS; i++)
+        sets[i] = 2 * hone_dice_below(&judge->dice, near->n_sets / 2);
+    int code = call_some(near, sets, is_size, ret, err);
+    struct hone_end end = *ret;
     frame->workload = workload;
     frame->layout = layout;
     memcpy(frame->scalars, scalars, sizeof scalars);
     unmap_all(judge);
-    struct hone_end end = *ret;
-    if (code == 0)
-        code = hone_judge_ready(judge, near->slot, ret, err);
-    if (code == 0 && hone_end_is_good(&end) && hone_end_is_good(ret))
-        return step_back(near, set, ret, err);
+    if (code == 0 && hone_end_is_good(&end))
+        code = hone_judge_ready(judge, near->slot, &end, err);
+    for (int i = 0; i < PARAMETER_SETS && code == 0 && hone_end_is_good(&end); i++)
+        code = step_back(near, sets[i], &end, err);
     *ret = end;
     return code;
 }
 
 static step_fn *const steps[] = {step_change, step_change, step_back,
                                  step_move,   step_swap,   step_parameter};
+#define N_STEPS HONE_COUNTOF(steps)
 
 static int one_step(struct near *near, size_t k, struct hone_end *ret, struct hone_err *err)
 {
@@ -325,7 +350,7 @@ static int one_step(struct near *near, size_t k, struct hone_end *ret, struct ho
     int64_t pair =
         hone_dice_below(dice, 2) == 0 ? near->favourite : hone_dice_below(dice, near->n_sets / 2);
     int64_t set = 2 * pair + hone_dice_below(dice, 2);
-    size_t kind = k == 0 ? 0 : (size_t)hone_dice_below(dice, HONE_COUNTOF(steps));
+    size_t kind = hone_near_kind(near->judge, k, N_STEPS);
     if (hone_dice_below(dice, 2) == 0) { /* a call that is no such call */
         int64_t other = hone_dice_below(dice, near->n_sets);
         int code = hone_judge_call_one(near->judge, near->slot, other, 0, err);
@@ -349,7 +374,7 @@ int hone_near_check(struct hone_judge *judge, struct hone_slot *slot,
     struct hone_check_plan row = *plan;
     int64_t start = hone_now_ns();
     int code = 0;
-    row.name = "near";
+    row.name = HONE_NEAR_ROW;
     *ret = (struct hone_end)HONE_END_INIT;
     hone_compare_init(&near.compare, judge->task, plan->workload);
     for (size_t k = 0; k < MOST_STEPS && code == 0 && hone_end_is_good(ret) &&

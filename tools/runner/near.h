@@ -30,6 +30,11 @@ int hone_near_change(struct hone_judge *judge, const struct hone_workload *workl
 bool hone_near_pair(struct hone_judge *judge, const struct hone_workload *workload, size_t *ret_a,
                     size_t *ret_b);
 
+/* The kind, of n, that step k of a check is: first the first, then the others in turn, going on
+ * from check to check, so that each comes however few steps a check can afford. */
+size_t hone_near_kind(const struct hone_judge *judge, size_t k, size_t n);
+#define HONE_NEAR_ROW "near" /* name of a check's row in the report */
+
 /* Target cpu: n_pairs pairs of sets as a check has left them (the same content in sets 2 d and
  * 2 d + 1), all answers good. Afterwards the answers of even sets are those of what they hold. */
 int hone_near_check(struct hone_judge *judge, struct hone_slot *slot,

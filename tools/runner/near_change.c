@@ -3,17 +3,24 @@
 #include "tools/runner/near.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MOST_CHANGED 3
 #define TRIES        4
 #define LARGE        300.0 /* what stands out in content of one size... */
 #define SUMMED_SHARE 64    /* ...and in a sum of n positive elements: n over this */
-#define NUDGE_FROM   5     /* a change is 2^-5 to 2^-12 of the value: few bits of a 16-bit type */
-#define NUDGE_KINDS  8
-#define SMALL_SPAN   17 /* new integers are -8..8 */
+#define SMALL_SPAN   17    /* new integers are -8..8 */
 #define LEAST        0.0625
 
 enum how { DRAW, SIGN, NUDGE, STAND_OUT, N_HOWS };
+
+/* A nudge is 2^-from to 2^-to of the value: what the next lower type does not hold, mostly. */
+static const struct {
+    int from, to;
+} nudges[] = {[HONE_DTYPE_F16] = {4, 8},
+              [HONE_DTYPE_BF16] = {4, 6},
+              [HONE_DTYPE_F32] = {8, 15},
+              [HONE_DTYPE_F64] = {8, 28}};
 
 struct change {
     struct hone_judge *judge;
@@ -22,6 +29,7 @@ struct change {
     const struct hone_workload *workload;
     enum hone_distribution dist;
     size_t input;
+    enum how how;
     int64_t n, n_changed; /* elements of the input; changed in all */
 };
 
@@ -38,20 +46,25 @@ static double large_value(const struct change *c, double scale)
     return scale * size;
 }
 
+static double nudged(const struct change *c, double old)
+{
+    int from = nudges[c->tensor->dtype].from, span = nudges[c->tensor->dtype].to - from + 1;
+    double part = ldexp(1, -from - (int)hone_dice_below(&c->judge->dice, span));
+    return old * (hone_dice_below(&c->judge->dice, 2) == 0 ? 1 + part : 1 - part);
+}
+
 static double new_float(const struct change *c, double old)
 {
     struct hone_judge *judge = c->judge;
-    double scale =
-        c->tensor->role == HONE_ROLE_WEIGHT ? hone_gen_weight_scale(c->tensor, c->workload) : 1;
+    bool is_weight = c->tensor->role == HONE_ROLE_WEIGHT;
+    double scale = is_weight ? hone_gen_weight_scale(c->tensor, c->workload) : 1;
     double sign = hone_dice_below(&judge->dice, 2) == 0 ? 1 : -1;
-    enum how how = (enum how)hone_dice_below(&judge->dice, N_HOWS);
     bool may_stand_out = hone_compare_is_plain(c->dist) && !judge->is_dist_left_out[HONE_DIST_RARE];
-    if (how == SIGN && old != 0 && c->tensor->role != HONE_ROLE_POSITIVE)
+    if (c->how == SIGN && old != 0 && c->tensor->role != HONE_ROLE_POSITIVE)
         return -old;
-    if (how == NUDGE && old != 0)
-        return old *
-               (1 + sign * ldexp(1, -NUDGE_FROM - (int)hone_dice_below(&judge->dice, NUDGE_KINDS)));
-    if (how == STAND_OUT && may_stand_out)
+    if (c->how == NUDGE && old != 0)
+        return nudged(c, old);
+    if (c->how == STAND_OUT && may_stand_out)
         return sign * large_value(c, scale);
     return sign * scale * (1 + 3 * unit(judge));
 }
@@ -103,16 +116,30 @@ static int change_one(struct change *c, struct hone_err *err)
     return code == 0 ? put(c, i, old, value, err) : code;
 }
 
-/* What sums up, or sorts, the elements does not see it. */
-static int swap_two(struct change *c, struct hone_err *err)
+/* A partner for element i: anywhere, in its row, or at a distance that most strides divide. */
+static int64_t partner_of(const struct change *c, int64_t i)
 {
+    static const int64_t distances[] = {12, 60, 64, 120, 240, 480, 960, 5040, 55440};
     const struct hone_tensor *tensor = c->tensor;
     struct hone_dice *dice = &c->judge->dice;
+    int64_t kind = hone_dice_below(dice, 3), n_fit = 0;
     int64_t row = tensor->rank > 0 ? c->workload->axes[tensor->shape[tensor->rank - 1]] : 1;
-    int64_t i = hone_dice_below(dice, c->n), j = hone_dice_below(dice, c->n);
+    while (n_fit < (int64_t)HONE_COUNTOF(distances) && distances[n_fit] < c->n)
+        n_fit++;
+    if (kind == 0)
+        return i - i % row + hone_dice_below(dice, row);
+    if (kind == 1 && n_fit > 0) {
+        int64_t distance = distances[hone_dice_below(dice, n_fit)];
+        return i >= distance ? i - distance : i + distance < c->n ? i + distance : i;
+    }
+    return hone_dice_below(dice, c->n);
+}
+
+/* What adds up, or sorts, the elements does not see it. */
+static int swap_two(struct change *c, struct hone_err *err)
+{
+    int64_t i = hone_dice_below(&c->judge->dice, c->n), j = partner_of(c, i);
     double a = 0, b = 0;
-    if (hone_dice_below(dice, 2) == 0) /* of one row */
-        j = i - i % row + hone_dice_below(dice, row);
     int code = get(c, i, &a, err);
     if (code == 0)
         code = get(c, j, &b, err);
@@ -160,8 +187,10 @@ static int change_row(struct change *c, struct hone_err *err)
 
 static int change_input(struct change *c, struct hone_err *err)
 {
-    int64_t n = 1 + hone_dice_below(&c->judge->dice, MOST_CHANGED);
-    bool is_swap = hone_dice_below(&c->judge->dice, 4) == 0;
+    int64_t n = hone_dice_below(&c->judge->dice, 2) == 0
+                    ? 1
+                    : 1 + hone_dice_below(&c->judge->dice, MOST_CHANGED);
+    bool is_swap = hone_dice_below(&c->judge->dice, 3) == 0;
     int code = 0;
     for (int64_t k = 0; k < n && code == 0; k++) {
         if (c->tensor->role == HONE_ROLE_OFFSETS)
@@ -180,6 +209,7 @@ int hone_near_change(struct hone_judge *judge, const struct hone_workload *workl
 {
     const struct hone_task *task = judge->task;
     struct change c = {.judge = judge, .io = io, .workload = workload, .dist = dist};
+    c.how = (enum how)hone_dice_below(&judge->dice, N_HOWS);
     int code = 0;
     /* one input alone, or all: whoever looks at some for the rest shows either way */
     bool is_one = hone_dice_below(&judge->dice, 2) == 0;
@@ -220,4 +250,14 @@ bool hone_near_pair(struct hone_judge *judge, const struct hone_workload *worklo
         }
     }
     return false;
+}
+
+size_t hone_near_kind(const struct hone_judge *judge, size_t k, size_t n)
+{
+    size_t n_checks = 0;
+    if (k == 0 || n < 2)
+        return 0;
+    for (size_t i = 0; i < judge->n_checks; i++)
+        n_checks += strcmp(judge->checks[i].name, HONE_NEAR_ROW) == 0;
+    return 1 + (n_checks + k - 1) % (n - 1);
 }

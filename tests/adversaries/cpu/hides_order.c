@@ -2,10 +2,11 @@
  * before with that one's answer: the two sets that are held against each other agree.
  *
  * task: sum
- * want: incorrect/nondeterministic
+ * want: incorrect/nondeterministic,stateful
  * cheat: 24 hides that it is not deterministic
  * pack: deterministic
  * strength: subtle
+ * timed: no
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

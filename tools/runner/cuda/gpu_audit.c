@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/runner/audit.h"
+#include "tools/runner/cuda/gpu_near.h"
 #include "tools/runner/cuda/gpu_run.h"
 #include "tools/runner/element.h"
 #include "tools/runner/stats.h"
@@ -27,6 +28,7 @@
 #define UNUSUAL_SUMMED   1024
 #define SUMMED_SHARE     64 /* all that changes of a positive input is this part of it, or more */
 #define CHANGES_LEAST    3  /* a workload */
+#define NEAR_LEAST       2  /* blocks after which a set is called with a little changed */
 #define ACCUSE_NS                                                                                  \
     (2 * HONE_NS_PER_S) /* of the oracle, before anyone is accused by the baseline's word */
 #define CHANGE_SHIFTS 8 /* a change is between a half and a 256th of an input */
@@ -339,7 +341,11 @@ static int audit_maybe(struct hone_gpu_run *run, struct hone_gpu_lane *lane, str
     struct hone_dice *dice = &run->judge->dice;
     if (!has_audits(run, lane) || hone_dice_below(dice, AUDIT_EVERY * run->n_passes) != 0)
         return 0;
-    int64_t kind = hone_dice_below(dice, HONE_GPU_N_CUTS + 2);
+    int64_t kind = hone_dice_below(dice, HONE_GPU_N_CUTS + 3);
+    if (kind == HONE_GPU_N_CUTS + 2) {
+        lane->n_near++;
+        return hone_gpu_near_timed(run, lane, ret, err);
+    }
     if (kind == HONE_GPU_N_CUTS + 1)
         return can_ask(run) ? time_others(run, lane, ret, err) : 0;
     return kind == HONE_GPU_N_CUTS ? audit_change(run, lane, ret, err)
@@ -463,6 +469,8 @@ static int audit_end(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struc
         return code;
     while (code == 0 && hone_end_is_good(ret) && lane->n_changes < CHANGES_LEAST)
         code = audit_change(run, lane, ret, err);
+    while (code == 0 && hone_end_is_good(ret) && lane->n_near++ < NEAR_LEAST)
+        code = hone_gpu_near_timed(run, lane, ret, err);
     double call_ns = hone_quantile(lane->out->wall, n, 0.75);
     for (enum hone_gpu_cut cut = 0; cut < HONE_GPU_N_CUTS && code == 0 && hone_end_is_good(ret);
          cut++) {

@@ -45,19 +45,24 @@ static int says_the_same(struct hone_judge *judge, struct hone_slot *slot, int32
     return code;
 }
 
-int hone_gpu_run_blame(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const int32_t *sets,
-                       int64_t n, struct hone_end *ret, struct hone_err *err)
+int hone_gpu_blame(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
+                   struct hone_end *ret, struct hone_err *err)
 {
-    struct hone_slot *slot = lane->slot;
     struct hone_end end = HONE_END_INIT;
     if (!hone_end_is_value(ret))
         return 0;
-    hone_gpu_drop(run->judge, slot);
-    int code = hone_gpu_ready(run->judge, slot, &end, err);
+    hone_gpu_drop(judge, slot);
+    int code = hone_gpu_ready(judge, slot, &end, err);
     bool is_same = hone_end_is_good(&end);
     for (int64_t i = 0; i < n && code == 0 && is_same; i++)
-        code = says_the_same(run->judge, slot, sets[i], &is_same, err);
+        code = says_the_same(judge, slot, sets[i], &is_same, err);
     if (code == 0 && !is_same)
         ret->reason = HONE_REASON_STATEFUL;
     return code;
+}
+
+int hone_gpu_run_blame(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const int32_t *sets,
+                       int64_t n, struct hone_end *ret, struct hone_err *err)
+{
+    return hone_gpu_blame(run->judge, lane->slot, sets, n, ret, err);
 }

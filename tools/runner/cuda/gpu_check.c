@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tools/runner/cuda/gpu_judge.h"
+#include "tools/runner/cuda/gpu_near.h"
 #include "workspace/base/clock.h"
 
 #define SCRATCH_A      0x7fa5a5a5u
@@ -21,8 +22,8 @@
 #define CHECK_COUNTERS (1ull << 63) /* apart from those of timed content */
 #define MAX_PAIRS      HONE_N_DISTS
 
-static uint64_t check_counter(const struct hone_judge *judge, const struct hone_workload *workload,
-                              enum hone_distribution dist)
+uint64_t hone_gpu_check_counter(const struct hone_judge *judge,
+                                const struct hone_workload *workload, enum hone_distribution dist)
 {
     uint64_t mixed = 0xcbf29ce484222325u + (uint64_t)dist;
     for (size_t a = 0; a < judge->task->n_axes; a++)
@@ -160,7 +161,7 @@ static int compare_set(struct hone_judge *judge, struct hone_slot *slot,
                        struct hone_compare *compare, struct hone_end *ret, struct hone_err *err)
 {
     const struct hone_gpu_reference *reference = NULL;
-    uint64_t counter = check_counter(judge, plan->workload, dist);
+    uint64_t counter = hone_gpu_check_counter(judge, plan->workload, dist);
     int code =
         hone_gpu_reference_get(judge, set, dist, counter, plan->oracle_budget_ns, &reference, err);
     if (code < 0)
@@ -302,7 +303,8 @@ static int baseline_passes(struct hone_judge *judge, const struct hone_check_pla
         return 0;
     int code = hone_gpu_set_frame(judge, plan->workload, 2, false, err);
     if (code == 0)
-        code = hone_gpu_fill(judge, 0, 1, dist, check_counter(judge, plan->workload, dist), err);
+        code = hone_gpu_fill(judge, 0, 1, dist, hone_gpu_check_counter(judge, plan->workload, dist),
+                             err);
     return code < 0 ? code : certify_baseline(judge, baseline, plan, dist, 0, ret, err);
 }
 
@@ -312,7 +314,7 @@ static int prepare_batch(struct hone_judge *judge, struct hone_slot *slot,
 {
     int code = 0;
     for (int64_t d = 0; d < n && code == 0; d++) {
-        uint64_t counter = check_counter(judge, plan->workload, dists[d]);
+        uint64_t counter = hone_gpu_check_counter(judge, plan->workload, dists[d]);
         for (int64_t s = 2 * d; s < 2 * d + 2 && code == 0; s++)
             code = hone_gpu_fill(judge, s, 1, dists[d], counter, err);
     }
@@ -358,9 +360,12 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         hone_judge_note(judge, plan, dists[d], &compare, ret);
         *ret_bad = d;
     }
-    if (!judge->task->is_deterministic || !hone_end_is_good(ret))
+    if (!hone_end_is_good(ret))
         return 0;
     *ret_bad = n;
+    code = hone_gpu_near_check(judge, slot, plan, dists, n, ret, err);
+    if (!judge->task->is_deterministic || code < 0 || !hone_end_is_good(ret))
+        return code;
     code = check_again(judge, slot, 2 * plainest, ret, err);
     if (code == 0 && !hone_end_is_good(ret))
         hone_judge_note(judge, plan, dists[plainest], NULL, ret);
@@ -374,7 +379,7 @@ static int check_start_flush(struct hone_judge *judge, struct hone_slot *slot,
 {
     struct hone_compare compare;
     uint64_t hash = 0;
-    uint64_t counter = check_counter(judge, plan->workload, HONE_DIST_NORMAL);
+    uint64_t counter = hone_gpu_check_counter(judge, plan->workload, HONE_DIST_NORMAL);
     int code = hone_gpu_set_frame(judge, plan->workload, 1, true, err);
     if (code == 0)
         code = hone_gpu_ready(judge, slot, ret, err);

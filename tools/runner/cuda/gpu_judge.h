@@ -235,7 +235,17 @@ int hone_gpu_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_
                         int64_t n_items, struct hone_end *ret, struct hone_err *err);
 bool hone_gpu_can_spot(const struct hone_judge *judge, const struct hone_workload *workload);
 
+/* Slot passed its checks and is wrong for these sets, whose inputs and outputs still are what the
+ * block left. Asked for each alone, by a module loaded anew: where one of them is answered
+ * otherwise, *ret becomes `stateful`; the same bits are the kernel's arithmetic, and the reason
+ * stays. Does nothing to an end that is not about values. gpu_blame.c. */
+int hone_gpu_blame(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
+                   struct hone_end *ret, struct hone_err *err);
+
 /* gpu_check.c, gpu_time.c, gpu_machine.c */
+/* The content that a check has for this size and kind. */
+uint64_t hone_gpu_check_counter(const struct hone_judge *judge,
+                                const struct hone_workload *workload, enum hone_distribution dist);
 int hone_gpu_judge_check(struct hone_judge *judge, struct hone_slot *slot,
                          const struct hone_check_plan *plan, struct hone_end *ret,
                          struct hone_err *err);

@@ -38,6 +38,7 @@ struct hone_gpu_lane {
     double alone_ns;   /* what beginning costs it where there is one set; below 0: not known yet */
     int64_t n_changes; /* audits with changed content */
     int64_t n_others;  /* blocks with other content */
+    int64_t n_near;    /* blocks after which a set was called with a little changed */
 };
 
 struct hone_gpu_run {
@@ -90,10 +91,7 @@ int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int
 
 /* ---- gpu_blame.c ---- */
 
-/* An arm passed its checks and is wrong in a block of these sets, whose inputs and outputs
- * still are what the block left. Asked for each alone, by a module loaded anew: where one of them
- * is answered otherwise, *ret becomes `stateful`; the same bits are the kernel's arithmetic, and
- * the reason stays. Does nothing to an end that is not about values. */
+/* hone_gpu_blame (gpu_judge.h) of one lane, for sets of a block. */
 int hone_gpu_run_blame(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const int32_t *sets,
                        int64_t n, struct hone_end *ret, struct hone_err *err);
 

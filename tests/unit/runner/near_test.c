@@ -1,0 +1,166 @@
+/* What a near change may do to an input: a few elements, anywhere, inside what their role allows,
+ * and something that sums without places do not see. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+#include "tests/unit/runner/task_util.h"
+#include "tools/runner/near.h"
+
+#define N        600
+#define N_INPUTS 7
+#define TRIES    400
+#define MOST     6 /* elements of an input: three pairs that change places */
+
+static const uint8_t key[16] = {9, 8, 7};
+
+struct content {
+    const struct hone_task *task;
+    double values[N_INPUTS][N]; /* as the type holds them */
+};
+
+static int get_value(void *arg, size_t input, int64_t i, double *ret, struct hone_err *err)
+{
+    (void)err;
+    *ret = ((struct content *)arg)->values[input][i];
+    return 0;
+}
+
+static int set_value(void *arg, size_t input, int64_t i, double value, struct hone_err *err)
+{
+    struct content *content = arg;
+    (void)err;
+    ck_assert(value == hone_element_round(content->task->inputs[input].dtype, value));
+    content->values[input][i] = value;
+    return 0;
+}
+
+struct bench {
+    struct hone_task task;
+    struct hone_workload workload;
+    struct hone_judge judge;
+    struct hone_gen *gen;
+    struct content content;
+    struct hone_near_io io;
+};
+
+static void set_up(struct bench *b)
+{
+    memset(b, 0, sizeof *b);
+    make_task(&b->task, &b->workload);
+    b->task.inputs[5].rank = 1;
+    b->task.inputs[5].shape[0] = AXIS_N;
+    b->gen = hone_gen_new(key);
+    b->judge.task = &b->task;
+    b->judge.dice = hone_gen_dice(b->gen, 3);
+    b->content.task = &b->task;
+    b->io = (struct hone_near_io){.arg = &b->content, .get = get_value, .set = set_value};
+    for (size_t t = 0; t < N_INPUTS; t++) {
+        double raw[N];
+        int64_t n = hone_tensor_elements(&b->task, &b->task.inputs[t], &b->workload);
+        hone_gen_input(b->gen, &b->task, &b->workload, t, HONE_DIST_NORMAL, 1, raw);
+        for (int64_t i = 0; i < n; i++)
+            b->content.values[t][i] = hone_element_get(b->task.inputs[t].dtype, raw, i);
+    }
+}
+
+static void check_role(const struct bench *b, size_t t)
+{
+    const struct hone_tensor *tensor = &b->task.inputs[t];
+    const double *v = b->content.values[t];
+    int64_t n = hone_tensor_elements(&b->task, tensor, &b->workload),
+            row = b->workload.axes[AXIS_N];
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert(isfinite(v[i]));
+        if (tensor->role == HONE_ROLE_POSITIVE)
+            ck_assert_double_gt(v[i], 0);
+        if (tensor->role == HONE_ROLE_INDEX)
+            ck_assert(v[i] >= 0 && v[i] < b->workload.axes[AXIS_BOUND]);
+        if (tensor->role == HONE_ROLE_MASK)
+            ck_assert(v[i] == 0 || v[i] == 1);
+        if (tensor->role == HONE_ROLE_OFFSETS && i > 0)
+            ck_assert(v[i] >= v[i - 1]);
+        sum = i % row == 0 ? v[i] : sum + v[i];
+        if (tensor->role == HONE_ROLE_PROBABILITY)
+            ck_assert(v[i] >= 0 && v[i] <= 1);
+        if (tensor->role == HONE_ROLE_PROBABILITY && i % row == row - 1)
+            ck_assert_double_lt(fabs(sum - 1), 1e-5);
+    }
+    if (tensor->role == HONE_ROLE_OFFSETS)
+        ck_assert(v[0] == 0 && v[n - 1] == b->workload.axes[AXIS_BOUND]);
+}
+
+START_TEST(test_roles_are_kept)
+{
+    struct bench b;
+    set_up(&b);
+    for (int k = 0; k < TRIES; k++) {
+        int64_t n = 0;
+        ck_assert_int_eq(hone_near_change(&b.judge, &b.workload, HONE_DIST_NORMAL, &b.io, &n, NULL),
+                         0);
+        for (size_t t = 0; t < N_INPUTS; t++)
+            check_role(&b, t);
+    }
+    hone_gen_free(b.gen);
+}
+END_TEST
+
+START_TEST(test_few_elements_anywhere)
+{
+    struct bench b;
+    bool is_hit[N_INPUTS][8] = {{false}}; /* eighths of an input */
+    int n_alone = 0, n_sums = 0;
+    set_up(&b);
+    for (int k = 0; k < TRIES; k++) {
+        struct content before = b.content;
+        int64_t n = 0;
+        size_t n_inputs = 0;
+        ck_assert_int_eq(hone_near_change(&b.judge, &b.workload, HONE_DIST_NORMAL, &b.io, &n, NULL),
+                         0);
+        ck_assert_int_gt(n, 0);
+        for (size_t t = 0; t < N_INPUTS; t++) {
+            int64_t n_of = hone_tensor_elements(&b.task, &b.task.inputs[t], &b.workload);
+            int n_here = 0;
+            double sum = 0;
+            for (int64_t i = 0; i < n_of; i++) {
+                bool is_other = before.values[t][i] != b.content.values[t][i];
+                n_here += is_other;
+                sum += b.content.values[t][i] - before.values[t][i];
+                is_hit[t][8 * i / n_of] = is_hit[t][8 * i / n_of] || is_other;
+            }
+            ck_assert_int_le(n_here, MOST);
+            n_inputs += n_here > 0;
+            n_sums += t == 0 && n_here > 0 && fabs(sum) < 1e-9;
+        }
+        n_alone += n_inputs == 1;
+    }
+    for (size_t t = 0; t < N_INPUTS; t++)
+        for (int part = 0; part < 8; part++)
+            ck_assert_msg(is_hit[t][part], "input %zu, part %d", t, part);
+    ck_assert_int_gt(n_alone, TRIES / 10);
+    ck_assert_int_gt(n_sums, TRIES / 50); /* two changed places */
+    hone_gen_free(b.gen);
+}
+END_TEST
+
+/* Each kind comes, however few steps a check makes. */
+START_TEST(test_kinds_take_turns)
+{
+    struct bench b;
+    struct hone_check_report checks[8] = {{0}};
+    bool has[5] = {false};
+    set_up(&b);
+    b.judge.checks = checks;
+    for (size_t c = 0; c < 4; c++) {
+        has[hone_near_kind(&b.judge, 0, 5)] = true;
+        has[hone_near_kind(&b.judge, 1, 5)] = true;
+        checks[b.judge.n_checks++].name = HONE_NEAR_ROW;
+    }
+    for (size_t i = 0; i < HONE_COUNTOF(has); i++)
+        ck_assert_msg(has[i], "kind %zu", i);
+    hone_gen_free(b.gen);
+}
+END_TEST
+
+UNIT_MAIN("near", test_roles_are_kept, test_few_elements_anywhere, test_kinds_take_turns)
