@@ -733,8 +733,10 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
     *ret = (struct hone_end)HONE_END_INIT;
     int64_t steal[2] = {0}, total[2] = {0};
     hone_machine_steal(&steal[0], &total[0]);
-    int code = prepare(&run, ret, err);
     int64_t start_ns = hone_now_ns();
+    int code = prepare(&run, ret, err);
+    hone_judge_cost(judge, "time.prepare", hone_now_ns() - start_ns);
+    start_ns = hone_now_ns();
     struct hone_load_meter load;
     hone_load_begin(&load, judge);
     while (code == 0 && hone_end_is_good(ret) &&
@@ -744,8 +746,11 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
         hone_judge_progress(judge, "time", plan->workload->id, (int64_t)run.rounds.n,
                             (int64_t)plan->max_pairs, "");
     }
+    hone_judge_cost(judge, "time.rounds", hone_now_ns() - start_ns);
+    start_ns = hone_now_ns();
     if (code == 0 && hone_end_is_good(ret))
         code = further_rounds(&run, ret, err);
+    hone_judge_cost(judge, "time.audits", hone_now_ns() - start_ns);
     hone_place_done(&run.place);
     free(run.flush);
     free(run.plain);
