@@ -33,6 +33,9 @@ void hone_rounds_init(struct hone_rounds *rounds, struct hone_judge *judge,
 size_t hone_rounds_believed(const struct hone_rounds *rounds);
 /* The fixed stop rule: rounds, interval, budget. */
 bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns);
+/* Not longer than this: where the fewest rounds take many times the budget, fewer must do (and are
+ * too few for a word), and audits that are still missing become a doubt. */
+int64_t hone_rounds_most_ns(const struct hone_timing_plan *plan);
 /* Axes, times and ratios of the report; warns of rounds left out. */
 void hone_rounds_report(struct hone_judge *judge, const struct hone_rounds *rounds,
                         struct hone_workload_report *ret);

@@ -695,11 +695,18 @@ static bool lacks_audits(const struct run *run, int64_t deadline_ns)
 static int further_rounds(struct run *run, struct hone_end *ret, struct hone_err *err)
 {
     int64_t deadline_ns = hone_now_ns() + hone_max_i64(run->plan->budget_ns / 2, HONE_NS_PER_S / 2);
+    int64_t end_ns = hone_now_ns() + hone_rounds_most_ns(run->plan);
     int code = 0;
     for (int i = 0;
-         i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) && lacks_audits(run, deadline_ns);
+         i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) && lacks_audits(run, deadline_ns) &&
+         (hone_now_ns() < end_ns || run->n_audits == 0);
          i++)
         code = one_round(run, AUDIT, ret, err);
+    if (code == 0 && hone_end_is_good(ret) && hone_now_ns() >= end_ns &&
+        lacks_audits(run, deadline_ns))
+        hone_judge_doubt(run->judge,
+                         "workload '%s': the time was up after %lld looks at calls under way",
+                         run->plan->workload->id, (long long)run->n_audits);
     while (code == 0 && hone_end_is_good(ret) && run->n_others < OTHERS_LEAST &&
            has_kind(run, OTHERS))
         code = one_round(run, OTHERS, ret, err);
