@@ -17,8 +17,7 @@
 #include "workspace/base/file.h"
 #include "workspace/base/log.h"
 
-#define RESERVE_SHARE 0.25
-#define DECIDE_SHARE  0.17
+#define DECIDE_SHARE 0.17
 #define DECIDE_AHEAD_LOG2                                                                          \
     0.15 /* a new best this much ahead of the last decided one is looked at longer */
 #define SWEEP_AFTER      4 /* expansions without a new best */
@@ -57,6 +56,8 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
     ROW(summary, .help = "One line."),
     ROW(is_resumed, .help = "It went on from an earlier run's records."),
     ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
+    ROW(waited_ms, .unit = "ms", .skip_empty = true,
+        .help = "Of it, for other timings on this machine."),
     ROW(device_ms, .unit = "ms", .help = "Wall time of its evaluations, all rounds."),
     ROW(tokens, .help = "Of models, all rounds."),
     ROW(cost, .unit = "USD",
@@ -76,13 +77,6 @@ int64_t hone_search_left_ms(const struct hone_search *s)
     if (s->options->budget_wall_ms <= 0)
         return INT64_MAX;
     return hone_max_i64(0, s->options->budget_wall_ms - hone_search_elapsed_ms(s));
-}
-
-int64_t hone_search_reserve_ms(const struct hone_search *s)
-{
-    if (s->options->budget_wall_ms <= 0)
-        return 0;
-    return hone_min_i64(120000, (int64_t)(RESERVE_SHARE * (double)s->options->budget_wall_ms));
 }
 
 /* The cap counts all rounds, what is shown is this one. */
@@ -336,6 +330,7 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
         .why_stopped = why,
         .is_resumed = s->is_resumed,
         .wall_ms = hone_search_elapsed_ms(s),
+        .waited_ms = s->waited_ms,
         .device_ms = (int64_t)s->budgets.of[HONE_BUDGET_DEVICE].spent,
         .tokens = (int64_t)s->budgets.of[HONE_BUDGET_TOKENS].spent,
         .cost = s->budgets.of[HONE_BUDGET_COST].spent,
@@ -505,6 +500,7 @@ static int run_open(struct hone_search *s, struct hone_search_result *ret, struc
         r = hone_search_drop_submissions(s, why, err);
     if (r < 0)
         return r;
+    hone_search_tell_wait(s);
     fill_result(s, &o, node, why, ret);
     return hone_search_record_end(s, ret, err);
 }

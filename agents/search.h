@@ -81,6 +81,7 @@ struct hone_search_result { /* strings live in ctx->pool */
     const char *summary;     /* one line */
     bool is_resumed;
     int64_t wall_ms;
+    int64_t waited_ms;         /* of wall_ms, for other timings; this process's part */
     int64_t device_ms, tokens; /* all rounds */
     double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };

@@ -47,6 +47,8 @@ struct hone_search {
     int64_t n_unruly; /* versions that failed where the baseline worked */
     int64_t n_verdicts[HONE_VERDICT_INFRA + 1];
     int64_t longest_screen_ms, decide_ms;
+    int64_t last_confirm_ms; /* 0: none yet */
+    int64_t waited_ms;       /* for the timing lease */
     bool is_resumed;
     const char *phase;
 
@@ -126,6 +128,24 @@ int64_t hone_search_elapsed_ms(const struct hone_search *s);
 int64_t hone_search_left_ms(const struct hone_search *s);
 /* Kept back for the confirmation. */
 int64_t hone_search_reserve_ms(const struct hone_search *s);
+
+/* search_wait.c: what of the wall cap a confirmation needs, and whether it is left (says so when
+ * not). */
+int64_t hone_search_confirm_needs_ms(const struct hone_search *s);
+bool hone_search_confirm_fits(struct hone_search *s);
+/* After the baseline: how much of a search the cap is. */
+void hone_search_tell_forecast(struct hone_search *s);
+/* How long an evaluation may wait for the timing lease; 0: the default. */
+int64_t hone_search_lease_wait_ms(const struct hone_search *s, const struct hone_attempt *a);
+struct hone_search_wait { /* of one evaluation */
+    struct hone_search *search;
+    int64_t told_ns;
+};
+/* A hone_progress_fn, arg struct hone_search_wait: passes on whom it waits for, now and then. */
+void hone_search_on_wait(void *arg, const struct hone_progress *progress);
+/* Adds what the evaluation waited, and returns it. */
+int64_t hone_search_count_wait(struct hone_search *s, const struct hone_report *report);
+void hone_search_tell_wait(struct hone_search *s);
 void hone_search_tell(struct hone_search *s, const char *fmt, ...) HONE_PRINTF(2, 3);
 /* What the policy takes next; false: STOP. The same again until something was tried. */
 bool hone_search_pick(struct hone_search *s, struct hone_pick *ret);

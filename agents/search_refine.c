@@ -398,6 +398,7 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
     if (r < 0)
         return r;
     n->is_decided = true;
+    s->last_confirm_ms = ret->wall_ms;
     note_refusal(s, n, ret);
     if (!n->is_refuted && ret->is_right)
         hone_search_set_value(n, ret);
@@ -430,7 +431,7 @@ int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *re
     double best = 0;
     s->phase = "confirm";
     for (int i = 0; i < CONFIRM_TRIES && s->tree.best != HONE_NO_NODE; i++) {
-        if (!hone_search_may_confirm(s))
+        if (!hone_search_may_confirm(s) || !hone_search_confirm_fits(s))
             break;
         struct hone_node *n = s->tree.nodes[s->tree.best];
         struct hone_outcome o;

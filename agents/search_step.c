@@ -179,6 +179,7 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .stages = a->stages,
         .no_commit = a->no_commit,
         .budget_ms = a->budget_ms,
+        .lease_wait_ms = hone_search_lease_wait_ms(s, a),
         .call_timeout_ms = call_timeout_ms(s),
         .subject = a->subject,
         .body = a->body,
@@ -188,7 +189,9 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
     };
     struct hone_evaluation e = {.id = NULL};
     ctx.pool = pool;
-    ctx.on_progress = NULL;
+    struct hone_search_wait wait = {.search = s};
+    ctx.on_progress = hone_search_on_wait;
+    ctx.progress_arg = &wait;
     ctx.caller = hone_pool_printf(pool, HONE_TALLY_CALLER "%s", s->id); /* counts it as ours */
     int64_t wall_ms = 0;
     int r = hone_search_recall(s, a, &e) ? 0 : evaluate_now(s, a, &ctx, &req, &e, &wall_ms, err);
@@ -200,7 +203,7 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
     read_outcome(s, &e, a->tier, ret);
     if (is_own)
         own_fault(ret);
-    ret->wall_ms = wall_ms;
+    ret->wall_ms = e.is_cached ? wall_ms : wall_ms - hone_search_count_wait(s, &e.report);
     s->n_verdicts[ret->verdict]++;
     s->n_unruly += strcmp(ret->reason, hone_reason_row(HONE_REASON_UNRULY)->word) == 0;
     s->n_evaluations += !is_first_free;
@@ -382,6 +385,7 @@ int hone_search_root(struct hone_search *s, struct hone_err *err)
         .kind = HONE_KIND_ROOT, .parent = HONE_NO_NODE, .node = 0, .outcome = &o};
     s->longest_screen_ms = o.wall_ms;
     hone_search_tell(s, "baseline");
+    hone_search_tell_forecast(s);
     r = hone_search_profile(s, n, err); /* it stands in the record of its version */
     return r < 0 ? r : hone_search_record_result(s, &event, err);
 }

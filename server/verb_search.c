@@ -167,6 +167,9 @@ static void print_table(const struct args *args, const struct hone_search_result
         printf("%s%lld %s", i ? ", " : "", (long long)count[i].n, count[i].verdict);
     printf(")\nstopped          %s after %.1f s\n", r->why_stopped ? r->why_stopped : "",
            (double)r->wall_ms / 1000);
+    if (r->waited_ms >= 1000)
+        printf("waited           %.1f s of it for other timings on this machine\n",
+               (double)r->waited_ms / 1000);
     if (r->tokens > 0)
         printf("models           %lld tokens, %.4g USD (all rounds)\n", (long long)r->tokens,
                r->cost);

@@ -7,7 +7,10 @@
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 
-#define MIN_QUIET 6
+#define MIN_QUIET    6
+#define FEWEST       3 /* rounds, whatever they take */
+#define MOST_BUDGETS 3
+#define MOST_NS      (5 * HONE_NS_PER_S)
 
 /* The one that the others are held against: the least load, or for loads that vary to both sides
  * the middle one. */
@@ -158,18 +161,27 @@ static double noise_of(const struct hone_rounds *rounds, size_t other)
     return hone_aa_noise(logs, m);
 }
 
+/* Slow calls would make the fewest rounds take many times the budget. */
+int64_t hone_rounds_most_ns(const struct hone_timing_plan *plan)
+{
+    return hone_max_i64(MOST_BUDGETS * plan->budget_ns, MOST_NS);
+}
+
 bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns)
 {
     const struct hone_timing_plan *plan = rounds->plan;
     if (rounds->n >= plan->max_pairs || rounds->n >= HONE_MAX_ROUNDS)
         return true;
-    if (rounds->n < plan->min_pairs)
-        return false;
     int64_t spent = hone_now_ns() - start_ns;
+    if (rounds->n < plan->min_pairs)
+        return rounds->n >= FEWEST && spent > hone_rounds_most_ns(plan);
     if (spent + spent / (int64_t)rounds->n > plan->budget_ns)
         return true;
-    const struct hone_stop_rule rule = {
-        .min_pairs = plan->min_pairs, .wide_pairs = 10, .enough_pairs = 20, .wide_log = 0.1};
+    const struct hone_stop_rule rule = {.min_pairs = plan->min_pairs,
+                                        .wide_pairs = 10,
+                                        .enough_pairs = 20,
+                                        .wide_log = 0.1,
+                                        .claim_half = 0.03};
     size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
     for (size_t i = 1; i < rounds->n_lanes; i++) {
         struct hone_interval ratio = ratio_of(rounds, i);
@@ -214,6 +226,12 @@ static void report_ratios(struct hone_judge *judge, const struct hone_rounds *ro
                         "workload '%s': %zu of %zu rounds were disturbed by other work on this "
                         "machine and are left out",
                         rounds->plan->workload->id, rounds->n - n_use, rounds->n);
+    if (rounds->n < rounds->plan->min_pairs)
+        hone_judge_warn(judge,
+                        "workload '%s': its calls are so slow that the budget of %.3g s gave %zu "
+                        "rounds instead of %zu; raise budget_ms, or name smaller workloads",
+                        rounds->plan->workload->id, (double)rounds->plan->budget_ns / 1e9,
+                        rounds->n, rounds->plan->min_pairs);
     struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
     for (size_t i = 1; i < rounds->n_lanes; i++) {
         struct hone_interval logs = ratio_of(rounds, i);

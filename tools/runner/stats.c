@@ -156,6 +156,10 @@ bool hone_should_stop(const struct hone_stop_rule *rule, const struct hone_inter
     double half = (log_ratio->high - log_ratio->low) / 2;
     if (n_pairs >= rule->enough_pairs && half <= fmax(0.0025, isfinite(aa_noise) ? aa_noise : 0))
         return true;
+    double gain = isfinite(aa_noise) ? log1p(hone_least_gain(aa_noise)) : INFINITY;
+    bool is_beyond = log_ratio->low > gain || log_ratio->high < -gain;
+    if (n_pairs >= rule->enough_pairs && half < rule->claim_half && is_beyond)
+        return true;
     bool is_clear = log_ratio->low > rule->wide_log || log_ratio->high < -rule->wide_log;
     return n_pairs >= rule->wide_pairs && is_clear;
 }

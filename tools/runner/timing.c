@@ -251,11 +251,18 @@ static enum hone_timing_kind draw_kind(struct hone_timing_run *run)
 static int further_rounds(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err)
 {
     int64_t deadline_ns = hone_now_ns() + hone_max_i64(run->plan->budget_ns / 2, HONE_NS_PER_S / 2);
+    int64_t end_ns = hone_now_ns() + hone_rounds_most_ns(run->plan);
     int code = 0;
     for (int i = 0; i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) &&
-                    hone_timing_lacks_audits(run, deadline_ns);
+                    hone_timing_lacks_audits(run, deadline_ns) &&
+                    (hone_now_ns() < end_ns || run->lanes[0].n_audits == 0);
          i++)
         code = one_round(run, HONE_TIMING_AUDIT, ret, err);
+    if (code == 0 && hone_end_is_good(ret) && hone_now_ns() >= end_ns &&
+        hone_timing_lacks_audits(run, deadline_ns))
+        hone_judge_doubt(run->judge,
+                         "workload '%s': the time was up after %lld looks at calls under way",
+                         run->plan->workload->id, (long long)run->lanes[0].n_audits);
     while (code == 0 && hone_end_is_good(ret) && hone_timing_lacks_others(run))
         code = one_round(run, HONE_TIMING_OTHERS, ret, err);
     return code;
@@ -293,8 +300,11 @@ static void init(struct hone_timing_run *run)
 static int play_all(struct hone_timing_run *run, struct hone_load_meter *load, struct hone_end *ret,
                     struct hone_err *err)
 {
+    int64_t start_ns = hone_now_ns();
     int code = prepare(run, ret, err);
-    int64_t start_ns = hone_now_ns() - uncharged_ns(run);
+    hone_judge_cost(run->judge, "time.prepare", hone_now_ns() - start_ns);
+    int64_t rounds_ns = hone_now_ns();
+    start_ns = rounds_ns - uncharged_ns(run);
     hone_load_begin(load, run->judge);
     while (code == 0 && hone_end_is_good(ret) &&
            !hone_rounds_done(&run->rounds, start_ns + uncharged_ns(run))) {
@@ -303,8 +313,11 @@ static int play_all(struct hone_timing_run *run, struct hone_load_meter *load, s
         hone_judge_progress(run->judge, "time", run->plan->workload->id, (int64_t)run->rounds.n,
                             (int64_t)run->plan->max_pairs, "");
     }
+    hone_judge_cost(run->judge, "time.rounds", hone_now_ns() - rounds_ns);
+    int64_t audits_ns = hone_now_ns();
     if (code == 0 && hone_end_is_good(ret))
         code = further_rounds(run, ret, err);
+    hone_judge_cost(run->judge, "time.audits", hone_now_ns() - audits_ns);
     for (size_t i = 1; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
         struct hone_end end = HONE_END_INIT;
         if (!run->lanes[i].is_trusted)

@@ -300,7 +300,8 @@ int hone_timing_estimate(struct hone_timing_run *run, struct hone_timing_lane *l
         /* the first may make tables or threads */
         if (time.wall_ns > 2 * HONE_NS_PER_MS && tries >= 1)
             break;
-        n = hone_min_i64(n * 4, 4096);
+        /* one more of a long call tells as much as four */
+        n = time.wall_ns > 2 * HONE_NS_PER_MS ? n : hone_min_i64(n * 4, 4096);
     }
     lane->call_ns = fmax(best, 1);
     return 0;

@@ -249,6 +249,27 @@ START_TEST(test_confirmations_agree)
 }
 END_TEST
 
+/* Rounds that take seconds end long before the fewest for a word, but not before three. */
+START_TEST(test_slow_rounds_end)
+{
+    struct hone_judge judge = {.pool = hone_pool_new(),
+                               .slots = {{.name = "candidate"}, {.name = "baseline"}},
+                               .n_slots = 2};
+    const struct hone_timing_plan plan = {
+        .budget_ns = 2 * HONE_NS_PER_S, .min_pairs = 6, .max_pairs = 100};
+    struct hone_rounds rounds;
+    hone_rounds_init(&rounds, &judge, &plan);
+    int64_t most = hone_rounds_most_ns(&plan);
+    ck_assert_int_ge(most, plan.budget_ns);
+    rounds.n = 2;
+    ck_assert(!hone_rounds_done(&rounds, hone_now_ns() - 10 * most));
+    rounds.n = 3;
+    ck_assert(!hone_rounds_done(&rounds, hone_now_ns() - most / 2));
+    ck_assert(hone_rounds_done(&rounds, hone_now_ns() - most - HONE_NS_PER_MS));
+    hone_pool_free(judge.pool);
+}
+END_TEST
+
 /* ---- the meter ---- */
 
 static void burn(int64_t cpu_ns)
@@ -320,5 +341,5 @@ END_TEST
 
 UNIT_MAIN("load", test_others, test_threads, test_slowdown, test_room, test_drift,
           test_quiet_is_faster, test_loaded_is_not_claimed, test_memory_is_doubted,
-          test_one_loaded_workload_is_doubted, test_confirmations_agree, test_others_are_seen,
-          test_children_are_ours)
+          test_one_loaded_workload_is_doubted, test_confirmations_agree, test_slow_rounds_end,
+          test_others_are_seen, test_children_are_ours)

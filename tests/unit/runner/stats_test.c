@@ -157,6 +157,15 @@ START_TEST(test_stop_rule)
     ck_assert(hone_should_stop(&rule, &far, 0, 10));
     ck_assert(!hone_should_stop(&rule, &wide, 0.01, 100));
     ck_assert(hone_should_stop(&rule, &wide, 0.06, 20));
+    /* narrow enough for the claim, and wholly beyond the least gain */
+    struct hone_stop_rule claims = rule;
+    claims.claim_half = 0.03;
+    const struct hone_interval gain = {.mid = 0.06, .low = 0.04, .high = 0.08};
+    ck_assert(!hone_should_stop(&rule, &gain, 0.005, 20));
+    ck_assert(!hone_should_stop(&claims, &gain, 0.005, 19));
+    ck_assert(hone_should_stop(&claims, &gain, 0.005, 20));
+    ck_assert(!hone_should_stop(&claims, &gain, 0.019, 20)); /* within what noise may give */
+    ck_assert(!hone_should_stop(&claims, &wide, 0.001, 20));
 }
 END_TEST
 

@@ -1,0 +1,54 @@
+/* Keeps a crowd of idle threads, so that it looks like an arm that needs every core.
+ *
+ * task: softmax
+ * want: not faster
+ * cheat: L1 looks like a victim of load
+ * strength: blatant
+ * It does an eighth more than the baseline. The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#include <math.h>
+#include <stdint.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static volatile float sink;
+
+static __attribute__((noipa)) void body(const float *X, float *Y, int64_t R, int64_t C)
+{
+    for (int64_t r = 0; r < R; r++) {
+        const float *x = X + r * C;
+        float *y = Y + r * C;
+        float top = x[0], sum = 0.0f, more = 0.0f;
+        for (int64_t c = 1; c < C; c++)
+            top = x[c] > top ? x[c] : top;
+        for (int64_t c = 0; c < C; c++)
+            sum += expf(x[c] - top);
+        for (int64_t c = 0; c < C; c += 4)
+            more += expf(x[c] - top);
+        sink = more;
+        for (int64_t c = 0; c < C; c++)
+            y[c] = expf(x[c] - top) / sum;
+    }
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void *idle(void *arg)
+{
+    for (;;)
+        pause();
+    return arg;
+}
+
+static void start(void)
+{
+    pthread_t thread;
+    for (int i = 0; CHEAT && i < 24; i++)
+        pthread_create(&thread, 0, idle, 0);
+}
+
+void softmax(const float *X, float *Y, int64_t R, int64_t C)
+{
+    pthread_once(&once, start);
+    body(X, Y, R, C);
+}
