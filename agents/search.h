@@ -85,7 +85,7 @@ struct hone_search_result { /* strings live in ctx->pool */
     int64_t device_ms, tokens; /* all rounds */
     double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };
-enum { HONE_SEARCH_N_RESULT_FIELDS = 21 };
+enum { HONE_SEARCH_N_RESULT_FIELDS = 22 };
 extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
 
