@@ -42,6 +42,7 @@
 #define WARM_UP_MOST_NS (20 * HONE_NS_PER_MS) /* slower arms never do */
 #define ALIKE           2 /* arms whose calls differ by less get as many of them */
 #define SPOT_ITEMS      64
+#define BASELINE_ITEMS  512 /* that could excuse a candidate: bad luck must not accuse */
 #define SPOT_SETS       8
 #define LIKE_SETS       4
 #define STEPS_NS                                                                                   \
@@ -393,7 +394,7 @@ static int check_other(struct run *run, struct lane *lane, int64_t set, struct h
         return code;
     code = hone_judge_call_one(judge, baseline, set, 0, err);
     if (code == 0 && baseline->arena->is_alive)
-        code = hone_judge_spot_check(judge, baseline, set, SPOT_ITEMS, ret, err);
+        code = hone_judge_spot_check(judge, baseline, set, BASELINE_ITEMS, ret, err);
     if (code == 0)
         *ret = hone_end_is_good(ret) ? mine : (struct hone_end)HONE_END_INIT;
     return code;
