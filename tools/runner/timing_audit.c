@@ -7,16 +7,17 @@
 #include "tools/runner/stats.h"
 #include "workspace/base/clock.h"
 
-#define AUDIT_LEAST   6    /* at the end there were as many that saw a block half done */
-#define AUDIT_FEW     4    /* where rounds are dear */
-#define CHANGES_LEAST 16   /* sets, and as many had other inputs by then */
-#define NEAR_LEAST    10   /* quiet looks that changed a call right ahead, where... */
-#define NEAR_NS       60e3 /* ...calls are as long; shorter ones are over before */
-#define FEW_SETS      4    /* where there is not always one to change */
-#define AUDIT_SOONER  0.7
-#define OTHERS_LEAST  4                     /* blocks with other content */
-#define WHOLE_NS      (30 * HONE_NS_PER_MS) /* of the oracle, for one set of theirs */
-#define CHANGE_NS     20e6 /* of the baseline's calls, which answer changed sets as well */
+#define BASELINE_ITEMS 512  /* that could excuse a candidate: bad luck must not accuse */
+#define AUDIT_LEAST    6    /* at the end there were as many that saw a block half done */
+#define AUDIT_FEW      4    /* where rounds are dear */
+#define CHANGES_LEAST  16   /* sets, and as many had other inputs by then */
+#define NEAR_LEAST     10   /* quiet looks that changed a call right ahead, where... */
+#define NEAR_NS        60e3 /* ...calls are as long; shorter ones are over before */
+#define FEW_SETS       4    /* where there is not always one to change */
+#define AUDIT_SOONER   0.7
+#define OTHERS_LEAST   4                     /* blocks with other content */
+#define WHOLE_NS       (30 * HONE_NS_PER_MS) /* of the oracle, for one set of theirs */
+#define CHANGE_NS      20e6 /* of the baseline's calls, which answer changed sets as well */
 
 /* Every second one is of those that few elements show, in turn. */
 static enum hone_distribution other_distribution(struct hone_timing_run *run,
@@ -69,7 +70,7 @@ static int check_other(struct hone_timing_run *run, struct hone_timing_lane *lan
         return code;
     code = hone_judge_call_one(judge, baseline, set, 0, err);
     if (code == 0 && baseline->arena->is_alive)
-        code = hone_judge_spot_check(judge, baseline, set, HONE_TIMING_ITEMS, ret, err);
+        code = hone_judge_spot_check(judge, baseline, set, BASELINE_ITEMS, ret, err);
     if (code == 0)
         *ret = hone_end_is_good(ret) ? mine : (struct hone_end)HONE_END_INIT;
     return code;
