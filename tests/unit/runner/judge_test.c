@@ -189,13 +189,13 @@ static const struct {
     {"an error of its own", EARLY(PAGE "(void)!write(4, \"e\", 1); for (;;) pause();"), "link"},
     {"an error later",
      KERNEL(CALL) "#include <sys/mman.h>\nstatic void *late(void *arg) {" PAGE
-                  " if (read(4, &byte, 1) == 1) (void)!write(4, \"e\", 1); return arg; }\n"
+                  " while (read(4, &byte, 1) == 1) (void)!write(4, \"e\", 1); return arg; }\n"
                   "__attribute__((constructor)) static void early(void) { pthread_t t;"
                   " pthread_create(&t, 0, late, 0); usleep(2000); }\n",
-     "unruly tampering"},
-    {"half of the times",
+     "unruly tampering oom"},
+    {"three times in four",
      EARLY("char here; if (((unsigned long)&here >> 8 & 3) != 0) { close(5); close(6); }"),
-     "unruly"},
+     "unruly correct"},
     {"a nested function",
      HEAD "static __attribute__((noinline)) void use(void (*f)(int)) { f(1); }\n"
           "void matmul(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)\n"
