@@ -32,8 +32,8 @@ struct hone_kernel_out {
     struct hone_head head;
     const char *task, *target, *tier, *jail, *device, *signature, *start;
     bool is_cached;
-    struct hone_ratio *speedup, *vs_parent;                     /* NULL: not measured */
-    struct hone_sizes_report *sizes; /* NULL: nothing was checked or timed */
+    struct hone_ratio *speedup, *vs_parent; /* NULL: not measured */
+    struct hone_sizes_report *sizes;        /* NULL: nothing was checked or timed */
     double time_ns, baseline_ns, worst_ratio, percent_of_bound; /* NaN: not measured */
     struct hone_array workloads;                                /* of hone_workload_row */
     struct hone_array checks;                                   /* of hone_check_report */

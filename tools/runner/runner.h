@@ -21,7 +21,7 @@
 #define HONE_RUNNER_MAX_CASES                                                                      \
     (1 + HONE_LIMIT_WORKLOADS + HONE_RUNNER_N_EDGES + HONE_TASK_RANGES + HONE_TASK_BEYONDS +       \
      HONE_LIMIT_HIDDEN)
-#define HONE_RUNNER_MAX_CHECKS 256 /* kept in a report */
+#define HONE_RUNNER_MAX_CHECKS 512 /* kept in a report */
 
 struct hone_slot { /* one arm as built and running */
     const char *name;
