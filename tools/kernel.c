@@ -496,6 +496,7 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
     out->assembly = hone_plain_lines(pool, out->assembly, share->assembly);
     if (!share->has_context) {
         drop_contexts(out, pool);
+        drop_box(out, pool);
         out->compiler = out->counters_note = out->jail = out->device = out->target = NULL;
         out->build_ms = 0;
         out->load = NULL;
@@ -504,7 +505,6 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
     }
     if (!share->has_passed) {
         out->command = NULL;
-        drop_box(out, pool);
         out->checks.n = out->checks.n > (size_t)out->n_failed_checks ? (size_t)out->n_failed_checks
                                                                      : out->checks.n;
     }

@@ -32,8 +32,8 @@ struct hone_kernel_out {
     struct hone_head head;
     const char *task, *target, *tier, *jail, *device, *signature, *start;
     bool is_cached;
-    struct hone_ratio *speedup, *vs_parent;                     /* NULL: not measured */
-    struct hone_sizes_report *sizes; /* NULL: nothing was checked or timed */
+    struct hone_ratio *speedup, *vs_parent; /* NULL: not measured */
+    struct hone_sizes_report *sizes;        /* NULL: nothing was checked or timed */
     double time_ns, baseline_ns, worst_ratio, percent_of_bound; /* NaN: not measured */
     struct hone_confirmations_report *confirmations;            /* NULL: this is the only one */
     struct hone_load_report *load;                              /* NULL: others did little */

@@ -259,5 +259,22 @@ START_TEST(what_is_missing_is_a_doubt)
 }
 END_TEST
 
-UNIT_MAIN("sizes", tiers_have_their_sizes, the_farthest_that_can_be_afforded,
+/* However many rows there are, the failure is among them. */
+START_TEST(failures_are_kept)
+{
+    struct bench b;
+    struct hone_end end = HONE_END_INIT;
+    bench_open(&b, "confirm", 0);
+    struct hone_check_plan plan = {.name = "edge", .workload = &b.judge.cases[1]};
+    for (int i = 0; i < HONE_RUNNER_MAX_CHECKS + 3; i++)
+        hone_judge_note(&b.judge, &plan, HONE_DIST_NORMAL, NULL, &end);
+    hone_end_set(&end, HONE_REASON_WRONG_VALUE, "C[0, 0] = 1, expected 2");
+    hone_judge_note(&b.judge, &plan, HONE_DIST_NORMAL, NULL, &end);
+    ck_assert_uint_eq(b.judge.n_checks, HONE_RUNNER_MAX_CHECKS);
+    ck_assert_ptr_nonnull(b.judge.checks[HONE_RUNNER_MAX_CHECKS - 1].detail);
+    bench_close(&b);
+}
+END_TEST
+
+UNIT_MAIN("sizes", failures_are_kept, tiers_have_their_sizes, the_farthest_that_can_be_afforded,
           what_does_not_fit_is_left_out, the_baseline_excuses, what_is_missing_is_a_doubt)

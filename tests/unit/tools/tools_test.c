@@ -775,43 +775,8 @@ START_TEST(every_tool_is_exercised)
 }
 END_TEST
 
-/* A confirmation says over which sizes it speaks, and what stands against claiming it. */
-START_TEST(summaries_count_sizes)
-{
-    static const struct {
-        const char *tier;
-        int64_t n_hidden, n_hidden_timed;
-        const char *doubt, *want;
-    } cases[] = {
-        {"confirm", 3, 3, NULL, "over 2 of 2 public and 3 of 3 drawn sizes"},
-        {"confirm", 3, 1, "1 of 3", "1 of 3 drawn sizes (confirmed with fresh data, not to be"},
-        {"confirm", 3, 0, "public",
-         "over 2 of 2 public sizes only (confirmed with fresh data, not"},
-        {"decide", 0, 0, NULL, "over 0 workloads"},
-    };
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
-        const char *doubt = cases[i].doubt;
-        struct hone_ratio ratio = {
-            .against = "baseline", .ratio = 2, .low = 1.9, .high = 2.1, .word = "faster"};
-        struct hone_sizes_report sizes = {.n_public = 2,
-                                          .n_public_timed = 2,
-                                          .n_hidden = cases[i].n_hidden,
-                                          .n_hidden_timed = cases[i].n_hidden_timed};
-        struct hone_report report = {.tier = cases[i].tier,
-                                     .reason = "faster",
-                                     .verdict = "faster",
-                                     .sizes = &sizes,
-                                     .ratios = {.v = &ratio, .n = 1},
-                                     .doubts = {&doubt, doubt != NULL}};
-        const char *text = hone_evaluation_summary(&report, pool);
-        ck_assert_msg(strstr(text, cases[i].want) != NULL, "%s", text);
-    }
-}
-END_TEST
-
-UNIT_MAIN("tools", verdicts, summaries_count_sizes, one_source_at_once_is_one_version,
-          versions_and_evidence, parent_is_timed, records_are_kept, lost_commits_come_back,
-          compile_verify_profile_run, tuning, diffing, showing, refusals, source_limit,
-          hostile_text, budgets, compact_report, cancelling, unknown_tool,
-          registry_holds_tools_to_their_schema, waiting, line_diffs, every_tool_is_exercised)
+UNIT_MAIN("tools", verdicts, one_source_at_once_is_one_version, versions_and_evidence,
+          parent_is_timed, records_are_kept, lost_commits_come_back, compile_verify_profile_run,
+          tuning, diffing, showing, refusals, source_limit, hostile_text, budgets, compact_report,
+          cancelling, unknown_tool, registry_holds_tools_to_their_schema, waiting, line_diffs,
+          every_tool_is_exercised)
