@@ -386,6 +386,7 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
         infra_end(&why, &end);
     else if (hone_end_is_good(&end))
         good_end(&judge, &end);
+    hone_rests_finish(&judge);
     finish_report(&judge, &end);
     report.wall_ns = hone_now_ns() - start;
     code = judge.gen != NULL ? log_sealed(&judge, err) : 0;

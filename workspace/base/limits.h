@@ -51,6 +51,7 @@
 #define HONE_LIMIT_ASSEMBLY_BYTES   (48u << 10) /* what a compiler made of one kernel, as text */
 #define HONE_LIMIT_DIAGNOSTICS      20          /* of one build, worst first */
 #define HONE_LIMIT_REVIEW_ROWS      32          /* things for a reader of one report */
+#define HONE_LIMIT_RESTS            16          /* units, places of fast-math in a report */
 #define HONE_LIMIT_DOUBTS           16          /* reasons against claiming one figure */
 #define HONE_LIMIT_POLICY_NAMES     64          /* imports that a task names */
 #define HONE_LIMIT_CODE_BYTES       (4u << 20)  /* instructions of an object that a policy reads */
