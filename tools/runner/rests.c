@@ -94,37 +94,55 @@ bool hone_rests_wants(const struct hone_check_plan *plan, int dist)
 
 /* ---- fast-math ---- */
 
-/* Without comments, spliced lines and the seams of strings that are written in parts: what the
- * compiler reads. */
+/* Behind the comment that begins here; NULL: none does. */
+static const char *behind_comment(const char *at)
+{
+    if (at[0] != '/' || (at[1] != '/' && at[1] != '*'))
+        return NULL;
+    bool is_line = at[1] == '/';
+    const char *end = strstr(at + 2, is_line ? "\n" : "*/");
+    return end == NULL ? at + strlen(at) : is_line ? end : end + 2;
+}
+
+/* Without comments and spliced lines. */
 static void put_code(struct hone_buf *out, const char *source)
 {
     bool is_string = false;
     for (const char *at = source; *at != '\0'; at++) {
+        const char *behind = is_string ? NULL : behind_comment(at);
+        if (behind != NULL) {
+            hone_buf_str(out, " ");
+            at = behind - 1;
+            continue;
+        }
         if (at[0] == '\\' && at[1] == '\n') {
             at++;
             continue;
-        }
-        if (!is_string && at[0] == '/' && (at[1] == '/' || at[1] == '*')) {
-            bool is_line = at[1] == '/';
-            const char *end = strstr(at + 2, is_line ? "\n" : "*/");
-            if (end == NULL)
-                return;
-            at = is_line ? end - 1 : end + 1;
-            hone_buf_str(out, " ");
-            continue;
-        }
-        if (at[0] == '"' && is_string) { /* "fast" "-math" */
-            const char *next = at + 1 + strspn(at + 1, " \t\n\r");
-            if (*next == '"') {
-                at = next;
-                continue;
-            }
         }
         is_string = at[0] == '"' ? !is_string : at[0] == '\n' ? false : is_string;
         if (is_string && at[0] == '\\' && at[1] != '\0')
             hone_buf_add(out, at++, 1);
         hone_buf_add(out, at, 1);
     }
+}
+
+/* Strings that are written in parts become one: "fast" "-math". In place. */
+static void join_strings(char *text)
+{
+    char *to = text;
+    bool is_string = false;
+    for (const char *at = text; *at != '\0'; at++) {
+        const char *next = at + 1 + strspn(at + 1, " \t\n\r");
+        if (at[0] == '"' && is_string && *next == '"') {
+            at = next;
+            continue;
+        }
+        is_string = at[0] == '"' ? !is_string : at[0] == '\n' ? false : is_string;
+        if (is_string && at[0] == '\\' && at[1] != '\0')
+            *to++ = *at++;
+        *to++ = *at;
+    }
+    *to = '\0';
 }
 
 static const char *const fast_words[] = {
@@ -173,6 +191,8 @@ struct hone_strs hone_rests_fast_math(const char *source, const struct hone_strs
             add(&list, hone_pool_strdup(pool, flags->v[i]));
     if (source != NULL)
         put_code(&code, source);
+    if (code.data != NULL)
+        join_strings(code.data);
     const char *text = code.data != NULL ? code.data : "", *word = fast_word(text);
     bool is_clang = strstr(text, "clang fp") != NULL;
     bool is_pragma = strstr(text, "GCC optimize") != NULL,
@@ -287,7 +307,7 @@ static void fill_fast_math(struct hone_judge *judge, struct hone_rests_report *r
     (void)hone_judge_read_source(judge, &judge->slots[0], &source, &end);
     ret->fast_math = hone_rests_fast_math(source, &judge->slots[0].arm->flags, judge->pool);
     if ((judge->rests.units & 1u << HONE_UNIT_DENORMALS) != 0)
-        add(&ret->fast_math, "denormals are flushed to zero");
+        add(&ret->fast_math, "MXCSR is set: denormals may become zero");
 }
 
 static void say(struct hone_judge *judge, const struct hone_rests_report *rests)
