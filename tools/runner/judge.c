@@ -382,11 +382,12 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
     int code = set_up(&judge, &end, &why);
     if (code == 0 && hone_end_is_good(&end))
         code = run_stages(&judge, &end, &why);
+    if (code == 0 && hone_end_is_good(&end)) /* what was wrong rests on nothing */
+        hone_rests_finish(&judge);
     if (code < 0)
         infra_end(&why, &end);
     else if (hone_end_is_good(&end))
         good_end(&judge, &end);
-    hone_rests_finish(&judge);
     finish_report(&judge, &end);
     report.wall_ns = hone_now_ns() - start;
     code = judge.gen != NULL ? log_sealed(&judge, err) : 0;

@@ -10,6 +10,7 @@
 #include "tools/runner/compare.h"
 #include "tools/runner/cuda/policy_cubin.h"
 #include "tools/runner/policy.h"
+#include "tools/runner/target.h"
 #include "tools/runner/x86_code.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -234,5 +235,125 @@ START_TEST(errors_are_in_units_of_the_tolerance)
 }
 END_TEST
 
+/* ---- what follows ---- */
+
+static const struct hone_target target = {.name = "cuda"};
+
+struct fixture {
+    struct hone_judge judge;
+    struct hone_job job;
+    struct hone_task task;
+    struct hone_workload workload;
+    struct hone_arm arm;
+    struct hone_report report;
+    struct hone_build_report build;
+    struct hone_check_report checks[3];
+    struct hone_workload_report timed;
+    const char *warnings[64], *doubts[HONE_LIMIT_DOUBTS];
+};
+
+static void start(struct fixture *f, struct hone_pool *pool)
+{
+    memset(f, 0, sizeof *f);
+    make_task(&f->task, &f->workload);
+    f->task.n_inputs = f->task.n_outputs = 1;
+    f->arm = (struct hone_arm){.name = "candidate", .source = "candidate.cu"};
+    f->build = (struct hone_build_report){.command = "nvrtc -arch=sm_90a k.cu", .code = "c0"};
+    f->report.build = &f->build;
+    f->report.percent_of_bound = 352;
+    f->checks[0] = (struct hone_check_report){.workload = "a", .distribution = "normal"};
+    f->checks[1] = (struct hone_check_report){.workload = "b", .distribution = "normal"};
+    f->checks[2] = (struct hone_check_report){.workload = "b", .distribution = "zeros"};
+    f->timed = (struct hone_workload_report){
+        .id = "a", .bound_by = "flops", .percent_of_bound = f->report.percent_of_bound};
+    f->judge = (struct hone_judge){.job = &f->job,
+                                   .target = &target,
+                                   .dir = "/nowhere",
+                                   .task = &f->task,
+                                   .pool = pool,
+                                   .report = &f->report,
+                                   .slots[0] = {.name = "candidate", .arm = &f->arm},
+                                   .n_slots = 1,
+                                   .checks = f->checks,
+                                   .n_checks = 3,
+                                   .workloads = &f->timed,
+                                   .n_workloads = 1,
+                                   .warnings = f->warnings,
+                                   .doubts = f->doubts,
+                                   .rests.has_units = true};
+}
+
+/* Beyond the bound by far: either a unit that the bound does not assume, or something is wrong. */
+START_TEST(a_bound_that_is_beaten_is_explained_or_doubted)
+{
+    static const struct {
+        double percent;
+        bool has_units;
+        uint32_t units;
+        size_t n_doubts;
+    } rows[] = {
+        {352, true, 1u << HONE_UNIT_TENSOR_BF16, 0},
+        {352, true, 0, 1},
+        {352, true, 1u << HONE_UNIT_F32, 1}, /* not lower than the task's */
+        {352, false, 0, 0},                  /* nobody could look */
+        {110, true, 0, 0},                   /* the ceilings may be a little low */
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        HONE_AUTOFREE struct fixture *f = hone_calloc(1, sizeof *f);
+        start(f, pool);
+        f->report.percent_of_bound = f->timed.percent_of_bound = rows[i].percent;
+        f->judge.rests.has_units = rows[i].has_units;
+        f->judge.rests.units = rows[i].units;
+        hone_rests_finish(&f->judge);
+        ck_assert_msg(f->judge.n_doubts == rows[i].n_doubts, "%zu: %zu", i, f->judge.n_doubts);
+        ck_assert_str_eq(f->report.rests_on->bound_unit, "float32 multiply-add units");
+        ck_assert_str_eq(f->report.rests_on->flags, "-arch=sm_90a");
+        ck_assert_int_eq(f->report.rests_on->n_sizes, 2);
+        ck_assert_int_eq(f->report.rests_on->n_contents, 2);
+    }
+}
+END_TEST
+
+START_TEST(far_less_accurate_is_warned_of)
+{
+    static const struct {
+        double mine, worst, baseline;
+        size_t n_warnings;
+    } rows[] = {{0.2, 0.9, 0.005, 1}, {0.2, 0.9, 0.1, 0}, {0.002, 0.01, 0.0001, 0}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        HONE_AUTOFREE struct fixture *f = hone_calloc(1, sizeof *f);
+        start(f, pool);
+        f->report.percent_of_bound = 40;
+        f->judge.rests.errors[0].err_squares = rows[i].mine * rows[i].mine;
+        f->judge.rests.errors[1].err_squares = rows[i].baseline * rows[i].baseline;
+        f->judge.rests.errors[0].bound_squares = f->judge.rests.errors[1].bound_squares = 1;
+        f->judge.rests.errors[0].is_known = f->judge.rests.errors[1].is_known = true;
+        f->judge.rests.errors[0].worst = rows[i].worst;
+        hone_rests_finish(&f->judge);
+        ck_assert_msg(f->judge.n_warnings == rows[i].n_warnings, "%zu: %zu", i,
+                      f->judge.n_warnings);
+    }
+}
+END_TEST
+
+START_TEST(the_parents_code_is_known)
+{
+    for (int same = 0; same < 2; same++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        HONE_AUTOFREE struct fixture *f = hone_calloc(1, sizeof *f);
+        start(f, pool);
+        f->judge.slots[1] =
+            (struct hone_slot){.name = "parent", .arm = &f->arm, .code = same ? "c0" : "c1"};
+        f->judge.n_slots = 2;
+        hone_rests_finish(&f->judge);
+        ck_assert(f->report.rests_on->is_parents_code == (same == 1));
+    }
+}
+END_TEST
+
 UNIT_MAIN("rests", units_of_instructions, units_of_cubins, lower_is_of_the_task, fast_math_is_found,
-          many_places_are_cut, errors_are_in_units_of_the_tolerance)
+          many_places_are_cut, errors_are_in_units_of_the_tolerance,
+          a_bound_that_is_beaten_is_explained_or_doubted, far_less_accurate_is_warned_of,
+          the_parents_code_is_known)
