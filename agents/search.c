@@ -54,6 +54,8 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
                              "near_roof, plateau, "
                              "exhausted, tree_full, stopped, no_submissions."),
     ROW(summary, .help = "One line."),
+    ROW(rests_on, .skip_empty = true,
+        .help = "What the figure rests on: fast-math, precision, accuracy, threads, flags."),
     ROW(is_resumed, .help = "It went on from an earlier run's records."),
     ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
     ROW(waited_ms, .unit = "ms", .skip_empty = true,
@@ -355,6 +357,7 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
     ret->ci.v[1] = o->high;
     ret->percent_of_bound = o->percent_of_bound;
     ret->verdict = hone_verdict_name(o->verdict);
+    ret->rests_on = hone_pool_strdup(pool, o->rests_on);
     ret->best_commit = hone_pool_strdup(pool, s->tree.nodes[node]->commit);
     ret->summary = hone_pool_printf(
         pool, "%s: %s, %.3gx [%.3g, %.3g] after %lld evaluations (%s)%s%s%s", ret->task,

@@ -9,9 +9,11 @@
 #include "tools/plain.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
+#include "workspace/history.h"
 
 enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32, CONFIRM_TRIES = 3 };
 enum { RUNG_MS = 100, HALVE_FROM = 5 }; /* a setting's time in the first rung; settings */
+#define RESULT_BYTES   190              /* of a commit's subject */
 #define CLEARLY_FASTER 0.995 /* of the default's time: a setting that is worth combining */
 #define LEAST_TUNING   1.01  /* a setting less faster than the default is no version of its own */
 
@@ -421,6 +423,19 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
     return r;
 }
 
+/* Plain `git log` of the branch ends with what was confirmed, not with a screen's figure. */
+static int present(struct hone_search *s, const struct hone_outcome *o, struct hone_err *err)
+{
+    const struct hone_node *best = s->tree.nodes[s->tree.best];
+    const struct hone_branch_result result = {.subject =
+                                                  hone_plain_line(s->pool, o->words, RESULT_BYTES),
+                                              .body = o->rests_on,
+                                              .time_s = hone_wall_ms() / 1000};
+    if (!best->commit)
+        return 0;
+    return hone_workspace_set_result(s->ctx->app->ws, s->name, best->commit, &result, err);
+}
+
 /* The best of short looks is partly luck: when a confirmation puts it behind another version, that
  * one is confirmed too while there is time, and always when nothing confirmed beats the baseline.
  * What is presented is the best of the confirmed. */
@@ -456,5 +471,5 @@ int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *re
     if (confirmed == HONE_NO_NODE)
         return 0;
     s->tree.best = confirmed;
-    return hone_search_set_branch(s, err);
+    return present(s, ret, err);
 }

@@ -10,6 +10,7 @@
 #include "agents/tried.h"
 #include "tools/evaluate_text.h"
 #include "tools/plain.h"
+#include "tools/rests_text.h"
 #include "workspace/base/clock.h"
 #include "workspace/history.h"
 
@@ -77,6 +78,8 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     o->summary = hone_pool_strdup(s->pool, e->report.summary ? e->report.summary : "");
     if (strcmp(tier, "confirm") == 0 && e->report.doubts.n > 0)
         o->doubt = hone_plain_line(s->pool, e->report.doubts.v[0], 200);
+    o->words = hone_evaluation_summary(&e->report, s->pool);
+    o->rests_on = hone_rests_text(&e->report, s->pool);
     if (ratio && ratio->ratio > 0) {
         o->ratio = ratio->ratio;
         o->low = ratio->low > 0 ? ratio->low : ratio->ratio;
@@ -90,7 +93,7 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     hone_features_of(NULL, NULL, &e->report, &o->measured);
     o->baseline_ns = hone_report_time_ns(&e->report, "baseline");
     o->best_ns = hone_report_time_ns(&e->report, "candidate");
-    o->percent_of_bound = e->report.percent_of_bound;
+    o->percent_of_bound = hone_shown_percent(e->report.percent_of_bound);
     o->code = hone_pool_strdup(s->pool, e->report.build ? e->report.build->code : NULL);
     o->times = hone_times_text(&e->report, s->task, s->pool);
     o->basis = hone_basis_of(&e->report, s->task, tier);

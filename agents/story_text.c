@@ -10,6 +10,7 @@
 #define MAX_DEPTH      24
 #define MAX_KINDS      40
 #define TABLE_CELL     80
+#define RESTS_BYTES    300
 #define HINT_CELL      300
 
 static const struct hone_story_step *steps_of(const struct hone_story *s)
@@ -79,6 +80,12 @@ static void put_result(struct hone_buf *b, const struct hone_story *s)
     if (isfinite(bound) && bound > 0)
         hone_buf_printf(b, "; %.3g %% of what bytes and operations allow on this machine", bound);
     hone_buf_str(b, ".\n\n");
+    const char *rests_on = hone_json_get_str(s->end, "rests_on", NULL);
+    if (rests_on) {
+        hone_buf_str(b, "Rests on: ");
+        put_plain(b, rests_on, RESTS_BYTES);
+        hone_buf_str(b, ".\n\n");
+    }
     double baseline = hone_json_get_f64(s->end, "baseline_ns", (double)NAN),
            best = hone_json_get_f64(s->end, "best_ns", (double)NAN);
     if (baseline > 0 && best > 0)
@@ -122,11 +129,32 @@ static void put_head(struct hone_buf *b, const struct hone_story *s)
 
 /* ---- curve ---- */
 
+/* What a confirmation said of this version; NULL: it was not confirmed. */
+static const struct hone_story_step *confirmed(const struct hone_story *s, int64_t node)
+{
+    for (size_t i = s->steps.n; i > 0; i--) {
+        const struct hone_story_step *step = &steps_of(s)[i - 1];
+        if (strcmp(step->kind, "confirm") == 0 && node >= 0 && step->node == node)
+            return step;
+    }
+    return NULL;
+}
+
+static void put_confirmed(struct hone_buf *b, const struct hone_story_step *step)
+{
+    if (step && isfinite(step->ratio))
+        hone_buf_printf(b, "%.3gx%s", step->ratio,
+                        step->verdict && strcmp(step->verdict, "faster") == 0 ? "" : ", ");
+    if (step && step->verdict && strcmp(step->verdict, "faster") != 0)
+        hone_buf_str(b, step->verdict);
+}
+
 static void put_curve(struct hone_buf *b, const struct hone_story *s)
 {
     double best = -INFINITY;
-    hone_buf_str(b, "## The way up\n\nEach new best, as it was screened or decided at the time.\n\n"
-                    "| evaluations | time | best | step |\n|---|---|---|---|\n");
+    hone_buf_str(b, "## The way up\n\nEach new best, as it was screened or decided at the time; "
+                    "beside it what a confirmation said.\n\n"
+                    "| evaluations | time | best | confirmed | step |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < s->steps.n; i++) {
         const struct hone_story_step *step = &steps_of(s)[i];
         bool is_version = strcmp(step->kind, "expand") == 0 || strcmp(step->kind, "tune") == 0 ||
@@ -138,6 +166,8 @@ static void put_curve(struct hone_buf *b, const struct hone_story *s)
         hone_buf_printf(b, "| %lld | ", (long long)step->evaluations);
         put_time(b, step->elapsed_ms);
         hone_buf_printf(b, " | %.3gx | ", exp2(value));
+        put_confirmed(b, confirmed(s, step->node));
+        hone_buf_str(b, " | ");
         put_plain(b, step->words && *step->words ? step->words : "the baseline", TABLE_CELL);
         hone_buf_str(b, " |\n");
     }

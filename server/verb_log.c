@@ -57,15 +57,18 @@ static struct hone_json *version_json(const struct hone_version *version,
     hone_json_set_str(json, "tier", best->tier);
     if (best->speedup)
         hone_json_set_str(json, "speedup", best->speedup);
+    if (best->flag)
+        hone_json_set_str(json, "rests_on", best->flag);
     return json;
 }
 
 static void print_row(const struct hone_version *version, const struct hone_measurement *best)
 {
-    printf("%.10s  %-12s %-12s %-8s %-26s %s\n", version->commit,
+    printf("%.10s  %-12s %-12s %-8s %-26s %s%s%s%s\n", version->commit,
            version->task ? version->task : "", best->verdict ? best->verdict : "",
            best->tier ? best->tier : "", best->speedup ? best->speedup : "",
-           version->subject ? version->subject : "");
+           version->subject ? version->subject : "", best->flag ? " [" : "",
+           best->flag ? best->flag : "", best->flag ? "]" : "");
 }
 
 static void print_version(const struct args *args, const struct hone_version *version,

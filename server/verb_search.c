@@ -158,6 +158,8 @@ static void print_table(const struct args *args, const struct hone_search_result
                    : ": the confirmation does not bear this speedup out as a result");
     if (r->doubt)
         printf("doubt            %s\n", r->doubt);
+    if (r->rests_on)
+        printf("rests on         %s\n", r->rests_on);
     if (r->percent_of_bound > 0)
         printf("of the machine   %.1f %% of what bytes and operations allow\n",
                r->percent_of_bound);

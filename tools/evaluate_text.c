@@ -7,6 +7,7 @@
 
 #include "tools/format/options.h"
 #include "tools/plain.h"
+#include "tools/rests_text.h"
 #include "workspace/history.h"
 
 #define SUBJECT_BYTES 100
@@ -84,6 +85,10 @@ const char *hone_report_failure(const struct hone_report *report, struct hone_po
 
 static const char *of_bound(const struct hone_report *report, struct hone_pool *pool)
 {
+    const char *beyond = hone_beyond_bound(report, pool);
+
+    if (beyond[0] != '\0')
+        return hone_pool_printf(pool, ", %s", beyond);
     return report->percent_of_bound > 0
                ? hone_pool_printf(pool,
                                   report->percent_of_bound < 10 ? ", %.1f %% of bound"
@@ -168,7 +173,13 @@ static const char *summary(const struct hone_report *report, struct hone_pool *p
 const char *hone_evaluation_summary(const struct hone_report *report, struct hone_pool *pool)
 {
     const char *text = summary(report, pool), *review = hone_review_text(report, pool);
+    const char *flag =
+        hone_report_ratio(report, "baseline") != NULL ? hone_rests_flag(report, pool) : NULL;
 
+    if (flag != NULL)
+        text = hone_pool_printf(pool, "%s; rests on %s", text, flag);
+    if (report->rests_on != NULL && report->rests_on->is_parents_code)
+        text = hone_pool_printf(pool, "%s; same machine code as the parent", text);
     return review != NULL ? hone_pool_printf(pool, "%s; for review: %s", text, review) : text;
 }
 
@@ -393,7 +404,11 @@ static void add_figures(struct list *list, const struct hone_report *report)
         add(list, "Time-ns", hone_pool_printf(list->pool, "%.0f", ns));
     if (report->percent_of_bound > 0)
         add(list, "Percent-of-bound",
-            hone_pool_printf(list->pool, "%.1f", report->percent_of_bound));
+            hone_pool_printf(list->pool, "%.1f", hone_shown_percent(report->percent_of_bound)));
+    add(list, "Accuracy", hone_rests_accuracy(report, list->pool));
+    add(list, "Fast-math", hone_rests_fast_math_text(report, list->pool));
+    add(list, "Precision", hone_rests_precision(report, list->pool));
+    add(list, "Threads", hone_rests_threads(report, list->pool));
     if (report->machine != NULL)
         add(list, "Device", report->machine->cpu);
     add(list, "Jail", report->jail);
@@ -407,7 +422,10 @@ void hone_evaluation_describe(const struct hone_evaluation_request *req,
     struct list list = {.v = hone_pool_alloc(pool, TRAILERS_MAX * sizeof(struct hone_trailer)),
                         .pool = pool};
     const struct hone_trailer *more = req->trailers.v;
-    const char *summary = hone_evaluation_summary(report, pool);
+    const char *rests = hone_rests_text(report, pool);
+    const char *summary =
+        hone_pool_printf(pool, "%s%s%s", hone_evaluation_summary(report, pool),
+                         rests != NULL ? "\n\nRests on: " : "", rests != NULL ? rests : "");
 
     ret->subject = req->subject != NULL && req->subject[0] != '\0'
                        ? hone_plain_line(pool, req->subject, SUBJECT_BYTES)

@@ -8,8 +8,10 @@
  * the real judge, and a report of this executor passes the same parser as a real one.
  *
  * {"match":"substring","reason":"faster","ns":1000,"delay_ms":0,"detail":"text",
- * "limited_by":"dram_bound","settings":0.1} - all but match optional; limited_by: what a profile of
- * it finds; settings: of its tunables, by how much of ns they may be faster */
+ * "limited_by":"dram_bound","settings":0.1,"code":"c0de","fast_math":"-Ofast"} - all but match
+ * optional; limited_by: what a profile of it finds; settings: of its tunables, by how much of ns
+ * they may be faster; code: word for its machine code, whatever the setting; fast_math: that the
+ * result rests on */
 #include "tools/executor.h"
 
 #include <errno.h>
@@ -30,7 +32,7 @@
 #define NOISE               0.02 /* half the width of a faked interval */
 
 struct line {
-    const char *match, *reason, *detail, *limited_by;
+    const char *match, *reason, *detail, *limited_by, *code, *fast_math;
     double ns, settings;
     int64_t delay_ms;
 };
@@ -41,6 +43,10 @@ static const struct hone_field line_fields[] = {
     HONE_FIELD(struct line, detail, .max_len = HONE_LIMIT_LINE_BYTES, .help = "What went wrong."),
     HONE_FIELD(struct line, limited_by, .max_len = HONE_LIMIT_WORD_BYTES,
                .help = "Bottleneck class that a profile finds."),
+    HONE_FIELD(struct line, code, .max_len = HONE_LIMIT_WORD_BYTES,
+               .help = "Word for the machine code."),
+    HONE_FIELD(struct line, fast_math, .max_len = HONE_LIMIT_WORD_BYTES,
+               .help = "Where fast-math is asked for."),
     HONE_FIELD(struct line, ns, .min = 0, .max = INT64_MAX, .fallback_f64 = NAN, .unit = "ns",
                .help = "One call."),
     HONE_FIELD(struct line, settings, .min = 0, .max = 1,
@@ -312,6 +318,43 @@ static void add_profile(struct call *call)
     call->report.profile = profile;
 }
 
+static const char *code_of(const struct answer *answer)
+{
+    return answer->line != NULL ? answer->line->code : NULL;
+}
+
+/* Only where the script has something to say: the others' reports stay as they were. */
+static void add_rests(struct call *call)
+{
+    struct hone_rests_report *rests = hone_pool_alloc(call->pool, sizeof(*rests));
+    const struct line *line = call->arms[0].line;
+    const char **fast = hone_pool_alloc(call->pool, sizeof(*fast));
+    const struct hone_arm *arms = call->job->arms.v;
+    bool is_again = false;
+
+    if (line == NULL || (line->fast_math == NULL && line->code == NULL))
+        return;
+    for (size_t i = 1; i < call->job->arms.n && line->code != NULL; i++)
+        is_again =
+            is_again || (strcmp(arms[i].name, "parent") == 0 && code_of(&call->arms[i]) != NULL &&
+                         strcmp(code_of(&call->arms[i]), line->code) == 0);
+    fast[0] = line->fast_math;
+    *rests = (struct hone_rests_report){
+        .rms_error = (double)NAN,
+        .worst_error = (double)NAN,
+        .baseline_rms_error = (double)NAN,
+        .baseline_worst_error = (double)NAN,
+        .threads = (double)NAN,
+        .baseline_threads = (double)NAN,
+        .has_units = true,
+        .is_deterministic = true,
+        .flags = "-O3",
+        .fast_math = {.v = fast, .n = line->fast_math != NULL},
+        .is_parents_code = is_again,
+    };
+    call->report.rests_on = rests;
+}
+
 static int add_points(struct call *call, struct hone_err *err)
 {
     const struct hone_point *points = call->job->points.v;
@@ -329,7 +372,8 @@ static int add_points(struct call *call, struct hone_err *err)
                                                 .flags = points[i].flags,
                                                 .reason = "screened",
                                                 .median_ns = answer.ns,
-                                                .ratio = DEFAULT_BASELINE_NS / answer.ns};
+                                                .ratio = DEFAULT_BASELINE_NS / answer.ns,
+                                                .code = code_of(&answer)};
         if (call->report.best_point < 0 || answer.ns < reports[call->report.best_point].median_ns)
             call->report.best_point = (int64_t)i;
     }
@@ -344,7 +388,8 @@ static void add_build(struct call *call, enum hone_reason reason, const char *de
     *build = (struct hone_build_report){.compiler = "fake 1",
                                         .command = "fake -O3 candidate.c",
                                         .wall_ns = 1000,
-                                        .object_bytes = 4096};
+                                        .object_bytes = 4096,
+                                        .code = code_of(&call->arms[0])};
     if (reason == HONE_REASON_COMPILE) {
         struct hone_diagnostic *d = hone_pool_alloc(call->pool, sizeof(*d));
         *d = (struct hone_diagnostic){.severity = "error",
@@ -415,6 +460,7 @@ static int fill(struct call *call, struct hone_err *err)
         call->report.worst_ratio = call->report.percent_of_bound = NAN;
     } else if (has_stage(job, "smoke") || has_stage(job, "verify")) {
         add_checks(call, list, n);
+        add_rests(call);
     }
     add_stages(call, is_good_end(reason));
     add_build(call, reason, detail);

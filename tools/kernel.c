@@ -13,6 +13,7 @@
 
 #include "tools/evaluate_text.h"
 #include "tools/plain.h"
+#include "tools/rests_text.h"
 #include "workspace/base/log.h"
 
 const char *const hone_detail_choices[] = {"concise", "normal", "full", NULL};
@@ -35,7 +36,7 @@ const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIELDS] = {
     ROW(low, .help = "95 % interval, lower end."),
     ROW(high, .help = "95 % interval, upper end."),
     ROW(vs_parent, .help = "Against the parent version."),
-    ROW(percent_of_bound, .unit = "%", .help = "Of what the machine allows."),
+    ROW(percent_of_bound, .unit = "%", .help = "Of what the machine allows; at most 100."),
     ROW(bound_by, .help = "bytes or flops."),
 };
 
@@ -210,6 +211,7 @@ static struct hone_ratio *ratio_of(const struct hone_report *report, const char 
         return NULL;
     copy = hone_pool_alloc(pool, sizeof(*copy));
     *copy = *ratio;
+    copy->note = hone_ratio_note(ratio, pool);
     return copy;
 }
 
@@ -237,7 +239,8 @@ static void fill_workload(const struct hone_workload_report *from, struct hone_w
                                       .axes = from->axes,
                                       .is_hidden = from->is_hidden,
                                       .bound_by = from->bound_by,
-                                      .percent_of_bound = positive(from->percent_of_bound)};
+                                      .percent_of_bound =
+                                          positive(hone_shown_percent(from->percent_of_bound))};
     ret->vs_parent = NAN;
     ret->ratio = ret->low = ret->high = NAN;
     ret->candidate_ns = hone_workload_time_ns(from, "candidate");
@@ -354,7 +357,9 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->time_ns = hone_report_time_ns(report, "candidate");
     out->baseline_ns = hone_report_time_ns(report, "baseline");
     out->worst_ratio = positive(report->worst_ratio);
-    out->percent_of_bound = positive(report->percent_of_bound);
+    out->percent_of_bound = positive(hone_shown_percent(report->percent_of_bound));
+    out->rests_on = hone_rests_text(report, ctx->pool);
+    out->beyond_bound = hone_beyond_bound(report, ctx->pool);
     fill_workloads(report, ctx->pool, &out->workloads);
     fill_checks(report, ctx->pool, out);
     fill_build(report->build, out);

@@ -162,6 +162,43 @@ static int sweep_points(struct hone_tool_ctx *ctx, const struct hone_kernel_in *
     return hone_evaluate(ctx, &req, ret, err);
 }
 
+/* Word for the parent's machine code, from the report in its commit; NULL: not known. */
+static const char *parents_code(struct hone_tool_ctx *ctx, const char *parent)
+{
+    struct hone_history *history = hone_workspace_history(ctx->app->ws);
+    char commit[HONE_COMMIT_BYTES];
+    struct hone_version version;
+    struct hone_report report;
+
+    if (parent == NULL || hone_history_resolve(history, parent, commit, NULL) < 0 ||
+        hone_history_read(history, commit, ctx->pool, &version, NULL) < 0 ||
+        version.report_json == NULL ||
+        hone_report_parse(version.report_json, strlen(version.report_json), ctx->pool, &report,
+                          NULL) < 0)
+        return NULL;
+    return report.build != NULL ? report.build->code : NULL;
+}
+
+/* The winner is the parent again: a version of its own would measure it against itself. */
+static bool is_parent_again(struct hone_tool_ctx *ctx, const struct hone_evaluation_request *base,
+                            const struct hone_point_report *best)
+{
+    const char *code = best->code != NULL ? parents_code(ctx, base->parent) : NULL;
+
+    return code != NULL && strcmp(code, best->code) == 0;
+}
+
+static void say_no_gain(struct hone_tool_ctx *ctx, const char *parent, size_t n_settings,
+                        struct hone_kernel_out *out)
+{
+    out->head.summary = hone_pool_printf(
+        ctx->pool,
+        "no gain: the parent's setting won (%s of %zu settings makes the machine code of %.12s); "
+        "no commit was made and nothing was confirmed",
+        out->kept, n_settings, parent);
+    out->head.next = "go on from the parent; another step, not this sweep.";
+}
+
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
 {
     HONE_CLEANUP(hone_kernel_call_done) struct hone_kernel_call call = {.task = NULL};
@@ -179,14 +216,18 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     if (rc < 0)
         return rc;
     table = sorted(&sweep.report.points, ctx->pool);
+    points = sweep.report.points.v;
+    points += hone_max_i64(sweep.report.best_point, 0);
     if (sweep.report.best_point < 0) { /* no setting worked: the sweep's report says why */
         hone_kernel_fill(ctx, &sweep, out);
+    } else if (is_parent_again(ctx, &call.request, points)) {
+        hone_kernel_fill(ctx, &sweep, out);
+        out->kept = setting_text(&points->tunables, &points->flags, ctx->pool);
+        say_no_gain(ctx, call.request.parent, table.n, out);
     } else {
         rc = evaluate_winner(ctx, in, &call.request, &sweep, &table, &winner, err);
         if (rc < 0)
             return rc;
-        points = sweep.report.points.v;
-        points += sweep.report.best_point;
         hone_kernel_fill(ctx, &winner, out);
         out->kept = setting_text(&points->tunables, &points->flags, ctx->pool);
         out->head.summary = hone_pool_printf(ctx->pool, "kept %s of %zu settings; %s", out->kept,

@@ -6,6 +6,7 @@
 #include "tools/evaluate_text.h"
 #include "tools/format/report.h"
 #include "tools/kernel.h"
+#include "tools/rests_text.h"
 
 static int tier_rank(const char *tier)
 {
@@ -31,6 +32,7 @@ static int read_report(const char *report_json, struct hone_pool *pool,
     ret->tier = report->tier;
     ret->summary = hone_evaluation_summary(report, pool);
     ret->review = hone_review_text(report, pool);
+    ret->flag = hone_rests_flag(report, pool);
     if (ratio != NULL && ratio->ratio > 0 && tier_rank(report->tier) > 0)
         ret->speedup = hone_ratio_text(ratio, pool);
     hone_confirmations_add(confirmations, report, ret->commit);
@@ -49,6 +51,12 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
         .review = hone_trailer_get(version, "Review"),
         .time_s = version->time_s,
     };
+    if (hone_trailer_get(version, "Fast-math") != NULL)
+        ret->flag = "fast-math";
+    if (hone_trailer_get(version, "Precision") != NULL)
+        ret->flag =
+            hone_pool_printf(pool, "%s%s%s", ret->flag != NULL ? ret->flag : "",
+                             ret->flag != NULL ? ", " : "", hone_trailer_get(version, "Precision"));
     if (version->report_json != NULL)
         return read_report(version->report_json, pool, confirmations, ret);
     if (ret->speedup == NULL && (ret->verdict == NULL || strcmp(ret->verdict, "screened") != 0))

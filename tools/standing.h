@@ -14,6 +14,7 @@ struct hone_measurement {
     const char *speedup; /* "3.21 [3.15, 3.28]"; NULL for a screen */
     const char *summary; /* one line */
     const char *review;  /* rules of the review list; NULL: none */
+    const char *flag;    /* "fast-math, tf32 tensor cores"; NULL: neither (rests_text.h) */
     int64_t time_s;
 };
 

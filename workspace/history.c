@@ -326,6 +326,37 @@ int hone_history_set_branch(struct hone_history *h, const char *name, const char
     return rc;
 }
 
+int hone_history_set_result(struct hone_history *h, const char *name, const char *commit,
+                            const struct hone_branch_result *result, struct hone_err *err)
+{
+    struct hone_pool *pool HONE_CLEANUP(hone_pool_free_ptr) = hone_pool_new();
+    struct hone_git_file *files = NULL;
+    size_t n_files = 0;
+    char *subject HONE_AUTOFREE = hone_text_line(result->subject, HONE_LIMIT_SUBJECT_BYTES);
+    char *body HONE_AUTOFREE =
+        hone_text_line(result->body ? result->body : "", HONE_LIMIT_TRAILER_BYTES);
+    char *message HONE_AUTOFREE = hone_sprintf("%s%s%s\n\n" HONE_RESULT_TRAILER "%s\n", subject,
+                                               body[0] ? "\n\n" : "", body, commit);
+    if (!hone_history_has(h, commit))
+        return hone_fail(err, HONE_E_NOT_FOUND, "commit '%.40s' is not in the history", commit);
+    int rc = hone_history_lock(h, err);
+    if (rc < 0)
+        return rc;
+    rc = hone_git_read_files(h->writer, commit, HONE_LIMIT_SOURCE_BYTES, pool, &files, &n_files,
+                             err);
+    const struct hone_git_new_commit top = {.parent = commit,
+                                            .author = DEFAULT_AUTHOR,
+                                            .message = message,
+                                            .time_s = result->time_s,
+                                            .files = files,
+                                            .n_files = n_files};
+    char id[HONE_COMMIT_BYTES];
+    if (rc == 0)
+        rc = hone_git_write_commit(h->writer, &top, id, err);
+    hone_history_unlock(h);
+    return rc < 0 ? rc : hone_history_set_branch(h, name, id, err);
+}
+
 int hone_history_commit_main(struct hone_history *h, const char *const *paths, size_t n_paths,
                              const char *subject, int64_t time_s, struct hone_err *err)
 {

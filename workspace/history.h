@@ -42,6 +42,13 @@ struct hone_version {   /* what a commit says; strings borrowed (commit) or in t
     struct hone_array trailers; /* of struct hone_trailer; read: Task and Target are among them */
 };
 
+struct hone_branch_result { /* what a search came to: a commit on top of its best version, with the
+                               same tree */
+    const char *subject;    /* NULL: no such commit; at most HONE_LIMIT_SUBJECT_BYTES */
+    const char *body;       /* at most HONE_LIMIT_TRAILER_BYTES; may be NULL */
+    int64_t time_s;         /* part of the id */
+};
+
 struct hone_history_file { /* of the root commit */
     const char *name;
     const char *text;
@@ -78,6 +85,13 @@ int hone_history_evidence(struct hone_history *h, const char *commit, const char
  * rebuild knows only of moves that are in the ledger: prefer hone_workspace_set_branch. */
 int hone_history_set_branch(struct hone_history *h, const char *name, const char *commit,
                             struct hone_err *err);
+/* Puts a result commit on the version and moves the branch to it, so that plain `git log` ends with
+ * the figure that was confirmed. It is no version: the branch still resolves to the version. The
+ * same again gives the same id. HONE_E_NOT_FOUND: no such version. */
+int hone_history_set_result(struct hone_history *h, const char *name, const char *commit,
+                            const struct hone_branch_result *result, struct hone_err *err);
+/* True when the branch stands on a result commit of this version. */
+bool hone_history_has_result(struct hone_history *h, const char *name, const char *commit);
 /* True for a version (commit and ref are there). */
 bool hone_history_has(struct hone_history *h, const char *commit);
 /* Accepts a full id, a unique prefix of at least 4 digits of a version, a branch (search/x or x),

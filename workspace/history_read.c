@@ -21,6 +21,35 @@ bool hone_history_has(struct hone_history *h, const char *commit)
     return has;
 }
 
+/* What a result commit stands on; any other commit stays. Under read_lock. */
+static int skip_result(struct hone_history *h, char id[HONE_COMMIT_BYTES], struct hone_err *err)
+{
+    struct hone_pool *pool HONE_CLEANUP(hone_pool_free_ptr) = hone_pool_new();
+    struct hone_git_commit commit;
+    int rc = hone_git_read_commit(h->reader, id, pool, &commit, err);
+    if (rc < 0)
+        return rc;
+    char *trailer HONE_AUTOFREE = hone_sprintf("\n" HONE_RESULT_TRAILER "%s\n", commit.parent);
+    if (commit.parent[0] && strstr(commit.message, trailer))
+        memcpy(id, commit.parent, HONE_COMMIT_BYTES);
+    return 0;
+}
+
+bool hone_history_has_result(struct hone_history *h, const char *name, const char *commit)
+{
+    char tip[HONE_COMMIT_BYTES], below[HONE_COMMIT_BYTES];
+    char *ref HONE_AUTOFREE = hone_sprintf(HONE_REF_SEARCH "%s", name);
+    pthread_mutex_lock(&h->read_lock);
+    bool has = hone_is_safe_name(name) && hone_git_get_ref(h->reader, ref, tip, NULL) == 0;
+    if (has) {
+        memcpy(below, tip, sizeof(below));
+        has = skip_result(h, below, NULL) == 0 && strcmp(below, commit) == 0 &&
+              strcmp(tip, commit) != 0;
+    }
+    pthread_mutex_unlock(&h->read_lock);
+    return has;
+}
+
 static int resolve_prefix(struct hone_history *h, const char *prefix,
                           char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err)
 {
@@ -67,7 +96,7 @@ static int resolve(struct hone_history *h, const char *rev, char ret_commit[HONE
     if (hone_is_safe_name(name)) {
         char *ref HONE_AUTOFREE = hone_sprintf(HONE_REF_SEARCH "%s", name);
         if (hone_git_get_ref(h->reader, ref, ret_commit, NULL) == 0)
-            return 0;
+            return skip_result(h, ret_commit, err);
     }
     if (is_hex)
         return resolve_prefix(h, digits, ret_commit, err);

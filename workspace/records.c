@@ -102,7 +102,13 @@ static const struct hone_field branch_fields[] = {
     HONE_FIELD(struct hone_record_branch, name, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Branch below search/."),
     HONE_FIELD(struct hone_record_branch, commit, .required = true, .max_len = HONE_COMMIT_BYTES,
-               .help = "Commit it points at."),
+               .help = "Version it leads to."),
+    HONE_FIELD(struct hone_record_branch, subject, .skip_empty = true,
+               .max_len = HONE_LIMIT_SUBJECT_BYTES, .help = "Of the result commit on top."),
+    HONE_FIELD(struct hone_record_branch, body, .skip_empty = true,
+               .max_len = HONE_LIMIT_TRAILER_BYTES, .help = "Its text."),
+    HONE_FIELD(struct hone_record_branch, time_s, .skip_empty = true, .min = 0, .max = INT64_MAX,
+               .help = "Its time, Unix seconds."),
 };
 
 static const struct hone_field file_fields[] = {

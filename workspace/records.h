@@ -72,6 +72,8 @@ struct hone_record_commit {
 struct hone_record_branch { /* branch search/<name> moved */
     const char *name;
     const char *commit;
+    const char *subject, *body; /* of the result commit on top; subject NULL: none */
+    int64_t time_s;
 };
 
 struct hone_record_file {

@@ -346,18 +346,43 @@ int hone_workspace_task(struct hone_workspace *ws, const char *name, struct hone
                      list.data ? list.data : "");
 }
 
+static int move_branch(struct hone_workspace *ws, const struct hone_record_branch *record,
+                       struct hone_err *err)
+{
+    char *path HONE_AUTOFREE = hone_workspace_path(ws, "branch.lock");
+    int lock HONE_AUTOCLOSE = -1; /* a replay must not fall between the record and the move */
+    if (!hone_history_has(ws->history, record->commit))
+        return hone_fail(err, HONE_E_NOT_FOUND, "version '%.40s' is not in the history",
+                         record->commit);
+    int rc = hone_lock_file(path, hone_deadline_in_ms(OPEN_WAIT_MS), &lock, err);
+    if (rc == 0)
+        rc = hone_record_append_branch(ws->ledger, record, NULL, err);
+    if (rc == 0)
+        rc = hone_ledger_sync(ws->ledger, err);
+    if (rc < 0)
+        return rc;
+    const struct hone_branch_result result = {record->subject, record->body, record->time_s};
+    return record->subject
+               ? hone_history_set_result(ws->history, record->name, record->commit, &result, err)
+               : hone_history_set_branch(ws->history, record->name, record->commit, err);
+}
+
 int hone_workspace_set_branch(struct hone_workspace *ws, const char *name, const char *commit,
                               struct hone_err *err)
 {
     const struct hone_record_branch record = {.name = name, .commit = commit};
-    char *path HONE_AUTOFREE = hone_workspace_path(ws, "branch.lock");
-    int lock HONE_AUTOCLOSE = -1; /* a replay must not fall between the record and the move */
-    if (!hone_history_has(ws->history, commit))
-        return hone_fail(err, HONE_E_NOT_FOUND, "version '%.40s' is not in the history", commit);
-    int rc = hone_lock_file(path, hone_deadline_in_ms(OPEN_WAIT_MS), &lock, err);
-    if (rc == 0)
-        rc = hone_record_append_branch(ws->ledger, &record, NULL, err);
-    if (rc == 0)
-        rc = hone_ledger_sync(ws->ledger, err);
-    return rc < 0 ? rc : hone_history_set_branch(ws->history, name, commit, err);
+    if (hone_history_has_result(ws->history, name, commit))
+        return 0;
+    return move_branch(ws, &record, err);
+}
+
+int hone_workspace_set_result(struct hone_workspace *ws, const char *name, const char *commit,
+                              const struct hone_branch_result *result, struct hone_err *err)
+{
+    const struct hone_record_branch record = {.name = name,
+                                              .commit = commit,
+                                              .subject = result->subject,
+                                              .body = result->body,
+                                              .time_s = result->time_s};
+    return move_branch(ws, &record, err);
 }

@@ -17,6 +17,7 @@
 
 struct hone_workspace; /* opaque */
 struct hone_history;
+struct hone_branch_result; /* history.h */
 struct hone_ledger;
 struct hone_cache;
 
@@ -62,6 +63,10 @@ int hone_workspace_new_call(struct hone_workspace *ws, char **ret_id, char **ret
 /* Records the move in the ledger, syncs, and moves branch search/<name>: a rebuild restores it. */
 int hone_workspace_set_branch(struct hone_workspace *ws, const char *name, const char *commit,
                               struct hone_err *err);
+/* The same with a result commit on top (history.h). Until it moves to another version, the branch
+ * stays on it. */
+int hone_workspace_set_result(struct hone_workspace *ws, const char *name, const char *commit,
+                              const struct hone_branch_result *result, struct hone_err *err);
 /* Notes how far the ledger has been turned into commits, so that the next open reads only the rest.
  * hone_workspace_new_call and hone_workspace_close do it now and then. */
 int hone_workspace_checkpoint(struct hone_workspace *ws, struct hone_err *err);

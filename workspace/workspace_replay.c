@@ -199,8 +199,11 @@ static int set_branches(struct replay *replay, struct hone_err *err)
 {
     for (size_t i = 0; i < replay->n_branches; i++) {
         struct hone_err cause = HONE_ERR_INIT;
-        int rc = hone_history_set_branch(replay->ws->history, replay->branches[i].name,
-                                         replay->branches[i].commit, &cause);
+        const struct hone_record_branch *b = &replay->branches[i];
+        struct hone_history *history = replay->ws->history;
+        const struct hone_branch_result result = {b->subject, b->body, b->time_s};
+        int rc = b->subject ? hone_history_set_result(history, b->name, b->commit, &result, &cause)
+                            : hone_history_set_branch(history, b->name, b->commit, &cause);
         if (rc < 0)
             rc = pass_over(replay, 0, rc, &cause, err);
         if (rc < 0)

@@ -146,10 +146,14 @@ const struct hone_field hone_ratio_fields[HONE_RATIO_N_FIELDS] = {
                .help = "95 % interval, lower end."),
     HONE_FIELD(struct hone_ratio, high, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
                .help = "95 % interval, upper end."),
-    FIGURE(struct hone_ratio, least_gain, .help = "Least claimable gain of this run."),
+    FIGURE(struct hone_ratio, least_gain,
+           .help = "Smallest gain that this run could tell from its own noise: 0.18 is 18 %."),
     COUNT(struct hone_ratio, n_pairs, .help = "Pairs of blocks."),
     HONE_FIELD(struct hone_ratio, word, .skip_empty = true, .choices = ratio_words,
-               .help = "What follows."),
+               .help = "faster: the whole interval lies above 1 + least_gain; slower: below 1 - "
+                       "least_gain; same: within both; else inconclusive."),
+    LINE(struct hone_ratio, note,
+         .help = "Of an inconclusive one, where the interval leaves 1 out: what is likely."),
 };
 
 static const struct hone_field arm_load_fields[] = {
@@ -263,6 +267,31 @@ static const struct hone_field machine_fields[] = {
            .help = "Measured arithmetic rate, all cores."),
     FIGURE(struct hone_machine_report, peak_flops_per_s, .unit = "flop/s",
            .help = "Best arithmetic rate."),
+};
+
+static const struct hone_field rests_fields[] = {
+    FIGURE(struct hone_rests_report, rms_error,
+           .help = "Of the answers, in units of the tolerance."),
+    FIGURE(struct hone_rests_report, worst_error, .help = "Of the worst element, likewise."),
+    FIGURE(struct hone_rests_report, baseline_rms_error, .help = "The baseline's."),
+    FIGURE(struct hone_rests_report, baseline_worst_error, .help = "The baseline's."),
+    HONE_FIELD(struct hone_rests_report, has_units, .skip_empty = true,
+               .help = "The code was read for units of lower precision."),
+    HONE_FIELD(struct hone_rests_report, units, .skip_empty = true, .max_len = HONE_LIMIT_RESTS,
+               .help = "Of lower precision than the task's: bf16, tf32 tensor cores."),
+    HONE_FIELD(struct hone_rests_report, fast_math, .skip_empty = true, .max_len = HONE_LIMIT_RESTS,
+               .help = "Where fast-math is asked for; none: nowhere that is seen."),
+    LINE(struct hone_rests_report, flags, .help = "Optimisation options of the build."),
+    HONE_FIELD(struct hone_rests_report, is_deterministic, .skip_empty = true,
+               .help = "Equal bits were demanded of all calls and processes."),
+    FIGURE(struct hone_rests_report, threads, .help = "Busy while it was timed."),
+    FIGURE(struct hone_rests_report, baseline_threads, .help = "The baseline's."),
+    COUNT(struct hone_rests_report, n_threads, .help = "That it was allowed."),
+    COUNT(struct hone_rests_report, n_sizes, .help = "Different sizes that were checked."),
+    COUNT(struct hone_rests_report, n_contents, .help = "Kinds of content that were checked."),
+    WORD(struct hone_rests_report, bound_unit, .help = "The unit that the bound assumes."),
+    HONE_FIELD(struct hone_rests_report, is_parents_code, .skip_empty = true,
+               .help = "The machine code is the parent's."),
 };
 
 #define SUM(m_, help_)                                                                             \
@@ -388,6 +417,8 @@ const struct hone_field hone_report_fields[] = {
                    .help = "What limits it."),
     HONE_FIELD_OBJ(struct hone_report, machine, machine_fields, .skip_empty = true,
                    .help = "Where it ran."),
+    HONE_FIELD_OBJ(struct hone_report, rests_on, rests_fields, .skip_empty = true,
+                   .help = "What the result rests on."),
     HONE_FIELD_OBJ(struct hone_report, calibration, calibration_fields, .skip_empty = true,
                    .help = "Room for the task's tolerance."),
     HONE_FIELD(struct hone_report, warnings, .skip_empty = true, .max_len = 64,

@@ -77,6 +77,7 @@ struct hone_ratio {          /* time(against) / time(candidate): above 1 is fast
     double least_gain;       /* least claimable gain, e.g. 0.012: from this run's A/A */
     int64_t n_pairs;
     const char *word; /* faster, same, slower, inconclusive */
+    const char *note; /* "probably slower (...)"; NULL: none */
 };
 
 struct hone_arm_load { /* one arm while others used the machine; load.h */
@@ -152,6 +153,24 @@ struct hone_sizes_report {
     int64_t n_hidden, n_hidden_timed; /* drawn to be timed */
     const char *beyond;               /* "beyond-0: M=2048 N=700": checked; NULL: none was */
     struct hone_array box;            /* of hone_axis_box */
+};
+
+/* What a result rests on: what a reader has to know before the figure is compared with another.
+ * Errors are in units of the task's tolerance, over the plain contents (normal, uniform) that were
+ * held to the oracle. rests.h makes the words. */
+struct hone_rests_report {
+    double rms_error, worst_error;                   /* the candidate's; NaN: not measured */
+    double baseline_rms_error, baseline_worst_error; /* the baseline's, on some of the same items */
+    bool has_units;                   /* the code was read for units of lower precision */
+    struct hone_strs units;           /* found, of lower precision than the task: "bf16" */
+    struct hone_strs fast_math;       /* where it is asked for: "-ffast-math", "#pragma GCC..." */
+    const char *flags;                /* -O3 -march=native and what the version adds; a line */
+    bool is_deterministic;            /* equal bits were demanded of all calls and processes */
+    double threads, baseline_threads; /* busy while timed, the most over the workloads; NaN: no */
+    int64_t n_threads;                /* that it was allowed; 0: does not apply */
+    int64_t n_sizes, n_contents;      /* checked: different sizes, kinds of content */
+    const char *bound_unit;           /* the unit that the bound assumes: "float32 FMA units" */
+    bool is_parents_code;             /* the machine code is the parent's, bit by bit */
 };
 
 /* Something that is no verdict but that somebody should look at: the version goes to the review
@@ -242,6 +261,7 @@ struct hone_report {
     int64_t best_point;              /* -1 none */
     struct hone_profile_report *profile;
     struct hone_machine_report *machine;
+    struct hone_rests_report *rests_on; /* NULL: nothing was checked */
     struct hone_calibration_report *calibration;
     struct hone_strs warnings;
     struct hone_strs doubts;  /* why the figure may not be claimed, one sentence each; a confirmed
@@ -258,7 +278,7 @@ struct hone_report {
 #define HONE_DIAGNOSTIC_N_FIELDS    6
 #define HONE_REMARK_N_FIELDS        3
 #define HONE_CHECK_N_FIELDS         10
-#define HONE_RATIO_N_FIELDS         7
+#define HONE_RATIO_N_FIELDS         8
 #define HONE_POINT_REPORT_N_FIELDS  6
 #define HONE_BOTTLENECK_N_FIELDS    5
 #define HONE_COUNTER_N_FIELDS       6

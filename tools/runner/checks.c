@@ -23,7 +23,8 @@
 #include "workspace/base/clock.h"
 
 #define BASELINE_LOOKS 4
-#define PROBE_ITEMS    32 /* to learn what an item costs */
+#define PROBE_ITEMS    32                    /* to learn what an item costs */
+#define BASELINE_NS    (20 * HONE_NS_PER_MS) /* of the oracle, for the baseline's error alone */
 #define MIN_ITEMS      64
 #define MAX_ITEMS      4096
 #define PERTURB_BYTE   0x5a
@@ -165,6 +166,8 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
 {
     struct hone_end named = *end;
     bool is_full = judge->n_checks == HONE_RUNNER_MAX_CHECKS;
+    if (compare != NULL && hone_end_is_good(end))
+        hone_rests_note(&judge->rests, strcmp(plan->name, "baseline") == 0, compare);
     judge->contents.is_compared[dist] = judge->contents.is_compared[dist] || compare != NULL;
     if (is_full && hone_end_is_good(end))
         return;
@@ -451,30 +454,47 @@ static int ask_about(struct hone_judge *judge, struct hone_slot *slot, int64_t s
     return code;
 }
 
+/* The baseline's answer for a set, held to the oracle for budget_ns. *ret_is_good: it can be relied
+ * on. */
+static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline, int64_t set,
+                            int64_t budget_ns, bool *ret_is_good, struct hone_err *err)
+{
+    struct hone_end end = HONE_END_INIT;
+    struct hone_compare certified;
+    *ret_is_good = false;
+    int code = hone_judge_ready(judge, baseline, &end, err);
+    if (code < 0 || !hone_end_is_good(&end))
+        return code;
+    code = hone_judge_call_one(judge, baseline, set, 0, err);
+    if (code < 0 || !baseline->arena->is_alive)
+        return code;
+    code = hone_judge_compare(judge, baseline, set, budget_ns, &certified, &end, err);
+    *ret_is_good = code == 0 && hone_end_is_good(&end);
+    if (*ret_is_good)
+        hone_rests_note(&judge->rests, true, &certified);
+    return code;
+}
+
 /* The oracle saw only some items: the rest against the baseline, which is held to the same items.
- */
+ * Where it saw all, the baseline's error is asked for alone, once a workload. */
 static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
                                  const struct hone_check_plan *plan, int64_t set,
                                  struct hone_compare *compare, struct hone_end *ret,
                                  struct hone_err *err)
 {
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
-    struct hone_end end;
-    int code =
-        baseline != NULL && baseline != slot ? hone_judge_ready(judge, baseline, &end, err) : 1;
-    if (code != 0 || !hone_end_is_good(&end))
-        return code < 0 ? code : 0;
-    code = hone_judge_call_one(judge, baseline, set, 0, err);
-    if (code < 0 || !baseline->arena->is_alive) {
-        hone_judge_warn(
-            judge,
-            "workload '%s' was checked on random elements only: the baseline did not end in time",
-            plan->workload->id);
-        return code;
-    }
-    struct hone_compare certified;
-    code = hone_judge_compare(judge, baseline, set, plan->oracle_budget_ns, &certified, &end, err);
-    if (code < 0 || !hone_end_is_good(&end))
+    int64_t budget_ns = compare->is_full ? hone_min_i64(plan->oracle_budget_ns, BASELINE_NS)
+                                         : plan->oracle_budget_ns;
+    bool is_good = false;
+    if (baseline == NULL || baseline == slot)
+        return 0;
+    int code = certify_baseline(judge, baseline, set, budget_ns, &is_good, err);
+    if (code == 0 && !is_good && !compare->is_full)
+        hone_judge_warn(judge,
+                        "workload '%s' was checked on random elements only: the baseline gave no "
+                        "answer that could be relied on",
+                        plan->workload->id);
+    if (code < 0 || !is_good || compare->is_full)
         return code;
     struct hone_suspects suspects = {.dice = (uint64_t)hone_dice_below(&judge->dice, INT32_MAX)};
     for (size_t o = 0; o < judge->task->n_outputs; o++)
@@ -636,7 +656,7 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         judge->contents.last_compared = base + d;
         code = judge_pair(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
         if (code == 0 && hone_end_is_good(ret) && plan->with_baseline &&
-            hone_compare_needs_all(dists[d]) && !compare.is_full)
+            (compare.is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d])))
             code = compare_with_baseline(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
         if (code < 0)
             return code;

@@ -120,6 +120,7 @@ static void add_one(struct hone_compare *compare, size_t output,
     double bound = is_integer ? 0 : atol + tolerance->rtol * size;
     stats->max_abs = fmax(stats->max_abs, err);
     stats->max_rel = fmax(stats->max_rel, err / fmax(fabs(want), 1e-30));
+    stats->worst = bound > 0 ? fmax(stats->worst, err / bound) : stats->worst;
     double error = add_sums(&stats->sums, atol, got - want, want, size);
     stats->n_hopeless += is_integer && err > 0;
     if (compare->histogram[output] != NULL)

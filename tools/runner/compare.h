@@ -14,6 +14,7 @@ struct hone_output_stats {
                                                finite value was expected */
     int64_t n_hopeless; /* of n_bad: whatever the tolerance (kind of a value, integers) */
     double max_abs, max_rel;
+    double worst; /* error in units of what the tolerance allows that element; 0: it allows none */
     double max_scale;
     struct hone_error_sums sums; /* n and n_items: hone_compare_sums fills them */
     int64_t first_bad;

@@ -365,6 +365,8 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
     int code = set_up(&judge, &end, &why);
     if (code == 0 && hone_end_is_good(&end))
         code = run_stages(&judge, &end, &why);
+    if (code == 0 && hone_end_is_good(&end)) /* what was wrong rests on nothing */
+        hone_rests_finish(&judge);
     if (code < 0)
         infra_end(&why, &end);
     else if (hone_end_is_good(&end))

@@ -173,6 +173,8 @@ int hone_stage_policy(struct hone_judge *judge, struct hone_end *ret, struct hon
     int code = judge->target->read_policy(judge, slot, facts, err);
     if (code < 0)
         return hone_wrap(err, "policy");
+    judge->rests.has_units = facts->has_units;
+    judge->rests.units = facts->units;
     (void)hone_judge_read_source(judge, slot, &source, &why);
     hone_policy_decide(judge, facts, source, ret);
     return 0;

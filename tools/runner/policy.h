@@ -29,6 +29,8 @@ struct hone_policy_facts {
     struct hone_pool *pool;
     const struct hone_task_policy *policy; /* the task's, for names of imports; NULL: none */
     struct hone_policy_findings of[HONE_N_POLICY_RULES + 1]; /* by rule; HONE_POLICY_REFUSED */
+    bool has_units; /* all instructions were read for units of lower precision (rests.h) */
+    uint32_t units; /* a bit for each of enum hone_unit */
 };
 
 /* Notes one; the same rule and what are counted together. Texts are copied. */

@@ -102,6 +102,8 @@ static void walk(struct code *c, size_t at, bool is_target)
             at++;
             continue;
         }
+        if (x.unit >= 0)
+            c->facts->units |= 1u << x.unit;
         bool is_padding = is_after_end && strcmp(x.name != NULL ? x.name : "", "int3") == 0;
         if (x.name != NULL && !is_padding)
             found(c, (enum hone_policy_rule)x.rule, x.name, at);
@@ -234,6 +236,7 @@ void hone_policy_read_code(const struct hone_elf *elf, struct hone_policy_facts 
         c.address = p.p_vaddr;
         c.targets = NULL;
         c.n_targets = c.cap_targets = 0;
+        facts->has_units = elf->header.e_machine == EM_X86_64;
         if (elf->header.e_machine == EM_X86_64)
             read_x86(&c);
         else if (elf->header.e_machine == EM_AARCH64)

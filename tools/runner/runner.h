@@ -16,6 +16,7 @@
 #include "tools/runner/gen.h"
 #include "tools/runner/machine.h"
 #include "tools/runner/oracle.h"
+#include "tools/runner/rests.h"
 #include "tools/runner/stats.h"
 
 #define HONE_RUNNER_MAX_ARMS 3
@@ -34,6 +35,7 @@ struct hone_slot { /* one arm as built and running */
     const char *name;
     const struct hone_arm *arm;
     bool is_built;
+    const char *code;          /* word for its machine code, in the pool; NULL: not known */
     char *object;              /* owned: path of the shared object in a folder of its own */
     struct hone_arena *arena;  /* NULL: not started, or ended and freed */
     bool is_mapped;            /* the arena knows the present frame */
@@ -105,6 +107,7 @@ struct hone_judge {
     const char *left_out[HONE_RUNNER_MAX_CASES]; /* why a size was not checked or timed; or NULL */
     size_t n_cases;
     struct hone_frame frame;
+    struct hone_rests rests; /* what the result rests on */
     struct hone_array remarks;
     bool was_timed;
     struct hone_end timed_end; /* what the timing says */

@@ -128,6 +128,7 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
         return code;
     if (build.rung != NULL)
         judge->report->jail = hone_pool_strdup(judge->pool, build.rung);
+    slot->code = build.report.code;
     if (is_candidate) {
         judge->report->build = hone_pool_alloc(judge->pool, sizeof build.report);
         *judge->report->build = build.report;

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "tools/runner/rests.h"
 #include "workspace/task/policy.h"
 
 #define MAX_BYTES 15
@@ -18,7 +19,7 @@ struct reader {
     const unsigned char *bytes;
     size_t room, at;
     bool is_cut; /* ran over the end */
-    bool has_66, has_67, has_rex_w, is_vector;
+    bool has_66, has_67, has_rex_w, is_vector, is_evex, is_wide;
     int repeat; /* 0xf2, 0xf3 or 0 */
     enum map map;
     int other_map; /* MAP_OTHER: number */
@@ -111,8 +112,9 @@ static bool take_prefix(struct reader *r)
 static void take_vector(struct reader *r, int n_bytes, int map, unsigned char last)
 {
     static const int repeats[] = {0, 0, 0xf3, 0xf2};
-    (void)n_bytes;
     r->is_vector = true;
+    r->is_evex = n_bytes == 3;
+    r->is_wide = n_bytes > 1 && (last & 0x80) != 0;
     r->has_66 = (last & 3) == 1;
     r->repeat = repeats[last & 3];
     r->map = map == 1 ? MAP_0F : map == 2 ? MAP_38 : map == 3 ? MAP_3A : MAP_OTHER;
@@ -274,6 +276,61 @@ static void name_it(const struct reader *r, struct hone_x86 *ret)
     }
 }
 
+/* A row for each range of opcodes whose results are of lower precision than some task's. */
+static const struct {
+    unsigned char map, first, last;
+    int prefix;      /* as in struct special */
+    int modrm_field; /* -1: any */
+    bool is_vector;  /* with a VEX or EVEX prefix only */
+    int width;       /* 0: any; 1: W must be 0; 2: only with an EVEX prefix */
+    enum hone_unit unit;
+} units[] = {
+    {MAP_0F, 0x58, 0x59, -1, -1, false, 0, HONE_UNIT_F32}, /* add, mul: ps */
+    {MAP_0F, 0x58, 0x59, 0xf3, -1, false, 0, HONE_UNIT_F32},
+    {MAP_0F, 0x5c, 0x5c, -1, -1, false, 0, HONE_UNIT_F32},
+    {MAP_0F, 0x5c, 0x5c, 0xf3, -1, false, 0, HONE_UNIT_F32},
+    {MAP_0F, 0x5e, 0x5e, -1, -1, false, 0, HONE_UNIT_F32},
+    {MAP_0F, 0x5e, 0x5e, 0xf3, -1, false, 0, HONE_UNIT_F32},
+    {MAP_38, 0x96, 0x9f, 0x66, -1, true, 1, HONE_UNIT_F32}, /* multiply-adds */
+    {MAP_38, 0xa6, 0xaf, 0x66, -1, true, 1, HONE_UNIT_F32},
+    {MAP_38, 0xb6, 0xbf, 0x66, -1, true, 1, HONE_UNIT_F32},
+    {MAP_0F, 0x52, 0x53, -1, -1, false, 0, HONE_UNIT_ESTIMATE},
+    {MAP_0F, 0x52, 0x53, 0xf3, -1, false, 0, HONE_UNIT_ESTIMATE},
+    {MAP_38, 0x4c, 0x4f, 0x66, -1, true, 2, HONE_UNIT_ESTIMATE},
+    {MAP_38, 0x52, 0x52, 0xf3, -1, true, 0, HONE_UNIT_BF16},
+    {MAP_38, 0x72, 0x72, 0xf3, -1, true, 0, HONE_UNIT_BF16}, /* conversions to it */
+    {MAP_38, 0x72, 0x72, 0xf2, -1, true, 0, HONE_UNIT_BF16},
+    {MAP_38, 0x50, 0x53, 0x66, -1, true, 0, HONE_UNIT_INT8},
+    {MAP_38, 0x50, 0x51, 0xf3, -1, true, 0, HONE_UNIT_INT8},
+    {MAP_38, 0x50, 0x51, 0xf2, -1, true, 0, HONE_UNIT_INT8},
+    {MAP_38, 0x50, 0x51, -1, -1, true, 0, HONE_UNIT_INT8},
+    {MAP_38, 0xd2, 0xd3, 0, -1, true, 0, HONE_UNIT_INT8},
+    {MAP_38, 0x04, 0x04, 0x66, -1, false, 0, HONE_UNIT_INT8}, /* pmaddubsw */
+    {MAP_0F, 0xf5, 0xf5, 0x66, -1, false, 0, HONE_UNIT_INT8}, /* pmaddwd */
+    {MAP_38, 0x5c, 0x5c, 0, -1, true, 0, HONE_UNIT_AMX},
+    {MAP_38, 0x5e, 0x5e, 0, -1, true, 0, HONE_UNIT_AMX},
+    {MAP_38, 0x13, 0x13, 0x66, -1, true, 0, HONE_UNIT_ROUNDED}, /* vcvtph2ps, vcvtps2ph */
+    {MAP_3A, 0x1d, 0x1d, 0x66, -1, true, 0, HONE_UNIT_ROUNDED},
+    {MAP_OTHER, 0x00, 0xff, 0, -1, true, 2, HONE_UNIT_F16},     /* maps 5 and 6 */
+    {MAP_0F, 0xae, 0xae, -1, 2, false, 0, HONE_UNIT_DENORMALS}, /* ldmxcsr */
+};
+
+static int unit_of(const struct reader *r)
+{
+    int prefix = r->repeat != 0 ? r->repeat : r->has_66 ? 0x66 : -1;
+    for (size_t i = 0; i < HONE_COUNTOF(units); i++) {
+        bool is_width = units[i].width == 0 || (units[i].width == 1 && !r->is_wide) ||
+                        (units[i].width == 2 && r->is_evex);
+        bool is_field = units[i].modrm_field < 0 ||
+                        ((r->modrm >> 3 & 7) == units[i].modrm_field && r->modrm >> 6 != 3);
+        if (units[i].map == r->map && r->opcode >= units[i].first && r->opcode <= units[i].last &&
+            (units[i].prefix == 0 || units[i].prefix == prefix) &&
+            (r->is_vector || !units[i].is_vector) && is_width && is_field)
+            return (int)units[i].unit;
+    }
+    return -1;
+}
+
 static int64_t relative(const struct reader *r, size_t n)
 {
     int32_t wide = 0;
@@ -307,7 +364,7 @@ static void follow(const struct reader *r, struct hone_x86 *ret)
 void hone_x86_read(const unsigned char *bytes, size_t room, struct hone_x86 *ret)
 {
     struct reader r = {.bytes = bytes, .room = room, .map = MAP_ONE};
-    *ret = (struct hone_x86){.rule = -1, .flow = HONE_X86_NEXT};
+    *ret = (struct hone_x86){.rule = -1, .unit = -1, .flow = HONE_X86_NEXT};
     take_opcode(&r);
     if (r.is_cut || is_unknown(&r))
         return;
@@ -319,6 +376,7 @@ void hone_x86_read(const unsigned char *bytes, size_t room, struct hone_x86 *ret
         return;
     ret->len = r.at;
     name_it(&r, ret);
+    ret->unit = unit_of(&r);
     follow(&r, ret);
 }
 

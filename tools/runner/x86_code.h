@@ -19,6 +19,7 @@ struct hone_x86 {
     size_t len;       /* 0: none that is known fits into the bytes */
     const char *name; /* of those that a policy looks at, "rdtsc"; NULL: any other */
     int rule;         /* enum hone_policy_rule; -1 */
+    int unit;         /* enum hone_unit (rests.h); -1: none that is of interest */
     enum hone_x86_flow flow;
     int64_t target; /* relative to the instruction's first byte */
 };

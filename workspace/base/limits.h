@@ -54,12 +54,12 @@
 #define HONE_LIMIT_DIAGNOSTICS      20          /* of one build, worst first */
 #define HONE_LIMIT_REVIEW_ROWS      32          /* things for a reader of one report */
 #define HONE_LIMIT_KINDS            64          /* kinds of content that one report names */
+#define HONE_LIMIT_RESTS            16          /* units, places of fast-math in a report */
 #define HONE_LIMIT_DOUBTS           16          /* reasons against claiming one figure */
 #define HONE_LIMIT_HOLDER_BYTES     160         /* what a lock file says of its holder */
 #define HONE_LIMIT_CONFIRMATIONS    64          /* of one version that are held together */
 #define HONE_LIMIT_POLICY_NAMES     64          /* imports that a task names */
 #define HONE_LIMIT_CODE_BYTES       (4u << 20)  /* instructions of an object that a policy reads */
-#define HONE_LIMIT_POLICY_NAMES     64          /* imports that a task names */
 #define HONE_LIMIT_CODE_BYTES       (4u << 20)  /* instructions that a policy reads */
 #define HONE_LIMIT_REPORT_ROWS      1024        /* checks, remarks, counters of one report */
 #define HONE_LIMIT_ANSWER_ROWS      8192        /* trivial answers of one calibration */

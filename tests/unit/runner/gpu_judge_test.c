@@ -412,6 +412,8 @@ START_TEST(the_whole_is_the_hosts)
         ck_assert_int_eq(x.n_items, y.n_items);
         ck_assert(x.is_plain && y.is_plain);
         ck_assert_double_eq_tol(x.err_squares, y.err_squares, 1e-12);
+        ck_assert_double_eq_tol(host.stats[0].worst, device.stats[0].worst, 1e-6);
+        ck_assert(!(cases[k].error > 0) || host.stats[0].worst > 0.001);
         ck_assert_double_eq_tol(x.err_sum, y.err_sum, 1e-9);
         ck_assert_double_eq_tol(x.toward_sum, y.toward_sum, 1e-9);
         ck_assert_double_eq_tol(x.size_sum, y.size_sum, 1e-9);

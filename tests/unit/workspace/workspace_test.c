@@ -264,6 +264,40 @@ START_TEST(repository_is_rebuilt_with_the_same_ids)
 }
 END_TEST
 
+/* A search's branch ends with its result in plain git, stands for the version all the same, and is
+ * made again with the same id. */
+START_TEST(a_branch_ends_with_its_result)
+{
+    struct fixture f FIXTURE = make();
+    struct hone_version *before = NULL;
+    char branch[HONE_COMMIT_BYTES];
+    const struct hone_branch_result result = {
+        .subject = "faster: 11.5x", .body = "rests on: fast-math", .time_s = 1700000000};
+    three(&f, &before);
+    OK(hone_workspace_set_result(f.ws, "s1", before[1].commit, &result, err));
+    char *tip HONE_AUTOFREE = RUN(f.dir, "git", "rev-parse", "search/s1");
+    ck_assert(strncmp(tip, before[1].commit, 40) != 0);
+    for (int rebuilt = 0; rebuilt < 2; rebuilt++) {
+        char *log HONE_AUTOFREE = RUN(f.dir, "git", "log", "-2", "--format=%H %s", "search/s1");
+        ck_assert_msg(strstr(log, "faster: 11.5x") != NULL && strncmp(log, tip, 40) == 0, "%s",
+                      log);
+        ck_assert_msg(strstr(log, before[1].commit) != NULL, "%s", log);
+        char *change HONE_AUTOFREE = RUN(f.dir, "git", "diff", "search/s1^", "search/s1");
+        ck_assert_str_eq(change, "");
+        OK(hone_history_resolve(hone_workspace_history(f.ws), "s1", branch, err));
+        ck_assert_str_eq(branch, before[1].commit);
+        OK(hone_workspace_set_branch(f.ws, "s1", before[1].commit, err)); /* stays on top */
+        hone_workspace_close_ptr(&f.ws);
+        OK(hone_workspace_rebuild(f.dir, err));
+        OK(hone_workspace_open(f.dir, &f.ws, err));
+    }
+    OK(hone_workspace_set_branch(f.ws, "s1", before[2].commit, err)); /* another version */
+    char *moved HONE_AUTOFREE = RUN(f.dir, "git", "rev-parse", "search/s1");
+    ck_assert(strncmp(moved, before[2].commit, 40) == 0);
+    check_git(f.dir);
+}
+END_TEST
+
 START_TEST(rebuild_by_hand)
 {
     struct fixture f FIXTURE = make();
@@ -426,6 +460,6 @@ UNIT_MAIN("workspace", fresh_workspace_is_clean, init_refuses_bad_places,
           two_inits_do_not_undo_each_other, moved_workspace_is_named, killed_init_is_begun_again,
           open_names_what_is_wrong, acknowledged_versions_are_committed_at_open,
           checkpoint_is_kept_and_replays_nothing_twice, repository_is_rebuilt_with_the_same_ids,
-          rebuild_by_hand, damaged_ledger_line_stops_nothing, calls_are_pruned, tasks_are_listed,
-          many_open_at_once, records_refuse_what_a_replay_could_not_use,
-          data_dir_follows_the_environment)
+          a_branch_ends_with_its_result, rebuild_by_hand, damaged_ledger_line_stops_nothing,
+          calls_are_pruned, tasks_are_listed, many_open_at_once,
+          records_refuse_what_a_replay_could_not_use, data_dir_follows_the_environment)

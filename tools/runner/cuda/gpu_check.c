@@ -267,11 +267,13 @@ static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline
     if (code == 0 && hone_end_is_good(&end))
         code = compare_set(judge, baseline, plan, dist, set, &compare, &end, err);
     *ret_is_good = code == 0 && hone_end_is_good(&end);
+    if (*ret_is_good)
+        hone_rests_note(&judge->rests, true, &compare);
     return code;
 }
 
 /* The oracle saw only some items: the rest against the baseline, which is held to the same items.
- */
+ * Where it saw all, the baseline's error is asked for alone, once a workload. */
 static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
                                  const struct hone_check_plan *plan, enum hone_distribution dist,
                                  int64_t set, struct hone_compare *compare, struct hone_end *ret,
@@ -282,12 +284,12 @@ static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slo
     if (baseline == NULL || baseline == slot)
         return 0;
     int code = certify_baseline(judge, baseline, plan, dist, set, &is_good, err);
-    if (code == 0 && !is_good)
+    if (code == 0 && !is_good && !compare->is_full)
         hone_judge_warn(judge,
                         "workload '%s' was checked on random elements only: the baseline gave no "
                         "answer that could be relied on",
                         plan->workload->id);
-    if (code < 0 || !is_good)
+    if (code < 0 || !is_good || compare->is_full)
         return code;
     return hone_gpu_judge_like(judge, slot, baseline, set, 1, compare, ret, err);
 }
@@ -353,7 +355,7 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         hone_compare_init(&compare, judge->task, plan->workload);
         code = judge_pair(judge, slot, plan, dists[d], 2 * d, &compare, ret, err);
         if (code == 0 && hone_end_is_good(ret) && plan->with_baseline &&
-            hone_compare_needs_all(dists[d]) && !compare.is_full)
+            (compare.is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d])))
             code = compare_with_baseline(judge, slot, plan, dists[d], 2 * d, &compare, ret, err);
         if (code < 0)
             return code;

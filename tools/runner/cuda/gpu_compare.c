@@ -32,6 +32,7 @@ static void take_stats(const struct hone_k_stats *from, bool is_like, struct hon
     ret->max_rel = fmax(ret->max_rel, from_bits(from->max_rel));
     if (is_like)
         return;
+    ret->worst = fmax(ret->worst, from_bits(from->worst));
     ret->max_scale = fmax(ret->max_scale, from_bits(from->max_scale));
     ret->sums.err_squares += from->err_squares;
     ret->sums.ref_sum += from->ref_sum;

@@ -367,7 +367,7 @@ extern "C" __global__ void hone_differ(struct hone_k_differ d)
 /* The rule of compare.c. */
 struct tally {
     u64 n, n_bad, n_nonfinite, n_uncovered, first_bad, first_nonfinite;
-    double max_abs, max_rel, max_scale, err_squares, ref_sum, ref_squares, size_squares;
+    double max_abs, max_rel, max_scale, worst, err_squares, ref_sum, ref_squares, size_squares;
     double err_sum, toward_sum, size_sum;
     bool has_signed_zero;
 };
@@ -413,6 +413,7 @@ static __device__ void tally_add(struct tally *t, i64 dtype, i64 i, double got, 
     t->max_abs = fmax(t->max_abs, err);
     t->max_rel = fmax(t->max_rel, err / fmax(fabs(want), 1e-30));
     t->max_scale = fmax(t->max_scale, scale);
+    t->worst = bound > 0 ? fmax(t->worst, err / bound) : t->worst;
     t->err_squares += err * err;
     t->ref_sum += want;
     t->ref_squares += want * want;
@@ -431,7 +432,7 @@ static __device__ void tally_end(const struct tally *t, struct hone_k_stats *ret
     u64 n_nonfinite = block_sum(t->n_nonfinite);
     u64 first_bad = block_max(t->first_bad), first_nonfinite = block_max(t->first_nonfinite);
     u64 max_abs = block_max(double_bits(t->max_abs)), max_rel = block_max(double_bits(t->max_rel));
-    u64 max_scale = block_max(double_bits(t->max_scale));
+    u64 max_scale = block_max(double_bits(t->max_scale)), worst = block_max(double_bits(t->worst));
     double err_squares = block_add(t->err_squares), ref_sum = block_add(t->ref_sum);
     double ref_squares = block_add(t->ref_squares), size_squares = block_add(t->size_squares);
     double err_sum = block_add(t->err_sum), toward_sum = block_add(t->toward_sum);
@@ -450,6 +451,7 @@ static __device__ void tally_end(const struct tally *t, struct hone_k_stats *ret
     atomicMax(&ret->max_abs, max_abs);
     atomicMax(&ret->max_rel, max_rel);
     atomicMax(&ret->max_scale, max_scale);
+    atomicMax(&ret->worst, worst);
     atomicAdd(&ret->err_squares, err_squares);
     atomicAdd(&ret->ref_sum, ref_sum);
     atomicAdd(&ret->ref_squares, ref_squares);

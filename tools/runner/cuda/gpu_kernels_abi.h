@@ -62,8 +62,9 @@ struct hone_k_differ { /* elements of a and b that differ in any bit */
 
 struct hone_k_stats { /* like struct hone_output_stats; all zero to begin with */
     unsigned long long n, n_bad, n_nonfinite, n_uncovered;
-    unsigned long long first_bad, first_nonfinite;  /* complements */
-    unsigned long long max_abs, max_rel, max_scale; /* bits of doubles that are not negative */
+    unsigned long long first_bad, first_nonfinite; /* complements */
+    unsigned long long max_abs, max_rel, max_scale,
+        worst; /* bits of doubles that are not negative */
     double err_squares, ref_sum, ref_squares, size_squares, err_sum, toward_sum, size_sum;
 };
 

@@ -16,6 +16,7 @@
 
 #include "tools/format/plan.h"
 #include "tools/runner/elf_image.h"
+#include "tools/runner/rests.h"
 #include "workspace/base/limits.h"
 
 #define EM_CUDA_NUMBER    190
@@ -37,8 +38,20 @@ enum {
     OP_MOV = 0x802,
     OP_IMAD_MOV = 0x424,
     OP_USHF = 0x899,
-    OP_SHF = 0x819
+    OP_SHF = 0x819,
+    OP_HMMA = 0x23c,
+    OP_IMMA = 0x237,
+    OP_BMMA = 0x23d,
+    OP_QMMA = 0x27a,
+    OP_HGMMA = 0x9f0,
+    OP_IGMMA = 0x9f1,
+    OP_BGMMA = 0x9f2,
+    OP_QGMMA = 0x9f3,
+    OP_UTCMMA = 0x5ea,
+    OP_F2FP = 0x23e
 };
+
+#define NO_REGISTER 0xff /* RZ */
 
 struct kernel {
     struct hone_policy_facts *facts;
@@ -117,9 +130,41 @@ static void read_policy(struct kernel *k, unsigned opcode, uint64_t low, uint64_
     }
 }
 
+/* The type of a tensor core's inputs: in bits 82 and 83 of HMMA, 76 and 77 of a warp group's HGMMA;
+ * tcgen05 of sm_100 has it in a descriptor. Packed 16-bit arithmetic counts where both sources are
+ * registers: compilers move constants and widen float16 with the others. */
+static int unit_of(unsigned opcode, uint64_t low, uint64_t high)
+{
+    static const int types[] = {HONE_UNIT_TENSOR_F16, HONE_UNIT_TENSOR_BF16, HONE_UNIT_TENSOR_TF32,
+                                HONE_UNIT_TENSOR_OTHER};
+    static const struct {
+        unsigned opcode;
+        int unit;
+    } rows[] = {{OP_IMMA, HONE_UNIT_TENSOR_INT},    {OP_BMMA, HONE_UNIT_TENSOR_INT},
+                {OP_QMMA, HONE_UNIT_TENSOR_F8},     {OP_IGMMA, HONE_UNIT_TENSOR_INT},
+                {OP_BGMMA, HONE_UNIT_TENSOR_INT},   {OP_QGMMA, HONE_UNIT_TENSOR_F8},
+                {OP_UTCMMA, HONE_UNIT_TENSOR_OTHER}};
+    unsigned kind = opcode & 0x1ff, from = (unsigned)(low >> 24) & 0xff;
+    if (opcode == OP_HMMA)
+        return types[high >> 18 & 3];
+    if (opcode == OP_HGMMA)
+        return types[high >> 12 & 3];
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
+        if (rows[i].opcode == opcode)
+            return rows[i].unit;
+    bool is_half = kind == 0x30 || kind == 0x31 || kind == 0x32 || kind == 0x35;
+    if (is_half && from != NO_REGISTER)
+        return (high >> 20 & 0xff) == 0x20 || (high >> 21 & 1) != 0 ? HONE_UNIT_BF16
+                                                                    : HONE_UNIT_F16;
+    return opcode == OP_F2FP ? HONE_UNIT_ROUNDED : -1;
+}
+
 static void read_instruction(struct kernel *k, uint64_t low, uint64_t high)
 {
     unsigned opcode = (unsigned)(low & 0xfff);
+    int unit = unit_of(opcode, low, high);
+    if (unit >= 0)
+        k->facts->units |= 1u << unit;
     if (opcode == OP_S2R || opcode == OP_CS2R || opcode == OP_S2UR)
         read_register(k, (unsigned)(high >> 8) & 0xff);
     else if ((opcode & 0x1ff) == OP_NANOSLEEP)
@@ -181,6 +226,7 @@ void hone_policy_read_cubin(const void *bytes, size_t len, struct hone_policy_fa
         return;
     if (arch_of(&elf) < OLDEST_ARCH)
         hone_policy_found(facts, HONE_POLICY_HIDDEN, "instructions of an unknown kind", NULL, NULL);
+    facts->has_units = arch_of(&elf) >= OLDEST_ARCH;
     uint64_t room = HONE_LIMIT_CUBIN_BYTES;
     for (uint64_t i = 1; hone_elf_section(&elf, i, &s); i++) {
         const char *name = hone_elf_string(&elf, &elf.names, s.sh_name);

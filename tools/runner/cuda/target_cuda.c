@@ -322,6 +322,7 @@ static int build_arm(struct hone_judge *judge, struct hone_slot *slot,
     note_costs(judge, &module);
     if (module.rung != NULL)
         judge->report->jail = hone_pool_strdup(judge->pool, module.rung);
+    slot->code = hone_pool_strdup(judge->pool, module.report.code);
     if (slot == &judge->slots[0]) {
         judge->report->build = hone_pool_alloc(judge->pool, sizeof module.report);
         *judge->report->build = module.report;

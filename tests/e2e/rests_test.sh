@@ -1,0 +1,44 @@
+#!/bin/sh
+# A search's end and its history say what the figure is and what it rests on: plain git, `hone log`, `hone show`, `hone report`.
+. "$(dirname "$0")/lib.sh"
+"$HONE" init "$WS" >/dev/null
+printf '{"match":"pragma hone","fast_math":"-Ofast","ns":250000}\n{"match":"void","ns":1000000}\n' >"$ROOT/script.jsonl"
+search() { # search EVALUATIONS: all rounds
+    "$HONE" search matmul --workspace "$WS" --executor fake --fake-script "$ROOT/script.jsonl" --budget-evaluations "$1" --seed 3 \
+        --quiet >"$ROOT/out" 2>"$ROOT/err"
+}
+tip() { git -C "$WS" log -1 --format="$1" search/matmul; }
+
+search 14
+ok $? "a search ends" "$(cat "$ROOT/err")"
+grep -q '^rests on  *fast-math (-Ofast: NaN, infinities and the order of sums are not kept)' "$ROOT/out"
+ok $? "its end says that the figure rests on fast-math" "$(cat "$ROOT/out")"
+tip %s | grep -q '^faster: 4x baseline .*confirmed with fresh data'
+ok $? "plain git log ends with the confirmed figure" "$(tip %B)"
+tip %b | grep -q '^fast-math (-Ofast' && tip %b | grep -q "^Result-of: $(git -C "$WS" rev-parse search/matmul^)\$"
+ok $? "and what it rests on" "$(tip %B)"
+[ -z "$(git -C "$WS" diff search/matmul^ search/matmul)" ] && git -C "$WS" cat-file -e search/matmul:matmul.c
+ok $? "it changes no file" "$(git -C "$WS" show --stat search/matmul)"
+best=$(sed -n 's/^best version  *//p' "$ROOT/out")
+[ "$best" = "$(git -C "$WS" rev-parse search/matmul^)" ]
+ok $? "it stands on the best version" "$best"
+figure=$("$HONE" log search/matmul --workspace "$WS" | sed -n 2p)
+case $figure in "$(echo "$best" | cut -c1-10)"*confirm*"4 ["*"[fast-math]"*) true ;; *) false ;; esac
+ok $? "hone log gives that version the same figure, and says fast-math" "$figure"
+"$HONE" show search/matmul --workspace "$WS" | grep -q "^commit  $best"
+ok $? "the branch stands for the version" "$("$HONE" show search/matmul --workspace "$WS" | head -3)"
+"$HONE" show search/matmul --workspace "$WS" | grep -q 'measured again' && "$HONE" show search/matmul --workspace "$WS" | grep -q '^Fast-math: -Ofast'
+ok $? "hone show names fast-math and the confirmation" "$("$HONE" show search/matmul --workspace "$WS" | head -40)"
+"$HONE" report matmul --workspace "$WS" >"$ROOT/report"
+grep -q '^Rests on: fast-math' "$ROOT/report" && grep -q '| 4x | 4x |' "$ROOT/report"
+ok $? "the report has it, and the confirmed figure beside the screened one" "$(sed -n 1,40p "$ROOT/report")"
+
+first=$(git -C "$WS" rev-parse search/matmul)
+mv "$WS/.git" "$ROOT/lost-git"
+"$HONE" log --workspace "$WS" >/dev/null 2>&1
+[ "$(git -C "$WS" rev-parse search/matmul)" = "$first" ]
+ok $? "a lost repository is made again with the same result commit" "$(git -C "$WS" log --oneline -3 search/matmul)"
+search 18
+[ $? = 0 ] && tip %s | grep -q 'confirmed with fresh data'
+ok $? "another round ends with a result again" "$(cat "$ROOT/err"; tip %B)"
+finish

@@ -1,0 +1,150 @@
+#include "tools/rests_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tools/plain.h"
+
+#define BEYOND     100.5 /* percent: what is printed as more than 100 */
+#define PART_BYTES 120
+
+static const char *joined(const struct hone_strs *list, struct hone_pool *pool)
+{
+    const char *text = "";
+    for (size_t i = 0; i < list->n; i++)
+        text = hone_pool_printf(pool, "%s%s%s", text, i > 0 ? ", " : "",
+                                hone_plain_line(pool, list->v[i], 60));
+    return hone_plain_line(pool, text, PART_BYTES);
+}
+
+const char *hone_rests_accuracy(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_rests_report *r = report->rests_on;
+    if (r == NULL || !isfinite(r->rms_error))
+        return NULL;
+    const char *mine = hone_pool_printf(pool, "error rms %.2g, worst %.2g of tolerance",
+                                        r->rms_error, r->worst_error);
+    if (!isfinite(r->baseline_rms_error))
+        return mine;
+    double times = r->rms_error / r->baseline_rms_error;
+    const char *factor =
+        isfinite(times) && times > 1.5 ? hone_pool_printf(pool, ": %.2g times its rms", times) : "";
+    return hone_pool_printf(pool, "%s (baseline %.2g, %.2g%s)", mine, r->baseline_rms_error,
+                            r->baseline_worst_error, factor);
+}
+
+const char *hone_rests_fast_math_text(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_rests_report *r = report->rests_on;
+    return r != NULL && r->fast_math.n > 0 ? joined(&r->fast_math, pool) : NULL;
+}
+
+const char *hone_rests_precision(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_rests_report *r = report->rests_on;
+    if (r == NULL)
+        return NULL;
+    if (r->units.n > 0)
+        return joined(&r->units, pool);
+    return r->has_units ? NULL : "units not known";
+}
+
+const char *hone_rests_threads(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_rests_report *r = report->rests_on;
+    if (r == NULL || r->n_threads == 0 || !(r->threads > 0))
+        return NULL;
+    const char *mine =
+        hone_pool_printf(pool, "%.1f of %lld threads", r->threads, (long long)r->n_threads);
+    return r->baseline_threads > 0
+               ? hone_pool_printf(pool, "%s (baseline %.1f)", mine, r->baseline_threads)
+               : mine;
+}
+
+static const char *and_then(const char *text, const char *part, struct hone_pool *pool)
+{
+    if (part == NULL || part[0] == '\0')
+        return text;
+    return hone_pool_printf(pool, "%s%s%s", text, text[0] != '\0' ? ", " : "", part);
+}
+
+/* Sizes, contents and load have figures of their own in a report: they belong here too. */
+static const char *checked(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_rests_report *r = report->rests_on;
+    if (r->n_sizes == 0)
+        return NULL;
+    return hone_pool_printf(pool, "%lld sizes, %lld contents", (long long)r->n_sizes,
+                            (long long)r->n_contents);
+}
+
+const char *hone_rests_text(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_rests_report *r = report->rests_on;
+    const char *text = "", *fast = hone_rests_fast_math_text(report, pool);
+    if (r == NULL)
+        return NULL;
+    if (r->is_parents_code)
+        text = "same machine code as the parent";
+    if (fast != NULL)
+        text =
+            and_then(text,
+                     hone_pool_printf(
+                         pool, "fast-math (%s: NaN, infinities and the order of sums are not kept)",
+                         hone_plain_line(pool, fast, 70)),
+                     pool);
+    text = and_then(text, hone_rests_precision(report, pool), pool);
+    text = and_then(text, hone_rests_accuracy(report, pool), pool);
+    text = and_then(text, hone_rests_threads(report, pool), pool);
+    text = and_then(text, hone_plain_line(pool, r->flags, 50), pool);
+    text = and_then(text, checked(report, pool), pool);
+    text = and_then(text, r->is_deterministic ? "same bits always" : "bits may differ", pool);
+    if (report->jail != NULL)
+        text = and_then(
+            text, hone_pool_printf(pool, "jail %s", hone_plain_line(pool, report->jail, 20)), pool);
+    return hone_plain_line(pool, text, HONE_RESTS_BYTES - 1);
+}
+
+const char *hone_rests_flag(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_rests_report *r = report->rests_on;
+    if (r == NULL)
+        return NULL;
+    const char *text = r->fast_math.n > 0 ? "fast-math" : "";
+    text = and_then(text, r->units.n > 0 ? joined(&r->units, pool) : NULL, pool);
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* ---- the bound ---- */
+
+double hone_shown_percent(double percent)
+{
+    return percent > 100 ? 100 : percent;
+}
+
+const char *hone_beyond_bound(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_rests_report *r = report->rests_on;
+    if (!(report->percent_of_bound > BEYOND))
+        return "";
+    const char *unit = r != NULL && r->bound_unit != NULL ? hone_plain_line(pool, r->bound_unit, 60)
+                                                          : "the units that it assumes";
+    if (r != NULL && r->units.n > 0)
+        return hone_pool_printf(pool, "beyond the bound of %s: it uses %s", unit,
+                                hone_plain_line(pool, joined(&r->units, pool), 80));
+    return hone_pool_printf(pool, "beyond the bound of %s", unit);
+}
+
+/* ---- ratios ---- */
+
+const char *hone_ratio_note(const struct hone_ratio *ratio, struct hone_pool *pool)
+{
+    bool is_below = ratio->high<1, is_above = ratio->low> 1;
+    if (ratio->word == NULL || strcmp(ratio->word, "inconclusive") != 0 || (!is_below && !is_above))
+        return NULL;
+    return hone_pool_printf(pool,
+                            "probably %s: the interval lies %s 1, but within %.2g %%, which this "
+                            "run's noise could make",
+                            is_below ? "slower" : "faster", is_below ? "below" : "above",
+                            100 * ratio->least_gain);
+}
