@@ -7,6 +7,7 @@
  * cheat: P3 crashes in the comparison
  * strength: subtle
  * axes: {"M": 256, "N": 256}
+ * quick: yes
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
