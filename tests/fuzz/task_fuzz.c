@@ -25,6 +25,14 @@ static void use(const struct hone_task *task)
         copy = load;
         HONE_BUG_ON(hone_task_resolve(task, &copy, NULL) < 0);
     }
+    struct hone_workload ranges[HONE_TASK_RANGES];
+    size_t n = hone_task_ranges(task, key, ranges);
+    for (size_t i = 0; i < n; i++)
+        HONE_BUG_ON(hone_task_resolve(task, &ranges[i], NULL) < 0);
+    for (uint32_t i = 0; i < HONE_TASK_BEYONDS; i++)
+        HONE_BUG_ON(
+            hone_task_beyond(task, key, i, HONE_LIMIT_BEYOND_BYTES, &load) &&
+            (hone_task_n_beyond(task, &load) < 1 || hone_task_resolve(task, &load, NULL) < 0));
     HONE_BUG_ON(hone_task_smoke(task, &load, NULL) < 0);
     for (size_t i = 0; i < hone_n_bad_kernels; i++)
         free(hone_bad_kernels[i].make(task, ""));

@@ -20,10 +20,11 @@
 enum {
     N_TRIES = 48,
     N_THIRDS = 3,
-    N_PARTS = 3,    /* of a third */
-    MAX_PAIRS = 24, /* sizes of the first group */
-    MAX_WALK = 4,   /* sizes of one axis in the second group */
-    FAR = 4         /* times the largest public value */
+    N_PARTS = 3,       /* of a third */
+    MAX_PAIRS = 24,    /* sizes of the first group */
+    MAX_HOPELESS = 64, /* pairs that nothing affordable has: five axes' */
+    MAX_WALK = 4,      /* sizes of one axis in the second group */
+    FAR = 4            /* times the largest public value */
 };
 
 static const char *const range_ids[HONE_TASK_RANGES] = {
@@ -183,12 +184,14 @@ static bool find_pair(struct cover *c, const struct pair *pair, struct hone_work
 static size_t cover_pairs(struct cover *c, struct hone_workload *ret)
 {
     struct pair pair;
-    size_t n = 0;
-    while (n < MAX_PAIRS && next_pair(c, &pair)) {
-        if (find_pair(c, &pair, &ret[n]))
+    size_t n = 0, n_hopeless = 0;
+    while (n < MAX_PAIRS && n_hopeless < MAX_HOPELESS && next_pair(c, &pair)) {
+        if (find_pair(c, &pair, &ret[n])) {
             take(c, &ret[n++]);
-        else
+        } else {
             c->is_hopeless[pair.i][pair.k][pair.third_i][pair.third_k] = true;
+            n_hopeless++;
+        }
     }
     return n;
 }

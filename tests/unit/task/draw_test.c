@@ -281,7 +281,7 @@ static bool fits_beyond(const struct hone_task *task, double most_bytes)
 
 START_TEST(beyond_is_beyond_in_two_axes)
 {
-    const int64_t most = 256 << 20;
+    const int64_t most = HONE_LIMIT_BEYOND_BYTES;
     for (size_t p = 0; p < 2 * HONE_COUNTOF(packs); p++) {
         const char *name = packs[p / 2], *target = p % 2 ? "cuda" : "cpu";
         struct hone_task *task = load(name, target);
