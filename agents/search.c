@@ -53,6 +53,7 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
                              "near_roof, plateau, "
                              "exhausted, tree_full, stopped, no_submissions."),
     ROW(summary, .help = "One line."),
+    ROW(doubt, .skip_empty = true, .help = "Why the figure may not be claimed; none: it may."),
     ROW(rests_on, .skip_empty = true,
         .help = "What the figure rests on: fast-math, precision, accuracy, threads, flags."),
     ROW(is_resumed, .help = "It went on from an earlier run's records."),
@@ -353,6 +354,7 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
     ret->ci.v[1] = o->high;
     ret->percent_of_bound = o->percent_of_bound;
     ret->verdict = hone_verdict_name(o->verdict);
+    ret->doubt = hone_pool_strdup(pool, o->doubt);
     ret->rests_on = hone_pool_strdup(pool, o->rests_on);
     ret->best_commit = hone_pool_strdup(pool, s->tree.nodes[node]->commit);
     ret->summary =

@@ -77,13 +77,14 @@ struct hone_search_result { /* strings live in ctx->pool */
                                 budget_cost, budget_tokens, target, near_roof, plateau, exhausted,
                                 tree_full, cancelled */
     const char *summary;     /* one line */
+    const char *doubt;       /* why the figure may not be claimed; NULL: it may */
     const char *rests_on;    /* of the confirmation: tools/rests_text.h; NULL: not told */
     bool is_resumed;
     int64_t wall_ms;
     int64_t device_ms, tokens; /* all rounds */
     double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };
-enum { HONE_SEARCH_N_RESULT_FIELDS = 20 };
+enum { HONE_SEARCH_N_RESULT_FIELDS = 21 };
 extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
 

@@ -9,6 +9,7 @@
 #include "agents/profile_text.h"
 #include "agents/tried.h"
 #include "tools/evaluate_text.h"
+#include "tools/plain.h"
 #include "tools/rests_text.h"
 #include "workspace/base/clock.h"
 #include "workspace/history.h"
@@ -76,6 +77,8 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     o->evaluation = hone_pool_strdup(s->pool, e->id);
     o->summary = hone_pool_strdup(s->pool, e->report.summary ? e->report.summary : "");
     o->words = hone_evaluation_summary(&e->report, s->pool);
+    if (e->report.doubts.n > 0)
+        o->doubt = hone_plain_line(s->pool, e->report.doubts.v[0], 200);
     o->rests_on = hone_rests_text(&e->report, s->pool);
     if (ratio && ratio->ratio > 0) {
         o->ratio = ratio->ratio;

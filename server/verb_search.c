@@ -156,6 +156,8 @@ static void print_table(const struct args *args, const struct hone_search_result
                strcmp(r->verdict, "faster") == 0
                    ? ", confirmed"
                    : ": the confirmation does not bear this speedup out as a result");
+    if (r->doubt)
+        printf("not to be claimed: %s\n", r->doubt);
     if (r->rests_on)
         printf("rests on         %s\n", r->rests_on);
     if (r->percent_of_bound > 0)
