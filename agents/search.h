@@ -74,11 +74,11 @@ struct hone_search_result { /* strings live in ctx->pool */
     const char *best_commit;    /* NULL: none */
     double percent_of_bound;
     const char *verdict;     /* of the confirmation */
-    const char *doubt;       /* why its figure may not be claimed; NULL: nothing is said */
     const char *why_stopped; /* budget_wall, budget_evaluations, budget_device, budget_disk,
                                 budget_cost, budget_tokens, target, near_roof, plateau, exhausted,
                                 tree_full, cancelled */
     const char *summary;     /* one line */
+    const char *doubt;       /* why the figure may not be claimed; NULL: it may */
     const char *rests_on;    /* of the confirmation: tools/rests_text.h; NULL: not told */
     bool is_resumed;
     int64_t wall_ms;

@@ -238,6 +238,7 @@ static void copy_state(const struct slot *slot, struct hone_pool *pool,
     out->name = hone_pool_strdup(pool, r->name);
     out->best_commit = hone_pool_strdup(pool, r->best_commit);
     out->summary = hone_pool_strdup(pool, r->summary);
+    out->doubt = hone_pool_strdup(pool, r->doubt);
     out->rests_on = hone_pool_strdup(pool, r->rests_on);
     out->verdicts.v = hone_pool_alloc(pool, (r->verdicts.n + 1) * sizeof(struct hone_search_count));
     if (r->verdicts.n > 0)

@@ -73,9 +73,9 @@ struct hone_search {
 struct hone_outcome { /* of one evaluation; strings in the search's pool */
     enum hone_verdict verdict;
     const char *reason, *commit, *evaluation, *summary;
-    const char *doubt;             /* why its figure may not be claimed; NULL: nothing is said */
     const char *words;             /* the line that people read: hone_evaluation_summary */
     const char *rests_on;          /* what the figure rests on, one line; NULL: not told */
+    const char *doubt;             /* why the figure may not be claimed; NULL: it may */
     const char *code;              /* word for the machine code; NULL: not told */
     const char *times;             /* by size, in words; NULL: not timed */
     struct hone_basis basis;       /* of ratio, rank and times */

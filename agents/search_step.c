@@ -76,9 +76,9 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
     o->commit = hone_pool_strdup(s->pool, e->commit);
     o->evaluation = hone_pool_strdup(s->pool, e->id);
     o->summary = hone_pool_strdup(s->pool, e->report.summary ? e->report.summary : "");
-    if (strcmp(tier, "confirm") == 0 && e->report.doubts.n > 0)
-        o->doubt = hone_plain_line(s->pool, e->report.doubts.v[0], 200);
     o->words = hone_evaluation_summary(&e->report, s->pool);
+    if (e->report.doubts.n > 0)
+        o->doubt = hone_plain_line(s->pool, e->report.doubts.v[0], 200);
     o->rests_on = hone_rests_text(&e->report, s->pool);
     if (ratio && ratio->ratio > 0) {
         o->ratio = ratio->ratio;

@@ -80,7 +80,13 @@ static void put_result(struct hone_buf *b, const struct hone_story *s)
     if (isfinite(bound) && bound > 0)
         hone_buf_printf(b, "; %.3g %% of what bytes and operations allow on this machine", bound);
     hone_buf_str(b, ".\n\n");
-    const char *rests_on = hone_json_get_str(s->end, "rests_on", NULL);
+    const char *rests_on = hone_json_get_str(s->end, "rests_on", NULL),
+               *doubt = hone_json_get_str(s->end, "doubt", NULL);
+    if (doubt) {
+        hone_buf_str(b, "**Not to be claimed**: ");
+        put_plain(b, doubt, RESTS_BYTES);
+        hone_buf_str(b, ".\n\n");
+    }
     if (rests_on) {
         hone_buf_str(b, "Rests on: ");
         put_plain(b, rests_on, RESTS_BYTES);

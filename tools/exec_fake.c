@@ -8,10 +8,10 @@
  * the real judge, and a report of this executor passes the same parser as a real one.
  *
  * {"match":"substring","reason":"faster","ns":1000,"delay_ms":0,"detail":"text",
- * "limited_by":"dram_bound","settings":0.1,"code":"c0de","fast_math":"-Ofast"} - all but match
- * optional; limited_by: what a profile of it finds; settings: of its tunables, by how much of ns
- * they may be faster; code: word for its machine code, whatever the setting; fast_math: that the
- * result rests on */
+ * "limited_by":"dram_bound","settings":0.1,"code":"c0de","fast_math":"-Ofast","doubt":"why"} -
+ * all but match optional; limited_by: what a profile of it finds; settings: of its tunables, by how
+ * much of ns they may be faster; code: word for its machine code, whatever the setting; fast_math:
+ * that the result rests on; doubt: why it may not be claimed */
 #include "tools/executor.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@
 #define NOISE               0.02 /* half the width of a faked interval */
 
 struct line {
-    const char *match, *reason, *detail, *limited_by, *code, *fast_math;
+    const char *match, *reason, *detail, *limited_by, *code, *fast_math, *doubt;
     double ns, settings;
     int64_t delay_ms;
 };
@@ -47,6 +47,8 @@ static const struct hone_field line_fields[] = {
                .help = "Word for the machine code."),
     HONE_FIELD(struct line, fast_math, .max_len = HONE_LIMIT_WORD_BYTES,
                .help = "Where fast-math is asked for."),
+    HONE_FIELD(struct line, doubt, .max_len = HONE_LIMIT_LINE_BYTES,
+               .help = "Why the figure may not be claimed."),
     HONE_FIELD(struct line, ns, .min = 0, .max = INT64_MAX, .fallback_f64 = NAN, .unit = "ns",
                .help = "One call."),
     HONE_FIELD(struct line, settings, .min = 0, .max = 1,
@@ -323,6 +325,15 @@ static const char *code_of(const struct answer *answer)
     return answer->line != NULL ? answer->line->code : NULL;
 }
 
+static void add_doubt(struct call *call)
+{
+    const char **list = hone_pool_alloc(call->pool, sizeof(*list));
+
+    list[0] = call->arms[0].line != NULL ? call->arms[0].line->doubt : NULL;
+    if (list[0] != NULL)
+        call->report.doubts = (struct hone_strs){.v = list, .n = 1};
+}
+
 /* Only where the script has something to say: the others' reports stay as they were. */
 static void add_rests(struct call *call)
 {
@@ -461,6 +472,7 @@ static int fill(struct call *call, struct hone_err *err)
     } else if (has_stage(job, "smoke") || has_stage(job, "verify")) {
         add_checks(call, list, n);
         add_rests(call);
+        add_doubt(call);
     }
     add_stages(call, is_good_end(reason));
     add_build(call, reason, detail);

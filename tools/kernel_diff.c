@@ -13,6 +13,7 @@
 #include "tools/evaluate_text.h"
 #include "tools/line_diff.h"
 #include "tools/plain.h"
+#include "tools/rests_text.h"
 
 #define CHANGES_MAX 64
 
@@ -245,7 +246,8 @@ static void compare_reports(struct hone_pool *pool, const struct side *from, con
         return;
     add(&changes, "time_ns", "ns", hone_report_time_ns(a, "candidate"),
         hone_report_time_ns(b, "candidate"));
-    add(&changes, "percent_of_bound", "%", a->percent_of_bound, b->percent_of_bound);
+    add(&changes, "percent_of_bound", "%", hone_shown_percent(a->percent_of_bound),
+        hone_shown_percent(b->percent_of_bound));
     if (a->build != NULL && b->build != NULL) {
         add(&changes, "object_bytes", "bytes", (double)a->build->object_bytes,
             (double)b->build->object_bytes);

@@ -93,7 +93,8 @@ const char *hone_rests_text(const struct hone_report *report, struct hone_pool *
                          pool, "fast-math (%s: NaN, infinities and the order of sums are not kept)",
                          hone_plain_line(pool, fast, 70)),
                      pool);
-    text = and_then(text, hone_rests_precision(report, pool), pool);
+    const char *beyond = hone_beyond_bound(report, pool); /* names the units too */
+    text = and_then(text, beyond[0] != '\0' ? beyond : hone_rests_precision(report, pool), pool);
     text = and_then(text, hone_rests_accuracy(report, pool), pool);
     text = and_then(text, hone_rests_threads(report, pool), pool);
     text = and_then(text, hone_plain_line(pool, r->flags, 50), pool);
