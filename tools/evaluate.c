@@ -130,7 +130,9 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .allow_weak_jail = w->ctx->app->allow_weak_jail,
         .cache_dir = workspace_path(w, "objects"),
         .lease_path = lease_path(w->ctx->pool),
-        .lease_wait_ms = hone_min_i64(req->lease_wait_ms, HONE_LIMIT_TIMEOUT_MS),
+        /* who gave the call a limit waits no longer than that, either */
+        .lease_wait_ms =
+            hone_min_i64(or_default(req->lease_wait_ms, req->timeout_ms), HONE_LIMIT_TIMEOUT_MS),
         .machine_path = workspace_path(w, "machine.json"),
         .is_baseline_known_good = hone_evaluate_is_baseline_good(w),
         .assembly = req->assembly,
