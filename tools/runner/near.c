@@ -4,7 +4,7 @@
  * the oracle where it can be asked for all, else with the baseline's answer over all elements.
  * A wrong answer accuses only where the baseline is right for the same content; and it is
  * `stateful` where a process that starts afresh says otherwise (hone_judge_blame). At least one
- * step is made, and as many as a quarter of a second pays for, up to MOST_STEPS. */
+ * step is made, and as many as STEPS_NS pays for, up to MOST_STEPS. */
 #include "tools/runner/near.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@
 #include "workspace/base/clock.h"
 
 #define MOST_STEPS     8
-#define STEPS_NS       (250 * HONE_NS_PER_MS)
+#define STEPS_NS       (100 * HONE_NS_PER_MS) /* at each size; on the smoke size... */
+#define SMOKE_NS       (250 * HONE_NS_PER_MS) /* ...where all kinds of content are */
 #define ORACLE_NS      (30 * HONE_NS_PER_MS)
 #define PERTURB_BYTE   0x5a
 #define REMAP_BYTES    (64ll << 20) /* larger frames are not mapped anew for another size */
@@ -374,17 +375,18 @@ int hone_near_check(struct hone_judge *judge, struct hone_slot *slot,
     struct hone_check_plan row = *plan;
     int64_t start = hone_now_ns();
     int code = 0;
+    bool is_smoke = strcmp(plan->name, "smoke") == 0;
+    int64_t limit_ns = is_smoke ? SMOKE_NS : STEPS_NS;
     row.name = HONE_NEAR_ROW;
     *ret = (struct hone_end)HONE_END_INIT;
     hone_compare_init(&near.compare, judge->task, plan->workload);
     for (size_t k = 0; k < MOST_STEPS && code == 0 && hone_end_is_good(ret) &&
-                       (k == 0 || hone_now_ns() - start < STEPS_NS);
+                       (k == 0 || hone_now_ns() - start < limit_ns);
          k++)
         code = one_step(&near, k, ret, err);
     if (code == 0)
         hone_judge_note(judge, &row, judge->frame.dists[2 * near.favourite], &near.compare, ret);
-    hone_judge_cost(judge, strcmp(plan->name, "smoke") == 0 ? "smoke.near" : "verify.near",
-                    hone_now_ns() - start);
+    hone_judge_cost(judge, is_smoke ? "smoke.near" : "verify.near", hone_now_ns() - start);
     return code;
 }
 

@@ -122,13 +122,13 @@ static int64_t partner_of(const struct change *c, int64_t i)
     static const int64_t distances[] = {12, 60, 64, 120, 240, 480, 960, 5040, 55440};
     const struct hone_tensor *tensor = c->tensor;
     struct hone_dice *dice = &c->judge->dice;
-    int64_t kind = hone_dice_below(dice, 3), n_fit = 0;
+    int64_t kind = hone_dice_below(dice, 4), n_fit = 0;
     int64_t row = tensor->rank > 0 ? c->workload->axes[tensor->shape[tensor->rank - 1]] : 1;
     while (n_fit < (int64_t)HONE_COUNTOF(distances) && distances[n_fit] < c->n)
         n_fit++;
-    if (kind == 0)
+    if (kind <= 1)
         return i - i % row + hone_dice_below(dice, row);
-    if (kind == 1 && n_fit > 0) {
+    if (kind == 2 && n_fit > 0) {
         int64_t distance = distances[hone_dice_below(dice, n_fit)];
         return i >= distance ? i - distance : i + distance < c->n ? i + distance : i;
     }

@@ -239,5 +239,29 @@ START_TEST(rename_leaves_comments_and_strings)
 }
 END_TEST
 
-UNIT_MAIN("task_new", packs_work_at_once, sparse_with_roles, bad_sources_are_explained,
-          rename_leaves_comments_and_strings)
+/* A byte was taken for a bool, whose content is 0 and 1. */
+START_TEST(bytes_are_not_bools)
+{
+    static const struct {
+        const char *type;
+        enum hone_dtype dtype;
+    } rows[] = {{"uint8_t", HONE_DTYPE_U8},
+                {"unsigned char", HONE_DTYPE_U8},
+                {"int8_t", HONE_DTYPE_I8},
+                {"bool", HONE_DTYPE_BOOL},
+                {"_Bool", HONE_DTYPE_BOOL}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        const char *source =
+            hone_pool_printf(pool, "void f(const %s *a, int *b, long n) {}", rows[i].type);
+        struct hone_prototype proto;
+        struct hone_err err = HONE_ERR_INIT;
+        ck_assert_msg(hone_prototype_parse(source, NULL, pool, &proto, &err) == 0, "%s",
+                      err.message);
+        ck_assert_msg(proto.params[0].dtype == rows[i].dtype, "%s", rows[i].type);
+    }
+}
+END_TEST
+
+UNIT_MAIN("task_new", bytes_are_not_bools, packs_work_at_once, sparse_with_roles,
+          bad_sources_are_explained, rename_leaves_comments_and_strings)

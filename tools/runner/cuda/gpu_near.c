@@ -7,8 +7,8 @@
 #include "workspace/base/clock.h"
 
 #define MOST_STEPS  8
-#define LEAST_STEPS 2
-#define STEPS_NS    (250 * HONE_NS_PER_MS)
+#define LEAST_STEPS 3
+#define STEPS_NS    (250 * HONE_NS_PER_MS) /* at each size */
 #define ORACLE_NS   (30 * HONE_NS_PER_MS)
 #define ACCUSE_NS   (2 * HONE_NS_PER_S) /* of the oracle, before anyone is accused while timed */
 #define MOST_CALLED 4 /* calls of a block: a set that changed, and one with what it held */
@@ -304,6 +304,7 @@ int hone_gpu_near_check(struct hone_judge *judge, struct hone_slot *slot,
     struct hone_check_plan row = *plan;
     int64_t start = hone_now_ns();
     int code = 0;
+    bool is_smoke = strcmp(plan->name, "smoke") == 0;
     row.name = HONE_NEAR_ROW;
     hone_compare_init(&near.compare, judge->task, plan->workload);
     for (size_t k = 0; k < MOST_STEPS && code == 0 && hone_end_is_good(ret) &&
@@ -312,8 +313,7 @@ int hone_gpu_near_check(struct hone_judge *judge, struct hone_slot *slot,
         code = one_step(&near, k, ret, err);
     if (code == 0)
         hone_judge_note(judge, &row, dists[near.favourite], &near.compare, ret);
-    hone_judge_cost(judge, strcmp(plan->name, "smoke") == 0 ? "smoke.near" : "verify.near",
-                    hone_now_ns() - start);
+    hone_judge_cost(judge, is_smoke ? "smoke.near" : "verify.near", hone_now_ns() - start);
     return code;
 }
 
