@@ -73,9 +73,6 @@ static void put_result(struct hone_buf *b, const struct hone_story *s)
                         verdict, speedup, low, high);
     else
         hone_buf_str(b, "**Nothing was confirmed**");
-    const char *doubt = hone_json_get_str(s->end, "doubt", NULL);
-    if (doubt && *doubt)
-        hone_buf_printf(b, "; **not to be claimed**: %s", doubt);
     double bound = hone_json_get_f64(s->end, "percent_of_bound", (double)NAN);
     if (isfinite(bound) && bound > 0)
         hone_buf_printf(b, "; %.3g %% of what bytes and operations allow on this machine", bound);
