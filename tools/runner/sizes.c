@@ -298,7 +298,7 @@ static bool can_afford(const struct hone_judge *judge, const struct probe *probe
     double whole = is_confirm ? BEYOND_WHOLE_NS : 4 * CHEAP_CALL_NS;
     double times = times_of(work_of(judge, workload), probe->work);
     double left = (double)(judge->deadline_ns - hone_now_ns());
-    most = fmin(fmin(most, (double)judge->call_timeout_ns / 4), left / 16);
+    most = fmin(fmin(most, (double)judge->call_timeout_ns / 2), left / 16);
     return times * MARGIN * probe->call_ns <= most &&
            (!is_answered_whole(judge, workload) || times * probe->whole_ns <= whole);
 }
