@@ -9,8 +9,7 @@
 void jacobi2d(const float *U0, float *U, int64_t H, int64_t W, int64_t T)
 {
     size_t bytes = (size_t)(H * W) * sizeof(float), room = (bytes + (2 << 20)) & ~(size_t)4095;
-    float *scratch =
-        mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    float *scratch = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (scratch == MAP_FAILED)
         return;
     (void)madvise(scratch, room, MADV_HUGEPAGE);

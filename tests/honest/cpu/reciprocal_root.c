@@ -23,8 +23,7 @@ void rmsnorm(const float *X, const float *G, float *Y, float eps, int64_t M, int
                 sums[k] += x[i + k] * x[i + k];
         for (; i < N; i++)
             sums[0] += x[i] * x[i];
-        float scale =
-            reciprocal_root((sums[0] + sums[1] + sums[2] + sums[3]) / (float)N + eps);
+        float scale = reciprocal_root((sums[0] + sums[1] + sums[2] + sums[3]) / (float)N + eps);
         for (i = 0; i < N; i++)
             Y[m * N + i] = x[i] * scale * G[i];
     }
