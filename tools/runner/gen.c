@@ -17,6 +17,7 @@
 #define LEAST_POSITIVE 0.0625
 #define KNOTS          HONE_SHAPE_KNOTS
 #define GOLDEN         0x9e3779b97f4a7c15u
+#define MOST_OF_ROW    (1 << 20)
 #define MOST_INTEGER   0x1p53 /* beyond it the oracle cannot count */
 #define DICE_WHAT      0x64696365u
 
@@ -178,6 +179,17 @@ static enum hone_distribution kind_of(const struct hone_gen *gen, const struct h
     return dist;
 }
 
+/* One row that holds millions of elements costs any kernel that takes a thread a row, and the
+ * oracle, seconds a call: at such sizes a few rows hold much, as in `heavy_tail`. */
+static enum hone_distribution affordable_kind(const struct hone_tensor *tensor, int64_t total,
+                                              enum hone_distribution kind)
+{
+    bool is_one_row =
+        kind == HONE_DIST_TINY || kind == HONE_DIST_CLIPPED || kind == HONE_DIST_CANCELLING;
+    bool is_long = tensor->role == HONE_ROLE_OFFSETS && total > MOST_OF_ROW;
+    return is_long && is_one_row ? HONE_DIST_HEAVY : kind;
+}
+
 struct range {
     double least, most;
 };
@@ -205,7 +217,9 @@ void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
         .n = hone_tensor_elements(task, tensor, workload),
         .row = hone_max_i64(row, 1),
         .bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
-        .kind = kind_of(gen, task, input, dist, counter),
+        .kind = affordable_kind(tensor,
+                                tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
+                                kind_of(gen, task, input, dist, counter)),
         .is_weight = is_weight,
         .is_positive = tensor->role == HONE_ROLE_POSITIVE,
         .least = range.least,

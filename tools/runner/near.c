@@ -4,7 +4,7 @@
  * the oracle where it can be asked for all, else with the baseline's answer over all elements.
  * A wrong answer accuses only where the baseline is right for the same content; and it is
  * `stateful` where a process that starts afresh says otherwise (hone_judge_blame). At least one
- * step is made, and as many as STEPS_NS pays for, up to MOST_STEPS. */
+ * step is made, and as many as hone_near_limit_ns pays for, up to MOST_STEPS. */
 #include "tools/runner/near.h"
 
 #include <math.h>
@@ -13,8 +13,6 @@
 #include "workspace/base/clock.h"
 
 #define MOST_STEPS     8
-#define STEPS_NS       (100 * HONE_NS_PER_MS) /* at each size; on the smoke size... */
-#define SMOKE_NS       (250 * HONE_NS_PER_MS) /* ...where all kinds of content are */
 #define ORACLE_NS      (30 * HONE_NS_PER_MS)
 #define PERTURB_BYTE   0x5a
 #define REMAP_BYTES    (64ll << 20) /* larger frames are not mapped anew for another size */
@@ -376,9 +374,11 @@ int hone_near_check(struct hone_judge *judge, struct hone_slot *slot,
     int64_t start = hone_now_ns();
     int code = 0;
     bool is_smoke = strcmp(plan->name, "smoke") == 0;
-    int64_t limit_ns = is_smoke ? SMOKE_NS : STEPS_NS;
+    int64_t limit_ns = hone_near_limit_ns(judge, plan);
     row.name = HONE_NEAR_ROW;
     *ret = (struct hone_end)HONE_END_INIT;
+    if (limit_ns == 0)
+        return 0;
     hone_compare_init(&near.compare, judge->task, plan->workload);
     for (size_t k = 0; k < MOST_STEPS && code == 0 && hone_end_is_good(ret) &&
                        (k == 0 || hone_now_ns() - start < limit_ns);

@@ -35,6 +35,10 @@ bool hone_near_pair(struct hone_judge *judge, const struct hone_workload *worklo
 size_t hone_near_kind(const struct hone_judge *judge, size_t k, size_t n);
 #define HONE_NEAR_ROW "near" /* name of a check's row in the report */
 
+/* How long such calls may go on after this check: on the smoke size and on every size that is asked
+ * for, on one in four of those that the judge drew; a screening makes one step. 0: none here. */
+int64_t hone_near_limit_ns(struct hone_judge *judge, const struct hone_check_plan *plan);
+
 /* Target cpu: n_pairs pairs of sets as a check has left them (the same content in sets 2 d and
  * 2 d + 1), all answers good. Afterwards the answers of even sets are those of what they hold. */
 int hone_near_check(struct hone_judge *judge, struct hone_slot *slot,

@@ -5,6 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "workspace/base/clock.h"
+
+#define SMOKE_NS     (250 * HONE_NS_PER_MS) /* all kinds of content are there */
+#define STEPS_NS     (100 * HONE_NS_PER_MS)
+#define SELDOM       4 /* one size in so many */
 #define MOST_CHANGED 3
 #define TRIES        4
 #define LARGE        300.0 /* what stands out in content of one size... */
@@ -260,4 +265,24 @@ size_t hone_near_kind(const struct hone_judge *judge, size_t k, size_t n)
     for (size_t i = 0; i < judge->n_checks; i++)
         n_checks += strcmp(judge->checks[i].name, HONE_NEAR_ROW) == 0;
     return 1 + (n_checks + k - 1) % (n - 1);
+}
+
+int64_t hone_near_limit_ns(struct hone_judge *judge, const struct hone_check_plan *plan)
+{
+    static const struct {
+        const char *check;
+        int64_t limit_ns, one_in;
+    } rows[] = {{"smoke", SMOKE_NS, 1},
+                {"verify", STEPS_NS, 1},
+                {"edge", STEPS_NS, SELDOM},
+                {"range", STEPS_NS, SELDOM}};
+    bool is_screen = hone_judge_is_tier(judge, "screen");
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        if (strcmp(rows[i].check, plan->name) != 0)
+            continue;
+        if (is_screen)
+            return i == 0 ? 1 : 0;
+        return hone_dice_below(&judge->dice, rows[i].one_in) == 0 ? rows[i].limit_ns : 0;
+    }
+    return 0;
 }

@@ -295,7 +295,8 @@ struct hone_timing_plan {
     int64_t budget_ns;
     int64_t block_ns; /* a block should last at least this */
     size_t min_pairs, max_pairs;
-    bool is_reversed; /* confirm: the other order first */
+    bool is_reversed;    /* confirm: the other order first */
+    int64_t n_workloads; /* that are timed in this job; 0: this one */
 };
 int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
                   struct hone_workload_report *ret_report, struct hone_end *ret,

@@ -20,6 +20,7 @@
 #include "workspace/base/clock.h"
 
 #define DECIDE_RANGES   4
+#define SLOW_SHARE      0.125                    /* of a call's limit */
 #define BEYOND_CALL_NS  (2.0 * HONE_NS_PER_S)    /* of the slower arm, when confirming */
 #define CHEAP_CALL_NS   (250.0 * HONE_NS_PER_MS) /* when deciding */
 #define BEYOND_WHOLE_NS (15.0 * HONE_NS_PER_S)   /* of an answer that cannot be sampled */
@@ -140,16 +141,11 @@ int hone_sizes_check(struct hone_judge *judge, const struct hone_check_plan *pla
 }
 
 /* A check of the baseline that is no part of the report. */
-static int check_baseline(struct hone_judge *judge, const struct hone_workload *workload,
-                          int64_t oracle_ns, struct hone_slot *slot, struct hone_end *ret,
-                          struct hone_err *err)
+static int check_with(struct hone_judge *judge, struct hone_check_plan plan, struct hone_slot *slot,
+                      struct hone_end *ret, struct hone_err *err)
 {
-    enum hone_distribution dists[] = {HONE_DIST_NORMAL};
-    struct hone_check_plan plan = {.name = "baseline",
-                                   .workload = workload,
-                                   .dists = dists,
-                                   .n_dists = 1,
-                                   .oracle_budget_ns = oracle_ns};
+    plan.name = "baseline";
+    plan.with_baseline = false;
     size_t n_checks = judge->n_checks;
     int code = 0;
     *ret = (struct hone_end)HONE_END_INIT;
@@ -161,19 +157,36 @@ static int check_baseline(struct hone_judge *judge, const struct hone_workload *
     return code;
 }
 
-/* Far from the public sizes a task's own baseline may fail: then the size says nothing. */
-static void excuse(struct hone_judge *judge, size_t c, struct hone_end *ret)
+static int check_baseline(struct hone_judge *judge, const struct hone_workload *workload,
+                          int64_t oracle_ns, struct hone_slot *slot, struct hone_end *ret,
+                          struct hone_err *err)
+{
+    enum hone_distribution dists[] = {HONE_DIST_NORMAL};
+    struct hone_check_plan plan = {
+        .workload = workload, .dists = dists, .n_dists = 1, .oracle_budget_ns = oracle_ns};
+    return check_with(judge, plan, slot, ret, err);
+}
+
+/* Far from the public sizes a task's own baseline may fail, or need about as long as a call may
+ * take: then the size says nothing. It gets the contents that the candidate had. */
+static void excuse(struct hone_judge *judge, size_t c, const struct hone_check_plan *plan,
+                   struct hone_end *ret)
 {
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     struct hone_end end = HONE_END_INIT;
     struct hone_err why = HONE_ERR_INIT;
     if (hone_end_is_good(ret) || baseline == NULL)
         return;
-    int code = check_baseline(judge, &judge->cases[c], judge->target->effort.oracle_ns, baseline,
-                              &end, &why);
-    if (code < 0 || hone_end_is_good(&end))
+    int64_t called = judge->called_ns;
+    int code = check_with(judge, *plan, baseline, &end, &why);
+    double n_calls = (double)plan->n_dists * (judge->task->is_deterministic ? 4 : 2),
+           call_ns = (double)(judge->called_ns - called) / n_calls;
+    bool is_slow =
+        ret->reason == HONE_REASON_TIMEOUT && call_ns > SLOW_SHARE * (double)judge->call_timeout_ns;
+    if (code < 0 || (hone_end_is_good(&end) && !is_slow))
         return;
-    judge->left_out[c] = "the task's own baseline fails there";
+    judge->left_out[c] = is_slow ? "the task's own baseline is too slow there for a call's limit"
+                                 : "the task's own baseline fails there";
     *ret = (struct hone_end)HONE_END_INIT;
 }
 
@@ -184,13 +197,13 @@ int hone_sizes_check_range(struct hone_judge *judge, size_t c, const enum hone_d
                                    .workload = &judge->cases[c],
                                    .dists = dists,
                                    .n_dists = n_dists,
-                                   .oracle_budget_ns = judge->target->effort.oracle_ns / 2,
+                                   .oracle_budget_ns = judge->target->effort.oracle_ns / 5,
                                    .with_baseline = true};
     size_t n_checks = judge->n_checks;
     int64_t start = hone_now_ns();
     int code = hone_sizes_check(judge, &plan, ret, err);
     if (code == 0)
-        excuse(judge, c, ret);
+        excuse(judge, c, &plan, ret);
     hone_judge_cost(judge, "verify.range", hone_now_ns() - start);
     if (code == 0 && judge->left_out[c] != NULL)
         judge->n_checks = n_checks;
@@ -328,7 +341,7 @@ static int check_far(struct hone_judge *judge, size_t c, struct hone_end *ret, s
     }
     if (code < 0)
         return hone_fail(err, why.code, "%s", why.message);
-    excuse(judge, c, ret);
+    excuse(judge, c, &plan, ret);
     if (judge->left_out[c] != NULL)
         judge->n_checks = n_checks;
     return 0;

@@ -24,7 +24,7 @@
 #define RANGE_DISTS       2
 #define EDGE_ORACLE_NS    (100 * HONE_NS_PER_MS)
 #define CALLED_SHARE      0.1
-#define VERIFY_MORE_NS    (600.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
+#define VERIFY_MORE_NS    (300.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
 
 static const enum hone_distribution smoke_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SHIFTED,
                                                      HONE_DIST_ALTERNATING, HONE_DIST_SPARSE,
@@ -484,7 +484,8 @@ int hone_stage_time(struct hone_judge *judge, struct hone_end *ret, struct hone_
                                     .block_ns = judge->target->effort.block_ns,
                                     .min_pairs = LEAST_PAIRS,
                                     .max_pairs = judge->target->effort.max_pairs,
-                                    .is_reversed = hone_judge_is_tier(judge, "confirm")};
+                                    .is_reversed = hone_judge_is_tier(judge, "confirm"),
+                                    .n_workloads = n};
     drop_arenas(judge);
     return time_cases(judge, is_timed, &plan, ret, err);
 }

@@ -13,7 +13,9 @@
 #define CHANGES_LEAST  16   /* sets, and as many had other inputs by then */
 #define NEAR_LEAST     10   /* quiet looks that changed a call right ahead, where... */
 #define NEAR_NS        60e3 /* ...calls are as long; shorter ones are over before */
-#define FEW_SETS       4    /* where there is not always one to change */
+#define FULL_SIZES     3    /* workloads that each get all of these */
+#define SHARE_LEAST    2
+#define FEW_SETS       4 /* where there is not always one to change */
 #define AUDIT_SOONER   0.7
 #define OTHERS_LEAST   4                     /* blocks with other content */
 #define WHOLE_NS       (30 * HONE_NS_PER_MS) /* of the oracle, for one set of theirs */
@@ -218,15 +220,25 @@ bool hone_timing_has_kind(const struct hone_timing_run *run, const struct hone_t
            (kind != HONE_TIMING_AUDIT || lane->n_sets >= 2);
 }
 
+/* What a kernel does with calls to come it does at every size, or gains at that size alone: where
+ * many are timed, each has its share of what three need. */
+static int64_t share_of(const struct hone_timing_run *run, int64_t least)
+{
+    int64_t n = hone_max_i64(run->plan->n_workloads, FULL_SIZES);
+    return hone_max_i64((least * FULL_SIZES + n - 1) / n, hone_min_i64(least, SHARE_LEAST));
+}
+
 bool hone_timing_lacks_audits(const struct hone_timing_run *run, int64_t deadline_ns)
 {
-    int64_t least = hone_now_ns() < deadline_ns ? AUDIT_LEAST : AUDIT_FEW;
+    bool is_early = hone_now_ns() < deadline_ns;
+    int64_t least = share_of(run, is_early ? AUDIT_LEAST : AUDIT_FEW);
     for (size_t i = 0; i < run->n_lanes; i++) {
         const struct hone_timing_lane *lane = &run->lanes[i];
-        bool lacks_changes = lane->n_sets >= FEW_SETS && lane->n_changes < CHANGES_LEAST;
-        bool lacks_near = can_be_near(lane) && lane->n_near < NEAR_LEAST;
+        bool lacks_changes =
+            lane->n_sets >= FEW_SETS && lane->n_changes < share_of(run, CHANGES_LEAST);
+        bool lacks_near = can_be_near(lane) && lane->n_near < share_of(run, NEAR_LEAST);
         if (hone_timing_has_kind(run, lane, HONE_TIMING_AUDIT) &&
-            (lane->n_audits < least || (lacks_changes && least == AUDIT_LEAST) || lacks_near))
+            (lane->n_audits < least || (lacks_changes && is_early) || lacks_near))
             return true;
     }
     return false;
@@ -236,7 +248,7 @@ bool hone_timing_lacks_others(const struct hone_timing_run *run)
 {
     for (size_t i = 0; i < run->n_lanes; i++)
         if (hone_timing_has_kind(run, &run->lanes[i], HONE_TIMING_OTHERS) &&
-            run->lanes[i].n_others < OTHERS_LEAST)
+            run->lanes[i].n_others < share_of(run, OTHERS_LEAST))
             return true;
     return false;
 }

@@ -7,8 +7,6 @@
 #include "workspace/base/clock.h"
 
 #define MOST_STEPS  8
-#define LEAST_STEPS 3
-#define STEPS_NS    (250 * HONE_NS_PER_MS) /* at each size */
 #define ORACLE_NS   (30 * HONE_NS_PER_MS)
 #define ACCUSE_NS   (2 * HONE_NS_PER_S) /* of the oracle, before anyone is accused while timed */
 #define MOST_CALLED 4 /* calls of a block: a set that changed, and one with what it held */
@@ -305,10 +303,13 @@ int hone_gpu_near_check(struct hone_judge *judge, struct hone_slot *slot,
     int64_t start = hone_now_ns();
     int code = 0;
     bool is_smoke = strcmp(plan->name, "smoke") == 0;
+    int64_t limit_ns = hone_near_limit_ns(judge, plan);
+    if (limit_ns == 0)
+        return 0;
     row.name = HONE_NEAR_ROW;
     hone_compare_init(&near.compare, judge->task, plan->workload);
     for (size_t k = 0; k < MOST_STEPS && code == 0 && hone_end_is_good(ret) &&
-                       (k < LEAST_STEPS || hone_now_ns() - start < STEPS_NS);
+                       (k == 0 || hone_now_ns() - start < limit_ns);
          k++)
         code = one_step(&near, k, ret, err);
     if (code == 0)
