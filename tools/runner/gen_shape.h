@@ -438,10 +438,17 @@ HONE_SHAPE_FN int hone_shape_is_exact(long long kind) /* a weight's scale leaves
 HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long kind, long long i)
 {
     double range = s->high - s->low + 1;
-    int is_whole = kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE ||
-                   (range <= 256 && (kind == HONE_DIST_NORMAL || kind == HONE_DIST_UNIFORM));
+    int is_byte = range <= 256;
+    int is_plain = kind == HONE_DIST_NORMAL || kind == HONE_DIST_UNIFORM || kind == HONE_DIST_LARGE;
+    int is_whole = kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE || (is_byte && is_plain);
     double value = is_whole ? s->low + floor(range * hone_shape_unit(s, i, HONE_SALT_FIRST))
                             : hone_shape_placed(s, kind, i);
+    if (is_byte && kind == HONE_DIST_SORTED)
+        value = s->low + floor(range * (double)i / (double)s->n);
+    if (is_byte && kind == HONE_DIST_DESCENDING)
+        value = s->high - floor(range * (double)i / (double)s->n);
+    if (is_byte && kind == HONE_DIST_EXPONENTIAL) /* dark pixels, few bright ones */
+        value = s->low + 32 * value;
     return fmin(fmax(value, s->low), s->high);
 }
 

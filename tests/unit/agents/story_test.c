@@ -173,7 +173,7 @@ START_TEST(test_texts)
         "ns\":1000}");
     OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
     HONE_AUTOFREE char *doubted = hone_story_markdown(&s, "/ws");
-    ck_assert_ptr_nonnull(strstr(doubted, "; **not to be claimed**: public sizes only"));
+    ck_assert_ptr_nonnull(strstr(doubted, "**Not to be claimed**: public sizes only"));
     close_fixture(&f);
 }
 END_TEST

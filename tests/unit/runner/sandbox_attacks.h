@@ -449,7 +449,10 @@ static int b_raise_limits(void)
         if (getrlimit((__rlimit_resource_t)i, &now) < 0 || now.rlim_max == RLIM_INFINITY)
             continue;
         struct rlimit more = {.rlim_cur = now.rlim_max + 1, .rlim_max = now.rlim_max + 1};
-        if (setrlimit((__rlimit_resource_t)i, &more) == 0)
+        /* answered with success, and not done */
+        if (setrlimit((__rlimit_resource_t)i, &more) == 0 &&
+            (getrlimit((__rlimit_resource_t)i, &more) < 0 || more.rlim_max > now.rlim_max ||
+             more.rlim_cur > now.rlim_cur))
             return through("a limit raised");
     }
     return HELD;
