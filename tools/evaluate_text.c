@@ -405,6 +405,8 @@ static void add_figures(struct list *list, const struct hone_report *report)
     if (report->percent_of_bound > 0)
         add(list, "Percent-of-bound",
             hone_pool_printf(list->pool, "%.1f", hone_shown_percent(report->percent_of_bound)));
+    if (is_result && report->doubts.n > 0)
+        add(list, "Doubt", report->doubts.v[0]);
     add(list, "Accuracy", hone_rests_accuracy(report, list->pool));
     add(list, "Fast-math", hone_rests_fast_math_text(report, list->pool));
     add(list, "Precision", hone_rests_precision(report, list->pool));

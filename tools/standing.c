@@ -33,6 +33,9 @@ static int read_report(const char *report_json, struct hone_pool *pool,
     ret->summary = hone_evaluation_summary(report, pool);
     ret->review = hone_review_text(report, pool);
     ret->flag = hone_rests_flag(report, pool);
+    if (report->doubts.n > 0 && tier_rank(report->tier) > 0)
+        ret->flag = hone_pool_printf(pool, "not to be claimed%s%s", ret->flag != NULL ? ", " : "",
+                                     ret->flag != NULL ? ret->flag : "");
     if (ratio != NULL && ratio->ratio > 0 && tier_rank(report->tier) > 0)
         ret->speedup = hone_ratio_text(ratio, pool);
     hone_confirmations_add(confirmations, report, ret->commit);
@@ -57,6 +60,9 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
         ret->flag =
             hone_pool_printf(pool, "%s%s%s", ret->flag != NULL ? ret->flag : "",
                              ret->flag != NULL ? ", " : "", hone_trailer_get(version, "Precision"));
+    if (hone_trailer_get(version, "Doubt") != NULL)
+        ret->flag = hone_pool_printf(pool, "not to be claimed%s%s", ret->flag != NULL ? ", " : "",
+                                     ret->flag != NULL ? ret->flag : "");
     if (version->report_json != NULL)
         return read_report(version->report_json, pool, confirmations, ret);
     if (ret->speedup == NULL && (ret->verdict == NULL || strcmp(ret->verdict, "screened") != 0))

@@ -50,6 +50,7 @@ int hone_blame_decide(hone_blame_life_fn *live, void *arg, enum hone_blame *ret,
             return 0;
         }
     }
+    *ret = HONE_BLAME_NOBODY;
     return 0;
 }
 
@@ -192,9 +193,17 @@ void hone_blame_settle(struct hone_judge *judge, struct hone_end *end)
     int code = hone_blame_slot(judge, slot, &whose, &last, &why);
     if (code == HONE_E_CANCEL)
         hone_end_set(end, HONE_REASON_CANCELLED, "%.300s", why.message);
-    if (code < 0 || whose == HONE_BLAME_MACHINE)
+    bool is_candidate = slot == &judge->slots[0];
+    judge->wants_again = code == 0 && whose == HONE_BLAME_NOBODY && is_candidate;
+    if (code < 0 || whose == HONE_BLAME_MACHINE ||
+        (whose == HONE_BLAME_NOBODY && !(is_candidate && judge->is_again)))
         return;
-    if (slot == &judge->slots[0])
+    if (is_candidate && whose == HONE_BLAME_NOBODY)
+        hone_end_set(end, HONE_REASON_UNRULY,
+                     "%.200s; so did the same job when it was done again, but alone the kernel "
+                     "works each time, and the baseline works in the same place",
+                     was.detail);
+    else if (is_candidate)
         hone_blame_word(&was, &last, end);
     else
         hone_end_set(end, was.reason,

@@ -17,7 +17,12 @@
 
 #include "tools/runner/runner.h"
 
-enum hone_blame { HONE_BLAME_MACHINE, HONE_BLAME_ARM };
+enum hone_blame {
+    HONE_BLAME_MACHINE, /* the yardstick failed too */
+    HONE_BLAME_ARM,
+    HONE_BLAME_NOBODY /* both work when they are tried again: chance, or an arm that knows which
+                         life it has. The job is done once more; a second time it is the arm's */
+};
 
 /* One life of the arm, or of the yardstick, from the start of its process to its end: *ret says how
  * it ended. A negative result counts as a life that failed, HONE_E_CANCEL ends the experiment. */

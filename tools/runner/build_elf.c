@@ -31,6 +31,14 @@ static bool finds_symbol(const struct hone_elf *image, const Elf64_Shdr *table, 
     return false;
 }
 
+#define VERSION "0123456789."
+
+static bool is_version(const char *text)
+{
+    size_t len = strspn(text, VERSION);
+    return len > 0 && len < 20 && strchr(" (-+", text[len]) != NULL;
+}
+
 /* .comment holds "GCC: (Debian 12.2.0-14) 12.2.0" or "Debian clang version 14.0.6"; the start files
  * may add a gcc line. */
 static void read_compiler(const struct hone_elf *image, const Elf64_Shdr *section, char *ret,
@@ -45,12 +53,13 @@ static void read_compiler(const struct hone_elf *image, const Elf64_Shdr *sectio
                        (const char *)from + i);
         const char *last = strrchr(text, ' ');
         const char *clang = strstr(text, "clang version ");
-        if (clang != NULL) {
-            (void)snprintf(ret, size, "clang %.*s", (int)strcspn(clang + 14, " ("), clang + 14);
+        /* a source may add to this section: a version is digits and dots, and nothing else */
+        if (clang != NULL && is_version(clang + 14)) {
+            (void)snprintf(ret, size, "clang %.*s", (int)strspn(clang + 14, VERSION), clang + 14);
             return;
         }
-        if (strncmp(text, "GCC: ", 5) == 0 && last != NULL)
-            (void)snprintf(ret, size, "gcc %.40s", last + 1);
+        if (strncmp(text, "GCC: ", 5) == 0 && last != NULL && is_version(last + 1))
+            (void)snprintf(ret, size, "gcc %.*s", (int)strspn(last + 1, VERSION), last + 1);
         i += len + 1;
     }
 }

@@ -60,6 +60,7 @@ enum hone_distribution {
     HONE_DIST_CANCELLING,
     HONE_DIST_NAN,       /* where the task covers it */
     HONE_DIST_INF,       /* where the task covers it */
+    HONE_DIST_EXTREME,   /* up to the type's largest number, and of any exponent */
     HONE_DIST_ALIKE,     /* normal, the same stream for every tensor */
     HONE_DIST_ONE_OTHER, /* normal, but for one tensor: never a tensor's own kind */
     HONE_DIST_MIXTURE,   /* as a tensor's own kind: another one in each block of rows */
@@ -288,6 +289,23 @@ HONE_SHAPE_FN double hone_shape_huge(const struct hone_shape *s, double normal)
     return fmin(fmax(fmin(size, s->most / 8) * normal, -s->most), s->most);
 }
 
+/* Row by row: one that lies far below all others (masked scores), one with single elements as far
+ * away, or plain ones; now and then a tensor of any exponent that the type has. */
+HONE_SHAPE_FN double hone_shape_extreme(const struct hone_shape *s, long long i)
+{
+    struct hone_shape_words z = hone_shape_draw(s, i, HONE_SALT_FIRST);
+    double u = hone_shape_fraction(z.a), far = pow(s->most, 0.8 + 0.17 * u);
+    long long mode = hone_shape_modulo(hone_shape_word(s, i / s->row, HONE_SALT_PLACE), 4);
+    double sign = (z.b & 1) != 0 ? 1 : -1;
+    if (hone_shape_modulo(hone_shape_of(s, HONE_OF_MODE), 4) == 3)
+        return sign * exp2(log2(s->least) + (log2(s->most) - log2(s->least)) * u);
+    if (mode == 0)
+        return -far;
+    if (mode == 1 && (z.b >> 8) % 16 == 0)
+        return sign * far;
+    return hone_shape_normal(s, i, HONE_SALT_FIRST);
+}
+
 /* Kinds that say how large numbers are. */
 HONE_SHAPE_FN double hone_shape_sized(const struct hone_shape *s, long long kind, long long i)
 {
@@ -333,6 +351,8 @@ HONE_SHAPE_FN double hone_shape_sized(const struct hone_shape *s, long long kind
         return ((z.b & 1) != 0 ? 1 : -1) * fmin(1e7, s->most) * pow(10.0, -2 * u);
     case HONE_DIST_DENORMAL:
         return hone_shape_denormal(s, i);
+    case HONE_DIST_EXTREME:
+        return hone_shape_extreme(s, i);
     default:
         return v;
     }
@@ -433,6 +453,11 @@ HONE_SHAPE_FN int hone_shape_is_exact(long long kind) /* a weight's scale leaves
            kind == HONE_DIST_ONE_HOT || kind == HONE_DIST_DENORMAL;
 }
 
+HONE_SHAPE_FN int hone_shape_is_small(long long kind) /* positive values are as small */
+{
+    return kind == HONE_DIST_SMALL || kind == HONE_DIST_TINY || kind == HONE_DIST_UNIT;
+}
+
 /* An element of an integer type: its whole range where the kind is large, and for types that have
  * few numbers in the plain kinds as well. */
 HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long kind, long long i)
@@ -463,6 +488,8 @@ HONE_SHAPE_FN double hone_shape_value(const struct hone_shape *s, long long i)
     double value = hone_shape_placed(s, kind, i);
     if (!hone_shape_is_exact(kind))
         value *= s->scale;
+    if (s->is_positive && hone_shape_is_small(kind))
+        return fmax(fabs(value), s->least);
     return s->is_positive ? fabs(value) + 0.0625 : value;
 }
 

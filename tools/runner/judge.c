@@ -344,7 +344,7 @@ static void prepare_report(struct hone_judge *judge)
 }
 
 static int run_job(const char *dir, const struct hone_job *job, struct hone_pool *pool,
-                   struct hone_session *session, struct hone_err *err)
+                   struct hone_session *session, bool is_again, struct hone_err *err)
 {
     struct hone_report report;
     struct hone_judge judge = {.job = job,
@@ -352,6 +352,7 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
                                .dir = dir,
                                .pool = pool,
                                .report = &report,
+                               .is_again = is_again,
                                .inputs = HONE_SHARED_INIT};
     int64_t start = hone_now_ns();
     prepare_report(&judge);
@@ -372,6 +373,10 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
     else if (hone_end_is_good(&end))
         good_end(&judge, &end);
     hone_blame_settle(&judge, &end);
+    if (judge.wants_again && !is_again) { /* with a new key, new files and new processes */
+        tear_down(&judge);
+        return run_job(dir, job, pool, session, true, err);
+    }
     hone_blame_explain(&judge, &end);
     hone_sizes_report(&judge);
     finish_report(&judge, &end);
@@ -419,7 +424,7 @@ int hone_judge_path(const char *job_path, struct hone_session *session)
         fprintf(stderr, "hone-runner: %s: %s\n", why.path, why.message);
         code = refuse_job(slash != NULL ? dir : ".", &why, &err);
     } else {
-        code = run_job(slash != NULL ? dir : ".", &job, pool, session, &err);
+        code = run_job(slash != NULL ? dir : ".", &job, pool, session, false, &err);
     }
     if (code < 0)
         fprintf(stderr, "hone-runner: %s\n", err.message);

@@ -209,18 +209,44 @@ static int step_swap(struct near *near, int64_t set, struct hone_end *ret, struc
     return call_and_compare(near, set, "two of its inputs changed places", ret, err);
 }
 
-/* A legal size that fits into the buffers of the present one. */
-static bool smaller_size(struct hone_judge *judge, struct hone_workload *ret)
+/* Two axes that change places: what is known again by a product of sizes is then the old one. */
+static void swap_axes(struct hone_judge *judge, struct hone_workload *ret)
+{
+    size_t a = (size_t)hone_dice_below(&judge->dice, (int64_t)judge->task->n_axes),
+           b = (size_t)hone_dice_below(&judge->dice, (int64_t)judge->task->n_axes);
+    bool is_var =
+        judge->task->axes[a].kind == HONE_AXIS_VAR && judge->task->axes[b].kind == HONE_AXIS_VAR;
+    int64_t kept = ret->axes[a];
+    if (!is_var)
+        return;
+    ret->axes[a] = ret->axes[b];
+    ret->axes[b] = kept;
+}
+
+static bool shorten_axis(struct hone_judge *judge, struct hone_workload *ret)
 {
     const struct hone_task *task = judge->task;
-    const struct hone_layout *layout = &judge->frame.layout;
-    *ret = *judge->frame.workload;
     int64_t a = hone_dice_below(&judge->dice, (int64_t)task->n_axes);
     const struct hone_axis *axis = &task->axes[a];
     int64_t step = hone_max_i64(axis->multiple, 1), n_less = (ret->axes[a] - axis->min) / step;
     if (axis->kind != HONE_AXIS_VAR || n_less < 1)
         return false;
     ret->axes[a] -= step * (1 + hone_dice_below(&judge->dice, n_less));
+    return true;
+}
+
+/* A legal size that fits into the buffers of the present one. */
+static bool smaller_size(struct hone_judge *judge, struct hone_workload *ret)
+{
+    const struct hone_task *task = judge->task;
+    const struct hone_layout *layout = &judge->frame.layout;
+    *ret = *judge->frame.workload;
+    if (hone_dice_below(&judge->dice, 2) == 0)
+        swap_axes(judge, ret);
+    else if (!shorten_axis(judge, ret))
+        return false;
+    if (memcmp(ret->axes, judge->frame.workload->axes, sizeof ret->axes) == 0)
+        return false;
     if (hone_task_resolve(task, ret, NULL) < 0)
         return false;
     for (size_t t = 0; t < task->n_inputs + task->n_outputs; t++) {

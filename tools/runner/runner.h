@@ -109,6 +109,8 @@ struct hone_judge {
     struct hone_frame frame;
     struct hone_rests rests; /* what the result rests on */
     struct hone_array remarks;
+    bool wants_again; /* nobody could be found who is to blame: the job is done once more */
+    bool is_again;    /* this is that second time */
     bool was_timed;
     struct hone_end timed_end; /* what the timing says */
     struct hone_check_report *checks;
