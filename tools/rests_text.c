@@ -68,14 +68,43 @@ static const char *and_then(const char *text, const char *part, struct hone_pool
     return hone_pool_printf(pool, "%s%s%s", text, text[0] != '\0' ? ", " : "", part);
 }
 
-/* Sizes, contents and load have figures of their own in a report: they belong here too. */
-static const char *checked(const struct hone_report *report, struct hone_pool *pool)
+static const char *sizes_text(const struct hone_report *report, struct hone_pool *pool)
 {
-    const struct hone_rests_report *r = report->rests_on;
-    if (r->n_sizes == 0)
+    const struct hone_sizes_report *s = report->sizes;
+    if (s == NULL)
+        return report->rests_on->n_sizes == 0
+                   ? NULL
+                   : hone_pool_printf(pool, "%lld sizes", (long long)report->rests_on->n_sizes);
+    const char *text = s->n_checked < s->n_planned
+                           ? hone_pool_printf(pool, "%lld of %lld sizes", (long long)s->n_checked,
+                                              (long long)s->n_planned)
+                           : hone_pool_printf(pool, "%lld sizes", (long long)s->n_checked);
+    long long n_timed = (long long)(s->n_public_timed + s->n_hidden_timed);
+    return n_timed == 0 ? text
+                        : hone_pool_printf(pool, "%s (%lld timed, %lld drawn)", text, n_timed,
+                                           (long long)s->n_hidden_timed);
+}
+
+static const char *contents_text(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_contents_report *c = report->contents;
+    long long n = c != NULL ? (long long)c->compared.n : (long long)report->rests_on->n_contents;
+    if (n == 0)
         return NULL;
-    return hone_pool_printf(pool, "%lld sizes, %lld contents", (long long)r->n_sizes,
-                            (long long)r->n_contents);
+    return c != NULL && c->left_out.n > 0
+               ? hone_pool_printf(pool, "%lld contents (%zu left out)", n, c->left_out.n)
+               : hone_pool_printf(pool, "%lld contents", n);
+}
+
+/* What others used of the machine. */
+static const char *load_text(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_load_report *load = report->load;
+    if (load == NULL)
+        return NULL;
+    return load->is_known ? hone_pool_printf(pool, "load %.1f of %lld cores", load->others,
+                                             (long long)load->n_cores)
+                          : "load not known";
 }
 
 const char *hone_rests_text(const struct hone_report *report, struct hone_pool *pool)
@@ -98,11 +127,13 @@ const char *hone_rests_text(const struct hone_report *report, struct hone_pool *
     text = and_then(text, hone_rests_accuracy(report, pool), pool);
     text = and_then(text, hone_rests_threads(report, pool), pool);
     text = and_then(text, hone_plain_line(pool, r->flags, 50), pool);
-    text = and_then(text, checked(report, pool), pool);
+    text = and_then(text, sizes_text(report, pool), pool);
+    text = and_then(text, contents_text(report, pool), pool);
     text = and_then(text, r->is_deterministic ? "same bits always" : "bits may differ", pool);
     if (report->jail != NULL)
         text = and_then(
             text, hone_pool_printf(pool, "jail %s", hone_plain_line(pool, report->jail, 20)), pool);
+    text = and_then(text, load_text(report, pool), pool);
     return hone_plain_line(pool, text, HONE_RESTS_BYTES - 1);
 }
 

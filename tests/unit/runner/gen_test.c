@@ -286,9 +286,11 @@ START_TEST(test_bytes_are_all_values)
     make_integers(HONE_DTYPE_U8, HONE_DIST_SMALL, HONE_ROLE_ACTIVATION, MANY, v);
     for (int i = 0; i < MANY; i++)
         ck_assert_double_lt(v[i], 4);
-    make_integers(HONE_DTYPE_U8, HONE_DIST_SMALL, HONE_ROLE_POSITIVE, MANY, v);
-    for (int i = 0; i < MANY; i++)
-        ck_assert_double_gt(v[i], 0);
+    for (int d = 0; d < HONE_N_DISTS; d++) {
+        make_integers(HONE_DTYPE_U8, (enum hone_distribution)d, HONE_ROLE_POSITIVE, 500, v);
+        for (int i = 0; i < 500; i++)
+            ck_assert_msg(v[i] > 0, "%s", hone_dist_name((enum hone_distribution)d));
+    }
 }
 END_TEST
 
@@ -303,6 +305,16 @@ START_TEST(test_bools_are_both)
     }
     ck_assert_double_gt(sum, 0.45 * MANY);
     ck_assert_double_lt(sum, 0.55 * MANY);
+
+    int n_both = 0;
+    for (int d = 0; d < HONE_N_DISTS; d++) {
+        sum = 0;
+        make_integers(HONE_DTYPE_BOOL, (enum hone_distribution)d, HONE_ROLE_ACTIVATION, MANY, v);
+        for (int i = 0; i < MANY; i++)
+            sum += v[i];
+        n_both += sum > 0.01 * MANY && sum < 0.99 * MANY;
+    }
+    ck_assert_int_ge(n_both, 2 * HONE_N_DISTS / 3); /* 30 and more of 45 */
 }
 END_TEST
 

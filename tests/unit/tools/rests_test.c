@@ -135,6 +135,30 @@ START_TEST(rests_are_short_and_plain)
                                "(baseline 1.0), 12 sizes, 20 contents, bits may differ, jail "
                                "full") == 0,
                   "%s", text);
+    struct hone_sizes_report sizes = {.n_planned = 16,
+                                      .n_checked = 14,
+                                      .n_public = 3,
+                                      .n_public_timed = 3,
+                                      .n_hidden = 2,
+                                      .n_hidden_timed = 2};
+    const char *kinds[] = {"normal", "uniform"};
+    struct hone_left_out_report left_out = {.kind = "huge", .reason = "too large"};
+    struct hone_contents_report contents = {.compared = {kinds, 2}, .left_out = {&left_out, 1}};
+    struct hone_load_report load = {
+        .n_cores = 2, .is_known = true, .others = 0.25, .others_most = 1.5};
+    report.sizes = &sizes;
+    report.contents = &contents;
+    report.load = &load;
+    text = hone_rests_text(&report, pool);
+    ck_assert_msg(strstr(text, ", 14 of 16 sizes (5 timed, 2 drawn), 2 contents (1 left out), bits "
+                               "may differ, jail full, load 0.2 of 2 cores") != NULL,
+                  "%s", text);
+    load.is_known = false;
+    sizes = (struct hone_sizes_report){.n_planned = 4, .n_checked = 4};
+    text = hone_rests_text(&report, pool);
+    ck_assert_msg(strstr(text, ", 4 sizes, 2 contents (1 left out), bits") != NULL &&
+                      strstr(text, ", load not known") != NULL,
+                  "%s", text);
     text = hone_evaluation_summary(&report, pool);
     ck_assert_msg(strstr(text, "352") == NULL && strstr(text, "% of bound") == NULL, "%s", text);
     ck_assert_msg(strstr(text, "beyond the bound of float32 multiply-add units: it uses bfloat16 "
