@@ -12,7 +12,7 @@
 
 #include "workspace/base/clock.h"
 
-#define MOST_STEPS     8
+#define MOST_STEPS     32
 #define ORACLE_NS      (30 * HONE_NS_PER_MS)
 #define PERTURB_BYTE   0x5a
 #define REMAP_BYTES    (64ll << 20) /* larger frames are not mapped anew for another size */

@@ -274,7 +274,7 @@ int64_t hone_near_limit_ns(struct hone_judge *judge, const struct hone_check_pla
         int64_t limit_ns, one_in;
     } rows[] = {{"smoke", SMOKE_NS, 1},
                 {"verify", STEPS_NS, 1},
-                {"edge", STEPS_NS, SELDOM},
+                {"edge", STEPS_NS, 1},
                 {"range", STEPS_NS, SELDOM}};
     bool is_screen = hone_judge_is_tier(judge, "screen");
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {

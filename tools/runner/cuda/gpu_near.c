@@ -6,7 +6,7 @@
 #include "tools/runner/near.h"
 #include "workspace/base/clock.h"
 
-#define MOST_STEPS  8
+#define MOST_STEPS  48
 #define ORACLE_NS   (30 * HONE_NS_PER_MS)
 #define ACCUSE_NS   (2 * HONE_NS_PER_S) /* of the oracle, before anyone is accused while timed */
 #define MOST_CALLED 4 /* calls of a block: a set that changed, and one with what it held */
