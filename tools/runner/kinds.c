@@ -102,7 +102,7 @@ static const struct hone_kind kinds[HONE_N_DISTS] = {
         {"extreme",
          "one row in four at -1e30 to -1e37 (float32; others in proportion), one with "
          "single elements as far; or any exponent of the type",
-         NULL, .needs_all = true, .is_corner = true},
+         NULL, .needs_all = true, .is_corner = true, .special = HONE_SPECIAL_EXTREME},
     [HONE_DIST_ALIKE] = {"alike", "normal, the same numbers in every tensor", "the same draws",
                          .is_corner = true},
     [HONE_DIST_ONE_OTHER] = {"one_other", "normal, but one tensor of the call is of another kind",

@@ -3,7 +3,8 @@
 
 #include "workspace/task/parts.h"
 
-static const char *const names[HONE_N_SPECIALS] = {"nan", "inf", "denormal", "negative_zero"};
+static const char *const names[HONE_N_SPECIALS] = {"nan", "inf", "denormal", "negative_zero",
+                                                   "extreme"};
 
 const char *hone_special_name(size_t i)
 {
@@ -23,7 +24,8 @@ static int load_word(const struct hone_json *json, size_t at, unsigned *given, s
         *given |= 1u << i;
         return 0;
     }
-    return hone_fail_at(err, HONE_E_ARG, path, "must be one of nan, inf, denormal, negative_zero");
+    return hone_fail_at(err, HONE_E_ARG, path,
+                        "must be one of nan, inf, denormal, negative_zero, extreme");
 }
 
 int hone_task_load_special(struct hone_task *task, const struct hone_json *json,
@@ -36,7 +38,7 @@ int hone_task_load_special(struct hone_task *task, const struct hone_json *json,
         return 0;
     if (hone_json_type(json) != HONE_JSON_ARRAY)
         return hone_fail_at(err, HONE_E_ARG, "special_values",
-                            "must be a list: nan, inf, denormal, negative_zero");
+                            "must be a list: nan, inf, denormal, negative_zero, extreme");
     for (const struct hone_json *c = hone_json_first(json); c; c = hone_json_next(c), n++)
         if (load_word(c, n, &given, err) < 0)
             return (int)err->code;

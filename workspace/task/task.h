@@ -90,8 +90,9 @@ enum hone_special {
     HONE_SPECIAL_DENORMAL = 4,      /* and negative zeros among them; covered unless the task says
                                        otherwise */
     HONE_SPECIAL_NEGATIVE_ZERO = 8, /* the sign of a zero answer counts */
+    HONE_SPECIAL_EXTREME = 16,      /* numbers up to about 1e37 (float32), and of any exponent */
 };
-#define HONE_N_SPECIALS 4
+#define HONE_N_SPECIALS 5
 const char *hone_special_name(size_t i); /* of bit i: "nan", "inf", "denormal", "negative_zero" */
 
 struct hone_scalar { /* a by-value parameter, passed between outputs and axes */

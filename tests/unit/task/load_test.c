@@ -187,6 +187,7 @@ START_TEST(special_values)
     } table[] = {
         {"\"flops\":\"N\"", HONE_SPECIAL_DENORMAL},
         {"\"flops\":\"N\",\"special_values\":[]", 0},
+        {"\"flops\":\"N\",\"special_values\":[\"extreme\"]", HONE_SPECIAL_EXTREME},
         {"\"flops\":\"N\",\"special_values\":[\"inf\",\"nan\"]",
          HONE_SPECIAL_NAN | HONE_SPECIAL_INF},
         {"\"flops\":\"N\",\"special_values\":[\"nan\",\"inf\",\"denormal\",\"negative_zero\"]",
