@@ -275,6 +275,10 @@ one() { # one FILE: its lines
         budget=$((3 * budget))
         judge "$call_name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     done
+    # What is met by chance is met in most runs: the quick part, which runs with every change, looks twice.
+    if [ -n "${QUICK:-}" ] && [ "$strength" = subtle ] && ! is_wanted "$want" "$answer"; then
+        judge "$call_name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    fi
     budget=${BUDGET_MS:-1500}
     got=$answer
     if [ "$strength" = honest ]; then
