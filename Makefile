@@ -33,8 +33,8 @@ SRC_base      := $(wildcard workspace/base/*.c)
 SRC_task      := $(wildcard workspace/task/*.c)
 SRC_workspace := $(wildcard workspace/*.c)
 SRC_format    := $(wildcard tools/format/*.c)
-SRC_tools     := $(wildcard tools/*.c)
-SRC_runner    := $(wildcard tools/runner/*.c tools/runner/*/*.c)
+SRC_tools     := $(wildcard tools/*.c tools/task/*.c)
+SRC_runner    := $(wildcard tools/runner/*.c tools/runner/*/*.c tools/runner/*/*/*.c)
 SRC_agents    := $(wildcard agents/*.c agents/*/*.c)
 SRC_server    := $(wildcard server/*.c server/*/*.c)
 LAYERS := base task workspace format tools runner agents server
@@ -79,12 +79,12 @@ $(B)/obj/%.o: %.c
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 # The machine's ceilings are measured by this file: instrumented code would measure the sanitizer.
-$(B)/obj/tools/runner/ceilings.o: override SANITIZE :=
-$(B)/obj/tools/runner/ceilings.o: override OPT := -O2 -g
+$(B)/obj/tools/runner/judge/ceilings.o: override SANITIZE :=
+$(B)/obj/tools/runner/judge/ceilings.o: override OPT := -O2 -g
 
 # Texts that travel inside of the program (.incbin knows no dependencies).
-$(B)/obj/tools/runner/cuda/gpu_kernels.o: tools/runner/gen_shape.h tools/runner/cuda/gpu_kernels.cu tools/runner/cuda/gpu_content.cu tools/runner/cuda/gpu_kernels_abi.h
-$(B)/obj/tools/runner/cuda/host_prelude.o: tools/runner/cuda/host_prelude.hpp tools/runner/cuda/host_structs.hpp tools/runner/cuda/host_standin.hpp
+$(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/judge/gen_shape.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
+$(B)/obj/tools/runner/cuda/split/host_prelude.o: tools/runner/cuda/split/host_prelude.hpp tools/runner/cuda/split/host_structs.hpp tools/runner/cuda/split/host_standin.hpp
 
 $(B)/hone: $(call obj,server/main.c) $(call libs_of,server)
 	$(if $(Q),@echo "  LD $@")
@@ -99,7 +99,7 @@ $(B)/hone-runner: $(call obj,tools/runner/main.c) $(call libs_of,runner)
 data:
 	$(Q)mkdir -p $(B)/share/hone
 	$(Q)rm -rf $(B)/share/hone/packs && cp -r workspace/packs $(B)/share/hone/packs
-	$(Q)rm -rf $(B)/share/hone/prompts && cp -r agents/prompts $(B)/share/hone/prompts
+	$(Q)rm -rf $(B)/share/hone/prompts && cp -r agents/coder/prompts $(B)/share/hone/prompts
 
 # ---- tests ----
 
@@ -221,7 +221,7 @@ night: all ## a compressed night: a search of EVALUATIONS=3000 on a tiny task, m
 	$(Q)HONE_BUILD=$(abspath $(B)) tests/night/run.sh
 
 .PHONY: lattices
-LATTICES ?= data/lattices
+LATTICES ?= agents/offline/lattices
 LATTICE_TARGET ?= cpu
 LATTICE_TEMPLATES ?= $(wildcard tests/lattices/*.$(if $(filter cuda,$(LATTICE_TARGET)),cu,c))
 ROUNDS ?= 5

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "agents/search.h"
+#include "agents/search/search.h"
 #include "server/jobs.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"

@@ -2,11 +2,11 @@
  *
  *   verb_doctor.c      options, the list of lines, the verdict
  *   doctor_machine.c   what this machine gives
- *   doctor_search.c    with --task: whether a search will get through (agents/preflight.h) */
+ *   doctor_search.c    with --task: whether a search will get through (agents/search/preflight.h) */
 #ifndef HONE_SERVER_DOCTOR_H
 #define HONE_SERVER_DOCTOR_H
 
-#include "agents/preflight.h"
+#include "agents/search/preflight.h"
 #include "server/verb.h"
 
 struct hone_doctor_args {

@@ -1,4 +1,4 @@
-/* What hone doctor --task says: agents/preflight.h with a workspace, as lines and as JSON. */
+/* What hone doctor --task says: agents/search/preflight.h with a workspace, as lines and as JSON. */
 #include "server/doctor.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* hone doctor: one line for each thing that hone needs or could use here, with the fix where
  * something is missing; with --task also whether a search with these options will get through the
- * night (agents/preflight.h).
+ * night (agents/search/preflight.h).
  *
  * "no" ends in exit status 1: nothing can be evaluated. "weak" means it works, with the loss that
  * the line names. */

@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/lattice_record.h"
-#include "agents/prior.h"
-#include "agents/sim.h"
+#include "agents/offline/lattice_record.h"
+#include "agents/offline/prior_fit.h"
+#include "agents/offline/sim.h"
 #include "server/stop.h"
 #include "server/verb.h"
 #include "workspace/base/file.h"
@@ -28,7 +28,7 @@ static const struct hone_opt opts[] = {
              .is_required = true, .choices = action_names),
     HONE_OPTS_COMMON(struct args),
     HONE_OPT(struct args, lattices, "lattices", "DIR", "Folder of the lattices.",
-             .fallback = "data/lattices"),
+             .fallback = "agents/offline/lattices"),
     HONE_OPT(struct args, expansions, "expansions", "N", "eval: steps that a search may try.",
              .fallback = "8", .min = 1, .max = 1000),
     HONE_OPT(struct args, seeds, "seeds", "N", "eval: searches on each kernel.", .fallback = "100",

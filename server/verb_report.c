@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/story.h"
+#include "agents/search/story.h"
 #include "server/verb.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"

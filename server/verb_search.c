@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/search.h"
+#include "agents/search/search.h"
 #include "server/stop.h"
 #include "server/verb.h"
 #include "workspace/base/clock.h"

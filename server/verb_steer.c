@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/steer.h"
+#include "agents/search/steer.h"
 #include "server/verb.h"
 
 struct args {

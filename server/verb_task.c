@@ -4,9 +4,9 @@
 
 #include "server/stop.h"
 #include "server/verb_task.h"
-#include "tools/lint.h"
-#include "tools/prototype.h"
-#include "tools/task_new.h"
+#include "tools/task/lint.h"
+#include "tools/task/prototype.h"
+#include "tools/task/task_new.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"

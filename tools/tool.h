@@ -32,7 +32,7 @@ struct hone_app { /* everything a tool may reach; made once by the program, borr
     struct hone_executor *executor;
     struct hone_registry *registry;
     struct hone_jobs *jobs;
-    struct hone_search_host *searches; /* running searches (agents/search.h), NULL: none */
+    struct hone_search_host *searches; /* running searches (agents/search/search.h), NULL: none */
     const char *data_dir;
     bool allow_weak_jail;
 };

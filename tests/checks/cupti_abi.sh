@@ -13,7 +13,7 @@ trap 'rm -rf "$dir"' EXIT
 
 # ours, theirs, then pairs of members
 {
-    printf '%s\n' '#include <stddef.h>' '#include "tools/runner/cuda/cupti_abi.h"' '#include <cupti_profiler_host.h>' \
+    printf '%s\n' '#include <stddef.h>' '#include "tools/runner/cuda/driver/cupti_abi.h"' '#include <cupti_profiler_host.h>' \
         '#include <cupti_target.h>' '#include <cupti_range_profiler.h>' \
         '#define SAME(o, m, t, n) _Static_assert(offsetof(struct o, m) == offsetof(t, n) && sizeof(((struct o *)0)->m) == sizeof(((t *)0)->n), #o "." #m);' \
         '#define SIZE(o, m, s) _Static_assert(CUPTI_ABI_SIZE(struct o, m) == s, #o);'

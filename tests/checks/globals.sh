@@ -8,9 +8,9 @@ command -v objdump >/dev/null || skip_all "objdump is missing (package binutils)
 # object file: symbols that may be writable, and why
 allowed='
 workspace/base/log.o: sink_level (the log sink)
-tools/runner/arena.o: handler_arena (read by the handler of a fault)
-tools/runner/cuda/record_state.o: hone_recorder (functions of the CUDA runtime have no context argument)
-tools/runner/arm.o: is_stopping (set by a signal handler)
+tools/runner/arena/arena.o: handler_arena (read by the handler of a fault)
+tools/runner/cuda/record/record_state.o: hone_recorder (functions of the CUDA runtime have no context argument)
+tools/runner/jail/stopping.o: is_stopping (set by a signal handler)
 '
 
 list=$(files 'server/*.c' 'agents/*.c' 'tools/*.c' 'workspace/*.c' | grep -v '^workspace/packs/' | sed 's/c$/o/' | while read -r o; do

@@ -2,31 +2,74 @@
 # Includes go one way between the layers, and each foreign library has one owner file.
 . "$(dirname "$0")/lib.sh"
 
-# folder (longest match wins): folders whose headers it may include
-layers='
-workspace/base: workspace/base
-workspace/task: workspace/task workspace/base
-workspace: workspace workspace/task workspace/base
-tools/format: tools/format workspace/task workspace/base
-tools/runner: tools/runner tools/format workspace/task workspace/base
-tools: tools tools/format workspace workspace/task workspace/base
-agents: agents tools tools/format workspace workspace/task workspace/base
-server: server agents tools tools/format workspace workspace/task workspace/base
-'
+# folder (longest match wins): folders whose headers it may include. $base and the like stand for several.
+base='workspace/base'
+task="workspace/task $base"
+history="workspace $task"
+format="tools/format $task"
+tools="tools tools/format $history"
+source="agents/source $tools"
+rewrites="agents/rewrites $source"
+model="agents/model $tools"
+planner="agents/planner $rewrites"
+coder="agents/coder agents/model $planner"
+search="agents/search $coder"
+jail="tools/runner/jail $format"
+binary="tools/runner/binary $jail"
+builds="tools/runner/build $binary"
+arena="tools/runner/arena $builds"
+judge="tools/runner/judge $arena"
+driver="tools/runner/cuda/driver $format"
+split="tools/runner/cuda/split $builds"
+compile="tools/runner/cuda/compile tools/runner/cuda/driver $split"
+device="tools/runner/cuda/device $compile"
+record="tools/runner/cuda/record $arena $compile"
+module="tools/runner/cuda/module $record"
+layers="
+workspace/base: $base
+workspace/task: $task
+workspace: $history
+tools/format: $format
+tools/task: tools/task $tools
+tools: tools/task $tools
+tools/runner/jail: $jail
+tools/runner/binary: $binary
+tools/runner/build: $builds
+tools/runner/arena: $arena
+tools/runner/judge: $judge
+tools/runner/cuda/driver: $driver
+tools/runner/cuda/split: $split
+tools/runner/cuda/compile: $compile
+tools/runner/cuda/device: $device
+tools/runner/cuda/record: $record
+tools/runner/cuda/module: $module
+tools/runner/cuda/arena: tools/runner/cuda/arena $device
+tools/runner/cuda/judge: tools/runner/cuda/judge tools/runner/cuda/arena $module $device $judge
+tools/runner: tools/runner tools/runner/cuda/record tools/runner/cuda/judge tools/runner/cuda/arena $device $judge
+agents/source: $source
+agents/rewrites: $rewrites
+agents/model: $model
+agents/planner: $planner
+agents/coder: $coder
+agents/search: $search
+agents/offline: agents/offline $planner
+agents/tools: agents/tools $search
+server: server agents/tools agents/offline tools/task $search
+"
 
 # beginning of a header's name: the only files that may include it (| between several)
 owners='
 cjson/: workspace/base/json.c
 git2: workspace/history.c|workspace/git_store.c
 libwebsockets: server/net_ws.c|server/net_ws_client.c|tests/bench/ws_bench.c
-seccomp.h: tools/runner/seccomp.c
+seccomp.h: tools/runner/jail/seccomp.c
 sha2.h: workspace/base/hash.c
 sha256.h: workspace/base/hash.c
-cuda.h: tools/runner/cuda/cuda_api.c|tests/unit/runner/cuda_abi_test.c
-nvrtc: tools/runner/cuda/cuda_api.c|tests/unit/runner/cuda_abi_test.c
-cupti_: tools/runner/cuda/cupti.c
-curl/: agents/http.c
-clang-c/: agents/c_parser.c
+cuda.h: tools/runner/cuda/driver/cuda_api.c|tests/unit/runner/cuda_abi_test.c
+nvrtc: tools/runner/cuda/driver/cuda_api.c|tests/unit/runner/cuda_abi_test.c
+cupti_: tools/runner/cuda/driver/cupti.c
+curl/: agents/model/http.c
+clang-c/: agents/source/c_parser.c
 check.h: tests/unit/unit.h
 '
 

@@ -1,4 +1,4 @@
-/* An emulated CUPTI: the calls of tools/runner/cuda/cupti.h in the order in which the real one
+/* An emulated CUPTI: the calls of tools/runner/cuda/driver/cupti.h in the order in which the real one
  * wants them, with made-up counters. What is out of order fails, so that tests of the profiling
  * arena mean something.
  *
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/runner/cuda/cupti_abi.h"
+#include "tools/runner/cuda/driver/cupti_abi.h"
 
 #define EXPORT        __attribute__((visibility("default")))
 #define IMAGE_BYTES   64

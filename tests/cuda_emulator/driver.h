@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/cuda_emulator/execute.h"
-#include "tools/runner/cuda/cuda_api.h"
+#include "tools/runner/cuda/driver/cuda_api.h"
 
 #define EMU_API __attribute__((visibility("default")))
 

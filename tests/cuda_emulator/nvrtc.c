@@ -5,7 +5,7 @@
  * (prelude.S). Options: -D, -I, -std, --pre-include; --ptxas-options=-v adds ptxas's lines; others
  * are ignored. */
 #include "tests/cuda_emulator/cubin.h"
-#include "tools/runner/cuda/cuda_api.h"
+#include "tools/runner/cuda/driver/cuda_api.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agents/model.h"
+#include "agents/model/model.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"

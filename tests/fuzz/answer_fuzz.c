@@ -3,7 +3,7 @@
  * that no edit named. */
 #include <stdint.h>
 #include <string.h>
-#include "agents/coder_answer.h"
+#include "agents/coder/coder_answer.h"
 #include "workspace/base/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

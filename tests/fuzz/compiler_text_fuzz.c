@@ -2,9 +2,9 @@
  * fault, and a report with them is one that the server reads. */
 #include <stdint.h>
 #include <string.h>
-#include "tools/runner/assembly.h"
-#include "tools/runner/build_diag.h"
-#include "tools/runner/cuda/compile_diag.h"
+#include "tools/runner/binary/assembly.h"
+#include "tools/runner/build/build_diag.h"
+#include "tools/runner/cuda/compile/compile_diag.h"
 #include "workspace/base/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

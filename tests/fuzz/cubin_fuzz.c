@@ -2,8 +2,9 @@
  * bytes as text. */
 #include <stdint.h>
 #include <string.h>
-#include "tools/runner/cuda/compile_diag.h"
-#include "tools/runner/cuda/cubin.h"
+#include "tools/runner/cuda/compile/compile_diag.h"
+#include "tools/runner/cuda/compile/cubin.h"
+#include "workspace/base/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
  * pieces they come in. Whatever comes, there is an answer with text, or a typed error. */
 #include <stdint.h>
 #include <string.h>
-#include "agents/model_internal.h"
+#include "agents/model/model_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

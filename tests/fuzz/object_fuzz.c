@@ -1,7 +1,7 @@
 /* Any bytes as the object that a compile jail left: facts that hold, never a fault. */
 #include <stdint.h>
 #include <string.h>
-#include "tools/runner/build_elf.h"
+#include "tools/runner/binary/build_elf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tools/runner/cuda/policy_cubin.h"
-#include "tools/runner/policy.h"
-#include "tools/runner/x86_code.h"
+#include "tools/runner/cuda/compile/policy_cubin.h"
+#include "tools/runner/binary/policy.h"
+#include "tools/runner/binary/x86_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
  * input is the records of both runs, one half each. */
 #include <stdint.h>
 #include <string.h>
-#include "tools/runner/cuda/record_read.h"
+#include "tools/runner/cuda/record/record_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

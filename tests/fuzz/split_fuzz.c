@@ -2,7 +2,7 @@
  * characters, and splitting the same text again gives the same. */
 #include <stdint.h>
 #include <string.h>
-#include "tools/runner/cuda/split.h"
+#include "tools/runner/cuda/split/split.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
  * without a fault, and drawn sizes must be legal. */
 #include <stdlib.h>
 #include <string.h>
-#include "tools/bad_kernels.h"
-#include "tools/prototype.h"
+#include "tools/task/bad_kernels.h"
+#include "tools/task/prototype.h"
 #include "workspace/base/json.h"
 #include "workspace/task/expr.h"
 #include "workspace/task/task.h"

@@ -2,7 +2,7 @@
  * parts inside of what came, or the server is given up. Includes the client for its inner
  * functions.
  */
-#include "tools/runner/cuda/compile.c" /* NOLINT */
+#include "tools/runner/cuda/compile/compile.c" /* NOLINT */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

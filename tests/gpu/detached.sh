@@ -7,7 +7,7 @@
 #
 #   GPU=folder of make gpu-bundle (build-gpu)   WORK=where results stay (/tmp/hone-detached)   TEMPLATES=of lattices (all)
 # selftest: the judge's self-test on the device. check: make check-gpu without the self-test. lattices: counters of every
-# state of the CUDA lattices (copies of data/lattices; nothing below data is touched).
+# state of the CUDA lattices (copies of agents/offline/lattices; nothing below data is touched).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 GPU=$(realpath "${GPU:-build-gpu}") WORK=${WORK:-/tmp/hone-detached}
@@ -23,7 +23,7 @@ run_part() { # run_part WORD LOG
     lattices)
         "$GPU/bin/hone" init "$WORK/ws" >"$2" 2>&1
         mkdir -p "$WORK/lattices"
-        cp data/lattices/*.cuda.json "$WORK/lattices/"
+        cp agents/offline/lattices/*.cuda.json "$WORK/lattices/"
         for template in ${TEMPLATES:-tests/lattices/*.cu}; do
             "$GPU/bin/hone" planner record --workspace "$WORK/ws" --lattices "$WORK/lattices" --profile --workloads 1 \
                 --rounds 3 --top 48 --template "$template" >>"$2" 2>&1

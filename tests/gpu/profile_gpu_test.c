@@ -7,9 +7,9 @@
  *
  * sanitizers: no (a driver reserves more address space than they leave) */
 #include "tests/unit/runner/gpu_util.h"
-#include "tools/runner/cuda/cubin.h"
-#include "tools/runner/cuda/gpu_profile.h"
-#include "tools/runner/cuda/sass.h"
+#include "tools/runner/cuda/compile/cubin.h"
+#include "tools/runner/cuda/judge/gpu_profile.h"
+#include "tools/runner/cuda/compile/sass.h"
 
 #define N     4096 /* rows and columns */
 #define BYTES ((int64_t)N * N * 4)

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/runner/element.h"
-#include "tools/runner/gen.h"
-#include "tools/runner/jail.h"
+#include "tools/runner/judge/element.h"
+#include "tools/runner/judge/gen.h"
+#include "tools/runner/jail/jail.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/process.h"
 

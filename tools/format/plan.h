@@ -1,6 +1,6 @@
 /* The plan: what a CUDA candidate's launcher does for one workload, as data.
  *
- * The launcher was recorded in a jail without a GPU (tools/runner/cuda/record.h); the arena replays
+ * The launcher was recorded in a jail without a GPU (tools/runner/cuda/record/record.h); the arena replays
  * the plan as a graph. A plan is hostile input: hone_plan_parse checks every member and
  * hone_plan_check everything that needs the task and the device, before anything runs.
  *

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/runner/cuda/compile.h"
-#include "tools/runner/cuda/gpu_facts.h"
-#include "tools/runner/cuda/record.h"
-#include "tools/runner/jail.h"
-#include "tools/runner/machine.h"
-#include "tools/runner/roles.h"
+#include "tools/runner/cuda/compile/compile.h"
+#include "tools/runner/cuda/device/gpu_facts.h"
+#include "tools/runner/cuda/record/record.h"
+#include "tools/runner/jail/jail.h"
+#include "tools/runner/judge/machine.h"
+#include "tools/runner/jail/roles.h"
 #include "workspace/base/json.h"
 
 #ifndef HONE_VERSION

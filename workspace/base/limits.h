@@ -121,5 +121,6 @@
 #define HONE_LIMIT_HINT_BYTES         1000        /* a hint to a running search */
 #define HONE_LIMIT_HINTS              8           /* of them that stand at a time */
 #define HONE_LIMIT_SUBMISSIONS        16          /* steps from outside that wait in one search */
+#define HONE_MAX_CODERS               16 /* answers of models under way at a time in one search */
 
 #endif

@@ -2,7 +2,7 @@
  *
  * One row a rule. `reject` ends the evaluation with reason `policy`; `review` leaves the verdict
  * and puts the version on the review list; `allow` does nothing. A task's "policy" overrides the
- * row's defaults. What the rules look for, and how, is the runner's (tools/runner/policy.h). */
+ * row's defaults. What the rules look for, and how, is the runner's (tools/runner/binary/policy.h). */
 #ifndef HONE_TASK_POLICY_H
 #define HONE_TASK_POLICY_H
 

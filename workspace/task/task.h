@@ -32,7 +32,7 @@ const char *hone_dtype_cuda_name(enum hone_dtype dtype); /* __half, __nv_bfloat1
 int64_t hone_dtype_bytes(enum hone_dtype dtype);
 bool hone_dtype_is_float(enum hone_dtype dtype);
 
-/* What sizes can be meant for. The runner's table of targets (tools/runner/target.h) says what is
+/* What sizes can be meant for. The runner's table of targets (tools/runner/judge/target.h) says what is
  * built in. */
 enum hone_task_target { HONE_TASK_CPU, HONE_TASK_CUDA, HONE_N_TASK_TARGETS };
 const char *hone_task_target_name(enum hone_task_target target); /* "cpu", "cuda" */

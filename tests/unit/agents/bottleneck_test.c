@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/catalogue.h"
+#include "agents/planner/catalogue.h"
 #include "workspace/base/rng.h"
 
 struct value {

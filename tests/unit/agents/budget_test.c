@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/budget.h"
-#include "agents/tally.h"
+#include "agents/search/budget.h"
+#include "agents/search/tally.h"
 
 START_TEST(test_limit)
 {

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "agents/c_nest.h"
-#include "agents/c_parser.h"
-#include "agents/coder_rules.h"
+#include "agents/source/c_nest.h"
+#include "agents/source/c_parser.h"
+#include "agents/rewrites/coder_rules.h"
 
 static struct hone_c_parser *open_parser(void)
 {

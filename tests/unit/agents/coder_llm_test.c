@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents/cards.h"
-#include "agents/coder_answer.h"
-#include "agents/journal.h"
-#include "agents/mix.h"
-#include "agents/prompt.h"
+#include "agents/planner/cards.h"
+#include "agents/coder/coder_answer.h"
+#include "agents/model/journal.h"
+#include "agents/planner/mix.h"
+#include "agents/coder/prompt.h"
 #include "tests/unit/agents/model_search.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/coder_rules.h"
-#include "agents/prompt_machine.h"
-#include "agents/tried.h"
+#include "agents/rewrites/coder_rules.h"
+#include "agents/coder/prompt_machine.h"
+#include "agents/coder/tried.h"
 #include "tests/unit/agents/model_search.h"
 #include "workspace/ledger.h"
 

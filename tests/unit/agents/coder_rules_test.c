@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/coder_rules.h"
+#include "agents/rewrites/coder_rules.h"
 #include "workspace/base/file.h"
 
 enum { MAX_OUT = 1 << 14 };

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/coder.h"
-#include "agents/cuda_kernel.h"
-#include "agents/features.h"
+#include "agents/coder/coder.h"
+#include "agents/source/cuda_kernel.h"
+#include "agents/planner/features.h"
 #include "workspace/base/file.h"
 
 enum { MAX_OUT = 1 << 15, MAX_CALLS = 4 };

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/lattice.h"
-#include "agents/planner.h"
-#include "agents/prior.h"
-#include "agents/sim.h"
+#include "agents/offline/lattice.h"
+#include "agents/planner/planner.h"
+#include "agents/offline/prior_fit.h"
+#include "agents/offline/sim.h"
 #include "workspace/base/limits.h"
 
 static const char template[] = "/* A template.\n"
@@ -251,7 +251,8 @@ START_TEST(what_the_best_has_closed_off_is_tried)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_lattice *l = NULL;
-    ck_assert_int_eq(hone_lattice_load("data/lattices/transpose.cuda.json", pool, &l, NULL), 0);
+    ck_assert_int_eq(
+        hone_lattice_load("agents/offline/lattices/transpose.cuda.json", pool, &l, NULL), 0);
     double regret = mean_regret(l, "puct", 16, 0);
     ck_assert_msg(regret < 0.3, "%g", regret);
 }

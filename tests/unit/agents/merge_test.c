@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/legality.h"
-#include "agents/merge.h"
-#include "agents/mix.h"
+#include "agents/planner/legality.h"
+#include "agents/planner/merge.h"
+#include "agents/planner/mix.h"
 #include "tests/unit/agents/model_search.h"
 #include "workspace/ledger.h"
 

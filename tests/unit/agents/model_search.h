@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/search.h"
+#include "agents/search/search.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 
@@ -83,7 +83,7 @@ static inline void open_fixture(struct fixture *f, const char *model_script)
     ck_assert_msg(hone_workspace_open(ws, &f->ws, &f->err) == 0, "%s", f->err.message);
     ck_assert_msg(hone_exec_fake_new(in_dir(f, "fake.jsonl"), &f->executor, &f->err) == 0, "%s",
                   f->err.message);
-    f->app = (struct hone_app){.ws = f->ws, .executor = f->executor, .data_dir = "agents"};
+    f->app = (struct hone_app){.ws = f->ws, .executor = f->executor, .data_dir = "agents/coder"};
     f->ctx = (struct hone_tool_ctx){.app = &f->app, .pool = f->pool, .caller = "test"};
 }
 

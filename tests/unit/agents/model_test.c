@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents/http.h"
-#include "agents/model.h"
-#include "agents/secret.h"
-#include "agents/sse.h"
+#include "agents/model/http.h"
+#include "agents/model/model.h"
+#include "agents/model/secret.h"
+#include "agents/model/sse.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"

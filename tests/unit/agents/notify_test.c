@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agents/notify.h"
+#include "agents/search/notify.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 

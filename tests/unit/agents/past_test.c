@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/profile_text.h"
-#include "agents/prompt.h"
-#include "agents/tried.h"
+#include "agents/coder/profile_text.h"
+#include "agents/coder/prompt.h"
+#include "agents/coder/tried.h"
 #include "workspace/base/limits.h"
 
 static const struct hone_node *grow(struct hone_tree *tree, int parent, const char *words,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/preflight.h"
+#include "agents/search/preflight.h"
 #include "workspace/base/file.h"
 
 struct fixture {
@@ -39,7 +39,7 @@ static void open_fixture(struct fixture *f, const char *script)
     ck_assert_msg(hone_workspace_open(ws, &f->ws, &err) == 0, "%s", err.message);
     ck_assert_msg(hone_exec_fake_new(fake, &f->executor, &err) == 0, "%s", err.message);
     f->pool = hone_pool_new();
-    f->app = (struct hone_app){.ws = f->ws, .executor = f->executor, .data_dir = "agents"};
+    f->app = (struct hone_app){.ws = f->ws, .executor = f->executor, .data_dir = "agents/coder"};
     f->ctx = (struct hone_tool_ctx){.app = &f->app, .pool = f->pool, .caller = "test"};
 }
 

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agents/search.h"
+#include "agents/search/search.h"
 #include "tools/evaluate.h"
 #include "workspace/base/file.h"
 #include "workspace/ledger.h"
@@ -81,7 +81,7 @@ static void open_fixture(struct fixture *f, const char *model, const char *price
                          prices, notify));
     ck_assert_msg(hone_workspace_open(in_dir(f, "ws"), &f->ws, &f->err) == 0, "%s", f->err.message);
     ck_assert_int_eq(hone_exec_fake_new(in_dir(f, "fake.jsonl"), &f->executor, &f->err), 0);
-    f->app = (struct hone_app){.ws = f->ws, .executor = f->executor, .data_dir = "agents"};
+    f->app = (struct hone_app){.ws = f->ws, .executor = f->executor, .data_dir = "agents/coder"};
     f->ctx = (struct hone_tool_ctx){.app = &f->app, .pool = f->pool, .caller = "test"};
 }
 

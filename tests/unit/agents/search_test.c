@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/policy.h"
-#include "agents/search.h"
-#include "agents/view.h"
+#include "agents/planner/policy.h"
+#include "agents/search/search.h"
+#include "agents/search/view.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/process.h"

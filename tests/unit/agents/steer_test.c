@@ -11,10 +11,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "agents/prompt.h"
-#include "agents/search.h"
-#include "agents/steer.h"
-#include "agents/view.h"
+#include "agents/coder/prompt.h"
+#include "agents/search/search.h"
+#include "agents/search/steer.h"
+#include "agents/search/view.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 

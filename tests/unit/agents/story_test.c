@@ -1,7 +1,7 @@
 /* The story of a search, from records that a search of any kind may have left. */
 #include "tests/unit/workspace/store_util.h"
 
-#include "agents/story.h"
+#include "agents/search/story.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agents/search.h"
+#include "agents/search/search.h"
 #include "workspace/base/file.h"
 
 struct fixture {

@@ -1,9 +1,9 @@
 /* The tree of versions: looks at some of the sizes and looks at all of them on one footing. */
 #include "tests/unit/unit.h"
 
-#include "agents/planner.h"
-#include "agents/tree.h"
-#include "agents/tried.h"
+#include "agents/planner/planner.h"
+#include "agents/planner/tree.h"
+#include "agents/coder/tried.h"
 
 static struct hone_node *add(struct hone_tree *t, int parent, const char *source, double screened)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/runner/arms.h"
-#include "tools/runner/target.h"
+#include "tools/runner/judge/arms.h"
+#include "tools/runner/judge/target.h"
 
 #define N 40
 

@@ -1,5 +1,5 @@
 /* Compilers' texts to one kernel's: which function, which lines, limits, and text that lies. */
-#include "tools/runner/assembly.h"
+#include "tools/runner/binary/assembly.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/runner/blame.h"
+#include "tools/runner/judge/blame.h"
 
 struct script { /* '.': works, 'x': fails, 'e': a negative result, 'c': cancelled */
     const char *mine, *theirs;

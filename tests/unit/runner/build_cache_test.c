@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/runner/build_cache.h"
+#include "tools/runner/build/build_cache.h"
 #include "workspace/base/file.h"
 
 enum { OBJECT = 64 << 10, FITS = HONE_BUILD_FOLDER_BYTES / OBJECT };

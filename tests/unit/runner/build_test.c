@@ -1,6 +1,6 @@
 /* Compiling in the jail: every typed reason, line numbers, the cache, and what a hostile source
  * finds. Needs a C compiler and a working jail rung, like hone itself. */
-#include "tools/runner/build.h"
+#include "tools/runner/build/build.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "tools/runner/build_diag.h"
-#include "tools/runner/build_elf.h"
+#include "tools/runner/build/build_diag.h"
+#include "tools/runner/binary/build_elf.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"

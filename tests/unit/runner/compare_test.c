@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 
 #include "tests/unit/runner/task_util.h"
-#include "tools/runner/buffers.h"
-#include "tools/runner/compare.h"
-#include "tools/runner/element.h"
+#include "tools/runner/arena/buffers.h"
+#include "tools/runner/judge/compare.h"
+#include "tools/runner/judge/element.h"
 
 #define N 600
 

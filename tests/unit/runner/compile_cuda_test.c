@@ -1,6 +1,6 @@
 /* The compile server and what is built on it. Needs NVRTC (13 or 12) and its headers; without them
  * every test is passed over with a word. */
-#include "tools/runner/cuda/compile.h"
+#include "tools/runner/cuda/compile/compile.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -8,11 +8,11 @@
 
 #include "tests/unit/unit.h"
 #include "tools/format/options.h"
-#include "tools/runner/cuda/compile_cache.h"
-#include "tools/runner/cuda/compile_diag.h"
-#include "tools/runner/cuda/compile_headers.h"
-#include "tools/runner/cuda/cubin.h"
-#include "tools/runner/cuda/module.h"
+#include "tools/runner/cuda/compile/compile_cache.h"
+#include "tools/runner/cuda/compile/compile_diag.h"
+#include "tools/runner/cuda/compile/compile_headers.h"
+#include "tools/runner/cuda/compile/cubin.h"
+#include "tools/runner/cuda/module/module.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 

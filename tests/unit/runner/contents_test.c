@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/unit/runner/task_util.h"
-#include "tools/runner/runner.h"
+#include "tools/runner/judge/judge.h"
 
 struct bench {
     struct hone_task task;

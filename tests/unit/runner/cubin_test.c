@@ -1,11 +1,11 @@
 /* What is read out of a cubin: the corpus' files were made by NVRTC (aligned: nvcc) 13.0 from the
  * texts in the comments; figures are those that ptxas printed then. */
-#include "tools/runner/cuda/cubin.h"
+#include "tools/runner/cuda/compile/cubin.h"
 
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "tools/runner/cuda/module_names.h"
+#include "tools/runner/cuda/module/module_names.h"
 #include "workspace/base/file.h"
 
 static struct hone_pool *pool;

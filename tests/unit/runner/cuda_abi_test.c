@@ -1,7 +1,7 @@
 /* Our own declarations of the driver and NVRTC against the toolkit's headers, where those are.
  * A wrong size or number does not compile; a wrong symbol version fails when run. Without a toolkit
  * only the tables of our own are tested. */
-#include "tools/runner/cuda/cuda_api.h"
+#include "tools/runner/cuda/driver/cuda_api.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/runner/cuda/cuda_api.h"
+#include "tools/runner/cuda/driver/cuda_api.h"
 #include "workspace/base/base.h"
 #include "workspace/base/clock.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tools/runner/cuda/fault.h"
+#include "tools/runner/cuda/judge/fault.h"
 
 struct script {
     const char *says; /* a letter a call, in the order of the calls */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tools/runner/target.h"
+#include "tools/runner/judge/target.h"
 
 #define RATE 1e9
 

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "tests/unit/runner/task_util.h"
-#include "tools/runner/element.h"
-#include "tools/runner/gen.h"
+#include "tools/runner/judge/element.h"
+#include "tools/runner/judge/gen.h"
 
 #define N 600
 

@@ -1,5 +1,5 @@
 /* Each class of the rule tree by made-up counters, the order of the tree, and absent values. */
-#include "tools/runner/cuda/gpu_bottleneck.h"
+#include "tools/runner/cuda/device/gpu_bottleneck.h"
 
 #include <math.h>
 #include <string.h>

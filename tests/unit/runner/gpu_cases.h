@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "tests/unit/runner/gpu_util.h"
-#include "tools/runner/cuda/gpu_pool.h"
+#include "tools/runner/cuda/judge/gpu_pool.h"
 #include "workspace/base/file.h"
 
 static const int32_t first_set[] = {0};

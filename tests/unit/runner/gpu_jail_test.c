@@ -1,7 +1,7 @@
 /* The jail's profile for our own code beside a GPU driver: what a driver needs works, what only an
  * attack needs is refused (and answered, not killed). The program is its own attacker, as in
  * jail_test.c. */
-#include "tools/runner/jail.h"
+#include "tools/runner/jail/jail.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,9 +8,9 @@
 
 #include "tests/unit/runner/kind_util.h"
 #include "tests/unit/runner/task_util.h"
-#include "tools/runner/cuda/gpu_judge.h"
-#include "tools/runner/cuda/compile.h"
-#include "tools/runner/cuda/gpu_reference.h"
+#include "tools/runner/cuda/judge/gpu_judge.h"
+#include "tools/runner/cuda/compile/compile.h"
+#include "tools/runner/cuda/judge/gpu_reference.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 

@@ -1,7 +1,7 @@
 /* Profiling in an arena on the emulated driver: no counters are to be had there, and everything
  * else has to work. */
 #include "tests/unit/runner/gpu_util.h"
-#include "tools/runner/cuda/gpu_profile.h"
+#include "tools/runner/cuda/judge/gpu_profile.h"
 #include "workspace/base/file.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Occupancy, waves and roofline against known values; what becomes of counters in a report. */
-#include "tools/runner/cuda/gpu_profile.h"
+#include "tools/runner/cuda/judge/gpu_profile.h"
 
 #include <math.h>
 #include <string.h>

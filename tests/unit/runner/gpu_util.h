@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "tools/runner/cuda/gpu_arm.h"
-#include "tools/runner/cuda/gpu_control.h"
-#include "tools/runner/cuda/gpu_stamp.h"
-#include "tools/runner/roles.h"
+#include "tools/runner/cuda/judge/gpu_arm.h"
+#include "tools/runner/cuda/device/gpu_control.h"
+#include "tools/runner/cuda/device/gpu_stamp.h"
+#include "tools/runner/jail/roles.h"
 #include "workspace/base/clock.h"
 
 #define ERR_INIT(name_) struct hone_err name_ = HONE_ERR_INIT

@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/runner/jail.h"
+#include "tools/runner/jail/jail.h"
 
 enum { HELD = 40, THROUGH = 41, NO_SUCH = 42, NOT_TIGHT = 43 };
 

@@ -2,7 +2,7 @@
  * privileges) as an ordinary user. A rung that does not work here is named in the output and
  * skipped; the tests that do not name a rung fail then.
  * tsan: no; its run-time ends a process that aborts in its own way. */
-#include "tools/runner/jail.h"
+#include "tools/runner/jail/jail.h"
 
 #include <limits.h>
 #include <poll.h>

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "tools/runner/kinds.h"
+#include "tools/runner/judge/kinds.h"
 
 #define KIND_ROWS    20
 #define KIND_COLUMNS 30

@@ -8,8 +8,8 @@
 
 #include "tests/unit/runner/kind_util.h"
 #include "tests/unit/runner/task_util.h"
-#include "tools/runner/element.h"
-#include "tools/runner/gen.h"
+#include "tools/runner/judge/element.h"
+#include "tools/runner/judge/gen.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 

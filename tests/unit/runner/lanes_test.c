@@ -4,16 +4,16 @@
  * argument.
  *
  * Skipped without nvcc or NVRTC. */
-#include "tools/runner/cuda/module.h"
+#include "tools/runner/cuda/module/module.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/runner/launcher_style.h"
-#include "tools/runner/cuda/compile.h"
-#include "tools/runner/cuda/nvcc_compile.h"
-#include "tools/runner/cuda/record.h"
+#include "tools/runner/cuda/compile/compile.h"
+#include "tools/runner/cuda/compile/nvcc_compile.h"
+#include "tools/runner/cuda/record/record.h"
 #include "workspace/base/clock.h"
 
 #define SKIPPED     77

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/runner/lease.h"
+#include "tools/runner/judge/lease.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"

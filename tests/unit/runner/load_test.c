@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/runner/load.h"
+#include "tools/runner/judge/load.h"
 #include "workspace/base/clock.h"
 
 #define CORES 2

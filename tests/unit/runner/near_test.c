@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "tests/unit/runner/task_util.h"
-#include "tools/runner/near.h"
+#include "tools/runner/judge/near.h"
 
 #define N        600
 #define N_INPUTS 7

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/runner/place.h"
+#include "tools/runner/arena/place.h"
 
 enum { MOST = 8 };
 

@@ -1,6 +1,6 @@
 /* What a policy finds in binaries: instructions by their bytes, objects of the C compiler, recorded
  * cubins (tests/cubins), files that lie. */
-#include "tools/runner/policy.h"
+#include "tools/runner/judge/policy_stage.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "tools/runner/cuda/policy_cubin.h"
-#include "tools/runner/x86_code.h"
+#include "tools/runner/cuda/compile/policy_cubin.h"
+#include "tools/runner/binary/x86_code.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 

@@ -15,7 +15,7 @@
  *
  * HONE_RECORD_SHOW=1 prints what came out, HONE_RECORD_RUNG picks a rung. Skipped without g++ or
  * the toolkit's headers. */
-#include "tools/runner/cuda/record.h"
+#include "tools/runner/cuda/record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 
 #include "tests/unit/runner/launcher_style.h"
 #include "tests/unit/unit.h"
-#include "tools/runner/cuda/split.h"
+#include "tools/runner/cuda/split/split.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 

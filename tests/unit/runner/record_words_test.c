@@ -6,9 +6,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "tools/runner/cuda/compile_diag.h"
-#include "tools/runner/cuda/cubin.h"
-#include "tools/runner/cuda/record_words.h"
+#include "tools/runner/cuda/compile/compile_diag.h"
+#include "tools/runner/cuda/compile/cubin.h"
+#include "tools/runner/cuda/record/record_words.h"
 
 static void say(struct hone_record_said *ret, const char *fmt, ...) HONE_PRINTF(2, 3);
 static void say(struct hone_record_said *ret, const char *fmt, ...)

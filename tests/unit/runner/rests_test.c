@@ -1,17 +1,17 @@
 /* What a result rests on: units by their instructions, fast-math by what the compiler reads, errors
  * in units of the tolerance. Each table holds what hides it and what only looks like it. */
-#include "tools/runner/rests.h"
+#include "tools/runner/judge/rests.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "tests/unit/runner/task_util.h"
 #include "tests/unit/unit.h"
-#include "tools/runner/compare.h"
-#include "tools/runner/cuda/policy_cubin.h"
-#include "tools/runner/policy.h"
-#include "tools/runner/target.h"
-#include "tools/runner/x86_code.h"
+#include "tools/runner/judge/compare.h"
+#include "tools/runner/cuda/compile/policy_cubin.h"
+#include "tools/runner/binary/policy.h"
+#include "tools/runner/judge/target.h"
+#include "tools/runner/binary/x86_code.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 

@@ -12,7 +12,7 @@
 #include <poll.h>
 
 #include "tests/unit/runner/sandbox_attacks.h"
-#include "tools/runner/buffers.h"
+#include "tools/runner/arena/buffers.h"
 #include "workspace/base/clock.h"
 
 #define SLOW_NS (5 * HONE_NS_PER_S) /* worth a line */

@@ -1,6 +1,6 @@
 /* Reading nvdisasm's text: widths, loops, lines, inlined frames, and text that lies; running it in
  * a jail. */
-#include "tools/runner/cuda/sass.h"
+#include "tools/runner/cuda/compile/sass.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "tools/runner/target.h"
+#include "tools/runner/judge/target.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 

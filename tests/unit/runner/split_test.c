@@ -1,6 +1,6 @@
 /* Host text and device text: what each keeps, what is rewritten, what is refused, and that lines
  * stay. tests/launchers (record_test.c) does it with compilers. */
-#include "tools/runner/cuda/split.h"
+#include "tools/runner/cuda/split/split.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/runner/stats.h"
+#include "tools/runner/judge/stats.h"
 
 /* SplitMix64 to normal, so that the test repeats exactly. */
 static double next_normal(uint64_t *state)

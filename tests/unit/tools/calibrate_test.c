@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "tools/calibrate.h"
+#include "tools/task/calibrate.h"
 #include "workspace/base/file.h"
 
 static char *copy_pack(const char *name, char *root)

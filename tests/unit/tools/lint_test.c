@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "tests/unit/unit.h"
-#include "tools/lint.h"
+#include "tools/task/lint.h"
 #include "workspace/base/file.h"
 
 static char *copy_pack(const char *name, char *root)

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "tests/unit/unit.h"
-#include "tools/bad_kernels.h"
-#include "tools/lint.h"
-#include "tools/prototype.h"
-#include "tools/task_new.h"
+#include "tools/task/bad_kernels.h"
+#include "tools/task/lint.h"
+#include "tools/task/prototype.h"
+#include "tools/task/task_new.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/process.h"

@@ -1,0 +1,83 @@
+#include "agents/offline/prior_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEVELS = 4,
+    REPEATS = 3
+};                        /* versions with fewer strategies than this are where choices matter */
+#define MOST_SPREAD 0.084 /* log2; 6 % */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool hone_prior_believes(const struct hone_lattice *l)
+{
+    double spread[HONE_LATTICE_STATES];
+    size_t n = 0;
+    for (unsigned s = 0; s < 1u << l->n_strategies; s++) {
+        const struct hone_lattice_state *st = &l->states[s];
+        if (!hone_lattice_is_right(l, s))
+            continue;
+        if (st->n < REPEATS)
+            return false;
+        double sum = 0, square = 0;
+        for (size_t i = 0; i < st->n; i++)
+            sum += log2(st->ratio[i]) / (double)st->n;
+        for (size_t i = 0; i < st->n; i++)
+            square += pow(log2(st->ratio[i]) - sum, 2) / (double)(st->n - 1);
+        spread[n++] = sqrt(square);
+    }
+    qsort(spread, n, sizeof(*spread), by_value);
+    return n > 0 && spread[n / 2] < MOST_SPREAD;
+}
+
+/* Mean gain of one strategy of one lattice, each number of strategies that are on counting alike.
+ */
+static bool mean_gain(const struct hone_lattice *l, size_t bit, double *ret)
+{
+    double sum[LEVELS] = {0}, total = 0;
+    int n[LEVELS] = {0}, n_levels = 0;
+    for (unsigned s = 0; s < 1u << l->n_strategies; s++) {
+        int level = __builtin_popcount(s);
+        unsigned next = s | 1u << bit;
+        if (next == s || level >= LEVELS || !hone_lattice_is_right(l, s) ||
+            !hone_lattice_is_right(l, next))
+            continue;
+        sum[level] += hone_lattice_gain(l, next) - hone_lattice_gain(l, s);
+        n[level]++;
+    }
+    for (int i = 0; i < LEVELS; i++) {
+        total += n[i] > 0 ? sum[i] / n[i] : 0;
+        n_levels += n[i] > 0;
+    }
+    *ret = n_levels > 0 ? total / n_levels : 0;
+    return n_levels > 0;
+}
+
+void hone_prior_fit(struct hone_lattice *const *lattices, size_t n, size_t skip,
+                    struct hone_prior *ret)
+{
+    *ret = (struct hone_prior){.n_lattices = 0};
+    for (size_t k = 0; k < n; k++) {
+        const struct hone_lattice *l = lattices[k];
+        if (k == skip || (skip < n && strcmp(l->task, lattices[skip]->task) == 0))
+            continue;
+        ret->n_lattices++;
+        for (size_t i = 0; i < l->n_strategies; i++) {
+            const struct hone_strategy *s = hone_strategy_find(l->target, l->strategies[i].id);
+            double gain = 0;
+            if (!s || !mean_gain(l, i, &gain))
+                continue;
+            struct hone_credit_cell *c = &ret->gains[hone_strategy_index(s)];
+            c->n += 1;
+            c->sum += gain;
+            c->sum2 += gain * gain;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/* What lattices teach of strategies (agents/planner/prior.h).
+ *
+ * Every kernel counts once for a strategy, whatever the number of its states. Lattices whose
+ * repeats scatter too much teach nothing. Deterministic. Any thread. */
+#ifndef HONE_AGENTS_PRIOR_FIT_H
+#define HONE_AGENTS_PRIOR_FIT_H
+
+#include "agents/offline/lattice.h"
+#include "agents/planner/prior.h"
+
+/* From all lattices but one (skip; n or more: none is left out), and but those of the same task. */
+void hone_prior_fit(struct hone_lattice *const *lattices, size_t n, size_t skip,
+                    struct hone_prior *ret);
+/* Quiet enough to be believed: three repeats and more, with a median spread below 6 %. */
+bool hone_prior_believes(const struct hone_lattice *lattice);
+
+#endif

@@ -1,0 +1,50 @@
+/* Policies pick the next step: a version and one of its legal actions. A table; one file each.
+ *
+ * pick      reads the tree; who runs the search expands nodes on demand through `expand`, so that
+ * only what is looked at is parsed. Returns false for STOP: nothing is left that is worth trying.
+ * propensity is the chance with which this choice was made, for later off-line evaluation.
+ * Deterministic in (seed, counter). A policy sees the tree, the credit and nothing else: the search
+ * and the simulator (sim.h) give it the same. */
+#ifndef HONE_AGENTS_POLICY_H
+#define HONE_AGENTS_POLICY_H
+
+#include "agents/planner/legality.h"
+
+struct hone_policy_ctx {
+    struct hone_tree *tree;
+    const struct hone_credit *credit; /* priors follow it; NULL: they stay what expand made them */
+    void (*expand)(void *arg, struct hone_node *node); /* fills in actions once */
+    void *expand_arg;
+    int64_t seed;
+    uint64_t counter; /* of random numbers; the policy moves it on */
+};
+
+struct hone_pick {
+    int node;
+    size_t action;
+    double propensity, score;
+};
+
+struct hone_policy {
+    const char *name, *words;
+    bool (*pick)(struct hone_policy_ctx *ctx, struct hone_pick *ret);
+};
+
+extern const struct hone_policy *const hone_policies[];
+extern const size_t hone_n_policies;
+const struct hone_policy *hone_policy_find(const char *name); /* NULL: none */
+const char *hone_policy_names(struct hone_pool *pool);        /* "chain, greedy, ..." */
+
+/* For policies: in [0, 1). */
+double hone_policy_random(struct hone_policy_ctx *ctx);
+/* Best action of a node that was not tried; n_actions when there is none. Actions are scored and
+ * ordered anew by what was learnt since. */
+size_t hone_policy_best_action(struct hone_policy_ctx *ctx, struct hone_node *node);
+/* The untried action of highest value among the best version that has any; false: none left. */
+bool hone_policy_best_node(struct hone_policy_ctx *ctx, int *ret_node);
+/* One of the untried actions by weight (NULL: their priors); *ret_chance is how likely it was.
+ * n_actions when there is none. */
+size_t hone_policy_draw(struct hone_policy_ctx *ctx, const struct hone_node *node,
+                        double (*weight)(const struct hone_action *action), double *ret_chance);
+
+#endif

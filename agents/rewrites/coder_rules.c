@@ -1,0 +1,91 @@
+/* The table of rewrites. */
+#include "agents/rewrites/coder_rules.h"
+
+#include <string.h>
+
+#define REWRITE(name) extern const struct hone_rewrite hone_rewrite_##name
+REWRITE(ping_pong);
+REWRITE(reuse_pass);
+REWRITE(thread_outer);
+REWRITE(thread_reduction);
+REWRITE(simd_inner);
+REWRITE(interchange);
+REWRITE(register_tile);
+REWRITE(accumulators);
+REWRITE(tile_loops);
+REWRITE(vector_math);
+REWRITE(fast_math);
+REWRITE(unroll_loops);
+REWRITE(cuda_shared_tile);
+REWRITE(cuda_flash);
+REWRITE(cuda_tensor_tile);
+REWRITE(cuda_online_softmax);
+REWRITE(cuda_row_cache);
+REWRITE(cuda_grid_reduce);
+REWRITE(cuda_transpose_tile);
+REWRITE(cuda_block_shape);
+REWRITE(cuda_coalesce);
+REWRITE(cuda_coarsen);
+REWRITE(cuda_fast_math);
+REWRITE(cuda_unroll);
+REWRITE(cuda_restrict);
+REWRITE(cuda_vector);
+REWRITE(cuda_row_lanes);
+
+const struct hone_rewrite *const hone_rewrites[] = {
+    &hone_rewrite_cuda_shared_tile,    &hone_rewrite_cuda_flash,
+    &hone_rewrite_cuda_tensor_tile,    &hone_rewrite_cuda_online_softmax,
+    &hone_rewrite_cuda_row_cache,      &hone_rewrite_cuda_grid_reduce,
+    &hone_rewrite_cuda_transpose_tile, &hone_rewrite_cuda_block_shape,
+    &hone_rewrite_cuda_coalesce,       &hone_rewrite_cuda_coarsen,
+    &hone_rewrite_cuda_fast_math,      &hone_rewrite_cuda_unroll,
+    &hone_rewrite_cuda_restrict,       &hone_rewrite_cuda_vector,
+    &hone_rewrite_cuda_row_lanes,      &hone_rewrite_accumulators,
+    &hone_rewrite_fast_math,           &hone_rewrite_interchange,
+    &hone_rewrite_ping_pong,           &hone_rewrite_register_tile,
+    &hone_rewrite_reuse_pass,          &hone_rewrite_simd_inner,
+    &hone_rewrite_thread_outer,        &hone_rewrite_thread_reduction,
+    &hone_rewrite_tile_loops,          &hone_rewrite_unroll_loops,
+    &hone_rewrite_vector_math,
+};
+const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
+
+const struct hone_rewrite *hone_rewrite_find(const char *name)
+{
+    for (size_t i = 0; i < hone_n_rewrites; i++)
+        if (strcmp(hone_rewrites[i]->name, name) == 0)
+            return hone_rewrites[i];
+    return NULL;
+}
+
+bool hone_rewrite_is_for(const struct hone_rewrite *rewrite, const char *target)
+{
+    return strcmp(rewrite->target ? rewrite->target : "cpu", target) == 0;
+}
+
+size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,
+                        struct hone_coder_site ret[HONE_CODER_MAX_SITES])
+{
+    if (in->is_blind || !hone_rewrite_is_for(rewrite, in->target))
+        return 0;
+    size_t n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
+    for (size_t i = 0; i < n; i++)
+        hone_coder_locate(in, &ret[i]);
+    return n;
+}
+
+int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *rewrite,
+                     const struct hone_coder_input *in, const struct hone_coder_site *site,
+                     const char **ret_source, struct hone_err *err)
+{
+    char *text = rewrite->apply(in, site, err);
+    if (!text)
+        return hone_wrap(err, "%s", rewrite->name);
+    struct hone_coder_input again;
+    int r =
+        hone_coder_read(parser, in->target, text, in->nest.function->name, in->pool, &again, err);
+    if (r < 0)
+        return hone_wrap(err, "%s made a text that is not valid", rewrite->name);
+    *ret_source = text;
+    return 0;
+}

@@ -1,0 +1,108 @@
+/* C08: the outermost loops whose iterations are independent get `omp parallel for`. All of them in
+ * one step.
+ *
+ * variant 0 static, 1 dynamic schedule with a tunable chunk (rows of uneven length), 2 static over
+ * two collapsed loops. A loop with reductions is threaded only when nothing better is inside or
+ * outside of it; partial sums are kept per chunk so that the answer does not depend on which thread
+ * ends first: OpenMP's own combining order may change from call to call with more than two threads.
+ */
+#include "agents/rewrites/coder_rules.h"
+
+enum { STATIC, DYNAMIC, COLLAPSE, MAX_LOOPS = 8 };
+
+static bool has_reduction(const struct hone_c_loop *loop)
+{
+    struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
+    size_t n = 0;
+    return !hone_c_reductions(loop, r, &n) || n > 0;
+}
+
+static const struct hone_c_loop *collapsible(const struct hone_coder_input *in,
+                                             const struct hone_c_loop *loop)
+{
+    const struct hone_c_node *inner = hone_c_only_stmt(loop->node->body);
+    const char *why;
+    for (size_t i = 0; inner && i < in->nest.n; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        if (l->node == inner && !l->is_innermost && l->begin == inner->begin && !has_reduction(l) &&
+            !hone_c_uses(l->lower, loop->var) && !hone_c_uses(l->upper, loop->var) &&
+            hone_c_is_parallel(&in->nest, l, &why))
+            return l;
+    }
+    return NULL;
+}
+
+static bool is_uneven(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    for (size_t i = 0; i < in->nest.n; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        if (l != loop && l->upper && hone_c_contains(loop->node, l->node) &&
+            (hone_c_uses(l->upper, loop->var) || !hone_c_is_invariant(l->upper, loop->node)))
+            return true;
+    }
+    return false;
+}
+
+static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
+{
+    const struct hone_c_loop *loops[MAX_LOOPS];
+    size_t n_loops = hone_is_threaded(in) ? 0 : hone_parallel_loops(in, loops, MAX_LOOPS), n = 0;
+    bool any = false, uneven = false, collapse = false;
+    for (size_t i = 0; i < n_loops; i++) {
+        any = any || !has_reduction(loops[i]);
+        uneven = uneven || is_uneven(in, loops[i]);
+        collapse = collapse || collapsible(in, loops[i]);
+    }
+    const struct hone_c_node *f = in->nest.function;
+    static const char *const words[] = {"every independent outer loop, static schedule",
+                                        "every independent outer loop, dynamic schedule",
+                                        "two outer loops collapsed, static schedule"};
+    bool wanted[] = {any, any && uneven, any && collapse};
+    for (int v = STATIC; v <= COLLAPSE && n < max; v++) {
+        if (!wanted[v])
+            continue;
+        ret[n] = hone_site(f, f->begin, f->end, words[v]);
+        ret[n].evidence = "iterations write apart and carry no scalar";
+        ret[n++].variant = v;
+    }
+    return n;
+}
+
+static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
+                   struct hone_err *err)
+{
+    const struct hone_c_loop *loops[MAX_LOOPS];
+    size_t n = hone_parallel_loops(in, loops, MAX_LOOPS), n_done = 0;
+    struct hone_c_edits e;
+    hone_c_edits_init(&e, in->tree);
+    const char *chunk =
+        site->variant == DYNAMIC ? hone_add_tunable(&e, in, "CHUNK", "64, 16, 256") : NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct hone_c_loop *l = loops[i];
+        if (has_reduction(l) || (l->is_innermost && l->depth > 0 && n_done > 0))
+            continue;
+        const char *clause = "schedule(static)";
+        if (site->variant == DYNAMIC)
+            clause = hone_pool_printf(in->pool, "schedule(dynamic, %s)", chunk);
+        if (site->variant == COLLAPSE && collapsible(in, l))
+            clause = "schedule(static) collapse(2)";
+        const char *text =
+            hone_pool_printf(in->pool, "#pragma omp parallel for %s%s\n%s", clause,
+                             hone_if_clause(in, l), hone_c_indent(in->tree, l->node->begin));
+        hone_c_replace(&e, l->node->begin, l->node->begin, text);
+        n_done++;
+    }
+    if (n_done == 0) {
+        hone_fail(err, HONE_E_ARG, "no loop has independent iterations");
+        return NULL;
+    }
+    return hone_finish_edits(&e);
+}
+
+const struct hone_rewrite hone_rewrite_thread_outer = {
+    .name = "thread_outer",
+    .strategy = "C08",
+    .words = "thread the outer loops",
+    .sites = sites,
+    .apply = apply,
+};

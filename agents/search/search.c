@@ -1,0 +1,578 @@
+/* The search: options, loop, stop rules, result. See search.h.
+ *
+ * Order of work: the baseline first; then expansions; a new best that is clearly ahead gets a
+ * longer look (decide) while a sixth of the wall budget lasts for that; when expansions stop
+ * paying, the tunables of the best are swept; a quarter of the wall budget is kept back for the
+ * confirmation. Stop rules are looked at between evaluations, so that a budget is passed by one
+ * evaluation at most. */
+#include "agents/search/search_models.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+#include "workspace/base/log.h"
+
+#define DECIDE_SHARE 0.17
+#define DECIDE_AHEAD_LOG2                                                                          \
+    0.15 /* a new best this much ahead of the last decided one is looked at longer */
+#define SWEEP_AFTER      4 /* expansions without a new best */
+#define CUDA_SWEEP_AFTER 2
+#define PLATEAU_AFTER    24
+#define TREE_RESERVE     8   /* versions that an expansion and a sweep may still add */
+#define RANDOM_NUMBERS   64  /* set aside for one choice */
+#define LOCK_WAIT_MS     100 /* who asks whether the search runs holds its lock for a moment */
+
+static const struct hone_field count_fields[] = {
+    HONE_FIELD(struct hone_search_count, verdict, .required = true, .help = "Verdict word."),
+    HONE_FIELD(struct hone_search_count, n, .required = true,
+               .help = "How many evaluations ended so."),
+};
+
+#define ROW(member, ...) HONE_FIELD(struct hone_search_result, member, __VA_ARGS__)
+const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] = {
+    ROW(task, .required = true, .help = "Task."),
+    ROW(target, .required = true, .help = "Target."),
+    ROW(name, .help = "Search name: the branch is search/NAME."),
+    ROW(baseline_ns, .unit = "ns",
+        .help = "One call of the baseline, geometric mean over the workloads of the confirmation."),
+    ROW(best_ns, .unit = "ns", .help = "One call of the best version, in the same run."),
+    ROW(speedup, .help = "Confirmed geometric-mean ratio, baseline over best."),
+    ROW(ci, .help = "Its 95 % interval: low, high."),
+    ROW(evaluations, .help = "Evaluations that were run."),
+    ROW(verdicts, HONE_OF(struct hone_search_count, count_fields), .help = "How they ended."),
+    ROW(unruly, .help = "Versions that failed where the baseline worked."),
+    ROW(best_commit, .help = "Commit of the best version."),
+    ROW(percent_of_bound, .help = "100 * physics floor / time of the best version."),
+    ROW(verdict, .help = "Verdict of the confirmation."),
+    ROW(why_stopped, .help = "budget_wall, _evaluations, _device, _disk, _cost, _tokens; target, "
+                             "near_roof, plateau, "
+                             "exhausted, tree_full, stopped, no_submissions."),
+    ROW(summary, .help = "One line."),
+    ROW(doubt, .skip_empty = true, .help = "Why the figure may not be claimed; none: it may."),
+    ROW(rests_on, .skip_empty = true,
+        .help = "What the figure rests on: fast-math, precision, accuracy, threads, flags."),
+    ROW(is_resumed, .help = "It went on from an earlier run's records."),
+    ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
+    ROW(waited_ms, .unit = "ms", .skip_empty = true,
+        .help = "Of it, for other timings on this machine."),
+    ROW(device_ms, .unit = "ms", .help = "Wall time of its evaluations, all rounds."),
+    ROW(tokens, .help = "Of models, all rounds."),
+    ROW(cost, .unit = "USD",
+        .help = "Of models, all rounds; asks without an answer with what was set aside."),
+};
+const size_t hone_search_n_result_fields = HONE_COUNTOF(hone_search_result_fields);
+
+/* ---- clocks and budgets ---- */
+
+int64_t hone_search_elapsed_ms(const struct hone_search *s)
+{
+    return s->elapsed_before_ms + (hone_now_ns() - s->start_ns) / HONE_NS_PER_MS;
+}
+
+int64_t hone_search_left_ms(const struct hone_search *s)
+{
+    if (s->options->budget_wall_ms <= 0)
+        return INT64_MAX;
+    return hone_max_i64(0, s->options->budget_wall_ms - hone_search_elapsed_ms(s));
+}
+
+/* The cap counts all rounds, what is shown is this one. */
+static int64_t round_cap(const struct hone_search *s)
+{
+    int64_t cap = s->options->budget_evaluations;
+    return cap > 0 ? cap - (s->tally.evaluations - s->tally.round_evaluations) : 0;
+}
+
+void hone_search_tell(struct hone_search *s, const char *fmt, ...)
+{
+    if (!s->on_progress)
+        return;
+    char message[240];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof(message), fmt, args);
+    va_end(args);
+    for (char *c = message; *c; c++) /* one line, whatever a model said */
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+    const struct hone_node *best =
+        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+    HONE_CLEANUP(hone_buf_done) struct hone_buf budgets = HONE_BUF_INIT;
+    hone_search_count(s);
+    hone_budgets_put(&budgets, &s->budgets, HONE_BUDGET_DEVICE);
+    s->on_progress(s->progress_arg, &(struct hone_search_progress){
+                                        .task = s->task->name,
+                                        .phase = s->phase,
+                                        .message = message,
+                                        .evaluations = s->n_evaluations,
+                                        .elapsed_ms = hone_search_elapsed_ms(s),
+                                        .budget_wall_ms = s->options->budget_wall_ms,
+                                        .budget_evaluations = round_cap(s),
+                                        .budgets = budgets.data ? budgets.data : "",
+                                        .best_ratio = best ? exp2(best->value) : 1,
+                                        .best_commit = best ? best->commit : NULL,
+                                    });
+}
+
+/* What was asked for: looked at longer, so that it is not luck alone. */
+static bool is_target_reached(const struct hone_search *s, const struct hone_node *best)
+{
+    double target = s->options->stop_at_speedup;
+    return target > 0 && best && best->value >= log2(target);
+}
+
+static const char *why_stop(struct hone_search *s)
+{
+    const struct hone_node *best =
+        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+    double stop_at =
+        s->options->stop_at_percent_of_bound > 0 ? s->options->stop_at_percent_of_bound : 95;
+    const char *why = hone_search_over(s, 1);
+    if (why)
+        return why;
+    if (is_target_reached(s, best) && best->is_decided)
+        return "target";
+    if (best && hone_feature_or(&best->features, HONE_F_PERCENT_OF_BOUND, 0) >= stop_at)
+        return "near_roof";
+    if (s->tree.n_nodes + TREE_RESERVE > HONE_TREE_MAX_NODES)
+        return "tree_full";
+    int64_t plateau = s->options->plateau ? s->options->plateau : PLATEAU_AFTER;
+    if (plateau > 0 && s->tree.n_since_best >= plateau)
+        return "plateau";
+    return NULL;
+}
+
+/* ---- loop ---- */
+
+/* On the footing of this version. */
+static double last_decided(const struct hone_search *s, const struct hone_node *beside)
+{
+    double value = 0;
+    for (int i = 0; i < s->tree.n_nodes; i++)
+        if (s->tree.nodes[i]->is_decided && !s->tree.nodes[i]->is_refuted)
+            value = fmax(value, hone_node_value_beside(s->tree.nodes[i], beside));
+    return value;
+}
+
+static bool wants_decide(const struct hone_search *s, const struct hone_node *best)
+{
+    if (is_target_reached(s, best) && !best->is_decided && best->index > 0)
+        return true;
+    if (best->is_decided || best->index == 0 ||
+        best->value < last_decided(s, best) + DECIDE_AHEAD_LOG2)
+        return false;
+    int64_t wall = s->options->budget_wall_ms;
+    /* right after a jump more is to come: look when at least one expansion brought nothing */
+    double cost = (double)(s->decide_ms + 5 * s->longest_screen_ms);
+    return s->tree.n_since_best >= 1 && (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
+}
+
+/* Tiles and fusions are as good as their sizes: what comes after them should start from swept ones.
+ */
+static bool is_tiling(const struct hone_node *n)
+{
+    static const char *const strategies[] = {"G05", "G26", "G31"};
+    const struct hone_rewrite *r = hone_rewrite_find(n->rewrite);
+    for (size_t i = 0; r && hone_rewrite_is_for(r, "cuda") && i < HONE_COUNTOF(strategies); i++)
+        if (strcmp(r->strategy, strategies[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool wants_sweep(const struct hone_search *s, const struct hone_node *best, bool is_last)
+{
+    if (best->is_swept || best->n_tunables == 0)
+        return false;
+    int64_t wall = s->options->budget_wall_ms;
+    bool is_late = wall > 0 && hone_search_elapsed_ms(s) > wall * 45 / 100;
+    if (strcmp(s->target, "cuda") == 0 && s->tree.n_since_best >= CUDA_SWEEP_AFTER)
+        return true;
+    return is_last || is_late || s->tree.n_since_best >= SWEEP_AFTER || is_tiling(best);
+}
+
+static int refine(struct hone_search *s, bool is_last, bool *ret_did, struct hone_err *err)
+{
+    struct hone_node *best = s->tree.nodes[s->tree.best];
+    *ret_did = true;
+    if (!best->is_expanded)
+        hone_search_expand_node(s, best);
+    if (wants_sweep(s, best, is_last))
+        return hone_search_sweep(s, best, err);
+    if (wants_decide(s, best))
+        return hone_search_decide(s, best, err);
+    *ret_did = false;
+    return 0;
+}
+
+static const char *stop_or_steered(struct hone_search *s)
+{
+    const char *why = s->steering->wants_stop ? "stopped" : why_stop(s);
+    /* who submits steps knows when to end */
+    return why && strcmp(why, "plateau") == 0 && hone_search_is_external(s) ? NULL : why;
+}
+
+/* A search that lives of submissions waits for the next. */
+static int await(struct hone_search *s, const char **ret_why, bool *ret_did, struct hone_err *err)
+{
+    int64_t wait_ms = s->options->submission_wait_ms;
+    int64_t until = hone_deadline_in_ms(wait_ms > 0 ? wait_ms : HONE_SUBMISSION_WAIT_MS);
+    int r = 0;
+    hone_search_tell(s, "waits for submissions");
+    while (r == 0 && !s->steering->first && !*ret_why && !hone_cancel_is_set(s->ctx->cancel)) {
+        if (hone_now_ns() >= until) {
+            *ret_why = "no_submissions";
+            return 0;
+        }
+        hone_search_nap(s, HONE_SEARCH_POLL_MS);
+        r = hone_search_listen(s, err);
+        if (r == 0)
+            *ret_why = stop_or_steered(s);
+    }
+    *ret_did = !*ret_why;
+    return r;
+}
+
+/* Random numbers go by what was tried, so that a search that was killed chooses as it would have.
+ */
+bool hone_search_pick(struct hone_search *s, struct hone_pick *ret)
+{
+    hone_search_list_all_merges(s);
+    s->policy_ctx.counter = (uint64_t)s->tree.n_edges * RANDOM_NUMBERS;
+    return s->policy->pick(&s->policy_ctx, ret);
+}
+
+/* A plateau first takes what was begun; other reasons end the search at once. */
+static bool is_hard(const char *why)
+{
+    return why && strcmp(why, "plateau") != 0;
+}
+
+/* One piece of work, or the reason why there is none. */
+static int turn(struct hone_search *s, const char **ret_why, struct hone_err *err)
+{
+    struct hone_pick pick;
+    bool did = false;
+    if (hone_cancel_is_set(s->ctx->cancel))
+        return hone_fail(err, HONE_E_CANCEL, "cancelled; the same command goes on from here");
+    int r = hone_search_listen(s, err);
+    const char *why = r == 0 ? stop_or_steered(s) : NULL;
+    if (r == 0 && !is_hard(why))
+        r = hone_search_take(s, &did, err);
+    if (r == 0 && !is_hard(why) && !did)
+        r = refine(s, why != NULL, &did, err);
+    if (r == 0 && !why && !did && hone_search_is_external(s))
+        r = await(s, &why, &did, err);
+    if (r < 0 || did)
+        return r;
+    if (!is_hard(why) && s->ahead) {
+        r = hone_search_take_ahead(s, !why, &did, err);
+        if (r < 0 || did)
+            return r;
+    }
+    if (!why && !hone_search_pick(s, &pick)) {
+        r = refine(s, true, &did, err);
+        if (r < 0 || did)
+            return r;
+        why = "exhausted";
+    }
+    *ret_why = why;
+    if (why)
+        return 0;
+    r = hone_search_review(s, pick.node, &did, err);
+    return r < 0 || did ? r : hone_search_expand(s, &pick, err);
+}
+
+static int loop(struct hone_search *s, const char **ret_why, struct hone_err *err)
+{
+    *ret_why = NULL;
+    s->phase = "search";
+    while (!*ret_why) {
+        int r = turn(s, ret_why, err);
+        const char *refused = hone_search_take_refusal(s, r);
+        if (refused)
+            *ret_why = hone_search_drop_models(s, refused) ? NULL : refused;
+        else if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* ---- result ---- */
+
+static void count_verdicts(const struct hone_search *s, struct hone_search_result *ret)
+{
+    struct hone_search_count *v =
+        hone_pool_alloc(s->ctx->pool, HONE_COUNTOF(s->n_verdicts) * sizeof(*v));
+    ret->verdicts.v = v;
+    for (size_t i = 0; i < HONE_COUNTOF(s->n_verdicts); i++)
+        if (s->n_verdicts[i] > 0)
+            v[ret->verdicts.n++] = (struct hone_search_count){
+                hone_verdict_name((enum hone_verdict)i), s->n_verdicts[i]};
+}
+
+static void fill_result(const struct hone_search *s, const struct hone_outcome *o, int node,
+                        const char *why, struct hone_search_result *ret)
+{
+    struct hone_pool *pool = s->ctx->pool;
+    *ret = (struct hone_search_result){
+        .task = hone_pool_strdup(pool, s->task->name),
+        .target = hone_pool_strdup(pool, s->target),
+        .name = hone_pool_strdup(pool, s->name),
+        .baseline_ns = (double)NAN,
+        .best_ns = (double)NAN,
+        .speedup = (double)NAN,
+        .percent_of_bound = (double)NAN,
+        .evaluations = s->n_evaluations,
+        .unruly = s->n_unruly,
+        .why_stopped = why,
+        .is_resumed = s->is_resumed,
+        .wall_ms = hone_search_elapsed_ms(s),
+        .waited_ms = s->waited_ms,
+        .device_ms = (int64_t)s->budgets.of[HONE_BUDGET_DEVICE].spent,
+        .tokens = (int64_t)s->budgets.of[HONE_BUDGET_TOKENS].spent,
+        .cost = s->budgets.of[HONE_BUDGET_COST].spent,
+    };
+    count_verdicts(s, ret);
+    const char *unruly = s->n_unruly == 0 ? ""
+                                          : hone_pool_printf(pool,
+                                                             "; %lld versions failed where the "
+                                                             "baseline worked",
+                                                             (long long)s->n_unruly);
+    if (node == HONE_NO_NODE) {
+        ret->summary =
+            hone_pool_printf(pool, "%s: nothing was confirmed (%s)%s", ret->task, why, unruly);
+        return;
+    }
+    ret->baseline_ns = o->baseline_ns;
+    ret->best_ns = o->best_ns;
+    ret->speedup = o->ratio;
+    ret->ci.v = hone_pool_alloc(pool, 2 * sizeof(double));
+    ret->ci.n = isfinite(o->low) ? 2 : 0;
+    ret->ci.v[0] = o->low;
+    ret->ci.v[1] = o->high;
+    ret->percent_of_bound = o->percent_of_bound;
+    ret->verdict = hone_verdict_name(o->verdict);
+    ret->rests_on = hone_pool_strdup(pool, o->rests_on);
+    ret->best_commit = hone_pool_strdup(pool, s->tree.nodes[node]->commit);
+    ret->summary = hone_pool_printf(
+        pool, "%s: %s, %.3gx [%.3g, %.3g] after %lld evaluations (%s)%s%s%s", ret->task,
+        ret->verdict, o->ratio, o->low, o->high, (long long)s->n_evaluations, why, unruly,
+        o->doubt != NULL ? "; not to be claimed: " : "", o->doubt != NULL ? o->doubt : "");
+    ret->doubt = hone_pool_strdup(pool, o->doubt);
+}
+
+/* ---- opening ---- */
+
+static int check_options(struct hone_search *s, const struct hone_search_options *o,
+                         struct hone_err *err)
+{
+    if (!o->task)
+        return hone_fail_at(err, HONE_E_ARG, "task", "name a task");
+    int r = s->is_view ? 0 : hone_search_check_caps(o, err);
+    if (r < 0)
+        return r;
+    s->target = o->target ? o->target : "cpu";
+    if (strcmp(s->target, "cpu") != 0 && strcmp(s->target, "cuda") != 0)
+        return hone_fail_at(err, HONE_E_UNSUPPORTED, "target",
+                            "the rule coder works on cpu and cuda, not on '%.40s'", s->target);
+    s->policy = hone_policy_find(o->policy ? o->policy : "puct");
+    if (!s->policy)
+        return hone_fail_at(err, HONE_E_ARG, "policy", "'%.40s' is unknown; %s are", o->policy,
+                            hone_policy_names(s->ctx->pool));
+    if (o->n_coders < 0 || o->n_coders > HONE_MAX_CODERS)
+        return hone_fail_at(err, HONE_E_ARG, "coders", "is 1 to %d", HONE_MAX_CODERS);
+    s->name = o->name ? o->name : o->task;
+    if (!hone_is_safe_name(s->name))
+        return hone_fail_at(err, HONE_E_ARG, "name", "use letters, digits, '_', '.', '-'");
+    return 0;
+}
+
+static int open_coder(struct hone_search *s, struct hone_err *err)
+{
+    const struct hone_search_options *o = s->options;
+    if (o->planner && strcmp(o->planner, "rules") != 0 && strcmp(o->planner, "llm") != 0 &&
+        strcmp(o->planner, "external") != 0)
+        return hone_fail_at(err, HONE_E_ARG, "planner",
+                            "'%.40s' is unknown; rules, llm and external are", o->planner);
+    int r = hone_coder_is_known(o->coder) && !s->is_view ? hone_search_open_models(s, err) : 0;
+    if (r < 0)
+        return r;
+    const struct hone_coder_setup setup = {.name = o->coder,
+                                           .target = s->target,
+                                           .task = s->task,
+                                           .parser = s->parser,
+                                           .model = s->models ? s->models->coder : NULL,
+                                           .journal = s->models ? s->models->journal : NULL,
+                                           .prompts_dir = s->models ? s->models->prompts_dir : NULL,
+                                           .repairs = hone_max_i64(0, o->repairs),
+                                           .n_beside = (int)hone_max_i64(1, o->n_coders) - 1,
+                                           .only_lists = s->is_view,
+                                           .seed = o->seed,
+                                           .deadline_ns = HONE_NO_DEADLINE,
+                                           .cancel = s->ctx->cancel};
+    return hone_coder_open(&setup, &s->coder, err);
+}
+
+static int open_view_record(struct hone_search *s, struct hone_err *err)
+{
+    bool is_known = false, has_ended = false;
+    int r = hone_search_read_record(s, &is_known, &has_ended, err);
+    if (r == 0 && (!is_known || s->tree.n_nodes == 0))
+        r = hone_fail_at(err, HONE_E_NOT_FOUND, "search",
+                         "search '%.64s' has no version yet that fits the task pack as it is now",
+                         s->name);
+    return r;
+}
+
+static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *err)
+{
+    HONE_AUTOFREE char *file = hone_sprintf("search-%s.lock", s->name);
+    HONE_AUTOFREE char *path = hone_workspace_path(s->ctx->app->ws, file);
+    int r = hone_workspace_task(s->ctx->app->ws, s->options->task, &s->task, err);
+    if (r == 0)
+        r = hone_task_select(s->task, s->target, err);
+    if (r == 0)
+        r = hone_c_parser_new(&s->parser, err);
+    if (r == 0)
+        r = open_coder(s, err);
+    if (r == 0 && !s->is_view)
+        r = hone_search_open_notices(s, err);
+    if (r == 0)
+        r = s->is_view ? 0 : hone_lock_file(path, hone_deadline_in_ms(LOCK_WAIT_MS), ret_lock, err);
+    if (r == HONE_E_BUSY)
+        return hone_fail(
+            err, HONE_E_BUSY,
+            "search '%s' is running already; wait for it (job_wait, or the terminal it "
+            "runs in), or start another under a name of its own (--name)",
+            s->name);
+    if (r < 0)
+        return hone_wrap(err, "search '%s'", s->name);
+    hone_tree_init(&s->tree, s->pool);
+    hone_credit_init(&s->credit);
+    s->policy_ctx = (struct hone_policy_ctx){
+        .tree = &s->tree,
+        .credit = &s->credit,
+        .expand = hone_search_expand_node,
+        .expand_arg = s,
+        .seed = s->options->seed,
+    };
+    r = s->is_view ? open_view_record(s, err) : hone_search_open_record(s, err);
+    if (r == 0)
+        r = hone_search_load_steering(s, err);
+    if (r == 0 && !s->is_view)
+        r = hone_search_announce(s, err);
+    return r;
+}
+
+static void close_search(struct hone_search *s)
+{
+    hone_search_close_ahead(s);
+    hone_coder_close(s->coder);
+    hone_search_close_models(s);
+    hone_c_parser_free(s->parser);
+    hone_task_free(s->task);
+    hone_pool_free(s->pool);
+}
+
+static int run_open(struct hone_search *s, struct hone_search_result *ret, struct hone_err *err)
+{
+    const char *why = "";
+    struct hone_outcome o;
+    int node = HONE_NO_NODE;
+    int r = 0;
+    if (s->tree.n_nodes == 0)
+        r = hone_search_root(s, err);
+    if (r == 0)
+        r = hone_search_open_ahead(s, err);
+    bool is_short = true; /* of the target: what confirmations say less of is looked for again */
+    while (r == 0 && is_short) {
+        r = loop(s, &why, err);
+        if (r == 0)
+            r = hone_search_drop_ahead(s, err);
+        if (r == 0)
+            r = hone_search_confirm(s, &o, &node, err);
+        is_short = r == 0 && strcmp(why, "target") == 0 && node != HONE_NO_NODE &&
+                   o.ratio < s->options->stop_at_speedup && hone_search_may_confirm(s);
+    }
+    if (r == 0)
+        r = hone_search_drop_submissions(s, why, err);
+    if (r < 0)
+        return r;
+    hone_search_tell_wait(s);
+    fill_result(s, &o, node, why, ret);
+    return hone_search_record_end(s, ret, err);
+}
+
+int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options *options,
+                    hone_search_progress_fn *on_progress, void *progress_arg,
+                    struct hone_search_result *ret, struct hone_err *err)
+{
+    HONE_AUTOCLOSE int lock = -1;
+    HONE_AUTOFREE struct hone_search *s = hone_calloc(1, sizeof(*s));
+    s->ctx = ctx;
+    s->options = options;
+    s->on_progress = on_progress;
+    s->progress_arg = progress_arg;
+    s->start_ns = hone_now_ns();
+    s->phase = "baseline";
+    int r = check_options(s, options, err);
+    if (r < 0)
+        return r;
+    s->pool = hone_pool_new();
+    r = open_search(s, &lock, err);
+    struct hone_err cause = HONE_ERR_INIT;
+    if (r == 0) {
+        r = run_open(s, ret, &cause);
+        hone_search_tell_end(s, r, ret, &cause);
+        if (r < 0 && err)
+            *err = cause;
+    }
+    close_search(s);
+    return r;
+}
+
+int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                          struct hone_search **ret, struct hone_err *err)
+{
+    struct hone_search *s = hone_calloc(1, sizeof(*s));
+    s->pool = hone_pool_new();
+    struct hone_search_options *o = hone_pool_alloc(s->pool, sizeof(*o));
+    *o = (struct hone_search_options){.task = which->task,
+                                      .target = which->target,
+                                      .policy = which->policy,
+                                      .coder = which->coder,
+                                      .planner = which->planner,
+                                      .model = which->model,
+                                      .name = which->name,
+                                      .seed = which->seed,
+                                      .budget_wall_ms = which->budget_wall_ms,
+                                      .budget_evaluations = which->budget_evaluations,
+                                      .budget_disk_bytes = INT64_MAX};
+    s->ctx = ctx;
+    s->options = o;
+    s->start_ns = hone_now_ns();
+    s->phase = "search";
+    s->is_view = true;
+    int r = check_options(s, o, err);
+    if (r == 0)
+        r = open_search(s, NULL, err);
+    if (r < 0) {
+        hone_search_view_close(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
+}
+
+void hone_search_view_close(struct hone_search *s)
+{
+    if (!s)
+        return;
+    close_search(s);
+    free(s);
+}

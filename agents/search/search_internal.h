@@ -1,0 +1,319 @@
+/* Parts of the search that its files share; nobody else includes this.
+ *
+ *   search.c         options, loop, stop rules, result
+ *   search_step.c    one expansion: apply, evaluate, credit, tree
+ *   search_ahead.c   answers of models that are asked for ahead
+ *   search_merge.c   steps that take over what won on a sibling
+ *   search_refine.c  decide, sweep, confirm
+ *   search_record.c  ledger records and going on from them
+ *   search_steer.c   requests and submissions from outside */
+#ifndef HONE_AGENTS_SEARCH_INTERNAL_H
+#define HONE_AGENTS_SEARCH_INTERNAL_H
+
+#include "agents/search/budget.h"
+#include "agents/coder/coder.h"
+#include "agents/planner/planner.h"
+#include "agents/planner/policy.h"
+#include "agents/search/search.h"
+#include "agents/search/steer.h"
+#include "agents/search/tally.h"
+#include "tools/evaluate.h"
+
+#define HONE_SEARCH_POLL_MS 50 /* between looks for requests, while something is waited for */
+
+struct hone_search {
+    struct hone_tool_ctx *ctx;
+    const struct hone_search_options *options;
+    const char *target, *name;
+    const char *machine; /* that this runs on, once asked; NULL: not known */
+    const struct hone_policy *policy;
+    hone_search_progress_fn *on_progress;
+    void *progress_arg;
+
+    struct hone_task *task;
+    struct hone_c_parser *parser;
+    struct hone_coder *coder;
+    struct hone_search_models *models; /* NULL: none are asked */
+    struct hone_pool *pool;            /* as long as the search */
+    struct hone_tree tree;
+    struct hone_credit credit;
+    struct hone_policy_ctx policy_ctx;
+
+    const char *id;   /* of this search in the ledger */
+    int64_t start_ns; /* of this process's part */
+    int64_t elapsed_before_ms;
+    int64_t n_evaluations, n_steps;
+    int64_t n_infra;  /* evaluations in a row that failed as the baseline did */
+    int64_t n_unruly; /* versions that failed where the baseline worked */
+    int64_t n_verdicts[HONE_VERDICT_INFRA + 1];
+    int64_t longest_screen_ms, decide_ms;
+    int64_t last_confirm_ms; /* 0: none yet */
+    int64_t waited_ms;       /* for the timing lease */
+    bool is_resumed;
+    const char *phase;
+
+    struct hone_budgets budgets;
+    struct hone_tally tally;
+    const char *refused; /* why_stopped word of what did not fit; NULL: everything did */
+    struct hone_search_disk {
+        int64_t bytes, most_growth, at; /* at the evaluation of that number; growth of one */
+    } disk;
+    struct hone_recalled *unused; /* answers of a process that was killed before it used them */
+    size_t n_unused;
+    struct hone_search_notices *notices; /* NULL: nobody is told */
+    struct hone_search_ahead *ahead;     /* NULL: nothing is asked for ahead */
+    const struct hone_err *failed_ask;   /* of the step that is tried, when it was asked for ahead
+                                            and brought no answer; else NULL */
+
+    bool is_view; /* nothing is run or written: the tree, for who asks */
+    struct hone_steering *steering;
+    const struct hone_submission *submission; /* being tried; NULL: a step of the policy */
+};
+
+struct hone_outcome { /* of one evaluation; strings in the search's pool */
+    enum hone_verdict verdict;
+    const char *reason, *commit, *evaluation, *summary;
+    const char *words;             /* the line that people read: hone_evaluation_summary */
+    const char *rests_on;          /* what the figure rests on, one line; NULL: not told */
+    const char *doubt;             /* why the figure may not be claimed; NULL: it may */
+    const char *code;              /* word for the machine code; NULL: not told */
+    const char *times;             /* by size, in words; NULL: not timed */
+    struct hone_basis basis;       /* of ratio, rank and times */
+    const char *diagnosis;         /* of a failure, for repairs; NULL when none are made */
+    bool is_right;                 /* could be ranked */
+    double ratio, low, high;       /* against the baseline; NaN: none */
+    double rank;                   /* what versions are compared by: the ratio over public workloads
+                                      alone, as drawn ones differ from one confirmation to the next */
+    struct hone_features measured; /* from the report alone */
+    double baseline_ns, best_ns, percent_of_bound;
+    int64_t best_point;
+    double best_point_ratio;
+    const double *point_ns; /* of a sweep, NaN where a setting failed */
+    size_t n_points;
+    struct hone_finding findings[HONE_N_CLASSES]; /* of a profile; none: n_findings 0 */
+    const char *hot_kernel;                       /* of one; NULL: it does not say */
+    const char *profile; /* of one, in words (profile_text.h); NULL: likewise */
+    size_t n_findings;
+    int64_t wall_ms;
+};
+
+struct hone_attempt { /* what to evaluate */
+    const char *source, *tier, *subject, *body;
+    const char *parent;   /* commit or NULL */
+    const char *strategy; /* trailer, or NULL */
+    int64_t budget_ms;
+    struct hone_array points;
+    bool is_fresh;      /* a stored answer does not count */
+    const char *stages; /* NULL: the tier's */
+    bool no_commit;
+    const char *coder;      /* trailer; NULL: the search's */
+    int64_t n_asks, tokens; /* of models, for this version: trailers */
+    double cost;
+};
+
+struct hone_crafted {       /* a step that was carried out, or not */
+    struct hone_pool *pool; /* in: of its strings; those of the outcome are in the search's */
+    const char *source;     /* the last one that was tried; NULL: none */
+    const char *note;       /* why it ended */
+    const char *refused;    /* the last answer, when it could not be used; else NULL */
+    bool is_declined;       /* the coder's last word was that the step cannot help here */
+    bool has_outcome;
+    struct hone_outcome outcome;
+    bool is_recorded;
+    int64_t n_asks, tokens_in, tokens_out;
+    double cost;
+};
+
+/* search.c */
+int64_t hone_search_elapsed_ms(const struct hone_search *s);
+/* Milliseconds left of the wall budget; INT64_MAX without one. */
+int64_t hone_search_left_ms(const struct hone_search *s);
+/* Kept back for the confirmation. */
+int64_t hone_search_reserve_ms(const struct hone_search *s);
+
+/* search_wait.c: what of the wall cap a confirmation needs, and whether it is left (says so when
+ * not). */
+int64_t hone_search_confirm_needs_ms(const struct hone_search *s);
+bool hone_search_confirm_fits(struct hone_search *s);
+/* After the baseline: how much of a search the cap is. */
+void hone_search_tell_forecast(struct hone_search *s);
+/* How long an evaluation may wait for the timing lease; 0: the default. */
+int64_t hone_search_lease_wait_ms(const struct hone_search *s, const struct hone_attempt *a);
+struct hone_search_wait { /* of one evaluation */
+    struct hone_search *search;
+    int64_t told_ns;
+};
+/* A hone_progress_fn, arg struct hone_search_wait: passes on whom it waits for, now and then. */
+void hone_search_on_wait(void *arg, const struct hone_progress *progress);
+/* Adds what the evaluation waited, and returns it. */
+int64_t hone_search_count_wait(struct hone_search *s, const struct hone_report *report);
+void hone_search_tell_wait(struct hone_search *s);
+void hone_search_tell(struct hone_search *s, const char *fmt, ...) HONE_PRINTF(2, 3);
+/* What the policy takes next; false: STOP. The same again until something was tried. */
+bool hone_search_pick(struct hone_search *s, struct hone_pick *ret);
+/* A search as its records have it, to be looked at; it may run meanwhile. No models. `which` is
+ * borrowed. HONE_E_NOT_FOUND: it has no version yet. */
+int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                          struct hone_search **ret, struct hone_err *err);
+void hone_search_view_close(struct hone_search *s); /* NULL is fine */
+
+/* search_step.c */
+int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attempt,
+                         struct hone_outcome *ret, struct hone_err *err);
+int hone_search_root(struct hone_search *s, struct hone_err *err);
+/* search_machine.c: after each evaluation; e becomes the second one where there is need of it.
+ * *ret_is_own: it is the version's fault. HONE_E_TARGET: it is the machine's once too often. */
+struct hone_evaluation;
+struct hone_evaluation_request;
+int hone_search_settle_blame(struct hone_search *s, const struct hone_tool_ctx *like,
+                             const struct hone_evaluation_request *req, struct hone_evaluation *e,
+                             bool *ret_is_own, struct hone_err *err);
+int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err);
+void hone_search_expand_node(void *search, struct hone_node *node); /* fills in actions */
+/* A step of whoever thought of it; the action need not be one of the version's. */
+int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_action *action,
+                    double propensity, struct hone_err *err);
+/* On cuda: what limits the version, by counters; a failure leaves it without. */
+int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err);
+int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
+
+/* What was measured of a version: its value, standard error, interval, times, and on what. */
+void hone_search_set_value(struct hone_node *node, const struct hone_outcome *outcome);
+/* "incorrect (wrong_value)", in the search's pool. */
+const char *hone_verdict_words(struct hone_search *s, const char *verdict, const char *reason);
+
+/* search_steer.c */
+/* What holds from earlier runs; once the search's id is known. */
+int hone_search_load_steering(struct hone_search *s, struct hone_err *err);
+/* Says in the ledger that this process runs the search. */
+int hone_search_announce(struct hone_search *s, struct hone_err *err);
+/* Between expansions: takes requests in, and waits while paused (that time is not counted). Returns
+ * early when cancelled. */
+int hone_search_listen(struct hone_search *s, struct hone_err *err);
+/* Sleeps, or until cancelled. */
+void hone_search_nap(struct hone_search *s, int64_t ms);
+/* Tries the oldest submission, if one waits. */
+int hone_search_take(struct hone_search *s, bool *ret_did, struct hone_err *err);
+/* The round ends: who still waits is told. */
+int hone_search_drop_submissions(struct hone_search *s, const char *why, struct hone_err *err);
+/* Does the search live of submissions alone? */
+bool hone_search_is_external(const struct hone_search *s);
+
+/* search_craft.c: like holds what all versions of the step share. 0 whatever came of it. */
+int hone_search_craft(struct hone_search *s, struct hone_node *from,
+                      const struct hone_action *action, const struct hone_attempt *like,
+                      double propensity, struct hone_crafted *ret, struct hone_err *err);
+
+/* What the coder is told of a step as things stand; strings in the pool. */
+struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone_node *from,
+                                        const struct hone_action *action, struct hone_pool *pool);
+
+/* search_ahead.c: up to options.n_coders answers of models are waited for at a time; what comes
+ * back is tried in the order in which it was asked for, so that the same answers give the same
+ * tree. */
+/* Once the record is read; finds steps again whose answer was stored but that have no end. */
+int hone_search_open_ahead(struct hone_search *s, struct hone_err *err);
+/* Asks for more where it may, waits for the oldest answer and tries it. *ret_did false: nothing is
+ * under way, and nothing could be asked for. */
+int hone_search_take_ahead(struct hone_search *s, bool may_ask, bool *ret_did,
+                           struct hone_err *err);
+/* Gives up what is under way; what was not answered yet may be asked for again. */
+int hone_search_drop_ahead(struct hone_search *s, struct hone_err *err);
+void hone_search_close_ahead(struct hone_search *s);
+
+/* search_merge.c: steps that take over what won on a sibling. */
+/* Brings those of a version, or of all that are expanded, up to date with the tree. */
+void hone_search_list_merges(struct hone_search *s, struct hone_node *node);
+void hone_search_list_all_merges(struct hone_search *s);
+/* The diff that made the action's sibling, in the pool; NULL: it has none. */
+const char *hone_search_sibling(struct hone_search *s, const struct hone_action *action,
+                                struct hone_pool *pool);
+
+/* search_budget.c: caps. */
+/* Caps and what was spent before; is_new_round: HONE_E_LIMIT when nothing is left to begin with. */
+int hone_search_open_budgets(struct hone_search *s, bool is_new_round, struct hone_err *err);
+/* The caps as members of a record. */
+void hone_search_put_caps(const struct hone_search *s, struct hone_json *data);
+/* Brings wall time, money and tokens up to date. */
+void hone_search_count(struct hone_search *s);
+/* The word for the cap that so many screens more, and the confirmation, could pass; NULL: none. */
+const char *hone_search_over(struct hone_search *s, int64_t n);
+bool hone_search_may_confirm(const struct hone_search *s);
+/* Reserves what the evaluation may take, and the confirmation beside it. HONE_E_LIMIT sets
+ * s->refused. */
+int hone_search_begin_work(struct hone_search *s, const struct hone_attempt *attempt,
+                           double *ret_reserved_ms, struct hone_err *err);
+void hone_search_end_work(struct hone_search *s, const struct hone_attempt *attempt,
+                          double reserved_ms, int64_t wall_ms, bool is_free);
+/* The reason for an error of that code, once; NULL: it has nothing to do with caps. */
+const char *hone_search_take_refusal(struct hone_search *s, int code);
+/* After a refusal: true when it was of models and the search can go on with its rules alone. */
+bool hone_search_drop_models(struct hone_search *s, const char *why);
+/* What an earlier process had measured already; false: nothing. */
+bool hone_search_recall(struct hone_search *s, const struct hone_attempt *attempt,
+                        struct hone_evaluation *ret);
+
+/* search_notify.c: a failed notice is logged once and changes nothing. */
+int hone_search_open_notices(struct hone_search *s, struct hone_err *err);
+/* A best version that a longer look agreed with. */
+void hone_search_milestone(struct hone_search *s, const struct hone_node *node, bool is_confirmed);
+/* code and cause: of the end; result NULL unless code is 0. */
+void hone_search_tell_end(struct hone_search *s, int code, const struct hone_search_result *result,
+                          const struct hone_err *cause);
+
+/* search_models.c: the models of a search, if its options name any. */
+int hone_search_open_models(struct hone_search *s, struct hone_err *err);
+/* Once the search's id is known. */
+int hone_search_load_models(struct hone_search *s, struct hone_err *err);
+void hone_search_close_models(struct hone_search *s);
+int64_t hone_search_ask_deadline_ns(const struct hone_search *s);
+/* The machine in words, for models: asked at the first request, when the baseline was timed, and
+ * then the same for this process. NULL: no model is asked. */
+const char *hone_search_machine(struct hone_search *s);
+
+/* search_review.c: a planning model reranks a version's steps, once. *ret_did: pick again. */
+int hone_search_review(struct hone_search *s, int node, bool *ret_did, struct hone_err *err);
+/* A step that brought a gain: who of rules and model held it likely? */
+int hone_search_learn_mix(struct hone_search *s, double p_rules, double p_llm,
+                          struct hone_err *err);
+
+/* search_refine.c */
+int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hone_err *err);
+int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone_err *err);
+int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *ret_node,
+                        struct hone_err *err);
+
+/* search_record.c */
+enum hone_search_kind {
+    HONE_KIND_ROOT,
+    HONE_KIND_EXPAND,
+    HONE_KIND_DECIDE,
+    HONE_KIND_SWEEP,
+    HONE_KIND_TUNE,
+    HONE_KIND_CONFIRM
+};
+struct hone_search_event { /* a result */
+    enum hone_search_kind kind;
+    int parent, node; /* node HONE_NO_NODE: it became none */
+    const char *rewrite, *anchor, *words, *note, *plan;
+    int variant;
+    bool is_implemented, is_gain, is_declined;
+    double value, se;
+    const struct hone_outcome *outcome;    /* NULL: nothing was evaluated */
+    const struct hone_step_result *learnt; /* of an expansion; else NULL */
+};
+/* Fills in id, tree and counts of the search with the same key, if there is one: *ret_is_known.
+ * Writes nothing. */
+int hone_search_read_record(struct hone_search *s, bool *ret_is_known, bool *ret_has_ended,
+                            struct hone_err *err);
+/* Finds a search to go on with (same key), or starts a new one; fills in id, tree, counts. */
+int hone_search_open_record(struct hone_search *s, struct hone_err *err);
+int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
+                            const struct hone_action *action, double propensity,
+                            struct hone_err *err);
+int hone_search_record_result(struct hone_search *s, const struct hone_search_event *event,
+                              struct hone_err *err);
+int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
+                           struct hone_err *err);
+
+#endif

@@ -1,0 +1,475 @@
+/* A longer look at the best: decide, sweep of its tunables, confirmation. */
+#include "agents/search/search_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agents/coder/tried.h"
+#include "tools/plain.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/limits.h"
+#include "workspace/history.h"
+
+enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32, CONFIRM_TRIES = 3 };
+enum { RUNG_MS = 100, HALVE_FROM = 5 }; /* a setting's time in the first rung; settings */
+#define RESULT_BYTES   190              /* of a commit's subject */
+#define CLEARLY_FASTER 0.995 /* of the default's time: a setting that is worth combining */
+#define LEAST_TUNING   1.01  /* a setting less faster than the default is no version of its own */
+
+static bool is_proof_against(const struct hone_outcome *o)
+{
+    return o->verdict == HONE_VERDICT_INCORRECT || o->verdict == HONE_VERDICT_FAILED ||
+           o->verdict == HONE_VERDICT_SUSPICIOUS || o->verdict == HONE_VERDICT_INVALID;
+}
+
+/* What the next looks at this version and its kin should know. */
+static void note_refusal(struct hone_search *s, struct hone_node *n, const struct hone_outcome *o)
+{
+    n->is_refuted = is_proof_against(o);
+    n->refuted_by =
+        n->is_refuted
+            ? hone_pool_printf(s->pool, "%s: %s",
+                               hone_verdict_words(s, hone_verdict_name(o->verdict), o->reason),
+                               hone_plain_line(s->pool, o->summary, HONE_LIMIT_TRIED_BYTES))
+            : NULL;
+}
+
+/* ---- decide ---- */
+
+int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hone_err *err)
+{
+    int64_t wall = s->options->budget_wall_ms;
+    struct hone_attempt a = {.source = node->source,
+                             .tier = "decide",
+                             .subject = node->words,
+                             .parent = NULL,
+                             .budget_ms =
+                                 wall > 0 ? hone_max_i64(500, hone_min_i64(6000, wall / 25)) : 0};
+    struct hone_outcome o;
+    node->is_decided = true;
+    s->phase = "decide";
+    int r = hone_search_evaluate(s, &a, &o, err);
+    s->phase = "search";
+    if (r < 0)
+        return r;
+    s->decide_ms += o.wall_ms;
+    note_refusal(s, node, &o);
+    if (!node->is_refuted && o.is_right)
+        hone_search_set_value(node, &o);
+    hone_tree_update_best(&s->tree);
+    struct hone_search_event event = {.kind = HONE_KIND_DECIDE,
+                                      .parent = node->parent,
+                                      .node = node->index,
+                                      .value = node->value,
+                                      .se = node->se,
+                                      .outcome = &o,
+                                      .note = node->refuted_by,
+                                      .is_gain = !node->is_refuted};
+    if (node->is_refuted)
+        hone_search_tell(s, "decided: %s", node->refuted_by);
+    else
+        hone_search_tell(s, "decided: %s, %.3gx", hone_verdict_name(o.verdict), o.ratio);
+    r = hone_search_record_result(s, &event, err);
+    if (r == 0 && o.verdict == HONE_VERDICT_FASTER)
+        hone_search_milestone(s, node, false);
+    return r < 0 ? r : hone_search_set_branch(s, err);
+}
+
+/* ---- sweep ---- */
+
+static size_t most_points(const struct hone_search *s)
+{
+    return strcmp(s->target, "cuda") == 0 ? CUDA_SWEEP_POINTS : SWEEP_POINTS;
+}
+
+/* A setting costs about a screen; half of what is left before the confirmation may go into that. */
+static size_t affordable_points(const struct hone_search *s)
+{
+    int64_t left = hone_search_left_ms(s), most = (int64_t)most_points(s);
+    if (left == INT64_MAX)
+        return (size_t)most;
+    int64_t each = hone_max_i64(100, s->longest_screen_ms * 2 / 3); /* both rungs together */
+    int64_t n = (left - hone_search_reserve_ms(s)) / 2 / each;
+    return (size_t)hone_max_i64(0, hone_min_i64(most, n));
+}
+
+/* A setting with the given index into each axis' values; false when where() forbids it. */
+static bool make_point(struct hone_pool *pool, const struct hone_array *axes, const char *where,
+                       const size_t *at, struct hone_point *ret)
+{
+    const struct hone_tune_axis *axis = axes->v;
+    struct hone_tunable *t = hone_pool_alloc(pool, (axes->n + 1) * sizeof(*t));
+    int64_t legal = 1;
+    for (size_t i = 0; i < axes->n; i++)
+        t[i] = (struct hone_tunable){axis[i].name, axis[i].values.v[at[i]]};
+    *ret = (struct hone_point){.tunables = {.v = t, .n = axes->n}};
+    if (where && *where && hone_where_eval(where, t, axes->n, &legal, NULL) < 0)
+        return false;
+    return legal != 0;
+}
+
+/* The default and what differs from it along one axis: where all combinations would be too many.
+ * Nearer values of all axes come before farther ones of any. */
+static void one_by_one(struct hone_pool *pool, const struct hone_array *axes, const char *where,
+                       size_t max, struct hone_array *ret)
+{
+    const struct hone_tune_axis *axis = axes->v;
+    size_t at[HONE_LIMIT_TUNABLES] = {0};
+    struct hone_point *v = hone_pool_alloc(pool, (max + 1) * sizeof(*v));
+    *ret = (struct hone_array){.v = v};
+    if (max > 0 && make_point(pool, axes, where, at, &v[0]))
+        ret->n = 1;
+    for (size_t step = 1; step < HONE_LIMIT_TUNE_VALUES; step++)
+        for (size_t i = 0; i < axes->n && ret->n < max; i++) {
+            if (step >= axis[i].values.n)
+                continue;
+            at[i] = step;
+            ret->n += make_point(pool, axes, where, at, &v[ret->n]);
+            at[i] = 0;
+        }
+}
+
+/* The best value of each axis together, and the same with one axis at its default. */
+static void combine(struct hone_pool *pool, const struct hone_array *axes, const char *where,
+                    const struct hone_array *tried, const struct hone_outcome *o,
+                    struct hone_array *ret)
+{
+    const struct hone_tune_axis *axis = axes->v;
+    const struct hone_point *points = tried->v;
+    size_t best[HONE_LIMIT_TUNABLES] = {0}, n_better = 0;
+    for (size_t i = 0; i < axes->n; i++) {
+        double least = o->point_ns[0] * CLEARLY_FASTER;
+        for (size_t p = 1; p < tried->n && p < o->n_points; p++) {
+            int64_t value = ((const struct hone_tunable *)points[p].tunables.v)[i].value;
+            if (value == axis[i].values.v[0] || !(o->point_ns[p] < least))
+                continue;
+            least = o->point_ns[p];
+            for (size_t k = 0; k < axis[i].values.n; k++)
+                best[i] = axis[i].values.v[k] == value ? k : best[i];
+        }
+        n_better += best[i] > 0;
+    }
+    struct hone_point *v = hone_pool_alloc(pool, (axes->n + 3) * sizeof(*v));
+    *ret = (struct hone_array){.v = v};
+    if (n_better < 2)
+        return;
+    v[ret->n++] = points[o->best_point];
+    ret->n += make_point(pool, axes, where, best, &v[ret->n]);
+    for (size_t i = 0; i < axes->n && n_better > 2; i++) {
+        size_t keep = best[i];
+        if (keep == 0)
+            continue;
+        best[i] = 0;
+        ret->n += make_point(pool, axes, where, best, &v[ret->n]);
+        best[i] = keep;
+    }
+}
+
+/* "NAME: 6, 4, 8" with 8 in front; NULL when the pragma is written in a way that is not understood.
+ */
+static char *put_first(struct hone_pool *pool, const char *source, const char *name, int64_t value)
+{
+    for (const char *at = source; (at = strstr(at, "#pragma hone tune(")); at++) {
+        const char *s = at + strlen("#pragma hone tune(");
+        size_t len = strlen(name);
+        if (strncmp(s, name, len) != 0)
+            continue;
+        const char *list = s + len + strspn(s + len, " ");
+        const char *end = strchr(list, ')');
+        if (*list != ':' || !end)
+            continue;
+        HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+        hone_buf_add(&out, source, (size_t)(list + 1 - source));
+        hone_buf_printf(&out, " %lld", (long long)value);
+        bool was_there = false;
+        for (const char *v = list + 1; v < end;) {
+            char *stop = NULL;
+            long long x = strtoll(v, &stop, 10);
+            if (stop == v)
+                return NULL;
+            if (x == value)
+                was_there = true;
+            else
+                hone_buf_printf(&out, ", %lld", x);
+            v = stop + strspn(stop, ", ");
+        }
+        hone_buf_str(&out, end);
+        return was_there ? hone_pool_strdup(pool, out.data) : NULL;
+    }
+    return NULL;
+}
+
+static const char *with_setting(struct hone_pool *pool, const char *source,
+                                const struct hone_point *point, const char **ret_words)
+{
+    const struct hone_tunable *t = point->tunables.v;
+    const char *words = "";
+    for (size_t i = 0; source && i < point->tunables.n; i++) {
+        source = put_first(pool, source, t[i].name, t[i].value);
+        words = hone_pool_printf(pool, "%s%s%s=%lld", words, *words ? " " : "", t[i].name,
+                                 (long long)t[i].value);
+    }
+    *ret_words = words;
+    return source;
+}
+
+static int keep_setting(struct hone_search *s, struct hone_node *node,
+                        const struct hone_point *point, struct hone_err *err)
+{
+    const char *words = NULL, *source = with_setting(s->pool, node->source, point, &words);
+    char hash[HONE_HASH_TEXT_BYTES];
+    if (!source)
+        return 0;
+    hone_source_hash(source, hash);
+    if (hone_tree_find(&s->tree, hash))
+        return 0;
+    struct hone_outcome o;
+    struct hone_attempt a = {
+        .source = source,
+        .tier = "screen",
+        .parent = node->commit,
+        .subject = hone_pool_printf(s->pool, "tune: %s", words),
+        .body =
+            "The best setting of a sweep without a model over the tunables written in the source."};
+    int r = hone_search_evaluate(s, &a, &o, err);
+    if (r < 0 || !o.is_right)
+        return r;
+    struct hone_node *n = hone_tree_add(&s->tree, node->index, source, o.commit, log2(o.rank), 0);
+    if (!n)
+        return 0;
+    hone_search_set_value(n, &o);
+    hone_tree_note_look(&s->tree, n);
+    n->words = a.subject;
+    n->rewrite = "tune";
+    n->features = o.measured;
+    n->is_swept = true;
+    hone_tree_back_up(&s->tree, node->index, n->value, hone_node_gain(node, n) > 0);
+    struct hone_search_event event = {.kind = HONE_KIND_TUNE,
+                                      .parent = node->index,
+                                      .node = n->index,
+                                      .words = n->words,
+                                      .value = n->value,
+                                      .se = n->se,
+                                      .outcome = &o,
+                                      .is_gain = n->value > node->value};
+    hone_search_tell(s, "tune %s: %.3gx", words, o.ratio);
+    r = hone_search_record_result(s, &event, err);
+    return r < 0 ? r : hone_search_set_branch(s, err);
+}
+
+/* each_ms: timing of one setting; 0: the tier's. n_all: settings of the first rung. */
+static int try_points(struct hone_search *s, struct hone_node *node, struct hone_array points,
+                      size_t n_all, int64_t each_ms, struct hone_outcome *ret, struct hone_err *err)
+{
+    struct hone_attempt a = {.source = node->source,
+                             .tier = "screen",
+                             .subject = node->words,
+                             .points = points,
+                             .budget_ms = each_ms * ((int64_t)points.n + 1)};
+    hone_search_tell(s, "sweep over %zu settings of %s", points.n,
+                     *node->words ? node->words : "the baseline");
+    int r = hone_search_evaluate(s, &a, ret, err);
+    if (r < 0)
+        return r;
+    const char *settings =
+        hone_settings_text(&points, ret->point_ns, ret->n_points, n_all, s->pool);
+    node->settings = settings ? settings : node->settings;
+    struct hone_search_event event = {.kind = HONE_KIND_SWEEP,
+                                      .parent = node->parent,
+                                      .node = node->index,
+                                      .value = node->value,
+                                      .se = node->se,
+                                      .outcome = ret};
+    return hone_search_record_result(s, &event, err);
+}
+
+static const struct hone_point *best_of(const struct hone_array *points,
+                                        const struct hone_outcome *o)
+{
+    if (o->best_point < 0 || (size_t)o->best_point >= points->n)
+        return NULL;
+    return &((const struct hone_point *)points->v)[o->best_point];
+}
+
+static bool is_same_point(const struct hone_point *a, const struct hone_point *b)
+{
+    const struct hone_tunable *x = a->tunables.v, *y = b->tunables.v;
+    for (size_t i = 0; i < a->tunables.n; i++)
+        if (x[i].value != y[i].value)
+            return false;
+    return true;
+}
+
+/* A setting that is hardly faster than the default, the first of both rungs, is noise: as a version
+ * of its own it would be built upon. */
+static bool is_faster(const struct hone_outcome *o)
+{
+    double was = o->n_points > 0 ? o->point_ns[0] : (double)NAN;
+    return !(was > 0) || was > LEAST_TUNING * o->point_ns[o->best_point];
+}
+
+/* The fastest third of a short look, the default in any case, and what was combined since. */
+static void survivors(struct hone_pool *pool, const struct hone_array *points,
+                      const struct hone_outcome *o, const struct hone_array *more,
+                      struct hone_array *ret)
+{
+    const struct hone_point *from = points->v, *extra = more->v;
+    size_t n_keep = (points->n + 2) / 3;
+    struct hone_point *v = hone_pool_alloc(pool, (n_keep + more->n + 2) * sizeof(*v));
+    bool *is_kept = hone_pool_alloc(pool, (points->n + 1) * sizeof(*is_kept));
+    memset(is_kept, 0, points->n);
+    *ret = (struct hone_array){.v = v};
+    v[ret->n++] = from[0];
+    is_kept[0] = true;
+    for (size_t k = 0; k < n_keep; k++) {
+        size_t best = 0;
+        for (size_t i = 1; i < points->n && i < o->n_points; i++)
+            if (!is_kept[i] && o->point_ns[i] > 0 &&
+                (best == 0 || o->point_ns[i] < o->point_ns[best]))
+                best = i;
+        if (best == 0)
+            break;
+        is_kept[best] = true;
+        v[ret->n++] = from[best];
+    }
+    for (size_t i = 0; i < more->n; i++) {
+        bool is_new = true;
+        for (size_t k = 0; k < ret->n; k++)
+            is_new = is_new && !is_same_point(&v[k], &extra[i]);
+        if (is_new)
+            v[ret->n++] = extra[i];
+    }
+}
+
+/* Successive halving in two rungs, no coder: all settings for a short while, then the fastest third
+ * for three times as long. Where all combinations are too many, the first rung goes along each
+ * axis, and the second has the winners combined as well. */
+int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone_err *err)
+{
+    struct hone_array axes, points = {.n = 0}, again = {.n = 0}, rung = {.n = 0};
+    const char *where = NULL;
+    size_t max = affordable_points(s);
+    node->is_swept = true;
+    if (hone_tune_parse(node->source, s->pool, &axes, &where, NULL) < 0 || axes.n == 0)
+        return 0;
+    bool is_whole = hone_tune_points(&axes, where, s->pool, &points, NULL) == 0 && points.n <= max;
+    if (!is_whole)
+        one_by_one(s->pool, &axes, where, max, &points);
+    if (points.n < 2 || hone_search_over(s, 2)) /* the sweep, the kept setting */
+        return 0;
+    struct hone_outcome o;
+    bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, 3);
+    s->phase = "sweep";
+    int r = try_points(s, node, points, points.n, is_halved ? RUNG_MS : 0, &o, err);
+    const struct hone_point *best = r < 0 ? NULL : best_of(&points, &o);
+    if (best && !is_whole && o.best_point > 0 && o.n_points == points.n)
+        combine(s->pool, &axes, where, &points, &o, &again);
+    if (best && (is_halved || again.n > 1) && !hone_search_over(s, 2)) {
+        survivors(s->pool, &points, &o, &again, &rung);
+        r = try_points(s, node, rung, points.n, 0, &o, err);
+        if (r == 0)
+            best = best_of(&rung, &o);
+    }
+    s->phase = "search";
+    bool is_kept = best && !is_same_point(best, points.v) && is_faster(&o);
+    return r < 0 || !is_kept ? r : keep_setting(s, node, best, err);
+}
+
+/* ---- confirm ---- */
+
+static int64_t confirm_budget_ms(const struct hone_search *s)
+{
+    int64_t left = hone_search_left_ms(s);
+    if (left == INT64_MAX)
+        return 0;
+    /* checks, builds and the baseline's own calls take their part of what is left */
+    return hone_max_i64(1000, hone_min_i64(30000, left * 45 / 100));
+}
+
+/* One confirmation; what it measured replaces what shorter looks had said of the node. */
+static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_outcome *ret,
+                        struct hone_err *err)
+{
+    struct hone_attempt a = {.source = n->source,
+                             .tier = "confirm",
+                             .subject = n->words,
+                             .budget_ms = confirm_budget_ms(s)};
+    hone_search_tell(s, "confirming %s", *n->words ? n->words : "the baseline");
+    int r = hone_search_evaluate(s, &a, ret, err);
+    if (r < 0)
+        return r;
+    n->is_decided = true;
+    s->last_confirm_ms = ret->wall_ms;
+    note_refusal(s, n, ret);
+    if (!n->is_refuted && ret->is_right)
+        hone_search_set_value(n, ret);
+    struct hone_search_event event = {.kind = HONE_KIND_CONFIRM,
+                                      .parent = n->parent,
+                                      .node = n->index,
+                                      .value = n->value,
+                                      .se = n->se,
+                                      .outcome = ret,
+                                      .note = n->refuted_by,
+                                      .is_gain = !n->is_refuted};
+    if (n->is_refuted)
+        hone_search_tell(s, "confirmed: %s", n->refuted_by);
+    else
+        hone_search_tell(s, "confirmed: %s, %.3gx (%s)", hone_verdict_name(ret->verdict),
+                         ret->ratio, ret->reason);
+    r = hone_search_record_result(s, &event, err);
+    if (r == 0 && ret->verdict == HONE_VERDICT_FASTER)
+        hone_search_milestone(s, n, true);
+    return r;
+}
+
+/* Plain `git log` of the branch ends with what was confirmed, not with a screen's figure. */
+static int present(struct hone_search *s, const struct hone_outcome *o, struct hone_err *err)
+{
+    const struct hone_node *best = s->tree.nodes[s->tree.best];
+    const struct hone_branch_result result = {.subject =
+                                                  hone_plain_line(s->pool, o->words, RESULT_BYTES),
+                                              .body = o->rests_on,
+                                              .time_s = hone_wall_ms() / 1000};
+    if (!best->commit)
+        return 0;
+    return hone_workspace_set_result(s->ctx->app->ws, s->name, best->commit, &result, err);
+}
+
+/* The best of short looks is partly luck: when a confirmation puts it behind another version, that
+ * one is confirmed too while there is time, and always when nothing confirmed beats the baseline.
+ * What is presented is the best of the confirmed. */
+int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *ret_node,
+                        struct hone_err *err)
+{
+    int confirmed = HONE_NO_NODE;
+    double best = 0;
+    s->phase = "confirm";
+    for (int i = 0; i < CONFIRM_TRIES && s->tree.best != HONE_NO_NODE; i++) {
+        if (!hone_search_may_confirm(s) || !hone_search_confirm_fits(s))
+            break;
+        struct hone_node *n = s->tree.nodes[s->tree.best];
+        struct hone_outcome o;
+        if (n->index == confirmed)
+            break;
+        /* The last try is the baseline's when all else was slower. */
+        if (i == CONFIRM_TRIES - 1 && best < 1 && s->tree.n_nodes > 0)
+            n = s->tree.nodes[0];
+        int r = confirm_node(s, n, &o, err);
+        if (r < 0)
+            return r;
+        if (!n->is_refuted && o.is_right && (confirmed == HONE_NO_NODE || o.rank > best)) {
+            confirmed = n->index;
+            best = o.rank;
+            *ret = o;
+        }
+        hone_tree_update_best(&s->tree);
+        if (best >= 1 && hone_search_left_ms(s) < o.wall_ms)
+            break;
+    }
+    *ret_node = confirmed;
+    if (confirmed == HONE_NO_NODE)
+        return 0;
+    s->tree.best = confirmed;
+    return present(s, ret, err);
+}

@@ -1,0 +1,163 @@
+/* What holds after all requests: the fold of their records. See steer.h. */
+#include <math.h>
+#include <string.h>
+
+#include "agents/search/steer.h"
+
+void hone_steering_init(struct hone_steering *s, const char *id, const char *target,
+                        struct hone_pool *pool)
+{
+    *s = (struct hone_steering){.pool = pool, .id = id, .target = target};
+}
+
+static const char *kept(const struct hone_steering *s, const struct hone_json *data,
+                        const char *key)
+{
+    return hone_pool_strdup(s->pool, hone_json_get_str(data, key, NULL));
+}
+
+static void add_note(struct hone_steering *s, const struct hone_steer_note *note)
+{
+    if (s->n_notes == s->room) {
+        size_t room = s->room > 0 ? 2 * s->room : 16;
+        struct hone_steer_note *notes = hone_pool_alloc(s->pool, room * sizeof(*notes));
+        if (s->n_notes > 0)
+            memcpy(notes, s->notes, s->n_notes * sizeof(*notes));
+        s->notes = notes;
+        s->room = room;
+    }
+    s->notes[s->n_notes++] = *note;
+}
+
+static void take_note_away(struct hone_steering *s, uint64_t n)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < s->n_notes; i++)
+        if (s->notes[i].n != n)
+            s->notes[left++] = s->notes[i];
+    s->n_notes = left;
+}
+
+static void add_hint(struct hone_steering *s, const char *text)
+{
+    if (!*text) {
+        s->n_hints = 0;
+        return;
+    }
+    if (s->n_hints == HONE_LIMIT_HINTS)
+        memmove(s->hints, s->hints + 1, --s->n_hints * sizeof(s->hints[0]));
+    s->hints[s->n_hints++] = text;
+}
+
+static void on_request(struct hone_steering *s, uint64_t n, const struct hone_json *data)
+{
+    struct hone_steer_note note = {.n = n,
+                                   .strategy = kept(s, data, "strategy"),
+                                   .text = kept(s, data, "text"),
+                                   .by = kept(s, data, "by")};
+    if (!hone_steer_parse(hone_json_get_str(data, "action", ""), &note.action))
+        return;
+    const struct hone_strategy *strategy =
+        note.strategy ? hone_strategy_find(s->target, note.strategy) : NULL;
+    size_t index = strategy ? hone_strategy_index(strategy) : 0;
+    switch (note.action) {
+    case HONE_STEER_PAUSE:
+    case HONE_STEER_RESUME:
+        s->is_paused = note.action == HONE_STEER_PAUSE;
+        break;
+    case HONE_STEER_BAN:
+    case HONE_STEER_FAVOUR:
+    case HONE_STEER_UNBAN:
+        if (!strategy)
+            return;
+        s->is_banned[index] = note.action == HONE_STEER_BAN;
+        s->is_favoured[index] = note.action == HONE_STEER_FAVOUR;
+        break;
+    case HONE_STEER_HINT:
+        add_hint(s, note.text ? note.text : "");
+        break;
+    case HONE_STEER_STOP:
+        s->wants_stop = true;
+        break;
+    case HONE_N_STEER_ACTIONS:
+        return;
+    }
+    add_note(s, &note);
+    s->n_requests++;
+}
+
+static void on_submit(struct hone_steering *s, uint64_t n, const struct hone_json *data)
+{
+    struct hone_submission *sub = hone_pool_alloc(s->pool, sizeof(*sub));
+    *sub = (struct hone_submission){
+        .n = n,
+        .by = kept(s, data, "by"),
+        .commit = kept(s, data, "commit"),
+        .rewrite = kept(s, data, "rewrite"),
+        .anchor = kept(s, data, "anchor"),
+        .variant = hone_json_get_i64(data, "variant", 0),
+        .strategy = kept(s, data, "strategy"),
+        .source = kept(s, data, "source"),
+        .expected = hone_json_get_f64(data, "expected", (double)NAN),
+        .words = kept(s, data, "words"),
+    };
+    struct hone_submission **link = &s->first;
+    while (*link)
+        link = &(*link)->next;
+    *link = sub;
+    s->n_waiting++;
+}
+
+static void on_answer(struct hone_steering *s, int64_t n)
+{
+    for (struct hone_submission **link = &s->first; *link; link = &(*link)->next) {
+        if ((*link)->n != (uint64_t)n)
+            continue;
+        *link = (*link)->next;
+        s->n_waiting--;
+        return;
+    }
+}
+
+static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                     const struct hone_json *data, struct hone_err *err)
+{
+    struct hone_steering *s = arg;
+    (void)wall_ms;
+    (void)err;
+    if (strcmp(hone_json_get_str(data, "search", ""), s->id) != 0)
+        return 0;
+    if (strcmp(type, "search.steer") == 0)
+        on_request(s, n, data);
+    else if (strcmp(type, "search.steered") == 0)
+        take_note_away(s, (uint64_t)hone_json_get_i64(data, "steer", 0));
+    else if (strcmp(type, "search.submit") == 0)
+        on_submit(s, n, data);
+    else if (strcmp(type, "search.result") == 0 || strcmp(type, "search.answer") == 0)
+        on_answer(s, hone_json_get_i64(data, "submission", 0));
+    else if (strcmp(type, "search.end") == 0)
+        s->wants_stop = false;
+    return 0;
+}
+
+int hone_steering_read(struct hone_steering *s, struct hone_ledger *ledger, struct hone_err *err)
+{
+    return hone_ledger_follow(ledger, "search.", &s->place, on_record, s, err);
+}
+
+const char *hone_steering_words(const struct hone_steering *s, const char *strategy,
+                                bool with_hints, struct hone_pool *pool)
+{
+    const char *out = "";
+    for (size_t i = 0; i < hone_n_strategies && i < HONE_CREDIT_MAX; i++) {
+        const char *id = hone_strategies[i].id;
+        bool is_favoured = s->is_favoured[i] && strategy && strcmp(strategy, id) == 0 &&
+                           strcmp(hone_strategies[i].target, s->target) == 0;
+        if (s->is_banned[i] || is_favoured)
+            out = hone_pool_printf(pool, "%s%s%s %s", out, *out ? ", " : "",
+                                   s->is_banned[i] ? "ban" : "favour", id);
+    }
+    if (with_hints && s->n_hints > 0)
+        out = hone_pool_printf(pool, "%s%shint", out, *out ? ", " : "");
+    return *out ? out : NULL;
+}

@@ -1,0 +1,374 @@
+#include "agents/search/story.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "agents/model/journal.h"
+#include "agents/search/tally.h"
+#include "workspace/ledger.h"
+
+#define MAX_STEPS   100000
+#define NAMES_SHOWN 12
+#define MAX_STEERS  1000
+
+struct reader {
+    const char *wanted;
+    struct hone_pool *pool;
+    struct hone_story *story;
+    struct hone_story_step intent; /* of the step that has no result yet */
+    struct hone_story_step *steps;
+    size_t n_steps, room;
+    struct hone_story_evaluation *evaluations;
+    size_t n_evaluations, evaluations_room;
+    int64_t last_step;
+    struct hone_story_steer *steers; /* room for MAX_STEERS; NULL: none yet */
+    size_t n_steers;
+    struct hone_tally tally;
+    const char *names[NAMES_SHOWN];
+    size_t n_names;
+    char *last; /* id of the search that ran last of those that are wanted; NULL: none */
+};
+
+static const char *text(struct reader *r, const struct hone_json *data, const char *key)
+{
+    return hone_pool_strdup(r->pool, hone_json_get_str(data, key, NULL));
+}
+
+static void free_json(void *json)
+{
+    hone_json_free(json);
+}
+
+/* ---- start and end ---- */
+
+static void note_name(struct reader *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_names; i++)
+        if (strcmp(r->names[i], name) == 0)
+            return;
+    if (r->n_names < NAMES_SHOWN)
+        r->names[r->n_names++] = hone_pool_strdup(r->pool, name);
+}
+
+static struct hone_json *budgets_of(struct reader *r, const struct hone_json *data)
+{
+    struct hone_json *budgets = hone_json_new_object();
+    hone_pool_defer(r->pool, free_json, budgets);
+    for (struct hone_json *child = hone_json_first(data); child; child = hone_json_next(child)) {
+        double value = 0;
+        const char *key = hone_json_key(child);
+        if (key && strncmp(key, "budget_", 7) == 0 && hone_json_as_f64(child, &value) && value > 0)
+            hone_json_set_f64(budgets, key, value);
+    }
+    return budgets;
+}
+
+static void on_start(struct reader *r, const struct hone_json *data, int64_t wall_ms)
+{
+    struct hone_story *s = r->story;
+    const char *id = hone_json_get_str(data, "search", "");
+    if (!r->last || strcmp(r->last, id) != 0)
+        return;
+    bool is_new = !s->id || strcmp(s->id, id) != 0;
+    if (is_new) {
+        *s = (struct hone_story){.id = text(r, data, "search"), .start_ms = wall_ms};
+        r->n_steps = r->n_steers = r->n_evaluations = 0;
+        r->last_step = 0;
+        hone_tally_init(&r->tally, id);
+        r->intent = (struct hone_story_step){.step = 0};
+    }
+    s->name = text(r, data, "name");
+    s->task = text(r, data, "task");
+    s->task_hash = text(r, data, "task_hash");
+    s->target = text(r, data, "target");
+    s->policy = text(r, data, "policy");
+    s->coder = text(r, data, "coder");
+    s->seed = hone_json_get_i64(data, "seed", 0);
+    s->budgets = budgets_of(r, data);
+    s->end = NULL;
+    s->n_rounds++;
+}
+
+static void on_end(struct reader *r, const struct hone_json *data)
+{
+    HONE_AUTOFREE char *printed = hone_json_print(data);
+    r->story->end = NULL;
+    if (hone_json_parse(printed, strlen(printed), &r->story->end, NULL) == 0)
+        hone_pool_defer(r->pool, free_json, r->story->end);
+}
+
+/* ---- steps ---- */
+
+static void on_intent(struct reader *r, const struct hone_json *data)
+{
+    r->last_step = hone_json_get_i64(data, "step", 0);
+    const char *values = hone_json_get_str(data, "values", ""),
+               *rule = hone_json_get_str(data, "rule", "");
+    r->intent = (struct hone_story_step){
+        .step = hone_json_get_i64(data, "step", 0),
+        .strategy = text(r, data, "strategy"),
+        .rule = hone_pool_printf(r->pool, "%s%s%s%s", rule, *values ? " (" : "", values,
+                                 *values ? ")" : ""),
+        .expected = hone_json_get_f64(data, "expected_log2", (double)NAN),
+        .low = hone_json_get_f64(data, "low", (double)NAN),
+        .high = hone_json_get_f64(data, "high", (double)NAN),
+        .propensity = hone_json_get_f64(data, "propensity", (double)NAN),
+    };
+}
+
+/* Room for one more in a list that may hold MAX_STEPS; NULL: it is full. */
+static void *grow(struct reader *r, void *list, size_t size, size_t n, size_t *room)
+{
+    if (n == MAX_STEPS)
+        return NULL;
+    if (n < *room)
+        return list;
+    size_t more = *room > 0 ? 2 * *room : 256;
+    void *grown = hone_pool_alloc(r->pool, more * size);
+    if (n > 0)
+        memcpy(grown, list, n * size);
+    *room = more;
+    return grown;
+}
+
+static struct hone_story_step *new_step(struct reader *r)
+{
+    struct hone_story_step *steps = grow(r, r->steps, sizeof(*steps), r->n_steps, &r->room);
+    if (!steps)
+        return NULL;
+    r->steps = steps;
+    return &r->steps[r->n_steps++];
+}
+
+static void on_result(struct reader *r, const struct hone_json *data)
+{
+    static const struct hone_story_step none = {.expected = (double)NAN,
+                                                .low = (double)NAN,
+                                                .high = (double)NAN,
+                                                .propensity = (double)NAN};
+    struct hone_story_step *s = new_step(r);
+    if (!s)
+        return;
+    const char *kind = hone_json_get_str(data, "kind", "");
+    bool is_expansion = strcmp(kind, "expand") == 0;
+    bool has_intent =
+        is_expansion && r->intent.step > 0 && r->intent.step == hone_json_get_i64(data, "step", 0);
+    *s = has_intent ? r->intent : none;
+    if (has_intent)
+        r->intent.step = 0;
+    s->kind = hone_pool_strdup(r->pool, kind);
+    s->parent = hone_json_get_i64(data, "parent", -1);
+    s->node = hone_json_get_i64(data, "node", -1);
+    s->words = text(r, data, "words");
+    s->note = text(r, data, "note");
+    s->verdict = text(r, data, "verdict");
+    s->reason = text(r, data, "reason");
+    s->commit = text(r, data, "commit");
+    s->evaluation = text(r, data, "evaluation");
+    s->value = hone_json_get_f64(data, "value", (double)NAN);
+    s->ratio = hone_json_get_f64(data, "ratio", (double)NAN);
+    s->is_implemented = hone_json_get_bool(data, "is_implemented", false);
+    s->is_gain = hone_json_get_bool(data, "is_gain", false);
+    s->is_declined = hone_json_get_bool(data, "is_declined", false);
+    s->elapsed_ms = hone_json_get_i64(data, "elapsed_ms", 0);
+    s->evaluations = hone_json_get_i64(data, "evaluations", 0);
+    s->wall_ms = hone_json_get_i64(data, "wall_ms", 0);
+}
+
+/* ---- evaluations ---- */
+
+/* Newest first: a record is of one of the last. */
+static struct hone_story_evaluation *find_evaluation(struct reader *r, const struct hone_json *data)
+{
+    const char *id = hone_json_get_str(data, "evaluation", "");
+    for (size_t i = r->n_evaluations; i > 0 && i + 16 > r->n_evaluations; i--)
+        if (strcmp(r->evaluations[i - 1].id, id) == 0)
+            return &r->evaluations[i - 1];
+    return NULL;
+}
+
+static void begin_evaluation(struct reader *r, const struct hone_json *data)
+{
+    const char *caller = hone_json_get_str(data, "caller", "");
+    size_t len = strlen(HONE_TALLY_CALLER);
+    if (strncmp(caller, HONE_TALLY_CALLER, len) != 0 || strcmp(caller + len, r->story->id) != 0)
+        return;
+    struct hone_story_evaluation *grown =
+        grow(r, r->evaluations, sizeof(*grown), r->n_evaluations, &r->evaluations_room);
+    if (!grown)
+        return;
+    r->evaluations = grown;
+    grown[r->n_evaluations++] = (struct hone_story_evaluation){
+        .id = hone_pool_strdup(r->pool, hone_json_get_str(data, "evaluation", "")),
+        .tier = text(r, data, "tier"),
+        .step = r->last_step};
+}
+
+static void on_evaluation(struct reader *r, const char *type, const struct hone_json *data)
+{
+    if (strcmp(type, "evaluation.start") == 0) {
+        begin_evaluation(r, data);
+        return;
+    }
+    bool is_end = strcmp(type, "evaluation.end") == 0;
+    struct hone_story_evaluation *e =
+        is_end || strcmp(type, "commit") == 0 ? find_evaluation(r, data) : NULL;
+    if (e && is_end) {
+        e->verdict = text(r, data, "verdict");
+        e->reason = text(r, data, "reason");
+    } else if (e) {
+        e->commit = text(r, data, "commit");
+    }
+}
+
+/* ---- models ---- */
+
+/* As the search itself counts them. */
+static int read_models(struct hone_workspace *ws, struct reader *r, struct hone_err *err)
+{
+    struct hone_journal *journal = hone_journal_new(hone_workspace_ledger(ws));
+    struct hone_spend_row *rows = NULL;
+    int rc = hone_journal_load(journal, r->story->id, err);
+    size_t n = rc == 0 ? hone_journal_rows(journal, r->pool, &rows) : 0;
+    struct hone_story_model *models = hone_pool_alloc(r->pool, (n + 1) * sizeof(*models));
+    for (size_t i = 0; i < n; i++)
+        models[i] = (struct hone_story_model){.role = rows[i].role,
+                                              .model = rows[i].model,
+                                              .n_asked = rows[i].spend.n_asks,
+                                              .n_answered = rows[i].spend.n_answers,
+                                              .tokens_in = rows[i].spend.tokens_in,
+                                              .tokens_out = rows[i].spend.tokens_out,
+                                              .tokens_lost = rows[i].spend.tokens_lost,
+                                              .cost = rows[i].spend.cost,
+                                              .n_unpriced = rows[i].spend.n_unpriced};
+    r->story->models = (struct hone_array){.v = models, .n = n};
+    hone_journal_free(journal);
+    return rc;
+}
+
+static void sum_up(struct reader *r)
+{
+    struct hone_story *s = r->story;
+    struct hone_budget *of = s->spent.of;
+    const struct hone_story_model *m = s->models.v;
+    for (size_t i = 0; i < HONE_N_BUDGETS; i++)
+        of[i].cap = hone_json_get_f64(s->budgets, hone_budget_rows[i].member, 0);
+    of[HONE_BUDGET_WALL].spent = (double)r->tally.wall_ms;
+    of[HONE_BUDGET_EVALUATIONS].spent = (double)r->tally.evaluations;
+    of[HONE_BUDGET_DEVICE].spent = (double)r->tally.device_ms;
+    for (size_t i = 0; i < s->models.n; i++) {
+        of[HONE_BUDGET_COST].spent += m[i].cost;
+        of[HONE_BUDGET_TOKENS].spent +=
+            (double)(m[i].tokens_in + m[i].tokens_out + m[i].tokens_lost);
+    }
+}
+
+/* ---- the pass ---- */
+
+static void on_steer(struct reader *r, uint64_t n, int64_t wall_ms, const struct hone_json *data)
+{
+    const char *strategy = hone_json_get_str(data, "strategy", "");
+    if (r->n_steers == MAX_STEERS)
+        return;
+    if (!r->steers)
+        r->steers = hone_pool_alloc(r->pool, MAX_STEERS * sizeof(*r->steers));
+    r->steers[r->n_steers++] = (struct hone_story_steer){
+        .wall_ms = wall_ms,
+        .action = text(r, data, "action"),
+        .what = *strategy ? hone_pool_strdup(r->pool, strategy)
+                          : hone_pool_strdup(r->pool, hone_json_get_str(data, "text", "")),
+        .by = text(r, data, "by"),
+        .n = n};
+}
+
+static void on_steered(struct reader *r, const struct hone_json *data)
+{
+    uint64_t n = (uint64_t)hone_json_get_i64(data, "steer", 0);
+    for (size_t i = 0; i < r->n_steers; i++)
+        r->steers[i].is_taken = r->steers[i].is_taken || r->steers[i].n == n;
+}
+
+/* Of searches of one name the one that ran last counts, whenever it began. */
+static int find_last(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                     const struct hone_json *data, struct hone_err *err)
+{
+    struct reader *r = arg;
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    if (strcmp(type, "search.start") != 0 && strcmp(type, "search.run") != 0)
+        return 0;
+    const char *id = hone_json_get_str(data, "search", ""),
+               *name = hone_json_get_str(data, "name", "");
+    note_name(r, name);
+    if (!r->wanted || strcmp(r->wanted, name) == 0 || strcmp(r->wanted, id) == 0)
+        r->last = hone_pool_strdup(r->pool, id);
+    return 0;
+}
+
+static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                     const struct hone_json *data, struct hone_err *err)
+{
+    struct reader *r = arg;
+    (void)err;
+    if (strcmp(type, "search.start") == 0)
+        on_start(r, data, wall_ms);
+    if (r->story->id) {
+        hone_tally_record(&r->tally, n, wall_ms, type, data);
+        on_evaluation(r, type, data);
+    }
+    if (!r->story->id || strcmp(hone_json_get_str(data, "search", ""), r->story->id) != 0)
+        return 0;
+    r->story->last_ms = wall_ms;
+    if (strcmp(type, "search.step") == 0)
+        on_intent(r, data);
+    else if (strcmp(type, "search.result") == 0)
+        on_result(r, data);
+    else if (strcmp(type, "search.end") == 0)
+        on_end(r, data);
+    else if (strcmp(type, "search.steer") == 0)
+        on_steer(r, n, wall_ms, data);
+    else if (strcmp(type, "search.steered") == 0)
+        on_steered(r, data);
+    else if (strcmp(type, "search.run") == 0)
+        r->story->budgets = budgets_of(r, data);
+    return 0;
+}
+
+static int not_found(const struct reader *r, struct hone_err *err)
+{
+    const char *names = "";
+    for (size_t i = 0; i < r->n_names; i++)
+        names = hone_pool_printf(r->pool, "%s%s%s", names, i > 0 ? ", " : "", r->names[i]);
+    if (r->n_names == 0)
+        return hone_fail(err, HONE_E_NOT_FOUND,
+                         "this workspace has no search yet; hone search TASK starts one");
+    return hone_fail(err, HONE_E_NOT_FOUND, "no search '%.64s'; there are: %.250s", r->wanted,
+                     names);
+}
+
+int hone_story_read(struct hone_workspace *ws, const char *name, struct hone_pool *pool,
+                    struct hone_story *ret, bool *ret_is_damaged, struct hone_err *err)
+{
+    HONE_AUTOFREE struct reader *r = hone_calloc(1, sizeof(*r));
+    struct hone_err cause = HONE_ERR_INIT;
+    *ret = (struct hone_story){.id = NULL};
+    r->wanted = name;
+    r->pool = pool;
+    r->story = ret;
+    int rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, find_last, r, &cause);
+    if (rc == 0 || rc == HONE_E_CORRUPT)
+        rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, on_record, r, &cause);
+    *ret_is_damaged = rc == HONE_E_CORRUPT;
+    if (rc < 0 && rc != HONE_E_CORRUPT)
+        return hone_fail(err, (enum hone_code)rc, "reading the ledger: %.300s", cause.message);
+    if (!ret->id)
+        return not_found(r, err);
+    ret->steps = (struct hone_array){.v = r->steps, .n = r->n_steps};
+    ret->evaluations = (struct hone_array){.v = r->evaluations, .n = r->n_evaluations};
+    ret->steers = (struct hone_array){.v = r->steers, .n = r->n_steers};
+    rc = read_models(ws, r, err);
+    if (rc == 0)
+        sum_up(r);
+    return rc;
+}

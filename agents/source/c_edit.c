@@ -1,0 +1,71 @@
+#include "agents/source/c_edit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void hone_c_edits_init(struct hone_c_edits *edits, const struct hone_c_tree *tree)
+{
+    *edits = (struct hone_c_edits){.tree = tree};
+}
+
+void hone_c_replace(struct hone_c_edits *e, uint32_t begin, uint32_t end, const char *text)
+{
+    if (e->n == e->cap) {
+        size_t cap = e->cap ? 2 * e->cap : 32;
+        struct hone_c_edit *grown = hone_pool_alloc(e->tree->pool, cap * sizeof(*grown));
+        if (e->n > 0)
+            memcpy(grown, e->v, e->n * sizeof(*grown));
+        e->v = grown;
+        e->cap = cap;
+    }
+    size_t at = e->n++;
+    while (at > 0 && e->v[at - 1].begin > begin) {
+        e->v[at] = e->v[at - 1];
+        at--;
+    }
+    e->v[at] = (struct hone_c_edit){begin, end, text};
+}
+
+void hone_c_replace_refs(struct hone_c_edits *edits, const struct hone_c_node *top,
+                         const struct hone_c_node *decl, const char *text)
+{
+    for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))
+        if (n->kind == HONE_C_REF && n->decl == decl)
+            hone_c_replace(edits, n->begin, n->end, text);
+}
+
+char *hone_c_edit_text(const struct hone_c_edits *e, uint32_t begin, uint32_t end)
+{
+    const char *source = e->tree->source;
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+    uint32_t at = begin;
+    for (size_t i = 0; i < e->n; i++) {
+        if (e->v[i].begin < at || e->v[i].end > end)
+            continue;
+        hone_buf_add(&out, source + at, e->v[i].begin - at);
+        hone_buf_str(&out, e->v[i].text);
+        at = e->v[i].end;
+    }
+    hone_buf_add(&out, source + at, end - at);
+    return hone_pool_strdup(e->tree->pool, out.data ? out.data : "");
+}
+
+char *hone_c_indent(const struct hone_c_tree *tree, uint32_t offset)
+{
+    uint32_t start = offset;
+    while (start > 0 && tree->source[start - 1] != '\n')
+        start--;
+    size_t n = strspn(tree->source + start, " \t");
+    return hone_pool_strndup(tree->pool, tree->source + start, n);
+}
+
+char *hone_c_shift(struct hone_pool *pool, const char *text, const char *prefix)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+    for (const char *s = text; *s; s++) {
+        hone_buf_add(&out, s, 1);
+        if (*s == '\n' && s[1] && s[1] != '\n' && s[1] != '#')
+            hone_buf_str(&out, prefix);
+    }
+    return hone_pool_strdup(pool, out.data ? out.data : "");
+}

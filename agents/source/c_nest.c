@@ -1,0 +1,417 @@
+#include "agents/source/c_nest.h"
+
+#include <string.h>
+
+static bool is_ref_to(const struct hone_c_node *expr, const struct hone_c_node *decl)
+{
+    expr = hone_c_strip(expr);
+    return expr && expr->kind == HONE_C_REF && expr->decl == decl && decl;
+}
+
+static void read_init(struct hone_c_loop *l)
+{
+    const struct hone_c_node *init = l->node->init;
+    if (!init)
+        return;
+    if (init->kind == HONE_C_DECL_STMT && init->first && init->first == init->last &&
+        init->first->kind == HONE_C_VAR && init->first->last) {
+        l->var = init->first;
+        l->lower = init->first->last;
+        l->declares_var = true;
+    } else if (init->kind == HONE_C_BINARY && strcmp(init->op, "=") == 0 &&
+               init->first->kind == HONE_C_REF) {
+        l->var = init->first->decl;
+        l->lower = init->last;
+    }
+}
+
+static bool read_cond(struct hone_c_loop *l)
+{
+    const struct hone_c_node *c = l->node->cond;
+    if (!c || c->kind != HONE_C_BINARY || hone_c_n_children(c) != 2)
+        return false;
+    bool is_left = is_ref_to(c->first, l->var), is_right = is_ref_to(c->last, l->var);
+    if (is_left && (!strcmp(c->op, "<") || !strcmp(c->op, "<=")))
+        l->upper = c->last;
+    else if (is_right && (!strcmp(c->op, ">") || !strcmp(c->op, ">=")))
+        l->upper = c->first;
+    else
+        return false;
+    l->is_inclusive = c->op[1] == '=';
+    return true;
+}
+
+static bool read_step(const struct hone_c_tree *tree, struct hone_c_loop *l)
+{
+    const struct hone_c_node *inc = l->node->inc;
+    l->step = "1";
+    if (!inc)
+        return false;
+    if (inc->kind == HONE_C_UNARY && strcmp(inc->op, "++") == 0 && is_ref_to(inc->first, l->var)) {
+        l->is_unit_step = true;
+        return true;
+    }
+    if (inc->kind != HONE_C_ASSIGN_OP || strcmp(inc->op, "+=") != 0 ||
+        !is_ref_to(inc->first, l->var))
+        return false;
+    l->step = hone_c_text(tree, inc->last);
+    l->is_unit_step = strcmp(l->step, "1") == 0;
+    return true;
+}
+
+/* Pragma lines that stand directly in front belong to the loop. */
+static void read_pragmas(const struct hone_c_tree *tree, struct hone_c_loop *l)
+{
+    const char *s = tree->source;
+    uint32_t line = l->node->begin;
+    while (line > 0 && (s[line - 1] == ' ' || s[line - 1] == '\t'))
+        line--;
+    l->begin = l->node->begin;
+    while (line > 0 && s[line - 1] == '\n') {
+        uint32_t start = line - 1;
+        while (start > 0 && s[start - 1] != '\n')
+            start--;
+        uint32_t text = start;
+        while (text < line && (s[text] == ' ' || s[text] == '\t'))
+            text++;
+        if (strncmp(s + text, "#pragma", 7) != 0 || strncmp(s + text, "#pragma hone", 12) == 0)
+            return;
+        HONE_AUTOFREE char *words = hone_strndup(s + text, line - 1 - text);
+        bool is_omp = strstr(words, "omp ") != NULL;
+        l->has_parallel |= is_omp && (strstr(words, "parallel") || strstr(words, " for"));
+        l->has_simd |= is_omp && strstr(words, "simd");
+        l->begin = start;
+        line = start;
+    }
+}
+
+static bool is_about_tunable(const struct hone_c_node *condition)
+{
+    for (const struct hone_c_node *n = condition; n; n = hone_c_walk(condition, n))
+        if (n->kind == HONE_C_REF && !n->decl)
+            return true;
+    return false;
+}
+
+/* Rewrites name the place where whole blocks end "<variable>_full". */
+static bool is_tail(const struct hone_c_loop *l)
+{
+    const struct hone_c_node *lower = l->lower ? hone_c_strip(l->lower) : NULL;
+    size_t len = lower && lower->kind == HONE_C_REF ? strlen(lower->name) : 0;
+    return len > 5 && strstr(lower->name + 1, "_full") != NULL;
+}
+
+static bool is_in_fallback(const struct hone_c_node *node)
+{
+    for (const struct hone_c_node *n = node; n->parent; n = n->parent)
+        if (n->parent->kind == HONE_C_IF && hone_c_n_children(n->parent) == 3 &&
+            n->parent->last == n && is_about_tunable(n->parent->first))
+            return true;
+    return false;
+}
+
+static void read_loop(const struct hone_c_tree *tree, struct hone_c_loop *l)
+{
+    read_init(l);
+    read_pragmas(tree, l);
+    l->is_canonical = l->var && read_cond(l) && read_step(tree, l) && l->node->body &&
+                      !hone_c_writes(l->node->body, l->var) &&
+                      hone_c_is_invariant(l->upper, l->node->body);
+    const struct hone_c_node *upper = l->upper ? hone_c_strip(l->upper) : NULL;
+    l->is_small =
+        upper && (upper->kind == HONE_C_CONST || (upper->kind == HONE_C_REF && !upper->decl));
+    l->is_innermost = true;
+    l->is_fallback = is_in_fallback(l->node) || is_tail(l);
+}
+
+void hone_c_nest_of(const struct hone_c_tree *tree, const struct hone_c_node *function,
+                    struct hone_c_nest *ret)
+{
+    *ret = (struct hone_c_nest){.tree = tree, .function = function};
+    for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n)) {
+        if (n->kind != HONE_C_FOR || ret->n == HONE_C_MAX_LOOPS)
+            continue;
+        struct hone_c_loop *l = &ret->loops[ret->n++];
+        l->node = n;
+        read_loop(tree, l);
+        for (size_t i = ret->n - 1; i-- > 0 && !l->parent;)
+            if (hone_c_contains(ret->loops[i].node, n))
+                l->parent = &ret->loops[i];
+        if (l->parent) {
+            l->depth = l->parent->depth + 1;
+            for (struct hone_c_loop *p = l->parent; p; p = p->parent)
+                p->is_innermost = false;
+        }
+    }
+}
+
+const struct hone_c_loop *hone_c_loop_of(const struct hone_c_nest *nest,
+                                         const struct hone_c_node *for_node)
+{
+    for (size_t i = 0; i < nest->n; i++)
+        if (nest->loops[i].node == for_node)
+            return &nest->loops[i];
+    return NULL;
+}
+
+const struct hone_c_node *hone_c_only_stmt(const struct hone_c_node *body)
+{
+    while (body && body->kind == HONE_C_COMPOUND) {
+        if (!body->first || body->first != body->last)
+            return NULL;
+        body = body->first;
+    }
+    return body;
+}
+
+bool hone_c_is_invariant(const struct hone_c_node *expr, const struct hone_c_node *top)
+{
+    for (const struct hone_c_node *n = expr; n; n = hone_c_walk(expr, n)) {
+        if (n->kind == HONE_C_CALL || n->kind == HONE_C_OTHER)
+            return false;
+        if (n->kind == HONE_C_REF && n->decl && n->decl->kind != HONE_C_FUNCTION &&
+            (hone_c_contains(top, n->decl) || hone_c_writes(top, n->decl)))
+            return false;
+        if (n->kind == HONE_C_SUBSCRIPT) { /* memory: only when no store in top could reach it */
+            const struct hone_c_node *root = hone_c_strip(n->first);
+            if (!root || root->kind != HONE_C_REF || !strstr(root->type, "const"))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* s = max(s, e), s = e > s ? e : s */
+static const char *choice_op(const struct hone_c_node *value, const struct hone_c_node *var,
+                             const struct hone_c_node **ret_expr)
+{
+    value = hone_c_strip(value);
+    if (value->kind == HONE_C_CALL && hone_c_n_children(value) == 3) {
+        const struct hone_c_node *a = hone_c_child(value, 1), *b = hone_c_child(value, 2);
+        bool is_max = !strncmp(value->name, "fmax", 4), is_min = !strncmp(value->name, "fmin", 4);
+        if (!(is_max || is_min) || is_ref_to(a, var) == is_ref_to(b, var))
+            return NULL;
+        *ret_expr = is_ref_to(a, var) ? b : a;
+        return is_max ? "max" : "min";
+    }
+    if (value->kind != HONE_C_CONDITIONAL || hone_c_n_children(value) != 3)
+        return NULL;
+    const struct hone_c_node *c = hone_c_strip(value->first), *yes = hone_c_child(value, 1),
+                             *no = hone_c_child(value, 2);
+    if (c->kind != HONE_C_BINARY || !c->op[0] || !strchr("<>", c->op[0]))
+        return NULL;
+    bool greater = c->op[0] == '>';
+    bool var_left = is_ref_to(c->first, var), var_right = is_ref_to(c->last, var);
+    if (var_left == var_right || is_ref_to(yes, var) == is_ref_to(no, var))
+        return NULL;
+    bool keeps_greater =
+        greater ? (var_left == is_ref_to(yes, var)) : (var_right == is_ref_to(yes, var));
+    *ret_expr = is_ref_to(yes, var) ? no : yes;
+    return keeps_greater ? "max" : "min";
+}
+
+static const char *update_op(const struct hone_c_node *stmt, const struct hone_c_node *var,
+                             const struct hone_c_node **ret_expr)
+{
+    if (stmt->kind == HONE_C_ASSIGN_OP && is_ref_to(stmt->first, var)) {
+        *ret_expr = stmt->last;
+        return !strcmp(stmt->op, "+=") ? "+" : !strcmp(stmt->op, "*=") ? "*" : NULL;
+    }
+    if (stmt->kind == HONE_C_BINARY && !strcmp(stmt->op, "=") && is_ref_to(stmt->first, var)) {
+        const struct hone_c_node *v = hone_c_strip(stmt->last);
+        if (v->kind == HONE_C_BINARY && (!strcmp(v->op, "+") || !strcmp(v->op, "*")) &&
+            is_ref_to(v->first, var) != is_ref_to(v->last, var)) {
+            *ret_expr = is_ref_to(v->first, var) ? v->last : v->first;
+            return v->op;
+        }
+        return choice_op(v, var, ret_expr);
+    }
+    return NULL;
+}
+
+/* if (e > s) s = e; */
+static const char *guarded_op(const struct hone_c_node *stmt, const struct hone_c_node *var,
+                              const struct hone_c_node **ret_expr)
+{
+    if (stmt->kind != HONE_C_IF || hone_c_n_children(stmt) != 2)
+        return NULL;
+    const struct hone_c_node *c = hone_c_strip(stmt->first), *set = hone_c_only_stmt(stmt->last);
+    if (!set || set->kind != HONE_C_BINARY || strcmp(set->op, "=") != 0 ||
+        !is_ref_to(set->first, var))
+        return NULL;
+    if (c->kind != HONE_C_BINARY || !c->op[0] || !strchr("<>", c->op[0]))
+        return NULL;
+    bool var_right = is_ref_to(c->last, var);
+    const struct hone_c_node *other = var_right ? c->first : c->last;
+    if (is_ref_to(c->first, var) == var_right ||
+        other->end - other->begin != set->last->end - set->last->begin)
+        return NULL;
+    *ret_expr = set->last;
+    return (c->op[0] == '>') == var_right ? "max" : "min";
+}
+
+/* How often is the scalar named in the loop outside of stmt? */
+static bool is_used_elsewhere(const struct hone_c_node *top, const struct hone_c_node *stmt,
+                              const struct hone_c_node *var)
+{
+    for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))
+        if (n->kind == HONE_C_REF && n->decl == var && !hone_c_contains(stmt, n))
+            return true;
+    return false;
+}
+
+static bool classify(const struct hone_c_loop *loop, const struct hone_c_node *var,
+                     struct hone_c_reduction *ret)
+{
+    for (const struct hone_c_node *n = loop->node->body; n; n = hone_c_walk(loop->node->body, n)) {
+        if (!hone_c_is_stmt(n) && n != loop->node->body)
+            continue;
+        const struct hone_c_node *expr = NULL;
+        const char *op = update_op(n, var, &expr);
+        if (!op)
+            op = guarded_op(n, var, &expr);
+        if (!op)
+            continue;
+        if (n->kind != HONE_C_IF && hone_c_uses(expr, var))
+            return false;
+        *ret = (struct hone_c_reduction){.var = var, .op = op, .stmt = n, .expr = expr};
+        return !is_used_elsewhere(loop->node->body, n, var);
+    }
+    return false;
+}
+
+static bool is_known_reduction(const struct hone_c_reduction *all, size_t n,
+                               const struct hone_c_node *var)
+{
+    for (size_t i = 0; i < n; i++)
+        if (all[i].var == var)
+            return true;
+    return false;
+}
+
+bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n)
+{
+    const struct hone_c_node *body = loop->node->body;
+    *ret_n = 0;
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
+        if (n->kind != HONE_C_REF || !n->decl || hone_c_contains(body, n->decl) ||
+            n->decl == loop->var)
+            continue;
+        if (!hone_c_writes(body, n->decl) || is_known_reduction(ret, *ret_n, n->decl))
+            continue;
+        if (strchr(n->decl->type, '*') || strchr(n->decl->type, '[') ||
+            *ret_n == HONE_C_MAX_REDUCTIONS)
+            return false;
+        if (!classify(loop, n->decl, &ret[*ret_n]))
+            return false;
+        (*ret_n)++;
+    }
+    return true;
+}
+
+static bool has_jump_out(const struct hone_c_nest *nest, const struct hone_c_node *body)
+{
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
+        if (n->kind != HONE_C_JUMP)
+            continue;
+        const char *word = nest->tree->source + n->begin;
+        if (strncmp(word, "continue", 8) == 0)
+            continue;
+        if (strncmp(word, "break", 5) != 0)
+            return true;
+        const struct hone_c_node *p = n->parent;
+        while (p != body->parent && p->kind != HONE_C_FOR && p->kind != HONE_C_WHILE &&
+               p->kind != HONE_C_OTHER)
+            p = p->parent;
+        if (p == body->parent)
+            return true;
+    }
+    return false;
+}
+
+static bool has_pointer_call(const struct hone_c_node *body)
+{
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
+        if (n->kind != HONE_C_CALL)
+            continue;
+        for (const struct hone_c_node *arg = n->first ? n->first->next : NULL; arg; arg = arg->next)
+            if (strchr(arg->type, '*') || strchr(arg->type, '['))
+                return true;
+    }
+    return false;
+}
+
+/* Same place per iteration: the parts with the variable agree, and the rest differs by inner loop
+ * variables and constants alone. */
+static bool is_same_slice(const struct hone_c_poly *a, const struct hone_c_poly *b,
+                          const struct hone_c_loop *loop)
+{
+    enum hone_c_stride stride = hone_c_poly_stride(a, loop->var);
+    for (int side = 0; side < 2; side++) {
+        const struct hone_c_poly *x = side ? b : a, *y = side ? a : b;
+        for (size_t i = 0; i < x->n; i++) {
+            const struct hone_c_term *t = &x->terms[i];
+            bool is_in_other = false;
+            for (size_t j = 0; j < y->n && !is_in_other; j++)
+                is_in_other = y->terms[j].k == t->k && hone_c_same_factors(&y->terms[j], t);
+            if (is_in_other)
+                continue;
+            bool is_inner = t->n_factors == 1 && t->factors[0].decl &&
+                            hone_c_contains(loop->node->body, t->factors[0].decl);
+            bool is_small = t->n_factors == 0 && stride == HONE_C_STRIDE_FAR;
+            if (!is_inner && !is_small)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool is_private(const struct hone_c_access *a, const struct hone_c_loop *loop)
+{
+    return a->root && hone_c_contains(loop->node->body, a->root);
+}
+
+static bool are_writes_apart(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
+                             const char **ret_why)
+{
+    enum { MAX = 128 };
+    HONE_AUTOFREE struct hone_c_access *a = hone_calloc(MAX, sizeof(*a));
+    size_t n = hone_c_accesses(nest->function, loop->node->body, a, MAX);
+    *ret_why = "too many memory accesses to compare";
+    if (n > MAX)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!a[i].is_write || is_private(&a[i], loop))
+            continue;
+        enum hone_c_stride stride = hone_c_poly_stride(&a[i].index, loop->var);
+        *ret_why = "two iterations may write the same element";
+        if (!a[i].root || stride == HONE_C_STRIDE_ZERO || stride == HONE_C_STRIDE_UNKNOWN)
+            return false;
+        *ret_why = "an iteration may read what another one writes";
+        for (size_t j = 0; j < n; j++)
+            if (j != i && a[j].root == a[i].root &&
+                (!a[j].index.is_known || !is_same_slice(&a[i].index, &a[j].index, loop)))
+                return false;
+    }
+    return true;
+}
+
+bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
+                        const char **ret_why)
+{
+    struct hone_c_reduction reductions[HONE_C_MAX_REDUCTIONS];
+    size_t n = 0;
+    *ret_why = "the loop's bounds are not plain";
+    if (!loop->is_canonical)
+        return false;
+    *ret_why = "the loop is left early";
+    if (has_jump_out(nest, loop->node->body))
+        return false;
+    *ret_why = "a scalar is carried from one iteration to the next";
+    if (!hone_c_reductions(loop, reductions, &n))
+        return false;
+    *ret_why = "a call gets a pointer";
+    if (has_pointer_call(loop->node->body))
+        return false;
+    return are_writes_apart(nest, loop, ret_why);
+}

@@ -1,0 +1,109 @@
+/* What the loops of a function do: bounds, steps, index polynomials, reductions, whether iterations
+ * are independent.
+ *
+ * All answers are about the text alone and lean to "unknown"; they choose what is worth trying. The
+ * judge decides what is right. */
+#ifndef HONE_AGENTS_C_NEST_H
+#define HONE_AGENTS_C_NEST_H
+
+#include "agents/source/c_tree.h"
+
+enum {
+    HONE_C_MAX_LOOPS = 64,
+    HONE_C_MAX_TERMS = 16,
+    HONE_C_MAX_FACTORS = 4,
+    HONE_C_MAX_REDUCTIONS = 8
+};
+
+/* Sum of products of names: i*K + k - 1. */
+struct hone_c_factor {
+    const struct hone_c_node *decl; /* NULL: a name from outside the source (a tunable) */
+    const char *name;
+};
+struct hone_c_term {
+    int64_t k;
+    size_t n_factors;
+    struct hone_c_factor factors[HONE_C_MAX_FACTORS];
+};
+struct hone_c_poly {
+    bool is_known;
+    size_t n;
+    struct hone_c_term terms[HONE_C_MAX_TERMS];
+};
+
+enum hone_c_stride {
+    HONE_C_STRIDE_ZERO,
+    HONE_C_STRIDE_UNIT,
+    HONE_C_STRIDE_FAR,
+    HONE_C_STRIDE_UNKNOWN
+};
+
+struct hone_c_loop {
+    const struct hone_c_node *node;
+    const struct hone_c_node *var; /* declaration of the induction variable */
+    const struct hone_c_node *lower,
+        *upper;       /* expressions; the upper one is exclusive unless is_inclusive */
+    const char *step; /* text, "1" */
+    bool is_unit_step, is_inclusive;
+    bool is_canonical; /* for (T v = a; v < b; v += c), v not written in the body */
+    bool declares_var;
+    bool is_innermost;
+    bool is_fallback; /* what a rewrite left for odd sizes: in the else branch of an if about a
+                         tunable, or a loop that starts where whole blocks end (<name>_full) */
+    bool is_small;    /* the upper bound is a literal or a tunable */
+    int depth;        /* 0: outermost */
+    struct hone_c_loop *parent;
+    uint32_t begin;              /* start of the pragma lines in front of it, or node->begin */
+    bool has_parallel, has_simd; /* omp pragmas found there */
+};
+
+struct hone_c_nest {
+    const struct hone_c_tree *tree;
+    const struct hone_c_node *function;
+    size_t n;
+    struct hone_c_loop loops[HONE_C_MAX_LOOPS]; /* source order; more are ignored */
+};
+
+struct hone_c_access {
+    const struct hone_c_node *node;
+    const struct hone_c_node
+        *root; /* parameter or local that the memory belongs to; NULL unknown */
+    struct hone_c_poly index;
+    bool is_write, is_read;
+};
+
+struct hone_c_reduction {
+    const struct hone_c_node *var;  /* scalar declared outside the loop */
+    const char *op;                 /* "+", "*", "max", "min" */
+    const struct hone_c_node *stmt; /* the one statement */
+    const struct hone_c_node *expr; /* what is added or compared */
+};
+
+void hone_c_nest_of(const struct hone_c_tree *tree, const struct hone_c_node *function,
+                    struct hone_c_nest *ret);
+const struct hone_c_loop *
+hone_c_loop_of(const struct hone_c_nest *nest,
+               const struct hone_c_node *for_node); /* NULL: not a loop of it */
+struct hone_c_poly hone_c_poly_of(const struct hone_c_node *function,
+                                  const struct hone_c_node *expr);
+bool hone_c_same_factors(const struct hone_c_term *a, const struct hone_c_term *b);
+enum hone_c_stride hone_c_poly_stride(const struct hone_c_poly *poly,
+                                      const struct hone_c_node *var);
+/* Fills in up to max accesses of the subtree; returns how many there are. Local arrays and pointers
+ * are followed to their root. */
+size_t hone_c_accesses(const struct hone_c_node *function, const struct hone_c_node *top,
+                       struct hone_c_access *ret, size_t max);
+/* Scalars that live outside `loop` and are written in it. False when one of them is not a plain
+ * reduction. */
+bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n);
+/* Could iterations run in any order (reductions aside)? *ret_why says what stands against it
+ * (constant text). */
+bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
+                        const char **ret_why);
+/* The statement inside a body with one statement in it, through braces; NULL when there are
+ * several. */
+const struct hone_c_node *hone_c_only_stmt(const struct hone_c_node *body);
+/* Is the expression free of anything that changes inside `top`? */
+bool hone_c_is_invariant(const struct hone_c_node *expr, const struct hone_c_node *top);
+
+#endif

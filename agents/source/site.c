@@ -1,0 +1,228 @@
+#include "agents/source/site.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "workspace/base/hash.h"
+
+/* About ten microseconds of plain iterations; a guess for a count that is not known. */
+enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32 };
+
+int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
+                    const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
+                    struct hone_err *err)
+{
+    const char *prologue = NULL;
+    struct hone_array none = {.n = 0};
+    int r = hone_tune_prologue(source, &none, pool, &prologue, err);
+    if (r < 0)
+        return r;
+    struct hone_c_tree *tree = NULL;
+    bool is_cuda = target && strcmp(target, "cuda") == 0;
+    r = hone_c_parse(parser, is_cuda ? HONE_C_CUDA : HONE_C_PLAIN, source, prologue, pool, &tree,
+                     err);
+    if (r < 0)
+        return r;
+    struct hone_c_node *f = hone_c_function(tree, function);
+    if (!f)
+        return hone_fail(err, HONE_E_NOT_FOUND, "the source does not define a function '%s'",
+                         function);
+    ret->is_blind = false;
+    ret->hot_kernel = NULL;
+    ret->tree = tree;
+    ret->pool = pool;
+    ret->target = is_cuda ? "cuda" : "cpu";
+    hone_c_nest_of(tree, f, &ret->nest);
+    return 0;
+}
+
+void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *s)
+{
+    char hex[HONE_HASH_TEXT_BYTES];
+    hone_hash(in->tree->source + s->begin, s->end - s->begin, hex);
+    memcpy(s->anchor, hex, HONE_ANCHOR_BYTES - 1);
+    s->anchor[HONE_ANCHOR_BYTES - 1] = '\0';
+    s->line = hone_c_line(in->tree, s->begin);
+    s->last_line = hone_c_line(in->tree, s->end);
+}
+
+void hone_site_whole(struct hone_coder_site *site, const char *source, const char *hash)
+{
+    site->line = site->last_line = 1;
+    for (const char *c = source; *c; c++)
+        site->last_line += *c == '\n' && c[1];
+    snprintf(site->anchor, sizeof(site->anchor), "%.16s", hash);
+}
+
+struct hone_coder_site hone_site(const struct hone_c_node *node, uint32_t begin, uint32_t end,
+                                 const char *words)
+{
+    return (struct hone_coder_site){
+        .node = node, .begin = begin, .end = end, .words = words, .evidence = ""};
+}
+
+const char *hone_loop_words(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    return hone_pool_printf(in->pool, "loop %s at line %u", loop->var ? loop->var->name : "?",
+                            hone_c_line(in->tree, loop->node->begin));
+}
+
+bool hone_is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_word(const char *source, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = source; (at = strstr(at, word)); at += len)
+        if ((at == source || !hone_is_word_char(at[-1])) && !hone_is_word_char(at[len]))
+            return true;
+    return false;
+}
+
+const char *hone_fresh_name(const struct hone_coder_input *in, const char *stem)
+{
+    const char *name = stem;
+    for (int i = 2; has_word(in->tree->source, name); i++)
+        name = hone_pool_printf(in->pool, "%s_%d", stem, i);
+    return name;
+}
+
+static uint32_t function_line(const struct hone_coder_input *in)
+{
+    uint32_t at = in->nest.function->begin;
+    while (at > 0 && in->tree->source[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+const char *hone_add_tunable(struct hone_c_edits *edits, const struct hone_coder_input *in,
+                             const char *stem, const char *values)
+{
+    const char *name = hone_fresh_name(in, stem);
+    uint32_t at = function_line(in);
+    hone_c_replace(edits, at, at,
+                   hone_pool_printf(in->pool, "#pragma hone tune(%s: %s)\n", name, values));
+    return name;
+}
+
+/* The function that was edited is laid out again; the rest of the file stays as its author wrote
+ * it. */
+char *hone_finish_edits(const struct hone_c_edits *e)
+{
+    const struct hone_c_tree *t = e->tree;
+    const struct hone_c_node *f = t->root->first;
+    while (f && !(f->kind == HONE_C_FUNCTION && f->body && e->n > 0 &&
+                  f->begin <= e->v[e->n - 1].begin && e->v[e->n - 1].begin < f->end))
+        f = f->next;
+    if (!f)
+        return hone_c_edit_text(e, 0, t->len);
+    /* cut at the body, so that edits in front of the function stay in front */
+    uint32_t at = f->body->begin, end = f->body->end;
+    return hone_pool_printf(t->pool, "%s%s%s", hone_c_edit_text(e, 0, at),
+                            hone_c_layout(t->pool, hone_c_edit_text(e, at, end)),
+                            t->source[end] == '\n' ? hone_c_edit_text(e, end + 1, t->len)
+                                                   : hone_c_edit_text(e, end, t->len));
+}
+
+static const char *bracketed(const struct hone_coder_input *in, const struct hone_c_node *expr)
+{
+    bool is_plain =
+        expr->kind == HONE_C_REF || expr->kind == HONE_C_CONST || expr->kind == HONE_C_PAREN;
+    return hone_pool_printf(in->pool, is_plain ? "%s" : "(%s)", hone_c_text(in->tree, expr));
+}
+
+const char *hone_upper_text(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    const char *text = bracketed(in, loop->upper);
+    return loop->is_inclusive ? hone_pool_printf(in->pool, "(%s + 1)", text) : text;
+}
+
+const char *hone_lower_text(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    return bracketed(in, loop->lower);
+}
+
+const char *hone_full_text(const struct hone_coder_input *in, const struct hone_c_loop *loop,
+                           const char *step)
+{
+    const char *lower = hone_lower_text(in, loop), *upper = hone_upper_text(in, loop);
+    if (strcmp(lower, "0") == 0)
+        return hone_pool_printf(in->pool, "%s / %s * %s", upper, step, step);
+    return hone_pool_printf(in->pool, "%s + (%s - %s) / %s * %s", lower, upper, lower, step, step);
+}
+
+const char *hone_count_text(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    const char *lower = hone_lower_text(in, loop), *upper = hone_upper_text(in, loop);
+    return strcmp(lower, "0") == 0 ? upper : hone_pool_printf(in->pool, "(%s - %s)", upper, lower);
+}
+
+/* Iterations of the nest. An inner loop whose count is not known in front of it stands for some
+ * dozens. */
+const char *hone_if_clause(const struct hone_coder_input *in, const struct hone_c_loop *loop)
+{
+    const char *work = hone_pool_printf(in->pool, "(double)%s", hone_count_text(in, loop));
+    const struct hone_c_loop *outer = loop;
+    int least = WORK_FOR_THREADS;
+    for (size_t i = 0; i < in->nest.n; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        if (l->parent != outer || l->is_small)
+            continue;
+        outer = l;
+        if (l->is_canonical && hone_c_is_invariant(l->upper, loop->node) &&
+            hone_c_is_invariant(l->lower, loop->node))
+            work = hone_pool_printf(in->pool, "%s * %s", work, hone_count_text(in, l));
+        else
+            least /= UNKNOWN_COUNT;
+    }
+    return hone_pool_printf(in->pool, " if(%s > %d)", work, least);
+}
+
+const char *hone_type_text(const struct hone_coder_input *in, const struct hone_c_node *var)
+{
+    const char *text = in->tree->source + var->begin;
+    size_t len = var->name_at > var->begin ? var->name_at - var->begin : 0;
+    while (len > 0 && text[len - 1] == ' ')
+        len--;
+    for (size_t i = 0; i < len; i++)
+        if (!hone_is_word_char(text[i]) && text[i] != ' ')
+            len = 0;
+    if (len == 0 || strncmp(text, "const ", 6) == 0)
+        return var->type;
+    return hone_pool_strndup(in->pool, text, len);
+}
+
+char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node *body)
+{
+    if (body->kind == HONE_C_COMPOUND)
+        return hone_c_edit_text(edits, body->begin + 1, body->end - 1);
+    return hone_c_edit_text(edits, body->begin, hone_c_stmt_end(edits->tree, body));
+}
+
+size_t hone_parallel_loops(const struct hone_coder_input *in, const struct hone_c_loop **ret,
+                           size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < in->nest.n && n < max; i++) {
+        const struct hone_c_loop *l = &in->nest.loops[i];
+        const char *why = NULL;
+        bool is_inside = false;
+        for (size_t k = 0; k < n; k++)
+            is_inside = is_inside || hone_c_contains(ret[k]->node, l->node);
+        if (!is_inside && !(l->is_small && l->depth > 0) && l->begin == l->node->begin &&
+            hone_c_is_parallel(&in->nest, l, &why))
+            ret[n++] = l;
+    }
+    return n;
+}
+
+bool hone_is_threaded(const struct hone_coder_input *in)
+{
+    for (size_t i = 0; i < in->nest.n; i++)
+        if (in->nest.loops[i].has_parallel)
+            return true;
+    return strstr(in->tree->source, "omp parallel") != NULL;
+}

@@ -1,0 +1,82 @@
+/* A version that was read, places in it, and text that rewrites make from it.
+ *
+ *     struct hone_coder_input in;
+ *     hone_coder_read(parser, "cpu", source, "softmax", pool, &in, err);
+ *     struct hone_coder_site site = hone_site(node, node->begin, node->end, "loop i at line 7");
+ *     hone_coder_locate(&in, &site);
+ *
+ * Everything lives in the input's pool. One parser, one thread. */
+#ifndef HONE_AGENTS_SITE_H
+#define HONE_AGENTS_SITE_H
+
+#include "agents/source/c_edit.h"
+#include "agents/source/c_nest.h"
+#include "agents/source/c_parser.h"
+#include "tools/format/options.h"
+
+enum { HONE_CODER_MAX_SITES = 16, HONE_CODER_MAX_PARAMS = 4, HONE_ANCHOR_BYTES = 17 };
+
+struct hone_coder_input { /* one parsed version */
+    const struct hone_c_tree *tree;
+    struct hone_c_nest nest; /* of the task's function: on cuda the launcher */
+    struct hone_pool *pool;
+    const char *target;     /* "cpu", "cuda" */
+    bool is_blind;          /* the text could not be read: source and length are all there is */
+    const char *hot_kernel; /* cuda: where a profile saw most time; NULL: not known */
+};
+
+struct hone_coder_site {
+    const struct hone_c_node *node; /* the region; the function for a rewrite of the whole */
+    uint32_t begin, end;            /* its text */
+    uint32_t line, last_line;
+    char anchor[HONE_ANCHOR_BYTES]; /* 16 hex digits of the region's text: survives renumbering */
+    const char *words;              /* "loop i at line 7" */
+    const char *evidence;           /* why it fits here */
+    int variant;                    /* which form, when a rewrite has several */
+    struct hone_tunable params[HONE_CODER_MAX_PARAMS];
+    size_t n_params;
+};
+
+/* Parses a version with its tunables and finds the function named. target NULL: cpu. HONE_E_ARG,
+ * HONE_E_NOT_FOUND, HONE_E_UNSUPPORTED. */
+int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
+                    const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
+                    struct hone_err *err);
+/* Fills in lines and anchor of a site from its text range. */
+void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *site);
+/* Makes it all of a source; hash: what its anchor is taken from. */
+void hone_site_whole(struct hone_coder_site *site, const char *source, const char *hash);
+
+/* A site for a region; words from the format. */
+struct hone_coder_site hone_site(const struct hone_c_node *node, uint32_t begin, uint32_t end,
+                                 const char *words);
+/* "loop i at line 7" */
+const char *hone_loop_words(const struct hone_coder_input *in, const struct hone_c_loop *loop);
+bool hone_is_word_char(char c); /* of a name in C */
+/* A name that the source does not use yet: stem, stem_2, ...; in the pool. */
+const char *hone_fresh_name(const struct hone_coder_input *in, const char *stem);
+/* Adds "#pragma hone tune(NAME: values)" in front of the function; returns the name. */
+const char *hone_add_tunable(struct hone_c_edits *edits, const struct hone_coder_input *in,
+                             const char *stem, const char *values);
+/* The whole source with the edits. */
+char *hone_finish_edits(const struct hone_c_edits *edits);
+/* Exclusive upper bound as text, in parentheses when it is no plain name. */
+const char *hone_upper_text(const struct hone_coder_input *in, const struct hone_c_loop *loop);
+const char *hone_lower_text(const struct hone_coder_input *in, const struct hone_c_loop *loop);
+/* Where whole blocks of `step` iterations end: "M / MR * MR". */
+const char *hone_full_text(const struct hone_coder_input *in, const struct hone_c_loop *loop,
+                           const char *step);
+const char *hone_count_text(const struct hone_coder_input *in, const struct hone_c_loop *loop);
+/* The type as it was written, "int64_t"; the canonical one when that is no plain word. */
+const char *hone_type_text(const struct hone_coder_input *in, const struct hone_c_node *var);
+/* " if((double)M * N > 16384)": threads only where the work pays for waking them. */
+const char *hone_if_clause(const struct hone_coder_input *in, const struct hone_c_loop *loop);
+/* Text of the statements of a body without the outer braces. */
+char *hone_body_text(const struct hone_c_edits *edits, const struct hone_c_node *body);
+/* The outermost loops that may run in parallel, none inside another; returns how many. */
+size_t hone_parallel_loops(const struct hone_coder_input *in, const struct hone_c_loop **ret,
+                           size_t max);
+/* Does some loop of the function have an omp parallel pragma? */
+bool hone_is_threaded(const struct hone_coder_input *in);
+
+#endif

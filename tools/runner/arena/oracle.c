@@ -1,0 +1,123 @@
+#include "tools/runner/arena/oracle.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "workspace/base/clock.h"
+
+#define ORACLE_NS (300 * HONE_NS_PER_S)
+
+#define RECORDS_MAX (512 * 1024)
+
+int64_t hone_oracle_answer_bytes(const struct hone_task *task, int64_t n_elements)
+{
+    int64_t n_records =
+        task->is_oracle_naive_double ? hone_max_i64(n_elements, RECORDS_MAX) : RECORDS_MAX;
+    int64_t records = n_records * (int64_t)sizeof(struct hone_oracle_record);
+    int64_t state = n_elements * (int64_t)sizeof(double);
+    return HONE_ORACLE_RECORDS_AT + hone_max_i64(records, state);
+}
+
+static int64_t records_room(const struct hone_arena *oracle)
+{
+    return (oracle->own.size - HONE_ORACLE_RECORDS_AT) / (int64_t)sizeof(struct hone_oracle_record);
+}
+
+static int command(struct hone_arena *oracle, enum hone_control_command what, struct hone_err *err)
+{
+    if (!oracle->is_alive)
+        return hone_fail(err, HONE_E_TARGET, "the oracle is gone: %s", oracle->end.detail);
+    int code = hone_arena_command(oracle, what, hone_now_ns() + ORACLE_NS, NULL, err);
+    if (code == 0 && !oracle->is_alive)
+        return hone_fail(err, HONE_E_TARGET, "the task's oracle failed: %s", oracle->end.detail);
+    return code;
+}
+
+/* One portion; *ret_n is how many records came, -1 when the room was too small. */
+static int ask(struct hone_arena *oracle, int64_t set, const int64_t *items, int64_t first,
+               int64_t n, int64_t *ret_n, struct hone_err *err)
+{
+    struct hone_control *control = hone_arena_control(oracle);
+    control->set = set;
+    control->item_first = first;
+    control->n_items = n;
+    control->n_items_listed = items != NULL ? n : 0;
+    if (items != NULL)
+        memcpy(oracle->own.base, items, (size_t)n * sizeof *items);
+    int code = command(oracle, HONE_CONTROL_ITEMS, err);
+    if (code < 0)
+        return code;
+    int64_t got = control->n_records;
+    if (got > records_room(oracle))
+        return hone_fail(err, HONE_E_TARGET, "the oracle answered %lld records", (long long)got);
+    *ret_n = got;
+    return 0;
+}
+
+int hone_oracle_items(struct hone_arena *oracle, int64_t set, const int64_t *items, int64_t first,
+                      int64_t n, int64_t n_threads, hone_records_fn *on_records, void *arg,
+                      struct hone_err *err)
+{
+    hone_arena_control(oracle)->n_threads = n_threads;
+    int64_t portion = HONE_CONTROL_ITEMS_MAX;
+    const void *records = oracle->own.base + HONE_ORACLE_RECORDS_AT;
+    for (int64_t done = 0; done < n;) {
+        int64_t m = hone_min_i64(portion, n - done), got = 0;
+        int code =
+            ask(oracle, set, items != NULL ? items + done : NULL, first + done, m, &got, err);
+        if (code < 0)
+            return code;
+        if (got < 0 && m == 1)
+            return hone_fail(err, HONE_E_LIMIT,
+                             "one oracle item emits more than %lld values; use smaller items",
+                             (long long)records_room(oracle));
+        if (got < 0) {
+            portion = hone_max_i64(m / 8, 1);
+            continue;
+        }
+        on_records(arg, records, got);
+        done += m;
+    }
+    return 0;
+}
+
+int hone_oracle_steps(struct hone_arena *oracle, int64_t set, int64_t n_steps, int64_t n_items,
+                      int64_t n_threads, hone_records_fn *on_records, void *arg,
+                      struct hone_err *err)
+{
+    struct hone_control *control = hone_arena_control(oracle);
+    control->set = set;
+    control->n_steps = n_steps;
+    control->n_items_step = n_items;
+    control->n_threads = n_threads;
+    int code = command(oracle, HONE_CONTROL_STEPS, err);
+    if (code < 0)
+        return code;
+    const double *state = (const double *)(const void *)(oracle->own.base + HONE_ORACLE_RECORDS_AT);
+    const struct hone_layout *layout = &oracle->layout;
+    int64_t room = (oracle->own.size - HONE_ORACLE_RECORDS_AT) / (int64_t)sizeof *state;
+    struct hone_oracle_record records[256];
+    for (size_t o = 0; o < oracle->task->n_outputs; o++) {
+        /* Not the count of the control page, which the oracle can write. */
+        int64_t n = layout->bytes[layout->n_inputs + (int64_t)o] /
+                    hone_dtype_bytes(oracle->task->outputs[o].dtype);
+        int64_t m = 0;
+        if (n > room)
+            return hone_fail(err, HONE_E_BUG, "no room for the oracle's state");
+        room -= n;
+        double squares = 0;
+        for (int64_t i = 0; i < n; i++)
+            squares += state[i] * state[i];
+        double scale = sqrt(squares / (double)hone_max_i64(n, 1));
+        for (int64_t i = 0; i < n; i++) {
+            records[m++] = (struct hone_oracle_record){
+                .index = i, .value = state[i], .output = (int64_t)o, .scale = scale};
+            if (m == HONE_COUNTOF(records) || i == n - 1) {
+                on_records(arg, records, m);
+                m = 0;
+            }
+        }
+        state += n;
+    }
+    return 0;
+}

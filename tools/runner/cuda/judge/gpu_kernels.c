@@ -1,0 +1,31 @@
+/* The text of the judge's kernels, inside this program: the .cu files stay files of their own,
+ * which any CUDA compiler can read behind each other. */
+#include <string.h>
+
+#include "tools/runner/cuda/judge/gpu_judge.h"
+
+/* Paths are from the root of the tree, where all builds run. */
+#define EMBED(symbol_, path_)                                                                      \
+    __asm__(".pushsection .rodata\n"                                                               \
+            ".local " #symbol_ "\n" #symbol_ ":\n"                                                 \
+            ".incbin \"" path_ "\"\n"                                                              \
+            ".byte 0\n"                                                                            \
+            ".popsection\n")
+
+EMBED(hone_gpu_shape_text, "tools/runner/judge/gen_shape.h");
+EMBED(hone_gpu_abi_text, "tools/runner/cuda/judge/gpu_kernels_abi.h");
+EMBED(hone_gpu_cuda_text, "tools/runner/cuda/judge/gpu_kernels.cu");
+EMBED(hone_gpu_content_text, "tools/runner/cuda/judge/gpu_content.cu");
+extern const char hone_gpu_shape_text[] __attribute__((visibility("hidden")));
+extern const char hone_gpu_abi_text[] __attribute__((visibility("hidden")));
+extern const char hone_gpu_cuda_text[] __attribute__((visibility("hidden")));
+extern const char hone_gpu_content_text[] __attribute__((visibility("hidden")));
+
+char *hone_gpu_kernels_text(void)
+{
+    return hone_sprintf("#define HONE_SHAPE_FN static __device__ __forceinline__\n"
+                        "#line 1 \"gen_shape.h\"\n%s\n#line 1 \"gpu_kernels_abi.h\"\n%s\n"
+                        "#line 1 \"gpu_kernels.cu\"\n%s\n#line 1 \"gpu_content.cu\"\n%s",
+                        hone_gpu_shape_text, hone_gpu_abi_text, hone_gpu_cuda_text,
+                        hone_gpu_content_text);
+}

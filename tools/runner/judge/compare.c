@@ -1,0 +1,359 @@
+#include "tools/runner/judge/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/runner/judge/element.h"
+
+static const char *const test_names[HONE_N_TOLERANCE_TESTS] = {
+    [HONE_TOLERANCE_NORM] = "norm",
+    [HONE_TOLERANCE_BIAS] = "bias",
+};
+
+void hone_compare_init(struct hone_compare *compare, const struct hone_task *task,
+                       const struct hone_workload *workload)
+{
+    memset(compare, 0, sizeof *compare);
+    compare->task = task;
+    compare->workload = workload;
+    for (size_t o = 0; o < task->n_outputs; o++) {
+        compare->n_elements[o] = hone_tensor_elements(task, &task->outputs[o], workload);
+        compare->stats[o].first_bad = -1;
+    }
+}
+
+#define LEAST_ERROR   0x1p-72 /* below it everything is the first bin */
+#define BINS_A_DOUBLE 8
+#define HUGE_ERROR    1e30 /* of an element whose size is 0 */
+
+size_t hone_error_bin(double error)
+{
+    if (!(error > LEAST_ERROR))
+        return 0;
+    double at = 1 + BINS_A_DOUBLE * log2(error / LEAST_ERROR);
+    return at < HONE_ERROR_BINS - 1 ? (size_t)at : HONE_ERROR_BINS - 1;
+}
+
+double hone_error_bin_value(size_t bin)
+{
+    return bin == 0 ? 0 : LEAST_ERROR * exp2((double)bin / BINS_A_DOUBLE);
+}
+
+double hone_compare_atol(const struct hone_task *task, size_t output)
+{
+    static const double steps[] = {/* smallest denormals */
+                                   [HONE_DTYPE_F16] = 0x1p-24,
+                                   [HONE_DTYPE_BF16] = 0x1p-133,
+                                   [HONE_DTYPE_F32] = 0x1p-149,
+                                   [HONE_DTYPE_F64] = 0x1p-1074};
+    enum hone_dtype dtype = task->outputs[output].dtype;
+    return hone_dtype_is_float(dtype) ? fmax(task->tolerance[output].atol, steps[dtype]) : 0;
+}
+
+static bool is_same_kind(double got, double want)
+{
+    if (isnan(got) || isnan(want))
+        return isnan(got) && isnan(want);
+    return got == want; /* infinities with their sign */
+}
+
+/* Where the task says so, the sign of a zero counts. */
+static bool is_other_zero(const struct hone_task *task, double got, double want)
+{
+    return (task->special_values & HONE_SPECIAL_NEGATIVE_ZERO) != 0 && got == 0 && want == 0 &&
+           signbit(got) != signbit(want);
+}
+
+static void note_bad(struct hone_output_stats *stats, int64_t index, double got, double want)
+{
+    stats->n_bad++;
+    if (stats->first_bad < 0 || (stats->n_nonfinite == 1 && !isfinite(got))) {
+        stats->first_bad = index;
+        stats->bad_got = got;
+        stats->bad_want = want;
+    }
+}
+
+/* The error as calibration sees it: (|e| - atol) / s. */
+static double add_sums(struct hone_error_sums *sums, double atol, double signed_err, double want,
+                       double size)
+{
+    double err = fabs(signed_err), beyond = fmax(err - atol, 0);
+    double error = beyond > 0 ? (size > 0 ? fmin(beyond / size, HUGE_ERROR) : HUGE_ERROR) : 0;
+    sums->worst = fmax(sums->worst, error);
+    sums->err_squares += err * err;
+    sums->ref_sum += want;
+    sums->ref_squares += want * want;
+    sums->size_squares += size * size;
+    sums->err_sum += signed_err;
+    sums->toward_sum += want < 0 ? -signed_err : signed_err;
+    sums->size_sum += size;
+    return error;
+}
+
+static void add_one(struct hone_compare *compare, size_t output,
+                    const struct hone_oracle_record *record)
+{
+    int64_t index = record->index;
+    double want = record->value;
+    const struct hone_tensor *tensor = &compare->task->outputs[output];
+    const struct hone_tolerance *tolerance = &compare->task->tolerance[output];
+    struct hone_output_stats *stats = &compare->stats[output];
+    double got = hone_element_get(tensor->dtype, compare->outputs[output], index);
+    double rounded = hone_element_round(tensor->dtype, want);
+    stats->n++;
+    if (!isfinite(rounded) || !isfinite(got)) {
+        if (!is_same_kind(got, rounded)) {
+            stats->n_nonfinite += isfinite(rounded) ? 1 : 0;
+            stats->n_hopeless++;
+            note_bad(stats, index, got, want);
+        }
+        return;
+    }
+    bool is_integer = !hone_dtype_is_float(tensor->dtype);
+    if (is_integer)
+        want = rounded;
+    double err = fabs(got - want);
+    double atol = hone_compare_atol(compare->task, output);
+    double size = hone_tolerance_size(want, record->scale);
+    double bound = is_integer ? 0 : atol + tolerance->rtol * size;
+    stats->max_abs = fmax(stats->max_abs, err);
+    stats->max_rel = fmax(stats->max_rel, err / fmax(fabs(want), 1e-30));
+    stats->worst = bound > 0 ? fmax(stats->worst, err / bound) : stats->worst;
+    double error = add_sums(&stats->sums, atol, got - want, want, size);
+    stats->n_hopeless += is_integer && err > 0;
+    if (compare->histogram[output] != NULL)
+        compare->histogram[output][hone_error_bin(error)]++;
+    stats->max_scale = fmax(stats->max_scale, record->scale);
+    if (!(err <= bound) || (!is_integer && is_other_zero(compare->task, got, rounded)))
+        note_bad(stats, index, got, want);
+}
+
+void hone_compare_add(void *arg, const struct hone_oracle_record *records, int64_t n)
+{
+    struct hone_compare *compare = arg;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t o = records[i].output, index = records[i].index;
+        if (o < 0 || (size_t)o >= compare->task->n_outputs || index < 0 ||
+            index >= compare->n_elements[o])
+            compare->is_bad_record = true;
+        else
+            add_one(compare, (size_t)o, &records[i]);
+    }
+}
+
+/* Of all that come, each stays with the same chance (reservoir sampling, Vitter's algorithm R). */
+static void suspect(struct hone_suspects *suspects, struct hone_suspect one)
+{
+    size_t at = suspects->n;
+    suspects->n_seen++;
+    if (suspects->n < HONE_SUSPECTS) {
+        suspects->n++;
+    } else {
+        suspects->dice = suspects->dice * 6364136223846793005u + 1442695040888963407u;
+        at = (size_t)((suspects->dice >> 33) % (uint64_t)suspects->n_seen);
+    }
+    if (at < HONE_SUSPECTS)
+        suspects->v[at] = one;
+}
+
+void hone_compare_arrays(struct hone_compare *compare, size_t output, const void *reference,
+                         struct hone_suspects *suspects)
+{
+    const struct hone_tensor *tensor = &compare->task->outputs[output];
+    struct hone_output_stats *stats = &compare->stats[output];
+    const struct hone_tolerance *tolerance = &compare->task->tolerance[output];
+    double atol = hone_compare_atol(compare->task, output);
+    for (int64_t i = 0; i < compare->n_elements[output]; i++) {
+        double got = hone_element_get(tensor->dtype, compare->outputs[output], i);
+        double want = hone_element_get(tensor->dtype, reference, i);
+        bool is_bad =
+            !isfinite(got) || !isfinite(want)
+                ? !is_same_kind(got, want)
+                : fabs(got - want) > 2 * (atol + tolerance->rtol *
+                                                     hone_tolerance_size(want, stats->max_scale)) ||
+                      is_other_zero(compare->task, got, want);
+        stats->n_other++;
+        if (is_bad)
+            suspect(suspects, (struct hone_suspect){output, i, got, want});
+    }
+}
+
+int64_t hone_compare_item(int64_t n_elements, int64_t n_items, int64_t element)
+{
+    bool is_even = n_items > 0 && n_elements >= n_items && n_elements % n_items == 0;
+    return is_even ? element / (n_elements / n_items) : -1;
+}
+
+void hone_compare_accuse(struct hone_compare *compare, const struct hone_suspect *suspect)
+{
+    struct hone_output_stats *stats = &compare->stats[suspect->output];
+    stats->max_abs = fmax(stats->max_abs, fabs(suspect->got - suspect->want));
+    note_bad(stats, suspect->index, suspect->got, suspect->want);
+}
+
+bool hone_compare_is_plain(enum hone_distribution dist)
+{
+    return hone_kind_row(dist)->is_plain;
+}
+
+bool hone_compare_needs_all(enum hone_distribution dist)
+{
+    return hone_kind_row(dist)->needs_all;
+}
+
+/* How many parts of an output err independently: no more than items, and no more than the smallest
+ * input has values. A product with a single value rounds the same way over and over. */
+static int64_t independent_parts(const struct hone_compare *compare)
+{
+    const struct hone_task *task = compare->task;
+    int64_t n = compare->n_items;
+    for (size_t i = 0; i < task->n_inputs; i++)
+        if (hone_dtype_is_float(task->inputs[i].dtype))
+            n = hone_min_i64(
+                n,
+                hone_max_i64(hone_tensor_elements(task, &task->inputs[i], compare->workload), 1));
+    return n;
+}
+
+struct hone_error_sums hone_compare_sums(const struct hone_compare *compare, size_t output)
+{
+    struct hone_error_sums sums = compare->stats[output].sums;
+    sums.n = compare->stats[output].n;
+    sums.n_items = independent_parts(compare);
+    sums.is_plain = compare->is_plain;
+    return sums;
+}
+
+double hone_compare_rel_l2(const struct hone_compare *compare)
+{
+    double worst = NAN;
+    for (size_t o = 0; o < compare->task->n_outputs; o++) {
+        struct hone_error_sums sums = hone_compare_sums(compare, o);
+        worst = fmax(worst, hone_error_rel_l2(&sums));
+    }
+    return worst;
+}
+
+struct hone_output_stats hone_compare_total(const struct hone_compare *compare)
+{
+    struct hone_output_stats sum = {.first_bad = -1};
+    for (size_t o = 0; o < compare->task->n_outputs; o++) {
+        const struct hone_output_stats *stats = &compare->stats[o];
+        sum.n += stats->n + stats->n_other;
+        sum.n_bad += stats->n_bad;
+        sum.n_nonfinite += stats->n_nonfinite;
+        sum.max_abs = fmax(sum.max_abs, stats->max_abs);
+        sum.max_rel = fmax(sum.max_rel, stats->max_rel);
+    }
+    return sum;
+}
+
+void hone_element_name(const struct hone_task *task, const struct hone_workload *workload,
+                       const struct hone_tensor *tensor, int64_t flat,
+                       char ret[HONE_LIMIT_NAME_BYTES * 3])
+{
+    (void)task;
+    int64_t at[HONE_LIMIT_RANK] = {0};
+    for (size_t d = tensor->rank; d-- > 0;) {
+        int64_t size = hone_max_i64(workload->axes[tensor->shape[d]], 1);
+        at[d] = flat % size;
+        flat /= size;
+    }
+    size_t room = HONE_LIMIT_NAME_BYTES * 3;
+    int len = snprintf(ret, room, "%s", tensor->name);
+    for (size_t d = 0; d < tensor->rank && len > 0 && (size_t)len < room; d++)
+        len += snprintf(ret + len, room - (size_t)len, "%s%lld%s", d == 0 ? "[" : ", ",
+                        (long long)at[d], d + 1 == tensor->rank ? "]" : "");
+}
+
+static void describe_bad(const struct hone_compare *compare, size_t output, struct hone_end *ret)
+{
+    const struct hone_output_stats *stats = &compare->stats[output];
+    const struct hone_tensor *tensor = &compare->task->outputs[output];
+    char name[HONE_LIMIT_NAME_BYTES * 3];
+    hone_element_name(compare->task, compare->workload, tensor, stats->first_bad, name);
+    bool is_nonfinite = stats->n_nonfinite > 0;
+    hone_end_set(
+        ret, is_nonfinite ? HONE_REASON_NONFINITE : HONE_REASON_WRONG_VALUE,
+        "%s = %.9g, expected %.9g; %lld of %lld compared elements are wrong, largest error %.3g",
+        name, stats->bad_got, stats->bad_want, (long long)stats->n_bad,
+        (long long)(stats->n + stats->n_other), stats->max_abs);
+}
+
+static void check_whole(const struct hone_compare *compare, size_t output, struct hone_end *ret)
+{
+    const struct hone_tolerance *tolerance = &compare->task->tolerance[output];
+    struct hone_error_sums sums = hone_compare_sums(compare, output);
+    for (int t = HONE_TOLERANCE_NORM; t < HONE_N_TOLERANCE_TESTS; t++) {
+        double factor = hone_tolerance_factor(tolerance, &sums, (enum hone_tolerance_test)t);
+        if (factor <= 1)
+            continue;
+        hone_end_set(ret, HONE_REASON_WRONG_VALUE,
+                     "output '%s' as a whole is off: %s %.3g times what is allowed (relative L2 "
+                     "error %.3g, mean signed error %.3g of the mean size)",
+                     compare->task->outputs[output].name, test_names[t], factor,
+                     hone_error_rel_l2(&sums), hone_error_bias(&sums));
+        return;
+    }
+}
+
+void hone_compare_end(const struct hone_compare *compare, struct hone_end *ret)
+{
+    *ret = (struct hone_end)HONE_END_INIT;
+    if (compare->is_bad_record) {
+        hone_end_set(ret, HONE_REASON_BAD_TASK,
+                     "the task's oracle names an element that does not exist");
+        return;
+    }
+    for (size_t o = 0; o < compare->task->n_outputs; o++) {
+        if (compare->stats[o].n_bad > 0) {
+            describe_bad(compare, o, ret);
+            return;
+        }
+    }
+    for (size_t o = 0; o < compare->task->n_outputs && hone_end_is_good(ret); o++)
+        check_whole(compare, o, ret);
+}
+
+int64_t hone_find_unwritten(enum hone_dtype dtype, const void *a, const void *b, int64_t n,
+                            int64_t *ret_count)
+{
+    uint64_t bits_a = hone_poison_bits(dtype, HONE_POISON_NAN),
+             bits_b = hone_poison_bits(dtype, HONE_POISON_LARGE);
+    int64_t first = -1, count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool is_left =
+            b != NULL
+                ? hone_element_is(dtype, a, i, bits_a) && hone_element_is(dtype, b, i, bits_b)
+                : hone_element_is(dtype, a, i, bits_a) || hone_element_is(dtype, a, i, bits_b);
+        if (!is_left)
+            continue;
+        if (first < 0)
+            first = i;
+        count++;
+    }
+    *ret_count = count;
+    return first;
+}
+
+int64_t hone_find_difference(enum hone_dtype dtype, const void *a, const void *b, int64_t n,
+                             int64_t *ret_count)
+{
+    size_t bytes = (size_t)hone_dtype_bytes(dtype);
+    const char *x = a, *y = b;
+    int64_t first = -1, count = 0;
+    *ret_count = 0;
+    if (memcmp(x, y, (size_t)n * bytes) == 0)
+        return -1;
+    for (int64_t i = 0; i < n; i++, x += bytes, y += bytes) {
+        if (memcmp(x, y, bytes) == 0)
+            continue;
+        if (first < 0)
+            first = i;
+        count++;
+    }
+    *ret_count = count;
+    return first;
+}

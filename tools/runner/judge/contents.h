@@ -1,0 +1,34 @@
+/* Which kinds of content a job draws, which it has compared, and which it left out and why.
+ *
+ * A kind is left out where the task's contract does not cover it, and from then on where the task's
+ * own baseline failed it. One thread: the judge's. */
+#ifndef HONE_RUNNER_CONTENTS_H
+#define HONE_RUNNER_CONTENTS_H
+
+#include "tools/runner/judge/kinds.h"
+
+struct hone_judge;
+struct hone_contents {
+    bool is_compared[HONE_N_DISTS];
+    uint64_t last_compared; /* counter of the content that was looked at last (host) */
+    const char *why_left_out[HONE_N_DISTS]; /* NULL: it was not */
+    enum hone_distribution deck[HONE_N_DISTS];
+    size_t n_deck; /* of them still to be dealt */
+};
+
+/* Once the task is known. */
+void hone_contents_start(struct hone_judge *judge);
+/* The kinds that the task covers, the plain one first; returns how many. */
+size_t hone_contents_kinds(const struct hone_judge *judge,
+                           enum hone_distribution ret[HONE_N_DISTS]);
+/* Kinds other than the first `have` of dists, up to n in all: of a shuffled deck that is used up
+ * before a kind comes again. */
+void hone_contents_deal(struct hone_judge *judge, enum hone_distribution *dists, size_t have,
+                        size_t n);
+/* The baseline failed this kind: a warning, and it is not drawn for timed calls any more. */
+void hone_contents_leave_out(struct hone_judge *judge, enum hone_distribution dist,
+                             const char *workload);
+/* Fills the report's member. */
+void hone_contents_report(struct hone_judge *judge);
+
+#endif

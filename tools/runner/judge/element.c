@@ -1,0 +1,188 @@
+#include "tools/runner/judge/element.h"
+
+#include <math.h>
+#include <string.h>
+
+static double half_to_double(uint16_t h)
+{
+    int exponent = (h >> 10) & 31;
+    double mantissa = h & 1023, sign = h & 0x8000 ? -1 : 1;
+    if (exponent == 31)
+        return mantissa > 0 ? (double)NAN : sign * (double)INFINITY;
+    if (exponent == 0)
+        return sign * ldexp(mantissa, -24);
+    return sign * ldexp(1024 + mantissa, exponent - 25);
+}
+
+static uint16_t double_to_half(double value)
+{
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    double size = fabs(value);
+    if (isnan(value))
+        return 0x7e00;
+    if (size >= 65520)
+        return (uint16_t)(sign | 0x7c00);
+    if (size == 0)
+        return sign;
+    int exponent = 0;
+    frexp(size, &exponent);
+    int ulp = exponent - 11 < -24 ? -24 : exponent - 11;
+    double steps = nearbyint(ldexp(size, -ulp)); /* to nearest even in the default mode */
+    uint32_t bits = ulp == -24 ? (uint32_t)steps : (uint32_t)steps + ((uint32_t)(ulp + 24) << 10);
+    return (uint16_t)(sign | bits);
+}
+
+static double bfloat_to_double(uint16_t b)
+{
+    uint32_t bits = (uint32_t)b << 16;
+    float f = 0;
+    memcpy(&f, &bits, sizeof f);
+    return (double)f;
+}
+
+static uint16_t double_to_bfloat(double value)
+{
+    float f = (float)value;
+    uint32_t bits = 0;
+    memcpy(&bits, &f, sizeof bits);
+    if (isnan(f))
+        return 0x7fc0;
+    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+double hone_element_get(enum hone_dtype dtype, const void *base, int64_t i)
+{
+    switch (dtype) {
+    case HONE_DTYPE_F16:
+        return half_to_double(((const uint16_t *)base)[i]);
+    case HONE_DTYPE_BF16:
+        return bfloat_to_double(((const uint16_t *)base)[i]);
+    case HONE_DTYPE_F32:
+        return (double)((const float *)base)[i];
+    case HONE_DTYPE_F64:
+        return ((const double *)base)[i];
+    case HONE_DTYPE_I8:
+        return ((const int8_t *)base)[i];
+    case HONE_DTYPE_I32:
+        return ((const int32_t *)base)[i];
+    case HONE_DTYPE_I64:
+        return (double)((const int64_t *)base)[i];
+    case HONE_DTYPE_BOOL:
+    case HONE_DTYPE_U8:
+        return ((const uint8_t *)base)[i];
+    }
+    return (double)NAN;
+}
+
+static double clamp_round(double value, double low, double high)
+{
+    return isnan(value) ? 0 : fmin(fmax(nearbyint(value), low), high);
+}
+
+void hone_element_set(enum hone_dtype dtype, void *base, int64_t i, double value)
+{
+    switch (dtype) {
+    case HONE_DTYPE_F16:
+        ((uint16_t *)base)[i] = double_to_half(value);
+        break;
+    case HONE_DTYPE_BF16:
+        ((uint16_t *)base)[i] = double_to_bfloat(value);
+        break;
+    case HONE_DTYPE_F32:
+        ((float *)base)[i] = (float)value;
+        break;
+    case HONE_DTYPE_F64:
+        ((double *)base)[i] = value;
+        break;
+    case HONE_DTYPE_I8:
+        ((int8_t *)base)[i] = (int8_t)clamp_round(value, INT8_MIN, INT8_MAX);
+        break;
+    case HONE_DTYPE_I32:
+        ((int32_t *)base)[i] = (int32_t)clamp_round(value, INT32_MIN, INT32_MAX);
+        break;
+    case HONE_DTYPE_I64:
+        ((int64_t *)base)[i] = (int64_t)clamp_round(value, -9e18, 9e18);
+        break;
+    case HONE_DTYPE_BOOL:
+        ((uint8_t *)base)[i] = value != 0;
+        break;
+    case HONE_DTYPE_U8:
+        ((uint8_t *)base)[i] = (uint8_t)clamp_round(value, 0, UINT8_MAX);
+        break;
+    }
+}
+
+double hone_element_round(enum hone_dtype dtype, double value)
+{
+    uint64_t room = 0;
+    hone_element_set(dtype, &room, 0, value);
+    return hone_element_get(dtype, &room, 0);
+}
+
+double hone_element_lower(enum hone_dtype dtype, double value)
+{
+    static const int bits[] = {/* of the mantissa, the hidden one too */
+                               [HONE_DTYPE_F16] = 4,
+                               [HONE_DTYPE_BF16] = 4,
+                               [HONE_DTYPE_F32] = 11,
+                               [HONE_DTYPE_F64] = 24};
+    int exponent = 0;
+    if (!hone_dtype_is_float(dtype) || !isfinite(value) || value == 0)
+        return value;
+    double mantissa = frexp(value, &exponent);
+    return ldexp(nearbyint(ldexp(mantissa, bits[dtype])), exponent - bits[dtype]);
+}
+
+uint64_t hone_poison_bits(enum hone_dtype dtype, enum hone_poison poison)
+{
+    /* The NaNs are signalling ones: arithmetic on them makes other bits, so that only what was
+     * never touched, or copied, still is the poison. */
+    static const uint64_t bits[][2] = {
+        [HONE_DTYPE_F16] = {0x7da5, 0x7a5a},
+        [HONE_DTYPE_BF16] = {0x7fa5, 0x7e5a},
+        [HONE_DTYPE_F32] = {0x7fa5a5a5, 0x7e5a5a5a},
+        [HONE_DTYPE_F64] = {0x7ff5a5a5a5a5a5a5, 0x7e5a5a5a5a5a5a5a},
+        [HONE_DTYPE_I8] = {0xa5, 0x5a},
+        [HONE_DTYPE_I32] = {0xa5a5a5a5, 0x5a5a5a5a},
+        [HONE_DTYPE_I64] = {0xa5a5a5a5a5a5a5a5, 0x5a5a5a5a5a5a5a5a},
+        [HONE_DTYPE_BOOL] = {0xa5, 0x5a},
+        [HONE_DTYPE_U8] = {0xa5, 0x5a},
+    };
+    return bits[dtype][poison];
+}
+
+void hone_poison_fill(enum hone_dtype dtype, enum hone_poison poison, void *base, int64_t n)
+{
+    uint64_t bits = hone_poison_bits(dtype, poison);
+    switch (hone_dtype_bytes(dtype)) {
+    case 1:
+        memset(base, (int)bits, (size_t)n);
+        break;
+    case 2:
+        for (int64_t i = 0; i < n; i++)
+            ((uint16_t *)base)[i] = (uint16_t)bits;
+        break;
+    case 4:
+        for (int64_t i = 0; i < n; i++)
+            ((uint32_t *)base)[i] = (uint32_t)bits;
+        break;
+    default:
+        for (int64_t i = 0; i < n; i++)
+            ((uint64_t *)base)[i] = bits;
+        break;
+    }
+}
+
+bool hone_element_is(enum hone_dtype dtype, const void *base, int64_t i, uint64_t bits)
+{
+    switch (hone_dtype_bytes(dtype)) {
+    case 1:
+        return ((const uint8_t *)base)[i] == (uint8_t)bits;
+    case 2:
+        return ((const uint16_t *)base)[i] == (uint16_t)bits;
+    case 4:
+        return ((const uint32_t *)base)[i] == (uint32_t)bits;
+    default:
+        return ((const uint64_t *)base)[i] == bits;
+    }
+}

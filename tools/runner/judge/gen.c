@@ -1,0 +1,321 @@
+/* Inputs: content by role and distribution from a secret key.
+ *
+ * A stream is SplitMix64 started at SHA-256(key, counter, tensor). A kernel can compute the
+ * stream's start from what it reads, which helps it nothing: the next stream starts at an unrelated
+ * place. The standard normal is the inverse distribution function, tabled at 2048 quantiles and
+ * interpolated: a few operations per element, because fresh content is made for every timed block
+ * and a transform by logarithms would cost more than many kernels. */
+#include "tools/runner/judge/gen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/runner/judge/element.h"
+#include "workspace/base/hash.h"
+
+#define LEAST_POSITIVE 0.0625
+#define KNOTS          HONE_SHAPE_KNOTS
+#define GOLDEN         0x9e3779b97f4a7c15u
+#define MOST_OF_ROW    (1 << 20)
+#define MOST_INTEGER   0x1p53 /* beyond it the oracle cannot count */
+#define DICE_WHAT      0x64696365u
+
+struct hone_gen {
+    uint8_t key[16];
+    float quantile[KNOTS + 1];
+};
+
+/* Inverse of the standard normal distribution function by bisection: exact enough and run 2047
+ * times only. */
+static double normal_quantile(double p)
+{
+    double low = -9, high = 9;
+    for (int i = 0; i < 60; i++) {
+        double mid = (low + high) / 2;
+        if (erfc(-mid / sqrt(2)) / 2 < p)
+            low = mid;
+        else
+            high = mid;
+    }
+    return (low + high) / 2;
+}
+
+struct hone_gen *hone_gen_new(const uint8_t key[16])
+{
+    struct hone_gen *gen = hone_calloc(1, sizeof *gen);
+    memcpy(gen->key, key, sizeof gen->key);
+    for (int i = 1; i < KNOTS / 2; i++) {
+        gen->quantile[i] = (float)normal_quantile((double)i / KNOTS);
+        gen->quantile[KNOTS - i] = -gen->quantile[i];
+    }
+    gen->quantile[0] = -4.2f; /* the last cell stands for the tail */
+    gen->quantile[KNOTS] = 4.2f;
+    return gen;
+}
+
+void hone_gen_free(struct hone_gen *gen)
+{
+    if (gen == NULL)
+        return;
+    explicit_bzero(gen->key, sizeof gen->key);
+    free(gen);
+}
+
+/* The first words of a SHA-256; at most four. */
+static void hash_words(const void *bytes, size_t len, uint64_t *ret, int n)
+{
+    char hex[HONE_HASH_TEXT_BYTES];
+    hone_hash(bytes, len, hex);
+    for (int i = 0; i < n; i++) {
+        char part[17];
+        memcpy(part, hex + 16 * i, 16);
+        part[16] = '\0';
+        ret[i] = strtoull(part, NULL, 16);
+    }
+}
+
+void hone_gen_stream(const struct hone_gen *gen, uint64_t counter, uint64_t tensor, uint64_t ret[2])
+{
+    struct {
+        uint8_t key[16];
+        uint64_t counter, what;
+    } from = {.counter = counter, .what = tensor};
+    memcpy(from.key, gen->key, sizeof from.key);
+    hash_words(&from, sizeof from, ret, 2);
+}
+
+static uint64_t stream_start(const struct hone_gen *gen, uint64_t counter, uint64_t what)
+{
+    uint64_t words[2];
+    hone_gen_stream(gen, counter, what, words);
+    return words[0];
+}
+
+static inline uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+struct hone_dice hone_gen_dice(const struct hone_gen *gen, uint64_t what)
+{
+    struct hone_dice dice = {.n_left = 0};
+    hone_gen_stream(gen, what, DICE_WHAT, dice.own);
+    return dice;
+}
+
+uint64_t hone_dice_next(struct hone_dice *dice)
+{
+    if (dice->n_left == 0) {
+        const uint64_t from[3] = {dice->own[0], dice->own[1], dice->counter++};
+        hash_words(from, sizeof from, dice->words, HONE_DICE_WORDS);
+        dice->n_left = HONE_DICE_WORDS;
+    }
+    return dice->words[--dice->n_left];
+}
+
+int64_t hone_dice_below(struct hone_dice *dice, int64_t bound)
+{
+    __extension__ typedef unsigned __int128 wide;
+    return (int64_t)(uint64_t)(((wide)hone_dice_next(dice) * (wide)(uint64_t)bound) >> 64);
+}
+
+static inline float normal_at(const float *quantile, uint32_t u)
+{
+    uint32_t cell = u >> 21;
+    float part = (float)(u & 0x1fffff) * 0x1p-21f;
+    return quantile[cell] + part * (quantile[cell + 1] - quantile[cell]);
+}
+
+/* The common case, float32 normals, straight into the buffer. */
+static void fill_normal_f32(const struct hone_gen *gen, uint64_t start, int64_t n, float scale,
+                            float *dst)
+{
+    for (int64_t i = 0; i + 1 < n; i += 2) {
+        uint64_t z = mix(start + (uint64_t)i * GOLDEN);
+        dst[i] = scale * normal_at(gen->quantile, (uint32_t)z);
+        dst[i + 1] = scale * normal_at(gen->quantile, (uint32_t)(z >> 32));
+    }
+    if (n % 2 == 1)
+        dst[n - 1] =
+            scale * normal_at(gen->quantile, (uint32_t)mix(start + (uint64_t)(n - 1) * GOLDEN));
+}
+
+double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone_workload *workload)
+{
+    if (tensor->rank < 2)
+        return 1;
+    int64_t fan_in = workload->axes[tensor->shape[tensor->rank - 2]];
+    return 1 / sqrt((double)hone_max_i64(fan_in, 1));
+}
+
+/* Which tensor is the other one, in content where one is. */
+#define ODD_TENSOR (UINT64_MAX - 1)
+/* The stream that all tensors share, in content where they do. */
+#define ALIKE_TENSOR (UINT64_MAX - 2)
+
+/* The kind of one input: the content's, unless that is one where tensors differ. */
+static enum hone_distribution kind_of(const struct hone_gen *gen, const struct hone_task *task,
+                                      size_t input, enum hone_distribution dist, uint64_t counter)
+{
+    const struct hone_tensor *tensor = &task->inputs[input];
+    bool is_value = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
+                    tensor->role == HONE_ROLE_POSITIVE;
+    uint64_t word = mix(stream_start(gen, counter, input) ^ DICE_WHAT);
+    enum hone_distribution picked = is_value ? (enum hone_distribution)hone_shape_pick(word >> 8)
+                                             : (enum hone_distribution)(word >> 8) % HONE_N_DISTS;
+    if (dist == HONE_DIST_ONE_OTHER) {
+        bool is_other = input == stream_start(gen, counter, ODD_TENSOR) % task->n_inputs;
+        if (!is_other)
+            return HONE_DIST_NORMAL;
+        return is_value && word % 2 == 0 ? HONE_DIST_MIXTURE : picked;
+    }
+    if (dist == HONE_DIST_MIXTURE && task->n_inputs > 1 && word % 3 == 0)
+        return HONE_DIST_NORMAL; /* whoever looks at this one alone knows nothing */
+    if (dist == HONE_DIST_MIXTURE)
+        return is_value && word % 2 == 0 ? HONE_DIST_MIXTURE : picked;
+    return dist;
+}
+
+/* One row that holds millions of elements costs any kernel that takes a thread a row, and the
+ * oracle, seconds a call: at such sizes a few rows hold much, as in `heavy_tail`. */
+static enum hone_distribution affordable_kind(const struct hone_tensor *tensor, int64_t total,
+                                              enum hone_distribution kind)
+{
+    bool is_one_row =
+        kind == HONE_DIST_TINY || kind == HONE_DIST_CLIPPED || kind == HONE_DIST_CANCELLING;
+    bool is_long = tensor->role == HONE_ROLE_OFFSETS && total > MOST_OF_ROW;
+    return is_long && is_one_row ? HONE_DIST_HEAVY : kind;
+}
+
+struct range {
+    double least, most;
+};
+
+static struct range range_of(enum hone_dtype dtype)
+{
+    if (dtype == HONE_DTYPE_F16)
+        return (struct range){0x1p-14, 65504};
+    if (dtype == HONE_DTYPE_F64)
+        return (struct range){0x1p-1022, 0x1.fffffffffffffp1023};
+    return (struct range){0x1p-126, 0x1.fep127}; /* bfloat16's largest, for float32 as well */
+}
+
+void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
+                    const struct hone_workload *workload, size_t input, enum hone_distribution dist,
+                    uint64_t counter, struct hone_shape *ret)
+{
+    const struct hone_tensor *tensor = &task->inputs[input];
+    bool is_weight = tensor->role == HONE_ROLE_WEIGHT, is_alike = dist == HONE_DIST_ALIKE;
+    int64_t row = tensor->rank > 0 ? workload->axes[tensor->shape[tensor->rank - 1]] : 1;
+    struct range range = range_of(tensor->dtype);
+    *ret = (struct hone_shape){
+        .stream = stream_start(gen, counter, is_alike ? ALIKE_TENSOR : input),
+        .quantile = gen->quantile,
+        .n = hone_tensor_elements(task, tensor, workload),
+        .row = hone_max_i64(row, 1),
+        .bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
+        .kind = affordable_kind(tensor,
+                                tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
+                                kind_of(gen, task, input, dist, counter)),
+        .is_weight = is_weight,
+        .is_positive = tensor->role == HONE_ROLE_POSITIVE,
+        .least = range.least,
+        .most = range.most,
+        .scale = is_weight ? hone_gen_weight_scale(tensor, workload) : 1,
+    };
+    if (tensor->dtype == HONE_DTYPE_BOOL) {
+        ret->high = 1;
+    } else if (!hone_dtype_is_float(tensor->dtype)) { /* setting saturates */
+        ret->low = fmax(hone_element_round(tensor->dtype, -1e30), -MOST_INTEGER);
+        ret->high = fmin(hone_element_round(tensor->dtype, 1e30), MOST_INTEGER);
+        if (ret->is_positive)
+            ret->low = 1;
+    }
+}
+
+static void fill_values(const struct hone_gen *gen, const struct hone_shape *s,
+                        enum hone_dtype dtype, void *dst)
+{
+    if (dtype == HONE_DTYPE_F32 && s->kind == HONE_DIST_NORMAL) {
+        float *values = dst;
+        fill_normal_f32(gen, s->stream, s->n, (float)s->scale, values);
+        for (int64_t i = 0; i < s->n && s->is_positive; i++)
+            values[i] = fabsf(values[i]) + (float)LEAST_POSITIVE;
+        return;
+    }
+    for (int64_t i = 0; i < s->n; i++)
+        hone_element_set(dtype, dst, i, hone_shape_value(s, i));
+}
+
+static void fill_probabilities(const struct hone_shape *s, enum hone_dtype dtype, void *dst)
+{
+    for (int64_t first = 0; first < s->n; first += s->row) {
+        double sum = 0;
+        for (int64_t i = first; i < first + s->row && i < s->n; i++)
+            sum += hone_shape_share(s, i);
+        for (int64_t i = first; i < first + s->row && i < s->n; i++)
+            hone_element_set(dtype, dst, i, hone_shape_share(s, i) / sum);
+    }
+}
+
+/* Non-decreasing, first 0, last = total: cuts of 0..total at sorted random places, by stepping
+ * through the gaps. */
+static void fill_offsets(const struct hone_shape *s, enum hone_dtype dtype, void *dst)
+{
+    double sum = 0, so_far = 0, total = (double)s->bound;
+    for (int64_t i = 1; i < s->n; i++)
+        sum += hone_shape_gap(s, i);
+    for (int64_t i = 0; i < s->n; i++) {
+        so_far += i == 0 ? 0 : hone_shape_gap(s, i);
+        double at = i == s->n - 1 ? total : floor(total * (sum > 0 ? so_far / sum : 0));
+        hone_element_set(dtype, dst, i, i == 0 ? 0 : at);
+    }
+}
+
+void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
+                    const struct hone_workload *workload, size_t input, enum hone_distribution dist,
+                    uint64_t counter, void *dst)
+{
+    const struct hone_tensor *tensor = &task->inputs[input];
+    struct hone_shape s;
+    hone_gen_shape(gen, task, workload, input, dist, counter, &s);
+    switch (tensor->role) {
+    case HONE_ROLE_ACTIVATION:
+    case HONE_ROLE_WEIGHT:
+    case HONE_ROLE_POSITIVE:
+        fill_values(gen, &s, tensor->dtype, dst);
+        break;
+    case HONE_ROLE_PROBABILITY:
+        fill_probabilities(&s, tensor->dtype, dst);
+        break;
+    case HONE_ROLE_INDEX:
+        for (int64_t i = 0; i < s.n; i++)
+            hone_element_set(tensor->dtype, dst, i, hone_shape_index(&s, i));
+        break;
+    case HONE_ROLE_OFFSETS:
+        fill_offsets(&s, tensor->dtype, dst);
+        break;
+    case HONE_ROLE_MASK:
+        for (int64_t i = 0; i < s.n; i++)
+            hone_element_set(tensor->dtype, dst, i, hone_shape_mask(&s, i));
+        break;
+    }
+}
+
+double hone_gen_scalar(const struct hone_gen *gen, const struct hone_task *task,
+                       const struct hone_workload *workload, size_t scalar)
+{
+    const struct hone_scalar *row = &task->scalars[scalar];
+    if (!workload->is_hidden || !(row->max > row->min))
+        return row->value;
+    uint64_t what = 1000 + scalar;
+    for (size_t i = 0; i < task->n_axes; i++)
+        what = mix(what ^ (uint64_t)workload->axes[i]);
+    struct hone_dice dice = hone_gen_dice(gen, what);
+    double u = (double)(hone_dice_next(&dice) >> 11) * 0x1p-53;
+    double value = row->min + u * (row->max - row->min);
+    return hone_element_round(row->dtype, value);
+}

@@ -1,0 +1,478 @@
+#include "tools/runner/judge/load.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+#include "workspace/base/limits.h"
+
+#define WINDOW_NS     (250 * HONE_NS_PER_MS) /* shorter ones are within the clock's steps */
+#define HOUSEKEEPING  0.02                   /* of the cores: every machine has that much to do */
+#define LEAST_LEFT    0.1                    /* of the cores */
+#define BUSY_ROOM     0.05                   /* clocks are not read in one instant */
+#define WANTED_ROOM   0.2                    /* waits outside of what was timed are counted too */
+#define BUSY_QUANTILE 0.9
+#define SHARED        0.1  /* of the cores: what others use of caches and memory can be felt */
+#define SHARED_HOST   0.5  /* the same, of the host of a device: it only queues the calls */
+#define STEAL_MOST    0.05 /* of the cores */
+#define THROTTLED     0.01 /* of the time */
+#define DRIFT_MOST    1.1
+#define DRIFT_LEAST_N 12
+
+/* ---- reading ---- */
+
+static void read_cores(const cpu_set_t *cores, struct hone_load_sample *ret)
+{
+    FILE *file = fopen("/proc/stat", "re");
+    char line[512];
+    double tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK);
+    if (file == NULL)
+        return;
+    while (fgets(line, sizeof line, file) != NULL) {
+        long long cpu = 0, v[8] = {0};
+        if (strncmp(line, "cpu", 3) != 0)
+            break;
+        if (sscanf(line, "cpu%lld %lld %lld %lld %lld %lld %lld %lld %lld", &cpu, &v[0], &v[1],
+                   &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) != 9)
+            continue;
+        if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET((size_t)cpu, cores))
+            continue;
+        ret->free_ns += (double)(v[3] + v[4]) * tick_ns;
+        ret->steal_ns += (double)v[7] * tick_ns;
+        /* Where the system counts nothing, nothing is known. */
+        ret->is_known = ret->is_known || v[0] + v[2] + v[3] > 0;
+    }
+    fclose(file);
+}
+
+static double rusage_ns(int who)
+{
+    struct rusage usage;
+    if (getrusage(who, &usage) < 0)
+        return 0;
+    return ((double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec) * 1e9 +
+           ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec) * 1e3;
+}
+
+static double process_ns(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec time;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) < 0)
+        return 0;
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* Every arena, oracle and helper is a child of this thread. A system that does not list children
+ * makes theirs look like somebody else's: too much load is seen then, never too little. */
+static double children_ns(void)
+{
+    HONE_AUTOFREE char *path = hone_sprintf("/proc/self/task/%d/children", (int)getpid());
+    HONE_AUTOFREE char *text = NULL;
+    size_t len = 0;
+    double sum = 0;
+    if (hone_file_read(path, HONE_LIMIT_FILE_BYTES, &text, &len, NULL) < 0)
+        return 0;
+    char *at = text, *end = NULL;
+    for (long pid; (pid = strtol(at, &end, 10)) > 0 && end != at; at = end)
+        sum += process_ns((pid_t)pid);
+    return sum;
+}
+
+/* The control group's own quota; 0 where there is none. */
+static double throttled_ns(void)
+{
+    static const char *const paths[] = {"/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat",
+                                        "/sys/fs/cgroup/cpu,cpuacct/cpu.stat"};
+    static const struct {
+        const char *word;
+        double unit_ns;
+    } words[] = {{"throttled_usec ", 1e3}, {"throttled_time ", 1}};
+    for (size_t i = 0; i < HONE_COUNTOF(paths); i++) {
+        HONE_AUTOFREE char *text = NULL;
+        size_t len = 0;
+        if (hone_file_read(paths[i], HONE_LIMIT_FILE_BYTES, &text, &len, NULL) < 0)
+            continue;
+        for (size_t k = 0; k < HONE_COUNTOF(words); k++) {
+            const char *at = strstr(text, words[k].word);
+            if (at != NULL)
+                return strtod(at + strlen(words[k].word), NULL) * words[k].unit_ns;
+        }
+    }
+    return 0;
+}
+
+static void take_sample(const struct hone_load_meter *meter, struct hone_load_sample *ret)
+{
+    *ret = (struct hone_load_sample){.now_ns = hone_now_ns()};
+    read_cores(&meter->cores, ret);
+    /* children first: one that ends in between is counted once or not at all for a moment, and
+     * what is not counted looks like load, not like quiet */
+    ret->own_ns = children_ns() + rusage_ns(RUSAGE_SELF) + rusage_ns(RUSAGE_CHILDREN);
+    ret->throttled_ns = throttled_ns();
+}
+
+/* How long threads of a process were able to run and had no core. Those that have ended are not
+ * counted. */
+static double waited_ns(pid_t pid, double *ret_n_threads)
+{
+    HONE_AUTOFREE char *folder = hone_sprintf("/proc/%d/task", (int)pid);
+    DIR *dir = opendir(folder);
+    double sum = 0;
+    *ret_n_threads = 0;
+    if (dir == NULL)
+        return 0;
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        HONE_AUTOFREE char *path = hone_sprintf("%s/%s/schedstat", folder, entry->d_name);
+        FILE *file = entry->d_name[0] != '.' ? fopen(path, "re") : NULL;
+        double ran = 0, waited = 0;
+        *ret_n_threads += entry->d_name[0] != '.';
+        if (file == NULL)
+            continue;
+        if (fscanf(file, "%lf %lf", &ran, &waited) == 2)
+            sum += waited;
+        fclose(file);
+    }
+    closedir(dir);
+    return sum;
+}
+
+static pid_t pid_of(const struct hone_slot *slot)
+{
+    return slot->arena != NULL && slot->arena->is_alive ? hone_jail_pid(slot->arena->jail) : 0;
+}
+
+/* ---- the model ---- */
+
+double hone_load_others(const struct hone_load_sample *from, const struct hone_load_sample *to,
+                        int64_t n_cores)
+{
+    double wall = (double)(to->now_ns - from->now_ns), cores = (double)n_cores;
+    if (!(wall > 0) || !from->is_known || !to->is_known)
+        return 0;
+    double used = cores * wall - (to->free_ns - from->free_ns);
+    double others = (used - (to->own_ns - from->own_ns)) / wall;
+    double step = cores * 1e9 / (double)sysconf(_SC_CLK_TCK) / wall; /* of the system's counters */
+    return fmin(fmax(others - step, 0), cores);
+}
+
+double hone_load_threads(double busy, double mean_busy, double waited_share, int64_t n_cores)
+{
+    double wanted = mean_busy * (1 + fmax(waited_share, 0));
+    double least = fmax(busy - BUSY_ROOM, wanted - WANTED_ROOM);
+    return least > 1 ? fmin(ceil(least), (double)n_cores) : 1;
+}
+
+double hone_load_slowdown(double threads, int64_t n_cores, double others)
+{
+    double cores = (double)n_cores, taken = fmax(others - HOUSEKEEPING * cores, 0);
+    double left = fmax(cores - taken, LEAST_LEFT * cores);
+    double shared = fmin(fmax(threads + taken - cores, 0), 1);
+    if (!(taken > 0))
+        return 1;
+    return fmax(fmax(threads / left, 1 + shared), 1);
+}
+
+struct hone_load_room hone_load_room(double candidate_slowdown, double other_slowdown)
+{
+    double change = candidate_slowdown / other_slowdown;
+    return (struct hone_load_room){.up = fmax(change, 1), .down = fmax(1 / change, 1)};
+}
+
+double hone_load_drift(const double *values, size_t n)
+{
+    if (n < DRIFT_LEAST_N)
+        return 1;
+    struct hone_interval first = hone_median_interval(values, n / 2),
+                         second = hone_median_interval(values + n / 2, n - n / 2);
+    if (first.low <= second.high && second.low <= first.high)
+        return 1;
+    return fmax(first.mid / second.mid, second.mid / first.mid);
+}
+
+/* ---- a workload ---- */
+
+void hone_load_begin(struct hone_load_meter *meter, const struct hone_judge *judge)
+{
+    *meter = (struct hone_load_meter){.n_cores = judge->machine.n_cores};
+    if (sched_getaffinity(0, sizeof meter->cores, &meter->cores) < 0)
+        CPU_ZERO(&meter->cores);
+    for (size_t i = 0; i < judge->n_slots; i++) {
+        pid_t pid = pid_of(&judge->slots[i]);
+        double n_threads;
+        meter->cpu_ns[i] = pid > 0 ? process_ns(pid) : 0;
+        meter->waited_ns[i] = pid > 0 ? waited_ns(pid, &n_threads) : 0;
+    }
+    take_sample(meter, &meter->first);
+    meter->last = meter->first;
+}
+
+static void close_window(struct hone_load_meter *meter, const struct hone_load_sample *now)
+{
+    meter->worst = fmax(meter->worst, hone_load_others(&meter->last, now, meter->n_cores));
+    meter->last = *now;
+}
+
+void hone_load_round(struct hone_load_meter *meter)
+{
+    if (hone_now_ns() - meter->last.now_ns < WINDOW_NS)
+        return;
+    struct hone_load_sample now;
+    take_sample(meter, &now);
+    close_window(meter, &now);
+}
+
+/* Of a round, nearly the most; and over all rounds. */
+static double busy_threads(const struct hone_lane *lane, size_t n, double *ret_mean)
+{
+    double busy[HONE_MAX_ROUNDS], cpu = 0, wall = 0;
+    *ret_mean = 1;
+    if (lane->cpu == NULL || n == 0)
+        return 1;
+    for (size_t r = 0; r < n; r++) {
+        busy[r] = lane->cpu[r] / fmax(lane->wall[r], 1);
+        cpu += lane->cpu[r];
+        wall += lane->wall[r];
+    }
+    *ret_mean = cpu / fmax(wall, 1);
+    return hone_quantile(busy, n, BUSY_QUANTILE);
+}
+
+/* An arena that was started again meanwhile has totals of its own. */
+static double waited_share(const struct hone_load_meter *meter, const struct hone_judge *judge,
+                           size_t i)
+{
+    pid_t pid = pid_of(&judge->slots[i]);
+    if (pid <= 0)
+        return 0;
+    double n_threads = 0, waited = waited_ns(pid, &n_threads) - meter->waited_ns[i];
+    double cpu = process_ns(pid) - meter->cpu_ns[i];
+    /* one thread that waits is one thread; those that have ended show in what was busy */
+    return n_threads > 1 && cpu > 0 && waited > 0 ? waited / cpu : 0;
+}
+
+static void widen(struct hone_ratio *ratio, double up, double down)
+{
+    ratio->high *= up;
+    ratio->low /= down;
+    ratio->word = hone_ratio_word(ratio->low, ratio->high, ratio->least_gain);
+}
+
+static double slowdown_of(const struct hone_workload_report *workload, const char *arm)
+{
+    const struct hone_arm_load *arms = workload->load != NULL ? workload->load->arms.v : NULL;
+    for (size_t i = 0; arms != NULL && i < workload->load->arms.n; i++)
+        if (strcmp(arms[i].arm, arm) == 0)
+            return arms[i].slowdown;
+    return 1;
+}
+
+static struct hone_load_room room_of(const struct hone_judge *judge,
+                                     const struct hone_workload_report *workload, const char *other)
+{
+    return hone_load_room(slowdown_of(workload, judge->slots[0].name),
+                          slowdown_of(workload, other));
+}
+
+static void note_drift(struct hone_judge *judge, const struct hone_rounds *rounds)
+{
+    for (size_t i = 0; i < rounds->n_lanes; i++) {
+        double drift = hone_load_drift(rounds->lanes[i].wall, rounds->n);
+        if (drift > DRIFT_MOST)
+            hone_judge_doubt(judge,
+                             "the machine did not keep its speed: on workload '%s' the %s took "
+                             "%.2f times as long in one half of the rounds as in the other",
+                             rounds->plan->workload->id, rounds->lanes[i].name, drift);
+    }
+}
+
+void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
+                   const struct hone_rounds *rounds, struct hone_workload_report *ret)
+{
+    struct hone_load_sample now;
+    take_sample(meter, &now);
+    double wall = fmax((double)(now.now_ns - meter->first.now_ns), 1);
+    double mean = hone_load_others(&meter->first, &now, meter->n_cores);
+    if (now.now_ns - meter->last.now_ns >= WINDOW_NS / 2)
+        close_window(meter, &now);
+    struct hone_load_report *load = hone_pool_alloc(judge->pool, sizeof *load);
+    struct hone_arm_load *arms = hone_pool_alloc(judge->pool, rounds->n_lanes * sizeof *arms);
+    *load = (struct hone_load_report){
+        .n_cores = meter->n_cores,
+        .is_known = now.is_known,
+        .others = mean,
+        .others_most = fmax(meter->worst, mean),
+        .free_cores = (double)meter->n_cores - mean,
+        .steal = (now.steal_ns - meter->first.steal_ns) / wall,
+        .throttled_percent = 100 * (now.throttled_ns - meter->first.throttled_ns) / wall,
+        .arms = {.v = arms, .n = rounds->n_lanes}};
+    for (size_t i = 0; i < rounds->n_lanes; i++) {
+        double mean_busy, busy = busy_threads(&rounds->lanes[i], rounds->n, &mean_busy);
+        double threads = hone_load_threads(
+            busy, mean_busy,
+            waited_share(meter, judge, (size_t)(rounds->lanes[i].slot - judge->slots)),
+            meter->n_cores);
+        arms[i] =
+            (struct hone_arm_load){.arm = rounds->lanes[i].name,
+                                   .busy = busy,
+                                   .threads = threads,
+                                   .slowdown = hone_load_slowdown(threads, meter->n_cores, mean)};
+    }
+    ret->load = load;
+    struct hone_ratio *ratios = (struct hone_ratio *)ret->ratios.v;
+    for (size_t i = 0; i < ret->ratios.n; i++) {
+        struct hone_load_room room = hone_load_room(arms[0].slowdown, arms[i + 1].slowdown);
+        widen(&ratios[i], room.up, room.down);
+    }
+    if (!hone_judge_is_tier(judge, "screen"))
+        note_drift(judge, rounds);
+}
+
+/* ---- the whole ---- */
+
+/* Geometric means over the workloads. */
+static struct hone_load_room whole_room(const struct hone_judge *judge, const char *other)
+{
+    double up = 0, down = 0, n = fmax((double)judge->n_workloads, 1);
+    for (size_t w = 0; w < judge->n_workloads; w++) {
+        struct hone_load_room room = room_of(judge, &judge->workloads[w], other);
+        up += log(room.up) / n;
+        down += log(room.down) / n;
+    }
+    return (struct hone_load_room){.up = exp(up), .down = exp(down)};
+}
+
+struct hone_interval hone_load_logs(const struct hone_judge *judge,
+                                    const struct hone_workload_report *workload,
+                                    const struct hone_ratio *ratio)
+{
+    struct hone_load_room room = room_of(judge, workload, ratio->against);
+    return (struct hone_interval){.mid = log(ratio->ratio),
+                                  .low = log(ratio->low * room.down),
+                                  .high = log(ratio->high / room.up)};
+}
+
+void hone_load_widen_whole(const struct hone_judge *judge, struct hone_ratio *ratio)
+{
+    struct hone_load_room room = whole_room(judge, ratio->against);
+    widen(ratio, room.up, room.down);
+}
+
+static struct hone_load_report *sum_up(struct hone_judge *judge)
+{
+    struct hone_load_report *sum = hone_pool_alloc(judge->pool, sizeof *sum);
+    double n = 0;
+    *sum = (struct hone_load_report){.n_cores = judge->machine.n_cores, .is_known = true};
+    for (size_t w = 0; w < judge->n_workloads; w++) {
+        const struct hone_load_report *load = judge->workloads[w].load;
+        if (load == NULL)
+            continue;
+        n++;
+        sum->is_known = sum->is_known && load->is_known;
+        sum->others += load->others;
+        sum->steal += load->steal;
+        sum->others_most = fmax(sum->others_most, load->others_most);
+        sum->throttled_percent = fmax(sum->throttled_percent, load->throttled_percent);
+    }
+    if (n == 0)
+        return NULL;
+    sum->others /= n;
+    sum->steal /= n;
+    sum->free_cores = (double)sum->n_cores - sum->others;
+    return sum;
+}
+
+static bool arms_differ(const struct hone_judge *judge)
+{
+    for (size_t w = 0; w < judge->n_workloads; w++) {
+        const struct hone_load_report *load = judge->workloads[w].load;
+        const struct hone_arm_load *arms = load != NULL ? load->arms.v : NULL;
+        for (size_t i = 1; load != NULL && i < load->arms.n; i++)
+            if (arms[i].threads > arms[0].threads || arms[i].threads < arms[0].threads)
+                return true;
+    }
+    return false;
+}
+
+/* The worst workload may be far off while the mean of all is not. */
+static void doubt_worst(struct hone_judge *judge)
+{
+    const struct hone_workload_report *worst = NULL;
+    double most = HONE_LOAD_MOST;
+    for (size_t w = 0; w < judge->n_workloads; w++)
+        for (size_t i = 1; i < judge->n_slots; i++) {
+            struct hone_load_room room = room_of(judge, &judge->workloads[w], judge->slots[i].name);
+            if (fmax(room.up, room.down) <= most)
+                continue;
+            most = fmax(room.up, room.down);
+            worst = &judge->workloads[w];
+        }
+    if (worst != NULL)
+        hone_judge_doubt(judge,
+                         "other processes used %.1f of %lld cores while workload '%s' was timed, "
+                         "and the arms need different numbers of them",
+                         worst->load->others, (long long)worst->load->n_cores, worst->id);
+}
+
+void hone_load_conclude(struct hone_judge *judge)
+{
+    struct hone_load_report *load = sum_up(judge);
+    judge->report->load = load;
+    if (load == NULL || hone_judge_is_tier(judge, "screen"))
+        return;
+    double cores = (double)load->n_cores;
+    bool is_device = strcmp(judge->job->target, "cpu") != 0;
+    doubt_worst(judge);
+    if (!load->is_known && arms_differ(judge))
+        hone_judge_doubt(judge, "this system does not say what other processes used, and the arms "
+                                "need different numbers of cores");
+    if (load->steal > STEAL_MOST * cores)
+        hone_judge_doubt(judge, "the hypervisor took %.2f of %lld cores away", load->steal,
+                         (long long)load->n_cores);
+    else if (load->others > (is_device ? SHARED_HOST : SHARED) * cores)
+        hone_judge_doubt(judge,
+                         "other processes used %.1f of %lld cores (at most %.1f): they share "
+                         "caches and memory with what was timed",
+                         load->others, (long long)load->n_cores, load->others_most);
+    if (load->throttled_percent > 100 * THROTTLED)
+        hone_judge_doubt(judge,
+                         "the control group's processor quota was used up for %.1f %% of the "
+                         "time",
+                         load->throttled_percent);
+}
+
+bool hone_load_explains(const struct hone_judge *judge, const char **ret_why)
+{
+    const struct hone_load_report *load = judge->report->load;
+    if (load == NULL || load->others <= SHARED * (double)load->n_cores)
+        return false;
+    *ret_why =
+        hone_pool_printf(judge->pool,
+                         "the rounds differ too much: other processes used %.1f of %lld cores (at "
+                         "most %.1f)",
+                         load->others, (long long)load->n_cores, load->others_most);
+    return true;
+}
+
+bool hone_load_decides(const struct hone_judge *judge, const char *other, const char **ret_why)
+{
+    struct hone_load_room room = whole_room(judge, other);
+    const struct hone_load_report *load = judge->report->load;
+    if (load == NULL || fmax(room.up, room.down) <= HONE_LOAD_MOST)
+        return false;
+    *ret_why = hone_pool_printf(
+        judge->pool,
+        "other processes used %.1f of %lld cores (at most %.1f), which slows the %s more: on a "
+        "quiet machine the figure could be %.2f times %s",
+        load->others, (long long)load->n_cores, load->others_most,
+        room.up > room.down ? "candidate" : other, fmax(room.up, room.down),
+        room.up > room.down ? "as much" : "less");
+    return true;
+}

@@ -1,0 +1,80 @@
+/* The run stage: one call, what it gave, what it printed. */
+#include "tools/runner/judge/judge.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "workspace/base/utf8.h"
+
+#define PRINTED_MAX 8192
+
+void hone_judge_summarise(const struct hone_tensor *tensor, const void *base, int64_t n,
+                          struct hone_buf *buf)
+{
+    int64_t n_finite = 0;
+    double low = INFINITY, high = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double v = hone_element_get(tensor->dtype, base, i);
+        if (!isfinite(v))
+            continue;
+        n_finite++;
+        low = fmin(low, v);
+        high = fmax(high, v);
+        sum += v;
+    }
+    hone_buf_printf(buf,
+                    "%s: %lld elements, min %.6g, max %.6g, mean %.6g, %lld not finite; first:",
+                    tensor->name, (long long)n, low, high, sum / (double)hone_max_i64(n_finite, 1),
+                    (long long)(n - n_finite));
+    for (int64_t i = 0; i < n && i < 8; i++)
+        hone_buf_printf(buf, " %.6g", hone_element_get(tensor->dtype, base, i));
+    hone_buf_str(buf, "\n");
+}
+
+static void add_printed(const struct hone_arena *arena, struct hone_buf *buf)
+{
+    off_t end = arena->printed.base != NULL ? lseek(arena->printed.fd, 0, SEEK_CUR) : 0;
+    if (end <= 0)
+        return;
+    int64_t len = hone_min_i64(hone_min_i64(end, arena->printed.size), PRINTED_MAX);
+    hone_buf_str(buf, "printed by the kernel:\n");
+    hone_buf_add(buf, arena->printed.base, (size_t)len);
+}
+
+int hone_cpu_run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    size_t c = 1;
+    while (c + 1 < judge->n_cases && !hone_judge_is_wanted(judge, c))
+        c++;
+    const struct hone_workload *workload = &judge->cases[judge->n_cases > 1 ? c : 0];
+    struct hone_slot *slot = &judge->slots[0];
+    hone_judge_drop_arena(slot);
+    int code = hone_judge_set_frame(judge, workload, 1, err);
+    if (code == 0)
+        code = hone_judge_ready(judge, slot, ret, err);
+    if (code < 0 || !hone_end_is_good(ret))
+        return code;
+    hone_judge_fill(judge, 0, HONE_DIST_NORMAL, judge->counter++);
+    hone_judge_poison(judge, slot, 0, HONE_POISON_NAN);
+    struct hone_calls calls = {.n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
+    struct hone_call_time time = {0};
+    code = hone_arena_call(slot->arena, &calls, &time, err);
+    if (code < 0)
+        return code;
+    *ret = slot->arena->end;
+    HONE_CLEANUP(hone_buf_done) struct hone_buf buf = HONE_BUF_INIT;
+    if (hone_end_is_good(ret)) {
+        hone_buf_printf(&buf,
+                        "workload %s, distribution normal, one call: %.3f ms wall, %.3f ms CPU\n",
+                        workload->id, (double)time.wall_ns / 1e6, (double)time.cpu_ns / 1e6);
+        for (size_t o = 0; o < judge->task->n_outputs; o++)
+            hone_judge_summarise(&judge->task->outputs[o], hone_judge_output(judge, slot, 0, o),
+                                 hone_judge_output_elements(judge, o), &buf);
+    }
+    add_printed(slot->arena, &buf);
+    if (buf.data != NULL)
+        hone_utf8_defuse(buf.data, '?');
+    judge->report->output =
+        hone_pool_strndup(judge->pool, buf.data != NULL ? buf.data : "", buf.len);
+    return 0;
+}
