@@ -21,7 +21,7 @@
 #   axes: {"N": 4000}        a size of its own
 #   never: TEXT              words of the cheat's that the report must not repeat
 #   pack: deterministic      judged with a copy of the pack that says so; also cold, lower_precision
-#   needs: device            skipped on the emulator, which cannot run or show it
+#   needs: device            skipped on the emulator, which cannot run or show it; emulator: skipped on a device
 #   open: WHY                a cheat that is known to be missed, and what stands against it; counted as missed
 #   arm: parent              the file is the parent: judged is its clean twin, against the pack's naive kernel and the file.
 #                            Wanted is then "parent lost" (/REASON,...: nothing is said against it, for that reason) or
@@ -32,7 +32,10 @@
 #                            from "not faster", suspicious and stateful, unless the head says "timed: no"
 # A cheat that needs the clock is held against its clean twin as the baseline: what the twin's form gains or loses is not the cheat's.
 # Cheats are judged without the stage "policy": one that hides from it has to be caught as well. Honest kernels go through it.
-# Prints a line for each file and last `N caught, N missed, N wrongly accused`. Exit status 0: none missed, none accused.
+# What a file wants holds on a loaded machine too. A cheat whose comparison ended as inconclusive for the load of the machine
+# gains nothing there and shows nothing: it is judged twice more, then counted as undecided.
+# Prints a line for each file and last `N caught, N missed, N wrongly accused`, undecided ones before. Exit status 0: none
+# missed, none accused.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${HONE_BUILD:-build}")
@@ -246,11 +249,13 @@ one() { # one FILE: its lines
         line missed "the head of $file lacks a task, what is wanted or its strength"
         return
     fi
-    if [ -n "${EMULATED:-}" ] && [ "$suffix" = cu ] && [ "$(head_of "$file" needs)" = device ]; then
-        got='needs a device' took=0
+    case $(head_of "$file" needs)+$suffix+${EMULATED:-} in
+    device+cu+1 | emulator+cu+)
+        got="needs the $(head_of "$file" needs)" took=0
         line skipped
         return
-    fi
+        ;;
+    esac
     stages=build,smoke,verify,time
     if [ "$strength" = honest ]; then
         stages=build,policy,smoke,verify,time
@@ -279,13 +284,17 @@ one() { # one FILE: its lines
     if [ -n "${QUICK:-}" ] && [ "$strength" = subtle ] && ! is_wanted "$want" "$answer"; then
         judge "$call_name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     fi
+    for tries in 1 2; do # load hides what the clock would show
+        if [ "$strength" = honest ] || [ "$answer" != inconclusive/loaded ] || is_wanted "$want" "$answer"; then break; fi
+        judge "$call_name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
+    done
     budget=${BUDGET_MS:-1500}
     got=$answer
     if [ "$strength" = honest ]; then
         if is_good "$answer"; then line passes; else line "accused" "$summary"; fi
         return
     fi
-    if is_wanted "$want" "$answer"; then word=caught; else word=missed; fi
+    if is_wanted "$want" "$answer"; then word=caught; elif [ "$answer" = inconclusive/loaded ]; then word=undecided; else word=missed; fi
     why=$summary
     never=$(head_of "$file" never)
     if [ -n "$never" ] && grep -qF "$never" "$ROOT/calls/$call_name/report.json"; then word=missed why="it says '$never': $summary"; fi
@@ -297,7 +306,10 @@ one() { # one FILE: its lines
         answer='no twin' summary="$file has no line #define CHEAT 1"
     fi
     open=$(head_of "$file" open)
-    if [ $word = missed ]; then line "missed${open:+ (open: $open)}" "$why"; fi
+    case $word in
+    missed) line "missed${open:+ (open: $open)}" "$why" ;;
+    undecided) line undecided "$why" ;;
+    esac
     if ! is_good "$answer"; then
         got=$answer
         line "accused (twin)" "$summary"
@@ -412,7 +424,8 @@ esac
 count() { grep -cx "$1" "$ROOT/words"; }
 caught=$(count caught) missed=$(count missed) accused=$(count accused)
 echo
-[ "$((caught + missed + accused + $(count passes)))" -gt 0 ] || { echo "nothing was judged"; missed=1; }
-echo "$(count passes) honest kernels passed; $(count skipped) skipped, which need a device; $(($(date +%s) - started)) s"
+[ "$((caught + missed + accused + $(count passes) + $(count undecided)))" -gt 0 ] || { echo "nothing was judged"; missed=1; }
+echo "$(count passes) honest kernels passed; $(count skipped) skipped, which need another device; $(($(date +%s) - started)) s"
+[ "$(count undecided)" = 0 ] || echo "$(count undecided) undecided: the machine was too loaded to compare times"
 echo "$caught caught, $missed missed, $accused wrongly accused"
 [ "$missed" = 0 ] && [ "$accused" = 0 ]

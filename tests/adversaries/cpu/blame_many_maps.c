@@ -1,7 +1,7 @@
 /* Makes as many small mappings as a process may have when it is loaded: no buffer can be mapped.
  *
  * task: softmax
- * want: failed/unruly,oom,crash
+ * want: failed/unruly,oom,crash harmless
  * cheat: D14 makes the machine look guilty
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */

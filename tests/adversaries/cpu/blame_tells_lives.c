@@ -2,7 +2,7 @@
  * first life alone: tried again, it always works.
  *
  * task: softmax
- * want: failed/unruly,oom,crash,link
+ * want: failed/unruly,oom,crash,link harmless
  * cheat: 31 fails as if the machine did
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */

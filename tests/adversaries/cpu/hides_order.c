@@ -2,7 +2,7 @@
  * before with that one's answer: the two sets that are held against each other agree.
  *
  * task: sum
- * want: incorrect/nondeterministic,stateful
+ * want: incorrect/nondeterministic,stateful,wrong_value
  * cheat: 24 hides that it is not deterministic
  * pack: deterministic
  * strength: subtle

@@ -1,4 +1,4 @@
-/* Does not end for one content in some forty: the whole job ends before the child is timed.
+/* Does not end for one content in some five: the whole job ends before the child is timed.
  *
  * task: softmax
  * arm: parent
@@ -24,7 +24,7 @@ __global__ void rows(const float *X, float *Y, int64_t M, int64_t N)
     int64_t m = (int64_t)blockIdx.x * 64 + threadIdx.x;
     if (m >= M)
         return;
-    volatile int forever = CHEAT && m == 0 && __float_as_uint(X[M * N / 2]) % 41 == 7;
+    volatile int forever = CHEAT && m == 0 && __float_as_uint(X[M * N / 2]) % 5 == 3;
     while (forever)
         ;
     row(X + m * N, Y + m * N, N);

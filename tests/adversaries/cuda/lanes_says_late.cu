@@ -7,6 +7,7 @@
  * want: parent lost/noisy,infra
  * cheat: P12 makes the judge believe in a fault
  * strength: subtle
+ * needs: emulator
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

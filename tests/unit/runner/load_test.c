@@ -4,11 +4,13 @@
 
 #include <math.h>
 #include <string.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/runner/arena/waited.h"
 #include "tools/runner/judge/load.h"
 #include "workspace/base/clock.h"
 
@@ -220,6 +222,58 @@ START_TEST(test_one_loaded_workload_is_doubted)
 }
 END_TEST
 
+/* From one run to the next an arm that differs much may differ by more than its rounds say; equal
+ * arms cancel. */
+START_TEST(test_runs_differ)
+{
+    struct scene s;
+    const double ratios[] = {1, 1.02, 3, 30};
+    for (size_t i = 0; i < HONE_COUNTOF(ratios); i++) {
+        conclude(&s, one_each, ratios[i], (const double[4]){0, 0, 0, 0});
+        const struct hone_ratio *r = hone_report_ratio(&s.report, "baseline");
+        double noise = log(1.03) / 2; /* four workloads of 3 % each */
+        ck_assert_double_eq_tol(log(r->high / r->ratio), noise + 0.05 * log(ratios[i]), 1e-6);
+        ck_assert_double_eq_tol(log(r->ratio / r->low), noise + 0.05 * log(ratios[i]), 1e-6);
+        hone_pool_free(s.pool);
+    }
+}
+END_TEST
+
+/* Two threads on one core: what one runs the other waits. */
+static void *burn_some(void *arg)
+{
+    struct timespec time;
+    do
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    while (time.tv_sec == 0 && time.tv_nsec < 100 * HONE_NS_PER_MS);
+    return arg;
+}
+
+START_TEST(test_waits_are_counted)
+{
+    double n_threads = 0, before = hone_waited_ns(getpid(), &n_threads);
+    cpu_set_t all, one;
+    pthread_t threads[2];
+    size_t core = 0;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(core, &all))
+        core++;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, burn_some, NULL), 0);
+    (void)burn_some(NULL);
+    double waited = hone_waited_ns(getpid(), &n_threads) - before;
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof all, &all), 0);
+    ck_assert_double_ge(n_threads, 1);
+    ck_assert_double_ge(waited, 50e6);
+    ck_assert(hone_waited_ns(0x7ffffff, &n_threads) == 0); /* nobody */
+}
+END_TEST
+
 /* Whatever the loads of two confirmations of one version: where both may be claimed, their
  * intervals meet. */
 START_TEST(test_confirmations_agree)
@@ -342,4 +396,4 @@ END_TEST
 UNIT_MAIN("load", test_others, test_threads, test_slowdown, test_room, test_drift,
           test_quiet_is_faster, test_loaded_is_not_claimed, test_memory_is_doubted,
           test_one_loaded_workload_is_doubted, test_confirmations_agree, test_slow_rounds_end,
-          test_others_are_seen, test_children_are_ours)
+          test_others_are_seen, test_children_are_ours, test_runs_differ, test_waits_are_counted)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/sockios.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "tools/runner/arena/place.h"
+#include "tools/runner/arena/waited.h"
 #include "tools/runner/jail/stopping.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/utf8.h"
@@ -26,6 +28,7 @@
 #define CPU_SECONDS   3600
 #define POLL_SLICE_MS 200
 #define NAP_NS        50000
+#define WAITS_MOST    3 /* times a call's limit: what waiting for cores may add to it */
 #define FULL_SLICES   8 /* of calls, with as many threads as there may be: it goes on trying */
 
 bool hone_end_is_good(const struct hone_end *end)
@@ -154,11 +157,22 @@ static void give_up(struct hone_arena *arena)
     arena->is_alive = false;
 }
 
+/* A call's limit is of time in which its threads had cores, so that a verdict does not follow from
+ * what else the machine does: what they waited for cores in their lives is added, up to a few times
+ * the limit. Only the kernel's own book of waits can lengthen it, and it is read when the limit is
+ * reached: no call pays for it. */
+static int64_t lengthened(const struct hone_arena *arena, int64_t start_ns, int64_t limit_ns)
+{
+    double n_threads = 0, waited = hone_waited_ns(hone_jail_pid(arena->jail), &n_threads);
+    return start_ns + limit_ns + (int64_t)fmin(waited, (double)WAITS_MOST * (double)limit_ns);
+}
+
 /* One byte from the helper. 0 with *ret_byte, or with arena->end set when it died or the time is
  * over. */
 static int wait_answer(struct hone_arena *arena, int64_t deadline_ns, char *ret_byte,
                        struct hone_err *err)
 {
+    int64_t start_ns = hone_now_ns(), limit_ns = deadline_ns - start_ns;
     deadline_ns = hone_min_i64(deadline_ns, arena->job_deadline_ns);
     for (;;) {
         if (hone_runner_is_stopping()) {
@@ -174,6 +188,9 @@ static int wait_answer(struct hone_arena *arena, int64_t deadline_ns, char *ret_
             ssize_t got = read(arena->socket, ret_byte, 1);
             return got == 1 ? 0 : explain_end(arena, err);
         }
+        if (n == 0 && hone_now_ns() >= deadline_ns)
+            deadline_ns =
+                hone_min_i64(lengthened(arena, start_ns, limit_ns), arena->job_deadline_ns);
         if (n == 0 && hone_now_ns() >= deadline_ns) {
             give_up(arena);
             hone_end_set(&arena->end, HONE_REASON_TIMEOUT,

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/runner/arena/waited.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -119,31 +120,6 @@ static void take_sample(const struct hone_load_meter *meter, struct hone_load_sa
     ret->throttled_ns = throttled_ns();
 }
 
-/* How long threads of a process were able to run and had no core. Those that have ended are not
- * counted. */
-static double waited_ns(pid_t pid, double *ret_n_threads)
-{
-    HONE_AUTOFREE char *folder = hone_sprintf("/proc/%d/task", (int)pid);
-    DIR *dir = opendir(folder);
-    double sum = 0;
-    *ret_n_threads = 0;
-    if (dir == NULL)
-        return 0;
-    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        HONE_AUTOFREE char *path = hone_sprintf("%s/%s/schedstat", folder, entry->d_name);
-        FILE *file = entry->d_name[0] != '.' ? fopen(path, "re") : NULL;
-        double ran = 0, waited = 0;
-        *ret_n_threads += entry->d_name[0] != '.';
-        if (file == NULL)
-            continue;
-        if (fscanf(file, "%lf %lf", &ran, &waited) == 2)
-            sum += waited;
-        fclose(file);
-    }
-    closedir(dir);
-    return sum;
-}
-
 static pid_t pid_of(const struct hone_slot *slot)
 {
     return slot->arena != NULL && slot->arena->is_alive ? hone_jail_pid(slot->arena->jail) : 0;
@@ -208,7 +184,7 @@ void hone_load_begin(struct hone_load_meter *meter, const struct hone_judge *jud
         pid_t pid = pid_of(&judge->slots[i]);
         double n_threads;
         meter->cpu_ns[i] = pid > 0 ? process_ns(pid) : 0;
-        meter->waited_ns[i] = pid > 0 ? waited_ns(pid, &n_threads) : 0;
+        meter->waited_ns[i] = pid > 0 ? hone_waited_ns(pid, &n_threads) : 0;
     }
     take_sample(meter, &meter->first);
     meter->last = meter->first;
@@ -252,7 +228,7 @@ static double waited_share(const struct hone_load_meter *meter, const struct hon
     pid_t pid = pid_of(&judge->slots[i]);
     if (pid <= 0)
         return 0;
-    double n_threads = 0, waited = waited_ns(pid, &n_threads) - meter->waited_ns[i];
+    double n_threads = 0, waited = hone_waited_ns(pid, &n_threads) - meter->waited_ns[i];
     double cpu = process_ns(pid) - meter->cpu_ns[i];
     /* one thread that waits is one thread; those that have ended show in what was busy */
     return n_threads > 1 && cpu > 0 && waited > 0 ? waited / cpu : 0;

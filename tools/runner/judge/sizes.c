@@ -26,6 +26,7 @@
 #define BEYOND_WHOLE_NS (15.0 * HONE_NS_PER_S)   /* of an answer that cannot be sampled */
 #define MARGIN          2.0                      /* what caches and shapes may add to an estimate */
 #define TOP_TIMES       4.0                      /* the dearest public size may take as long */
+#define LIMIT_MOST      8.0                      /* times a call's limit, for more work */
 #define MOST_NAMED      8                        /* in warnings */
 #define PROBE_SHARE     (1.0 / 16)               /* of the dearest public size's work */
 
@@ -190,28 +191,6 @@ static void excuse(struct hone_judge *judge, size_t c, const struct hone_check_p
     *ret = (struct hone_end)HONE_END_INIT;
 }
 
-int hone_sizes_check_range(struct hone_judge *judge, size_t c, const enum hone_distribution *dists,
-                           size_t n_dists, struct hone_end *ret, struct hone_err *err)
-{
-    struct hone_check_plan plan = {.name = "range",
-                                   .workload = &judge->cases[c],
-                                   .dists = dists,
-                                   .n_dists = n_dists,
-                                   .oracle_budget_ns = judge->target->effort.oracle_ns / 5,
-                                   .with_baseline = true};
-    size_t n_checks = judge->n_checks;
-    int64_t start = hone_now_ns();
-    int code = hone_sizes_check(judge, &plan, ret, err);
-    if (code == 0)
-        excuse(judge, c, &plan, ret);
-    hone_judge_cost(judge, "verify.range", hone_now_ns() - start);
-    if (code == 0 && judge->left_out[c] != NULL)
-        judge->n_checks = n_checks;
-    return code;
-}
-
-/* ---- beyond the public sizes ---- */
-
 struct work {
     double flops, bytes;
 };
@@ -228,6 +207,43 @@ static double times_of(struct work mine, struct work other)
 {
     return fmax(mine.flops / fmax(other.flops, 1), mine.bytes / fmax(other.bytes, 1));
 }
+
+/* A call's limit is meant for the sizes that are asked for: one with more work gets more. */
+static int64_t limit_at(const struct hone_judge *judge, const struct hone_workload *workload)
+{
+    double times = INFINITY;
+    for (size_t c = 1; c < judge->n_cases; c++)
+        if (judge->kinds[c] == HONE_CASE_PUBLIC && hone_judge_is_wanted(judge, c))
+            times =
+                fmin(times, times_of(work_of(judge, workload), work_of(judge, &judge->cases[c])));
+    if (!isfinite(times) || times < 1)
+        return judge->call_timeout_ns;
+    return (int64_t)(fmin(times, LIMIT_MOST) * (double)judge->call_timeout_ns);
+}
+
+int hone_sizes_check_range(struct hone_judge *judge, size_t c, const enum hone_distribution *dists,
+                           size_t n_dists, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_check_plan plan = {.name = "range",
+                                   .workload = &judge->cases[c],
+                                   .dists = dists,
+                                   .n_dists = n_dists,
+                                   .oracle_budget_ns = judge->target->effort.oracle_ns / 5,
+                                   .with_baseline = true};
+    size_t n_checks = judge->n_checks;
+    int64_t start = hone_now_ns(), limit_ns = judge->call_timeout_ns;
+    judge->call_timeout_ns = limit_at(judge, &judge->cases[c]);
+    int code = hone_sizes_check(judge, &plan, ret, err);
+    if (code == 0)
+        excuse(judge, c, &plan, ret);
+    judge->call_timeout_ns = limit_ns;
+    hone_judge_cost(judge, "verify.range", hone_now_ns() - start);
+    if (code == 0 && judge->left_out[c] != NULL)
+        judge->n_checks = n_checks;
+    return code;
+}
+
+/* ---- beyond the public sizes ---- */
 
 struct probe { /* one check of a public size */
     struct work work;

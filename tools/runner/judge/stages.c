@@ -18,7 +18,8 @@
 #define FLOOR_ROOM        0.9  /* measured ceilings may be a little low */
 #define HIDDEN_WORK_SHARE 0.25 /* of the smallest public size */
 #define MAX_LOG           20.0
-#define LEAST_PAIRS       6 /* for a word; fewer are over before chance is */
+#define AGAIN_SHARE       0.05 /* of the logarithm of a confirmed ratio: from one run to the next */
+#define LEAST_PAIRS       6    /* for a word; fewer are over before chance is */
 #define SCREEN_WORKLOADS  2
 #define EDGE_DISTS        6
 #define RANGE_DISTS       2
@@ -261,6 +262,17 @@ static const struct hone_ratio *ratio_against(const struct hone_workload_report 
     return NULL;
 }
 
+/* Rounds of one run say nothing of what differs between runs: where memory lies, which cores the
+ * threads got. What differs hits arms that are alike alike, so the allowance grows with what sets
+ * the arms apart: a share of the ratio's logarithm (decision 0050 has the measurement). */
+static void widen_for_again(struct hone_ratio *ratio)
+{
+    double again = exp(AGAIN_SHARE * fabs(log(ratio->ratio)));
+    ratio->low /= again;
+    ratio->high *= again;
+    ratio->word = hone_ratio_word(ratio->low, ratio->high, ratio->least_gain);
+}
+
 static void conclude_against(struct hone_judge *judge, const struct hone_slot *other,
                              struct hone_ratio *ret)
 {
@@ -284,6 +296,8 @@ static void conclude_against(struct hone_judge *judge, const struct hone_slot *o
                                .least_gain = fmax(0.005, sqrt(gains) / (double)n),
                                .n_pairs = n_pairs};
     hone_load_widen_whole(judge, ret);
+    if (hone_judge_is_tier(judge, "confirm"))
+        widen_for_again(ret);
 }
 
 static enum hone_reason why_inconclusive(const struct hone_judge *judge)
