@@ -641,7 +641,7 @@ void hone_ws_run(struct hone_ws *ws)
     while (ws->n_conns > 0 && !ws->is_over)
         if (lws_service(ws->context, 0) < 0)
             break;
-    lws_sul_schedule(ws->context, 0, &ws->goodbye_timer, NULL, LWS_SET_TIMER_USEC_CANCEL);
+    lws_sul_cancel(&ws->goodbye_timer);
 }
 
 void hone_ws_stop(struct hone_ws *ws)
