@@ -185,6 +185,11 @@ check-sandbox: all $(B)/tests/unit/runner/sandbox_test $(SANDBOX) ## every attac
 	$(Q)$(B)/tests/unit/runner/sandbox_test
 	$(Q)$(RUN) $(SANDBOX) tests/e2e/hostile_runner_test.sh tests/e2e/hostile_arena_test.sh
 
+.PHONY: check-systems
+SUITES ?= bookworm trixie
+check-systems: ## installs, builds and tests in bare roots of Debian: SUITES= HONE_SYSTEMS_RUN= (root, debootstrap, network; long)
+	$(Q)tests/systems/run.sh $(SUITES)
+
 .PHONY: fuzz
 FUZZ ?= json
 TIME ?= 60
@@ -247,8 +252,8 @@ ALL_SRC = $(foreach l,$(LAYERS),$(SRC_$(l)))
 .PHONY: deps format tidy analyze cov hooks clean tags
 deps: ## installs the packages that build and tests need (Debian, Ubuntu); does nothing when all is there
 	$(Q).ci/deps
-format: ## clang-format in place
-	$(Q)$(or $(shell command -v clang-format-14),clang-format) -i $(C_FILES)
+format: ## clang-format (version 14) in place
+	$(Q).ci/clang-format -i $(C_FILES)
 tidy: compile_commands.json ## clang-tidy
 	$(Q)clang-tidy --quiet -p . --checks='-*,bugprone-*,clang-analyzer-*,-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.Uninitialized' $(ALL_SRC)
 analyze: ## gcc's analyzer, in a build tree of its own

@@ -568,8 +568,9 @@ static int bind_and_check(struct hone_ws *ws, const char *host, struct hone_err 
         .iface = host,
         .protocols = protocols,
         .user = ws,
-        .gid = -1,
-        .uid = -1,
+        /* int in libwebsockets 4.1, unsigned in 4.3 */
+        .gid = (__typeof__(info.gid))-1,
+        .uid = (__typeof__(info.uid))-1,
         .options = LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
                    (is_v4 ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
         .max_http_header_data2 = HONE_LIMIT_HEAD_BYTES,
@@ -641,7 +642,7 @@ void hone_ws_run(struct hone_ws *ws)
     while (ws->n_conns > 0 && !ws->is_over)
         if (lws_service(ws->context, 0) < 0)
             break;
-    lws_sul_schedule(ws->context, 0, &ws->goodbye_timer, NULL, LWS_SET_TIMER_USEC_CANCEL);
+    lws_sul_cancel(&ws->goodbye_timer);
 }
 
 void hone_ws_stop(struct hone_ws *ws)

@@ -245,8 +245,9 @@ int hone_ws_client_new(const char *url, const char *token, struct hone_ws_client
             .port = CONTEXT_PORT_NO_LISTEN,
             .protocols = protocols,
             .user = client,
-            .gid = -1,
-            .uid = -1,
+            /* int in libwebsockets 4.1, unsigned in 4.3 */
+            .gid = (__typeof__(info.gid))-1,
+            .uid = (__typeof__(info.uid))-1,
             .fd_limit_per_thread = 16,
             .timeout_secs = 10,
         };

@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <git2.h>
+#if __has_include(<git2/sys/errors.h>) /* git_error_clear, from libgit2 1.9 on */
+#include <git2/sys/errors.h>
+#endif
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -99,7 +102,8 @@ static int fail_write(struct hone_err *err, int native, const char *what)
 {
     int number = errno;
     const git_error *last = git_error_last();
-    if (number == ENOSPC || number == EDQUOT || !last || !last->message)
+    bool is_silent = !last || last->klass == GIT_ERROR_NONE || !last->message;
+    if (number == ENOSPC || number == EDQUOT || is_silent)
         return hone_fail_errno(err, number ? number : EIO, "%s", what);
     int rc = hone_fail(err, HONE_E_IO, "%s: %s", what, last->message);
     if (err)
@@ -221,7 +225,7 @@ char *hone_git_discover(const char *path)
             return NULL;
     }
     git_libgit2_init();
-    git_buf found = GIT_BUF_INIT_CONST("", 0);
+    git_buf found = GIT_BUF_INIT;
     char *dir = NULL;
     if (git_repository_discover(&found, at, 1, NULL) == 0)
         dir = hone_strdup(found.ptr);
@@ -507,7 +511,7 @@ int hone_git_diff(const struct hone_git_file *from, const struct hone_git_file *
     git_diff_options options;
     git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
     git_patch *patch = NULL;
-    git_buf text = GIT_BUF_INIT_CONST("", 0);
+    git_buf text = GIT_BUF_INIT;
     int rc = git_patch_from_buffers(&patch, from->bytes, from->len, from->name, to->bytes, to->len,
                                     to->name, &options);
     if (rc == 0)

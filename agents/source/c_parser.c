@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "workspace/base/limits.h"
 
@@ -111,14 +112,10 @@ static const struct {
     SYMBOL(dispose_diagnostic, "clang_disposeDiagnostic"),
 };
 
-static const char *const library_names[] = {
-    "libclang-14.so.1",  "libclang.so.1",     "libclang-19.so.19",
-    "libclang-18.so.18", "libclang-17.so.17", "libclang-16.so.16",
-    "libclang-15.so.15", "libclang-13.so.1",  "libclang.so",
-};
-/* Where distributions keep the versions that the loader does not look for. */
-#define VERSIONED "/usr/lib/llvm-%d/lib/libclang-%d.so.1"
-enum { OLDEST_CLANG = 13, NEWEST_CLANG = 21 };
+static const char *const plain_names[] = {"libclang.so.1", "libclang.so"};
+/* Where Debian keeps a version's own headers, without which it reads no standard header. */
+#define CLANG_HEADERS "/usr/lib/llvm-%d/lib/clang"
+enum { OLDEST_CLANG = 13, NEWEST_CLANG = 60 };
 
 /* Cursor kinds of libclang's stable numbering. */
 static const struct {
@@ -155,17 +152,42 @@ static const struct {
     enum hone_c_cuda_flag flag;
 } attributes[] = {{413, HONE_C_IS_DEVICE}, {414, HONE_C_IS_GLOBAL}, {416, HONE_C_IS_SHARED}};
 
+/* LLVM's own folder, then what the loader looks for. */
+static void *open_version(int v)
+{
+    char names[5][64];
+    (void)snprintf(names[0], sizeof(names[0]), "/usr/lib/llvm-%d/lib/libclang-%d.so.1", v, v);
+    (void)snprintf(names[1], sizeof(names[1]), "/usr/lib/llvm-%d/lib/libclang-%d.so.%d", v, v, v);
+    (void)snprintf(names[2], sizeof(names[2]), "libclang-%d.so.1", v);
+    (void)snprintf(names[3], sizeof(names[3]), "libclang-%d.so.%d", v, v);
+    (void)snprintf(names[4], sizeof(names[4]), "libclang.so.%d", v);
+    void *lib = NULL;
+    for (size_t i = 0; !lib && i < HONE_COUNTOF(names); i++)
+        lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    return lib;
+}
+
+static bool has_headers(int version)
+{
+    char path[64];
+    (void)snprintf(path, sizeof(path), CLANG_HEADERS, version);
+    return access(path, F_OK) == 0;
+}
+
+/* The newest version that has its headers; else what the loader calls libclang; else the newest. */
 static void *open_library(void)
 {
     const char *named = getenv("HONE_LIBCLANG");
-    void *lib = named && *named ? dlopen(named, RTLD_NOW | RTLD_LOCAL) : NULL;
-    for (size_t i = 0; !lib && !(named && *named) && i < HONE_COUNTOF(library_names); i++)
-        lib = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
-    for (int v = OLDEST_CLANG; !lib && !(named && *named) && v <= NEWEST_CLANG; v++) {
-        char path[64];
-        (void)snprintf(path, sizeof(path), VERSIONED, v, v);
-        lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
+    if (named && *named)
+        return dlopen(named, RTLD_NOW | RTLD_LOCAL);
+    void *lib = NULL;
+    for (int v = NEWEST_CLANG; !lib && v >= OLDEST_CLANG; v--)
+        if (has_headers(v))
+            lib = open_version(v);
+    for (size_t i = 0; !lib && i < HONE_COUNTOF(plain_names); i++)
+        lib = dlopen(plain_names[i], RTLD_NOW | RTLD_LOCAL);
+    for (int v = NEWEST_CLANG; !lib && v >= OLDEST_CLANG; v--)
+        lib = open_version(v);
     return lib;
 }
 
@@ -173,16 +195,17 @@ int hone_c_parser_new(struct hone_c_parser **ret, struct hone_err *err)
 {
     void *lib = open_library();
     if (!lib)
-        return hone_fail(err, HONE_E_UNSUPPORTED,
-                         "libclang was not found, so the rule coder is off: install libclang1-14, "
-                         "or name the library in HONE_LIBCLANG");
+        return hone_fail(
+            err, HONE_E_UNSUPPORTED,
+            "libclang was not found, so the rule coder is off: install it (`make deps` "
+            "does), or name the library in HONE_LIBCLANG");
     struct hone_c_parser *p = hone_calloc(1, sizeof(*p));
     p->lib = lib;
     for (size_t i = 0; i < HONE_COUNTOF(symbols); i++) {
         void *address = dlsym(lib, symbols[i].name);
         if (!address) {
             hone_c_parser_free(p);
-            return hone_fail(err, HONE_E_UNSUPPORTED, "libclang lacks %s: use version 14",
+            return hone_fail(err, HONE_E_UNSUPPORTED, "libclang lacks %s: use version 14 or later",
                              symbols[i].name);
         }
         memcpy((char *)p + symbols[i].offset, &address, sizeof(address));

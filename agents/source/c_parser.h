@@ -1,8 +1,8 @@
 /* Parsing C and CUDA C++ with libclang, which is loaded at run time: the only file that knows it.
  *
- * Looked for as $HONE_LIBCLANG, then libclang-14.so.1 and other usual names. Without it every call
- * answers HONE_E_UNSUPPORTED and the search runs without the rule coder. The source is parsed in
- * this process, so #include is allowed for the standard headers alone. CUDA needs no toolkit: no
+ * Looked for as $HONE_LIBCLANG, else the newest version below /usr/lib/llvm-N that has its headers,
+ * else the loader's usual names. Without it every call answers HONE_E_UNSUPPORTED and the search
+ * runs without the rule coder. The source is parsed in this process, so #include is allowed for the standard headers alone. CUDA needs no toolkit: no
  * header is read, what kernels and launchers use is declared by agents/source/cuda_prelude.c. */
 #ifndef HONE_AGENTS_C_PARSER_H
 #define HONE_AGENTS_C_PARSER_H

@@ -7,6 +7,7 @@ mkdir -p "$copy/workspace" "$copy/tests" "$copy/server" "$copy/build/obj/workspa
 cp -r workspace/base "$copy/workspace/"
 cp -r tests/checks "$copy/tests/"
 cp .clang-format "$copy/"
+mkdir "$copy/.ci" && cp .ci/clang-format "$copy/.ci/"
 
 p=$copy/planted
 # plant CHECK FILE EXPECTED: puts $p in as FILE; the check must fail and name EXPECTED.

@@ -183,7 +183,7 @@ static bool find_pair(struct cover *c, const struct pair *pair, struct hone_work
 
 static size_t cover_pairs(struct cover *c, struct hone_workload *ret)
 {
-    struct pair pair;
+    struct pair pair = {0};
     size_t n = 0, n_hopeless = 0;
     while (n < MAX_PAIRS && n_hopeless < MAX_HOPELESS && next_pair(c, &pair)) {
         if (find_pair(c, &pair, &ret[n])) {
