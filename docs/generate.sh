@@ -1,11 +1,11 @@
 #!/bin/sh
-# Writes the pages that come from the program's own tables: docs/man/*.1 and docs/tools.md.
+# Writes the pages that come from the program's own tables: docs/man/*.1 and docs/reference/tools.md.
 #   docs/generate.sh BUILD_DIR OUT_DIR
 set -eu
 build=$1
 out=$2
 hone=$build/hone
-mkdir -p "$out/man"
+mkdir -p "$out/man" "$out/reference"
 
 roff() { sed -e 's/\\/\\e/g' -e 's/^\./\\\&./' -e "s/^'/\\\\\&'/" -e 's/-/\\-/g'; }
 block() { printf '.nf\n'; roff; printf '.fi\n'; }
@@ -37,4 +37,4 @@ block() { printf '.nf\n'; roff; printf '.fi\n'; }
         "$hone" tools "$tool" | tail -n +3
         printf '```\n'
     done
-} >"$out/tools.md"
+} >"$out/reference/tools.md"

@@ -1,7 +1,7 @@
 /* History: every tried version is a commit. git_store.c below it is the only owner of libgit2.
  *
  * A version's commit has the tree { <task>.c (or .cu), report.json } and trailers
- * (docs/history.md). Its parent is the version that was edited. Every version has refs/hone/v/<2
+ * (docs/reference/history.md). Its parent is the version that was edited. Every version has refs/hone/v/<2
  * hex>/<commit id>; a search has the branch search/<name> at its best version. Measuring a version
  * again adds an evidence commit under refs/hone/evidence/<2 hex>/<version>/<n>; nothing is
  * rewritten. One writer at a time (in-process mutex, file lock between processes); readers have a

@@ -264,7 +264,7 @@ int hone_config_model(const struct hone_config *config, const char *name,
     if (config->models.n == 0)
         r = hone_fail_at(err, HONE_E_NOT_FOUND, "model",
                          "no model is configured; add one to ~/.config/hone/config.json or to "
-                         "hone.json of the workspace (docs/models.md)");
+                         "hone.json of the workspace (docs/guides/models.md)");
     else if (!name)
         r = hone_fail_at(err, HONE_E_ARG, "model", "name a model; there are %.200s", names.data);
     else

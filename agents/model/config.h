@@ -4,7 +4,7 @@
  * hone.json of the workspace; what the second says wins, models of the same name are replaced.
  * Neither may be writable by others, since it can name programs to run; a file that belongs to
  * somebody else is refused. Nothing here ever comes from a request, a task pack or a candidate: a
- * request names an entry. docs/models.md is the manual. */
+ * request names an entry. docs/guides/models.md is the manual. */
 #ifndef HONE_AGENTS_CONFIG_H
 #define HONE_AGENTS_CONFIG_H
 

@@ -244,7 +244,8 @@ static void look_at_notify(struct exam *x, const struct hone_config *config)
 {
     const struct hone_notify_config *n = config->notify;
     if (!n || (n->command.n == 0 && !n->webhook)) {
-        tell(x, HONE_PREFLIGHT_OK, "told", "nobody, when it stops or fails (docs/models.md)");
+        tell(x, HONE_PREFLIGHT_OK, "told",
+             "nobody, when it stops or fails (docs/guides/models.md)");
         return;
     }
     bool runs = n->command.n == 0 || can_run(n->command.v[0]);
