@@ -1,7 +1,7 @@
 /* What a result rests on, in words for people: one line beside the figure.
  *
- * Pure functions of a report; texts of the runner are made plain; everything lives in the pool. Any
- * thread. */
+ * Pure functions of a report; texts of the runner are made plain; everything lives in the
+ * pool. Any thread. */
 #ifndef HONE_TOOLS_RESTS_TEXT_H
 #define HONE_TOOLS_RESTS_TEXT_H
 

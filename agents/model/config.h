@@ -49,9 +49,9 @@ struct hone_config {
     struct hone_notify_config *notify; /* NULL: nobody */
 };
 
-/* workspace_dir NULL: the user's file alone. Missing files are fine. Strings in the pool.
- * HONE_E_ARG (path: "hone.json: models[1].url") · HONE_E_AUTH: others may write it · HONE_E_LIMIT.
- */
+/* workspace_dir NULL: the user's file alone. Missing files are fine. Strings in the
+ * pool. HONE_E_ARG (path: "hone.json: models[1].url") · HONE_E_AUTH: others may write
+ * it · HONE_E_LIMIT. */
 int hone_config_load(const char *workspace_dir, struct hone_pool *pool, struct hone_config *ret,
                      struct hone_err *err);
 /* From text: what the loader uses for each file; tests too. Adds to *config. */

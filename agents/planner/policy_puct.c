@@ -17,8 +17,7 @@
  *   exploration   with a small probability the step is drawn from P; the propensity says so
  *
  * Limits are lifted one after the other when nothing else is left. Rows "puct-flat" and "puct-mean"
- * leave one part out, for comparison.
- */
+ * leave one part out, for comparison. */
 #include "agents/planner/policy.h"
 
 #include <math.h>
