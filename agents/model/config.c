@@ -1,3 +1,8 @@
+/* Reads the two configuration files (config.h) by one field table.
+ *
+ * Flow: each file is parsed and checked alone, so that an error names file and member; then the
+ * workspace's is merged over the user's. A file that others may write, or that belongs to
+ * somebody else, is refused before it is parsed, because it can name programs. */
 #include "agents/model/config.h"
 
 #include <errno.h>

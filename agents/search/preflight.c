@@ -1,3 +1,9 @@
+/* `hone doctor --task` (preflight.h): the checks one after the other, each a look_at_... that
+ * tells lines of level ok, weak or no.
+ *
+ * A check that cannot go on stops those that need its result: without a task no baseline,
+ * without a baseline no noise and no forecast. Costs: three evaluations of the baseline, and
+ * one short question a model with --ask. */
 #include "agents/search/preflight.h"
 
 #include <math.h>
