@@ -197,8 +197,8 @@ struct hone_cu_tensor_map { /* CUtensorMap */
     _Alignas(128) unsigned long long opaque[16];
 };
 
-/* member, symbol, arguments. Loading fails only for the REQUIRED ones; OPTIONAL ones may be NULL.
- */
+/* A row: member, symbol, arguments. Loading fails only for the REQUIRED ones; OPTIONAL ones may
+ * be NULL. */
 /* clang-format off */
 #define HONE_CUDA_REQUIRED(F) \
     F(Init, "cuInit", (unsigned flags)) \

@@ -58,8 +58,8 @@ const char *hone_gpu_arm_printed(struct hone_gpu_arm *arm, size_t *ret_len);
 /* Writable variables of the module that the driver does not name, so that they are not put back. */
 int64_t hone_gpu_arm_n_hidden_variables(const struct hone_gpu_arm *arm);
 
-/* Unloads what was there and loads this cubin; keeps the initial image of its writable variables.
- */
+/* Unloads what was there and loads this cubin; keeps the initial image of its writable
+ * variables. */
 int hone_gpu_arm_load(struct hone_gpu_arm *arm, const struct hone_cuda_module *module,
                       int64_t deadline_ns, struct hone_err *err);
 /* Maps the frame's buffers (ranges: inputs read-only, outputs read-write), makes scratch for the
