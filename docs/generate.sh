@@ -18,7 +18,9 @@ block() { printf '.nf\n'; roff; printf '.fi\n'; }
         "$hone" "$verb" --help </dev/null | block
     done
     printf '.SH EXIT STATUS\n'
-    printf '0 done; 1 a fault or a bad verdict; 2 bad argument; 3 not found; 4 limit; 5 time limit; 6 cancelled.\n'
+    printf '0 done; 1 a fault or a bad verdict; 2 bad argument; 3 not found; 4 limit; 5 time limit; 6 cancelled; '
+    printf '7 the system refused (disk, permissions); 9 device, compiler or runner; 10 not available here; 11 not allowed; '
+    printf '12 held by another process; 13 already there; 14 stored data is damaged.\n'
     printf '.SH SEE ALSO\n.BR hone\\-runner (1),\n.BR git\\-log (1)\n'
 } >"$out/man/hone.1"
 

@@ -8,7 +8,7 @@
  * A child's promise is the most that an untried step beneath it is worth, by the same rule. Either
  * side counts as a mix of that and of the mean of what was measured at the version and beneath it.
  * So both look one step ahead and both know the mean; a side that counts less loses to every
- * sibling that is still hoped for, and the budget goes into breadth (docs/guides/search.md).
+ * sibling that is still hoped for, and the budget goes into breadth (docs/planner.md).
  *
  *   widening      at most 2 sqrt(N) children
  *   throttle      after six expansions the root gets at most 40 % of them
