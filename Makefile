@@ -346,5 +346,5 @@ help: ## this list
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 .PHONY: docs
-docs: all ## writes docs/man and docs/tools.md from the program's tables
+docs: all ## writes docs/man and docs/reference/tools.md from the program's tables
 	$(Q)docs/generate.sh $(B) docs

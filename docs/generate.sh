@@ -1,11 +1,11 @@
 #!/bin/sh
-# Writes the pages that come from the program's own tables: docs/man/*.1 and docs/tools.md.
+# Writes the pages that come from the program's own tables: docs/man/*.1 and docs/reference/tools.md.
 #   docs/generate.sh BUILD_DIR OUT_DIR
 set -eu
 build=$1
 out=$2
 hone=$build/hone
-mkdir -p "$out/man"
+mkdir -p "$out/man" "$out/reference"
 
 roff() { sed -e 's/\\/\\e/g' -e 's/^\./\\\&./' -e "s/^'/\\\\\&'/" -e 's/-/\\-/g'; }
 block() { printf '.nf\n'; roff; printf '.fi\n'; }
@@ -18,7 +18,9 @@ block() { printf '.nf\n'; roff; printf '.fi\n'; }
         "$hone" "$verb" --help </dev/null | block
     done
     printf '.SH EXIT STATUS\n'
-    printf '0 done; 1 a fault or a bad verdict; 2 bad argument; 3 not found; 4 limit; 5 time limit; 6 cancelled.\n'
+    printf '0 done; 1 a fault or a bad verdict; 2 bad argument; 3 not found; 4 limit; 5 time limit; 6 cancelled; '
+    printf '7 the system refused (disk, permissions); 9 device, compiler or runner; 10 not available here; 11 not allowed; '
+    printf '12 held by another process; 13 already there; 14 stored data is damaged.\n'
     printf '.SH SEE ALSO\n.BR hone\\-runner (1),\n.BR git\\-log (1)\n'
 } >"$out/man/hone.1"
 
@@ -37,4 +39,4 @@ block() { printf '.nf\n'; roff; printf '.fi\n'; }
         "$hone" tools "$tool" | tail -n +3
         printf '```\n'
     done
-} >"$out/tools.md"
+} >"$out/reference/tools.md"

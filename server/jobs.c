@@ -1,3 +1,8 @@
+/* Background jobs (jobs.h has the states).
+ *
+ * State: one list of jobs under one lock; a job is counted by the list, by its worker and by
+ * those who wait for it, and freed with the last. Waiting is on a condition variable with a
+ * deadline. prune drops finished jobs by age and number each time one is added. */
 #include "server/jobs.h"
 
 #include <errno.h>

@@ -1,3 +1,9 @@
+/* tools/list and tools/call (mcp_tools.h).
+ *
+ * Flow of a call: read name, arguments and progress token; find the tool's lane; queue it; on
+ * the worker run it through the registry; answer once, with text and structured content.
+ * Progress is sent at most four times a second and always rises. What a protocol revision does
+ * not know is left out. */
 #include "server/mcp_tools.h"
 
 #include <math.h>

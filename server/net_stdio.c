@@ -2,8 +2,8 @@
  * whole lines under a lock. A client that does not read blocks the writers and, through them, the
  * reader: back-pressure without a queue.
  *
- * A line over the limit is skipped to its end and answered with an error; the connection goes on.
- */
+ * A line over the limit is skipped to its end and answered with an error; the
+ * connection goes on. */
 #include "server/net_stdio.h"
 
 #include <errno.h>

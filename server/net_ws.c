@@ -1,27 +1,28 @@
 /* One loop thread owns every socket and every struct conn. Other threads only add to the outbox
  * (lock) and wake the loop.
  *
- *   text frame pieces -> conn.rx -> whole message -> peer -> ... -> send() -> outbox -> conn.queue
- * -> frames
+ *   text frame pieces -> conn.rx -> whole message -> peer -> ...
+ *   ... -> send() -> outbox -> conn.queue -> frames
  *
  * Limits: message size (1009), queue of unsent bytes (the socket is not read above
  * QUEUE_PAUSE_BYTES and dropped above HONE_LIMIT_WS_QUEUE_BYTES), sockets, request head.
- * Connections are named by a serial number outside the loop, for they may be gone when an answer
- * comes.
+ * Connections are named by a serial number outside the loop, for they may be gone when
+ * an answer comes.
  *
  * libwebsockets 4.1.6 needs these, each with a test in tests/e2e/ws_*_test.c:
  *   - an address as `iface` may listen on every address: IPv6 off for IPv4, then getsockname
- * decides;
+ *     decides;
  *   - an upgrade to anything but websocket is refused before the library looks at it again (use
- * after free; h2c);
+ *     after free; h2c);
  *   - no sub-protocol or an unknown one binds to protocols[0]: each protocol refuses by default,
- * and only the gate lets in;
+ *     and only the gate lets in;
  *   - CONNECT makes a raw socket: refused at adoption;
  *   - a POST body answered late can spin the loop: every HTTP request is answered at its head and
- * closed, bodies are never read;
+ *     closed, bodies are never read;
  *   - one write for one writable callback; only lws_cancel_service may be called from another
- * thread;
+ *     thread;
  *   - its shutdown sends no close frame: hone_ws_run does.
+ *
  * The library hides the mask bit, so unmasked frames are read like masked ones; they are no risk to
  * an authenticated server. */
 #include "server/net_ws.h"

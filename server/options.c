@@ -1,3 +1,8 @@
+/* Command-line options by table (options.h).
+ *
+ * Flow of hone_opts_parse: defaults and environment first (set_fallbacks), then the words; a
+ * positional row takes words without a dash; each value is checked by its row's type and range.
+ * Unknown words get the closest known one as a hint. Help and usage come from the same rows. */
 #include "server/options.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* JSON-RPC 2.0: what a message is, and the text of answers. No transport, no methods, no state; any
- * thread.
+/* JSON-RPC 2.0: what a message is, and the text of answers. No transport, no methods, no
+ * state; any thread.
  *
  * An id is a string or an integer (0 and negative ones too, at most 2^53 either way); it is kept as
  * its JSON text, so that "1" and 1 stay different and go back exactly as they came. A fractional,
@@ -42,8 +42,8 @@ struct hone_rpc_message {
 void hone_rpc_read(const struct hone_json *value, struct hone_rpc_message *ret);
 void hone_rpc_message_done(struct hone_rpc_message *message); /* usable as HONE_CLEANUP */
 
-/* Whole messages, one line, owned by the caller. id_text and the *_json texts are put in as they
- * are. */
+/* Whole messages, one line, owned by the caller. id_text and the *_json texts are put in
+ * as they are. */
 char *hone_rpc_result(const char *id_text, const char *result_json);
 char *hone_rpc_error(const char *id_text, int number, const char *message,
                      const char *data_json /* NULL: none */);

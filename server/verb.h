@@ -54,8 +54,8 @@ int hone_print_json(const struct hone_json *json, struct hone_err *err);
 /* A line to stderr. */
 void hone_say(const char *fmt, ...) HONE_PRINTF(1, 2);
 
-/* Progress on stderr: a line that redraws itself on a terminal, plain lines (at most one a second)
- * otherwise. */
+/* Progress on stderr: a line that redraws itself on a terminal, plain lines (at most one
+ * a second) otherwise. */
 struct hone_progress_line {
     bool is_terminal;
     bool is_shown;

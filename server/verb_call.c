@@ -1,3 +1,8 @@
+/* `hone call`: one tool call, or with `-` one for each line of standard input.
+ *
+ * Flow: with --url the call goes to a running server (call_there), otherwise to a registry in
+ * this process (call_here). Interrupting cancels the call. Exit status 1 when a result is an
+ * error; one output line for each input line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

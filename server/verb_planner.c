@@ -1,3 +1,7 @@
+/* `hone planner`: `record` measures lattices, `eval` compares policies on them.
+ *
+ * eval fits priors to all lattices but the one that is played (fit_all), runs
+ * agents/offline/sim.h and prints regrets with intervals, as a table or JSON. */
 #include <stdio.h>
 #include <string.h>
 

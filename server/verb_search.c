@@ -1,3 +1,9 @@
+/* `hone search`: options to agents/search/search.h, progress to a bar or lines, the result to a
+ * table or JSON.
+ *
+ * A task may be given as a pack's folder: take_pack makes it a task of the workspace
+ * first. Ctrl-C stops in order and says how to confirm what was found; pressed three
+ * times it ends at once. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,8 +17,8 @@ struct hone_workers *hone_workers_new(size_t max_threads, size_t max_queued);
  * stopping: fn is then not called. */
 int hone_workers_submit(struct hone_workers *workers, hone_work_fn *fn, void *arg,
                         struct hone_err *err);
-/* Accepts nothing more and waits until everything accepted has run; false when the deadline passes
- * first. */
+/* Accepts nothing more and waits until everything accepted has run; false when the
+ * deadline passes first. */
 bool hone_workers_stop(struct hone_workers *workers, int64_t deadline_ns);
 /* After a successful hone_workers_stop; NULL is fine. */
 void hone_workers_free(struct hone_workers *workers);

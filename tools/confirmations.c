@@ -1,3 +1,8 @@
+/* Confirmations of one version held together (confirmations.h).
+ *
+ * Two confirmations contradict each other when their intervals of log ratios exclude each other
+ * on the same machine, over the workloads that both have. The sum weighs runs by their variance
+ * plus what varies between runs. A contradiction becomes the first doubt of the report. */
 #include "tools/confirmations.h"
 
 #include <math.h>

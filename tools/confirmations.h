@@ -1,5 +1,5 @@
-/* Several confirmations of one version: what they say together, and whether they contradict each
- * other.
+/* Several confirmations of one version: what they say together, and whether they
+ * contradict each other.
  *
  * A confirmation counts when it decided (faster, same, slower) and nothing but a contradiction
  * stands against claiming it; measurements of another machine are left out. Two contradict each

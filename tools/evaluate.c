@@ -1,7 +1,7 @@
 /* Evaluation: from a source to an answer that survives anything.
  *
- * check -> look up -> start record -> call folder -> executor (once more after "infra") -> end
- * record -> fsync -> commit -> commit record
+ *   check -> look up -> start record -> call folder -> executor (once more after "infra")
+ *         -> end record -> fsync -> commit -> commit record
  *
  * What fails before the start record leaves nothing behind. What fails after it leaves a start
  * without an end, which is how a killed process looks too. Answers that say nothing about the

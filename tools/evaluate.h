@@ -1,12 +1,21 @@
-/* The one way a candidate is evaluated and recorded: used by kernel_* tools, kernel_tune and the
- * search.
+/* The one way a candidate is evaluated and recorded: used by kernel_* tools, kernel_tune
+ * and the search.
  *
- * Order of events (docs/architecture.md, "Nothing is lost"):
- *   1 the answer is looked up by content (task hash, source, flags, tunables, tier, machine): a hit
- * costs nothing 2 ledger record "evaluation.start" with the whole source, the parent and the caller
- *   3 job folder, executor, report
- *   4 ledger record "evaluation.end" with everything needed to rebuild the commit; group fsync; now
- * it counts as acknowledged 5 git commit (failed candidates too), ledger record "commit" */
+ * Order of events (docs/architecture.md, "What is stored"):
+ *
+ *   1. The answer is looked up by content (task hash, source, flags, tunables, tier, machine): a
+ *      hit costs nothing.
+ *   2. Ledger record "evaluation.start" with the whole source, the parent and the caller.
+ *   3. Job folder, executor, report.
+ *   4. Ledger record "evaluation.end" with everything needed to rebuild the commit; group fsync.
+ *      Now the evaluation counts as acknowledged.
+ *   5. Git commit (failed candidates too), ledger record "commit".
+ *
+ * Example:
+ *
+ *     struct hone_evaluation_request req = {.task = task, .source = text, .tier = "screen"};
+ *     struct hone_evaluation evaluation;
+ *     hone_evaluate(ctx, &req, &evaluation, err);       0: look at evaluation.report.verdict */
 #ifndef HONE_TOOLS_EVALUATE_H
 #define HONE_TOOLS_EVALUATE_H
 
@@ -45,8 +54,8 @@ struct hone_evaluation {
     const char *blob; /* content hash of the whole report: .hone/blobs/<hash> */
 };
 
-/* Everything in *ret lives in ctx->pool. 0 for every verdict; negative for cancel, full disk, bad
- * request. */
+/* Everything in *ret lives in ctx->pool. 0 for every verdict; negative for cancel, full
+ * disk, bad request. */
 int hone_evaluate(struct hone_tool_ctx *ctx, const struct hone_evaluation_request *req,
                   struct hone_evaluation *ret, struct hone_err *err);
 

@@ -34,8 +34,8 @@ const struct hone_tier *hone_tier_screen(void);
 const char *hone_evaluate_stages(const struct hone_evaluate_work *w); /* comma list */
 bool hone_evaluate_is_timed(const struct hone_evaluate_work *w);
 
-/* evaluate_parent.c: fills known and known_device of the parent's arm; nothing where it has no
- * record. */
+/* evaluate_parent.c: fills known and known_device of the parent's arm; nothing where it
+ * has no record. */
 int hone_evaluate_parent_record(const struct hone_evaluate_work *w, struct hone_arm *ret,
                                 struct hone_err *err);
 

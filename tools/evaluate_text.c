@@ -1,3 +1,8 @@
+/* The words about an evaluation (evaluate_text.h): summary, commit text, trailers, and a report
+ * that fits into a tree.
+ *
+ * hone_report_compact drops parts in a fixed order, least needed first (texts, remarks, checks,
+ * points, workloads), until the limit is met. */
 #include "tools/evaluate_text.h"
 
 #include <ctype.h>

@@ -1,3 +1,9 @@
+/* The runner that stays (exec_warm.h).
+ *
+ * State: one child process, started by the first job and again after it died; a turn lock,
+ * since jobs go one at a time. A job is a path on the child's input; its answer is a line,
+ * with progress lines before it. At the deadline the child is killed, and the next job starts
+ * a new one. */
 #include "tools/exec_warm.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* A hone-runner that stays: `hone-runner --warm FD` reads job paths, one a line, and keeps what is
  * dear to make (device context, compile server, arenas) from one job to the next.
  *
- * One job at a time; further callers wait for their turn. A runner that dies, hangs or is cancelled
- * in the middle is killed with everything it started, and the next job starts a new one. Any
- * thread. */
+ * One job at a time; further callers wait for their turn. A runner that dies, hangs or is
+ * cancelled in the middle is killed with everything it started, and the next job starts a new
+ * one. Any thread. */
 #ifndef HONE_TOOLS_EXEC_WARM_H
 #define HONE_TOOLS_EXEC_WARM_H
 

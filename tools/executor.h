@@ -1,10 +1,21 @@
 /* Who runs a job: a documented struct with several implementations (local, fake; clusters later).
  *
- * run      gets a complete call folder (job.json already written), blocks until report.json is
- * there or the job ended otherwise. Returns 0 when a report could be made, however bad the
- * candidate: a runner that crashed or lied becomes a report with reason "infra". Negative only for
- * HONE_E_CANCEL. ret's strings live in the pool. Any thread; calls may overlap. close    frees the
- * cookie; may be NULL. */
+ *   run     Gets a complete call folder (job.json is written already) and blocks until report.json
+ *           is there or the job ended otherwise. Returns 0 when a report could be made, however bad
+ *           the candidate: a runner that crashed or lied becomes a report with reason "infra".
+ *           Negative only for HONE_E_CANCEL. ret's strings live in the pool.
+ *   probe   What this machine gives, as JSON (device_info); owned by the caller.
+ *   close   Frees the cookie; may be NULL.
+ *
+ * Calling sequence (tools/evaluate.c is the one place that evaluates so):
+ *
+ *     struct hone_executor *x;
+ *     hone_exec_local_new(NULL, &x, err);
+ *     write CALL/open/candidate.c, and CALL/job.json from hone_job_print(&job)
+ *     x->run(x->cookie, call_dir, &job, on_progress, arg, cancel, pool, &report, err);
+ *     hone_executor_free(x);
+ *
+ * Any thread; calls of run may overlap. */
 #ifndef HONE_TOOLS_EXECUTOR_H
 #define HONE_TOOLS_EXECUTOR_H
 

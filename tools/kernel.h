@@ -144,9 +144,9 @@ struct hone_kernel_call {
     struct hone_evaluation_request request;
 };
 void hone_kernel_call_done(struct hone_kernel_call *call);
-/* Loads task and source and checks the arguments; request.source is NULL when neither source nor
- * commit was given. HONE_E_NOT_FOUND (task, commit), HONE_E_ARG (both source and commit, tunables).
- */
+/* Loads task and source and checks the arguments; request.source is NULL when neither
+ * source nor commit was given. HONE_E_NOT_FOUND (task, commit), HONE_E_ARG (both source
+ * and commit, tunables). */
 int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
                           struct hone_kernel_call *ret, struct hone_err *err);
 /* HONE_E_ARG unless there is a source. */

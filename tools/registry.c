@@ -1,3 +1,9 @@
+/* The registry (tool.h): one sorted array of all tools.
+ *
+ * Flow of a call: find, check what the tool needs of the program, decode the arguments by its
+ * input table, run, encode the result by its output table and check it against that. A
+ * negative code becomes an error result; only an unknown tool, a cancel and a fault of hone
+ * leave as C errors. */
 #include "tools/tool.h"
 
 #include <stdio.h>

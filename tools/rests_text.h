@@ -1,16 +1,17 @@
 /* What a result rests on, in words for people: one line beside the figure.
  *
- * Pure functions of a report; texts of the runner are made plain; everything lives in the pool. Any
- * thread. */
+ * Pure functions of a report; texts of the runner are made plain; everything lives in the
+ * pool. Any thread. */
 #ifndef HONE_TOOLS_RESTS_TEXT_H
 #define HONE_TOOLS_RESTS_TEXT_H
 
 #include "tools/format/report.h"
 
-/* "fast-math (#pragma GCC optimize (fast-math); NaN, infinities and the order of sums are not
- * kept), error rms 0.02, worst 0.3 of tolerance (baseline 0.001, 0.02), 1.9 of 2 threads, -O3
- * -march=native,
- * ..."; under HONE_RESTS_BYTES, what matters most first. NULL: the report does not say. */
+/* What matters most first, in less than HONE_RESTS_BYTES. NULL: the report does not say. Example:
+ *
+ *     fast-math (#pragma GCC optimize (fast-math); NaN, infinities and the order of sums are not
+ *     kept), error rms 0.02, worst 0.3 of tolerance (baseline 0.001, 0.02), 1.9 of 2 threads,
+ *     -O3 -march=native, ... */
 #define HONE_RESTS_BYTES 300
 const char *hone_rests_text(const struct hone_report *report, struct hone_pool *pool);
 

@@ -8,7 +8,26 @@
  * The registry decodes and checks arguments before a tool's function runs, and encodes what it
  * filled in. A bad argument or a failed piece of work is a *result* (is_error), not a C error:
  * hone_registry_call only fails for an unknown tool (HONE_E_NOT_FOUND), cancel (HONE_E_CANCEL), or
- * a fault of hone. */
+ * a fault of hone.
+ *
+ * Calling a tool:
+ *
+ *     struct hone_tool_ctx ctx = {.app = app, .pool = &pool, .caller = "cli"};
+ *     struct hone_json *result;
+ *     bool is_error;
+ *     hone_registry_call(&ctx, "device_info", NULL, &result, &is_error, err);
+ *
+ * Writing one (tools/device_info.c is a short example):
+ *
+ *     struct my_in { const char *task; };
+ *     struct my_out { struct hone_head head; int64_t n; };
+ *     static const struct hone_field in_fields[] = {HONE_FIELD(struct my_in, task, ...)};
+ *     static const struct hone_field out_fields[] = {
+ *         HONE_HEAD_FIELDS(struct my_out), HONE_FIELD(struct my_out, n, ...)};
+ *     static int run(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err);
+ *     const struct hone_tool hone_tool_my = {.name = "my", .in = in_fields, ..., .run = run};
+ *
+ * and one line in the set's array. */
 #ifndef HONE_TOOLS_TOOL_H
 #define HONE_TOOLS_TOOL_H
 

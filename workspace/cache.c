@@ -1,3 +1,8 @@
+/* The cache (cache.h): one file an entry, a head with the hash of the rest.
+ *
+ * Flow: get checks the hash and touches the file; put writes beside it and renames. When the
+ * sum of sizes passes the cap, the oldest by time of use go (evict). Files that do not match
+ * their hash count as absent. */
 #include "workspace/cache.h"
 
 #include <dirent.h>

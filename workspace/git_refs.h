@@ -18,8 +18,8 @@ struct hone_ref_scan {                    /* what the last listing saw; starts z
     uint64_t packed_inode;
 };
 
-/* Writes refs/hone/v/<2 hex>/<id>, or another ref that does not exist yet. HONE_E_BUSY: its lock is
- * held. */
+/* Writes refs/hone/v/<2 hex>/<id>, or another ref that does not exist yet. HONE_E_BUSY: its
+ * lock is held. */
 int hone_git_write_new_ref(const char *dir, const char *name, const char *id, struct hone_err *err);
 /* Calls fn with the id of each ref refs/hone/v/<2 hex>/<id> that may be new since the last call
  * with this scan (older ones may come again). */

@@ -1,3 +1,7 @@
+/* libgit2 behind git_store.h, in this order: clean-up types, errors, opening and creating a
+ * repository, blobs and trees, commits, refs, walks, diffs.
+ *
+ * Each function converts libgit2's code once (fail_git; fail_write, which knows a full disk). */
 #include "workspace/git_store.h"
 
 #include <errno.h>

@@ -38,17 +38,17 @@ struct hone_git_new_commit {
 
 /* Makes a non-bare repository with HEAD on main and no commit. HONE_E_EXISTS when there is one. */
 int hone_git_init(const char *dir, struct hone_err *err);
-/* HONE_E_NOT_FOUND no repository in dir itself · HONE_E_CORRUPT unreadable · HONE_E_AUTH another
- * user's. */
+/* HONE_E_NOT_FOUND no repository in dir itself · HONE_E_CORRUPT unreadable ·
+ * HONE_E_AUTH another user's. */
 int hone_git_open(const char *dir, struct hone_git **ret, struct hone_err *err);
 void hone_git_close(struct hone_git *git);
 void hone_git_close_ptr(struct hone_git **git);
-/* The folder of the repository that `path` (or its nearest existing ancestor) lies in; owned; NULL:
- * none. */
+/* The folder of the repository that `path` (or its nearest existing ancestor) lies in;
+ * owned; NULL: none. */
 char *hone_git_discover(const char *path);
 
-/* Writes blobs, tree and commit; no ref. The same content gives the same id. HONE_E_NOT_FOUND: the
- * parent. */
+/* Writes blobs, tree and commit; no ref. The same content gives the same id.
+ * HONE_E_NOT_FOUND: the parent. */
 int hone_git_write_commit(struct hone_git *git, const struct hone_git_new_commit *commit,
                           char ret_id[HONE_GIT_ID_BYTES], struct hone_err *err);
 /* Commits the named files and folders of the work tree on main and leaves the index equal to it. No
@@ -69,8 +69,8 @@ bool hone_git_has_commit(struct hone_git *git, const char *id);
 /* Strings live in the pool; pool NULL: no author and message. HONE_E_NOT_FOUND, HONE_E_CORRUPT. */
 int hone_git_read_commit(struct hone_git *git, const char *id, struct hone_pool *pool,
                          struct hone_git_commit *ret, struct hone_err *err);
-/* The blobs of a commit's tree, in tree order, in the pool; folders are left out. limit: of one
- * file. */
+/* The blobs of a commit's tree, in tree order, in the pool; folders are left out. limit:
+ * of one file. */
 int hone_git_read_files(struct hone_git *git, const char *id, size_t limit, struct hone_pool *pool,
                         struct hone_git_file **ret, size_t *ret_n, struct hone_err *err);
 /* Calls fn for a commit and its ancestors, children first, newer first. fn returns > 0 to end, < 0

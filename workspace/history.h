@@ -1,17 +1,32 @@
 /* History: every tried version is a commit. git_store.c below it is the only owner of libgit2.
  *
- * A version's commit has the tree { <task>.c (or .cu), report.json } and trailers
- * (docs/history.md). Its parent is the version that was edited. Every version has refs/hone/v/<2
- * hex>/<commit id>; a search has the branch search/<name> at its best version. Measuring a version
- * again adds an evidence commit under refs/hone/evidence/<2 hex>/<version>/<n>; nothing is
- * rewritten. One writer at a time (in-process mutex, file lock between processes); readers have a
- * handle of their own and do not wait for it. Thread safe. A commit costs about a millisecond,
- * without fsync: the ledger is what makes an answer durable, and a replay of the ledger
- * (workspace.h) rebuilds what a crash lost.
+ *   tree                                      <task>.c (or .cu), report.json
+ *   parent                                    the version that was edited
+ *   refs/hone/v/<2 hex>/<commit id>           every version
+ *   refs/heads/search/<name>                  a search's best version
+ *   refs/hone/evidence/<2 hex>/<version>/<n>  a later measurement of a version (nothing is
+ *                                             rewritten)
  *
- * Text is made fit for git here, always the same way: control characters become spaces, invalid
- * UTF-8 becomes U+FFFD, a subject is cut at HONE_LIMIT_SUBJECT_BYTES and a trailer's value at
- * HONE_LIMIT_TRAILER_BYTES. */
+ * docs/reference/history.md has the trailers and the rest of the format.
+ *
+ * Calling sequence:
+ *
+ *     struct hone_history *h;
+ *     hone_history_open(dir, &h, err);
+ *     struct hone_version v = {.task = "sum", .target = "cpu", .file_name = "sum.c", ...};
+ *     char commit[HONE_COMMIT_BYTES];
+ *     hone_history_commit(h, &v, commit, err);
+ *     hone_history_list(h, NULL, 0, 50, pool, &versions, &n, err);      newest first
+ *     hone_history_close(h);
+ *
+ * One writer at a time (in-process mutex, file lock between processes); readers have a handle of
+ * their own and do not wait for it. Thread safe. A commit costs about a millisecond, without fsync:
+ * the ledger is what makes an answer durable, and a replay of the ledger (workspace.h) rebuilds
+ * what a crash lost.
+ *
+ * Text is made fit for git here, always the same way: control characters become spaces,
+ * invalid UTF-8 becomes U+FFFD, a subject is cut at HONE_LIMIT_SUBJECT_BYTES and a trailer's
+ * value at HONE_LIMIT_TRAILER_BYTES. */
 #ifndef HONE_WORKSPACE_HISTORY_H
 #define HONE_WORKSPACE_HISTORY_H
 
@@ -54,8 +69,8 @@ struct hone_history_file { /* of the root commit */
     const char *text;
 };
 
-/* git init + root commit with README.md and .gitignore, which are written to dir too.
- * HONE_E_EXISTS. */
+/* git init + root commit with README.md and .gitignore, which are written to
+ * dir too. HONE_E_EXISTS. */
 int hone_history_create(const char *dir, struct hone_err *err);
 /* The same with files of the caller's choice: the same files and time give the same root. Work tree
  * files are not written. */
@@ -107,8 +122,8 @@ int hone_history_read(struct hone_history *h, const char *commit, struct hone_po
 int hone_history_list(struct hone_history *h, const char *rev, size_t offset, size_t max,
                       struct hone_pool *pool, struct hone_version **ret, size_t *ret_n,
                       struct hone_err *err);
-/* Reports of later measurements of a version, oldest first: subject, report_json, time_s, commit.
- */
+/* Reports of later measurements of a version, oldest first: subject,
+ * report_json, time_s, commit. */
 int hone_history_evidence_of(struct hone_history *h, const char *commit, struct hone_pool *pool,
                              struct hone_version **ret, size_t *ret_n, struct hone_err *err);
 /* Unified diff of the sources of two versions; owned. A commit that is no version (main) counts as
@@ -120,13 +135,12 @@ const char *hone_history_root(const struct hone_history *h); /* id of the root c
 
 /* Housekeeping: `git gc` as a niced child when about 3,000 versions are unpacked (or is_forced).
  * Every 3,000th commit starts it by itself on a thread of its own; writers and readers go on
- * meanwhile. Does nothing while
- * another process is at it (waits for it if is_forced). Blocks. */
+ * meanwhile. Does nothing while another process is at it (waits for it if is_forced). Blocks. */
 int hone_history_maintain(struct hone_history *h, bool is_forced, struct hone_err *err);
-/* After a crash of the machine: counts empty objects and refs (files whose data never reached the
- * disk) that are newer than since_s, and removes them if is_removing. The ledger must then be
- * replayed from its start; a caller that may be killed in between notes that down before it
- * removes. */
+/* After a crash of the machine: counts empty objects and refs (files whose data never reached
+ * the disk) that are newer than since_s, and removes them if is_removing. The ledger must
+ * then be replayed from its start; a caller that may be killed in between notes that down
+ * before it removes. */
 int hone_history_scrub(struct hone_history *h, int64_t since_s, bool is_removing, size_t *ret_n,
                        struct hone_err *err);
 /* `git fsck --connectivity-only`: HONE_E_CORRUPT with git's first complaint. Blocks for seconds on

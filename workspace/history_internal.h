@@ -24,8 +24,8 @@ struct hone_index_row {
     uint32_t depth; /* versions above it, itself included; 0: not known yet */
 };
 
-/* Every version's id, time and depth, in memory: refs are listed at each refresh, commits are read
- * once. */
+/* Every version's id, time and depth, in memory: refs are listed at each refresh, commits
+ * are read once. */
 struct hone_index {
     struct hone_ref_scan scan;
     struct hone_index_row *rows;
@@ -68,8 +68,8 @@ void hone_index_done(struct hone_index *index);
 char *hone_text_line(const char *text, size_t max);
 /* Subject, body and trailers as one message; owned. HONE_E_ARG (trailer key), HONE_E_LIMIT. */
 int hone_text_message(const struct hone_version *v, char **ret_message, struct hone_err *err);
-/* Subject, body and trailers out of a message; cuts the text in place; task and target from the
- * trailers. */
+/* Subject, body and trailers out of a message; cuts the text in place; task and target
+ * from the trailers. */
 void hone_text_parse(char *message, struct hone_pool *pool, struct hone_version *ret);
 
 /* history_maintain.c */

@@ -1,3 +1,7 @@
+/* The reading half of history.h: existence, names to ids, one version, lists, evidence, diffs.
+ *
+ * Readers use their own git handle under their own mutex. Lists come from the index
+ * (history_index.c); result commits are skipped, so that a branch stands for its version. */
 #include "workspace/history_internal.h"
 
 #include <ctype.h>

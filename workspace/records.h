@@ -1,19 +1,23 @@
 /* The ledger's record formats: what is in "data" of each record type, with its field tables.
  *
- *   type               data                              written by
- *   workspace.root     struct hone_record_root           workspace.c, the first record
- *   evaluation.start   struct hone_record_start          tools/evaluate.c, before anything runs
- *   evaluation.end     struct hone_record_end            tools/evaluate.c, then hone_ledger_sync:
- * now it is acknowledged commit             struct hone_record_commit         tools/evaluate.c,
- * after hone_history_commit branch             struct hone_record_branch hone_workspace_set_branch
- *   search.*           any JSON object                   agents; nothing here reads it
+ *   type              data                       written by
+ *   workspace.root    struct hone_record_root    workspace.c, the first record
+ *   evaluation.start  struct hone_record_start   tools/evaluate.c, before anything runs
+ *   evaluation.end    struct hone_record_end     tools/evaluate.c, then hone_ledger_sync: now the
+ *                                                evaluation is acknowledged
+ *   commit            struct hone_record_commit  tools/evaluate.c, after hone_history_commit
+ *   branch            struct hone_record_branch  hone_workspace_set_branch
+ *   search.*          any JSON object            agents; nothing here reads it
  *
  * Whoever opens a workspace replays it: an evaluation.end that holds a version (or evidence)
  * without its commit is committed again and gets the same id, because everything that goes into a
  * commit is in the record. So the order
  *
- *     n = append_start; run; append_end; hone_ledger_sync; hone_history_commit(end.version);
- * append_commit
+ *   1. n = append_start
+ *   2. run
+ *   3. append_end, hone_ledger_sync
+ *   4. hone_history_commit(end.version)
+ *   5. append_commit
  *
  * loses nothing that was synced, wherever the process is killed. The source is stored once, in the
  * start record: an end record whose version.source is NULL names that record's number in `start`.

@@ -3,13 +3,15 @@
  *   DIR/hone.json            format version, created
  *   DIR/tasks/NAME/          task packs
  *   DIR/.git                 history (non-bare, HEAD on main)
- *   DIR/.hone/ledger/        append-only segments        DIR/.hone/cache/   by content hash
- *   DIR/.hone/calls/ID/      call folders                DIR/.hone/blobs/   raw samples by content
- * hash DIR/.hone/token          the server's token, 0600    DIR/.hone/machine.json  measured
- * ceilings
+ *   DIR/.hone/ledger/        append-only segments
+ *   DIR/.hone/cache/         by content hash
+ *   DIR/.hone/calls/ID/      call folders
+ *   DIR/.hone/blobs/         raw samples by content hash
+ *   DIR/.hone/token          the server's token, 0600
+ *   DIR/.hone/machine.json   measured ceilings
  *
- * Several processes may have one workspace open; writers of git and ledger take file locks. Thread
- * safe. */
+ * Several processes may have one workspace open; writers of git and ledger take file locks.
+ * Thread safe. */
 #ifndef HONE_WORKSPACE_H
 #define HONE_WORKSPACE_H
 

@@ -1,11 +1,14 @@
 /* After a crash: the ledger is turned into commits again.
  *
  * What can be missing, and who finds it:
+ *
  *   killed process    an evaluation.end without its commit: the replay of the records after the
- * checkpoint power cut         commits, objects and refs that never reached the disk: another boot
- * id, so the replay starts at the last record that was known to be on disk; empty files are removed
- * first (scrub), then everything is replayed lost or damaged   the repository does not open, or its
- * check fails: it is moved aside and made anew
+ *                     checkpoint
+ *   power cut         commits, objects and refs that never reached the disk: another boot id, so
+ *                     the replay starts at the last record that was known to be on disk; empty
+ *                     files are removed first (scrub), then everything is replayed
+ *   lost or damaged   the repository does not open, or its check fails: it is moved aside and made
+ *                     anew
  *
  * A replay commits every version again, which changes nothing where the commit exists: the same
  * content gives the same id. Checkpoint: DIR/.hone/replay.json {"n","durable","boot"}. */

@@ -1,3 +1,12 @@
+/* The coders as a table (coder.h).
+ *
+ * Flow: hone_coder_open finds the row and lists what it may ever do: the rules' rewrites, one
+ * "llm_..." rewrite for each strategy that a model may carry out, and the "ext_..." ones that
+ * stand for outside agents. Sites come from the rule where one applies, otherwise from the model's
+ * regions. A step goes to the rules or to coder_llm.c.
+ *
+ * State: the lists, and whether models are still asked (hone_coder_mute). Limits:
+ * HONE_CODER_MAX_SITES places a rewrite. */
 #include "agents/coder/coder.h"
 
 #include <ctype.h>

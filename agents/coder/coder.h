@@ -10,6 +10,16 @@
  *   auto      rules where one of them applies, the model elsewhere
  *   external  outside agents alone (steer.h): it does nothing by itself
  *
+ * Calling sequence:
+ *
+ *     struct hone_coder *coder;
+ *     hone_coder_open(&setup, &coder, err);
+ *     n = hone_coder_rewrites(coder, &rewrites);                     what it may ever do
+ *     n = hone_coder_regions(coder, rewrites[i], &in, sites);        where, in this version
+ *     struct hone_coder_work work = {.source = text, .rewrite = rewrites[i], .site = &sites[0]};
+ *     hone_coder_step(coder, &work, pool, &outcome, err);            outcome.source, or a refusal
+ *     hone_coder_close(coder);
+ *
  * A coder belongs to one search and one thread. Answers can be asked for ahead
  * (hone_coder_ask_begin): those requests wait on threads of their own, the coder itself stays where
  * it is. */
@@ -117,10 +127,10 @@ struct hone_coder_outcome {                /* strings in the pool */
 int hone_coder_step(struct hone_coder *coder, const struct hone_coder_work *work,
                     struct hone_pool *pool, struct hone_coder_outcome *ret, struct hone_err *err);
 /* Asks for the first answer of a step while something else is done. The answer is stored as it
- * comes; hone_coder_step of the same work finds it there. The coder, work's site and rewrite and
- * the model (its own, for as long as the ask lasts) are borrowed until the end. *ret NULL: nothing
- * has to be asked (a rule, or the answer is stored). Errors: a cap (the journal's gate), the disk.
- */
+ * comes; hone_coder_step of the same work finds it there. The coder, work's site and rewrite
+ * and the model (its own, for as long as the ask lasts) are borrowed until the end. *ret NULL:
+ * nothing has to be asked (a rule, or the answer is stored). Errors: a cap (the journal's
+ * gate), the disk. */
 struct hone_coder_ask; /* opaque */
 int hone_coder_ask_begin(struct hone_coder *coder, const struct hone_coder_work *work,
                          struct hone_model *model, const struct hone_cancel *cancel,

@@ -1,3 +1,8 @@
+/* Reads a model's answer and makes the new source of it (coder_answer.h has the format).
+ *
+ * Flow: parse goes over the lines, collects each block into an edit (a range of the shown
+ * source and its new text), then build sorts the edits, refuses overlaps and writes the result.
+ * Nothing is applied when any block is wrong; the error's text is meant for the next prompt. */
 #include "agents/coder/coder_answer.h"
 
 #include <ctype.h>

@@ -45,7 +45,7 @@ static int open_llm(struct hone_coder *c, struct hone_err *err)
     const struct hone_coder_setup *s = &c->setup;
     if (!s->model || !s->journal || !s->prompts_dir)
         return hone_fail_at(err, HONE_E_ARG, "coder", "coder %s needs a model (--model NAME; %s)",
-                            c->name, "docs/models.md");
+                            c->name, "docs/guides/models.md");
     int r = read_system(c, err);
     if (r == 0)
         c->task_text = hone_prompt_task(s->task, s->target, s->seed, c->pool);

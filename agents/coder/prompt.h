@@ -22,8 +22,8 @@ struct hone_past { /* of a version, in words (tried.h); each may be NULL */
 };
 /* Adds it, each part as data. */
 void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_past *past);
-/* What has to be computed: signature, sizes, precision, description; the same for all requests of a
- * search. */
+/* What has to be computed: signature, sizes, precision, description; the same for all requests
+ * of a search. */
 const char *hone_prompt_task(const struct hone_task *task, const char *target, int64_t seed,
                              struct hone_pool *pool);
 

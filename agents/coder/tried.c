@@ -1,3 +1,9 @@
+/* Texts for prompts about one version (tried.h).
+ *
+ * Parts, in the order of the file: a ratio with its interval; what a figure rests on (tier,
+ * sizes); times by size beside the baseline's; what a sweep measured; steps that were tried
+ * from a version; the steps that led to it. All of it is pure: reports and tree in, text in
+ * the pool out. */
 #include "agents/coder/tried.h"
 
 #include <math.h>

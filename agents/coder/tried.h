@@ -33,10 +33,10 @@ const char *hone_step_basis_text(const struct hone_node *from, const struct hone
  * report has no time of are there and say so. NULL: nothing was timed. */
 const char *hone_times_text(const struct hone_report *report, const struct hone_task *task,
                             struct hone_pool *pool);
-/* What a sweep said: the fastest HONE_LIMIT_SETTINGS of the points (struct hone_point, the first is
- * the default) with their times, the default, how many more there were. ns: of each point; n_all:
- * how many were tried at first, when these are what was left of them. NULL: the default was not
- * timed. */
+/* What a sweep said: the fastest HONE_LIMIT_SETTINGS of the points (struct hone_point, the first
+ * is the default) with their times, the default, how many more there were. ns: of each point;
+ * n_all: how many were tried at first, when these are what was left of them. NULL: the default
+ * was not timed. */
 const char *hone_settings_text(const struct hone_array *points, const double *ns, size_t n,
                                size_t n_all, struct hone_pool *pool);
 /* That of the version or of the nearest one on its way, while it has tunables; NULL: none. */

@@ -1,3 +1,8 @@
+/* Reads the two configuration files (config.h) by one field table.
+ *
+ * Flow: each file is parsed and checked alone, so that an error names file and member; then the
+ * workspace's is merged over the user's. A file that others may write, or that belongs to
+ * somebody else, is refused before it is parsed, because it can name programs. */
 #include "agents/model/config.h"
 
 #include <errno.h>
@@ -264,7 +269,7 @@ int hone_config_model(const struct hone_config *config, const char *name,
     if (config->models.n == 0)
         r = hone_fail_at(err, HONE_E_NOT_FOUND, "model",
                          "no model is configured; add one to ~/.config/hone/config.json or to "
-                         "hone.json of the workspace (docs/models.md)");
+                         "hone.json of the workspace (docs/guides/models.md)");
     else if (!name)
         r = hone_fail_at(err, HONE_E_ARG, "model", "name a model; there are %.200s", names.data);
     else

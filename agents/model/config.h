@@ -4,7 +4,7 @@
  * hone.json of the workspace; what the second says wins, models of the same name are replaced.
  * Neither may be writable by others, since it can name programs to run; a file that belongs to
  * somebody else is refused. Nothing here ever comes from a request, a task pack or a candidate: a
- * request names an entry. docs/models.md is the manual. */
+ * request names an entry. docs/guides/models.md is the manual. */
 #ifndef HONE_AGENTS_CONFIG_H
 #define HONE_AGENTS_CONFIG_H
 
@@ -49,9 +49,9 @@ struct hone_config {
     struct hone_notify_config *notify; /* NULL: nobody */
 };
 
-/* workspace_dir NULL: the user's file alone. Missing files are fine. Strings in the pool.
- * HONE_E_ARG (path: "hone.json: models[1].url") · HONE_E_AUTH: others may write it · HONE_E_LIMIT.
- */
+/* workspace_dir NULL: the user's file alone. Missing files are fine. Strings in the
+ * pool. HONE_E_ARG (path: "hone.json: models[1].url") · HONE_E_AUTH: others may write
+ * it · HONE_E_LIMIT. */
 int hone_config_load(const char *workspace_dir, struct hone_pool *pool, struct hone_config *ret,
                      struct hone_err *err);
 /* From text: what the loader uses for each file; tests too. Adds to *config. */

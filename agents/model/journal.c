@@ -1,3 +1,9 @@
+/* The journal of model requests (journal.h): intent before asking, answer before use.
+ *
+ * State: one entry for each ask of the search, read back from the ledger by hone_journal_load;
+ * the gate that the search sets to check its caps; the lock, because requests that are made
+ * ahead run on threads of their own. An entry has an answer, or a fault, or neither: then the
+ * process ended in between, and its whole reserve counts as spent. */
 #include "agents/model/journal.h"
 
 #include <math.h>

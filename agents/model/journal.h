@@ -6,9 +6,8 @@
  * on finds stored answers by their key and asks for none again. An ask without an answer (the
  * program was killed in between) counts as spent.
  *
- * Thread safe, but for loading, the gate (called by who begins an ask) and models (one thread
- * each).
- */
+ * Thread safe, but for loading, the gate (called by who begins an ask) and models
+ * (one thread each). */
 #ifndef HONE_AGENTS_JOURNAL_H
 #define HONE_AGENTS_JOURNAL_H
 

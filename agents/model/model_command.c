@@ -1,8 +1,8 @@
 /* A local program as a model: the prompt on standard input, the answer on standard output.
  *
- * No shell. It sees PATH, HOME, LANG and the variables that pass_env names; never a key. What it
- * says on standard error is kept to a line for the message. Everything it started is killed with
- * it. */
+ * No shell. It sees PATH, HOME, LANG and the variables that pass_env names; never a key. What
+ * it says on standard error is kept to a line for the message. Everything it started is
+ * killed with it. */
 #include <stdlib.h>
 #include <string.h>
 

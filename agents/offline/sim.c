@@ -1,3 +1,12 @@
+/* Searches replayed on lattices (sim.h).
+ *
+ * Flow of one run: expand gives a node the actions that its lattice state allows; the policy
+ * picks; coder_fails draws whether the step is done; measure draws a time around the recorded one;
+ * tree and credit are told. With several coders, steps wait in a queue and the oldest is taken
+ * first, as in a real search. hone_sim_compare repeats this over lattices and seeds and gives
+ * regrets with intervals.
+ *
+ * Every random draw names its stream, so that two policies meet the same luck. */
 #include "agents/offline/sim.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/* The rule trees of bottleneck.h: one table for cpu, one for cuda.
+ *
+ * A rule is a predicate over features and the words for what it found. Rows stand in the order
+ * of causes before symptoms. A predicate that misses a feature answers no. */
 #include "agents/planner/bottleneck.h"
 
 #include <string.h>

@@ -1,3 +1,9 @@
+/* The strategies as two tables, C01... for cpu and G01... for cuda (catalogue.h).
+ *
+ * A row has the class that it cures, the resource that it touches, the expected gain,
+ * the feature that must move, and its conditions. The needs_... functions are
+ * conditions that are more than a comparison. A condition over an absent feature is
+ * "unknown", which forbids nothing. */
 #include "agents/planner/catalogue.h"
 
 #include <string.h>

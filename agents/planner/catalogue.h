@@ -2,8 +2,8 @@
  * when, what it should bring, and what must move if it was really done.
  *
  * Gains are log2 of the expected speed-up: working guesses that seed priors (two
- * pseudo-observations), not results. A strategy without a rewrite is offered to outside agents
- * only. */
+ * pseudo-observations), not results. A strategy without a rewrite is offered to
+ * outside agents only. */
 #ifndef HONE_AGENTS_CATALOGUE_H
 #define HONE_AGENTS_CATALOGUE_H
 
@@ -23,8 +23,8 @@ enum hone_resource { /* what is raised, or cut; on cpu the roof alone is known *
                      HONE_WORK     /* operations over those that the task needs */
 };
 
-/* Not in the tables of peers: written anew from the task's description; outside of the catalogue.
- */
+/* Not in the tables of peers: written anew from the task's description; outside
+ * of the catalogue. */
 #define HONE_STRATEGY_NEW   "N"
 #define HONE_STRATEGY_FREE  "X"
 #define HONE_STRATEGY_MERGE "M" /* what won on a sibling: merge.h */

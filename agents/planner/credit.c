@@ -4,14 +4,13 @@
 
 #define PRIOR_N  2.0 /* pseudo-observations of a catalogue guess */
 #define SHRINK_N 4.0 /* of the level above */
-#define MOST_PRIOR_N                                                                               \
-    4.0 /* what other kernels did weighs no more than so many looks at this one                    \
-         */
-#define BETA_P      0.85
-#define ALPHA       2.0   /* of the inverse gamma: four degrees of freedom at the start */
-#define DEAD_ZONE   0.004 /* log2; 0.3 % */
-#define SIGMA_OF_80 1.2816
-#define LEAST_SD    0.05
+/* what other kernels did weighs no more than so many looks at this one */
+#define MOST_PRIOR_N 4.0
+#define BETA_P       0.85
+#define ALPHA        2.0   /* of the inverse gamma: four degrees of freedom at the start */
+#define DEAD_ZONE    0.004 /* log2; 0.3 % */
+#define SIGMA_OF_80  1.2816
+#define LEAST_SD     0.05
 
 void hone_credit_init(struct hone_credit *credit)
 {

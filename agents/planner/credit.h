@@ -1,5 +1,5 @@
-/* What was learnt about strategies: how often they are really done, and what they bring when they
- * are.
+/* What was learnt about strategies: how often they are really done, and what they bring
+ * when they are.
  *
  * The two are kept apart: a step that fails to compile says nothing about the idea. p_impl is a
  * Beta posterior, shrunk from the strategy towards the coder's rate over all strategies. Gains are

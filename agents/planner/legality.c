@@ -1,3 +1,9 @@
+/* From everything the coder could do to a ranked list of legal steps (legality.h).
+ *
+ * Flow of hone_legal_actions: each rewrite whose strategy is not banned gives its sites;
+ * hone_rank_actions drops what was tried here, fails its preconditions or is masked by a
+ * saturated resource, lifts the mask when nothing is left, scores by credit and class
+ * (hone_score_actions) and sorts by prior. */
 #include "agents/planner/legality.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Which steps may be taken at a version: sites of the rewrites, masked by preconditions, hardware
  * and memory of what was tried.
  *
- * The mask never empties the set of what the coder could do; STOP (picking nothing) is always
- * legal. Unknown forbids nothing. What the user has banned (credit.h) is no step, whatever is left.
- */
+ * The mask never empties the set of what the coder could do; STOP (picking nothing) is
+ * always legal. Unknown forbids nothing. What the user has banned (credit.h) is no step,
+ * whatever is left. */
 #ifndef HONE_AGENTS_LEGALITY_H
 #define HONE_AGENTS_LEGALITY_H
 

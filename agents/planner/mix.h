@@ -1,4 +1,4 @@
-/* Priors of a model mixed with those of the rules (docs/search.md, "A model as planner").
+/* Priors of a model mixed with those of the rules (docs/planner.md, "A model as planner").
  *
  *     P = 0.1 uniform + 0.9 * (w_rules * P_rules + w_llm * P_llm)
  *

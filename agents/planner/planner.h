@@ -1,9 +1,9 @@
 /* What the planner does with one outcome. The search and the simulator call the same functions, so
  * that what is measured on lattices is what runs.
  *
- * Search value and record are two things: versions are ranked by log2(T_root / T) alone; the reward
- * of an edge (with what was expected and what it cost) is written for a prior that is learnt later.
- */
+ * Search value and record are two things: versions are ranked by log2(T_root / T) alone;
+ * the reward of an edge (with what was expected and what it cost) is written for a prior
+ * that is learnt later. */
 #ifndef HONE_AGENTS_PLANNER_H
 #define HONE_AGENTS_PLANNER_H
 

@@ -1,10 +1,20 @@
 /* Policies pick the next step: a version and one of its legal actions. A table; one file each.
  *
- * pick      reads the tree; who runs the search expands nodes on demand through `expand`, so that
- * only what is looked at is parsed. Returns false for STOP: nothing is left that is worth trying.
- * propensity is the chance with which this choice was made, for later off-line evaluation.
- * Deterministic in (seed, counter). A policy sees the tree, the credit and nothing else: the search
- * and the simulator (sim.h) give it the same. */
+ *   pick        Reads the tree; expands nodes on demand through `expand`, so that only what the
+ *               policy asks for is parsed. Returns false for STOP: nothing is left worth trying.
+ *   propensity  The chance with which this choice was made, for later off-line evaluation.
+ *   counter     Every random number moves it on: choices are deterministic in (seed, counter).
+ *
+ * Calling sequence, as the search and the simulator (sim.h) have it:
+ *
+ *     const struct hone_policy *policy = hone_policy_find("puct");
+ *     struct hone_policy_ctx ctx = {.tree = &tree, .credit = &credit, .expand = expand, ...};
+ *     struct hone_pick pick;
+ *     while (policy->pick(&ctx, &pick))
+ *         try the action pick.action of node pick.node, and tell tree and credit what came of it
+ *
+ * A policy sees the tree, the credit and nothing else. A new one is a file policy_NAME.c that ends
+ * with a const struct hone_policy, and one row in policies.c. */
 #ifndef HONE_AGENTS_POLICY_H
 #define HONE_AGENTS_POLICY_H
 

@@ -1,5 +1,5 @@
-/* Greedy: the best version's action of highest prior; when it has none left, the next best version.
- */
+/* Greedy: the best version's action of highest prior; when it has none left, the
+ * next best version. */
 #include "agents/planner/policy.h"
 
 static bool pick(struct hone_policy_ctx *ctx, struct hone_pick *ret)

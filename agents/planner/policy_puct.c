@@ -8,7 +8,7 @@
  * A child's promise is the most that an untried step beneath it is worth, by the same rule. Either
  * side counts as a mix of that and of the mean of what was measured at the version and beneath it.
  * So both look one step ahead and both know the mean; a side that counts less loses to every
- * sibling that is still hoped for, and the budget goes into breadth (docs/search.md).
+ * sibling that is still hoped for, and the budget goes into breadth (docs/planner.md).
  *
  *   widening      at most 2 sqrt(N) children
  *   throttle      after six expansions the root gets at most 40 % of them
@@ -17,8 +17,7 @@
  *   exploration   with a small probability the step is drawn from P; the propensity says so
  *
  * Limits are lifted one after the other when nothing else is left. Rows "puct-flat" and "puct-mean"
- * leave one part out, for comparison.
- */
+ * leave one part out, for comparison. */
 #include "agents/planner/policy.h"
 
 #include <math.h>

@@ -1,3 +1,9 @@
+/* The tree of versions (tree.h).
+ *
+ * State: nodes in one growing array, named by index; edges as records of steps, also of failed
+ * ones. A step in flight counts as tried and as a visit (begin_step, end_step). Values are
+ * backed up to the root as they come. Versions that were screened and versions that were
+ * decided are compared through what both kinds of figures exist for (update_footing). */
 #include "agents/planner/tree.h"
 
 #include <math.h>

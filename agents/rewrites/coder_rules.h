@@ -1,4 +1,4 @@
-/* The rule coder: source-to-source rewrites, one file each in coder_rules/, and the table of them.
+/* The rule coder: source-to-source rewrites, one file each in this folder, and the table of them.
  *
  * A rewrite says where it could act (sites) and makes the new source (apply). It may be optimistic
  * about what is faster, and leans on the judge for what is right; it refuses only what it cannot

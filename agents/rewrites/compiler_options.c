@@ -1,8 +1,8 @@
 /* C15 and C16: compiler switches written into the source as `#pragma GCC optimize`, so that a
  * version stays one file.
  *
- * They come first in the file, because <math.h> declares its vector variants only when it sees
- * fast-math. */
+ * They come first in the file, because <math.h> declares its vector variants only when
+ * it sees fast-math. */
 #include "agents/rewrites/coder_rules.h"
 
 #include <string.h>

@@ -2,10 +2,10 @@
  *
  *     x = ...; y = ...; if (y >= H || x >= W) return; body(x, y)
  *
- * becomes the same body for y, y + 1, ... of one thread: what neighbouring elements read in common
- * is loaded once, and more loads are on their way. The axis along which memory is contiguous stays
- * with threadIdx.x, whichever the kernel had there (G01). BLOCK threads along x, one row of them.
- */
+ * becomes the same body for y, y + 1, ... of one thread: what neighbouring elements read in
+ * common is loaded once, and more loads are on their way. The axis along which memory is
+ * contiguous stays with threadIdx.x, whichever the kernel had there (G01). BLOCK threads along x,
+ * one row of them. */
 #include <string.h>
 
 #include "agents/rewrites/coder_rules.h"

@@ -1,9 +1,16 @@
 /* C02: loop interchange towards unit stride.
  *
- * variant 0  a perfect pair is swapped
- * variant 1  for j { acc = init; for k acc += E; X(j) = f(acc); }  becomes  for j X = init; for k
- * for j X += E; for j X = f(X): the accumulator moves into the output, so that the inner loop runs
- * along it. Only when X has the accumulator's type. */
+ * variant 0  A perfect pair is swapped.
+ * variant 1  The accumulator moves into the output, so that the inner loop runs along it. Only when
+ *            X has the accumulator's type.
+ *
+ *     for j { acc = init; for k acc += E; X(j) = f(acc); }
+ *
+ * becomes
+ *
+ *     for j X = init;
+ *     for k for j X += E;
+ *     for j X = f(X); */
 #include "agents/rewrites/coder_rules.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* G06: unroll-and-jam of a loop nest around a reduction, into a register tile of MR rows and NR
- * columns.
+/* G06: unroll-and-jam of a loop nest around a reduction, into a register tile of MR rows
+ * and NR columns.
  *
  *     for i, for j { acc = init; for k acc += E(i, j, k); C[i, j] = f(acc); }
  *

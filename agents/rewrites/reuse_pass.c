@@ -1,8 +1,13 @@
 /* C17: a later pass computes the same call again; the earlier pass stores it in the output, and the
  * later one reads it from there.
  *
- *     for i: s += f(x[i]);   for i: y[i] = f(x[i]) / s;     becomes     for i: { y[i] = f(x[i]); s
- * += y[i]; }   for i: y[i] = y[i] / s; */
+ *     for i: s += f(x[i]);
+ *     for i: y[i] = f(x[i]) / s;
+ *
+ * becomes
+ *
+ *     for i: { y[i] = f(x[i]); s += y[i]; }
+ *     for i: y[i] = y[i] / s; */
 #include "agents/rewrites/coder_rules.h"
 
 #include <string.h>

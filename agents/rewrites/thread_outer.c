@@ -1,11 +1,11 @@
 /* C08: the outermost loops whose iterations are independent get `omp parallel for`. All of them in
  * one step.
  *
- * variant 0 static, 1 dynamic schedule with a tunable chunk (rows of uneven length), 2 static over
- * two collapsed loops. A loop with reductions is threaded only when nothing better is inside or
- * outside of it; partial sums are kept per chunk so that the answer does not depend on which thread
- * ends first: OpenMP's own combining order may change from call to call with more than two threads.
- */
+ * variant 0 static, 1 dynamic schedule with a tunable chunk (rows of uneven length), 2 static
+ * over two collapsed loops. A loop with reductions is threaded only when nothing better is
+ * inside or outside of it; partial sums are kept per chunk so that the answer does not depend on
+ * which thread ends first: OpenMP's own combining order may change from call to call with more
+ * than two threads. */
 #include "agents/rewrites/coder_rules.h"
 
 enum { STATIC, DYNAMIC, COLLAPSE, MAX_LOOPS = 8 };

@@ -1,5 +1,5 @@
-/* G44: calls of scalar math functions become inline polynomials without branches, which vectors can
- * run.
+/* G44: calls of scalar math functions become inline polynomials without branches, which
+ * vectors can run.
  *
  * The selects in them become masks only when comparisons need not trap (gcc's default is that they
  * might), so the file gets -fno-trapping-math, which changes no value.

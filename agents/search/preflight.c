@@ -1,3 +1,9 @@
+/* `hone doctor --task` (preflight.h): the checks one after the other, each a look_at_... that
+ * tells lines of level ok, weak or no.
+ *
+ * A check that cannot go on stops those that need its result: without a task no baseline,
+ * without a baseline no noise and no forecast. Costs: three evaluations of the baseline, and
+ * one short question a model with --ask. */
 #include "agents/search/preflight.h"
 
 #include <math.h>
@@ -244,7 +250,8 @@ static void look_at_notify(struct exam *x, const struct hone_config *config)
 {
     const struct hone_notify_config *n = config->notify;
     if (!n || (n->command.n == 0 && !n->webhook)) {
-        tell(x, HONE_PREFLIGHT_OK, "told", "nobody, when it stops or fails (docs/models.md)");
+        tell(x, HONE_PREFLIGHT_OK, "told",
+             "nobody, when it stops or fails (docs/guides/models.md)");
         return;
     }
     bool runs = n->command.n == 0 || can_run(n->command.v[0]);

@@ -1,5 +1,5 @@
-/* Will a search that runs unattended get through? What `hone doctor --task` says beyond the
- * machine.
+/* Will a search that runs unattended get through? What `hone doctor --task` says
+ * beyond the machine.
  *
  * Takes the options that the search will take and looks, in this order, at: the options themselves,
  * the coder, the models (configured, key readable, price known; with asks one short paid request to

@@ -1,14 +1,27 @@
 /* The search: planner and coder in a loop under a budget, over a tree of versions.
  *
- *   baseline -> [ pick a step -> apply it -> screen -> decide when promising -> sweep tunables of
- * the best ] ... -> confirm
+ *   baseline -> [ pick a step -> apply it -> screen -> decide when promising ] ...
+ *            -> sweep the tunables of the best -> confirm
  *
  * Every version goes through hone_evaluate, so each is a commit. The branch search/<name> follows
- * the best one. What happens is in the ledger: "search.start" (options), "search.step" (intent,
- * before the evaluation), "search.result" (outcome, enough to rebuild the tree), "search.end". The
- * same options again go on where a killed search was: steps with a result are not repeated. A
+ * the best one. What happens is in the ledger:
+ *
+ *   search.start    the options
+ *   search.step     the intent, before the evaluation
+ *   search.result   the outcome, enough to rebuild the tree
+ *   search.end      why it stopped
+ *
+ * The same options again go on where a killed search was: steps with a result are not repeated. A
  * search that has ended starts a new round with the tree it had; only what was not tried yet is
  * evaluated, then the best is confirmed afresh.
+ *
+ * Calling sequence, in the caller's thread:
+ *
+ *     struct hone_search_options options = {.task = "softmax", .budget_wall_ms = 60000};
+ *     struct hone_search_result result;
+ *     hone_search_run(ctx, &options, on_progress, arg, &result, err);
+ *
+ * or in a thread of its own: hone_search_host_start, _wait (as often as wanted), _stop.
  *
  * Figures in struct hone_search_result come from the confirmation alone. */
 #ifndef HONE_AGENTS_SEARCH_H

@@ -1,8 +1,10 @@
 /* One step carried out: the coder, the evaluation, and repairs while it fails.
  *
  *   coder -> known text? -> record of the intent -> screen -> right: done
- *     ^                                               | failed, repairs left, the failure is the
- *     +------------- ranked diagnostics <-------------+ coder's
+ *     ^                                               |
+ *     |                                               | failed, repairs left, and the failure is
+ *     |                                               v the coder's
+ *     +------------------------------------- ranked diagnostics
  *
  * The idea stays the same through all repairs: the planner sees one step with one end. Each tried
  * version is an evaluation and a commit of its own. */

@@ -131,8 +131,8 @@ int64_t hone_search_left_ms(const struct hone_search *s);
 /* Kept back for the confirmation. */
 int64_t hone_search_reserve_ms(const struct hone_search *s);
 
-/* search_wait.c: what of the wall cap a confirmation needs, and whether it is left (says so when
- * not). */
+/* search_wait.c: what of the wall cap a confirmation needs, and whether it is left (says
+ * so when not). */
 int64_t hone_search_confirm_needs_ms(const struct hone_search *s);
 bool hone_search_confirm_fits(struct hone_search *s);
 /* After the baseline: how much of a search the cap is. */
@@ -208,9 +208,9 @@ int hone_search_craft(struct hone_search *s, struct hone_node *from,
 struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone_node *from,
                                         const struct hone_action *action, struct hone_pool *pool);
 
-/* search_ahead.c: up to options.n_coders answers of models are waited for at a time; what comes
- * back is tried in the order in which it was asked for, so that the same answers give the same
- * tree. */
+/* search_ahead.c: up to options.n_coders answers of models are waited for at a time; what
+ * comes back is tried in the order in which it was asked for, so that the same answers give
+ * the same tree. */
 /* Once the record is read; finds steps again whose answer was stored but that have no end. */
 int hone_search_open_ahead(struct hone_search *s, struct hone_err *err);
 /* Asks for more where it may, waits for the oldest answer and tries it. *ret_did false: nothing is
@@ -239,8 +239,8 @@ void hone_search_count(struct hone_search *s);
 /* The word for the cap that so many screens more, and the confirmation, could pass; NULL: none. */
 const char *hone_search_over(struct hone_search *s, int64_t n);
 bool hone_search_may_confirm(const struct hone_search *s);
-/* Reserves what the evaluation may take, and the confirmation beside it. HONE_E_LIMIT sets
- * s->refused. */
+/* Reserves what the evaluation may take, and the confirmation beside it.
+ * HONE_E_LIMIT sets s->refused. */
 int hone_search_begin_work(struct hone_search *s, const struct hone_attempt *attempt,
                            double *ret_reserved_ms, struct hone_err *err);
 void hone_search_end_work(struct hone_search *s, const struct hone_attempt *attempt,

@@ -1,9 +1,9 @@
 /* The search's records in the ledger, and going on from them.
  *
  * A result record holds what the tree needs: parent, rewrite, region, value, commit. Sources come
- * back from the history. A step without a result (the process was killed in between) is simply not
- * in the tree: the policy will take it again, and the evaluation, if it had ended, is found by its
- * content. */
+ * back from the history. A step without a result (the process was killed in between) is simply
+ * not in the tree: the policy will take it again, and the evaluation, if it had ended, is found
+ * by its content. */
 #include "agents/search/search_internal.h"
 
 #include <math.h>

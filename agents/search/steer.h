@@ -1,8 +1,8 @@
 /* Steering a search from outside: requests, submissions, and what holds after them.
  *
- * Everything is a record in the ledger, so that it does not matter in which process the search
- * runs, nothing is lost in a crash, and a search that goes on meets the same requests in the same
- * order:
+ * Everything is a record in the ledger, so that it does not matter in which process the
+ * search runs, nothing is lost in a crash, and a search that goes on meets the same requests
+ * in the same order:
  *
  *   search.run      {search, name}: a process took the search up
  *   search.steer    {search, action, strategy?, text?, by}: a request; its number is the record's
@@ -23,9 +23,8 @@
 #include "workspace/ledger.h"
 #include "workspace/workspace.h"
 
-#define HONE_FAVOUR                                                                                \
-    4.0 /* a favoured strategy's prior is multiplied by this before it is shared                   \
-         */
+/* a favoured strategy's prior is multiplied by this before it is shared */
+#define HONE_FAVOUR 4.0
 
 enum hone_steer_action {
     HONE_STEER_PAUSE,

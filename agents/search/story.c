@@ -1,3 +1,8 @@
+/* A search's story from the ledger (story.h).
+ *
+ * Flow: a first pass finds which search of that name ran last; a second one hands each of its
+ * records to an on_... function by type, which fill steps, evaluations, requests and spending;
+ * sum_up then marks the way up to the best version. Records of unknown types are passed over. */
 #include "agents/search/story.h"
 
 #include <math.h>

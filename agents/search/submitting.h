@@ -1,5 +1,5 @@
-/* What strategy_apply and search_outcome share: the result of a submission as members of an output.
- */
+/* What strategy_apply and search_outcome share: the result of a submission as members of an
+ * output struct. */
 #ifndef HONE_AGENTS_SUBMITTING_H
 #define HONE_AGENTS_SUBMITTING_H
 

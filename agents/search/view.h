@@ -1,6 +1,6 @@
-/* A search as an outside planner sees it: from its records, whether it runs or not, in whichever
- * process. What it would expand next follows from the records, because choices are deterministic.
- */
+/* A search as an outside planner sees it: from its records, whether it runs or not, in
+ * whichever process. What it would expand next follows from the records, because
+ * choices are deterministic. */
 #ifndef HONE_AGENTS_VIEW_H
 #define HONE_AGENTS_VIEW_H
 
@@ -39,8 +39,8 @@ struct hone_view {      /* everything lives in the pool */
     size_t n_versions;
     struct hone_steering *steering;
 };
-/* commit: a full id of a version of the search; NULL: what it would expand next. HONE_E_NOT_FOUND,
- * HONE_E_ARG. */
+/* commit: a full id of a version of the search; NULL: what it would expand
+ * next. HONE_E_NOT_FOUND, HONE_E_ARG. */
 int hone_view_read(struct hone_tool_ctx *ctx, const struct hone_steer_search *search,
                    const char *commit, struct hone_view *ret, struct hone_err *err);
 

@@ -23,8 +23,8 @@ void hone_c_replace(struct hone_c_edits *edits, uint32_t begin, uint32_t end, co
 /* Each reference to decl under top becomes text. */
 void hone_c_replace_refs(struct hone_c_edits *edits, const struct hone_c_node *top,
                          const struct hone_c_node *decl, const char *text);
-/* The range with the edits inside it applied; edits that cross its border are left out. In the
- * pool. */
+/* The range with the edits inside it applied; edits that cross its border are left out.
+ * In the pool. */
 char *hone_c_edit_text(const struct hone_c_edits *edits, uint32_t begin, uint32_t end);
 /* White space in front of the line that holds the offset; in the pool. */
 char *hone_c_indent(const struct hone_c_tree *tree, uint32_t offset);

@@ -1,3 +1,8 @@
+/* What a loop nest does, from its tree (c_nest.h): induction variables and bounds, strides of
+ * accesses, reductions, independence of iterations, perfect nesting.
+ *
+ * Every answer is conservative: what cannot be shown is not claimed, and a call that may write
+ * through a pointer ends a proof. */
 #include "agents/source/c_nest.h"
 
 #include <string.h>

@@ -93,15 +93,15 @@ enum hone_c_stride hone_c_poly_stride(const struct hone_c_poly *poly,
  * are followed to their root. */
 size_t hone_c_accesses(const struct hone_c_node *function, const struct hone_c_node *top,
                        struct hone_c_access *ret, size_t max);
-/* Scalars that live outside `loop` and are written in it. False when one of them is not a plain
- * reduction. */
+/* Scalars that live outside `loop` and are written in it. False when one of them is not
+ * a plain reduction. */
 bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n);
 /* Could iterations run in any order (reductions aside)? *ret_why says what stands against it
  * (constant text). */
 bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
                         const char **ret_why);
-/* The statement inside a body with one statement in it, through braces; NULL when there are
- * several. */
+/* The statement inside a body with one statement in it, through braces; NULL when
+ * there are several. */
 const struct hone_c_node *hone_c_only_stmt(const struct hone_c_node *body);
 /* Is the expression free of anything that changes inside `top`? */
 bool hone_c_is_invariant(const struct hone_c_node *expr, const struct hone_c_node *top);

@@ -1,3 +1,6 @@
+/* Walking the plain tree (c_tree.h), and the two texts made from a source: the one of a node
+ * and the normalised one, without comments and with blanks squeezed, that versions are compared
+ * by. Pure functions over offsets. */
 #include "agents/source/c_tree.h"
 
 #include <string.h>

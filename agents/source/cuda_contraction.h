@@ -1,6 +1,6 @@
-/* Contractions: kernels with a thread for each element of acc = init; for k acc += L(i, k) * R(k,
- * j).
- */
+/* Contractions: kernels with a thread for each element of
+ *
+ *     acc = init; for k acc += L(i, k) * R(k, j); */
 #ifndef HONE_AGENTS_CUDA_CONTRACTION_H
 #define HONE_AGENTS_CUDA_CONTRACTION_H
 

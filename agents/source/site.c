@@ -1,3 +1,8 @@
+/* Reading a version and making text for rewrites (site.h).
+ *
+ * Flow: hone_coder_read parses and finds the task's function; hone_site and hone_coder_locate name
+ * places by a hash of their text, so that line numbers may change; the hone_..._text functions give
+ * bounds, counts and types as C text. Names that a rewrite adds come from hone_fresh_name. */
 #include "agents/source/site.h"
 
 #include <ctype.h>

@@ -1,3 +1,9 @@
+/* Tool strategy_apply: carries out one step, or hands it to a running search.
+ *
+ * Flow: with `search` the arguments become a submission (agents/search/steer.h) and the
+ * tool returns its handle; without, the rule coder edits the version, and the new
+ * source is evaluated like any other. Which arguments go with which form is checked
+ * first (check_search_args, check_plain_args). */
 #include <math.h>
 #include <string.h>
 

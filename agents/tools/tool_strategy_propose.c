@@ -1,3 +1,9 @@
+/* Tool strategy_propose: the ranked steps of a version, with features and bottlenecks.
+ *
+ * Flow: without `search` the version is read, its features and legal steps are computed
+ * afresh; with it they come from the search's own records (agents/search/view.h), so that an
+ * outside planner sees what the search sees. by_hand adds the strategies that need a coder
+ * who edits by itself. */
 #include <math.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@ made=$(mktemp -d)
 build=${HONE_BUILD:-build}
 if [ -x "$build/hone" ]; then
     docs/generate.sh "$build" "$made"
-    for page in man/hone.1 man/hone-runner.1 tools.md; do
+    for page in man/hone.1 man/hone-runner.1 reference/tools.md; do
         verdict "docs/$page is in step with the tables" "$(diff "docs/$page" "$made/$page" 2>&1 | head -n 10)"
     done
 else

@@ -31,7 +31,7 @@ lines() { awk -v n="$1" -v text="$2" 'BEGIN { for (i = 0; i < n; i++) print text
 printf 'const int hone_fine = 1;\n' | gcc -x c -c - -o "$copy/build/fine.o"
 for f in "$copy"/workspace/base/*.c; do cp "$copy/build/fine.o" "$copy/build/obj/workspace/base/$(basename "$f" .c).o"; done
 gcc -std=gnu17 -D_GNU_SOURCE -I. -c workspace/base/log.c -o "$copy/build/obj/workspace/base/log.o" # has an allowed global
-for check in layers headers lengths format banned standalone globals; do
+for check in layers headers lengths format banned standalone globals papers words; do
     out=$(cd "$copy" && CHECK_ROOT=$copy HONE_BUILD=$copy/build sh "tests/checks/$check.sh" 2>&1)
     status=$?
     [ $status -eq 77 ] && status=0
@@ -53,6 +53,19 @@ printf 'int x; // no\n' >"$p"; plant banned workspace/base/slashes.c "slashes.c:
 printf '/* %s: later */\n' "TO""DO" >"$p"; plant standalone workspace/base/later.c "later.c:1"
 printf 'see ../%s/x\n' shared >"$p"; plant standalone notes.md "notes.md:1"
 printf 'key = "sk-%s-abcdefabcdefabcdef"\n' ant >"$p"; plant standalone keys.md "keys.md:1"
+
+lines 1 "$(lines 21 'word ' | tr -d '\n')" >"$p"; plant papers wide.md "wide.md:1"
+{ printf '| a | b |\n|---|---|\n| x | '; lines 61 'cell ' | tr -d '\n'; printf '|\n'; } >"$p"; plant papers cell.md "cell.md:3"
+printf 'see [there](nowhere.md)\n' >"$p"; plant papers link.md "nowhere.md"
+printf '# One\n\nsee [two](#two)\n' >"$p"; plant papers anchor.md "#two"
+printf '/* docs/%s.md says more */\n' nothing >"$p"; plant papers workspace/base/names.c "docs/nothing.md"
+{ printf '#include <stdio.h>\n'; lines 200 'int f(void);'; } >"$p"; plant papers workspace/base/headless.c "headless.c"
+printf '/* one line of text that is as long as a line can be\n */\n' >"$p"; plant papers workspace/base/odd.h "odd.h:2"
+printf '/* rows:\n *\n *   - one thing; - another thing; - a third\n */\n' >"$p"; plant papers workspace/base/rows.h "rows.h:3"
+printf 'static int quiet_%s;\n' look >"$p"; plant words workspace/base/old.c "probe"
+mkdir -p "$copy/docs"
+{ printf '| word | meaning |\n|---|---|\n'; seq -f 'w%03g' 61 | sed 's/.*/| & | m |/'; } >"$p"; plant words docs/glossary.md "it has 61"
+printf '| word | meaning |\n|---|---|\n| b | m |\n| a | m |\n' >"$p"; plant words docs/glossary.md "in order"
 
 # Objects: a static counter, a tentative definition and a function's static must show, a const table must not.
 globals() { # source expected

@@ -1,3 +1,6 @@
+/* job.json by field tables (job.h), and the checks that tables cannot express: stages in
+ * order and without repeats, plain file names in open/, absolute paths, one candidate, seeds
+ * of the right length. */
 #include "tools/format/job.h"
 
 #include "workspace/base/limits.h"

@@ -1,5 +1,5 @@
-/* job.json: everything the runner needs for one call. `hone-runner CALL/job.json` does it again by
- * hand.
+/* job.json: everything the runner needs for one call. `hone-runner CALL/job.json` does it
+ * again by hand.
  *
  *   CALL/job.json            this
  *   CALL/open/               visible to the jail: sources, objects

@@ -24,20 +24,20 @@ struct hone_tune_axis {
  * array of struct hone_tune_axis in the pool. HONE_E_ARG with the line. */
 int hone_tune_parse(const char *source, struct hone_pool *pool, struct hone_array *ret_axes,
                     const char **ret_where, struct hone_err *err);
-/* What `#pragma hone lane(nvcc)` asks for: "nvcc" or "nvrtc"; NULL: nothing. HONE_E_ARG with the
- * line. */
+/* What `#pragma hone lane(nvcc)` asks for: "nvcc" or "nvrtc"; NULL: nothing. HONE_E_ARG
+ * with the line. */
 int hone_lane_parse(const char *source, struct hone_pool *pool, const char **ret_lane,
                     struct hone_err *err);
-/* All legal combinations, the first is the default; array of struct hone_point. HONE_E_LIMIT above
- * HONE_LIMIT_TUNE_POINTS. */
+/* All legal combinations, the first is the default; array of struct hone_point.
+ * HONE_E_LIMIT above HONE_LIMIT_TUNE_POINTS. */
 int hone_tune_points(const struct hone_array *axes, const char *where, struct hone_pool *pool,
                      struct hone_array *ret_points, struct hone_err *err);
 /* "enum { TILE = 16 };\n" for the given values plus defaults of the source's tunables that are not
  * given; -D form for names used in preprocessor lines is put as #define. In the pool. */
 int hone_tune_prologue(const char *source, const struct hone_array *tunables,
                        struct hone_pool *pool, const char **ret_text, struct hone_err *err);
-/* The same for C++: "constexpr int TILE = 16;\n", so that a template parameter may have the name.
- */
+/* The same for C++: "constexpr int TILE = 16;\n", so that a template parameter may
+ * have the name. */
 int hone_tune_prologue_cuda(const char *source, const struct hone_array *tunables,
                             struct hone_pool *pool, const char **ret_text, struct hone_err *err);
 /* The source with the given values put first in their pragmas (added when they are not listed):

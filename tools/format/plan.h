@@ -5,10 +5,10 @@
  * hone_plan_check everything that needs the task and the device, before anything runs.
  *
  * Addresses are never in a plan. The parameter bytes hold zeros where a pointer goes; `pointers`
- * says which buffer and offset. Buffers are numbered: the task's inputs, its outputs, then scratch.
- * How pointers are found: the launcher is recorded twice with all buffers at other addresses; words
- * that moved with a buffer point into it, words that stayed are values, anything else is refused.
- */
+ * says which buffer and offset. Buffers are numbered: the task's inputs, its outputs, then
+ * scratch. How pointers are found: the launcher is recorded twice with all buffers at other
+ * addresses; words that moved with a buffer point into it, words that stayed are values, anything
+ * else is refused. */
 #ifndef HONE_FORMAT_PLAN_H
 #define HONE_FORMAT_PLAN_H
 
@@ -81,11 +81,11 @@ int hone_plan_parse(const char *text, size_t len, struct hone_pool *pool, struct
 char *hone_plan_print(const struct hone_plan *plan); /* owned; canonical: equal plans print equal */
 /* What hone_plan_parse checks beyond types and ranges; for plans that were made here. */
 int hone_plan_valid(const struct hone_plan *plan, struct hone_err *err);
-/* Do two plans do the same, scratch sizes and notes aside? First difference in why (may be NULL).
- */
+/* Do two plans do the same, scratch sizes and notes aside? First difference in why
+ * (may be NULL). */
 bool hone_plan_equal(const struct hone_plan *a, const struct hone_plan *b, char why[200]);
-/* "tiled<16> <<<(64, 64), (16, 16)>>> shared 2048; memset 4 KiB" one line an op, for people; owned.
- */
+/* "tiled<16> <<<(64, 64), (16, 16)>>> shared 2048; memset 4 KiB" one line an op,
+ * for people; owned. */
 char *hone_plan_describe(const struct hone_plan *plan);
 
 /* What launches are held against. */

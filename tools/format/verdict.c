@@ -71,7 +71,7 @@ static const struct hone_reason_row rows[HONE_N_REASONS] = {
     ROW(COMPILE_TIMEOUT, "compile_timeout", FAILED, "compile", true, "Compiling did not end in time.",
         "Reduce unrolling and macro expansion."),
     ROW(POLICY, "policy", FAILED, "policy", true, "The binary holds something that the task refuses.",
-        "Read the summary; it names the rule, the place and what to do. docs/policy.md lists the rules."),
+        "Read the summary; it names the rule, the place and what to do. docs/reference/policy.md lists the rules."),
     ROW(CRASH, "crash", FAILED, "illegal_access", true, "The kernel was killed by a signal.",
         "Try the smallest workload with kernel_run; check bounds and alignment."),
     ROW(TIMEOUT, "timeout", FAILED, "timeout", true, "A call did not end in time.",

@@ -1,5 +1,5 @@
-/* hone-runner: everything that runs foreign code. Roles by a table; the judge is the one without a
- * name. */
+/* hone-runner: everything that runs foreign code. Roles by a table; the judge is the one
+ * without a name. */
 #include <stdio.h>
 #include <string.h>
 

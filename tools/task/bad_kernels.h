@@ -1,8 +1,8 @@
 /* Kernels that no task may accept, made from a task's signature alone.
  *
- * Each is an ordinary cpu candidate: what a lazy or a clever author would hand in instead of the
- * computation. Those that start from the right answer contain the naive kernel under another name.
- */
+ * Each is an ordinary cpu candidate: what a lazy or a clever author would hand in instead
+ * of the computation. Those that start from the right answer contain the naive kernel
+ * under another name. */
 #ifndef HONE_TOOLS_BAD_KERNELS_H
 #define HONE_TOOLS_BAD_KERNELS_H
 

@@ -1,3 +1,9 @@
+/* Calibration (calibrate.h has the rules).
+ *
+ * Flow: one job measures; take_noise gathers honest errors by output; propose makes a
+ * tolerance; the trivial answers are held against it (judge_answers); where the old
+ * tolerance already does both it stays. Nothing is written unless everything was measured
+ * and the task is fit. */
 #include "tools/task/calibrate.h"
 
 #include <float.h>

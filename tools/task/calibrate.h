@@ -121,9 +121,9 @@ const char *hone_calibrate_noise(const struct hone_calibrate *calibrate, size_t 
 char *hone_calibrate_text(const struct hone_calibrate *calibrate);
 struct hone_json *hone_calibrate_json(const struct hone_calibrate *calibrate); /* owned */
 
-/* Puts tolerances and record into task.json, whose other text stays as it is, and loads the pack
- * again. HONE_E_ARG for a refused task, HONE_E_TIMEOUT when not everything was measured: nothing is
- * written. */
+/* Puts tolerances and record into task.json, whose other text stays as it is, and loads the
+ * pack again. HONE_E_ARG for a refused task, HONE_E_TIMEOUT when not everything was measured:
+ * nothing is written. */
 int hone_calibrate_write(const struct hone_task *task, const struct hone_calibrate *calibrate,
                          const char *hone, struct hone_err *err);
 

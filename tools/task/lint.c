@@ -1,3 +1,8 @@
+/* Admission of a task (lint.h).
+ *
+ * Flow: check_static looks at files and formulas; then the baseline must pass, the bad kernels
+ * (bad_kernels.h) must each get the verdict of their row, and the trivial answers must not
+ * pass. Findings have a severity, a place and a remedy; one error refuses the task. */
 #include "tools/task/lint.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Admission of a task pack: is it complete, do its formulas work, and does its check refuse what it
- * must?
+/* Admission of a task pack: is it complete, do its formulas work, and does its check refuse
+ * what it must?
  *
  * The static part loads the pack and looks at its files; it runs nothing. With an executor the
  * naive kernel must pass and the bad kernels (bad_kernels.h) must not: each is one job with the
@@ -53,9 +53,9 @@ extern const size_t hone_lint_trial_n_fields;
 /* The word that a generated oracle.c carries where a person has to write; lint refuses it. */
 #define HONE_LINT_FILL_IN "HONE_FILL_IN"
 
-/* 0 for every pack, however bad: look at ret. Negative for cancel, a full disk, or an executor that
- * cannot run at all. ret's memory lives in the pool. Blocks (about a second a kernel); any thread.
- */
+/* 0 for every pack, however bad: look at ret. Negative for cancel, a full disk, or an
+ * executor that cannot run at all. ret's memory lives in the pool. Blocks (about a second a
+ * kernel); any thread. */
 int hone_lint_pack(const char *dir, const struct hone_lint_options *options, struct hone_pool *pool,
                    struct hone_lint *ret, struct hone_err *err);
 /* As lines of text for a terminal; owned. */

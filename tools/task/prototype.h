@@ -1,5 +1,5 @@
-/* A small reader of C function definitions: enough to see a kernel's parameters, without a
- * compiler.
+/* A small reader of C function definitions: enough to see a kernel's parameters,
+ * without a compiler.
  *
  * Comments, strings and preprocessor lines are skipped; what is not understood (function pointers,
  * structs by value, macros in the parameter list) is refused with its line, never guessed. */

@@ -1,8 +1,11 @@
 /* Growing byte buffer with a limit, and a pool (region) that owns the memory of one call.
  *
- * hone_buf  bytes whose amount comes from outside. Appending past the limit, or without memory,
- * marks the buffer as failed; later appends do nothing; hone_buf_check tells once at the end.
- * hone_pool all small allocations of one request; freed in one go. Not thread safe: one owner. */
+ *   hone_buf   Bytes whose amount comes from outside. Appending past the limit, or without memory,
+ *              marks the buffer as failed; later appends do nothing; hone_buf_check tells once at
+ *              the end.
+ *   hone_pool  All small allocations of one request; freed in one go.
+ *
+ * Not thread safe: one owner. */
 #ifndef HONE_BASE_BUF_H
 #define HONE_BASE_BUF_H
 
@@ -41,8 +44,8 @@ void *hone_pool_alloc(struct hone_pool *pool,
                       size_t size); /* zeroed, 16-byte aligned, never NULL */
 char *hone_pool_strdup(struct hone_pool *pool, const char *text); /* NULL gives NULL */
 char *hone_pool_strndup(struct hone_pool *pool, const char *text, size_t len);
-/* Runs fn(arg) when the pool is freed, last registered first: for what the pool's memory points to.
- */
+/* Runs fn(arg) when the pool is freed, last registered first: for what the pool's
+ * memory points to. */
 void hone_pool_defer(struct hone_pool *pool, void (*fn)(void *arg), void *arg);
 char *hone_pool_printf(struct hone_pool *pool, const char *fmt, ...) HONE_PRINTF(2, 3);
 

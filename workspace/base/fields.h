@@ -4,17 +4,17 @@
  * The row's type is inferred from the struct member by _Generic, so a table that disagrees with its
  * struct does not compile. Member types and their JSON form:
  *
- *     bool                    true / false
- *     int64_t                 integer (or a string of digits, for values beyond 2^53)
- *     double                  number
- *     const char *            string; NULL when absent
- *     struct hone_strs        array of strings
- *     struct hone_i64s        array of integers
- *     struct hone_f64s        array of numbers
- *     struct hone_array       array of objects, described by .of / .n_of / .of_size
- *     struct hone_json *      any JSON (.json_schema may hold schema text); borrowed from nothing:
- * lives in the pool's life struct X *              (HONE_FIELD_OBJ) pointer to a nested struct,
- * described by .of / .n_of / .of_size
+ *     bool                  true / false
+ *     int64_t               integer (or a string of digits, for values beyond 2^53)
+ *     double                number
+ *     const char *          string; NULL when absent
+ *     struct hone_strs      array of strings
+ *     struct hone_i64s      array of integers
+ *     struct hone_f64s      array of numbers
+ *     struct hone_array     array of objects, described by .of / .n_of / .of_size
+ *     struct hone_json *    any JSON (.json_schema may hold schema text); lives as long as the pool
+ *     struct X *            pointer to a nested struct (HONE_FIELD_OBJ), described by .of / .n_of /
+ *                           .of_size
  *
  * Decoding refuses unknown members, wrong types, missing required ones, values outside min..max,
  * strings longer than max_len or not in .choices; the error's path names the member
@@ -100,8 +100,8 @@ struct hone_field {
         .of = (table_), .n_of = HONE_COUNTOF(table_), .of_size = sizeof(*((type_ *)0)->member_),   \
         __VA_ARGS__                                                                                \
     }
-/* The nested part of an array-of-objects row: HONE_FIELD(struct t, inputs, HONE_OF(struct tensor,
- * tensor_fields)) */
+/* The nested part of an array-of-objects row: HONE_FIELD(struct t, inputs,
+ * HONE_OF(struct tensor, tensor_fields)) */
 #define HONE_OF(elem_type_, table_)                                                                \
     .of = (table_), .n_of = HONE_COUNTOF(table_), .of_size = sizeof(elem_type_)
 
@@ -112,8 +112,8 @@ int hone_fields_decode(const struct hone_json *object, const struct hone_field *
 /* Owned by the caller. HONE_FIELD_JSON members are copied. */
 struct hone_json *hone_fields_encode(const void *from, const struct hone_field *fields,
                                      size_t n_fields);
-/* {"type":"object","properties":...,"required":[...],"additionalProperties":false}; owned by the
- * caller. */
+/* {"type":"object","properties":...,"required":[...],"additionalProperties":false}; owned
+ * by the caller. */
 struct hone_json *hone_fields_schema(const struct hone_field *fields, size_t n_fields);
 /* Checks a value against a table without a struct: what the tests do with every tool result. */
 int hone_fields_validate(const struct hone_json *object, const struct hone_field *fields,

@@ -8,8 +8,8 @@
  * missing). Owned by the caller, NUL-terminated. */
 int hone_file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len,
                    struct hone_err *err);
-/* Same relative to a folder descriptor (AT_FDCWD allowed); refuses to follow a final symbolic link.
- */
+/* Same relative to a folder descriptor (AT_FDCWD allowed); refuses to follow a
+ * final symbolic link. */
 int hone_file_read_at(int dir_fd, const char *name, size_t limit, char **ret_text, size_t *ret_len,
                       struct hone_err *err);
 /* Writes to a temporary name beside it, optionally fsyncs file and folder, renames: readers see the

@@ -1,8 +1,8 @@
-/* The strict reader that runs before cJSON sees a text: grammar of RFC 8259, UTF-8, nesting,
- * "\u0000".
+/* The strict reader that runs before cJSON sees a text: grammar of RFC 8259,
+ * UTF-8, nesting, "\u0000".
  *
- * It builds nothing; it also notes integer literals too long for a double, whose digits json.c
- * keeps. */
+ * It builds nothing; it also notes integer literals too long for a double, whose
+ * digits json.c keeps. */
 #include "workspace/base/json_internal.h"
 
 #include <stdio.h>

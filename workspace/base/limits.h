@@ -35,44 +35,43 @@
 #define HONE_LIMIT_TUNABLES          8
 #define HONE_LIMIT_TUNE_VALUES       32
 #define HONE_LIMIT_TUNE_POINTS       256 /* combinations of one sweep */
-#define HONE_LIMIT_TUNE_COMBINATIONS                                                               \
-    65536                              /* tried against where() while making a sweep's points      \
-                                        */
-#define HONE_LIMIT_FLAGS            16 /* compiler options of one candidate */
-#define HONE_LIMIT_TIMEOUT_MS       3600000
-#define HONE_LIMIT_TUNE_VALUE       1000000000 /* a tunable lies in -this..this */
-#define HONE_LIMIT_STAGES           9          /* stages of one job */
-#define HONE_LIMIT_STAGE_ROWS       64         /* of one report: stages and what they spent */
-#define HONE_LIMIT_ARMS             4          /* sources in one job */
-#define HONE_LIMIT_CORES            4096
-#define HONE_LIMIT_JAIL_BYTES       (1ll << 40)
-#define HONE_LIMIT_JOB_BYTES        (1u << 20) /* job.json */
-#define HONE_LIMIT_PATH_BYTES       4096
-#define HONE_LIMIT_WORD_BYTES       128         /* ids, words and versions in a report */
-#define HONE_LIMIT_LINE_BYTES       4096        /* a message, command or detail in a report */
-#define HONE_LIMIT_ASSEMBLY_BYTES   (48u << 10) /* what a compiler made of one kernel, as text */
-#define HONE_LIMIT_DIAGNOSTICS      20          /* of one build, worst first */
-#define HONE_LIMIT_REVIEW_ROWS      32          /* things for a reader of one report */
-#define HONE_LIMIT_KINDS            64          /* kinds of content that one report names */
-#define HONE_LIMIT_RESTS            16          /* units, places of fast-math in a report */
-#define HONE_LIMIT_DOUBTS           16          /* reasons against claiming one figure */
-#define HONE_LIMIT_HOLDER_BYTES     160         /* what a lock file says of its holder */
-#define HONE_LIMIT_CONFIRMATIONS    64          /* of one version that are held together */
-#define HONE_LIMIT_POLICY_NAMES     64          /* imports that a task names */
-#define HONE_LIMIT_CODE_BYTES       (4u << 20)  /* instructions of an object that a policy reads */
-#define HONE_LIMIT_CODE_BYTES       (4u << 20)  /* instructions that a policy reads */
-#define HONE_LIMIT_REPORT_ROWS      1024        /* checks, remarks, counters of one report */
-#define HONE_LIMIT_ANSWER_ROWS      8192        /* trivial answers of one calibration */
-#define HONE_LIMIT_PROGRESS_BYTES   4096        /* a progress line of the runner */
-#define HONE_LIMIT_WS_MESSAGE_BYTES (4u << 20)
-#define HONE_LIMIT_WS_QUEUE_BYTES   (8u << 20) /* unsent bytes of one connection */
-#define HONE_LIMIT_CONNECTIONS      256
-#define HONE_LIMIT_CALLS_PER_CONN   64   /* requests in flight on one connection */
-#define HONE_LIMIT_JOBS             1024 /* kept jobs */
-#define HONE_LIMIT_SEARCHES         8    /* searches at a time in one program */
-#define HONE_LIMIT_QUEUE            256  /* calls waiting for a worker */
-#define HONE_LIMIT_RPC_ID_BYTES     256  /* a request's id, when it is a string */
-#define HONE_LIMIT_BATCH            64 /* messages of one batch (revision 2025-03-26 alone has them) */
+/* tried against where() while making a sweep's points */
+#define HONE_LIMIT_TUNE_COMBINATIONS 65536
+#define HONE_LIMIT_FLAGS             16 /* compiler options of one candidate */
+#define HONE_LIMIT_TIMEOUT_MS        3600000
+#define HONE_LIMIT_TUNE_VALUE        1000000000 /* a tunable lies in -this..this */
+#define HONE_LIMIT_STAGES            9          /* stages of one job */
+#define HONE_LIMIT_STAGE_ROWS        64         /* of one report: stages and what they spent */
+#define HONE_LIMIT_ARMS              4          /* sources in one job */
+#define HONE_LIMIT_CORES             4096
+#define HONE_LIMIT_JAIL_BYTES        (1ll << 40)
+#define HONE_LIMIT_JOB_BYTES         (1u << 20) /* job.json */
+#define HONE_LIMIT_PATH_BYTES        4096
+#define HONE_LIMIT_WORD_BYTES        128         /* ids, words and versions in a report */
+#define HONE_LIMIT_LINE_BYTES        4096        /* a message, command or detail in a report */
+#define HONE_LIMIT_ASSEMBLY_BYTES    (48u << 10) /* what a compiler made of one kernel, as text */
+#define HONE_LIMIT_DIAGNOSTICS       20          /* of one build, worst first */
+#define HONE_LIMIT_REVIEW_ROWS       32          /* things for a reader of one report */
+#define HONE_LIMIT_KINDS             64          /* kinds of content that one report names */
+#define HONE_LIMIT_RESTS             16          /* units, places of fast-math in a report */
+#define HONE_LIMIT_DOUBTS            16          /* reasons against claiming one figure */
+#define HONE_LIMIT_HOLDER_BYTES      160         /* what a lock file says of its holder */
+#define HONE_LIMIT_CONFIRMATIONS     64          /* of one version that are held together */
+#define HONE_LIMIT_POLICY_NAMES      64          /* imports that a task names */
+#define HONE_LIMIT_CODE_BYTES        (4u << 20)  /* instructions of an object that a policy reads */
+#define HONE_LIMIT_CODE_BYTES        (4u << 20)  /* instructions that a policy reads */
+#define HONE_LIMIT_REPORT_ROWS       1024        /* checks, remarks, counters of one report */
+#define HONE_LIMIT_ANSWER_ROWS       8192        /* trivial answers of one calibration */
+#define HONE_LIMIT_PROGRESS_BYTES    4096        /* a progress line of the runner */
+#define HONE_LIMIT_WS_MESSAGE_BYTES  (4u << 20)
+#define HONE_LIMIT_WS_QUEUE_BYTES    (8u << 20) /* unsent bytes of one connection */
+#define HONE_LIMIT_CONNECTIONS       256
+#define HONE_LIMIT_CALLS_PER_CONN    64   /* requests in flight on one connection */
+#define HONE_LIMIT_JOBS              1024 /* kept jobs */
+#define HONE_LIMIT_SEARCHES          8    /* searches at a time in one program */
+#define HONE_LIMIT_QUEUE             256  /* calls waiting for a worker */
+#define HONE_LIMIT_RPC_ID_BYTES      256  /* a request's id, when it is a string */
+#define HONE_LIMIT_BATCH             64 /* messages of one batch (revision 2025-03-26 alone has them) */
 #define HONE_LIMIT_INBOX_BYTES                                                                     \
     (16u << 20) /* received messages of one connection that wait for their turn */
 #define HONE_LIMIT_PLAN_BYTES         (8u << 20) /* one plan of a CUDA launcher as JSON */

@@ -13,8 +13,8 @@ void hone_log_set_level(
         level); /* default HONE_LOG_WARN; HONE_LOG=debug|info|warn|error in the environment */
 void hone_log(enum hone_log_level level, const char *fmt, ...) HONE_PRINTF(2, 3);
 
-/* One JSON line per event to the file named by HONE_TRACE (append); nothing when unset. fields is
- * borrowed. */
+/* One JSON line per event to the file named by HONE_TRACE (append); nothing when unset.
+ * fields is borrowed. */
 struct hone_json;
 void hone_trace(const char *event, const struct hone_json *fields);
 

@@ -1,10 +1,10 @@
 /* Child processes: start, a poll loop over output, end, cancel and deadline, then the kill of what
  * is left.
  *
- * posix_spawn starts the child (vfork semantics: safe with threads, no copy of our page tables)
- * with a new session, default signals, and only its own descriptors. The end is seen through a
- * pidfd; the child is reaped after its group was killed, while its pid still cannot be used again.
- */
+ * posix_spawn starts the child (vfork semantics: safe with threads, no copy of our page
+ * tables) with a new session, default signals, and only its own descriptors. The end is seen
+ * through a pidfd; the child is reaped after its group was killed, while its pid still cannot
+ * be used again. */
 #include "workspace/base/process.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random
- * numbers: as easy as 1, 2, 3", SC 2011). Number n of stream s under a key is a pure function of
- * the three, so that any element of any tensor can be made again on its own, in any order, by any
- * thread.
+ * numbers: as easy as 1, 2, 3", SC 2011). Number n of stream s under a key is a pure function
+ * of the three, so that any element of any tensor can be made again on its own, in any order,
+ * by any thread.
  *
  * Good statistics, not a cipher. The first 8 key bytes are Philox's key; the other 8 are mixed into
  * the stream. */

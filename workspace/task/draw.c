@@ -6,8 +6,7 @@
  * public one and each var axis is then bent by a rule that finds the usual faults: one off, half a
  * tile off, a prime, an odd size, a size from the draw range. A size that is illegal, costs more
  * than the largest public one or is not worth timing is drawn again; after half of N_TRIES axes
- * only shrink. Everything follows from (key, index).
- */
+ * only shrink. Everything follows from (key, index). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

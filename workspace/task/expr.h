@@ -1,10 +1,10 @@
 /* Formulas over axis names: axis sizes, constraints, flops, bytes, oracle items.
  *
  * Python's meaning where Python has one: + - * / // % **, parentheses, comparisons (a < b < c
- * chains), and or not (also && || !), min max ceil floor log2 sqrt abs. Numbers are exact 64-bit
- * integers until a real appears ("/", 1.5, sqrt, log2) or a result no longer fits; true is 1, false
- * is 0. `and` and `or` do not look at the second operand's arithmetic errors when the first
- * decides.
+ * chains), and or not (also && || !), min max ceil floor log2 sqrt abs. Numbers are exact
+ * 64-bit integers until a real appears ("/", 1.5, sqrt, log2) or a result no longer fits; true
+ * is 1, false is 0. `and` and `or` do not look at the second operand's arithmetic errors when
+ * the first decides.
  *
  * Text is at most HONE_LIMIT_EXPR_BYTES long and HONE_LIMIT_EXPR_DEPTH deep. Every error names the
  * column. Pure functions; any thread; no allocation. */

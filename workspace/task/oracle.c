@@ -1,15 +1,18 @@
-/* Writes the text that goes in front of oracle.c: from there on the reference sees its task's
- * names.
+/* Writes the text that goes in front of oracle.c: from there on the reference sees
+ * its task's names.
  *
  * Shape of the text, for inputs A, output C, axes M, K:
  *
  *     (oracle_abi.h's structs)
- *     struct hone_call_       what the accessors need, one per hone_oracle_items call, hence thread
- * safe hone_in_A_(call, i)     reads element i as double; NaN outside #define A(i) function-like,
- * so that a local variable may still be called A #define PUT_C(i, v)     emits; PREV_C(i) reads the
- * state before the step #define ITEM(item)      opens static void hone_item_(call, item, M, K):
- * axes and scalars are real parameters hone_oracle_items       the one exported function #line 1
- * "oracle.c"
+ *     struct hone_call_     what the accessors need, one per hone_oracle_items call, hence thread
+ *                           safe
+ *     hone_in_A_(call, i)   reads element i as double; NaN outside
+ *     #define A(i)          function-like, so that a local variable may still be called A
+ *     #define PUT_C(i, v)   emits; PREV_C(i) reads the state before the step
+ *     #define ITEM(item)    opens static void hone_item_(call, item, M, K): axes and scalars are
+ *                           real parameters
+ *     hone_oracle_items     the one exported function
+ *     #line 1 "oracle.c"
  *
  * In naive_double mode oracle.c is the kernel itself: `float` is double from the #define on, one
  * item widens the inputs, calls it and emits everything. */

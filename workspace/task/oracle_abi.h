@@ -1,6 +1,6 @@
-/* What the oracle's shared object and the runner's oracle process agree on. Plain C, no includes
- * beyond stdint: the text of this file is also part of the preamble that is put in front of
- * oracle.c.
+/* What the oracle's shared object and the runner's oracle process agree on. Plain C, no
+ * includes beyond stdint: the text of this file is also part of the preamble that is put in
+ * front of oracle.c.
  *
  * One item is one unit of the reference: an output element, a row. An item reads inputs as doubles
  * whatever their type and emits (output, index, value) records. For an iterated task (steps > 0)

@@ -1,10 +1,22 @@
 /* Task packs: what has to be computed, how it is checked, what counts as fast.
  *
  * A pack is a folder: task.json, workloads.jsonl, oracle.c, kernels/naive.c and naive.cu.
- * docs/tasks.md is its format. A freshly loaded task holds the sizes of every target; whoever runs
- * or ranks kernels first keeps one target's with hone_task_select. After that it is immutable and
- * may be read by any thread. Everything in it lives until hone_task_free. This module knows shapes
- * and formulas; it runs nothing and times nothing. */
+ * docs/tasks.md is its format.
+ *
+ * Calling sequence:
+ *
+ *     struct hone_task *task;
+ *     hone_task_load("packs/softmax", &task, err);     the sizes of every target
+ *     hone_task_select(task, "cpu", err);              keeps one target's; from here on immutable
+ *     hone_task_naive(task, "cpu", &source, err);      text of the baseline, owned
+ *     char *signature = hone_task_signature(task);     what a candidate must define, owned
+ *     struct hone_workload w = {.axes = {...}};        var axes
+ *     hone_task_resolve(task, &w, err);                the other axes, ranges, constraints
+ *     hone_task_free(task);
+ *
+ * Whoever runs or ranks kernels selects a target first. After that any thread may read the task.
+ * Everything in it lives until hone_task_free. This module knows shapes and formulas; it runs
+ * nothing and times nothing. */
 #ifndef HONE_TASK_TASK_H
 #define HONE_TASK_TASK_H
 
@@ -102,18 +114,21 @@ struct hone_scalar { /* a by-value parameter, passed between outputs and axes */
     double min, max;
 };
 
-/* When x is near enough to the reference r. All must hold, with e = x - r and s = max(|r|, scale):
+/* The rule of correctness: is an answer x near enough to the reference r?
  *
- *   element   |e| <= atol + rtol * s, for every one; none may be off, so this is also the cap on
- * the largest error norm      ||e|| <= max(rel_l2 * ||r - mean(r)||, (rtol * ||s|| + atol *
- * sqrt(n)) / 4) bias      |sum(e)| and |sum(sign(r) * e)| <= max(bias, rtol / 16) * sum(s) + atol *
- * n
- *                                                + 6 * ||e|| * sqrt(n / items)
+ * With e = x - r and s = max(|r|, scale), all three tests must hold:
  *
- * norm and bias look at a whole output whose content was random without structure (is_plain): there
- * honest errors average out, elsewhere they may all point the same way. The last term of bias is
- * what chance makes of errors that are equal within one of the oracle's items. rel_l2 0: no norm
- * test; bias 0: no bias test.
+ *   element   |e| <= atol + rtol * s                    for every element
+ *   norm      ||e|| <= max(rel_l2 * ||r - mean(r)||,
+ *                          (rtol * ||s|| + atol * sqrt(n)) / 4)
+ *   bias      |sum(e)| and |sum(sign(r) * e)| <=
+ *                 max(bias, rtol / 16) * sum(s) + atol * n + 6 * ||e|| * sqrt(n / items)
+ *
+ * element   No element may be off, so this is also the cap on the largest error.
+ * norm      Looks at a whole output of content without structure (is_plain): there honest errors
+ *           average out. On other content they may all point the same way. rel_l2 0: no norm test.
+ * bias      Looks at the same content. Its last term is what chance makes of errors that are equal
+ *           within one of the oracle's items. bias 0: no bias test.
  *
  * scale is the size of what was added up to get r (for a dot product: the sum of |a*b|), so that
  * cancellation excuses rounding and nothing else. It comes with the oracle's record; where there is
@@ -284,9 +299,9 @@ char *hone_task_signature_for(const struct hone_task *task, const char *target);
 /* For the selected target; cpu when none is. */
 char *hone_task_signature(const struct hone_task *task);
 /* The text put in front of oracle.c for the host: accessors, axes, ITEM/STEP macros
- * (docs/tasks.md). Owned. It exports void hone_oracle_items(struct hone_oracle_args *args, int64_t
- * first, int64_t count, const int64_t *items); (items NULL: first..first+count-1), as declared in
- * workspace/task/oracle_abi.h. */
+ * (docs/tasks.md). Owned. It exports void hone_oracle_items(struct hone_oracle_args *args,
+ * int64_t first, int64_t count, const int64_t *items); (items NULL: first..first+count-1), as
+ * declared in workspace/task/oracle_abi.h. */
 char *hone_task_oracle_preamble(const struct hone_task *task);
 /* The text of oracle.c: compiled behind the preamble, with -lm, without -ffast-math; owned. */
 int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err);

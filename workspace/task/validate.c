@@ -1,5 +1,5 @@
-/* What a field table cannot see: names that must live together in one C function, formulas, sizes.
- */
+/* What a field table cannot see: names that must live together in one C
+ * function, formulas, sizes. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The kinds of content: each looks like its row of the table, docs/contents.md has the same rows,
+/* The kinds of content: each looks like its row of the table, docs/reference/contents.md has the same rows,
  * and tensors of one call need not be alike. */
 #include "tests/unit/unit.h"
 
@@ -216,8 +216,8 @@ START_TEST(the_page_has_the_table)
     HONE_AUTOFREE char *text = NULL;
     size_t len = 0;
     struct hone_err err = HONE_ERR_INIT;
-    ck_assert_msg(hone_file_read("docs/contents.md", 1 << 20, &text, &len, &err) == 0, "%s",
-                  err.message);
+    ck_assert_msg(hone_file_read("docs/reference/contents.md", 1 << 20, &text, &len, &err) == 0,
+                  "%s", err.message);
     int n_rows = 0;
     for (const char *at = text; (at = strstr(at, "\n| `")) != NULL; at++)
         n_rows++;
@@ -228,7 +228,7 @@ START_TEST(the_page_has_the_table)
         enum hone_distribution back = HONE_N_DISTS;
         HONE_AUTOFREE char *row = hone_sprintf("\n| `%s` | %s | %s |\n", kind->name, kind->values,
                                                kind->others != NULL ? kind->others : "as usual");
-        ck_assert_msg(strstr(text, row) != NULL, "docs/contents.md lacks:%s", row);
+        ck_assert_msg(strstr(text, row) != NULL, "docs/reference/contents.md lacks:%s", row);
         ck_assert(hone_dist_parse(kind->name, &back) && back == (enum hone_distribution)d);
     }
 }

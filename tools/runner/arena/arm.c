@@ -1,3 +1,9 @@
+/* The judge's side of one arena (arm.h).
+ *
+ * Flow: start the jail, hand over the buffers, then for each call thaw, go, wait for done,
+ * freeze. States of an arena: frozen (the normal one), running (only inside hand_over), dead
+ * (end holds the reason). Everything that the arena writes into the control page is a claim:
+ * words outside the closed lists count as forged. */
 #include "tools/runner/arena/arm.h"
 
 #include <errno.h>

@@ -75,8 +75,8 @@ int hone_arena_start(const struct hone_helper_spec *spec, const struct hone_task
 void hone_arena_free(struct hone_arena *arena);
 struct hone_control *hone_arena_control(struct hone_arena *arena);
 
-/* Sends the command that stands in the control page and waits for the answer: thaw, go, done,
- * freeze. */
+/* Sends the command that stands in the control page and waits for the answer: thaw,
+ * go, done, freeze. */
 struct hone_call_time {
     int64_t wall_ns; /* from just before the thaw until everything stands still again */
     int64_t cpu_ns;  /* of all its threads, in the same span */

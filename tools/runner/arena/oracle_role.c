@@ -1,8 +1,8 @@
 /* The oracle's side: maps the inputs read-only, loads the compiled oracle and answers items with a
  * few threads.
  *
- * Threads are made per command: it costs tens of microseconds and leaves nothing running between
- * commands. */
+ * Threads are made per command: it costs tens of microseconds and leaves nothing
+ * running between commands. */
 #include "tools/runner/jail/roles.h"
 
 #include <dlfcn.h>

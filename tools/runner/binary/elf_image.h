@@ -24,8 +24,8 @@ bool hone_elf_open(const void *bytes, size_t len, struct hone_elf *ret);
 /* The address of count items of size bytes at offset, or NULL when they are not all inside. */
 const unsigned char *hone_elf_at(const struct hone_elf *elf, uint64_t offset, uint64_t count,
                                  uint64_t size);
-/* The text at offset of a string table, NULL when it does not end inside of it or exceeds
- * HONE_LIMIT_SYMBOL_BYTES. */
+/* The text at offset of a string table, NULL when it does not end inside of it
+ * or exceeds HONE_LIMIT_SYMBOL_BYTES. */
 const char *hone_elf_string(const struct hone_elf *elf, const Elf64_Shdr *table, uint64_t offset);
 bool hone_elf_section(const struct hone_elf *elf, uint64_t number, Elf64_Shdr *ret);
 /* Its name too; NULL: no such section, or none that can be read. */

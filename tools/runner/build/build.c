@@ -1,13 +1,14 @@
-/* A source becomes an object: cache, else one jailed run of the C compiler, then reading what it
- * left.
+/* A source becomes an object: cache, else one jailed run of the C compiler, then reading
+ * what it left.
  *
- *   scratch_dir/jail/     the only folder that the compiler sees: <arm>.c in, <arm>.so and
- * remarks.txt out scratch_dir/<arm>.so  the result, outside the jail's reach
+ *   scratch_dir/jail/      the only folder that the compiler sees: <arm>.c goes in, <arm>.so and
+ *                          remarks.txt come out
+ *   scratch_dir/<arm>.so   the result, outside the jail's reach
  *
- * Compiler output goes to a memfd, bounded like any file of the jail. The exit status says whether
- * it worked; which of the typed reasons it failed for is read from how the jail ended first and
- * from what the compiler's driver says last second (build_diag.h), as all text before may be the
- * source's. */
+ * Compiler output goes to a memfd, bounded like any file of the jail. The exit status says
+ * whether it worked; which of the typed reasons it failed for is read from how the jail ended
+ * first and from what the compiler's driver says last second (build_diag.h), as all text before
+ * may be the source's. */
 #include "tools/runner/build/build.h"
 
 #include <errno.h>
@@ -38,9 +39,8 @@
 #define LOG_KEPT_BYTES 8192
 #define MAX_ARGS       64
 #define REMARKS_FILE   "remarks.txt"
-#define CPU_TEXT_BYTES                                                                             \
-    8192 /* the first processor's entry; reading all of them costs milliseconds on large machines  \
-          */
+/* the first processor's entry; reading all of them costs milliseconds on large machines */
+#define CPU_TEXT_BYTES 8192
 
 static const char *const standard_flags[] = {
     "-std=gnu17",

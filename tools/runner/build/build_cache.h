@@ -19,8 +19,8 @@ struct hone_build_entry {
     struct hone_array remarks;     /* of struct hone_remark */
 };
 
-/* True when there: *ret lives in the pool, the object is owned by the caller. dir NULL: always
- * false. */
+/* True when there: *ret lives in the pool, the object is owned by the caller. dir
+ * NULL: always false. */
 bool hone_build_cache_get(const char *dir, const char *key, struct hone_pool *pool,
                           struct hone_build_entry *ret, char **ret_object, size_t *ret_len);
 /* A full disk or a read-only cache is no error. dir NULL: nothing. */

@@ -1,3 +1,8 @@
+/* Compiler output to diagnostics, line by line (build_diag.h).
+ *
+ * A line is a compiler's ("file:line:column: severity: message"), a linker's, or context of the
+ * one before. The last lines say how the driver ended, which is the only part that a source
+ * cannot print. Limits: HONE_LIMIT_... of diagnostics and of bytes a message. */
 #include "tools/runner/build/build_diag.h"
 
 #include <ctype.h>

@@ -2,8 +2,8 @@
  * two limits looks for its own place:
  *
  *   /proc/self/cgroup      which group the runner is in, per hierarchy
- *   /proc/self/mountinfo   where that hierarchy is mounted, and which of its groups the mount shows
- * as its root
+ *   /proc/self/mountinfo   where that hierarchy is mounted, and which of its groups the mount
+ *                          shows as its root
  *
  * On v2 a group with processes cannot give controllers to children. If the runner is alone in its
  * group it moves itself to a leaf (hone-self-<pid>) first; otherwise there is no v2 limit here,

@@ -1,9 +1,11 @@
 /* One jail's life, seen from the judge.
  *
- *   start   for each rung asked for: plan (all memory), clone with the rung's namespaces, write the
- * id maps, add to the cgroup, say "go", then read the child's messages until exec closes its end:
- * no message is success run     freeze, thaw, wait end     kill of pid 1 ends its whole pid
- * namespace; reap; remove the cgroup; give the work folder back; drop the slot
+ *   start  for each rung asked for: plan (all memory), clone with the rung's namespaces, write the
+ *          id maps, add to the cgroup, say "go", then read the child's messages until exec closes
+ *          its end; no message is success
+ *   run    freeze, thaw, wait
+ *   end    kill of pid 1 ends its whole pid namespace; reap; remove the cgroup; give the work
+ *          folder back; drop the slot
  *
  * The child is a direct child, so that its CPU clock, its stop state and its exit status can be
  * read without help from inside. */
@@ -35,10 +37,8 @@
 #define START_MS     10000
 #define DISK_POLL_MS 50
 #define REAP_MS      1000
-#define CPU_SECOND_NS                                                                              \
-    (750 *                                                                                         \
-     HONE_NS_PER_MS) /* the limit fires early by its own, sampled clock: at 0.83 s of 1 s    \
-                              (seen here) */
+/* the limit fires early by its own, sampled clock: at 0.83 s of 1 s (seen here) */
+#define CPU_SECOND_NS    (750 * HONE_NS_PER_MS)
 #define WORK_FILE_FACTOR 4
 #define STOP_NS          (2 * HONE_NS_PER_S) /* usually some 20 us */
 #define WORK_MAX_FILES   4096

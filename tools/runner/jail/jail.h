@@ -1,13 +1,13 @@
 /* The jail: where compilers, oracles and candidates run. A ladder of rungs; the one used stands in
  * every report.
  *
- *   "userns"    user + mount + pid + ipc + uts + net namespaces, pivot_root to read-only binds
- * (ordinary user, or root where allowed) "root"      the same without a user namespace, real root;
- * a uid of its own per slot               (root, also in a chroot or container) "weak" landlock +
- * seccomp only; refused unless the user allows it
- *
+ *   "userns"       user, mount, pid, ipc, uts and network namespaces, pivot_root to read-only binds
+ *                  (an ordinary user, or root where user namespaces are allowed)
+ *   "root"         the same without a user namespace: real root, a uid of its own per slot
+ *                  (also in a chroot or a container)
+ *   "weak"         landlock and seccomp only; refused unless the user allows it
  *   "device-open"  no jail at all: DEVICE only, never chosen by "auto"; for machines where a jailed
- * driver does not start
+ *                  driver does not start
  *
  * On every rung of the ladder: no capabilities, no_new_privs, seccomp, resource limits, an empty
  * environment, only the descriptors that were passed, process count and memory by cgroup v2 or v1
@@ -77,8 +77,8 @@ const char *hone_jail_rung(const struct hone_jail *jail);
 int hone_jail_freeze(struct hone_jail *jail, struct hone_err *err);
 /* HONE_E_TARGET when it has ended, or had been continued by somebody else: then it is killed. */
 int hone_jail_thaw(struct hone_jail *jail, struct hone_err *err);
-/* CPU time in ns: all threads of its first process while it runs, everything that was waited for
- * afterwards. */
+/* CPU time in ns: all threads of its first process while it runs, everything that was
+ * waited for afterwards. */
 int64_t hone_jail_cpu_ns(const struct hone_jail *jail);
 
 /* Threads of its first process now; 0: not known. Reads a file. */

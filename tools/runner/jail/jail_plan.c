@@ -16,9 +16,8 @@
 
 #include "workspace/base/file.h"
 
-#define STACK_BYTES                                                                                \
-    (16ll << 20)                   /* main thread and, by glibc's rule, the default of every other \
-                                    */
+/* main thread and, by glibc's rule, the default of every other */
+#define STACK_BYTES  (16ll << 20)
 #define HEAP_RESERVE (128ll << 20) /* address space that glibc reserves for one thread's heap */
 #define OPEN_FILES   256
 #define DEVICE_FILES 4096

@@ -1,3 +1,9 @@
+/* The system call filters (seccomp.h).
+ *
+ * The tables come first: calls that are allowed in every jail, by jail, and those that end the
+ * process instead of failing. Then one add_... function for each call whose arguments matter
+ * (clone, prctl, signals, fcntl, mmap...). A filter is built in the parent and loaded in the
+ * child before exec; a second one is added after the candidate was loaded (tighten). */
 #include "tools/runner/jail/seccomp.h"
 
 #include <errno.h>

@@ -1,3 +1,10 @@
+/* Are calls of a block made one after the other? (audit.h)
+ *
+ * State: witness elements of some sets, and what they held when the judge looked. Flow: in
+ * the middle of a block the judge looks which outputs are complete, in part written or
+ * untouched, and changes inputs of calls that must not have begun yet. Where the arena ran on
+ * meanwhile, hone_audit_settle finds out whether the change came in time. hone_audit_end says
+ * which rule was broken. */
 #include "tools/runner/judge/audit.h"
 
 #include <math.h>

@@ -53,8 +53,8 @@ struct hone_audit {
 bool hone_audit_is_whole(const struct hone_tensor *tensor);
 void hone_audit_look(struct hone_audit *audit);  /* while the arena stands still */
 void hone_audit_quiet(struct hone_audit *audit); /* while it runs: changes alone */
-/* After the block, before anything is made of the look: sets is_late where what was kept says so.
- */
+/* After the block, before anything is made of the look: sets is_late where what was
+ * kept says so. */
 void hone_audit_settle(struct hone_audit *audit);
 /* Accuses of work on later outputs. Outputs that are not floating point tell nothing. */
 void hone_audit_end(const struct hone_audit *audit, struct hone_end *ret);

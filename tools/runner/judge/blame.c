@@ -1,3 +1,8 @@
+/* The experiment of blame.h: yardstick and arm in turn, each in a fresh process.
+ *
+ * hone_blame_decide knows the order and what follows from it; live_build and live_arena are the
+ * two kinds of life that can be repeated here; hone_blame_settle is called with every end that
+ * says nothing about who failed. */
 #include "tools/runner/judge/blame.h"
 
 #include <stdlib.h>

@@ -9,10 +9,9 @@
  *
  * Time: each size gets its share of the job's budget. A size gives one content of every
  * distribution, whatever that takes (all of them MOST_OVERDRAWN budgets at most), then more while
- * its share lasts, MAX_SEEDS at most; the oracle is asked for
- * everything where that is affordable, else for random items. What could not be had is a warning,
- * and the report's n_seeds is what the poorest size got of every distribution. Nothing is decided
- * here. */
+ * its share lasts, MAX_SEEDS at most; the oracle is asked for everything where that is affordable,
+ * else for random items. What could not be had is a warning, and the report's n_seeds is what the
+ * poorest size got of every distribution. Nothing is decided here. */
 #include "tools/runner/judge/target.h"
 
 #include <math.h>

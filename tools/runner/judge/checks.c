@@ -6,10 +6,10 @@
  * in a random order of distributions; only then does the judge look, and only after that is the
  * oracle asked. What the two sets say of an element:
  *
- *     both still poison                     unwritten
- *     bits differ                           called again: differs from itself: nondeterministic;
- * else it depends on the fill: uninitialised same                                  compared with
- * the oracle (or, declared non-deterministic, both are)
+ *     both still poison   unwritten
+ *     bits differ         called again: differs from itself: nondeterministic;
+ *                         else it depends on the fill: uninitialised
+ *     same                compared with the oracle (or, declared non-deterministic, both are)
  *
  * A distribution that the task's own baseline fails too says nothing about the candidate and is
  * left out with a warning. */

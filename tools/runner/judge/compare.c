@@ -1,3 +1,8 @@
+/* Comparing outputs (compare.h).
+ *
+ * State: for each output the counts, the first wrong elements, the sums for norm and bias, and
+ * a histogram of errors. Records of the oracle come in any order and in parts.
+ * hone_compare_arrays compares two answers bit by bit and, where they differ, by the same rule. */
 #include "tools/runner/judge/compare.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Comparing outputs: against the oracle's records, against poison, bit by bit.
  *
- * The rule is the task's (task.h, struct hone_tolerance); this module applies it. Pure; any thread.
- */
+ * The rule is the task's (task.h, struct hone_tolerance); this module applies it.
+ * Pure; any thread. */
 #ifndef HONE_RUNNER_COMPARE_H
 #define HONE_RUNNER_COMPARE_H
 

@@ -10,9 +10,9 @@ void hone_element_set(enum hone_dtype dtype, void *base, int64_t i,
 /* The value after a trip through the type: what a perfect kernel would store. */
 double hone_element_round(enum hone_dtype dtype, double value);
 
-/* The value with the mantissa of the next lower type (float64: float32's, float32: TF32's, the
- * 16-bit ones: FP8 E4M3's), rounded to nearest even; the exponent's range stays. Integers as they
- * are. */
+/* The value with the mantissa of the next lower type (float64: float32's, float32: TF32's,
+ * the 16-bit ones: FP8 E4M3's), rounded to nearest even; the exponent's range stays. Integers
+ * as they are. */
 double hone_element_lower(enum hone_dtype dtype, double value);
 
 /* Two fills that an honest kernel overwrites: a NaN with a payload of its own, and a large finite

@@ -239,8 +239,8 @@ HONE_SHAPE_FN double hone_shape_equal(const struct hone_shape *s)
     return hone_shape_normal(s, HONE_OF_EQUAL, HONE_SALT_TENSOR);
 }
 
-/* Exact zeros: single elements, patches of 16 by 16 or whole rows; half, nine in ten or 99 of 100.
- */
+/* Exact zeros: single elements, patches of 16 by 16 or whole rows; half, nine in ten or
+ * 99 of 100. */
 HONE_SHAPE_FN double hone_shape_sparse(const struct hone_shape *s, long long i)
 {
     long long row = i / s->row, column = i % s->row, wide = (s->row + 15) / 16;

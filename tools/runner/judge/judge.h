@@ -181,8 +181,8 @@ int hone_judge_build_arm(struct hone_judge *judge, struct hone_slot *slot,
 /* The arm's source, owned; *ret says why there is none. */
 int hone_judge_read_source(struct hone_judge *judge, const struct hone_slot *slot,
                            char **ret_source, struct hone_end *ret);
-/* Sweep: builds, checks and screens every point of the job; leaves the best one in the candidate's
- * slot. */
+/* Sweep: builds, checks and screens every point of the job; leaves the best one in
+ * the candidate's slot. */
 int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
 
 /* ---- target cpu ---- */
@@ -234,8 +234,8 @@ int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, 
 int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                        int64_t budget_ns, struct hone_compare *compare, struct hone_end *ret,
                        struct hone_err *err);
-/* All elements of one set: by the oracle as far as its budget goes, the rest against the baseline.
- */
+/* All elements of one set: by the oracle as far as its budget goes, the rest
+ * against the baseline. */
 int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                            int64_t oracle_budget_ns, struct hone_end *ret, struct hone_err *err);
 int hone_judge_compare_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
@@ -270,8 +270,8 @@ void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload
 /* One call of one set, outputs poisoned with the NaN before. How it ended is in the arena's end. */
 int hone_judge_call_one(struct hone_judge *judge, struct hone_slot *slot, int64_t set, int perturb,
                         struct hone_err *err);
-/* A copy of what an arm said of a set: by output, in the pool; and does it say the same bits now?
- */
+/* A copy of what an arm said of a set: by output, in the pool; and does it say the
+ * same bits now? */
 void **hone_judge_keep(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                        struct hone_pool *pool);
 bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
@@ -288,8 +288,8 @@ enum hone_distribution hone_judge_any_distribution(struct hone_judge *judge);
 void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n);
 
 /* timing.c */
-/* The task's own formulas for a workload: least operations and compulsory bytes; 0 where it has
- * none. */
+/* The task's own formulas for a workload: least operations and compulsory bytes; 0 where
+ * it has none. */
 int hone_judge_least_work(const struct hone_judge *judge, const struct hone_workload *workload,
                           double *ret_flops, double *ret_bytes, struct hone_err *err);
 struct hone_timing_plan {

@@ -1,6 +1,6 @@
 /* The kinds of content: names, what they look like, and what the judge may conclude from them.
  *
- * One table; docs/contents.md has it for readers, and a test holds the two together. How a kind is
+ * One table; docs/reference/contents.md has it for readers, and a test holds the two together. How a kind is
  * drawn is gen_shape.h. Pure; any thread. */
 #ifndef HONE_RUNNER_KINDS_H
 #define HONE_RUNNER_KINDS_H

@@ -1,3 +1,9 @@
+/* Others' load while arms are timed (load.h).
+ *
+ * Flow: a sample before the first round, one after each; the difference, less our own
+ * processes, is others' time. From that, from how many threads an arm kept busy and from how
+ * long they waited for a core follow the factors by which each arm may have been slowed;
+ * intervals are widened by the room between them. */
 #include "tools/runner/judge/load.h"
 
 #include <dirent.h>

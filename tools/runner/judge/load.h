@@ -68,8 +68,8 @@ struct hone_load_room {
     double up, down;
 };
 struct hone_load_room hone_load_room(double candidate_slowdown, double other_slowdown);
-/* How far the second half of a series lies from the first, as a factor above 1; 1: their intervals
- * meet. */
+/* How far the second half of a series lies from the first, as a factor above 1; 1:
+ * their intervals meet. */
 double hone_load_drift(const double *values, size_t n);
 
 #endif

@@ -25,8 +25,8 @@ struct hone_near_io {
 int hone_near_change(struct hone_judge *judge, const struct hone_workload *workload,
                      enum hone_distribution dist, const struct hone_near_io *io, int64_t *ret_n,
                      struct hone_err *err);
-/* Two inputs that may change places: as many elements of one type and role. False: there are none.
- */
+/* Two inputs that may change places: as many elements of one type and role. False:
+ * there are none. */
 bool hone_near_pair(struct hone_judge *judge, const struct hone_workload *workload, size_t *ret_a,
                     size_t *ret_b);
 

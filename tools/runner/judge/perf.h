@@ -16,8 +16,8 @@ struct hone_perf_value {
                          "branch_misses" */
     double value;     /* scaled when counters were shared; NaN: not counted */
 };
-/* Counts in pid and the threads it makes from now on. HONE_E_UNSUPPORTED with the reason and the
- * fix. */
+/* Counts in pid and the threads it makes from now on. HONE_E_UNSUPPORTED with the reason
+ * and the fix. */
 int hone_perf_open(pid_t pid, struct hone_perf *ret, struct hone_err *err);
 size_t hone_perf_read(const struct hone_perf *perf, struct hone_perf_value ret[HONE_PERF_MAX]);
 void hone_perf_close(struct hone_perf *perf);

@@ -1,3 +1,9 @@
+/* What a result rests on (rests.h): filled in while stages run, written into the report
+ * at the end.
+ *
+ * Parts: errors in units of the tolerance by arm; arithmetic units found in the machine code;
+ * fast-math from flags and from the source's pragmas, comments left out; busy threads. Only
+ * jobs with checks have them, and no sweep. */
 #include "tools/runner/judge/rests.h"
 
 #include <math.h>

@@ -1,3 +1,9 @@
+/* Rounds and what follows from them (rounds.h).
+ *
+ * State: a time for each arm and round, and the load beside it. Rounds with a disturbance are
+ * left out, as long as enough are left; a ratio is the median over quiet rounds with its
+ * interval; the noise is what an arm differs by from itself. hone_rounds_done ends the
+ * comparison: decided, no budget, or no use. */
 #include "tools/runner/judge/rounds.h"
 
 #include <math.h>

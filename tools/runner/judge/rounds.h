@@ -42,12 +42,12 @@ bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns);
 /* Not longer than this: where the fewest rounds take many times the budget, fewer must do (and are
  * too few for a word), and audits that are still missing become a doubt. */
 int64_t hone_rounds_most_ns(const struct hone_timing_plan *plan);
-/* Axes, times and ratios of the report, once guests were held to their record; warns of rounds left
- * out. */
+/* Axes, times and ratios of the report, once guests were held to their record; warns of
+ * rounds left out. */
 void hone_rounds_report(struct hone_judge *judge, struct hone_rounds *rounds,
                         struct hone_workload_report *ret);
-/* samples.c: all samples so far, also of a comparison that ended badly, for the call's samples
- * file. */
+/* samples.c: all samples so far, also of a comparison that ended badly, for the
+ * call's samples file. */
 void hone_rounds_keep(struct hone_judge *judge, const struct hone_rounds *rounds);
 /* Bound and percent of it, with n_sets buffer sets in flight. */
 int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,

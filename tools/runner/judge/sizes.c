@@ -7,10 +7,10 @@
  *   beyond   longer than any public size in two axes or more: the farthest that can be afforded
  *   hidden   drawn for a confirmation, to be timed
  *
- * A claim is for the sizes of the task, so a size that was planned and not run takes something away
- * from it. Each place that can leave one out writes the reason to judge->left_out, and the end
- * (hone_sizes_report) counts: what is missing from a confirmation is a warning that names it and a
- * doubt. */
+ * A claim is for the sizes of the task, so a size that was planned and not run takes something
+ * away from it. Each place that can leave one out writes the reason to judge->left_out, and the
+ * end (hone_sizes_report) counts: what is missing from a confirmation is a warning that names it
+ * and a doubt. */
 #include "tools/runner/judge/target.h"
 
 #include <math.h>

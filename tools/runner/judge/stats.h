@@ -1,5 +1,5 @@
-/* Robust statistics of timings: medians, their intervals, ratios, and the words that follow from
- * them.
+/* Robust statistics of timings: medians, their intervals, ratios, and the words that
+ * follow from them.
  *
  * Ratios are handled as logarithms throughout. Intervals are 95 %. Pure functions; any thread. */
 #ifndef HONE_RUNNER_STATS_H
@@ -25,15 +25,15 @@ struct hone_interval hone_median_interval(const double *values, size_t n);
  * makes n rounds worth fewer; variance of a mean of an AR(1) series, e.g. Zieba 2010). */
 struct hone_interval hone_series_interval(const double *values, size_t n);
 
-/* A/A noise of log(first / second) pairs of the same arm: half the width of their median's
- * interval. */
+/* A/A noise of log(first / second) pairs of the same arm: half the width of
+ * their median's interval. */
 double hone_aa_noise(const double *log_ratios, size_t n);
 
 /* The least gain that may be claimed, as a fraction: max(0.5 %, 3 x noise). */
 double hone_least_gain(double aa_noise);
 
-/* Mean of independent logs with their intervals combined by squares (a geometric mean of ratios).
- */
+/* Mean of independent logs with their intervals combined by squares (a geometric
+ * mean of ratios). */
 struct hone_interval hone_combine_logs(const struct hone_interval *logs, size_t n);
 
 /* "faster", "slower", "same" or "inconclusive" for a ratio's interval (not logs). */

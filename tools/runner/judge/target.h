@@ -1,10 +1,23 @@
 /* What differs between targets: everything that touches a kernel. A table; judge.c, stages.c and
  * sweep.c know a target by its row alone.
  *
- * Order in a job: set_up once, then build_arm and build_oracle (neither needs a device), start
- * before the first stage that runs anything, then the others in any order, tear_down at the end,
- * also after a failed set_up. Results as for stages (runner.h): how a candidate fared is in *ret, a
- * negative result is a fault of ours. */
+ * Order of calls in a job:
+ *
+ *   1. set_up        once
+ *   2. build_arm     for each arm, and build_oracle: neither needs a device
+ *   3. start         before the first stage that runs anything
+ *   4. check, time, run, profile, content, answer ...   in any order
+ *   5. tear_down     at the end, also after a failed set_up
+ *
+ * Example, a check of the candidate:
+ *
+ *     struct hone_end end;
+ *     rc = target->check(judge, slot, &plan, &end, err);
+ *     if (rc < 0) ...                    a fault of ours
+ *     if (!hone_end_is_good(&end)) ...   what the candidate did
+ *
+ * Results as for stages (runner.h): how a candidate fared is in *ret, a negative result is a fault
+ * of ours. A new target is a file target_NAME.c that ends with its row, and a line in target.c. */
 #ifndef HONE_RUNNER_TARGET_H
 #define HONE_RUNNER_TARGET_H
 

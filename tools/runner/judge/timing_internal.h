@@ -110,8 +110,8 @@ int hone_timing_check_block(struct hone_timing_run *run, struct hone_timing_lane
 
 /* ---- timing_audit.c ---- */
 
-/* None of these knows which arm it looks at: whatever is asked of one is asked of all that are not
- * trusted. */
+/* None of these knows which arm it looks at: whatever is asked of one is asked of all that
+ * are not trusted. */
 bool hone_timing_has_kind(const struct hone_timing_run *run, const struct hone_timing_lane *lane,
                           enum hone_timing_kind kind);
 /* Content of other kinds for all sets. */

@@ -1,3 +1,9 @@
+/* Counting one call inside the arena (gpu_profile_arena.h).
+ *
+ * Flow: clock the call without the profiler; choose the tiers of counters whose passes fit
+ * into the time; for each pass put memory back and run the plan with a range around each
+ * launch; read the counters into the page. A tier that cannot be had leaves a note and the
+ * ones before it stand. */
 #include "tools/runner/cuda/arena/gpu_profile_arena.h"
 
 #include <errno.h>

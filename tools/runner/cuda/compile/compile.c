@@ -1,3 +1,8 @@
+/* The client of the compile server (compile.h).
+ *
+ * State: tickets that were asked and not answered, the server's socket and jail, the cache.
+ * Messages are read whenever any ticket waits (pump). States of a ticket: from cache, asked,
+ * answered, given up (deadline, or the server died: it is asked once more of a new one). */
 #include "tools/runner/cuda/compile/compile.h"
 
 #include <errno.h>

@@ -74,8 +74,8 @@ int hone_cuda_compile_finish(struct hone_cuda_ticket *ticket, struct hone_pool *
                              struct hone_cuda_object *ret, struct hone_err *err);
 /* The answer is not wanted any more; NULL is fine. */
 void hone_cuda_compile_drop(struct hone_cuda_ticket *ticket);
-/* The options as given to the compiler, for people: "nvrtc --gpu-architecture=sm_90a ..."; in the
- * pool. */
+/* The options as given to the compiler, for people: "nvrtc --gpu-architecture=sm_90a ...";
+ * in the pool. */
 const char *hone_cuda_compile_command(const struct hone_cuda_unit *unit, struct hone_pool *pool);
 
 /* Role "nvrtc": INCLUDE_DIR or "-", then "warm" or nothing; inside the jail. */

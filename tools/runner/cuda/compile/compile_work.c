@@ -1,3 +1,8 @@
+/* One compile inside the jail (compile_work.h).
+ *
+ * Flow: unpack the request, which is hostile; create the program with the fixed headers; add
+ * the names to be lowered; compile; take log, code and names. hone_work_precompile does the
+ * same for a header set. Nothing here decides about verdicts. */
 #include "tools/runner/cuda/compile/compile_work.h"
 
 #include <dlfcn.h>

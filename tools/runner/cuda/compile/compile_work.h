@@ -1,5 +1,5 @@
-/* One compile, in the process that calls it: NVRTC's calls around one program. Inside the jail
- * only. */
+/* One compile, in the process that calls it: NVRTC's calls around one program. Inside
+ * the jail only. */
 #ifndef HONE_RUNNER_CUDA_COMPILE_WORK_H
 #define HONE_RUNNER_CUDA_COMPILE_WORK_H
 

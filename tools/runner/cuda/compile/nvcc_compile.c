@@ -1,3 +1,9 @@
+/* One nvcc run (nvcc_compile.h).
+ *
+ * Flow: key from source, options and the compiler's files; cache; else write the inputs into
+ * the jail's folder, run, read log and files with bounds, check cubin and object as data, keep
+ * them. A file that is missing, too large or not what it should be is the source's fault, with
+ * the log's words. */
 #include "tools/runner/cuda/compile/nvcc_compile.h"
 
 #include <errno.h>

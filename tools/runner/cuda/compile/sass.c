@@ -1,11 +1,10 @@
-/* nvdisasm's text to counts and lines. See sass.h. What its lines look like:
+/* nvdisasm's text to counts and lines. See sass.h. What its lines look like (the offset stands in
+ * comment signs in the real text):
  *
  *     .text._Z4copyPf:                                   a function
  *     .L_x_1:                                            a label
  *         //## File "kernel.cu", line 12 inlined at ...  frames of what follows, innermost first
- *         [offset]   @P0 LDG.E.128 R4, [R2.64] ;         an instruction (the offset in comment
- * signs)
- */
+ *         [offset]   @P0 LDG.E.128 R4, [R2.64] ;         an instruction */
 #include "tools/runner/cuda/compile/sass.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* What the device's own instructions say: counts by kind and where in the source they stand.
  *
- * nvdisasm, where the toolkit has it, prints the cubin with its line table; this reads the text.
- * Static: a line's weight is the number of its instructions, ten times more for each loop around
- * them (a branch backwards). It is not where time was spent: counters per instruction need other
- * means than the range profiler. Both the cubin and the text are data that may lie; sizes are
- * bounded. */
+ * nvdisasm, where the toolkit has it, prints the cubin with its line table; this reads the
+ * text. Static: a line's weight is the number of its instructions, ten times more for each loop
+ * around them (a branch backwards). It is not where time was spent: counters per instruction
+ * need other means than the range profiler. Both the cubin and the text are data that may lie;
+ * sizes are bounded. */
 #ifndef HONE_RUNNER_CUDA_SASS_H
 #define HONE_RUNNER_CUDA_SASS_H
 

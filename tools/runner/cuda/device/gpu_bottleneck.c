@@ -1,3 +1,7 @@
+/* The rules of gpu_bottleneck.h, in three values: yes, no, unknown.
+ *
+ * The helpers at the top (above, both, either, unless_idle) are the logic; each rule below is
+ * one function of the facts; the table at the end has order, words and advice. */
 #include "tools/runner/cuda/device/gpu_bottleneck.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* What limits a CUDA version: a rule tree over counters, launch facts and the roofline.
  *
  * A table; the order is causes before symptoms. The first rule that fires is the class; the later
- * ones that fire are reported behind it. Thresholds are starting points. Every value may be absent:
- * a rule whose values are not there does not fire, and its name is kept (n_undecided), so that "not
- * found" can be told from "not looked at". A resource rule that names a cause also asks whether the
- * resource is used enough to matter; that question alone is answered yes when it cannot be decided.
- */
+ * ones that fire are reported behind it. Thresholds are starting points. Every value may be
+ * absent: a rule whose values are not there does not fire, and its name is kept (n_undecided), so
+ * that "not found" can be told from "not looked at". A resource rule that names a cause also asks
+ * whether the resource is used enough to matter; that question alone is answered yes when it
+ * cannot be decided. */
 #ifndef HONE_RUNNER_CUDA_GPU_BOTTLENECK_H
 #define HONE_RUNNER_CUDA_GPU_BOTTLENECK_H
 

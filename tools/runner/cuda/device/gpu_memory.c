@@ -1,3 +1,8 @@
+/* Device memory that two processes share (gpu_memory.h).
+ *
+ * hone_gpu_layout_... compute where tensors and sets lie, with gaps; hone_gpu_range_...
+ * reserve, create, map, export and import. Every size is rounded to the device's granule.
+ * Errors carry the driver's code. */
 #include "tools/runner/cuda/device/gpu_memory.h"
 
 #include <stdio.h>

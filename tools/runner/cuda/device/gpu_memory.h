@@ -31,8 +31,8 @@ struct hone_gpu_layout {
 /* HONE_E_LIMIT when it cannot be. bytes: inputs, then outputs. */
 int hone_gpu_layout_init(int64_t n_inputs, int64_t n_outputs, const int64_t *bytes, int64_t n_sets,
                          int64_t granule, struct hone_gpu_layout *ret, struct hone_err *err);
-/* Moves every content so that the first set begins flush with its range: an underrun faults then.
- */
+/* Moves every content so that the first set begins flush with its range: an
+ * underrun faults then. */
 void hone_gpu_layout_start_flush(struct hone_gpu_layout *layout);
 static inline int64_t hone_gpu_at(const struct hone_gpu_layout *layout, int64_t set, int64_t tensor)
 {
@@ -62,8 +62,8 @@ int hone_gpu_device_open(const struct hone_cuda *cu, int ordinal, struct hone_gp
                          struct hone_err *err);
 void hone_gpu_device_close(struct hone_gpu_device *device);
 
-/* Physical memory of `size` bytes (whole granules), exported, mapped with a guard granule on both
- * sides. */
+/* Physical memory of `size` bytes (whole granules), exported, mapped with a guard granule
+ * on both sides. */
 int hone_gpu_range_new(const struct hone_gpu_device *device, size_t size,
                        struct hone_gpu_range *ret, struct hone_err *err);
 /* Maps what came as a descriptor. The descriptor stays the caller's. */

@@ -18,9 +18,9 @@ extern const char hone_gpu_stamp_text[];
 struct hone_gpu_stamp { /* of one multiprocessor; both 0: it got no block */
     uint64_t ns, clocks;
 };
-/* From two rounds of stamps: ns between the last of the first round and the first of the second,
- * and the median clock rate of the multiprocessors that are in both; 0 where the span is too short.
- */
+/* From two rounds of stamps: ns between the last of the first round and the first of the
+ * second, and the median clock rate of the multiprocessors that are in both; 0 where the span
+ * is too short. */
 void hone_gpu_stamps_read(const struct hone_gpu_stamp *from, const struct hone_gpu_stamp *to,
                           int64_t n, double *ret_ns, double *ret_mhz);
 

@@ -197,8 +197,8 @@ struct hone_cu_tensor_map { /* CUtensorMap */
     _Alignas(128) unsigned long long opaque[16];
 };
 
-/* member, symbol, arguments. Loading fails only for the REQUIRED ones; OPTIONAL ones may be NULL.
- */
+/* A row: member, symbol, arguments. Loading fails only for the REQUIRED ones; OPTIONAL ones may
+ * be NULL. */
 /* clang-format off */
 #define HONE_CUDA_REQUIRED(F) \
     F(Init, "cuInit", (unsigned flags)) \
@@ -307,9 +307,9 @@ struct hone_nvrtc {
     const char *path; /* of the library that was loaded; owned */
 };
 
-/* HONE_E_UNSUPPORTED with what was looked for where, when there is none. The tables are owned by
- * the caller; close with the matching function, which unloads nothing (the libraries keep threads).
- */
+/* HONE_E_UNSUPPORTED with what was looked for where, when there is none. The tables are
+ * owned by the caller; close with the matching function, which unloads nothing (the
+ * libraries keep threads). */
 int hone_cuda_open(struct hone_cuda **ret, struct hone_err *err);
 void hone_cuda_close(struct hone_cuda *cu);
 int hone_nvrtc_open(struct hone_nvrtc **ret, struct hone_err *err);

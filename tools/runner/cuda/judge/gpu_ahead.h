@@ -1,9 +1,9 @@
 /* Building the next points of a sweep while the present one is checked and timed: some threads,
  * each with a compile server of its own.
  *
- * Threads live as long as the job (a server started by a thread dies with it). Each does one build
- * at a time; its result is owned here until hone_gpu_ahead_take hands it over. Judge's thread only.
- */
+ * Threads live as long as the job (a server started by a thread dies with it). Each does
+ * one build at a time; its result is owned here until hone_gpu_ahead_take hands it over.
+ * Judge's thread only. */
 #ifndef HONE_RUNNER_CUDA_GPU_AHEAD_H
 #define HONE_RUNNER_CUDA_GPU_AHEAD_H
 

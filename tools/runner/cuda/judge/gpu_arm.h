@@ -52,14 +52,14 @@ bool hone_gpu_arm_is_alive(const struct hone_gpu_arm *arm);
 const char *hone_gpu_arm_rung(const struct hone_gpu_arm *arm);
 int64_t hone_gpu_arm_n_modules(const struct hone_gpu_arm *arm); /* loaded so far: for retirement */
 
-/* What kernels printed since the last time, at most 1 MiB; borrowed until the next call of the arm.
- */
+/* What kernels printed since the last time, at most 1 MiB; borrowed until the next call
+ * of the arm. */
 const char *hone_gpu_arm_printed(struct hone_gpu_arm *arm, size_t *ret_len);
 /* Writable variables of the module that the driver does not name, so that they are not put back. */
 int64_t hone_gpu_arm_n_hidden_variables(const struct hone_gpu_arm *arm);
 
-/* Unloads what was there and loads this cubin; keeps the initial image of its writable variables.
- */
+/* Unloads what was there and loads this cubin; keeps the initial image of its writable
+ * variables. */
 int hone_gpu_arm_load(struct hone_gpu_arm *arm, const struct hone_cuda_module *module,
                       int64_t deadline_ns, struct hone_err *err);
 /* Maps the frame's buffers (ranges: inputs read-only, outputs read-write), makes scratch for the
@@ -103,8 +103,8 @@ struct hone_gpu_profile_page;
 int hone_gpu_arm_profile(struct hone_gpu_arm *arm, int64_t set, int64_t budget_ns,
                          uint32_t scratch_poison, int64_t timeout_ns,
                          struct hone_gpu_profile_page *ret, struct hone_err *err);
-/* Launch facts from the driver for one kernel of the loaded module: occupancy at the launch's
- * shape. */
+/* Launch facts from the driver for one kernel of the loaded module: occupancy at
+ * the launch's shape. */
 int hone_gpu_arm_occupancy(struct hone_gpu_arm *arm, const char *kernel, int64_t block_threads,
                            int64_t dynamic_shared, int64_t *ret_blocks_per_sm,
                            struct hone_err *err);

@@ -1,3 +1,8 @@
+/* Nearly equal content on a device (near.h has the idea).
+ *
+ * Steps, each followed by a call and a comparison: change one element of a set, change it back,
+ * move an element, exchange two inputs. A wrong answer is first held to the baseline on the
+ * same content, and to a fresh process, before anybody is accused. */
 #include "tools/runner/cuda/judge/gpu_near.h"
 
 #include <math.h>

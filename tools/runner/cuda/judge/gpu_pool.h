@@ -1,8 +1,8 @@
 /* Warm spares: device arenas that are started ahead, because a context costs 0.3 s.
  *
- * The pool owns the spares; an arm that was taken is the caller's until it is given back or freed.
- * Starting does not wait: a spare's context comes up while other work goes on. Judge's thread
- * only. */
+ * The pool owns the spares; an arm that was taken is the caller's until it is given back or
+ * freed. Starting does not wait: a spare's context comes up while other work goes on.
+ * Judge's thread only. */
 #ifndef HONE_RUNNER_CUDA_GPU_POOL_H
 #define HONE_RUNNER_CUDA_GPU_POOL_H
 

@@ -1,10 +1,10 @@
 /* The stage: one workload, an arena of its own, counters as far as they are to be had.
  *
- * Drivers show counters to administrators unless they were told otherwise, and a jailed arena is
- * none. So up to three ways are tried: as the job's jail says; for root on rung "root", where the
- * arena keeps CAP_PERFMON; for root without a jail. No host code of a candidate runs in any of
- * them. What is timed in the profiled arena is only held against the roofline, never against an
- * arm. */
+ * Drivers show counters to administrators unless they were told otherwise, and a jailed arena
+ * is none. So up to three ways are tried: as the job's jail says; for root on rung "root",
+ * where the arena keeps CAP_PERFMON; for root without a jail. No host code of a candidate runs
+ * in any of them. What is timed in the profiled arena is only held against the roofline, never
+ * against an arm. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -67,8 +67,8 @@ int hone_gpu_run_fill(struct hone_gpu_run *run, uint64_t *ret_base, struct hone_
 int hone_gpu_run_block(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t n,
                        const int32_t **ret_order, struct hone_gpu_time *ret,
                        struct hone_end *ret_end, struct hone_err *err);
-/* The same with a time that stands for something: a late block is made again, with fresh content.
- */
+/* The same with a time that stands for something: a late block is made again,
+ * with fresh content. */
 int hone_gpu_run_clocked(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t n,
                          const int32_t **ret_order, struct hone_gpu_time *ret,
                          struct hone_end *ret_end, struct hone_err *err);

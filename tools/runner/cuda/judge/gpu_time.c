@@ -10,10 +10,10 @@
  * Arms may take the same content, unlike on the CPU (timing.c): between their blocks nothing of an
  * arm runs that could look at it, and all of it is made after the arm's last block.
  *
- * Cold tasks: sets are as many as a block needs, each called once, and the L2 cache is overwritten
- * before each block. Warm tasks: all sets lie in half of the L2 cache, where generation has just
- * put them; contents that no cache could hold anyway are treated as the cold ones without the
- * flush.
+ * Cold tasks: sets are as many as a block needs, each called once, and the L2 cache is
+ * overwritten before each block. Warm tasks: all sets lie in half of the L2 cache, where
+ * generation has just put them; contents that no cache could hold anyway are treated as the cold
+ * ones without the flush.
  *
  * The time of a block is what the arena's events say. It must agree with the device's own stamps
  * and with the judge's clock less what an empty block costs (check_clocks).

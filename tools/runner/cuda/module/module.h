@@ -1,8 +1,8 @@
 /* A built CUDA arm: the cubin, what is in it, and the plans of its launcher.
  *
- *     file.cu --split--> host text   --g++--> kernel.so --recorder (jail, no GPU)--> plan per
- * workload
- *                    \-> device text --NVRTC (jail)--> cubin --ELF walk--> kernels, variables
+ *     file.cu --split--> host text   --g++----------> kernel.so --recorder (jail, no GPU)-->
+ *                     |                                             one plan per workload
+ *                     +> device text --NVRTC (jail)-> cubin --ELF walk--> kernels, variables
  *
  * Both compilers run at the same time. Everything is cached by content in the job's cache_dir: the
  * host object and its plans by host text and tunables, the cubin by device text, options and

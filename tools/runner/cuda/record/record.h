@@ -12,10 +12,10 @@
  * anything else is refused. The recording is hostile input like everything that comes out of a
  * jail: record_read.c checks it, then hone_plan_valid. Runner main thread; blocks.
  *
- * Names of kernels and variables in the plans are those of the host object, which are NVRTC's
- * lowered names too, except for templates NVRTC has not been asked for and for what is static or in
- * an anonymous namespace: ask NVRTC for `expression` of every instance that has one, then
- * hone_record_rename. */
+ * Names of kernels and variables in the plans are those of the host object, which are
+ * NVRTC's lowered names too, except for templates NVRTC has not been asked for and for what
+ * is static or in an anonymous namespace: ask NVRTC for `expression` of every instance that
+ * has one, then hone_record_rename. */
 #ifndef HONE_RUNNER_CUDA_RECORD_H
 #define HONE_RUNNER_CUDA_RECORD_H
 
@@ -55,9 +55,9 @@ struct hone_record_instance { /* a kernel or variable that some plan names */
 struct hone_record_result {
     struct hone_array plans;     /* of hone_plan, one per workload, same order */
     struct hone_array instances; /* of hone_record_instance */
-    bool asked_facts;    /* the launcher asked for occupancy or attributes of kernels that `kernels`
-                            does not    tell: record again once the cubin is there */
-    const char *printed; /* what the launcher printed, cut */
+    bool asked_facts;            /* the launcher asked for occupancy or attributes of kernels that
+                            `kernels` does not tell: record again once the cubin is there */
+    const char *printed;         /* what the launcher printed, cut */
     const char *rung;
 };
 

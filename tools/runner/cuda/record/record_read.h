@@ -1,5 +1,5 @@
-/* Two recordings of one call into a plan. Both are hostile: every length and number is checked. Any
- * thread. */
+/* Two recordings of one call into a plan. Both are hostile: every length and number is
+ * checked. Any thread. */
 #ifndef HONE_RUNNER_CUDA_RECORD_READ_H
 #define HONE_RUNNER_CUDA_RECORD_READ_H
 

@@ -1,7 +1,9 @@
 /* Role "recorder": in the jail, without a GPU.
  *
- *     spec (fd 3) -> for each workload, for each of two runs: fork -> child: load the object, call
- * the launcher, end -> its slot (fd 4) has what it did, and the parent writes how it ended (fd 5)
+ *     spec (fd 3) -> for each workload, for each of two runs:
+ *         fork -> child: load the object, call the launcher, end
+ *              -> the child's slot (fd 4) has what it did
+ *              -> the parent writes how it ended (fd 5)
  *
  * The child lets go of fd 5 before it loads anything. What a call leaves running is killed when it
  * is over, so that it cannot take the next one's processes.

@@ -2,8 +2,8 @@
  * record_copy.c, record_query.c) are made of. In the child of a jail; one thread.
  *
  * The runtime's functions have no context argument, so the state hangs off one pointer
- * (hone_recorder), set before foreign code runs. Refusing ends the process: the message is in the
- * slot. */
+ * (hone_recorder), set before foreign code runs. Refusing ends the process: the message is
+ * in the slot. */
 #ifndef HONE_RUNNER_CUDA_RECORD_STATE_H
 #define HONE_RUNNER_CUDA_RECORD_STATE_H
 
@@ -154,8 +154,8 @@ struct hone_record_out {
 struct hone_record_out hone_record_add(enum hone_record_kind kind, size_t fixed, size_t n_after,
                                        size_t n_params, size_t n_bytes);
 
-/* Streams. The number of an operation about to be recorded on this handle, with its predecessors.
- */
+/* Streams. The number of an operation about to be recorded on this handle,
+ * with its predecessors. */
 size_t hone_record_order(const void *stream, uint32_t after[HONE_LIMIT_PLAN_STREAMS]);
 void hone_record_check_joined(void);
 /* Handles of streams: HONE_RECORD_HANDLE + 16 * number. Refuses unknown ones. */

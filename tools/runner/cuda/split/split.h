@@ -83,8 +83,8 @@ struct hone_host_standin { /* one file of a folder for -isystem, where there is 
     const char *name, *text;
 };
 const struct hone_host_standin *hone_host_standins(void); /* ends with a NULL name */
-/* "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off ..."; NULL-terminated. All of them are needed.
- */
+/* "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off ..."; NULL-terminated. All of
+ * them are needed. */
 const char *const *hone_host_flags(void);
 
 #endif

@@ -1,0 +1,48 @@
+#!/bin/sh
+# One word for one thing: docs/glossary.md has the words, this check refuses those that were replaced.
+. "$(dirname "$0")/lib.sh"
+
+# A row: pattern (extended, whole words unless it says otherwise), most files that may still hold it, what to say
+# instead. 0: the word is gone and stays gone. The other numbers may only shrink: a renaming lowers them. Patterns are
+# narrow on purpose: words of plain English (look, place, way, room) cannot be told from their ordinary use.
+retired='
+quiet_look|near_look 0 probe
+agents/data/|coder_rules/|agents/coder_[a-z]+\.[ch] 0 the_rooms_of_agents/
+hone_standing|standing\.[ch] 6 best_measurement
+footing 5 paired_value
+news 5 novelty_bonus
+tally 10 usage
+story|story_[a-z]+|hone_story[a-z_]* 6 report
+dice|hone_dice[a-z_]* 34 random_stream
+opinion 5 prior_mixture
+crafted|search_craft|hone_search_craft 4 implement_step
+cards|hone_cards[a-z_]* 5 strategy_guide
+is_kept|hone_keep[a-z_]* 5 snapshot_of_outputs
+hone_end 90 outcome
+hone_past|hone_tried[a-z_]*|hone_way[a-z_]* 9 history_context,_lineage
+take_a_nap|nap 7 wait
+whoever 52 name_who_acts
+'
+texts=$(files '*.c' '*.h' '*.md' '*.sh' Makefile |
+    grep -vE '^docs/(decisions|results)/|^docs/glossary.md|^CHANGELOG.md|^tests/checks/(words|selftest)\.sh|^agents/coder/prompts/|^tests/(data|lattices)/')
+list=$(mktemp) || exit 1
+printf '%s\n' "$texts" >"$list"
+over=$(printf '%s\n' "$retired" | while read -r pattern most instead; do
+    [ -n "$pattern" ] || continue
+    found=$(xargs grep -lwiE -- "$pattern" /dev/null <"$list")
+    n=$(printf '%s' "$found" | grep -c .)
+    [ "$n" -le "$most" ] && continue
+    echo "$n files, at most $most, hold '$pattern': say $(echo "$instead" | tr '_' ' ')"
+    printf '%s\n' "$found" | head -n 5
+done)
+rm -f "$list"
+verdict "words that were replaced do not come back" "$over"
+
+if [ -f docs/glossary.md ]; then
+    words=$(sed -n 's/^| *\([^|]*[^| ]\) *|.*/\1/p' docs/glossary.md | grep -vE '^(word|-+)$')
+    verdict "the glossary has at most 60 words" \
+        "$([ "$(printf '%s\n' "$words" | grep -c .)" -le 60 ] || echo "it has $(printf '%s\n' "$words" | grep -c .)")"
+    verdict "the glossary has each word once, in order" \
+        "$([ "$(printf '%s\n' "$words" | LC_ALL=C sort -fu)" = "$words" ] || echo "docs/glossary.md is not sorted")"
+fi
+finish
