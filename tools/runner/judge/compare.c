@@ -155,8 +155,11 @@ static void add_one(const struct hone_compare *compare, const struct judged *out
     double size = hone_tolerance_size(want, record->scale);
     double bound = out->is_integer ? 0 : out->atol + out->rtol * size;
     stats->max_abs = larger(stats->max_abs, err);
-    stats->max_rel = larger(stats->max_rel, err / larger(1e-30, fabs(want)));
-    stats->worst = bound > 0 ? larger(stats->worst, err / bound) : stats->worst;
+    double least = larger(1e-30, fabs(want));
+    if (err > stats->max_rel * least) /* a division only for what is worse than all before */
+        stats->max_rel = larger(stats->max_rel, err / least);
+    if (bound > 0 && err > stats->worst * bound)
+        stats->worst = larger(stats->worst, err / bound);
     double error = add_sums(&stats->sums, out->atol, got - want, want, size);
     stats->n_hopeless += out->is_integer && err > 0;
     if (out->histogram != NULL)

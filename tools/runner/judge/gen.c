@@ -246,6 +246,12 @@ static void fill_values(const struct hone_gen *gen, const struct hone_shape *s,
             values[i] = fabsf(values[i]) + (float)LEAST_POSITIVE;
         return;
     }
+    if (dtype == HONE_DTYPE_F32) {
+        float *values = dst;
+        for (int64_t i = 0; i < s->n; i++)
+            values[i] = (float)hone_shape_value(s, i);
+        return;
+    }
     for (int64_t i = 0; i < s->n; i++)
         hone_element_set(dtype, dst, i, hone_shape_value(s, i));
 }
