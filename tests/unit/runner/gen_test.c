@@ -250,6 +250,26 @@ START_TEST(test_elements)
 }
 END_TEST
 
+/* Every half is the number that its bits say, and comes back from it. */
+START_TEST(test_halves)
+{
+    for (int bits = 0; bits < 1 << 16; bits++) {
+        uint16_t half = (uint16_t)bits, back = 0;
+        int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+        double value = hone_element_get(HONE_DTYPE_F16, &half, 0),
+               size = ldexp(exponent == 0 ? mantissa : 1024 + mantissa,
+                            exponent == 0 ? -24 : exponent - 25);
+        if (exponent == 31) {
+            ck_assert(mantissa > 0 ? isnan(value) : isinf(value));
+            continue;
+        }
+        ck_assert(value == (bits >> 15 != 0 ? -size : size));
+        hone_element_set(HONE_DTYPE_F16, &back, 0, value);
+        ck_assert_int_eq(back, half);
+    }
+}
+END_TEST
+
 static void make_integers(enum hone_dtype dtype, enum hone_distribution dist, enum hone_role role,
                           int64_t n, double *ret)
 {
@@ -343,4 +363,4 @@ END_TEST
 
 UNIT_MAIN("gen", test_bytes_are_all_values, test_bools_are_both, test_wide_integers,
           test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
-          test_distributions, test_scalar, test_elements)
+          test_distributions, test_scalar, test_elements, test_halves)

@@ -561,6 +561,20 @@ bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_
     return true;
 }
 
+/* The first of each pair: the other one holds the same, and nothing is asked of it. */
+static int call_firsts(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
+                       struct hone_end *ret, struct hone_err *err)
+{
+    int code = 0;
+    int64_t start = hone_now_ns();
+    for (int64_t set = 0; set < n_sets && code == 0 && hone_end_is_good(ret); set += 2) {
+        code = hone_judge_call_one(judge, slot, set, PERTURB_BYTE, err);
+        *ret = slot->arena->end;
+    }
+    judge->called_ns += hone_now_ns() - start;
+    return code;
+}
+
 /* A kernel that is not deterministic may remember an answer and give it again. A process that
  * starts afresh remembers nothing. The first of each pair of sets. */
 static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
@@ -572,10 +586,8 @@ static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_
         before[set] = hone_judge_keep(judge, slot, set, pool);
     hone_judge_drop_arena(slot);
     int code = hone_judge_ready(judge, slot, ret, err);
-    for (int64_t set = 0; set < n_sets && code == 0 && hone_end_is_good(ret); set++)
-        hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
     if (code == 0 && hone_end_is_good(ret))
-        code = call_sets(judge, slot, n_sets, ret, err);
+        code = call_firsts(judge, slot, n_sets, ret, err);
     for (int64_t set = 0; set < n_sets; set += 2)
         for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_end_is_good(ret); o++) {
             int64_t count = 0, first = 0;

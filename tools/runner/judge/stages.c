@@ -24,7 +24,7 @@
 #define RANGE_DISTS       2
 #define EDGE_ORACLE_NS    (100 * HONE_NS_PER_MS)
 #define CALLED_SHARE      0.1
-#define VERIFY_MORE_NS    (300.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
+#define VERIFY_MORE_NS    (200.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
 
 static const enum hone_distribution smoke_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SHIFTED,
                                                      HONE_DIST_ALTERNATING, HONE_DIST_SPARSE,
