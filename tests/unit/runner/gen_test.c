@@ -3,6 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdlib.h>
 
 #include "tests/unit/runner/task_util.h"
 #include "tools/runner/judge/element.h"
@@ -270,6 +272,39 @@ START_TEST(test_halves)
 }
 END_TEST
 
+/* Large tensors are drawn by all cores, and hold what one core draws. */
+START_TEST(test_parts_are_the_whole)
+{
+    static const enum hone_distribution dists[] = {HONE_DIST_NORMAL, HONE_DIST_HEAVY,
+                                                   HONE_DIST_MIXTURE};
+    struct hone_task task;
+    struct hone_workload workload;
+    make_task(&task, &workload);
+    workload.axes[AXIS_M] = 1023; /* an odd number of elements, more than one thread gets */
+    workload.axes[AXIS_N] = 513;
+    size_t bytes = 1023 * 513 * sizeof(double);
+    struct hone_gen *gen = hone_gen_new(key);
+    double *one = hone_calloc(1, bytes), *all = hone_calloc(1, bytes);
+    cpu_set_t before, first;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof before, &before), 0);
+    for (size_t input = 0; input < 3; input++)
+        for (size_t d = 0; d < HONE_COUNTOF(dists); d++) {
+            CPU_ZERO(&first);
+            for (size_t c = 0; c < CPU_SETSIZE && CPU_COUNT(&first) == 0; c++)
+                if (CPU_ISSET(c, &before))
+                    CPU_SET(c, &first);
+            ck_assert_int_eq(sched_setaffinity(0, sizeof first, &first), 0);
+            hone_gen_input(gen, &task, &workload, input, dists[d], 5, one);
+            ck_assert_int_eq(sched_setaffinity(0, sizeof before, &before), 0);
+            hone_gen_input(gen, &task, &workload, input, dists[d], 5, all);
+            ck_assert_mem_eq(one, all, bytes);
+        }
+    free(one);
+    free(all);
+    hone_gen_free(gen);
+}
+END_TEST
+
 static void make_integers(enum hone_dtype dtype, enum hone_distribution dist, enum hone_role role,
                           int64_t n, double *ret)
 {
@@ -363,4 +398,4 @@ END_TEST
 
 UNIT_MAIN("gen", test_bytes_are_all_values, test_bools_are_both, test_wide_integers,
           test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
-          test_distributions, test_scalar, test_elements, test_halves)
+          test_distributions, test_scalar, test_elements, test_halves, test_parts_are_the_whole)
