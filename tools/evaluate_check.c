@@ -6,8 +6,8 @@
 
 static const struct hone_tier tiers[] = {
     {"screen", "build,policy,smoke,screen", 0, 300, 0, 60000},
-    {"decide", "build,policy,smoke,verify,time", 0, 0, 3000, 600000},
-    {"confirm", "build,policy,smoke,verify,time", 3, 0, 5000, 1200000},
+    {"decide", "build,policy,smoke,verify,time", 0, 0, 2000, 600000},
+    {"confirm", "build,policy,smoke,verify,time", 3, 0, 3000, 1200000},
 };
 
 static const struct {

@@ -373,6 +373,37 @@ START_TEST(test_unwritten_and_difference)
 }
 END_TEST
 
+/* One element that was left, wherever it is, in every type: also where the vector code ends. */
+START_TEST(test_unwritten_anywhere)
+{
+    static const int64_t lengths[] = {1, 2, 63, 64, 65, 128, 200, 5000};
+    static uint64_t a[5000], b[5000];
+    for (int dtype = 0; dtype <= HONE_DTYPE_U8; dtype++)
+        for (size_t l = 0; l < HONE_COUNTOF(lengths); l++) {
+            enum hone_dtype type = (enum hone_dtype)dtype;
+            int64_t n = lengths[l], bytes = hone_dtype_bytes(type), count = 0;
+            hone_poison_fill(type, HONE_POISON_NAN, a, n);
+            for (int64_t i = 0; i < n; i++)
+                ck_assert(hone_element_is(type, a, i, hone_poison_bits(type, HONE_POISON_NAN)));
+            int64_t places[] = {0, n / 2, n - 1};
+            for (size_t p = 0; p < HONE_COUNTOF(places); p++) {
+                int64_t at = places[p];
+                memset(a, 1, sizeof a);
+                memset(b, 1, sizeof b);
+                ck_assert_int_eq(hone_find_unwritten(type, a, NULL, n, &count), -1);
+                ck_assert_int_eq(count, 0);
+                hone_poison_fill(type, HONE_POISON_LARGE, (char *)b + at * bytes, 1);
+                ck_assert_int_eq(hone_find_unwritten(type, b, NULL, n, &count), at);
+                ck_assert_int_eq(hone_find_unwritten(type, a, b, n, &count), -1);
+                hone_poison_fill(type, HONE_POISON_NAN, (char *)a + at * bytes, 1);
+                ck_assert_int_eq(hone_find_unwritten(type, a, b, n, &count), at);
+                ck_assert_int_eq(hone_find_unwritten(type, a, NULL, n, &count), at);
+                ck_assert_int_eq(count, 1);
+            }
+        }
+}
+END_TEST
+
 START_TEST(test_layout)
 {
     struct hone_layout layout;
@@ -416,4 +447,5 @@ UNIT_MAIN("compare", test_equal_and_near, test_wrong_value, test_negative_zero,
           test_steps_near_zero, test_nonfinite, test_whole_output, test_chance,
           test_few_values_err_alike, test_lower_types, test_error_bins, test_integers_are_exact,
           test_bad_records, test_arrays, test_suspects_come_from_anywhere,
-          test_unwritten_and_difference, test_layout, test_sealed_memory_and_canary)
+          test_unwritten_and_difference, test_unwritten_anywhere, test_layout,
+          test_sealed_memory_and_canary)

@@ -3,6 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdlib.h>
 
 #include "tests/unit/runner/task_util.h"
 #include "tools/runner/judge/element.h"
@@ -250,6 +252,59 @@ START_TEST(test_elements)
 }
 END_TEST
 
+/* Every half is the number that its bits say, and comes back from it. */
+START_TEST(test_halves)
+{
+    for (int bits = 0; bits < 1 << 16; bits++) {
+        uint16_t half = (uint16_t)bits, back = 0;
+        int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+        double value = hone_element_get(HONE_DTYPE_F16, &half, 0),
+               size = ldexp(exponent == 0 ? mantissa : 1024 + mantissa,
+                            exponent == 0 ? -24 : exponent - 25);
+        if (exponent == 31) {
+            ck_assert(mantissa > 0 ? isnan(value) : isinf(value));
+            continue;
+        }
+        ck_assert(value == (bits >> 15 != 0 ? -size : size));
+        hone_element_set(HONE_DTYPE_F16, &back, 0, value);
+        ck_assert_int_eq(back, half);
+    }
+}
+END_TEST
+
+/* Large tensors are drawn by all cores, and hold what one core draws. */
+START_TEST(test_parts_are_the_whole)
+{
+    static const enum hone_distribution dists[] = {HONE_DIST_NORMAL, HONE_DIST_HEAVY,
+                                                   HONE_DIST_MIXTURE};
+    struct hone_task task;
+    struct hone_workload workload;
+    make_task(&task, &workload);
+    workload.axes[AXIS_M] = 1023; /* an odd number of elements, more than one thread gets */
+    workload.axes[AXIS_N] = 513;
+    size_t bytes = 1023 * 513 * sizeof(double);
+    struct hone_gen *gen = hone_gen_new(key);
+    double *one = hone_calloc(1, bytes), *all = hone_calloc(1, bytes);
+    cpu_set_t before, first;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof before, &before), 0);
+    for (size_t input = 0; input < 3; input++)
+        for (size_t d = 0; d < HONE_COUNTOF(dists); d++) {
+            CPU_ZERO(&first);
+            for (size_t c = 0; c < CPU_SETSIZE && CPU_COUNT(&first) == 0; c++)
+                if (CPU_ISSET(c, &before))
+                    CPU_SET(c, &first);
+            ck_assert_int_eq(sched_setaffinity(0, sizeof first, &first), 0);
+            hone_gen_input(gen, &task, &workload, input, dists[d], 5, one);
+            ck_assert_int_eq(sched_setaffinity(0, sizeof before, &before), 0);
+            hone_gen_input(gen, &task, &workload, input, dists[d], 5, all);
+            ck_assert_mem_eq(one, all, bytes);
+        }
+    free(one);
+    free(all);
+    hone_gen_free(gen);
+}
+END_TEST
+
 static void make_integers(enum hone_dtype dtype, enum hone_distribution dist, enum hone_role role,
                           int64_t n, double *ret)
 {
@@ -343,4 +398,4 @@ END_TEST
 
 UNIT_MAIN("gen", test_bytes_are_all_values, test_bools_are_both, test_wide_integers,
           test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
-          test_distributions, test_scalar, test_elements)
+          test_distributions, test_scalar, test_elements, test_halves, test_parts_are_the_whole)

@@ -109,8 +109,8 @@ static int compare_items(struct hone_judge *judge, int64_t set, int64_t budget_n
     return ask_random(judge, set, n_items, n, compare, err);
 }
 
-static int ask_oracle(struct hone_judge *judge, int64_t set, int64_t budget_ns,
-                      struct hone_compare *compare, struct hone_err *err)
+static int answer(struct hone_judge *judge, int64_t set, int64_t budget_ns,
+                  struct hone_compare *compare, struct hone_err *err)
 {
     int code = hone_judge_ready_oracle(judge, err);
     if (code < 0)
@@ -127,6 +127,15 @@ static int ask_oracle(struct hone_judge *judge, int64_t set, int64_t budget_ns,
     compare->n_items = n_items;
     return hone_oracle_steps(judge->oracle.arena, set, n_steps, n_items, judge->machine.n_cores,
                              hone_compare_add, compare, err);
+}
+
+static int ask_oracle(struct hone_judge *judge, int64_t set, int64_t budget_ns,
+                      struct hone_compare *compare, struct hone_err *err)
+{
+    int64_t start_ns = hone_now_ns();
+    int code = answer(judge, set, budget_ns, compare, err);
+    hone_judge_cost_verify(judge, "verify.oracle", start_ns);
+    return code;
 }
 
 int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
@@ -283,7 +292,10 @@ int hone_judge_call_one(struct hone_judge *judge, struct hone_slot *slot, int64_
                                .perturb = perturb,
                                .timeout_ns = judge->call_timeout_ns};
     hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
-    return hone_arena_call(slot->arena, &calls, NULL, err);
+    int64_t start_ns = hone_now_ns();
+    int code = hone_arena_call(slot->arena, &calls, NULL, err);
+    hone_judge_cost_verify(judge, "verify.call", start_ns);
+    return code;
 }
 
 /* The two sets of a distribution differ: the first is run again with the same poison, several times
@@ -363,6 +375,7 @@ static int call_sets(struct hone_judge *judge, struct hone_slot *slot, int64_t n
         code = hone_arena_call(slot->arena, &calls, NULL, err);
     }
     judge->called_ns += hone_now_ns() - start;
+    hone_judge_cost_verify(judge, "verify.call", start);
     *ret = slot->arena->end;
     return code;
 }
@@ -548,6 +561,20 @@ bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_
     return true;
 }
 
+/* The first of each pair: the other one holds the same, and nothing is asked of it. */
+static int call_firsts(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
+                       struct hone_end *ret, struct hone_err *err)
+{
+    int code = 0;
+    int64_t start = hone_now_ns();
+    for (int64_t set = 0; set < n_sets && code == 0 && hone_end_is_good(ret); set += 2) {
+        code = hone_judge_call_one(judge, slot, set, PERTURB_BYTE, err);
+        *ret = slot->arena->end;
+    }
+    judge->called_ns += hone_now_ns() - start;
+    return code;
+}
+
 /* A kernel that is not deterministic may remember an answer and give it again. A process that
  * starts afresh remembers nothing. The first of each pair of sets. */
 static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
@@ -559,10 +586,8 @@ static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_
         before[set] = hone_judge_keep(judge, slot, set, pool);
     hone_judge_drop_arena(slot);
     int code = hone_judge_ready(judge, slot, ret, err);
-    for (int64_t set = 0; set < n_sets && code == 0 && hone_end_is_good(ret); set++)
-        hone_judge_poison(judge, slot, set, HONE_POISON_NAN);
     if (code == 0 && hone_end_is_good(ret))
-        code = call_sets(judge, slot, n_sets, ret, err);
+        code = call_firsts(judge, slot, n_sets, ret, err);
     for (int64_t set = 0; set < n_sets; set += 2)
         for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_end_is_good(ret); o++) {
             int64_t count = 0, first = 0;

@@ -80,13 +80,53 @@ static void note_bad(struct hone_output_stats *stats, int64_t index, double got,
     }
 }
 
-/* The error as calibration sees it: (|e| - atol) / s. */
-static double add_sums(struct hone_error_sums *sums, double atol, double signed_err, double want,
-                       double size)
+/* fmax of the C library is a call, and these run for every element of every check. A NaN in b
+ * leaves a, as there. */
+static inline double larger(double a, double b)
 {
-    double err = fabs(signed_err), beyond = fmax(err - atol, 0);
-    double error = beyond > 0 ? (size > 0 ? fmin(beyond / size, HUGE_ERROR) : HUGE_ERROR) : 0;
-    sums->worst = fmax(sums->worst, error);
+    return b > a ? b : a;
+}
+
+struct judged { /* one output: what is the same for all of its elements */
+    struct hone_output_stats *stats;
+    const void *got;
+    enum hone_dtype dtype;
+    bool is_integer;
+    double atol, rtol;
+    int64_t *histogram;
+};
+
+static inline double value_at(enum hone_dtype dtype, const void *base, int64_t i)
+{
+    return dtype == HONE_DTYPE_F32 ? (double)((const float *)base)[i]
+                                   : hone_element_get(dtype, base, i);
+}
+
+static inline double rounded_to(enum hone_dtype dtype, double value)
+{
+    return dtype == HONE_DTYPE_F32 ? (double)(float)value : hone_element_round(dtype, value);
+}
+
+static struct judged judged_of(struct hone_compare *compare, size_t output)
+{
+    enum hone_dtype dtype = compare->task->outputs[output].dtype;
+    return (struct judged){.stats = &compare->stats[output],
+                           .got = compare->outputs[output],
+                           .dtype = dtype,
+                           .is_integer = !hone_dtype_is_float(dtype),
+                           .atol = hone_compare_atol(compare->task, output),
+                           .rtol = compare->task->tolerance[output].rtol,
+                           .histogram = compare->histogram[output]};
+}
+
+/* The error as calibration sees it: (|e| - atol) / s. */
+static inline double add_sums(struct hone_error_sums *sums, double atol, double signed_err,
+                              double want, double size)
+{
+    double err = fabs(signed_err), beyond = larger(0, err - atol), error = 0;
+    if (beyond > 0)
+        error = size > 0 ? fmin(beyond / size, HUGE_ERROR) : HUGE_ERROR;
+    sums->worst = larger(sums->worst, error);
     sums->err_squares += err * err;
     sums->ref_sum += want;
     sums->ref_squares += want * want;
@@ -97,16 +137,14 @@ static double add_sums(struct hone_error_sums *sums, double atol, double signed_
     return error;
 }
 
-static void add_one(struct hone_compare *compare, size_t output,
+static void add_one(const struct hone_compare *compare, const struct judged *out,
                     const struct hone_oracle_record *record)
 {
     int64_t index = record->index;
     double want = record->value;
-    const struct hone_tensor *tensor = &compare->task->outputs[output];
-    const struct hone_tolerance *tolerance = &compare->task->tolerance[output];
-    struct hone_output_stats *stats = &compare->stats[output];
-    double got = hone_element_get(tensor->dtype, compare->outputs[output], index);
-    double rounded = hone_element_round(tensor->dtype, want);
+    struct hone_output_stats *stats = out->stats;
+    double got = value_at(out->dtype, out->got, index);
+    double rounded = rounded_to(out->dtype, want);
     stats->n++;
     if (!isfinite(rounded) || !isfinite(got)) {
         if (!is_same_kind(got, rounded)) {
@@ -116,35 +154,39 @@ static void add_one(struct hone_compare *compare, size_t output,
         }
         return;
     }
-    bool is_integer = !hone_dtype_is_float(tensor->dtype);
-    if (is_integer)
+    if (out->is_integer)
         want = rounded;
     double err = fabs(got - want);
-    double atol = hone_compare_atol(compare->task, output);
     double size = hone_tolerance_size(want, record->scale);
-    double bound = is_integer ? 0 : atol + tolerance->rtol * size;
-    stats->max_abs = fmax(stats->max_abs, err);
-    stats->max_rel = fmax(stats->max_rel, err / fmax(fabs(want), 1e-30));
-    stats->worst = bound > 0 ? fmax(stats->worst, err / bound) : stats->worst;
-    double error = add_sums(&stats->sums, atol, got - want, want, size);
-    stats->n_hopeless += is_integer && err > 0;
-    if (compare->histogram[output] != NULL)
-        compare->histogram[output][hone_error_bin(error)]++;
-    stats->max_scale = fmax(stats->max_scale, record->scale);
-    if (!(err <= bound) || (!is_integer && is_other_zero(compare->task, got, rounded)))
+    double bound = out->is_integer ? 0 : out->atol + out->rtol * size;
+    stats->max_abs = larger(stats->max_abs, err);
+    double least = larger(1e-30, fabs(want));
+    if (err > stats->max_rel * least) /* a division only for what is worse than all before */
+        stats->max_rel = larger(stats->max_rel, err / least);
+    if (bound > 0 && err > stats->worst * bound)
+        stats->worst = larger(stats->worst, err / bound);
+    double error = add_sums(&stats->sums, out->atol, got - want, want, size);
+    stats->n_hopeless += out->is_integer && err > 0;
+    if (out->histogram != NULL)
+        out->histogram[hone_error_bin(error)]++;
+    stats->max_scale = larger(stats->max_scale, record->scale);
+    if (!(err <= bound) || (!out->is_integer && is_other_zero(compare->task, got, rounded)))
         note_bad(stats, index, got, want);
 }
 
 void hone_compare_add(void *arg, const struct hone_oracle_record *records, int64_t n)
 {
     struct hone_compare *compare = arg;
+    struct judged outs[HONE_LIMIT_TENSORS];
+    for (size_t o = 0; o < compare->task->n_outputs; o++)
+        outs[o] = judged_of(compare, o);
     for (int64_t i = 0; i < n; i++) {
         int64_t o = records[i].output, index = records[i].index;
         if (o < 0 || (size_t)o >= compare->task->n_outputs || index < 0 ||
             index >= compare->n_elements[o])
             compare->is_bad_record = true;
         else
-            add_one(compare, (size_t)o, &records[i]);
+            add_one(compare, &outs[o], &records[i]);
     }
 }
 
@@ -171,8 +213,8 @@ void hone_compare_arrays(struct hone_compare *compare, size_t output, const void
     const struct hone_tolerance *tolerance = &compare->task->tolerance[output];
     double atol = hone_compare_atol(compare->task, output);
     for (int64_t i = 0; i < compare->n_elements[output]; i++) {
-        double got = hone_element_get(tensor->dtype, compare->outputs[output], i);
-        double want = hone_element_get(tensor->dtype, reference, i);
+        double got = value_at(tensor->dtype, compare->outputs[output], i);
+        double want = value_at(tensor->dtype, reference, i);
         bool is_bad =
             !isfinite(got) || !isfinite(want)
                 ? !is_same_kind(got, want)
@@ -328,6 +370,9 @@ int64_t hone_find_unwritten(enum hone_dtype dtype, const void *a, const void *b,
     uint64_t bits_a = hone_poison_bits(dtype, HONE_POISON_NAN),
              bits_b = hone_poison_bits(dtype, HONE_POISON_LARGE);
     int64_t first = -1, count = 0;
+    *ret_count = 0;
+    if (!hone_element_any(dtype, a, n, bits_a, b != NULL ? bits_a : bits_b))
+        return -1;
     for (int64_t i = 0; i < n; i++) {
         bool is_left =
             b != NULL

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define FILL_BYTES 4096 /* of the pattern that is copied; a multiple of every type */
+
 static double half_to_double(uint16_t h)
 {
     int exponent = (h >> 10) & 31;
@@ -13,8 +15,11 @@ static double half_to_double(uint16_t h)
     if (exponent == 31)
         return mantissa > 0 ? (double)NAN : sign * (double)INFINITY;
     if (exponent == 0)
-        return sign * ldexp(mantissa, -24);
-    return sign * ldexp(1024 + mantissa, exponent - 25);
+        return sign * mantissa * 0x1p-24;
+    uint64_t bits = (uint64_t)(exponent - 25 + 1023) << 52; /* of the power of two; exact */
+    double power = 0;
+    memcpy(&power, &bits, sizeof power);
+    return sign * (1024 + mantissa) * power;
 }
 
 static uint16_t double_to_half(double value)
@@ -154,25 +159,19 @@ uint64_t hone_poison_bits(enum hone_dtype dtype, enum hone_poison poison)
     return bits[dtype][poison];
 }
 
+/* Doubles what is there until all is: the copies run at the speed of memory. */
 void hone_poison_fill(enum hone_dtype dtype, enum hone_poison poison, void *base, int64_t n)
 {
     uint64_t bits = hone_poison_bits(dtype, poison);
-    switch (hone_dtype_bytes(dtype)) {
-    case 1:
-        memset(base, (int)bits, (size_t)n);
-        break;
-    case 2:
-        for (int64_t i = 0; i < n; i++)
-            ((uint16_t *)base)[i] = (uint16_t)bits;
-        break;
-    case 4:
-        for (int64_t i = 0; i < n; i++)
-            ((uint32_t *)base)[i] = (uint32_t)bits;
-        break;
-    default:
-        for (int64_t i = 0; i < n; i++)
-            ((uint64_t *)base)[i] = bits;
-        break;
+    size_t bytes = (size_t)hone_dtype_bytes(dtype), all = (size_t)n * bytes, chunk = FILL_BYTES;
+    if (n <= 0)
+        return;
+    memcpy(base, &bits, bytes); /* the low bytes come first on every machine that this runs on */
+    for (size_t done = bytes; done < all;) {
+        size_t more = done < chunk ? done : chunk;
+        more = more < all - done ? more : all - done;
+        memcpy((char *)base + done, base, more);
+        done += more;
     }
 }
 
@@ -187,5 +186,43 @@ bool hone_element_is(enum hone_dtype dtype, const void *base, int64_t i, uint64_
         return ((const uint32_t *)base)[i] == (uint32_t)bits;
     default:
         return ((const uint64_t *)base)[i] == bits;
+    }
+}
+
+/* Blocks whose length the compiler knows become vector code. */
+#define BLOCK 64
+#define ANY_OF(name_, type_)                                                                       \
+    static bool name_(const type_ *v, int64_t n, type_ a, type_ b)                                 \
+    {                                                                                              \
+        int64_t i = 0;                                                                             \
+        for (; i + BLOCK <= n; i += BLOCK) {                                                       \
+            type_ hits = 0;                                                                        \
+            for (int k = 0; k < BLOCK; k++)                                                        \
+                hits |= (type_)((v[i + k] == a) | (v[i + k] == b));                                \
+            if (hits != 0)                                                                         \
+                return true;                                                                       \
+        }                                                                                          \
+        for (; i < n; i++)                                                                         \
+            if (v[i] == a || v[i] == b)                                                            \
+                return true;                                                                       \
+        return false;                                                                              \
+    }
+ANY_OF(any_of_8, uint8_t)
+ANY_OF(any_of_16, uint16_t)
+ANY_OF(any_of_32, uint32_t)
+ANY_OF(any_of_64, uint64_t)
+
+bool hone_element_any(enum hone_dtype dtype, const void *base, int64_t n, uint64_t bits_a,
+                      uint64_t bits_b)
+{
+    switch (hone_dtype_bytes(dtype)) {
+    case 1:
+        return any_of_8(base, n, (uint8_t)bits_a, (uint8_t)bits_b);
+    case 2:
+        return any_of_16(base, n, (uint16_t)bits_a, (uint16_t)bits_b);
+    case 4:
+        return any_of_32(base, n, (uint32_t)bits_a, (uint32_t)bits_b);
+    default:
+        return any_of_64(base, n, bits_a, bits_b);
     }
 }

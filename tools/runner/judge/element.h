@@ -21,5 +21,8 @@ enum hone_poison { HONE_POISON_NAN, HONE_POISON_LARGE };
 uint64_t hone_poison_bits(enum hone_dtype dtype, enum hone_poison poison);
 void hone_poison_fill(enum hone_dtype dtype, enum hone_poison poison, void *base, int64_t n);
 bool hone_element_is(enum hone_dtype dtype, const void *base, int64_t i, uint64_t bits);
+/* Does any of n elements have one of these two patterns? Reads at the speed of memory. */
+bool hone_element_any(enum hone_dtype dtype, const void *base, int64_t n, uint64_t bits_a,
+                      uint64_t bits_b);
 
 #endif

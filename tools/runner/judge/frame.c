@@ -93,7 +93,9 @@ static int start(struct hone_judge *judge, struct hone_slot *slot, const char *r
         .want_stdout = hone_judge_has_stage(judge, "run"),
     };
     spec.memory_bytes += judge->inputs.size + own_bytes + ARENA_EXTRA_BYTES;
+    int64_t start_ns = hone_now_ns();
     int code = hone_arena_start(&spec, judge->task, judge->deadline_ns, &slot->arena, err);
+    hone_judge_cost_verify(judge, "verify.start", start_ns);
     slot->has_failed = code < 0;
     if (code == 0 && slot->arena->jail != NULL)
         judge->report->jail = hone_pool_strdup(judge->pool, hone_jail_rung(slot->arena->jail));
@@ -160,11 +162,13 @@ void hone_judge_fill(struct hone_judge *judge, int64_t set, enum hone_distributi
                      uint64_t counter)
 {
     const struct hone_frame *frame = &judge->frame;
+    int64_t start_ns = hone_now_ns();
     judge->frame.n_filled = 0;
     judge->frame.dists[set] = dist;
     for (size_t i = 0; i < judge->task->n_inputs; i++)
         hone_gen_input(judge->gen, judge->task, frame->workload, i, dist, counter,
                        hone_shared_tensor(&judge->inputs, &frame->layout, set, (int64_t)i));
+    hone_judge_cost_verify(judge, "verify.content", start_ns);
 }
 
 void hone_judge_copy_set(struct hone_judge *judge, int64_t from, int64_t to)

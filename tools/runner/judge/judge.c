@@ -136,6 +136,12 @@ void hone_judge_cost(struct hone_judge *judge, const char *name, int64_t ns)
             (struct hone_stage_report){.name = name, .status = "ok", .wall_ns = ns};
 }
 
+void hone_judge_cost_verify(struct hone_judge *judge, const char *name, int64_t start_ns)
+{
+    if (judge->is_verifying)
+        hone_judge_cost(judge, name, hone_now_ns() - start_ns);
+}
+
 static int read_key(struct hone_judge *judge, struct hone_err *err)
 {
     const char *hex = judge->job->seed_hex;

@@ -89,6 +89,7 @@ struct hone_judge {
     uint8_t key[16];
     uint64_t counter;                    /* of content; never used twice */
     int64_t called_ns;                   /* that kernels took in checks, so far */
+    bool is_verifying;                   /* stage verify, whose rows tell what it did */
     bool is_dist_left_out[HONE_N_DISTS]; /* the task's own baseline failed it somewhere */
     struct hone_contents contents;
     int64_t deadline_ns;
@@ -173,6 +174,10 @@ int hone_judge_path(const char *job_path, struct hone_session *session);
 int hone_judge_start_target(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
 /* Adds ns to the stage row of this name ("verify.oracle"): where the time of a stage goes. */
 void hone_judge_cost(struct hone_judge *judge, const char *name, int64_t ns);
+/* The time since start_ns, to a row of stage verify; other stages have rows of their own. Target
+ * cpu: "verify.start" (processes), "verify.content", "verify.call", "verify.oracle" (asked and
+ * compared). */
+void hone_judge_cost_verify(struct hone_judge *judge, const char *name, int64_t start_ns);
 
 /* Builds one arm with its target (with other tunables and flags when point is not NULL). */
 int hone_judge_build_arm(struct hone_judge *judge, struct hone_slot *slot,

@@ -8,7 +8,7 @@
 #include "workspace/base/clock.h"
 
 #define SMOKE_NS     (250 * HONE_NS_PER_MS) /* all kinds of content are there */
-#define STEPS_NS     (100 * HONE_NS_PER_MS)
+#define STEPS_NS     (60 * HONE_NS_PER_MS)
 #define SELDOM       4 /* one size in so many */
 #define MOST_CHANGED 3
 #define TRIES        4

@@ -168,6 +168,14 @@ static int check_baseline(struct hone_judge *judge, const struct hone_workload *
     return check_with(judge, plan, slot, ret, err);
 }
 
+/* That a check makes for a kind of content: two sets, and one of them by a fresh process (on a
+ * device both). */
+static double calls_of_kind(const struct hone_judge *judge)
+{
+    int again = judge->gpu == NULL ? 1 : 2;
+    return 2 + (judge->task->is_deterministic ? again : 0);
+}
+
 /* Far from the public sizes a task's own baseline may fail, or need about as long as a call may
  * take: then the size says nothing. It gets the contents that the candidate had. */
 static void excuse(struct hone_judge *judge, size_t c, const struct hone_check_plan *plan,
@@ -180,7 +188,7 @@ static void excuse(struct hone_judge *judge, size_t c, const struct hone_check_p
         return;
     int64_t called = judge->called_ns;
     int code = check_with(judge, *plan, baseline, &end, &why);
-    double n_calls = (double)plan->n_dists * (judge->task->is_deterministic ? 4 : 2),
+    double n_calls = (double)plan->n_dists * calls_of_kind(judge),
            call_ns = (double)(judge->called_ns - called) / n_calls;
     bool is_slow =
         ret->reason == HONE_REASON_TIMEOUT && call_ns > SLOW_SHARE * (double)judge->call_timeout_ns;
@@ -287,7 +295,7 @@ static int probe(struct hone_judge *judge, struct probe *ret, const char **ret_w
         return 0;
     }
     ret->work = work_of(judge, &judge->cases[c]);
-    double n_calls = judge->task->is_deterministic ? 4 : 2;
+    double n_calls = calls_of_kind(judge);
     for (size_t i = 0; i < HONE_COUNTOF(arms); i++) {
         struct hone_end end = HONE_END_INIT;
         if (arms[i] == NULL)

@@ -25,7 +25,7 @@
 #define RANGE_DISTS       2
 #define EDGE_ORACLE_NS    (100 * HONE_NS_PER_MS)
 #define CALLED_SHARE      0.1
-#define VERIFY_MORE_NS    (300.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
+#define VERIFY_MORE_NS    (200.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
 
 static const enum hone_distribution smoke_dists[] = {HONE_DIST_NORMAL, HONE_DIST_SHIFTED,
                                                      HONE_DIST_ALTERNATING, HONE_DIST_SPARSE,
@@ -152,19 +152,19 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
 int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     int64_t n_done = 0;
+    judge->is_verifying = true;
     int code = verify_edges(judge, ret, err);
-    if (code < 0)
-        return code;
-    for (size_t c = 1; c < judge->n_cases && hone_end_is_good(ret); c++) {
+    for (size_t c = 1; c < judge->n_cases && code == 0 && hone_end_is_good(ret); c++) {
         if (!hone_judge_is_wanted(judge, c))
             continue;
         code = verify_case(judge, &judge->cases[c], ret, err);
-        if (code < 0)
-            return code;
         hone_judge_progress(judge, "verify", judge->cases[c].id, ++n_done,
                             (int64_t)judge->n_cases - 1, "");
     }
-    return hone_end_is_good(ret) ? hone_sizes_check_beyond(judge, ret, err) : 0;
+    if (code == 0 && hone_end_is_good(ret))
+        code = hone_sizes_check_beyond(judge, ret, err);
+    judge->is_verifying = false;
+    return code;
 }
 
 /* The bound is that of ordinary arithmetic. Where the task's precision can be had in a faster way

@@ -40,16 +40,22 @@
 #define UNCOUNTED_NS                                                                               \
     (50 * HONE_NS_PER_MS) /* longer blocks of others are left out where none counts */
 
-/* All hand-overs of a block; a further kind is one of them, and its block does not count. */
+/* All hand-overs of a block; a further kind is one of them, and its block does not count. After the
+ * last round that counts every hand-over is looked at midway until the arm lacks no look; one of a
+ * block may be stopped for it, as before, the others run on and cannot notice. */
 static int time_block(struct hone_timing_run *run, struct hone_timing_lane *lane,
                       enum hone_timing_kind kind, bool is_counted, struct hone_end *ret,
                       struct hone_err *err)
 {
     struct hone_timing_subs times = {.n = 0};
     int64_t odd = hone_dice_below(&run->judge->dice, lane->n_subs);
+    bool is_dense = kind == HONE_TIMING_AUDIT && run->further_until_ns > 0;
     for (int64_t sub = 0; sub < lane->n_subs; sub++) {
         int code = 0;
-        if (sub != odd || kind == HONE_TIMING_PLAIN)
+        run->may_stop = !is_dense || sub == odd;
+        if (is_dense && sub > 0 && !hone_timing_lacks_audit(run, lane))
+            break;
+        if (!is_dense && (sub != odd || kind == HONE_TIMING_PLAIN))
             code = hone_timing_sub(run, lane, &times, ret, err);
         else
             code = kind == HONE_TIMING_AUDIT ? hone_timing_audit(run, lane, ret, err)
@@ -250,16 +256,17 @@ static enum hone_timing_kind draw_kind(struct hone_timing_run *run)
 /* Those that the dice have not given yet. */
 static int further_rounds(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err)
 {
-    int64_t deadline_ns = hone_now_ns() + hone_max_i64(run->plan->budget_ns / 2, HONE_NS_PER_S / 2);
+    run->further_until_ns =
+        hone_now_ns() + hone_max_i64(run->plan->budget_ns / 2, HONE_NS_PER_S / 2);
     int64_t end_ns = hone_now_ns() + hone_rounds_most_ns(run->plan);
     int code = 0;
-    for (int i = 0; i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) &&
-                    hone_timing_lacks_audits(run, deadline_ns) &&
-                    (hone_now_ns() < end_ns || run->lanes[0].n_audits == 0);
+    for (int i = 0;
+         i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) && hone_timing_lacks_audits(run) &&
+         (hone_now_ns() < end_ns || run->lanes[0].n_audits == 0);
          i++)
         code = one_round(run, HONE_TIMING_AUDIT, ret, err);
     if (code == 0 && hone_end_is_good(ret) && hone_now_ns() >= end_ns &&
-        hone_timing_lacks_audits(run, deadline_ns))
+        hone_timing_lacks_audits(run))
         hone_judge_doubt(run->judge,
                          "workload '%s': the time was up after %lld looks at calls under way",
                          run->plan->workload->id, (long long)run->lanes[0].n_audits);

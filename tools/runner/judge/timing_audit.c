@@ -10,6 +10,7 @@
 #define BASELINE_ITEMS 512  /* that could excuse a candidate: bad luck must not accuse */
 #define AUDIT_LEAST    6    /* at the end there were as many that saw a block half done */
 #define AUDIT_FEW      4    /* where rounds are dear */
+#define STOPPED_LEAST  3    /* of them, the arena stood still in as many */
 #define CHANGES_LEAST  16   /* sets, and as many had other inputs by then */
 #define NEAR_LEAST     10   /* quiet looks that changed a call right ahead, where... */
 #define NEAR_NS        60e3 /* ...calls are as long; shorter ones are over before */
@@ -172,6 +173,35 @@ static bool can_be_near(const struct hone_timing_lane *lane)
     return lane->n_sets >= 2 && hone_timing_call_ns(lane) >= NEAR_NS;
 }
 
+/* What a kernel does with calls to come it does at every size, or gains at that size alone: where
+ * many are timed, each has its share of what three need. */
+static int64_t share_of(const struct hone_timing_run *run, int64_t least)
+{
+    int64_t n = hone_max_i64(run->plan->n_workloads, FULL_SIZES);
+    return hone_max_i64((least * FULL_SIZES + n - 1) / n, hone_min_i64(least, SHARE_LEAST));
+}
+
+/* Of the few that a call right ahead of the one under way was changed in. */
+static bool lacks_near(const struct hone_timing_run *run, const struct hone_timing_lane *lane)
+{
+    return can_be_near(lane) && lane->n_near < share_of(run, NEAR_LEAST);
+}
+
+static bool lacks_looks(const struct hone_timing_run *run, const struct hone_timing_lane *lane)
+{
+    bool is_early = hone_now_ns() < run->further_until_ns;
+    bool lacks_changes = lane->n_sets >= FEW_SETS && lane->n_changes < share_of(run, CHANGES_LEAST);
+    return lane->n_audits < share_of(run, is_early ? AUDIT_LEAST : AUDIT_FEW) ||
+           (lane->n_stopped < share_of(run, STOPPED_LEAST) && is_early) ||
+           (lacks_changes && is_early);
+}
+
+/* After the last round that counts: all that is still lacking are changes right ahead. */
+static bool wants_near_alone(const struct hone_timing_run *run, const struct hone_timing_lane *lane)
+{
+    return run->further_until_ns > 0 && lacks_near(run, lane) && !lacks_looks(run, lane);
+}
+
 /* A hand-over that is looked at midway: audit.h. It cannot know which one it is. */
 int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane,
                       struct hone_end *ret, struct hone_err *err)
@@ -188,9 +218,12 @@ int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane
         .call_ns = hone_timing_call_ns(lane),
         .kept_set = -1,
         .max_changed = (int64_t)fmin(fmax(CHANGE_NS / fmax(their_ns, 1), 1), HONE_AUDIT_CHANGED)};
-    struct hone_timing_midway midway = {
-        .lane = lane, .audit = &audit, .is_quiet = hone_dice_below(&run->judge->dice, 3) != 0};
-    int64_t far_of_4 = lane->n_near < NEAR_LEAST ? 1 : 2;
+    bool is_near_alone = wants_near_alone(run, lane);
+    struct hone_timing_midway midway = {.lane = lane,
+                                        .audit = &audit,
+                                        .is_quiet = is_near_alone ||
+                                                    hone_dice_below(&run->judge->dice, 3) != 0};
+    int64_t far_of_4 = is_near_alone ? 0 : lane->n_near < NEAR_LEAST ? 1 : 2;
     audit.is_near = can_be_near(lane) && hone_dice_below(&run->judge->dice, 4) >= far_of_4;
     struct hone_call_time time = {0};
     struct hone_look look;
@@ -207,7 +240,9 @@ int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane
         draw_other(run, lane, audit.changed[i]);
     if (code < 0 || !hone_end_is_good(ret) || audit.is_late)
         return code;
-    lane->n_audits += saw_half && (audit.n_changed > 0 || lane->n_sets < FEW_SETS);
+    bool is_look = saw_half && (audit.n_changed > 0 || lane->n_sets < FEW_SETS);
+    lane->n_audits += is_look;
+    lane->n_stopped += is_look && !midway.is_quiet;
     if (look.was_early)
         code = end_audit(run, &midway, &look, &time, ret, err);
     return code == 0 && hone_end_is_good(ret) ? hone_timing_check_block(run, lane, ret, err) : code;
@@ -220,27 +255,17 @@ bool hone_timing_has_kind(const struct hone_timing_run *run, const struct hone_t
            (kind != HONE_TIMING_AUDIT || lane->n_sets >= 2);
 }
 
-/* What a kernel does with calls to come it does at every size, or gains at that size alone: where
- * many are timed, each has its share of what three need. */
-static int64_t share_of(const struct hone_timing_run *run, int64_t least)
+bool hone_timing_lacks_audit(const struct hone_timing_run *run, const struct hone_timing_lane *lane)
 {
-    int64_t n = hone_max_i64(run->plan->n_workloads, FULL_SIZES);
-    return hone_max_i64((least * FULL_SIZES + n - 1) / n, hone_min_i64(least, SHARE_LEAST));
+    return hone_timing_has_kind(run, lane, HONE_TIMING_AUDIT) &&
+           (lacks_looks(run, lane) || lacks_near(run, lane));
 }
 
-bool hone_timing_lacks_audits(const struct hone_timing_run *run, int64_t deadline_ns)
+bool hone_timing_lacks_audits(const struct hone_timing_run *run)
 {
-    bool is_early = hone_now_ns() < deadline_ns;
-    int64_t least = share_of(run, is_early ? AUDIT_LEAST : AUDIT_FEW);
-    for (size_t i = 0; i < run->n_lanes; i++) {
-        const struct hone_timing_lane *lane = &run->lanes[i];
-        bool lacks_changes =
-            lane->n_sets >= FEW_SETS && lane->n_changes < share_of(run, CHANGES_LEAST);
-        bool lacks_near = can_be_near(lane) && lane->n_near < share_of(run, NEAR_LEAST);
-        if (hone_timing_has_kind(run, lane, HONE_TIMING_AUDIT) &&
-            (lane->n_audits < least || (lacks_changes && is_early) || lacks_near))
+    for (size_t i = 0; i < run->n_lanes; i++)
+        if (hone_timing_lacks_audit(run, &run->lanes[i]))
             return true;
-    }
     return false;
 }
 

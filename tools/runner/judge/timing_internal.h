@@ -36,6 +36,7 @@ struct hone_timing_lane { /* one arm in a comparison */
     int64_t n_audits;   /* that saw a block half done */
     int64_t n_changes;  /* sets that they changed */
     int64_t n_near;     /* of them: a call or two ahead, while the arena ran */
+    int64_t n_stopped;  /* of n_audits: the arena stood still */
     double audit_scale; /* of the expected time; less while blocks were over before the look */
     int64_t n_uneven;   /* of these in a row: hone_audit_end */
 };
@@ -67,6 +68,9 @@ struct hone_timing_run {
     double oracle_ns;                   /* what the last full reference of an iterated task cost */
     char *flush;
     int64_t flush_bytes;
+    bool may_stop;            /* the arena, in the middle of the next hand-over */
+    int64_t further_until_ns; /* 0: rounds that count are still played; else when fewer looks at
+                                 calls under way are enough */
 };
 
 /* What happens in the middle of a hand-over: every block of every arm is looked at, so that nobody
@@ -120,8 +124,10 @@ int hone_timing_others(struct hone_timing_run *run, struct hone_timing_lane *lan
                        struct hone_end *ret, struct hone_err *err);
 int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane,
                       struct hone_end *ret, struct hone_err *err);
-/* Were there too few audits of one of them so far? After deadline_ns fewer are enough. */
-bool hone_timing_lacks_audits(const struct hone_timing_run *run, int64_t deadline_ns);
+/* Were there too few audits of this one so far? After run->further_until_ns fewer are enough. */
+bool hone_timing_lacks_audit(const struct hone_timing_run *run,
+                             const struct hone_timing_lane *lane);
+bool hone_timing_lacks_audits(const struct hone_timing_run *run); /* of any of them? */
 /* Or blocks with other content? */
 bool hone_timing_lacks_others(const struct hone_timing_run *run);
 
