@@ -465,6 +465,7 @@ void hone_evaluation_describe(const struct hone_evaluation_request *req,
     add(&list, "Flags", hone_flags_text(&req->flags, pool));
     add(&list, "Tunables", hone_tunables_text(&req->tunables, pool));
     add(&list, "Task-hash", req->task->hash);
+    add(&list, "Code", report->build != NULL ? report->build->code : NULL);
     add(&list, "Evaluation", names->evaluation);
     add(&list, "Report", names->blob);
     add(&list, "Samples", report->samples);
