@@ -11,6 +11,7 @@
 #include "workspace/base/limits.h"
 
 #define CONTRADICTION "confirmations of this version contradict each other"
+#define BATCH         256 /* versions looked at in one go */
 #define Z_95          1.96
 #define LEAST_ERROR   1e-3 /* of a log: no run knows itself better */
 
@@ -49,26 +50,121 @@ void hone_confirmations_add(struct hone_confirmations *list, const struct hone_r
     list->v[list->n++] = (struct hone_confirmation){.report = report, .commit = commit};
 }
 
-static void add_text(struct hone_confirmations *list, const char *text, const char *commit,
-                     struct hone_pool *pool)
+struct record {
+    const struct hone_report *report;
+    const char *commit;
+    int64_t time_s;
+};
+
+struct records {
+    struct record *v;
+    size_t n, cap;
+    struct hone_pool *pool;
+};
+
+/* code: what its report must say of the machine code; NULL: anything. */
+static void add_text(struct records *list, const struct hone_version *from, const char *commit,
+                     const char *code)
 {
-    struct hone_report *report = hone_pool_alloc(pool, sizeof(*report));
-    if (text != NULL && hone_report_parse(text, strlen(text), pool, report, NULL) == 0)
-        hone_confirmations_add(list, report, commit);
+    struct hone_report *report = hone_pool_alloc(list->pool, sizeof(*report));
+    const char *text = from->report_json;
+
+    if (text == NULL || hone_report_parse(text, strlen(text), list->pool, report, NULL) < 0)
+        return;
+    const char *its = report->build != NULL ? report->build->code : NULL;
+    if (code != NULL && (its == NULL || strcmp(its, code) != 0))
+        return;
+    if (list->n == list->cap) {
+        struct record *more =
+            hone_pool_alloc(list->pool, (2 * list->cap + 8) * sizeof(struct record));
+        if (list->n > 0)
+            memcpy(more, list->v, list->n * sizeof(*more));
+        list->v = more;
+        list->cap = 2 * list->cap + 8;
+    }
+    list->v[list->n++] = (struct record){
+        .report = report, .commit = hone_pool_strdup(list->pool, commit), .time_s = from->time_s};
 }
 
-void hone_confirmations_of(struct hone_history *history, const char *commit, struct hone_pool *pool,
-                           struct hone_confirmations *ret)
+static void add_version(struct hone_history *history, const char *commit, const char *code,
+                        struct records *list)
 {
     struct hone_version version, *evidence = NULL;
     size_t n = 0;
-    *ret = (struct hone_confirmations){.n = 0};
-    if (hone_history_read(history, commit, pool, &version, NULL) == 0)
-        add_text(ret, version.report_json, hone_pool_strdup(pool, commit), pool);
-    if (hone_history_evidence_of(history, commit, pool, &evidence, &n, NULL) < 0)
+
+    if (hone_history_read(history, commit, list->pool, &version, NULL) == 0)
+        add_text(list, &version, commit, code);
+    if (hone_history_evidence_of(history, commit, list->pool, &evidence, &n, NULL) < 0)
         return;
     for (size_t i = 0; i < n; i++)
-        add_text(ret, evidence[i].report_json, evidence[i].commit, pool);
+        add_text(list, &evidence[i], evidence[i].commit, code);
+}
+
+static bool is_equal(const char *a, const char *b)
+{
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+static bool has_code(const struct hone_version *version, const struct hone_code_key *key)
+{
+    return is_equal(hone_trailer_get(version, "Code"), key->code) &&
+           is_equal(hone_trailer_get(version, "Task-hash"), key->task_hash) &&
+           is_equal(hone_trailer_get(version, "Flags"), key->flags) &&
+           is_equal(version->target, key->target);
+}
+
+/* Other sources that were compiled to the same machine code. */
+static void add_same_code(struct hone_history *history, const char *commit,
+                          const struct hone_code_key *key, struct records *list)
+{
+    size_t n = BATCH;
+
+    for (size_t at = 0; n == BATCH; at += n) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_version *versions = NULL;
+        n = 0;
+        if (hone_history_list(history, NULL, at, BATCH, pool, &versions, &n, NULL) < 0)
+            return;
+        for (size_t i = 0; i < n; i++)
+            if (has_code(&versions[i], key) && !is_equal(versions[i].commit, commit))
+                add_version(history, versions[i].commit, key->code, list);
+    }
+}
+
+/* Oldest first; of the same second in the order they were found. */
+static void sort_by_time(struct records *list)
+{
+    for (size_t i = 1; i < list->n; i++)
+        for (size_t k = i; k > 0 && list->v[k].time_s < list->v[k - 1].time_s; k--) {
+            struct record kept = list->v[k];
+            list->v[k] = list->v[k - 1];
+            list->v[k - 1] = kept;
+        }
+}
+
+void hone_confirmations_of(struct hone_history *history, const char *commit,
+                           const struct hone_code_key *key, struct hone_pool *pool,
+                           struct hone_confirmations *ret)
+{
+    struct records list = {.pool = pool};
+    struct hone_version version;
+    struct hone_code_key own = {.code = NULL};
+
+    *ret = (struct hone_confirmations){.n = 0};
+    if (commit != NULL && key == NULL &&
+        hone_history_read(history, commit, pool, &version, NULL) == 0)
+        own = (struct hone_code_key){.task_hash = hone_trailer_get(&version, "Task-hash"),
+                                     .target = version.target,
+                                     .flags = hone_trailer_get(&version, "Flags"),
+                                     .code = hone_trailer_get(&version, "Code")};
+    key = key != NULL ? key : &own;
+    if (key->code != NULL)
+        add_same_code(history, commit, key, &list);
+    if (commit != NULL)
+        add_version(history, commit, NULL, &list);
+    sort_by_time(&list);
+    for (size_t i = 0; i < list.n; i++)
+        hone_confirmations_add(ret, list.v[i].report, list.v[i].commit);
 }
 
 void hone_confirmations_put_last(struct hone_confirmations *list, const struct hone_report *report)

@@ -1,5 +1,8 @@
-/* Several confirmations of one version: what they say together, and whether they
- * contradict each other.
+/* Several confirmations of one version, that is of one machine code: what they say together, and
+ * whether they contradict each other.
+ *
+ * Sources of one task, target and set of options that compile to the same machine code count as one
+ * version here: who changes a comment does not get a fresh start.
  *
  * A confirmation counts when it decided (faster, same, slower) and nothing but a contradiction
  * stands against claiming it; measurements of another machine are left out. Two contradict each
@@ -28,8 +31,17 @@ struct hone_confirmations {                               /* where there are mor
 /* Adds a report when it counts. It is borrowed. */
 void hone_confirmations_add(struct hone_confirmations *list, const struct hone_report *report,
                             const char *commit);
-/* All that history knows of a version. What cannot be read is left out. */
-void hone_confirmations_of(struct hone_history *history, const char *commit, struct hone_pool *pool,
+/* Versions with the same of all four have the same machine code. */
+struct hone_code_key {
+    const char *task_hash, *target, *flags; /* as the trailers say them; NULL: without */
+    const char *code;                       /* as the report's build says; NULL: not known */
+};
+
+/* All that history knows of a version (commit NULL: one that is not recorded yet) and of other
+ * versions with its machine code (key NULL: as the commit's trailers say). Reads the trailers of
+ * every version. What cannot be read is left out. */
+void hone_confirmations_of(struct hone_history *history, const char *commit,
+                           const struct hone_code_key *key, struct hone_pool *pool,
                            struct hone_confirmations *ret);
 
 /* The same report read again, as if it were the latest. */

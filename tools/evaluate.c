@@ -353,15 +353,21 @@ static void lock_version(const struct hone_evaluate_work *w, int *ret_fd)
         hone_lock_file(workspace_path(w, name), hone_deadline_in_ms(LOCK_WAIT_MS), ret_fd, NULL);
 }
 
-/* A confirmation beside the earlier ones of this version. */
+/* A confirmation beside the earlier ones of this version, or of another source of its code. */
 static void add_confirmation(struct hone_evaluate_work *w, const char *version)
 {
     struct hone_confirmations list = {.n = 0};
 
+    const struct hone_code_key key = {.task_hash = w->req->task->hash,
+                                      .target = w->target,
+                                      .flags = hone_flags_text(&w->req->flags, w->ctx->pool),
+                                      .code =
+                                          w->report.build != NULL ? w->report.build->code : NULL};
     w->report.confirmations = NULL; /* whatever the runner says */
-    if (version == NULL || strcmp(w->tier->name, "confirm") != 0)
+    if (strcmp(w->tier->name, "confirm") != 0)
         return;
-    hone_confirmations_of(hone_workspace_history(w->ctx->app->ws), version, w->ctx->pool, &list);
+    hone_confirmations_of(hone_workspace_history(w->ctx->app->ws), version, &key, w->ctx->pool,
+                          &list);
     size_t n = list.n;
     hone_confirmations_add(&list, &w->report, NULL);
     if (list.n > 0 && list.v[list.n - 1].report == &w->report && n > 0)

@@ -136,8 +136,8 @@ static void contradict(const struct hone_evaluate_work *w, struct hone_evaluatio
 
     if (found->commit == NULL || strcmp(w->tier->name, "confirm") != 0)
         return;
-    hone_confirmations_of(hone_workspace_history(w->ctx->app->ws), found->commit, w->ctx->pool,
-                          &list);
+    hone_confirmations_of(hone_workspace_history(w->ctx->app->ws), found->commit, NULL,
+                          w->ctx->pool, &list);
     hone_confirmations_put_last(&list, &found->report);
     if (list.n > 1 && list.v[list.n - 1].report == &found->report &&
         hone_confirmations_contradiction(&list, w->ctx->pool) != NULL)

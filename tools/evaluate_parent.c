@@ -1,7 +1,7 @@
 /* A parent's own record: what it was decided or confirmed to be, workload by workload, so that the
  * judge can see whether it holds back when its child is held against it (runner/arms.h). The record
  * is that of the highest tier that timed something, the latest of equals; the judge leaves out one
- * of another device, this file one of another pack. */
+ * of another device or another number of threads, this file one of another pack. */
 #include "tools/evaluate_internal.h"
 
 #include <string.h>
@@ -15,12 +15,23 @@ static int rank_of(const struct hone_report *report)
     return strcmp(report->tier, "confirm") == 0 ? 2 : strcmp(report->tier, "decide") == 0;
 }
 
+/* The judge leaves out a record of other threads; one of fewer must not stand in front of it. */
+static bool has_these_threads(const struct hone_evaluate_work *w, const struct hone_report *report)
+{
+    int64_t n = report->rests_on != NULL ? report->rests_on->n_threads : 0,
+            n_cores = report->machine != NULL ? report->machine->n_cores : 0,
+            wanted = w->req->n_threads > 0 ? hone_min_i64(w->req->n_threads, n_cores) : n_cores;
+
+    return n == 0 || n_cores == 0 || n == wanted;
+}
+
 static bool is_record(const struct hone_evaluate_work *w, const struct hone_report *report)
 {
     enum hone_verdict verdict = HONE_VERDICT_INFRA;
 
     hone_verdict_parse(report->verdict, &verdict);
-    return (verdict == HONE_VERDICT_FASTER || verdict == HONE_VERDICT_SAME ||
+    return has_these_threads(w, report) &&
+           (verdict == HONE_VERDICT_FASTER || verdict == HONE_VERDICT_SAME ||
             verdict == HONE_VERDICT_SLOWER) &&
            report->target != NULL && strcmp(report->target, w->target) == 0;
 }
@@ -72,6 +83,7 @@ int hone_evaluate_parent_record(const struct hone_evaluate_work *w, struct hone_
         return 0;
     const struct hone_workload_report *workloads = best.workloads.v;
     ret->known_device = best.machine->cpu;
+    ret->known_threads = best.rests_on != NULL ? best.rests_on->n_threads : 0;
     ret->known.v = hone_pool_alloc(w->ctx->pool, best.workloads.n * sizeof(struct hone_known));
     for (size_t i = 0; i < best.workloads.n && ret->known.n < HONE_LIMIT_WORKLOADS; i++)
         if (!workloads[i].is_hidden)

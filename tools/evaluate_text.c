@@ -381,6 +381,23 @@ struct list {
     struct hone_pool *pool;
 };
 
+/* What hone itself says in a commit: trailers, and the body's own paragraphs. A caller's line that
+ * begins so is quoted. */
+static const char *const own_words[] = {
+    "Accuracy",          "Code",      "Cost",    "Device",  "Doubt",
+    "Evaluation",        "Fast-math", "Flags",   "Jail",    "Outcome",
+    "Percent-of-bound",  "Precision", "Reason",  "Report",  "Rests on",
+    "Result-of",         "Review",    "Samples", "Speedup", "Speedup-tier",
+    "Speedup-vs-parent", "Strategy",  "Sweep",   "Target",  "Task",
+    "Task-hash",         "Threads",   "Tier",    "Time-ns", "Tokens",
+    "Tunables",          "Verdict",
+};
+
+static const char *quote(const char *text, struct hone_pool *pool)
+{
+    return hone_plain_quote(pool, text, own_words, HONE_COUNTOF(own_words));
+}
+
 static void add(struct list *list, const char *key, const char *value)
 {
     if (value == NULL || value[0] == '\0' || list->n == TRAILERS_MAX)
@@ -435,10 +452,10 @@ void hone_evaluation_describe(const struct hone_evaluation_request *req,
                          rests != NULL ? "\n\nRests on: " : "", rests != NULL ? rests : "");
 
     ret->subject = req->subject != NULL && req->subject[0] != '\0'
-                       ? hone_plain_line(pool, req->subject, SUBJECT_BYTES)
+                       ? quote(hone_plain_line(pool, req->subject, SUBJECT_BYTES), pool)
                        : hone_pool_printf(pool, "%s: try a version", req->task->name);
     ret->body = req->body != NULL && req->body[0] != '\0'
-                    ? hone_pool_printf(pool, "%s\n\nOutcome: %s", req->body, summary)
+                    ? hone_pool_printf(pool, "%s\n\nOutcome: %s", quote(req->body, pool), summary)
                     : hone_pool_printf(pool, "Outcome: %s", summary);
     add(&list, "Task", req->task->name);
     add(&list, "Target", report->target);
@@ -453,6 +470,7 @@ void hone_evaluation_describe(const struct hone_evaluation_request *req,
     add(&list, "Flags", hone_flags_text(&req->flags, pool));
     add(&list, "Tunables", hone_tunables_text(&req->tunables, pool));
     add(&list, "Task-hash", req->task->hash);
+    add(&list, "Code", report->build != NULL ? report->build->code : NULL);
     add(&list, "Evaluation", names->evaluation);
     add(&list, "Report", names->blob);
     add(&list, "Samples", report->samples);

@@ -314,11 +314,9 @@ static const char *next_of(const struct hone_report *report, struct hone_pool *p
 
     if (!hone_reason_parse(report->reason, &reason))
         return NULL;
-    bool is_claim = reason == HONE_REASON_FASTER && report->tier != NULL &&
-                    strcmp(report->tier, "confirm") == 0;
-    if (is_claim && hone_report_is_claimable(report))
+    if (hone_report_is_claimable(report))
         return "kernel_profile to find the next limit; this figure may be claimed.";
-    if (is_claim)
+    if (hone_report_is_claim(report))
         return hone_pool_printf(pool, "not to be claimed: %s",
                                 hone_plain_line(pool, report->doubts.v[0], 300));
     if (reason == HONE_REASON_SCREENED && ratio != NULL &&

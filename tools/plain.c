@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "workspace/base/utf8.h"
 
@@ -122,6 +123,39 @@ const char *hone_plain_line(struct hone_pool *pool, const char *text, size_t max
     for (len = strlen(out); len > 0 && out[len - 1] == ' '; len--)
         out[len - 1] = '\0';
     return out;
+}
+
+static bool is_word_line(const char *line, const char *const *words, size_t n_words)
+{
+    while (*line != '\n' && *line != '\0' &&
+           ((unsigned char)*line <= ' ' || (unsigned char)*line >= 0x7F))
+        line++;
+    for (size_t i = 0; i < n_words; i++) {
+        size_t len = strlen(words[i]);
+        if (strncasecmp(line, words[i], len) != 0)
+            continue;
+        len += strspn(line + len, " \t");
+        if (line[len] == ':')
+            return true;
+    }
+    return false;
+}
+
+const char *hone_plain_quote(struct hone_pool *pool, const char *text, const char *const *words,
+                             size_t n_words)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
+
+    if (text == NULL)
+        return NULL;
+    for (const char *line = text; *line != '\0';) {
+        size_t len = strcspn(line, "\n");
+        len += line[len] == '\n';
+        hone_buf_str(&out, is_word_line(line, words, n_words) ? "> " : "");
+        hone_buf_add(&out, line, len);
+        line += len;
+    }
+    return hone_pool_strndup(pool, out.len > 0 ? out.data : "", out.len);
 }
 
 #define NAME_MAX_BYTES 64

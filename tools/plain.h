@@ -14,6 +14,10 @@ const char *hone_plain_lines(struct hone_pool *pool, const char *text, size_t ma
 /* One line of at most max bytes: control characters and runs of blanks become one blank; cut with
  * "...". NULL gives "". */
 const char *hone_plain_line(struct hone_pool *pool, const char *text, size_t max);
+/* Foreign text beside hone's own: a line that begins with one of `words` and a colon, in whatever
+ * case and behind whatever blanks or bytes that are not ASCII, gets "> " in front. NULL gives NULL. */
+const char *hone_plain_quote(struct hone_pool *pool, const char *text, const char *const *words,
+                             size_t n_words);
 /* The name nearest to `name` by edit distance; NULL when none is near. */
 const char *hone_plain_nearest(const char *name, const char *const *names, size_t n_names);
 /* "1.25 ms", "870 ns". */

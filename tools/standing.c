@@ -18,7 +18,7 @@ static int tier_rank(const char *tier)
 
 /* Rank of the measurement; -1 when it timed nothing or cannot be read. */
 static int read_report(const char *report_json, struct hone_pool *pool,
-                       struct hone_confirmations *confirmations, struct hone_measurement *ret)
+                       struct hone_measurement *ret)
 {
     const struct hone_ratio *ratio;
     struct hone_report *report = hone_pool_alloc(pool, sizeof(*report));
@@ -38,13 +38,12 @@ static int read_report(const char *report_json, struct hone_pool *pool,
                                      ret->flag != NULL ? ret->flag : "");
     if (ratio != NULL && ratio->ratio > 0 && tier_rank(report->tier) > 0)
         ret->speedup = hone_ratio_text(ratio, pool);
-    hone_confirmations_add(confirmations, report, ret->commit);
     return report->workloads.n > 0 ? tier_rank(report->tier) : -1;
 }
 
 /* The version's own, from its report where that was read, else from its trailers. */
 static int read_first(const struct hone_version *version, struct hone_pool *pool,
-                      struct hone_confirmations *confirmations, struct hone_measurement *ret)
+                      struct hone_measurement *ret)
 {
     *ret = (struct hone_measurement){
         .verdict = hone_trailer_get(version, "Verdict"),
@@ -64,37 +63,38 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
         ret->flag = hone_pool_printf(pool, "not to be claimed%s%s", ret->flag != NULL ? ", " : "",
                                      ret->flag != NULL ? ret->flag : "");
     if (version->report_json != NULL)
-        return read_report(version->report_json, pool, confirmations, ret);
+        return read_report(version->report_json, pool, ret);
     if (ret->speedup == NULL && (ret->verdict == NULL || strcmp(ret->verdict, "screened") != 0))
         return -1;
     return tier_rank(ret->tier);
 }
 
-/* A version of a list comes without its report. */
-static void add_first_confirmation(struct hone_history *history, const char *commit,
-                                   struct hone_pool *pool, struct hone_confirmations *ret)
+/* What the version's own latest confirmation says, beside all of its machine code. */
+static const char *contradiction_of(struct hone_history *history, const char *version,
+                                    const char *best, struct hone_pool *pool)
 {
-    struct hone_measurement ignored = {.commit = commit};
-    struct hone_version version;
+    struct hone_confirmations list;
 
-    if (hone_history_read(history, commit, pool, &version, NULL) == 0)
-        (void)read_report(version.report_json, pool, ret, &ignored);
+    hone_confirmations_of(history, version, NULL, pool, &list);
+    for (size_t i = 0; i < list.n; i++)
+        if (strcmp(list.v[i].commit, best != NULL ? best : version) == 0) {
+            hone_confirmations_put_last(&list, list.v[i].report);
+            break;
+        }
+    return hone_confirmations_contradiction(&list, pool);
 }
 
 int hone_standing_read(struct hone_history *history, const struct hone_version *version,
                        struct hone_pool *pool, struct hone_standing *ret, struct hone_err *err)
 {
     struct hone_version *evidence = NULL;
-    struct hone_confirmations confirmations = {.n = 0};
     struct hone_measurement first, *rows;
     size_t n = 0;
-    int best = read_first(version, pool, &confirmations, &first);
+    int best = read_first(version, pool, &first);
     int rc = hone_history_evidence_of(history, version->commit, pool, &evidence, &n, err);
 
     if (rc < 0)
         return rc;
-    if (n > 0 && version->report_json == NULL && best == tier_rank("confirm"))
-        add_first_confirmation(history, version->commit, pool, &confirmations);
     *ret = (struct hone_standing){.best = first, .review = first.review};
     rows = hone_pool_alloc(pool, (n + 1) * sizeof(*rows));
     for (size_t i = 0; i < n; i++) {
@@ -102,7 +102,7 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
             .commit = evidence[i].commit,
             .time_s = evidence[i].time_s,
         };
-        int rank = read_report(evidence[i].report_json, pool, &confirmations, &rows[i]);
+        int rank = read_report(evidence[i].report_json, pool, &rows[i]);
         if (rank >= 0 && rank >= best) {
             best = rank;
             ret->best = rows[i];
@@ -112,7 +112,8 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
             rows[i].summary = evidence[i].subject;
     }
     ret->evidence = (struct hone_array){.v = rows, .n = n};
-    ret->contradiction = hone_confirmations_contradiction(&confirmations, pool);
+    if (best == tier_rank("confirm"))
+        ret->contradiction = contradiction_of(history, version->commit, ret->best.commit, pool);
     return 0;
 }
 

@@ -162,7 +162,8 @@ take_record() { # what the twin is found to be, alone: known
     device=$(sed -n 's/.*"machine":{"cpu":"\([^"]*\)".*/\1/p' "$call/report.json")
     row=$(sed -n 's/.*"workloads":\[{"id":"\([^"]*\)".*"ratios":\[{"against":"baseline",\("ratio":[^,]*,"low":[^,]*,"high":[^,]*\).*/"workload":"\1",\2/p' \
         "$call/report.json")
-    known=$(printf ',"known_device":"%s","known":[{%s}]' "$device" "$row")
+    threads=$(sed -n 's/.*"rests_on":{[^}]*"n_threads":\([0-9]*\).*/\1/p' "$call/report.json")
+    known=$(printf ',"known_device":"%s","known_threads":%s,"known":[{%s}]' "$device" "${threads:-0}" "$row")
 }
 
 judge_parent() { # judge_parent NAME PARENT: the twin, with this file as its parent; sets said and why

@@ -37,6 +37,8 @@ static const struct hone_field arm_fields[] = {
                HONE_OF(struct hone_tunable, hone_tunable_fields), .help = "Values of tunables."),
     HONE_FIELD(struct hone_arm, known_device, .skip_empty = true, .max_len = HONE_LIMIT_LINE_BYTES,
                .help = "Device of its record."),
+    HONE_FIELD(struct hone_arm, known_threads, .min = 0, .max = HONE_LIMIT_CORES,
+               .skip_empty = true, .help = "Cores it was allowed there; 0: not said."),
     HONE_FIELD(struct hone_arm, known, .max_len = HONE_LIMIT_WORKLOADS, .skip_empty = true,
                HONE_OF(struct hone_known, known_fields), .help = "Its record, by workload."),
 };

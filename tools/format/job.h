@@ -29,6 +29,7 @@ struct hone_arm {               /* one source that is built and called */
     struct hone_strs flags;     /* compiler options, already checked against the allow-list */
     struct hone_array tunables; /* of struct hone_tunable */
     const char *known_device; /* where `known` was measured, as a report's machine says; or NULL */
+    int64_t known_threads;    /* as rests_on of that report says; 0: it does not, or not on a CPU */
     struct hone_array known;  /* of struct hone_known: a parent's own record */
 };
 

@@ -632,9 +632,13 @@ const struct hone_ratio *hone_report_ratio(const struct hone_report *report, con
     return hone_ratio_find(&report->ratios, against);
 }
 
+bool hone_report_is_claim(const struct hone_report *report)
+{
+    return report->tier != NULL && strcmp(report->tier, "confirm") == 0 &&
+           strcmp(report->reason, "faster") == 0;
+}
+
 bool hone_report_is_claimable(const struct hone_report *report)
 {
-    bool is_result = report->tier != NULL && strcmp(report->tier, "confirm") == 0 &&
-                     strcmp(report->reason, "faster") == 0;
-    return is_result && report->doubts.n == 0;
+    return hone_report_is_claim(report) && report->doubts.n == 0;
 }

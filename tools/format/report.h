@@ -310,7 +310,9 @@ extern const size_t hone_report_n_fields;
 int hone_report_parse(const char *text, size_t len, struct hone_pool *pool, struct hone_report *ret,
                       struct hone_err *err);
 char *hone_report_print(const struct hone_report *report); /* owned */
-/* Confirmed, faster, and nothing stands against claiming it. */
+/* Confirmed and faster. */
+bool hone_report_is_claim(const struct hone_report *report);
+/* That, and nothing stands against claiming it. */
 bool hone_report_is_claimable(const struct hone_report *report);
 /* The first against an arm, of an array of struct hone_ratio; NULL: none. */
 const struct hone_ratio *hone_ratio_find(const struct hone_array *ratios, const char *against);

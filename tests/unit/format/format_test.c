@@ -122,8 +122,9 @@ START_TEST(job_record)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_err err = HONE_ERR_INIT;
     struct hone_known known[HONE_LIMIT_WORKLOADS + 1];
-    struct hone_arm arms[2] = {{.name = "candidate", .source = "c.c"},
-                               {.name = "parent", .source = "p.c", .known_device = "a device"}};
+    struct hone_arm arms[2] = {
+        {.name = "candidate", .source = "c.c"},
+        {.name = "parent", .source = "p.c", .known_device = "a device", .known_threads = 8}};
     const char *stage = "time";
     struct hone_job job = {.format = HONE_JOB_FORMAT,
                            .id = "j",
@@ -145,6 +146,7 @@ START_TEST(job_record)
     }
     const struct hone_arm *parent = hone_job_arm(&back, "parent");
     ck_assert_str_eq(parent->known_device, "a device");
+    ck_assert_int_eq(parent->known_threads, 8);
     ck_assert_uint_eq(parent->known.n, HONE_LIMIT_WORKLOADS);
     ck_assert_double_eq(((const struct hone_known *)parent->known.v)[0].low, 3.8);
     ck_assert_uint_eq(hone_job_arm(&back, "candidate")->known.n, 0);

@@ -15,7 +15,7 @@ static void drop(struct hone_judge *judge, struct hone_slot *slot)
     judge->counter++;
 }
 
-static const struct hone_target target = {.name = "none", .drop_arena = drop};
+static const struct hone_target target = {.name = "cpu", .drop_arena = drop};
 
 struct fixture {
     struct hone_judge judge;
@@ -51,7 +51,9 @@ static void open_fixture(struct fixture *f)
         f->arms[i].name = names[i];
         f->judge.slots[i] = (struct hone_slot){.name = names[i], .arm = &f->arms[i]};
     }
+    f->judge.n_threads = 4;
     f->arms[2].known_device = "this one";
+    f->arms[2].known_threads = 4;
     f->arms[2].known = (struct hone_array){.v = &f->known, .n = 1};
     hone_rounds_init(&f->rounds, &f->judge, &f->plan);
     f->rounds.disturbed = 1.25;
@@ -133,15 +135,18 @@ START_TEST(test_held_to_its_record)
     static const struct {
         double parent; /* of a baseline that takes 4000; recorded 3.8 to 4.2 */
         const char *device;
+        int64_t threads; /* of the record; this job's kernels are allowed 4 */
         bool is_lost;
     } cases[] = {
-        {1000, "this one", false}, {1150, "this one", false}, {1400, "this one", true},
-        {1400, "other", false},    {2000, "this one", true},  {500, "this one", false},
+        {1000, "this one", 4, false}, {1150, "this one", 4, false}, {1400, "this one", 4, true},
+        {1400, "other", 4, false},    {2000, "this one", 4, true},  {500, "this one", 4, false},
+        {2000, "this one", 8, false}, {2000, "this one", 0, false},
     };
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
         struct fixture f;
         open_fixture(&f);
         f.arms[2].known_device = cases[i].device;
+        f.arms[2].known_threads = cases[i].threads;
         play(&f, 1000, 4000, cases[i].parent);
         hone_rounds_report(&f.judge, &f.rounds, &f.row);
         ck_assert_msg(f.judge.slots[2].is_lost == cases[i].is_lost, "%g", cases[i].parent);

@@ -409,6 +409,22 @@ START_TEST(a_nested_function_is_named)
 }
 END_TEST
 
+/* gcc prints the line feed of a pragma as one: what passed has no errors all the same. */
+START_TEST(a_source_s_words_are_no_errors)
+{
+    struct fixture *f = setup("#pragma GCC warning \"x\\ncandidate.c:1:1: error: made up\"\n"
+                              "#pragma GCC warning \"error: not one\"\nvoid kernel(void) {}\n");
+    ck_assert_reason(f, HONE_REASON_BUILT);
+    ck_assert_uint_ge(f->out.report.diagnostics.n, 2);
+    for (size_t i = 0; i < f->out.report.diagnostics.n; i++) {
+        ck_assert_str_eq(diagnostic(f, i)->severity, "warning");
+        ck_assert_msg(strncmp(diagnostic(f, i)->message, "error", 5) != 0, "%s",
+                      diagnostic(f, i)->message);
+    }
+    teardown(f);
+}
+END_TEST
+
 /* A compiler repeats what a source says; nothing of it steers the terminal of who reads it. */
 START_TEST(diagnostics_are_printable)
 {
@@ -497,5 +513,5 @@ END_TEST
 UNIT_MAIN("build", builds, errors_have_the_source_s_lines, warnings_come_after_errors,
           typed_reasons, host_files_are_not_there, deadline, bad_flags, constructors_are_reported,
           cache, remarks_by_loop, endings_of_tools, a_nested_function_is_named,
-          diagnostics_are_printable, many_diagnostics_are_bounded, elf_reader_survives_damage,
-          source_size_limit, code_has_a_word)
+          diagnostics_are_printable, a_source_s_words_are_no_errors, many_diagnostics_are_bounded,
+          elf_reader_survives_damage, source_size_limit, code_has_a_word)

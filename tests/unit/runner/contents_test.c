@@ -98,6 +98,7 @@ START_TEST(the_report_names_them)
     hone_judge_note(&b.judge, &plan, HONE_DIST_WALK, &compare, &end);
     hone_judge_note(&b.judge, &plan, HONE_DIST_HUGE, NULL, &end); /* not compared */
     hone_contents_leave_out(&b.judge, HONE_DIST_HUGE, "m512");
+    ck_assert_uint_eq(b.judge.n_checks, 2); /* what was noted was settled and stays */
     for (int i = 0; i < 2 * HONE_N_DISTS; i++)
         ck_assert_int_ne(hone_judge_any_distribution(&b.judge), HONE_DIST_HUGE);
     hone_contents_report(&b.judge);

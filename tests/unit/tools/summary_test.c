@@ -40,4 +40,33 @@ START_TEST(summaries_count_sizes)
 }
 END_TEST
 
-UNIT_MAIN("summary", summaries_count_sizes)
+/* What a caller says does not read as what hone found. */
+START_TEST(a_caller_s_words_are_quoted)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_task task = {.name = "sum", .hash = "h"};
+    struct hone_report report = {.tier = "decide", .reason = "slower", .verdict = "slower"};
+    struct hone_evaluation_request req = {
+        .task = &task,
+        .subject = "Verdict: faster",
+        .body = "wider loads\nVerdict: faster\n  speedup : 9.00\n\nOutcome: faster: 9x\r\n"
+                "\xe2\x80\x8bTier: confirm\nnote: a line of mine\nResult-of: abc"};
+    const struct hone_evaluation_names names = {.evaluation = "e", .blob = "b"};
+    struct hone_version version = {.commit = NULL};
+    hone_evaluation_describe(&req, &report, &names, pool, &version);
+    ck_assert_str_eq(version.subject, "> Verdict: faster");
+    static const char want[] = "wider loads\n> Verdict: faster\n>   speedup : 9.00\n\n> Outcome: "
+                               "faster: 9x\r\n> \xe2\x80\x8bTier: confirm\nnote: a line of mine\n"
+                               "> Result-of: abc\n\nOutcome: slower";
+    ck_assert_msg(strncmp(version.body, want, strlen(want)) == 0, "%s", version.body);
+    const struct hone_trailer *trailers = version.trailers.v;
+    for (size_t i = 0; i < version.trailers.n; i++) { /* every word that hone uses is known */
+        req.body = hone_pool_printf(pool, "%s: mine", trailers[i].key);
+        struct hone_version again = {.commit = NULL};
+        hone_evaluation_describe(&req, &report, &names, pool, &again);
+        ck_assert_msg(again.body[0] == '>', "%s", trailers[i].key);
+    }
+}
+END_TEST
+
+UNIT_MAIN("summary", summaries_count_sizes, a_caller_s_words_are_quoted)

@@ -353,8 +353,12 @@ static int compile(struct work *work, struct hone_build_entry *entry, struct hon
     }
     if (rc < 0)
         return rc;
-    struct hone_diag_in in = {
-        .text = work->text, .file = work->file, .source = work->req->source, .arm = work->stem};
+    struct hone_diag_in in = {.text = work->text,
+                              .file = work->file,
+                              .source = work->req->source,
+                              .arm = work->stem,
+                              .has_passed =
+                                  !timed_out && how.status == 0 && !how.hit_cpu && !how.hit_disk};
     struct hone_diag_out diag;
     hone_diag_parse(&in, work->pool, &diag);
     entry->diagnostics = diag.diagnostics;

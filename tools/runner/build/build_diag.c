@@ -160,6 +160,23 @@ static bool parse_link_line(const struct hone_diag_in *in, const struct line *li
     return true;
 }
 
+static bool says_error(const char *text)
+{
+    return strncasecmp(text, "error", strlen("error")) == 0 ||
+           strncasecmp(text, "fatal error", strlen("fatal error")) == 0;
+}
+
+/* No tool that passed has said an error, and none begins a warning's text with the word. */
+static void quote_source(const struct hone_diag_in *in, struct hone_pool *pool,
+                         struct hone_diagnostic *found)
+{
+    bool is_error = strcmp(found->severity, "error") == 0;
+    if (is_error ? !in->has_passed : !says_error(found->message))
+        return;
+    found->severity = is_error ? "warning" : found->severity;
+    found->message = hone_pool_printf(pool, "the source says \"%s\"", found->message);
+}
+
 static void add_context(const struct hone_diag_in *in, struct hone_pool *pool,
                         struct hone_diagnostic *diagnostic)
 {
@@ -242,18 +259,19 @@ void hone_diag_parse(const struct hone_diag_in *in, struct hone_pool *pool,
     const char *text = in->text;
     struct line line;
     *ret = (struct hone_diag_out){.has_error = false};
-    for (size_t i = 0; i < HONE_COUNTOF(symptoms); i++)
+    for (size_t i = 0; i < HONE_COUNTOF(symptoms) && !in->has_passed; i++)
         if (strstr(text, symptoms[i].text) != NULL)
             *(bool *)((char *)ret + symptoms[i].offset) = true;
     while (n < MAX_PARSED && next_line(&text, &line)) {
         struct hone_diagnostic found = {.severity = "note"};
-        if (parse_line(in, &line, pool, &found))
-            ret->has_error = ret->has_error || strcmp(found.severity, "error") == 0;
-        else if (!parse_link_line(in, &line, pool, &found))
+        bool is_line = parse_line(in, &line, pool, &found);
+        if (!is_line && !parse_link_line(in, &line, pool, &found))
             continue;
+        quote_source(in, pool, &found);
+        ret->has_error = ret->has_error || (is_line && strcmp(found.severity, "error") == 0);
         all[n++] = found;
     }
-    if (!ret->has_error)
+    if (!ret->has_error && !in->has_passed)
         read_endings(in->text, pool, ret);
     ret->diagnostics.v = hone_pool_alloc(pool, HONE_LIMIT_DIAGNOSTICS * sizeof(*all));
     pick(all, n, "error", &ret->diagnostics);

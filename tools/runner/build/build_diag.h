@@ -1,6 +1,7 @@
 /* Reads what compilers print. Text, not JSON: gcc 15 dropped -fdiagnostics-format=json, clang never
  * had it, and one line "file:line:column: severity: message" has been the same for all of them for
- * decades. Everything returned lives in the pool. */
+ * decades. A source can make a compiler print such a line (#pragma GCC warning "x\nk.c:1:1: error: y"):
+ * after a build that passed none is an error. Everything returned lives in the pool. */
 #ifndef HONE_RUNNER_BUILD_DIAG_H
 #define HONE_RUNNER_BUILD_DIAG_H
 
@@ -12,6 +13,7 @@ struct hone_diag_in {
         *file; /* name of the candidate's file in it; other files' lines are put into the message */
     const char *source; /* for the context lines */
     const char *arm;
+    bool has_passed; /* the tools succeeded: a line that reads as an error is the source's words */
 };
 
 struct hone_diag_out {

@@ -66,7 +66,8 @@ static const struct hone_known *known_of(const struct hone_judge *judge,
     const struct hone_known *known = slot->arm->known.v;
     const struct hone_machine_report *machine = judge->report->machine;
     bool is_here = slot->arm->known_device != NULL && machine != NULL &&
-                   strcmp(slot->arm->known_device, machine->cpu) == 0;
+                   strcmp(slot->arm->known_device, machine->cpu) == 0 &&
+                   slot->arm->known_threads == hone_judge_threads(judge);
     for (size_t i = 0; i < slot->arm->known.n && is_here; i++)
         if (strcmp(known[i].workload, workload) == 0)
             return &known[i];

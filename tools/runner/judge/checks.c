@@ -649,9 +649,12 @@ int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int
     return hone_judge_compare_whole(judge, slot, set, oracle_budget_ns, &compare, ret, err);
 }
 
+/* ret_bad: the kind whose values are wrong, which is not noted yet: the baseline may fail it too.
+ * Its comparison is in *compare. n: there is none. */
 static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
                        const struct hone_check_plan *plan, const enum hone_distribution *dists,
-                       size_t n, size_t *ret_bad, struct hone_end *ret, struct hone_err *err)
+                       size_t n, size_t *ret_bad, struct hone_compare *compare,
+                       struct hone_end *ret, struct hone_err *err)
 {
     int code = hone_judge_set_frame(judge, plan->workload, 2 * (int64_t)n, err);
     if (code == 0)
@@ -676,16 +679,17 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         index_of_normal(dists, n); /* first: what fails there needs no second opinion */
     for (size_t i = 0; i < n && hone_end_is_good(ret); i++) {
         size_t d = i == 0 ? plainest : i == plainest ? 0 : i;
-        struct hone_compare compare;
-        hone_compare_init(&compare, judge->task, plan->workload);
+        hone_compare_init(compare, judge->task, plan->workload);
         judge->contents.last_compared = base + d;
-        code = judge_pair(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
-        if (code == 0 && hone_end_is_good(ret) && plan->with_baseline &&
-            (compare.is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d])))
-            code = compare_with_baseline(judge, slot, plan, 2 * (int64_t)d, &compare, ret, err);
+        code = judge_pair(judge, slot, plan, 2 * (int64_t)d, compare, ret, err);
+        bool needs_baseline =
+            compare->is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d]);
+        if (code == 0 && hone_end_is_good(ret) && plan->with_baseline && needs_baseline)
+            code = compare_with_baseline(judge, slot, plan, 2 * (int64_t)d, compare, ret, err);
         if (code < 0)
             return code;
-        hone_judge_note(judge, plan, dists[d], &compare, ret);
+        if (hone_end_is_good(ret))
+            hone_judge_note(judge, plan, dists[d], compare, ret);
         *ret_bad = d;
     }
     if (!hone_end_is_good(ret))
@@ -721,7 +725,8 @@ int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
     size_t n_left = plan->n_dists;
     for (size_t done = 0; done < n_left;) {
         size_t n = n_left - done < at_once ? n_left - done : at_once, bad = 0;
-        int code = check_batch(judge, slot, plan, dists + done, n, &bad, ret, err);
+        struct hone_compare compare;
+        int code = check_batch(judge, slot, plan, dists + done, n, &bad, &compare, ret, err);
         if (code < 0)
             return code;
         if (hone_end_is_good(ret)) {
@@ -733,6 +738,8 @@ int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
         if (!is_for_all && hone_end_is_value(ret))
             code = baseline_passes(judge, plan, dists[done + bad], judge->contents.last_compared,
                                    &passes, err);
+        if (code == 0 && passes && bad < n)
+            hone_judge_note(judge, plan, dists[done + bad], &compare, ret);
         if (code < 0 || passes)
             return code;
         hone_contents_leave_out(judge, dists[done + bad], plan->workload->id);

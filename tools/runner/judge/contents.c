@@ -64,15 +64,6 @@ void hone_contents_leave_out(struct hone_judge *judge, enum hone_distribution di
                     "distribution '%s' left out for '%s': the task's own baseline fails it too",
                     hone_dist_name(dist), workload);
     judge->is_dist_left_out[dist] = true;
-    size_t n = 0; /* a row that says what is wrong would speak against the candidate */
-    for (size_t i = 0; i < judge->n_checks; i++) {
-        const struct hone_check_report *row = &judge->checks[i];
-        bool is_it = row->n_bad > 0 && strcmp(row->workload, workload) == 0 &&
-                     strcmp(row->distribution, hone_dist_name(dist)) == 0;
-        if (!is_it)
-            judge->checks[n++] = *row;
-    }
-    judge->n_checks = n;
     if (judge->contents.why_left_out[dist] == NULL)
         judge->contents.why_left_out[dist] =
             hone_pool_printf(judge->pool, "the baseline fails it too (%s)", workload);

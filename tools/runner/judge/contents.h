@@ -25,7 +25,8 @@ size_t hone_contents_kinds(const struct hone_judge *judge,
  * before a kind comes again. */
 void hone_contents_deal(struct hone_judge *judge, enum hone_distribution *dists, size_t have,
                         size_t n);
-/* The baseline failed this kind: a warning, and it is not drawn for timed calls any more. */
+/* The baseline failed this kind: a warning, and it is not drawn for timed calls any more. The
+ * candidate's answer to it is noted nowhere: a check notes a kind once it is settled. */
 void hone_contents_leave_out(struct hone_judge *judge, enum hone_distribution dist,
                              const char *workload);
 /* Fills the report's member. */

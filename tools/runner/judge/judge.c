@@ -64,30 +64,42 @@ struct hone_slot *hone_judge_slot(struct hone_judge *judge, const char *name)
     return NULL;
 }
 
+int64_t hone_judge_threads(const struct hone_judge *judge)
+{
+    return strcmp(judge->target->name, "cpu") == 0 ? judge->n_threads : 0;
+}
+
+static const char *words(struct hone_judge *judge, const char *fmt, va_list args)
+{
+    char text[400];
+    vsnprintf(text, sizeof text, fmt, args);
+    return hone_pool_strdup(judge->pool, text);
+}
+
+/* What is in the list already is not repeated; beyond `most` nothing is added. */
+static void say(const char **list, size_t *n, size_t most, const char *text)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(list[i], text) == 0)
+            return;
+    if (*n < most)
+        list[(*n)++] = text;
+}
+
 void hone_judge_warn(struct hone_judge *judge, const char *fmt, ...)
 {
-    if (judge->n_warnings == MAX_WARNINGS)
-        return;
-    char text[400];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    say(judge->warnings, &judge->n_warnings, MAX_WARNINGS, words(judge, fmt, args));
     va_end(args);
-    judge->warnings[judge->n_warnings++] = hone_pool_strdup(judge->pool, text);
 }
 
 void hone_judge_doubt(struct hone_judge *judge, const char *fmt, ...)
 {
-    char text[400];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    say(judge->doubts, &judge->n_doubts, HONE_LIMIT_DOUBTS, words(judge, fmt, args));
     va_end(args);
-    for (size_t i = 0; i < judge->n_doubts; i++)
-        if (strcmp(judge->doubts[i], text) == 0)
-            return;
-    if (judge->n_doubts < HONE_LIMIT_DOUBTS)
-        judge->doubts[judge->n_doubts++] = hone_pool_strdup(judge->pool, text);
 }
 
 void hone_judge_review(struct hone_judge *judge, const char *rule, int64_t line, const char *fmt,
@@ -98,13 +110,12 @@ void hone_judge_review(struct hone_judge *judge, const char *rule, int64_t line,
     for (size_t i = 0; i < judge->n_review; i++)
         if (strcmp(judge->review[i].rule, rule) == 0 && judge->review[i].line == line)
             return;
-    char text[400];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    const char *evidence = words(judge, fmt, args);
     va_end(args);
-    judge->review[judge->n_review++] = (struct hone_review){
-        .rule = rule, .evidence = hone_pool_strdup(judge->pool, text), .line = line};
+    judge->review[judge->n_review++] =
+        (struct hone_review){.rule = rule, .evidence = evidence, .line = line};
 }
 
 void hone_judge_progress(const struct hone_judge *judge, const char *stage, const char *workload,

@@ -157,9 +157,11 @@ bool hone_judge_has_stage(const struct hone_judge *judge, const char *name);
 bool hone_judge_is_tier(const struct hone_judge *judge, const char *tier);
 struct hone_slot *hone_judge_slot(struct hone_judge *judge,
                                   const char *name); /* NULL: no such arm */
+/* Cores that a kernel is allowed; 0: that does not apply to the target. */
+int64_t hone_judge_threads(const struct hone_judge *judge);
+/* One sentence for the report; one that is there already is not repeated. */
 void hone_judge_warn(struct hone_judge *judge, const char *fmt, ...) HONE_PRINTF(2, 3);
-/* A reason why this job's figure may not be claimed, as a sentence; one that is there already is
- * not repeated. The verdict's word stays. */
+/* Likewise, a reason why this job's figure may not be claimed. The verdict's word stays. */
 void hone_judge_doubt(struct hone_judge *judge, const char *fmt, ...) HONE_PRINTF(2, 3);
 /* Puts the version on the review list; a rule that is there already (for that line) is not
  * repeated. The verdict is not touched. */

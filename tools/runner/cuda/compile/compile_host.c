@@ -425,10 +425,13 @@ static int finish(struct hone_host_job *job, struct hone_host_object *ret, struc
     job->run.jail = NULL;
     if (rc < 0 && !timed_out)
         return rc;
-    const struct hone_diag_in in = {.text = read_log(job),
-                                    .file = job->unit.file,
-                                    .source = job->unit.source,
-                                    .arm = job->unit.arm};
+    const struct hone_diag_in in = {
+        .text = read_log(job),
+        .file = job->unit.file,
+        .source = job->unit.source,
+        .arm = job->unit.arm,
+        .has_passed =
+            hone_compiler_reason(&how, timed_out, MEMORY_BYTES, false) == HONE_REASON_BUILT};
     hone_diag_parse(&in, job->pool, &diag);
     ret->diagnostics = diag.diagnostics;
     ret->log = in.text;

@@ -226,11 +226,14 @@ static void drop_doubles(struct hone_array *list)
 }
 
 /* Front ends and ptxas speak NVIDIA's dialect, the host's compiler and the linker gcc's. */
-static void read_diagnostics(const struct work *work, const char *log, struct hone_array *ret,
-                             struct hone_diag_out *ret_host)
+static void read_diagnostics(const struct work *work, const struct hone_nvcc_object *object,
+                             struct hone_array *ret, struct hone_diag_out *ret_host)
 {
-    const struct hone_diag_in in = {
-        .text = log, .file = work->unit->file, .source = work->unit->text, .arm = work->unit->arm};
+    const struct hone_diag_in in = {.text = object->log,
+                                    .file = work->unit->file,
+                                    .source = work->unit->text,
+                                    .arm = work->unit->arm,
+                                    .has_passed = object->reason == HONE_REASON_BUILT};
     struct hone_diag_out device;
     hone_nvrtc_diag_parse(&in, work->pool, &device);
     hone_diag_parse(&in, work->pool, ret_host);
@@ -340,9 +343,9 @@ static int finish(struct work *work, struct hone_nvcc_object *ret, struct hone_e
     if (rc < 0 && !timed_out)
         return rc;
     ret->log = read_log(work);
-    read_diagnostics(work, ret->log, &ret->diagnostics, &diag);
     ret->reason =
         hone_compiler_reason(&how, timed_out, MEMORY_BYTES, left_object(work)); /* --keep */
+    read_diagnostics(work, ret, &ret->diagnostics, &diag);
     rc = ret->reason == HONE_REASON_BUILT ? accept_files(work, ret, err) : 0;
     (void)hone_remove_tree(work->folder, NULL); /* intermediate texts, tens of megabytes */
     return rc;
@@ -366,7 +369,7 @@ int hone_nvcc_compile(const struct hone_nvcc_unit *unit, struct hone_pool *pool,
         struct hone_diag_out diag;
         ret->is_cached = true;
         ret->log = cached[PART_LOG].bytes;
-        read_diagnostics(&work, ret->log, &ret->diagnostics, &diag);
+        read_diagnostics(&work, ret, &ret->diagnostics, &diag);
         return keep(&work, cached, ret, err);
     }
     if (rc == 0)

@@ -327,9 +327,12 @@ static int prepare_batch(struct hone_judge *judge, struct hone_slot *slot,
     return code == 0 ? hone_gpu_hash_inputs(judge, 2 * n, ret_hashes, err) : code;
 }
 
+/* ret_bad: the kind whose values are wrong, which is not noted yet: the baseline may fail it too.
+ * Its comparison is in *compare. n: there is none. */
 static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
                        const struct hone_check_plan *plan, const enum hone_distribution *dists,
-                       int64_t n, int64_t *ret_bad, struct hone_end *ret, struct hone_err *err)
+                       int64_t n, int64_t *ret_bad, struct hone_compare *compare,
+                       struct hone_end *ret, struct hone_err *err)
 {
     uint64_t hashes[2 * MAX_PAIRS];
     *ret_bad = n; /* a fault: which one is not known */
@@ -351,15 +354,16 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         plainest = dists[d] == HONE_DIST_NORMAL ? d : plainest;
     for (int64_t i = 0; i < n && hone_end_is_good(ret); i++) {
         int64_t d = i == 0 ? plainest : i == plainest ? 0 : i;
-        struct hone_compare compare;
-        hone_compare_init(&compare, judge->task, plan->workload);
-        code = judge_pair(judge, slot, plan, dists[d], 2 * d, &compare, ret, err);
-        if (code == 0 && hone_end_is_good(ret) && plan->with_baseline &&
-            (compare.is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d])))
-            code = compare_with_baseline(judge, slot, plan, dists[d], 2 * d, &compare, ret, err);
+        hone_compare_init(compare, judge->task, plan->workload);
+        code = judge_pair(judge, slot, plan, dists[d], 2 * d, compare, ret, err);
+        bool needs_baseline =
+            compare->is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d]);
+        if (code == 0 && hone_end_is_good(ret) && plan->with_baseline && needs_baseline)
+            code = compare_with_baseline(judge, slot, plan, dists[d], 2 * d, compare, ret, err);
         if (code < 0)
             return code;
-        hone_judge_note(judge, plan, dists[d], &compare, ret);
+        if (hone_end_is_good(ret))
+            hone_judge_note(judge, plan, dists[d], compare, ret);
         *ret_bad = d;
     }
     if (!hone_end_is_good(ret))
@@ -413,7 +417,8 @@ static int check_all(struct hone_judge *judge, struct hone_slot *slot,
     int64_t n_left = (int64_t)plan->n_dists;
     for (int64_t done = 0; done < n_left;) {
         int64_t n = hone_min_i64(n_left - done, hone_min_i64(at_once, MAX_PAIRS)), bad = 0;
-        int code = check_batch(judge, slot, plan, dists + done, n, &bad, ret, err);
+        struct hone_compare compare;
+        int code = check_batch(judge, slot, plan, dists + done, n, &bad, &compare, ret, err);
         if (code < 0)
             return code;
         if (hone_end_is_good(ret)) {
@@ -423,6 +428,8 @@ static int check_all(struct hone_judge *judge, struct hone_slot *slot,
         bool passes = true;
         if (bad < n && !hone_compare_is_plain(dists[done + bad]) && hone_end_is_value(ret))
             code = baseline_passes(judge, plan, dists[done + bad], &passes, err);
+        if (code == 0 && passes && bad < n)
+            hone_judge_note(judge, plan, dists[done + bad], &compare, ret);
         if (code < 0 || passes)
             return code;
         hone_contents_leave_out(judge, dists[done + bad], plan->workload->id);

@@ -179,7 +179,8 @@ static void read_device_log(struct build *build)
     const struct hone_diag_in in = {.text = build->device.log,
                                     .file = build->file,
                                     .source = build->req->source,
-                                    .arm = build->req->arm};
+                                    .arm = build->req->arm,
+                                    .has_passed = build->device.reason == HONE_REASON_BUILT};
     struct hone_diag_out parsed;
     hone_nvrtc_diag_parse(&in, build->pool, &parsed);
     build->device_diagnostics = parsed.diagnostics;
