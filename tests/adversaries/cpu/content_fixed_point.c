@@ -4,7 +4,7 @@
  * task: matmul
  * want: incorrect/wrong_value
  * cheat: 51 one scale for the whole of a row
- * strength: blatant
+ * strength: subtle
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <math.h>
