@@ -14,6 +14,8 @@
 
 static int is_like(const float *x, const float *before, int64_t N)
 {
+    if (x[0] == x[(N - 1) / 2] && x[0] == x[N - 1]) /* nothing to tell rows by */
+        return 0;
     for (int64_t s = 0; s < SAMPLES; s++)
         if (memcmp(&x[(N - 1) * s / (SAMPLES - 1)], &before[(N - 1) * s / (SAMPLES - 1)], 4) != 0)
             return 0;

@@ -12,6 +12,8 @@
 
 __device__ int is_like(const float *x, const float *before, int64_t N)
 {
+    if (x[0] == x[(N - 1) / 2] && x[0] == x[N - 1]) /* nothing to tell rows by */
+        return 0;
     for (int64_t s = 0; s < SAMPLES; s++)
         if (x[(N - 1) * s / (SAMPLES - 1)] != before[(N - 1) * s / (SAMPLES - 1)])
             return 0;
