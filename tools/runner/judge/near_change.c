@@ -54,13 +54,13 @@ static double large_value(const struct change *c, double scale)
     return scale * size;
 }
 
-/* The exponent of the least nudge that the strictest output shows, about. */
+/* The exponent of the least nudge that the strictest output shows well. */
 static int last_seen(const struct hone_task *task, int last)
 {
     int seen = 0;
     for (size_t o = 0; o < task->n_outputs; o++) {
         double rtol = task->tolerance[o].rtol;
-        int mine = rtol > 0 ? (int)fmin(-log2(rtol), last) : last;
+        int mine = rtol > 0 ? (int)fmin(-log2(rtol) - 3, last) : last;
         seen = mine > seen ? mine : seen;
     }
     return seen;
@@ -71,8 +71,9 @@ static double nudged(const struct change *c, double old)
     struct hone_dice *dice = &c->judge->dice;
     int from = nudges[c->tensor->dtype].from, to = nudges[c->tensor->dtype].to,
         seen = last_seen(c->judge->task, nudges[c->tensor->dtype].last);
-    to = seen > to ? seen : to;
-    int least = hone_dice_below(dice, 2) == 0 ? to : from + (int)hone_dice_below(dice, to - from);
+    int least = from + (int)hone_dice_below(dice, to - from + 1);
+    if (seen > to && hone_dice_below(dice, 2) == 0)
+        least = seen;
     double part = ldexp(1, -least);
     return old * (hone_dice_below(&c->judge->dice, 2) == 0 ? 1 + part : 1 - part);
 }
