@@ -17,7 +17,7 @@
 #define SMALL_SPAN     17    /* new integers are -8..8 */
 #define LEAST          0.0625
 #define MOST_OCTAVES   16 /* of a part of an output: down to so many halves */
-#define MOST_STRETCHES 1024
+#define MOST_STRETCHES 32
 
 enum how { DRAW, SIGN, NUDGE, STAND_OUT, N_HOWS };
 
