@@ -8,7 +8,8 @@
  *             that is legal and affordable. Inside of its third a value moves from part to part
  *             each time that the third is used.
  *   typical   one axis walks from a quarter of its least public value to four times its largest
- *             one, in parts of equal octaves, while the others are those of a public size.
+ *             one, in parts of equal octaves, while the others are those of a public size, or
+ *             shorter where that is too dear (attention over many keys).
  *
  * Cheap sizes come first: what an eighth of the dearest public size can show is not shown with
  * more. Everything follows from the key. */
@@ -24,6 +25,8 @@ enum {
     MAX_PAIRS = 24,    /* sizes of the first group */
     MAX_HOPELESS = 64, /* pairs that nothing affordable has: five axes' */
     MAX_WALK = 4,      /* sizes of one axis in the second group */
+    WALK_TRIES = 4,    /* with each public size... */
+    MAX_QUARTERS = 3,  /* ...and with a quarter of its other axes, a quarter of that... */
     FAR = 4            /* times the largest public value */
 };
 
@@ -222,6 +225,16 @@ static void walk_of(const struct hone_task *task, size_t a, double *ret_low, dou
     *ret_high = (double)hone_draw_legal(&task->axes[a], largest * FAR);
 }
 
+/* Where a long axis is too dear beside public sizes of the others, these get shorter. */
+static void shorten_others(const struct hone_task *task, size_t a, size_t quarters,
+                           struct hone_workload *w)
+{
+    for (size_t i = 0; i < task->n_axes; i++)
+        if (i != a && task->axes[i].kind == HONE_AXIS_VAR)
+            w->axes[i] =
+                hone_draw_legal(&task->axes[i], hone_max_i64(w->axes[i] >> (2 * quarters), 1));
+}
+
 /* One axis in one part of its walk, the others as in a public size: the first one that can be
  * afforded with it, tried from a random one on. */
 static bool draw_typical(struct cover *c, size_t a, size_t part, size_t n_parts,
@@ -233,8 +246,10 @@ static bool draw_typical(struct cover *c, size_t a, size_t part, size_t n_parts,
     double from = low * pow(high / low, (double)part / (double)n_parts),
            to = low * pow(high / low, (double)(part + 1) / (double)n_parts);
     size_t first = (size_t)hone_draw_roll(&c->dice, (int64_t)task->n_workloads);
-    for (size_t i = 0; i < 4 * task->n_workloads; i++) {
+    for (size_t i = 0; i < (WALK_TRIES + MAX_QUARTERS) * task->n_workloads; i++) {
         struct hone_workload w = task->workloads[(first + i) % task->n_workloads];
+        if (i >= WALK_TRIES * task->n_workloads)
+            shorten_others(task, a, i / task->n_workloads - WALK_TRIES + 1, &w);
         w.axes[a] =
             hone_draw_legal(&task->axes[a], hone_draw_between(&c->dice, ceil(from), fmax(to, 1)));
         if (hone_task_resolve(task, &w, NULL) < 0 || hone_draw_is_public(task, &w) ||

@@ -153,6 +153,32 @@ static inline bool kind_cancels(const double *v)
     return true;
 }
 
+/* Some that carry the sums, more that are nearly nothing. */
+static inline bool kind_has_few_heavy(const double *v)
+{
+    int n_heavy = 0, n_light = 0;
+    for (int i = 0; i < KIND_N; i++) {
+        n_heavy += fabs(v[i]) >= 8;
+        n_light += fabs(v[i]) < 0.01;
+    }
+    return n_heavy > 0 && n_light > KIND_N / 4;
+}
+
+/* Each row is the one before it but for a few elements; of all rows some are. */
+static inline bool kind_has_near_rows(const double *v)
+{
+    int n_other_rows = 0;
+    for (int r = 1; r < KIND_ROWS; r++) {
+        int n = 0;
+        for (int c = 0; c < KIND_COLUMNS; c++)
+            n += v[r * KIND_COLUMNS + c] != v[(r - 1) * KIND_COLUMNS + c];
+        if (n > 6)
+            return false;
+        n_other_rows += n > 0;
+    }
+    return n_other_rows > 0;
+}
+
 /* Kinds that are older than this file have tests of their own. */
 static inline bool kind_looks_right(enum hone_distribution kind, const double *v)
 {
@@ -203,6 +229,10 @@ static inline bool kind_looks_right(enum hone_distribution kind, const double *v
         return kind_count(v, kind_is_nan) >= 1 && kind_count(v, kind_is_nan) < KIND_N / 8;
     case HONE_DIST_INF:
         return kind_count(v, kind_is_infinite) >= 1 && kind_count(v, kind_is_infinite) < KIND_N / 8;
+    case HONE_DIST_BORDERS:
+        return kind_has_few_heavy(v);
+    case HONE_DIST_NEAR_ROWS:
+        return kind_has_near_rows(v);
     default:
         return true;
     }

@@ -195,6 +195,102 @@ START_TEST(alike_is_the_same_everywhere)
 }
 END_TEST
 
+/* Columns of X are as much larger as what they are multiplied with is smaller; `step` elements lie
+ * between two factors of one column. */
+static void check_scales(struct hone_task *task, int64_t n_columns, int64_t step, int64_t width)
+{
+    double x[KIND_N], w[KIND_N], least = INFINITY, most = 0;
+    for (uint64_t counter = 1; counter < 20; counter++) {
+        make_of(task, 0, HONE_DIST_SCALES, counter, x);
+        make_of(task, 1, HONE_DIST_SCALES, counter, w);
+        for (int64_t c = 0; c < n_columns; c++) {
+            double mine = 0, theirs = 0;
+            for (int64_t k = 0; k < 17; k++) {
+                mine += fabs(x[k * n_columns + c]) / 17;
+                theirs += fabs(w[c * step + k * width]) / 17;
+            }
+            ck_assert_msg(mine * theirs > 0.01 && mine * theirs < 10, "column %d: %g x %g", (int)c,
+                          mine, theirs);
+            least = fmin(least, mine);
+            most = fmax(most, mine);
+        }
+    }
+    ck_assert_double_gt(most / least, 1e11);
+}
+
+START_TEST(scales_of_two_tensors_go_together)
+{
+    struct hone_task task;
+    struct hone_workload workload;
+    make_task(&task, &workload);
+    check_scales(&task, KIND_COLUMNS, 1, KIND_COLUMNS); /* the last dimension of both */
+    task.inputs[1].shape[0] = AXIS_N;                   /* a product of matrices */
+    task.inputs[1].shape[1] = AXIS_BOUND;
+    task.outputs[0].shape[1] = task.outputs[1].shape[1] = AXIS_BOUND;
+    check_scales(&task, KIND_COLUMNS, 17, 1);
+}
+END_TEST
+
+/* Alone a tensor has a scale for each row. */
+START_TEST(scales_of_one_tensor_are_rows)
+{
+    struct hone_task task;
+    struct hone_workload workload;
+    double v[KIND_N], low = INFINITY, high = 0;
+    make_task(&task, &workload);
+    task.n_inputs = 1;
+    for (uint64_t counter = 1; counter < 6; counter++) {
+        make_of(&task, 0, HONE_DIST_SCALES, counter, v);
+        for (int r = 0; r < KIND_ROWS; r++) {
+            double mean = 0, most = 0;
+            for (int c = 0; c < KIND_COLUMNS; c++) {
+                mean += fabs(v[r * KIND_COLUMNS + c]) / KIND_COLUMNS;
+                most = fmax(most, fabs(v[r * KIND_COLUMNS + c]));
+            }
+            ck_assert_double_lt(most, 10 * mean);
+            low = fmin(low, mean);
+            high = fmax(high, mean);
+        }
+    }
+    ck_assert_double_gt(high / low, 1e9);
+}
+END_TEST
+
+/* What is left out at any of these places of a long row is a share of its sum that shows. */
+START_TEST(borders_have_the_weight)
+{
+    static const struct {
+        int64_t period, rest;
+    } left_out[] = {{16384, 16383}, {4096, 4095}, {1024, 0}, {65536, 1}, {49152, 0}};
+    struct hone_task task;
+    struct hone_workload workload;
+    make_task(&task, &workload);
+    task.inputs[0].role = HONE_ROLE_POSITIVE;
+    task.inputs[0].rank = 1;
+    task.inputs[0].shape[0] = AXIS_N;
+    workload.axes[AXIS_N] = 300000;
+    struct hone_gen *gen = hone_gen_new(key);
+    HONE_AUTOFREE float *v = hone_malloc(300000 * sizeof *v);
+    int n_seen[HONE_COUNTOF(left_out)] = {0}, n_sixths = 0;
+    for (uint64_t counter = 0; counter < 20; counter++) {
+        double sum = 0, lost[HONE_COUNTOF(left_out)] = {0};
+        hone_gen_input(gen, &task, &workload, 0, HONE_DIST_BORDERS, counter, v);
+        for (int64_t i = 0; i < 300000; i++) {
+            sum += (double)v[i];
+            for (size_t k = 0; k < HONE_COUNTOF(left_out); k++)
+                lost[k] += i % left_out[k].period == left_out[k].rest ? (double)v[i] : 0;
+        }
+        for (size_t k = 0; k < HONE_COUNTOF(left_out); k++)
+            n_seen[k] += lost[k] / sum > 2e-4;
+        n_sixths += (double)v[50000] / sum > 2e-4 && (double)v[199999] / sum > 2e-4;
+    }
+    for (size_t k = 0; k < HONE_COUNTOF(left_out); k++)
+        ck_assert_msg(n_seen[k] >= 10, "border %zu: %d of 20", k, n_seen[k]);
+    ck_assert_int_ge(n_sixths, 6);
+    hone_gen_free(gen);
+}
+END_TEST
+
 START_TEST(what_a_task_covers)
 {
     struct hone_task task;
@@ -236,4 +332,5 @@ END_TEST
 
 UNIT_MAIN("kinds", each_looks_like_its_name, sparse_is_sparse_in_many_ways, types_have_their_ranges,
           tensors_differ_in_kind, rows_of_a_mixture_differ, alike_is_the_same_everywhere,
+          scales_of_two_tensors_go_together, scales_of_one_tensor_are_rows, borders_have_the_weight,
           what_a_task_covers, the_page_has_the_table)

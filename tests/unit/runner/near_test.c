@@ -163,4 +163,60 @@ START_TEST(test_kinds_take_turns)
 }
 END_TEST
 
-UNIT_MAIN("near", test_roles_are_kept, test_few_elements_anywhere, test_kinds_take_turns)
+/* Bits that only a strict tolerance lets anyone see change only under one. */
+START_TEST(test_last_bits)
+{
+    for (int is_strict = 0; is_strict < 2; is_strict++) {
+        struct bench b;
+        int n_last = 0;
+        set_up(&b);
+        b.task.n_inputs = b.task.n_outputs = 1;
+        b.task.tolerance[0].rtol = is_strict ? 1e-8 : 1e-4;
+        for (int k = 0; k < TRIES; k++) {
+            struct content before = b.content;
+            int64_t n = 0;
+            ck_assert_int_eq(
+                hone_near_change(&b.judge, &b.workload, HONE_DIST_NORMAL, &b.io, &n, NULL), 0);
+            for (int64_t i = 0; i < N; i++) {
+                double was = before.values[0][i], is = b.content.values[0][i];
+                n_last += was != is && fabs(is - was) < ldexp(fabs(was), -22);
+            }
+        }
+        ck_assert_msg(is_strict ? n_last > TRIES / 20 : n_last == 0, "%d changes", n_last);
+        hone_gen_free(b.gen);
+    }
+}
+END_TEST
+
+/* Parts lie inside, are of all sizes, and leave the first and the last element alone often. */
+START_TEST(test_parts_of_outputs)
+{
+    static const int64_t sizes[] = {1, 2, 7, 64, 1000, 100000};
+    struct bench b;
+    set_up(&b);
+    for (size_t s = 0; s < HONE_COUNTOF(sizes); s++) {
+        int n_short = 0, n_long = 0, n_many = 0, n_inside = 0, n_of[3] = {0};
+        for (int k = 0; k < TRIES; k++) {
+            struct hone_near_part part = hone_near_part(&b.judge, sizes[s]);
+            int64_t end = part.first + (part.count - 1) * part.step + part.length;
+            ck_assert(part.first >= 0 && part.length > 0 && part.count > 0);
+            ck_assert(part.count == 1 || part.step >= part.length);
+            ck_assert_int_le(end, sizes[s]);
+            n_short += part.length * part.count <= hone_max_i64(sizes[s] / 100, 1);
+            n_long += part.length * part.count > sizes[s] / 4;
+            n_many += part.count > 1;
+            n_inside += part.first > 0 && end < sizes[s];
+            n_of[hone_near_fill(&b.judge)]++;
+        }
+        ck_assert(n_of[0] > TRIES / 8 && n_of[1] > TRIES / 8 && n_of[2] > TRIES / 4);
+        if (sizes[s] >= 64)
+            ck_assert_msg(n_short > TRIES / 20 && n_long > TRIES / 20 && n_many > TRIES / 5 &&
+                              n_inside > TRIES / 2,
+                          "%d: %d %d %d %d", (int)sizes[s], n_short, n_long, n_many, n_inside);
+    }
+    hone_gen_free(b.gen);
+}
+END_TEST
+
+UNIT_MAIN("near", test_roles_are_kept, test_few_elements_anywhere, test_kinds_take_turns,
+          test_last_bits, test_parts_of_outputs)

@@ -241,6 +241,26 @@ START_TEST(ranges_cover_all_pairs)
 }
 END_TEST
 
+/* Attention over more keys than any public size has costs too much beside many heads: there are
+ * fewer then. Each confirmation meets it. */
+START_TEST(a_dear_axis_is_long_beside_short_ones)
+{
+    struct hone_task *task = load("attention_causal", "cuda");
+    size_t t = 0;
+    while (strcmp(task->axes[t].name, "T") != 0)
+        t++;
+    for (uint8_t i = 0; i < 40; i++) {
+        struct hone_workload sizes[HONE_TASK_RANGES];
+        size_t n = hone_task_ranges(task, (const uint8_t[16]){5, i}, sizes);
+        int64_t most = 0;
+        for (size_t k = 0; k < n; k++)
+            most = hone_max_i64(most, sizes[k].axes[t]);
+        ck_assert_msg(most > 4096, "key %d: at most %d keys", i, (int)most);
+    }
+    hone_task_free(task);
+}
+END_TEST
+
 /* Over several confirmations each octave of K is met beside long M and N. */
 START_TEST(middle_values_meet_long_axes)
 {
@@ -389,6 +409,7 @@ START_TEST(smoke_is_small_and_has_a_tail)
 END_TEST
 
 UNIT_MAIN("draw", draws_are_legal_and_cheap, edges_are_legal_cheap_and_varied,
-          ranges_cover_all_pairs, middle_values_meet_long_axes, beyond_is_beyond_in_two_axes,
-          beyond_ends_where_sizes_end, another_key_gives_other_sizes,
-          constraints_and_multiples_are_met, smoke_is_small_and_has_a_tail)
+          ranges_cover_all_pairs, a_dear_axis_is_long_beside_short_ones,
+          middle_values_meet_long_axes, beyond_is_beyond_in_two_axes, beyond_ends_where_sizes_end,
+          another_key_gives_other_sizes, constraints_and_multiples_are_met,
+          smoke_is_small_and_has_a_tail)

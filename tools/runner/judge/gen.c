@@ -165,6 +165,9 @@ double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone
 /* The stream that all tensors share, in content where they do. */
 #define ALIKE_TENSOR (UINT64_MAX - 2)
 
+/* The stream of what tensors have in common. */
+#define SHARED_TENSOR (UINT64_MAX - 3)
+
 /* The kind of one input: the content's, unless that is one where tensors differ. */
 static enum hone_distribution kind_of(const struct hone_gen *gen, const struct hone_task *task,
                                       size_t input, enum hone_distribution dist, uint64_t counter)
@@ -199,6 +202,78 @@ static enum hone_distribution affordable_kind(const struct hone_tensor *tensor, 
     return is_long && is_one_row ? HONE_DIST_HEAVY : kind;
 }
 
+/* By what content of kind `scales` scales an input: an axis that it shares with one other input of
+ * real numbers as the last dimension of either, or the last of one and the one before it of the
+ * other. One that no output has is summed over; the last dimension of both may be. */
+static long long side_of(const struct hone_tensor *tensor, int axis)
+{
+    if (tensor->rank > 0 && tensor->shape[tensor->rank - 1] == axis)
+        return HONE_SCALED_COLUMNS;
+    if (tensor->rank > 1 && tensor->shape[tensor->rank - 2] == axis)
+        return HONE_SCALED_DEPTH;
+    return HONE_SCALED_ROWS;
+}
+
+static bool is_summed(const struct hone_task *task, int axis)
+{
+    for (size_t o = 0; o < task->n_outputs; o++)
+        for (size_t d = 0; d < task->outputs[o].rank; d++)
+            if (task->outputs[o].shape[d] == axis)
+                return false;
+    return true;
+}
+
+static bool has_scale(const struct hone_tensor *tensor)
+{
+    return hone_dtype_is_float(tensor->dtype) &&
+           (tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
+            tensor->role == HONE_ROLE_POSITIVE);
+}
+
+/* Powers of two, up and down: products of two scaled numbers are ordinary ones. */
+static long long reach_of(const struct hone_tensor *tensor)
+{
+    return tensor->dtype == HONE_DTYPE_F16 ? 6 : 20;
+}
+
+struct shared_axis {
+    int axis; /* -1: none */
+    size_t a, b;
+};
+
+/* The first pair of inputs that has one. */
+static struct shared_axis find_shared(const struct hone_task *task)
+{
+    struct shared_axis found = {.axis = -1};
+    for (size_t a = 0; a < task->n_inputs; a++)
+        for (size_t b = a + 1; b < task->n_inputs; b++)
+            for (int axis = 0; axis < (int)task->n_axes; axis++) {
+                long long x = side_of(&task->inputs[a], axis), y = side_of(&task->inputs[b], axis);
+                bool is_shared = x != HONE_SCALED_ROWS && y != HONE_SCALED_ROWS &&
+                                 has_scale(&task->inputs[a]) && has_scale(&task->inputs[b]);
+                bool is_last = x == HONE_SCALED_COLUMNS && y == HONE_SCALED_COLUMNS;
+                if (is_shared && is_summed(task, axis))
+                    return (struct shared_axis){axis, a, b};
+                if (is_shared && is_last && found.axis < 0)
+                    found = (struct shared_axis){axis, a, b};
+            }
+    return found;
+}
+
+static void set_scales(const struct hone_task *task, size_t input, struct hone_shape *ret)
+{
+    struct shared_axis shared = find_shared(task);
+    bool is_one = shared.axis >= 0 && (input == shared.a || input == shared.b);
+    ret->reach = reach_of(&task->inputs[input]);
+    if (is_one)
+        ret->reach =
+            hone_min_i64(reach_of(&task->inputs[shared.a]), reach_of(&task->inputs[shared.b]));
+    ret->sign = is_one && input == shared.b ? -1 : 1;
+    ret->scaled = is_one ? side_of(&task->inputs[input], shared.axis) : HONE_SCALED_ROWS;
+    if (shared.axis >= 0 && !is_one)
+        ret->kind = HONE_DIST_NORMAL;
+}
+
 struct range {
     double least, most;
 };
@@ -219,12 +294,14 @@ void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
     const struct hone_tensor *tensor = &task->inputs[input];
     bool is_weight = tensor->role == HONE_ROLE_WEIGHT, is_alike = dist == HONE_DIST_ALIKE;
     int64_t row = tensor->rank > 0 ? workload->axes[tensor->shape[tensor->rank - 1]] : 1;
+    int64_t depth = tensor->rank > 1 ? workload->axes[tensor->shape[tensor->rank - 2]] : 1;
     struct range range = range_of(tensor->dtype);
     *ret = (struct hone_shape){
         .stream = stream_start(gen, counter, is_alike ? ALIKE_TENSOR : input),
         .quantile = gen->quantile,
         .n = hone_tensor_elements(task, tensor, workload),
         .row = hone_max_i64(row, 1),
+        .depth = hone_max_i64(depth, 1),
         .bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
         .kind = affordable_kind(tensor,
                                 tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
@@ -235,6 +312,10 @@ void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
         .most = range.most,
         .scale = is_weight ? hone_gen_weight_scale(tensor, workload) : 1,
     };
+    if (ret->kind == HONE_DIST_SCALES || ret->kind == HONE_DIST_NEAR_ROWS)
+        ret->shared = stream_start(gen, counter, SHARED_TENSOR);
+    if (ret->kind == HONE_DIST_SCALES)
+        set_scales(task, input, ret);
     if (tensor->dtype == HONE_DTYPE_BOOL) {
         ret->high = 1;
     } else if (!hone_dtype_is_float(tensor->dtype)) { /* setting saturates */

@@ -61,6 +61,9 @@ enum hone_distribution {
     HONE_DIST_NAN,       /* where the task covers it */
     HONE_DIST_INF,       /* where the task covers it */
     HONE_DIST_EXTREME,   /* up to the type's largest number, and of any exponent */
+    HONE_DIST_BORDERS,   /* what leaves elements out at borders of chunks shows */
+    HONE_DIST_SCALES,    /* an axis that two tensors share is scaled up in one, down in the other */
+    HONE_DIST_NEAR_ROWS, /* what takes a row for the one before it by a part of it shows */
     HONE_DIST_ALIKE,     /* normal, the same stream for every tensor */
     HONE_DIST_ONE_OTHER, /* normal, but for one tensor: never a tensor's own kind */
     HONE_DIST_MIXTURE,   /* as a tensor's own kind: another one in each block of rows */
@@ -81,15 +84,21 @@ enum hone_distribution {
      HONE_SHAPE_BIT(ONE_HOT) | HONE_SHAPE_BIT(COLUMNS) | HONE_SHAPE_BIT(ROWS) |                    \
      HONE_SHAPE_BIT(BYTES) | HONE_SHAPE_BIT(BINARY) | HONE_SHAPE_BIT(WALK) |                       \
      HONE_SHAPE_BIT(POWERS) | HONE_SHAPE_BIT(RUNS) | HONE_SHAPE_BIT(FEW) |                         \
-     HONE_SHAPE_BIT(DESCENDING) | HONE_SHAPE_BIT(CANCELLING))
+     HONE_SHAPE_BIT(DESCENDING) | HONE_SHAPE_BIT(CANCELLING) | HONE_SHAPE_BIT(BORDERS) |           \
+     HONE_SHAPE_BIT(NEAR_ROWS))
 
 struct hone_shape { /* one tensor */
     unsigned long long key, stream;
     const float *quantile; /* host: of the normal, at HONE_SHAPE_KNOTS + 1 places; device: none */
-    long long n, row;      /* elements; of the last dimension */
-    long long bound;       /* of an index; total of offsets */
+    unsigned long long shared; /* the same for all tensors of a call */
+    long long n, row;          /* elements; of the last dimension */
+    long long depth;           /* of the dimension before it; 1: there is none */
+    long long bound;           /* of an index; total of offsets */
     long long kind;
     long long is_weight, is_positive;
+    long long scaled;   /* HONE_SCALED_* */
+    long long sign;     /* of the exponents of scales: 1, or -1 for the other tensor of two */
+    long long reach;    /* the largest of them */
     double low, high;   /* range of an integer type; both 0: floating point */
     double least, most; /* the smallest normal number of a floating type, and its largest */
     double scale;       /* weights; else 1 */
@@ -109,6 +118,8 @@ enum { /* draws of one element that do not depend on each other */
        HONE_SALT_TENSOR /* elements are properties of the whole tensor */
 };
 enum { HONE_OF_EQUAL, HONE_OF_MODE, HONE_OF_SHARE, HONE_OF_SIZE, HONE_OF_PLACE, HONE_OF_LENGTH };
+
+enum { HONE_SCALED_ROWS, HONE_SCALED_DEPTH, HONE_SCALED_COLUMNS }; /* by what `scales` scales */
 
 struct hone_shape_words {
     unsigned long long a, b;
@@ -306,6 +317,95 @@ HONE_SHAPE_FN double hone_shape_extreme(const struct hone_shape *s, long long i)
     return hone_shape_normal(s, i, HONE_SALT_FIRST);
 }
 
+/* Is a place of n beside a multiple of a length of which 4 to 64 make up n, where n is large: a power
+ * of two, or one times a small odd number? */
+HONE_SHAPE_FN int hone_shape_is_beside(unsigned long long word, long long odd, long long at,
+                                       long long n)
+{
+    long long power = 8, length = odd;
+    while (power < n / 4)
+        power *= 2;
+    for (long long k = hone_shape_modulo(word, 5); k > 0 && power > 8; k--)
+        power /= 2;
+    while (length < power)
+        length *= 2;
+    return at % length <= 1 || at % length == length - 1;
+}
+
+/* Is it where one of so many equal shares of n begins or ends, however these are rounded? */
+HONE_SHAPE_FN int hone_shape_is_share(unsigned long long word, long long at, long long n)
+{
+    long long parts = (word & 1) != 0 ? 24 : 16 + 2 * hone_shape_modulo(word >> 1, 9);
+    long long width = n >= 2048 ? 3 : n / 512, rest = at * parts % n;
+    return rest <= width * parts || rest >= n - width * parts;
+}
+
+/* Is this place of a stripe (a row, or the rows of a matrix) at a border of chunks, or one of three
+ * by chance? All of that where stripes are few, else one of it a stripe. */
+HONE_SHAPE_FN int hone_shape_is_border(const struct hone_shape *s, long long stripe, long long at,
+                                       long long n)
+{
+    struct hone_shape_words z = hone_shape_draw(s, stripe, HONE_SALT_PLACE);
+    long long mode = hone_shape_modulo(z.a >> 60, 4), odd = 3 + 2 * (long long)(z.b & 1);
+    int has_all = s->n / n < 8;
+    int is_border = at == hone_shape_modulo(z.a, n) || at == hone_shape_modulo(z.b >> 3, n) ||
+                    at == hone_shape_modulo(z.a ^ z.b, n);
+    if (has_all || mode == 0)
+        is_border = is_border || hone_shape_is_beside(z.b >> 8, 1, at, n);
+    if (has_all || mode == 1)
+        is_border = is_border || hone_shape_is_share(z.b >> 16, at, n);
+    if (mode == 2)
+        is_border = is_border || hone_shape_is_beside(z.b >> 24, (z.b & 2) != 0 ? 125 : odd, at, n);
+    return is_border;
+}
+
+/* Nearly nothing but a few elements that carry each sum: of each row, or of each column. */
+HONE_SHAPE_FN double hone_shape_borders(const struct hone_shape *s, long long i, double normal)
+{
+    unsigned long long mode = hone_shape_of(s, HONE_OF_MODE);
+    double size = 8 * pow(128.0, hone_shape_fraction(hone_shape_of(s, HONE_OF_SIZE)));
+    long long row = i / s->row;
+    int is_whole_row = s->depth > 1 && ((mode & 1) != 0 || s->row == 1); /* of a matrix */
+    if (is_whole_row && hone_shape_is_border(s, row / s->depth, row % s->depth, s->depth))
+        return size * normal;
+    if (!is_whole_row && hone_shape_is_border(s, row, i % s->row, s->row))
+        return (mode & 2) != 0 ? size : size * (1 + hone_shape_unit(s, i, HONE_SALT_B));
+    return 1e-3 * normal;
+}
+
+/* What is multiplied and summed over the shared axis is as large as ever. */
+HONE_SHAPE_FN double hone_shape_scales(const struct hone_shape *s, long long i, double normal)
+{
+    long long row = i / s->row;
+    long long at = s->scaled == HONE_SCALED_COLUMNS ? i % s->row
+                   : s->scaled == HONE_SCALED_DEPTH ? row % s->depth
+                                                    : row;
+    unsigned long long z = hone_shape_mix(s->shared + (unsigned long long)at * HONE_SHAPE_GOLDEN);
+    long long exponent = (z >> 63) != 0 ? s->reach : -s->reach;
+    if ((s->shared & 1) != 0)
+        exponent = hone_shape_modulo(z, 2 * s->reach + 1) - s->reach;
+    return normal * hone_shape_power((int)(s->sign * exponent));
+}
+
+/* A row, or a whole matrix, that is the one before it but for one to three elements of each. */
+HONE_SHAPE_FN double hone_shape_near_rows(const struct hone_shape *s, long long i)
+{
+    long long matrix = s->row * s->depth, length = s->row;
+    if (s->n > matrix && (s->shared & 1) != 0) /* in all tensors of a call */
+        length = matrix;
+    if (s->n / length < 2)
+        length = s->n / 16 + 1;
+    long long at = i % length;
+    struct hone_shape_words z = hone_shape_draw(s, i / length, HONE_SALT_BLOCK);
+    double value = hone_shape_normal(s, at, HONE_SALT_PLACE);
+    int is_other = at == hone_shape_modulo(z.a >> 8, length) ||
+                   ((z.a & 1) != 0 && at == hone_shape_modulo(z.b >> 8, length)) ||
+                   ((z.a & 2) != 0 && at == hone_shape_modulo((z.a ^ z.b) >> 8, length));
+    if (!is_other || ((s->shared & 2) != 0 && (z.a & 28) != 0)) /* or of one in eight */
+        return value;
+    return (z.b & 1) != 0 ? -value : hone_shape_large(z.b, (z.b & 2) != 0 ? 300 : 2);
+}
+
 /* Kinds that say how large numbers are. */
 HONE_SHAPE_FN double hone_shape_sized(const struct hone_shape *s, long long kind, long long i)
 {
@@ -353,6 +453,12 @@ HONE_SHAPE_FN double hone_shape_sized(const struct hone_shape *s, long long kind
         return hone_shape_denormal(s, i);
     case HONE_DIST_EXTREME:
         return hone_shape_extreme(s, i);
+    case HONE_DIST_BORDERS:
+        return hone_shape_borders(s, i, v);
+    case HONE_DIST_SCALES:
+        return hone_shape_scales(s, i, v);
+    case HONE_DIST_NEAR_ROWS:
+        return hone_shape_near_rows(s, i);
     default:
         return v;
     }
@@ -455,7 +561,8 @@ HONE_SHAPE_FN int hone_shape_is_exact(long long kind) /* a weight's scale leaves
 
 HONE_SHAPE_FN int hone_shape_is_small(long long kind) /* positive values are as small */
 {
-    return kind == HONE_DIST_SMALL || kind == HONE_DIST_TINY || kind == HONE_DIST_UNIT;
+    return kind == HONE_DIST_SMALL || kind == HONE_DIST_TINY || kind == HONE_DIST_UNIT ||
+           kind == HONE_DIST_BORDERS || kind == HONE_DIST_SCALES;
 }
 
 /* An element of an integer type: its whole range where the kind is large, and for types that have
@@ -463,6 +570,7 @@ HONE_SHAPE_FN int hone_shape_is_small(long long kind) /* positive values are as 
 HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long kind, long long i)
 {
     double range = s->high - s->low + 1;
+    kind = kind == HONE_DIST_SCALES ? HONE_DIST_NORMAL : kind; /* there is one scale */
     int is_byte = range <= 256;
     int is_plain = kind == HONE_DIST_NORMAL || kind == HONE_DIST_UNIFORM || kind == HONE_DIST_LARGE;
     int is_whole = kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE || (is_byte && is_plain);

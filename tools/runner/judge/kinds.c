@@ -103,6 +103,19 @@ static const struct hone_kind kinds[HONE_N_DISTS] = {
          "one row in four at -1e30 to -1e37 (float32; others in proportion), one with "
          "single elements as far; or any exponent of the type",
          NULL, .needs_all = true, .is_corner = true, .special = HONE_SPECIAL_EXTREME},
+    [HONE_DIST_BORDERS] =
+        {"borders",
+         "normal x 1e-3, but 8 to 2e3 in a few places of each row, or a few rows: "
+         "beside multiples of a chunk's length, or anywhere",
+         NULL, .needs_all = true, .is_corner = true},
+    [HONE_DIST_SCALES] = {"scales",
+                          "normal; an axis that two tensors share is scaled by 2^-20 to 2^20 in "
+                          "one and by the inverse in the other, else each row by its own",
+                          NULL, .needs_all = true, .is_corner = true},
+    [HONE_DIST_NEAR_ROWS] = {"near_rows",
+                             "normal; rows, or whole matrices, are alike but for one to three "
+                             "elements of each",
+                             NULL, .needs_all = true, .is_corner = true},
     [HONE_DIST_ALIKE] = {"alike", "normal, the same numbers in every tensor", "the same draws",
                          .is_corner = true},
     [HONE_DIST_ONE_OTHER] = {"one_other", "normal, but one tensor of the call is of another kind",

@@ -125,12 +125,40 @@ static int compare_all(struct near *near, int64_t set, struct hone_end *ret, str
                                     err);
 }
 
+/* Outputs as hone_near_fill draws them. */
+static void fill_outputs(struct near *near, int64_t set)
+{
+    struct hone_judge *judge = near->judge;
+    const struct hone_layout *layout = &judge->frame.layout;
+    struct hone_shared *own = &near->slot->arena->own;
+    enum hone_near_fill fill = hone_near_fill(judge);
+    if (fill == HONE_NEAR_POISON)
+        hone_judge_poison(judge, near->slot, set, HONE_POISON_NAN);
+    for (size_t o = 0; o < judge->task->n_outputs && fill != HONE_NEAR_POISON; o++) {
+        enum hone_dtype dtype = judge->task->outputs[o].dtype;
+        int64_t t = (int64_t)(judge->task->n_inputs + o);
+        char *base = hone_shared_tensor(own, layout, set, t);
+        struct hone_near_part part = hone_near_part(judge, hone_judge_output_elements(judge, o));
+        hone_canary_fill(own, layout, set, t); /* the size may be another one */
+        for (int64_t k = 0; k < part.count && fill == HONE_NEAR_PART; k++)
+            hone_poison_fill(dtype, HONE_POISON_LARGE,
+                             base + (part.first + k * part.step) * hone_dtype_bytes(dtype),
+                             part.length);
+    }
+}
+
 static int call_and_compare(struct near *near, int64_t set, const char *what, struct hone_end *ret,
                             struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
     bool is_perturbed = near->plan != NULL && hone_dice_below(&judge->dice, 2) == 0;
-    int code = hone_judge_call_one(judge, near->slot, set, is_perturbed ? PERTURB_BYTE : 0, err);
+    struct hone_calls calls = {.first_set = set,
+                               .n_rotate = 1,
+                               .n_calls = 1,
+                               .perturb = is_perturbed ? PERTURB_BYTE : 0,
+                               .timeout_ns = judge->call_timeout_ns};
+    fill_outputs(near, set);
+    int code = hone_arena_call(near->slot->arena, &calls, NULL, err);
     *ret = near->slot->arena->end;
     if (code < 0 || !hone_end_is_good(ret))
         return code;
@@ -168,6 +196,12 @@ static int step_change(struct near *near, int64_t set, struct hone_end *ret, str
     return code == 0 ? call_and_compare(near, set, "some elements of its inputs changed in place",
                                         ret, err)
                      : code;
+}
+
+/* Nothing changed but the outputs, perhaps. */
+static int step_again(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err)
+{
+    return call_and_compare(near, set, "it was called again with the same inputs", ret, err);
 }
 
 /* The content that the set had, or that its twin has become. */
@@ -365,7 +399,7 @@ static int step_parameter(struct near *near, int64_t set, struct hone_end *ret,
     return code;
 }
 
-static step_fn *const steps[] = {step_change, step_change, step_back,
+static step_fn *const steps[] = {step_change, step_change, step_back,     step_again,
                                  step_move,   step_swap,   step_parameter};
 #define N_STEPS HONE_COUNTOF(steps)
 

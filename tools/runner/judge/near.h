@@ -30,6 +30,15 @@ int hone_near_change(struct hone_judge *judge, const struct hone_workload *workl
 bool hone_near_pair(struct hone_judge *judge, const struct hone_workload *workload, size_t *ret_a,
                     size_t *ret_b);
 
+/* What a set's outputs hold before a call: poison, what the call before it left, or that but for a
+ * part. Who looks at some elements of an output and takes the rest for done shows. */
+enum hone_near_fill { HONE_NEAR_POISON, HONE_NEAR_AS_LEFT, HONE_NEAR_PART };
+struct hone_near_part { /* `count` stretches of `length` elements, a step apart */
+    int64_t first, length, step, count;
+};
+enum hone_near_fill hone_near_fill(struct hone_judge *judge);
+struct hone_near_part hone_near_part(struct hone_judge *judge, int64_t n); /* of n > 0 elements */
+
 /* The kind, of n, that step k of a check is: first the first, then the others in turn, going on
  * from check to check, so that each comes however few steps a check can afford. */
 size_t hone_near_kind(const struct hone_judge *judge, size_t k, size_t n);

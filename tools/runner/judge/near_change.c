@@ -7,25 +7,28 @@
 
 #include "workspace/base/clock.h"
 
-#define SMOKE_NS     (250 * HONE_NS_PER_MS) /* all kinds of content are there */
-#define STEPS_NS     (60 * HONE_NS_PER_MS)
-#define SELDOM       4 /* one size in so many */
-#define MOST_CHANGED 3
-#define TRIES        4
-#define LARGE        300.0 /* what stands out in content of one size... */
-#define SUMMED_SHARE 64    /* ...and in a sum of n positive elements: n over this */
-#define SMALL_SPAN   17    /* new integers are -8..8 */
-#define LEAST        0.0625
+#define SMOKE_NS       (250 * HONE_NS_PER_MS) /* all kinds of content are there */
+#define STEPS_NS       (60 * HONE_NS_PER_MS)
+#define SELDOM         4 /* one size in so many */
+#define MOST_CHANGED   3
+#define TRIES          4
+#define LARGE          300.0 /* what stands out in content of one size... */
+#define SUMMED_SHARE   64    /* ...and in a sum of n positive elements: n over this */
+#define SMALL_SPAN     17    /* new integers are -8..8 */
+#define LEAST          0.0625
+#define MOST_OCTAVES   16 /* of a part of an output: down to so many halves */
+#define MOST_STRETCHES 32
 
 enum how { DRAW, SIGN, NUDGE, STAND_OUT, N_HOWS };
 
-/* A nudge is 2^-from to 2^-to of the value: what the next lower type does not hold, mostly. */
+/* A nudge is 2^-from to 2^-to of the value: what the next lower type does not hold, mostly; and
+ * down to 2^-last where the tolerance lets it be seen. */
 static const struct {
-    int from, to;
-} nudges[] = {[HONE_DTYPE_F16] = {4, 8},
-              [HONE_DTYPE_BF16] = {4, 6},
-              [HONE_DTYPE_F32] = {8, 15},
-              [HONE_DTYPE_F64] = {8, 28}};
+    int from, to, last;
+} nudges[] = {[HONE_DTYPE_F16] = {4, 8, 10},
+              [HONE_DTYPE_BF16] = {4, 6, 7},
+              [HONE_DTYPE_F32] = {8, 15, 23},
+              [HONE_DTYPE_F64] = {8, 28, 52}};
 
 struct change {
     struct hone_judge *judge;
@@ -51,10 +54,27 @@ static double large_value(const struct change *c, double scale)
     return scale * size;
 }
 
+/* The exponent of the least nudge that the strictest output shows well. */
+static int last_seen(const struct hone_task *task, int last)
+{
+    int seen = 0;
+    for (size_t o = 0; o < task->n_outputs; o++) {
+        double rtol = task->tolerance[o].rtol;
+        int mine = rtol > 0 ? (int)fmin(-log2(rtol) - 3, last) : last;
+        seen = mine > seen ? mine : seen;
+    }
+    return seen;
+}
+
 static double nudged(const struct change *c, double old)
 {
-    int from = nudges[c->tensor->dtype].from, span = nudges[c->tensor->dtype].to - from + 1;
-    double part = ldexp(1, -from - (int)hone_dice_below(&c->judge->dice, span));
+    struct hone_dice *dice = &c->judge->dice;
+    int from = nudges[c->tensor->dtype].from, to = nudges[c->tensor->dtype].to,
+        seen = last_seen(c->judge->task, nudges[c->tensor->dtype].last);
+    int least = from + (int)hone_dice_below(dice, to - from + 1);
+    if (seen > to && hone_dice_below(dice, 2) == 0)
+        least = seen;
+    double part = ldexp(1, -least);
     return old * (hone_dice_below(&c->judge->dice, 2) == 0 ? 1 + part : 1 - part);
 }
 
@@ -86,6 +106,8 @@ static double new_value(const struct change *c, double old)
                                        hone_max_i64(c->workload->axes[tensor->bound_axis], 1));
     if (hone_dtype_is_float(tensor->dtype))
         value = new_float(c, old);
+    else if (c->how == NUDGE)
+        value = hone_dice_below(dice, 2) == 0 ? old + 1 : old - 1;
     else if (tensor->dtype == HONE_DTYPE_U8)
         value = (double)hone_dice_below(dice, UINT8_MAX + 1);
     else
@@ -255,6 +277,26 @@ bool hone_near_pair(struct hone_judge *judge, const struct hone_workload *worklo
         }
     }
     return false;
+}
+
+enum hone_near_fill hone_near_fill(struct hone_judge *judge)
+{
+    static const enum hone_near_fill fills[] = {HONE_NEAR_POISON, HONE_NEAR_AS_LEFT, HONE_NEAR_PART,
+                                                HONE_NEAR_PART};
+    return fills[hone_dice_below(&judge->dice, HONE_COUNTOF(fills))];
+}
+
+struct hone_near_part hone_near_part(struct hone_judge *judge, int64_t n)
+{
+    struct hone_dice *dice = &judge->dice;
+    int64_t most = hone_max_i64(n >> hone_dice_below(dice, MOST_OCTAVES), 1); /* any size */
+    struct hone_near_part part = {.length = 1 + hone_dice_below(dice, most), .count = 1};
+    part.step = part.length + hone_dice_below(dice, 4 * part.length);
+    int64_t room = (n - part.length) / part.step;
+    if (room > 0 && hone_dice_below(dice, 2) == 0)
+        part.count = 1 + hone_dice_below(dice, hone_min_i64(room, MOST_STRETCHES));
+    part.first = hone_dice_below(dice, n - part.length - (part.count - 1) * part.step + 1);
+    return part;
 }
 
 size_t hone_near_kind(const struct hone_judge *judge, size_t k, size_t n)

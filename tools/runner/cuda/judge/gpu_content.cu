@@ -9,6 +9,7 @@ static __device__ struct hone_shape shape_of_set(const struct hone_k_fill *f)
 {
     struct hone_shape s = f->shape;
     s.stream += (u64)(f->first_set + (i64)blockIdx.y);
+    s.shared += (u64)(f->first_set + (i64)blockIdx.y) << 8; /* the last bits are for all */
     return s;
 }
 
