@@ -38,6 +38,8 @@ struct hone_timing_lane { /* one arm in a comparison */
     int64_t n_near;     /* of them: a call or two ahead, while the arena ran */
     double audit_scale; /* of the expected time; less while blocks were over before the look */
     int64_t n_uneven;   /* of these in a row: hone_audit_end */
+    int64_t held_bytes; /* by its process after the last round; 0: not known yet */
+    int64_t n_held, n_grown, grown_bytes, grown_calls; /* rounds since, those with more, how much */
 };
 
 struct hone_timing_subs { /* of the hand-overs of a block */
