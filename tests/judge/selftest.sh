@@ -20,6 +20,7 @@
 #   workload: ID             the first one of the target when left out; small for an emulated device
 #   axes: {"N": 4000}        a size of its own
 #   never: TEXT              words of the cheat's that the report must not repeat
+#   says: TEXT               words that the report must hold, and its twin's not; judged with the stage policy
 #   pack: deterministic      judged with a copy of the pack that says so; also cold, lower_precision
 #   needs: device            skipped on the emulator, which cannot run or show it; emulator: skipped on a device
 #   open: WHY                a cheat that is known to be missed, and what stands against it; counted as missed
@@ -263,6 +264,8 @@ one() { # one FILE: its lines
         [ -z "${QUICK:-}" ] || stages=build,policy,smoke,verify
         [ -z "${QUICK:-}" ] || [ -z "${EMULATED:-}" ] || [ "$suffix" != cu ] || stages=build,policy,smoke
     fi
+    says=$(head_of "$file" says)
+    [ -z "$says" ] || stages=build,policy,${stages#build,}
     budget=${BUDGET_MS:-1500}
     if [ "$(head_of "$file" arm)" = parent ]; then
         one_parent "$file"
@@ -299,10 +302,12 @@ one() { # one FILE: its lines
     why=$summary
     never=$(head_of "$file" never)
     if [ -n "$never" ] && grep -qF "$never" "$ROOT/calls/$call_name/report.json"; then word=missed why="it says '$never': $summary"; fi
-    if is_timed "$file"; then :; elif [ "$suffix" = cu ] && [ -n "${EMULATED:-}" ]; then stages=build,smoke; else stages=build,smoke,verify; fi
+    if [ -n "$says" ] && ! grep -qF "$says" "$ROOT/calls/$call_name/report.json"; then word=missed why="it does not say '$says': $summary"; fi
+    if [ -n "$says" ] || is_timed "$file"; then :; elif [ "$suffix" = cu ] && [ -n "${EMULATED:-}" ]; then stages=build,smoke; else stages=build,smoke,verify; fi
     first=$took baseline=
     judge "$suffix-$name-clean" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     took=$((first + took))
+    if [ -n "$says" ] && grep -qF "$says" "$ROOT/calls/$suffix-$name-clean/report.json"; then answer=says summary="of the twin it says '$says'"; fi
     if cmp -s "$file" "$twin"; then
         answer='no twin' summary="$file has no line #define CHEAT 1"
     fi

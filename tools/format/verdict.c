@@ -62,6 +62,8 @@ static const struct hone_reason_row rows[HONE_N_REASONS] = {
         "Keep no state between calls: no static caches of inputs or results."),
     ROW(UNINITIALISED, "uninitialised", INCORRECT, "race", true, "The answer depends on memory that the kernel never wrote.",
         "Initialise scratch memory and accumulators."),
+    ROW(CALLER_CHANGED, "caller_changed", INCORRECT, "mismatch", true, "The kernel left its caller's thread or process changed.",
+        "Put back what you set before you return: rounding mode, denormals, x87 state, signals, locale."),
     ROW(COMPILE, "compile", FAILED, "compile", true, "The compiler refused the source.",
         "Fix the first diagnostic; the rest often follow from it."),
     ROW(LINK, "link", FAILED, "link", true, "The object could not be linked or loaded.",

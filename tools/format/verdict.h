@@ -44,8 +44,9 @@ enum hone_reason {
     HONE_REASON_INPUT_CHANGED,
     HONE_REASON_OUT_OF_BOUNDS,
     HONE_REASON_NONDETERMINISTIC,
-    HONE_REASON_STATEFUL,      /* differs between calls with the same input */
-    HONE_REASON_UNINITIALISED, /* depends on the fill of memory it never wrote */
+    HONE_REASON_STATEFUL, /* differs between calls with the same input */
+    HONE_REASON_UNINITIALISED,
+    HONE_REASON_CALLER_CHANGED, /* depends on the fill of memory it never wrote */
     HONE_REASON_COMPILE,
     HONE_REASON_LINK,
     HONE_REASON_NO_SYMBOL,

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tools/runner/arena/caller.h"
 #include "tools/runner/arena/control.h"
 #include "tools/runner/jail/jail.h"
 #include "workspace/task/task.h"
@@ -25,6 +27,7 @@
 #define MAX_F64_ARGS   8  /* what fits in registers on x86-64 and aarch64 */
 #define ALT_STACK      65536
 #define SCRUBBED_BYTES 32768
+#define BESIDE_STACK   (8 << 20) /* what docs/tasks.md promises */
 
 _Static_assert(sizeof(struct hone_control) <= HONE_CONTROL_BYTES, "the control page is too small");
 
@@ -220,6 +223,8 @@ static void call_all(struct arena *arena)
             rotate = arena->control->n_rotate;
     int64_t wrap = set + rotate, first = set;
     int perturb = arena->control->perturb;
+    struct hone_caller_state before;
+    hone_caller_note(perturb != 0, &before);
     for (int64_t i = 0; i < n; i++) {
         if (perturb != 0)
             fill_unused(set, perturb);
@@ -227,8 +232,30 @@ static void call_all(struct arena *arena)
         if (++set == wrap)
             set = first;
     }
+    arena->control->left_behind = (int32_t)hone_caller_compare(&before);
     if (perturb != 0)
         mallopt(M_PERTURB, 0);
+}
+
+static void *call_from_thread(void *arg)
+{
+    call_all(arg);
+    return NULL;
+}
+
+/* As a caller does whose threads are not the first of its process. Where no thread can be had it is
+ * the first. */
+static void call_beside(struct arena *arena)
+{
+    pthread_t thread;
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, BESIDE_STACK);
+    if (pthread_create(&thread, &attr, call_from_thread, arena) == 0)
+        (void)pthread_join(thread, NULL);
+    else
+        call_all(arena);
+    pthread_attr_destroy(&attr);
 }
 
 static void answer(char byte)
@@ -262,7 +289,10 @@ static int serve(struct arena *arena)
             code = map_all(arena);
             break;
         case HONE_CONTROL_CALL:
-            call_all(arena);
+            if (arena->control->is_beside != 0)
+                call_beside(arena);
+            else
+                call_all(arena);
             fflush(stdout);
             break;
         case HONE_CONTROL_QUIT:

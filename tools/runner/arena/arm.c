@@ -7,6 +7,7 @@
 #include "tools/runner/arena/arm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <math.h>
 #include <poll.h>
@@ -20,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/runner/arena/caller.h"
 #include "tools/runner/arena/place.h"
 #include "tools/runner/arena/waited.h"
 #include "tools/runner/jail/stopping.h"
@@ -171,6 +173,28 @@ static int64_t lengthened(const struct hone_arena *arena, int64_t start_ns, int6
 {
     double n_threads = 0, waited = hone_waited_ns(hone_jail_pid(arena->jail), &n_threads);
     return start_ns + limit_ns + (int64_t)fmin(waited, (double)WAITS_MOST * (double)limit_ns);
+}
+
+static void note_left_behind(struct hone_arena *arena)
+{
+    static const char *const what[HONE_N_CALLERS] = {
+        [HONE_CALLER_ROUNDING] = "rounding mode changed",
+        [HONE_CALLER_DENORMALS] = "denormals flushed to zero (FTZ or DAZ changed)",
+        [HONE_CALLER_EXCEPTIONS] = "floating-point exceptions masked in another way",
+        [HONE_CALLER_X87] = "x87 precision changed",
+        [HONE_CALLER_X87_STACK] = "x87 registers in use (MMX code without emms)",
+        [HONE_CALLER_FLAGS] = "direction or alignment flag set",
+        [HONE_CALLER_SIGNALS] = "mask of blocked signals changed",
+        [HONE_CALLER_LOCALE] = "locale changed",
+        [HONE_CALLER_ENVIRONMENT] = "environment changed",
+        [HONE_CALLER_UMASK] = "umask changed",
+    };
+    int32_t n = hone_arena_control(arena)->left_behind; /* once: others write there */
+    if (n <= HONE_CALLER_KEPT || n >= HONE_N_CALLERS)
+        return;
+    give_up(arena);
+    hone_end_set(&arena->end, HONE_REASON_CALLER_CHANGED, "the kernel leaves the caller's %s",
+                 what[n]);
 }
 
 /* One byte from the helper. 0 with *ret_byte, or with arena->end set when it died or the time is
@@ -325,6 +349,8 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
     if (ret != NULL)
         *ret =
             (struct hone_call_time){.wall_ns = wall, .cpu_ns = hone_jail_cpu_ns(arena->jail) - cpu};
+    if (byte == 'd' && command == HONE_CONTROL_CALL)
+        note_left_behind(arena);
     if (byte != 'd' && command == HONE_CONTROL_CALL) {
         give_up(arena);
         hone_end_set(&arena->end, HONE_REASON_TAMPERING,
@@ -385,7 +411,14 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
     HONE_AUTOFREE char *object = hone_sprintf("/work%s", slash);
     HONE_AUTOFREE char *threads = hone_sprintf("OMP_NUM_THREADS=%lld", (long long)spec->n_threads);
     const char *argv[] = {"/hone/hone-runner", "--role", spec->role, object, spec->symbol, NULL};
-    const char *env[] = {"PATH=/usr/bin:/bin", "LANG=C", threads, "OMP_DYNAMIC=false", NULL};
+    HONE_AUTOFREE char *limit =
+        hone_sprintf("OMP_THREAD_LIMIT=%lld", (long long)spec->thread_limit);
+    const char *env[] = {"PATH=/usr/bin:/bin",
+                         "LANG=C",
+                         threads,
+                         "OMP_DYNAMIC=false",
+                         spec->thread_limit > 0 ? limit : NULL,
+                         NULL};
     bool is_arena = strcmp(spec->role, "arena") == 0;
     HONE_AUTOCLOSE int inputs = -1;
     int code = hone_shared_open(spec->inputs, &inputs, err);
@@ -518,5 +551,19 @@ int hone_arena_call(struct hone_arena *arena, const struct hone_calls *calls,
     control->n_rotate = calls->n_rotate;
     control->n_calls = calls->n_calls;
     control->perturb = calls->perturb;
+    control->is_beside = calls->is_beside;
+    control->left_behind = HONE_CALLER_KEPT;
     return live(arena, HONE_CONTROL_CALL, hone_now_ns() + calls->timeout_ns, calls, ret, err);
+}
+
+int64_t hone_arena_private_bytes(const struct hone_arena *arena)
+{
+    char path[64], text[128] = "";
+    long long all = 0, resident = 0, shared = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/statm", (int)hone_jail_pid(arena->jail));
+    HONE_AUTOCLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0 ||
+        sscanf(text, "%lld %lld %lld", &all, &resident, &shared) != 3)
+        return -1;
+    return (resident - shared) * HONE_BUFFERS_PAGE;
 }

@@ -36,6 +36,7 @@ struct hone_helper_spec { /* an arena or an oracle */
     bool allow_weak;
     int64_t memory_bytes;
     int64_t n_threads;
+    int64_t thread_limit; /* of its teams (OMP_THREAD_LIMIT); 0: none */
     const struct hone_shared *inputs;
     int64_t own_bytes; /* size of the outputs or answers file */
     bool want_stdout;
@@ -99,11 +100,14 @@ struct hone_look { /* a look at the outputs while calls are under way */
 struct hone_calls {
     int64_t first_set, n_rotate, n_calls;
     int perturb;
+    bool is_beside; /* from another thread than the process's first */
     int64_t timeout_ns;
     struct hone_look *look;         /* NULL: none */
     const struct hone_place *place; /* where its threads wake; NULL: the scheduler says */
 };
 int hone_arena_call(struct hone_arena *arena, const struct hone_calls *calls,
                     struct hone_call_time *ret, struct hone_err *err);
+/* Memory of its own that the process holds now, by the kernel's word; -1: not known. */
+int64_t hone_arena_private_bytes(const struct hone_arena *arena);
 
 #endif

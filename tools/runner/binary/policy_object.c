@@ -139,8 +139,21 @@ static void read_segments(struct object *o, struct dynamic *ret)
 
 /* ---- imports ---- */
 
+/* These set what ldmxcsr sets, from within libm. */
+static bool sets_environment(const char *name)
+{
+    static const char *const names[] = {"fesetenv", "feupdateenv", "fesetround", "fesetmode",
+                                        "feenableexcept"};
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static void take_import(const struct object *o, const char *name)
 {
+    if (sets_environment(name))
+        o->facts->units |= 1u << HONE_UNIT_DENORMALS;
     const struct hone_task_policy *policy = o->facts->policy;
     enum hone_policy_rule rule;
     if (policy != NULL && hone_policy_is_listed(&policy->refuse_imports, name)) {

@@ -358,18 +358,28 @@ static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
     return hone_judge_compare(judge, slot, set + 1, plan->oracle_budget_ns, compare, ret, err);
 }
 
+/* Every other edge is called from a thread that is not the process's first. */
+static bool is_beside(const struct hone_judge *judge)
+{
+    const struct hone_workload *workload = judge->frame.workload;
+    return workload->is_edge && (workload - judge->cases) % 2 != 0;
+}
+
 /* One call first, so that an endless kernel costs one deadline; then all. */
 static int call_sets(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
                      struct hone_end *ret, struct hone_err *err)
 {
-    struct hone_calls calls = {
-        .n_rotate = 1, .n_calls = 1, .perturb = PERTURB_BYTE, .timeout_ns = judge->call_timeout_ns};
+    struct hone_calls calls = {.n_rotate = 1,
+                               .n_calls = 1,
+                               .perturb = PERTURB_BYTE,
+                               .is_beside = is_beside(judge),
+                               .timeout_ns = judge->call_timeout_ns};
     struct hone_call_time time = {0};
     int64_t start = hone_now_ns();
     int code = hone_arena_call(slot->arena, &calls, &time, err);
     if (code == 0 && slot->arena->is_alive && n_sets > 1) {
-        calls = (struct hone_calls){
-            .first_set = 1, .n_rotate = n_sets - 1, .n_calls = n_sets - 1, .perturb = PERTURB_BYTE};
+        calls.first_set = 1;
+        calls.n_rotate = calls.n_calls = n_sets - 1;
         int64_t most_ns = hone_min_i64(GROWTH_ALLOWED * time.wall_ns, judge->call_timeout_ns);
         calls.timeout_ns = judge->call_timeout_ns + n_sets * most_ns;
         code = hone_arena_call(slot->arena, &calls, NULL, err);

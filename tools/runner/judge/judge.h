@@ -39,6 +39,7 @@ struct hone_slot { /* one arm as built and running */
     char *object;              /* owned: path of the shared object in a folder of its own */
     struct hone_arena *arena;  /* NULL: not started, or ended and freed */
     bool is_mapped;            /* the arena knows the present frame */
+    int64_t team;              /* threads that its arena gets instead of the job's; 0: the job's */
     int64_t used_ns, limit_ns; /* target cuda: of calls while timed, and a guest's limit; 0: none */
     bool is_lost;              /* a guest that nothing is said against: arms.h */
     struct hone_pace *paces;   /* n_paces of them, in the pool; NULL: none yet */

@@ -12,9 +12,10 @@
 #include "tools/runner/judge/target.h"
 #include "workspace/base/buf.h"
 
-#define FAR_LESS_ACCURATE 8.0 /* times the baseline's rms error... */
-#define WORTH_A_WORD      0.1 /* ...when the worst error is more than this of the tolerance */
-#define WRONG_BOUND       150 /* percent: no measuring error */
+#define FAR_LESS_ACCURATE 8.0  /* times the baseline's rms error... */
+#define WORTH_A_WORD      0.1  /* ...when the worst error is more than this of the tolerance */
+#define WRONG_BOUND       150  /* percent: no measuring error */
+#define QUOTE             '\1' /* a quotation mark within a string */
 
 static const struct {
     const char *name;
@@ -132,23 +133,64 @@ static void put_code(struct hone_buf *out, const char *source)
     }
 }
 
+/* The value of the escape that begins at *at (behind the backslash), as the compiler reads it. */
+static char read_escape(const char **at)
+{
+    static const char hex[] = "0123456789abcdef";
+    bool is_hex = **at == 'x';
+    unsigned base = is_hex ? 16 : 8, value = 0;
+    *at += is_hex;
+    for (int n = 0; **at != '\0' && (is_hex || n < 3); n++, (*at)++) {
+        const char *digit = strchr(hex, **at | 0x20);
+        if (digit == NULL || (unsigned)(digit - hex) >= base)
+            return n == 0 && !is_hex ? *(*at)++ : (char)value;
+        value = value * base + (unsigned)(digit - hex);
+    }
+    return (char)value;
+}
+
+/* Escapes become what they stand for, in place; a quotation mark within a string (of a _Pragma)
+ * becomes QUOTE. Again for the strings within strings. */
+static void decode_escapes(char *text)
+{
+    char *to = text;
+    bool is_string = false;
+    for (const char *at = text; *at != '\0';) {
+        is_string = at[0] == '"' ? !is_string : at[0] == '\n' ? false : is_string;
+        if (!is_string || at[0] != '\\' || at[1] == '\0') {
+            *to++ = *at++;
+            continue;
+        }
+        at++;
+        char c = read_escape(&at);
+        *to++ = c == '"' ? QUOTE : c == '\n' || c == '\0' ? ' ' : c;
+    }
+    *to = '\0';
+}
+
 /* Strings that are written in parts become one: "fast" "-math". In place. */
-static void join_strings(char *text)
+static void join_strings(char *text, char quote)
 {
     char *to = text;
     bool is_string = false;
     for (const char *at = text; *at != '\0'; at++) {
         const char *next = at + 1 + strspn(at + 1, " \t\n\r");
-        if (at[0] == '"' && is_string && *next == '"') {
+        if (at[0] == quote && is_string && *next == quote) {
             at = next;
             continue;
         }
-        is_string = at[0] == '"' ? !is_string : at[0] == '\n' ? false : is_string;
-        if (is_string && at[0] == '\\' && at[1] != '\0')
-            *to++ = *at++;
+        is_string = at[0] == quote ? !is_string : at[0] == '\n' ? false : is_string;
         *to++ = *at;
     }
     *to = '\0';
+}
+
+static void read_strings(char *text)
+{
+    decode_escapes(text);
+    decode_escapes(text); /* the string that a _Pragma's string holds */
+    join_strings(text, '"');
+    join_strings(text, QUOTE);
 }
 
 static const char *const fast_words[] = {
@@ -198,7 +240,7 @@ struct hone_strs hone_rests_fast_math(const char *source, const struct hone_strs
     if (source != NULL)
         put_code(&code, source);
     if (code.data != NULL)
-        join_strings(code.data);
+        read_strings(code.data);
     const char *text = code.data != NULL ? code.data : "", *word = fast_word(text);
     bool is_clang = strstr(text, "clang fp") != NULL;
     bool is_pragma = strstr(text, "GCC optimize") != NULL,
@@ -313,7 +355,9 @@ static void fill_fast_math(struct hone_judge *judge, struct hone_rests_report *r
     (void)hone_judge_read_source(judge, &judge->slots[0], &source, &end);
     ret->fast_math = hone_rests_fast_math(source, &judge->slots[0].arm->flags, judge->pool);
     if ((judge->rests.units & 1u << HONE_UNIT_DENORMALS) != 0)
-        add(&ret->fast_math, "MXCSR is set: denormals may become zero");
+        add(&ret->fast_math,
+            "the floating-point environment is set (MXCSR, fesetenv): denormals may become "
+            "zero, rounding may differ");
 }
 
 static void say(struct hone_judge *judge, const struct hone_rests_report *rests)

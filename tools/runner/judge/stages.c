@@ -25,6 +25,7 @@
 #define RANGE_DISTS       2
 #define EDGE_ORACLE_NS    (100 * HONE_NS_PER_MS)
 #define LONG_AXIS         16384
+#define OBJECT_BYTES      (256u << 20)
 #define CALLED_SHARE      0.1
 #define VERIFY_MORE_NS    (200.0 * HONE_NS_PER_MS) /* of a workload, beyond what it gets always */
 
@@ -163,6 +164,86 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
     return hone_sizes_check(judge, &plan, ret, err);
 }
 
+/* ---- teams of threads ---- */
+
+/* Names of what makes threads; an object without them has none. */
+static bool makes_threads(const struct hone_judge *judge)
+{
+    static const char *const names[] = {"GOMP_", "__kmpc_", "pthread_create", "thrd_create"};
+    HONE_AUTOFREE char *bytes = NULL;
+    struct hone_err why = HONE_ERR_INIT;
+    size_t len = 0;
+    const char *object = judge->slots[0].object;
+    if (strcmp(judge->target->name, "cpu") != 0 || object == NULL ||
+        hone_file_read(object, OBJECT_BYTES, &bytes, &len, &why) < 0)
+        return false;
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++)
+        if (memmem(bytes, len, names[i], strlen(names[i])) != NULL)
+            return true;
+    return false;
+}
+
+static int check_team(struct hone_judge *judge, const struct hone_workload *workload, int64_t team,
+                      struct hone_end *ret, struct hone_err *err)
+{
+    enum hone_distribution dists[] = {HONE_DIST_NORMAL};
+    struct hone_check_plan plan = {.name = "team",
+                                   .workload = workload,
+                                   .dists = dists,
+                                   .n_dists = 1,
+                                   .oracle_budget_ns = EDGE_ORACLE_NS,
+                                   .with_baseline = true};
+    int code = hone_sizes_check(judge, &plan, ret, err);
+    if (code < 0 || hone_end_is_good(ret))
+        return code;
+    if (ret->reason == HONE_REASON_TIMEOUT && !workload->is_edge) { /* as slow as one thread is */
+        *ret = (struct hone_end)HONE_END_INIT;
+        judge->is_checked[workload - judge->cases] = true;
+        hone_judge_warn(judge, "workload '%s' could not be checked with %lld threads: too slow",
+                        workload->id, (long long)team);
+        return 0;
+    }
+    struct hone_end was = *ret;
+    hone_end_set(ret, was.reason, "%.300s, with a team of %lld thread%s (OMP_THREAD_LIMIT)",
+                 was.detail, (long long)team, team == 1 ? "" : "s");
+    return 0;
+}
+
+/* A caller may give a kernel a smaller or a larger team than the job does: the largest edge and the
+ * smallest size that is asked for, with one thread and with one more than the job's. */
+static int verify_teams(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+{
+    struct hone_slot *slot = &judge->slots[0];
+    const struct hone_workload *sizes[2] = {NULL, NULL};
+    const int64_t teams[] = {1, judge->n_threads + 1};
+    if (!makes_threads(judge))
+        return 0;
+    for (size_t c = 1; c < judge->n_cases; c++) {
+        const struct hone_workload *mine = &judge->cases[c];
+        int64_t bytes = hone_judge_set_bytes(judge, mine);
+        if (judge->kinds[c] == HONE_CASE_EDGE &&
+            (sizes[0] == NULL || bytes > hone_judge_set_bytes(judge, sizes[0])))
+            sizes[0] = mine;
+        if (hone_judge_is_wanted(judge, c) && judge->kinds[c] == HONE_CASE_PUBLIC &&
+            (sizes[1] == NULL || bytes < hone_judge_set_bytes(judge, sizes[1])))
+            sizes[1] = mine;
+    }
+    int64_t start = hone_now_ns();
+    int code = 0;
+    for (size_t t = 0; t < HONE_COUNTOF(teams) && code == 0 && hone_end_is_good(ret); t++) {
+        judge->target->drop_arena(judge, slot);
+        slot->team = teams[t];
+        for (size_t i = 0; i < HONE_COUNTOF(sizes) && code == 0 && hone_end_is_good(ret); i++)
+            if (sizes[i] != NULL)
+                code = check_team(judge, sizes[i], teams[t], ret, err);
+    }
+    slot->team = 0;
+    if (code == 0 && hone_end_is_good(ret))
+        judge->target->drop_arena(judge, slot);
+    hone_judge_cost(judge, "verify.teams", hone_now_ns() - start);
+    return code;
+}
+
 int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
 {
     int64_t n_done = 0;
@@ -175,6 +256,8 @@ int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hon
         hone_judge_progress(judge, "verify", judge->cases[c].id, ++n_done,
                             (int64_t)judge->n_cases - 1, "");
     }
+    if (code == 0 && hone_end_is_good(ret))
+        code = verify_teams(judge, ret, err);
     if (code == 0 && hone_end_is_good(ret))
         code = hone_sizes_check_beyond(judge, ret, err);
     judge->is_verifying = false;

@@ -32,11 +32,13 @@
 #include "tools/runner/judge/load.h"
 #include "workspace/base/clock.h"
 
-#define COLD_BYTES  (128ll << 20)
-#define ALIKE       2 /* arms whose calls differ by less get as many of them */
-#define KIND_EVERY  8 /* rounds of each further kind, on average */
-#define AUDIT_TRIES 32
-#define FIRST_SETS  8
+#define LEAST_ROUNDS 5 /* of which most must grow, for a leak */
+#define LEAK_BYTES   65536
+#define COLD_BYTES   (128ll << 20)
+#define ALIKE        2 /* arms whose calls differ by less get as many of them */
+#define KIND_EVERY   8 /* rounds of each further kind, on average */
+#define AUDIT_TRIES  32
+#define FIRST_SETS   8
 #define UNCOUNTED_NS                                                                               \
     (50 * HONE_NS_PER_MS) /* longer blocks of others are left out where none counts */
 
@@ -224,6 +226,38 @@ static int play(struct hone_timing_run *run, struct hone_timing_lane *lane,
     return hone_arm_settle(run->judge, lane->slot, code, ret, err);
 }
 
+/* The candidate's process after a round: what one round needs once is no leak, what each adds is.
+ */
+static void note_memory(struct hone_timing_lane *lane)
+{
+    const struct hone_arena *arena = lane->slot->arena;
+    if (arena == NULL || !arena->is_alive)
+        return;
+    int64_t bytes = hone_arena_private_bytes(arena), more = bytes - lane->held_bytes;
+    if (bytes >= 0 && lane->held_bytes > 0) {
+        lane->n_held++;
+        lane->n_grown += more > 0;
+        lane->grown_bytes += more;
+    } else {
+        lane->grown_calls = arena->life.n_calls;
+    }
+    lane->held_bytes = bytes;
+}
+
+static void report_memory(const struct hone_timing_run *run, const struct hone_timing_lane *lane)
+{
+    const struct hone_arena *arena = lane->slot->arena;
+    if (arena == NULL || lane->n_held < LEAST_ROUNDS || lane->grown_bytes < LEAK_BYTES ||
+        4 * lane->n_grown < 3 * lane->n_held)
+        return;
+    int64_t n_calls = hone_max_i64(arena->life.n_calls - lane->grown_calls, 1);
+    hone_judge_doubt(run->judge,
+                     "workload '%s': memory grew by %lld bytes a call, over %lld calls: the kernel "
+                     "does not free what it takes",
+                     run->plan->workload->id, (long long)(lane->grown_bytes / n_calls),
+                     (long long)n_calls);
+}
+
 static int one_round(struct hone_timing_run *run, enum hone_timing_kind kind, struct hone_end *ret,
                      struct hone_err *err)
 {
@@ -238,6 +272,7 @@ static int one_round(struct hone_timing_run *run, enum hone_timing_kind kind, st
                     err);
     if (code < 0 || !hone_end_is_good(ret))
         return code;
+    note_memory(&run->lanes[0]);
     run->rounds.n += kind == HONE_TIMING_PLAIN;
     drop_lost(run);
     return 0;
@@ -325,6 +360,8 @@ static int play_all(struct hone_timing_run *run, struct hone_load_meter *load, s
     if (code == 0 && hone_end_is_good(ret))
         code = further_rounds(run, ret, err);
     hone_judge_cost(run->judge, "time.audits", hone_now_ns() - audits_ns);
+    if (code == 0 && hone_end_is_good(ret))
+        report_memory(run, &run->lanes[0]);
     for (size_t i = 1; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
         struct hone_end end = HONE_END_INIT;
         if (!run->lanes[i].is_trusted)

@@ -39,6 +39,8 @@ struct hone_timing_lane { /* one arm in a comparison */
     int64_t n_stopped;  /* of n_audits: the arena stood still */
     double audit_scale; /* of the expected time; less while blocks were over before the look */
     int64_t n_uneven;   /* of these in a row: hone_audit_end */
+    int64_t held_bytes; /* by its process after the last round; 0: not known yet */
+    int64_t n_held, n_grown, grown_bytes, grown_calls; /* rounds since, those with more, how much */
 };
 
 struct hone_timing_subs { /* of the hand-overs of a block */

@@ -1,0 +1,36 @@
+/* Leaves all signals of its caller blocked.
+ *
+ * task: softmax
+ * want: incorrect/caller_changed
+ * cheat: C6 leaves signals blocked
+ * strength: blatant
+ * The clean twin is this file with CHEAT 0. */
+#define CHEAT 1
+#define _GNU_SOURCE
+#include <signal.h>
+#include <math.h>
+#include <stdint.h>
+
+static void body(const float *X, float *Y, int64_t R, int64_t C)
+{
+    for (int64_t r = 0; r < R; r++) {
+        const float *x = X + r * C;
+        float *y = Y + r * C, top = x[0], sum = 0.0f;
+        for (int64_t c = 1; c < C; c++)
+            top = x[c] > top ? x[c] : top;
+        for (int64_t c = 0; c < C; c++)
+            sum += y[c] = expf(x[c] - top);
+        for (int64_t c = 0; c < C; c++)
+            y[c] /= sum;
+    }
+}
+
+void softmax(const float *X, float *Y, int64_t R, int64_t C)
+{
+    body(X, Y, R, C);
+#if CHEAT
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, 0);
+#endif
+}
