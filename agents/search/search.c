@@ -101,7 +101,7 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
     const struct hone_node *best =
-        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+        s->state.tree.best == HONE_NO_NODE ? NULL : s->state.tree.nodes[s->state.tree.best];
     HONE_CLEANUP(hone_buf_done) struct hone_buf budgets = HONE_BUF_INIT;
     hone_search_count(s);
     hone_budgets_put(&budgets, &s->budgets, HONE_BUDGET_DEVICE);
@@ -129,7 +129,7 @@ static bool is_target_reached(const struct hone_search *s, const struct hone_nod
 static const char *why_stop(struct hone_search *s)
 {
     const struct hone_node *best =
-        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+        s->state.tree.best == HONE_NO_NODE ? NULL : s->state.tree.nodes[s->state.tree.best];
     double stop_at =
         s->options->stop_at_percent_of_bound > 0 ? s->options->stop_at_percent_of_bound : 95;
     const char *why = hone_search_over(s, 1);
@@ -139,10 +139,10 @@ static const char *why_stop(struct hone_search *s)
         return "target";
     if (best && hone_feature_or(&best->features, HONE_F_PERCENT_OF_BOUND, 0) >= stop_at)
         return "near_roof";
-    if (s->tree.n_nodes + TREE_RESERVE > HONE_TREE_MAX_NODES)
+    if (s->state.tree.n_nodes + TREE_RESERVE > HONE_TREE_MAX_NODES)
         return "tree_full";
     int64_t plateau = s->options->plateau ? s->options->plateau : PLATEAU_AFTER;
-    if (plateau > 0 && s->tree.n_since_best >= plateau)
+    if (plateau > 0 && s->state.tree.n_since_best >= plateau)
         return "plateau";
     return NULL;
 }
@@ -153,9 +153,9 @@ static const char *why_stop(struct hone_search *s)
 static double last_decided(const struct hone_search *s, const struct hone_node *beside)
 {
     double value = 0;
-    for (int i = 0; i < s->tree.n_nodes; i++)
-        if (s->tree.nodes[i]->is_decided && !s->tree.nodes[i]->is_refuted)
-            value = fmax(value, hone_node_value_beside(s->tree.nodes[i], beside));
+    for (int i = 0; i < s->state.tree.n_nodes; i++)
+        if (s->state.tree.nodes[i]->is_decided && !s->state.tree.nodes[i]->is_refuted)
+            value = fmax(value, hone_node_value_beside(s->state.tree.nodes[i], beside));
     return value;
 }
 
@@ -168,8 +168,8 @@ static bool wants_decide(const struct hone_search *s, const struct hone_node *be
         return false;
     int64_t wall = s->options->budget_wall_ms;
     /* right after a jump more is to come: look when at least one expansion brought nothing */
-    double cost = (double)(s->decide_ms + 5 * s->longest_screen_ms);
-    return s->tree.n_since_best >= 1 && (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
+    double cost = (double)(s->state.decide_ms + 5 * s->state.screen_ms);
+    return s->state.tree.n_since_best >= 1 && (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
 }
 
 /* Tiles and fusions are as good as their sizes: what comes after them should start from swept ones.
@@ -190,14 +190,14 @@ static bool wants_sweep(const struct hone_search *s, const struct hone_node *bes
         return false;
     int64_t wall = s->options->budget_wall_ms;
     bool is_late = wall > 0 && hone_search_elapsed_ms(s) > wall * 45 / 100;
-    if (strcmp(s->target, "cuda") == 0 && s->tree.n_since_best >= CUDA_SWEEP_AFTER)
+    if (strcmp(s->target, "cuda") == 0 && s->state.tree.n_since_best >= CUDA_SWEEP_AFTER)
         return true;
-    return is_last || is_late || s->tree.n_since_best >= SWEEP_AFTER || is_tiling(best);
+    return is_last || is_late || s->state.tree.n_since_best >= SWEEP_AFTER || is_tiling(best);
 }
 
 static int refine(struct hone_search *s, bool is_last, bool *ret_did, struct hone_err *err)
 {
-    struct hone_node *best = s->tree.nodes[s->tree.best];
+    struct hone_node *best = s->state.tree.nodes[s->state.tree.best];
     *ret_did = true;
     if (!best->is_expanded)
         hone_search_expand_node(s, best);
@@ -242,7 +242,7 @@ static int await(struct hone_search *s, const char **ret_why, bool *ret_did, str
 bool hone_search_pick(struct hone_search *s, struct hone_pick *ret)
 {
     hone_search_list_all_merges(s);
-    s->policy_ctx.counter = (uint64_t)s->tree.n_edges * RANDOM_NUMBERS;
+    s->policy_ctx.counter = (uint64_t)s->state.tree.n_edges * RANDOM_NUMBERS;
     return s->policy->pick(&s->policy_ctx, ret);
 }
 
@@ -358,7 +358,7 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
     ret->percent_of_bound = o->percent_of_bound;
     ret->verdict = hone_verdict_name(o->verdict);
     ret->rests_on = hone_pool_strdup(pool, o->rests_on);
-    ret->best_commit = hone_pool_strdup(pool, s->tree.nodes[node]->commit);
+    ret->best_commit = hone_pool_strdup(pool, s->state.tree.nodes[node]->commit);
     ret->summary = hone_pool_printf(
         pool, "%s: %s, %.3gx [%.3g, %.3g] after %lld evaluations (%s)%s%s%s", ret->task,
         ret->verdict, o->ratio, o->low, o->high, (long long)s->n_evaluations, why, unruly,
@@ -420,13 +420,18 @@ static int open_coder(struct hone_search *s, struct hone_err *err)
 
 static int open_view_record(struct hone_search *s, struct hone_err *err)
 {
-    bool is_known = false, has_ended = false;
-    int r = hone_search_read_record(s, &is_known, &has_ended, err);
-    if (r == 0 && (!is_known || s->tree.n_nodes == 0))
+    bool is_known = false;
+    int r = hone_search_read_record(s, &is_known, err);
+    if (r == 0 && (!is_known || s->state.tree.n_nodes == 0))
         r = hone_fail_at(err, HONE_E_NOT_FOUND, "search",
                          "search '%.64s' has no version yet that fits the task pack as it is now",
                          s->name);
     return r;
+}
+
+static const struct hone_rewrite *find_rewrite(void *coder, const char *name)
+{
+    return hone_coder_rewrite(coder, name);
 }
 
 static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *err)
@@ -452,11 +457,10 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
             s->name);
     if (r < 0)
         return hone_wrap(err, "search '%s'", s->name);
-    hone_tree_init(&s->tree, s->pool);
-    hone_credit_init(&s->credit);
+    hone_state_init(&s->state, s->pool, find_rewrite, s->coder);
     s->policy_ctx = (struct hone_policy_ctx){
-        .tree = &s->tree,
-        .credit = &s->credit,
+        .tree = &s->state.tree,
+        .credit = &s->state.credit,
         .expand = hone_search_expand_node,
         .expand_arg = s,
         .seed = s->options->seed,
@@ -485,7 +489,7 @@ static int run_open(struct hone_search *s, struct hone_search_result *ret, struc
     struct hone_outcome o;
     int node = HONE_NO_NODE;
     int r = 0;
-    if (s->tree.n_nodes == 0)
+    if (s->state.tree.n_nodes == 0)
         r = hone_search_root(s, err);
     if (r == 0)
         r = hone_search_open_ahead(s, err);
@@ -536,8 +540,8 @@ int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options 
     return r;
 }
 
-int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
-                          struct hone_search **ret, struct hone_err *err)
+static int open_view(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                     uint64_t until, struct hone_search **ret, struct hone_err *err)
 {
     struct hone_search *s = hone_calloc(1, sizeof(*s));
     s->pool = hone_pool_new();
@@ -558,6 +562,7 @@ int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_sea
     s->start_ns = hone_now_ns();
     s->phase = "search";
     s->is_view = true;
+    s->replay_until = until;
     int r = check_options(s, o, err);
     if (r == 0)
         r = open_search(s, NULL, err);
@@ -566,6 +571,24 @@ int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_sea
         return r;
     }
     *ret = s;
+    return 0;
+}
+
+int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                          struct hone_search **ret, struct hone_err *err)
+{
+    return open_view(ctx, which, 0, ret, err);
+}
+
+int hone_search_digest_at(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                          uint64_t until, char ret[HONE_HASH_TEXT_BYTES], struct hone_err *err)
+{
+    struct hone_search *s = NULL;
+    int r = open_view(ctx, which, until, &s, err);
+    if (r < 0)
+        return r;
+    hone_state_digest(&s->state, ret);
+    hone_search_view_close(s);
     return 0;
 }
 
