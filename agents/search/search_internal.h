@@ -133,6 +133,8 @@ int64_t hone_search_reserve_ms(const struct hone_search *s);
 /* search_wait.c: what of the wall cap a confirmation needs, and whether it is left (says so when
  * not). */
 int64_t hone_search_confirm_needs_ms(const struct hone_search *s);
+/* The least time for timing that this counts with, which is the least that a confirmation is given. */
+int64_t hone_search_confirm_timing_ms(const struct hone_search *s);
 bool hone_search_confirm_fits(struct hone_search *s);
 /* After the baseline: how much of a search the cap is. */
 void hone_search_tell_forecast(struct hone_search *s);

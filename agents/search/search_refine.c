@@ -369,7 +369,7 @@ static int64_t confirm_budget_ms(const struct hone_search *s)
     if (left == INT64_MAX)
         return 0;
     /* checks, builds and the baseline's own calls take their part of what is left */
-    return hone_max_i64(1000, hone_min_i64(30000, left * 45 / 100));
+    return hone_max_i64(hone_search_confirm_timing_ms(s), hone_min_i64(30000, left * 45 / 100));
 }
 
 /* One confirmation; what it measured replaces what shorter looks had said of the node. */

@@ -15,14 +15,17 @@
 #define TELL_EVERY_NS   (10 * HONE_NS_PER_S)
 #define WAITING         "waiting for "
 
+int64_t hone_search_confirm_timing_ms(const struct hone_search *s)
+{
+    int64_t cap = s->options->budget_wall_ms;
+    return cap > 0 ? hone_min_i64(LEAST_TIMING_MS, cap / 8) : LEAST_TIMING_MS;
+}
+
 int64_t hone_search_confirm_needs_ms(const struct hone_search *s)
 {
-    int64_t timing = LEAST_TIMING_MS, cap = s->options->budget_wall_ms;
     if (s->state.confirm_ms > 0)
         return s->state.confirm_ms;
-    if (cap > 0)
-        timing = hone_min_i64(timing, cap / 8);
-    return SCREENS_BESIDE * s->state.screen_ms + timing;
+    return SCREENS_BESIDE * s->state.screen_ms + hone_search_confirm_timing_ms(s);
 }
 
 int64_t hone_search_reserve_ms(const struct hone_search *s)

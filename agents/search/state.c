@@ -317,7 +317,7 @@ void hone_state_apply(struct hone_state *st, const struct hone_event *e, struct 
     case HONE_EVENT_START: /* a new round keeps the versions */
         st->has_ended = false;
         st->tree.n_since_best = 0;
-        st->decide_ms = 0;
+        st->decide_ms = st->confirm_ms = 0;
         break;
     case HONE_EVENT_STEP:
         st->n_steps = hone_max_i64(st->n_steps, e->step.step);

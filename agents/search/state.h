@@ -30,7 +30,7 @@ struct hone_state {
     int64_t n_steps;     /* number of the last intent */
     int64_t screen_ms;   /* the longest screen of late; 0: none yet */
     int64_t decide_ms;   /* spent on longer looks in this round */
-    int64_t confirm_ms;  /* the last confirmation; 0: none yet */
+    int64_t confirm_ms;  /* the last confirmation of this round; 0: none yet */
     hone_state_find_fn *find;
     void *find_arg;
     int at[HONE_TREE_MAX_NODES]; /* number of a version -> its index + 1; 0: its record is lost */
