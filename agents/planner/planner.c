@@ -134,8 +134,7 @@ void hone_planner_note(struct hone_tree *tree, struct hone_credit *credit,
         hone_tree_back_up(tree, step->from->index, to ? to->value : (double)NAN, r->is_gain);
 }
 
-void hone_planner_learn(struct hone_tree *tree, struct hone_credit *credit,
-                        const struct hone_step *step, struct hone_step_result *ret)
+void hone_planner_judge(const struct hone_step *step, struct hone_step_result *ret)
 {
     const struct hone_node *from = step->from, *to = step->node;
     *ret = (struct hone_step_result){.moved = HONE_TRI_UNKNOWN,
@@ -149,5 +148,11 @@ void hone_planner_learn(struct hone_tree *tree, struct hone_credit *credit,
         ret->is_gain = ret->g_eff > 0;
     }
     ret->reward = reward_of(step, ret);
+}
+
+void hone_planner_learn(struct hone_tree *tree, struct hone_credit *credit,
+                        const struct hone_step *step, struct hone_step_result *ret)
+{
+    hone_planner_judge(step, ret);
     hone_planner_note(tree, credit, step, ret);
 }

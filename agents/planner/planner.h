@@ -46,12 +46,15 @@ struct hone_node *hone_planner_add(struct hone_tree *tree, struct hone_node *fro
                                    const struct hone_action *action, const char *source,
                                    const char *commit, const char *code, double value, double se,
                                    bool *ret_is_new);
+/* What the step says; changes nothing. The features of from and node must be filled in; node may be
+ * a draft. */
+void hone_planner_judge(const struct hone_step *step, struct hone_step_result *ret);
 /* Credit, edge, back-up, counters. A declined step is an edge, so that it is not taken again, and
  * counts for the plateau; it says nothing of strategy, coder or branch. The features of from and
  * node must be filled in. */
 void hone_planner_learn(struct hone_tree *tree, struct hone_credit *credit,
                         const struct hone_step *step, struct hone_step_result *ret);
-/* The same with a result from a record: what hone_planner_learn filled in. */
+/* The same with a result that is known: what hone_planner_judge filled in. */
 void hone_planner_note(struct hone_tree *tree, struct hone_credit *credit,
                        const struct hone_step *step, const struct hone_step_result *result);
 /* Did what must move move? Where that is a time, or is not known: did the machine code change? */

@@ -22,14 +22,14 @@ void hone_source_hash(const char *source, char ret_hex[HONE_HASH_TEXT_BYTES])
     hone_hash(text, strlen(text), ret_hex);
 }
 
-struct hone_node *hone_tree_add(struct hone_tree *tree, int parent, const char *source,
-                                const char *commit, double value, double se)
+struct hone_node *hone_tree_draft(struct hone_tree *tree, int parent, const char *source,
+                                  const char *commit, double value, double se)
 {
     if (tree->n_nodes == HONE_TREE_MAX_NODES)
         return NULL;
     struct hone_node *n = hone_pool_alloc(tree->pool, sizeof(*n));
     n->index = tree->n_nodes;
-    n->number = tree->next_number++;
+    n->number = tree->next_number;
     n->parent = parent;
     n->depth = parent == HONE_NO_NODE ? 0 : tree->nodes[parent]->depth + 1;
     n->source = hone_pool_strdup(tree->pool, source);
@@ -39,8 +39,23 @@ struct hone_node *hone_tree_add(struct hone_tree *tree, int parent, const char *
     n->n_visits = 1;
     n->se = se;
     hone_source_hash(source, n->hash);
-    tree->nodes[tree->n_nodes++] = n;
+    tree->nodes[n->index] = n; /* behind the last: who asks for its kin finds it */
+    return n;
+}
+
+void hone_tree_attach(struct hone_tree *tree, struct hone_node *draft)
+{
+    tree->nodes[tree->n_nodes++] = draft;
+    tree->next_number = draft->number + 1;
     hone_tree_update_best(tree);
+}
+
+struct hone_node *hone_tree_add(struct hone_tree *tree, int parent, const char *source,
+                                const char *commit, double value, double se)
+{
+    struct hone_node *n = hone_tree_draft(tree, parent, source, commit, value, se);
+    if (n)
+        hone_tree_attach(tree, n);
     return n;
 }
 
@@ -199,11 +214,10 @@ void hone_tree_update_best(struct hone_tree *tree)
     update_footing(tree);
 }
 
-void hone_tree_note_look(struct hone_tree *tree, struct hone_node *node)
+void hone_node_keep_look(struct hone_node *node)
 {
     if (is_of_some(node)) {
         node->screened = node->value;
         node->is_screened = true;
     }
-    hone_tree_update_best(tree);
 }

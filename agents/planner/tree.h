@@ -103,7 +103,13 @@ struct hone_tree {
 };
 
 void hone_tree_init(struct hone_tree *tree, struct hone_pool *pool);
-/* Adds a version; source and commit are copied. NULL when the tree is full. */
+/* A version that is not in the tree yet: nothing finds it and nothing compares it before it is
+ * attached, but its index and number are those that it will have. One at a time; a draft that is not
+ * wanted is left alone. source and commit are copied. NULL when the tree is full. */
+struct hone_node *hone_tree_draft(struct hone_tree *tree, int parent, const char *source,
+                                  const char *commit, double value, double se);
+void hone_tree_attach(struct hone_tree *tree, struct hone_node *draft);
+/* Both at once. */
 struct hone_node *hone_tree_add(struct hone_tree *tree, int parent, const char *source,
                                 const char *commit, double value, double se);
 struct hone_node *hone_tree_find(const struct hone_tree *tree,
@@ -126,8 +132,8 @@ bool hone_tree_is_on_the_way(const struct hone_tree *tree, int index);
 /* Best among those not refuted, two at a time by what both were timed on. */
 void hone_tree_update_best(struct hone_tree *tree);
 /* To be called when a version's value and basis were set: keeps what a look at some of the sizes
- * said, and updates the best. */
-void hone_tree_note_look(struct hone_tree *tree, struct hone_node *node);
+ * said. */
+void hone_node_keep_look(struct hone_node *node);
 /* The version's value for a comparison with another one. A look at some of the sizes and one at all
  * of them are not on one footing (the baseline may be worst at a size that was left out): where the
  * other was timed on some alone, so counts this one's own look at some. */

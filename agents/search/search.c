@@ -5,6 +5,7 @@
  * paying, the tunables of the best are swept; a quarter of the wall budget is kept back for the
  * confirmation. Stop rules are looked at between evaluations, so that a budget is passed by one
  * evaluation at most. */
+#include "agents/search/next.h"
 #include "agents/search/search_models.h"
 
 #include <math.h>
@@ -17,15 +18,8 @@
 #include "workspace/base/file.h"
 #include "workspace/base/log.h"
 
-#define DECIDE_SHARE 0.17
-#define DECIDE_AHEAD_LOG2                                                                          \
-    0.15 /* a new best this much ahead of the last decided one is looked at longer */
-#define SWEEP_AFTER      4 /* expansions without a new best */
-#define CUDA_SWEEP_AFTER 2
-#define PLATEAU_AFTER    24
-#define TREE_RESERVE     8   /* versions that an expansion and a sweep may still add */
-#define RANDOM_NUMBERS   64  /* set aside for one choice */
-#define LOCK_WAIT_MS     100 /* who asks whether the search runs holds its lock for a moment */
+#define RANDOM_NUMBERS 64  /* set aside for one choice */
+#define LOCK_WAIT_MS   100 /* who asks whether the search runs holds its lock for a moment */
 
 static const struct hone_field count_fields[] = {
     HONE_FIELD(struct hone_search_count, verdict, .required = true, .help = "Verdict word."),
@@ -101,7 +95,7 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
     const struct hone_node *best =
-        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+        s->state.tree.best == HONE_NO_NODE ? NULL : s->state.tree.nodes[s->state.tree.best];
     HONE_CLEANUP(hone_buf_done) struct hone_buf budgets = HONE_BUF_INIT;
     hone_search_count(s);
     hone_budgets_put(&budgets, &s->budgets, HONE_BUDGET_DEVICE);
@@ -119,172 +113,110 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
                                     });
 }
 
-/* What was asked for: looked at longer, so that it is not luck alone. */
-static bool is_target_reached(const struct hone_search *s, const struct hone_node *best)
-{
-    double target = s->options->stop_at_speedup;
-    return target > 0 && best && best->value >= log2(target);
-}
-
-static const char *why_stop(struct hone_search *s)
-{
-    const struct hone_node *best =
-        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
-    double stop_at =
-        s->options->stop_at_percent_of_bound > 0 ? s->options->stop_at_percent_of_bound : 95;
-    const char *why = hone_search_over(s, 1);
-    if (why)
-        return why;
-    if (is_target_reached(s, best) && best->is_decided)
-        return "target";
-    if (best && hone_feature_or(&best->features, HONE_F_PERCENT_OF_BOUND, 0) >= stop_at)
-        return "near_roof";
-    if (s->tree.n_nodes + TREE_RESERVE > HONE_TREE_MAX_NODES)
-        return "tree_full";
-    int64_t plateau = s->options->plateau ? s->options->plateau : PLATEAU_AFTER;
-    if (plateau > 0 && s->tree.n_since_best >= plateau)
-        return "plateau";
-    return NULL;
-}
-
 /* ---- loop ---- */
-
-/* On the footing of this version. */
-static double last_decided(const struct hone_search *s, const struct hone_node *beside)
-{
-    double value = 0;
-    for (int i = 0; i < s->tree.n_nodes; i++)
-        if (s->tree.nodes[i]->is_decided && !s->tree.nodes[i]->is_refuted)
-            value = fmax(value, hone_node_value_beside(s->tree.nodes[i], beside));
-    return value;
-}
-
-static bool wants_decide(const struct hone_search *s, const struct hone_node *best)
-{
-    if (is_target_reached(s, best) && !best->is_decided && best->index > 0)
-        return true;
-    if (best->is_decided || best->index == 0 ||
-        best->value < last_decided(s, best) + DECIDE_AHEAD_LOG2)
-        return false;
-    int64_t wall = s->options->budget_wall_ms;
-    /* right after a jump more is to come: look when at least one expansion brought nothing */
-    double cost = (double)(s->decide_ms + 5 * s->longest_screen_ms);
-    return s->tree.n_since_best >= 1 && (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
-}
-
-/* Tiles and fusions are as good as their sizes: what comes after them should start from swept ones.
- */
-static bool is_tiling(const struct hone_node *n)
-{
-    static const char *const strategies[] = {"G05", "G26", "G31"};
-    const struct hone_rewrite *r = hone_rewrite_find(n->rewrite);
-    for (size_t i = 0; r && hone_rewrite_is_for(r, "cuda") && i < HONE_COUNTOF(strategies); i++)
-        if (strcmp(r->strategy, strategies[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool wants_sweep(const struct hone_search *s, const struct hone_node *best, bool is_last)
-{
-    if (best->is_swept || best->n_tunables == 0)
-        return false;
-    int64_t wall = s->options->budget_wall_ms;
-    bool is_late = wall > 0 && hone_search_elapsed_ms(s) > wall * 45 / 100;
-    if (strcmp(s->target, "cuda") == 0 && s->tree.n_since_best >= CUDA_SWEEP_AFTER)
-        return true;
-    return is_last || is_late || s->tree.n_since_best >= SWEEP_AFTER || is_tiling(best);
-}
-
-static int refine(struct hone_search *s, bool is_last, bool *ret_did, struct hone_err *err)
-{
-    struct hone_node *best = s->tree.nodes[s->tree.best];
-    *ret_did = true;
-    if (!best->is_expanded)
-        hone_search_expand_node(s, best);
-    if (wants_sweep(s, best, is_last))
-        return hone_search_sweep(s, best, err);
-    if (wants_decide(s, best))
-        return hone_search_decide(s, best, err);
-    *ret_did = false;
-    return 0;
-}
-
-static const char *stop_or_steered(struct hone_search *s)
-{
-    const char *why = s->steering->wants_stop ? "stopped" : why_stop(s);
-    /* who submits steps knows when to end */
-    return why && strcmp(why, "plateau") == 0 && hone_search_is_external(s) ? NULL : why;
-}
-
-/* A search that lives of submissions waits for the next. */
-static int await(struct hone_search *s, const char **ret_why, bool *ret_did, struct hone_err *err)
-{
-    int64_t wait_ms = s->options->submission_wait_ms;
-    int64_t until = hone_deadline_in_ms(wait_ms > 0 ? wait_ms : HONE_SUBMISSION_WAIT_MS);
-    int r = 0;
-    hone_search_tell(s, "waits for submissions");
-    while (r == 0 && !s->steering->first && !*ret_why && !hone_cancel_is_set(s->ctx->cancel)) {
-        if (hone_now_ns() >= until) {
-            *ret_why = "no_submissions";
-            return 0;
-        }
-        hone_search_nap(s, HONE_SEARCH_POLL_MS);
-        r = hone_search_listen(s, err);
-        if (r == 0)
-            *ret_why = stop_or_steered(s);
-    }
-    *ret_did = !*ret_why;
-    return r;
-}
 
 /* Random numbers go by what was tried, so that a search that was killed chooses as it would have.
  */
 bool hone_search_pick(struct hone_search *s, struct hone_pick *ret)
 {
     hone_search_list_all_merges(s);
-    s->policy_ctx.counter = (uint64_t)s->tree.n_edges * RANDOM_NUMBERS;
+    s->policy_ctx.counter = (uint64_t)s->state.tree.n_edges * RANDOM_NUMBERS;
     return s->policy->pick(&s->policy_ctx, ret);
 }
 
-/* A plateau first takes what was begun; other reasons end the search at once. */
-static bool is_hard(const char *why)
+/* What the decision rests on, asked in one place. */
+static struct hone_outlook look_around(struct hone_search *s, bool has_ahead, bool is_exhausted)
 {
-    return why && strcmp(why, "plateau") != 0;
+    const struct hone_tree *tree = &s->state.tree;
+    if (tree->best != HONE_NO_NODE && !tree->nodes[tree->best]->is_expanded)
+        hone_search_expand_node(s, tree->nodes[tree->best]);
+    return (struct hone_outlook){
+        .state = &s->state,
+        .target = s->target,
+        .budget_wall_ms = s->options->budget_wall_ms,
+        .elapsed_ms = hone_search_elapsed_ms(s),
+        .stop_at_speedup = s->options->stop_at_speedup,
+        .stop_at_percent_of_bound = s->options->stop_at_percent_of_bound,
+        .plateau = s->options->plateau,
+        .over = hone_search_over(s, 1),
+        .wants_stop = s->steering->wants_stop,
+        .has_submission = s->steering->first != NULL,
+        .is_external = hone_search_is_external(s),
+        .has_ahead = has_ahead,
+        .is_exhausted = is_exhausted,
+    };
+}
+
+/* A search that lives of submissions waits for the next, or until there is a reason to stop. */
+static int await(struct hone_search *s, const char **ret_why, struct hone_err *err)
+{
+    int64_t wait_ms = s->options->submission_wait_ms;
+    int64_t until = hone_deadline_in_ms(wait_ms > 0 ? wait_ms : HONE_SUBMISSION_WAIT_MS);
+    enum hone_next next = HONE_NEXT_WAIT;
+    int r = 0;
+    *ret_why = NULL;
+    hone_search_tell(s, "waits for submissions");
+    do {
+        if (hone_cancel_is_set(s->ctx->cancel))
+            return 0;
+        if (hone_now_ns() >= until) {
+            *ret_why = "no_submissions";
+            return 0;
+        }
+        hone_search_nap(s, HONE_SEARCH_POLL_MS);
+        r = hone_search_listen(s, err);
+        const struct hone_outlook o = look_around(s, false, false);
+        next = hone_next(&o, ret_why);
+    } while (r == 0 && next != HONE_NEXT_STOP && next != HONE_NEXT_SUBMISSION);
+    return r;
+}
+
+static int try_pick(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err)
+{
+    bool was_reviewed = false;
+    int r = hone_search_review(s, pick->node, &was_reviewed, err);
+    return r < 0 || was_reviewed ? r : hone_search_expand(s, pick, err);
 }
 
 /* One piece of work, or the reason why there is none. */
 static int turn(struct hone_search *s, const char **ret_why, struct hone_err *err)
 {
     struct hone_pick pick;
-    bool did = false;
+    const char *why = NULL;
+    bool has_ahead = s->ahead != NULL, is_exhausted = false, did = false;
     if (hone_cancel_is_set(s->ctx->cancel))
         return hone_fail(err, HONE_E_CANCEL, "cancelled; the same command goes on from here");
     int r = hone_search_listen(s, err);
-    const char *why = r == 0 ? stop_or_steered(s) : NULL;
-    if (r == 0 && !is_hard(why))
-        r = hone_search_take(s, &did, err);
-    if (r == 0 && !is_hard(why) && !did)
-        r = refine(s, why != NULL, &did, err);
-    if (r == 0 && !why && !did && hone_search_is_external(s))
-        r = await(s, &why, &did, err);
-    if (r < 0 || did)
-        return r;
-    if (!is_hard(why) && s->ahead) {
-        r = hone_search_take_ahead(s, !why, &did, err);
-        if (r < 0 || did)
-            return r;
+    while (r == 0) {
+        const struct hone_outlook o = look_around(s, has_ahead, is_exhausted);
+        int best = s->state.tree.best; /* there is one where a sweep or a longer look comes */
+        switch (hone_next(&o, &why)) {
+        case HONE_NEXT_SUBMISSION:
+            return hone_search_take(s, &did, err);
+        case HONE_NEXT_SWEEP:
+            return hone_search_sweep(s, s->state.tree.nodes[best], err);
+        case HONE_NEXT_DECIDE:
+            return hone_search_decide(s, s->state.tree.nodes[best], err);
+        case HONE_NEXT_WAIT:
+            return await(s, ret_why, err);
+        case HONE_NEXT_ANSWER:
+            r = hone_search_take_ahead(s, !why, &did, err);
+            if (did)
+                return r;
+            has_ahead = false;
+            break;
+        case HONE_NEXT_TRY:
+            if (hone_search_pick(s, &pick))
+                return try_pick(s, &pick, err);
+            is_exhausted = true;
+            break;
+        case HONE_NEXT_STOP:
+        case HONE_N_NEXT:
+            *ret_why = why;
+            return 0;
+        }
     }
-    if (!why && !hone_search_pick(s, &pick)) {
-        r = refine(s, true, &did, err);
-        if (r < 0 || did)
-            return r;
-        why = "exhausted";
-    }
-    *ret_why = why;
-    if (why)
-        return 0;
-    r = hone_search_review(s, pick.node, &did, err);
-    return r < 0 || did ? r : hone_search_expand(s, &pick, err);
+    return r;
 }
 
 static int loop(struct hone_search *s, const char **ret_why, struct hone_err *err)
@@ -358,7 +290,7 @@ static void fill_result(const struct hone_search *s, const struct hone_outcome *
     ret->percent_of_bound = o->percent_of_bound;
     ret->verdict = hone_verdict_name(o->verdict);
     ret->rests_on = hone_pool_strdup(pool, o->rests_on);
-    ret->best_commit = hone_pool_strdup(pool, s->tree.nodes[node]->commit);
+    ret->best_commit = hone_pool_strdup(pool, s->state.tree.nodes[node]->commit);
     ret->summary = hone_pool_printf(
         pool, "%s: %s, %.3gx [%.3g, %.3g] after %lld evaluations (%s)%s%s%s", ret->task,
         ret->verdict, o->ratio, o->low, o->high, (long long)s->n_evaluations, why, unruly,
@@ -420,13 +352,18 @@ static int open_coder(struct hone_search *s, struct hone_err *err)
 
 static int open_view_record(struct hone_search *s, struct hone_err *err)
 {
-    bool is_known = false, has_ended = false;
-    int r = hone_search_read_record(s, &is_known, &has_ended, err);
-    if (r == 0 && (!is_known || s->tree.n_nodes == 0))
+    bool is_known = false;
+    int r = hone_search_read_record(s, &is_known, err);
+    if (r == 0 && (!is_known || s->state.tree.n_nodes == 0))
         r = hone_fail_at(err, HONE_E_NOT_FOUND, "search",
                          "search '%.64s' has no version yet that fits the task pack as it is now",
                          s->name);
     return r;
+}
+
+static const struct hone_rewrite *find_rewrite(void *coder, const char *name)
+{
+    return hone_coder_rewrite(coder, name);
 }
 
 static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *err)
@@ -452,11 +389,10 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
             s->name);
     if (r < 0)
         return hone_wrap(err, "search '%s'", s->name);
-    hone_tree_init(&s->tree, s->pool);
-    hone_credit_init(&s->credit);
+    hone_state_init(&s->state, s->pool, find_rewrite, s->coder);
     s->policy_ctx = (struct hone_policy_ctx){
-        .tree = &s->tree,
-        .credit = &s->credit,
+        .tree = &s->state.tree,
+        .credit = &s->state.credit,
         .expand = hone_search_expand_node,
         .expand_arg = s,
         .seed = s->options->seed,
@@ -485,7 +421,7 @@ static int run_open(struct hone_search *s, struct hone_search_result *ret, struc
     struct hone_outcome o;
     int node = HONE_NO_NODE;
     int r = 0;
-    if (s->tree.n_nodes == 0)
+    if (s->state.tree.n_nodes == 0)
         r = hone_search_root(s, err);
     if (r == 0)
         r = hone_search_open_ahead(s, err);
@@ -536,8 +472,8 @@ int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options 
     return r;
 }
 
-int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
-                          struct hone_search **ret, struct hone_err *err)
+static int open_view(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                     uint64_t until, struct hone_search **ret, struct hone_err *err)
 {
     struct hone_search *s = hone_calloc(1, sizeof(*s));
     s->pool = hone_pool_new();
@@ -558,6 +494,7 @@ int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_sea
     s->start_ns = hone_now_ns();
     s->phase = "search";
     s->is_view = true;
+    s->replay_until = until;
     int r = check_options(s, o, err);
     if (r == 0)
         r = open_search(s, NULL, err);
@@ -566,6 +503,24 @@ int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_sea
         return r;
     }
     *ret = s;
+    return 0;
+}
+
+int hone_search_view_open(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                          struct hone_search **ret, struct hone_err *err)
+{
+    return open_view(ctx, which, 0, ret, err);
+}
+
+int hone_search_digest_at(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                          uint64_t until, char ret[HONE_HASH_TEXT_BYTES], struct hone_err *err)
+{
+    struct hone_search *s = NULL;
+    int r = open_view(ctx, which, until, &s, err);
+    if (r < 0)
+        return r;
+    hone_state_digest(&s->state, ret);
+    hone_search_view_close(s);
     return 0;
 }
 

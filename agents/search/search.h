@@ -28,8 +28,13 @@
 #define HONE_AGENTS_SEARCH_H
 
 #include "tools/tool.h"
+#include "workspace/base/hash.h"
 
 #define HONE_SUBMISSION_WAIT_MS 600000
+
+/* After each event of a search that runs: the record's number, and the digest of what the search
+ * knows (agents/search/state.h). */
+typedef void hone_search_event_fn(void *arg, uint64_t n, const char *digest);
 
 struct hone_search_options {
     const char *task;
@@ -55,6 +60,8 @@ struct hone_search_options {
     double stop_at_percent_of_bound; /* 0: 95 */
     double stop_at_speedup;          /* decided, then confirmed; 0: none */
     int64_t plateau; /* stop after so many expansions without a new best; 0: 24, < 0: never */
+    hone_search_event_fn *on_event; /* NULL: nobody asks */
+    void *on_event_arg;
 };
 
 struct hone_search_progress { /* strings are borrowed for the call */
@@ -112,6 +119,12 @@ int hone_search_check_caps(const struct hone_search_options *options, struct hon
 int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options *options,
                     hone_search_progress_fn *on_progress, void *progress_arg,
                     struct hone_search_result *ret, struct hone_err *err);
+
+/* The digest that a search has which goes on from the records up to number `until`: that of the search
+ * which wrote them. `which` as in agents/search/steer.h. */
+struct hone_steer_search;
+int hone_search_digest_at(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
+                          uint64_t until, char ret[HONE_HASH_TEXT_BYTES], struct hone_err *err);
 
 /* Running searches of one program, each in a thread of its own. Thread safe. */
 struct hone_search_host;

@@ -75,7 +75,7 @@ static void push(struct hone_search *s, struct step *t, struct hone_action *a)
 {
     const struct hone_edge_record edge = edge_of(t);
     a->is_tried = true;
-    hone_tree_begin_step(&s->tree, &edge);
+    hone_tree_begin_step(&s->state.tree, &edge);
     s->ahead->steps[s->ahead->n++] = t;
 }
 
@@ -97,7 +97,7 @@ static void end_step(struct hone_search *s, struct step *t)
 {
     const struct hone_edge_record edge = edge_of(t);
     end_ask(s->ahead, t);
-    hone_tree_end_step(&s->tree, &edge);
+    hone_tree_end_step(&s->state.tree, &edge);
     hone_pool_free(t->pool);
 }
 
@@ -153,7 +153,7 @@ static int fill(struct hone_search *s, bool *ret_did, struct hone_err *err)
     struct hone_search_ahead *q = s->ahead;
     struct hone_pick pick;
     while (may_ask_more(s) && hone_search_pick(s, &pick)) {
-        struct hone_node *from = s->tree.nodes[pick.node];
+        struct hone_node *from = s->state.tree.nodes[pick.node];
         bool was_reviewed = false;
         int r = hone_search_review(s, pick.node, &was_reviewed, err);
         if (r == 0 && was_reviewed)
@@ -196,8 +196,8 @@ static bool has_no_end(const struct hone_tree *t, const struct hone_coder_begun 
 /* The step of whichever version it was asked for: the key knows the source. */
 static void find_again(struct hone_search *s, const struct hone_coder_begun *b)
 {
-    for (int i = 0; i < s->tree.n_nodes; i++) {
-        struct hone_node *n = s->tree.nodes[i];
+    for (int i = 0; i < s->state.tree.n_nodes; i++) {
+        struct hone_node *n = s->state.tree.nodes[i];
         if (!n->is_expanded)
             hone_search_expand_node(s, n);
         for (size_t k = 0; k < n->n_actions && s->ahead->n < HONE_MAX_CODERS; k++) {
@@ -220,7 +220,7 @@ static void find_begun(struct hone_search *s)
     s->ahead->has_searched = true;
     size_t n = hone_coder_list_begun(s->coder, pool, &list);
     for (size_t i = 0; i < n; i++)
-        if (has_no_end(&s->tree, list, n, &list[i]))
+        if (has_no_end(&s->state.tree, list, n, &list[i]))
             find_again(s, &list[i]);
     if (s->ahead->n > 0)
         hone_search_tell(s, "goes on with %zu answers that were stored", s->ahead->n);
@@ -230,7 +230,7 @@ static void find_begun(struct hone_search *s)
 
 static bool is_banned(const struct hone_search *s, const struct step *t)
 {
-    return hone_credit_is_banned(&s->credit, t->action.strategy);
+    return hone_credit_is_banned(&s->state.credit, t->action.strategy);
 }
 
 /* The oldest; what the user banned meanwhile holds up nobody. */
@@ -260,10 +260,10 @@ static int wait_for_next(struct hone_search *s, bool *ret_is_there, struct hone_
 static int take(struct hone_search *s, struct hone_err *err)
 {
     HONE_AUTOFREE struct step *t = pop(s->ahead, next_of(s));
-    struct hone_node *from = s->tree.nodes[t->node];
+    struct hone_node *from = s->state.tree.nodes[t->node];
     end_step(s, t);
     struct hone_action *listed = find_action(from, &t->action);
-    bool is_done = hone_tree_was_tried(&s->tree, t->node, t->action.rewrite->name,
+    bool is_done = hone_tree_was_tried(&s->state.tree, t->node, t->action.rewrite->name,
                                        t->action.site.anchor, t->action.site.variant);
     if (from->is_refuted || is_banned(s, t) || is_done) /* done: by a submission meanwhile */
         return 0;                                       /* its answer stays where it is */
@@ -317,7 +317,7 @@ int hone_search_drop_ahead(struct hone_search *s, struct hone_err *err)
     while (q->n > 0) {
         HONE_AUTOFREE struct step *t = pop(q, 0);
         end_step(s, t);
-        struct hone_action *a = find_action(s->tree.nodes[t->node], &t->action);
+        struct hone_action *a = find_action(s->state.tree.nodes[t->node], &t->action);
         if (a)
             a->is_tried = false;
     }

@@ -53,15 +53,17 @@ int hone_search_check_caps(const struct hone_search_options *o, struct hone_err 
     return 0;
 }
 
-void hone_search_put_caps(const struct hone_search *s, struct hone_json *data)
+struct hone_event_caps hone_search_caps(const struct hone_search *s)
 {
-    for (size_t i = 0; i < HONE_N_BUDGETS; i++) {
-        double cap = s->budgets.of[i].cap;
-        if (i == HONE_BUDGET_COST)
-            hone_json_set_f64(data, hone_budget_rows[i].member, cap);
-        else
-            hone_json_set_i64(data, hone_budget_rows[i].member, (int64_t)cap);
-    }
+    const struct hone_budget *of = s->budgets.of;
+    return (struct hone_event_caps){
+        .budget_wall_ms = (int64_t)of[HONE_BUDGET_WALL].cap,
+        .budget_evaluations = (int64_t)of[HONE_BUDGET_EVALUATIONS].cap,
+        .budget_device_ms = (int64_t)of[HONE_BUDGET_DEVICE].cap,
+        .budget_disk_bytes = (int64_t)of[HONE_BUDGET_DISK].cap,
+        .budget_tokens = (int64_t)of[HONE_BUDGET_TOKENS].cap,
+        .budget_cost = of[HONE_BUDGET_COST].cap,
+    };
 }
 
 /* ---- what was spent ---- */
@@ -128,8 +130,8 @@ bool hone_search_drop_models(struct hone_search *s, const char *why)
     if (!is_of_models || strcmp(hone_coder_name(s->coder), "auto") != 0)
         return false;
     hone_coder_mute(s->coder);
-    for (int i = 0; i < s->tree.n_nodes; i++) {
-        struct hone_node *n = s->tree.nodes[i];
+    for (int i = 0; i < s->state.tree.n_nodes; i++) {
+        struct hone_node *n = s->state.tree.nodes[i];
         for (size_t k = 0; k < n->n_actions; k++)
             n->actions[k].is_tried = n->actions[k].is_tried || !n->actions[k].rewrite->apply;
     }
@@ -212,8 +214,8 @@ static double screen_ms(const struct hone_search *s)
 {
     double guess = (double)hone_tally_expected_ms(&s->tally, false);
     double cap = s->budgets.of[HONE_BUDGET_DEVICE].cap;
-    if (s->longest_screen_ms > 0)
-        return (double)s->longest_screen_ms;
+    if (s->state.screen_ms > 0)
+        return (double)s->state.screen_ms;
     return s->tally.longest_ms > 0 || !(cap > 0) ? guess : fmin(guess, cap / 8);
 }
 
@@ -313,7 +315,7 @@ static bool is_disk_spent(struct hone_search *s)
 static bool is_wall_spent(const struct hone_search *s)
 {
     int64_t left = hone_search_left_ms(s);
-    return left != INT64_MAX && left < hone_search_reserve_ms(s) + s->longest_screen_ms;
+    return left != INT64_MAX && left < hone_search_reserve_ms(s) + s->state.screen_ms;
 }
 
 const char *hone_search_over(struct hone_search *s, int64_t n)

@@ -59,7 +59,7 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
         return 0;
     }
     hone_source_hash(done.source, hash);
-    if (hone_tree_find(&s->tree, hash)) {
+    if (hone_tree_find(&s->state.tree, hash)) {
         c->note = "the same text as a version that is known";
         return 0;
     }
@@ -104,7 +104,7 @@ struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone
                                     .findings = from->findings,
                                     .n_findings = from->n_findings,
                                     .machine = hone_search_machine(s),
-                                    .past = hone_past_of(&s->tree, from->index, pool),
+                                    .past = hone_past_of(&s->state.tree, from->index, pool),
                                     .plan = a->plan,
                                     .sibling = hone_search_sibling(s, a, pool),
                                     .hints = s->steering->hints,

@@ -5,7 +5,7 @@
  *   search_ahead.c   answers of models that are asked for ahead
  *   search_merge.c   steps that take over what won on a sibling
  *   search_refine.c  decide, sweep, confirm
- *   search_record.c  ledger records and going on from them
+ *   search_record.c  writes events and applies them (state.h); going on from the records
  *   search_steer.c   requests and submissions from outside */
 #ifndef HONE_AGENTS_SEARCH_INTERNAL_H
 #define HONE_AGENTS_SEARCH_INTERNAL_H
@@ -15,6 +15,7 @@
 #include "agents/planner/planner.h"
 #include "agents/planner/policy.h"
 #include "agents/search/search.h"
+#include "agents/search/state.h"
 #include "agents/search/steer.h"
 #include "agents/search/tally.h"
 #include "tools/evaluate.h"
@@ -35,20 +36,17 @@ struct hone_search {
     struct hone_coder *coder;
     struct hone_search_models *models; /* NULL: none are asked */
     struct hone_pool *pool;            /* as long as the search */
-    struct hone_tree tree;
-    struct hone_credit credit;
+    struct hone_state state;           /* written by hone_state_apply */
     struct hone_policy_ctx policy_ctx;
 
     const char *id;   /* of this search in the ledger */
     int64_t start_ns; /* of this process's part */
     int64_t elapsed_before_ms;
-    int64_t n_evaluations, n_steps;
+    int64_t n_evaluations;
     int64_t n_infra;  /* evaluations in a row that failed as the baseline did */
     int64_t n_unruly; /* versions that failed where the baseline worked */
     int64_t n_verdicts[HONE_VERDICT_INFRA + 1];
-    int64_t longest_screen_ms, decide_ms;
-    int64_t last_confirm_ms; /* 0: none yet */
-    int64_t waited_ms;       /* for the timing lease */
+    int64_t waited_ms; /* for the timing lease */
     bool is_resumed;
     const char *phase;
 
@@ -65,7 +63,8 @@ struct hone_search {
     const struct hone_err *failed_ask;   /* of the step that is tried, when it was asked for ahead
                                             and brought no answer; else NULL */
 
-    bool is_view; /* nothing is run or written: the tree, for who asks */
+    bool is_view;          /* nothing is run or written: the tree, for who asks */
+    uint64_t replay_until; /* of a view: records above this number are not seen; 0: all are */
     struct hone_steering *steering;
     const struct hone_submission *submission; /* being tried; NULL: a step of the policy */
 };
@@ -134,6 +133,8 @@ int64_t hone_search_reserve_ms(const struct hone_search *s);
 /* search_wait.c: what of the wall cap a confirmation needs, and whether it is left (says
  * so when not). */
 int64_t hone_search_confirm_needs_ms(const struct hone_search *s);
+/* The least time for timing that this counts with, which is the least that a confirmation is given. */
+int64_t hone_search_confirm_timing_ms(const struct hone_search *s);
 bool hone_search_confirm_fits(struct hone_search *s);
 /* After the baseline: how much of a search the cap is. */
 void hone_search_tell_forecast(struct hone_search *s);
@@ -173,12 +174,12 @@ void hone_search_expand_node(void *search, struct hone_node *node); /* fills in 
 /* A step of whoever thought of it; the action need not be one of the version's. */
 int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_action *action,
                     double propensity, struct hone_err *err);
-/* On cuda: what limits the version, by counters; a failure leaves it without. */
-int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err);
+/* On cuda: what limits the version, by counters; a failure leaves it without. screen_ms: how long an
+ * evaluation takes. */
+int hone_search_profile(struct hone_search *s, struct hone_node *draft, int64_t screen_ms,
+                        struct hone_err *err);
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
 
-/* What was measured of a version: its value, standard error, interval, times, and on what. */
-void hone_search_set_value(struct hone_node *node, const struct hone_outcome *outcome);
 /* "incorrect (wrong_value)", in the search's pool. */
 const char *hone_verdict_words(struct hone_search *s, const char *verdict, const char *reason);
 
@@ -233,7 +234,7 @@ const char *hone_search_sibling(struct hone_search *s, const struct hone_action 
 /* Caps and what was spent before; is_new_round: HONE_E_LIMIT when nothing is left to begin with. */
 int hone_search_open_budgets(struct hone_search *s, bool is_new_round, struct hone_err *err);
 /* The caps as members of a record. */
-void hone_search_put_caps(const struct hone_search *s, struct hone_json *data);
+struct hone_event_caps hone_search_caps(const struct hone_search *s);
 /* Brings wall time, money and tokens up to date. */
 void hone_search_count(struct hone_search *s);
 /* The word for the cap that so many screens more, and the confirmation, could pass; NULL: none. */
@@ -284,35 +285,30 @@ int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *re
                         struct hone_err *err);
 
 /* search_record.c */
-enum hone_search_kind {
-    HONE_KIND_ROOT,
-    HONE_KIND_EXPAND,
-    HONE_KIND_DECIDE,
-    HONE_KIND_SWEEP,
-    HONE_KIND_TUNE,
-    HONE_KIND_CONFIRM
-};
-struct hone_search_event { /* a result */
-    enum hone_search_kind kind;
-    int parent, node; /* node HONE_NO_NODE: it became none */
-    const char *rewrite, *anchor, *words, *note, *plan;
-    int variant;
-    bool is_implemented, is_gain, is_declined;
-    double value, se;
-    const struct hone_outcome *outcome;    /* NULL: nothing was evaluated */
-    const struct hone_step_result *learnt; /* of an expansion; else NULL */
-};
 /* Fills in id, tree and counts of the search with the same key, if there is one: *ret_is_known.
  * Writes nothing. */
-int hone_search_read_record(struct hone_search *s, bool *ret_is_known, bool *ret_has_ended,
-                            struct hone_err *err);
+int hone_search_read_record(struct hone_search *s, bool *ret_is_known, struct hone_err *err);
 /* Finds a search to go on with (same key), or starts a new one; fills in id, tree, counts. */
 int hone_search_open_record(struct hone_search *s, struct hone_err *err);
 int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
                             const struct hone_action *action, double propensity,
                             struct hone_err *err);
-int hone_search_record_result(struct hone_search *s, const struct hone_search_event *event,
-                              struct hone_err *err);
+/* The version that a result brings: fills in what the outcome says of it. What it points to lives in
+ * the pool. HONE_E_LIMIT: the tree is full. */
+int hone_search_draft(struct hone_search *s, struct hone_event_result *result,
+                      const struct hone_outcome *outcome, const char *source,
+                      struct hone_pool *pool, struct hone_node **ret, struct hone_err *err);
+/* What a version is worth: by the evaluation, or as it stands. */
+void hone_search_put_value(struct hone_event_result *result, const struct hone_outcome *outcome);
+void hone_search_put_known(struct hone_event_result *result, const struct hone_node *node);
+/* The version's profile, if it has one. */
+void hone_search_put_profile(struct hone_event_result *result, const struct hone_node *node,
+                             struct hone_pool *pool);
+/* Writes the event, then applies it. Id, counts and clock are filled in, those of the outcome too
+ * (NULL: nothing was evaluated). draft: the version that it brings, or NULL. */
+int hone_search_commit(struct hone_search *s, struct hone_event *event,
+                       const struct hone_outcome *outcome, struct hone_node *draft,
+                       struct hone_err *err);
 int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
                            struct hone_err *err);
 

@@ -28,7 +28,7 @@ static int try_baseline(struct hone_search *s, const struct hone_tool_ctx *like,
     struct hone_tool_ctx ctx = *like;
     const struct hone_evaluation_request req = {.task = s->task,
                                                 .target = s->target,
-                                                .source = s->tree.nodes[0]->source,
+                                                .source = s->state.tree.nodes[0]->source,
                                                 .tier = "screen",
                                                 .no_commit = true,
                                                 .no_cache = true};
@@ -45,7 +45,7 @@ int hone_search_settle_blame(struct hone_search *s, const struct hone_tool_ctx *
         s->n_infra = 0;
         return 0;
     }
-    if (s->tree.n_nodes == 0) /* the baseline itself: the caller tries it again */
+    if (s->state.tree.n_nodes == 0) /* the baseline itself: the caller tries it again */
         return 0;
     struct hone_evaluation baseline = {.id = NULL};
     int r = try_baseline(s, like, &baseline, err);

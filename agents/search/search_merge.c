@@ -42,7 +42,7 @@ static void add(struct hone_search *s, struct hone_node *node, const struct hone
                 const struct hone_merge *m)
 {
     const struct hone_strategy *theirs = m->edge->strategy;
-    const struct hone_node *sibling = s->tree.nodes[m->sibling];
+    const struct hone_node *sibling = s->state.tree.nodes[m->sibling];
     size_t n = node->n_actions;
     struct hone_action *all = hone_pool_alloc(s->pool, (n + 1) * sizeof(*all));
     if (n > 0)
@@ -62,14 +62,14 @@ static void add(struct hone_search *s, struct hone_node *node, const struct hone
         s->pool, "%s %s: %s the version before it%s", theirs->id,
         m->edge->plan ? hone_plain_line(s->pool, m->edge->plan, HONE_LIMIT_TRIED_BYTES)
                       : theirs->words,
-        hone_step_text(s->tree.nodes[sibling->parent], sibling, s->pool),
-        hone_step_basis_text(s->tree.nodes[sibling->parent], sibling, s->pool));
+        hone_step_text(s->state.tree.nodes[sibling->parent], sibling, s->pool),
+        hone_step_basis_text(s->state.tree.nodes[sibling->parent], sibling, s->pool));
     hone_site_whole(&a->site, node->source, node->hash);
     hone_opinion_extend(all, n + 1);
     node->actions = all;
     node->n_actions = n + 1;
-    hone_score_actions(&s->credit, node->n_findings ? node->findings[0].class_id : HONE_N_CLASSES,
-                       all, n + 1);
+    hone_score_actions(&s->state.credit,
+                       node->n_findings ? node->findings[0].class_id : HONE_N_CLASSES, all, n + 1);
 }
 
 void hone_search_list_merges(struct hone_search *s, struct hone_node *node)
@@ -77,8 +77,8 @@ void hone_search_list_merges(struct hone_search *s, struct hone_node *node)
     const struct hone_rewrite *rewrite = hone_coder_merging(s->coder);
     struct hone_merge m[HONE_MERGES];
     size_t n = 0;
-    if (rewrite && !hone_credit_is_banned(&s->credit, hone_strategy_of(rewrite)))
-        n = hone_merges_of(&s->tree, node->index, m);
+    if (rewrite && !hone_credit_is_banned(&s->state.credit, hone_strategy_of(rewrite)))
+        n = hone_merges_of(&s->state.tree, node->index, m);
     drop_stale(node, m, n);
     for (size_t i = 0; i < n && node->n_actions < HONE_TREE_MAX_ACTIONS; i++)
         if (!is_listed(node, m[i].sibling))
@@ -96,7 +96,7 @@ static bool lists_any(const struct hone_node *node)
 /* Before every choice: what cannot have any is passed over. */
 void hone_search_list_all_merges(struct hone_search *s)
 {
-    const struct hone_tree *t = &s->tree;
+    const struct hone_tree *t = &s->state.tree;
     if (!hone_coder_asks_model(hone_coder_name(s->coder)) || t->n_nodes == 0)
         return;
     HONE_AUTOFREE int *n_won = hone_calloc((size_t)t->n_nodes, sizeof(*n_won)); /* children */
@@ -115,8 +115,8 @@ const char *hone_search_sibling(struct hone_search *s, const struct hone_action 
 {
     if (a->sibling == 0)
         return NULL;
-    const struct hone_node *sibling = s->tree.nodes[a->sibling];
-    const struct hone_node *parent = s->tree.nodes[sibling->parent];
+    const struct hone_node *sibling = s->state.tree.nodes[a->sibling];
+    const struct hone_node *parent = s->state.tree.nodes[sibling->parent];
     struct hone_history *history = hone_workspace_history(s->ctx->app->ws);
     HONE_AUTOFREE char *patch = NULL;
     /* the whole text says it too, where a commit cannot be read */

@@ -39,7 +39,6 @@ int hone_search_open_models(struct hone_search *s, struct hone_err *err)
         return 0;
     struct hone_search_models *m = hone_pool_alloc(s->pool, sizeof(*m));
     s->models = m;
-    hone_mix_init(&m->mix);
     m->journal = hone_journal_new(hone_workspace_ledger(s->ctx->app->ws));
     int r = hone_config_load(hone_workspace_dir(s->ctx->app->ws), s->pool, &m->config, err);
     if (r == 0 && hone_coder_asks_model(o->coder))
@@ -59,29 +58,9 @@ int hone_search_open_models(struct hone_search *s, struct hone_err *err)
     return 0;
 }
 
-static int read_weights(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-                        const struct hone_json *data, struct hone_err *err)
-{
-    struct hone_search *s = arg;
-    (void)n;
-    (void)wall_ms;
-    (void)err;
-    double rules = hone_json_get_f64(data, "rules", 0), llm = hone_json_get_f64(data, "llm", 0);
-    if (strcmp(type, "planner.weights") == 0 && rules > 0 && llm > 0 &&
-        strcmp(hone_json_get_str(data, "search", ""), s->id) == 0)
-        s->models->mix = (struct hone_mix){rules / (rules + llm), llm / (rules + llm)};
-    return 0;
-}
-
 int hone_search_load_models(struct hone_search *s, struct hone_err *err)
 {
-    if (!s->models)
-        return 0;
-    int r = hone_journal_load(s->models->journal, s->id, err);
-    if (r == 0 && s->models->planner)
-        /* damaged records were told about already */
-        (void)hone_ledger_scan(hone_workspace_ledger(s->ctx->app->ws), 0, read_weights, s, NULL);
-    return r;
+    return s->models ? hone_journal_load(s->models->journal, s->id, err) : 0;
 }
 
 void hone_search_close_models(struct hone_search *s)
@@ -111,5 +90,5 @@ int64_t hone_search_ask_deadline_ns(const struct hone_search *s)
     if (left == INT64_MAX)
         return HONE_NO_DEADLINE;
     return hone_deadline_in_ms(
-        hone_max_i64(0, left - hone_search_reserve_ms(s) - s->longest_screen_ms));
+        hone_max_i64(0, left - hone_search_reserve_ms(s) - s->state.screen_ms));
 }

@@ -12,7 +12,6 @@ struct hone_search_models {
     struct hone_journal *journal;
     const char *prompts_dir;
     const char *machine; /* hone_search_machine; NULL: not asked yet */
-    struct hone_mix mix; /* of the planner's word with the rules' */
     int n_faults;        /* asks of the planner in a row without an answer */
 };
 

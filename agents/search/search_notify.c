@@ -53,7 +53,7 @@ static void send(struct hone_search *s, struct hone_notice *notice,
 void hone_search_milestone(struct hone_search *s, const struct hone_node *node, bool is_confirmed)
 {
     struct hone_search_notices *n = s->notices;
-    if (!n || n->n_faults >= MAX_FAULTS || node->index != s->tree.best || node->index == 0 ||
+    if (!n || n->n_faults >= MAX_FAULTS || node->index != s->state.tree.best || node->index == 0 ||
         node->number == n->announced)
         return;
     n->announced = node->number;
@@ -72,7 +72,7 @@ void hone_search_tell_end(struct hone_search *s, int code, const struct hone_sea
                           const struct hone_err *cause)
 {
     const struct hone_node *best =
-        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+        s->state.tree.best == HONE_NO_NODE ? NULL : s->state.tree.nodes[s->state.tree.best];
     if (!s->notices)
         return;
     struct hone_notice notice = {.event = code == 0 || code == HONE_E_CANCEL ? "stop" : "failure",

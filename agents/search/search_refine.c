@@ -23,16 +23,24 @@ static bool is_proof_against(const struct hone_outcome *o)
            o->verdict == HONE_VERDICT_SUSPICIOUS || o->verdict == HONE_VERDICT_INVALID;
 }
 
-/* What the next looks at this version and its kin should know. */
-static void note_refusal(struct hone_search *s, struct hone_node *n, const struct hone_outcome *o)
+/* The record of a longer look at a version. *ret_why: why it is refuted; NULL: it is not. */
+static int record_look(struct hone_search *s, enum hone_result_kind kind, const struct hone_node *n,
+                       const struct hone_outcome *o, const char **ret_why, struct hone_err *err)
 {
-    n->is_refuted = is_proof_against(o);
-    n->refuted_by =
-        n->is_refuted
-            ? hone_pool_printf(s->pool, "%s: %s",
+    struct hone_event event = hone_event_new_result(kind);
+    const char *why = NULL;
+    if (is_proof_against(o)) /* what the next looks at this version and its kin should know */
+        why = hone_pool_printf(s->pool, "%s: %s",
                                hone_verdict_words(s, hone_verdict_name(o->verdict), o->reason),
-                               hone_plain_line(s->pool, o->summary, HONE_LIMIT_TRIED_BYTES))
-            : NULL;
+                               hone_plain_line(s->pool, o->summary, HONE_LIMIT_TRIED_BYTES));
+    hone_search_put_known(&event.result, n);
+    if (!why && o->is_right)
+        hone_search_put_value(&event.result, o);
+    event.result.parent = hone_state_number(&s->state, n->parent);
+    event.result.note = why;
+    event.result.is_gain = !why;
+    *ret_why = why;
+    return hone_search_commit(s, &event, o, NULL, err);
 }
 
 /* ---- decide ---- */
@@ -47,33 +55,22 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
                              .budget_ms =
                                  wall > 0 ? hone_max_i64(500, hone_min_i64(6000, wall / 25)) : 0};
     struct hone_outcome o;
-    node->is_decided = true;
+    const char *why = NULL;
     s->phase = "decide";
     int r = hone_search_evaluate(s, &a, &o, err);
     s->phase = "search";
     if (r < 0)
         return r;
-    s->decide_ms += o.wall_ms;
-    note_refusal(s, node, &o);
-    if (!node->is_refuted && o.is_right)
-        hone_search_set_value(node, &o);
-    hone_tree_update_best(&s->tree);
-    struct hone_search_event event = {.kind = HONE_KIND_DECIDE,
-                                      .parent = node->parent,
-                                      .node = node->index,
-                                      .value = node->value,
-                                      .se = node->se,
-                                      .outcome = &o,
-                                      .note = node->refuted_by,
-                                      .is_gain = !node->is_refuted};
-    if (node->is_refuted)
-        hone_search_tell(s, "decided: %s", node->refuted_by);
+    r = record_look(s, HONE_KIND_DECIDE, node, &o, &why, err);
+    if (r < 0)
+        return r;
+    if (why)
+        hone_search_tell(s, "decided: %s", why);
     else
         hone_search_tell(s, "decided: %s, %.3gx", hone_verdict_name(o.verdict), o.ratio);
-    r = hone_search_record_result(s, &event, err);
-    if (r == 0 && o.verdict == HONE_VERDICT_FASTER)
+    if (o.verdict == HONE_VERDICT_FASTER)
         hone_search_milestone(s, node, false);
-    return r < 0 ? r : hone_search_set_branch(s, err);
+    return hone_search_set_branch(s, err);
 }
 
 /* ---- sweep ---- */
@@ -89,7 +86,7 @@ static size_t affordable_points(const struct hone_search *s)
     int64_t left = hone_search_left_ms(s), most = (int64_t)most_points(s);
     if (left == INT64_MAX)
         return (size_t)most;
-    int64_t each = hone_max_i64(100, s->longest_screen_ms * 2 / 3); /* both rungs together */
+    int64_t each = hone_max_i64(100, s->state.screen_ms * 2 / 3); /* both rungs together */
     int64_t n = (left - hone_search_reserve_ms(s)) / 2 / each;
     return (size_t)hone_max_i64(0, hone_min_i64(most, n));
 }
@@ -222,8 +219,9 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     if (!source)
         return 0;
     hone_source_hash(source, hash);
-    if (hone_tree_find(&s->tree, hash))
+    if (hone_tree_find(&s->state.tree, hash))
         return 0;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_outcome o;
     struct hone_attempt a = {
         .source = source,
@@ -235,26 +233,16 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     int r = hone_search_evaluate(s, &a, &o, err);
     if (r < 0 || !o.is_right)
         return r;
-    struct hone_node *n = hone_tree_add(&s->tree, node->index, source, o.commit, log2(o.rank), 0);
-    if (!n)
+    struct hone_event event = hone_event_new_result(HONE_KIND_TUNE);
+    struct hone_node *n = NULL;
+    event.result.parent = node->number;
+    event.result.words = a.subject;
+    hone_search_put_value(&event.result, &o);
+    event.result.is_gain = event.result.value > node->value;
+    if (hone_search_draft(s, &event.result, &o, source, pool, &n, NULL) < 0)
         return 0;
-    hone_search_set_value(n, &o);
-    hone_tree_note_look(&s->tree, n);
-    n->words = a.subject;
-    n->rewrite = "tune";
-    n->features = o.measured;
-    n->is_swept = true;
-    hone_tree_back_up(&s->tree, node->index, n->value, hone_node_gain(node, n) > 0);
-    struct hone_search_event event = {.kind = HONE_KIND_TUNE,
-                                      .parent = node->index,
-                                      .node = n->index,
-                                      .words = n->words,
-                                      .value = n->value,
-                                      .se = n->se,
-                                      .outcome = &o,
-                                      .is_gain = n->value > node->value};
     hone_search_tell(s, "tune %s: %.3gx", words, o.ratio);
-    r = hone_search_record_result(s, &event, err);
+    r = hone_search_commit(s, &event, &o, n, err);
     return r < 0 ? r : hone_search_set_branch(s, err);
 }
 
@@ -274,14 +262,11 @@ static int try_points(struct hone_search *s, struct hone_node *node, struct hone
         return r;
     const char *settings =
         hone_settings_text(&points, ret->point_ns, ret->n_points, n_all, s->pool);
-    node->settings = settings ? settings : node->settings;
-    struct hone_search_event event = {.kind = HONE_KIND_SWEEP,
-                                      .parent = node->parent,
-                                      .node = node->index,
-                                      .value = node->value,
-                                      .se = node->se,
-                                      .outcome = ret};
-    return hone_search_record_result(s, &event, err);
+    struct hone_event event = hone_event_new_result(HONE_KIND_SWEEP);
+    hone_search_put_known(&event.result, node);
+    event.result.parent = hone_state_number(&s->state, node->parent);
+    event.result.settings = settings ? settings : node->settings;
+    return hone_search_commit(s, &event, ret, NULL, err);
 }
 
 static const struct hone_point *best_of(const struct hone_array *points,
@@ -350,7 +335,7 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     struct hone_array axes, points = {.n = 0}, again = {.n = 0}, rung = {.n = 0};
     const char *where = NULL;
     size_t max = affordable_points(s);
-    node->is_swept = true;
+    hone_state_skip_sweep(&s->state, node->index); /* whatever comes of it, it is not begun again */
     if (hone_tune_parse(node->source, s->pool, &axes, &where, NULL) < 0 || axes.n == 0)
         return 0;
     bool is_whole = hone_tune_points(&axes, where, s->pool, &points, NULL) == 0 && points.n <= max;
@@ -384,7 +369,7 @@ static int64_t confirm_budget_ms(const struct hone_search *s)
     if (left == INT64_MAX)
         return 0;
     /* checks, builds and the baseline's own calls take their part of what is left */
-    return hone_max_i64(1000, hone_min_i64(30000, left * 45 / 100));
+    return hone_max_i64(hone_search_confirm_timing_ms(s), hone_min_i64(30000, left * 45 / 100));
 }
 
 /* One confirmation; what it measured replaces what shorter looks had said of the node. */
@@ -399,34 +384,24 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
     int r = hone_search_evaluate(s, &a, ret, err);
     if (r < 0)
         return r;
-    n->is_decided = true;
-    s->last_confirm_ms = ret->wall_ms;
-    note_refusal(s, n, ret);
-    if (!n->is_refuted && ret->is_right)
-        hone_search_set_value(n, ret);
-    struct hone_search_event event = {.kind = HONE_KIND_CONFIRM,
-                                      .parent = n->parent,
-                                      .node = n->index,
-                                      .value = n->value,
-                                      .se = n->se,
-                                      .outcome = ret,
-                                      .note = n->refuted_by,
-                                      .is_gain = !n->is_refuted};
-    if (n->is_refuted)
-        hone_search_tell(s, "confirmed: %s", n->refuted_by);
+    const char *why = NULL;
+    r = record_look(s, HONE_KIND_CONFIRM, n, ret, &why, err);
+    if (r < 0)
+        return r;
+    if (why)
+        hone_search_tell(s, "confirmed: %s", why);
     else
         hone_search_tell(s, "confirmed: %s, %.3gx (%s)", hone_verdict_name(ret->verdict),
                          ret->ratio, ret->reason);
-    r = hone_search_record_result(s, &event, err);
-    if (r == 0 && ret->verdict == HONE_VERDICT_FASTER)
+    if (ret->verdict == HONE_VERDICT_FASTER)
         hone_search_milestone(s, n, true);
-    return r;
+    return 0;
 }
 
 /* Plain `git log` of the branch ends with what was confirmed, not with a screen's figure. */
-static int present(struct hone_search *s, const struct hone_outcome *o, struct hone_err *err)
+static int present(struct hone_search *s, const struct hone_node *best,
+                   const struct hone_outcome *o, struct hone_err *err)
 {
-    const struct hone_node *best = s->tree.nodes[s->tree.best];
     const struct hone_branch_result result = {.subject =
                                                   hone_plain_line(s->pool, o->words, RESULT_BYTES),
                                               .body = o->rests_on,
@@ -445,16 +420,16 @@ int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *re
     int confirmed = HONE_NO_NODE;
     double best = 0;
     s->phase = "confirm";
-    for (int i = 0; i < CONFIRM_TRIES && s->tree.best != HONE_NO_NODE; i++) {
+    for (int i = 0; i < CONFIRM_TRIES && s->state.tree.best != HONE_NO_NODE; i++) {
         if (!hone_search_may_confirm(s) || !hone_search_confirm_fits(s))
             break;
-        struct hone_node *n = s->tree.nodes[s->tree.best];
+        struct hone_node *n = s->state.tree.nodes[s->state.tree.best];
         struct hone_outcome o;
         if (n->index == confirmed)
             break;
         /* The last try is the baseline's when all else was slower. */
-        if (i == CONFIRM_TRIES - 1 && best < 1 && s->tree.n_nodes > 0)
-            n = s->tree.nodes[0];
+        if (i == CONFIRM_TRIES - 1 && best < 1 && s->state.tree.n_nodes > 0)
+            n = s->state.tree.nodes[0];
         int r = confirm_node(s, n, &o, err);
         if (r < 0)
             return r;
@@ -463,13 +438,11 @@ int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *re
             best = o.rank;
             *ret = o;
         }
-        hone_tree_update_best(&s->tree);
         if (best >= 1 && hone_search_left_ms(s) < o.wall_ms)
             break;
     }
     *ret_node = confirmed;
     if (confirmed == HONE_NO_NODE)
         return 0;
-    s->tree.best = confirmed;
-    return present(s, ret, err);
+    return present(s, s->state.tree.nodes[confirmed], ret, err);
 }

@@ -51,7 +51,7 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
     if (node->parent != HONE_NO_NODE)
         hone_buf_printf(&out, "It is %s.\n", hone_version_text(node, pool));
     hone_buf_printf(&out, "Weights now: the rules' priors %.2f, your order %.2f.\nLegal steps:\n",
-                    s->models->mix.rules, s->models->mix.llm);
+                    s->state.mix.rules, s->state.mix.llm);
     for (size_t i = 0; i < shown->n; i++) {
         const struct hone_action *a = &node->actions[shown->index[i]];
         hone_buf_printf(&out,
@@ -61,8 +61,8 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
                         a->sibling ? a->site.words : "", a->sibling ? ")" : "", a->site.line,
                         a->site.last_line, exp2(a->gain), exp2(a->low), exp2(a->high), a->p_impl);
     }
-    const struct hone_past past = hone_past_of(&s->tree, node->index, pool);
-    const char *best = hone_best_text(&s->tree, node->index, pool);
+    const struct hone_past past = hone_past_of(&s->state.tree, node->index, pool);
+    const char *best = hone_best_text(&s->state.tree, node->index, pool);
     hone_prompt_past(&out, s->options->seed, &past);
     if (best)
         hone_prompt_data(&out, s->options->seed,
@@ -105,7 +105,8 @@ static int ask(struct hone_search *s, const struct hone_node *node, const struct
 static void add_idea(struct hone_search *s, struct hone_node *node, const struct hone_opinion *r)
 {
     const struct hone_rewrite *rewrite = hone_coder_rewrite(s->coder, "llm_X");
-    if (!r->idea || !rewrite || hone_credit_is_banned(&s->credit, hone_strategy_of(rewrite)) ||
+    if (!r->idea || !rewrite ||
+        hone_credit_is_banned(&s->state.credit, hone_strategy_of(rewrite)) ||
         node->n_actions == 0 || node->n_actions == HONE_TREE_MAX_ACTIONS)
         return;
     struct hone_action *all = hone_pool_alloc(s->pool, (node->n_actions + 1) * sizeof(*all));
@@ -120,7 +121,7 @@ static void add_idea(struct hone_search *s, struct hone_node *node, const struct
     a->site.words = "whole file";
     a->site.evidence = hone_pool_printf(s->pool, "%.200s", r->idea);
     hone_site_whole(&a->site, node->source, node->hash);
-    if (hone_tree_was_tried(&s->tree, node->index, rewrite->name, a->site.anchor, 0))
+    if (hone_tree_was_tried(&s->state.tree, node->index, rewrite->name, a->site.anchor, 0))
         return;
     a->low = r->idea_log2 - 1;
     a->gain = r->idea_log2;
@@ -150,7 +151,7 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_search_models *m = s->models;
-    struct hone_node *node = s->tree.nodes[index];
+    struct hone_node *node = s->state.tree.nodes[index];
     struct hone_model_answer answer;
     struct hone_opinion review;
     struct hone_err cause = HONE_ERR_INIT;
@@ -178,7 +179,7 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
         return r;
     for (size_t i = 0; i < review.n_order; i++)
         review.order[i] = shown.index[review.order[i]];
-    hone_opinion_apply(&review, &m->mix, node->actions, node->n_actions);
+    hone_opinion_apply(&review, &s->state.mix, node->actions, node->n_actions);
     add_idea(s, node, &review);
     hone_search_tell(s, "planner %s: %s first%s%.80s%s%.80s", hone_model_name(m->planner),
                      review.n_order > 0 ? node->actions[review.order[0]].rewrite->words : "nothing",
@@ -193,11 +194,9 @@ int hone_search_learn_mix(struct hone_search *s, double p_rules, double p_llm, s
     struct hone_search_models *m = s->models;
     if (!m || !m->planner || p_llm <= 0)
         return 0;
-    hone_mix_learn(&m->mix, p_rules, p_llm);
-    HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
-    hone_json_set_str(data, "search", s->id);
-    hone_json_set_f64(data, "rules", m->mix.rules);
-    hone_json_set_f64(data, "llm", m->mix.llm);
-    return hone_ledger_append(hone_workspace_ledger(s->ctx->app->ws), "planner.weights", data, NULL,
-                              err);
+    struct hone_mix mix = s->state.mix;
+    hone_mix_learn(&mix, p_rules, p_llm);
+    struct hone_event e = {.type = HONE_EVENT_WEIGHTS,
+                           .weights = {.search = s->id, .rules = mix.rules, .llm = mix.llm}};
+    return hone_search_commit(s, &e, NULL, NULL, err);
 }

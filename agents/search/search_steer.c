@@ -27,7 +27,7 @@ static void drop_banned(struct hone_search *s, struct hone_node *node)
 {
     size_t n = 0;
     for (size_t i = 0; i < node->n_actions; i++)
-        if (!hone_credit_is_banned(&s->credit, node->actions[i].strategy))
+        if (!hone_credit_is_banned(&s->state.credit, node->actions[i].strategy))
             node->actions[n++] = node->actions[i];
     node->n_actions = n;
 }
@@ -38,13 +38,13 @@ static void apply_marks(struct hone_search *s)
 {
     bool is_freed = false;
     for (size_t i = 0; i < HONE_CREDIT_MAX; i++) {
-        struct hone_credit_row *row = &s->credit.rows[i];
+        struct hone_credit_row *row = &s->state.credit.rows[i];
         is_freed = is_freed || (row->is_banned && !s->steering->is_banned[i]);
         row->is_banned = s->steering->is_banned[i];
         row->favour = s->steering->is_favoured[i] ? HONE_FAVOUR : 0;
     }
-    for (int i = 0; i < s->tree.n_nodes; i++) {
-        struct hone_node *node = s->tree.nodes[i];
+    for (int i = 0; i < s->state.tree.n_nodes; i++) {
+        struct hone_node *node = s->state.tree.nodes[i];
         if (is_freed) /* a model's stored opinion comes back when it is asked for again */
             node->is_expanded = node->is_reviewed = false;
         if (node->is_expanded)
@@ -70,26 +70,25 @@ int hone_search_load_steering(struct hone_search *s, struct hone_err *err)
 
 int hone_search_announce(struct hone_search *s, struct hone_err *err)
 {
-    HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
-    hone_json_set_str(data, "search", s->id);
-    hone_json_set_str(data, "name", s->name);
-    hone_search_put_caps(s, data); /* they may be others than at the start */
-    return hone_ledger_append(ledger_of(s), "search.run", data, NULL, err);
+    /* the caps may be others than at the start */
+    struct hone_event e = {.type = HONE_EVENT_RUN,
+                           .run = {.search = s->id, .name = s->name, .caps = hone_search_caps(s)}};
+    return hone_search_commit(s, &e, NULL, NULL, err);
 }
 
 static int acknowledge(struct hone_search *s, const struct hone_steer_note *note,
                        struct hone_err *err)
 {
-    HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
-    hone_json_set_str(data, "search", s->id);
-    hone_json_set_i64(data, "steer", (int64_t)note->n);
-    hone_json_set_str(data, "action", hone_steer_actions[note->action]);
-    hone_json_set_i64(data, "step", s->n_steps);
-    hone_json_set_i64(data, "elapsed_ms", hone_search_elapsed_ms(s));
+    struct hone_event e = {.type = HONE_EVENT_STEERED,
+                           .steered = {.search = s->id,
+                                       .steer = (int64_t)note->n,
+                                       .action = hone_steer_actions[note->action],
+                                       .step = s->state.n_steps,
+                                       .elapsed_ms = hone_search_elapsed_ms(s)}};
     const char *what = note->strategy ? note->strategy : note->text ? note->text : "";
     hone_search_tell(s, "steered by %s: %s%s%.120s", note->by, hone_steer_actions[note->action],
                      *what ? " " : "", what);
-    return hone_ledger_append(ledger_of(s), "search.steered", data, NULL, err);
+    return hone_search_commit(s, &e, NULL, NULL, err);
 }
 
 static int read_and_acknowledge(struct hone_search *s, struct hone_err *err)
@@ -130,22 +129,21 @@ int hone_search_listen(struct hone_search *s, struct hone_err *err)
 static int answer(struct hone_search *s, const struct hone_submission *sub, const char *status,
                   const char *note, struct hone_err *err)
 {
-    HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
-    hone_json_set_str(data, "search", s->id);
-    hone_json_set_i64(data, "submission", (int64_t)sub->n);
-    hone_json_set_str(data, "status", status);
-    hone_json_set_str(data, "note", note);
+    struct hone_event e = {
+        .type = HONE_EVENT_ANSWER,
+        .answer = {.search = s->id, .submission = (int64_t)sub->n, .status = status, .note = note}};
     hone_search_tell(s, "submission of %s %s: %.150s", sub->by, status, note);
-    return hone_ledger_append(ledger_of(s), "search.answer", data, NULL, err);
+    return hone_search_commit(s, &e, NULL, NULL, err);
 }
 
 static struct hone_node *version_of(struct hone_search *s, const struct hone_submission *sub)
 {
     if (!sub->commit)
-        return s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
-    for (int i = 0; i < s->tree.n_nodes; i++)
-        if (s->tree.nodes[i]->commit && strcmp(s->tree.nodes[i]->commit, sub->commit) == 0)
-            return s->tree.nodes[i];
+        return s->state.tree.best == HONE_NO_NODE ? NULL : s->state.tree.nodes[s->state.tree.best];
+    for (int i = 0; i < s->state.tree.n_nodes; i++)
+        if (s->state.tree.nodes[i]->commit &&
+            strcmp(s->state.tree.nodes[i]->commit, sub->commit) == 0)
+            return s->state.tree.nodes[i];
     return NULL;
 }
 
@@ -184,14 +182,14 @@ static struct hone_action *own_source(struct hone_search *s, const struct hone_n
                  .evidence = hone_pool_printf(s->pool, "submission %llu, a source of its own",
                                               (unsigned long long)sub->n)}};
     hone_site_whole(&a->site, from->source, hash);
-    hone_credit_predict(&s->credit, a->strategy,
+    hone_credit_predict(&s->state.credit, a->strategy,
                         from->n_findings ? from->findings[0].class_id : HONE_N_CLASSES, &e);
     a->p_impl = e.p_impl;
     a->low = e.low;
     a->gain = e.gain;
     a->high = e.high;
     a->positive = e.positive;
-    if (hone_tree_was_tried(&s->tree, from->index, rewrite->name, a->site.anchor, 0)) {
+    if (hone_tree_was_tried(&s->state.tree, from->index, rewrite->name, a->site.anchor, 0)) {
         *ret_why = "this text was tried from this version before";
         return NULL;
     }
@@ -238,7 +236,7 @@ int hone_search_take(struct hone_search *s, bool *ret_did, struct hone_err *err)
     struct hone_node *from = version_of(s, sub);
     if (from)
         a = sub->source ? own_source(s, from, sub, &why) : own_step(s, from, sub, &why);
-    if (a && hone_credit_is_banned(&s->credit, a->strategy)) {
+    if (a && hone_credit_is_banned(&s->state.credit, a->strategy)) {
         a = NULL;
         why = "its strategy is banned";
     }

@@ -17,7 +17,6 @@
 /* A model's version costs minutes and money, and the next ones are built on it: it is verified
  * before it is a node, so that a wrong one is repaired while the idea is at hand. */
 #define THOROUGH_STAGES    "build,policy,smoke,verify,screen"
-#define Z_95               1.96
 #define ROOT_TRIES         3
 #define PROFILE_AHEAD_LOG2 0.1 /* a new best this far ahead is worth a profile */
 
@@ -106,8 +105,9 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
 /* A candidate that is many times slower than the baseline need not be waited for. */
 static int64_t call_timeout_ms(const struct hone_search *s)
 {
-    double ns =
-        s->tree.n_nodes > 0 ? hone_feature_or(&s->tree.nodes[0]->features, HONE_F_NS, 0) : 0;
+    double ns = s->state.tree.n_nodes > 0
+                    ? hone_feature_or(&s->state.tree.nodes[0]->features, HONE_F_NS, 0)
+                    : 0;
     return ns > 0 ? hone_min_i64(20000, 1000 + (int64_t)(50 * ns / 1e6)) : 0;
 }
 
@@ -213,24 +213,6 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
     return 0;
 }
 
-static double standard_error(const struct hone_outcome *o)
-{
-    return o->high > o->low && o->low > 0 ? (log2(o->high) - log2(o->low)) / (2 * Z_95) : 0.02;
-}
-
-void hone_search_set_value(struct hone_node *n, const struct hone_outcome *o)
-{
-    bool has_interval = o->high > o->low && o->low > 0;
-    double shift =
-        o->rank / o->ratio; /* the interval is of all workloads, the value of public ones */
-    n->value = log2(o->rank);
-    n->se = standard_error(o);
-    n->low = has_interval ? o->low * shift : 0;
-    n->high = has_interval ? o->high * shift : 0;
-    n->basis = o->basis;
-    n->times = o->times;
-}
-
 /* ---- nodes ---- */
 
 static const char *keep(struct hone_search *s, const char *text)
@@ -264,7 +246,7 @@ static void merge_features(struct hone_features *to, const struct hone_features 
 static void inherit_profile(const struct hone_search *s, struct hone_node *node)
 {
     const struct hone_node *from =
-        node->parent == HONE_NO_NODE ? NULL : s->tree.nodes[node->parent];
+        node->parent == HONE_NO_NODE ? NULL : s->state.tree.nodes[node->parent];
     if (!from || !from->is_profiled || node->is_profiled || strcmp(node->rewrite, "tune") != 0)
         return;
     for (int i = HONE_F_SM_ACTIVE; i < HONE_N_FEATURES; i++)
@@ -295,9 +277,14 @@ void hone_search_expand_node(void *search, struct hone_node *node)
     if (!node->is_profiled) /* what the profile said stands */
         node->n_findings = hone_bottlenecks(s->target, &node->features, s->pool, node->findings);
     struct hone_step_list steps = hone_coder_steps(s->coder);
-    struct hone_legality_input legal = {
-        &in,        &node->features, node->findings, node->n_findings,
-        &s->credit, &s->tree,        node->index,    &steps};
+    struct hone_legality_input legal = {&in,
+                                        &node->features,
+                                        node->findings,
+                                        node->n_findings,
+                                        &s->state.credit,
+                                        &s->state.tree,
+                                        node->index,
+                                        &steps};
     HONE_AUTOFREE struct hone_action *actions =
         hone_calloc(HONE_TREE_MAX_ACTIONS, sizeof(*actions));
     size_t n = hone_legal_actions(&legal, actions);
@@ -315,11 +302,12 @@ void hone_search_expand_node(void *search, struct hone_node *node)
     hone_search_list_merges(s, node);
 }
 
-int hone_search_profile(struct hone_search *s, struct hone_node *node, struct hone_err *err)
+int hone_search_profile(struct hone_search *s, struct hone_node *node, int64_t screen_ms,
+                        struct hone_err *err)
 {
     if (strcmp(s->target, "cuda") != 0 || node->is_profiled)
         return 0;
-    if (hone_search_left_ms(s) < hone_search_reserve_ms(s) + 2 * s->longest_screen_ms ||
+    if (hone_search_left_ms(s) < hone_search_reserve_ms(s) + 2 * screen_ms ||
         hone_search_over(s, 1))
         return 0;
     struct hone_attempt a = {.source = node->source,
@@ -349,7 +337,7 @@ int hone_search_profile(struct hone_search *s, struct hone_node *node, struct ho
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err)
 {
     const struct hone_node *best =
-        s->tree.best == HONE_NO_NODE ? NULL : s->tree.nodes[s->tree.best];
+        s->state.tree.best == HONE_NO_NODE ? NULL : s->state.tree.nodes[s->state.tree.best];
     if (!best || !best->commit)
         return 0;
     return hone_workspace_set_branch(s->ctx->app->ws, s->name, best->commit, err);
@@ -379,19 +367,22 @@ int hone_search_root(struct hone_search *s, struct hone_err *err)
     if (!o.is_right)
         return hone_fail(err, HONE_E_TARGET, "the baseline of '%s' ended as %s (%s): %s",
                          s->task->name, hone_verdict_name(o.verdict), o.reason, o.summary);
-    struct hone_node *n = hone_tree_add(&s->tree, HONE_NO_NODE, naive, o.commit, 0, 0);
-    n->features = o.measured;
-    n->times = o.times;
-    n->basis = o.basis;
-    if (o.code)
-        snprintf(n->code, sizeof(n->code), "%s", o.code);
-    struct hone_search_event event = {
-        .kind = HONE_KIND_ROOT, .parent = HONE_NO_NODE, .node = 0, .outcome = &o};
-    s->longest_screen_ms = o.wall_ms;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_event event = hone_event_new_result(HONE_KIND_ROOT);
+    struct hone_node *n = NULL;
+    hone_search_put_value(&event.result, &o);
+    event.result.value = event.result.se = 0; /* what all others are compared with */
+    event.result.ratio_low = event.result.ratio_high = 0;
+    r = hone_search_draft(s, &event.result, &o, naive, pool, &n, err);
     hone_search_tell(s, "baseline");
+    if (r == 0) /* it stands in the record of its version */
+        r = hone_search_profile(s, n, o.wall_ms, err);
+    if (r < 0)
+        return r;
+    hone_search_put_profile(&event.result, n, pool);
+    r = hone_search_commit(s, &event, &o, n, err);
     hone_search_tell_forecast(s);
-    r = hone_search_profile(s, n, err); /* it stands in the record of its version */
-    return r < 0 ? r : hone_search_record_result(s, &event, err);
+    return r;
 }
 
 /* ---- expansion ---- */
@@ -421,77 +412,81 @@ const char *hone_verdict_words(struct hone_search *s, const char *verdict, const
     return hone_pool_printf(s->pool, "%s (%s)", verdict, reason ? reason : "");
 }
 
-/* What the planner makes of it, then the record. */
-static int finish(struct hone_search *s, struct hone_node *from, const struct hone_action *a,
-                  enum hone_step_end end, struct hone_node *node, struct hone_search_event *event,
-                  struct hone_err *err)
+struct trial { /* an expansion whose evaluation, if there was one, has ended */
+    struct hone_node *from;
+    struct hone_action *action;
+    const struct hone_outcome *outcome; /* NULL: nothing was evaluated */
+    struct hone_event event;
+    struct hone_pool *pool; /* as long as the step */
+};
+
+/* What the planner makes of it, then the record. node: what it made or found; NULL: nothing. */
+static int finish(struct hone_search *s, struct trial *t, enum hone_step_end end,
+                  struct hone_node *node, bool is_new, struct hone_err *err)
 {
-    const struct hone_outcome *o = event->outcome;
+    struct hone_event_result *r = &t->event.result;
     const struct hone_step step = {
-        .from = from,
-        .action = a,
-        .end = end,
-        .node = node,
-        .verdict =
-            o && !node ? hone_verdict_words(s, hone_verdict_name(o->verdict), o->reason) : NULL,
-        .note = event->note};
+        .from = t->from, .action = t->action, .end = end, .node = node, .note = r->note};
     struct hone_step_result learnt;
-    hone_planner_learn(&s->tree, &s->credit, &step, &learnt);
-    event->learnt = &learnt;
-    event->is_implemented = learnt.moved == HONE_TRI_TRUE;
-    event->is_gain = learnt.is_gain;
-    int r = hone_search_record_result(s, event, err);
-    event->learnt = NULL;
-    return r;
+    hone_planner_judge(&step, &learnt);
+    r->moved = hone_state_tri_name(learnt.moved);
+    r->class = learnt.class_id < HONE_N_CLASSES ? hone_class_name(learnt.class_id) : NULL;
+    r->gain = learnt.gain;
+    r->g_eff = learnt.g_eff;
+    r->reward = learnt.reward;
+    r->is_implemented = learnt.moved == HONE_TRI_TRUE;
+    r->is_gain = learnt.is_gain;
+    return hone_search_commit(s, &t->event, t->outcome, is_new ? node : NULL, err);
 }
 
-static int accept(struct hone_search *s, struct hone_node *from, struct hone_action *a,
-                  const char *source, const struct hone_outcome *o, struct hone_search_event *event,
-                  struct hone_err *err)
+static int accept_known(struct hone_search *s, struct trial *t, struct hone_node *known,
+                        struct hone_err *err)
 {
-    int old_best = s->tree.best;
-    bool is_new = false;
-    struct hone_node *n = hone_planner_add(&s->tree, from, a, source, o->commit, o->code,
-                                           log2(o->rank), standard_error(o), &is_new);
-    if (!n)
-        return hone_fail(err, HONE_E_LIMIT, "the tree holds at most %d versions",
-                         HONE_TREE_MAX_NODES);
-    event->value = n->value;
-    event->se = n->se;
-    event->node = n->index;
-    if (!is_new) {
-        event->note = "the same machine code as a version that is known";
-        return finish(s, from, a, HONE_STEP_RIGHT, n, event, err);
-    }
-    hone_search_set_value(n, o);
-    hone_tree_note_look(&s->tree, n);
-    double best_before = hone_node_value_beside(s->tree.nodes[old_best], n);
-    n->words = event->words;
-    n->features = o->measured;
-    if (s->tree.best == n->index && n->value > best_before + PROFILE_AHEAD_LOG2) {
-        int code = hone_search_profile(s, n, err);
-        if (code < 0)
-            return code;
-    }
+    struct hone_event_result *r = &t->event.result;
+    hone_search_put_known(r, known);
+    hone_search_put_profile(r, known, t->pool);
+    r->prior = known->step_prior;
+    r->note = "the same machine code as a version that is known";
+    return finish(s, t, HONE_STEP_RIGHT, known, false, err);
+}
+
+static int accept(struct hone_search *s, struct trial *t, const char *source, struct hone_err *err)
+{
+    const struct hone_outcome *o = t->outcome;
+    const struct hone_tree *tree = &s->state.tree;
+    struct hone_node *n = hone_tree_find_code(tree, o->code);
+    int old_best = tree->best;
+    if (n)
+        return accept_known(s, t, n, err);
+    hone_search_put_value(&t->event.result, o);
+    t->event.result.prior = t->action->prior;
+    int r = hone_search_draft(s, &t->event.result, o, source, t->pool, &n, err);
+    if (r < 0)
+        return r;
+    double best_before = hone_node_value_beside(tree->nodes[old_best], n);
+    if (hone_state_is_best(&s->state, n) && n->value > best_before + PROFILE_AHEAD_LOG2)
+        r = hone_search_profile(s, n, hone_state_screen_ms_with(&s->state, o->wall_ms), err);
+    if (r < 0)
+        return r;
+    hone_search_put_profile(&t->event.result, n, t->pool);
     hone_search_expand_node(s, n);
-    int r = finish(s, from, a, HONE_STEP_RIGHT, n, event, err);
-    if (r == 0 && s->tree.best != old_best)
+    r = finish(s, t, HONE_STEP_RIGHT, n, true, err);
+    if (r == 0 && tree->best != old_best)
         r = hone_search_set_branch(s, err);
     return r;
 }
 
-static int reject(struct hone_search *s, struct hone_node *from, struct hone_action *a,
-                  const char *note, struct hone_search_event *event, struct hone_err *err)
+static int reject(struct hone_search *s, struct trial *t, const char *note, struct hone_err *err)
 {
-    const struct hone_outcome *o = event->outcome;
-    enum hone_step_end end = event->is_declined ? HONE_STEP_DECLINED : HONE_STEP_REFUSED;
-    event->note = note;
-    return finish(s, from, a, o ? hone_step_end_of(o->verdict, o->reason) : end, NULL, event, err);
+    const struct hone_outcome *o = t->outcome;
+    enum hone_step_end end = t->event.result.is_declined ? HONE_STEP_DECLINED : HONE_STEP_REFUSED;
+    t->event.result.note = note;
+    return finish(s, t, o ? hone_step_end_of(o->verdict, o->reason) : end, NULL, false, err);
 }
 
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err)
 {
-    struct hone_node *from = s->tree.nodes[pick->node];
+    struct hone_node *from = s->state.tree.nodes[pick->node];
     return hone_search_try(s, from, &from->actions[pick->action], pick->propensity, err);
 }
 
@@ -507,19 +502,20 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
 {
     /* what only the step needs goes with it: sources can be large, and a night is long */
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_search_event event = {.kind = HONE_KIND_EXPAND,
-                                      .parent = from->index,
-                                      .node = HONE_NO_NODE,
-                                      .rewrite = a->rewrite->name,
-                                      .anchor = a->site.anchor,
-                                      .variant = a->site.variant,
-                                      .words = step_words(s, a),
-                                      .plan = a->plan,
-                                      .value = (double)NAN};
+    struct trial t = {
+        .from = from, .action = a, .event = hone_event_new_result(HONE_KIND_EXPAND), .pool = pool};
+    struct hone_event_result *result = &t.event.result;
+    result->parent = from->number;
+    result->rewrite = a->rewrite->name;
+    result->anchor = a->site.anchor;
+    result->variant = a->site.variant;
+    result->words = step_words(s, a);
+    result->plan = a->plan;
+    result->submission = s->submission ? (int64_t)s->submission->n : 0;
     bool is_by_rule = a->rewrite->sites && !a->given;
     const struct hone_attempt like = {.tier = "screen",
                                       .stages = is_by_rule ? NULL : THOROUGH_STAGES,
-                                      .subject = event.words,
+                                      .subject = result->words,
                                       .body = step_body(pool, from, a),
                                       .parent = from->commit,
                                       .strategy = a->strategy->id,
@@ -531,20 +527,17 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
     if (r < 0)
         return r;
     if (made.is_declined)
-        hone_search_tell(s, "%s: %s", event.words, made.note);
-    event.is_declined = made.is_declined && !made.has_outcome; /* a failed try stays one */
+        hone_search_tell(s, "%s: %s", result->words, made.note);
+    result->is_declined = made.is_declined && !made.has_outcome; /* a failed try stays one */
     if (!made.has_outcome)
-        return reject(s, from, a, made.note, &event, err);
-    const struct hone_outcome *o = &made.outcome;
-    event.outcome = o;
-    s->longest_screen_ms = hone_max_i64(s->longest_screen_ms * 9 / 10, o->wall_ms);
-    r = o->is_right ? accept(s, from, a, made.source, o, &event, err)
-                    : reject(s, from, a, made.note, &event, err);
-    if (r == 0 && event.is_gain)
+        return reject(s, &t, made.note, err);
+    const struct hone_outcome *o = t.outcome = &made.outcome;
+    r = o->is_right ? accept(s, &t, made.source, err) : reject(s, &t, made.note, err);
+    if (r == 0 && result->is_gain)
         r = hone_search_learn_mix(s, p_rules, p_llm, err);
     if (o->is_right)
-        hone_search_tell(s, "%s: %.3gx", event.words, o->ratio);
+        hone_search_tell(s, "%s: %.3gx", result->words, o->ratio);
     else
-        hone_search_tell(s, "%s: %s (%s)", event.words, hone_verdict_name(o->verdict), o->reason);
+        hone_search_tell(s, "%s: %s (%s)", result->words, hone_verdict_name(o->verdict), o->reason);
     return r;
 }

@@ -25,7 +25,7 @@ static int by_value(const void *a, const void *b)
 static void list_versions(const struct hone_search *s, int next, struct hone_pool *pool,
                           struct hone_view *ret)
 {
-    const struct hone_tree *t = &s->tree;
+    const struct hone_tree *t = &s->state.tree;
     struct hone_view_version *all = hone_pool_alloc(pool, ((size_t)t->n_nodes + 1) * sizeof(*all));
     for (int i = 0; i < t->n_nodes; i++) {
         const struct hone_node *n = t->nodes[i];
@@ -51,14 +51,15 @@ static void list_versions(const struct hone_search *s, int next, struct hone_poo
 static void count_tries(const struct hone_search *s, struct hone_pool *pool, struct hone_view *ret)
 {
     ret->tries = hone_pool_alloc(pool, hone_n_strategies * sizeof(*ret->tries));
-    for (size_t i = 0; i < s->tree.n_edges; i++) {
-        const struct hone_rewrite *rewrite = hone_coder_rewrite(s->coder, s->tree.edges[i].rewrite);
+    for (size_t i = 0; i < s->state.tree.n_edges; i++) {
+        const struct hone_rewrite *rewrite =
+            hone_coder_rewrite(s->coder, s->state.tree.edges[i].rewrite);
         const struct hone_strategy *strategy = rewrite ? hone_strategy_of(rewrite) : NULL;
         if (!strategy)
             continue;
         struct hone_view_tries *t = &ret->tries[hone_strategy_index(strategy)];
         t->tries++;
-        t->gains += s->tree.edges[i].is_gain;
+        t->gains += s->state.tree.edges[i].is_gain;
     }
 }
 
@@ -90,15 +91,15 @@ static void rank_by_hand(const struct hone_search *s, const struct hone_node *n,
     const struct hone_scene scene = {.features = &n->features,
                                      .findings = ret->findings,
                                      .n_findings = ret->n_findings,
-                                     .credit = &s->credit,
-                                     .tree = &s->tree,
+                                     .credit = &s->state.credit,
+                                     .tree = &s->state.tree,
                                      .node = n->index,
                                      .pool = pool};
     ret->by_hand = hone_pool_alloc(pool, hone_n_strategies * sizeof(*ret->by_hand));
     for (size_t i = 0; i < hone_n_strategies; i++) {
         const struct hone_strategy *strategy = &hone_strategies[i];
         const struct hone_rewrite *rewrite = hone_coder_outside(s->coder, strategy->id);
-        if (!rewrite || hone_strategy_of(rewrite) != strategy || s->credit.rows[i].is_banned)
+        if (!rewrite || hone_strategy_of(rewrite) != strategy || s->state.credit.rows[i].is_banned)
             continue;
         ret->by_hand[ret->n_by_hand++] =
             (struct hone_action){.rewrite = rewrite, .strategy = strategy, .site.words = ""};
@@ -121,10 +122,10 @@ static void copy_findings(const struct hone_node *n, struct hone_pool *pool, str
 static struct hone_node *find_version(struct hone_search *s, const char *commit, int next)
 {
     if (!commit)
-        return s->tree.nodes[next != HONE_NO_NODE ? next : s->tree.best];
-    for (int i = 0; i < s->tree.n_nodes; i++)
-        if (s->tree.nodes[i]->commit && strcmp(s->tree.nodes[i]->commit, commit) == 0)
-            return s->tree.nodes[i];
+        return s->state.tree.nodes[next != HONE_NO_NODE ? next : s->state.tree.best];
+    for (int i = 0; i < s->state.tree.n_nodes; i++)
+        if (s->state.tree.nodes[i]->commit && strcmp(s->state.tree.nodes[i]->commit, commit) == 0)
+            return s->state.tree.nodes[i];
     return NULL;
 }
 

@@ -15,14 +15,17 @@
 #define TELL_EVERY_NS   (10 * HONE_NS_PER_S)
 #define WAITING         "waiting for "
 
+int64_t hone_search_confirm_timing_ms(const struct hone_search *s)
+{
+    int64_t cap = s->options->budget_wall_ms;
+    return cap > 0 ? hone_min_i64(LEAST_TIMING_MS, cap / 8) : LEAST_TIMING_MS;
+}
+
 int64_t hone_search_confirm_needs_ms(const struct hone_search *s)
 {
-    int64_t timing = LEAST_TIMING_MS, cap = s->options->budget_wall_ms;
-    if (s->last_confirm_ms > 0)
-        return s->last_confirm_ms;
-    if (cap > 0)
-        timing = hone_min_i64(timing, cap / 8);
-    return SCREENS_BESIDE * s->longest_screen_ms + timing;
+    if (s->state.confirm_ms > 0)
+        return s->state.confirm_ms;
+    return SCREENS_BESIDE * s->state.screen_ms + hone_search_confirm_timing_ms(s);
 }
 
 int64_t hone_search_reserve_ms(const struct hone_search *s)
@@ -47,7 +50,7 @@ bool hone_search_confirm_fits(struct hone_search *s)
 
 void hone_search_tell_forecast(struct hone_search *s)
 {
-    int64_t left = hone_search_left_ms(s), each = hone_max_i64(s->longest_screen_ms, 1);
+    int64_t left = hone_search_left_ms(s), each = hone_max_i64(s->state.screen_ms, 1);
     if (left == INT64_MAX)
         return;
     int64_t n = hone_max_i64(left - hone_search_reserve_ms(s), 0) / each;
@@ -63,7 +66,7 @@ int64_t hone_search_lease_wait_ms(const struct hone_search *s, const struct hone
     bool is_confirm = strcmp(a->tier, "confirm") == 0;
     if (left == INT64_MAX)
         return 0;
-    int64_t own = a->budget_ms + s->longest_screen_ms * (is_confirm ? SCREENS_BESIDE : 1);
+    int64_t own = a->budget_ms + s->state.screen_ms * (is_confirm ? SCREENS_BESIDE : 1);
     return hone_max_i64(LEAST_WAIT_MS, left - own);
 }
 

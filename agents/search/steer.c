@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "agents/search/events.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/utf8.h"
@@ -62,11 +63,6 @@ struct finder {
     const char *last_id; /* of those that match */
 };
 
-static const char *kept(struct hone_pool *pool, const struct hone_json *data, const char *key)
-{
-    return hone_pool_strdup(pool, hone_json_get_str(data, key, NULL));
-}
-
 static struct start *start_of(const struct finder *f, const char *id)
 {
     struct start *s = f->newest;
@@ -75,45 +71,49 @@ static struct start *start_of(const struct finder *f, const char *id)
     return s;
 }
 
-static void on_start(struct finder *f, const struct hone_json *data)
+static void on_start(struct finder *f, const struct hone_event_start *e)
 {
-    struct start *s = start_of(f, hone_json_get_str(data, "search", ""));
+    struct hone_pool *pool = f->pool;
+    struct start *s = start_of(f, e->search ? e->search : "");
     if (!s) {
-        s = hone_pool_alloc(f->pool, sizeof(*s));
+        s = hone_pool_alloc(pool, sizeof(*s));
         s->next = f->newest;
         f->newest = s;
     }
     s->search = (struct hone_steer_search){
-        .id = hone_pool_strdup(f->pool, hone_json_get_str(data, "search", "")),
-        .name = hone_pool_strdup(f->pool, hone_json_get_str(data, "name", "")),
-        .task = kept(f->pool, data, "task"),
-        .target = kept(f->pool, data, "target"),
-        .policy = kept(f->pool, data, "policy"),
-        .coder = kept(f->pool, data, "coder"),
-        .planner = kept(f->pool, data, "planner"),
-        .model = kept(f->pool, data, "model"),
-        .seed = hone_json_get_i64(data, "seed", 0),
-        .budget_wall_ms = hone_json_get_i64(data, "budget_wall_ms", 0),
-        .budget_evaluations = hone_json_get_i64(data, "budget_evaluations", 0),
+        .id = hone_pool_strdup(pool, e->search ? e->search : ""),
+        .name = hone_pool_strdup(pool, e->name ? e->name : ""),
+        .task = hone_pool_strdup(pool, e->task),
+        .target = hone_pool_strdup(pool, e->target),
+        .policy = hone_pool_strdup(pool, e->policy),
+        .coder = hone_pool_strdup(pool, e->coder),
+        .planner = hone_pool_strdup(pool, e->planner),
+        .model = hone_pool_strdup(pool, e->model),
+        .seed = e->seed,
+        .budget_wall_ms = e->caps.budget_wall_ms,
+        .budget_evaluations = e->caps.budget_evaluations,
     };
 }
 
 static int on_find(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                    const struct hone_json *data, struct hone_err *err)
 {
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct finder *f = arg;
+    struct hone_event e;
     (void)n;
     (void)wall_ms;
     (void)err;
-    bool is_start = strcmp(type, "search.start") == 0;
-    if (is_start)
-        on_start(f, data);
+    if (!hone_event_read(type, data, pool, &e))
+        return 0;
+    if (e.type == HONE_EVENT_START)
+        on_start(f, &e.start);
     struct start *s = start_of(f, hone_json_get_str(data, "search", ""));
     if (!s)
         return 0;
-    if (strcmp(type, "search.end") == 0)
+    if (e.type == HONE_EVENT_END)
         s->search.has_ended = true;
-    if (!is_start && strcmp(type, "search.run") != 0)
+    if (e.type != HONE_EVENT_START && e.type != HONE_EVENT_RUN)
         return 0;
     if (strcmp(s->search.name, f->wanted) == 0 || strcmp(s->search.id, f->wanted) == 0)
         f->last_id = s->search.id;
@@ -343,39 +343,45 @@ struct outcome_reader {
     bool is_known;
 };
 
-static void read_result(struct outcome_reader *r, const struct hone_json *data)
+static void read_result(struct outcome_reader *r, const struct hone_event_result *result)
 {
-    struct hone_submitted *s = r->ret;
-    s->verdict = kept(r->pool, data, "verdict");
-    s->reason = kept(r->pool, data, "reason");
-    s->commit = kept(r->pool, data, "commit");
-    s->evaluation = kept(r->pool, data, "evaluation");
-    s->words = kept(r->pool, data, "words");
-    s->note = kept(r->pool, data, "note");
-    s->ratio = hone_json_get_f64(data, "ratio", (double)NAN);
-    s->node = hone_json_get_i64(data, "node", -1);
-    s->is_gain = hone_json_get_bool(data, "is_gain", false);
-    s->status = s->verdict ? "done" : "refused";
+    struct hone_pool *pool = r->pool;
+    *r->ret = (struct hone_submitted){
+        .status = result->verdict ? "done" : "refused",
+        .verdict = hone_pool_strdup(pool, result->verdict),
+        .reason = hone_pool_strdup(pool, result->reason),
+        .commit = hone_pool_strdup(pool, result->commit),
+        .evaluation = hone_pool_strdup(pool, result->evaluation),
+        .words = hone_pool_strdup(pool, result->words),
+        .note = hone_pool_strdup(pool, result->note),
+        .ratio = result->ratio,
+        .node = result->node,
+        .is_gain = result->is_gain,
+        .is_running = r->ret->is_running,
+    };
 }
 
 static int on_outcome(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                       const struct hone_json *data, struct hone_err *err)
 {
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct outcome_reader *r = arg;
+    struct hone_event e;
     (void)wall_ms;
     (void)err;
     if (strcmp(hone_json_get_str(data, "search", ""), r->id) != 0)
         return 0;
     if (strcmp(type, "search.submit") == 0 && n == r->n)
         r->is_known = true;
-    if (hone_json_get_i64(data, "submission", 0) != (int64_t)r->n)
+    if (hone_json_get_i64(data, "submission", 0) != (int64_t)r->n ||
+        !hone_event_read(type, data, pool, &e))
         return 0;
-    if (strcmp(type, "search.result") == 0) {
-        read_result(r, data);
-    } else if (strcmp(type, "search.answer") == 0) {
-        const char *status = hone_json_get_str(data, "status", "");
+    if (e.type == HONE_EVENT_RESULT) {
+        read_result(r, &e.result);
+    } else if (e.type == HONE_EVENT_ANSWER) {
+        const char *status = e.answer.status ? e.answer.status : "";
         r->ret->status = strcmp(status, "dropped") == 0 ? "dropped" : "refused";
-        r->ret->note = kept(r->pool, data, "note");
+        r->ret->note = hone_pool_strdup(r->pool, e.answer.note);
     }
     return 0;
 }

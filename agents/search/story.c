@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agents/model/journal.h"
+#include "agents/search/events.h"
 #include "agents/search/tally.h"
 #include "workspace/ledger.h"
 
@@ -37,6 +38,11 @@ struct reader {
 static const char *text(struct reader *r, const struct hone_json *data, const char *key)
 {
     return hone_pool_strdup(r->pool, hone_json_get_str(data, key, NULL));
+}
+
+static const char *kept(struct reader *r, const char *words)
+{
+    return hone_pool_strdup(r->pool, words);
 }
 
 static void free_json(void *json)
@@ -68,27 +74,28 @@ static struct hone_json *budgets_of(struct reader *r, const struct hone_json *da
     return budgets;
 }
 
-static void on_start(struct reader *r, const struct hone_json *data, int64_t wall_ms)
+static void on_start(struct reader *r, const struct hone_event_start *start,
+                     const struct hone_json *data, int64_t wall_ms)
 {
     struct hone_story *s = r->story;
-    const char *id = hone_json_get_str(data, "search", "");
+    const char *id = start->search ? start->search : "";
     if (!r->last || strcmp(r->last, id) != 0)
         return;
     bool is_new = !s->id || strcmp(s->id, id) != 0;
     if (is_new) {
-        *s = (struct hone_story){.id = text(r, data, "search"), .start_ms = wall_ms};
+        *s = (struct hone_story){.id = kept(r, id), .start_ms = wall_ms};
         r->n_steps = r->n_steers = r->n_evaluations = 0;
         r->last_step = 0;
         hone_tally_init(&r->tally, id);
         r->intent = (struct hone_story_step){.step = 0};
     }
-    s->name = text(r, data, "name");
-    s->task = text(r, data, "task");
-    s->task_hash = text(r, data, "task_hash");
-    s->target = text(r, data, "target");
-    s->policy = text(r, data, "policy");
-    s->coder = text(r, data, "coder");
-    s->seed = hone_json_get_i64(data, "seed", 0);
+    s->name = kept(r, start->name);
+    s->task = kept(r, start->task);
+    s->task_hash = kept(r, start->task_hash);
+    s->target = kept(r, start->target);
+    s->policy = kept(r, start->policy);
+    s->coder = kept(r, start->coder);
+    s->seed = start->seed;
     s->budgets = budgets_of(r, data);
     s->end = NULL;
     s->n_rounds++;
@@ -104,20 +111,19 @@ static void on_end(struct reader *r, const struct hone_json *data)
 
 /* ---- steps ---- */
 
-static void on_intent(struct reader *r, const struct hone_json *data)
+static void on_intent(struct reader *r, const struct hone_event_step *step)
 {
-    r->last_step = hone_json_get_i64(data, "step", 0);
-    const char *values = hone_json_get_str(data, "values", ""),
-               *rule = hone_json_get_str(data, "rule", "");
+    const char *values = step->values ? step->values : "";
+    r->last_step = step->step;
     r->intent = (struct hone_story_step){
-        .step = hone_json_get_i64(data, "step", 0),
-        .strategy = text(r, data, "strategy"),
-        .rule = hone_pool_printf(r->pool, "%s%s%s%s", rule, *values ? " (" : "", values,
-                                 *values ? ")" : ""),
-        .expected = hone_json_get_f64(data, "expected_log2", (double)NAN),
-        .low = hone_json_get_f64(data, "low", (double)NAN),
-        .high = hone_json_get_f64(data, "high", (double)NAN),
-        .propensity = hone_json_get_f64(data, "propensity", (double)NAN),
+        .step = step->step,
+        .strategy = kept(r, step->strategy),
+        .rule = hone_pool_printf(r->pool, "%s%s%s%s", step->rule ? step->rule : "",
+                                 *values ? " (" : "", values, *values ? ")" : ""),
+        .expected = step->expected_log2,
+        .low = step->low,
+        .high = step->high,
+        .propensity = step->propensity,
     };
 }
 
@@ -145,7 +151,7 @@ static struct hone_story_step *new_step(struct reader *r)
     return &r->steps[r->n_steps++];
 }
 
-static void on_result(struct reader *r, const struct hone_json *data)
+static void on_result(struct reader *r, const struct hone_event_result *result)
 {
     static const struct hone_story_step none = {.expected = (double)NAN,
                                                 .low = (double)NAN,
@@ -154,30 +160,28 @@ static void on_result(struct reader *r, const struct hone_json *data)
     struct hone_story_step *s = new_step(r);
     if (!s)
         return;
-    const char *kind = hone_json_get_str(data, "kind", "");
-    bool is_expansion = strcmp(kind, "expand") == 0;
-    bool has_intent =
-        is_expansion && r->intent.step > 0 && r->intent.step == hone_json_get_i64(data, "step", 0);
+    bool is_expansion = hone_event_kind(result) == HONE_KIND_EXPAND;
+    bool has_intent = is_expansion && r->intent.step > 0 && r->intent.step == result->step;
     *s = has_intent ? r->intent : none;
     if (has_intent)
         r->intent.step = 0;
-    s->kind = hone_pool_strdup(r->pool, kind);
-    s->parent = hone_json_get_i64(data, "parent", -1);
-    s->node = hone_json_get_i64(data, "node", -1);
-    s->words = text(r, data, "words");
-    s->note = text(r, data, "note");
-    s->verdict = text(r, data, "verdict");
-    s->reason = text(r, data, "reason");
-    s->commit = text(r, data, "commit");
-    s->evaluation = text(r, data, "evaluation");
-    s->value = hone_json_get_f64(data, "value", (double)NAN);
-    s->ratio = hone_json_get_f64(data, "ratio", (double)NAN);
-    s->is_implemented = hone_json_get_bool(data, "is_implemented", false);
-    s->is_gain = hone_json_get_bool(data, "is_gain", false);
-    s->is_declined = hone_json_get_bool(data, "is_declined", false);
-    s->elapsed_ms = hone_json_get_i64(data, "elapsed_ms", 0);
-    s->evaluations = hone_json_get_i64(data, "evaluations", 0);
-    s->wall_ms = hone_json_get_i64(data, "wall_ms", 0);
+    s->kind = kept(r, result->kind ? result->kind : "");
+    s->parent = result->parent;
+    s->node = result->node;
+    s->words = kept(r, result->words);
+    s->note = kept(r, result->note);
+    s->verdict = kept(r, result->verdict);
+    s->reason = kept(r, result->reason);
+    s->commit = kept(r, result->commit);
+    s->evaluation = kept(r, result->evaluation);
+    s->value = result->value;
+    s->ratio = result->ratio;
+    s->is_implemented = result->is_implemented;
+    s->is_gain = result->is_gain;
+    s->is_declined = result->is_declined;
+    s->elapsed_ms = result->elapsed_ms;
+    s->evaluations = result->evaluations;
+    s->wall_ms = result->wall_ms;
 }
 
 /* ---- evaluations ---- */
@@ -286,11 +290,10 @@ static void on_steer(struct reader *r, uint64_t n, int64_t wall_ms, const struct
         .n = n};
 }
 
-static void on_steered(struct reader *r, const struct hone_json *data)
+static void on_steered(struct reader *r, const struct hone_event_steered *steered)
 {
-    uint64_t n = (uint64_t)hone_json_get_i64(data, "steer", 0);
     for (size_t i = 0; i < r->n_steers; i++)
-        r->steers[i].is_taken = r->steers[i].is_taken || r->steers[i].n == n;
+        r->steers[i].is_taken = r->steers[i].is_taken || r->steers[i].n == (uint64_t)steered->steer;
 }
 
 /* Of searches of one name the one that ran last counts, whenever it began. */
@@ -311,13 +314,42 @@ static int find_last(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     return 0;
 }
 
+static void on_event(struct reader *r, const struct hone_event *e, const struct hone_json *data)
+{
+    switch (e->type) {
+    case HONE_EVENT_STEP:
+        on_intent(r, &e->step);
+        break;
+    case HONE_EVENT_RESULT:
+        on_result(r, &e->result);
+        break;
+    case HONE_EVENT_END:
+        on_end(r, data);
+        break;
+    case HONE_EVENT_STEERED:
+        on_steered(r, &e->steered);
+        break;
+    case HONE_EVENT_RUN:
+        r->story->budgets = budgets_of(r, data);
+        break;
+    case HONE_EVENT_START: /* read before: it says which search is told of */
+    case HONE_EVENT_ANSWER:
+    case HONE_EVENT_WEIGHTS:
+    case HONE_N_EVENTS:
+        break;
+    }
+}
+
 static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                      const struct hone_json *data, struct hone_err *err)
 {
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct reader *r = arg;
+    struct hone_event e;
     (void)err;
-    if (strcmp(type, "search.start") == 0)
-        on_start(r, data, wall_ms);
+    bool is_event = hone_event_read(type, data, pool, &e);
+    if (is_event && e.type == HONE_EVENT_START)
+        on_start(r, &e.start, data, wall_ms);
     if (r->story->id) {
         hone_tally_record(&r->tally, n, wall_ms, type, data);
         on_evaluation(r, type, data);
@@ -325,18 +357,10 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     if (!r->story->id || strcmp(hone_json_get_str(data, "search", ""), r->story->id) != 0)
         return 0;
     r->story->last_ms = wall_ms;
-    if (strcmp(type, "search.step") == 0)
-        on_intent(r, data);
-    else if (strcmp(type, "search.result") == 0)
-        on_result(r, data);
-    else if (strcmp(type, "search.end") == 0)
-        on_end(r, data);
+    if (is_event)
+        on_event(r, &e, data);
     else if (strcmp(type, "search.steer") == 0)
         on_steer(r, n, wall_ms, data);
-    else if (strcmp(type, "search.steered") == 0)
-        on_steered(r, data);
-    else if (strcmp(type, "search.run") == 0)
-        r->story->budgets = budgets_of(r, data);
     return 0;
 }
 

@@ -14,6 +14,7 @@ struct walk {
     char path[HONE_ERR_PATH_BYTES];
     struct hone_pool *pool; /* NULL: validate only */
     struct hone_err *err;
+    bool is_lenient; /* what cannot be read is as if it were not there */
 };
 
 static const char *json_word(const struct hone_json *value)
@@ -309,7 +310,7 @@ static int walk_object(struct walk *w, const struct hone_json *object,
     if (hone_json_type(object) != HONE_JSON_OBJECT)
         return wrong_type(w, "an object", object);
     for (struct hone_json *c = hone_json_first(object); c != NULL; c = hone_json_next(c))
-        if (find(fields, n_fields, hone_json_key(c)) == NULL)
+        if (!w->is_lenient && find(fields, n_fields, hone_json_key(c)) == NULL)
             return unknown_member(w, hone_json_key(c), fields, n_fields);
     for (size_t i = 0; i < n_fields; i++) {
         const struct hone_field *f = &fields[i];
@@ -319,11 +320,12 @@ static int walk_object(struct walk *w, const struct hone_json *object,
         if (base != NULL && value != NULL && hone_json_type(value) == HONE_JSON_NULL &&
             f->type != HONE_FIELD_JSON && !f->required)
             value = NULL;
-        if (value != NULL) {
-            int rc = read_member(w, f, value, member);
-            if (rc < 0)
-                return rc;
-        } else if (f->required) {
+        int rc = value != NULL ? read_member(w, f, value, member) : 0;
+        if (rc < 0 && !w->is_lenient)
+            return rc;
+        if (rc == 0 && value != NULL) {
+            w->path[cut] = '\0';
+        } else if (f->required && !w->is_lenient) {
             return FAIL(w, HONE_E_ARG, "is required%s%s", f->help ? ": " : "",
                         f->help ? f->help : "");
         } else if (member != NULL) {
@@ -345,6 +347,17 @@ int hone_fields_decode(const struct hone_json *object, const struct hone_field *
     if (rc == 0)
         memcpy(ret_struct, fresh, struct_size);
     return rc;
+}
+
+bool hone_fields_read(const struct hone_json *object, const struct hone_field *fields,
+                      size_t n_fields, void *ret_struct, size_t struct_size, struct hone_pool *pool)
+{
+    struct walk w = {.pool = pool, .is_lenient = true};
+    void *fresh = hone_pool_alloc(pool, struct_size);
+    bool is_object = walk_object(&w, object, fields, n_fields, fresh) == 0;
+    if (is_object)
+        memcpy(ret_struct, fresh, struct_size);
+    return is_object;
 }
 
 int hone_fields_validate(const struct hone_json *object, const struct hone_field *fields,

@@ -9,7 +9,8 @@ static struct hone_node *add(struct hone_tree *t, int parent, const char *source
 {
     struct hone_node *n = hone_tree_add(t, parent, source, NULL, screened, 0.01);
     n->basis = (struct hone_basis){"screened", 2, 3};
-    hone_tree_note_look(t, n);
+    hone_node_keep_look(n);
+    hone_tree_update_best(t);
     return n;
 }
 
@@ -18,7 +19,8 @@ static void decide(struct hone_tree *t, struct hone_node *n, double value)
     n->value = value;
     n->basis = (struct hone_basis){"decided", 3, 3};
     n->is_decided = true;
-    hone_tree_note_look(t, n);
+    hone_node_keep_look(n);
+    hone_tree_update_best(t);
 }
 
 START_TEST(versions_are_compared_on_one_footing)

@@ -400,6 +400,28 @@ START_TEST(long_names)
 }
 END_TEST
 
-UNIT_MAIN("fields", decodes_everything, absent_members_take_fallbacks, refuses, at_the_limits,
-          default_limits_at_and_above, null_is_for_callers_only, encodes, round_trip, schema,
-          schema_bounds_are_numbers, help, long_names)
+/* Records of other versions: what cannot be read is as if it were not there. */
+START_TEST(a_record_is_read_as_far_as_it_goes)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    static const char text[] = "{\"later\":[1],\"n\":\"x\",\"count\":99,\"is_open\":true,"
+                               "\"centre\":{\"x\":4,\"z\":1}}";
+    HONE_AUTOJSON struct hone_json *value = NULL;
+    struct shape s;
+    ck_assert_int_eq(hone_json_parse(text, strlen(text), &value, NULL), 0);
+    ck_assert(
+        hone_fields_read(value, shape_fields, HONE_COUNTOF(shape_fields), &s, sizeof(s), pool));
+    ck_assert_ptr_null(s.name); /* required of others */
+    ck_assert_int_eq((int)s.n, 0);
+    ck_assert_int_eq((int)s.count, 5);
+    ck_assert(s.is_open && s.is_new && s.share == 0.5);
+    ck_assert_int_eq((int)s.centre->x, 4);
+    ck_assert(
+        !hone_fields_read(NULL, shape_fields, HONE_COUNTOF(shape_fields), &s, sizeof(s), pool));
+}
+END_TEST
+
+UNIT_MAIN("fields", a_record_is_read_as_far_as_it_goes, decodes_everything,
+          absent_members_take_fallbacks, refuses, at_the_limits, default_limits_at_and_above,
+          null_is_for_callers_only, encodes, round_trip, schema, schema_bounds_are_numbers, help,
+          long_names)

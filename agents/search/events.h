@@ -1,0 +1,133 @@
+/* What a search writes into the ledger, one struct and one field table for each type of record.
+ * Whoever writes a record and whoever reads it uses the same table, so that no member is written
+ * and forgotten. Records of older versions are read too: a member that is missing or unreadable
+ * takes its fallback.
+ *
+ *     struct hone_event e = {.type = HONE_EVENT_WEIGHTS,
+ *                            .weights = {.search = id, .rules = 0.6, .llm = 0.4}};
+ *     r = hone_event_append(ledger, &e, err);
+ *     ...
+ *     if (hone_event_read(type, data, pool, &e) && e.type == HONE_EVENT_WEIGHTS) ...
+ *
+ * A double that is NaN and a string that is NULL are not written. Any thread. */
+#ifndef HONE_AGENTS_EVENTS_H
+#define HONE_AGENTS_EVENTS_H
+
+#include "workspace/base/fields.h"
+#include "workspace/ledger.h"
+
+enum hone_event_type {
+    HONE_EVENT_START,   /* search.start: a round begins */
+    HONE_EVENT_RUN,     /* search.run: a process goes on with it */
+    HONE_EVENT_STEP,    /* search.step: a step is about to be tried */
+    HONE_EVENT_RESULT,  /* search.result: what came of a step or a longer look */
+    HONE_EVENT_STEERED, /* search.steered: a request of the user was taken in */
+    HONE_EVENT_ANSWER,  /* search.answer: a submission was refused or dropped */
+    HONE_EVENT_WEIGHTS, /* planner.weights: of the rules' and the model's priors */
+    HONE_EVENT_END,     /* search.end: the round has ended; written with the result's table */
+    HONE_N_EVENTS
+};
+
+/* Numbers of versions are those of the tree's nodes (hone_node.number); -1: none. */
+struct hone_event_caps {
+    int64_t budget_wall_ms, budget_evaluations, budget_device_ms, budget_disk_bytes, budget_tokens;
+    double budget_cost;
+};
+
+struct hone_event_start {
+    const char *search, *key, *task, *task_hash, *target, *name, *policy, *coder, *planner, *model;
+    const char *machine;
+    int64_t seed;
+    struct hone_event_caps caps;
+};
+
+struct hone_event_run {
+    const char *search, *name;
+    struct hone_event_caps caps;
+};
+
+struct hone_event_step {
+    const char *search, *rewrite, *strategy, *anchor, *rule, *values, *by;
+    int64_t step, parent, depth, variant, submission, planner;
+    double prior, p_impl, expected_log2, low, high, propensity;
+    struct hone_json *features, *legal;
+};
+
+enum hone_result_kind {
+    HONE_KIND_ROOT,
+    HONE_KIND_EXPAND,
+    HONE_KIND_DECIDE,
+    HONE_KIND_SWEEP,
+    HONE_KIND_TUNE,
+    HONE_KIND_CONFIRM,
+    HONE_N_KINDS
+};
+extern const char *const hone_result_kinds[HONE_N_KINDS + 1]; /* NULL-terminated */
+
+struct hone_event_result {
+    const char *search, *kind;
+    int64_t step, parent, node; /* node -1: it became no version */
+    int64_t elapsed_ms, evaluations;
+    const char *rewrite, *anchor;
+    int64_t variant, submission;
+    bool is_implemented, is_gain, is_declined;
+    const char *moved, *class; /* what the planner learnt of an expansion */
+    double gain, g_eff, reward, prior;
+    const char *words, *note, *plan;
+    double value, se; /* of the version, as it stands now */
+    double ratio_low, ratio_high;
+    const char *look, *times;
+    int64_t sizes_timed, sizes;
+    struct hone_json *profile;
+    const char *verdict, *reason, *evaluation, *commit, *code; /* of the evaluation */
+    const char *settings;
+    double ratio;
+    int64_t wall_ms;
+    struct hone_json *measured;
+};
+
+struct hone_event_steered {
+    const char *search, *action;
+    int64_t steer, step, elapsed_ms;
+};
+
+struct hone_event_answer {
+    const char *search, *status, *note;
+    int64_t submission;
+};
+
+struct hone_event_weights {
+    const char *search;
+    double rules, llm;
+};
+
+struct hone_event_end {
+    const char *search;
+};
+
+struct hone_event {
+    enum hone_event_type type;
+    union {
+        struct hone_event_start start;
+        struct hone_event_run run;
+        struct hone_event_step step;
+        struct hone_event_result result;
+        struct hone_event_steered steered;
+        struct hone_event_answer answer;
+        struct hone_event_weights weights;
+        struct hone_event_end end;
+    };
+};
+
+/* All kinds of numbers that a result may lack are set to "none". */
+struct hone_event hone_event_new_result(enum hone_result_kind kind);
+/* HONE_N_KINDS: no such word. */
+enum hone_result_kind hone_event_kind(const struct hone_event_result *result);
+/* Not for HONE_EVENT_END. *ret_n (may be NULL): number of the record. */
+int hone_event_append(struct hone_ledger *ledger, const struct hone_event *event, uint64_t *ret_n,
+                      struct hone_err *err);
+/* False: the record is none of these. Strings and values live in the pool. */
+bool hone_event_read(const char *type, const struct hone_json *data, struct hone_pool *pool,
+                     struct hone_event *ret);
+
+#endif

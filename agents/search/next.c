@@ -1,0 +1,113 @@
+#include "agents/search/next.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DECIDE_SHARE 0.17
+#define DECIDE_AHEAD_LOG2                                                                          \
+    0.15 /* a new best this much ahead of the last decided one is looked at longer */
+#define SWEEP_AFTER      4 /* expansions without a new best */
+#define CUDA_SWEEP_AFTER 2
+#define PLATEAU_AFTER    24
+#define TREE_RESERVE     8 /* versions that an expansion and a sweep may still add */
+
+static const char plateau_word[] = "plateau";
+
+/* What was asked for: looked at longer, so that it is not luck alone. */
+static bool is_target_reached(const struct hone_outlook *o, const struct hone_node *best)
+{
+    return o->stop_at_speedup > 0 && best && best->value >= log2(o->stop_at_speedup);
+}
+
+static const char *why_stop(const struct hone_outlook *o, const struct hone_node *best)
+{
+    const struct hone_tree *tree = &o->state->tree;
+    double stop_at = o->stop_at_percent_of_bound > 0 ? o->stop_at_percent_of_bound : 95;
+    int64_t plateau = o->plateau ? o->plateau : PLATEAU_AFTER;
+    if (o->wants_stop)
+        return "stopped";
+    if (o->over)
+        return o->over;
+    if (is_target_reached(o, best) && best->is_decided)
+        return "target";
+    if (best && hone_feature_or(&best->features, HONE_F_PERCENT_OF_BOUND, 0) >= stop_at)
+        return "near_roof";
+    if (tree->n_nodes + TREE_RESERVE > HONE_TREE_MAX_NODES)
+        return "tree_full";
+    /* who submits steps knows when to end */
+    if (plateau > 0 && tree->n_since_best >= plateau && !o->is_external)
+        return plateau_word;
+    return NULL;
+}
+
+/* On the footing of this version. */
+static double last_decided(const struct hone_tree *tree, const struct hone_node *beside)
+{
+    double value = 0;
+    for (int i = 0; i < tree->n_nodes; i++)
+        if (tree->nodes[i]->is_decided && !tree->nodes[i]->is_refuted)
+            value = fmax(value, hone_node_value_beside(tree->nodes[i], beside));
+    return value;
+}
+
+static bool wants_decide(const struct hone_outlook *o, const struct hone_node *best)
+{
+    const struct hone_state *st = o->state;
+    if (is_target_reached(o, best) && !best->is_decided && best->index > 0)
+        return true;
+    if (best->is_decided || best->index == 0 ||
+        best->value < last_decided(&st->tree, best) + DECIDE_AHEAD_LOG2)
+        return false;
+    int64_t wall = o->budget_wall_ms;
+    /* right after a jump more is to come: look when at least one expansion brought nothing */
+    double cost = (double)(st->decide_ms + 5 * st->screen_ms);
+    return st->tree.n_since_best >= 1 && (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
+}
+
+/* Tiles and fusions are as good as their sizes: what comes after them should start from swept ones.
+ */
+static bool is_tiling(const struct hone_node *n)
+{
+    static const char *const strategies[] = {"G05", "G26", "G31"};
+    const struct hone_rewrite *r = hone_rewrite_find(n->rewrite);
+    for (size_t i = 0; r && hone_rewrite_is_for(r, "cuda") && i < HONE_COUNTOF(strategies); i++)
+        if (strcmp(r->strategy, strategies[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool wants_sweep(const struct hone_outlook *o, const struct hone_node *best, bool is_last)
+{
+    int n_since_best = o->state->tree.n_since_best;
+    if (best->is_swept || best->n_tunables == 0)
+        return false;
+    int64_t wall = o->budget_wall_ms;
+    bool is_late = wall > 0 && o->elapsed_ms > wall * 45 / 100;
+    if (strcmp(o->target, "cuda") == 0 && n_since_best >= CUDA_SWEEP_AFTER)
+        return true;
+    return is_last || is_late || n_since_best >= SWEEP_AFTER || is_tiling(best);
+}
+
+enum hone_next hone_next(const struct hone_outlook *o, const char **ret_why)
+{
+    const struct hone_tree *tree = &o->state->tree;
+    const struct hone_node *best = tree->best == HONE_NO_NODE ? NULL : tree->nodes[tree->best];
+    const char *why = why_stop(o, best);
+    *ret_why = why;
+    if (why && why != plateau_word)
+        return HONE_NEXT_STOP;
+    if (o->has_submission)
+        return HONE_NEXT_SUBMISSION;
+    if (best && wants_sweep(o, best, why || o->is_exhausted))
+        return HONE_NEXT_SWEEP;
+    if (best && wants_decide(o, best))
+        return HONE_NEXT_DECIDE;
+    if (!why && o->is_external)
+        return HONE_NEXT_WAIT;
+    if (o->has_ahead)
+        return HONE_NEXT_ANSWER;
+    if (why)
+        return HONE_NEXT_STOP;
+    *ret_why = o->is_exhausted ? "exhausted" : NULL;
+    return o->is_exhausted ? HONE_NEXT_STOP : HONE_NEXT_TRY;
+}

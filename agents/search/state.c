@@ -1,0 +1,340 @@
+#include "agents/search/state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UNKNOWN_SE 0.02 /* of records that do not tell it */
+
+static const char *const tri_names[] = {
+    [HONE_TRI_FALSE] = "no", [HONE_TRI_UNKNOWN] = "unknown", [HONE_TRI_TRUE] = "yes"};
+
+const char *hone_state_tri_name(enum hone_tri tri)
+{
+    return tri_names[tri];
+}
+
+void hone_state_init(struct hone_state *state, struct hone_pool *pool, hone_state_find_fn *find,
+                     void *find_arg)
+{
+    memset(state, 0, sizeof(*state));
+    state->pool = pool;
+    state->find = find;
+    state->find_arg = find_arg;
+    hone_tree_init(&state->tree, pool);
+    hone_credit_init(&state->credit);
+    hone_mix_init(&state->mix);
+}
+
+/* A damaged record must not shift the others' parents. */
+int hone_state_index(const struct hone_state *state, int64_t number)
+{
+    return number >= 0 && number < HONE_TREE_MAX_NODES ? state->at[number] - 1 : HONE_NO_NODE;
+}
+
+int hone_state_number(const struct hone_state *state, int index)
+{
+    return index == HONE_NO_NODE ? HONE_NO_NODE : state->tree.nodes[index]->number;
+}
+
+static const char *keep(const struct hone_state *state, const char *text)
+{
+    return hone_pool_strdup(state->pool, text);
+}
+
+/* ---- words of records ---- */
+
+/* Records of before had is_implemented alone. */
+static enum hone_tri moved_of(const struct hone_event_result *r)
+{
+    for (int i = 0; r->moved && i < (int)HONE_COUNTOF(tri_names); i++)
+        if (strcmp(tri_names[i], r->moved) == 0)
+            return (enum hone_tri)i;
+    return r->is_implemented ? HONE_TRI_TRUE : HONE_TRI_FALSE;
+}
+
+static enum hone_class class_of(const char *word)
+{
+    int i = 0;
+    while (i < HONE_N_CLASSES && (!word || strcmp(hone_class_name((enum hone_class)i), word) != 0))
+        i++;
+    return (enum hone_class)i;
+}
+
+struct hone_json *hone_state_features_json(const struct hone_features *f, int first)
+{
+    struct hone_json *out = hone_json_new_object();
+    for (int i = first; i < HONE_N_FEATURES; i++)
+        if (f->v[i].is_present)
+            hone_json_set_f64(out, hone_feature_name((enum hone_feature_id)i), f->v[i].value);
+    return out;
+}
+
+static void read_measured(const struct hone_json *measured, struct hone_features *f)
+{
+    for (int i = HONE_F_CORES; i < HONE_N_FEATURES; i++) {
+        double value = 0;
+        const char *name = hone_feature_name((enum hone_feature_id)i);
+        if (hone_json_as_f64(hone_json_get(measured, name), &value))
+            f->v[i] = (struct hone_feature){true, value};
+    }
+}
+
+struct hone_json *hone_state_profile_json(const struct hone_node *n)
+{
+    if (!n->is_profiled && !n->hot_kernel && !n->profile)
+        return NULL;
+    struct hone_json *profile = hone_json_new_object(), *findings = hone_json_new_array();
+    for (size_t i = 0; i < n->n_findings && n->is_profiled; i++) {
+        struct hone_json *row = hone_json_new_object();
+        hone_json_set_str(row, "class", hone_class_name(n->findings[i].class_id));
+        hone_json_set_str(row, "rule", n->findings[i].rule);
+        if (n->findings[i].values)
+            hone_json_set_str(row, "values", n->findings[i].values);
+        hone_json_push(findings, row);
+    }
+    hone_json_set(profile, "findings", findings);
+    if (n->hot_kernel)
+        hone_json_set_str(profile, "hot_kernel", n->hot_kernel);
+    if (n->profile)
+        hone_json_set_str(profile, "words", n->profile);
+    hone_json_set(profile, "counters", hone_state_features_json(&n->features, HONE_F_SM_ACTIVE));
+    return profile;
+}
+
+/* Nobody makes the profile of a version again: without it, another step would be chosen and the
+ * answer to the one that was asked for would be wasted. */
+static void read_profile(const struct hone_state *st, const struct hone_json *profile,
+                         struct hone_node *n)
+{
+    if (!profile)
+        return;
+    read_measured(hone_json_get(profile, "counters"), &n->features);
+    n->hot_kernel = keep(st, hone_json_get_str(profile, "hot_kernel", NULL));
+    n->profile = keep(st, hone_json_get_str(profile, "words", NULL));
+    for (const struct hone_json *c = hone_json_first(hone_json_get(profile, "findings"));
+         c && n->n_findings < HONE_N_CLASSES; c = hone_json_next(c)) {
+        struct hone_finding f = {.class_id = class_of(hone_json_get_str(c, "class", NULL)),
+                                 .rule = keep(st, hone_json_get_str(c, "rule", "")),
+                                 .values = keep(st, hone_json_get_str(c, "values", ""))};
+        if (f.class_id != HONE_N_CLASSES) /* one that is no longer known */
+            n->findings[n->n_findings++] = f;
+    }
+    n->is_profiled = n->n_findings > 0;
+}
+
+/* ---- versions ---- */
+
+bool hone_state_brings(const struct hone_state *st, const struct hone_event_result *r)
+{
+    enum hone_result_kind kind = hone_event_kind(r);
+    bool has_parent = hone_state_index(st, r->parent) != HONE_NO_NODE;
+    bool may = kind == HONE_KIND_ROOT
+                   ? st->tree.n_nodes == 0
+                   : (kind == HONE_KIND_EXPAND || kind == HONE_KIND_TUNE) && has_parent;
+    return may && r->node != HONE_NO_NODE && hone_state_index(st, r->node) == HONE_NO_NODE;
+}
+
+/* Records of before had neither interval nor look. */
+static void set_value(const struct hone_state *st, const struct hone_event_result *r,
+                      struct hone_node *n)
+{
+    n->low = r->ratio_low;
+    n->high = r->ratio_high;
+    n->basis = (struct hone_basis){
+        .look = keep(st, r->look),
+        .n_timed = (int)hone_max_i64(0, hone_min_i64(r->sizes_timed, INT32_MAX)),
+        .n_sizes = (int)hone_max_i64(0, hone_min_i64(r->sizes, INT32_MAX))};
+    n->times = r->times ? keep(st, r->times) : n->times;
+}
+
+struct hone_node *hone_state_draft(struct hone_state *st, const struct hone_event_result *r,
+                                   const char *source)
+{
+    enum hone_result_kind kind = hone_event_kind(r);
+    double value = isfinite(r->value) ? r->value : 0;
+    double se = isfinite(r->se) ? r->se : UNKNOWN_SE;
+    struct hone_node *n =
+        hone_tree_draft(&st->tree, hone_state_index(st, r->parent), source, r->commit, value, se);
+    if (!n)
+        return NULL;
+    const struct hone_rewrite *rewrite = r->rewrite ? st->find(st->find_arg, r->rewrite) : NULL;
+    n->words = r->words ? keep(st, r->words) : "";
+    n->step_prior = isfinite(r->prior) ? r->prior : 0;
+    if (r->node >= 0 && r->node < HONE_TREE_MAX_NODES)
+        n->number = (int)r->node;
+    if (kind != HONE_KIND_ROOT)
+        n->rewrite = rewrite ? rewrite->name : "tune";
+    n->is_swept = kind == HONE_KIND_TUNE;
+    snprintf(n->code, sizeof(n->code), "%s", r->code ? r->code : "");
+    set_value(st, r, n);
+    if (kind != HONE_KIND_ROOT) /* by definition 1, on whatever it was timed */
+        hone_node_keep_look(n);
+    read_measured(r->measured, &n->features);
+    read_profile(st, r->profile, n);
+    return n;
+}
+
+bool hone_state_is_best(const struct hone_state *st, const struct hone_node *draft)
+{
+    return st->tree.best == HONE_NO_NODE ||
+           hone_node_gain(st->tree.nodes[st->tree.best], draft) > 0;
+}
+
+static void attach(struct hone_state *st, struct hone_node *draft)
+{
+    hone_tree_attach(&st->tree, draft);
+    st->at[draft->number] = draft->index + 1;
+}
+
+/* ---- events ---- */
+
+int64_t hone_state_screen_ms_with(const struct hone_state *st, int64_t wall_ms)
+{
+    return hone_max_i64(st->screen_ms * 9 / 10, wall_ms);
+}
+
+static const char *verdict_words(const struct hone_state *st, enum hone_verdict verdict,
+                                 const char *reason)
+{
+    return hone_pool_printf(st->pool, "%s (%s)", hone_verdict_name(verdict), reason);
+}
+
+/* How the step ended, by what the record says and by what became of its version. */
+static void read_end(const struct hone_state *st, const struct hone_event_result *r,
+                     struct hone_step *step)
+{
+    enum hone_verdict verdict;
+    const char *reason = r->reason ? r->reason : "";
+    step->end = r->is_declined ? HONE_STEP_DECLINED : HONE_STEP_REFUSED;
+    if (step->node) {
+        step->end = HONE_STEP_RIGHT;
+    } else if (r->verdict && hone_verdict_parse(r->verdict, &verdict)) {
+        step->end = hone_step_end_of(verdict, reason);
+        step->verdict = verdict_words(st, verdict, reason);
+    }
+    if (step->end == HONE_STEP_RIGHT && !step->node) /* its source is lost */
+        step->end = HONE_STEP_REFUSED;
+}
+
+static void apply_expansion(struct hone_state *st, const struct hone_event_result *r,
+                            struct hone_node *draft)
+{
+    int parent = hone_state_index(st, r->parent), known = hone_state_index(st, r->node);
+    const struct hone_rewrite *rewrite = r->rewrite ? st->find(st->find_arg, r->rewrite) : NULL;
+    if (!rewrite || parent == HONE_NO_NODE)
+        return;
+    if (draft)
+        attach(st, draft);
+    struct hone_action action = {.rewrite = rewrite,
+                                 .strategy = hone_strategy_of(rewrite),
+                                 .plan = r->plan,
+                                 .site.variant = (int)r->variant};
+    snprintf(action.site.anchor, sizeof(action.site.anchor), "%s", r->anchor ? r->anchor : "");
+    struct hone_step step = {.from = st->tree.nodes[parent],
+                             .action = &action,
+                             .node = draft                   ? draft
+                                     : known != HONE_NO_NODE ? st->tree.nodes[known]
+                                                             : NULL,
+                             .note = r->note};
+    struct hone_step_result learnt = {
+        .moved = moved_of(r), .class_id = class_of(r->class), .is_gain = r->is_gain};
+    read_end(st, r, &step);
+    if (step.node)
+        learnt.g_eff = isfinite(r->g_eff)
+                           ? r->g_eff
+                           : hone_effective_gain(hone_node_gain(step.from, step.node),
+                                                 step.from->se, step.node->se);
+    hone_planner_note(&st->tree, &st->credit, &step, &learnt);
+}
+
+static void apply_tune(struct hone_state *st, struct hone_node *draft)
+{
+    if (!draft)
+        return;
+    const struct hone_node *from = st->tree.nodes[draft->parent];
+    attach(st, draft);
+    hone_tree_back_up(&st->tree, from->index, draft->value, hone_node_gain(from, draft) > 0);
+}
+
+/* A longer look: what it measured replaces what shorter ones said. */
+static void apply_look(struct hone_state *st, const struct hone_event_result *r,
+                       struct hone_node *n)
+{
+    n->is_decided = true;
+    n->is_refuted = !r->is_gain;
+    n->refuted_by = n->is_refuted ? keep(st, r->note) : NULL;
+    n->value = isfinite(r->value) ? r->value : n->value;
+    n->se = isfinite(r->se) ? r->se : n->se;
+    if (!n->is_refuted)
+        set_value(st, r, n);
+}
+
+static void apply_result(struct hone_state *st, const struct hone_event_result *r,
+                         struct hone_node *draft)
+{
+    enum hone_result_kind kind = hone_event_kind(r);
+    int index = hone_state_index(st, r->node);
+    struct hone_node *n = index == HONE_NO_NODE ? NULL : st->tree.nodes[index];
+    st->n_steps = hone_max_i64(st->n_steps, r->step);
+    if ((kind == HONE_KIND_ROOT || kind == HONE_KIND_EXPAND) && r->verdict)
+        st->screen_ms = hone_state_screen_ms_with(st, r->wall_ms);
+    if (kind == HONE_KIND_EXPAND)
+        apply_expansion(st, r, draft);
+    else if (kind == HONE_KIND_TUNE)
+        apply_tune(st, draft);
+    else if (kind == HONE_KIND_ROOT && draft)
+        attach(st, draft);
+    else if (n && kind == HONE_KIND_SWEEP) {
+        n->is_swept = true;
+        n->settings = r->settings ? keep(st, r->settings) : n->settings;
+    } else if (n && (kind == HONE_KIND_DECIDE || kind == HONE_KIND_CONFIRM)) {
+        *(kind == HONE_KIND_DECIDE ? &st->decide_ms : &st->confirm_ms) =
+            r->wall_ms + (kind == HONE_KIND_DECIDE ? st->decide_ms : 0);
+        apply_look(st, r, n);
+    }
+    hone_tree_update_best(&st->tree);
+}
+
+void hone_state_skip_sweep(struct hone_state *st, int index)
+{
+    st->tree.nodes[index]->is_swept = true;
+}
+
+static void apply_weights(struct hone_state *st, const struct hone_event_weights *w)
+{
+    double sum = w->rules + w->llm;
+    if (!(w->rules > 0) || !(w->llm > 0))
+        return;
+    bool is_whole = fabs(sum - 1) < 1e-9;
+    st->mix =
+        (struct hone_mix){is_whole ? w->rules : w->rules / sum, is_whole ? w->llm : w->llm / sum};
+}
+
+void hone_state_apply(struct hone_state *st, const struct hone_event *e, struct hone_node *draft)
+{
+    switch (e->type) {
+    case HONE_EVENT_START: /* a new round keeps the versions */
+        st->has_ended = false;
+        st->tree.n_since_best = 0;
+        st->decide_ms = st->confirm_ms = 0;
+        break;
+    case HONE_EVENT_STEP:
+        st->n_steps = hone_max_i64(st->n_steps, e->step.step);
+        break;
+    case HONE_EVENT_RESULT:
+        apply_result(st, &e->result, draft);
+        break;
+    case HONE_EVENT_WEIGHTS:
+        apply_weights(st, &e->weights);
+        break;
+    case HONE_EVENT_END:
+        st->has_ended = true;
+        break;
+    case HONE_EVENT_RUN:
+    case HONE_EVENT_STEERED:
+    case HONE_EVENT_ANSWER:
+    case HONE_N_EVENTS:
+        break;
+    }
+}

@@ -1,0 +1,251 @@
+/* A search that goes on knows what the search knew that wrote the records: after each event of a
+ * recorded run, the digest of what is read back from the records up to there is that of the search
+ * that ran. */
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agents/search/events.h"
+#include "agents/search/search.h"
+#include "agents/search/state.h"
+#include "agents/search/steer.h"
+#include "workspace/base/file.h"
+#include "workspace/base/process.h"
+
+enum { MOST_EVENTS = 400 };
+
+/* Wins, failures of both sorts, tunables that are worth a sweep, profiles, versions of one code. */
+static const char script[] =
+    "{\"match\":\"fast-math\",\"reason\":\"wrong_value\"}\n"
+    "{\"match\":\"unroll-loops\",\"reason\":\"compile\"}\n"
+    "{\"match\":\"sum[MR][NR]\",\"ns\":50000,\"settings\":0.3}\n"
+    "{\"match\":\"omp parallel for\",\"ns\":500000}\n"
+    "{\"match\":\"hone tune(\",\"ns\":300000,\"settings\":0.3}\n"
+    "{\"match\":\"atomic\",\"ns\":500000}\n"
+    "{\"match\":\"__global__\",\"ns\":900000,\"limited_by\":\"dram_bound\"}\n"
+    "{\"match\":\"void\",\"ns\":1000000}\n";
+
+struct event {
+    uint64_t n;
+    char digest[HONE_HASH_TEXT_BYTES];
+};
+
+struct fixture {
+    char dir[64];
+    struct hone_workspace *ws;
+    struct hone_executor *executor;
+    struct hone_pool *pool;
+    struct hone_app app;
+    struct hone_tool_ctx ctx;
+    struct hone_cancel cancel;
+    struct event events[MOST_EVENTS];
+    size_t n_events;
+};
+
+static struct fixture *open_fixture(void)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    struct fixture *f = hone_calloc(1, sizeof(*f));
+    snprintf(f->dir, sizeof(f->dir), "/tmp/hone-state-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(f->dir));
+    HONE_AUTOFREE char *ws = hone_path_join(f->dir, "ws", NULL);
+    HONE_AUTOFREE char *fake = hone_path_join(f->dir, "fake.jsonl", NULL);
+    ck_assert_int_eq(hone_file_write(fake, script, strlen(script), 0600, false, &err), 0);
+    ck_assert_msg(hone_workspace_init(ws, "workspace", true, &err) == 0, "%s", err.message);
+    ck_assert_msg(hone_workspace_open(ws, &f->ws, &err) == 0, "%s", err.message);
+    ck_assert_msg(hone_exec_fake_new(fake, &f->executor, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(hone_cancel_init(&f->cancel, &err), 0);
+    f->pool = hone_pool_new();
+    f->app = (struct hone_app){.ws = f->ws, .executor = f->executor};
+    f->ctx = (struct hone_tool_ctx){
+        .app = &f->app, .pool = f->pool, .cancel = &f->cancel, .caller = "test"};
+    return f;
+}
+
+static void close_fixture(struct fixture *f)
+{
+    hone_workspace_close(f->ws);
+    hone_executor_free(f->executor);
+    hone_cancel_done(&f->cancel);
+    hone_pool_free(f->pool);
+    hone_remove_tree(f->dir, NULL);
+    free(f);
+}
+
+static void note_event(void *arg, uint64_t n, const char *digest)
+{
+    struct fixture *f = arg;
+    ck_assert_uint_lt(f->n_events, MOST_EVENTS);
+    struct event *e = &f->events[f->n_events++];
+    e->n = n;
+    snprintf(e->digest, sizeof(e->digest), "%s", digest);
+}
+
+static void run(struct fixture *f, struct hone_search_options *o)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_search_result r;
+    o->on_event = note_event;
+    o->on_event_arg = f;
+    ck_assert_msg(hone_search_run(&f->ctx, o, NULL, NULL, &r, &err) == 0, "%s", err.message);
+}
+
+struct named {
+    uint64_t n;
+    char text[80];
+};
+
+static int name_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                       const struct hone_json *data, struct hone_err *err)
+{
+    struct named *named = arg;
+    (void)wall_ms;
+    (void)err;
+    if (named->n == n)
+        snprintf(named->text, sizeof(named->text), "%s %s", type,
+                 hone_json_get_str(data, "kind", ""));
+    return 0;
+}
+
+/* Each record as the last one before the process was killed. */
+static size_t check_every_kill(struct fixture *f, const char *name)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_steer_search which;
+    size_t n_checked = 0;
+    ck_assert_msg(hone_steer_find(f->ws, name, f->pool, &which, &err) == 0, "%s", err.message);
+    for (size_t i = 0; i < f->n_events; i++) {
+        struct named what = {.n = f->events[i].n};
+        char digest[HONE_HASH_TEXT_BYTES];
+        int r = hone_search_digest_at(&f->ctx, &which, f->events[i].n, digest, &err);
+        if (r == HONE_E_NOT_FOUND && n_checked == 0)
+            continue; /* before the baseline there is nothing to go on with */
+        ck_assert_msg(r == 0, "%s", err.message);
+        n_checked++;
+        if (strcmp(digest, f->events[i].digest) == 0)
+            continue;
+        hone_ledger_scan(hone_workspace_ledger(f->ws), 0, name_record, &what, NULL);
+        ck_abort_msg("going on from record %llu (%s) gives another state",
+                     (unsigned long long)f->events[i].n, what.text);
+    }
+    return n_checked;
+}
+
+static const struct {
+    const char *task, *target;
+    double stop_at_speedup;
+} runs[] = {
+    {"matmul", "cpu", 0}, {"softmax", "cpu", 0}, {"matmul", "cuda", 0}, {"sum", "cuda", 15}};
+
+START_TEST(going_on_knows_the_same_after_every_event)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(runs); i++) {
+        struct fixture *f = open_fixture();
+        struct hone_search_options o = {.task = runs[i].task,
+                                        .target = runs[i].target,
+                                        .budget_evaluations = 20,
+                                        .stop_at_speedup = runs[i].stop_at_speedup,
+                                        .seed = 3};
+        run(f, &o);
+        o.budget_evaluations = 28; /* a second round: what it resets, going on resets */
+        run(f, &o);
+        ck_assert_uint_gt(check_every_kill(f, o.task), 20);
+        close_fixture(f);
+    }
+}
+END_TEST
+
+static bool read_event(const char *type, const char *text, struct hone_pool *pool,
+                       struct hone_event *ret)
+{
+    HONE_AUTOJSON struct hone_json *data = NULL;
+    ck_assert_int_eq(hone_json_parse(text, strlen(text), &data, NULL), 0);
+    return hone_event_read(type, data, pool, ret);
+}
+
+START_TEST(records_of_other_versions_are_read)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_event e;
+    ck_assert(read_event("search.result",
+                         "{\"search\":\"s-1\",\"kind\":\"expand\",\"node\":4,\"value\":\"no\","
+                         "\"later\":{\"x\":1},\"step\":7}",
+                         pool, &e));
+    ck_assert_int_eq((int)e.type, (int)HONE_EVENT_RESULT);
+    ck_assert_int_eq((int)hone_event_kind(&e.result), (int)HONE_KIND_EXPAND);
+    ck_assert_int_eq((int)e.result.node, 4);
+    ck_assert_int_eq((int)e.result.parent, -1);
+    ck_assert_int_eq((int)e.result.step, 7);
+    ck_assert(isnan(e.result.value) && isnan(e.result.g_eff));
+    ck_assert_ptr_null(e.result.words);
+    ck_assert(!read_event("search.steer", "{}", pool, &e)); /* of steering.c */
+    ck_assert(!read_event("search.result", "[]", pool, &e));
+    ck_assert(read_event("search.result", "{\"kind\":\"dance\"}", pool, &e));
+    ck_assert_int_eq((int)hone_event_kind(&e.result), (int)HONE_N_KINDS);
+}
+END_TEST
+
+static const struct hone_rewrite *find_none(void *arg, const char *name)
+{
+    (void)arg;
+    (void)name;
+    return NULL;
+}
+
+static struct hone_state *new_state(struct hone_pool *pool)
+{
+    struct hone_state *st = hone_pool_alloc(pool, sizeof(*st));
+    hone_state_init(st, pool, find_none, NULL);
+    return st;
+}
+
+static void apply(struct hone_state *st, struct hone_event *e, const char *source)
+{
+    struct hone_node *draft = hone_state_brings(st, &e->result) && source
+                                  ? hone_state_draft(st, &e->result, source)
+                                  : NULL;
+    hone_state_apply(st, e, draft);
+}
+
+/* A setting of a sweep is a visit of the versions above it; a damaged record shifts nobody. */
+START_TEST(versions_come_with_their_events)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_state *st = new_state(pool);
+    struct hone_event e = hone_event_new_result(HONE_KIND_ROOT);
+    char before[HONE_HASH_TEXT_BYTES], after[HONE_HASH_TEXT_BYTES];
+    e.result.node = 0;
+    e.result.value = e.result.se = 0;
+    apply(st, &e, "int a;");
+    ck_assert_int_eq(st->tree.n_nodes, 1);
+    ck_assert_str_eq(st->tree.nodes[0]->rewrite, "");
+    ck_assert(!st->tree.nodes[0]->is_swept);
+    hone_state_digest(st, before);
+    e = hone_event_new_result(HONE_KIND_TUNE);
+    e.result.parent = 0;
+    e.result.node = 2; /* the record of 1 is lost */
+    e.result.value = 1;
+    apply(st, &e, "int b;");
+    ck_assert_int_eq(hone_state_index(st, 2), 1);
+    ck_assert_int_eq(hone_state_index(st, 1), HONE_NO_NODE);
+    ck_assert_int_eq(st->tree.nodes[0]->n_visits, 2);
+    ck_assert(st->tree.nodes[0]->best == 1);
+    ck_assert_int_eq(st->tree.best, 1);
+    e.result.parent = 1; /* lost as well */
+    e.result.node = 3;
+    ck_assert(!hone_state_brings(st, &e.result));
+    hone_state_digest(st, after);
+    ck_assert_str_ne(before, after);
+    e = (struct hone_event){.type = HONE_EVENT_WEIGHTS, .weights = {.rules = 3, .llm = 1}};
+    hone_state_apply(st, &e, NULL);
+    ck_assert(st->mix.rules == 0.75 && st->mix.llm == 0.25);
+    hone_state_digest(st, before);
+    ck_assert_str_ne(before, after);
+}
+END_TEST
+
+UNIT_MAIN("search_state", going_on_knows_the_same_after_every_event,
+          records_of_other_versions_are_read, versions_come_with_their_events)
