@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tools/format/options.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "tools/rests_text.h"
 #include "workspace/history.h"
 

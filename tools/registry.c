@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "tools/tools.h"
 
 static const struct hone_tool *const kernel_tools[] = {

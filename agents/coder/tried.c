@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tools/evaluate_text.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "workspace/base/limits.h"
 
 #define TOO_WIDE 2.0 /* high over low of an interval that no version can be ranked by */

@@ -4,17 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "workspace/base/order.h"
+
 enum {
     LEVELS = 4,
     REPEATS = 3
 };                        /* versions with fewer strategies than this are where choices matter */
 #define MOST_SPREAD 0.084 /* log2; 6 % */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 bool hone_prior_believes(const struct hone_lattice *l)
 {
@@ -33,8 +29,7 @@ bool hone_prior_believes(const struct hone_lattice *l)
             square += pow(log2(st->ratio[i]) - sum, 2) / (double)(st->n - 1);
         spread[n++] = sqrt(square);
     }
-    qsort(spread, n, sizeof(*spread), by_value);
-    return n > 0 && spread[n / 2] < MOST_SPREAD;
+    return n > 0 && hone_median(spread, n) < MOST_SPREAD;
 }
 
 /* Mean gain of one strategy of one lattice, each number of strategies that are on counting alike.
