@@ -6,6 +6,7 @@
 #include "server/verb.h"
 #include "server/version.h"
 #include "workspace/base/process.h"
+#include "workspace/base/text.h"
 
 static const struct hone_verb *const verbs[] = {
     &hone_verb_init,   &hone_verb_task,   &hone_verb_search,  &hone_verb_log,   &hone_verb_show,
@@ -53,10 +54,10 @@ static const struct hone_verb *find_verb(const char *name)
 
 static int unknown_verb(const char *name)
 {
-    const char *names[HONE_COUNTOF(verbs) + 1] = {NULL};
+    const char *names[HONE_COUNTOF(verbs)];
     for (size_t i = 0; i < HONE_COUNTOF(verbs); i++)
         names[i] = verbs[i]->name;
-    const char *closest = hone_closest(name, names);
+    const char *closest = hone_plain_nearest(name, names, HONE_COUNTOF(verbs));
     if (closest)
         hone_say("hone: no verb '%.60s'; did you mean '%s'?", name, closest);
     else

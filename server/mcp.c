@@ -20,7 +20,8 @@ const struct hone_mcp_revision *hone_mcp_newest(void)
     return &revisions[0];
 }
 
-const struct hone_mcp_revision *hone_mcp_find_revision(const char *name)
+/* The row of a revision's name, NULL: not supported. */
+static const struct hone_mcp_revision *find_revision(const char *name)
 {
     for (size_t i = 0; i < HONE_COUNTOF(revisions); i++)
         if (strcmp(revisions[i].name, name) == 0)
@@ -75,7 +76,7 @@ static void initialize(struct session *session, struct hone_call *call,
                         hone_mcp_newest()->name);
         return;
     }
-    const struct hone_mcp_revision *revision = hone_mcp_find_revision(asked);
+    const struct hone_mcp_revision *revision = find_revision(asked);
     session->revision = revision ? revision : hone_mcp_newest();
     const char *client = hone_json_get_str(hone_json_get(params, "clientInfo"), "name", "");
     if (client[0])

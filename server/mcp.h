@@ -28,7 +28,5 @@ extern const struct hone_handler
     hone_mcp_handler; /* handler_arg is a const struct hone_mcp *, which outlives every peer */
 
 const struct hone_mcp_revision *hone_mcp_newest(void);
-/* The row of a revision's name, NULL: not supported. */
-const struct hone_mcp_revision *hone_mcp_find_revision(const char *name);
 
 #endif

@@ -10,47 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD_MAX 40
+#include "workspace/base/text.h"
 
-/* Edit distance; both words shorter than WORD_MAX. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[WORD_MAX + 1], n = strlen(b);
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = corner + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            corner = row[j];
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
-const char *hone_closest(const char *word, const char *const *words)
-{
-    const char *best = NULL;
-    size_t best_distance = 4;
-    for (size_t i = 0; words[i]; i++) {
-        if (strlen(word) >= WORD_MAX || strlen(words[i]) >= WORD_MAX)
-            continue;
-        size_t d = distance(word, words[i]);
-        if (d < best_distance && d < strlen(words[i])) {
-            best = words[i];
-            best_distance = d;
-        }
-    }
-    return best;
-}
-
-int hone_parse_duration(const char *text, int64_t *ret_ms, struct hone_err *err)
+/* "60s" -> 60000; a plain number counts as seconds. */
+static int parse_duration(const char *text, int64_t *ret_ms, struct hone_err *err)
 {
     static const struct {
         const char *suffix;
@@ -72,9 +35,9 @@ int hone_parse_duration(const char *text, int64_t *ret_ms, struct hone_err *err)
 
 static int set_i64(const struct hone_opt *opt, const char *text, int64_t *ret, struct hone_err *err)
 {
-    int64_t value;
+    int64_t value = 0;
     if (opt->is_duration) {
-        int rc = hone_parse_duration(text, &value, err);
+        int rc = parse_duration(text, &value, err);
         if (rc < 0)
             return rc;
     } else {
@@ -172,8 +135,8 @@ static int unknown_option(const char *name, const struct hone_opt *opts, size_t 
     for (size_t i = 0; i < n_opts; i++)
         if (!opts[i].is_positional)
             words[n++] = opts[i].name;
-    words[n] = "help";
-    const char *closest = hone_closest(name, words);
+    words[n++] = "help";
+    const char *closest = hone_plain_nearest(name, words, n);
     free(words);
     if (closest)
         return hone_fail(err, HONE_E_ARG, "no option --%.60s; did you mean --%s?", name, closest);

@@ -57,10 +57,5 @@ void hone_opts_done(const struct hone_opt *opts, size_t n_opts, void *ret);
 void hone_opts_help(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out);
 /* "NAME [DIR] [--option ...]" for a usage line. */
 void hone_opts_usage(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out);
-/* Of n words (every stride bytes a const char *), the one that word was most likely meant to be;
- * NULL: none is near. */
-const char *hone_closest(const char *word, const char *const *words);
-/* "60s" -> 60000; a plain number counts as seconds. */
-int hone_parse_duration(const char *text, int64_t *ret_ms, struct hone_err *err);
 
 #endif

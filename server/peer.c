@@ -111,11 +111,6 @@ static void send_text(struct hone_peer *peer, char *text)
     pthread_mutex_unlock(&peer->lock);
 }
 
-void hone_peer_notify(struct hone_peer *peer, const char *method, const char *params_json)
-{
-    send_text(peer, hone_rpc_notification(method, params_json));
-}
-
 static void tell_if_idle(struct hone_peer *peer) /* lock held */
 {
     if (!peer->calls && !peer->inbox && !peer->is_draining)
@@ -262,11 +257,6 @@ void hone_call_unref(struct hone_call *call)
     peer_unref(call->peer);
     free(call->id_text);
     free(call);
-}
-
-struct hone_peer *hone_call_peer(const struct hone_call *call)
-{
-    return call->peer;
 }
 
 /* Made when somebody wants it: a ping needs no descriptor. */

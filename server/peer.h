@@ -62,14 +62,12 @@ void hone_peer_close(struct hone_peer *peer);
 bool hone_peer_wait_idle(struct hone_peer *peer, int64_t deadline_ns);
 
 /* For handlers. */
-void hone_peer_notify(struct hone_peer *peer, const char *method, const char *params_json);
 /* notifications/cancelled: stops the call with that id (its JSON text), which is then never
  * answered. Unknown ids are ignored. */
 void hone_peer_cancel(struct hone_peer *peer, const char *id_text);
 
 struct hone_call *hone_call_ref(struct hone_call *call);
 void hone_call_unref(struct hone_call *call);
-struct hone_peer *hone_call_peer(const struct hone_call *call); /* lives as long as the call */
 /* The call's flag: set when it is cancelled or the peer is gone. Lives as long as the call. NULL:
  * no descriptor is to be had. Any thread. */
 const struct hone_cancel *hone_call_cancel(struct hone_call *call, struct hone_err *err);

@@ -62,11 +62,6 @@ int hone_stop_watch(void (*fn)(void *arg), void *arg, struct hone_stop **ret, st
     return 0;
 }
 
-bool hone_stop_was_asked(const struct hone_stop *stop)
-{
-    return stop && atomic_load(&stop->n_asked) > 0;
-}
-
 void hone_stop_free(struct hone_stop *stop)
 {
     if (!stop)

@@ -13,7 +13,6 @@ struct hone_stop; /* opaque */
 
 void hone_stop_block(void);
 int hone_stop_watch(void (*fn)(void *arg), void *arg, struct hone_stop **ret, struct hone_err *err);
-bool hone_stop_was_asked(const struct hone_stop *stop);
 void hone_stop_free(struct hone_stop *stop); /* NULL is fine */
 void hone_stop_free_ptr(struct hone_stop **stop);
 

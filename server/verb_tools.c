@@ -4,6 +4,7 @@
 
 #include "server/mcp_tools.h"
 #include "server/verb.h"
+#include "workspace/base/text.h"
 
 struct args {
     const char *name;
@@ -64,10 +65,11 @@ static int print_one(const struct hone_registry *registry, const char *name, boo
 {
     const struct hone_tool *tool = hone_registry_find(registry, name);
     if (!tool) {
-        const char **names = hone_calloc(hone_registry_count(registry) + 1, sizeof(*names));
-        for (size_t i = 0; i < hone_registry_count(registry); i++)
+        size_t n = hone_registry_count(registry);
+        const char **names = hone_calloc(n + 1, sizeof(*names));
+        for (size_t i = 0; i < n; i++)
             names[i] = hone_registry_at(registry, i)->name;
-        const char *closest = hone_closest(name, names);
+        const char *closest = hone_plain_nearest(name, names, n);
         free(names);
         return closest ? hone_fail(err, HONE_E_NOT_FOUND, "no tool '%.60s'; did you mean %s?", name,
                                    closest)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 

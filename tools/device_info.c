@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tools/device_facts.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 

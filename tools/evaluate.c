@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "tools/confirmations.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/log.h"

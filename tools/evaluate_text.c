@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tools/format/options.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "tools/rests_text.h"
 #include "workspace/history.h"
 
@@ -233,17 +233,23 @@ static int by_time(const void *a, const void *b)
     return (l > r) - (l < r);
 }
 
+struct hone_array hone_points_by_time(const struct hone_array *points, struct hone_pool *pool)
+{
+    size_t size = points->n * sizeof(struct hone_point_report);
+    struct hone_point_report *copy = hone_pool_alloc(pool, size + 1);
+
+    if (points->n > 0)
+        memcpy(copy, points->v, size);
+    qsort(copy, points->n, sizeof(*copy), by_time);
+    return (struct hone_array){.v = copy, .n = points->n};
+}
+
 static void drop_points(struct hone_report *r, struct hone_pool *pool)
 {
-    size_t size = r->points.n * sizeof(struct hone_point_report);
-    struct hone_point_report *sorted;
-
     if (r->points.n <= 24)
         return;
-    sorted = hone_pool_alloc(pool, size);
-    memcpy(sorted, r->points.v, size);
-    qsort(sorted, r->points.n, sizeof(*sorted), by_time);
-    r->points = (struct hone_array){.v = sorted, .n = 24};
+    r->points = hone_points_by_time(&r->points, pool);
+    r->points.n = 24;
     if (r->best_point >= 0)
         r->best_point = 0;
 }

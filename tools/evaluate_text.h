@@ -23,6 +23,9 @@ const char *hone_report_failure(const struct hone_report *report, struct hone_po
  * first, figures last. */
 const char *hone_report_compact(const struct hone_report *report, struct hone_pool *pool);
 
+/* A sweep's points, the fastest first; those without a time come last. */
+struct hone_array hone_points_by_time(const struct hone_array *points, struct hone_pool *pool);
+
 struct hone_evaluation_names { /* what trailers say besides the report */
     const char *evaluation;    /* id */
     const char *blob;          /* hash of the full report */

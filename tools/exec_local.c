@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "tools/exec_warm.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "tools/report_check.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tools/evaluate_text.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "tools/standing.h"
 #include "workspace/base/clock.h"
 

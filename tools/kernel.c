@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "tools/evaluate_text.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "tools/rests_text.h"
 #include "workspace/base/log.h"
 

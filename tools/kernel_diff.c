@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "tools/evaluate_text.h"
-#include "tools/line_diff.h"
-#include "tools/plain.h"
+#include "workspace/base/diff.h"
+#include "workspace/base/text.h"
 #include "tools/rests_text.h"
 
 #define CHANGES_MAX 64

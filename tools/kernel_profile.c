@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 
 static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,

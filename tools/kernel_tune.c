@@ -5,8 +5,6 @@
  * on its own, and that becomes the commit. */
 #include "tools/kernel.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/evaluate_text.h"
@@ -77,26 +75,6 @@ static const char *setting_text(const struct hone_array *tunables, const struct 
     const char *t = hone_tunables_text(tunables, pool), *f = hone_flags_text(flags, pool);
 
     return hone_pool_printf(pool, "%s%s%s", t, t[0] != '\0' && f[0] != '\0' ? " " : "", f);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct hone_point_report *left = a, *right = b;
-    double l = left->median_ns > 0 ? left->median_ns : INFINITY;
-    double r = right->median_ns > 0 ? right->median_ns : INFINITY;
-
-    return (l > r) - (l < r);
-}
-
-static struct hone_array sorted(const struct hone_array *points, struct hone_pool *pool)
-{
-    size_t size = points->n * sizeof(struct hone_point_report);
-    struct hone_point_report *copy = hone_pool_alloc(pool, size + 1);
-
-    if (points->n > 0)
-        memcpy(copy, points->v, size);
-    qsort(copy, points->n, sizeof(*copy), by_time);
-    return (struct hone_array){.v = copy, .n = points->n};
 }
 
 static const char *table_text(const struct hone_array *points, struct hone_pool *pool)
@@ -215,7 +193,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         rc = sweep_points(ctx, in, &call.request, &sweep, err);
     if (rc < 0)
         return rc;
-    table = sorted(&sweep.report.points, ctx->pool);
+    table = hone_points_by_time(&sweep.report.points, ctx->pool);
     points = sweep.report.points.v;
     points += hone_max_i64(sweep.report.best_point, 0);
     if (sweep.report.best_point < 0) { /* no setting worked: the sweep's report says why */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "tools/tools.h"
 
 static const struct hone_tool *const kernel_tools[] = {

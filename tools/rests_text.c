@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 
 #define BEYOND     100.5 /* percent: what is printed as more than 100 */
 #define PART_BYTES 120

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 
 struct show_in {
     const char *name, *target, *detail;

@@ -212,13 +212,6 @@ int hone_record_decode_end(const struct hone_json *data, struct hone_pool *pool,
                               err);
 }
 
-int hone_record_decode_commit(const struct hone_json *data, struct hone_pool *pool,
-                              struct hone_record_commit *ret, struct hone_err *err)
-{
-    return hone_fields_decode(data, commit_fields, HONE_COUNTOF(commit_fields), ret, sizeof(*ret),
-                              pool, err);
-}
-
 int hone_record_decode_branch(const struct hone_json *data, struct hone_pool *pool,
                               struct hone_record_branch *ret, struct hone_err *err)
 {

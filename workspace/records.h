@@ -108,8 +108,6 @@ int hone_record_decode_start(const struct hone_json *data, struct hone_pool *poo
                              struct hone_record_start *ret, struct hone_err *err);
 int hone_record_decode_end(const struct hone_json *data, struct hone_pool *pool,
                            struct hone_record_end *ret, struct hone_err *err);
-int hone_record_decode_commit(const struct hone_json *data, struct hone_pool *pool,
-                              struct hone_record_commit *ret, struct hone_err *err);
 int hone_record_decode_branch(const struct hone_json *data, struct hone_pool *pool,
                               struct hone_record_branch *ret, struct hone_err *err);
 int hone_record_decode_root(const struct hone_json *data, struct hone_pool *pool,

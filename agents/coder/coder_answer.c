@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "workspace/base/hash.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/utf8.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "workspace/base/limits.h"
 
 /* What is shown of a launch, and of the call as a whole. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tools/evaluate_text.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "workspace/base/limits.h"
 
 #define TOO_WIDE 2.0 /* high over low of an interval that no version can be ranked by */
@@ -248,7 +248,8 @@ const char *hone_settings_text(const struct hone_array *points, const double *ns
     return done(&out, pool);
 }
 
-const char *hone_swept_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
+/* That of the version or of the nearest one on its way, while it has tunables; NULL: none. */
+static const char *swept_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
 {
     bool has_tunables = tree->nodes[node]->n_tunables > 0;
     int at = node, n = 0;
@@ -382,7 +383,7 @@ struct hone_past hone_past_of(const struct hone_tree *tree, int node, struct hon
                               .times = tree->nodes[node]->times,
                               .basis = hone_basis_text(&tree->nodes[node]->basis, pool),
                               .whole = whole_text(tree, node, pool),
-                              .settings = hone_swept_text(tree, node, pool),
+                              .settings = swept_text(tree, node, pool),
                               .way = hone_way_text(tree, node, pool),
                               .tried = hone_tried_text(tree, node, pool)};
 }

@@ -39,8 +39,6 @@ const char *hone_times_text(const struct hone_report *report, const struct hone_
  * was not timed. */
 const char *hone_settings_text(const struct hone_array *points, const double *ns, size_t n,
                                size_t n_all, struct hone_pool *pool);
-/* That of the version or of the nearest one on its way, while it has tunables; NULL: none. */
-const char *hone_swept_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
 /* One line a step, oldest first, the newest HONE_LIMIT_TRIED of them; NULL: none. In the pool. */
 const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
 /* The same of the steps on the way from the baseline; NULL: it is the baseline. */

@@ -278,12 +278,3 @@ int hone_config_model(const struct hone_config *config, const char *name,
     hone_buf_done(&names);
     return r;
 }
-
-void hone_config_help(struct hone_buf *out)
-{
-    hone_fields_help(fields, HONE_COUNTOF(fields), out);
-    hone_buf_str(out, "notify:\n");
-    hone_fields_help(notify_fields, HONE_COUNTOF(notify_fields), out);
-    hone_buf_str(out, "models, each:\n");
-    hone_fields_help(model_fields, HONE_COUNTOF(model_fields), out);
-}

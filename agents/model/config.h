@@ -60,8 +60,6 @@ int hone_config_parse(const char *name, const char *text, size_t len, struct hon
 /* name NULL: the default. HONE_E_NOT_FOUND lists the names that there are. */
 int hone_config_model(const struct hone_config *config, const char *name,
                       const struct hone_model_config **ret, struct hone_err *err);
-/* The manual text of all members. */
-void hone_config_help(struct hone_buf *out);
 /* "~/x" with the home folder; owned. */
 char *hone_config_path(const char *path);
 

@@ -136,6 +136,5 @@ struct hone_model_price {
 };
 extern const struct hone_model_price hone_model_prices[];
 extern const size_t hone_model_n_prices;
-extern const char hone_model_prices_date[]; /* "2025-11" */
 
 #endif

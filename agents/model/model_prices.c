@@ -1,8 +1,6 @@
 #include "agents/model/model.h"
 
-const char hone_model_prices_date[] = "2025-11";
-
-/* From the providers' public lists of that month, to be checked against today's: a configured price
+/* From the providers' public lists of 2025-11, to be checked against today's: a configured price
  * wins, and a model that is not here costs "not known". */
 const struct hone_model_price hone_model_prices[] = {
     {"anthropic", "claude-haiku-4-5", 1, 5, 0.1, 1.25},

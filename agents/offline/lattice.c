@@ -7,6 +7,7 @@
 
 #include "tools/format/options.h"
 #include "workspace/base/hash.h"
+#include "workspace/base/order.h"
 
 /* ---- templates ---- */
 
@@ -189,19 +190,12 @@ bool hone_lattice_is_right(const struct hone_lattice *l, unsigned state)
            strcmp(l->states[state].reason, "screened") == 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_log_ratio(const struct hone_lattice_state *s)
 {
     HONE_AUTOFREE double *v = hone_calloc(s->n, sizeof(*v));
     for (size_t i = 0; i < s->n; i++)
         v[i] = log2(s->ratio[i]);
-    qsort(v, s->n, sizeof(*v), by_value);
-    return (v[(s->n - 1) / 2] + v[s->n / 2]) / 2;
+    return hone_median(v, s->n);
 }
 
 double hone_lattice_gain(const struct hone_lattice *l, unsigned state)

@@ -4,38 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LEVELS = 4,
-    REPEATS = 3
-};                        /* versions with fewer strategies than this are where choices matter */
-#define MOST_SPREAD 0.084 /* log2; 6 % */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-bool hone_prior_believes(const struct hone_lattice *l)
-{
-    double spread[HONE_LATTICE_STATES];
-    size_t n = 0;
-    for (unsigned s = 0; s < 1u << l->n_strategies; s++) {
-        const struct hone_lattice_state *st = &l->states[s];
-        if (!hone_lattice_is_right(l, s))
-            continue;
-        if (st->n < REPEATS)
-            return false;
-        double sum = 0, square = 0;
-        for (size_t i = 0; i < st->n; i++)
-            sum += log2(st->ratio[i]) / (double)st->n;
-        for (size_t i = 0; i < st->n; i++)
-            square += pow(log2(st->ratio[i]) - sum, 2) / (double)(st->n - 1);
-        spread[n++] = sqrt(square);
-    }
-    qsort(spread, n, sizeof(*spread), by_value);
-    return n > 0 && spread[n / 2] < MOST_SPREAD;
-}
+#define LEVELS 4 /* versions with fewer strategies than this are where choices matter */
 
 /* Mean gain of one strategy of one lattice, each number of strategies that are on counting alike.
  */

@@ -11,7 +11,5 @@
 /* From all lattices but one (skip; n or more: none is left out), and but those of the same task. */
 void hone_prior_fit(struct hone_lattice *const *lattices, size_t n, size_t skip,
                     struct hone_prior *ret);
-/* Quiet enough to be believed: three repeats and more, with a median spread below 6 %. */
-bool hone_prior_believes(const struct hone_lattice *lattice);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "agents/planner/planner.h"
 #include "agents/planner/prior.h"
+#include "workspace/base/order.h"
 #include "workspace/base/rng.h"
 
 enum { BOOTSTRAPS = 4000 };
@@ -293,12 +294,6 @@ double hone_sim_search(const struct hone_sim *sim, size_t lattice, const struct 
 
 /* ---- comparison ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* 95 % interval of the mean of v over kernels, drawn with replacement. */
 static void interval(const double *v, size_t n, double *ret_low, double *ret_high)
 {
@@ -308,7 +303,7 @@ static void interval(const double *v, size_t n, double *ret_low, double *ret_hig
             means[b] += v[(size_t)(chance(1, STREAM_BOOTSTRAP, b * n + i) * (double)n)];
         means[b] /= (double)n;
     }
-    qsort(means, BOOTSTRAPS, sizeof(*means), by_value);
+    qsort(means, BOOTSTRAPS, sizeof(*means), hone_by_f64);
     *ret_low = means[BOOTSTRAPS / 40];
     *ret_high = means[BOOTSTRAPS - 1 - BOOTSTRAPS / 40];
 }

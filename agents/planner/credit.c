@@ -100,12 +100,6 @@ void hone_credit_note(struct hone_credit *credit, const struct hone_strategy *s,
         see(&row->by_class[class_id], g_eff);
 }
 
-void hone_credit_done(struct hone_credit *credit, const struct hone_strategy *s, double g_eff,
-                      bool did_move)
-{
-    hone_credit_note(credit, s, HONE_N_CLASSES, g_eff, did_move ? HONE_TRI_TRUE : HONE_TRI_FALSE);
-}
-
 double hone_effective_gain(double log2_gain, double se_parent, double se_child)
 {
     double noise = 2 * sqrt(se_parent * se_parent + se_child * se_child) + DEAD_ZONE;

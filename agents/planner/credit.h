@@ -45,9 +45,6 @@ bool hone_credit_is_banned(const struct hone_credit *credit, const struct hone_s
  * credits nor refutes. */
 void hone_credit_note(struct hone_credit *credit, const struct hone_strategy *strategy,
                       enum hone_class class_id, double g_eff, enum hone_tri moved);
-/* The same where the class is not known. */
-void hone_credit_done(struct hone_credit *credit, const struct hone_strategy *strategy,
-                      double g_eff, bool did_move);
 /* log2 gain with its noise taken off: sign(g) * max(0, |g| - 2 se - 0.004). */
 double hone_effective_gain(double log2_gain, double se_parent, double se_child);
 

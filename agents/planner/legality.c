@@ -57,7 +57,8 @@ static bool is_saturated(const struct hone_features *f, const struct hone_strate
     return false;
 }
 
-bool hone_is_masked(const struct hone_strategy *s, const struct hone_features *f)
+/* The mask of one strategy, by preconditions and saturated resources alone. */
+static bool is_masked(const struct hone_strategy *s, const struct hone_features *f)
 {
     if (hone_strategy_fits(s, f) == HONE_TRI_FALSE || is_saturated(f, s))
         return true;
@@ -182,13 +183,13 @@ size_t hone_rank_actions(const struct hone_scene *in, struct hone_action *action
                                               actions[i].site.anchor, actions[i].site.variant))
             actions[n_fresh++] = actions[i];
     for (size_t i = 0; i < n_fresh; i++)
-        n_left += !hone_is_masked(actions[i].strategy, in->features) &&
-                  !is_worn_out(in, actions[i].rewrite);
+        n_left +=
+            !is_masked(actions[i].strategy, in->features) && !is_worn_out(in, actions[i].rewrite);
     bool use_mask = n_left > 0; /* never let the mask empty the set */
     n_left = 0;
     for (size_t i = 0; i < n_fresh; i++)
-        if (!use_mask || (!hone_is_masked(actions[i].strategy, in->features) &&
-                          !is_worn_out(in, actions[i].rewrite)))
+        if (!use_mask ||
+            (!is_masked(actions[i].strategy, in->features) && !is_worn_out(in, actions[i].rewrite)))
             actions[n_left++] = actions[i];
     for (size_t i = 0; i < n_left; i++) {
         note_class(in, &actions[i]);

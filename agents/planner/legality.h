@@ -54,7 +54,5 @@ size_t hone_rank_actions(const struct hone_scene *scene, struct hone_action *act
  * bottleneck of the version, or HONE_N_CLASSES. */
 void hone_score_actions(const struct hone_credit *credit, enum hone_class first,
                         struct hone_action *actions, size_t n);
-/* The mask of one strategy, by preconditions and saturated resources alone. */
-bool hone_is_masked(const struct hone_strategy *strategy, const struct hone_features *features);
 
 #endif

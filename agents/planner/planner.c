@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "workspace/base/limits.h"
 
 #define NEW_BEST_LOG2  0.03 /* less is no progress */

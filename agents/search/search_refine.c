@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agents/coder/tried.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
 #include "workspace/history.h"

@@ -9,7 +9,7 @@
 #include "agents/coder/profile_text.h"
 #include "agents/coder/tried.h"
 #include "tools/evaluate_text.h"
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 #include "tools/rests_text.h"
 #include "workspace/base/clock.h"
 #include "workspace/history.h"

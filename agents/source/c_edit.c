@@ -58,14 +58,3 @@ char *hone_c_indent(const struct hone_c_tree *tree, uint32_t offset)
     size_t n = strspn(tree->source + start, " \t");
     return hone_pool_strndup(tree->pool, tree->source + start, n);
 }
-
-char *hone_c_shift(struct hone_pool *pool, const char *text, const char *prefix)
-{
-    HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
-    for (const char *s = text; *s; s++) {
-        hone_buf_add(&out, s, 1);
-        if (*s == '\n' && s[1] && s[1] != '\n' && s[1] != '#')
-            hone_buf_str(&out, prefix);
-    }
-    return hone_pool_strdup(pool, out.data ? out.data : "");
-}

@@ -30,7 +30,5 @@ char *hone_c_edit_text(const struct hone_c_edits *edits, uint32_t begin, uint32_
 char *hone_c_indent(const struct hone_c_tree *tree, uint32_t offset);
 /* The text laid out anew by braces and headers, line breaks kept; in the pool. */
 char *hone_c_layout(struct hone_pool *pool, const char *text);
-/* Every line of the text but the first moved right by prefix; in the pool. */
-char *hone_c_shift(struct hone_pool *pool, const char *text, const char *prefix);
 
 #endif

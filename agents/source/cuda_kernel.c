@@ -15,7 +15,8 @@ static bool is_place(const struct hone_c_node *n)
     return false;
 }
 
-bool hone_cuda_uses_threads(const struct hone_c_node *top)
+/* Does the subtree name threadIdx or the like? */
+static bool hone_cuda_uses_threads(const struct hone_c_node *top)
 {
     for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))
         if (is_place(n))

@@ -65,8 +65,6 @@ const struct hone_c_node *hone_cuda_main_kernel(const struct hone_coder_input *i
 /* A site that is the whole kernel. */
 struct hone_coder_site hone_cuda_site(const struct hone_cuda_kernel *k, int variant,
                                       const char *evidence);
-/* Does the subtree name threadIdx or the like? */
-bool hone_cuda_uses_threads(const struct hone_c_node *top);
 /* Does the subtree store to memory, call for effect, synchronise? */
 bool hone_cuda_has_store(const struct hone_c_node *top);
 

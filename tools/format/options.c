@@ -125,11 +125,6 @@ const char *const *hone_options_allowed_for(const char *target)
     return allowed;
 }
 
-const char *const *hone_options_allowed(void)
-{
-    return allowed;
-}
-
 static bool is_register_count(const char *flag)
 {
     static const char start[] = "-maxrregcount=";

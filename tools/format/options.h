@@ -9,8 +9,6 @@
  * -funroll-loops, -fno-..., -mprefer-vector-width=..., ... HONE_E_ARG names the first bad one and
  * lists the good. */
 int hone_options_check(const struct hone_strs *flags, struct hone_err *err);
-/* NULL-terminated list of the allowed ones, for help and sweeps. */
-const char *const *hone_options_allowed(void);
 /* The same for a target ("cpu", "cuda"; NULL and unknown ones: cpu). cuda: NVRTC's -use_fast_math,
  * -maxrregcount=16..255, --extra-device-vectorization, ... */
 int hone_options_check_for(const char *target, const struct hone_strs *flags, struct hone_err *err);

@@ -99,17 +99,6 @@ START_TEST(bad)
 }
 END_TEST
 
-START_TEST(closest)
-{
-    static const char *const words[] = {"init", "search", "serve", "show", "log", NULL};
-    ck_assert_str_eq(hone_closest("serach", words), "search");
-    ck_assert_str_eq(hone_closest("serv", words), "serve");
-    ck_assert_str_eq(hone_closest("lgo", words), "log");
-    ck_assert_ptr_null(hone_closest("xyzzy-plugh", words));
-    ck_assert_ptr_null(hone_closest("qqq", words));
-}
-END_TEST
-
 START_TEST(help_names_everything)
 {
     struct hone_buf out = HONE_BUF_INIT;
@@ -124,4 +113,4 @@ START_TEST(help_names_everything)
 }
 END_TEST
 
-UNIT_MAIN("options", good, bad, closest, help_names_everything)
+UNIT_MAIN("options", good, bad, help_names_everything)

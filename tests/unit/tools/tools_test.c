@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "tools/evaluate_text.h"
-#include "tools/line_diff.h"
+#include "workspace/base/diff.h"
 #include "workspace/base/clock.h"
 #include "workspace/ledger.h"
 

@@ -271,16 +271,6 @@ void hone_cgroup_add(struct hone_cgroup *group, pid_t pid)
     }
 }
 
-bool hone_cgroup_has_pids(const struct hone_cgroup *group)
-{
-    return group != NULL && (group->v2_pids || group->dirs[PIDS] != NULL);
-}
-
-bool hone_cgroup_has_memory(const struct hone_cgroup *group)
-{
-    return group != NULL && (group->v2_memory || group->dirs[MEMORY] != NULL);
-}
-
 /* The number after a word in a small file of "word number" lines. */
 static long long event_count(const char *dir, const char *name, const char *word)
 {

@@ -21,9 +21,6 @@ struct hone_cgroup_events {
 void hone_cgroup_make(int64_t memory_bytes, int max_pids, struct hone_cgroup **ret);
 /* Moves a process in. A controller that refuses is dropped. */
 void hone_cgroup_add(struct hone_cgroup *group, pid_t pid);
-/* Which limits hold. NULL: none. */
-bool hone_cgroup_has_pids(const struct hone_cgroup *group);
-bool hone_cgroup_has_memory(const struct hone_cgroup *group);
 /* Stops or continues everything inside; HONE_E_UNSUPPORTED without cgroup v2. Blocks until the
  * kernel says so, at most a second. */
 int hone_cgroup_freeze(struct hone_cgroup *group, bool freeze, struct hone_err *err);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "workspace/base/clock.h"
+#include "workspace/base/order.h"
 
 #define DEFAULT_BUDGET_MS 60000
 #define MAX_SEEDS         8
@@ -83,12 +84,6 @@ static int formula(struct work *w, const char *text, int64_t *ret, struct hone_e
     return code;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int ask(struct work *w, int64_t set, struct hone_err *err)
 {
     struct hone_judge *judge = w->judge;
@@ -111,7 +106,7 @@ static void draw_items(struct work *w, int64_t n)
     w->items = hone_realloc(w->items, (size_t)n * sizeof *w->items);
     for (int64_t i = 0; i < n; i++)
         w->items[i] = hone_dice_below(&w->judge->dice, w->n_all_items);
-    qsort(w->items, (size_t)n, sizeof *w->items, by_number);
+    qsort(w->items, (size_t)n, sizeof *w->items, hone_by_i64);
     w->n_items = n;
 }
 

@@ -21,6 +21,7 @@
 
 #include "tools/runner/judge/near.h"
 #include "workspace/base/clock.h"
+#include "workspace/base/order.h"
 
 #define BASELINE_LOOKS 4
 #define PROBE_ITEMS    32                    /* to learn what an item costs */
@@ -61,12 +62,6 @@ static int formula(struct hone_judge *judge, const char *text, int64_t *ret, str
     return code;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, int64_t n,
                       struct hone_compare *compare, struct hone_err *err)
 {
@@ -78,7 +73,7 @@ static int ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, in
     for (int64_t i = 0; i < n; i++)
         items[i] = hone_dice_below(&judge->dice, n_items);
     items[0] = n_items - 1; /* the tail is where shortcuts end */
-    qsort(items, (size_t)n, sizeof *items, by_number);
+    qsort(items, (size_t)n, sizeof *items, hone_by_i64);
     return hone_oracle_items(judge->oracle.arena, set, items, 0, n, judge->machine.n_cores,
                              hone_compare_add, compare, err);
 }
@@ -464,7 +459,7 @@ static int ask_about(struct hone_judge *judge, struct hone_slot *slot, int64_t s
         if (item >= 0)
             items[n++] = item;
     }
-    qsort(items, (size_t)n, sizeof *items, by_number);
+    qsort(items, (size_t)n, sizeof *items, hone_by_i64);
     code = n > 0 ? hone_judge_ready_oracle(judge, err) : 0;
     if (code == 0 && n > 0)
         code = hone_oracle_items(judge->oracle.arena, set, items, 0, n, judge->machine.n_cores,

@@ -38,11 +38,6 @@ static const struct {
     [HONE_UNIT_TENSOR_OTHER] = {"tensor cores", 19, false},
 };
 
-const char *hone_unit_name(enum hone_unit unit)
-{
-    return units[unit].name;
-}
-
 /* Bits of the narrowest float that the task gives or wants; 0: it has none. */
 static int bits_of(const struct hone_task *task)
 {

@@ -14,7 +14,6 @@ struct hone_compare;
 struct hone_judge;
 struct hone_task;
 
-const char *hone_unit_name(enum hone_unit unit); /* "bf16", "tf32 tensor cores" */
 /* Is its precision lower than what this task computes in? */
 bool hone_unit_is_lower(enum hone_unit unit, const struct hone_task *task);
 

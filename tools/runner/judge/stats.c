@@ -7,43 +7,6 @@
 #define MAX_GAIN_FOR_SAME 0.1 /* a noisier run cannot tell "same" from anything */
 #define MAX_CORRELATION   0.9 /* of neighbours; about what 30 rounds can tell from 1 */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double *sorted_copy(const double *values, size_t n)
-{
-    double *copy = hone_malloc((n > 0 ? n : 1) * sizeof *copy);
-    if (n > 0)
-        memcpy(copy, values, n * sizeof *copy);
-    qsort(copy, n, sizeof *copy, by_value);
-    return copy;
-}
-
-static double sorted_quantile(const double *sorted, size_t n, double q)
-{
-    if (n == 0)
-        return NAN;
-    double at = q * (double)(n - 1);
-    size_t i = (size_t)at;
-    if (i + 1 >= n)
-        return sorted[n - 1];
-    return sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]);
-}
-
-double hone_quantile(const double *values, size_t n, double q)
-{
-    HONE_AUTOFREE double *sorted = sorted_copy(values, n);
-    return sorted_quantile(sorted, n, q);
-}
-
-double hone_median(const double *values, size_t n)
-{
-    return hone_quantile(values, n, 0.5);
-}
-
 /* Largest k with P(Binomial(n, 1/2) < k) <= 2.5 %: the k-th smallest and k-th largest value bound
  * the median. */
 static size_t median_rank(size_t n)
@@ -79,10 +42,10 @@ struct hone_interval hone_median_interval(const double *values, size_t n)
         return (struct hone_interval){.mid = values[0], .low = -INFINITY, .high = INFINITY};
     if (n < 6)
         return student_interval(values, n);
-    HONE_AUTOFREE double *sorted = sorted_copy(values, n);
+    HONE_AUTOFREE double *sorted = hone_sorted_copy(values, n);
     size_t k = median_rank(n);
     return (struct hone_interval){
-        .mid = sorted_quantile(sorted, n, 0.5), .low = sorted[k - 1], .high = sorted[n - k]};
+        .mid = hone_sorted_quantile(sorted, n, 0.5), .low = sorted[k - 1], .high = sorted[n - k]};
 }
 
 /* How much neighbours in time lie on the same side of the median, as a correlation of normal values

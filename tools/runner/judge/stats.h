@@ -5,15 +5,11 @@
 #ifndef HONE_RUNNER_STATS_H
 #define HONE_RUNNER_STATS_H
 
-#include "workspace/base/base.h"
+#include "workspace/base/order.h" /* hone_median, hone_quantile */
 
 struct hone_interval {
     double mid, low, high;
 };
-
-/* Quantile q in 0..1 by linear interpolation; sorts a copy. NaN for n == 0. */
-double hone_quantile(const double *values, size_t n, double q);
-double hone_median(const double *values, size_t n);
 
 /* Median with its 95 % interval. n >= 6: order statistics, exact whatever the distribution (the
  * rank is the largest whose binomial tail stays within 2.5 %). n = 2..5: Student's t around the

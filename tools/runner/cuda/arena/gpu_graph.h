@@ -41,8 +41,6 @@ int hone_gpu_program_poison(struct hone_gpu_program *program, uint32_t pattern,
 /* Puts the module's variables back. */
 int hone_gpu_program_restore(struct hone_gpu_program *program, hone_cu_stream stream,
                              struct hone_err *err);
-/* Can one call be put straight into a stream (no parallel branches, nothing programmatic)? */
-bool hone_gpu_program_is_direct(const struct hone_gpu_program *program);
 /* One call without its restores: launched one after the other, or as a graph. */
 int hone_gpu_program_issue(struct hone_gpu_program *program, int64_t set, hone_cu_stream stream,
                            struct hone_err *err);

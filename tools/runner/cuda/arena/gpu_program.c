@@ -365,11 +365,6 @@ int hone_gpu_program_restore(struct hone_gpu_program *p, hone_cu_stream stream,
     return 0;
 }
 
-bool hone_gpu_program_is_direct(const struct hone_gpu_program *p)
-{
-    return p->is_direct;
-}
-
 /* op->shape with this set's parameters; valid until the next one is asked for. */
 int hone_gpu_launch_params(struct hone_gpu_program *p, const struct hone_gpu_plan_op *op,
                            int64_t set, struct hone_cu_kernel_params *ret, struct hone_err *err)

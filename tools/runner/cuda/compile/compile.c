@@ -60,7 +60,6 @@ struct hone_cuda_compiler {
     struct hone_cuda_ticket *open;
     char name[64];
     char no_compiler[HONE_ERR_MESSAGE_BYTES]; /* why there is none; "" otherwise */
-    char used_rung[16];
 };
 
 struct hone_cuda_compiler *hone_cuda_compiler_new(const struct hone_cuda_compiler_spec *spec)
@@ -87,11 +86,6 @@ hone_cuda_compiler_toolkit(const struct hone_cuda_compiler *compiler)
 const char *hone_cuda_compiler_name(const struct hone_cuda_compiler *compiler)
 {
     return compiler->name;
-}
-
-const char *hone_cuda_compiler_rung(const struct hone_cuda_compiler *compiler)
-{
-    return compiler->jail == NULL ? NULL : compiler->used_rung;
 }
 
 /* Ends the server; whoever waits for an answer learns that there will be none. */
@@ -168,8 +162,6 @@ int hone_cuda_compiler_wake(struct hone_cuda_compiler *compiler, struct hone_err
     }
     compiler->fd = fds[0];
     (void)fcntl(compiler->fd, F_SETFL, O_NONBLOCK);
-    (void)snprintf(compiler->used_rung, sizeof compiler->used_rung, "%s",
-                   hone_jail_rung(compiler->jail));
     return 0;
 }
 

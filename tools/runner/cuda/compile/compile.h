@@ -41,7 +41,6 @@ const struct hone_cuda_toolkit *
 hone_cuda_compiler_toolkit(const struct hone_cuda_compiler *compiler);
 const char *hone_cuda_compiler_name(const struct hone_cuda_compiler *compiler); /* "NVRTC 13.0";
                                                                 "NVRTC" before the first answer */
-const char *hone_cuda_compiler_rung(const struct hone_cuda_compiler *compiler); /* NULL: asleep */
 void hone_cuda_compiler_stop(struct hone_cuda_compiler *compiler);
 
 struct hone_cuda_unit {

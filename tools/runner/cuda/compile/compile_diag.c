@@ -100,7 +100,9 @@ static size_t column_below(const char *next)
     return 0;
 }
 
-const char *hone_nvrtc_log_as_gcc(const char *log, const char *file, struct hone_pool *pool)
+/* The log's diagnostics as such lines; in the pool. The column comes from the caret below the
+ * source line. What ptxas complains about has no line: line 0 of `file`. */
+static const char *log_as_gcc(const char *log, const char *file, struct hone_pool *pool)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = {.limit = 4u * HONE_LIMIT_LOG_BYTES};
     while (*log != '\0') {
@@ -175,7 +177,7 @@ void hone_nvrtc_diag_parse(const struct hone_diag_in *in, struct hone_pool *pool
                            struct hone_diag_out *ret)
 {
     struct hone_diag_in like_gcc = *in;
-    like_gcc.text = hone_nvrtc_log_as_gcc(in->text, in->file, pool);
+    like_gcc.text = log_as_gcc(in->text, in->file, pool);
     const char *shared = too_much_shared(in->text, in->file, pool);
     if (shared != NULL)
         like_gcc.text = hone_pool_printf(pool, "%s%s", shared, like_gcc.text);

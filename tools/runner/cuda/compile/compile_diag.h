@@ -6,9 +6,6 @@
 #include "tools/runner/build/build_diag.h"
 #include "tools/runner/jail/jail.h"
 
-/* The log's diagnostics as such lines; in the pool. The column comes from the caret below the
- * source line. What ptxas complains about has no line: line 0 of `file`. */
-const char *hone_nvrtc_log_as_gcc(const char *log, const char *file, struct hone_pool *pool);
 /* The log without what ptxas says of kernels that are as they should be; in the pool. */
 const char *hone_nvrtc_log_cleaned(const char *log, struct hone_pool *pool);
 /* Diagnostics of a device compile. */

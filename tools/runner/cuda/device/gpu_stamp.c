@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "workspace/base/base.h"
+#include "workspace/base/order.h"
 
 #define LEAST_SPAN_NS 20000 /* the global timer may tick in steps of 1 us: 5 % of this */
 
@@ -43,12 +44,6 @@ const char hone_gpu_stamp_text[] =
     "}\n"
     "extern \"C\" __global__ void hone_mark(unsigned long long *out) { *out = hone_ns(); }\n";
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void hone_gpu_stamps_read(const struct hone_gpu_stamp *from, const struct hone_gpu_stamp *to,
                           int64_t n, double *ret_ns, double *ret_mhz)
 {
@@ -68,7 +63,6 @@ void hone_gpu_stamps_read(const struct hone_gpu_stamp *from, const struct hone_g
     }
     if (last != 0 && first != UINT64_MAX && first > last)
         *ret_ns = (double)(first - last);
-    qsort(rates, n_rates, sizeof *rates, by_value);
     if (n_rates > 0)
-        *ret_mhz = rates[n_rates / 2];
+        *ret_mhz = hone_median(rates, n_rates);
 }

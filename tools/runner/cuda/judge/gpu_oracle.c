@@ -17,6 +17,7 @@
 #include "tools/runner/cuda/judge/gpu_reference.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/hash.h"
+#include "workspace/base/order.h"
 #include "workspace/task/oracle_abi.h"
 
 #define THREADS          128
@@ -349,12 +350,6 @@ static int all_steps(const struct question *q, struct hone_gpu_reference *refere
     return code < 0 ? code : root_mean_squares(q, reference, err);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Items of a list into session->records; *ret_n counts past the room. */
 static int list_items(const struct question *q, const int64_t *items, int64_t n, int64_t *ret_n,
                       struct hone_err *err)
@@ -395,7 +390,7 @@ static int random_items(const struct question *q, int64_t n, int64_t *ret_n, str
     for (int64_t i = 0; i < n; i++)
         items[i] = n == q->n_items ? i : hone_dice_below(&q->judge->dice, q->n_items);
     items[0] = n == q->n_items ? 0 : q->n_items - 1; /* the tail is where shortcuts end */
-    qsort(items, (size_t)n, sizeof *items, by_number);
+    qsort(items, (size_t)n, sizeof *items, hone_by_i64);
     return list_items(q, items, n, ret_n, err);
 }
 

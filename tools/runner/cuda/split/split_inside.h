@@ -105,7 +105,6 @@ struct split_state {
 void *split_grow(struct split_state *s, void *v, size_t n, size_t *cap, size_t size);
 int split_fail(struct split_state *s, int64_t line, const char *fmt, ...) HONE_PRINTF(3, 4);
 uint32_t split_id(struct split_state *s, const char *text, size_t len);
-uint32_t split_word(struct split_state *s, const char *text);
 bool split_is(const struct split_state *s, const struct split_token *t, const char *word);
 static inline bool split_punct(const struct split_token *t, int punct)
 {

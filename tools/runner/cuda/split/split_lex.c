@@ -70,11 +70,6 @@ uint32_t split_id(struct split_state *s, const char *text, size_t len)
     return (uint32_t)s->n_names++;
 }
 
-uint32_t split_word(struct split_state *s, const char *text)
-{
-    return split_id(s, text, strlen(text));
-}
-
 bool split_is(const struct split_state *s, const struct split_token *t, const char *word)
 {
     return t->kind == SPLIT_NAME && strcmp(s->names[t->id], word) == 0;

@@ -1,7 +1,7 @@
 /* Text for results: cutting, one-lining, finding the nearest name. Everything returned lives in the
  * pool. Any thread. */
-#ifndef HONE_TOOLS_PLAIN_H
-#define HONE_TOOLS_PLAIN_H
+#ifndef HONE_BASE_TEXT_H
+#define HONE_BASE_TEXT_H
 
 #include "workspace/base/buf.h"
 
@@ -18,7 +18,8 @@ const char *hone_plain_line(struct hone_pool *pool, const char *text, size_t max
  * case and behind whatever blanks or bytes that are not ASCII, gets "> " in front. NULL gives NULL. */
 const char *hone_plain_quote(struct hone_pool *pool, const char *text, const char *const *words,
                              size_t n_words);
-/* The name nearest to `name` by edit distance; NULL when none is near. */
+/* The name nearest to `name` by edit distance, upper and lower case alike; NULL when none is near:
+ * half of either word would have to change. */
 const char *hone_plain_nearest(const char *name, const char *const *names, size_t n_names);
 /* "1.25 ms", "870 ns". */
 const char *hone_plain_ns(struct hone_pool *pool, double ns);

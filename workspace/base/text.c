@@ -1,4 +1,4 @@
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -190,7 +190,7 @@ const char *hone_plain_nearest(const char *name, const char *const *names, size_
 
     for (size_t i = 0; i < n_names; i++) {
         size_t d = distance(name, names[i]);
-        if (d < least) {
+        if (d < least && d < strlen(names[i])) {
             least = d;
             best = names[i];
         }

@@ -3,8 +3,8 @@
  *
  * History has its own diff for commits; this one serves sources that are no commits. Texts that
  * differ in more than HONE_LINE_DIFF_EDITS lines are shown as a whole replaced by a whole. */
-#ifndef HONE_TOOLS_LINE_DIFF_H
-#define HONE_TOOLS_LINE_DIFF_H
+#ifndef HONE_BASE_DIFF_H
+#define HONE_BASE_DIFF_H
 
 #include "workspace/base/buf.h"
 

@@ -1,7 +1,7 @@
 /* Myers' greedy algorithm: the furthest reaching path on every diagonal for 0, 1, 2... edits, each
  * round kept, then walked back from the end. Time and memory grow with edits squared, hence the
  * limit. */
-#include "tools/line_diff.h"
+#include "workspace/base/diff.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Text cut for results: whole characters, whole lines, nothing that a terminal obeys. */
-#include "tools/plain.h"
+#include "workspace/base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,4 +57,18 @@ START_TEST(whole_lines)
 }
 END_TEST
 
-UNIT_MAIN("plain", cutting, whole_lines)
+START_TEST(nearest)
+{
+    static const char *const words[] = {"init", "search", "serve", "show", "log"};
+    static const struct {
+        const char *name, *want;
+    } cases[] = {{"serach", "search"},  {"serv", "serve"}, {"lgo", "log"}, {"SHOW", "show"},
+                 {"xyzzy-plugh", NULL}, {"qqq", NULL},     {"", NULL}};
+
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++)
+        ck_assert_pstr_eq(hone_plain_nearest(cases[i].name, words, HONE_COUNTOF(words)),
+                          cases[i].want);
+}
+END_TEST
+
+UNIT_MAIN("text", cutting, whole_lines, nearest)
