@@ -70,6 +70,21 @@ static int change_set(struct hone_judge *judge, int64_t set, int64_t *ret_n, str
 
 /* ---- calling and comparing ---- */
 
+/* Only the NaN is poison here: a 16-bit answer may well be the large number. */
+static int64_t find_poison(enum hone_dtype dtype, const void *values, int64_t n, int64_t *ret_count)
+{
+    uint64_t bits = hone_poison_bits(dtype, HONE_POISON_NAN);
+    int64_t first = -1;
+    *ret_count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!hone_element_is(dtype, values, i, bits))
+            continue;
+        first = first < 0 ? i : first;
+        ++*ret_count;
+    }
+    return first;
+}
+
 static void check_written(struct near *near, int64_t set, struct hone_end *ret)
 {
     struct hone_judge *judge = near->judge;
@@ -78,8 +93,8 @@ static void check_written(struct near *near, int64_t set, struct hone_end *ret)
         enum hone_dtype dtype = judge->task->outputs[o].dtype;
         int64_t count = 0, first = -1;
         if (hone_dtype_is_float(dtype)) /* an integer may well be the poison's bits */
-            first = hone_find_unwritten(dtype, hone_judge_output(judge, near->slot, set, o), NULL,
-                                        hone_judge_output_elements(judge, o), &count);
+            first = find_poison(dtype, hone_judge_output(judge, near->slot, set, o),
+                                hone_judge_output_elements(judge, o), &count);
         if (first >= 0)
             hone_judge_element_end(judge, judge->frame.workload, o, first, count,
                                    HONE_REASON_UNWRITTEN, "was not written", ret);
@@ -141,7 +156,7 @@ static void fill_outputs(struct near *near, int64_t set)
         struct hone_near_part part = hone_near_part(judge, hone_judge_output_elements(judge, o));
         hone_canary_fill(own, layout, set, t); /* the size may be another one */
         for (int64_t k = 0; k < part.count && fill == HONE_NEAR_PART; k++)
-            hone_poison_fill(dtype, HONE_POISON_LARGE,
+            hone_poison_fill(dtype, HONE_POISON_NAN,
                              base + (part.first + k * part.step) * hone_dtype_bytes(dtype),
                              part.length);
     }
