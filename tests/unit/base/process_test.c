@@ -394,8 +394,8 @@ START_TEST(no_descriptor_is_lost)
 }
 END_TEST
 
-/* Signals 32 and 33 belong to libc: its posix_spawn ignores them until the child takes them back.
- */
+/* Signals 32 and 33 belong to libc: the posix_spawn of glibc 2.36 leaves them ignored, that of 2.41
+ * does not. */
 START_TEST(signals_are_as_new)
 {
     hone_process_init();
@@ -405,7 +405,8 @@ START_TEST(signals_are_as_new)
     sigprocmask(SIG_BLOCK, &set, NULL);
     AUTORESULT r =
         run((struct hone_process_spec){.argv = SHELL("grep -E 'Sig(Blk|Ign)' /proc/self/status")});
-    ck_assert_str_eq(r.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000180000000\n");
+    if (strcmp(r.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000180000000\n") != 0)
+        ck_assert_str_eq(r.out, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
     AUTORESULT s = run((struct hone_process_spec){
         .argv = SHELL("[ \"$(ps -o sid= -p $$ | tr -d ' ')\" = $$ ] && echo leader")});
     ck_assert_str_eq(s.out, "leader\n");
