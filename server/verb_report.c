@@ -3,6 +3,7 @@
 
 #include "agents/search/story.h"
 #include "server/verb.h"
+#include "tools/standing.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/history.h"
@@ -48,6 +49,35 @@ static int commit(struct hone_workspace *ws, const struct hone_story *story, con
     return rc;
 }
 
+/* What history knows of the best version beside the search's own records: later measurements may
+ * contradict its figure. *ret_markdown stays NULL where there is nothing to say; owned. */
+static int add_standing(struct hone_workspace *ws, const struct hone_story *story,
+                        struct hone_pool *pool, struct hone_json *json, char **ret_markdown,
+                        struct hone_err *err)
+{
+    const char *best = story->end ? hone_json_get_str(story->end, "best_commit", NULL) : NULL;
+    struct hone_version version;
+    struct hone_standing standing;
+    if (!best || hone_history_read(hone_workspace_history(ws), best, pool, &version, NULL) < 0)
+        return 0;
+    int rc = hone_standing_read(hone_workspace_history(ws), &version, pool, &standing, err);
+    if (rc < 0)
+        return rc;
+    double waited_s = (double)standing.waited_ns / HONE_NS_PER_S;
+    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
+    if (standing.contradiction)
+        hone_buf_printf(&text, "\n**Contradicted**: %s.\n", standing.contradiction);
+    if (waited_s >= 1)
+        hone_buf_printf(&text, "\nIts measurements waited %.3g s for other timings here.\n",
+                        waited_s);
+    if (text.len == 0)
+        return 0;
+    hone_json_set_str(json, "contradiction", standing.contradiction);
+    hone_json_set_f64(json, "best_waited_s", waited_s);
+    *ret_markdown = hone_sprintf("\n## What is known of the best version\n%s", text.data);
+    return 0;
+}
+
 static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
@@ -63,8 +93,13 @@ static int run(const void *arg, struct hone_err *err)
     if (is_damaged)
         hone_say("some ledger lines are damaged; the report is without them");
     HONE_AUTOJSON struct hone_json *json = hone_story_json(&story);
+    HONE_AUTOFREE char *known = NULL;
+    rc = add_standing(ws, &story, pool, json, &known, err);
+    if (rc < 0)
+        return rc;
     HONE_AUTOFREE char *json_text = hone_json_print(json);
-    HONE_AUTOFREE char *markdown = hone_story_markdown(&story, hone_workspace_dir(ws));
+    HONE_AUTOFREE char *told = hone_story_markdown(&story, hone_workspace_dir(ws));
+    HONE_AUTOFREE char *markdown = hone_sprintf("%s%s", told, known ? known : "");
     if (args->commit)
         rc = commit(ws, &story, markdown, json_text, err);
     if (rc == 0)

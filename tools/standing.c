@@ -16,6 +16,17 @@ static int tier_rank(const char *tier)
     return -1;
 }
 
+static int64_t waited_ns(const struct hone_report *report)
+{
+    const struct hone_stage_report *stages = report->stages.v;
+    int64_t ns = 0;
+
+    for (size_t i = 0; i < report->stages.n; i++)
+        if (strcmp(stages[i].name, "lease") == 0)
+            ns += stages[i].wall_ns;
+    return ns;
+}
+
 /* Rank of the measurement; -1 when it timed nothing or cannot be read. */
 static int read_report(const char *report_json, struct hone_pool *pool,
                        struct hone_measurement *ret)
@@ -30,6 +41,7 @@ static int read_report(const char *report_json, struct hone_pool *pool,
     ret->verdict = report->verdict;
     ret->reason = report->reason;
     ret->tier = report->tier;
+    ret->waited_ns = waited_ns(report);
     ret->summary = hone_evaluation_summary(report, pool);
     ret->review = hone_review_text(report, pool);
     ret->flag = hone_rests_flag(report, pool);
@@ -95,7 +107,8 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
 
     if (rc < 0)
         return rc;
-    *ret = (struct hone_standing){.best = first, .review = first.review};
+    *ret =
+        (struct hone_standing){.best = first, .review = first.review, .waited_ns = first.waited_ns};
     rows = hone_pool_alloc(pool, (n + 1) * sizeof(*rows));
     for (size_t i = 0; i < n; i++) {
         rows[i] = (struct hone_measurement){
@@ -103,6 +116,7 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
             .time_s = evidence[i].time_s,
         };
         int rank = read_report(evidence[i].report_json, pool, &rows[i]);
+        ret->waited_ns += rows[i].waited_ns;
         if (rank >= 0 && rank >= best) {
             best = rank;
             ret->best = rows[i];

@@ -16,12 +16,14 @@ struct hone_measurement {
     const char *review;  /* rules of the review list; NULL: none */
     const char *flag;    /* "fast-math, tf32 tensor cores"; NULL: neither (rests_text.h) */
     int64_t time_s;
+    int64_t waited_ns; /* for other timings on the machine, as its report says */
 };
 
 struct hone_standing {
     struct hone_measurement best;
     const char *review;         /* rules of any measurement, the latest that has some; NULL: none */
     const char *contradiction;  /* of its confirmations, as a sentence; NULL: none */
+    int64_t waited_ns;          /* of all measurements whose reports were read */
     struct hone_array evidence; /* of struct hone_measurement, oldest first */
 };
 

@@ -39,6 +39,16 @@ grep -q '^doubt  *hidden sizes were not run' "$ROOT/out" && git -C "$WS" log -1 
     "$HONE" report sum --workspace "$WS" | grep -q 'Not to be claimed.*hidden sizes'
 ok $? "a figure that is in doubt is not shown as a claim" "$(cat "$ROOT/out" "$ROOT/err")"
 
+printf '{"match":"SLOW","ns":900000,"code":"c1"}\n{"match":"void","ns":250000,"code":"c1"}\n' >"$ROOT/code.jsonl"
+"$HONE" search softmax --workspace "$WS" --executor fake --fake-script "$ROOT/code.jsonl" --budget-evaluations 4 --quiet >"$ROOT/out" 2>"$ROOT/err"
+"$HONE" report softmax --workspace "$WS" | grep -q Contradicted
+[ $? = 1 ]
+ok $? "one confirmation contradicts nothing" "$(cat "$ROOT/out" "$ROOT/err")"
+"$HONE" call kernel_evaluate '{"task":"softmax","tier":"confirm","source":"/* SLOW */ void softmax(void) {}"}' \
+    --workspace "$WS" --executor fake --fake-script "$ROOT/code.jsonl" --quiet >"$ROOT/out" 2>"$ROOT/err"
+"$HONE" report softmax --workspace "$WS" | grep -q 'Contradicted.*confirmations of this version contradict each other'
+ok $? "the report says that another source of the same machine code contradicts the figure" "$(cat "$ROOT/out" "$ROOT/err")"
+
 first=$(git -C "$WS" rev-parse search/matmul)
 mv "$WS/.git" "$ROOT/lost-git"
 "$HONE" log --workspace "$WS" >/dev/null 2>&1

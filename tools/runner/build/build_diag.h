@@ -1,6 +1,6 @@
 /* Reads what compilers print. Text, not JSON: gcc 15 dropped -fdiagnostics-format=json, clang never
  * had it, and one line "file:line:column: severity: message" has been the same for all of them for
- * decades. A source can make a compiler print such a line (#pragma GCC warning "x\nk.c:1:1: error: y"):
+ * decades. A source can make a compiler print such a line, by a line feed in #pragma GCC warning:
  * after a build that passed none is an error. Everything returned lives in the pool. */
 #ifndef HONE_RUNNER_BUILD_DIAG_H
 #define HONE_RUNNER_BUILD_DIAG_H
