@@ -104,8 +104,8 @@ struct hone_tree {
 
 void hone_tree_init(struct hone_tree *tree, struct hone_pool *pool);
 /* A version that is not in the tree yet: nothing finds it and nothing compares it before it is
- * attached, but its index and number are those that it will have. One at a time; a draft that is not
- * wanted is left alone. source and commit are copied. NULL when the tree is full. */
+ * attached, but its index and number are those that it will have. One at a time; a draft that is
+ * not wanted is left alone. source and commit are copied. NULL when the tree is full. */
 struct hone_node *hone_tree_draft(struct hone_tree *tree, int parent, const char *source,
                                   const char *commit, double value, double se);
 void hone_tree_attach(struct hone_tree *tree, struct hone_node *draft);

@@ -1,13 +1,14 @@
-/* What a search does next: one decision from what it knows and what its process sees. Pure, so that a
- * table of cases tests it.
+/* What a search does next: one decision from what it knows and what its process sees. Pure, so that
+ * a table of cases tests it.
  *
  *     for (;;) {
  *         look around: fill in struct hone_outlook
  *         switch (hone_next(&outlook, &why)) ... carry it out
  *     }
  *
- * In this order: what was submitted, a sweep and a longer look at the best, answers of models, a step
- * of the policy. A reason to stop ends it at once, except a plateau: what was begun is taken first. */
+ * In this order: what was submitted, a sweep and a longer look at the best, answers of models, a
+ * step of the policy. A reason to stop ends it at once, except a plateau: what was begun is taken
+ * first. */
 #ifndef HONE_AGENTS_NEXT_H
 #define HONE_AGENTS_NEXT_H
 

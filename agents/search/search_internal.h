@@ -133,7 +133,7 @@ int64_t hone_search_reserve_ms(const struct hone_search *s);
 /* search_wait.c: what of the wall cap a confirmation needs, and whether it is left (says
  * so when not). */
 int64_t hone_search_confirm_needs_ms(const struct hone_search *s);
-/* The least time for timing that this counts with, which is the least that a confirmation is given. */
+/* The least time for timing that this counts with, which is the least that a confirmation gets. */
 int64_t hone_search_confirm_timing_ms(const struct hone_search *s);
 bool hone_search_confirm_fits(struct hone_search *s);
 /* After the baseline: how much of a search the cap is. */
@@ -174,8 +174,8 @@ void hone_search_expand_node(void *search, struct hone_node *node); /* fills in 
 /* A step of whoever thought of it; the action need not be one of the version's. */
 int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_action *action,
                     double propensity, struct hone_err *err);
-/* On cuda: what limits the version, by counters; a failure leaves it without. screen_ms: how long an
- * evaluation takes. */
+/* On cuda: what limits the version, by counters; a failure leaves it without. screen_ms: how long
+ * an evaluation takes. */
 int hone_search_profile(struct hone_search *s, struct hone_node *draft, int64_t screen_ms,
                         struct hone_err *err);
 int hone_search_set_branch(struct hone_search *s, struct hone_err *err);
@@ -293,8 +293,8 @@ int hone_search_open_record(struct hone_search *s, struct hone_err *err);
 int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
                             const struct hone_action *action, double propensity,
                             struct hone_err *err);
-/* The version that a result brings: fills in what the outcome says of it. What it points to lives in
- * the pool. HONE_E_LIMIT: the tree is full. */
+/* The version that a result brings: fills in what the outcome says of it. What it points to lives
+ * in the pool. HONE_E_LIMIT: the tree is full. */
 int hone_search_draft(struct hone_search *s, struct hone_event_result *result,
                       const struct hone_outcome *outcome, const char *source,
                       struct hone_pool *pool, struct hone_node **ret, struct hone_err *err);

@@ -1,14 +1,15 @@
-/* What a search knows, as the sum of its events: versions, credit, weights of the planners, and what
- * was seen of times. hone_state_apply is the way in for all of them, in a search that runs as in one
- * that goes on from its records, so that both hold the same after the same events.
+/* What a search knows, as the sum of its events: versions, credit, weights of the planners, and
+ * what was seen of times. hone_state_apply is the way in for all of them, in a search that runs as
+ * in one that goes on from its records, so that both hold the same after the same events.
  *
  *     struct hone_state st;
  *     hone_state_init(&st, pool, find, arg);
- *     search that runs:   hone_event_append(ledger, &e, err), then hone_state_apply(&st, &e, draft);
- *     search that goes on: for each record: hone_event_read(...), hone_state_apply(&st, &e, draft);
+ *     a search that runs:    hone_event_append(...), then hone_state_apply(&st, &e, draft);
+ *     a search that goes on: for each record hone_event_read(...), then the same apply
  *
  * An event that brings a new version (hone_state_brings) comes with its draft, made by
- * hone_state_draft from the event and the source. Nothing here reads a clock, a file or the history.
+ * hone_state_draft from the event and the source. Nothing here reads a clock, a file or the
+ * history.
  *
  * Lists of legal steps (hone_node.actions, is_tried, is_reviewed), text features, and steps whose
  * answers are under way are no part of it: the search makes them anew. One thread. */

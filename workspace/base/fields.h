@@ -109,8 +109,8 @@ struct hone_field {
 int hone_fields_decode(const struct hone_json *object, const struct hone_field *fields,
                        size_t n_fields, void *ret_struct, size_t struct_size,
                        struct hone_pool *pool, struct hone_err *err);
-/* The same for a record of another version of this program: unknown members are passed over, and one
- * that cannot be read, or that is missing, takes its fallback. False: it is no object. */
+/* The same for a record of another version of this program: unknown members are passed over, and
+ * one that cannot be read, or that is missing, takes its fallback. False: it is no object. */
 bool hone_fields_read(const struct hone_json *object, const struct hone_field *fields,
                       size_t n_fields, void *ret_struct, size_t struct_size,
                       struct hone_pool *pool);
