@@ -663,6 +663,7 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
                        size_t n, size_t *ret_bad, struct hone_compare *compare,
                        struct hone_end *ret, struct hone_err *err)
 {
+    *ret_bad = n; /* a fault: which one is not known */
     int code = hone_judge_set_frame(judge, plan->workload, 2 * (int64_t)n, err);
     if (code == 0)
         code = hone_judge_ready(judge, slot, ret, err);
@@ -676,7 +677,6 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         hone_judge_poison(judge, slot, 2 * (int64_t)d, HONE_POISON_NAN);
         hone_judge_poison(judge, slot, 2 * (int64_t)d + 1, HONE_POISON_LARGE);
     }
-    *ret_bad = n; /* a fault: which one is not known */
     code = call_sets(judge, slot, 2 * (int64_t)n, ret, err);
     if (code < 0)
         return code;
