@@ -6,7 +6,7 @@ pages=$(files '*.md' | grep -vE '^tests/data/|^agents/coder/prompts/')
 # Prose, headings, lists and code blocks of a page have at most 100 characters a line. Exceptions by rule: a row of a
 # table (a cell has at most 300; results are records and free), a line that is one long word or link, and the generated reference/tools.md.
 # Pages that are still too wide; the list may only shrink.
-wide_pages=' docs/judge.md docs/security.md docs/tasks.md '
+wide_pages=' docs/judge.md docs/security.md '
 wide_of() { # page: its lines that are too wide
     LC_ALL=C awk '
         { gsub(/[\200-\277]/, "") } # what remains of a character in UTF-8 is one byte
