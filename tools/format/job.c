@@ -1,11 +1,11 @@
 #include "tools/format/job.h"
 
 #include "workspace/base/limits.h"
+#include "workspace/task/target.h"
 
 #include <string.h>
 
 static const char *const tiers[] = {"screen", "decide", "confirm", NULL};
-static const char *const targets[] = {"cpu", "cuda", NULL};
 const char *const hone_assembly_choices[] = {"none", "sass", "ptx", "asm", NULL};
 
 const struct hone_field hone_tunable_fields[HONE_TUNABLE_N_FIELDS] = {
@@ -50,7 +50,7 @@ const struct hone_field hone_job_fields[] = {
                .max = HONE_JOB_FORMAT, .help = "Version of this format."),
     HONE_FIELD(struct hone_job, id, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Name of the call."),
-    HONE_FIELD(struct hone_job, target, .fallback_str = "cpu", .choices = targets,
+    HONE_FIELD(struct hone_job, target, .fallback_str = "cpu", .choices = hone_target_words,
                .help = "Where the kernel runs."),
     HONE_FIELD(struct hone_job, tier, .fallback_str = "screen", .choices = tiers,
                .help = "Effort: screen, decide or confirm."),

@@ -22,13 +22,6 @@ static const struct {
     [HONE_DTYPE_U8] = {"uint8", "uint8_t", "unsigned char", 1, false},
 };
 
-static const struct {
-    const char *name, *kernel;
-} targets[HONE_N_TASK_TARGETS] = {
-    [HONE_TASK_CPU] = {"cpu", "kernels/naive.c"},
-    [HONE_TASK_CUDA] = {"cuda", "kernels/naive.cu"},
-};
-
 static const char *const roles[] = {
     [HONE_ROLE_ACTIVATION] = "activation",
     [HONE_ROLE_WEIGHT] = "weight",
@@ -80,30 +73,9 @@ const char *hone_role_name(enum hone_role role)
     return roles[role];
 }
 
-const char *hone_task_target_name(enum hone_task_target target)
-{
-    return targets[target].name;
-}
-
-const char *hone_task_target_kernel(enum hone_task_target target)
-{
-    return targets[target].kernel;
-}
-
-bool hone_task_target_parse(const char *word, enum hone_task_target *ret)
-{
-    for (size_t i = 0; word && i < HONE_N_TASK_TARGETS; i++) {
-        if (strcmp(targets[i].name, word) == 0) {
-            *ret = (enum hone_task_target)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 bool hone_task_has_kernel(const struct hone_task *task, enum hone_task_target target)
 {
-    HONE_AUTOFREE char *path = hone_path_join(task->dir, targets[target].kernel, NULL);
+    HONE_AUTOFREE char *path = hone_path_join(task->dir, hone_targets[target].naive_path, NULL);
     return hone_file_exists(path);
 }
 
@@ -126,13 +98,13 @@ int hone_task_select(struct hone_task *task, const char *target, struct hone_err
     if (!hone_task_has_kernel(task, t))
         return hone_fail_at(err, HONE_E_ARG, "target",
                             "task '%s' has no kernels for %s: its pack has no %s", task->name,
-                            target, targets[t].kernel);
+                            target, hone_targets[t].naive_path);
     n = 0;
     for (size_t i = 0; i < task->n_workloads; i++)
         if (!task->workloads[i].target || strcmp(task->workloads[i].target, target) == 0)
             task->workloads[n++] = task->workloads[i];
     task->n_workloads = n;
-    task->target = targets[t].name;
+    task->target = hone_targets[t].name;
     hone_task_draw_ranges(task, t);
     return 0;
 }
@@ -223,7 +195,7 @@ int hone_task_naive(const struct hone_task *task, const char *target, char **ret
     enum hone_task_target t = HONE_TASK_CPU;
     if (target && !hone_task_target_parse(target, &t))
         return hone_fail(err, HONE_E_ARG, "target '%.40s' is unknown: cpu or cuda", target);
-    return read_part(task, targets[t].kernel, ret_source, err);
+    return read_part(task, hone_targets[t].naive_path, ret_source, err);
 }
 
 int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err)
