@@ -7,22 +7,29 @@
 #include "workspace/task/parts.h"
 
 static const struct {
-    const char *name, *c_name, *cuda_name;
+    const char *c_name, *cuda_name;
     int64_t bytes;
     bool is_float;
 } dtypes[] = {
-    [HONE_DTYPE_F16] = {"float16", "uint16_t", "__half", 2, true},
-    [HONE_DTYPE_BF16] = {"bfloat16", "uint16_t", "__nv_bfloat16", 2, true},
-    [HONE_DTYPE_F32] = {"float32", "float", "float", 4, true},
-    [HONE_DTYPE_F64] = {"float64", "double", "double", 8, true},
-    [HONE_DTYPE_I8] = {"int8", "int8_t", "int8_t", 1, false},
-    [HONE_DTYPE_I32] = {"int32", "int32_t", "int32_t", 4, false},
-    [HONE_DTYPE_I64] = {"int64", "int64_t", "int64_t", 8, false},
-    [HONE_DTYPE_BOOL] = {"bool", "uint8_t", "unsigned char", 1, false},
-    [HONE_DTYPE_U8] = {"uint8", "uint8_t", "unsigned char", 1, false},
+    [HONE_DTYPE_F16] = {"uint16_t", "__half", 2, true},
+    [HONE_DTYPE_BF16] = {"uint16_t", "__nv_bfloat16", 2, true},
+    [HONE_DTYPE_F32] = {"float", "float", 4, true},
+    [HONE_DTYPE_F64] = {"double", "double", 8, true},
+    [HONE_DTYPE_I8] = {"int8_t", "int8_t", 1, false},
+    [HONE_DTYPE_I32] = {"int32_t", "int32_t", 4, false},
+    [HONE_DTYPE_I64] = {"int64_t", "int64_t", 8, false},
+    [HONE_DTYPE_BOOL] = {"uint8_t", "unsigned char", 1, false},
+    [HONE_DTYPE_U8] = {"uint8_t", "unsigned char", 1, false},
 };
 
-static const char *const roles[] = {
+const char *const hone_dtype_words[] = {
+    [HONE_DTYPE_F16] = "float16", [HONE_DTYPE_BF16] = "bfloat16", [HONE_DTYPE_F32] = "float32",
+    [HONE_DTYPE_F64] = "float64", [HONE_DTYPE_I8] = "int8",       [HONE_DTYPE_I32] = "int32",
+    [HONE_DTYPE_I64] = "int64",   [HONE_DTYPE_BOOL] = "bool",     [HONE_DTYPE_U8] = "uint8",
+    [HONE_DTYPE_U8 + 1] = NULL,
+};
+
+const char *const hone_role_words[] = {
     [HONE_ROLE_ACTIVATION] = "activation",
     [HONE_ROLE_WEIGHT] = "weight",
     [HONE_ROLE_POSITIVE] = "positive",
@@ -30,11 +37,12 @@ static const char *const roles[] = {
     [HONE_ROLE_INDEX] = "index",
     [HONE_ROLE_OFFSETS] = "offsets",
     [HONE_ROLE_MASK] = "mask",
+    [HONE_ROLE_MASK + 1] = NULL,
 };
 
 const char *hone_dtype_name(enum hone_dtype dtype)
 {
-    return dtypes[dtype].name;
+    return hone_dtype_words[dtype];
 }
 
 const char *hone_dtype_c_name(enum hone_dtype dtype)
@@ -60,7 +68,7 @@ bool hone_dtype_is_float(enum hone_dtype dtype)
 bool hone_dtype_parse(const char *word, enum hone_dtype *ret)
 {
     for (size_t i = 0; word && i < HONE_COUNTOF(dtypes); i++) {
-        if (strcmp(dtypes[i].name, word) == 0) {
+        if (strcmp(hone_dtype_words[i], word) == 0) {
             *ret = (enum hone_dtype)i;
             return true;
         }
@@ -70,7 +78,7 @@ bool hone_dtype_parse(const char *word, enum hone_dtype *ret)
 
 const char *hone_role_name(enum hone_role role)
 {
-    return roles[role];
+    return hone_role_words[role];
 }
 
 bool hone_task_has_kernel(const struct hone_task *task, enum hone_task_target target)
