@@ -135,7 +135,7 @@ bool hone_assembly_is_of(const char *assembly, const char *target)
     bool is_any = assembly == NULL || strcmp(assembly, "none") == 0;
     bool is_asm = !is_any && strcmp(assembly, "asm") == 0;
 
-    return is_any || is_asm == (strcmp(target, "cpu") == 0);
+    return is_any || is_asm != hone_target_traits(target)->has_device;
 }
 
 static bool is_plain_file(const char *name)

@@ -65,17 +65,6 @@ bool hone_dtype_is_float(enum hone_dtype dtype)
     return dtypes[dtype].is_float;
 }
 
-bool hone_dtype_parse(const char *word, enum hone_dtype *ret)
-{
-    for (size_t i = 0; word && i < HONE_COUNTOF(dtypes); i++) {
-        if (strcmp(hone_dtype_words[i], word) == 0) {
-            *ret = (enum hone_dtype)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 const char *hone_role_name(enum hone_role role)
 {
     return hone_role_words[role];

@@ -24,8 +24,7 @@ enum hone_dtype {
     HONE_DTYPE_BOOL, /* 0 or 1, in a byte */
     HONE_DTYPE_U8
 };
-const char *hone_dtype_name(enum hone_dtype dtype); /* "float32": the FlashInfer-Bench words */
-bool hone_dtype_parse(const char *word, enum hone_dtype *ret);
+const char *hone_dtype_name(enum hone_dtype dtype);      /* "float32": the FlashInfer-Bench words */
 const char *hone_dtype_c_name(enum hone_dtype dtype);    /* "float"; uint16_t for the 16-bit floats,
                                                             uint8_t for bool on the CPU */
 const char *hone_dtype_cuda_name(enum hone_dtype dtype); /* __half, __nv_bfloat16; unsigned char

@@ -348,7 +348,7 @@ void hone_rests_finish(struct hone_judge *judge)
         .is_deterministic = judge->task->is_deterministic,
         .threads = threads_of(judge, "candidate"),
         .baseline_threads = threads_of(judge, "baseline"),
-        .n_threads = strcmp(judge->target->name, "cpu") == 0 ? judge->n_threads : 0,
+        .n_threads = !hone_target_traits(judge->target->name)->has_device ? judge->n_threads : 0,
         .n_sizes = (int64_t)count_words(judge, true),
         .n_contents = (int64_t)count_words(judge, false),
         .bound_unit = bound_unit(judge),
