@@ -10,10 +10,10 @@
 #include <stdio.h>
 
 #include "workspace/base/utf8.h"
+#include "workspace/task/target.h"
 
 static const char *const coder_names[] = {"rules", "llm", "auto", "external", NULL};
 static const char *const planner_names[] = {"rules", "llm", "external", NULL};
-static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPTS_COMMON(struct hone_doctor_args),
@@ -22,7 +22,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_doctor_args, ask, "ask", NULL,
              "With --task: ask each model one short question, which costs a little."),
     HONE_OPT(struct hone_doctor_args, target, "target", "TARGET", "As of hone search.",
-             .fallback = "cpu", .choices = target_names),
+             .fallback = "cpu", .choices = hone_target_words),
     HONE_OPT(struct hone_doctor_args, wall_ms, "budget-wall", "TIME", "As of hone search.",
              .is_duration = true),
     HONE_OPT(struct hone_doctor_args, evaluations, "budget-evaluations", "N", "As of hone search."),

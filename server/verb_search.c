@@ -15,6 +15,7 @@
 #include "server/verb.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/process.h"
+#include "workspace/task/target.h"
 
 struct args {
     struct hone_common_args common;
@@ -29,7 +30,6 @@ struct args {
 
 static const char *const coder_names[] = {"rules", "llm", "auto", "external", NULL};
 static const char *const planner_names[] = {"rules", "llm", "external", NULL};
-static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPT(struct args, task, "task", "TASK",
@@ -38,7 +38,7 @@ static const struct hone_opt opts[] = {
              .is_positional = true, .is_required = true),
     HONE_OPTS_COMMON(struct args),
     HONE_OPT(struct args, target, "target", "TARGET", "Where kernels run.", .fallback = "cpu",
-             .choices = target_names),
+             .choices = hone_target_words),
     HONE_OPT(struct args, wall_ms, "budget-wall", "TIME", "Stop after this time: 90s, 10m, 8h.",
              .is_duration = true),
     HONE_OPT(struct args, evaluations, "budget-evaluations", "N",

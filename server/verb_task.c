@@ -15,9 +15,9 @@
 #include "workspace/base/process.h"
 #include "workspace/base/utf8.h"
 #include "workspace/history.h"
+#include "workspace/task/target.h"
 
 static const char *const action_names[] = {"list", "show", "new", "lint", "calibrate", NULL};
-static const char *const target_names[] = {"cpu", "cuda", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
@@ -45,7 +45,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, is_static, "static", NULL,
              "lint: only look at the files, run nothing."),
     HONE_OPT(struct hone_task_args, target, "target", "TARGET", "calibrate: where kernels run.",
-             .fallback = "cpu", .choices = target_names),
+             .fallback = "cpu", .choices = hone_target_words),
     HONE_OPT(struct hone_task_args, write, "write", NULL,
              "calibrate: put tolerances and record into the pack."),
     HONE_OPT(struct hone_task_args, margin, "margin", "X",

@@ -8,6 +8,7 @@
 #include "workspace/base/text.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
+#include "workspace/task/target.h"
 
 #define SYS_FILE_BYTES     4096
 #define MACHINE_FILE_BYTES 65536
@@ -118,12 +119,11 @@ static void ask_runner(struct hone_tool_ctx *ctx, struct info_out *out)
 /* cuda is a target where a device was found; without one, kernels can still be compiled. */
 static void list_targets(struct hone_pool *pool, struct info_out *out)
 {
-    static const char *const targets[] = {"cpu", "cuda"};
     const struct hone_json *gpu = hone_json_get(out->probe, "gpu");
 
-    out->targets.v = hone_pool_alloc(pool, sizeof(targets));
-    memcpy(out->targets.v, targets, sizeof(targets));
-    out->targets.n = hone_json_size(hone_json_get(gpu, "devices")) > 0 ? 2 : 1;
+    out->targets.v = hone_pool_alloc(pool, sizeof(hone_target_words));
+    memcpy(out->targets.v, hone_target_words, sizeof(hone_target_words));
+    out->targets.n = hone_json_size(hone_json_get(gpu, "devices")) > 0 ? HONE_N_TASK_TARGETS : 1;
 }
 
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)

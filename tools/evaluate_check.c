@@ -3,16 +3,13 @@
 #include <string.h>
 
 #include "tools/format/options.h"
+#include "workspace/task/target.h"
 
 static const struct hone_tier tiers[] = {
     {"screen", "build,policy,smoke,screen", 0, 300, 0, 60000},
     {"decide", "build,policy,smoke,verify,time", 0, 0, 2000, 600000},
     {"confirm", "build,policy,smoke,verify,time", 3, 0, 3000, 1200000},
 };
-
-static const struct {
-    const char *name, *extension;
-} targets[] = {{"cpu", "c"}, {"cuda", "cu"}};
 
 const struct hone_tier *hone_tier_screen(void)
 {
@@ -32,14 +29,14 @@ static int find_tier(const char *name, const struct hone_tier **ret, struct hone
 
 static int find_target(struct hone_evaluate_work *w, struct hone_err *err)
 {
-    w->target = w->req->target != NULL ? w->req->target : "cpu";
-    for (size_t i = 0; i < HONE_COUNTOF(targets); i++) {
-        if (strcmp(targets[i].name, w->target) == 0) {
-            w->extension = targets[i].extension;
-            return 0;
-        }
-    }
-    return hone_fail_at(err, HONE_E_ARG, "target", "'%.40s' is unknown; cpu is", w->target);
+    enum hone_task_target target;
+
+    w->target = w->req->target != NULL ? w->req->target : hone_targets[HONE_TASK_CPU].name;
+    if (!hone_task_target_parse(w->target, &target))
+        return hone_fail_at(err, HONE_E_ARG, "target", "'%.40s' is unknown; cpu and cuda are known",
+                            w->target);
+    w->extension = hone_targets[target].extension;
+    return 0;
 }
 
 static int check_workloads(const struct hone_evaluate_work *w, struct hone_err *err)

@@ -20,6 +20,7 @@
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
+#include "workspace/task/target.h"
 
 #define PROBE_MS 30000
 #define GRACE_MS                                                                                   \
@@ -141,7 +142,7 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
     };
     int rc;
 
-    if (strcmp(job->target, "cuda") == 0)
+    if (hone_target_traits(job->target)->has_device)
         return run_warm(local, call_dir, job, &relay, cancel, pool, ret, err);
     rc = hone_process_run(&spec, &result, &failure);
     if (rc == HONE_E_CANCEL || hone_cancel_is_set(cancel))

@@ -18,7 +18,6 @@
 
 const char *const hone_detail_choices[] = {"concise", "normal", "full", NULL};
 const char *const hone_tier_choices[] = {"screen", "decide", "confirm", NULL};
-const char *const hone_target_choices[] = {"cpu", "cuda", NULL};
 const char hone_tunables_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"},\"maxProperties\":8}";
 

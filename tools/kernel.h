@@ -8,6 +8,7 @@
 #include "tools/evaluate.h"
 #include "tools/tools.h"
 #include "workspace/history.h"
+#include "workspace/task/target.h"
 
 struct hone_kernel_in {
     const char *task, *target, *source, *commit, *parent, *tier, *detail;
@@ -59,7 +60,6 @@ struct hone_kernel_out {
 
 extern const char *const hone_detail_choices[];
 extern const char *const hone_tier_choices[];
-extern const char *const hone_target_choices[];
 extern const char hone_tunables_schema[];
 
 #define HONE_WORKLOAD_ROW_N_FIELDS 11
@@ -71,7 +71,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_IN_(task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Task name; task_show lists them."), \
     HONE_IN_(source, .max_len = HONE_LIMIT_SOURCE_BYTES, .help = "The whole source text of the kernel."), \
     HONE_IN_(commit, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Instead of source: a version from history_show."), \
-    HONE_IN_(target, .fallback_str = "cpu", .choices = hone_target_choices, .help = "Where it runs."), \
+    HONE_IN_(target, .fallback_str = "cpu", .choices = hone_target_words, .help = "Where it runs."), \
     HONE_IN_(flags, .max_len = HONE_LIMIT_FLAGS, .help = "Compiler options from the allow-list, e.g. -O2, -ffast-math."), \
     HONE_IN_(tunables, .json_schema = hone_tunables_schema, .help = "Values for the source's tunables; the others keep their default."), \
     HONE_IN_(timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Wall limit of the call; 0: the default."), \

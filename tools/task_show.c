@@ -23,12 +23,10 @@ struct show_out {
     struct hone_array tasks;
 };
 
-static const char *const target_choices[] = {"cpu", "cuda", NULL};
-
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct show_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task; without it all tasks are listed."),
-    HONE_FIELD(struct show_in, target, .choices = target_choices,
+    HONE_FIELD(struct show_in, target, .choices = hone_target_words,
                .help = "Only this target's workloads, signature and baseline; without it both "
                        "targets' workloads and the cpu baseline."),
     HONE_FIELD(struct show_in, source, .help = "Print the baseline's source too."),
@@ -154,7 +152,7 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     if (rc < 0)
         return rc;
     if (in->target == NULL && hone_task_has_kernel(task, HONE_TASK_CUDA))
-        cuda = hone_task_signature_for(task, "cuda");
+        cuda = hone_task_signature_for(task, hone_targets[HONE_TASK_CUDA].name);
     signature = hone_task_signature(task);
     out->name = hone_pool_strdup(ctx->pool, task->name);
     out->signature = hone_pool_strdup(ctx->pool, signature);
@@ -163,7 +161,8 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     out->baseline = hone_pool_strdup(ctx->pool, naive);
     out->task = hone_task_describe(task);
     hone_pool_defer(ctx->pool, free_json, out->task);
-    out->start = strcmp(target, "cuda") == 0 ? start_cuda : start_cpu;
+    out->start =
+        hone_target_traits(target)->language == HONE_LANGUAGE_CUDA ? start_cuda : start_cpu;
     out->head.status = "ok";
     out->head.summary = hone_pool_printf(ctx->pool, "%s: %s, %zu public workload%s", task->name,
                                          task->op_type != NULL ? task->op_type : "kernel",

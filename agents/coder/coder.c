@@ -16,6 +16,7 @@
 #include "agents/coder/coder_internal.h"
 #include "agents/source/cuda_kernel.h"
 #include "agents/model/model.h"
+#include "workspace/task/target.h"
 
 #define HONE_CODER_NAMES "rules, llm, auto, external"
 
@@ -311,7 +312,7 @@ size_t hone_coder_regions(const struct hone_coder *coder, const struct hone_rewr
     ret[0] = hone_site(f, f->begin, f->end,
                        hone_pool_printf(in->pool, "function %s", f->name ? f->name : "?"));
     hone_coder_locate(in, &ret[0]);
-    if (!in->is_blind && strcmp(in->target, "cuda") == 0)
+    if (!in->is_blind && hone_target_traits(in->target)->has_device)
         point_at_kernel(in, &ret[0]);
     if (!in->is_blind)
         add_helpers(in, &ret[0]);

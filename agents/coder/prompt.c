@@ -6,6 +6,7 @@
 #include "workspace/base/file.h"
 #include "workspace/base/hash.h"
 #include "workspace/base/utf8.h"
+#include "workspace/task/target.h"
 
 enum { MAX_PROMPT_FILE = 64 << 10, MAX_DESCRIPTION = 4 << 10, MAX_PAST = 8 << 10, FENCE = 12 };
 
@@ -146,7 +147,7 @@ const char *hone_prompt_task(const struct hone_task *task, const char *target, i
 {
     struct hone_buf out = HONE_BUF_INIT;
     HONE_AUTOFREE char *signature = hone_task_signature_for(task, target);
-    bool is_cuda = strcmp(target, "cuda") == 0;
+    bool is_cuda = hone_target_traits(target)->language == HONE_LANGUAGE_CUDA;
     hone_buf_printf(&out, "Task %s, target %s: %s\n", task->name, target,
                     is_cuda
                         ? "one .cu file with kernels and the extern \"C\" launcher below, which "

@@ -7,6 +7,7 @@
 #include "workspace/base/text.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
+#include "workspace/task/target.h"
 
 #define RATES_FILE_BYTES 65536
 #define NAME_BYTES       80
@@ -120,7 +121,7 @@ const char *hone_prompt_machine(const char *target, const struct hone_device_fac
     struct hone_buf out = HONE_BUF_INIT;
     const struct hone_json *device = hone_prompt_device(facts);
     hone_buf_str(&out, "The machine that versions are built for and timed on:\n");
-    if (strcmp(target, "cuda") != 0) {
+    if (!hone_target_traits(target)->has_device) {
         add_cpu(&out, facts, pool);
         add_rates(&out, cpu_rates);
     } else if (device) {

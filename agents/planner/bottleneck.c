@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "workspace/task/target.h"
+
 #define NEAR_ROOF_PERCENT 87.0 /* T / T_roof below 1.15 */
 #define BOUND_PERCENT     50.0 /* of a roof that is what limits */
 
@@ -321,9 +323,9 @@ static const struct rule cuda_rules[] = {
 size_t hone_bottlenecks(const char *target, const struct hone_features *f, struct hone_pool *pool,
                         struct hone_finding ret[HONE_N_CLASSES])
 {
-    bool is_cuda = strcmp(target, "cuda") == 0;
-    const struct rule *rules = is_cuda ? cuda_rules : cpu_rules;
-    size_t n_rules = is_cuda ? HONE_COUNTOF(cuda_rules) : HONE_COUNTOF(cpu_rules), n = 0;
+    bool has_device = hone_target_traits(target)->has_device;
+    const struct rule *rules = has_device ? cuda_rules : cpu_rules;
+    size_t n_rules = has_device ? HONE_COUNTOF(cuda_rules) : HONE_COUNTOF(cpu_rules), n = 0;
     for (size_t i = 0; i < n_rules; i++) {
         if (!rules[i].fires(f) || (rules[i].class_id == HONE_CLASS_MIXED && n > 0))
             continue;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "workspace/task/target.h"
+
 static const char *const names[HONE_N_FEATURES] = {
     [HONE_F_LOOP_DEPTH] = "loop_depth",
     [HONE_F_FAR_INNER] = "strided_inner",
@@ -322,7 +324,7 @@ void hone_features_of(const struct hone_coder_input *in, const struct hone_task 
                       const struct hone_report *report, struct hone_features *ret)
 {
     *ret = (struct hone_features){.v = {{false, 0}}};
-    if (in && strcmp(in->target, "cuda") == 0)
+    if (in && hone_target_traits(in->target)->language == HONE_LANGUAGE_CUDA)
         hone_features_of_cuda(in, ret);
     else if (in)
         of_text(in, ret);

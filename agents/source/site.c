@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "workspace/base/hash.h"
+#include "workspace/task/target.h"
 
 /* About ten microseconds of plain iterations; a guess for a count that is not known. */
 enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32 };
@@ -24,7 +25,8 @@ int hone_coder_read(struct hone_c_parser *parser, const char *target, const char
     if (r < 0)
         return r;
     struct hone_c_tree *tree = NULL;
-    bool is_cuda = target && strcmp(target, "cuda") == 0;
+    const struct hone_target_traits *traits = hone_target_traits(target);
+    bool is_cuda = traits->language == HONE_LANGUAGE_CUDA;
     r = hone_c_parse(parser, is_cuda ? HONE_C_CUDA : HONE_C_PLAIN, source, prologue, pool, &tree,
                      err);
     if (r < 0)
@@ -37,7 +39,7 @@ int hone_coder_read(struct hone_c_parser *parser, const char *target, const char
     ret->hot_kernel = NULL;
     ret->tree = tree;
     ret->pool = pool;
-    ret->target = is_cuda ? "cuda" : "cpu";
+    ret->target = traits->name;
     hone_c_nest_of(tree, f, &ret->nest);
     return 0;
 }

@@ -26,7 +26,7 @@ struct start_out {
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct start_in, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task name."),
-    HONE_FIELD(struct start_in, target, .fallback_str = "cpu", .choices = hone_target_choices,
+    HONE_FIELD(struct start_in, target, .fallback_str = "cpu", .choices = hone_target_words,
                .help = "Where the kernels run."),
     HONE_FIELD(struct start_in, budget_wall_ms, .min = 0, .max = 86400000, .unit = "ms",
                .help = "Wall time; a search needs some cap."),

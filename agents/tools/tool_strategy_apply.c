@@ -39,7 +39,7 @@ struct tunable_row {
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct apply_in, task, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task name; not with search."),
-    HONE_FIELD(struct apply_in, target, .choices = hone_target_choices,
+    HONE_FIELD(struct apply_in, target, .choices = hone_target_words,
                .help = "Where it runs; none: the commit's target, else cpu."),
     HONE_FIELD(struct apply_in, rewrite, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "From strategy_propose, e.g. register_tile."),

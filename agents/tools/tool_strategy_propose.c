@@ -61,7 +61,7 @@ static const struct hone_field in_fields[] = {
     HONE_FIELD(struct propose_in, search, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "A search (name or id): the version that it would expand next, or its "
                        "commit, with what the search has learnt."),
-    HONE_FIELD(struct propose_in, target, .choices = hone_target_choices,
+    HONE_FIELD(struct propose_in, target, .choices = hone_target_words,
                .help = "Where it runs; none: the commit's target, else cpu."),
     HONE_FIELD(struct propose_in, commit, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "A version from history_show; without commit and source: the baseline."),

@@ -4,11 +4,11 @@
 #include "tools/format/job.h"
 
 #include "workspace/base/limits.h"
+#include "workspace/task/target.h"
 
 #include <string.h>
 
 static const char *const tiers[] = {"screen", "decide", "confirm", NULL};
-static const char *const targets[] = {"cpu", "cuda", NULL};
 const char *const hone_assembly_choices[] = {"none", "sass", "ptx", "asm", NULL};
 
 const struct hone_field hone_tunable_fields[HONE_TUNABLE_N_FIELDS] = {
@@ -55,7 +55,7 @@ const struct hone_field hone_job_fields[] = {
                .max = HONE_JOB_FORMAT, .help = "Version of this format."),
     HONE_FIELD(struct hone_job, id, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Name of the call."),
-    HONE_FIELD(struct hone_job, target, .fallback_str = "cpu", .choices = targets,
+    HONE_FIELD(struct hone_job, target, .fallback_str = "cpu", .choices = hone_target_words,
                .help = "Where the kernel runs."),
     HONE_FIELD(struct hone_job, tier, .fallback_str = "screen", .choices = tiers,
                .help = "Effort: screen, decide or confirm."),
@@ -140,7 +140,7 @@ bool hone_assembly_is_of(const char *assembly, const char *target)
     bool is_any = assembly == NULL || strcmp(assembly, "none") == 0;
     bool is_asm = !is_any && strcmp(assembly, "asm") == 0;
 
-    return is_any || is_asm == (strcmp(target, "cpu") == 0);
+    return is_any || is_asm != hone_target_traits(target)->has_device;
 }
 
 static bool is_plain_file(const char *name)

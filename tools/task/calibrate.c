@@ -168,7 +168,7 @@ static double propose_rtol(enum hone_dtype dtype, double noise, const struct hon
 static const char *unmeasured_target(const struct work *w)
 {
     for (int t = 0; t < HONE_N_TASK_TARGETS; t++) {
-        const char *name = hone_task_target_name((enum hone_task_target)t);
+        const char *name = hone_targets[t].name;
         if (strcmp(name, w->ret->target) != 0 &&
             hone_task_has_kernel(w->task, (enum hone_task_target)t) &&
             w->task->calibration[t].date == NULL)
@@ -182,7 +182,7 @@ static double other_noise(const struct work *w, size_t output)
 {
     double noise = 0;
     for (int t = 0; t < HONE_N_TASK_TARGETS; t++)
-        if (strcmp(hone_task_target_name((enum hone_task_target)t), w->ret->target) != 0 &&
+        if (strcmp(hone_targets[t].name, w->ret->target) != 0 &&
             w->task->calibration[t].date != NULL)
             noise = fmax(noise, w->task->calibration[t].outputs[output].noise);
     return noise;

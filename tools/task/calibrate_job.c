@@ -16,22 +16,6 @@
 #define JAIL_BYTES      (4ll << 30)
 #define EXTRA_MS        240000 /* of the job, besides the budget: builds and the first contents */
 
-static const struct { /* another order of sums, other functions: as far as a compiler may go */
-    const char *target, *file;
-    const char *flags[3];
-} seconds[] = {
-    {"cpu", "candidate.c", {"-O3", "-ffast-math", NULL}},
-    {"cuda", "candidate.cu", {"-use_fast_math", NULL, NULL}},
-};
-
-static size_t row_of_target(const char *target)
-{
-    for (size_t i = 0; i < HONE_COUNTOF(seconds); i++)
-        if (strcmp(seconds[i].target, target) == 0)
-            return i;
-    return 0;
-}
-
 static int write_open(const char *dir, const char *file, const char *text, struct hone_err *err)
 {
     HONE_AUTOFREE char *path = hone_path_join(dir, "open", file, NULL);
@@ -66,18 +50,19 @@ static int run_job(const struct hone_task *task, const struct hone_calibrate_opt
                    struct hone_err *err)
 {
     const char *stage_names[] = {"build", "calibrate"};
-    size_t row = row_of_target(options->target), n_flags = 0;
-    const char *flags[HONE_COUNTOF(seconds[0].flags)];
-    while (seconds[row].flags[n_flags] != NULL) {
-        flags[n_flags] = seconds[row].flags[n_flags];
-        n_flags++;
-    }
+    const struct hone_target_traits *target = hone_target_traits(options->target);
+    const char *flags[HONE_COUNTOF(target->loose_math)];
+    const char *source = hone_pool_printf(pool, "candidate.%s", target->extension);
+    size_t n_flags = 0;
+
+    for (; target->loose_math[n_flags] != NULL; n_flags++)
+        flags[n_flags] = target->loose_math[n_flags];
     struct hone_arm arms[] = {
-        {.name = "candidate", .source = seconds[row].file},
-        {.name = "second", .source = seconds[row].file, .flags = {flags, n_flags}},
+        {.name = "candidate", .source = source},
+        {.name = "second", .source = source, .flags = {flags, n_flags}},
         {.name = "lowered", .source = "lowered.c"},
     };
-    bool has_lowered = strcmp(options->target, "cpu") == 0 && hone_has_lowered_kernel(task);
+    bool has_lowered = !target->has_device && hone_has_lowered_kernel(task);
     int64_t budget_ms = options->budget_ms > 0 ? options->budget_ms : HONE_CALIBRATE_MS;
     HONE_AUTOFREE char *cache = hone_path_join(dir, "objects", NULL);
     struct hone_job job = {

@@ -99,7 +99,7 @@ static void add_records(const struct hone_task *task, const struct hone_calibrat
     bool is_first = true;
     hone_buf_str(buf, "{");
     for (int t = 0; t < HONE_N_TASK_TARGETS; t++) {
-        const char *target = hone_task_target_name((enum hone_task_target)t);
+        const char *target = hone_targets[t].name;
         struct hone_calibration record = task->calibration[t];
         if (strcmp(target, c->target) == 0) {
             record = (struct hone_calibration){.date = c->date,

@@ -267,7 +267,8 @@ static void check_target(struct work *w)
 static void check_cuda(struct work *w)
 {
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
-    HONE_AUTOFREE char *text = NULL, *signature = hone_task_signature_for(w->task, "cuda");
+    const char *target = hone_targets[HONE_TASK_CUDA].name;
+    HONE_AUTOFREE char *text = NULL, *signature = hone_task_signature_for(w->task, target);
     struct hone_err err = HONE_ERR_INIT;
     struct hone_task *cpu = w->task;
     bool has_sizes = false;
@@ -275,10 +276,10 @@ static void check_cuda(struct work *w)
         return; /* it loaded a moment ago: the next user says what happened to it */
     for (size_t i = 0; i < task->n_workloads; i++)
         has_sizes = has_sizes ||
-                    (task->workloads[i].target && strcmp(task->workloads[i].target, "cuda") == 0);
+                    (task->workloads[i].target && strcmp(task->workloads[i].target, target) == 0);
     if (!has_sizes && !hone_task_has_kernel(cpu, HONE_TASK_CUDA))
         return;
-    if (hone_task_select(task, "cuda", &err) < 0 || hone_task_naive(cpu, "cuda", &text, &err) < 0) {
+    if (hone_task_select(task, target, &err) < 0 || hone_task_naive(cpu, target, &text, &err) < 0) {
         find(w, "error", "kernels/naive.cu",
              "Kernel and workloads of target cuda go together: give both or neither.", "%s",
              err.message);

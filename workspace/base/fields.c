@@ -104,14 +104,18 @@ static int read_f64(struct walk *w, const struct hone_field *f, const struct hon
     return rc;
 }
 
-static int check_choice(struct walk *w, const struct hone_field *f, const char *text)
+/* *ret: its number; may be NULL. */
+static int check_choice(struct walk *w, const struct hone_field *f, const char *text, unsigned *ret)
 {
     if (f->choices == NULL)
         return 0;
     HONE_CLEANUP(hone_buf_done) struct hone_buf list = {.limit = HONE_ERR_MESSAGE_BYTES};
     for (size_t i = 0; f->choices[i] != NULL; i++) {
-        if (strcmp(f->choices[i], text) == 0)
+        if (strcmp(f->choices[i], text) == 0) {
+            if (ret != NULL)
+                *ret = (unsigned)i;
             return 0;
+        }
         hone_buf_printf(&list, "%s%s", i ? ", " : "", f->choices[i]);
     }
     return FAIL(w, HONE_E_ARG, "'%.60s' is not one of: %s", text, list.data ? list.data : "");
@@ -126,10 +130,17 @@ static int read_str(struct walk *w, const struct hone_field *f, size_t max,
     size_t len = strlen(text);
     if (len > max)
         return FAIL(w, HONE_E_LIMIT, "is %zu bytes, at most %zu are accepted", len, max);
-    int rc = check_choice(w, f, text);
+    int rc = check_choice(w, f, text, NULL);
     if (rc == 0 && w->pool != NULL)
         *ret = hone_pool_strndup(w->pool, text, len);
     return rc;
+}
+
+static int read_enum(struct walk *w, const struct hone_field *f, const struct hone_json *value,
+                     unsigned *ret)
+{
+    const char *text = hone_json_str(value);
+    return text == NULL ? wrong_type(w, "a string", value) : check_choice(w, f, text, ret);
 }
 
 /* ---- lists and nested structs ---- */
@@ -232,6 +243,7 @@ static int read_member(struct walk *w, const struct hone_field *f, const struct 
         int64_t i64;
         double f64;
         const char *str;
+        unsigned number;
         struct hone_json *json;
     } v = {.i64 = 0};
     size_t size = 0;
@@ -252,6 +264,10 @@ static int read_member(struct walk *w, const struct hone_field *f, const struct 
     case HONE_FIELD_STR:
         size = sizeof(v.str);
         rc = read_str(w, f, f->max_len ? f->max_len : HONE_LIMIT_FIELD_BYTES, value, &v.str);
+        break;
+    case HONE_FIELD_ENUM:
+        size = sizeof(v.number);
+        rc = read_enum(w, f, value, &v.number);
         break;
     case HONE_FIELD_JSON:
         size = sizeof(v.json);
@@ -275,6 +291,7 @@ static int read_member(struct walk *w, const struct hone_field *f, const struct 
 
 static void set_fallback(const struct hone_field *f, void *member)
 {
+    unsigned number = (unsigned)f->fallback_i64;
     if (f->type == HONE_FIELD_BOOL)
         memcpy(member, &f->fallback_bool, sizeof(bool));
     else if (f->type == HONE_FIELD_I64)
@@ -283,6 +300,8 @@ static void set_fallback(const struct hone_field *f, void *member)
         memcpy(member, &f->fallback_f64, sizeof(double));
     else if (f->type == HONE_FIELD_STR)
         memcpy(member, &f->fallback_str, sizeof(const char *));
+    else if (f->type == HONE_FIELD_ENUM)
+        memcpy(member, &number, sizeof(number));
 }
 
 static const struct hone_field *find(const struct hone_field *fields, size_t n_fields,

@@ -4,17 +4,17 @@
  * The row's type is inferred from the struct member by _Generic, so a table that disagrees with its
  * struct does not compile. Member types and their JSON form:
  *
- *     bool                  true / false
- *     int64_t               integer (or a string of digits, for values beyond 2^53)
- *     double                number
- *     const char *          string; NULL when absent
- *     struct hone_strs      array of strings
- *     struct hone_i64s      array of integers
- *     struct hone_f64s      array of numbers
- *     struct hone_array     array of objects, described by .of / .n_of / .of_size
- *     struct hone_json *    any JSON (.json_schema may hold schema text); lives as long as the pool
- *     struct X *            pointer to a nested struct (HONE_FIELD_OBJ), described by .of / .n_of /
- *                           .of_size
+ *     bool                    true / false
+ *     int64_t                 integer (or a string of digits, for values beyond 2^53)
+ *     double                  number
+ *     const char *            string; NULL when absent
+ *     enum X                  string: .choices[value]; .fallback_i64 (0: the first word) when absent
+ *     struct hone_strs        array of strings
+ *     struct hone_i64s        array of integers
+ *     struct hone_f64s        array of numbers
+ *     struct hone_array       array of objects, described by .of / .n_of / .of_size
+ *     struct hone_json *      any JSON (.json_schema may hold schema text); lives in the pool
+ *     struct X *              (HONE_FIELD_OBJ) a nested struct, described by .of / .n_of / .of_size
  *
  * Decoding refuses unknown members, wrong types, missing required ones, values outside min..max,
  * strings longer than max_len or not in .choices; the error's path names the member
@@ -47,6 +47,7 @@ enum hone_field_type {
     HONE_FIELD_I64,
     HONE_FIELD_F64,
     HONE_FIELD_STR,
+    HONE_FIELD_ENUM,
     HONE_FIELD_STRS,
     HONE_FIELD_I64S,
     HONE_FIELD_F64S,
@@ -71,7 +72,7 @@ struct hone_field {
     double fallback_f64;
     bool fallback_bool;
     const char *fallback_str;
-    const char *const *choices;  /* NULL-terminated list for strings */
+    const char *const *choices;  /* NULL-terminated list for strings and enums (indexed by value) */
     const struct hone_field *of; /* nested table */
     size_t n_of;
     size_t of_size;
@@ -81,9 +82,10 @@ struct hone_field {
 /* clang-format off */
 #define HONE_FIELD_TYPE_OF(member)                                                                 \
     _Generic((member), bool: HONE_FIELD_BOOL, int64_t: HONE_FIELD_I64, double: HONE_FIELD_F64,     \
-             const char *: HONE_FIELD_STR, struct hone_strs: HONE_FIELD_STRS,                      \
-             struct hone_i64s: HONE_FIELD_I64S, struct hone_f64s: HONE_FIELD_F64S,                 \
-             struct hone_array: HONE_FIELD_ARRAY, struct hone_json *: HONE_FIELD_JSON)
+             const char *: HONE_FIELD_STR, unsigned: HONE_FIELD_ENUM,                              \
+             struct hone_strs: HONE_FIELD_STRS, struct hone_i64s: HONE_FIELD_I64S,                 \
+             struct hone_f64s: HONE_FIELD_F64S, struct hone_array: HONE_FIELD_ARRAY,               \
+             struct hone_json *: HONE_FIELD_JSON)
 /* clang-format on */
 
 /* One row: HONE_FIELD(struct verify_in, timeout_ms, .min = 1, .max = 60000, .unit = "ms", .help =

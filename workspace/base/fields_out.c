@@ -28,6 +28,15 @@ static struct hone_json *encode_list(const struct hone_field *f, const struct ho
     return out;
 }
 
+static const char *word_of(const struct hone_field *f, size_t number)
+{
+    size_t n = 0;
+    while (n < number && f->choices[n] != NULL)
+        n++;
+    HONE_BUG_ON(f->choices[n] == NULL); /* a value of ours that is no enumerator */
+    return f->choices[n];
+}
+
 /* NULL: the member is left out. */
 static struct hone_json *encode_member(const struct hone_field *f, const void *member)
 {
@@ -36,6 +45,7 @@ static struct hone_json *encode_member(const struct hone_field *f, const void *m
         int64_t i64;
         double f64;
         const char *str;
+        unsigned number;
         struct hone_json *json;
         const void *nested;
         struct hone_array list;
@@ -58,6 +68,9 @@ static struct hone_json *encode_member(const struct hone_field *f, const void *m
         if (v.str == NULL || (skip && v.str[0] == '\0'))
             return NULL;
         return hone_json_new_str(v.str);
+    case HONE_FIELD_ENUM:
+        memcpy(&v.number, member, sizeof(v.number));
+        return skip && v.number == 0 ? NULL : hone_json_new_str(word_of(f, v.number));
     case HONE_FIELD_JSON:
         memcpy(&v.json, member, sizeof(v.json));
         return hone_json_copy(v.json);
@@ -182,6 +195,12 @@ static struct hone_json *member_schema(const struct hone_field *f)
         if (!f->required && f->fallback_str != NULL)
             hone_json_set_str(schema, "default", f->fallback_str);
         break;
+    case HONE_FIELD_ENUM:
+        schema = typed("string");
+        put_choices(schema, f);
+        if (!f->required)
+            hone_json_set_str(schema, "default", word_of(f, (size_t)f->fallback_i64));
+        break;
     case HONE_FIELD_JSON:
         schema = any_schema(f);
         break;
@@ -227,7 +246,7 @@ static const char *const type_words[] = {
     [HONE_FIELD_BOOL] = "bool",     [HONE_FIELD_I64] = "integer",   [HONE_FIELD_F64] = "number",
     [HONE_FIELD_STR] = "string",    [HONE_FIELD_STRS] = "strings",  [HONE_FIELD_I64S] = "integers",
     [HONE_FIELD_F64S] = "numbers",  [HONE_FIELD_ARRAY] = "objects", [HONE_FIELD_JSON] = "json",
-    [HONE_FIELD_OBJECT] = "object",
+    [HONE_FIELD_OBJECT] = "object", [HONE_FIELD_ENUM] = "string",
 };
 
 /* The facts in brackets at the end of a help line. */
@@ -246,6 +265,8 @@ static void put_facts(struct hone_buf *facts, const struct hone_field *f)
         hone_buf_str(facts, ", default true");
     if (!f->required && f->type == HONE_FIELD_STR && f->fallback_str != NULL && !f->is_secret)
         hone_buf_printf(facts, ", default %s", f->fallback_str);
+    if (!f->required && f->type == HONE_FIELD_ENUM)
+        hone_buf_printf(facts, ", default %s", word_of(f, (size_t)f->fallback_i64));
     if (has_max(f))
         hone_buf_printf(facts, ", %lld to %lld", (long long)f->min, (long long)f->max);
     else if (f->min != 0)

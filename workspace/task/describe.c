@@ -60,7 +60,7 @@ static struct hone_json *describe_draw(const struct hone_task *task, const struc
     struct hone_json *json = hone_json_new_object();
     for (size_t t = 0; t < HONE_N_TASK_TARGETS; t++)
         if (axis->draws[t].max > 0)
-            hone_json_set(json, hone_task_target_name((enum hone_task_target)t),
+            hone_json_set(json, hone_targets[t].name,
                           range_json(axis->draws[t].min, axis->draws[t].max));
     return json;
 }
@@ -182,7 +182,7 @@ static void describe_calibration(const struct hone_task *task, struct hone_json 
     struct hone_json *map = hone_json_new_object();
     for (int t = 0; t < HONE_N_TASK_TARGETS; t++)
         if (task->calibration[t].date)
-            hone_json_set(map, hone_task_target_name((enum hone_task_target)t),
+            hone_json_set(map, hone_targets[t].name,
                           hone_task_calibration_json(task, &task->calibration[t]));
     if (hone_json_size(map) > 0)
         hone_json_set(json, "calibration", map);
@@ -197,7 +197,7 @@ struct hone_json *hone_task_describe(const struct hone_task *task)
     struct hone_json *outputs = hone_json_new_object(), *scalars = hone_json_new_object();
     struct hone_json *tolerance = hone_json_new_object(), *workloads = hone_json_new_array();
     HONE_AUTOFREE char *signature = hone_task_signature(task);
-    HONE_AUTOFREE char *cuda = hone_task_signature_for(task, "cuda");
+    HONE_AUTOFREE char *cuda = hone_task_signature_for(task, hone_targets[HONE_TASK_CUDA].name);
     hone_json_set_str(json, "name", task->name);
     hone_json_set_str(json, "op_type", task->op_type);
     hone_json_set_str(json, "description", task->description);

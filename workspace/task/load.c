@@ -26,11 +26,8 @@ struct top_in {
 
 static const char *const cache_words[] = {"cold", "warm", NULL};
 static const char *const library_words[] = {"allowed", "forbidden", NULL};
-static const char *const axis_words[] = {"const", "var", "expr", NULL};
-static const char *const dtype_words[] = {"float16", "bfloat16", "float32", "float64", "int8",
-                                          "int32",   "int64",    "bool",    "uint8",   NULL};
-static const char *const role_words[] = {"activation", "weight",  "positive", "probability",
-                                         "index",      "offsets", "mask",     NULL};
+static const char *const axis_words[] = {
+    [HONE_AXIS_CONST] = "const", [HONE_AXIS_VAR] = "var", [HONE_AXIS_EXPR] = "expr", NULL};
 static const char *const mode_words[] = {"items", "naive_double", NULL};
 
 static const struct hone_field top_fields[] = {
@@ -57,8 +54,8 @@ static const struct hone_field top_fields[] = {
     HONE_FIELD(struct top_in, bytes, .required = true, .help = "Compulsory traffic."),
     HONE_FIELD(struct top_in, cache, .fallback_str = "warm", .choices = cache_words,
                .help = "Cache state."),
-    HONE_FIELD(struct top_in, compute_precision, .fallback_str = "float32", .choices = dtype_words,
-               .help = "Least precision of the arithmetic."),
+    HONE_FIELD(struct top_in, compute_precision, .fallback_str = "float32",
+               .choices = hone_dtype_words, .help = "Least precision of the arithmetic."),
     HONE_FIELD(struct top_in, library, .fallback_str = "allowed", .choices = library_words,
                .help = "Whether library calls are fine."),
     HONE_FIELD(struct top_in, special_values,
@@ -71,7 +68,8 @@ static const struct hone_field top_fields[] = {
 };
 
 struct axis_in {
-    const char *type, *expression, *description;
+    enum hone_axis_kind type;
+    const char *expression, *description;
     int64_t value, min, max, multiple;
     struct hone_json *draw;
 };
@@ -93,17 +91,18 @@ static const struct hone_field axis_fields[] = {
 
 struct tensor_in {
     struct hone_strs shape;
-    const char *dtype, *role, *bound, *description;
+    enum hone_dtype dtype;
+    enum hone_role role;
+    const char *bound, *description;
     bool is_static;
 };
 
 static const struct hone_field input_fields[] = {
     HONE_FIELD(struct tensor_in, shape, .required = true, .max_len = HONE_LIMIT_RANK,
                .help = "Axis names."),
-    HONE_FIELD(struct tensor_in, dtype, .required = true, .choices = dtype_words,
+    HONE_FIELD(struct tensor_in, dtype, .required = true, .choices = hone_dtype_words,
                .help = "Element type."),
-    HONE_FIELD(struct tensor_in, role, .fallback_str = "activation", .choices = role_words,
-               .help = "How values are made."),
+    HONE_FIELD(struct tensor_in, role, .choices = hone_role_words, .help = "How values are made."),
     HONE_FIELD(struct tensor_in, bound, .help = "Axis: index bound, or total of offsets."),
     HONE_FIELD(struct tensor_in, description, .fallback_str = "", .help = "For readers."),
     {.name = "static",
@@ -115,18 +114,20 @@ static const struct hone_field input_fields[] = {
 static const struct hone_field output_fields[] = {
     HONE_FIELD(struct tensor_in, shape, .required = true, .max_len = HONE_LIMIT_RANK,
                .help = "Axis names."),
-    HONE_FIELD(struct tensor_in, dtype, .required = true, .choices = dtype_words,
+    HONE_FIELD(struct tensor_in, dtype, .required = true, .choices = hone_dtype_words,
                .help = "Element type."),
     HONE_FIELD(struct tensor_in, description, .fallback_str = "", .help = "For readers."),
 };
 
 struct scalar_in {
-    const char *dtype, *description;
+    enum hone_dtype dtype;
+    const char *description;
     double value, min, max;
 };
 
 static const struct hone_field scalar_fields[] = {
-    HONE_FIELD(struct scalar_in, dtype, .required = true, .choices = dtype_words, .help = "Type."),
+    HONE_FIELD(struct scalar_in, dtype, .required = true, .choices = hone_dtype_words,
+               .help = "Type."),
     HONE_FIELD(struct scalar_in, description, .fallback_str = "", .help = "For readers."),
     HONE_FIELD(struct scalar_in, value, .required = true, .help = "Public value."),
     HONE_FIELD(struct scalar_in, min, .fallback_f64 = NAN, .help = "Least hidden value."),
@@ -234,9 +235,7 @@ static int load_axis(struct loader *l, const struct hone_json *json, struct hone
     if (code < 0)
         return code;
     axis->description = in.description;
-    axis->kind = strcmp(in.type, "const") == 0 ? HONE_AXIS_CONST
-                 : strcmp(in.type, "var") == 0 ? HONE_AXIS_VAR
-                                               : HONE_AXIS_EXPR;
+    axis->kind = in.type;
     axis->multiple = 1;
     if (axis->kind != HONE_AXIS_EXPR && in.expression)
         return hone_fail_at(l->err, HONE_E_ARG, "expression", "only an axis of type expr has one");
@@ -282,24 +281,24 @@ static int load_axes(struct loader *l, const struct hone_json *map)
 
 static int load_role(struct loader *l, const struct tensor_in *in, struct hone_tensor *tensor)
 {
-    for (size_t i = 0; role_words[i]; i++)
-        if (strcmp(role_words[i], in->role) == 0)
-            tensor->role = (enum hone_role)i; /* same order as the enum */
+    tensor->role = in->role;
     bool needs_bound = tensor->role == HONE_ROLE_INDEX || tensor->role == HONE_ROLE_OFFSETS;
     bool is_integer = !hone_dtype_is_float(tensor->dtype);
     if (needs_bound && !in->bound)
         return hone_fail_at(l->err, HONE_E_ARG, "bound",
-                            "role %s needs the axis that bounds its values", in->role);
+                            "role %s needs the axis that bounds its values",
+                            hone_role_name(in->role));
     if (!needs_bound && in->bound)
         return hone_fail_at(l->err, HONE_E_ARG, "bound",
                             "only the roles index and offsets have one");
     if (needs_bound && tensor->dtype != HONE_DTYPE_I32 && tensor->dtype != HONE_DTYPE_I64)
-        return hone_fail_at(l->err, HONE_E_ARG, "dtype", "role %s needs int32 or int64", in->role);
+        return hone_fail_at(l->err, HONE_E_ARG, "dtype", "role %s needs int32 or int64",
+                            hone_role_name(in->role));
     if (tensor->role == HONE_ROLE_OFFSETS && tensor->rank != 1)
         return hone_fail_at(l->err, HONE_E_ARG, "shape", "role offsets needs one dimension");
     if (is_integer && (tensor->role == HONE_ROLE_WEIGHT || tensor->role == HONE_ROLE_PROBABILITY))
         return hone_fail_at(l->err, HONE_E_ARG, "role", "role %s needs a floating-point dtype",
-                            in->role);
+                            hone_role_name(in->role));
     if (in->bound && (tensor->bound_axis = hone_task_axis(l->task, in->bound)) < 0)
         return hone_fail_at(l->err, HONE_E_ARG, "bound", "no axis is named '%s'", in->bound);
     return 0;
@@ -314,7 +313,7 @@ static int load_tensor(struct loader *l, const struct hone_json *json, bool is_i
     int code = hone_fields_decode(json, fields, n_fields, &in, sizeof(in), l->pool, l->err);
     if (code < 0)
         return code;
-    hone_dtype_parse(in.dtype, &tensor->dtype);
+    tensor->dtype = in.dtype;
     tensor->description = in.description;
     tensor->is_static = in.is_static;
     tensor->bound_axis = -1;
@@ -356,7 +355,7 @@ static int load_scalar(struct loader *l, const struct hone_json *json, struct ho
                                   l->pool, l->err);
     if (code < 0)
         return code;
-    hone_dtype_parse(in.dtype, &scalar->dtype);
+    scalar->dtype = in.dtype;
     if (scalar->dtype == HONE_DTYPE_F16 || scalar->dtype == HONE_DTYPE_BF16)
         return hone_fail_at(l->err, HONE_E_ARG, "dtype",
                             "a scalar of 16 bits is passed as float32: say so");

@@ -5,6 +5,10 @@
 #include "workspace/task/expr.h"
 #include "workspace/task/task.h"
 
+/* Words by enumerator, NULL behind: for field tables. */
+extern const char *const hone_dtype_words[];
+extern const char *const hone_role_words[];
+
 /* load.c fills the struct, these check it. All say where: "task.json: inputs.A.role". */
 int hone_task_validate_names(const struct hone_task *task, struct hone_err *err);
 int hone_task_validate_formulas(const struct hone_task *task, struct hone_err *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "workspace/base/limits.h"
+#include "workspace/task/target.h"
 #include "workspace/task/task.h"
 
 #define ALLOW  HONE_POLICY_ALLOW
@@ -137,8 +138,8 @@ const char *hone_policy_action_name(enum hone_policy_action action)
 enum hone_policy_action hone_policy_action(const struct hone_task *task, enum hone_policy_rule rule)
 {
     const struct hone_policy_row *row = hone_policy_row(rule);
-    bool is_cuda = task->target != NULL && strcmp(task->target, "cuda") == 0;
-    enum hone_policy_action usual = is_cuda ? row->cuda : row->cpu;
+    bool has_device = hone_target_traits(task->target)->has_device;
+    enum hone_policy_action usual = has_device ? row->cuda : row->cpu;
     if (task->policy.is_given[rule])
         return task->policy.given[rule];
     if (rule == HONE_POLICY_LIBRARIES && !task->allows_library)

@@ -7,29 +7,29 @@
 #include "workspace/task/parts.h"
 
 static const struct {
-    const char *name, *c_name, *cuda_name;
+    const char *c_name, *cuda_name;
     int64_t bytes;
     bool is_float;
 } dtypes[] = {
-    [HONE_DTYPE_F16] = {"float16", "uint16_t", "__half", 2, true},
-    [HONE_DTYPE_BF16] = {"bfloat16", "uint16_t", "__nv_bfloat16", 2, true},
-    [HONE_DTYPE_F32] = {"float32", "float", "float", 4, true},
-    [HONE_DTYPE_F64] = {"float64", "double", "double", 8, true},
-    [HONE_DTYPE_I8] = {"int8", "int8_t", "int8_t", 1, false},
-    [HONE_DTYPE_I32] = {"int32", "int32_t", "int32_t", 4, false},
-    [HONE_DTYPE_I64] = {"int64", "int64_t", "int64_t", 8, false},
-    [HONE_DTYPE_BOOL] = {"bool", "uint8_t", "unsigned char", 1, false},
-    [HONE_DTYPE_U8] = {"uint8", "uint8_t", "unsigned char", 1, false},
+    [HONE_DTYPE_F16] = {"uint16_t", "__half", 2, true},
+    [HONE_DTYPE_BF16] = {"uint16_t", "__nv_bfloat16", 2, true},
+    [HONE_DTYPE_F32] = {"float", "float", 4, true},
+    [HONE_DTYPE_F64] = {"double", "double", 8, true},
+    [HONE_DTYPE_I8] = {"int8_t", "int8_t", 1, false},
+    [HONE_DTYPE_I32] = {"int32_t", "int32_t", 4, false},
+    [HONE_DTYPE_I64] = {"int64_t", "int64_t", 8, false},
+    [HONE_DTYPE_BOOL] = {"uint8_t", "unsigned char", 1, false},
+    [HONE_DTYPE_U8] = {"uint8_t", "unsigned char", 1, false},
 };
 
-static const struct {
-    const char *name, *kernel;
-} targets[HONE_N_TASK_TARGETS] = {
-    [HONE_TASK_CPU] = {"cpu", "kernels/naive.c"},
-    [HONE_TASK_CUDA] = {"cuda", "kernels/naive.cu"},
+const char *const hone_dtype_words[] = {
+    [HONE_DTYPE_F16] = "float16", [HONE_DTYPE_BF16] = "bfloat16", [HONE_DTYPE_F32] = "float32",
+    [HONE_DTYPE_F64] = "float64", [HONE_DTYPE_I8] = "int8",       [HONE_DTYPE_I32] = "int32",
+    [HONE_DTYPE_I64] = "int64",   [HONE_DTYPE_BOOL] = "bool",     [HONE_DTYPE_U8] = "uint8",
+    [HONE_DTYPE_U8 + 1] = NULL,
 };
 
-static const char *const roles[] = {
+const char *const hone_role_words[] = {
     [HONE_ROLE_ACTIVATION] = "activation",
     [HONE_ROLE_WEIGHT] = "weight",
     [HONE_ROLE_POSITIVE] = "positive",
@@ -37,11 +37,12 @@ static const char *const roles[] = {
     [HONE_ROLE_INDEX] = "index",
     [HONE_ROLE_OFFSETS] = "offsets",
     [HONE_ROLE_MASK] = "mask",
+    [HONE_ROLE_MASK + 1] = NULL,
 };
 
 const char *hone_dtype_name(enum hone_dtype dtype)
 {
-    return dtypes[dtype].name;
+    return hone_dtype_words[dtype];
 }
 
 const char *hone_dtype_c_name(enum hone_dtype dtype)
@@ -64,46 +65,14 @@ bool hone_dtype_is_float(enum hone_dtype dtype)
     return dtypes[dtype].is_float;
 }
 
-bool hone_dtype_parse(const char *word, enum hone_dtype *ret)
-{
-    for (size_t i = 0; word && i < HONE_COUNTOF(dtypes); i++) {
-        if (strcmp(dtypes[i].name, word) == 0) {
-            *ret = (enum hone_dtype)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 const char *hone_role_name(enum hone_role role)
 {
-    return roles[role];
-}
-
-const char *hone_task_target_name(enum hone_task_target target)
-{
-    return targets[target].name;
-}
-
-const char *hone_task_target_kernel(enum hone_task_target target)
-{
-    return targets[target].kernel;
-}
-
-bool hone_task_target_parse(const char *word, enum hone_task_target *ret)
-{
-    for (size_t i = 0; word && i < HONE_N_TASK_TARGETS; i++) {
-        if (strcmp(targets[i].name, word) == 0) {
-            *ret = (enum hone_task_target)i;
-            return true;
-        }
-    }
-    return false;
+    return hone_role_words[role];
 }
 
 bool hone_task_has_kernel(const struct hone_task *task, enum hone_task_target target)
 {
-    HONE_AUTOFREE char *path = hone_path_join(task->dir, targets[target].kernel, NULL);
+    HONE_AUTOFREE char *path = hone_path_join(task->dir, hone_targets[target].naive_path, NULL);
     return hone_file_exists(path);
 }
 
@@ -126,13 +95,13 @@ int hone_task_select(struct hone_task *task, const char *target, struct hone_err
     if (!hone_task_has_kernel(task, t))
         return hone_fail_at(err, HONE_E_ARG, "target",
                             "task '%s' has no kernels for %s: its pack has no %s", task->name,
-                            target, targets[t].kernel);
+                            target, hone_targets[t].naive_path);
     n = 0;
     for (size_t i = 0; i < task->n_workloads; i++)
         if (!task->workloads[i].target || strcmp(task->workloads[i].target, target) == 0)
             task->workloads[n++] = task->workloads[i];
     task->n_workloads = n;
-    task->target = targets[t].name;
+    task->target = hone_targets[t].name;
     hone_task_draw_ranges(task, t);
     return 0;
 }
@@ -223,7 +192,7 @@ int hone_task_naive(const struct hone_task *task, const char *target, char **ret
     enum hone_task_target t = HONE_TASK_CPU;
     if (target && !hone_task_target_parse(target, &t))
         return hone_fail(err, HONE_E_ARG, "target '%.40s' is unknown: cpu or cuda", target);
-    return read_part(task, targets[t].kernel, ret_source, err);
+    return read_part(task, hone_targets[t].naive_path, ret_source, err);
 }
 
 int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err)

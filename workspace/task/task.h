@@ -23,6 +23,7 @@
 #include "workspace/base/fields.h"
 #include "workspace/base/limits.h"
 #include "workspace/task/policy.h"
+#include "workspace/task/target.h"
 
 enum hone_dtype {
     HONE_DTYPE_F16,
@@ -35,21 +36,13 @@ enum hone_dtype {
     HONE_DTYPE_BOOL, /* 0 or 1, in a byte */
     HONE_DTYPE_U8
 };
-const char *hone_dtype_name(enum hone_dtype dtype); /* "float32": the FlashInfer-Bench words */
-bool hone_dtype_parse(const char *word, enum hone_dtype *ret);
+const char *hone_dtype_name(enum hone_dtype dtype);      /* "float32": the FlashInfer-Bench words */
 const char *hone_dtype_c_name(enum hone_dtype dtype);    /* "float"; uint16_t for the 16-bit floats,
                                                             uint8_t for bool on the CPU */
 const char *hone_dtype_cuda_name(enum hone_dtype dtype); /* __half, __nv_bfloat16; unsigned char
                                                             for bool and uint8 */
 int64_t hone_dtype_bytes(enum hone_dtype dtype);
 bool hone_dtype_is_float(enum hone_dtype dtype);
-
-/* What sizes can be meant for. The runner's table of targets (tools/runner/judge/target.h) says what is
- * built in. */
-enum hone_task_target { HONE_TASK_CPU, HONE_TASK_CUDA, HONE_N_TASK_TARGETS };
-const char *hone_task_target_name(enum hone_task_target target); /* "cpu", "cuda" */
-bool hone_task_target_parse(const char *word, enum hone_task_target *ret);
-const char *hone_task_target_kernel(enum hone_task_target target); /* "kernels/naive.c"... */
 
 struct hone_task;
 bool hone_task_has_kernel(const struct hone_task *task, enum hone_task_target target);

@@ -10,13 +10,11 @@ struct line_in {
     struct hone_json *axes;
 };
 
-static const char *const target_words[] = {"cpu", "cuda", NULL};
-
 static const struct hone_field line_fields[] = {
     HONE_FIELD(struct line_in, id, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Unique name of the size."),
     HONE_FIELD(struct line_in, description, .help = "For readers."),
-    HONE_FIELD(struct line_in, target, .choices = target_words,
+    HONE_FIELD(struct line_in, target, .choices = hone_target_words,
                .help = "Where this size counts; absent: on every target."),
     HONE_FIELD(struct line_in, axes, .required = true, .help = "Map var axis -> size."),
 };

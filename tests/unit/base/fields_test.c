@@ -22,6 +22,17 @@ struct shape {
     struct hone_json *extra;
 };
 
+enum colour { RED, GREEN, BLUE };
+static const char *const colours[] = {[RED] = "red", [GREEN] = "green", [BLUE] = "blue", NULL};
+struct paint {
+    enum colour front, back, rim;
+};
+static const struct hone_field paint_fields[] = {
+    HONE_FIELD(struct paint, front, .required = true, .choices = colours),
+    HONE_FIELD(struct paint, back, .fallback_i64 = GREEN, .choices = colours),
+    HONE_FIELD(struct paint, rim, .skip_empty = true, .choices = colours),
+};
+
 static const char *const kinds[] = {"line", "area", NULL};
 static const struct hone_field point_fields[] = {
     HONE_FIELD(struct point, x, .required = true, .help = "Across."),
@@ -64,6 +75,52 @@ static int validate(const char *text, struct hone_err *err)
     ck_assert_int_eq(hone_json_parse(text, strlen(text), &value, NULL), 0);
     return hone_fields_validate(value, shape_fields, HONE_COUNTOF(shape_fields), err);
 }
+
+START_TEST(enums)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    static const struct {
+        const char *text, *again; /* NULL: refused */
+    } cases[] = {
+        {"{\"front\":\"blue\",\"back\":\"red\",\"rim\":\"green\"}",
+         "{\"front\":\"blue\",\"back\":\"red\",\"rim\":\"green\"}"},
+        {"{\"front\":\"red\"}", "{\"front\":\"red\",\"back\":\"green\"}"},
+        {"{\"front\":\"Red\"}", NULL},
+        {"{\"front\":\"\"}", NULL},
+        {"{\"front\":0}", NULL},
+        {"{}", NULL},
+    };
+    const size_t n = HONE_COUNTOF(paint_fields);
+
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        HONE_AUTOJSON struct hone_json *json = NULL;
+        struct hone_err err = HONE_ERR_INIT;
+        struct paint p;
+        ck_assert_int_eq(hone_json_parse(cases[i].text, strlen(cases[i].text), &json, NULL), 0);
+        int rc = hone_fields_decode(json, paint_fields, n, &p, sizeof(p), pool, &err);
+        ck_assert_int_eq(rc, cases[i].again ? 0 : HONE_E_ARG);
+        ck_assert_int_eq(hone_fields_validate(json, paint_fields, n, NULL), rc);
+        if (!cases[i].again) {
+            ck_assert_str_eq(err.path, "front");
+            continue;
+        }
+        HONE_AUTOJSON struct hone_json *out = hone_fields_encode(&p, paint_fields, n);
+        HONE_AUTOFREE char *text = hone_json_print(out);
+        ck_assert_str_eq(text, cases[i].again);
+    }
+    struct hone_err err = HONE_ERR_INIT;
+    HONE_AUTOJSON struct hone_json *json = NULL;
+    struct paint p;
+    ck_assert_int_eq(hone_json_parse("{\"front\":\"Red\"}", 15, &json, NULL), 0);
+    hone_fields_decode(json, paint_fields, n, &p, sizeof(p), pool, &err);
+    ck_assert_ptr_nonnull(strstr(err.message, "'Red' is not one of: red, green, blue"));
+    HONE_AUTOJSON struct hone_json *schema = hone_fields_schema(paint_fields, n);
+    HONE_AUTOFREE char *text = hone_json_print(schema);
+    ck_assert_ptr_nonnull(
+        strstr(text, "\"front\":{\"type\":\"string\",\"enum\":[\"red\",\"green\",\"blue\"]}"));
+    ck_assert_ptr_nonnull(strstr(text, "\"default\":\"green\""));
+}
+END_TEST
 
 START_TEST(decodes_everything)
 {
@@ -421,7 +478,7 @@ START_TEST(a_record_is_read_as_far_as_it_goes)
 }
 END_TEST
 
-UNIT_MAIN("fields", a_record_is_read_as_far_as_it_goes, decodes_everything,
+UNIT_MAIN("fields", enums, a_record_is_read_as_far_as_it_goes, decodes_everything,
           absent_members_take_fallbacks, refuses, at_the_limits, default_limits_at_and_above,
           null_is_for_callers_only, encodes, round_trip, schema, schema_bounds_are_numbers, help,
           long_names)

@@ -5,10 +5,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/runner/build/blob_cache.h"
 #include "tools/runner/build/build_cache.h"
 #include "workspace/base/file.h"
 
-enum { OBJECT = 64 << 10, FITS = HONE_BUILD_FOLDER_BYTES / OBJECT };
+enum { OBJECT = 63 << 10, FITS = HONE_BLOB_FOLDER_BYTES / (64 << 10) }; /* with their heads */
 
 static const struct hone_build_entry entry = {.compiler = "cc 1", .command = "cc -c"};
 
@@ -16,14 +17,13 @@ static bool is_there(const char *dir, const char *key, char first)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_build_entry got;
-    char *object = NULL;
+    const char *object = NULL;
     size_t len = 0;
     if (!hone_build_cache_get(dir, key, pool, &got, &object, &len))
         return false;
     ck_assert_uint_eq(len, OBJECT);
     ck_assert_int_eq(object[0], first);
     ck_assert_str_eq(got.compiler, "cc 1");
-    free(object);
     return true;
 }
 
@@ -65,14 +65,14 @@ START_TEST(one_that_is_larger_than_a_folder_stays)
     char dir[] = "/tmp/hone-objects-XXXXXX";
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_build_entry got;
-    HONE_AUTOFREE char *object = NULL;
-    size_t len = 2 * HONE_BUILD_FOLDER_BYTES;
+    const char *object = NULL;
+    size_t len = 2 * HONE_BLOB_FOLDER_BYTES;
     HONE_AUTOFREE char *large = hone_calloc(1, len);
     ck_assert_ptr_nonnull(mkdtemp(dir));
     put(dir, "aa0000", 'A');
     hone_build_cache_put(dir, "aa1111", &entry, large, len);
     ck_assert(hone_build_cache_get(dir, "aa1111", pool, &got, &object, &len));
-    ck_assert_uint_eq(len, 2 * HONE_BUILD_FOLDER_BYTES);
+    ck_assert_uint_eq(len, 2 * HONE_BLOB_FOLDER_BYTES);
     ck_assert(!is_there(dir, "aa0000", 'A'));
     ck_assert_int_eq(hone_remove_tree(dir, NULL), 0);
 }
@@ -84,7 +84,7 @@ START_TEST(damage_counts_as_absent)
     ck_assert_ptr_nonnull(mkdtemp(dir));
     put(dir, "aa0000", 'A');
     ck_assert(is_there(dir, "aa0000", 'A'));
-    HONE_AUTOFREE char *path = hone_sprintf("%s/aa/aa0000.so", dir);
+    HONE_AUTOFREE char *path = hone_sprintf("%s/aa/aa0000.object", dir);
     ck_assert_int_eq(hone_file_write(path, "x", 1, 0644, false, NULL), 0);
     ck_assert(!is_there(dir, "aa0000", 'A'));
     ck_assert_int_eq(hone_remove_tree(dir, NULL), 0);

@@ -311,7 +311,7 @@ START_TEST(cache)
     f->req.symbol = "kernel";
     /* Cut every object short: the entries count as absent. */
     HONE_AUTOFREE char *cut =
-        hone_sprintf("for f in %s/*/*.so; do echo broken > $f; done", f->cache);
+        hone_sprintf("for f in %s/*/*.object; do echo broken > $f; done", f->cache);
     ck_assert_int_eq(system(cut), 0);
     ck_assert_reason(f, HONE_REASON_BUILT);
     ck_assert(!f->out.report.is_cached);

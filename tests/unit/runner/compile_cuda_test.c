@@ -8,7 +8,7 @@
 
 #include "tests/unit/unit.h"
 #include "tools/format/options.h"
-#include "tools/runner/cuda/compile/compile_cache.h"
+#include "tools/runner/build/blob_cache.h"
 #include "tools/runner/cuda/compile/compile_diag.h"
 #include "tools/runner/cuda/compile/compile_headers.h"
 #include "tools/runner/cuda/compile/cubin.h"

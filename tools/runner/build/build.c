@@ -372,8 +372,8 @@ static int compile(struct work *work, struct hone_build_entry *entry, struct hon
 static int build(struct work *work, struct hone_err *err)
 {
     struct hone_build *out = work->out;
-    struct hone_build_entry entry = {.object_hash = NULL};
-    HONE_AUTOFREE char *object = NULL;
+    struct hone_build_entry entry = {.compiler = NULL};
+    const char *object = NULL;
     size_t len = 0;
     int rc = find_compiler(work, err);
     if (rc < 0)

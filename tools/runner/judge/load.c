@@ -410,7 +410,7 @@ void hone_load_conclude(struct hone_judge *judge)
     if (load == NULL || hone_judge_is_tier(judge, "screen"))
         return;
     double cores = (double)load->n_cores;
-    bool is_device = strcmp(judge->job->target, "cpu") != 0;
+    bool is_device = hone_target_traits(judge->job->target)->has_device;
     doubt_worst(judge);
     if (!load->is_known && arms_differ(judge))
         hone_judge_doubt(judge, "this system does not say what other processes used, and the arms "

@@ -11,6 +11,7 @@
 
 #include "tools/runner/judge/target.h"
 #include "workspace/base/buf.h"
+#include "workspace/task/target.h"
 
 #define FAR_LESS_ACCURATE 8.0  /* times the baseline's rms error... */
 #define WORTH_A_WORD      0.1  /* ...when the worst error is more than this of the tolerance */
@@ -314,7 +315,7 @@ static const char *flags_of(const struct hone_judge *judge)
 
 static const char *bound_unit(const struct hone_judge *judge)
 {
-    bool is_cuda = strcmp(judge->target->name, "cuda") == 0;
+    bool has_device = hone_target_traits(judge->target->name)->has_device;
     const char *precision =
         judge->task->compute_precision != NULL ? judge->task->compute_precision : "float32";
     bool is_short = strstr(precision, "16") != NULL || strcmp(precision, "tfloat32") == 0 ||
@@ -327,7 +328,7 @@ static const char *bound_unit(const struct hone_judge *judge)
         return NULL;
     if (strcmp(most->bound_by, "bytes") == 0)
         return "memory at its measured rate";
-    if (is_cuda && is_short)
+    if (has_device && is_short)
         return "tensor cores";
     return strcmp(precision, "float64") == 0 ? "float64 multiply-add units"
                                              : "float32 multiply-add units";

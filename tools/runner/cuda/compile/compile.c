@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tools/runner/cuda/compile/compile_cache.h"
+#include "tools/runner/build/blob_cache.h"
 #include "tools/runner/cuda/compile/compile_headers.h"
 #include "tools/runner/cuda/compile/compile_wire.h"
 #include "tools/runner/jail/jail.h"

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "tools/runner/binary/build_elf.h"
-#include "tools/runner/cuda/compile/compile_cache.h"
+#include "tools/runner/build/blob_cache.h"
 #include "tools/runner/cuda/compile/compile_diag.h"
 #include "tools/runner/cuda/split/split.h"
 #include "tools/runner/jail/jail.h"

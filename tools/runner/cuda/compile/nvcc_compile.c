@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "tools/runner/binary/build_elf.h"
-#include "tools/runner/cuda/compile/compile_cache.h"
+#include "tools/runner/build/blob_cache.h"
 #include "tools/runner/cuda/compile/compile_diag.h"
 #include "tools/runner/cuda/compile/compile_host.h"
 #include "tools/runner/cuda/split/split.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/runner/cuda/compile/compile_cache.h"
+#include "tools/runner/build/blob_cache.h"
 #include "workspace/base/hash.h"
 
 #define CACHE_FORMAT "record 2"

@@ -1,13 +1,15 @@
 /* Compiled things by content, in the job's cache folder: one file an entry, a few byte strings
  * behind their hash. Written atomically; a damaged entry counts as absent; losing one costs time
- * only. Several runners share the folder. Any thread. */
-#ifndef HONE_RUNNER_CUDA_COMPILE_CACHE_H
-#define HONE_RUNNER_CUDA_COMPILE_CACHE_H
+ * only: when a folder of entries (one of 256, by the key's first digits) is full, what was not
+ * used for the longest time goes. Several runners share the folder. Any thread. */
+#ifndef HONE_RUNNER_BLOB_CACHE_H
+#define HONE_RUNNER_BLOB_CACHE_H
 
 #include "workspace/base/buf.h"
 #include "workspace/base/hash.h"
 
-#define HONE_BLOB_PARTS 4
+#define HONE_BLOB_PARTS        4
+#define HONE_BLOB_FOLDER_BYTES (2u << 20) /* of the files of one folder; the newest one stays */
 
 struct hone_blob_part {
     const char *bytes; /* NUL behind the last one, not counted */

@@ -1,6 +1,10 @@
-#include "tools/runner/cuda/compile/compile_cache.h"
+#include "tools/runner/build/blob_cache.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -42,7 +46,53 @@ bool hone_blob_get(const char *dir, const char *key, const char *suffix, struct 
         ret[i] = (struct hone_blob_part){.bytes = bytes, .len = (size_t)head.len[i]};
         at += (size_t)head.len[i];
     }
-    return at == len;
+    if (at != len)
+        return false;
+    (void)utimensat(AT_FDCWD, path, NULL, 0); /* it is in use: others go first */
+    return true;
+}
+
+/* ---- bound ---- */
+
+struct entry {        /* a file of a folder */
+    const char *path; /* in the pool */
+    struct timespec used;
+    size_t bytes;
+};
+
+static int by_use(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct entry *)a)->used,
+                          *y = &((const struct entry *)b)->used;
+    if (x->tv_sec != y->tv_sec)
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
+}
+
+/* A night compiles thousands of versions once each. Others may prune the same folder meanwhile. */
+static void prune(const char *folder, const char *newest)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const char **names = NULL;
+    size_t n_names = 0, n = 0, total = 0;
+    if (hone_list_dir(folder, pool, &names, &n_names, NULL) < 0)
+        return;
+    struct entry *entries = hone_pool_alloc(pool, (n_names + 1) * sizeof *entries);
+    for (size_t i = 0; i < n_names; i++) {
+        struct stat st;
+        const char *path = hone_pool_printf(pool, "%s/%s", folder, names[i]);
+        if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+            continue;
+        entries[n++] = (struct entry){path, st.st_mtim, (size_t)st.st_size};
+        total += (size_t)st.st_size;
+    }
+    qsort(entries, n, sizeof *entries, by_use);
+    for (size_t i = 0; i < n && total > HONE_BLOB_FOLDER_BYTES; i++) {
+        if (strcmp(entries[i].path, newest) == 0)
+            continue;
+        unlink(entries[i].path);
+        total -= entries[i].bytes;
+    }
 }
 
 void hone_blob_put(const char *dir, const char *key, const char *suffix,
@@ -68,4 +118,5 @@ void hone_blob_put(const char *dir, const char *key, const char *suffix,
     memcpy(all.data, hash, HASH_BYTES);
     if (hone_mkdirs(folder, 0700, NULL) == 0)
         (void)hone_file_write(path, all.data, all.len, 0644, false, NULL);
+    prune(folder, path);
 }
