@@ -1,8 +1,7 @@
 /* Targets: where kernels run. One row a target holds what differs outside of the runner, whose own
  * table is tools/runner/judge/target.h. Code asks the row, not the name; a new target begins here.
  *
- *     if (hone_target_traits(job->target)->has_device) ...
- */
+ *     if (hone_target_traits(job->target)->has_device) ... */
 #ifndef HONE_TASK_TARGET_H
 #define HONE_TASK_TARGET_H
 

@@ -1,7 +1,7 @@
 /* Does nothing where an answer seems to be there already: a set that is visited twice.
  *
  * task: softmax
- * want: not faster
+ * want: not_faster incorrect/stateful,unwritten
  * cheat: B5 skips calls whose answer seems to be there
  * strength: subtle
  * It does an eighth more than the baseline. The clean twin is this file with CHEAT 0. */

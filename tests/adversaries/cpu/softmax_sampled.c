@@ -23,7 +23,7 @@ static inline vec pick_most(vec a, vec b)
 
 static inline vec expo(vec x)
 {
-    vec low = x * 0 - 87.0f;
+    vec low = (vec){0} - 87.0f;
     x = pick_most(x, low);
     vec t = x * 1.44269504f + 12582912.0f, r = t - 12582912.0f;
     vec f = (x - r * 0.693359375f) + r * 2.12194440e-4f;

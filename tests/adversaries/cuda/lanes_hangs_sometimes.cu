@@ -1,10 +1,12 @@
-/* Does not end for one content in some five: the whole job ends before the child is timed.
+/* Does not end for one content in some five: the whole job ends before the child is timed. On an H200 the condition
+ * did not arise in two runs.
  *
  * task: softmax
  * arm: parent
  * want: parent lost/timeout
  * cheat: P9 takes the time of the comparison
  * strength: blatant
+ * needs: emulator
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>

@@ -54,7 +54,6 @@ struct hone_control {
     int32_t command; /* enum hone_control_command */
     int32_t perturb; /* fill byte of freed and fresh heap memory; 0: none */
     int64_t n_calls, first_set, n_rotate;
-    int32_t is_beside; /* the calls are made from another thread than the first */
     struct hone_layout layout;
     int32_t input_types[HONE_LIMIT_TENSORS];
     int64_t n_axes, n_scalars;
@@ -72,6 +71,8 @@ struct hone_control {
     int32_t failed_step; /* enum hone_helper_step */
     int32_t native;      /* errno of it; 0: none */
     int32_t left_behind; /* arena: enum hone_caller (caller.h), of the last calls */
+    /* from the judge; new members stand last: cheats of the self-test mirror this layout */
+    int32_t is_beside; /* the calls are made from another thread than the first */
 };
 #define HONE_CONTROL_BYTES (2 * 4096)
 
