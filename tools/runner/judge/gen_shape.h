@@ -71,7 +71,8 @@ enum hone_distribution {
 };
 
 /* Kinds that a block of a mixture, or the odd tensor, may be of: those that ordinary arithmetic in
- * the tensor's type gets right. */
+ * the tensor's type gets right. Denormals are not among them: scaled up by another tensor they are
+ * ordinary numbers, and a kernel that flushes them is honest where the task does not cover them. */
 #define HONE_SHAPE_BIT(name_) (1ull << HONE_DIST_##name_)
 #define HONE_SHAPE_MIXED                                                                           \
     (HONE_SHAPE_BIT(NORMAL) | HONE_SHAPE_BIT(UNIFORM) | HONE_SHAPE_BIT(SHIFTED) |                  \
@@ -80,12 +81,11 @@ enum hone_distribution {
      HONE_SHAPE_BIT(ZEROS) | HONE_SHAPE_BIT(EQUAL) | HONE_SHAPE_BIT(SORTED) |                      \
      HONE_SHAPE_BIT(INTEGERS) | HONE_SHAPE_BIT(NEGATIVE) | HONE_SHAPE_BIT(TINY) |                  \
      HONE_SHAPE_BIT(SPARSE) | HONE_SHAPE_BIT(RELU) | HONE_SHAPE_BIT(UNIT) |                        \
-     HONE_SHAPE_BIT(CLIPPED) | HONE_SHAPE_BIT(WIDE) | HONE_SHAPE_BIT(DENORMAL) |                   \
-     HONE_SHAPE_BIT(ONE_HOT) | HONE_SHAPE_BIT(COLUMNS) | HONE_SHAPE_BIT(ROWS) |                    \
-     HONE_SHAPE_BIT(BYTES) | HONE_SHAPE_BIT(BINARY) | HONE_SHAPE_BIT(WALK) |                       \
-     HONE_SHAPE_BIT(POWERS) | HONE_SHAPE_BIT(RUNS) | HONE_SHAPE_BIT(FEW) |                         \
-     HONE_SHAPE_BIT(DESCENDING) | HONE_SHAPE_BIT(CANCELLING) | HONE_SHAPE_BIT(BORDERS) |           \
-     HONE_SHAPE_BIT(NEAR_ROWS))
+     HONE_SHAPE_BIT(CLIPPED) | HONE_SHAPE_BIT(WIDE) | HONE_SHAPE_BIT(ONE_HOT) |                    \
+     HONE_SHAPE_BIT(COLUMNS) | HONE_SHAPE_BIT(ROWS) | HONE_SHAPE_BIT(BYTES) |                      \
+     HONE_SHAPE_BIT(BINARY) | HONE_SHAPE_BIT(WALK) | HONE_SHAPE_BIT(POWERS) |                      \
+     HONE_SHAPE_BIT(RUNS) | HONE_SHAPE_BIT(FEW) | HONE_SHAPE_BIT(DESCENDING) |                     \
+     HONE_SHAPE_BIT(CANCELLING) | HONE_SHAPE_BIT(BORDERS) | HONE_SHAPE_BIT(NEAR_ROWS))
 
 struct hone_shape { /* one tensor */
     unsigned long long key, stream;
