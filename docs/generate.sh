@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Writes the pages that come from the program's own tables: docs/man/*.1 and docs/reference/tools.md.
 #   docs/generate.sh BUILD_DIR OUT_DIR
 set -eu

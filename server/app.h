@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The program's parts put together: workspace, executor, tools, jobs, searches, worker lanes.
  *
  * Lanes (one table in app.c): what a tool's flags say decides where it runs, so that a cheap read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The checks of auth.h: the token's file (made with mode 0600, refused when others can read
  * it), comparison in constant time, the three ways to show a token, and the allow-lists for
  * Host and Origin. Pure but for hone_token_load. */

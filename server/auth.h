@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may talk to the server: token, Host and Origin. Pure checks, no sockets; any thread. */
 #ifndef HONE_SERVER_AUTH_H
 #define HONE_SERVER_AUTH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hone doctor: its files share this; nobody else includes it.
  *
  *   verb_doctor.c      options, the list of lines, the verdict

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What hone doctor says of the machine: runner, jail, compilers, counters, workspace. */
 #include "server/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What hone doctor --task says: agents/search/preflight.h with a workspace, as lines and as JSON. */
 #include "server/doctor.h"
 

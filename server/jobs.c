@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Background jobs (jobs.h has the states).
  *
  * State: one list of jobs under one lock; a job is counted by the list, by its worker and by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Background jobs: a tool call that outlives the request which started it. Implements struct
  * hone_jobs of tools/tool.h.
  *

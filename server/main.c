@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hone: the command line. One verb a file; this one only picks the verb. */
 #include <stdio.h>
 #include <stdlib.h>

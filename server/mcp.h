@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Model Context Protocol, revisions 2024-11-05 to 2025-11-25, over any transport that carries
  * whole messages.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tools/list and tools/call (mcp_tools.h).
  *
  * Flow of a call: read name, arguments and progress token; find the tool's lane; queue it; on

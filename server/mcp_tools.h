@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tools/list and tools/call. Both take what they need as arguments: no session here. */
 #ifndef HONE_SERVER_MCP_TOOLS_H
 #define HONE_SERVER_MCP_TOOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reader and writers: the calling thread reads; answers are written by whichever thread has one,
  * whole lines under a lock. A client that does not read blocks the writers and, through them, the
  * reader: back-pressure without a queue.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MCP over stdin and stdout: one message a line, nothing else on stdout, messages for people on
  * stderr. Ends at end of input. */
 #ifndef HONE_SERVER_NET_STDIO_H

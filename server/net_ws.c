@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One loop thread owns every socket and every struct conn. Other threads only add to the outbox
  * (lock) and wake the loop.
  *

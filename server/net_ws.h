@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MCP over WebSocket at ws://HOST:PORT/mcp. The only owner of libwebsockets (with net_ws_client.c,
  * its client side).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* connect -> initialize (id 1) -> notifications/initialized, tools/call (id 2) -> answer.
  * Interrupting sends notifications/cancelled first. */
 #include "server/net_ws_client.h"

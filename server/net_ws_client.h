@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A client for hone's own WebSocket endpoint: what `hone call --url` uses. Client side of
  * libwebsockets (net_ws.c is the server side).
  *

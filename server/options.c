@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command-line options by table (options.h).
  *
  * Flow of hone_opts_parse: defaults and environment first (set_fallbacks), then the words; a

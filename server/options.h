@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command-line options by table: one row gives the parser, the check, the default, the environment
  * variable and the help text.
  *

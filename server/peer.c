@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See peer.h. One lock per peer guards the list of calls, the inbox and every state change.
  *
  * The transport's send is called with the lock held: it is what keeps a progress notification from

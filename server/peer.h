@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A connection as the protocol sees it: order of messages, requests in flight, exactly one answer
  * to each.
  *

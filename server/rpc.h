@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON-RPC 2.0: what a message is, and the text of answers. No transport, no methods, no
  * state; any thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SIGINT, SIGTERM and SIGHUP as a callback on a thread of its own: no handler, no global, no
  * restriction on what the callback may call.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command-line verbs: one file each, one const struct, one row in main.c.
  *
  * Results go to stdout, everything for people to stderr. A verb returns 0, a negative enum

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `hone call`: one tool call, or with `-` one for each line of standard input.
  *
  * Flow: with --url the call goes to a running server (call_there), otherwise to a registry in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hone doctor: one line for each thing that hone needs or could use here, with the fix where
  * something is missing; with --task also whether a search with these options will get through the
  * night (agents/search/preflight.h).

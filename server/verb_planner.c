@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `hone planner`: `record` measures lattices, `eval` compares policies on them.
  *
  * eval fits priors to all lattices but the one that is played (fit_all), runs

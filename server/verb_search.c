@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `hone search`: options to agents/search/search.h, progress to a bar or lines, the result to a
  * table or JSON.
  *

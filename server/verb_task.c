@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `hone task`: list, show, new, lint and calibrate, one function each and a table of actions at
  * the end. The work is done in tools/task/; this file reads arguments and prints. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the verb `task` share. */
 #ifndef HONE_SERVER_VERB_TASK_H
 #define HONE_SERVER_VERB_TASK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hone task calibrate: the tolerance of a task, measured. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What this build calls itself. Protocol revisions are in server/mcp.c, file formats in
  * their own headers. */
 #ifndef HONE_SERVER_VERSION_H

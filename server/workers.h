@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Worker threads with a bounded queue. Threads start when there is work for them and stay.
  *
  * A lane of its own for each kind of work is what keeps a cheap call from waiting behind a long one

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The README's first command, second half: search a shipped task and show what it left behind.
 #   tests/demo.sh BUILD_DIR [TASK] [SECONDS]
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Confirmations of one version held together (confirmations.h).
  *
  * Two confirmations contradict each other when their intervals of log ratios exclude each other

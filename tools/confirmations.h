@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several confirmations of one version, that is of one machine code: what they say together, and
  * whether they contradict each other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What kernels run on, as far as this side knows it: processor, vectors and caches from the system,
  * and what the executor's probe says. One reader for device_info and for prompts. Any thread. */
 #ifndef HONE_TOOLS_DEVICE_FACTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Evaluation: from a source to an answer that survives anything.
  *
  *   check -> look up -> start record -> call folder -> executor (once more after "infra")

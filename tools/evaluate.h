@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one way a candidate is evaluated and recorded: used by kernel_* tools, kernel_tune
  * and the search.
  *

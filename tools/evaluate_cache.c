@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known already: three keys by content, all in the cache, whose loss costs time, and a
  * second commit of a source that is tried again, no result.
  *

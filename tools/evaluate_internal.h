@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of hone_evaluate: shared by evaluate*.c only. */
 #ifndef HONE_TOOLS_EVALUATE_INTERNAL_H
 #define HONE_TOOLS_EVALUATE_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A parent's own record: what it was decided or confirmed to be, workload by workload, so that the
  * judge can see whether it holds back when its child is held against it (runner/arms.h). The record
  * is that of the highest tier that timed something, the latest of equals; the judge leaves out one

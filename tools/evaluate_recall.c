@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An answer from the ledger: for who was killed between the end of an evaluation and its use. */
 #include "tools/evaluate.h"
 

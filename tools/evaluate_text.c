@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words about an evaluation (evaluate_text.h): summary, commit text, trailers, and a report
  * that fits into a tree.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is said about an evaluation: the summary line, the commit's words and trailers, the report
  * that fits into a tree.
  *

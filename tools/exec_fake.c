@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fake executor: answers from a script instead of running anything. A product, not a test
  * double: most tests, demonstrations and protocol work run on it, without a compiler, a jail or a
  * quiet machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The local executor: one hone-runner process per call, for the CPU; for devices a runner that
  * stays (exec_warm.h), because a context costs more than an evaluation.
  *

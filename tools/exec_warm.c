@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The runner that stays (exec_warm.h).
  *
  * State: one child process, started by the first job and again after it died; a turn lock,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hone-runner that stays: `hone-runner --warm FD` reads job paths, one a line, and keeps what is
  * dear to make (device context, compile server, arenas) from one job to the next.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who runs a job: a documented struct with several implementations (local, fake; clusters later).
  *
  *   run     Gets a complete call folder (job.json is written already) and blocks until report.json

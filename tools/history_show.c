@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* history_show: the list of versions, or one of them with its evidence.
  *
  * A version's trailers say what its first measurement found; later ones are evidence. Both are

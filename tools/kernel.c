@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments in, result out, for all kernel_* tools.
  *
  * A result is first filled with everything the report has, then fitted: `detail` decides what kind

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel_* tools share: arguments, result, and how much of a result is shown.
  *
  * All of them decode into one struct and encode out of one struct; each tool's tables pick the rows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_diff: what changed between two versions, in source, build and figures.
  *
  * A side is a version of the history or a source text. A version's figures are those it was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_tune: one sweep over settings, then one honest measurement of the winner.
  *
  * The sweep is one evaluation of the source with many points and is not committed: of hundreds of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The registry (tool.h): one sorted array of all tools.
  *
  * Flow of a call: find, check what the tool needs of the program, decode the arguments by its

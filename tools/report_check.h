@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Is a report an answer to its job? hone_report_parse knows that a report is well formed; this
  * knows what was asked, and that its claim does not contradict its own figures. A runner that lies
  * in every figure alike cannot be told from an honest one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/rests_text.h"
 
 #include <math.h>

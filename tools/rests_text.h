@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a result rests on, in words for people: one line beside the figure.
  *
  * Pure functions of a report; texts of the runner are made plain; everything lives in the

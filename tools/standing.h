@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a version: its commit says what the first measurement found, evidence commits
  * say what later ones found.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tool task_show: all tasks in short, or one in full with signature, sizes, tolerance and the
  * baseline's source. What a detail level leaves out is said (fit). */
 #include "tools/kernel.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tools and their registry. One tool = one file that ends with a const struct hone_tool; a set = a
  * const array of them.
  *

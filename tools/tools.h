@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tools of this folder, one a file; registry.c makes the set of them. */
 #ifndef HONE_TOOLS_TOOLS_H
 #define HONE_TOOLS_TOOLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cache (cache.h): one file an entry, a head with the hash of the rest.
  *
  * Flow: get checks the hash and touches the file; put writes beside it and renames. When the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Content-addressed cache of files by key (a hash): compiled objects, evaluation answers. Losing it
  * costs time only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The many refs of the versions, by git's own file formats instead of libgit2.
  *
  * libgit2 1.5 compares a new ref's name with every packed one (0.8 ms at 20,000) and opens every

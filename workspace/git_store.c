@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libgit2 behind git_store.h, in this order: clean-up types, errors, opening and creating a
  * repository, blobs and trees, commits, refs, walks, diffs.
  *

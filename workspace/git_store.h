@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The only file that includes libgit2: objects, refs and trees of one repository, in hone's words.
  *
  * Internal to workspace/. A handle belongs to one thread at a time (history.c has one for writing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing the history: create, open, commit, evidence, branches.
  *
  * A writer holds the in-process mutex, then the file lock DIR/.hone/history.lock. It writes objects

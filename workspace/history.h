@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* History: every tried version is a commit. git_store.c below it is the only owner of libgit2.
  *
  *   tree                                      <task>.c (or .cu), report.json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the history: shared by history*.c only. */
 #ifndef HONE_WORKSPACE_HISTORY_INTERNAL_H
 #define HONE_WORKSPACE_HISTORY_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Housekeeping of the repository: stale locks, empty files after a power cut, packing.
  *
  * `git gc` does not take the writers' lock: git is made to be packed while it is used, and a commit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reading half of history.h: existence, names to ids, one version, lists, evidence, diffs.
  *
  * Readers use their own git handle under their own mutex. Lists come from the index

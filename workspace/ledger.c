@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger: segments, appends, group fsync, scans.
  *
  * Append: mutex, flock, look at the segment's end (another process may have added to it or left a

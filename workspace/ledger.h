@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger: an append-only log of JSON lines that survives kill -9 and power cuts; git can be
  * rebuilt from it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One line of the ledger: making it, taking it apart. Internal to ledger*.c. Pure; any thread. */
 #ifndef HONE_WORKSPACE_LEDGER_LINE_H
 #define HONE_WORKSPACE_LEDGER_LINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Field tables of the ledger's records, and the few checks that a table cannot express. */
 #include "workspace/records.h"
 

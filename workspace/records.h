@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger's record formats: what is in "data" of each record type, with its field tables.
  *
  *   type              data                       written by

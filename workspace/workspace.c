@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A workspace's life: init, open, close; its parts and task packs. workspace_replay.c has what
  * opening does after a crash. */
 #include "workspace/workspace_internal.h"

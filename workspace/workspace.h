@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A workspace: the user's folder with task packs, git history, ledger and cache.
  *
  *   DIR/hone.json            format version, created

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pack that lies elsewhere becomes a task of the workspace: copied beside, checked again, renamed
  * into tasks/, committed on main. Killed in between it is done again by the next try. */
 #include <errno.h>

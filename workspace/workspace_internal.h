@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the workspace: shared by workspace*.c only. */
 #ifndef HONE_WORKSPACE_INTERNAL_H
 #define HONE_WORKSPACE_INTERNAL_H

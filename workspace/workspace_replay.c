@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* After a crash: the ledger is turned into commits again.
  *
  * What can be missing, and who finds it:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The coders as a table (coder.h).
  *
  * Flow: hone_coder_open finds the row and lists what it may ever do: the rules' rewrites, one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Coders: who edits the source. A table, one row each.
  *
  * The planner asks a coder what it can do at a version (hone_coder_rewrites, hone_coder_regions)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of a model that are asked for ahead, each on a thread of its own. */
 #include <pthread.h>
 #include <stdatomic.h>

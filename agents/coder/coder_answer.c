@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a model's answer and makes the new source of it (coder_answer.h has the format).
  *
  * Flow: parse goes over the lines, collects each block into an edit (a range of the shown

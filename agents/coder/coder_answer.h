@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The answer of a model that edits a source: blocks between marker lines, everything else is talk
  * and counts for nothing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by coder.c and coder_llm.c; nobody else includes this. */
 #ifndef HONE_AGENTS_CODER_INTERNAL_H
 #define HONE_AGENTS_CODER_INTERNAL_H

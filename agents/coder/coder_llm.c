@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The coder that asks a language model.
  *
  * A request: three stable blocks (the prompt files; the task; the machine), then one message: the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A profile in words, for models: which size it is of, and each of its launches. */
 #ifndef HONE_AGENTS_PROFILE_TEXT_H
 #define HONE_AGENTS_PROFILE_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of prompts that coder and planner share: prompt files, and foreign text in fences. */
 #ifndef HONE_AGENTS_PROMPT_H
 #define HONE_AGENTS_PROMPT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/coder/prompt_machine.h"
 
 #include <math.h>

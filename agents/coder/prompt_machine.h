@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The machine in prompts: what a version is built for and timed on, in a few short lines that stay
  * the same for a search (they belong to the stable part of a request). */
 #ifndef HONE_AGENTS_PROMPT_MACHINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts for prompts about one version (tried.h).
  *
  * Parts, in the order of the file: a ratio with its interval; what a figure rests on (tier,

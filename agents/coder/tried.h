@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A version's times and past in words, for prompts: what was tried from it and what came of it, and
  * the steps that led to it. Parts of it come from compilers, candidates and models: it belongs into
  * a block of data. */

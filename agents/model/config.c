@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the two configuration files (config.h) by one field table.
  *
  * Flow: each file is parsed and checked alone, so that an error names file and member; then the

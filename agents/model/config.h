@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Local configuration: models, and whatever else names programs, endpoints or keys.
  *
  * Two files, one field table (config.c): ~/.config/hone/config.json (XDG_CONFIG_HOME counts), then

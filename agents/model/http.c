@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one file that knows libcurl: a POST on a multi handle of its own, so that cancel, idle time
  * and deadline are ours to watch. */
 #include "agents/model/http.h"

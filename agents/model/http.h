@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One HTTP POST with a streamed answer. The only owner of libcurl.
  *
  * TLS certificates are verified, redirects are not followed, only https:// (and http:// to this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The journal of model requests (journal.h): intent before asking, answer before use.
  *
  * State: one entry for each ask of the search, read back from the ledger by hone_journal_load;

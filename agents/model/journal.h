@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a search asked of models: intent before asking, answer before use.
  *
  * hone_journal_ask writes "model.ask" (role, model, hash of the request, tokens and cost that it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asking a model: tries, waits, fallbacks, prices, the recorder. See model.h.
  *
  * One ask: for each link of the chain (the model, its fallback, ...) up to `tries` tries. Which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Models: one way to ask whatever answers, by its configured name.
  *
  *     hone_model_open(&config, "fast", &model, &err);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A local program as a model: the prompt on standard input, the answer on standard output.
  *
  * No shell. It sees PATH, HOME, LANG and the variables that pass_env names; never a key. What

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Models over HTTP: one POST, the answer as server-sent events or in one piece, read by a dialect.
  *
  * The stream's end is judged by its content (a finish reason, a last event), not by the end of the

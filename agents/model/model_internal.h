@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by model.c and its providers; nobody else includes this. */
 #ifndef HONE_AGENTS_MODEL_INTERNAL_H
 #define HONE_AGENTS_MODEL_INTERNAL_H

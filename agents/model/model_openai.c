@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenAI's chat completions, which many servers speak. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/model/model.h"
 
 /* From the providers' public lists of 2025-11, to be checked against today's: a configured price

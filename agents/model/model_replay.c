@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded answers: what the recorder writes, the provider replay reads. One JSON object a line:
  *
  *   {"request":"<64 hex>","text":"...","stop_reason":"end","model":"m","request_id":"x",

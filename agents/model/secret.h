@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A secret (the key of a model's provider): a type of its own, so that nothing prints it.
  *
  * It comes from an environment variable or from a file that only its owner can read; its bytes are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Server-sent events, as they come in pieces (WHATWG HTML, "Interpreting an event stream").
  *
  * Lines end in LF, CR or CRLF; "data:" lines of one event are joined by newlines; comments, "id:"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Templates, and questions to a lattice. */
 #include "agents/offline/lattice.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lattices: every combination of a kernel's strategies, built, checked and timed once, so that
  * searches can be replayed in memory with exact regret.
  *

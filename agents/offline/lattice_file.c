@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lattice's file: field tables, load, save. */
 #include <errno.h>
 #include <stdlib.h>

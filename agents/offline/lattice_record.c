@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recording: a template is one candidate with eight tunables, and its states are the points of
  * sweeps, so that one job builds, checks and times a part of them against one baseline.
  *

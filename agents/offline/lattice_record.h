@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records lattices: every state of a template is built, checked and timed, in rounds, and the file
  * is written after each part, so that a killed recording goes on where it was. */
 #ifndef HONE_AGENTS_LATTICE_RECORD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What lattices teach of strategies (agents/planner/prior.h).
  *
  * Every kernel counts once for a strategy, whatever the number of its states. Lattices whose

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Searches replayed on lattices (sim.h).
  *
  * Flow of one run: expand gives a node the actions that its lattice state allows; the policy

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Searches replayed in memory on lattices, with the same policies, priors, mask, credit and tree as
  * real ones: only the coder and the clock are simulated.
  *

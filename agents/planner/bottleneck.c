@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rule trees of bottleneck.h: one table for cpu, one for cuda.
  *
  * A rule is a predicate over features and the words for what it found. Rows stand in the order

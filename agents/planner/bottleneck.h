@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What limits a version: a rule tree over features. The first rule that fires is the class; the
  * later ones are kept as well.
  *

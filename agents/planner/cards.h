@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Method cards: how a strategy is carried out and where it goes wrong, a line each, for those who
  * write code. What it is, when it helps and what must move stand in the catalogue. */
 #ifndef HONE_AGENTS_CARDS_H

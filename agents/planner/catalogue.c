@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The strategies as two tables, C01... for cpu and G01... for cuda (catalogue.h).
  *
  * A row has the class that it cures, the resource that it touches, the expected gain,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The strategy catalogue, for plain C on a CPU (C01...) and for CUDA (G01...): what can be tried,
  * when, what it should bring, and what must move if it was really done.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was learnt about strategies: how often they are really done, and what they bring
  * when they are.
  *

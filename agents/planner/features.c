@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fills struct hone_features from four places (features.h), in this order: the text (loops and
  * accesses from the tree, or words alone where libclang could not read it), the task's
  * formulas, the last report, the machine. A later place never clears what an earlier one found. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known about a version, as numbers with a present flag: from its text, from its last
  * report, from the machine. On cuda the profile's counters are features under their own names.
  *

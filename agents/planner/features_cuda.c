@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Features of CUDA versions: from the text of the kernels, from counters and launch facts. */
 #include <ctype.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From everything the coder could do to a ranked list of legal steps (legality.h).
  *
  * Flow of hone_legal_actions: each rewrite whose strategy is not banned gives its sites;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which steps may be taken at a version: sites of the rewrites, masked by preconditions, hardware
  * and memory of what was tried.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Merging what won on a sibling: two versions of one parent both gained by different steps, so the
  * idea of the one may pay on the other too (docs/decisions/0026-merge.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Priors of a model mixed with those of the rules (docs/planner.md, "A model as planner").
  *
  *     P = 0.1 uniform + 0.9 * (w_rules * P_rules + w_llm * P_llm)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the planner does with one outcome. The search and the simulator call the same functions, so
  * that what is measured on lattices is what runs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Policies pick the next step: a version and one of its legal actions. A table; one file each.
  *
  *   pick        Reads the tree; expands nodes on demand through `expand`, so that only what the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chain, after MTMC (arXiv 2511.20100): one of four families is drawn, then a strategy of it
  * without parameters, always at the version made last, never back. The baseline that tree search is
  * compared with. It never stops by itself: its published action set has no legal stop. */

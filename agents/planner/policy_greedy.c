@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Greedy: the best version's action of highest prior; when it has none left, the
  * next best version. */
 #include "agents/planner/policy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PUCT over the version tree.
  *
  * From the root down: at a version, its living children and its best untried step compete by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random: a uniform version with actions left, a uniform action. The yardstick for all others.
  *
  * Priors play no part in the choice, so that only the chosen version's are made anew, for its

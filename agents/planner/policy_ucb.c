@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bandits over strategies at the best version: they know no tree beyond it.
  *
  * ucb          the catalogue's guess plus a bound; what is legal here is masked by mechanism

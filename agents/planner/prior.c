@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/planner/prior.h"
 
 void hone_prior_begin(const struct hone_prior *prior, struct hone_credit *ret)

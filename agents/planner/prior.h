@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of strategies before a search begins: the mean gain of each, over kernels, and how
  * much kernels differ. It stands between the catalogue's guess and what the search sees itself.
  * Recorded lattices teach it (agents/offline/prior_fit.h). */

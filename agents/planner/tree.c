@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of versions (tree.h).
  *
  * State: nodes in one growing array, named by index; edges as records of steps, also of failed

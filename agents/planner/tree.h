@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The search tree: nodes are versions that were right; what failed stays a record of its action.
  *
  * Values are log2 of the screened speed-up over the root. Everything lives in the pool of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C03: an innermost reduction gets U partial results, so that additions do not wait for each other
  * and fill vectors.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of rewrites. */
 #include "agents/rewrites/coder_rules.h"
 

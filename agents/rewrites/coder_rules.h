@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rule coder: source-to-source rewrites, one file each in this folder, and the table of them.
  *
  * A rewrite says where it could act (sites) and makes the new source (apply). It may be optimistic

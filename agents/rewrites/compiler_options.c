@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C15 and C16: compiler switches written into the source as `#pragma GCC optimize`, so that a
  * version stays one file.
  *

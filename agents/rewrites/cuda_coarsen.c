@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G06 for maps: a thread computes ROWS elements that stand one below the other.
  *
  *     x = ...; y = ...; if (y >= H || x >= W) return; body(x, y)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G05 with G26: softmax-weighted sums by tiles (attention).
  *
  *     for j top = max(top, E(dot(q, k[j])));

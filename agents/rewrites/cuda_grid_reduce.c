@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G18 with G20: one long reduction by all blocks, in two stages.
  *
  * variant 0: a kernel that one thread runs. A new kernel in front of it leaves a partial result of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G26: the maximum of a row and the sum of exponentials below it in one pass.
  *
  *     for i top = max(top, E(i));  sum = 0;  for i sum += expf(E(i) - top);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small rewrites that leave a kernel's shape alone: pointers that do not overlap (G48), unrolled
  * loops (G13), intrinsics for exp and division (G33). */
 #include <string.h>

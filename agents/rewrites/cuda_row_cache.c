@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G26 with G05: a row that several loops of a block walk along is read from memory once.
  *
  *     for i (lane) s += f(X[m, i]);  ...  for i (lane) Y[m, i] = g(X[m, i], s);

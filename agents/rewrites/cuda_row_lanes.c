@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G18 with G28: what one thread does for a row is shared by LANES neighbouring threads.
  *
  *     m = index; if (m >= M) return;

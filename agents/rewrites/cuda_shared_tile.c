@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G05 with G06: a contraction by tiles in shared memory and micro-tiles in registers.
  *
  *     acc = init; for k acc += L(i, k) * R(k, j); ... store ...      one thread per (i, j)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G31 with G09: a contraction of 16-bit factors on tensor cores.
  *
  * As cuda_shared_tile, with blocks of eight warps that multiply 16 x 16 x 16 parts by wmma and add

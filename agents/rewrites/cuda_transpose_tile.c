@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G01 through shared memory: a map that reads along one axis and writes along another.
  *
  *     Y[n * M + m] = f(X[m * N + n])                  one thread per (m, n)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G02 with G03: loads and stores of VEC neighbouring elements at once in loops that are dealt out
  * to threads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C02: loop interchange towards unit stride.
  *
  * variant 0  A perfect pair is swapped.

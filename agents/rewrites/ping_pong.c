@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G51: a loop that ends with memcpy(A, B, n) copies its whole state back; swapping the two pointers
  * instead saves that traffic.
  *

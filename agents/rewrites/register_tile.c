@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G06: unroll-and-jam of a loop nest around a reduction, into a register tile of MR rows
  * and NR columns.
  *

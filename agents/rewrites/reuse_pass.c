@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C17: a later pass computes the same call again; the earlier pass stores it in the output, and the
  * later one reads it from there.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C04: pointers of the signature get `restrict`, and innermost loops that allow it get `omp simd`
  * with their reductions.
  *

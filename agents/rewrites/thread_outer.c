@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C08: the outermost loops whose iterations are independent get `omp parallel for`. All of them in
  * one step.
  *

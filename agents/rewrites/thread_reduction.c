@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C24: a long reduction is cut into CHUNKS parts that threads add up apart; the parts are combined
  * in order.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* C01: strip-mine and interchange a perfect pair of independent loops: blocks of TI x TJ. */
 #include "agents/rewrites/coder_rules.h"
 

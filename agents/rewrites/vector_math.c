@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* G44: calls of scalar math functions become inline polynomials without branches, which
  * vectors can run.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/search/budget.h"
 
 const struct hone_budget_row hone_budget_rows[HONE_N_BUDGETS] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Caps of a search: what may be used up, what was, what is set aside for work under way.
  *
  * One row of hone_budget_rows for each kind. What a piece of work may take at most is reserved

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The field tables of the search's ledger records, and the two ways through them: hone_event_append
  * encodes an event by its table, hone_event_read decodes one. Which table is whose stands in one array
  * by type; a record of a type that no row names is no event of a search. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a search writes into the ledger, one struct and one field table for each type of record.
  * Whoever writes a record and whoever reads it uses the same table, so that no member is written
  * and forgotten. Records of older versions are read too: a member that is missing or unreadable

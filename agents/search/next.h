@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a search does next: one decision from what it knows and what its process sees. Pure, so that
  * a table of cases tests it.
  *

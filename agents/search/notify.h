@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Telling somebody: a command or a webhook on milestone, stop, failure.
  *
  * Both come from local configuration alone ("notify" in hone.json or ~/.config/hone/config.json).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `hone doctor --task` (preflight.h): the checks one after the other, each a look_at_... that
  * tells lines of level ok, weak or no.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Will a search that runs unattended get through? What `hone doctor --task` says
  * beyond the machine.
  *

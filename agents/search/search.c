@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The search: options, loop, stop rules, result. See search.h.
  *
  * Order of work: the baseline first; then expansions; a new best that is clearly ahead gets a

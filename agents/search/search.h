@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The search: planner and coder in a loop under a budget, over a tree of versions.
  *
  *   baseline -> [ pick a step -> apply it -> screen -> decide when promising ] ...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of a model take minutes, evaluations seconds. So steps are chosen before the last one has
  * ended, as long as the answers of fewer than n_coders are waited for: a step under way counts as
  * tried and as a visit without a value (tree.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Caps of a search: from its options, counted from its records, asked before each piece of work.
  *
  * What models may take is refused by the journal's gate, evaluations and device time by

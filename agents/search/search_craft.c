@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One step carried out: the coder, the evaluation, and repairs while it fails.
  *
  *   coder -> known text? -> record of the intent -> screen -> right: done

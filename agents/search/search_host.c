@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Searches in threads of their own. One mutex guards the table; each slot has its own cancel flag
  * and end condition. */
 #include <pthread.h>

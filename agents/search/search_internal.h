@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of the search that its files share; nobody else includes this.
  *
  *   search.c         options, loop, stop rules, result

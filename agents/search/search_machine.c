@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A version whose evaluation ended as the machine's fault: is it?
  *
  * The same question as tools/runner/judge/blame.h asks inside of a job, for whatever brings a job to such

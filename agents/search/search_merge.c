@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps that take over what won on a sibling, in the search: at each version as many as merge.h
  * allows, kept up to date before each choice, so that they follow from the tree as it is. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The models of a search: opened from local configuration, asked through the journal. */
 #include "agents/search/search_models.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The models of a search; for the search's own files. */
 #ifndef HONE_AGENTS_SEARCH_MODELS_H
 #define HONE_AGENTS_SEARCH_MODELS_H

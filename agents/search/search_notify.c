@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Notices of a search: whom the local configuration names is told, the search goes on whatever
  * comes of it. */
 #include <math.h>

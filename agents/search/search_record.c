@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The search's records in the ledger, and going on from them.
  *
  * A result record holds what the tree needs: parent, rewrite, region, value, commit. Sources come

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A longer look at the best: decide, sweep of its tunables, confirmation. */
 #include "agents/search/search_internal.h"
 

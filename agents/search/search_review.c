@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A model as planner: it sees the version and what the rules would try, and says in which order.
  *
  * Asked once for each version that the policy is about to expand, through the journal. Its order

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The search's side of steering: it looks at the ledger between expansions, takes requests in, and
  * tries what was submitted through the same path as its own steps. See steer.h. */
 #include <math.h>

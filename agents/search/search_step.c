@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One expansion: a step picked by the policy is applied by the rule coder, evaluated, credited and
  * put into the tree. */
 #include "agents/search/search_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The wall cap and what a search waits for: what could pass the cap does not begin, waiting for the
  * timing lease ends with the cap, and who holds it is said. */
 #include "agents/search/search_internal.h"

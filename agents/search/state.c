@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Applying events to the state: one function for each type of record, reached through a table by
  * hone_state_apply. A result brings a version (draft) or measures one again; credit, the mix of
  * planners and the times of stages follow from it. Pure: what comes in is the event and its draft. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a search knows, as the sum of its events: versions, credit, weights of the planners, and
  * what was seen of times. hone_state_apply is the way in for all of them, in a search that runs as
  * in one that goes on from its records, so that both hold the same after the same events.

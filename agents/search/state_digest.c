@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The digest of a search's state: every member that hone_state_apply writes. What the search makes
  * anew from it is left out (state.h): with it, a search that goes on would never look the same. */
 #include "agents/search/state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests, submissions and their fold. See steer.h. */
 #include "agents/search/steer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steering a search from outside: requests, submissions, and what holds after them.
  *
  * Everything is a record in the ledger, so that it does not matter in which process the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What holds after all requests: the fold of their records. See steer.h. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A search's story from the ledger (story.h).
  *
  * Flow: a first pass finds which search of that name ran last; a second one hands each of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a search did, told from its ledger records alone: the morning report.
  *
  * Reading takes one pass over the ledger. A search that was killed, or still runs, has a story too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The story as markdown and as JSON. */
 #include "agents/search/story.h"
 

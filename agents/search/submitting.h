@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What strategy_apply and search_outcome share: the result of a submission as members of an
  * output struct. */
 #ifndef HONE_AGENTS_SUBMITTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a search has used up, counted from its ledger records alone: by the search when it goes on,
  * by the report.
  *

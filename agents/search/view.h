@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A search as an outside planner sees it: from its records, whether it runs or not, in
  * whichever process. What it would expand next follows from the records, because
  * choices are deterministic. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "agents/source/c_edit.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text edits on a source: replacements by byte range, applied together.
  *
  * Edits may nest only by rendering the inner range first (hone_c_edit_text) and replacing the outer

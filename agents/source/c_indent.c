@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Indentation of rewritten functions: four columns a level, one level per brace and per statement
  * that hangs on a header without braces.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a loop nest does, from its tree (c_nest.h): induction variables and bounds, strides of
  * accesses, reductions, independence of iterations, perfect nesting.
  *

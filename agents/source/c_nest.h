@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the loops of a function do: bounds, steps, index polynomials, reductions, whether iterations
  * are independent.
  *

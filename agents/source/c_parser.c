@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libclang behind dlopen.
  *
  * Only the few functions below are used; their C ABI (cursor 32 bytes, type 24, location 24, range

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing C and CUDA C++ with libclang, which is loaded at run time: the only file that knows it.
  *
  * Looked for as $HONE_LIBCLANG, else the newest version below /usr/lib/llvm-N that has its headers,

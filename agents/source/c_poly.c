@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Index expressions as sums of products. Locals that are set once stand for their initialiser. */
 #include "agents/source/c_nest.h"
 

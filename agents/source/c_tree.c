@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walking the plain tree (c_tree.h), and the two texts made from a source: the one of a node
  * and the normalised one, without comments and with blanks squeezed, that versions are compared
  * by. Pure functions over offsets. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plain tree of one C source: what the rule coder and the static features look at. No libclang
  * type appears here.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contractions: kernels with a thread for each element of
  *
  *     acc = init; for k acc += L(i, k) * R(k, j); */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels and launches of a CUDA source: reading them. Making text is in cuda_text.c. */
 #include "agents/source/cuda_kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels of a CUDA source do: which threads own which indices, what is guarded, what is
  * left of the body, and how launchers start them. Rewrites make new kernels and launches from this.
  *

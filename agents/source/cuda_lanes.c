@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops that are dealt out to threads: recognising them. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Declarations in front of a CUDA source that is parsed: no header is read. What is missing here
  * makes a source unreadable for the rule coder, nothing else. */
 #include "agents/source/c_parser.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text for rewritten kernels and launches. See cuda_kernel.h. */
 #include <ctype.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a version and making text for rewrites (site.h).
  *
  * Flow: hone_coder_read parses and finds the task's function; hone_site and hone_coder_locate name

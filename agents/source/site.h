@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A version that was read, places in it, and text that rewrites make from it.
  *
  *     struct hone_coder_input in;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tool strategy_apply: carries out one step, or hands it to a running search.
  *
  * Flow: with `search` the arguments become a submission (agents/search/steer.h) and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tool strategy_propose: the ranked steps of a version, with features and bottlenecks.
  *
  * Flow: without `search` the version is read, its features and legal steps are computed

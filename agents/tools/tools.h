@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the tools of agents/ share: reading the version that a call is about. */
 #ifndef HONE_AGENTS_TOOLS_H
 #define HONE_AGENTS_TOOLS_H

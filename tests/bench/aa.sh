@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A/A: the naive kernel against itself, judged as a candidate. How often does hone say "faster" (or "slower")?
 #   tests/bench/aa.sh BUILD_DIR [COMPARISONS] [TASK] [BUDGET_MS]
 # Prints the counts and the upper 95 % bound of the false-win rate (rule of three when none was seen, else Wilson).

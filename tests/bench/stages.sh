@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What each stage of the ladder costs: a small and a large task, a fresh edit of the naive kernel each time, by tier.
 #   tests/bench/stages.sh [BUILD_DIR] [REPEATS]
 # Prints `stage_TASK_TIER_STAGE_ms median (least to most)`. To compare two versions of hone, give two build trees in turn.

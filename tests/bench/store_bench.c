@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the store costs, each figure with its floor beside it, taken in the same run on the same
  * disk.
  *

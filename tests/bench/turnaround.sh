@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Edit to answer: a small kernel with a fresh edit each time, by tier and stage, through `hone call` (program start included).
 #   tests/bench/turnaround.sh [BUILD_DIR] [REPEATS]
 # Beside it the floor: the compiler alone on the same source, outside any jail.

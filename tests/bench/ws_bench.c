@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How fast is an empty call? `hone serve` beside a bare libwebsockets echo in a process of its own,
  * in one run, so that the two rows of a pair saw the same machine.
  *

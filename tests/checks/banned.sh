@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Calls that the product does not use: unbounded, not thread safe, hidden shells, silent on errors. Tests may.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Our declarations of CUPTI's structs and constants agree with the toolkit's headers, where those are.
 . "$(dirname "$0")/lib.sh"
 cuda=${CUDA_HOME:-/usr/local/cuda}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The pages that come from the program's tables are as committed (make docs writes them).
 . "$(dirname "$0")/lib.sh"
 made=$(mktemp -d)

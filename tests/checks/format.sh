@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The sources are as clang-format leaves them.
 . "$(dirname "$0")/lib.sh"
 format=.ci/clang-format

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # No writable object of static storage, except the few below. Constant tables with pointers are fine (.data.rel.ro).
 . "$(dirname "$0")/lib.sh"
 objects=${HONE_BUILD:-build}/obj

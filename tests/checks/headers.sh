@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Each header compiles alone and has an include guard.
 . "$(dirname "$0")/lib.sh"
 cc=${CC:-gcc}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Includes go one way between the layers, and each foreign library has one owner file.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A function has at most 100 lines, a file 800. The exceptions may only shrink.
 . "$(dirname "$0")/lib.sh"
 max_function=100 max_file=800

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Shared by the check scripts: TAP with one line per rule. Sourced, from the root of the tree.
 # shellcheck shell=sh
 root=${CHECK_ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Pages: width, tables, links and anchors. Sources: heads, lists in comments, licence lines. Prompts for models are no pages.
 . "$(dirname "$0")/lib.sh"
 pages=$(files '*.md' | grep -vE '^tests/data/|^agents/coder/prompts/')
@@ -94,7 +95,7 @@ garbled=$(printf '%s\n' "$sources" | grep '\.h$' | xargs awk '
 verdict "lists in headers are not run together" "$garbled"
 
 # First lines with the licence: on for a folder once its files have them.
-licensed=''
+licensed='server agents tools workspace tests'
 bare=$(for folder in $licensed; do
     files "$folder/*.[ch]" "$folder/*.sh" | grep -vE '/packs/|^tests/(adversaries|honest|mutation/kernels|lattices|launchers|data|yardsticks)/' |
         while read -r file; do

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The runner of tests: a test that fails, stops early, hangs or says nothing must be counted, one at a time and several.
 . "$(dirname "$0")/lib.sh"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/hone-run.XXXXXX") || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Each check must be able to fail: plants one violation at a time in a small copy of the tree and looks for its name.
 . "$(dirname "$0")/lib.sh"
 copy=$(mktemp -d "${TMPDIR:-/tmp}/hone-selftest.XXXXXX") || exit 1

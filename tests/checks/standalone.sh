@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The repository stands alone: no machine path, no notes outside it, nothing left to do, no secret.
 . "$(dirname "$0")/lib.sh"
 list=$(files '*' | grep -vE '^tests/checks/(standalone|selftest)\.sh$')

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # One word for one thing: docs/glossary.md has the words, this check refuses those that were replaced.
 . "$(dirname "$0")/lib.sh"
 

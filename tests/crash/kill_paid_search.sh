@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # kill -9 of hone at random moments of searches that pay for a model: nothing that was answered is asked for again, at most one
 # ask is lost with each kill, nothing is evaluated twice, and no cap is passed, work in flight included.
 #   [CODERS=N] tests/crash/kill_paid_search.sh BUILD_DIR [KILLS]     N answers under way at a time: at most N are lost with each kill

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # kill -9 of hone, judge or arena at random moments of a search: nothing acknowledged may be lost, the search goes on.
 #   tests/crash/kill_search.sh BUILD_DIR [KILLS] [TASK]
 # "Acknowledged" is every ledger record evaluation.end that was on disk before the kill. After each kill the same command is started again;

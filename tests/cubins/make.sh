@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Makes the cubins of this folder again: `sh tests/cubins/make.sh` with ptxas in $PATH (these are of CUDA 13.0). One instruction
 # of interest each; NAME.ARCH.cubin. The unit tests policy_test and rests_test say what is to be found in them.
 set -eu

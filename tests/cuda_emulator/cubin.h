@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the emulated cubin (image.h) of a shared object. */
 #ifndef HONE_TESTS_EMULATOR_CUBIN_H
 #define HONE_TESTS_EMULATOR_CUBIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An emulated CUPTI: the calls of tools/runner/cuda/driver/cupti.h in the order in which the real one
  * wants them, with made-up counters. What is out of order fails, so that tests of the profiling
  * arena mean something.

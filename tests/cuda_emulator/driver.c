@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The emulated driver: device and context. Settings come from the environment: HONE_EMULATOR_SMS,
  * _L2, _MEMORY, _GRANULARITY (bytes), _DEVICES, _THREADS (host threads of a launch), _PINNED. */
 #include "tests/cuda_emulator/driver.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the files of the emulated driver. Every entry point begins with emu_enter. */
 #ifndef HONE_TESTS_EMULATOR_DRIVER_H
 #define HONE_TESTS_EMULATOR_DRIVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The prelude of device text that is compiled for the CPU (C++17, g++): what nvcc and NVRTC know
  * without an include, as far as the emulator has it. README.md says how to use it.
  *

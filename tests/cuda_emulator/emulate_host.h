@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launches and the few calls of the runtime that a launcher uses, for run_cu.sh: everything happens
  * at once, device memory is host memory with a guard page behind it. */
 #ifndef HONE_TESTS_EMULATE_HOST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic of device text: intrinsics, conversions, bits. Part of emulate.h. */
 #pragma GCC system_header
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Half and bfloat16, cooperative groups, asynchronous copies, wmma. Part of emulate.h. */
 #pragma GCC system_header
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The emulated device's engine: runs the blocks of a launch on the CPU.
  *
  * Blocks run one after the other (in a few host threads when asked), the threads of a block as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The emulated cubin: an ELF file that looks like the real thing to whoever walks it (machine 190,
  * .text, .nv.info, .nv.shared and .nv.constant0 sections by kernel, .nv.global), and carries two
  * sections more: the host object that runs, and one line of text for each kernel. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of the emulated device: memory files, so that a handle can go to another process, mapped
  * into reserved ranges; what is not mapped, or read-only, faults as on a device. */
 #include "tests/cuda_emulator/driver.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Modules, kernels and launches of the emulated driver. */
 #include "tests/cuda_emulator/driver.h"
 #include "tests/cuda_emulator/image.h"

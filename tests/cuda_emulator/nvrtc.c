@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The emulated NVRTC: g++ compiles the device text for the CPU.
  *
  * Preprocess (g++ -E with the prelude) -> scan.c -> compile and link -> cubin.c. Work files lie in

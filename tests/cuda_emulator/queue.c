@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams, events and graphs of the emulated device. Each stream has a thread that does its work in
  * order; the null stream waits for blocking streams and they for it, as the driver says. Work after
  * a fault is dropped. */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Builds a .cu file for the CPU, kernels emulated, launches and all:
 #   run_cu.sh [-b build] [-o output] file.cu [more.c more.o ...]
 # With -o the output is kept: a shared object when it ends in .so, else a program. Without it a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes C++ of preprocessed device text: finds the kernels and rewrites what no macro can.
  *
  *   __global__ void f(int n) {...}     the same without the word, then a row of the kernel table

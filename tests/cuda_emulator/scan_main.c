@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Preprocessed CUDA text to C++ text, for run_cu.sh. */
 #include "tests/cuda_emulator/scan.h"
 

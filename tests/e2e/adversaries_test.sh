@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Candidates that attack the machine get the right verdict from a server inside their deadline; each one's clean twin (the same
 # file with CHEAT 0) passes; the server that judged them all stays up. All the other cheats: judge_test.sh.
 # tsan: no; ten times slower, nearly every time is too noisy to tell anything from it.

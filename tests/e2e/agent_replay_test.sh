@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Answers that coding agents gave in searches through the real judge (tests/agent/README.md), replayed in order under the fake
 # executor: the same steps from the same versions, and byte for byte the sources that were judged then. Asked by request they
 # are not found, since prompts hold what was measured.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What compilers made of a kernel, through `hone call -`: asm of a C kernel, ptx by NVRTC and by nvcc, sass by a stand-in for
 # nvdisasm and without one; no GPU.
 set -u

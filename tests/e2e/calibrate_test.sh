@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # hone task calibrate on real kernels: a task whose tolerance zeros pass is refused and left as it is; the same task with a fair
 # one is measured, written and shown; a record that the tolerance contradicts does not load.
 # sanitizers: no; kernels are judged by their error, and the judge's program is the same one.

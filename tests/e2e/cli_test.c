@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line through the real program: exit status, what goes to stdout and what to stderr.
  */
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # kernel_compile for the cuda target, from the tool to the plan of each workload; needs NVRTC and the toolkit's headers, no
 # GPU.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The CUDA target without a GPU: jobs through one warm hone-runner whose driver and NVRTC are the emulator's. Bad candidates get
 # the right verdict, their clean twins (the same file with CHEAT 0) pass (some here; all of them in judge_test.sh), a fault in one job
 # leaves the next unharmed; a sweep, a

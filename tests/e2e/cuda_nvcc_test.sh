@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # kernel_compile of CUDA sources that need nvcc: the second lane, from the tool to the plan of each workload; no GPU.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # hone doctor --task: goes where a search would go, says no-go with reasons where it would not, shows no key, asks only when told to.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Helpers that lie to the judge on the page and the socket that they share with it: candidates that write over the page all the
 # time, flood the socket or close it, and an oracle that claims more answers than there is room for. The judge gives a typed
 # answer and stays alive.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A server whose runner lies, breaks off, shouts and hangs: every call gets a typed answer, none of the lies becomes a version
 # that is called faster, every call is in the ledger, and the next call works.
 set -u

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Shared by the shell tests: HONE (binary), WS (a fresh workspace, removed at exit), TAP counters.
 HONE=${HONE:-${HONE_BUILD:-build}/hone}
 HONE=$(realpath "$HONE")

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Several answers of a model under way at a time (--coders): they overlap, the tree follows from the answers and not from who was
 # quick, a kill loses no answer that was stored, caps hold with all that is under way, and stopping does not wait for answers.
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole searches, planner and coder a model, against servers that are slow, broken, lying or
  * malicious: each ends well, in time; nobody's word changes a verdict, a budget or another file. */
 #include "tests/unit/unit.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A search whose models were recorded, done again from an empty workspace with the recorded answers and the same seed: the same
 # steps in the same order, the same sources, the same verdicts. The fake executor gives a source the same time every time.
 . "$(dirname "$0")/lib.sh"

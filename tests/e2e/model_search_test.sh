@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A search with a model that is a shell script, through the real judge: good, broken, lying, malicious and empty answers;
 # killed in the middle and gone on with; what was answered is never asked again.
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A local HTTP server that plays a model, well or badly, for tests of whole searches.
  *
  * One thread, one request at a time. A turn reads what was asked and says what it likes. */

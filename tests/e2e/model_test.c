@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Model clients against a local server that plays a model, a good one and many bad ones: each case
  * ends with the right answer or the right typed error, inside its deadline. */
 #include "tests/unit/unit.h"

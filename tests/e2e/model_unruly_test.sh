@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A search whose model answers four times in five with a version that makes the machine look guilty: it fails where it is loaded, or
 # (with the fake executor) in a way that the judge does not see through. The search ends by its budget with the best honest
 # version, counts the others as their author's, and repeats nothing that they say.

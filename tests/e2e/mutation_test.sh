@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A fixed sample of the mutation test (make check-mutation has all): small mistakes in two tuned kernels are found; a judge
 # that let everything pass would be noticed; the mutator says the same every time.
 # tsan: no; the kernels' calls come too late.

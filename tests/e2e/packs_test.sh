@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Every shipped pack is admitted by the lint, and every naive.cu compiles for the GPU that the project measures on
 # (skipped where there is no nvcc; nothing is run on a device).
 # sanitizers: no; the lint's kernels are judged by their error, and the judge's program is the same one.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # hone planner: a template is recorded, its lattice is replayed, the same seeds give the same bytes, and bad requests say what to do.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Stage `policy`, from the source to the verdict: candidates that trip each rule, the same ones without, what a task can say. CPU
 # objects are built and read, nothing is run; device code needs NVRTC, no GPU.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A search's end and its history say what the figure is and what it rests on: plain git, `hone log`, `hone show`, `hone report`.
 . "$(dirname "$0")/lib.sh"
 "$HONE" init "$WS" >/dev/null

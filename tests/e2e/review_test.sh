@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What somebody should look at: a kernel that is faster than its task's formulas allow is suspicious, its raw samples are kept, and the
 # review list shows it, alone.
 set -u

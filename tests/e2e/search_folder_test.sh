@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A search of a pack that lies outside of the workspace: it becomes a task there, as a commit; another pack of that name is refused.
 . "$(dirname "$0")/lib.sh"
 PACK=$(realpath "$(dirname "$0")/../agent/packs/conv2d_same")

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hone mcp: golden lines in, golden lines out; nothing but messages on stdout. */
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Searches steered from outside: in a server by tools, in a process of its own by `hone steer`; pause, ban, favour, hint,
 # steps and sources of outside agents, a server that is killed and goes on; requests that make no sense.
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Raw sockets for the tests: HTTP heads and WebSocket frames exactly as a test wants them, and a
  * `hone serve` to aim them at.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One test for each rule that keeps libwebsockets harmless, over raw sockets against the real
  * program. */
 #include <fcntl.h>

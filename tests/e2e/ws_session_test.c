@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions over WebSocket against the real program with the fake executor: order, limits,
  * cancelling, shutdown, kill -9. */
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of a model that edits: up to the first zero byte the source, then the answer. Whatever it
  * says, there is a new source or a reason, and a source that came of edits of lines keeps the lines
  * that no edit named. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as what compilers, disassemblers and kernels print: rows inside their limits, never a
  * fault, and a report with them is one that the server reads. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a cubin: an error or facts that hold, never a fault. The log reader gets the same
  * bytes as text. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever decodes encodes to something that the table accepts and that decodes to the same again.
  */
 #include <stdint.h>

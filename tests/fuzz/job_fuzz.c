@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A job that parses prints to a job that parses to the same. */
 #include <stdint.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever parses prints, and what it prints parses to the same print. */
 #include <stdint.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of models, as bytes from the wire: first byte: dialect and form; second: size of the
  * pieces they come in. Whatever comes, there is an answer with text, or a typed error. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the object that a compile jail left: facts that hold, never a fault. */
 #include <stdint.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plan that parses prints to a plan that parses to an equal one; checking and describing it never
  * fault. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a binary: findings that hold, never a fault, whatever the reader. The same bytes as
  * instructions: a length that fits. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any line as progress of a runner: told on with a message, or dropped. */
 #include <stdint.h>
 #include <string.h>

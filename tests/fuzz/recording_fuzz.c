@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two recordings of any bytes: what is accepted is a plan that prints and parses to itself. The
  * input is the records of both runs, one half each. */
 #include <stdint.h>

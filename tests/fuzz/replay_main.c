@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzzer's entry point over every file of its corpus, then over cut and flipped forms of
  * each: what the fuzzer once found stays found without a fuzzer. Prints TAP, one test per file. */
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A report that parses prints to a report that parses to the same, and its verdict follows from its
  * reason. What is said of it fits a commit and a tree: no trailer or subject has a line break or a
  * control character, and the commit's text read again says the same verdict. */

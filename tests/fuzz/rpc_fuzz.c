@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A session from arbitrary lines: every answer is one JSON value on one line, no request is
  * answered twice, none stays open. The first byte chooses whether batches are allowed and whether
  * calls answer at once, late, twice or never. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any text: a split has the lines of its source in both halves, the device half only loses
  * characters, and splitting the same text again gives the same. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* task.json, workloads.jsonl, a formula and a C prototype from hostile bytes. The parts are
  * separated by a line "----".
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tunables of any text: what parses has points, every point has a prologue, and making a point the
  * default keeps the tunables and makes that point the first. */
 #include <stdint.h>

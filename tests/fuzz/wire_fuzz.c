@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as what a compile server says, in pieces of any size: tickets are answered once, with
  * parts inside of what came, or the server is given up. Includes the client for its inner
  * functions.

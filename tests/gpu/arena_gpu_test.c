@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device arena on a GPU: all cases of the emulator's test, and what only a device can show:
  * clocks, cooperative grids, clusters, tensor maps, programmatic launches, device assertions.
  *

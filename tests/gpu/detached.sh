@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # GPU runs that take longer than one sitting on a machine that is lent by the minute: they go on in the background, and
 # looks bring back what there is.
 #

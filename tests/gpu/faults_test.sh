@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # What broken kernels do on a device: each gets its verdict, and the next evaluation answers at once. Needs a GPU, or the
 # emulator named in HONE_CUDA_LIB.
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Sources that nvcc builds run on a device like all others. Needs a GPU and nvcc.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh

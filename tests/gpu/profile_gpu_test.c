@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels with one known fault each, profiled on a GPU: the fault must be named, with its line.
  *
  * Below the launcher: device text, plans made by hand, an arena for profiling, counters, nvdisasm,

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Candidates with one known fault each: kernel_profile names the class and the line. Needs a GPU; without hardware
 # counters (see the note it prints) the parts that need them are skipped.
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Figures from a GPU, in parts that can be run one by one and that go on where they stopped: a part whose file is there
 # already is left alone. Each part stays under nine minutes.
 #   tests/gpu/report.sh OUT [PART...]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # How many of the CPU cheats an evaluator of the usual kind accepts (naive_check.c): one size, one public seed, one comparison within
 # 1e-2, then warm repeats on the same inputs that nobody looks at. `make judge-naive`. Cheats on the machine (D3, D5, D6, D11) and those
 # that read hone's own page are not run: an evaluator without a jail would not come to its end, or has no such page.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an evaluator of the usual kind would say, for comparison: never a verdict of hone's.
  *
  *   naive_check FOLDER SYMBOL      FOLDER holds pack/, candidate.so, baseline.so and this program

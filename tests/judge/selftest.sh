@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The judge's self-test: every cheat below tests/adversaries must be caught with the verdict that its head names, its clean
 # twin (the same file with CHEAT 0) must pass, and so must every honest kernel below tests/honest. `make check-judge`.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The judge's self-test as TAP: tap.sh TARGET [QUICK]
 table=$(mktemp) || exit 1
 trap 'rm -f "$table"' EXIT

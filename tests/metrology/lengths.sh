@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # How long a verdict takes: every pack, tiers screen, decide and confirm, target cpu, through the tool as an agent calls it.
 #
 #   tests/metrology/lengths.sh [PACK...]     LOAD=none|all   TARGET=cpu|cuda   TIERS="screen decide confirm"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # How well the judge measures, on this machine, target cpu. `make metrology`; about fifteen minutes, wants a quiet machine.
 #
 #   aa         equal kernels, 5 us to 5 ms: how often "faster" or "slower" is said

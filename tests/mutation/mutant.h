@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mutants of one source: what an inattentive programmer might have written instead.
  *
  * An operator looks at one token and proposes edits there; the table in operators.c has one row

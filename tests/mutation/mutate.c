@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the mutants of a kernel: mutate [-n COUNT] SOURCE FOLDER
  *
  * FOLDER gets ID.EXT for each, and one line each goes to stdout:

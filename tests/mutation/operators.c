@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of operators: each names one kind of mistake. */
 #include <stdlib.h>
 #include <string.h>

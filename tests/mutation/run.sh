@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The mutation test: how many small mistakes in good kernels do the judge's correctness stages find?
 #   tests/mutation/run.sh [-n COUNT] [-q] [-s SEED] [KERNEL...]
 # KERNEL: workspace/packs/PACK/kernels/naive.c or .cu, or a tuned kernel tests/mutation/kernels/PACK.c or .cu; left out: all (of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words of a C or CUDA source, for the mutator: no grammar, only what brackets and commas tell.
  *
  * Comments and white space are no tokens. A preprocessor line is one token (with its continuation

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The compressed night: a search of thousands of evaluations on a tiny task, through the real judge, with a model that is a shell
 # script and answers something else each time: good kernels whose machine code differs, broken, wrong, slow, crashing and empty ones.
 # Watched from outside all the while: memory, descriptors, disk, evaluations a second. At the end everything must be as it should:

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The five tasks, a search each, as one markdown table. Every figure is from the search's confirmation run.
 #   tests/report/search_table.sh BUILD_DIR [SECONDS] [TASK...]
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs, builds and tests hone in bare roots of Debian: the README's promise, on systems other than this one.
 #   tests/systems/run.sh [SUITE...]            bookworm and trixie when none is named
 # HONE_SYSTEMS_DIR  folder for the roots (default: a new one below TMPDIR, removed at the end; a named one is kept, and a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The few lines that every unit test program shares: Check, one suite, TAP on stdout.
  *
  * UNIT_MAIN("name", a_test, b_test, ...) runs each in a process of its own. CK_FORK=no for the

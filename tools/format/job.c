@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job.json by field tables (job.h), and the checks that tables cannot express: stages in
  * order and without repeats, plain file names in open/, absolute paths, one candidate, seeds
  * of the right length. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* job.json: everything the runner needs for one call. `hone-runner CALL/job.json` does it
  * again by hand.
  *

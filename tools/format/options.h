@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a candidate may ask of the compiler, and the tunables written in its source. Shared by tools
  * and runner. */
 #ifndef HONE_FORMAT_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans as JSON: tables, parser, printer and what must hold between members. Everything that needs
  * the task or the device is in plan_check.c. */
 #include "tools/format/plan.h"

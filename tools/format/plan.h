@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The plan: what a CUDA candidate's launcher does for one workload, as data.
  *
  * The launcher was recorded in a jail without a GPU (tools/runner/cuda/record/record.h); the arena replays

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plan against its task, module and device: everything that would fail when it runs, said before
  * anything runs, with the numbers and what to do. */
 #include "tools/format/plan.h"

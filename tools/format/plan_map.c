@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What cuTensorMapEncodeTiled accepts: the driver answers CUDA_ERROR_INVALID_VALUE and nothing
  * more; this says which number is wrong. Rules from the driver's reference manual. */
 #include "tools/format/plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans for people: names, one line an operation, the first difference of two. */
 #include "tools/format/plan.h"
 

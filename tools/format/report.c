@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.json by field tables (report.h), and the checks of what a runner claims: figures
  * finite and in range, words of the verdict table, intervals that hold their ratio, a claim
  * that its own doubts and sizes do not contradict. The server takes no report that fails one. */

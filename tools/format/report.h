@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* report.json: what the runner says of one call. The server never trusts it: hone_report_parse
  * checks every member. */
 #ifndef HONE_FORMAT_REPORT_H

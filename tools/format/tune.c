@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tunables: constants that the source offers for sweeping.
  *
  *     #pragma hone tune(TILE: 8, 16, 32) tune(UNROLL: 1, 2) where(TILE * UNROLL <= 32)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one verdict table: reason -> verdict -> error class -> does it count against the coder.
  *
  * A report names a reason; everything else follows from the row. Tools, history, statistics and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The condition of a tune pragma: a recursive descent over 64-bit integers.
  *
  * One function per precedence class would be ten functions of the same shape; a table of binary

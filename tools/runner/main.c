@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hone-runner: everything that runs foreign code. Roles by a table; the judge is the one
  * without a name. */
 #include <stdio.h>

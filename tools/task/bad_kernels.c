@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text of the bad kernels. Element counts are products of axis names: every axis is a parameter of
  * the function. */
 #include "tools/task/bad_kernels.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that no task may accept, made from a task's signature alone.
  *
  * Each is an ordinary cpu candidate: what a lazy or a clever author would hand in instead

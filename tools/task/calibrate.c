@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calibration (calibrate.h has the rules).
  *
  * Flow: one job measures; take_noise gathers honest errors by output; propose makes a

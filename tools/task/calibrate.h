@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calibration of a task's tolerance: from below by what honest kernels err by, from above by the
  * answers that must not pass.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What to do about a tolerance that no value of rtol can mend: the oracle has to say how large the
  * things were that were added up. */
 #include "tools/task/calibrate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The job of a calibration: the baseline twice (as it is, and with the sums in another order), and
  * once in the next lower type. */
 #include "tools/task/calibrate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A calibration for readers: a table by distribution, the tolerances, what refuses the task. */
 #include "tools/task/calibrate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A calibration into task.json. Two members are replaced in the text, so that whoever wrote the
  * file still knows it: "tolerance", and "calibration", which comes behind it when it is new. */
 #include "tools/task/calibrate.h"

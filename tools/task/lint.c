@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Admission of a task (lint.h).
  *
  * Flow: check_static looks at files and formulas; then the baseline must pass, the bad kernels

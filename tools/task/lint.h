@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Admission of a task pack: is it complete, do its formulas work, and does its check refuse
  * what it must?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens, then definitions at brace depth 0: words, name, ( ... ), {.
  *
  * A token is a word, a number, or one character; the reader never looks inside function bodies

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A small reader of C function definitions: enough to see a kernel's parameters,
  * without a compiler.
  *

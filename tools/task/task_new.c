@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a prototype to a pack: parameters are sorted into hone's order, shapes resolved to axes,
  * three files written, and the result loaded as a check. Whatever was guessed is told in a note. */
 #include "tools/task/task_new.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scaffolding: a task pack from a C function that somebody already has.
  *
  * Const pointers become inputs, other pointers outputs, integers axes, floating-point values

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Language helpers that every file may use: scope clean-up, counting, banned calls.
  *
  * The only place where compiler extensions are spelled out. Nothing here allocates, logs or keeps

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Growing byte buffer with a limit, and a pool (region) that owns the memory of one call.
  *
  *   hone_buf   Bytes whose amount comes from outside. Appending past the limit, or without memory,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "workspace/base/clock.h"
 
 #include <limits.h>

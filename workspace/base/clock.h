@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks. All intervals and deadlines are absolute CLOCK_MONOTONIC nanoseconds. Thread safe. */
 #ifndef HONE_BASE_CLOCK_H
 #define HONE_BASE_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Myers' greedy algorithm: the furthest reaching path on every diagonal for 0, 1, 2... edits, each
  * round kept, then walked back from the end. Time and memory grow with edits squared, hence the
  * limit. */

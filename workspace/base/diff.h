@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Unified diff of two texts by lines (Myers), three lines of context. In the pool; "" when they are
  * equal. Any thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "workspace/base/err.h"
 
 #include <stdarg.h>

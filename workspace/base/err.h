@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The error object: a caller-owned value of fixed size, usable after fork and out of memory.
  *
  * Convention, everywhere in hone: a function that can fail returns 0 or a negative enum hone_code

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Field tables, inward: JSON checked against a table, and stored into the struct when there is one.
  *
  * Decode and validate are one walk: without a struct (base == NULL) nothing is stored. The only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Field tables: one const table per struct gives the JSON decoder, the encoder, the JSON schema
  * (2020-12) and the help text.
  *

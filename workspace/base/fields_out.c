@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Field tables, outward: struct to JSON, table to JSON schema, table to help text. */
 #include "workspace/base/fields.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files, locks and names. Trees of folders are in file_tree.c. */
 #include "workspace/base/file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files, folders and locks. Every descriptor is close-on-exec. Blocking; any thread. */
 #ifndef HONE_BASE_FILE_H
 #define HONE_BASE_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folders: make, list, copy, remove.
  *
  * Removal works through folder descriptors and never follows a link, because what it removes may

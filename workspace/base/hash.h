@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Content hashes: SHA-256 (libmd) for identity, printed as 64 hex digits. Random bytes from the
  * system. Thread safe. */
 #ifndef HONE_BASE_HASH_H

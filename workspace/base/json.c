@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON trees on top of cJSON, the only file that knows it.
  *
  * cJSON parses and owns the nodes; json_scan.c has refused everything that cJSON would take or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON values. The only owner of cJSON: no other file includes its header.
  *
  * Parsing is strict where cJSON is lax: invalid UTF-8, raw control characters, "\u0000", leading

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Between json.c, json_scan.c and json_print.c only. */
 #ifndef HONE_BASE_JSON_INTERNAL_H
 #define HONE_BASE_JSON_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The strict reader that runs before cJSON sees a text: grammar of RFC 8259,
  * UTF-8, nesting, "\u0000".
  *

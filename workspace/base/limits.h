@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every size that comes from outside has its maximum here, one a line. Each has a test at it and
  * above it. */
 #ifndef HONE_BASE_LIMITS_H

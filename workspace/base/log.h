@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Log lines on stderr: "hone: level key=value ...". The log sink is one of the few allowed globals.
  *
  * Libraries (workspace, tools) return errors and log at debug only; whoever decides logs, once. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparators for qsort, and quantiles. Pure functions; any thread. */
 #ifndef HONE_BASE_ORDER_H
 #define HONE_BASE_ORDER_H

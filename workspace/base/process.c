@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Child processes: start, a poll loop over output, end, cancel and deadline, then the kill of what
  * is left.
  *

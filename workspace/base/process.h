@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Child processes with a deadline, captured output, and kill of everything they started.
  *
  * A child runs in a session of its own, with stdin, stdout, stderr and the passed descriptors only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding and killing what a child process started.
  *
  * Descendants come from /proc/<pid>/task/<tid>/children, or, where the kernel has no such file,

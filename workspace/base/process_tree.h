@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding and killing what a child process started. Used by process.c only. */
 #ifndef HONE_BASE_PROCESS_TREE_H
 #define HONE_BASE_PROCESS_TREE_H

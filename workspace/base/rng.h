@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random
  * numbers: as easy as 1, 2, 3", SC 2011). Number n of stream s under a key is a pure function
  * of the three, so that any element of any tensor can be made again on its own, in any order,

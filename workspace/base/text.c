@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text for people and models: foreign bytes made printable, cut and quoted, times in words, the
  * nearest known name. Results live in the pool that is handed in. */
 #include "workspace/base/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text for results: cutting, one-lining, finding the nearest name. Everything returned lives in the
  * pool. Any thread. */
 #ifndef HONE_BASE_TEXT_H

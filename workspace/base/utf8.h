@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-8: strict as RFC 3629 (no overlong forms, no surrogates, at most U+10FFFF). Thread safe. */
 #ifndef HONE_BASE_UTF8_H
 #define HONE_BASE_UTF8_H

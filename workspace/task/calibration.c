@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Member "calibration" of task.json: read, checked against the tolerances, written. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A task for readers: the C signature, and everything as one JSON object. */
 #include <stdio.h>
 #include <string.h>

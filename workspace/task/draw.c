@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes that nobody published: hidden workloads for the confirmation, edge sizes for the checks,
  * and the tiny one for the smoke stage. range.c draws those that reach over the whole legal range
  * and beyond the public sizes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What draw.c and range.c share: chance from a key, legal values, what a size costs beside the
  * public ones. Nobody else includes it. */
 #ifndef HONE_TASK_DRAW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One-pass recursive descent: parses and evaluates together, so there is no tree to own or to free.
  *
  * `quiet` above zero means that values do not matter (checking, or the side of and/or that was

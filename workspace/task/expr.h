@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Formulas over axis names: axis sizes, constraints, flops, bytes, oracle items.
  *
  * Python's meaning where Python has one: + - * / // % **, parentheses, comparisons (a < b < c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a pack: task.json and workloads.jsonl into struct hone_task.
  *
  * Flow: field tables decode each object (types, unknown members), this file turns words into enums

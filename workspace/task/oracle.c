@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the text that goes in front of oracle.c: from there on the reference sees
  * its task's names.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the oracle's shared object and the runner's oracle process agree on. Plain C, no
  * includes beyond stdint: the text of this file is also part of the preamble that is put in
  * front of oracle.c.

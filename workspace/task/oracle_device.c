@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same oracle.c for a device: the preamble makes CUDA C++ of it, one work item per thread, or
  * one per block where oracle.c says SUM_OVER: then the block's threads share those loops, do the
  * rest alike, and the first of them emits.

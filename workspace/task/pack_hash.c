@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The identity of a pack: every file's relative path and bytes, in sorted order, each framed. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of this module share; nobody else includes it. */
 #ifndef HONE_TASK_PARTS_H
 #define HONE_TASK_PARTS_H

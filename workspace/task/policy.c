@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of stage policy as a table (policy.h), and a task's overrides: decoded, checked
  * against the table, applied by hone_policy_action. */
 #include "workspace/task/policy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a candidate's binary may hold: the rules, what is done about each, and what a task says.
  *
  * One row a rule. `reject` ends the evaluation with reason `policy`; `review` leaves the verdict

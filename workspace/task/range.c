@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes for the checks alone that reach over the whole legal range, and beyond the public sizes.
  *
  * A kernel may be wrong for a window of one axis, for two axes that are long at once, for anything

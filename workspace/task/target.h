@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Targets: where kernels run. One row a target holds what differs outside of the runner, whose own
  * table is tools/runner/judge/target.h. Code asks the row, not the name; a new target begins here.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A loaded task: its tables of words, lookups and sizes. Loading is load.c. */
 #include "workspace/task/task.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Task packs: what has to be computed, how it is checked, what counts as fast.
  *
  * A pack is a folder: task.json, workloads.jsonl, oracle.c, kernels/naive.c and naive.cu.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rule of task.h, struct hone_tolerance, on the sums of one comparison: what the judge decides
  * by, and what calibration looks for room in. */
 #include <math.h>

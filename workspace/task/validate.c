@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a field table cannot see: names that must live together in one C
  * function, formulas, sizes. */
 #include <ctype.h>

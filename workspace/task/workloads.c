@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes: workloads.jsonl, and filling in every axis of a workload from its var axes. */
 #include <math.h>
 #include <stdio.h>

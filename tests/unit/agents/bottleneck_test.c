@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings: no rule says more than the values that it quotes show. */
 #include "tests/unit/unit.h"
 

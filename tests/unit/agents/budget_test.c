@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Caps at the limit and above it; what was used up, read back from records. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parser's tree, index polynomials, reductions, independence of iterations. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The coder that asks a model: answers that are good, broken, lying, malicious, empty; what is
  * asked is in the ledger and never asked twice. The model is a shell script or a file of recorded
  * answers, the executor is the fake one. */

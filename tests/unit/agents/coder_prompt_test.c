@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a model that edits is told, and what it may say beside an edit. */
 #include "tests/unit/unit.h"
 

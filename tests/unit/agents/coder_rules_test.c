@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every rewrite at every site of the five packs' textbook kernels (and of some other shapes), and
  * chains of them: the new source must compile and give the original's answer. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA rewrites: every one at every site of the packs' textbook kernels gives a text that parses;
  * chains of them give the original's answer on the emulated device, at odd sizes, and compile with
  * nvcc where there is one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lattices and planners: templates resolve, files go round, policies find known optima, and each
  * outcome teaches what it should. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What won on a sibling: which pairs are offered, what is expected, what the models are told. */
 #include "tests/unit/unit.h"
 

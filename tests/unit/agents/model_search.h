@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of searches that ask a model: a workspace, the fake executor, and a shell script as the
  * model, which finds the number of its request in $n and leaves each prompt as prompt$n. */
 #ifndef HONE_TESTS_MODEL_SEARCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Configuration, keys, the command and replay providers, the event parser, prices. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a search does next, by a table of what it knows and sees. */
 #include "tests/unit/unit.h"
 

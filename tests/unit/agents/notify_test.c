@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Notices reach a command and a webhook, and whatever those do, only the return value tells of it.
  */
 #include "tests/unit/unit.h"

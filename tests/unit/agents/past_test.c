@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A version's times and past, and the best of a search, in the words that prompts have. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The preflight of a search on the fake executor: what is told, what is counted. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Caps of whole searches hold, stop rules tell their words, somebody is told. The model is a shell
  * script, the executor the fake one. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A search that goes on knows what the search knew that wrote the records: after each event of a
  * recorded run, the digest of what is read back from the records up to there is that of the search
  * that ran. */

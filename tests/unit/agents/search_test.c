@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Searches on the fake executor: budgets hold, the tree comes back from the records, the best is
  * confirmed, policies all run. */
 #include "tests/unit/unit.h"

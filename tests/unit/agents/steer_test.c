@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steering: requests and submissions as records, their fold, limits, and what a search makes of
  * them. tsan: no; two threads open libclang at once, which is not built for it. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The story of a search, from records that a search of any kind may have left. */
 #include "tests/unit/workspace/store_util.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tools of agents/, through the registry: results validate against their tables, steps proposed
  * can be applied. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of versions: looks at some of the sizes and looks at all of them on one footing. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Philox against the known answers that its authors publish, and the bulk fill against the single
  * number. */
 #include "tests/unit/unit.h"

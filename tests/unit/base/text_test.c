@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text cut for results: whole characters, whole lines, nothing that a terminal obeys. */
 #include "workspace/base/text.h"
 

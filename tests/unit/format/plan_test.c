@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans: what parses, what is refused and where, limits at and above, what the device would refuse,
  * and what people are shown. */
 #include "tools/format/plan.h"

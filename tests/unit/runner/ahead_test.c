@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Builds ahead of a sweep: who has which, in which order they are taken, what is left at the end.
  * The sources cannot be split, so that no compiler is needed. */
 #include "tools/runner/cuda/judge/gpu_ahead.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arms that nobody vouches for: what their failures come to, and what they have no say in. */
 #include "tests/unit/unit.h"
 

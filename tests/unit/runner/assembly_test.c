@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compilers' texts to one kernel's: which function, which lines, limits, and text that lies. */
 #include "tools/runner/binary/assembly.h"
 

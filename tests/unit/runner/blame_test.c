@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machine or candidate: the rule, on lives that are told beforehand. */
 #include "tests/unit/unit.h"
 

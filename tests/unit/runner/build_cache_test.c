@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cache of compiled objects: what goes in comes out, damage counts as absent, it stays small.
  */
 #include "tests/unit/unit.h"

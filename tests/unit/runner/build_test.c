@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compiling in the jail: every typed reason, line numbers, the cache, and what a hostile source
  * finds. Needs a C compiler and a working jail rung, like hone itself. */
 #include "tools/runner/build/build.h"

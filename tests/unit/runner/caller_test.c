@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a function may not leave behind: each change is seen, and what the compiler relies on is put
  * back. */
 #include "tools/runner/arena/caller.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each reason of the comparison, and the neighbours that must pass. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The compile server and what is built on it. Needs NVRTC (13 or 12) and its headers; without them
  * every test is passed over with a word. */
 #include "tools/runner/cuda/compile/compile.h"

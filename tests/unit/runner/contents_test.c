@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which kinds a job draws: what the task covers, each once before one comes again; and what the
  * report says of it. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is read out of a cubin: the corpus' files were made by NVRTC (aligned: nvcc) 13.0 from the
  * texts in the comments; figures are those that ptxas printed then. */
 #include "tools/runner/cuda/compile/cubin.h"

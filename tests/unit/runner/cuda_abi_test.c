@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Our own declarations of the driver and NVRTC against the toolkit's headers, where those are.
  * A wrong size or number does not compile; a wrong symbol version fails when run. Without a toolkit
  * only the tables of our own are tested. */

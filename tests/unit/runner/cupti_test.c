@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of counters against NVIDIA's profiler library: what each chip accepts and how many
  * passes the tiers take. Scheduling needs no GPU and no driver; where the library is not there the
  * tests of it are skipped. sanitizers: no (the library keeps what it allocates) */

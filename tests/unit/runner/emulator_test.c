@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The emulated CUDA driver and NVRTC (tests/cuda_emulator) behave as the real ones where hone leans
  * on it. Each test is a process of its own: a fault breaks the context for good. */
 #include "tests/unit/unit.h"

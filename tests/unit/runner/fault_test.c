@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machine or candidate: what each outcome of the experiment says, with steps that follow a script.
  */
 #include "tests/unit/unit.h"

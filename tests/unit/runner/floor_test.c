@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is faster than the measured ceilings: suspicious when far, clipped and reviewed when near,
  * and neither before the ceilings have been measured again. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs: repeatable, different for every counter and tensor, inside their roles' ranges, shaped
  * like their distributions. */
 #include "tests/unit/unit.h"

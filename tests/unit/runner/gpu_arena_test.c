@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device arena on the emulated driver, so that it runs anywhere, and the parts of it that need
  * no driver. */
 #define FAULTS    100

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each class of the rule tree by made-up counters, the order of the tree, and absent values. */
 #include "tools/runner/cuda/device/gpu_bottleneck.h"
 

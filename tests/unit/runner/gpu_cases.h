@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device arena from end to end: jailed process, driver, plans as graphs, faults, hangs. The
  * same tests for the emulated driver (gpu_arena_test.c) and for a device
  * (tests/gpu/arena_gpu_test.c), which define FAULTS (arenas that die in a row) and IS_DEVICE first.

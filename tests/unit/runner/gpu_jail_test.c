@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The jail's profile for our own code beside a GPU driver: what a driver needs works, what only an
  * attack needs is refused (and answered, not killed). The program is its own attacker, as in
  * jail_test.c. */

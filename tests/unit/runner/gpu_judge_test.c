@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge's own kernels, on the emulated driver: content by role and distribution, poison,
  * canaries, hashes, comparison (against compare.c's rule on the same data). */
 #include "tests/unit/unit.h"

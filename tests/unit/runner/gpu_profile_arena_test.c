@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Profiling in an arena on the emulated driver: no counters are to be had there, and everything
  * else has to work. */
 #include "tests/unit/runner/gpu_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Occupancy, waves and roofline against known values; what becomes of counters in a report. */
 #include "tools/runner/cuda/judge/gpu_profile.h"
 

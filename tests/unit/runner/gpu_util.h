@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tests of the device arena share, on the emulator and on a GPU: a judge's context, kernels
  * compiled from text by NVRTC, plans made by hand, frames of buffers. The test program is its own
  * runner: an arena is this program again, started with --role device-arena. */

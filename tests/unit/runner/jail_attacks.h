@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What hostile code tries inside a jail; for jail_test.c and sandbox_test.c. The test program is
  * its own attacker: it is started inside as /hone/hone-runner with the name of an attack. An attack
  * returns HELD when the barrier held and THROUGH when it got through; many are meant to be killed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every barrier of docs/security.md, on every rung that works here, as root and (re-started without
  * privileges) as an ordinary user. A rung that does not work here is named in the output and
  * skipped; the tests that do not name a rung fail then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole jobs through hone-runner with the real jail: what each kind of kernel is called, and that
  * every report can be read.
  *

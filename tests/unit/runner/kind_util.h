@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each kind of content must look like, for 20 rows of 30 float32 values: for the host's and
  * the device's. */
 #ifndef HONE_TESTS_KIND_UTIL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of content: each looks like its row of the table, docs/reference/contents.md has the same rows,
  * and tensors of one call need not be alike. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Both lanes of a CUDA build give the same plans: launchers of tests/launchers are built by NVRTC
  * with the host's compiler and, with `#pragma hone lane(nvcc)`, by nvcc, and the plans are
  * compared. Two at a time. Twenty of them; all with HONE_LANES=all; one file with its name as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The launchers of tests/launchers as small tasks: what their heads say (record_test.c tells how).
  */
 #ifndef HONE_TESTS_LAUNCHER_STYLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting for the timing lease: who holds it, what is said of that, and when waiting ends. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What others' use of the cores does to a ratio: the model, its effect on verdicts, and the meter
  * with real work of others and of children. */
 #include "tests/unit/unit.h"

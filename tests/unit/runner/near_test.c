@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a near change may do to an input: a few elements, anywhere, inside what their role allows,
  * and something that sums without places do not see. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where threads of an arena wake: those that were there keep a core each, those made meanwhile are
  * free. A child process stands in for the arena. */
 #include "tests/unit/unit.h"

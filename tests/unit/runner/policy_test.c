@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a policy finds in binaries: instructions by their bytes, objects of the C compiler, recorded
  * cubins (tests/cubins), files that lie. */
 #include "tools/runner/judge/policy_stage.h"

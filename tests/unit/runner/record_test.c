@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launcher styles: every file of tests/launchers is split, compiled with g++ and recorded in the
  * jail; the plan, or the message, must be what its head says.
  *

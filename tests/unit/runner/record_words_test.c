@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a recorder can say: lines of a closed list with names in them, and nothing else whatever is
  * written into a recording. And why a compiler did not end well: by its process, not by its words.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a result rests on: units by their instructions, fast-math by what the compiler reads, errors
  * in units of the tolerance. Each table holds what hides it and what only looks like it. */
 #include "tools/runner/judge/rests.h"

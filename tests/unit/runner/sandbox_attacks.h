@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* More of what hostile code tries inside a jail, by the rows of docs/security.md; only for
  * sandbox_test.c, which is its own attacker. Descriptors are those of an arena: 3 control page, 4
  * socket, 5 inputs (sealed), 6 outputs. An attack returns HELD or THROUGH; those that want KILLED

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The circumstances that sandbox_test.c tries: what is done to a process before it starts hone's
  * jails. Each is a child of its own that ends by executing a copy of the test in a folder that
  * everybody can reach. */

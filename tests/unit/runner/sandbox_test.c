@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every attack on every rung of the jail, under every circumstance that hone may be started in: as
  * root, as an ordinary user, as root of a chroot, and in containers that refuse user namespaces.
  * Prints one table, attack by circumstance and rung, and which row of docs/security.md each attack

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading nvdisasm's text: widths, loops, lines, inlined frames, and text that lies; running it in
  * a jail. */
 #include "tools/runner/cuda/compile/sass.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which sizes a job has, what is left out and with which words, and that what is missing from a
  * confirmation stands against its claim. The target is a fake: what a call takes and which sizes
  * fail is told here. */

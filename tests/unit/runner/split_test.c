@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Host text and device text: what each keeps, what is rewritten, what is refused, and that lines
  * stay. tests/launchers (record_test.c) does it with compilers. */
 #include "tools/runner/cuda/split/split.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Medians, intervals, words: known inputs, coverage on synthetic data, A/A that must not be called
  * a gain. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A small task for tests of generator and comparison: inputs of every role, two outputs. */
 #ifndef HONE_TESTS_TASK_UTIL_H
 #define HONE_TESTS_TASK_UTIL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Signals as a callback. Each test is a process of its own (Check forks), so that a signal hits
  * nobody else. */
 #include "server/stop.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Worker threads: everything accepted runs once, the queue is bounded, stopping waits and refuses. */
 #include "server/workers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hidden sizes: legal, deterministic, not dearer than the public ones, and varied. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Formulas: values, exactness, positions of errors, hostile text. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loading: what a good pack gives, and that each kind of bad one is refused with its place. */
 #include <string.h>
 #include <unistd.h>

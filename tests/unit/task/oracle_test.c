@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each pack's oracle against its naive kernel, and against the answers that must not pass.
  *
  * Both are compiled here with the system compiler and loaded; the judge proper does this in a jail.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of targets: rows, words and names say the same. */
 #include "workspace/task/target.h"
 

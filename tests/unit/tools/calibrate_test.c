@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a calibration makes of a report: the proposal by type, what is refused and what is not, and
  * how it comes into task.json. The reports are made here. */
 #include <math.h>

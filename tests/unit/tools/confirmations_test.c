@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Confirmations of one version beside each other: alone with made reports, and through the tools
  * with an executor whose figures change from call to call. */
 #include "tests/unit/tools/tool_util.h"

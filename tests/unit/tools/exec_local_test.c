@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The local executor against runners that crash, lie, hang and shout: shell scripts in place of
  * hone-runner. */
 #include "tests/unit/unit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The runner that stays, played by shell scripts: jobs in turn in one process, death, hang, cancel.
  */
 #include "tests/unit/unit.h"

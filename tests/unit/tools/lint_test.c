@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lint: its static part on damaged copies of a shipped pack, and its reading of verdicts with
  * an executor made for the test. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What goes to the judge with a parent: its own record. */
 #include "tests/unit/tools/tool_util.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Confirmations of one machine code are confirmations of one version, whatever its source says. */
 #include "tests/unit/tools/tool_util.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a result rests on, in words; a version that is its parent's code. */
 #include "tests/unit/tools/tool_util.h"
 

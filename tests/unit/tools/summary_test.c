@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one line says of a report. */
 #include "tests/unit/unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scaffolding: from functions as people write them to packs that load, compile and describe the
  * right signature. */
 #include <string.h>

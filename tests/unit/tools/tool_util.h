@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A workspace in a temporary folder, the fake executor, the tool set, and a call that validates
  * every result. */
 #ifndef HONE_TESTS_TOOL_UTIL_H

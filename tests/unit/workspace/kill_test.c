@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nothing that was acknowledged is lost: a writer is killed at random moments, over and over, with
  * the damage of a power cut planted in between; at the end every acknowledged version is in the
  * ledger and in git, once, and git fsck has nothing to say. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests of the store share: a scratch folder, a sample version, running git. */
 #ifndef HONE_TESTS_STORE_UTIL_H
 #define HONE_TESTS_STORE_UTIL_H

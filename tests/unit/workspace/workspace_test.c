@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/workspace/store_util.h"
 
 #include <pthread.h>

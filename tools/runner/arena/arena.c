@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The arena: the disposable process that holds one arm's code, inside the jail.
  *
  * It maps what it is told, loads /work/<object>, and calls the kernel when the judge says so. It

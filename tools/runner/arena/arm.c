@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge's side of one arena (arm.h).
  *
  * Flow: start the jail, hand over the buffers, then for each call thaw, go, wait for done,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge's side of one arena: start, map, call, freeze, end.
  *
  * An arena runs only between the thaw and the freeze of hone_arena_call; otherwise every thread in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared memory of a job: one file for all inputs, one for the outputs of each arm, and where each
  * tensor of each set lies in them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a kernel may not leave behind in its caller: the control words of the floating-point unit,
  * flags, and what belongs to the thread or the process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the judge and its two kinds of helpers (arena, oracle) agree on: one shared page of words
  * and a socket of single bytes.
  *

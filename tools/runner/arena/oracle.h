@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reference answers: a jailed process of its own that computes work items in double precision.
  *
  * The answers file holds a list of item numbers and then records; for iterated tasks instead the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle's side: maps the inputs read-only, loads the compiled oracle and answers items with a
  * few threads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which cores the threads of an arena wake on.
  *
  * Cores are not alike: a neighbour on the same physical core takes a third of its speed, for

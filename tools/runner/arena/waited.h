@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How long a process was kept from running: what its threads waited for a core of, able to run.
  * From /proc/PID/task/N/schedstat; 0 where the kernel does not say. Any thread. */
 #ifndef HONE_RUNNER_WAITED_H

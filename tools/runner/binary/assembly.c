@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two walks over the lines: where functions begin and how heavy they are, then the chosen one's
  * lines. A branch to a label that was seen already closes a loop. */
 #include "tools/runner/binary/assembly.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a compiler made of one kernel, for people and agents to read.
  *
  * The text of a disassembler or compiler is divided into functions; of one of them labels and

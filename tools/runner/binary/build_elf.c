@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/runner/binary/build_elf.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a built shared object as data: it is never loaded where anything is judged. Every offset in
  * it is the compiler's word at best and a lie at worst, so every read is checked against the size.
  * Little-endian ELF64 only. Any thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a source became, as one word: two objects with the same word run the same instructions on
  * the same constants and call the same functions of libraries, whatever their texts looked like.
  * Debug data, notes and what unwinds the stack do not count. Where the same code has two words (a

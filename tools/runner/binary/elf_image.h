@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An ELF file as hostile bytes: objects of the C compiler and cubins. Every offset in it is the
  * linker's word at best and a lie at worst, so every read is checked against the size; what does
  * not fit is NULL or false, never an error. Little-endian ELF64 only. Any thread. */

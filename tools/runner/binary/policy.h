@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a candidate's binary holds that a rule names (workspace/task/policy.h).
  *
  * A target's reader looks at the compiled object as hostile bytes, never at the source, and notes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The instructions of a shared object: every byte that the loader makes executable is walked.
  *
  * x86-64: first from the start of each section and function to the end, then from every target of a

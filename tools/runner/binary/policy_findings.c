@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the readers of a binary find, noted by rule. */
 #include "tools/runner/binary/policy.h"
 

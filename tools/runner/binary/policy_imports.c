@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Imported functions by name: a table of what each may mean. What is not in it is `imports`. */
 #include <string.h>
 

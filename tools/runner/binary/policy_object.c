@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A shared object's tables: what it imports, keeps, runs at load time and asks of its pages.
  *
  * The loader follows the program headers and the dynamic table; sections and the full table of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Units of lower precision that an object's instructions name. What they are called and which task
  * they matter to: tools/runner/judge/rests.h. */
 #ifndef HONE_RUNNER_UNITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lengths by the opcode maps. An instruction is
  *
  *     prefixes  [REX | VEX | EVEX | XOP]  opcode  [ModRM [SIB] [displacement]]  [immediate]

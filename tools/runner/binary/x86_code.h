@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads x86-64 instructions as data: how long each is, and whether it is one that a policy looks
  * at (workspace/task/policy.h).
  *

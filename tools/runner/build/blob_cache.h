@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled things by content, in the job's cache folder: one file an entry, a few byte strings
  * behind their hash. Written atomically; a damaged entry counts as absent; losing one costs time
  * only: when a folder of entries (one of 256, by the key's first digits) is full, what was not

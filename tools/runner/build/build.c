@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A source becomes an object: cache, else one jailed run of the C compiler, then reading
  * what it left.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building C sources inside the jail: candidates, baselines, oracles.
  *
  * Objects are cached by (compiler, CPU, options, prologue, source) in cache_dir. The object is read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled C objects by content: what blob_cache.h keeps, with the compiler's words. Losing one
  * costs time only. */
 #ifndef HONE_RUNNER_BUILD_CACHE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compiler output to diagnostics, line by line (build_diag.h).
  *
  * A line is a compiler's ("file:line:column: severity: message"), a linker's, or context of the

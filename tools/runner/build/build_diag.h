@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what compilers print. Text, not JSON: gcc 15 dropped -fdiagnostics-format=json, clang never
  * had it, and one line "file:line:column: severity: message" has been the same for all of them for
  * decades. A source can make a compiler print such a line, by a line feed in #pragma GCC warning:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two hierarchies may exist side by side (v1 controllers beside an empty v2 tree), so each of the
  * two limits looks for its own place:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Control groups of one jail: process count and memory of everything inside, by cgroup v2 or v1,
  * where this process may make them.
  *

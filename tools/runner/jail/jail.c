@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One jail's life, seen from the judge.
  *
  *   start  for each rung asked for: plan (all memory), clone with the rung's namespaces, write the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The jail: where compilers, oracles and candidates run. A ladder of rungs; the one used stands in
  * every report.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The child between clone and exec. It is a copy of a process that may have had other threads, so
  * it makes system calls and formats into its own stack, nothing else. Order matters: mounts need
  * capabilities, the uid change needs some of them, limits come before the uid change (a lowered

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The weak rung's file rules: landlock instead of a file tree of its own. Own declarations, because
  * the kernel headers of the build machine may be older than its kernel; unknown rights are masked
  * by the version that the kernel reports. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The jail's file tree, built by the child in its own mount namespace.
  *
  * Sources are cloned first (open_tree), while the old root is still in place and, with a user

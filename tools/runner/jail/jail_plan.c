@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is visible in a jail, which limits it has, and what is started: everything that needs memory
  * is done here, before the clone. The two tables below are the whole of the file tree; the rest
  * comes from the spec. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the jail module: what the parent prepares (jail_plan.c, may allocate) and what the
  * child carries out (jail_child.c, jail_mount.c, jail_landlock.c: system calls only, because it
  * runs after a raw clone). Nobody else includes this. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The roles of hone-runner: one program, because the jail then needs one file. Each gets what
  * follows its name in argv. */
 #ifndef HONE_RUNNER_ROLES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The system call filters (seccomp.h).
  *
  * The tables come first: calls that are allowed in every jail, by jail, and those that end the

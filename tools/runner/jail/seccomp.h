@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* System call filters of the jail. seccomp.c is the only file that includes libseccomp.
  *
  * A filter is an allow-list: what the table does not name answers ENOSYS (libraries then fall

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether this runner was told to stop. Any thread. */
 #ifndef HONE_RUNNER_STOPPING_H
 #define HONE_RUNNER_STOPPING_H

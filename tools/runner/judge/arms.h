@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arms that nobody vouches for, besides the candidate: a parent.
  *
  * The baseline is the task's own and is trusted; its failure is ours. The candidate's failure is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Are calls of a block made one after the other? (audit.h)
  *
  * State: witness elements of some sets, and what they held when the judge looked. Flow: in

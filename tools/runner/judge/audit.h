@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Are calls made one after the other?
  *
  * A kernel that knows how many calls a block holds could solve all of them in the first (one start

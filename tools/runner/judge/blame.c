@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The experiment of blame.h: yardstick and arm in turn, each in a fresh process.
  *
  * hone_blame_decide knows the order and what follows from it; live_build and live_arena are the

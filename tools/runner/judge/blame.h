@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machine or candidate? Found out by experiment.
  *
  * Some ends say nothing about who failed: a signal from outside, buffers that cannot be mapped, an

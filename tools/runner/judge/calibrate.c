@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stage calibrate: how much room a task's tolerance has.
  *
  * From below: what honest kernels err by. The candidate is one, the arm "second" another (the same

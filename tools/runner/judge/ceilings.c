@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measures what this machine can do at best: reading and copying memory, the same inside the
  * last-level cache, and float32 multiply-adds; all allowed cores at once, best of several short
  * rounds. A neighbour can only lower a round. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs against the oracle, against poison, against themselves.
  *
  * One check takes one workload and some distributions. Each distribution gets two buffer sets with

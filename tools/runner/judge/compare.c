@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparing outputs (compare.h).
  *
  * State: for each output the counts, the first wrong elements, the sums for norm and bias, and

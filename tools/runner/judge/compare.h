@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparing outputs: against the oracle's records, against poison, bit by bit.
  *
  * The rule is the task's (task.h, struct hone_tolerance); this module applies it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which kinds of content a job draws, which it has compared, and which it left out and why.
  *
  * A kind is left out where the task's contract does not cover it, and from then on where the task's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Conversions of element.h by bits: halves and bfloats round to nearest even, integers saturate.
  * The second half is poison: a pattern for each type that no kernel writes by chance, laid and
  * looked for bit by bit. */

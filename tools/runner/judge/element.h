@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of a tensor as doubles, whatever their type. Pure; any thread. */
 #ifndef HONE_RUNNER_ELEMENT_H
 #define HONE_RUNNER_ELEMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is mapped where: one frame at a time (a workload and a number of buffer sets) for the judge,
  * the arms and the oracle. */
 #include "tools/runner/judge/judge.h"

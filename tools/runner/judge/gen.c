@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs: content by role and distribution from a secret key.
  *
  * A stream is SplitMix64 started at SHA-256(key, counter, tensor). A kernel can compute the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs: content by role and distribution from a secret key.
  *
  * Every tensor of every call has a stream of its own, derived from (key, counter, tensor) by

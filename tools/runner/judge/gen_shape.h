@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each kind of content looks like: one text for the host (gen.c) and for the device
  * (cuda/gpu_content.cu), so that both draw the same kinds.
  *

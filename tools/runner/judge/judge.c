@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The trusted role: one job from job.json to report.json.
  *
  * Nothing of a candidate is ever loaded here; it builds, feeds, clocks and compares. Every path

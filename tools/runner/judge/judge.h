@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge's state during one job, and its stages.
  *
  * Flow (judge.c): read the job, load the pack, then the stages in order; a stage that ends with a

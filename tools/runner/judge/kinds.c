@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/runner/judge/kinds.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of content: names, what they look like, and what the judge may conclude from them.
  *
  * One table; docs/reference/contents.md has it for readers, and a test holds the two together. How a kind is

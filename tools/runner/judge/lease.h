@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The timing lease: one timing at a time on the machine, by a lock file.
  *
  * Who holds it writes into the file who that is and what for. Whoever waits reads that, says it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Others' load while arms are timed (load.h).
  *
  * Flow: a sample before the first round, one after each; the difference, less our own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What else the machine did while arms were timed, and what that may have done to their ratio.
  *
  * Contention that stays is invisible in the rounds: each is as slow as the next. So it is measured

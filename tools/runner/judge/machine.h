@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What this machine can do: cores, last-level cache, and measured ceilings.
  *
  * Ceilings are measured in a child (hone-runner --ceilings FILE) on all allowed cores and kept in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CPU's side: near.h.
  *
  * A step changes a set, calls it (now and then another one first), and compares everything: with

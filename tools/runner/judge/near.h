@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls on nearly the same content.
  *
  * Whoever keeps answers and knows them again by a part of the input (samples, sums, a checksum of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is changed, by role. An element's new value is one that its role could have drawn, and
  * differs from the old one after rounding. */
 #include "tools/runner/judge/near.h"

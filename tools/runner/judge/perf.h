@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hardware counters of another process (perf_event_open), where the machine allows them. Runner
  * main thread. */
 #ifndef HONE_RUNNER_PERF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stage `policy`: what the candidate's binary holds, against the rules of its task
  * (workspace/task/policy.h).
  *

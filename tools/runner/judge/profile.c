@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The profile stage: what the candidate achieves against the machine's ceilings, what the compiler
  * said line by line, and which bottleneck follows.
  *

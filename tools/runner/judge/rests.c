@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a result rests on (rests.h): filled in while stages run, written into the report
  * at the end.
  *

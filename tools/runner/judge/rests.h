@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a result rests on (struct hone_rests_report), gathered while a job goes through its stages:
  * errors in units of the tolerance, units of lower precision in the machine code, where fast-math
  * is asked for, threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rounds and what follows from them (rounds.h).
  *
  * State: a time for each arm and round, and the load beside it. Rounds with a disturbance are

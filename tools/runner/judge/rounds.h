@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a comparison in time is made of once the blocks have been clocked: rounds of one block an
  * arm, their ratios, the noise, when to stop, and what the report says. Any target; decisions/0011
  * tells the rules. */

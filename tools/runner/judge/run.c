@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The run stage: one call, what it gave, what it printed. */
 #include "tools/runner/judge/judge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Raw samples: what the verdict was made of, for whoever doubts it later. */
 #include "tools/runner/judge/rounds.h"
 

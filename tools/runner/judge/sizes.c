@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which sizes a job has, and what became of each.
  *
  *   smoke    one tiny size

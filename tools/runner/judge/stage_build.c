@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The build stage: the candidate first, then what the job's other stages need. */
 #include "tools/runner/judge/target.h"
 

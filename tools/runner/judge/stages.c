@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stages after the build: smoke, verify, screen, time. What they do to a kernel is the target's
  * (target.h); what is asked, and what follows from it, is decided here. */
 #include "tools/runner/judge/target.h"

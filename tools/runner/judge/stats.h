@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Robust statistics of timings: medians, their intervals, ratios, and the words that
  * follow from them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep: every setting of the candidate is built, checked and screened; the fastest one that is
  * right is built again and goes on.
  *

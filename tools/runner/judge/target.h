@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What differs between targets: everything that touches a kernel. A table; judge.c, stages.c and
  * sweep.c know a target by its row alone.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Target cpu: C sources become shared objects that jailed arenas load. Buffers are memory files. */
 #include "tools/runner/judge/target.h"
 

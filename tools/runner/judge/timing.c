@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How two or three arms are compared in time.
  *
  * A *block* is what the judge puts a clock around: N calls of one arm over buffer sets that all

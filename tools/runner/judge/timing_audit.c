@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hand-overs that do not count: looked at midway (audit.h), or with content of the other kinds that
  * the checks have. Nothing tells them from those that do. */
 #include "tools/runner/judge/timing_internal.h"

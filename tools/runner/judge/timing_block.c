@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One hand-over of a comparison in time: draw content, warm up, copy, call under the clock, look at
  * what it left. timing.c tells why. */
 #include "tools/runner/judge/timing_internal.h"

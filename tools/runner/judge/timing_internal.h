@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The state of one comparison in time on the CPU, and what its three files ask of each other:
  *
  *   timing.c        plans blocks, plays rounds, decides when there are enough, reports

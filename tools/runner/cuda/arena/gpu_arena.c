@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device arena: the disposable process that holds one arm's cubin in a CUDA context of its own.
  *
  * No foreign host code runs here. What runs is this file, fed by the judge, and the candidate's

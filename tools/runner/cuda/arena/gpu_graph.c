@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operations to graphs.
  *
  * A block is cut into graphs of at most CHUNK_NODES operations. Where the order of sets repeats,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plan made ready for one frame, inside the arena: kernels looked up, shared memory opted in,
  * scratch allocated, literals uploaded; then blocks of calls as executable graphs, or one call
  * straight into a stream.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counting one call inside the arena (gpu_profile_arena.h).
  *
  * Flow: clock the call without the profiler; choose the tiers of counters whose passes fit

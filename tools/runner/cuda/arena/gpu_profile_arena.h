@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside the arena: one call counted launch by launch, written into a page that the judge reads.
  *
  * The whole plan runs once a pass (user replay), with the module's variables put back and scratch

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plan to operations. What does not depend on the set is done once (new_op): decoded bytes,
  * functions, shapes, resolved symbols. What depends on it, pointers and tensor maps, is put into a
  * work buffer when a node is added or a kernel launched; the driver copies it from there. So a

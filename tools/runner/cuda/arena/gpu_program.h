@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of gpu_program.c (plan to operations) and gpu_graph.c (operations to graphs). Nobody else
  * includes this. */
 #ifndef HONE_RUNNER_CUDA_GPU_PROGRAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client of the compile server (compile.h).
  *
  * State: tickets that were asked and not answered, the server's socket and jail, the cache.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client of the compile server (compile_role.c): device text to cubin, several at a time.
  *
  *     struct hone_cuda_unit unit = {.text = device, .arch = "sm_90a", ...};

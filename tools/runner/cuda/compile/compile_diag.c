@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVRTC's, ptxas' and nvcc's output rewritten as gcc's lines (compile_diag.h), so that one
  * reader serves all. hone_diag_merge joins what two compilers say of one source and keeps
  * one of each. */

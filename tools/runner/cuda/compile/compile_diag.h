@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What NVRTC and ptxas print, in the form that every other compiler here prints and build_diag.h
  * reads: "file:line:column: severity: message". Any thread. */
 #ifndef HONE_RUNNER_CUDA_COMPILE_DIAG_H

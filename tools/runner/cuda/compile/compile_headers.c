@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The small device headers as constant texts (compile_headers.h), and which precompiled set a
  * source needs: hone_variant_of looks at its include lines alone. */
 #include "tools/runner/cuda/compile/compile_headers.h"

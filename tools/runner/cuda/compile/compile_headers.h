@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a device text finds without a host's headers: NVRTC has no <stdint.h>, and <cuda.h>,
  * <stdio.h> or <vector> from the system end in errors there. They are passed from memory and win
  * over every folder. Constant tables; any thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*   scratch_dir/host/jail/        what the compiler sees: kernel.cpp, hone_tune.h, hone_host.hpp
  *   scratch_dir/host/object/      kernel.so, outside of the compiler's reach
  *   cache_dir/host-<key>/         hone_host.hpp and hone_host.hpp.gch, for every later build

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The host half of a candidate: C++ text to a shared object, by g++ in the COMPILE jail.
  *
  * Started and waited for apart, because NVRTC works at the same time. The prelude (cuda_runtime.h

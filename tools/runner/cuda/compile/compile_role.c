@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The compile server: role "nvrtc" of hone-runner, inside the COMPILE jail.
  *
  * NVRTC cannot be stopped and its front end is under one lock (measured: a template bomb outlives

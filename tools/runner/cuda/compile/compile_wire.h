@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the client of the compile server and the server say to each other, over one stream socket
  * (descriptor 3 in the server). Little structs with the bytes behind them; neither side believes a
  * size of the other: the client because hostile source was read over there, the server because it

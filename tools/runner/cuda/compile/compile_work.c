@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One compile inside the jail (compile_work.h).
  *
  * Flow: unpack the request, which is hostile; create the program with the fixed headers; add

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One compile, in the process that calls it: NVRTC's calls around one program. Inside
  * the jail only. */
 #ifndef HONE_RUNNER_CUDA_COMPILE_WORK_H

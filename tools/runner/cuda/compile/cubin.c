@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The attributes that are read (they have no public description; each was compared with what ptxas
  * prints, CUDA 13.0):
  *

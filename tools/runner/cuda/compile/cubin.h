@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is in a cubin: an ELF walk that trusts nothing.
  *
  * Reads both what NVRTC makes (machine EM_CUDA) and what the emulator of the tests makes (a shared

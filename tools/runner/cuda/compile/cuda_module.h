@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What building a CUDA source gives: the cubin, what is in it, and the plans of its launcher.
  * module/module.h fills it. Plain values; texts and arrays live in the pool of who built it. */
 #ifndef HONE_RUNNER_CUDA_MODULE_VALUES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One nvcc run (nvcc_compile.h).
  *
  * Flow: key from source, options and the compiler's files; cache; else write the inputs into

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second lane's compiler: a whole source to a cubin and a host object, by one nvcc in the
  * COMPILE jail. The object's calls of the CUDA runtime are left open: it is loaded only in the
  * recorder's jail, whose program has them (record_register.c). Nothing links libcudart.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which nvcc: local configuration; a request cannot name a compiler. */
 #include <limits.h>
 #include <stdio.h>

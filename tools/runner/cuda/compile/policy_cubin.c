@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of an instruction, as two 64-bit words low and high:
  *
  *   low  0..11   opcode          low 16..23  destination     low 24..31  first source

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a cubin holds that a task's policy may refuse: its device code is decoded from the cubin
  * itself, so that no disassembler has to be there.
  *

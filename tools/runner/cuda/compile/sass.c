@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* nvdisasm's text to counts and lines. See sass.h. What its lines look like (the offset stands in
  * comment signs in the real text):
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the device's own instructions say: counts by kind and where in the source they stand.
  *
  * nvdisasm, where the toolkit has it, prints the cubin with its line table; this reads the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs nvdisasm on a cubin in a compile jail: the cubin is what a candidate made of the compiler,
  * and the disassembler is somebody else's parser. */
 #include "tools/runner/cuda/compile/sass.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of gpu_bottleneck.h, in three values: yes, no, unknown.
  *
  * The helpers at the top (above, both, either, unless_idle) are the logic; each rule below is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What limits a CUDA version: a rule tree over counters, launch facts and the roofline.
  *
  * A table; the order is causes before symptoms. The first rule that fires is the class; the later

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the judge and a device arena agree on: requests and answers of fixed size over one
  * SOCK_SEQPACKET socket, and one shared file for the order of sets.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What this machine's GPUs are, for `hone-runner --probe`: asked of the driver, without a context.
  *
  * {"driver": "13.0", "nvrtc": "13.0", "devices": [{"name", "uuid", "arch", "sm_count",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launch facts without counters: occupancy by the usual arithmetic, waves, and the roofline.
  *
  * Pure functions. Names in reports follow Nsight Compute (launch__...) where it has one; derived

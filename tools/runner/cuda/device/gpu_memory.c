@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory that two processes share (gpu_memory.h).
  *
  * hone_gpu_layout_... compute where tensors and sets lie, with gaps; hone_gpu_range_...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers that judge and arena share, by the driver's virtual memory API (CUDA driver API, "Virtual
  * Memory Management").
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The arena's own kernels: a gate that holds a stream until the judge says go, and stamps of the
  * device's clocks. Device text, compiled once by the judge (hone_cuda_compile_device) and handed to
  * arenas as a module of its own, so that no candidate's module is needed for it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loads libcuda and NVRTC at run time (cuda_api.h): candidates for the path in a fixed order,
  * then every symbol of a table. A missing required symbol is HONE_E_UNSUPPORTED with the
  * library's path. The error codes that name a candidate's fault are the table at the end. */

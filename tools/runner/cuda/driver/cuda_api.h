@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one door to libcuda, NVRTC and CUPTI: loaded at run time, with our own minimal declarations.
  *
  * One binary works with and without NVIDIA's software. Nothing of it is linked; hone_cuda_open

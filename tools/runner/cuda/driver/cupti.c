@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUPTI by dlopen: scheduling without a device, counting by user replay. See cupti.h. */
 #include "tools/runner/cuda/driver/cupti.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The owner of CUPTI: NVIDIA's profiler library, loaded at run time where it is.
  *
  * Two halves. Scheduling (hone_cupti_schedule) needs no GPU and no driver: it says which of our

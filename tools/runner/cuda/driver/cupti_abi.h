@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Our own minimal declarations of CUPTI's binary interface (CUDA 13.0, stable since 12.6).
  *
  * NVIDIA's headers are not included: the library is loaded at run time where it is, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which hardware counters a profile reads, under NVIDIA's names.
  *
  * One table. The order is the order of the tiers: what is worth most for its replay passes comes

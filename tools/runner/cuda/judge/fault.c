@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/runner/cuda/judge/fault.h"
 #include "tools/runner/jail/stopping.h"
 

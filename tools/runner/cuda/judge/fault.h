@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machine or candidate? By experiment, the same for everything here that holds foreign code or was
  * fed by it: both compilers, the recorder, modules, arenas on the device.
  *

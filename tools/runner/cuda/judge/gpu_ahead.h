@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building the next points of a sweep while the present one is checked and timed: some threads,
  * each with a compile server of its own.
  *

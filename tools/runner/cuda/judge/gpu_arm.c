@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Judge's side of a device arena: one process, one socket, one request at a time. The clock of a
  * block runs from sending "go" to its answer; everything else (graphs, poison, queueing) was done
  * before, in "prepare". */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge's side of a device arena: a jailed process with a CUDA context of its own that loads
  * one arm's cubin and replays its plans. It knows no secret, and its clock only counts when the
  * judge's own clock agrees.

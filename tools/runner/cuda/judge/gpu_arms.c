@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which arm runs in which arena.
  *
  * Device code can write to whatever is mapped in its context, so an arena that ran a candidate is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks beside those that are timed, which show what those do not: cut ones, ones whose content
  * changes behind a cut, ones with other content (gpu_time.c tells why). A candidate cannot know
  * which block it is in. */

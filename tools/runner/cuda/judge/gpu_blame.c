@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A candidate passed its checks and is wrong in a block: does it keep something from call to call,
  * or is its arithmetic like that? Its module is loaded anew (for a confirmation in another
  * process), and every set is asked for alone, with the poisons that it had: whoever says otherwise

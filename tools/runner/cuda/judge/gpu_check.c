@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs on a device against the oracle, against poison, against themselves: the protocol of
  * checks.c with the device's means.
  *

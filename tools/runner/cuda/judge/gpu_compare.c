@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs on a device against reference answers (gpu_oracle.c) and against another arm's outputs.
  * The kernels apply compare.c's rule and add up; the words are compare.c's own. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stages of the device judge with the question of whose fault it was (fault.h): as those of the
  * same names without _settled, but an arena of the candidate's that ended without a reason is not
  * the end. The stage is done again in fresh arenas, and the baseline's module is called in one in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is mapped where on a device: one frame at a time (a workload, a number of buffer sets),
  * rooms that are kept from frame to frame and from job to job, content and poison by the judge's
  * own kernels.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge on a device: what it keeps between jobs (session), what belongs to one job, and the
  * parts that target_cuda.c is made of.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text of the judge's kernels, inside this program: the .cu files stay files of their own,
  * which any CUDA compiler can read behind each other. */
 #include <string.h>

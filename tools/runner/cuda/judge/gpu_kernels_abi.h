@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments and results of the judge's own kernels (gpu_kernels.cu, gpu_content.cu), by value. This
  * text is put in front of theirs: plain types, no includes. Buffers are device addresses. A family
  * of buffer sets is (base, stride, n_sets): set s begins stride * s bytes after base. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A device's ceilings, measured once with the judge's own kernels and kept beside the machine's own
  * (machine_path with the device's uuid behind it): copying and reading in memory, reading in
  * the L2 cache, multiply-adds in float32 and float64. Reading alone is faster than copying (4.4

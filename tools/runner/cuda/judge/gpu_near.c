@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nearly equal content on a device (near.h has the idea).
  *
  * Steps, each followed by a call and a comparison: change one element of a set, change it back,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls on nearly the same content, on a device: near.h tells what and why. Sizes and scalars are
  * baked into a launch plan, so that none of them changes under the same buffers here; instead
  * nearly equal sets are called in one block too, where scratch is kept from call to call. Judge's

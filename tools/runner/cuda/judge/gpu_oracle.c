@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The task's reference on a device, in the judge's own context.
  *
  * oracle.c became one kernel (workspace/task/oracle_device.c). For a content it is asked either for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Warm spares: device arenas that are started ahead, because a context costs 0.3 s.
  *
  * The pool owns the spares; an arm that was taken is the caller's until it is given back or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was counted and known becomes the report's rows. */
 #include "tools/runner/cuda/judge/gpu_profile.h"
 

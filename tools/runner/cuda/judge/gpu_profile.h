@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The profile stage of the cuda target: counters, launch facts, roofline, device instructions, and
  * which bottleneck follows.
  *

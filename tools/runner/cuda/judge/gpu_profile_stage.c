@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stage: one workload, an arena of its own, counters as far as they are to be had.
  *
  * Drivers show counters to administrators unless they were told otherwise, and a jailed arena

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of gpu_oracle.c (asks) and gpu_compare.c (compares). Nobody else includes this. */
 #ifndef HONE_RUNNER_CUDA_GPU_REFERENCE_H
 #define HONE_RUNNER_CUDA_GPU_REFERENCE_H

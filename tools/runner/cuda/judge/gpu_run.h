@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A comparison in time while it runs: what gpu_time.c (passes and rounds) and gpu_audit.c (blocks
  * beside them that show what timed ones do not) share. Judge's thread only. */
 #ifndef HONE_RUNNER_CUDA_GPU_RUN_H

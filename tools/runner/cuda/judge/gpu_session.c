@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the judge keeps on a device from job to job: driver, context, its own kernels, the compile
  * server, warm arenas, buffers, reference answers. Opening costs about half a second the first time
  * (context, NVRTC); everything after that is free. */

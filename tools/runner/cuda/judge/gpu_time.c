@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How two or three arms are compared in time on a device.
  *
  * A *pass* makes fresh content in all buffer sets, then each arm in turn has its outputs poisoned

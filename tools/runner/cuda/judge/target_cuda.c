@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Target cuda: the row of the target table. Sources become a cubin and plans (module.h); arenas
  * replay the plans on the device; the judge's own context makes content, compares and measures. */
 #include <stdlib.h>

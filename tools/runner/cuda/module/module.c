@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One source to cubin, kernels and plans: by NVRTC and the host's compiler, or, where they cannot
  * do it, by nvcc (module_nvcc.c).
  *

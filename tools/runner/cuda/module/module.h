@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A built CUDA arm: the cubin, what is in it, and the plans of its launcher.
  *
  *     file.cu --split--> host text   --g++----------> kernel.so --recorder (jail, no GPU)-->

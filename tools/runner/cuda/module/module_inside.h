@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the two lanes of a build (module.c, module_nvcc.c) share. */
 #ifndef HONE_RUNNER_CUDA_MODULE_INSIDE_H
 #define HONE_RUNNER_CUDA_MODULE_INSIDE_H

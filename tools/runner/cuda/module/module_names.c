@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Guesses which template instances a launcher will use (module_names.h): words of each launch
  * whose template arguments are constants, and tunables with their values. The recorder says
  * later what was really used; a wrong guess costs a second compile and nothing else. */

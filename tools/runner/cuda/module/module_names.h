@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which instances NVRTC is asked for before the launcher has said which it uses, so that both
  * compilers run at the same time. Guesses from the text: wrong ones cost a second compile, missing
  * ones too. Any thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recording with a memory: a host object whose launcher asked nothing about its kernels gives the
  * same plans whatever the kernels are, so an edit to a kernel does not record again. */
 #ifndef HONE_RUNNER_CUDA_MODULE_RECORD_H

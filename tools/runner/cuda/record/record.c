@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The caller's side of recording: spec, jail, and what became of it. */
 #include "tools/runner/cuda/record/record.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records what a launcher does: runs its host object in a jail without a GPU, against a runtime
  * of our own (record_api.c), and makes one plan per workload.
  *

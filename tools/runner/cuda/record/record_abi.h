@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the recorder (in the jail) and its caller agree on: the spec as JSON in one memory file, and
  * one slot per call of the launcher in another: a head, then records in the order of the calls.
  * Everything in a slot is hostile; how a call's process ended stands in a third file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Symbols of the launcher's object by address, static ones too: dladdr knows only what is exported.
  * Runs inside of the jail on a file that may be damaged: every offset is checked. */
 #include <elf.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The functions that a launcher's object finds in the program: the part of the CUDA runtime that
  * launchers use, with C types of our own (enums are int, handles are void *), and what the prelude
  * calls. Never called from hone itself; declared so that each has a prototype. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The recorder's spec as a field table. */
 #include "tools/runner/cuda/record/record_abi.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Launches: from <<<...>>> by way of a stub that knows its parameters, and from cudaLaunchKernel
  * and its relatives, which ask the stub for sizes first. */
 #include <stdio.h>

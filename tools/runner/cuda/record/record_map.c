@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tensor map of a launcher's, in the recorder and in its caller. */
 #include "tools/format/plan.h"
 #include "tools/runner/cuda/record/record_abi.h"

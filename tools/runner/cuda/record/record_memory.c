@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of the runtime as the launcher sees it: allocations become scratch buffers, device copies
  * and memsets operations, small copies from the host literal bytes. Copies to the host are refused:
  * there is nothing to copy. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Order (streams, events), what a launcher may ask of device and kernels, and errors. */
 #include <stdio.h>
 #include <string.h>

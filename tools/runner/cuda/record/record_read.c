@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compares two recordings word by word. What moved with a buffer is a pointer into it; what stayed
  * is a value; anything else means that the launcher does not do the same twice. */
 #include "tools/runner/cuda/record/record_read.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two recordings of one call into a plan. Both are hostile: every length and number is
  * checked. Any thread. */
 #ifndef HONE_RUNNER_CUDA_RECORD_READ_H

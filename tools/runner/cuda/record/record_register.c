@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What nvcc's own host code calls, for objects of the second lane: kernels and variables are
  * registered by their address on the host when the object is loaded, and a launch comes in two
  * halves, the shape and then the stub. A stub hands over addresses of arguments without their

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Role "recorder": in the jail, without a GPU.
  *
  *     spec (fd 3) -> for each workload, for each of two runs:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records, order, buffers and kernels of one call of a launcher. */
 #include "tools/runner/cuda/record/record_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the recorder: the state of one call, and what the exported functions (record_api.c,
  * record_copy.c, record_query.c) are made of. In the child of a jail; one thread.
  *

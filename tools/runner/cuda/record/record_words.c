@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The recorder's closed list of messages (record_words.h): a row has a format and the kinds of
  * its values. Only numbers and checked names travel out of the jail; the sentence is made on
  * the judge's side. */

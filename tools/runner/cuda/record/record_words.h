@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the recorder can say to its caller: a line of a closed list and what stands for its
  * conversions. A launcher shares a process with the recorder and can write what it likes into a
  * recording, so no sentence travels: the caller has the list too, and the reason belongs to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C++ header that host text is compiled with travels inside of the program: a runner has
  * nothing to find on disk. It is a file of its own (host_prelude.hpp) because C++ in string
  * literals cannot be read or checked; the assembler puts its bytes here. */

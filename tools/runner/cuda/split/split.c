@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two texts, and what is told about them. The steps: tokens (split_lex.c), declarations
  * (split_parse.c), stubs and launches (split_launch.c), what stays (split_keep.c); here the texts
  * are put together. Blanking keeps offsets, newlines and directives; only the host text gets

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One CUDA file into two: what the host's C++ compiler reads and what NVRTC reads.
  *
  * Host text: bodies of kernels are replaced by a stub that hands its parameters to the recorder,

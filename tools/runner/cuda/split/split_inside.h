@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of the splitter: tokens and directives (split_lex.c), declarations (split_parse.c),
  * launches (split_launch.c), what stays where (split_keep.c) and the texts (split.c). Nobody else
  * includes this. */

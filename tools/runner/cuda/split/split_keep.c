@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which declarations stay in which text.
  *
  * Device text: kernels, device functions, constexpr functions, types, constants and aliases stay;

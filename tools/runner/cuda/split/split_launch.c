@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What changes inside of the host text: kernels' bodies become stubs, launches become calls. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens of a CUDA file. Comments vanish; directives are kept apart, the replacement of a macro as
  * tokens of its own; what stands between #if 0 and its end is skipped. */
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Declarations: where each begins and ends, what it is and what it is called. Namespaces and
  * classes are walked into, function bodies are not. The replacement of a macro that holds a kernel
  * is walked like a file. */
