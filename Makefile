@@ -79,11 +79,11 @@ $(B)/obj/%.o: %.c
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 # The machine's ceilings are measured by this file: instrumented code would measure the sanitizer.
-$(B)/obj/tools/runner/judge/ceilings.o: override SANITIZE :=
-$(B)/obj/tools/runner/judge/ceilings.o: override OPT := -O2 -g
+$(B)/obj/tools/runner/machine/ceilings.o: override SANITIZE :=
+$(B)/obj/tools/runner/machine/ceilings.o: override OPT := -O2 -g
 
 # Texts that travel inside of the program (.incbin knows no dependencies).
-$(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/judge/gen_shape.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
+$(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
 $(B)/obj/tools/runner/cuda/split/host_prelude.o: tools/runner/cuda/split/host_prelude.hpp tools/runner/cuda/split/host_structs.hpp tools/runner/cuda/split/host_standin.hpp
 
 $(B)/hone: $(call obj,server/main.c) $(call libs_of,server)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "server/verb.h"
-#include "server/version.h"
+#include "server/rpc/version.h"
 #include "workspace/base/process.h"
 #include "workspace/base/text.h"
 

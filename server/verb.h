@@ -7,7 +7,7 @@
 #ifndef HONE_SERVER_VERB_H
 #define HONE_SERVER_VERB_H
 
-#include "server/app.h"
+#include "server/rpc/app.h"
 #include "server/options.h"
 
 struct hone_verb {

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/auth.h"
-#include "server/net_ws_client.h"
+#include "server/rpc/auth.h"
+#include "server/rpc/net_ws_client.h"
 #include "server/stop.h"
 #include "server/verb.h"
 #include "workspace/base/clock.h"

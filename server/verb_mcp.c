@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <unistd.h>
 
-#include "server/net_stdio.h"
+#include "server/rpc/net_stdio.h"
 #include "server/stop.h"
 #include "server/verb.h"
 #include "workspace/base/clock.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/net_ws.h"
+#include "server/rpc/net_ws.h"
 #include "server/stop.h"
 #include "server/verb.h"
 #include "workspace/base/clock.h"

@@ -4,7 +4,7 @@
 
 #include "server/stop.h"
 #include "server/verb_task.h"
-#include "server/version.h"
+#include "server/rpc/version.h"
 #include "tools/task/calibrate.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"

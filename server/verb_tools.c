@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/mcp_tools.h"
+#include "server/rpc/mcp_tools.h"
 #include "server/verb.h"
 #include "workspace/base/text.h"
 

@@ -15,11 +15,14 @@ model="agents/model $tools"
 planner="agents/planner $rewrites"
 coder="agents/coder agents/model $planner"
 search="agents/search $coder"
+rpc="server/rpc $search"
 jail="tools/runner/jail $format"
 binary="tools/runner/binary $jail"
 builds="tools/runner/build $binary"
 arena="tools/runner/arena $builds"
-judge="tools/runner/judge $arena"
+machine="tools/runner/machine $jail"
+values="tools/runner/values $arena"
+judge="tools/runner/judge tools/runner/machine $values"
 driver="tools/runner/cuda/driver $format"
 split="tools/runner/cuda/split $builds"
 compile="tools/runner/cuda/compile tools/runner/cuda/driver $split"
@@ -37,6 +40,8 @@ tools/runner/jail: $jail
 tools/runner/binary: $binary
 tools/runner/build: $builds
 tools/runner/arena: $arena
+tools/runner/machine: $machine
+tools/runner/values: $values
 tools/runner/judge: $judge
 tools/runner/cuda/driver: $driver
 tools/runner/cuda/split: $split
@@ -55,14 +60,15 @@ agents/coder: $coder
 agents/search: $search
 agents/offline: agents/offline $planner
 agents/tools: agents/tools $search
-server: server agents/tools agents/offline tools/task $search
+server/rpc: $rpc
+server: server agents/tools agents/offline tools/task $rpc
 "
 
 # beginning of a header's name: the only files that may include it (| between several)
 owners='
 cjson/: workspace/base/json.c
 git2: workspace/history.c|workspace/git_store.c
-libwebsockets: server/net_ws.c|server/net_ws_client.c|tests/bench/ws_bench.c
+libwebsockets: server/rpc/net_ws.c|server/rpc/net_ws_client.c|tests/bench/ws_bench.c
 seccomp.h: tools/runner/jail/seccomp.c
 sha2.h: workspace/base/hash.c
 sha256.h: workspace/base/hash.c

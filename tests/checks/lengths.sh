@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A function has at most 100 lines, a file 800. The exceptions may only shrink.
+# A function has at most 100 lines, a file 800, a folder of the product 45 sources. The exceptions may
+# only shrink.
 . "$(dirname "$0")/lib.sh"
-max_function=100 max_file=800
+max_function=100 max_file=800 max_folder=45
 
 # file or file:function, and its most lines
 exceptions='
@@ -17,6 +18,10 @@ long_files=$(printf '%s\n' "$sources" | xargs wc -l | awk '$2 != "total" { print
     [ "$n" -le $max_file ] || [ "$n" -le "$(limit_of "$f" $max_file)" ] || echo "$f has $n lines, at most $max_file"
 done)
 verdict "no file is longer than $max_file lines" "$long_files"
+
+full=$(files 'server/*.[ch]' 'agents/*.[ch]' 'tools/*.[ch]' 'workspace/*.[ch]' | sed 's,/[^/]*$,,' | sort | uniq -c |
+    awk '$1 > '$max_folder' { print $2 " holds " $1 " sources, at most '$max_folder': make a room of a part of them" }')
+verdict "no folder of the product holds more than $max_folder sources" "$full"
 
 if ctags --version 2>/dev/null | grep -q 'Universal Ctags'; then
     long_functions=$(printf '%s\n' "$sources" | ctags -f - --languages=C --langmap=C:.c.h --kinds-C=f \

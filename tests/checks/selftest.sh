@@ -39,7 +39,7 @@ for check in layers headers lengths format banned standalone globals papers word
     verdict "$check accepts a good tree" "$([ $status -eq 0 ] || printf '%s\n' "$out")"
 done
 
-printf '#include "server/app.h"\n' >"$p"; plant layers workspace/base/upward.c "upward.c"
+printf '#include "server/rpc/app.h"\n' >"$p"; plant layers workspace/base/upward.c "upward.c"
 printf '#include "json.h"\n' >"$p"; plant layers workspace/base/local.c "local.c"
 printf '#include <cjson/cJSON.h>\n' >"$p"; plant layers server/foreign.c "foreign.c"
 printf '#include <git2.h>\n' >"$p"; plant layers workspace/base/shown.h "shown.h"
@@ -47,6 +47,9 @@ printf 'struct stranger *hone_f(int64_t x);\n' >"$p"; plant headers workspace/ba
 printf 'int hone_g(void);\n' >"$p"; plant headers workspace/base/unguarded.h "unguarded.h"
 lines 801 '' >"$p"; plant lengths workspace/base/long_file.c "long_file.c"
 { printf 'void endless(void)\n{\n'; lines 99 '    ;'; printf '}\n'; } >"$p"; plant lengths workspace/base/long.c "long.c:endless"
+mkdir "$copy/server/full" && for i in $(seq 45); do : >"$copy/server/full/f$i.c"; done
+: >"$p"; plant lengths server/full/one_more.c "server/full holds 46"
+rm -r "$copy/server/full"
 printf 'int  x;\n' >"$p"; plant format workspace/base/ugly.c "ugly.c"
 printf 'int x; \n' >"$p"; plant format workspace/base/blank.c "blank.c:1"
 printf 'void f(char *p) { strcpy(p, "x"); }\n' >"$p"; plant banned workspace/base/banned.c "banned.c:1"

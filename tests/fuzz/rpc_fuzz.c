@@ -4,7 +4,7 @@
  * calls answer at once, late, twice or never. */
 #include <stdint.h>
 #include <string.h>
-#include "server/peer.h"
+#include "server/rpc/peer.h"
 #include "workspace/base/clock.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

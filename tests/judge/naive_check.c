@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/runner/judge/element.h"
-#include "tools/runner/judge/gen.h"
+#include "tools/runner/values/element.h"
+#include "tools/runner/values/gen.h"
 #include "tools/runner/jail/jail.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/process.h"

@@ -8,7 +8,7 @@
 #include "tools/runner/cuda/device/gpu_facts.h"
 #include "tools/runner/cuda/record/record.h"
 #include "tools/runner/jail/jail.h"
-#include "tools/runner/judge/machine.h"
+#include "tools/runner/machine/machine.h"
 #include "tools/runner/jail/roles.h"
 #include "workspace/base/json.h"
 

@@ -7,8 +7,8 @@
 
 #include "tests/unit/runner/task_util.h"
 #include "tools/runner/arena/buffers.h"
-#include "tools/runner/judge/compare.h"
-#include "tools/runner/judge/element.h"
+#include "tools/runner/values/compare.h"
+#include "tools/runner/values/element.h"
 
 #define N 600
 

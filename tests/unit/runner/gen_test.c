@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "tests/unit/runner/task_util.h"
-#include "tools/runner/judge/element.h"
-#include "tools/runner/judge/gen.h"
+#include "tools/runner/values/element.h"
+#include "tools/runner/values/gen.h"
 
 #define N 600
 

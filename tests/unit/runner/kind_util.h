@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "tools/runner/judge/kinds.h"
+#include "tools/runner/values/kinds.h"
 
 #define KIND_ROWS    20
 #define KIND_COLUMNS 30

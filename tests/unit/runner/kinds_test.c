@@ -9,8 +9,8 @@
 
 #include "tests/unit/runner/kind_util.h"
 #include "tests/unit/runner/task_util.h"
-#include "tools/runner/judge/element.h"
-#include "tools/runner/judge/gen.h"
+#include "tools/runner/values/element.h"
+#include "tools/runner/values/gen.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 

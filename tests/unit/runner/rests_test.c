@@ -8,7 +8,7 @@
 
 #include "tests/unit/runner/task_util.h"
 #include "tests/unit/unit.h"
-#include "tools/runner/judge/compare.h"
+#include "tools/runner/values/compare.h"
 #include "tools/runner/cuda/compile/policy_cubin.h"
 #include "tools/runner/binary/policy.h"
 #include "tools/runner/judge/target.h"

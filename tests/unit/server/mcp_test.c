@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The protocol core without a socket: a transport that keeps what is sent, tools of the test's own.
  */
-#include "server/mcp.h"
+#include "server/rpc/mcp.h"
 
 #include <pthread.h>
 #include <stdio.h>

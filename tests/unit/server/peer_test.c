@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A connection without a socket and without a protocol: one answer to each request, in every order
  * of answering, cancelling, forgetting and closing. The handler is the test's own. */
-#include "server/peer.h"
+#include "server/rpc/peer.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Worker threads: everything accepted runs once, the queue is bounded, stopping waits and refuses. */
-#include "server/workers.h"
+#include "server/rpc/workers.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef HONE_RUNNER_CONTENTS_H
 #define HONE_RUNNER_CONTENTS_H
 
-#include "tools/runner/judge/kinds.h"
+#include "tools/runner/values/kinds.h"
 
 struct hone_judge;
 struct hone_contents {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/runner/judge/perf.h"
+#include "tools/runner/machine/perf.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
 

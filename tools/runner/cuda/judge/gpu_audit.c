@@ -8,7 +8,7 @@
 #include "tools/runner/judge/audit.h"
 #include "tools/runner/cuda/judge/gpu_near.h"
 #include "tools/runner/cuda/judge/gpu_run.h"
-#include "tools/runner/judge/element.h"
+#include "tools/runner/values/element.h"
 #include "tools/runner/judge/stats.h"
 #include "workspace/base/clock.h"
 

@@ -13,7 +13,7 @@
             ".byte 0\n"                                                                            \
             ".popsection\n")
 
-EMBED(hone_gpu_shape_text, "tools/runner/judge/gen_shape.h");
+EMBED(hone_gpu_shape_text, "tools/runner/values/gen_shape.h");
 EMBED(hone_gpu_abi_text, "tools/runner/cuda/judge/gpu_kernels_abi.h");
 EMBED(hone_gpu_cuda_text, "tools/runner/cuda/judge/gpu_kernels.cu");
 EMBED(hone_gpu_content_text, "tools/runner/cuda/judge/gpu_content.cu");

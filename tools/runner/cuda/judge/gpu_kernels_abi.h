@@ -6,7 +6,7 @@
 #define HONE_RUNNER_CUDA_GPU_KERNELS_ABI_H
 
 #ifndef HONE_SHAPE_FN /* in front of theirs, that text is in front of this one */
-#include "tools/runner/judge/gen_shape.h"
+#include "tools/runner/values/gen_shape.h"
 #endif
 
 #define HONE_K_THREADS 256

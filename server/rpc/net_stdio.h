@@ -4,7 +4,7 @@
 #ifndef HONE_SERVER_NET_STDIO_H
 #define HONE_SERVER_NET_STDIO_H
 
-#include "server/mcp.h"
+#include "server/rpc/mcp.h"
 
 struct hone_stdio_spec {
     const struct hone_mcp *mcp;

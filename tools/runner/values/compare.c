@@ -4,13 +4,13 @@
  * State: for each output the counts, the first wrong elements, the sums for norm and bias, and
  * a histogram of errors. Records of the oracle come in any order and in parts.
  * hone_compare_arrays compares two answers bit by bit and, where they differ, by the same rule. */
-#include "tools/runner/judge/compare.h"
+#include "tools/runner/values/compare.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/runner/judge/element.h"
+#include "tools/runner/values/element.h"
 
 static const char *const test_names[HONE_N_TOLERANCE_TESTS] = {
     [HONE_TOLERANCE_NORM] = "norm",

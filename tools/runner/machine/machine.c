@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/runner/judge/machine.h"
+#include "tools/runner/machine/machine.h"
 
 #include <sched.h>
 #include <stdio.h>

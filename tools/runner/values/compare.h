@@ -7,7 +7,7 @@
 #define HONE_RUNNER_COMPARE_H
 
 #include "tools/runner/arena/arm.h"
-#include "tools/runner/judge/gen.h"
+#include "tools/runner/values/gen.h"
 #include "workspace/task/oracle_abi.h"
 
 struct hone_output_stats {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/app.h"
+#include "server/rpc/app.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "agents/search/search.h"
-#include "server/jobs.h"
+#include "server/rpc/jobs.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"

@@ -8,8 +8,8 @@
 #ifndef HONE_SERVER_MCP_H
 #define HONE_SERVER_MCP_H
 
-#include "server/app.h"
-#include "server/peer.h"
+#include "server/rpc/app.h"
+#include "server/rpc/peer.h"
 
 struct hone_mcp_revision { /* what differs between revisions, one row each */
     const char *name;

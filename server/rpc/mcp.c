@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/mcp.h"
+#include "server/rpc/mcp.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "server/mcp_tools.h"
-#include "server/version.h"
+#include "server/rpc/mcp_tools.h"
+#include "server/rpc/version.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/log.h"
 

@@ -3,7 +3,7 @@
 #ifndef HONE_SERVER_MCP_TOOLS_H
 #define HONE_SERVER_MCP_TOOLS_H
 
-#include "server/mcp.h"
+#include "server/rpc/mcp.h"
 
 /* Answers with one page of the tools, in the registry's order. A cursor that is none of ours is a
  * params error. */

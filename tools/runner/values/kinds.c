@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/runner/judge/kinds.h"
+#include "tools/runner/values/kinds.h"
 
 #include <string.h>
 

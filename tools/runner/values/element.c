@@ -2,7 +2,7 @@
 /* Conversions of element.h by bits: halves and bfloats round to nearest even, integers saturate.
  * The second half is poison: a pattern for each type that no kernel writes by chance, laid and
  * looked for bit by bit. */
-#include "tools/runner/judge/element.h"
+#include "tools/runner/values/element.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * place. The standard normal is the inverse distribution function, tabled at 2048 quantiles and
  * interpolated: a few operations per element, because fresh content is made for every timed block
  * and a transform by logarithms would cost more than many kernels. */
-#include "tools/runner/judge/gen.h"
+#include "tools/runner/values/gen.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/runner/judge/element.h"
+#include "tools/runner/values/element.h"
 #include "workspace/base/hash.h"
 
 #define LEAST_POSITIVE 0.0625

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this build calls itself. Protocol revisions are in server/mcp.c, file formats in
+/* What this build calls itself. Protocol revisions are in server/rpc/mcp.c, file formats in
  * their own headers. */
 #ifndef HONE_SERVER_VERSION_H
 #define HONE_SERVER_VERSION_H

@@ -6,7 +6,7 @@
  *
  * A call's states: OPEN -> DONE (answered) or OPEN -> DROPPED (cancelled, or the peer is gone).
  * Only OPEN calls are in the list. */
-#include "server/peer.h"
+#include "server/rpc/peer.h"
 
 #include <pthread.h>
 #include <stdarg.h>

@@ -16,8 +16,8 @@
 #ifndef HONE_SERVER_PEER_H
 #define HONE_SERVER_PEER_H
 
-#include "server/rpc.h"
-#include "server/workers.h"
+#include "server/rpc/rpc.h"
+#include "server/rpc/workers.h"
 #include "workspace/base/process.h"
 
 struct hone_peer; /* opaque, counted */

@@ -8,7 +8,7 @@
 #ifndef HONE_SERVER_JOBS_H
 #define HONE_SERVER_JOBS_H
 
-#include "server/workers.h"
+#include "server/rpc/workers.h"
 #include "tools/tool.h"
 
 #define HONE_JOB_KEEP_MS 3600000

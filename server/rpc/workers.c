@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/workers.h"
+#include "server/rpc/workers.h"
 
 #include <pthread.h>
 #include <signal.h>

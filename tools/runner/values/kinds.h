@@ -6,7 +6,7 @@
 #ifndef HONE_RUNNER_KINDS_H
 #define HONE_RUNNER_KINDS_H
 
-#include "tools/runner/judge/gen_shape.h"
+#include "tools/runner/values/gen_shape.h"
 #include "workspace/task/task.h"
 
 struct hone_kind {

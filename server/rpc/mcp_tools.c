@@ -5,7 +5,7 @@
  * the worker run it through the registry; answer once, with text and structured content.
  * Progress is sent at most four times a second and always rises. What a protocol revision does
  * not know is left out. */
-#include "server/mcp_tools.h"
+#include "server/rpc/mcp_tools.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Worker threads with a bounded queue. Threads start when there is work for them and stay.
  *
  * A lane of its own for each kind of work is what keeps a cheap call from waiting behind a long one
- * (server/app.h lists them). A task runs to its end: whoever wants it to stop sets the cancel flag
+ * (server/rpc/app.h lists them). A task runs to its end: whoever wants it to stop sets the cancel flag
  * that the task polls. */
 #ifndef HONE_SERVER_WORKERS_H
 #define HONE_SERVER_WORKERS_H

@@ -9,7 +9,7 @@
 #ifndef HONE_RUNNER_GEN_H
 #define HONE_RUNNER_GEN_H
 
-#include "tools/runner/judge/kinds.h"
+#include "tools/runner/values/kinds.h"
 #include "workspace/task/task.h"
 
 struct hone_gen; /* key and tables; immutable */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/runner/judge/perf.h"
+#include "tools/runner/machine/perf.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

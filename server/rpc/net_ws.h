@@ -8,8 +8,8 @@
 #ifndef HONE_SERVER_NET_WS_H
 #define HONE_SERVER_NET_WS_H
 
-#include "server/auth.h"
-#include "server/mcp.h"
+#include "server/rpc/auth.h"
+#include "server/rpc/mcp.h"
 
 struct hone_ws; /* opaque */
 

@@ -4,7 +4,7 @@
  * State: one list of jobs under one lock; a job is counted by the list, by its worker and by
  * those who wait for it, and freed with the last. Waiting is on a condition variable with a
  * deadline. prune drops finished jobs by age and number each time one is added. */
-#include "server/jobs.h"
+#include "server/rpc/jobs.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -11,7 +11,7 @@
 #ifndef HONE_SERVER_APP_H
 #define HONE_SERVER_APP_H
 
-#include "server/workers.h"
+#include "server/rpc/workers.h"
 #include "tools/tool.h"
 
 enum hone_lane { HONE_LANE_QUICK, HONE_LANE_WORK, HONE_LANE_WAIT, HONE_LANE_JOBS, HONE_N_LANES };

@@ -2,7 +2,7 @@
 /* The checks of auth.h: the token's file (made with mode 0600, refused when others can read
  * it), comparison in constant time, the three ways to show a token, and the allow-lists for
  * Host and Origin. Pure but for hone_token_load. */
-#include "server/auth.h"
+#include "server/rpc/auth.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* connect -> initialize (id 1) -> notifications/initialized, tools/call (id 2) -> answer.
  * Interrupting sends notifications/cancelled first. */
-#include "server/net_ws_client.h"
+#include "server/rpc/net_ws_client.h"
 
 #include <libwebsockets.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "server/auth.h"
-#include "server/rpc.h"
-#include "server/version.h"
+#include "server/rpc/auth.h"
+#include "server/rpc/rpc.h"
+#include "server/rpc/version.h"
 #include "workspace/base/limits.h"
 
 #define RX_BYTES     (16u << 10)

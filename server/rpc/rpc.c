@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/rpc.h"
+#include "server/rpc/rpc.h"
 
 #include <stdlib.h>
 #include <string.h>

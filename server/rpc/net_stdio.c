@@ -5,7 +5,7 @@
  *
  * A line over the limit is skipped to its end and answered with an error; the
  * connection goes on. */
-#include "server/net_stdio.h"
+#include "server/rpc/net_stdio.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -26,7 +26,7 @@
  *
  * The library hides the mask bit, so unmasked frames are read like masked ones; they are no risk to
  * an authenticated server. */
-#include "server/net_ws.h"
+#include "server/rpc/net_ws.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
