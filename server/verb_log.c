@@ -6,7 +6,7 @@
 
 #include "server/verb.h"
 #include "tools/format/verdict.h"
-#include "tools/standing.h"
+#include "tools/best_measurement.h"
 #include "workspace/history.h"
 
 #define PAGE 500
@@ -73,23 +73,23 @@ static void print_row(const struct hone_version *version, const struct hone_meas
 }
 
 static void print_version(const struct args *args, const struct hone_version *version,
-                          const struct hone_standing *standing)
+                          const struct hone_best_measurement *measured)
 {
-    const struct hone_measurement *best = &standing->best;
+    const struct hone_measurement *best = &measured->best;
     if (args->json) {
         HONE_AUTOJSON struct hone_json *json = version_json(version, best);
-        if (standing->review)
-            hone_json_set_str(json, "review", standing->review);
-        if (standing->contradiction)
-            hone_json_set_str(json, "contradiction", standing->contradiction);
+        if (measured->review)
+            hone_json_set_str(json, "review", measured->review);
+        if (measured->contradiction)
+            hone_json_set_str(json, "contradiction", measured->contradiction);
         HONE_AUTOFREE char *text = hone_json_print(json);
         puts(text);
     } else {
         print_row(version, best);
-        if (args->review && standing->review)
-            printf("%12s%s\n", "", standing->review);
-        if (standing->contradiction)
-            printf("%12s%s\n", "", standing->contradiction);
+        if (args->review && measured->review)
+            printf("%12s%s\n", "", measured->review);
+        if (measured->contradiction)
+            printf("%12s%s\n", "", measured->contradiction);
     }
 }
 
@@ -104,18 +104,18 @@ static int print_page(const struct args *args, struct hone_history *history, con
     if (rc < 0)
         return rc;
     for (size_t i = 0; i<n && * left> 0; i++) {
-        struct hone_standing standing;
+        struct hone_best_measurement measured;
         if (!is_of_task(args, &versions[i]))
             continue;
-        rc = hone_standing_read(history, &versions[i], pool, &standing, err);
+        rc = hone_best_measurement_read(history, &versions[i], pool, &measured, err);
         if (rc < 0)
             return rc;
-        bool is_shown = args->review ? hone_standing_is_for_review(&standing)
-                                     : args->all || is_good(standing.best.verdict);
+        bool is_shown = args->review ? hone_best_measurement_is_for_review(&measured)
+                                     : args->all || is_good(measured.best.verdict);
         if (!is_shown)
             continue;
         --*left;
-        print_version(args, &versions[i], &standing);
+        print_version(args, &versions[i], &measured);
     }
     *offset += n;
     *ret_is_last = n < PAGE;

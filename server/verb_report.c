@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agents/search/story.h"
+#include "agents/search/search_report.h"
 #include "server/verb.h"
-#include "tools/standing.h"
+#include "tools/best_measurement.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/history.h"
@@ -29,13 +29,13 @@ static int write_report(const char *dir, const char *file, const char *text, str
     return hone_file_write(path, text, strlen(text), 0644, false, err);
 }
 
-static int commit(struct hone_workspace *ws, const struct hone_story *story, const char *markdown,
-                  const char *json, struct hone_err *err)
+static int commit(struct hone_workspace *ws, const struct hone_search_report *report,
+                  const char *markdown, const char *json, struct hone_err *err)
 {
     HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "reports", NULL);
-    HONE_AUTOFREE char *md = hone_sprintf("reports/%s.md", story->name);
-    HONE_AUTOFREE char *js = hone_sprintf("reports/%s.json", story->name);
-    HONE_AUTOFREE char *subject = hone_sprintf("report of search %s", story->name);
+    HONE_AUTOFREE char *md = hone_sprintf("reports/%s.md", report->name);
+    HONE_AUTOFREE char *js = hone_sprintf("reports/%s.json", report->name);
+    HONE_AUTOFREE char *subject = hone_sprintf("report of search %s", report->name);
     const char *const paths[] = {md, js};
     int rc = hone_mkdirs(dir, 0755, err);
     if (rc == 0)
@@ -52,28 +52,28 @@ static int commit(struct hone_workspace *ws, const struct hone_story *story, con
 
 /* What history knows of the best version beside the search's own records: later measurements may
  * contradict its figure. *ret_markdown stays NULL where there is nothing to say; owned. */
-static int add_standing(struct hone_workspace *ws, const struct hone_story *story,
+static int add_standing(struct hone_workspace *ws, const struct hone_search_report *report,
                         struct hone_pool *pool, struct hone_json *json, char **ret_markdown,
                         struct hone_err *err)
 {
-    const char *best = story->end ? hone_json_get_str(story->end, "best_commit", NULL) : NULL;
+    const char *best = report->end ? hone_json_get_str(report->end, "best_commit", NULL) : NULL;
     struct hone_version version;
-    struct hone_standing standing;
+    struct hone_best_measurement measured;
     if (!best || hone_history_read(hone_workspace_history(ws), best, pool, &version, NULL) < 0)
         return 0;
-    int rc = hone_standing_read(hone_workspace_history(ws), &version, pool, &standing, err);
+    int rc = hone_best_measurement_read(hone_workspace_history(ws), &version, pool, &measured, err);
     if (rc < 0)
         return rc;
-    double waited_s = (double)standing.waited_ns / HONE_NS_PER_S;
+    double waited_s = (double)measured.waited_ns / HONE_NS_PER_S;
     HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
-    if (standing.contradiction)
-        hone_buf_printf(&text, "\n**Contradicted**: %s.\n", standing.contradiction);
+    if (measured.contradiction)
+        hone_buf_printf(&text, "\n**Contradicted**: %s.\n", measured.contradiction);
     if (waited_s >= 1)
         hone_buf_printf(&text, "\nIts measurements waited %.3g s for other timings here.\n",
                         waited_s);
     if (text.len == 0)
         return 0;
-    hone_json_set_str(json, "contradiction", standing.contradiction);
+    hone_json_set_str(json, "contradiction", measured.contradiction);
     hone_json_set_f64(json, "best_waited_s", waited_s);
     *ret_markdown = hone_sprintf("\n## What is known of the best version\n%s", text.data);
     return 0;
@@ -84,25 +84,25 @@ static int run(const void *arg, struct hone_err *err)
     const struct args *args = arg;
     HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_story story;
+    struct hone_search_report report;
     bool is_damaged = false;
     int rc = hone_workspace_open(args->workspace, &ws, err);
     if (rc == 0)
-        rc = hone_story_read(ws, args->name, pool, &story, &is_damaged, err);
+        rc = hone_search_report_read(ws, args->name, pool, &report, &is_damaged, err);
     if (rc < 0)
         return rc;
     if (is_damaged)
         hone_say("some ledger lines are damaged; the report is without them");
-    HONE_AUTOJSON struct hone_json *json = hone_story_json(&story);
+    HONE_AUTOJSON struct hone_json *json = hone_search_report_json(&report);
     HONE_AUTOFREE char *known = NULL;
-    rc = add_standing(ws, &story, pool, json, &known, err);
+    rc = add_standing(ws, &report, pool, json, &known, err);
     if (rc < 0)
         return rc;
     HONE_AUTOFREE char *json_text = hone_json_print(json);
-    HONE_AUTOFREE char *told = hone_story_markdown(&story, hone_workspace_dir(ws));
+    HONE_AUTOFREE char *told = hone_search_report_markdown(&report, hone_workspace_dir(ws));
     HONE_AUTOFREE char *markdown = hone_sprintf("%s%s", told, known ? known : "");
     if (args->commit)
-        rc = commit(ws, &story, markdown, json_text, err);
+        rc = commit(ws, &report, markdown, json_text, err);
     if (rc == 0)
         rc = hone_print(args->json ? json_text : markdown, err);
     return rc == 0 && args->json ? hone_print("\n", err) : rc;

@@ -4,7 +4,7 @@
 
 #include "server/verb.h"
 #include "workspace/base/clock.h"
-#include "tools/standing.h"
+#include "tools/best_measurement.h"
 #include "workspace/history.h"
 
 struct args {
@@ -23,14 +23,14 @@ static const struct hone_opt opts[] = {
 };
 
 /* Later measurements, which no commit message can know. */
-static void print_evidence(const struct hone_standing *standing)
+static void print_evidence(const struct hone_best_measurement *measured)
 {
-    const struct hone_measurement *evidence = standing->evidence.v;
-    for (size_t i = 0; i < standing->evidence.n; i++)
+    const struct hone_measurement *evidence = measured->evidence.v;
+    for (size_t i = 0; i < measured->evidence.n; i++)
         printf("%s%.10s  %s\n", i == 0 ? "\nmeasured again\n" : "", evidence[i].commit,
                evidence[i].summary ? evidence[i].summary : "");
-    if (standing->contradiction)
-        printf("\n%s\n", standing->contradiction);
+    if (measured->contradiction)
+        printf("\n%s\n", measured->contradiction);
 }
 
 static void print_message(const struct hone_version *version)
@@ -67,7 +67,7 @@ static struct hone_json *version_json(const struct hone_version *version)
 }
 
 static int print_version(const struct args *args, const struct hone_version *version,
-                         const struct hone_standing *standing, struct hone_err *err)
+                         const struct hone_best_measurement *measured, struct hone_err *err)
 {
     const char *source = version->source ? version->source : "";
     const char *report = version->report_json ? version->report_json : "{}";
@@ -82,7 +82,7 @@ static int print_version(const struct args *args, const struct hone_version *ver
         return hone_print("", err);
     }
     print_message(version);
-    print_evidence(standing);
+    print_evidence(measured);
     printf("\n---- %s ----\n%s\n---- report.json ----\n%s\n",
            version->file_name ? version->file_name : "source", source, report);
     return hone_print("", err);
@@ -94,7 +94,7 @@ static int run(const void *arg, struct hone_err *err)
     HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_version version;
-    struct hone_standing standing;
+    struct hone_best_measurement measured;
     char commit[HONE_COMMIT_BYTES];
     int rc = hone_workspace_open(args->workspace, &ws, err);
     if (rc == 0)
@@ -102,8 +102,8 @@ static int run(const void *arg, struct hone_err *err)
     if (rc == 0)
         rc = hone_history_read(hone_workspace_history(ws), commit, pool, &version, err);
     if (rc == 0)
-        rc = hone_standing_read(hone_workspace_history(ws), &version, pool, &standing, err);
-    return rc < 0 ? rc : print_version(args, &version, &standing, err);
+        rc = hone_best_measurement_read(hone_workspace_history(ws), &version, pool, &measured, err);
+    return rc < 0 ? rc : print_version(args, &version, &measured, err);
 }
 
 const struct hone_verb hone_verb_show = {

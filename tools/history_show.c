@@ -13,7 +13,7 @@
 
 #include "tools/evaluate_text.h"
 #include "workspace/base/text.h"
-#include "tools/standing.h"
+#include "tools/best_measurement.h"
 #include "workspace/base/clock.h"
 
 #define PAGE_DEFAULT 20
@@ -140,18 +140,18 @@ static void fill_row(const struct hone_version *v, struct hone_pool *pool, struc
 static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version *version,
                             struct version_row *row, bool *ret_is_for_review)
 {
-    struct hone_standing standing;
+    struct hone_best_measurement measured;
 
-    if (hone_standing_read(hone_workspace_history(ctx->app->ws), version, ctx->pool, &standing,
-                           NULL) < 0)
+    if (hone_best_measurement_read(hone_workspace_history(ctx->app->ws), version, ctx->pool,
+                                   &measured, NULL) < 0)
         return;
-    row->verdict = standing.best.verdict;
-    row->reason = standing.best.reason;
-    row->tier = standing.best.tier;
-    row->speedup = standing.best.speedup;
-    row->review = standing.review;
-    row->contradiction = standing.contradiction;
-    *ret_is_for_review = hone_standing_is_for_review(&standing);
+    row->verdict = measured.best.verdict;
+    row->reason = measured.best.reason;
+    row->tier = measured.best.tier;
+    row->speedup = measured.best.speedup;
+    row->review = measured.review;
+    row->contradiction = measured.contradiction;
+    *ret_is_for_review = hone_best_measurement_is_for_review(&measured);
 }
 
 /* ---- the list ---- */
@@ -272,26 +272,27 @@ static int list(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
 static int add_evidence(struct hone_tool_ctx *ctx, const struct hone_version *v,
                         struct show_out *out, struct hone_err *err)
 {
-    const struct hone_measurement *measured;
-    struct hone_standing standing;
+    const struct hone_measurement *evidence;
+    struct hone_best_measurement measured;
     struct evidence_row *rows;
-    int rc = hone_standing_read(hone_workspace_history(ctx->app->ws), v, ctx->pool, &standing, err);
+    int rc = hone_best_measurement_read(hone_workspace_history(ctx->app->ws), v, ctx->pool,
+                                        &measured, err);
 
     if (rc < 0)
         return rc;
-    measured = standing.evidence.v;
-    rows = hone_pool_alloc(ctx->pool, (standing.evidence.n + 1) * sizeof(*rows));
-    for (size_t i = 0; i < standing.evidence.n; i++)
-        rows[i] = (struct evidence_row){.commit = measured[i].commit,
-                                        .verdict = measured[i].verdict,
-                                        .reason = measured[i].reason,
-                                        .tier = measured[i].tier,
-                                        .speedup = measured[i].speedup,
-                                        .summary = measured[i].summary,
-                                        .time = time_text(measured[i].time_s, ctx->pool)};
-    out->evidence = (struct hone_array){.v = rows, .n = standing.evidence.n};
-    out->best = standing.best.summary;
-    out->version->contradiction = standing.contradiction;
+    evidence = measured.evidence.v;
+    rows = hone_pool_alloc(ctx->pool, (measured.evidence.n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < measured.evidence.n; i++)
+        rows[i] = (struct evidence_row){.commit = evidence[i].commit,
+                                        .verdict = evidence[i].verdict,
+                                        .reason = evidence[i].reason,
+                                        .tier = evidence[i].tier,
+                                        .speedup = evidence[i].speedup,
+                                        .summary = evidence[i].summary,
+                                        .time = time_text(evidence[i].time_s, ctx->pool)};
+    out->evidence = (struct hone_array){.v = rows, .n = measured.evidence.n};
+    out->best = measured.best.summary;
+    out->version->contradiction = measured.contradiction;
     return 0;
 }
 

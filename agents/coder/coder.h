@@ -108,9 +108,9 @@ struct hone_coder_work { /* one step, or the repair of one */
     const char *refused; /* the last answer, when it was refused and made no source; else NULL */
     int64_t deadline_ns; /* of this step; 0: the setup's */
     const struct hone_err
-        *failed_ask;       /* of the first try, made ahead: it brought no answer; NULL */
-    struct hone_past past; /* of the version, for models */
-    const char *machine;   /* for models (prompt_machine.h), the same each time; NULL: not known */
+        *failed_ask;                  /* of the first try, made ahead: it brought no answer; NULL */
+    struct hone_history_context past; /* of the version, for models */
+    const char *machine; /* for models (prompt_machine.h), the same each time; NULL: not known */
 };
 
 struct hone_coder_outcome {                /* strings in the pool */

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/planner/cards.h"
+#include "agents/planner/strategy_guide.h"
 #include "agents/coder/coder_answer.h"
 #include "agents/coder/coder_internal.h"
 #include "agents/model/journal.h"

@@ -85,7 +85,7 @@ void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n)
     }
 }
 
-void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_past *past)
+void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_history_context *past)
 {
     HONE_AUTOFREE char *times_head = hone_sprintf(
         "Its times by size in the look that its ratio rests on%s%s%s, with their ratio to the "

@@ -17,12 +17,12 @@ void hone_prompt_data(struct hone_buf *out, int64_t seed, const char *what, cons
 /* Adds what the user asks for in words of their own: instructions, each one line, never inside of a
  * block of data. Nothing without hints. */
 void hone_prompt_hints(struct hone_buf *out, const char *const *hints, size_t n);
-struct hone_past { /* of a version, in words (tried.h); each may be NULL */
+struct hone_history_context { /* of a version, in words (history_context.h); each may be NULL */
     const char *profile, *times, *whole, *settings, *way, *tried;
     const char *basis; /* which look the times are of; no data: the search's own words */
 };
 /* Adds it, each part as data. */
-void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_past *past);
+void hone_prompt_past(struct hone_buf *out, int64_t seed, const struct hone_history_context *past);
 /* What has to be computed: signature, sizes, precision, description; the same for all requests
  * of a search. */
 const char *hone_prompt_task(const struct hone_task *task, const char *target, int64_t seed,

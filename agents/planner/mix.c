@@ -66,7 +66,7 @@ static size_t find_step(const struct hone_steps_shown *steps, const char *id)
 }
 
 static void note_id(const char *id, const struct hone_steps_shown *steps, struct hone_buf *left_out,
-                    struct hone_opinion *ret)
+                    struct hone_step_order *ret)
 {
     size_t i = find_step(steps, id);
     if (i == steps->n) {
@@ -79,13 +79,13 @@ static void note_id(const char *id, const struct hone_steps_shown *steps, struct
     ret->order[ret->n_order++] = i;
 }
 
-int hone_opinion_parse(const char *text, const struct hone_steps_shown *steps,
-                       struct hone_pool *pool, struct hone_opinion *ret, struct hone_err *err)
+int hone_step_order_parse(const char *text, const struct hone_steps_shown *steps,
+                          struct hone_pool *pool, struct hone_step_order *ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf left_out = HONE_BUF_INIT;
     HONE_AUTOJSON struct hone_json *json = NULL;
     struct answer a;
-    struct hone_opinion made = {.idea = NULL};
+    struct hone_step_order made = {.idea = NULL};
     text += strspn(text, " \t\r\n");
     size_t len = strlen(text);
     if (strncmp(text, "```json", 7) == 0 && len > 10) { /* models like to fence it */
@@ -116,8 +116,8 @@ int hone_opinion_parse(const char *text, const struct hone_steps_shown *steps,
     return 0;
 }
 
-void hone_opinion_apply(const struct hone_opinion *review, const struct hone_mix *mix,
-                        struct hone_action *actions, size_t n)
+void hone_step_order_apply(const struct hone_step_order *review, const struct hone_mix *mix,
+                           struct hone_action *actions, size_t n)
 {
     double left = 1, sum = 0;
     for (size_t i = 0; i < n; i++) {
@@ -134,7 +134,7 @@ void hone_opinion_apply(const struct hone_opinion *review, const struct hone_mix
         actions[i].p_llm /= sum;
 }
 
-void hone_opinion_extend(struct hone_action *actions, size_t n)
+void hone_step_order_extend(struct hone_action *actions, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i + 1 < n; i++) {

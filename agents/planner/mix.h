@@ -24,7 +24,7 @@ struct hone_steps_shown {                       /* what a model chose among */
 };
 
 /* What a model said of a version's steps: its order of them as a distribution. */
-struct hone_opinion {
+struct hone_step_order {
     size_t order[HONE_TREE_MAX_ACTIONS]; /* indices of actions, best first */
     size_t n_order;
     const char *idea; /* NULL: none */
@@ -35,14 +35,15 @@ struct hone_opinion {
  * perhaps "idea" and "why", nothing else. What names no step is left out, and so is
  * what was named before; an order of which nothing is left refuses it all, the idea too. Strings in
  * the pool. HONE_E_ARG. */
-int hone_opinion_parse(const char *answer, const struct hone_steps_shown *steps,
-                       struct hone_pool *pool, struct hone_opinion *ret, struct hone_err *err);
+int hone_step_order_parse(const char *answer, const struct hone_steps_shown *steps,
+                          struct hone_pool *pool, struct hone_step_order *ret,
+                          struct hone_err *err);
 /* Fills in p_llm and w_llm: half of what is left to each in turn, a little to the rest. */
-void hone_opinion_apply(const struct hone_opinion *review, const struct hone_mix *mix,
-                        struct hone_action *actions, size_t n);
-/* The last of n actions came after the opinion: it counts like one that was left out of the order.
- * Nothing without an opinion. */
-void hone_opinion_extend(struct hone_action *actions, size_t n);
+void hone_step_order_apply(const struct hone_step_order *review, const struct hone_mix *mix,
+                           struct hone_action *actions, size_t n);
+/* The last of n actions came after the order: it counts like one that was left out of the order.
+ * Nothing without an order. */
+void hone_step_order_extend(struct hone_action *actions, size_t n);
 /* Priors of the rules (adding up to 1) become p_rules; prior becomes the mix. */
 void hone_mix_priors(struct hone_action *actions, size_t n);
 

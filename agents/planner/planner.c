@@ -95,7 +95,7 @@ static double best_besides(const struct hone_tree *tree, const struct hone_node 
     double best = -INFINITY;
     for (int i = 0; i < tree->n_nodes; i++)
         if (tree->nodes[i] != node && !tree->nodes[i]->is_refuted)
-            best = fmax(best, hone_node_value_beside(tree->nodes[i], node));
+            best = fmax(best, hone_node_value_paired(tree->nodes[i], node));
     return best;
 }
 

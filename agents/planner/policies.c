@@ -59,7 +59,7 @@ bool hone_policy_best_node(struct hone_policy_ctx *ctx, int *ret_node)
         struct hone_node *n = t->nodes[i];
         if (!n->is_refuted &&
             (best == HONE_NO_NODE ||
-             hone_node_standing(t, n) > hone_node_standing(t, t->nodes[best])) &&
+             hone_node_corrected_value(t, n) > hone_node_corrected_value(t, t->nodes[best])) &&
             hone_policy_best_action(ctx, n) < n->n_actions)
             best = i;
     }

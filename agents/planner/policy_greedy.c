@@ -10,7 +10,7 @@ static bool pick(struct hone_policy_ctx *ctx, struct hone_pick *ret)
         return false;
     struct hone_node *n = ctx->tree->nodes[from];
     *ret = (struct hone_pick){from, hone_policy_best_action(ctx, n), 1,
-                              hone_node_standing(ctx->tree, n)};
+                              hone_node_corrected_value(ctx->tree, n)};
     return true;
 }
 

@@ -30,7 +30,7 @@ struct parameters {
     double c, epsilon;
     double max_share;     /* of the promise in Q */
     double utility_share; /* of the expected gain that an untried step is credited with */
-    double news;          /* log2: of a strategy that was never done; less for each time it was */
+    double novelty;       /* log2: of a strategy that was never done; less for each time it was */
     double root_share;
     int root_free;
     bool is_flat; /* all steps alike */
@@ -79,8 +79,8 @@ static bool can_beat(const struct view *v, const struct hone_node *n)
             second = high;
         }
     }
-    return t->best == HONE_NO_NODE ||
-           hone_node_standing(t, n) + first + second > hone_node_standing(t, t->nodes[t->best]);
+    return t->best == HONE_NO_NODE || hone_node_corrected_value(t, n) + first + second >
+                                          hone_node_corrected_value(t, t->nodes[t->best]);
 }
 
 /* What a step may bring and teach, log2. What a strategy does to one version it will likely do to
@@ -88,7 +88,7 @@ static bool can_beat(const struct view *v, const struct hone_node *n)
 static double hope_of(const struct view *v, const struct hone_action *a)
 {
     int n_done = v->n_done[hone_strategy_index(a->strategy)];
-    return v->p.utility_share * a->utility + v->p.news * a->p_impl / (1 + n_done);
+    return v->p.utility_share * a->utility + v->p.novelty * a->p_impl / (1 + n_done);
 }
 
 /* A strategy that was never done in this search and that the best version no longer offers: the
@@ -102,7 +102,8 @@ static bool is_closed_off(const struct view *v, const struct hone_node *n,
         strcmp(a->strategy->id, HONE_STRATEGY_NEW) == 0)
         return false;
     const struct hone_node *best = t->nodes[t->best];
-    if (!best->is_expanded || hone_node_standing(t, n) + a->high <= hone_node_standing(t, best) ||
+    if (!best->is_expanded ||
+        hone_node_corrected_value(t, n) + a->high <= hone_node_corrected_value(t, best) ||
         !hone_tree_is_on_the_way(t, n->index))
         return false;
     for (size_t i = 0; i < best->n_actions; i++)
@@ -117,7 +118,8 @@ static bool is_closed_off(const struct view *v, const struct hone_node *n,
 static double worth_of(const struct view *v, const struct hone_node *n, const struct hone_action *a)
 {
     const struct hone_tree *t = v->ctx->tree;
-    return hone_node_standing(t, is_closed_off(v, n, a) ? t->nodes[t->best] : n) + hope_of(v, a);
+    return hone_node_corrected_value(t, is_closed_off(v, n, a) ? t->nodes[t->best] : n) +
+           hope_of(v, a);
 }
 
 /* By how much a planning model or the user make it likelier than the rules do, log2. */
@@ -157,7 +159,8 @@ static double worth_of_step(const struct view *v, struct hone_node *n)
     bool is_worth = n->index == 0 || !v->is_strict || can_beat(v, n);
     if (action >= n->n_actions || !is_worth || !may_widen(v, n))
         return -INFINITY;
-    return v->p.is_flat ? hone_node_standing(v->ctx->tree, n) : worth_of(v, n, &n->actions[action]);
+    return v->p.is_flat ? hone_node_corrected_value(v->ctx->tree, n)
+                        : worth_of(v, n, &n->actions[action]);
 }
 
 /* Children come after their parents, so that one way back sums the tree up. */

@@ -90,7 +90,7 @@ void hone_tree_back_up(struct hone_tree *tree, int parent, double value, bool is
     for (int i = parent; i != HONE_NO_NODE; i = tree->nodes[i]->parent) {
         struct hone_node *n = tree->nodes[i];
         n->n_visits++;
-        n->sum += isnan(value) ? hone_node_standing(tree, n) : value;
+        n->sum += isnan(value) ? hone_node_corrected_value(tree, n) : value;
         if (value > n->best)
             n->best = value;
         n->n_no_gain = is_gain ? 0 : n->n_no_gain + 1;
@@ -166,7 +166,7 @@ static bool is_of_some(const struct hone_node *n)
     return n->basis.n_timed < n->basis.n_sizes;
 }
 
-double hone_node_value_beside(const struct hone_node *node, const struct hone_node *other)
+double hone_node_value_paired(const struct hone_node *node, const struct hone_node *other)
 {
     bool is_mixed = !is_of_some(node) && is_of_some(other);
     return is_mixed && node->is_screened ? node->screened : node->value;
@@ -177,9 +177,9 @@ static bool has_both_looks(const struct hone_node *n)
     return n->is_screened && !is_of_some(n);
 }
 
-double hone_node_standing(const struct hone_tree *tree, const struct hone_node *node)
+double hone_node_corrected_value(const struct hone_tree *tree, const struct hone_node *node)
 {
-    return has_both_looks(node) ? node->value + tree->footing : node->value;
+    return has_both_looks(node) ? node->value + tree->paired : node->value;
 }
 
 static void update_footing(struct hone_tree *tree)
@@ -191,12 +191,12 @@ static void update_footing(struct hone_tree *tree)
             sum += tree->nodes[i]->screened - tree->nodes[i]->value;
             n++;
         }
-    tree->footing = n > 0 ? sum / n : 0;
+    tree->paired = n > 0 ? sum / n : 0;
 }
 
 double hone_node_gain(const struct hone_node *from, const struct hone_node *to)
 {
-    return hone_node_value_beside(to, from) - hone_node_value_beside(from, to);
+    return hone_node_value_paired(to, from) - hone_node_value_paired(from, to);
 }
 
 static bool is_better(const struct hone_node *a, const struct hone_node *b)

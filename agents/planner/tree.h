@@ -68,7 +68,8 @@ struct hone_node {
     struct hone_features features;
     struct hone_finding findings[HONE_N_CLASSES];
     size_t n_findings;
-    const char *times;      /* by size, in words (tried.h), of the same look; NULL: not known */
+    const char
+        *times; /* by size, in words (history_context.h), of the same look; NULL: not known */
     const char *settings;   /* what a sweep of its tunables said, in words; NULL: none was made */
     bool is_profiled;       /* findings and counters come from a profile */
     const char *hot_kernel; /* cuda: where it saw most time; NULL: not known */
@@ -84,7 +85,7 @@ struct hone_edge_record { /* every try, also failed ones */
     bool is_gain;
     bool is_declined; /* by the coder: as if it had not been legal */
     double gain;      /* g_eff, log2; 0 where there is none */
-    /* for who asks what was tried (tried.h) */
+    /* for who asks what was tried (history_context.h) */
     const struct hone_strategy *strategy;
     int child;               /* index of what it made or found; HONE_NO_NODE: nothing right */
     const char *verdict;     /* of a failure: "incorrect (wrong_value)"; NULL: not judged */
@@ -96,8 +97,8 @@ struct hone_tree {
     struct hone_pool *pool;
     struct hone_node *nodes[HONE_TREE_MAX_NODES];
     int n_nodes, next_number;
-    int best;       /* index, or HONE_NO_NODE */
-    double footing; /* log2: mean of first looks less longer ones; 0 without both of a version */
+    int best;      /* index, or HONE_NO_NODE */
+    double paired; /* log2: mean of first looks less longer ones; 0 without both of a version */
     struct hone_edge_record *edges;
     size_t n_edges, cap_edges;
     int n_since_best; /* expansions without a new best */
@@ -136,14 +137,14 @@ void hone_tree_update_best(struct hone_tree *tree);
  * said. */
 void hone_node_keep_look(struct hone_node *node);
 /* The version's value for a comparison with another one. A look at some of the sizes and one at all
- * of them are not on one footing (the baseline may be worst at a size that was left out): where the
+ * of them are not comparable (the baseline may be worst at a size that was left out): where the
  * other was timed on some alone, so counts this one's own look at some. */
-double hone_node_value_beside(const struct hone_node *node, const struct hone_node *other);
+double hone_node_value_paired(const struct hone_node *node, const struct hone_node *other);
 /* The version's value among all others, of which few had a longer look than the first: on the
- * footing of first looks. Longer ones keep what they say of each other, and are moved by what they
+ * level of first looks. Longer ones keep what they say of each other, and are moved by what they
  * are off their own first looks in the mean. */
-double hone_node_standing(const struct hone_tree *tree, const struct hone_node *node);
-/* What `to` is faster than `from`, log2, on one footing. */
+double hone_node_corrected_value(const struct hone_tree *tree, const struct hone_node *node);
+/* What `to` is faster than `from`, log2, comparable. */
 double hone_node_gain(const struct hone_node *from, const struct hone_node *to);
 void hone_source_hash(const char *source,
                       char ret_hex[HONE_HASH_TEXT_BYTES]); /* blind to layout and comments */

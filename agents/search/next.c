@@ -41,13 +41,13 @@ static const char *why_stop(const struct hone_outlook *o, const struct hone_node
     return NULL;
 }
 
-/* On the footing of this version. */
+/* Comparable with this version. */
 static double last_decided(const struct hone_tree *tree, const struct hone_node *beside)
 {
     double value = 0;
     for (int i = 0; i < tree->n_nodes; i++)
         if (tree->nodes[i]->is_decided && !tree->nodes[i]->is_refuted)
-            value = fmax(value, hone_node_value_beside(tree->nodes[i], beside));
+            value = fmax(value, hone_node_value_paired(tree->nodes[i], beside));
     return value;
 }
 

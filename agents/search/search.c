@@ -80,7 +80,7 @@ int64_t hone_search_left_ms(const struct hone_search *s)
 static int64_t round_cap(const struct hone_search *s)
 {
     int64_t cap = s->options->budget_evaluations;
-    return cap > 0 ? cap - (s->tally.evaluations - s->tally.round_evaluations) : 0;
+    return cap > 0 ? cap - (s->usage.evaluations - s->usage.round_evaluations) : 0;
 }
 
 void hone_search_tell(struct hone_search *s, const char *fmt, ...)
@@ -164,7 +164,7 @@ static int await(struct hone_search *s, const char **ret_why, struct hone_err *e
             *ret_why = "no_submissions";
             return 0;
         }
-        hone_search_nap(s, HONE_SEARCH_POLL_MS);
+        hone_search_wait_ms(s, HONE_SEARCH_POLL_MS);
         r = hone_search_listen(s, err);
         const struct hone_outlook o = look_around(s, false, false);
         next = hone_next(&o, ret_why);
@@ -248,7 +248,7 @@ static void count_verdicts(const struct hone_search *s, struct hone_search_resul
                 hone_verdict_name((enum hone_verdict)i), s->n_verdicts[i]};
 }
 
-static void fill_result(const struct hone_search *s, const struct hone_outcome *o, int node,
+static void fill_result(const struct hone_search *s, const struct hone_search_outcome *o, int node,
                         const char *why, struct hone_search_result *ret)
 {
     struct hone_pool *pool = s->ctx->pool;
@@ -419,7 +419,7 @@ static void close_search(struct hone_search *s)
 static int run_open(struct hone_search *s, struct hone_search_result *ret, struct hone_err *err)
 {
     const char *why = "";
-    struct hone_outcome o;
+    struct hone_search_outcome o;
     int node = HONE_NO_NODE;
     int r = 0;
     if (s->state.tree.n_nodes == 0)

@@ -251,7 +251,7 @@ static int wait_for_next(struct hone_search *s, bool *ret_is_there, struct hone_
     while (r == 0 && !hone_coder_ask_has_ended(s->ahead->steps[next_of(s)]->ask)) {
         if (hone_cancel_is_set(s->ctx->cancel) || s->steering->wants_stop || s->steering->first)
             return 0;
-        hone_search_nap(s, HONE_SEARCH_POLL_MS);
+        hone_search_wait_ms(s, HONE_SEARCH_POLL_MS);
         r = hone_search_listen(s, err);
     }
     *ret_is_there = r == 0;

@@ -144,7 +144,7 @@ bool hone_search_drop_models(struct hone_search *s, const char *why)
 
 static void read_unused(struct hone_search *s)
 {
-    const struct hone_tally *t = &s->tally;
+    const struct hone_usage *t = &s->usage;
     struct hone_tool_ctx ctx = *s->ctx;
     ctx.pool = s->pool;
     s->unused = hone_pool_alloc(s->pool, (t->n_unused + 1) * sizeof(*s->unused));
@@ -185,8 +185,8 @@ int hone_search_open_budgets(struct hone_search *s, bool is_new_round, struct ho
     struct hone_spend spend = {.n_asks = 0};
     for (size_t i = 0; i < HONE_N_BUDGETS; i++)
         s->budgets.of[i].cap = cap_of(s->options, (enum hone_budget_kind)i);
-    set_spent(s, HONE_BUDGET_EVALUATIONS, (double)s->tally.evaluations);
-    set_spent(s, HONE_BUDGET_DEVICE, (double)s->tally.device_ms);
+    set_spent(s, HONE_BUDGET_EVALUATIONS, (double)s->usage.evaluations);
+    set_spent(s, HONE_BUDGET_DEVICE, (double)s->usage.device_ms);
     if (s->models) {
         hone_journal_spend(s->models->journal, &spend);
         count_models(s, &spend);
@@ -213,16 +213,16 @@ static bool is_confirm(const struct hone_attempt *a)
 /* Before anything was measured, a guess that lets a search with a small cap begin. */
 static double screen_ms(const struct hone_search *s)
 {
-    double guess = (double)hone_tally_expected_ms(&s->tally, false);
+    double guess = (double)hone_usage_expected_ms(&s->usage, false);
     double cap = s->budgets.of[HONE_BUDGET_DEVICE].cap;
     if (s->state.screen_ms > 0)
         return (double)s->state.screen_ms;
-    return s->tally.longest_ms > 0 || !(cap > 0) ? guess : fmin(guess, cap / 8);
+    return s->usage.longest_ms > 0 || !(cap > 0) ? guess : fmin(guess, cap / 8);
 }
 
 static double confirm_ms(const struct hone_search *s)
 {
-    return s->tally.longest_confirm_ms > 0 ? (double)s->tally.longest_confirm_ms
+    return s->usage.longest_confirm_ms > 0 ? (double)s->usage.longest_confirm_ms
                                            : CONFIRM_SCREENS * screen_ms(s);
 }
 
@@ -268,7 +268,7 @@ void hone_search_end_work(struct hone_search *s, const struct hone_attempt *a, d
     hone_budget_settle(&s->budgets, HONE_BUDGET_EVALUATIONS, 1, is_free ? 0 : 1);
     hone_budget_settle(&s->budgets, HONE_BUDGET_DEVICE, reserved_ms, is_free ? 0 : (double)wall_ms);
     if (!is_free)
-        hone_tally_add(&s->tally, is_confirm(a), wall_ms);
+        hone_usage_add(&s->usage, is_confirm(a), wall_ms);
 }
 
 /* ---- looking ahead ---- */

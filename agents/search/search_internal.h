@@ -18,7 +18,7 @@
 #include "agents/search/search.h"
 #include "agents/search/state.h"
 #include "agents/search/steer.h"
-#include "agents/search/tally.h"
+#include "agents/search/usage.h"
 #include "tools/evaluate.h"
 
 #define HONE_SEARCH_POLL_MS 50 /* between looks for requests, while something is waited for */
@@ -52,7 +52,7 @@ struct hone_search {
     const char *phase;
 
     struct hone_budgets budgets;
-    struct hone_tally tally;
+    struct hone_usage usage;
     const char *refused; /* why_stopped word of what did not fit; NULL: everything did */
     struct hone_search_disk {
         int64_t bytes, most_growth, at; /* at the evaluation of that number; growth of one */
@@ -70,7 +70,7 @@ struct hone_search {
     const struct hone_submission *submission; /* being tried; NULL: a step of the policy */
 };
 
-struct hone_outcome { /* of one evaluation; strings in the search's pool */
+struct hone_search_outcome { /* of one evaluation; strings in the search's pool */
     enum hone_verdict verdict;
     const char *reason, *commit, *evaluation, *summary;
     const char *words;             /* the line that people read: hone_evaluation_summary */
@@ -111,14 +111,14 @@ struct hone_attempt { /* what to evaluate */
     double cost;
 };
 
-struct hone_crafted {       /* a step that was carried out, or not */
+struct hone_implemented {   /* a step that was carried out, or not */
     struct hone_pool *pool; /* in: of its strings; those of the outcome are in the search's */
     const char *source;     /* the last one that was tried; NULL: none */
     const char *note;       /* why it ended */
     const char *refused;    /* the last answer, when it could not be used; else NULL */
     bool is_declined;       /* the coder's last word was that the step cannot help here */
     bool has_outcome;
-    struct hone_outcome outcome;
+    struct hone_search_outcome outcome;
     bool is_recorded;
     int64_t n_asks, tokens_in, tokens_out;
     double cost;
@@ -161,7 +161,7 @@ void hone_search_view_close(struct hone_search *s); /* NULL is fine */
 
 /* search_step.c */
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attempt,
-                         struct hone_outcome *ret, struct hone_err *err);
+                         struct hone_search_outcome *ret, struct hone_err *err);
 int hone_search_root(struct hone_search *s, struct hone_err *err);
 /* search_machine.c: after each evaluation; e becomes the second one where there is need of it.
  * *ret_is_own: it is the version's fault. HONE_E_TARGET: it is the machine's once too often. */
@@ -193,7 +193,7 @@ int hone_search_announce(struct hone_search *s, struct hone_err *err);
  * early when cancelled. */
 int hone_search_listen(struct hone_search *s, struct hone_err *err);
 /* Sleeps, or until cancelled. */
-void hone_search_nap(struct hone_search *s, int64_t ms);
+void hone_search_wait_ms(struct hone_search *s, int64_t ms);
 /* Tries the oldest submission, if one waits. */
 int hone_search_take(struct hone_search *s, bool *ret_did, struct hone_err *err);
 /* The round ends: who still waits is told. */
@@ -201,10 +201,10 @@ int hone_search_drop_submissions(struct hone_search *s, const char *why, struct 
 /* Does the search live of submissions alone? */
 bool hone_search_is_external(const struct hone_search *s);
 
-/* search_craft.c: like holds what all versions of the step share. 0 whatever came of it. */
-int hone_search_craft(struct hone_search *s, struct hone_node *from,
-                      const struct hone_action *action, const struct hone_attempt *like,
-                      double propensity, struct hone_crafted *ret, struct hone_err *err);
+/* search_implement.c: like holds what all versions of the step share. 0 whatever came of it. */
+int hone_search_implement(struct hone_search *s, struct hone_node *from,
+                          const struct hone_action *action, const struct hone_attempt *like,
+                          double propensity, struct hone_implemented *ret, struct hone_err *err);
 
 /* What the coder is told of a step as things stand; strings in the pool. */
 struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone_node *from,
@@ -282,7 +282,7 @@ int hone_search_learn_mix(struct hone_search *s, double p_rules, double p_llm,
 /* search_refine.c */
 int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hone_err *err);
 int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone_err *err);
-int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *ret_node,
+int hone_search_confirm(struct hone_search *s, struct hone_search_outcome *ret, int *ret_node,
                         struct hone_err *err);
 
 /* search_record.c */
@@ -297,10 +297,11 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
 /* The version that a result brings: fills in what the outcome says of it. What it points to lives
  * in the pool. HONE_E_LIMIT: the tree is full. */
 int hone_search_draft(struct hone_search *s, struct hone_event_result *result,
-                      const struct hone_outcome *outcome, const char *source,
+                      const struct hone_search_outcome *outcome, const char *source,
                       struct hone_pool *pool, struct hone_node **ret, struct hone_err *err);
 /* What a version is worth: by the evaluation, or as it stands. */
-void hone_search_put_value(struct hone_event_result *result, const struct hone_outcome *outcome);
+void hone_search_put_value(struct hone_event_result *result,
+                           const struct hone_search_outcome *outcome);
 void hone_search_put_known(struct hone_event_result *result, const struct hone_node *node);
 /* The version's profile, if it has one. */
 void hone_search_put_profile(struct hone_event_result *result, const struct hone_node *node,
@@ -308,7 +309,7 @@ void hone_search_put_profile(struct hone_event_result *result, const struct hone
 /* Writes the event, then applies it. Id, counts and clock are filled in, those of the outcome too
  * (NULL: nothing was evaluated). draft: the version that it brings, or NULL. */
 int hone_search_commit(struct hone_search *s, struct hone_event *event,
-                       const struct hone_outcome *outcome, struct hone_node *draft,
+                       const struct hone_search_outcome *outcome, struct hone_node *draft,
                        struct hone_err *err);
 int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
                            struct hone_err *err);

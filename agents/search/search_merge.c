@@ -6,7 +6,7 @@
 #include "agents/planner/merge.h"
 #include "agents/planner/mix.h"
 #include "agents/search/search_internal.h"
-#include "agents/coder/tried.h"
+#include "agents/coder/history_context.h"
 #include "workspace/base/text.h"
 #include "workspace/base/limits.h"
 #include "workspace/history.h"
@@ -66,7 +66,7 @@ static void add(struct hone_search *s, struct hone_node *node, const struct hone
         hone_step_text(s->state.tree.nodes[sibling->parent], sibling, s->pool),
         hone_step_basis_text(s->state.tree.nodes[sibling->parent], sibling, s->pool));
     hone_site_whole(&a->site, node->source, node->hash);
-    hone_opinion_extend(all, n + 1);
+    hone_step_order_extend(all, n + 1);
     node->actions = all;
     node->n_actions = n + 1;
     hone_score_actions(&s->state.credit,

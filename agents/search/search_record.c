@@ -90,7 +90,7 @@ static void on_start(struct replay *p, const struct hone_event_start *start)
     }
     p->s->id = hone_pool_strdup(p->s->pool, start->search ? start->search : "");
     if (!p->is_ours)
-        hone_tally_init(&p->s->tally, p->s->id);
+        hone_usage_init(&p->s->usage, p->s->id);
     p->is_ours = true;
     p->machine = hone_pool_strdup(p->s->pool, start->machine ? start->machine : "");
     new_round(p->s);
@@ -130,7 +130,7 @@ static int replay_record(void *arg, uint64_t n, int64_t wall_ms, const char *typ
     if (is_event && e.type == HONE_EVENT_START)
         on_start(p, &e.start);
     if (p->is_ours)
-        hone_tally_record(&s->tally, n, wall_ms, type, data);
+        hone_usage_record(&s->usage, n, wall_ms, type, data);
     if (!is_event || !p->is_ours || strcmp(hone_json_get_str(data, "search", ""), s->id) != 0)
         return 0;
     if (e.type == HONE_EVENT_RESULT) {
@@ -175,8 +175,8 @@ int hone_search_read_record(struct hone_search *s, bool *ret_is_known, struct ho
         return hone_fail(err, (enum hone_code)r, "reading the search's records: %.300s",
                          cause.message);
     }
-    s->elapsed_before_ms = s->tally.wall_ms;
-    s->n_evaluations = s->tally.round_evaluations;
+    s->elapsed_before_ms = s->usage.wall_ms;
+    s->n_evaluations = s->usage.round_evaluations;
     if (!p->is_ours && p->has_namesake)
         hone_search_tell(s,
                          "a search '%.64s' is in the records, with another task, pack, target, "
@@ -201,13 +201,13 @@ int hone_search_open_record(struct hone_search *s, struct hone_err *err)
     bool is_new_round = s->is_resumed && s->state.has_ended;
     if (is_new_round) { /* it starts its budgets afresh and keeps the tree */
         s->elapsed_before_ms = 0;
-        s->n_evaluations = s->tally.round_evaluations = 0;
+        s->n_evaluations = s->usage.round_evaluations = 0;
         new_round(s);
     }
     if (!s->is_resumed) {
         hone_random_hex(random, 6);
         s->id = hone_pool_printf(s->pool, "s-%s", random);
-        hone_tally_init(&s->tally, s->id);
+        hone_usage_init(&s->usage, s->id);
     }
     r = hone_search_load_models(s, err);
     if (r == 0)
@@ -271,7 +271,7 @@ int hone_search_record_step(struct hone_search *s, const struct hone_node *node,
     return hone_search_commit(s, &e, NULL, NULL, err);
 }
 
-static void put_outcome(struct hone_event_result *r, const struct hone_outcome *o)
+static void put_outcome(struct hone_event_result *r, const struct hone_search_outcome *o)
 {
     r->verdict = hone_verdict_name(o->verdict);
     r->reason = o->reason;
@@ -282,7 +282,7 @@ static void put_outcome(struct hone_event_result *r, const struct hone_outcome *
     r->wall_ms = o->wall_ms;
 }
 
-void hone_search_put_value(struct hone_event_result *r, const struct hone_outcome *o)
+void hone_search_put_value(struct hone_event_result *r, const struct hone_search_outcome *o)
 {
     bool has_interval = o->high > o->low && o->low > 0;
     double shift =
@@ -324,8 +324,8 @@ void hone_search_put_profile(struct hone_event_result *r, const struct hone_node
 }
 
 int hone_search_draft(struct hone_search *s, struct hone_event_result *r,
-                      const struct hone_outcome *o, const char *source, struct hone_pool *pool,
-                      struct hone_node **ret, struct hone_err *err)
+                      const struct hone_search_outcome *o, const char *source,
+                      struct hone_pool *pool, struct hone_node **ret, struct hone_err *err)
 {
     put_outcome(r, o);
     r->measured = hone_state_features_json(&o->measured, 0);
@@ -347,8 +347,9 @@ static void tell_event(const struct hone_search *s, uint64_t n)
     s->options->on_event(s->options->on_event_arg, n, digest);
 }
 
-int hone_search_commit(struct hone_search *s, struct hone_event *e, const struct hone_outcome *o,
-                       struct hone_node *draft, struct hone_err *err)
+int hone_search_commit(struct hone_search *s, struct hone_event *e,
+                       const struct hone_search_outcome *o, struct hone_node *draft,
+                       struct hone_err *err)
 {
     HONE_AUTOJSON struct hone_json *measured = NULL;
     uint64_t n = 0;

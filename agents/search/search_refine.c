@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agents/coder/tried.h"
+#include "agents/coder/history_context.h"
 #include "workspace/base/text.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
@@ -18,7 +18,7 @@ enum { RUNG_MS = 100, HALVE_FROM = 5 }; /* a setting's time in the first rung; s
 #define CLEARLY_FASTER 0.995 /* of the default's time: a setting that is worth combining */
 #define LEAST_TUNING   1.01  /* a setting less faster than the default is no version of its own */
 
-static bool is_proof_against(const struct hone_outcome *o)
+static bool is_proof_against(const struct hone_search_outcome *o)
 {
     return o->verdict == HONE_VERDICT_INCORRECT || o->verdict == HONE_VERDICT_FAILED ||
            o->verdict == HONE_VERDICT_SUSPICIOUS || o->verdict == HONE_VERDICT_INVALID;
@@ -26,7 +26,8 @@ static bool is_proof_against(const struct hone_outcome *o)
 
 /* The record of a longer look at a version. *ret_why: why it is refuted; NULL: it is not. */
 static int record_look(struct hone_search *s, enum hone_result_kind kind, const struct hone_node *n,
-                       const struct hone_outcome *o, const char **ret_why, struct hone_err *err)
+                       const struct hone_search_outcome *o, const char **ret_why,
+                       struct hone_err *err)
 {
     struct hone_event event = hone_event_new_result(kind);
     const char *why = NULL;
@@ -55,7 +56,7 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
                              .parent = NULL,
                              .budget_ms =
                                  wall > 0 ? hone_max_i64(500, hone_min_i64(6000, wall / 25)) : 0};
-    struct hone_outcome o;
+    struct hone_search_outcome o;
     const char *why = NULL;
     s->phase = "decide";
     int r = hone_search_evaluate(s, &a, &o, err);
@@ -130,7 +131,7 @@ static void one_by_one(struct hone_pool *pool, const struct hone_array *axes, co
 
 /* The best value of each axis together, and the same with one axis at its default. */
 static void combine(struct hone_pool *pool, const struct hone_array *axes, const char *where,
-                    const struct hone_array *tried, const struct hone_outcome *o,
+                    const struct hone_array *tried, const struct hone_search_outcome *o,
                     struct hone_array *ret)
 {
     const struct hone_tune_axis *axis = axes->v;
@@ -223,7 +224,7 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     if (hone_tree_find(&s->state.tree, hash))
         return 0;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_outcome o;
+    struct hone_search_outcome o;
     struct hone_attempt a = {
         .source = source,
         .tier = "screen",
@@ -249,7 +250,8 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
 
 /* each_ms: timing of one setting; 0: the tier's. n_all: settings of the first rung. */
 static int try_points(struct hone_search *s, struct hone_node *node, struct hone_array points,
-                      size_t n_all, int64_t each_ms, struct hone_outcome *ret, struct hone_err *err)
+                      size_t n_all, int64_t each_ms, struct hone_search_outcome *ret,
+                      struct hone_err *err)
 {
     struct hone_attempt a = {.source = node->source,
                              .tier = "screen",
@@ -271,7 +273,7 @@ static int try_points(struct hone_search *s, struct hone_node *node, struct hone
 }
 
 static const struct hone_point *best_of(const struct hone_array *points,
-                                        const struct hone_outcome *o)
+                                        const struct hone_search_outcome *o)
 {
     if (o->best_point < 0 || (size_t)o->best_point >= points->n)
         return NULL;
@@ -289,7 +291,7 @@ static bool is_same_point(const struct hone_point *a, const struct hone_point *b
 
 /* A setting that is hardly faster than the default, the first of both rungs, is noise: as a version
  * of its own it would be built upon. */
-static bool is_faster(const struct hone_outcome *o)
+static bool is_faster(const struct hone_search_outcome *o)
 {
     double was = o->n_points > 0 ? o->point_ns[0] : (double)NAN;
     return !(was > 0) || was > LEAST_TUNING * o->point_ns[o->best_point];
@@ -297,26 +299,26 @@ static bool is_faster(const struct hone_outcome *o)
 
 /* The fastest third of a short look, the default in any case, and what was combined since. */
 static void survivors(struct hone_pool *pool, const struct hone_array *points,
-                      const struct hone_outcome *o, const struct hone_array *more,
+                      const struct hone_search_outcome *o, const struct hone_array *more,
                       struct hone_array *ret)
 {
     const struct hone_point *from = points->v, *extra = more->v;
     size_t n_keep = (points->n + 2) / 3;
     struct hone_point *v = hone_pool_alloc(pool, (n_keep + more->n + 2) * sizeof(*v));
-    bool *is_kept = hone_pool_alloc(pool, (points->n + 1) * sizeof(*is_kept));
-    memset(is_kept, 0, points->n);
+    bool *is_chosen = hone_pool_alloc(pool, (points->n + 1) * sizeof(*is_chosen));
+    memset(is_chosen, 0, points->n);
     *ret = (struct hone_array){.v = v};
     v[ret->n++] = from[0];
-    is_kept[0] = true;
+    is_chosen[0] = true;
     for (size_t k = 0; k < n_keep; k++) {
         size_t best = 0;
         for (size_t i = 1; i < points->n && i < o->n_points; i++)
-            if (!is_kept[i] && o->point_ns[i] > 0 &&
+            if (!is_chosen[i] && o->point_ns[i] > 0 &&
                 (best == 0 || o->point_ns[i] < o->point_ns[best]))
                 best = i;
         if (best == 0)
             break;
-        is_kept[best] = true;
+        is_chosen[best] = true;
         v[ret->n++] = from[best];
     }
     for (size_t i = 0; i < more->n; i++) {
@@ -344,7 +346,7 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
         one_by_one(s->pool, &axes, where, max, &points);
     if (points.n < 2 || hone_search_over(s, 2)) /* the sweep, the kept setting */
         return 0;
-    struct hone_outcome o;
+    struct hone_search_outcome o;
     bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, 3);
     s->phase = "sweep";
     int r = try_points(s, node, points, points.n, is_halved ? RUNG_MS : 0, &o, err);
@@ -358,8 +360,8 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
             best = best_of(&rung, &o);
     }
     s->phase = "search";
-    bool is_kept = best && !is_same_point(best, points.v) && is_faster(&o);
-    return r < 0 || !is_kept ? r : keep_setting(s, node, best, err);
+    bool is_better = best && !is_same_point(best, points.v) && is_faster(&o);
+    return r < 0 || !is_better ? r : keep_setting(s, node, best, err);
 }
 
 /* ---- confirm ---- */
@@ -374,7 +376,7 @@ static int64_t confirm_budget_ms(const struct hone_search *s)
 }
 
 /* One confirmation; what it measured replaces what shorter looks had said of the node. */
-static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_outcome *ret,
+static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_search_outcome *ret,
                         struct hone_err *err)
 {
     struct hone_attempt a = {.source = n->source,
@@ -401,7 +403,7 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
 
 /* Plain `git log` of the branch ends with what was confirmed, not with a screen's figure. */
 static int present(struct hone_search *s, const struct hone_node *best,
-                   const struct hone_outcome *o, struct hone_err *err)
+                   const struct hone_search_outcome *o, struct hone_err *err)
 {
     const struct hone_branch_result result = {.subject =
                                                   hone_plain_line(s->pool, o->words, RESULT_BYTES),
@@ -415,7 +417,7 @@ static int present(struct hone_search *s, const struct hone_node *best,
 /* The best of short looks is partly luck: when a confirmation puts it behind another version, that
  * one is confirmed too while there is time, and always when nothing confirmed beats the baseline.
  * What is presented is the best of the confirmed. */
-int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *ret_node,
+int hone_search_confirm(struct hone_search *s, struct hone_search_outcome *ret, int *ret_node,
                         struct hone_err *err)
 {
     int confirmed = HONE_NO_NODE;
@@ -425,7 +427,7 @@ int hone_search_confirm(struct hone_search *s, struct hone_outcome *ret, int *re
         if (!hone_search_may_confirm(s) || !hone_search_confirm_fits(s))
             break;
         struct hone_node *n = s->state.tree.nodes[s->state.tree.best];
-        struct hone_outcome o;
+        struct hone_search_outcome o;
         if (n->index == confirmed)
             break;
         /* The last try is the baseline's when all else was slower. */

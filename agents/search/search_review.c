@@ -13,7 +13,7 @@
 
 #include "agents/coder/coder_answer.h"
 #include "agents/coder/prompt.h"
-#include "agents/coder/tried.h"
+#include "agents/coder/history_context.h"
 #include "workspace/base/log.h"
 
 enum { SHOWN = 8, MAX_SOURCE = 64 << 10, MAX_BEST = 4 << 10, MAX_TOKENS = 2048, MAX_FAULTS = 3 };
@@ -62,7 +62,8 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
                         a->sibling ? a->site.words : "", a->sibling ? ")" : "", a->site.line,
                         a->site.last_line, exp2(a->gain), exp2(a->low), exp2(a->high), a->p_impl);
     }
-    const struct hone_past past = hone_past_of(&s->state.tree, node->index, pool);
+    const struct hone_history_context past =
+        hone_history_context_of(&s->state.tree, node->index, pool);
     const char *best = hone_best_text(&s->state.tree, node->index, pool);
     hone_prompt_past(&out, s->options->seed, &past);
     if (best)
@@ -103,7 +104,7 @@ static int ask(struct hone_search *s, const struct hone_node *node, const struct
 }
 
 /* One more action, at the end; its text is the search's. */
-static void add_idea(struct hone_search *s, struct hone_node *node, const struct hone_opinion *r)
+static void add_idea(struct hone_search *s, struct hone_node *node, const struct hone_step_order *r)
 {
     const struct hone_rewrite *rewrite = hone_coder_rewrite(s->coder, "llm_X");
     if (!r->idea || !rewrite ||
@@ -154,7 +155,7 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
     struct hone_search_models *m = s->models;
     struct hone_node *node = s->state.tree.nodes[index];
     struct hone_model_answer answer;
-    struct hone_opinion review;
+    struct hone_step_order review;
     struct hone_err cause = HONE_ERR_INIT;
     struct shown shown;
     bool is_stored = false;
@@ -173,14 +174,14 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
     }
     m->n_faults = 0;
     const struct hone_steps_shown steps = {shown.ids, shown.strategies, shown.n};
-    bool is_good = hone_opinion_parse(answer.text, &steps, pool, &review, &cause) == 0;
+    bool is_good = hone_step_order_parse(answer.text, &steps, pool, &review, &cause) == 0;
     int r = hone_journal_note(m->journal, "planner", node->hash, is_good ? NULL : cause.message,
                               is_good ? review.left_out : NULL, err);
     if (r < 0 || !is_good)
         return r;
     for (size_t i = 0; i < review.n_order; i++)
         review.order[i] = shown.index[review.order[i]];
-    hone_opinion_apply(&review, &s->state.mix, node->actions, node->n_actions);
+    hone_step_order_apply(&review, &s->state.mix, node->actions, node->n_actions);
     add_idea(s, node, &review);
     hone_search_tell(s, "planner %s: %s first%s%.80s%s%.80s", hone_model_name(m->planner),
                      review.n_order > 0 ? node->actions[review.order[0]].rewrite->words : "nothing",

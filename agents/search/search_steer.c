@@ -46,7 +46,7 @@ static void apply_marks(struct hone_search *s)
     }
     for (int i = 0; i < s->state.tree.n_nodes; i++) {
         struct hone_node *node = s->state.tree.nodes[i];
-        if (is_freed) /* a model's stored opinion comes back when it is asked for again */
+        if (is_freed) /* a model's stored order comes back when it is asked for again */
             node->is_expanded = node->is_reviewed = false;
         if (node->is_expanded)
             drop_banned(s, node);
@@ -101,7 +101,7 @@ static int read_and_acknowledge(struct hone_search *s, struct hone_err *err)
     return r;
 }
 
-void hone_search_nap(struct hone_search *s, int64_t ms)
+void hone_search_wait_ms(struct hone_search *s, int64_t ms)
 {
     const struct hone_cancel *cancel = s->ctx->cancel;
     struct pollfd fd = {.fd = cancel ? cancel->event_fd : -1, .events = POLLIN};
@@ -118,7 +118,7 @@ int hone_search_listen(struct hone_search *s, struct hone_err *err)
             hone_search_tell(s, "paused; hone steer %s resume", s->name);
         was_told = true;
         int64_t from = hone_now_ns();
-        hone_search_nap(s, PAUSE_POLL_MS);
+        hone_search_wait_ms(s, PAUSE_POLL_MS);
         s->start_ns += hone_now_ns() - from; /* budgets are for work */
         r = read_and_acknowledge(s, err);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "agents/coder/profile_text.h"
-#include "agents/coder/tried.h"
+#include "agents/coder/history_context.h"
 #include "tools/evaluate_text.h"
 #include "workspace/base/text.h"
 #include "tools/rests_text.h"
@@ -30,7 +30,7 @@ static bool is_right(enum hone_verdict v)
 }
 
 static void read_points(const struct hone_report *report, struct hone_pool *pool,
-                        struct hone_outcome *o)
+                        struct hone_search_outcome *o)
 {
     o->best_point = report->best_point;
     o->best_point_ratio = (double)NAN;
@@ -63,14 +63,14 @@ static double public_ratio(const struct hone_report *report)
 }
 
 static void read_outcome(struct hone_search *s, const struct hone_evaluation *e, const char *tier,
-                         struct hone_outcome *o)
+                         struct hone_search_outcome *o)
 {
     const struct hone_ratio *ratio = hone_report_ratio(&e->report, "baseline");
-    *o = (struct hone_outcome){.verdict = HONE_VERDICT_INFRA,
-                               .ratio = (double)NAN,
-                               .low = (double)NAN,
-                               .high = (double)NAN,
-                               .rank = (double)NAN};
+    *o = (struct hone_search_outcome){.verdict = HONE_VERDICT_INFRA,
+                                      .ratio = (double)NAN,
+                                      .low = (double)NAN,
+                                      .high = (double)NAN,
+                                      .rank = (double)NAN};
     hone_verdict_parse(e->report.verdict, &o->verdict);
     o->reason = hone_pool_strdup(s->pool, e->report.reason);
     o->commit = hone_pool_strdup(s->pool, e->commit);
@@ -155,7 +155,7 @@ static int evaluate_now(struct hone_search *s, const struct hone_attempt *a,
 }
 
 /* Nothing of what the evaluation said is passed on: nobody knows who wrote it. */
-static void own_fault(struct hone_outcome *o)
+static void own_fault(struct hone_search_outcome *o)
 {
     const struct hone_reason_row *row = hone_reason_row(HONE_REASON_UNRULY);
     o->verdict = row->verdict;
@@ -166,7 +166,7 @@ static void own_fault(struct hone_outcome *o)
 }
 
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
-                         struct hone_outcome *ret, struct hone_err *err)
+                         struct hone_search_outcome *ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_tool_ctx ctx = *s->ctx;
@@ -196,7 +196,7 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
     struct hone_search_wait wait = {.search = s};
     ctx.on_progress = hone_search_on_wait;
     ctx.progress_arg = &wait;
-    ctx.caller = hone_pool_printf(pool, HONE_TALLY_CALLER "%s", s->id); /* counts it as ours */
+    ctx.caller = hone_pool_printf(pool, HONE_USAGE_CALLER "%s", s->id); /* counts it as ours */
     int64_t wall_ms = 0;
     int r = hone_search_recall(s, a, &e) ? 0 : evaluate_now(s, a, &ctx, &req, &e, &wall_ms, err);
     bool is_first_free = r == 0 && e.is_cached, is_own = false;
@@ -316,7 +316,7 @@ int hone_search_profile(struct hone_search *s, struct hone_node *node, int64_t s
                              .subject = node->words,
                              .stages = "build,smoke,profile",
                              .no_commit = true};
-    struct hone_outcome o;
+    struct hone_search_outcome o;
     int r = hone_search_evaluate(s, &a, &o, err);
     if (r < 0)
         return r;
@@ -347,7 +347,7 @@ int hone_search_set_branch(struct hone_search *s, struct hone_err *err)
 int hone_search_root(struct hone_search *s, struct hone_err *err)
 {
     HONE_AUTOFREE char *naive = NULL;
-    struct hone_outcome o;
+    struct hone_search_outcome o;
     int r = hone_task_naive(s->task, s->target, &naive, err);
     if (r < 0)
         return r;
@@ -416,7 +416,7 @@ const char *hone_verdict_words(struct hone_search *s, const char *verdict, const
 struct trial { /* an expansion whose evaluation, if there was one, has ended */
     struct hone_node *from;
     struct hone_action *action;
-    const struct hone_outcome *outcome; /* NULL: nothing was evaluated */
+    const struct hone_search_outcome *outcome; /* NULL: nothing was evaluated */
     struct hone_event event;
     struct hone_pool *pool; /* as long as the step */
 };
@@ -453,7 +453,7 @@ static int accept_known(struct hone_search *s, struct trial *t, struct hone_node
 
 static int accept(struct hone_search *s, struct trial *t, const char *source, struct hone_err *err)
 {
-    const struct hone_outcome *o = t->outcome;
+    const struct hone_search_outcome *o = t->outcome;
     const struct hone_tree *tree = &s->state.tree;
     struct hone_node *n = hone_tree_find_code(tree, o->code);
     int old_best = tree->best;
@@ -464,7 +464,7 @@ static int accept(struct hone_search *s, struct trial *t, const char *source, st
     int r = hone_search_draft(s, &t->event.result, o, source, t->pool, &n, err);
     if (r < 0)
         return r;
-    double best_before = hone_node_value_beside(tree->nodes[old_best], n);
+    double best_before = hone_node_value_paired(tree->nodes[old_best], n);
     if (hone_state_is_best(&s->state, n) && n->value > best_before + PROFILE_AHEAD_LOG2)
         r = hone_search_profile(s, n, hone_state_screen_ms_with(&s->state, o->wall_ms), err);
     if (r < 0)
@@ -479,7 +479,7 @@ static int accept(struct hone_search *s, struct trial *t, const char *source, st
 
 static int reject(struct hone_search *s, struct trial *t, const char *note, struct hone_err *err)
 {
-    const struct hone_outcome *o = t->outcome;
+    const struct hone_search_outcome *o = t->outcome;
     enum hone_step_end end = t->event.result.is_declined ? HONE_STEP_DECLINED : HONE_STEP_REFUSED;
     t->event.result.note = note;
     return finish(s, t, o ? hone_step_end_of(o->verdict, o->reason) : end, NULL, false, err);
@@ -521,10 +521,10 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
                                       .parent = from->commit,
                                       .strategy = a->strategy->id,
                                       .coder = coder_of(s, a)};
-    struct hone_crafted made = {.pool = pool};
+    struct hone_implemented made = {.pool = pool};
     double p_rules = a->p_rules, p_llm = a->p_llm;
     a->is_tried = true;
-    int r = hone_search_craft(s, from, a, &like, propensity, &made, err);
+    int r = hone_search_implement(s, from, a, &like, propensity, &made, err);
     if (r < 0)
         return r;
     if (made.is_declined)
@@ -532,7 +532,7 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
     result->is_declined = made.is_declined && !made.has_outcome; /* a failed try stays one */
     if (!made.has_outcome)
         return reject(s, &t, made.note, err);
-    const struct hone_outcome *o = t.outcome = &made.outcome;
+    const struct hone_search_outcome *o = t.outcome = &made.outcome;
     r = o->is_right ? accept(s, &t, made.source, err) : reject(s, &t, made.note, err);
     if (r == 0 && result->is_gain)
         r = hone_search_learn_mix(s, p_rules, p_llm, err);

@@ -92,7 +92,7 @@ void hone_state_digest(const struct hone_state *st, char ret[HONE_HASH_TEXT_BYTE
     add_i64(&h, st->tree.best);
     add_i64(&h, st->tree.next_number);
     add_i64(&h, st->tree.n_since_best);
-    add_f64(&h, st->tree.footing);
+    add_f64(&h, st->tree.paired);
     add_credit(&h, &st->credit);
     add_f64(&h, st->mix.rules);
     add_f64(&h, st->mix.llm);

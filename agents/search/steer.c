@@ -387,7 +387,7 @@ static int on_outcome(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     return 0;
 }
 
-static void nap(int64_t ms, const struct hone_cancel *cancel)
+static void wait_some(int64_t ms, const struct hone_cancel *cancel)
 {
     struct pollfd fd = {.fd = cancel ? cancel->event_fd : -1, .events = POLLIN};
     poll(&fd, 1, (int)ms);
@@ -417,7 +417,7 @@ int hone_submission_wait(struct hone_workspace *ws, const struct hone_steer_sear
                                 (unsigned long long)n);
         if (strcmp(ret->status, "waiting") != 0 || is_last || !ret->is_running)
             return 0;
-        nap(POLL_MS, cancel);
+        wait_some(POLL_MS, cancel);
         if (hone_cancel_is_set(cancel))
             return hone_fail(err, HONE_E_CANCEL, "cancelled; the submission stays in the search");
     }

@@ -9,20 +9,20 @@
 retired='
 quiet_look|near_look 0 probe
 agents/data/|coder_rules/|agents/coder_[a-z]+\.[ch] 0 the_rooms_of_agents/
-hone_standing|standing\.[ch] 6 best_measurement
-footing 5 paired_value
-news 5 novelty_bonus
-tally 10 usage
-story|story_[a-z]+|hone_story[a-z_]* 6 report
-dice|hone_dice[a-z_]* 34 random_stream
-opinion 5 prior_mixture
-crafted|search_craft|hone_search_craft 4 implement_step
-cards|hone_cards[a-z_]* 5 strategy_guide
-is_kept|hone_keep[a-z_]* 5 snapshot_of_outputs
-hone_end 90 outcome
-hone_past|hone_tried[a-z_]*|hone_way[a-z_]* 9 history_context,_lineage
-take_a_nap|nap 7 wait
-whoever 52 name_who_acts
+hone_standing|standing\.[ch]|hone_node_standing 0 best_measurement
+footing 0 paired_value
+news 0 novelty_bonus
+tally|hone_tally[a-z_]* 0 usage
+story|story_[a-z]+|hone_story[a-z_]* 0 report
+dice|hone_dice[a-z_]* 0 random_stream
+opinion|hone_opinion[a-z_]* 0 step_order
+crafted|search_craft|hone_search_craft 0 implement_step
+cards|hone_cards[a-z_]* 0 strategy_guide
+is_kept|hone_keep[a-z_]* 0 snapshot_of_outputs
+hone_end|hone_end_[a-z_]+ 0 outcome
+hone_past|hone_tried[a-z_]*|hone_way[a-z_]* 0 history_context,_lineage
+take_a_nap|nap 1 wait
+whoever 50 name_who_acts
 '
 texts=$(files '*.c' '*.h' '*.md' '*.sh' Makefile |
     grep -vE '^docs/(decisions|results)/|^docs/glossary.md|^CHANGELOG.md|^tests/checks/(words|selftest)\.sh|^agents/coder/prompts/|^tests/(data|lattices)/')

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     HONE_AUTOFREE char *b = make_slot(data + len, len);
     struct hone_record_names names = {.v = NULL};
     struct hone_err err = HONE_ERR_INIT;
-    struct hone_end end;
+    struct hone_outcome end;
     struct hone_plan plan, again;
     char why[200];
 

@@ -79,7 +79,7 @@ copies() {
         echo "kernel_evaluate {\"task\":\"steady\",\"target\":\"cuda\",\"tier\":\"decide\",\"budget_ms\":$2,\"workloads\":[\"$3\"],\"source\":$(json_text "$work/copy.cu")}"
     done | calls
 }
-tally() { # NAME FILE
+figures() { # NAME FILE
     for word in faster slower same inconclusive; do
         echo "$1_$word $(grep -o '"verdict":"[a-z]*"' "$2" | grep -c "\"$word\"")"
     done
@@ -92,10 +92,10 @@ part_aa() { # AA_N in all, over four lengths
     : >"$out/aa_all.jsonl"
     for workload in us5 us50 us500 us5000; do
         copies "$n" "${AA_BUDGET_MS:-120}" "$workload" '' >"$out/aa_$workload.jsonl"
-        tally "aa_$workload" "$out/aa_$workload.jsonl"
+        figures "aa_$workload" "$out/aa_$workload.jsonl"
         cat "$out/aa_$workload.jsonl" >>"$out/aa_all.jsonl"
     done
-    tally aa_all "$out/aa_all.jsonl" | grep -v -e _us -e _percent
+    figures aa_all "$out/aa_all.jsonl" | grep -v -e _us -e _percent
     awk -v k="$(grep -c '"verdict":"faster"' "$out/aa_all.jsonl")" -v n="$(wc -l <"$out/aa_all.jsonl")" 'BEGIN {
         z = 1.6449; p = k / n
         hi = k == 0 ? 3 / n : (p + z * z / (2 * n) + z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))) / (1 + z * z / n)
@@ -104,7 +104,7 @@ part_aa() { # AA_N in all, over four lengths
 part_planted() { # a slow-down of 2 % that is there
     for workload in us50 us500 us5000; do
         copies "${PLANTED_N:-40}" "${AA_BUDGET_MS:-120}" "$workload" 's/(int)R)/(int)(R + R \/ 50))/' >"$out/planted_$workload.jsonl"
-        tally "planted_$workload" "$out/planted_$workload.jsonl"
+        figures "planted_$workload" "$out/planted_$workload.jsonl"
     done
 }
 

@@ -161,8 +161,8 @@ static double propose_rtol(enum hone_dtype dtype, double noise, const struct hon
     if (is_half(dtype))
         return round_up(half * (1 + NARROW_ROOM) + margin * fmax(noise - half, 0));
     double most = round_up(fmax(margin * noise, 2 * ulp));
-    bool is_kept = was->rtol >= KEPT * margin * noise && was->rtol >= 2 * ulp && was->rtol < most;
-    return is_kept ? was->rtol : most;
+    bool stays = was->rtol >= KEPT * margin * noise && was->rtol >= 2 * ulp && was->rtol < most;
+    return stays ? was->rtol : most;
 }
 
 /* Is there a target whose sizes nobody has measured? */

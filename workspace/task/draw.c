@@ -27,9 +27,9 @@ static const char *const edge_ids[] = {"edge-0", "edge-1", "edge-2", "edge-3",
 #define EDGE_BYTES (1 << 22)
 #define LIKE       0.3 /* of some public size's work: worth timing (HIDDEN_WORK_SHARE, stages.c) */
 
-int64_t hone_draw_between(struct hone_draw_dice *dice, double low, double high)
+int64_t hone_draw_between(struct hone_draw_rng *rng, double low, double high)
 {
-    double part = (double)hone_draw_roll(dice, 1 << 30) / (double)(1 << 30);
+    double part = (double)hone_draw_roll(rng, 1 << 30) / (double)(1 << 30);
     double value = exp(log(low) + part * (log(fmax(high, low)) - log(low)));
     return (int64_t)fmin(fmax(rint(value), low), high);
 }
@@ -53,44 +53,44 @@ static int64_t prime_at_or_below(int64_t n)
     return hone_max_i64(n, 2);
 }
 
-static int64_t rule_one_off(struct hone_draw_dice *d, const struct hone_axis *axis, int64_t value)
+static int64_t rule_one_off(struct hone_draw_rng *d, const struct hone_axis *axis, int64_t value)
 {
     return value + (hone_draw_roll(d, 2) ? 1 : -1) * axis->multiple;
 }
 
-static int64_t rule_half_tile(struct hone_draw_dice *d, const struct hone_axis *axis, int64_t value)
+static int64_t rule_half_tile(struct hone_draw_rng *d, const struct hone_axis *axis, int64_t value)
 {
     int64_t half = 4ll << hone_draw_roll(d, 4); /* tiles of 8, 16, 32, 64 */
     half = (half + axis->multiple - 1) / axis->multiple * axis->multiple;
     return value + (hone_draw_roll(d, 2) ? half : -half);
 }
 
-static int64_t rule_prime(struct hone_draw_dice *d, const struct hone_axis *axis, int64_t value)
+static int64_t rule_prime(struct hone_draw_rng *d, const struct hone_axis *axis, int64_t value)
 {
     (void)axis;
     return prime_at_or_below(value - hone_draw_roll(d, hone_max_i64(1, value / 8)));
 }
 
-static int64_t rule_range(struct hone_draw_dice *d, const struct hone_axis *axis, int64_t value)
+static int64_t rule_range(struct hone_draw_rng *d, const struct hone_axis *axis, int64_t value)
 {
     (void)value;
     return axis->draw_min + hone_draw_roll(d, axis->draw_max - axis->draw_min + 1);
 }
 
-static int64_t rule_octave(struct hone_draw_dice *d, const struct hone_axis *axis, int64_t value)
+static int64_t rule_octave(struct hone_draw_rng *d, const struct hone_axis *axis, int64_t value)
 {
     (void)value;
     return hone_draw_between(d, (double)hone_max_i64(axis->draw_min, 1), (double)axis->draw_max);
 }
 
-static int64_t rule_keep(struct hone_draw_dice *d, const struct hone_axis *axis, int64_t value)
+static int64_t rule_keep(struct hone_draw_rng *d, const struct hone_axis *axis, int64_t value)
 {
     (void)d;
     (void)axis;
     return value;
 }
 
-typedef int64_t rule_fn(struct hone_draw_dice *d, const struct hone_axis *axis, int64_t value);
+typedef int64_t rule_fn(struct hone_draw_rng *d, const struct hone_axis *axis, int64_t value);
 /* keep is here so that one axis can be odd while the others are as in public. */
 static rule_fn *const rules[] = {rule_one_off, rule_half_tile, rule_prime, rule_range,
                                  rule_octave,  rule_one_off,   rule_keep};
@@ -167,7 +167,7 @@ bool hone_draw_is_public(const struct hone_task *task, const struct hone_workloa
     return false;
 }
 
-static void bend(const struct hone_task *task, struct hone_draw_dice *dice, int64_t try,
+static void bend(const struct hone_task *task, struct hone_draw_rng *rng, int64_t try,
                  struct hone_workload *w)
 {
     for (size_t a = 0; a < task->n_axes; a++) {
@@ -175,9 +175,9 @@ static void bend(const struct hone_task *task, struct hone_draw_dice *dice, int6
         if (axis->kind != HONE_AXIS_VAR)
             continue;
         int64_t value =
-            rules[hone_draw_roll(dice, (int64_t)HONE_COUNTOF(rules))](dice, axis, w->axes[a]);
+            rules[hone_draw_roll(rng, (int64_t)HONE_COUNTOF(rules))](rng, axis, w->axes[a]);
         if (try >= N_TRIES / 2) /* nothing fitted so far: smaller is safer */
-            value = w->axes[a] - hone_draw_roll(dice, hone_max_i64(1, w->axes[a] / 2));
+            value = w->axes[a] - hone_draw_roll(rng, hone_max_i64(1, w->axes[a] / 2));
         w->axes[a] = hone_draw_legal(axis, value);
     }
 }
@@ -185,12 +185,12 @@ static void bend(const struct hone_task *task, struct hone_draw_dice *dice, int6
 int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index,
                    struct hone_workload *ret, struct hone_err *err)
 {
-    struct hone_draw_dice dice = {.key = key, .stream = 0x64726177ull << 32 | index}; /* "draw" */
+    struct hone_draw_rng rng = {.key = key, .stream = 0x64726177ull << 32 | index}; /* "draw" */
     struct hone_workload w, fallback = {.id = NULL};
     bool has_fallback = false;
     for (int64_t try = 0; try < N_TRIES; try++) {
-        w = task->workloads[(index + (uint64_t)hone_draw_roll(&dice, 2)) % task->n_workloads];
-        bend(task, &dice, try, &w);
+        w = task->workloads[(index + (uint64_t)hone_draw_roll(&rng, 2)) % task->n_workloads];
+        bend(task, &rng, try, &w);
         if (hone_task_resolve(task, &w, NULL) < 0 ||
             !hone_draw_is_affordable(task, &w, HONE_DRAW_MARGIN) || !is_like_public(task, &w))
             continue;
@@ -210,7 +210,7 @@ int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t
     return 0;
 }
 
-static int64_t edge_tile(struct hone_draw_dice *d)
+static int64_t edge_tile(struct hone_draw_rng *d)
 {
     int64_t tile = 8ll << hone_draw_roll(d, 5), whole = tile * hone_draw_roll(d, 4);
     switch (hone_draw_roll(d, 4)) {
@@ -225,49 +225,49 @@ static int64_t edge_tile(struct hone_draw_dice *d)
     }
 }
 
-static int64_t edge_prime(struct hone_draw_dice *d)
+static int64_t edge_prime(struct hone_draw_rng *d)
 {
     return prime_at_or_below(3 + hone_draw_roll(d, 300));
 }
 
-static int64_t edge_small(struct hone_draw_dice *d)
+static int64_t edge_small(struct hone_draw_rng *d)
 {
     return 1 + hone_draw_roll(d, 4);
 }
 
-typedef int64_t edge_fn(struct hone_draw_dice *d);
+typedef int64_t edge_fn(struct hone_draw_rng *d);
 static edge_fn *const edge_rules[] = {edge_tile, edge_tile, edge_tile, edge_prime, edge_small};
 
 /* The largest value that is legal, where it is not too far: buffers of a fixed size end there. */
-static int64_t edge_value(struct hone_draw_dice *d, const struct hone_axis *axis)
+static int64_t edge_value(struct hone_draw_rng *d, const struct hone_axis *axis)
 {
     int64_t rule = hone_draw_roll(d, HONE_COUNTOF(edge_rules) + 1);
     return rule == HONE_COUNTOF(edge_rules) ? axis->max : edge_rules[rule](d);
 }
 
 /* Of the var axes, one of chance: another for each kind of edge. */
-static size_t long_axis(const struct hone_task *task, struct hone_draw_dice dice, uint32_t index)
+static size_t long_axis(const struct hone_task *task, struct hone_draw_rng rng, uint32_t index)
 {
     size_t var[HONE_LIMIT_AXES], n = 0;
     for (size_t a = 0; a < task->n_axes; a++)
         if (task->axes[a].kind == HONE_AXIS_VAR)
             var[n++] = a;
-    dice.stream = 0x6c6f6e67; /* "long" */
-    dice.counter = 0;
-    return n == 0 ? 0 : var[(uint64_t)(hone_draw_roll(&dice, (int64_t)n) + index) % n];
+    rng.stream = 0x6c6f6e67; /* "long" */
+    rng.counter = 0;
+    return n == 0 ? 0 : var[(uint64_t)(hone_draw_roll(&rng, (int64_t)n) + index) % n];
 }
 
 /* One axis longer than 15 bits count; neighbours grow until no constraint forbids it (few rows for
  * many elements), then it shrinks. */
-static void draw_long(const struct hone_task *task, struct hone_draw_dice *dice, uint32_t index,
+static void draw_long(const struct hone_task *task, struct hone_draw_rng *rng, uint32_t index,
                       int64_t try, struct hone_workload *w)
 {
-    size_t far = long_axis(task, *dice, index);
+    size_t far = long_axis(task, *rng, index);
     for (size_t a = 0; a < task->n_axes; a++) {
-        int64_t value = 1 + hone_draw_roll(dice, 2ll << (try % 8 * 3 / 2));
+        int64_t value = 1 + hone_draw_roll(rng, 2ll << (try % 8 * 3 / 2));
         if (a == far)
             value =
-                ((1 << 15) + 1 + hone_draw_roll(dice, try % 2 == 0 ? 10000 : 40000)) >> (try / 8);
+                ((1 << 15) + 1 + hone_draw_roll(rng, try % 2 == 0 ? 10000 : 40000)) >> (try / 8);
         if (task->axes[a].kind == HONE_AXIS_VAR)
             w->axes[a] = hone_draw_legal(&task->axes[a], value);
     }
@@ -275,39 +275,39 @@ static void draw_long(const struct hone_task *task, struct hone_draw_dice *dice,
 
 /* Many in all, each axis short: what is counted over several axes at once gets long. An axis in
  * four stays as short as it may be. */
-static void draw_many(const struct hone_task *task, struct hone_draw_dice *dice, int64_t try,
+static void draw_many(const struct hone_task *task, struct hone_draw_rng *rng, int64_t try,
                       struct hone_workload *w)
 {
     double all = 1, want = (1 << 18) >> (try / 8);
     bool may_grow[HONE_LIMIT_AXES];
     for (size_t a = 0; a < task->n_axes; a++) {
-        may_grow[a] = task->axes[a].kind == HONE_AXIS_VAR && hone_draw_roll(dice, 4) > 0;
+        may_grow[a] = task->axes[a].kind == HONE_AXIS_VAR && hone_draw_roll(rng, 4) > 0;
         if (task->axes[a].kind == HONE_AXIS_VAR)
             w->axes[a] = hone_draw_legal(&task->axes[a], 1);
     }
     for (int64_t i = 0; i < 1000 && all < want; i++) {
-        size_t a = (size_t)hone_draw_roll(dice, (int64_t)task->n_axes);
+        size_t a = (size_t)hone_draw_roll(rng, (int64_t)task->n_axes);
         if (!may_grow[a])
             continue;
-        int64_t more = hone_draw_legal(&task->axes[a], 2 * w->axes[a] + hone_draw_roll(dice, 2));
+        int64_t more = hone_draw_legal(&task->axes[a], 2 * w->axes[a] + hone_draw_roll(rng, 2));
         all *= (double)more / (double)w->axes[a];
         w->axes[a] = more;
     }
 }
 
 /* Every var axis of one try; what did not fit so far becomes smaller. */
-static void draw_edge(const struct hone_task *task, struct hone_draw_dice *dice, uint32_t index,
+static void draw_edge(const struct hone_task *task, struct hone_draw_rng *rng, uint32_t index,
                       int64_t try, struct hone_workload *w)
 {
     for (size_t a = 0; a < task->n_axes; a++) {
         const struct hone_axis *axis = &task->axes[a];
         if (axis->kind != HONE_AXIS_VAR)
             continue;
-        int64_t value = edge_value(dice, axis);
+        int64_t value = edge_value(rng, axis);
         if (index == 0)
-            value = try == 0 ? 1 : 1 + hone_draw_roll(dice, try);
+            value = try == 0 ? 1 : 1 + hone_draw_roll(rng, try);
         else if (try >= N_TRIES / 2)
-            value = 1 + hone_draw_roll(dice, hone_max_i64(2, w->axes[a] / 2));
+            value = 1 + hone_draw_roll(rng, hone_max_i64(2, w->axes[a] / 2));
         w->axes[a] = hone_draw_legal(axis, value);
     }
 }
@@ -315,16 +315,16 @@ static void draw_edge(const struct hone_task *task, struct hone_draw_dice *dice,
 int hone_task_edge(const struct hone_task *task, const uint8_t key[16], uint32_t index,
                    struct hone_workload *ret, struct hone_err *err)
 {
-    struct hone_draw_dice dice = {.key = key, .stream = 0x65646765ull << 32 | index}; /* "edge" */
+    struct hone_draw_rng rng = {.key = key, .stream = 0x65646765ull << 32 | index}; /* "edge" */
     struct hone_workload w = task->workloads[0];
     bool is_found = false;
     for (int64_t try = 0; try < N_TRIES && !is_found; try++) {
         if (index == EDGE_LONG || index == EDGE_LONG + 1)
-            draw_long(task, &dice, index, try, &w);
+            draw_long(task, &rng, index, try, &w);
         else if (index == EDGE_MANY)
-            draw_many(task, &dice, try, &w);
+            draw_many(task, &rng, try, &w);
         else
-            draw_edge(task, &dice, index, try, &w);
+            draw_edge(task, &rng, index, try, &w);
         is_found =
             hone_task_resolve(task, &w, NULL) == 0 &&
             hone_draw_is_affordable(task, &w, index == 0 ? HONE_DRAW_MARGIN : HONE_DRAW_CHEAP);

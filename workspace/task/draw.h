@@ -10,7 +10,7 @@
 #define HONE_DRAW_MARGIN 1.10 /* times the most expensive public size */
 #define HONE_DRAW_CHEAP  0.125
 
-struct hone_draw_dice {
+struct hone_draw_rng {
     const uint8_t *key;
     uint64_t stream, counter;
 };
@@ -19,15 +19,15 @@ struct hone_draw_cost {
     double flops, bytes;
 };
 
-static inline int64_t hone_draw_roll(struct hone_draw_dice *dice, int64_t n) /* 0..n-1 */
+static inline int64_t hone_draw_roll(struct hone_draw_rng *rng, int64_t n) /* 0..n-1 */
 {
-    return (int64_t)(hone_rng_u64(dice->key, dice->stream, dice->counter++) % (uint64_t)n);
+    return (int64_t)(hone_rng_u64(rng->key, rng->stream, rng->counter++) % (uint64_t)n);
 }
 
 /* The nearest legal value of one axis, constraints aside. */
 int64_t hone_draw_legal(const struct hone_axis *axis, int64_t value);
 /* A whole number between the two, each octave as likely as another. */
-int64_t hone_draw_between(struct hone_draw_dice *dice, double low, double high);
+int64_t hone_draw_between(struct hone_draw_rng *rng, double low, double high);
 /* Of a size; negative: a formula has no value there. */
 int hone_draw_cost(const struct hone_task *task, const struct hone_workload *w,
                    struct hone_draw_cost *ret);

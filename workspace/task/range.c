@@ -45,7 +45,7 @@ struct axes { /* the var ones */
 
 struct cover {
     const struct hone_task *task;
-    struct hone_draw_dice dice;
+    struct hone_draw_rng rng;
     struct axes axes;
     bool is_met[HONE_LIMIT_AXES][HONE_LIMIT_AXES][N_THIRDS][N_THIRDS]; /* of axes.at, i < k */
     bool is_hopeless[HONE_LIMIT_AXES][HONE_LIMIT_AXES][N_THIRDS][N_THIRDS];
@@ -82,7 +82,7 @@ static int64_t value_in(struct cover *c, size_t i, int third)
     const struct hone_axis *axis = &c->task->axes[c->axes.at[i]];
     int64_t part = (c->n_used[i][third] + (int64_t)i) % N_PARTS;
     double from = third + (double)part / N_PARTS;
-    return hone_draw_legal(axis, hone_draw_between(&c->dice, third_at(axis, from),
+    return hone_draw_legal(axis, hone_draw_between(&c->rng, third_at(axis, from),
                                                    third_at(axis, from + 1.0 / N_PARTS)));
 }
 
@@ -127,7 +127,7 @@ static bool next_pair(struct cover *c, struct pair *ret)
                 if (c->is_met[i][k][pair.third_i][pair.third_k] ||
                     c->is_hopeless[i][k][pair.third_i][pair.third_k])
                     continue;
-                if (hone_draw_roll(&c->dice, ++n) == 0)
+                if (hone_draw_roll(&c->rng, ++n) == 0)
                     *ret = pair;
             }
     return n > 0;
@@ -143,10 +143,10 @@ static void draw_pair(struct cover *c, const struct pair *pair, int64_t try,
         bool is_of_pair = i == pair->i || i == pair->k;
         int third = i == pair->i ? pair->third_i : pair->third_k;
         if (!is_of_pair)
-            third = (int)hone_draw_roll(&c->dice, try < N_TRIES / 2 ? N_THIRDS : 2);
+            third = (int)hone_draw_roll(&c->rng, try < N_TRIES / 2 ? N_THIRDS : 2);
         int64_t value = value_in(c, i, third);
         if (is_of_pair && try >= N_TRIES / 2)
-            value = hone_draw_between(&c->dice, ceil(third_at(axis, third)), (double)value);
+            value = hone_draw_between(&c->rng, ceil(third_at(axis, third)), (double)value);
         if (try >= N_TRIES - 2) /* the cheapest; where a constraint forbids it, all of one kind */
             value = is_of_pair     ? (int64_t)ceil(third_at(axis, third))
                     : try % 2 == 0 ? 1
@@ -246,13 +246,13 @@ static bool draw_typical(struct cover *c, size_t a, size_t part, size_t n_parts,
     walk_of(task, a, &low, &high);
     double from = low * pow(high / low, (double)part / (double)n_parts),
            to = low * pow(high / low, (double)(part + 1) / (double)n_parts);
-    size_t first = (size_t)hone_draw_roll(&c->dice, (int64_t)task->n_workloads);
+    size_t first = (size_t)hone_draw_roll(&c->rng, (int64_t)task->n_workloads);
     for (size_t i = 0; i < (WALK_TRIES + MAX_QUARTERS) * task->n_workloads; i++) {
         struct hone_workload w = task->workloads[(first + i) % task->n_workloads];
         if (i >= WALK_TRIES * task->n_workloads)
             shorten_others(task, a, i / task->n_workloads - WALK_TRIES + 1, &w);
         w.axes[a] =
-            hone_draw_legal(&task->axes[a], hone_draw_between(&c->dice, ceil(from), fmax(to, 1)));
+            hone_draw_legal(&task->axes[a], hone_draw_between(&c->rng, ceil(from), fmax(to, 1)));
         if (hone_task_resolve(task, &w, NULL) < 0 || hone_draw_is_public(task, &w) ||
             !hone_draw_is_affordable(task, &w, HONE_DRAW_MARGIN))
             continue;
@@ -275,12 +275,12 @@ size_t hone_task_ranges(const struct hone_task *task, const uint8_t key[16],
                         struct hone_workload ret[HONE_TASK_RANGES])
 {
     struct cover c = {.task = task,
-                      .dice = {.key = key, .stream = 0x72616e6765ull}, /* "range" */
+                      .rng = {.key = key, .stream = 0x72616e6765ull}, /* "range" */
                       .axes = var_axes(task)};
     size_t n = c.axes.n == 1 ? cover_one(&c, ret) : cover_pairs(&c, ret);
     n += draw_typicals(&c, ret + n, HONE_TASK_RANGES - n);
     for (size_t i = n; i > 1; i--) { /* a caller who wants a few of them gets any */
-        size_t k = (size_t)hone_draw_roll(&c.dice, (int64_t)i);
+        size_t k = (size_t)hone_draw_roll(&c.rng, (int64_t)i);
         struct hone_workload kept = ret[i - 1];
         ret[i - 1] = ret[k];
         ret[k] = kept;
@@ -332,18 +332,18 @@ size_t hone_task_n_beyond(const struct hone_task *task, const struct hone_worklo
 }
 
 /* least: of the axes are longer than any public size has them. */
-static void draw_beyond(const struct hone_task *task, struct hone_draw_dice *dice,
+static void draw_beyond(const struct hone_task *task, struct hone_draw_rng *rng,
                         const struct axes *open, size_t least, uint32_t index, int64_t try,
                         struct hone_workload *w)
 {
     struct axes axes = var_axes(task);
     size_t n_far = 0;
-    size_t first = open->n > 0 ? (size_t)hone_draw_roll(dice, (int64_t)open->n) : 0;
+    size_t first = open->n > 0 ? (size_t)hone_draw_roll(rng, (int64_t)open->n) : 0;
     double times = 1 + (beyonds[index].times - 1) / (double)(1 + 3 * try / N_TRIES);
     bool is_far[HONE_LIMIT_AXES] = {false};
     for (size_t i = 0; i < open->n; i++, n_far++)
         is_far[open->at[(first + i) % open->n]] =
-            n_far < least || (index == 0 && least > 1 && hone_draw_roll(dice, 2) == 0);
+            n_far < least || (index == 0 && least > 1 && hone_draw_roll(rng, 2) == 0);
     for (size_t i = 0; i < axes.n; i++) {
         size_t a = axes.at[i];
         const struct hone_axis *axis = &task->axes[a];
@@ -352,9 +352,9 @@ static void draw_beyond(const struct hone_task *task, struct hone_draw_dice *dic
         double shrink = beyonds[index].is_cheapest ? 1.0 / 16 : 1;
         int64_t value =
             is_far[a]
-                ? hone_draw_between(dice, (double)above,
+                ? hone_draw_between(rng, (double)above,
                                     fmax((double)above, fmin((double)most * times, (double)legal)))
-                : hone_draw_between(dice, 1, fmax(1, (double)w->axes[a] * shrink));
+                : hone_draw_between(rng, 1, fmax(1, (double)w->axes[a] * shrink));
         w->axes[a] = hone_draw_legal(axis, value);
     }
 }
@@ -376,16 +376,16 @@ bool hone_task_beyond(const struct hone_task *task, const uint8_t key[16], uint3
                       int64_t most_bytes, struct hone_workload *ret)
 {
     HONE_BUG_ON(index >= HONE_TASK_BEYONDS);
-    struct hone_draw_dice dice = {.key = key, .stream = 0x6265796full << 32 | index}; /* "beyo" */
+    struct hone_draw_rng rng = {.key = key, .stream = 0x6265796full << 32 | index}; /* "beyo" */
     struct axes open = open_axes(task);
     size_t least = open.n < 2 ? open.n : 2, found = 0;
     double bytes = fmax((double)most_bytes, hone_draw_top(task).bytes * 1.5), best = INFINITY;
     for (int64_t try = 0; try < 4 * N_TRIES && open.n > 0; try++) {
         struct hone_workload w =
-            task->workloads[(size_t)hone_draw_roll(&dice, (int64_t)task->n_workloads)];
+            task->workloads[(size_t)hone_draw_roll(&rng, (int64_t)task->n_workloads)];
         if (try == 2 * N_TRIES && found == 0) /* two at once do not fit into memory */
             least = 1;
-        draw_beyond(task, &dice, &open, least, index, try % N_TRIES, &w);
+        draw_beyond(task, &rng, &open, least, index, try % N_TRIES, &w);
         double cost = beyond_cost(task, &w, index, bytes);
         size_t n = hone_task_n_beyond(task, &w);
         bool is_better = n > found || (beyonds[index].is_cheapest && n >= least && cost < best);

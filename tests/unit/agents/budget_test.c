@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agents/search/budget.h"
-#include "agents/search/tally.h"
+#include "agents/search/usage.h"
 
 START_TEST(test_limit)
 {
@@ -60,17 +60,17 @@ START_TEST(test_words)
 }
 END_TEST
 
-/* ---- tally ---- */
+/* ---- usage ---- */
 
-static void put(struct hone_tally *t, uint64_t n, int64_t ms, const char *type, const char *text)
+static void put(struct hone_usage *t, uint64_t n, int64_t ms, const char *type, const char *text)
 {
     HONE_AUTOJSON struct hone_json *data = NULL;
     struct hone_err err = HONE_ERR_INIT;
     ck_assert_msg(hone_json_parse(text, strlen(text), &data, &err) == 0, "%s", err.message);
-    hone_tally_record(t, n, ms, type, data);
+    hone_usage_record(t, n, ms, type, data);
 }
 
-static void begin(struct hone_tally *t, uint64_t n, int64_t ms, const char *tier)
+static void begin(struct hone_usage *t, uint64_t n, int64_t ms, const char *tier)
 {
     char text[200];
     snprintf(text, sizeof(text),
@@ -79,7 +79,7 @@ static void begin(struct hone_tally *t, uint64_t n, int64_t ms, const char *tier
     put(t, n, ms, "evaluation.start", text);
 }
 
-static void end(struct hone_tally *t, uint64_t n, uint64_t start, int64_t ms)
+static void end(struct hone_usage *t, uint64_t n, uint64_t start, int64_t ms)
 {
     char text[100];
     snprintf(text, sizeof(text), "{\"evaluation\":\"e%llu\"}", (unsigned long long)start);
@@ -88,11 +88,11 @@ static void end(struct hone_tally *t, uint64_t n, uint64_t start, int64_t ms)
 
 START_TEST(test_tally)
 {
-    struct hone_tally t;
-    hone_tally_init(&t, "s-1");
+    struct hone_usage t;
+    hone_usage_init(&t, "s-1");
     put(&t, 1, 1000, "search.start", "{\"search\":\"s-1\"}");
     begin(&t, 2, 1100, "screen");
-    ck_assert_int_eq(t.device_ms, hone_tally_expected_ms(&t, false)); /* set aside */
+    ck_assert_int_eq(t.device_ms, hone_usage_expected_ms(&t, false)); /* set aside */
     end(&t, 3, 2, 1400);
     ck_assert_int_eq(t.device_ms, 300);
     ck_assert_uint_eq(t.n_unused, 1);
@@ -113,8 +113,8 @@ START_TEST(test_tally)
     begin(&t, 11, 3601700, "confirm");
     end(&t, 12, 11, 3602200);
     ck_assert_int_eq(t.device_ms, 1100);
-    ck_assert_int_eq(hone_tally_expected_ms(&t, true), 500);
-    ck_assert_int_eq(hone_tally_expected_ms(&t, false), 300);
+    ck_assert_int_eq(hone_usage_expected_ms(&t, true), 500);
+    ck_assert_int_eq(hone_usage_expected_ms(&t, false), 300);
     ck_assert_int_eq(t.round_evaluations, 3);
     put(&t, 13, 3700000, "search.start", "{\"search\":\"s-1\"}");
     ck_assert_int_eq(t.round_evaluations, 0);
@@ -125,15 +125,15 @@ END_TEST
 
 START_TEST(test_unused_is_bounded)
 {
-    struct hone_tally t;
-    hone_tally_init(&t, "s-1");
-    for (uint64_t i = 0; i < HONE_TALLY_UNUSED + 1; i++) {
+    struct hone_usage t;
+    hone_usage_init(&t, "s-1");
+    for (uint64_t i = 0; i < HONE_USAGE_UNUSED + 1; i++) {
         begin(&t, 10 * i, 0, "screen");
         end(&t, 10 * i + 1, 10 * i, 5);
-        ck_assert_uint_eq(t.n_unused, i < HONE_TALLY_UNUSED ? i + 1 : HONE_TALLY_UNUSED);
+        ck_assert_uint_eq(t.n_unused, i < HONE_USAGE_UNUSED ? i + 1 : HONE_USAGE_UNUSED);
     }
     ck_assert_uint_eq(t.unused[0].start, 10); /* the newest are kept */
-    ck_assert_uint_eq(t.unused[HONE_TALLY_UNUSED - 1].end, 10 * HONE_TALLY_UNUSED + 1);
+    ck_assert_uint_eq(t.unused[HONE_USAGE_UNUSED - 1].end, 10 * HONE_USAGE_UNUSED + 1);
 }
 END_TEST
 

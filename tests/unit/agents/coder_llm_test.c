@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agents/planner/cards.h"
+#include "agents/planner/strategy_guide.h"
 #include "agents/coder/coder_answer.h"
 #include "agents/model/journal.h"
 #include "agents/planner/mix.h"
@@ -197,8 +197,9 @@ START_TEST(every_card_has_its_strategy)
 {
     struct hone_pool *pool = hone_pool_new();
     for (size_t i = 0; i < hone_n_cards; i++)
-        ck_assert_msg(hone_strategy_find(hone_cards[i].target, hone_cards[i].id) != NULL, "%s",
-                      hone_cards[i].id);
+        ck_assert_msg(
+            hone_strategy_find(hone_strategy_guide[i].target, hone_strategy_guide[i].id) != NULL,
+            "%s", hone_strategy_guide[i].id);
     for (size_t i = 0; i < hone_n_strategies; i++) {
         const char *text = hone_card_text(&hone_strategies[i], pool);
         ck_assert_ptr_nonnull(strstr(text, hone_strategies[i].words));
@@ -504,7 +505,7 @@ END_TEST
 
 /* ---- the planner ---- */
 
-START_TEST(opinions_are_read_strictly)
+START_TEST(step_orders_are_read_strictly)
 {
     static const char *const ids[] = {"a", "b", "c"}, *const strategies[] = {"G20", "G05", "G05"};
     static const struct hone_steps_shown steps = {ids, strategies, HONE_COUNTOF(ids)};
@@ -536,8 +537,8 @@ START_TEST(opinions_are_read_strictly)
     };
     struct hone_pool *pool = hone_pool_new();
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
-        struct hone_opinion o;
-        int r = hone_opinion_parse(rows[i].answer, &steps, pool, &o, NULL);
+        struct hone_step_order o;
+        int r = hone_step_order_parse(rows[i].answer, &steps, pool, &o, NULL);
         ck_assert_msg((r < 0) == (rows[i].n < 0), "%s", rows[i].answer);
         if (r < 0)
             continue;
@@ -561,8 +562,8 @@ START_TEST(weights_follow_who_was_right)
         actions[i].prior = 0.25;
     hone_mix_priors(actions, 4);
     ck_assert_double_eq(actions[2].prior, 0.25); /* nobody was asked */
-    const struct hone_opinion o = {.order = {2, 1}, .n_order = 2};
-    hone_opinion_apply(&o, &mix, actions, 4);
+    const struct hone_step_order o = {.order = {2, 1}, .n_order = 2};
+    hone_step_order_apply(&o, &mix, actions, 4);
     hone_mix_priors(actions, 4);
     ck_assert_double_gt(actions[2].prior, actions[1].prior);
     ck_assert_double_gt(actions[1].prior, actions[0].prior);
@@ -658,6 +659,6 @@ UNIT_MAIN("coder_llm", answers_are_read_strictly, answers_are_bounded,
           lies_and_silence_change_nothing, instructions_in_a_source_are_data,
           what_rules_cannot_read_is_edited_too, auto_takes_rules_where_one_applies,
           a_recorded_search_is_replayed, models_are_named_or_refused,
-          what_was_answered_is_not_asked_again, opinions_are_read_strictly,
+          what_was_answered_is_not_asked_again, step_orders_are_read_strictly,
           weights_follow_who_was_right, a_planner_reranks_and_has_ideas,
           an_order_may_hold_bare_and_unknown_ids, a_bad_planner_changes_nothing)

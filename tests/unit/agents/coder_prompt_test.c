@@ -7,7 +7,7 @@
 
 #include "agents/rewrites/coder_rules.h"
 #include "agents/coder/prompt_machine.h"
-#include "agents/coder/tried.h"
+#include "agents/coder/history_context.h"
 #include "tests/unit/agents/model_search.h"
 #include "workspace/ledger.h"
 

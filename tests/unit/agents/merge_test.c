@@ -164,10 +164,10 @@ START_TEST(what_is_expected_of_a_merge_is_its_own)
     /* a planning model was asked before the pair came about */
     struct hone_mix mix;
     hone_mix_init(&mix);
-    const struct hone_opinion o = {.order = {1}, .n_order = 1};
-    hone_opinion_apply(&o, &mix, actions, 2);
+    const struct hone_step_order o = {.order = {1}, .n_order = 1};
+    hone_step_order_apply(&o, &mix, actions, 2);
     actions[2].p_llm = actions[2].w_llm = 0;
-    hone_opinion_extend(actions, 3);
+    hone_step_order_extend(actions, 3);
     ck_assert_double_gt(actions[2].p_llm, 0);
     ck_assert_double_le(actions[2].p_llm, actions[0].p_llm);
     ck_assert_double_eq(actions[2].w_llm, mix.llm);

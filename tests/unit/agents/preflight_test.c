@@ -103,7 +103,7 @@ START_TEST(what_cannot_work_is_told)
     } rows[] = {
         {{.task = "softmax"}, "2 budget: a search needs a cap"},
         {{.task = "nothing", .budget_evaluations = 9}, "2 task: "},
-        {{.task = "softmax", .budget_evaluations = 9, .policy = "dice"}, "2 policy: 'dice'"},
+        {{.task = "softmax", .budget_evaluations = 9, .policy = "chance"}, "2 policy: 'chance'"},
         {{.task = "softmax", .budget_evaluations = 9, .name = "../x"}, "2 name: '../x'"},
         {{.task = "softmax", .budget_evaluations = 9, .coder = "magic"}, "2 coder: 'magic'"},
         {{.task = "softmax", .budget_evaluations = 9, .coder = "llm"}, "2 model: coder: no model"},

@@ -438,7 +438,7 @@ START_TEST(a_search_lives_of_submissions)
     submit_and_wait(&f, &s, &own, &o);
     ck_assert_str_eq(o.status, "done");
     ck_assert_ptr_nonnull(o.commit);
-    submit_and_wait(&f, &s, &own, &o); /* the same text is no news */
+    submit_and_wait(&f, &s, &own, &o); /* the same text tells nothing new */
     ck_assert_str_eq(o.status, "refused");
     ck_assert_ptr_null(o.verdict);
     ck_assert(is_next_step(&f, &s, "C03"));

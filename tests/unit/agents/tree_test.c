@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of versions: looks at some of the sizes and looks at all of them on one footing. */
+/* The tree of versions: looks at some of the sizes and looks at all of them. */
 #include "tests/unit/unit.h"
 
 #include "agents/planner/planner.h"
 #include "agents/planner/tree.h"
-#include "agents/coder/tried.h"
+#include "agents/coder/history_context.h"
 
 static struct hone_node *add(struct hone_tree *t, int parent, const char *source, double screened)
 {
@@ -33,7 +33,8 @@ START_TEST(versions_are_compared_on_one_footing)
     struct hone_node *first = add(t, 0, "first", 7.0);
     ck_assert_int_eq(t->best, first->index);
     decide(t, first, 5.5); /* the size that was left out is less in need */
-    ck_assert_double_eq_tol(hone_node_standing(t, first), 7.0, 1e-12); /* no worse for the look */
+    ck_assert_double_eq_tol(hone_node_corrected_value(t, first), 7.0,
+                            1e-12); /* no worse for the look */
     struct hone_node *worse = add(t, first->index, "worse", 6.6);
     ck_assert_int_eq(t->best, first->index); /* though 6.6 is more than 5.5 */
     ck_assert_double_eq_tol(hone_node_gain(first, worse), -0.4, 1e-12);
@@ -45,9 +46,9 @@ START_TEST(versions_are_compared_on_one_footing)
     ck_assert_double_eq_tol(hone_node_gain(first, better), -0.1, 1e-12);
     ck_assert_double_eq_tol(hone_node_gain(worse, better), 0.65, 1e-12);
     /* in the mean the longer look took 1.675 away: the two keep their order, 0.1 apart */
-    ck_assert_double_eq_tol(hone_node_standing(t, first), 7.175, 1e-12);
-    ck_assert_double_eq_tol(hone_node_standing(t, better), 7.075, 1e-12);
-    ck_assert_double_eq_tol(hone_node_standing(t, worse), 6.6, 1e-12);
+    ck_assert_double_eq_tol(hone_node_corrected_value(t, first), 7.175, 1e-12);
+    ck_assert_double_eq_tol(hone_node_corrected_value(t, better), 7.075, 1e-12);
+    ck_assert_double_eq_tol(hone_node_corrected_value(t, worse), 6.6, 1e-12);
     first->is_refuted = true;
     hone_tree_update_best(t);
     ck_assert_int_eq(t->best, better->index);
@@ -65,7 +66,7 @@ START_TEST(values_alone_are_compared_as_they_are)
     ck_assert_double_eq_tol(hone_node_gain(root, n), 1.5, 1e-12);
     struct hone_node *some = add(t, 0, "some", 1.2);
     ck_assert_double_eq_tol(hone_node_gain(n, some), -0.3, 1e-12);
-    ck_assert_double_eq_tol(hone_node_standing(t, n), 1.5, 1e-12);
+    ck_assert_double_eq_tol(hone_node_corrected_value(t, n), 1.5, 1e-12);
     ck_assert_int_eq(t->best, n->index);
 }
 END_TEST
@@ -88,7 +89,7 @@ START_TEST(a_step_under_way_is_an_edge_without_an_end)
     ck_assert_int_eq(t.nodes[0]->n_under_way, 2);
     ck_assert_int_eq(t.nodes[1]->n_under_way, 2);
     ck_assert_int_eq(t.nodes[1]->n_visits, 1);
-    ck_assert_ptr_null(hone_tried_text(&t, 1, pool));
+    ck_assert_ptr_null(hone_attempts_text(&t, 1, pool));
     hone_tree_end_step(&t, &first);
     ck_assert(!hone_tree_was_tried(&t, 1, "x", "1", 0));
     ck_assert(hone_tree_was_tried(&t, 1, "x", "2", 0));

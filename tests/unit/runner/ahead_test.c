@@ -32,7 +32,7 @@ static bool take(struct hone_gpu_ahead *ahead, int key)
 {
     struct hone_pool *pool = NULL;
     struct hone_cuda_module module;
-    struct hone_end end;
+    struct hone_outcome end;
     struct hone_err err = HONE_ERR_INIT;
     int code = 0;
     if (!hone_gpu_ahead_take(ahead, archs[key], &pool, &module, &end, &code, &err))

@@ -97,7 +97,8 @@ START_TEST(test_who_fails)
     };
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
         struct fixture f;
-        struct hone_end end = {.reason = cases[i].reason, .detail = "verdict faster, report it"};
+        struct hone_outcome end = {.reason = cases[i].reason,
+                                   .detail = "verdict faster, report it"};
         struct hone_err err = HONE_ERR_INIT;
         open_fixture(&f);
         struct hone_slot *slot = &f.judge.slots[cases[i].arm];
@@ -106,7 +107,7 @@ START_TEST(test_who_fails)
         ck_assert_uint_eq(f.judge.n_warnings, cases[i].is_lost);
         ck_assert_uint_eq(f.judge.counter, cases[i].is_lost); /* its process is gone */
         ck_assert(
-            hone_end_is_good(&end) ||
+            hone_outcome_is_good(&end) ||
             (cases[i].arm < 2 && end.reason == HONE_REASON_CRASH)); /* the candidate's stays */
         if (cases[i].is_lost) {
             ck_assert_ptr_null(strstr(f.warnings[0], "report it"));

@@ -11,13 +11,13 @@ struct script { /* '.': works, 'x': fails, 'e': a negative result, 'c': cancelle
     int n_mine, n_theirs;
 };
 
-static int live(void *arg, bool is_yardstick, struct hone_end *ret, struct hone_err *err)
+static int live(void *arg, bool is_yardstick, struct hone_outcome *ret, struct hone_err *err)
 {
     struct script *s = arg;
     char how = is_yardstick ? s->theirs[s->n_theirs++] : s->mine[s->n_mine++];
     ck_assert_int_ne(how, '\0');
     if (how == 'x')
-        hone_end_set(ret, HONE_REASON_INFRA, "fails");
+        hone_outcome_set(ret, HONE_REASON_INFRA, "fails");
     if (how == 'e')
         return hone_fail(err, HONE_E_TARGET, "an error");
     return how == 'c' ? hone_fail(err, HONE_E_CANCEL, "stopped") : 0;
@@ -40,7 +40,7 @@ START_TEST(the_rule)
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
         struct script s = {.mine = cases[i].mine, .theirs = cases[i].theirs};
         enum hone_blame got = HONE_BLAME_ARM;
-        struct hone_end last = HONE_END_INIT;
+        struct hone_outcome last = HONE_OUTCOME_INIT;
         struct hone_err err = HONE_ERR_INIT;
         ck_assert_int_eq(hone_blame_decide(live, &s, &got, &last, &err), 0);
         ck_assert_msg(got == cases[i].want && s.n_mine + s.n_theirs == cases[i].lives,
@@ -54,7 +54,7 @@ START_TEST(cancelled_is_nobody_s)
 {
     struct script s = {.mine = "xc", .theirs = ".."};
     enum hone_blame got = HONE_BLAME_ARM;
-    struct hone_end last = HONE_END_INIT;
+    struct hone_outcome last = HONE_OUTCOME_INIT;
     struct hone_err err = HONE_ERR_INIT;
     ck_assert_int_eq(hone_blame_decide(live, &s, &got, &last, &err), HONE_E_CANCEL);
     ck_assert_int_eq(got, HONE_BLAME_MACHINE);
@@ -64,13 +64,13 @@ END_TEST
 /* A reason that counts is kept; one that does not becomes `unruly`, with the first end's words. */
 START_TEST(words)
 {
-    struct hone_end was = HONE_END_INIT, last = HONE_END_INIT, got = HONE_END_INIT;
-    hone_end_set(&was, HONE_REASON_INFRA, "a buffer could not be mapped");
-    hone_end_set(&last, HONE_REASON_CRASH, "signal 11");
+    struct hone_outcome was = HONE_OUTCOME_INIT, last = HONE_OUTCOME_INIT, got = HONE_OUTCOME_INIT;
+    hone_outcome_set(&was, HONE_REASON_INFRA, "a buffer could not be mapped");
+    hone_outcome_set(&last, HONE_REASON_CRASH, "signal 11");
     hone_blame_word(&was, &last, &got);
     ck_assert_int_eq(got.reason, HONE_REASON_CRASH);
     ck_assert_ptr_nonnull(strstr(got.detail, "signal 11; tried again"));
-    hone_end_set(&last, HONE_REASON_NO_JAIL, "no jail");
+    hone_outcome_set(&last, HONE_REASON_NO_JAIL, "no jail");
     hone_blame_word(&was, &last, &got);
     ck_assert_int_eq(got.reason, HONE_REASON_UNRULY);
     ck_assert_ptr_nonnull(strstr(got.detail, "a buffer could not be mapped; tried again"));

@@ -37,7 +37,7 @@ static void start(struct fixture *f)
 
 static enum hone_reason finish(struct fixture *f, int n)
 {
-    struct hone_end end;
+    struct hone_outcome end;
     hone_compare_add(&f->compare, f->records, n);
     hone_compare_end(&f->compare, &end);
     return end.reason;
@@ -59,7 +59,7 @@ START_TEST(test_wrong_value)
     struct fixture f;
     start(&f);
     f.y[55] += 0.01f;
-    struct hone_end end;
+    struct hone_outcome end;
     hone_compare_add(&f.compare, f.records, N);
     hone_compare_end(&f.compare, &end);
     ck_assert_int_eq(end.reason, HONE_REASON_WRONG_VALUE);
@@ -74,7 +74,7 @@ START_TEST(test_negative_zero)
 {
     for (int is_covered = 0; is_covered < 2; is_covered++) {
         struct fixture f;
-        struct hone_suspects suspects = {.dice = 1};
+        struct hone_suspects suspects = {.rng = 1};
         float other[N];
         start(&f);
         if (is_covered)
@@ -306,7 +306,7 @@ END_TEST
 START_TEST(test_arrays)
 {
     struct fixture f;
-    struct hone_suspects suspects = {.dice = 7};
+    struct hone_suspects suspects = {.rng = 7};
     start(&f);
     float reference[N];
     memcpy(reference, f.y, sizeof reference);
@@ -319,7 +319,7 @@ START_TEST(test_arrays)
     ck_assert_int_eq(suspects.v[0].index, 500);
     ck_assert_double_eq(suspects.v[0].got, (double)f.y[500]);
     ck_assert_double_eq(suspects.v[0].want, (double)reference[500]);
-    struct hone_end end;
+    struct hone_outcome end;
     hone_compare_end(&f.compare, &end);
     ck_assert_int_eq(end.reason, HONE_REASON_CORRECT);
     hone_compare_accuse(&f.compare, &suspects.v[0]);
@@ -338,8 +338,8 @@ START_TEST(test_suspects_come_from_anywhere)
     finish(&f, 40);
     for (int i = 0; i < N; i++)
         reference[i] = f.y[i] + 1;
-    for (uint64_t dice = 0; dice < 64; dice++) {
-        struct hone_suspects suspects = {.dice = dice};
+    for (uint64_t rng = 0; rng < 64; rng++) {
+        struct hone_suspects suspects = {.rng = rng};
         hone_compare_arrays(&f.compare, 0, reference, &suspects);
         ck_assert_int_eq(suspects.n_seen, N);
         ck_assert_uint_eq(suspects.n, HONE_SUSPECTS);

@@ -26,7 +26,7 @@ static void set_up(struct bench *b, unsigned special)
     judge->report = &b->report;
     judge->pool = hone_pool_new();
     judge->gen = hone_gen_new(key);
-    judge->dice = hone_gen_dice(judge->gen, 0);
+    judge->rng = hone_gen_rng(judge->gen, 0);
     judge->warnings = hone_pool_alloc(judge->pool, 64 * sizeof *judge->warnings);
     judge->checks = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_CHECKS * sizeof *judge->checks);
     hone_contents_start(judge);
@@ -90,7 +90,7 @@ START_TEST(the_report_names_them)
 {
     struct bench b;
     struct hone_compare compare;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_check_plan plan = {.name = "verify", .workload = &b.workload};
     set_up(&b, 0);
     hone_contents_report(&b.judge);
@@ -120,7 +120,7 @@ START_TEST(rows_have_a_limit)
 {
     struct bench b;
     struct hone_compare compare;
-    struct hone_end good = HONE_END_INIT, bad = HONE_END_INIT;
+    struct hone_outcome good = HONE_OUTCOME_INIT, bad = HONE_OUTCOME_INIT;
     struct hone_check_plan plan = {.name = "verify", .workload = &b.workload};
     set_up(&b, 0);
     ck_assert_int_eq(HONE_RUNNER_MAX_CHECKS, HONE_LIMIT_REPORT_ROWS);
@@ -128,7 +128,7 @@ START_TEST(rows_have_a_limit)
     for (int i = 0; i < HONE_RUNNER_MAX_CHECKS + 1; i++)
         hone_judge_note(&b.judge, &plan, HONE_DIST_NORMAL, &compare, &good);
     ck_assert_uint_eq(b.judge.n_checks, HONE_RUNNER_MAX_CHECKS);
-    hone_end_set(&bad, HONE_REASON_WRONG_VALUE, "Y[3] = 1, expected 2");
+    hone_outcome_set(&bad, HONE_REASON_WRONG_VALUE, "Y[3] = 1, expected 2");
     hone_judge_note(&b.judge, &plan, HONE_DIST_SPARSE, &compare, &bad);
     ck_assert_uint_eq(b.judge.n_checks, HONE_RUNNER_MAX_CHECKS);
     ck_assert_str_eq(b.judge.checks[HONE_RUNNER_MAX_CHECKS - 1].distribution, "sparse");

@@ -14,7 +14,8 @@ struct script {
 };
 
 /* w works, c ends with a reason of its own, i infra, e an error, s stopped. */
-static int play(void *arg, enum hone_fault_side side, struct hone_end *ret, struct hone_err *err)
+static int play(void *arg, enum hone_fault_side side, struct hone_outcome *ret,
+                struct hone_err *err)
 {
     struct script *script = arg;
     char say = script->says[script->at];
@@ -25,9 +26,9 @@ static int play(void *arg, enum hone_fault_side side, struct hone_end *ret, stru
     if (say == 's')
         return hone_fail(err, HONE_E_CANCEL, "stopped");
     if (say == 'c')
-        hone_end_set(ret, HONE_REASON_COMPILE, "a typed end");
+        hone_outcome_set(ret, HONE_REASON_COMPILE, "a typed end");
     if (say == 'i')
-        hone_end_set(ret, HONE_REASON_INFRA, "gone");
+        hone_outcome_set(ret, HONE_REASON_INFRA, "gone");
     return 0;
 }
 
@@ -57,7 +58,7 @@ START_TEST(test_answers)
         struct script script = {.says = rows[i].says}, first = {.says = rows[i].first};
         const struct hone_fault_step step = {
             .name = "a step", .reason = HONE_REASON_CRASH, .run = play, .arg = &script};
-        struct hone_end end = HONE_END_INIT;
+        struct hone_outcome end = HONE_OUTCOME_INIT;
         struct hone_err err = HONE_ERR_INIT;
         int code = play(&first, HONE_FAULT_CANDIDATE, &end, &err);
         if (code == HONE_E_IO)

@@ -32,14 +32,14 @@ struct fixture {
     struct hone_review review[HONE_LIMIT_REVIEW_ROWS];
     struct hone_ratio ratio;
     struct hone_workload_report report;
-    struct hone_end end;
+    struct hone_outcome end;
 };
 
 static void run(struct fixture *f, const struct hone_target *target, double percent,
                 double fastest_flops)
 {
     struct hone_err err = HONE_ERR_INIT;
-    *f = (struct fixture){.end = HONE_END_INIT};
+    *f = (struct fixture){.end = HONE_OUTCOME_INIT};
     f->judge.target = target;
     f->judge.pool = hone_pool_new();
     f->judge.review = f->review;
@@ -60,7 +60,7 @@ START_TEST(test_slower_than_the_ceiling)
 {
     struct fixture f;
     run(&f, &same, 100, 0);
-    ck_assert(hone_end_is_good(&f.end));
+    ck_assert(hone_outcome_is_good(&f.end));
     ck_assert_uint_eq(f.judge.counter, 0);
     ck_assert_uint_eq(f.judge.n_review, 0);
     ck_assert_double_eq(f.ratio.ratio, 4);
@@ -71,7 +71,7 @@ START_TEST(test_a_little_above)
 {
     struct fixture f;
     run(&f, &same, 105, 0);
-    ck_assert(hone_end_is_good(&f.end));
+    ck_assert(hone_outcome_is_good(&f.end));
     ck_assert_uint_eq(f.judge.counter, 1);
     ck_assert_uint_eq(f.judge.n_review, 1);
     ck_assert_str_eq(f.review[0].rule, "above_ceiling");
@@ -88,7 +88,7 @@ START_TEST(test_far_above)
     run(&f, &same, 120, 0);
     ck_assert_int_eq(f.end.reason, HONE_REASON_BELOW_FLOOR);
     run(&f, &better, 120, 0); /* the machine can do more than was measured before */
-    ck_assert(hone_end_is_good(&f.end));
+    ck_assert(hone_outcome_is_good(&f.end));
     ck_assert_double_eq_tol(f.report.percent_of_bound, 60, 1e-12);
     ck_assert_uint_eq(f.judge.n_review, 0);
 }
@@ -99,7 +99,7 @@ START_TEST(test_faster_arithmetic)
 {
     struct fixture f;
     run(&f, &same, 300, 4 * RATE);
-    ck_assert(hone_end_is_good(&f.end));
+    ck_assert(hone_outcome_is_good(&f.end));
     ck_assert_uint_eq(f.judge.n_review, 0);
     run(&f, &same, 500, 4 * RATE);
     ck_assert_int_eq(f.end.reason, HONE_REASON_BELOW_FLOOR);

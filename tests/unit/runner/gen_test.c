@@ -188,14 +188,14 @@ START_TEST(test_scalar)
     double drawn = hone_gen_scalar(gen, &task, &workload, 0);
     ck_assert(drawn >= 1 && drawn <= 2 && drawn == (double)(float)drawn);
     ck_assert_double_eq(drawn, hone_gen_scalar(gen, &task, &workload, 0));
-    struct hone_dice dice = hone_gen_dice(gen, 3), same = hone_gen_dice(gen, 3),
-                     other = hone_gen_dice(gen, 4);
+    struct hone_rng rng = hone_gen_rng(gen, 3), same = hone_gen_rng(gen, 3),
+                    other = hone_gen_rng(gen, 4);
     int n_of[7] = {0}, n_equal = 0;
     for (int i = 0; i < 7000; i++) {
-        int64_t v = hone_dice_below(&dice, 7);
+        int64_t v = hone_rng_below(&rng, 7);
         ck_assert(v >= 0 && v < 7);
-        ck_assert_int_eq(v, hone_dice_below(&same, 7));
-        n_equal += v == hone_dice_below(&other, 7);
+        ck_assert_int_eq(v, hone_rng_below(&same, 7));
+        n_equal += v == hone_rng_below(&other, 7);
         n_of[v]++;
     }
     for (int v = 0; v < 7; v++) /* five standard deviations */

@@ -55,16 +55,16 @@ static void set_up(struct bench *b)
     b->slot = &judge->slots[0];
     b->other = &judge->slots[1];
     judge->gen = hone_gen_new(key);
-    judge->dice = hone_gen_dice(judge->gen, 0);
+    judge->rng = hone_gen_rng(judge->gen, 0);
     judge->stages = hone_pool_alloc(judge->pool, 64 * sizeof *judge->stages);
     judge->n_stage_rows = 64;
     judge->gpu = hone_pool_alloc(judge->pool, sizeof *judge->gpu);
     memset(judge->gpu, 0, sizeof *judge->gpu);
     judge->gpu->session = b->session.gpu = hone_gpu_session_new();
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_err err = HONE_ERR_INIT;
     ck_assert_msg(hone_gpu_session_open(judge, &end, &err) == 0, "%s", err.message);
-    ck_assert_msg(hone_end_is_good(&end), "%s", end.detail);
+    ck_assert_msg(hone_outcome_is_good(&end), "%s", end.detail);
 }
 
 static void tear_down(struct bench *b)
@@ -229,7 +229,7 @@ START_TEST(looks_find_what_is_there)
 {
     struct bench b;
     struct hone_err err = HONE_ERR_INIT;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_gpu_found found[4];
     uint64_t before[4], after[4];
     set_up(&b);
@@ -255,7 +255,7 @@ START_TEST(looks_find_what_is_there)
         ck_assert_int_eq(found[0].count, 2);
         ck_assert_int_eq(found[0].first, 0);
         ck_assert_int_eq(hone_gpu_check_canaries(&b.judge, b.slot, &end, &err), 0);
-        ck_assert(hone_end_is_good(&end));
+        ck_assert(hone_outcome_is_good(&end));
         ck_assert_int_eq(hone_gpu_hash_inputs(&b.judge, 4, before, &err), 0);
         unsigned char byte = 0;
         hone_cu_ptr mask = hone_gpu_input(&b.judge, 3, 6) + N - 1;
@@ -271,7 +271,7 @@ START_TEST(looks_find_what_is_there)
         store(&b, hone_gpu_output(&b.judge, b.slot, 1, 1) + N * 4, &byte, 1);
         ck_assert_int_eq(hone_gpu_check_canaries(&b.judge, b.slot, &end, &err), 0);
         ck_assert_int_eq(end.reason, HONE_REASON_OUT_OF_BOUNDS);
-        end = (struct hone_end)HONE_END_INIT;
+        end = (struct hone_outcome)HONE_OUTCOME_INIT;
     }
     tear_down(&b);
 }
@@ -343,11 +343,12 @@ START_TEST(comparison_is_the_hosts)
         ck_assert(isnan(cases[k].value) ? isnan(device.stats[0].bad_got)
                                         : device.stats[0].bad_got == got[cases[k].at]);
         ck_assert_double_eq(device.stats[0].bad_want, (double)like[cases[k].at]);
-        struct hone_end end = HONE_END_INIT; /* without an oracle the other arm's word has to do */
+        struct hone_outcome end =
+            HONE_OUTCOME_INIT; /* without an oracle the other arm's word has to do */
         hone_compare_init(&device, &b.task, &b.judge.cases[0]);
         ck_assert_int_eq(hone_gpu_judge_like(&b.judge, b.slot, b.other, 0, 2, &device, &end, &err),
                          0);
-        ck_assert(!hone_end_is_good(&end));
+        ck_assert(!hone_outcome_is_good(&end));
     }
     tear_down(&b);
 }
@@ -395,7 +396,7 @@ START_TEST(the_whole_is_the_hosts)
         store(&b, hone_gpu_output(&b.judge, b.slot, 0, 0), got, sizeof got);
         store(&b, hone_gpu_output(&b.judge, b.slot, 0, 1), ints, sizeof ints);
         struct hone_compare device, host;
-        struct hone_end on_device = HONE_END_INIT, on_host = HONE_END_INIT;
+        struct hone_outcome on_device = HONE_OUTCOME_INIT, on_host = HONE_OUTCOME_INIT;
         hone_compare_init(&host, &b.task, &b.judge.cases[0]);
         host.outputs[0] = got;
         host.outputs[1] = ints;
@@ -405,8 +406,9 @@ START_TEST(the_whole_is_the_hosts)
         hone_compare_end(&host, &on_host);
         ck_assert_msg(hone_gpu_compare(&b.judge, b.slot, 0, &known, &device, &on_device, &err) == 0,
                       "%s", err.message);
-        ck_assert_msg(hone_end_is_good(&on_host) == cases[k].is_good, "%zu: %s", k, on_host.detail);
-        ck_assert_msg(hone_end_is_good(&on_device) == cases[k].is_good, "%zu: %s", k,
+        ck_assert_msg(hone_outcome_is_good(&on_host) == cases[k].is_good, "%zu: %s", k,
+                      on_host.detail);
+        ck_assert_msg(hone_outcome_is_good(&on_device) == cases[k].is_good, "%zu: %s", k,
                       on_device.detail);
         struct hone_error_sums x = hone_compare_sums(&host, 0), y = hone_compare_sums(&device, 0);
         ck_assert_int_eq(x.n, y.n);

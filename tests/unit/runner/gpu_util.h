@@ -339,14 +339,14 @@ static inline void case_expect(struct gpu_case *c, int64_t set, float plus)
 
 static inline void case_is_good(struct gpu_case *c)
 {
-    const struct hone_end *end = hone_gpu_arm_end(c->arm);
-    ck_assert_msg(hone_gpu_arm_is_alive(c->arm) && hone_end_is_good(end), "%s: %s",
+    const struct hone_outcome *end = hone_gpu_arm_end(c->arm);
+    ck_assert_msg(hone_gpu_arm_is_alive(c->arm) && hone_outcome_is_good(end), "%s: %s",
                   hone_reason_row(end->reason)->word, end->detail);
 }
 
 static inline void case_ended(struct gpu_case *c, enum hone_reason reason)
 {
-    const struct hone_end *end = hone_gpu_arm_end(c->arm);
+    const struct hone_outcome *end = hone_gpu_arm_end(c->arm);
     ck_assert(!hone_gpu_arm_is_alive(c->arm));
     ck_assert_msg(end->reason == reason, "%s: %s", hone_reason_row(end->reason)->word, end->detail);
 }

@@ -79,7 +79,7 @@ static const char *build(struct place *place, struct style *s, const char *lane,
     const char *work = hone_pool_printf(s->pool, "%s/work", place->folder);
     const char *cache = hone_pool_printf(s->pool, "%s/cache", place->folder);
     struct hone_err err = HONE_ERR_INIT;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     double *scalars = hone_pool_alloc(s->pool, 64 * sizeof *scalars);
     for (size_t w = 0; w < s->task.n_workloads; w++)
         for (size_t i = 0; i < s->task.n_scalars; i++)

@@ -127,11 +127,11 @@ static pid_t hold(const struct place *p, int64_t ms)
     if (pid == 0) {
         int fd = -1;
         const struct hone_job job = {.id = "call-1", .tier = "confirm"};
-        struct timespec nap = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * HONE_NS_PER_MS};
+        struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * HONE_NS_PER_MS};
         if (hone_lock_file(p->path, 0, &fd, NULL) == 0)
             hone_lease_sign(fd, &job, "matmul");
         if (write(ready[1], "x", 1) == 1)
-            (void)nanosleep(&nap, NULL);
+            (void)nanosleep(&pause, NULL);
         _exit(0);
     }
     ck_assert_int_eq(read(ready[0], &byte, 1), 1);

@@ -351,12 +351,12 @@ START_TEST(test_others_are_seen)
 {
     struct hone_judge judge = {.machine = {.n_cores = sysconf(_SC_NPROCESSORS_ONLN)}};
     struct hone_load_meter meter;
-    struct timespec nap = {.tv_nsec = 600 * HONE_NS_PER_MS};
+    struct timespec pause = {.tv_nsec = 600 * HONE_NS_PER_MS};
     start_stranger(2 * HONE_NS_PER_S);
     hone_load_begin(&meter, &judge);
     if (!meter.first.is_known)
         return; /* a system that counts nothing */
-    (void)nanosleep(&nap, NULL);
+    (void)nanosleep(&pause, NULL);
     hone_load_round(&meter);
     ck_assert_double_gt(meter.worst, 0.3);
 }

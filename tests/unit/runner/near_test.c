@@ -53,7 +53,7 @@ static void set_up(struct bench *b)
     b->task.inputs[5].shape[0] = AXIS_N;
     b->gen = hone_gen_new(key);
     b->judge.task = &b->task;
-    b->judge.dice = hone_gen_dice(b->gen, 3);
+    b->judge.rng = hone_gen_rng(b->gen, 3);
     b->content.task = &b->task;
     b->io = (struct hone_near_io){.arg = &b->content, .get = get_value, .set = set_value};
     for (size_t t = 0; t < N_INPUTS; t++) {

@@ -453,7 +453,7 @@ START_TEST(names_are_printable)
     struct hone_task task = {.name = "t"};
     struct hone_review review[HONE_LIMIT_REVIEW_ROWS];
     struct hone_judge judge = {.task = &task, .pool = pool, .review = review};
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     hone_policy_found(facts, HONE_POLICY_GLOBALS, "a\x1b[2J\nverdict faster", "f\rg\x80", NULL);
     hone_policy_decide(&judge, facts, "", &end);
     ck_assert_uint_eq(judge.n_review, 1);

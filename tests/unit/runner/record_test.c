@@ -221,7 +221,7 @@ static const char *record_style(struct style *s, const char *folder)
         "-o",       "kernel.so",     NULL};
     struct hone_err err = HONE_ERR_INIT;
     struct hone_split split;
-    struct hone_end end;
+    struct hone_outcome end;
     struct hone_record_result result;
     if (hone_split(s->source, s->len, s->pool, &split, &err) < 0 ||
         hone_split_check_tunables(&split, &s->tunables, &err) < 0)

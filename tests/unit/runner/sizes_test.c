@@ -27,13 +27,13 @@ static struct {
 } told;
 
 static int fake_check(struct hone_judge *judge, struct hone_slot *slot,
-                      const struct hone_check_plan *plan, struct hone_end *ret,
+                      const struct hone_check_plan *plan, struct hone_outcome *ret,
                       struct hone_err *err)
 {
     double flops = 0, bytes = 0;
     const char *id = plan->workload->id;
     bool is_candidate = slot == &judge->slots[0];
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     ck_assert_int_eq(hone_judge_least_work(judge, plan->workload, &flops, &bytes, err), 0);
     judge->called_ns += (int64_t)(2 * flops / 1e9 * told.seconds_of_unit * (double)HONE_NS_PER_S);
     bool is_beyond = strncmp(id, "beyond", 6) == 0;
@@ -42,7 +42,7 @@ static int fake_check(struct hone_judge *judge, struct hone_slot *slot,
         return hone_fail(err, HONE_E_LIMIT, "2 buffer sets do not fit");
     if ((told.both != NULL && strcmp(id, told.both) == 0) ||
         (is_candidate && told.candidate != NULL && strcmp(id, told.candidate) == 0))
-        hone_end_set(ret, HONE_REASON_WRONG_VALUE, "C[0, 0] = 1, expected 2");
+        hone_outcome_set(ret, HONE_REASON_WRONG_VALUE, "C[0, 0] = 1, expected 2");
     hone_judge_note(judge, plan, HONE_DIST_NORMAL, NULL, ret);
     return 0;
 }
@@ -143,12 +143,12 @@ START_TEST(the_farthest_that_can_be_afforded)
                  {"confirm", 10000, NULL}};
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
         struct bench b;
-        struct hone_end end = HONE_END_INIT;
+        struct hone_outcome end = HONE_OUTCOME_INIT;
         bench_open(&b, cases[i].tier, 2);
         told.seconds_of_unit = cases[i].seconds;
         size_t n_before = b.judge.n_checks;
         ck_assert_int_eq(hone_sizes_check_beyond(&b.judge, &end, NULL), 0);
-        ck_assert(hone_end_is_good(&end));
+        ck_assert(hone_outcome_is_good(&end));
         hone_sizes_report(&b.judge);
         const struct hone_sizes_report *sizes = b.report.sizes;
         ck_assert_int_eq(told.n_beyond, cases[i].want != NULL);
@@ -163,11 +163,11 @@ END_TEST
 START_TEST(what_does_not_fit_is_left_out)
 {
     struct bench b;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     bench_open(&b, "confirm", 2);
     told.is_too_large = true;
     ck_assert_int_eq(hone_sizes_check_beyond(&b.judge, &end, NULL), 0);
-    ck_assert(hone_end_is_good(&end));
+    ck_assert(hone_outcome_is_good(&end));
     b.judge.was_timed = true;
     b.judge.is_checked[1] = true;
     hone_sizes_report(&b.judge);
@@ -182,13 +182,13 @@ START_TEST(the_baseline_excuses)
 {
     for (int both = 0; both < 2; both++) {
         struct bench b;
-        struct hone_end end = HONE_END_INIT;
+        struct hone_outcome end = HONE_OUTCOME_INIT;
         enum hone_distribution dists[] = {HONE_DIST_NORMAL};
         bench_open(&b, "confirm", 2);
         size_t c = first_of(&b.judge, HONE_CASE_RANGE);
         *(both ? &told.both : &told.candidate) = b.judge.cases[c].id;
         ck_assert_int_eq(hone_sizes_check_range(&b.judge, c, dists, 1, &end, NULL), 0);
-        ck_assert(hone_end_is_good(&end) == (both == 1));
+        ck_assert(hone_outcome_is_good(&end) == (both == 1));
         ck_assert((b.judge.left_out[c] != NULL) == (both == 1));
         ck_assert_uint_eq(b.judge.n_checks, both ? 0 : 1);
         char want[100];
@@ -264,12 +264,12 @@ END_TEST
 START_TEST(failures_are_kept)
 {
     struct bench b;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     bench_open(&b, "confirm", 0);
     struct hone_check_plan plan = {.name = "edge", .workload = &b.judge.cases[1]};
     for (int i = 0; i < HONE_RUNNER_MAX_CHECKS + 3; i++)
         hone_judge_note(&b.judge, &plan, HONE_DIST_NORMAL, NULL, &end);
-    hone_end_set(&end, HONE_REASON_WRONG_VALUE, "C[0, 0] = 1, expected 2");
+    hone_outcome_set(&end, HONE_REASON_WRONG_VALUE, "C[0, 0] = 1, expected 2");
     hone_judge_note(&b.judge, &plan, HONE_DIST_NORMAL, NULL, &end);
     ck_assert_uint_eq(b.judge.n_checks, HONE_RUNNER_MAX_CHECKS);
     ck_assert_ptr_nonnull(b.judge.checks[HONE_RUNNER_MAX_CHECKS - 1].detail);

@@ -46,9 +46,9 @@ static int run_steps(struct hone_tool_ctx *ctx, const void *in, void *out, struc
 {
     const struct in *i = in;
     for (int64_t step = 0; step <= i->n; step++) {
-        struct timespec nap = {.tv_nsec = 20000000};
+        struct timespec pause = {.tv_nsec = 20000000};
         hone_tool_progress(ctx, (double)(step % 7), (double)i->n, "step");
-        nanosleep(&nap, NULL);
+        nanosleep(&pause, NULL);
         if (hone_cancel_is_set(ctx->cancel))
             return hone_fail(err, HONE_E_CANCEL, "cancelled");
     }

@@ -36,21 +36,21 @@
 #define FILE_BYTES    (32ll << 20) /* less than /tmp holds: a runaway file ends with a signal */
 #define CPU_SECONDS   3600
 #define POLL_SLICE_MS 200
-#define NAP_NS        50000
+#define PAUSE_NS      50000
 #define WAITS_MOST    3 /* times a call's limit: what waiting for cores may add to it */
 #define FULL_SLICES   8 /* of calls, with as many threads as there may be: it goes on trying */
 
-bool hone_end_is_good(const struct hone_end *end)
+bool hone_outcome_is_good(const struct hone_outcome *end)
 {
     return end->reason == HONE_REASON_CORRECT;
 }
 
-bool hone_end_is_value(const struct hone_end *end)
+bool hone_outcome_is_value(const struct hone_outcome *end)
 {
     return end->reason == HONE_REASON_WRONG_VALUE || end->reason == HONE_REASON_NONFINITE;
 }
 
-void hone_end_set(struct hone_end *end, enum hone_reason reason, const char *fmt, ...)
+void hone_outcome_set(struct hone_outcome *end, enum hone_reason reason, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -80,14 +80,14 @@ static void explain_signal(struct hone_arena *arena, int number)
     const char *name = tensor_name(arena, control->fault_tensor);
     bool is_memory = number == SIGSEGV || number == SIGBUS;
     if (is_memory && control->fault == HONE_FAULT_INPUT)
-        hone_end_set(&arena->end, HONE_REASON_INPUT_CHANGED,
-                     "the kernel wrote to input '%s', which is read-only", name);
+        hone_outcome_set(&arena->end, HONE_REASON_INPUT_CHANGED,
+                         "the kernel wrote to input '%s', which is read-only", name);
     else if (is_memory && control->fault == HONE_FAULT_GUARD)
-        hone_end_set(&arena->end, HONE_REASON_OUT_OF_BOUNDS,
-                     "the kernel touched memory just outside of '%s'", name);
+        hone_outcome_set(&arena->end, HONE_REASON_OUT_OF_BOUNDS,
+                         "the kernel touched memory just outside of '%s'", name);
     else
-        hone_end_set(&arena->end, HONE_REASON_CRASH, "the kernel ended with signal %d (%s)", number,
-                     strsignal(number));
+        hone_outcome_set(&arena->end, HONE_REASON_CRASH, "the kernel ended with signal %d (%s)",
+                         number, strsignal(number));
 }
 
 /* What the helper says it could not do, in our words: by then foreign code may have written the
@@ -115,7 +115,7 @@ static const char *say_step(const struct hone_arena *arena, char *room, size_t s
 static void set_unknown(struct hone_arena *arena, const char *what)
 {
     arena->life.has_failed = true;
-    hone_end_set(&arena->end, HONE_REASON_INFRA, "%s", what);
+    hone_outcome_set(&arena->end, HONE_REASON_INFRA, "%s", what);
 }
 
 /* The helper is gone: reap it and say why. */
@@ -125,37 +125,38 @@ static int explain_end(struct hone_arena *arena, struct hone_err *err)
     arena->is_alive = false;
     int code = hone_jail_wait(arena->jail, hone_now_ns() + END_NS, &how, err);
     if (code == HONE_E_TIMEOUT) {
-        hone_end_set(&arena->end, HONE_REASON_EXITED,
-                     "the kernel closed its connection to the judge");
+        hone_outcome_set(&arena->end, HONE_REASON_EXITED,
+                         "the kernel closed its connection to the judge");
         return 0;
     }
     if (code < 0)
         return hone_wrap(err, "reaping an arena");
     const struct hone_control *control = hone_arena_control(arena);
     if (how.defied_stop)
-        hone_end_set(&arena->end, HONE_REASON_TAMPERING,
-                     "the kernel ran while the judge had stopped it");
+        hone_outcome_set(&arena->end, HONE_REASON_TAMPERING,
+                         "the kernel ran while the judge had stopped it");
     else if (how.was_seccomp || how.signal == SIGSYS)
-        hone_end_set(&arena->end, HONE_REASON_FORBIDDEN,
-                     "the kernel made a system call that the jail does not allow");
+        hone_outcome_set(&arena->end, HONE_REASON_FORBIDDEN,
+                         "the kernel made a system call that the jail does not allow");
     else if (how.was_oom)
-        hone_end_set(&arena->end, HONE_REASON_OOM, "the kernel used more memory than it may");
+        hone_outcome_set(&arena->end, HONE_REASON_OOM, "the kernel used more memory than it may");
     else if (how.hit_disk || how.signal == SIGXFSZ || control->fault_signal == SIGXFSZ)
-        hone_end_set(&arena->end, HONE_REASON_DISK, "the kernel wrote more to files than it may");
+        hone_outcome_set(&arena->end, HONE_REASON_DISK,
+                         "the kernel wrote more to files than it may");
     else if (how.hit_cpu || how.signal == SIGXCPU || control->fault_signal == SIGXCPU)
-        hone_end_set(&arena->end, HONE_REASON_TIMEOUT, "the kernel used up its CPU time");
+        hone_outcome_set(&arena->end, HONE_REASON_TIMEOUT, "the kernel used up its CPU time");
     else if (how.signal == SIGKILL) /* not by us, not for a limit that is known */
         set_unknown(arena, "something killed the arena");
     else if (how.signal != 0)
         explain_signal(arena, how.signal);
     else if (control->fault_signal == SIGABRT)
-        hone_end_set(&arena->end, HONE_REASON_CRASH, "the kernel aborted (SIGABRT)");
+        hone_outcome_set(&arena->end, HONE_REASON_CRASH, "the kernel aborted (SIGABRT)");
     else if (how.hit_pids)
-        hone_end_set(&arena->end, HONE_REASON_FORBIDDEN,
-                     "the kernel started more threads than it may");
+        hone_outcome_set(&arena->end, HONE_REASON_FORBIDDEN,
+                         "the kernel started more threads than it may");
     else
-        hone_end_set(&arena->end, HONE_REASON_EXITED,
-                     "the kernel ended its process with exit status %d", how.status);
+        hone_outcome_set(&arena->end, HONE_REASON_EXITED,
+                         "the kernel ended its process with exit status %d", how.status);
     return 0;
 }
 
@@ -194,8 +195,8 @@ static void note_left_behind(struct hone_arena *arena)
     if (n <= HONE_CALLER_KEPT || n >= HONE_N_CALLERS)
         return;
     give_up(arena);
-    hone_end_set(&arena->end, HONE_REASON_CALLER_CHANGED, "the kernel leaves the caller's %s",
-                 what[n]);
+    hone_outcome_set(&arena->end, HONE_REASON_CALLER_CHANGED, "the kernel leaves the caller's %s",
+                     what[n]);
 }
 
 /* One byte from the helper. 0 with *ret_byte, or with arena->end set when it died or the time is
@@ -224,16 +225,16 @@ static int wait_answer(struct hone_arena *arena, int64_t deadline_ns, char *ret_
                 hone_min_i64(lengthened(arena, start_ns, limit_ns), arena->job_deadline_ns);
         if (n == 0 && hone_now_ns() >= deadline_ns) {
             give_up(arena);
-            hone_end_set(&arena->end, HONE_REASON_TIMEOUT,
-                         "the call did not end in time; it was killed");
+            hone_outcome_set(&arena->end, HONE_REASON_TIMEOUT,
+                             "the call did not end in time; it was killed");
             return 0;
         }
         if (n == 0 && arena->n_full_slices < FULL_SLICES)
             arena->n_full_slices += hone_jail_n_threads(arena->jail) >= arena->max_threads - 1;
         if (n == 0 && arena->n_full_slices == FULL_SLICES) {
             give_up(arena);
-            hone_end_set(&arena->end, HONE_REASON_FORBIDDEN,
-                         "the kernel keeps as many threads as it may and starts more");
+            hone_outcome_set(&arena->end, HONE_REASON_FORBIDDEN,
+                             "the kernel keeps as many threads as it may and starts more");
             return 0;
         }
     }
@@ -249,8 +250,8 @@ static bool has_forged(struct hone_arena *arena)
     if (recv(arena->socket, &byte, 1, MSG_DONTWAIT) != 1 && !is_ahead)
         return false;
     give_up(arena);
-    hone_end_set(&arena->end, HONE_REASON_TAMPERING,
-                 "the kernel answered the judge in the arena's name");
+    hone_outcome_set(&arena->end, HONE_REASON_TAMPERING,
+                     "the kernel answered the judge in the arena's name");
     return true;
 }
 
@@ -307,10 +308,10 @@ static int look_midway(struct hone_arena *arena, struct hone_look *look, int64_t
 /* Whoever has just woken keeps its core for its turn; whoever has worked gives way to each thread
  * that spins there for 3 ms (measured on two cores, Linux 6.18, 2026-11-22), which would be the
  * arena's time. So the judge sleeps before it wakes others. */
-static void take_a_nap(void)
+static void wait_a_moment(void)
 {
-    struct timespec nap = {.tv_nsec = NAP_NS};
-    (void)nanosleep(&nap, NULL);
+    struct timespec pause = {.tv_nsec = PAUSE_NS};
+    (void)nanosleep(&pause, NULL);
 }
 
 static int hand_over(struct hone_arena *arena, enum hone_control_command command,
@@ -330,7 +331,7 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
         return explain_end(arena, err);
     int n_placed = calls != NULL ? hone_place_pin(calls->place, hone_jail_pid(arena->jail)) : 0;
     if (n_placed > 0)
-        take_a_nap();
+        wait_a_moment();
     /* The clock runs whenever the arena can: threads of the kernel wake with the thaw and work
      * until the freeze, whatever "done" says. */
     int64_t start = hone_now_ns();
@@ -354,14 +355,15 @@ static int hand_over(struct hone_arena *arena, enum hone_control_command command
         note_left_behind(arena);
     if (byte != 'd' && command == HONE_CONTROL_CALL) {
         give_up(arena);
-        hone_end_set(&arena->end, HONE_REASON_TAMPERING,
-                     "the kernel answered the judge in the arena's name");
+        hone_outcome_set(&arena->end, HONE_REASON_TAMPERING,
+                         "the kernel answered the judge in the arena's name");
         return 0;
     }
     if (byte != 'd' && arena->has_called) {
         give_up(arena);
-        hone_end_set(&arena->end, HONE_REASON_OOM,
-                     "the kernel left too little memory, or limits too low, for the next buffers");
+        hone_outcome_set(
+            &arena->end, HONE_REASON_OOM,
+            "the kernel left too little memory, or limits too low, for the next buffers");
         return 0;
     }
     arena->has_called = arena->has_called || command == HONE_CONTROL_CALL;
@@ -457,7 +459,7 @@ static int wait_loaded(struct hone_arena *arena, struct hone_err *err)
     if (byte != 'd') {
         char room[160];
         give_up(arena);
-        hone_end_set(&arena->end, HONE_REASON_LINK, "%s", say_step(arena, room, sizeof room));
+        hone_outcome_set(&arena->end, HONE_REASON_LINK, "%s", say_step(arena, room, sizeof room));
         return 0;
     }
     return freeze(arena, err);
@@ -473,7 +475,7 @@ int hone_arena_start(const struct hone_helper_spec *spec, const struct hone_task
                                  .printed = HONE_SHARED_INIT,
                                  .job_deadline_ns = job_deadline_ns,
                                  .max_threads = hone_min_i64(4 * spec->n_threads + 16, 4096),
-                                 .end = HONE_END_INIT,
+                                 .end = HONE_OUTCOME_INIT,
                                  .task = task};
     int pair[2] = {-1, -1};
     int code = hone_shared_new("hone-control", HONE_CONTROL_BYTES, false, &arena->control, err);

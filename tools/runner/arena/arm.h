@@ -16,17 +16,18 @@
 #include "workspace/task/task.h"
 
 #define HONE_END_DETAIL 400
-struct hone_end {
+struct hone_outcome {
     enum hone_reason reason; /* HONE_REASON_CORRECT while all is well */
     char detail[HONE_END_DETAIL];
 };
-#define HONE_END_INIT                                                                              \
+#define HONE_OUTCOME_INIT                                                                          \
     {                                                                                              \
         .reason = HONE_REASON_CORRECT                                                              \
     }
-bool hone_end_is_good(const struct hone_end *end);
-bool hone_end_is_value(const struct hone_end *end); /* values are wrong, as the content may be */
-void hone_end_set(struct hone_end *end, enum hone_reason reason, const char *fmt, ...)
+bool hone_outcome_is_good(const struct hone_outcome *end);
+bool hone_outcome_is_value(
+    const struct hone_outcome *end); /* values are wrong, as the content may be */
+void hone_outcome_set(struct hone_outcome *end, enum hone_reason reason, const char *fmt, ...)
     HONE_PRINTF(3, 4);
 
 struct hone_helper_spec { /* an arena or an oracle */
@@ -62,7 +63,7 @@ struct hone_arena {
     int64_t job_deadline_ns;
     int64_t max_threads;
     int n_full_slices; /* of its calls' time, with as many threads as it may have */
-    struct hone_end end;
+    struct hone_outcome end;
     struct hone_life life;
     const struct hone_task *task;
     struct hone_layout layout;

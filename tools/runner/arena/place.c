@@ -48,11 +48,11 @@ static cpu_set_t nth_core(const struct hone_place *place, int n)
     return one;
 }
 
-void hone_place_move(struct hone_place *place, uint64_t dice)
+void hone_place_move(struct hone_place *place, uint64_t rng)
 {
     if (place->n_cores < 2)
         return;
-    place->core = (int)(dice % (uint64_t)place->n_cores);
+    place->core = (int)(rng % (uint64_t)place->n_cores);
     cpu_set_t one = nth_core(place, place->core), others;
     CPU_XOR(&others, &place->all, &one);
     (void)sched_setaffinity(0, sizeof others, &others);

@@ -24,8 +24,8 @@ struct hone_place {
     int core; /* which of them, from 0; -1: nowhere in particular */
 };
 void hone_place_init(struct hone_place *place);
-/* Another core, by the dice, with the judge's thread off it. Nothing happens on one core. */
-void hone_place_move(struct hone_place *place, uint64_t dice);
+/* Another core, by the rng, with the judge's thread off it. Nothing happens on one core. */
+void hone_place_move(struct hone_place *place, uint64_t rng);
 void hone_place_done(struct hone_place *place); /* gives the judge its cores and turns back */
 
 /* The threads of a stopped process before it is woken; returns how many. place may be NULL: none.

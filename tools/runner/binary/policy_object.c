@@ -198,7 +198,7 @@ static bool is_compilers_own(const char *name, uint64_t size)
 }
 
 /* Is this a section whose content code may change while it runs? */
-static bool is_kept(const struct object *o, const Elf64_Shdr *s)
+static bool is_loaded(const struct object *o, const Elf64_Shdr *s)
 {
     if ((s->sh_flags & SHF_ALLOC) == 0 || (s->sh_flags & SHF_WRITE) == 0 || s->sh_size == 0)
         return false; /* the linker's own lie where loading ends with them read-only, or are empty
@@ -241,7 +241,7 @@ static void read_globals(const struct object *o)
     for (uint64_t i = 1; hone_elf_section(o->elf, i, &s); i++) {
         const char *name = hone_elf_string(o->elf, &o->elf->names, s.sh_name);
         bool is_thread = (s.sh_flags & SHF_TLS) != 0, has_any = false;
-        if (!is_kept(o, &s))
+        if (!is_loaded(o, &s))
             continue;
         if (++n > MAX_KEPT) {
             bad_file(o, "more writable sections than a linker makes");

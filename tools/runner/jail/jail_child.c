@@ -139,14 +139,14 @@ static void drop_privileges(const struct hone_jail_plan *plan)
                          SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                          SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
     bool is_privileged = hone_jail_has_namespaces(plan->rung) || geteuid() == 0;
-    bool is_kept = plan->spec->keep_perfmon && plan->rung == HONE_RUNG_ROOT &&
-                   plan->spec->profile == HONE_JAIL_DEVICE && geteuid() == 0 &&
-                   prctl(PR_CAPBSET_READ, CAP_PERFMON) > 0;
+    bool keeps_perfmon = plan->spec->keep_perfmon && plan->rung == HONE_RUNG_ROOT &&
+                         plan->spec->profile == HONE_JAIL_DEVICE && geteuid() == 0 &&
+                         prctl(PR_CAPBSET_READ, CAP_PERFMON) > 0;
     if (is_privileged) {
-        if (prctl(PR_SET_SECUREBITS, is_kept ? SECBIT_NOROOT | SECBIT_KEEP_CAPS : bits) < 0)
+        if (prctl(PR_SET_SECUREBITS, keeps_perfmon ? SECBIT_NOROOT | SECBIT_KEEP_CAPS : bits) < 0)
             fail(plan, "set securebits");
         for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-            if (!(is_kept && cap == CAP_PERFMON) && prctl(PR_CAPBSET_DROP, cap) < 0)
+            if (!(keeps_perfmon && cap == CAP_PERFMON) && prctl(PR_CAPBSET_DROP, cap) < 0)
                 fail(plan, "drop capability bounding set");
     }
     (void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -160,7 +160,7 @@ static void drop_privileges(const struct hone_jail_plan *plan)
         (syscall(SYS_setresgid, plan->slot.gid, plan->slot.gid, plan->slot.gid) < 0 ||
          syscall(SYS_setresuid, plan->slot.uid, plan->slot.uid, plan->slot.uid) < 0))
         fail(plan, "take the slot's uid");
-    if (is_kept) {
+    if (keeps_perfmon) {
         keep_perfmon(plan, bits);
         return;
     }

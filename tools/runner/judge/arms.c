@@ -46,13 +46,14 @@ void hone_arm_lose(struct hone_judge *judge, struct hone_slot *slot, enum hone_r
 }
 
 int hone_arm_settle(struct hone_judge *judge, struct hone_slot *slot, int code,
-                    struct hone_end *end, struct hone_err *err)
+                    struct hone_outcome *end, struct hone_err *err)
 {
-    if (code == HONE_E_CANCEL || (code == 0 && hone_end_is_good(end)) || slot == &judge->slots[0])
+    if (code == HONE_E_CANCEL || (code == 0 && hone_outcome_is_good(end)) ||
+        slot == &judge->slots[0])
         return code;
     if (hone_arm_is_guest(judge, slot)) {
         hone_arm_lose(judge, slot, code < 0 ? HONE_REASON_INFRA : end->reason);
-        *end = (struct hone_end)HONE_END_INIT;
+        *end = (struct hone_outcome)HONE_OUTCOME_INIT;
         return 0;
     }
     return code < 0 ? code

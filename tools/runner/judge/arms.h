@@ -24,7 +24,7 @@ const char *hone_arm_build_name(const struct hone_judge *judge, const struct hon
 /* What a step of an arm came to (code, *end), as the comparison takes it: a guest that failed loses
  * its lane, and all is well; the candidate's end stays; the baseline's is HONE_E_TARGET. */
 int hone_arm_settle(struct hone_judge *judge, struct hone_slot *slot, int code,
-                    struct hone_end *end, struct hone_err *err);
+                    struct hone_outcome *end, struct hone_err *err);
 /* A guest loses its lane for a reason of the verdict table. */
 void hone_arm_lose(struct hone_judge *judge, struct hone_slot *slot, enum hone_reason reason);
 

@@ -93,7 +93,7 @@ static void change_part(struct hone_audit *audit, int64_t set, int64_t most, int
 {
     struct hone_judge *judge = audit->judge;
     const struct hone_layout *layout = &judge->frame.layout;
-    int64_t donor = (set + 1 + hone_dice_below(&judge->dice, audit->n_sets - 1)) % audit->n_sets;
+    int64_t donor = (set + 1 + hone_rng_below(&judge->rng, audit->n_sets - 1)) % audit->n_sets;
     bool can_scale =
         !judge->is_dist_left_out[HONE_DIST_OUTLIER] && !judge->is_dist_left_out[HONE_DIST_LARGE];
     for (size_t i = 0; i < judge->task->n_inputs; i++) {
@@ -102,14 +102,14 @@ static void change_part(struct hone_audit *audit, int64_t set, int64_t most, int
         int64_t n = hone_tensor_elements(judge->task, tensor, judge->frame.workload);
         if (hone_audit_is_whole(tensor) || n < 1)
             continue;
-        int64_t n_new = hone_max_i64(n >> (1 + hone_dice_below(&judge->dice, CHANGE_SHIFTS)), 1);
+        int64_t n_new = hone_max_i64(n >> (1 + hone_rng_below(&judge->rng, CHANGE_SHIFTS)), 1);
         n_new = hone_min_i64(n_new, most);
-        int64_t at = bytes * hone_dice_below(&judge->dice, n - n_new + 1);
+        int64_t at = bytes * hone_rng_below(&judge->rng, n - n_new + 1);
         char *to = hone_shared_tensor(&judge->inputs, layout, set, (int64_t)i);
         memcpy(to + at, audit->content + donor * layout->input_stride + layout->at[i] + at,
                (size_t)(bytes * n_new));
         for (int k = 0; k < n_singles && can_scale && is_value(tensor); k++) {
-            int64_t e = hone_dice_below(&judge->dice, n);
+            int64_t e = hone_rng_below(&judge->rng, n);
             hone_element_set(tensor->dtype, to, e,
                              SINGLE_SCALE * hone_element_get(tensor->dtype, to, e));
         }
@@ -125,7 +125,7 @@ static void note_changed(struct hone_audit *audit, int64_t set, bool is_other)
 
 static void change_set(struct hone_audit *audit, int64_t set)
 {
-    bool is_other = hone_dice_below(&audit->judge->dice, 3) != 0;
+    bool is_other = hone_rng_below(&audit->judge->rng, 3) != 0;
     if (is_other)
         hone_judge_put_set(audit->judge, set, audit->others, audit->other_dists[set]);
     else
@@ -140,7 +140,7 @@ static int64_t pick(struct hone_audit *audit, int64_t first)
     if (n_left <= 0 || audit->n_changed >= audit->max_changed)
         return -1;
     bool is_next = audit->n_changed < HONE_AUDIT_CHANGED / 2;
-    return first + (is_next ? 0 : hone_dice_below(&audit->judge->dice, n_left));
+    return first + (is_next ? 0 : hone_rng_below(&audit->judge->rng, n_left));
 }
 
 void hone_audit_look(struct hone_audit *audit)
@@ -193,7 +193,7 @@ static void change_near(struct hone_audit *audit, int64_t set)
     if (set >= audit->n_sets || audit->max_changed < 1)
         return;
     /* Reading what another core has just written takes time that a clock shows: not always many. */
-    bool is_stretch = hone_dice_below(&audit->judge->dice, 2) == 0;
+    bool is_stretch = hone_rng_below(&audit->judge->rng, 2) == 0;
     change_part(audit, set, is_stretch ? NEAR_STRETCH : 1, NEAR_SINGLES);
     note_changed(audit, set, false);
     atomic_thread_fence(memory_order_seq_cst);
@@ -227,10 +227,10 @@ static void change_before(struct hone_audit *audit, int64_t low)
     for (size_t i = 0; i < HONE_AUDIT_KEPT; i++) {
         struct hone_audit_kept *k = &audit->kept[i];
         k->output =
-            (size_t)hone_dice_below(&audit->judge->dice, (int64_t)audit->judge->task->n_outputs);
+            (size_t)hone_rng_below(&audit->judge->rng, (int64_t)audit->judge->task->n_outputs);
         k->element =
-            hone_dice_below(&audit->judge->dice,
-                            hone_max_i64(hone_judge_output_elements(audit->judge, k->output), 1));
+            hone_rng_below(&audit->judge->rng,
+                           hone_max_i64(hone_judge_output_elements(audit->judge, k->output), 1));
         k->value = output_value(audit, k);
     }
 }
@@ -258,17 +258,17 @@ void hone_audit_quiet(struct hone_audit *audit)
             low = mid + 1;
     }
     audit->n_done = low;
-    if (audit->is_near && low > 0 && hone_dice_below(&audit->judge->dice, NEAR_BEFORE) == 0) {
+    if (audit->is_near && low > 0 && hone_rng_below(&audit->judge->rng, NEAR_BEFORE) == 0) {
         change_before(audit, low);
         return;
     }
     if (audit->is_near) {
-        bool is_after = hone_dice_below(&audit->judge->dice, NEAR_AFTER) == 0;
+        bool is_after = hone_rng_below(&audit->judge->rng, NEAR_AFTER) == 0;
         change_near(audit, low + 1 + (is_after && low + 2 < audit->n_sets));
         return;
     }
     int64_t spread = hone_min_i64(QUIET_SPREAD, 1 + audit->n_sets / 8);
-    int64_t ahead = QUIET_AHEAD + hone_dice_below(&audit->judge->dice, spread) +
+    int64_t ahead = QUIET_AHEAD + hone_rng_below(&audit->judge->rng, spread) +
                     (int64_t)fmin(QUIET_NS / fmax(audit->call_ns, 1), 1e6);
     for (int64_t set = pick(audit, low + ahead); set >= 0 && !audit->is_late;
          set = pick(audit, set + 1)) {
@@ -278,12 +278,13 @@ void hone_audit_quiet(struct hone_audit *audit)
     }
 }
 
-void hone_audit_end(const struct hone_audit *audit, struct hone_end *ret)
+void hone_audit_end(const struct hone_audit *audit, struct hone_outcome *ret)
 {
     if (audit->is_out_of_order && has_float_output(audit->judge->task))
-        hone_end_set(ret, HONE_REASON_TAMPERING,
-                     "the kernel worked on the outputs of a later call before an earlier one was "
-                     "done");
+        hone_outcome_set(
+            ret, HONE_REASON_TAMPERING,
+            "the kernel worked on the outputs of a later call before an earlier one was "
+            "done");
 }
 
 void hone_audit_shares(const struct hone_audit *audit, double share, int64_t *n_uneven)

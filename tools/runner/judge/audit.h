@@ -58,7 +58,7 @@ void hone_audit_quiet(struct hone_audit *audit); /* while it runs: changes alone
  * kept says so. */
 void hone_audit_settle(struct hone_audit *audit);
 /* Accuses of work on later outputs. Outputs that are not floating point tell nothing. */
-void hone_audit_end(const struct hone_audit *audit, struct hone_end *ret);
+void hone_audit_end(const struct hone_audit *audit, struct hone_outcome *ret);
 /* share: of the CPU time at the look. *n_uneven counts looks in a row at which far more or fewer
  * calls were done than that; the third puts the version on the review list. Threads that wait for
  * each other on a busy machine look like that too, so that nobody is accused. */

@@ -20,35 +20,35 @@
 
 /* ---- the rule ---- */
 
-static int live_one(hone_blame_life_fn *live, void *arg, bool is_yardstick, struct hone_end *ret,
-                    struct hone_err *err)
+static int live_one(hone_blame_life_fn *live, void *arg, bool is_yardstick,
+                    struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_err why = HONE_ERR_INIT;
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     int code = live(arg, is_yardstick, ret, &why);
     if (code == HONE_E_CANCEL)
         return hone_fail(err, code, "%s", why.message);
     if (code < 0)
-        hone_end_set(ret, HONE_REASON_INFRA, "%.300s", why.message);
+        hone_outcome_set(ret, HONE_REASON_INFRA, "%.300s", why.message);
     return 0;
 }
 
 int hone_blame_decide(hone_blame_life_fn *live, void *arg, enum hone_blame *ret,
-                      struct hone_end *ret_last, struct hone_err *err)
+                      struct hone_outcome *ret_last, struct hone_err *err)
 {
     int n_failed = 0, n_worked = 0;
     *ret = HONE_BLAME_MACHINE;
     while (n_worked < WORKS_ENOUGH) {
-        struct hone_end mine, theirs;
+        struct hone_outcome mine, theirs;
         int code = live_one(live, arg, false, &mine, err);
         if (code == 0)
             code = live_one(live, arg, true, &theirs, err);
         if (code < 0)
             return code;
-        if (!hone_end_is_good(&theirs))
+        if (!hone_outcome_is_good(&theirs))
             return 0;
-        n_worked += hone_end_is_good(&mine);
-        if (hone_end_is_good(&mine))
+        n_worked += hone_outcome_is_good(&mine);
+        if (hone_outcome_is_good(&mine))
             continue;
         *ret_last = mine;
         if (++n_failed == FAILURES_NEEDED) {
@@ -60,11 +60,12 @@ int hone_blame_decide(hone_blame_life_fn *live, void *arg, enum hone_blame *ret,
     return 0;
 }
 
-void hone_blame_word(const struct hone_end *was, const struct hone_end *last, struct hone_end *ret)
+void hone_blame_word(const struct hone_outcome *was, const struct hone_outcome *last,
+                     struct hone_outcome *ret)
 {
     bool is_typed = hone_reason_row(last->reason)->counts_against_coder;
-    struct hone_end words = is_typed ? *last : *was;
-    hone_end_set(
+    struct hone_outcome words = is_typed ? *last : *was;
+    hone_outcome_set(
         ret, is_typed ? last->reason : HONE_REASON_UNRULY,
         "%.250s; tried again it failed each time, and the baseline works in the same place",
         words.detail);
@@ -81,14 +82,14 @@ struct again {
 };
 
 static int build_yardstick(struct hone_judge *judge, bool is_fresh, struct hone_slot *ret,
-                           struct hone_end *end, struct hone_err *err)
+                           struct hone_outcome *end, struct hone_err *err)
 {
     free(ret->object);
     ret->object = NULL;
     return hone_cpu_build_naive(judge, is_fresh, &ret->object, end, err);
 }
 
-static int live_build(struct again *again, bool is_yardstick, struct hone_end *ret,
+static int live_build(struct again *again, bool is_yardstick, struct hone_outcome *ret,
                       struct hone_err *err)
 {
     if (is_yardstick)
@@ -130,7 +131,7 @@ static int call_again(struct again *again, struct hone_slot *slot, bool is_yards
     return code;
 }
 
-static int live_arena(struct again *again, bool is_yardstick, struct hone_end *ret,
+static int live_arena(struct again *again, bool is_yardstick, struct hone_outcome *ret,
                       struct hone_err *err)
 {
     struct hone_judge *judge = again->judge;
@@ -140,7 +141,7 @@ static int live_arena(struct again *again, bool is_yardstick, struct hone_end *r
     if (judge->frame.workload == NULL)
         return hone_fail(err, HONE_E_BUG, "an arena without a frame");
     int code = hone_judge_ready(judge, &slot, ret, err);
-    if (code == 0 && hone_end_is_good(ret) && slot.arena->is_alive) {
+    if (code == 0 && hone_outcome_is_good(ret) && slot.arena->is_alive) {
         code = call_again(again, &slot, is_yardstick, err);
         *ret = slot.arena->end;
     }
@@ -148,7 +149,7 @@ static int live_arena(struct again *again, bool is_yardstick, struct hone_end *r
     return code;
 }
 
-static int live(void *arg, bool is_yardstick, struct hone_end *ret, struct hone_err *err)
+static int live(void *arg, bool is_yardstick, struct hone_outcome *ret, struct hone_err *err)
 {
     struct again *again = arg;
     return again->is_build ? live_build(again, is_yardstick, ret, err)
@@ -156,20 +157,20 @@ static int live(void *arg, bool is_yardstick, struct hone_end *ret, struct hone_
 }
 
 int hone_blame_slot(struct hone_judge *judge, struct hone_slot *slot, enum hone_blame *ret,
-                    struct hone_end *ret_last, struct hone_err *err)
+                    struct hone_outcome *ret_last, struct hone_err *err)
 {
     struct again again = {.judge = judge,
                           .suspect = slot,
                           .yardstick = {.name = "naive"},
                           .is_build = !slot->is_built};
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     *ret = HONE_BLAME_MACHINE;
     if (slot->arena != NULL)
         again.life = slot->arena->life;
     for (size_t i = 0; i < judge->n_slots; i++)
         judge->target->drop_arena(judge, &judge->slots[i]);
     int code = again.is_build ? 0 : build_yardstick(judge, false, &again.yardstick, &end, err);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = hone_blame_decide(live, &again, ret, ret_last, err);
     free(again.yardstick.object);
     return code;
@@ -183,7 +184,7 @@ static bool is_suspect(const struct hone_slot *slot)
            (slot->has_failed || (slot->arena != NULL && slot->arena->life.has_failed));
 }
 
-void hone_blame_settle(struct hone_judge *judge, struct hone_end *end)
+void hone_blame_settle(struct hone_judge *judge, struct hone_outcome *end)
 {
     bool is_open = end->reason == HONE_REASON_INFRA || end->reason == HONE_REASON_NO_JAIL;
     struct hone_slot *slot = NULL;
@@ -193,28 +194,29 @@ void hone_blame_settle(struct hone_judge *judge, struct hone_end *end)
     if (!is_open || slot == NULL || judge->gpu != NULL)
         return;
     enum hone_blame whose = HONE_BLAME_MACHINE;
-    struct hone_end was = *end, last = HONE_END_INIT;
+    struct hone_outcome was = *end, last = HONE_OUTCOME_INIT;
     struct hone_err why = HONE_ERR_INIT;
     hone_judge_progress(judge, "blame", "", 0, 0, "machine or candidate");
     int code = hone_blame_slot(judge, slot, &whose, &last, &why);
     if (code == HONE_E_CANCEL)
-        hone_end_set(end, HONE_REASON_CANCELLED, "%.300s", why.message);
+        hone_outcome_set(end, HONE_REASON_CANCELLED, "%.300s", why.message);
     bool is_candidate = slot == &judge->slots[0];
     judge->wants_again = code == 0 && whose == HONE_BLAME_NOBODY && is_candidate;
     if (code < 0 || whose == HONE_BLAME_MACHINE ||
         (whose == HONE_BLAME_NOBODY && !(is_candidate && judge->is_again)))
         return;
     if (is_candidate && whose == HONE_BLAME_NOBODY)
-        hone_end_set(end, HONE_REASON_UNRULY,
-                     "%.200s; so did the same job when it was done again, but alone the kernel "
-                     "works each time, and the baseline works in the same place",
-                     was.detail);
+        hone_outcome_set(end, HONE_REASON_UNRULY,
+                         "%.200s; so did the same job when it was done again, but alone the kernel "
+                         "works each time, and the baseline works in the same place",
+                         was.detail);
     else if (is_candidate)
         hone_blame_word(&was, &last, end);
     else
-        hone_end_set(end, was.reason,
-                     "arm '%s' fails where the baseline works in the same place: judge without it",
-                     slot->name);
+        hone_outcome_set(
+            end, was.reason,
+            "arm '%s' fails where the baseline works in the same place: judge without it",
+            slot->name);
 }
 
 /* gcc says of each nested function whose address is taken that it needs code on the stack. */
@@ -228,13 +230,14 @@ static int64_t trampoline_line(const struct hone_judge *judge)
     return 0;
 }
 
-void hone_blame_explain(const struct hone_judge *judge, struct hone_end *end)
+void hone_blame_explain(const struct hone_judge *judge, struct hone_outcome *end)
 {
     int64_t line = end->reason == HONE_REASON_CRASH ? trampoline_line(judge) : 0;
-    struct hone_end was = *end;
+    struct hone_outcome was = *end;
     if (line > 0)
-        hone_end_set(end, was.reason,
-                     "%.200s; the nested function in line %lld needs code on the stack, which no "
-                     "process here may run: make it an ordinary function",
-                     was.detail, (long long)line);
+        hone_outcome_set(
+            end, was.reason,
+            "%.200s; the nested function in line %lld needs code on the stack, which no "
+            "process here may run: make it an ordinary function",
+            was.detail, (long long)line);
 }

@@ -27,24 +27,25 @@ enum hone_blame {
 
 /* One life of the arm, or of the yardstick, from the start of its process to its end: *ret says how
  * it ended. A negative result counts as a life that failed, HONE_E_CANCEL ends the experiment. */
-typedef int hone_blame_life_fn(void *arg, bool is_yardstick, struct hone_end *ret,
+typedef int hone_blame_life_fn(void *arg, bool is_yardstick, struct hone_outcome *ret,
                                struct hone_err *err);
 /* ret_last: how the arm's last life that failed ended (ret HONE_BLAME_ARM). Negative: cancelled. */
 int hone_blame_decide(hone_blame_life_fn *live, void *arg, enum hone_blame *ret,
-                      struct hone_end *ret_last, struct hone_err *err);
+                      struct hone_outcome *ret_last, struct hone_err *err);
 
 /* The reason and the words for what turned out to be the arm's fault: that of its last life where
  * it is one that counts against the coder, else `unruly`. was: how the job ended. */
-void hone_blame_word(const struct hone_end *was, const struct hone_end *last, struct hone_end *ret);
+void hone_blame_word(const struct hone_outcome *was, const struct hone_outcome *last,
+                     struct hone_outcome *ret);
 
 /* A job's end: where it is infra and an arm with foreign code (the candidate, else the parent) had
  * failed in such a way, the experiment decides. The candidate's fault becomes *end; the parent's is
  * said, and stays infra for the candidate. Everything else is untouched. */
-void hone_blame_settle(struct hone_judge *judge, struct hone_end *end);
+void hone_blame_settle(struct hone_judge *judge, struct hone_outcome *end);
 /* The experiment for one arm of a job; all arenas of its arms are ended first. */
 int hone_blame_slot(struct hone_judge *judge, struct hone_slot *slot, enum hone_blame *ret,
-                    struct hone_end *ret_last, struct hone_err *err);
+                    struct hone_outcome *ret_last, struct hone_err *err);
 /* An end by a signal: names what the build has said about the stack. */
-void hone_blame_explain(const struct hone_judge *judge, struct hone_end *end);
+void hone_blame_explain(const struct hone_judge *judge, struct hone_outcome *end);
 
 #endif

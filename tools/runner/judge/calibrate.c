@@ -106,7 +106,7 @@ static void draw_items(struct work *w, int64_t n)
 {
     w->items = hone_realloc(w->items, (size_t)n * sizeof *w->items);
     for (int64_t i = 0; i < n; i++)
-        w->items[i] = hone_dice_below(&w->judge->dice, w->n_all_items);
+        w->items[i] = hone_rng_below(&w->judge->rng, w->n_all_items);
     qsort(w->items, (size_t)n, sizeof *w->items, hone_by_i64);
     w->n_items = n;
 }
@@ -158,18 +158,18 @@ static void compare(struct work *w, enum hone_distribution dist, const void *con
 }
 
 static int note_honest(struct work *w, size_t arm, enum hone_distribution dist,
-                       struct hone_end *ret, struct hone_err *err)
+                       struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = w->judge;
     const void *outputs[HONE_LIMIT_TENSORS] = {NULL};
     struct hone_compare result;
     int code = judge->target->answer(judge, w->honest[arm], outputs, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     compare(w, dist, outputs, noise_of(w, arm, 0, dist), &result);
     if (result.is_bad_record)
-        hone_end_set(ret, HONE_REASON_BAD_TASK,
-                     "the task's oracle names an element that does not exist");
+        hone_outcome_set(ret, HONE_REASON_BAD_TASK,
+                         "the task's oracle names an element that does not exist");
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
         struct noise *noise = noise_of(w, arm, o, dist);
         struct hone_error_sums sums = hone_compare_sums(&result, o);
@@ -348,11 +348,11 @@ static int try_rounded_inputs(struct work *w, enum hone_distribution dist, struc
 static int try_lowered(struct work *w, enum hone_distribution dist, struct hone_err *err)
 {
     const void *outputs[HONE_LIMIT_TENSORS] = {NULL};
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     if (w->lowered == NULL)
         return 0;
     int code = w->judge->target->answer(w->judge, w->lowered, outputs, &end, err);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         note_answer(w, "rounded arithmetic", true, dist, outputs);
     return code;
 }
@@ -377,7 +377,7 @@ static int try_answers(struct work *w, enum hone_distribution dist, struct hone_
 
 static int one_content(struct work *w, const struct hone_workload *workload,
                        enum hone_distribution dist, int64_t seed, int64_t oracle_ns,
-                       struct hone_end *ret, struct hone_err *err)
+                       struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = w->judge;
     int code = judge->target->content(judge, workload, dist, judge->counter++, err);
@@ -385,16 +385,16 @@ static int one_content(struct work *w, const struct hone_workload *workload,
         code = choose_items(w, oracle_ns, err);
     if (code == 0)
         code = ask(w, 0, err);
-    for (size_t a = 0; a < w->n_honest && code == 0 && hone_end_is_good(ret); a++)
+    for (size_t a = 0; a < w->n_honest && code == 0 && hone_outcome_is_good(ret); a++)
         code = note_honest(w, a, dist, ret, err);
     /* where a row holds one element, a trivial answer may be the right one */
-    if (code == 0 && hone_end_is_good(ret) && !workload->is_edge && seed < ANSWER_SEEDS)
+    if (code == 0 && hone_outcome_is_good(ret) && !workload->is_edge && seed < ANSWER_SEEDS)
         code = try_answers(w, dist, err);
     return code;
 }
 
 static int one_workload(struct work *w, const struct hone_workload *workload, int64_t share_ns,
-                        struct hone_end *ret, struct hone_err *err)
+                        struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = w->judge;
     enum hone_distribution kinds[HONE_N_DISTS];
@@ -408,9 +408,9 @@ static int one_workload(struct work *w, const struct hone_workload *workload, in
         w->answer[o] =
             hone_calloc((size_t)n + 1, (size_t)hone_dtype_bytes(judge->task->outputs[o].dtype));
     }
-    for (int64_t seed = 0; seed < MAX_SEEDS && hone_end_is_good(ret); seed++) {
+    for (int64_t seed = 0; seed < MAX_SEEDS && hone_outcome_is_good(ret); seed++) {
         int64_t n_done = 0;
-        for (size_t k = 0; k < n_kinds && hone_end_is_good(ret); k++) {
+        for (size_t k = 0; k < n_kinds && hone_outcome_is_good(ret); k++) {
             enum hone_distribution d = kinds[k];
             int64_t now = hone_now_ns();
             bool is_over = seed == 0 ? now > w->hard_end_ns : now > start + share_ns;
@@ -435,20 +435,20 @@ static int one_workload(struct work *w, const struct hone_workload *workload, in
 
 /* ---- the stage ---- */
 
-static int build_arms(struct work *w, struct hone_end *ret, struct hone_err *err)
+static int build_arms(struct work *w, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = w->judge;
     w->honest[w->n_honest++] = &judge->slots[0];
     struct hone_slot *second = hone_judge_slot(judge, "second"),
                      *lowered = hone_judge_slot(judge, "lowered");
     int code = second != NULL ? hone_judge_build_arm(judge, second, NULL, ret, err) : 0;
-    if (code == 0 && second != NULL && hone_end_is_good(ret))
+    if (code == 0 && second != NULL && hone_outcome_is_good(ret))
         w->honest[w->n_honest++] = second;
-    if (code < 0 || !hone_end_is_good(ret) || lowered == NULL)
+    if (code < 0 || !hone_outcome_is_good(ret) || lowered == NULL)
         return code;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     code = hone_judge_build_arm(judge, lowered, NULL, &end, err);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         w->lowered = lowered;
     else if (code == 0)
         hone_judge_warn(judge, "no arithmetic in a lower type was tried: %.200s", end.detail);
@@ -499,14 +499,14 @@ static void report_noise(struct work *w)
     }
 }
 
-static int all_workloads(struct work *w, struct hone_end *ret, struct hone_err *err)
+static int all_workloads(struct work *w, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = w->judge;
     int64_t budget_ms = judge->job->budget_ms > 0 ? judge->job->budget_ms : DEFAULT_BUDGET_MS;
     int64_t end_ns = hone_deadline_in_ms(budget_ms), n_done = 0;
     w->hard_end_ns = hone_deadline_in_ms(MOST_OVERDRAWN * budget_ms);
     int code = 0;
-    for (size_t c = 0; c < judge->n_cases && code == 0 && hone_end_is_good(ret); c++) {
+    for (size_t c = 0; c < judge->n_cases && code == 0 && hone_outcome_is_good(ret); c++) {
         if (c > 0 && !judge->cases[c].is_edge && !hone_judge_is_wanted(judge, c))
             continue;
         int64_t left = hone_max_i64(end_ns - hone_now_ns(), 0);
@@ -530,11 +530,11 @@ static void done(struct work *w)
     free(w->items);
 }
 
-int hone_stage_calibrate(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_stage_calibrate(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     if (judge->target->content == NULL) {
-        hone_end_set(ret, HONE_REASON_BAD_REQUEST, "target '%s' cannot calibrate a task",
-                     judge->target->name);
+        hone_outcome_set(ret, HONE_REASON_BAD_REQUEST, "target '%s' cannot calibrate a task",
+                         judge->target->name);
         return 0;
     }
     struct work w = {.judge = judge};
@@ -547,9 +547,9 @@ int hone_stage_calibrate(struct hone_judge *judge, struct hone_end *ret, struct 
     *w.report = (struct hone_calibration_report){
         .n_seeds = MAX_SEEDS, .device = hone_pool_strdup(judge->pool, judge->machine.cpu)};
     int code = judge->target->build_oracle(judge, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = build_arms(&w, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = all_workloads(&w, ret, err);
     report_noise(&w);
     w.report->answers = (struct hone_array){.v = w.answers, .n = w.n_answers};
@@ -573,10 +573,10 @@ int hone_cpu_content(struct hone_judge *judge, const struct hone_workload *workl
 }
 
 int hone_cpu_answer(struct hone_judge *judge, struct hone_slot *slot, const void **ret_outputs,
-                    struct hone_end *ret, struct hone_err *err)
+                    struct hone_outcome *ret, struct hone_err *err)
 {
     int code = hone_judge_ready(judge, slot, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     code = hone_judge_call_one(judge, slot, 0, 0, err);
     *ret = slot->arena->end;

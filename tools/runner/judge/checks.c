@@ -34,14 +34,14 @@
 #define GROWTH_ALLOWED 50 /* later calls may take this many times the first */
 
 int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                              struct hone_end *ret)
+                              struct hone_outcome *ret)
 {
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
         int64_t t = (int64_t)(judge->task->n_inputs + o);
         if (!hone_canary_is_whole(&slot->arena->own, &judge->frame.layout, set, t))
-            hone_end_set(ret, HONE_REASON_OUT_OF_BOUNDS, "the kernel wrote beside output '%s'",
-                         judge->task->outputs[o].name);
+            hone_outcome_set(ret, HONE_REASON_OUT_OF_BOUNDS, "the kernel wrote beside output '%s'",
+                             judge->task->outputs[o].name);
     }
     return 0;
 }
@@ -72,7 +72,7 @@ static int ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, in
                                  hone_compare_add, compare, err);
     HONE_AUTOFREE int64_t *items = hone_malloc((size_t)n * sizeof *items);
     for (int64_t i = 0; i < n; i++)
-        items[i] = hone_dice_below(&judge->dice, n_items);
+        items[i] = hone_rng_below(&judge->rng, n_items);
     items[0] = n_items - 1; /* the tail is where shortcuts end */
     qsort(items, (size_t)n, sizeof *items, hone_by_i64);
     return hone_oracle_items(judge->oracle.arena, set, items, 0, n, judge->machine.n_cores,
@@ -135,7 +135,7 @@ static int ask_oracle(struct hone_judge *judge, int64_t set, int64_t budget_ns,
 }
 
 int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                       int64_t budget_ns, struct hone_compare *compare, struct hone_end *ret,
+                       int64_t budget_ns, struct hone_compare *compare, struct hone_outcome *ret,
                        struct hone_err *err)
 {
     hone_compare_init(compare, judge->task, judge->frame.workload);
@@ -147,13 +147,13 @@ int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t
 }
 
 int hone_judge_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set, int64_t n,
-                          struct hone_end *ret, struct hone_err *err)
+                          struct hone_outcome *ret, struct hone_err *err)
 {
     int64_t n_items = 0;
     struct hone_compare compare;
     hone_compare_init(&compare, judge->task, judge->frame.workload);
     set_outputs(judge, slot, set, &compare);
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     int code = formula(judge, judge->task->items, &n_items, err);
     if (code == 0)
         code = hone_judge_ready_oracle(judge, err);
@@ -167,14 +167,14 @@ int hone_judge_spot_check(struct hone_judge *judge, struct hone_slot *slot, int6
 
 void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *plan,
                      enum hone_distribution dist, const struct hone_compare *compare,
-                     const struct hone_end *end)
+                     const struct hone_outcome *end)
 {
-    struct hone_end named = *end;
+    struct hone_outcome named = *end;
     bool is_full = judge->n_checks == HONE_RUNNER_MAX_CHECKS;
-    if (compare != NULL && hone_end_is_good(end))
+    if (compare != NULL && hone_outcome_is_good(end))
         hone_rests_note(&judge->rests, strcmp(plan->name, "baseline") == 0, compare);
     judge->contents.is_compared[dist] = judge->contents.is_compared[dist] || compare != NULL;
-    if (is_full && hone_end_is_good(end))
+    if (is_full && hone_outcome_is_good(end))
         return;
     judge->n_checks -= is_full; /* the one that failed is kept */
     hone_sizes_name(judge, plan->workload, &named);
@@ -203,23 +203,23 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
 
 void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload *workload,
                             size_t output, int64_t element, int64_t count, enum hone_reason reason,
-                            const char *what, struct hone_end *ret)
+                            const char *what, struct hone_outcome *ret)
 {
     const struct hone_tensor *tensor = &judge->task->outputs[output];
     char name[HONE_LIMIT_NAME_BYTES * 3];
     hone_element_name(judge->task, workload, tensor, element, name);
-    hone_end_set(ret, reason, "%s %s (%lld of %lld elements)", name, what, (long long)count,
-                 (long long)hone_tensor_elements(judge->task, tensor, workload));
+    hone_outcome_set(ret, reason, "%s %s (%lld of %lld elements)", name, what, (long long)count,
+                     (long long)hone_tensor_elements(judge->task, tensor, workload));
 }
 
 static void set_element_end(struct hone_judge *judge, size_t output, int64_t element, int64_t count,
-                            enum hone_reason reason, const char *what, struct hone_end *ret)
+                            enum hone_reason reason, const char *what, struct hone_outcome *ret)
 {
     hone_judge_element_end(judge, judge->frame.workload, output, element, count, reason, what, ret);
 }
 
 static void find_unwritten(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                           struct hone_end *ret)
+                           struct hone_outcome *ret)
 {
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
         int64_t n = hone_judge_output_elements(judge, o), count = 0;
@@ -297,7 +297,7 @@ int hone_judge_call_one(struct hone_judge *judge, struct hone_slot *slot, int64_
 /* The two sets of a distribution differ: the first is run again with the same poison, several times
  * where nothing changes. */
 static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                              struct hone_end *ret, struct hone_err *err)
+                              struct hone_outcome *ret, struct hone_err *err)
 {
     size_t output = 0;
     int64_t element = 0, count = 0, again_count = 0;
@@ -311,7 +311,7 @@ static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, 
         if (code < 0)
             return code;
         *ret = slot->arena->end;
-        if (!hone_end_is_good(ret))
+        if (!hone_outcome_is_good(ret))
             return 0;
         (void)differs(judge, slot, set, output, before, &again, &again_count);
     }
@@ -328,25 +328,25 @@ static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, 
 /* Everything about the two sets of one distribution. */
 static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
                       const struct hone_check_plan *plan, int64_t set, struct hone_compare *compare,
-                      struct hone_end *ret, struct hone_err *err)
+                      struct hone_outcome *ret, struct hone_err *err)
 {
-    for (int64_t s = set; s < set + 2 && hone_end_is_good(ret); s++)
+    for (int64_t s = set; s < set + 2 && hone_outcome_is_good(ret); s++)
         hone_judge_check_canaries(judge, slot, s, ret);
-    if (hone_end_is_good(ret))
+    if (hone_outcome_is_good(ret))
         find_unwritten(judge, slot, set, ret);
     int code = 0;
-    if (hone_end_is_good(ret))
+    if (hone_outcome_is_good(ret))
         code = hone_judge_compare(judge, slot, set, plan->oracle_budget_ns, compare, ret, err);
     size_t output = 0;
     int64_t element = 0, count = 0;
     if (code == 0 && ret->reason == HONE_REASON_NONFINITE) { /* the poison's own NaN? */
-        struct hone_end why = HONE_END_INIT;
+        struct hone_outcome why = HONE_OUTCOME_INIT;
         code = explain_difference(judge, slot, set, &why, err);
         if (code == 0 && why.reason == HONE_REASON_UNINITIALISED)
             *ret = why;
         return code;
     }
-    if (code < 0 || !hone_end_is_good(ret) ||
+    if (code < 0 || !hone_outcome_is_good(ret) ||
         !find_difference(judge, slot, set, set + 1, &output, &element, &count))
         return code;
     if (judge->task->is_deterministic)
@@ -363,7 +363,7 @@ static bool is_beside(const struct hone_judge *judge)
 
 /* One call first, so that an endless kernel costs one deadline; then all. */
 static int call_sets(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
-                     struct hone_end *ret, struct hone_err *err)
+                     struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_calls calls = {.n_rotate = 1,
                                .n_calls = 1,
@@ -397,27 +397,27 @@ static int baseline_passes(struct hone_judge *judge, const struct hone_check_pla
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     if (baseline == NULL)
         return 0;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_compare compare;
     int code = !baseline->is_built ? hone_judge_build_arm(judge, baseline, NULL, &end, err) : 0;
-    if (code < 0 || !hone_end_is_good(&end))
+    if (code < 0 || !hone_outcome_is_good(&end))
         return code;
     code = hone_judge_set_frame(judge, plan->workload, 2, err);
     if (code == 0)
         code = hone_judge_ready(judge, baseline, &end, err);
-    if (code < 0 || !hone_end_is_good(&end))
+    if (code < 0 || !hone_outcome_is_good(&end))
         return code;
     hone_judge_fill(judge, 0, dist, counter);
     hone_judge_poison(judge, baseline, 0, HONE_POISON_NAN);
     code = call_sets(judge, baseline, 1, &end, err);
     if (code == 0 && end.reason == HONE_REASON_INFRA) /* says nothing about the distribution */
         return hone_fail(err, HONE_E_TARGET, "the baseline: %.300s", end.detail);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = hone_judge_compare(judge, baseline, 0, plan->oracle_budget_ns, &compare, &end, err);
-    for (int i = 1; i < BASELINE_LOOKS && code == 0 && hone_end_is_good(&end) && !compare.is_full;
-         i++)
+    for (int i = 1;
+         i < BASELINE_LOOKS && code == 0 && hone_outcome_is_good(&end) && !compare.is_full; i++)
         code = hone_judge_compare(judge, baseline, 0, plan->oracle_budget_ns, &compare, &end, err);
-    *ret = hone_end_is_good(&end);
+    *ret = hone_outcome_is_good(&end);
     return code;
 }
 
@@ -441,7 +441,7 @@ static void take_answer(void *arg, const struct hone_oracle_record *records, int
 /* What another arm calls wrong is held to the oracle. Where it cannot be asked for one item, the
  * other arm's word has to do. */
 static int ask_about(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                     const struct hone_suspects *suspects, struct hone_end *ret,
+                     const struct hone_suspects *suspects, struct hone_outcome *ret,
                      struct hone_err *err)
 {
     struct hone_compare compare;
@@ -478,17 +478,17 @@ static int ask_about(struct hone_judge *judge, struct hone_slot *slot, int64_t s
 static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline, int64_t set,
                             int64_t budget_ns, bool *ret_is_good, struct hone_err *err)
 {
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_compare certified;
     *ret_is_good = false;
     int code = hone_judge_ready(judge, baseline, &end, err);
-    if (code < 0 || !hone_end_is_good(&end))
+    if (code < 0 || !hone_outcome_is_good(&end))
         return code;
     code = hone_judge_call_one(judge, baseline, set, 0, err);
     if (code < 0 || !baseline->arena->is_alive)
         return code;
     code = hone_judge_compare(judge, baseline, set, budget_ns, &certified, &end, err);
-    *ret_is_good = code == 0 && hone_end_is_good(&end);
+    *ret_is_good = code == 0 && hone_outcome_is_good(&end);
     if (*ret_is_good)
         hone_rests_note(&judge->rests, true, &certified);
     return code;
@@ -498,7 +498,7 @@ static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline
  * Where it saw all, the baseline's error is asked for alone, once a workload. */
 static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
                                  const struct hone_check_plan *plan, int64_t set,
-                                 struct hone_compare *compare, struct hone_end *ret,
+                                 struct hone_compare *compare, struct hone_outcome *ret,
                                  struct hone_err *err)
 {
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
@@ -515,7 +515,7 @@ static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slo
                         plan->workload->id);
     if (code < 0 || !is_good || compare->is_full)
         return code;
-    struct hone_suspects suspects = {.dice = (uint64_t)hone_dice_below(&judge->dice, INT32_MAX)};
+    struct hone_suspects suspects = {.rng = (uint64_t)hone_rng_below(&judge->rng, INT32_MAX)};
     for (size_t o = 0; o < judge->task->n_outputs; o++)
         hone_compare_arrays(compare, o, hone_judge_output(judge, baseline, set, o), &suspects);
     return ask_about(judge, slot, set, &suspects, ret, err);
@@ -534,16 +534,16 @@ static double root_mean_square(enum hone_dtype dtype, const void *values, int64_
 }
 
 int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
-                            struct hone_slot *baseline, int64_t set, struct hone_end *ret,
+                            struct hone_slot *baseline, int64_t set, struct hone_outcome *ret,
                             struct hone_err *err)
 {
     struct hone_compare compare;
-    struct hone_suspects suspects = {.dice = (uint64_t)hone_dice_below(&judge->dice, INT32_MAX)};
+    struct hone_suspects suspects = {.rng = (uint64_t)hone_rng_below(&judge->rng, INT32_MAX)};
     hone_compare_init(&compare, judge->task, judge->frame.workload);
     set_outputs(judge, slot, set, &compare);
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     int code = hone_judge_ready(judge, baseline, &end, err);
-    if (code < 0 || !hone_end_is_good(&end))
+    if (code < 0 || !hone_outcome_is_good(&end))
         return code;
     code = hone_judge_call_one(judge, baseline, set, 0, err);
     if (code < 0 || !baseline->arena->is_alive)
@@ -569,12 +569,12 @@ bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_
 
 /* The first of each pair: the other one holds the same, and nothing is asked of it. */
 static int call_firsts(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
-                       struct hone_end *ret, struct hone_err *err)
+                       struct hone_outcome *ret, struct hone_err *err)
 {
     int code = 0;
     int64_t start = hone_now_ns(), limit_ns = judge->call_timeout_ns;
     judge->call_timeout_ns = 2 * limit_ns; /* calls in one go share their room; a busy machine */
-    for (int64_t set = 0; set < n_sets && code == 0 && hone_end_is_good(ret); set += 2) {
+    for (int64_t set = 0; set < n_sets && code == 0 && hone_outcome_is_good(ret); set += 2) {
         code = hone_judge_call_one(judge, slot, set, PERTURB_BYTE, err);
         *ret = slot->arena->end;
     }
@@ -586,7 +586,7 @@ static int call_firsts(struct hone_judge *judge, struct hone_slot *slot, int64_t
 /* A kernel that is not deterministic may remember an answer and give it again. A process that
  * starts afresh remembers nothing. The first of each pair of sets. */
 static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
-                        struct hone_end *ret, struct hone_err *err)
+                        struct hone_outcome *ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     void ***before = hone_pool_alloc(pool, (size_t)n_sets * sizeof *before);
@@ -594,10 +594,11 @@ static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_
         before[set] = hone_judge_keep(judge, slot, set, pool);
     hone_judge_drop_arena(slot);
     int code = hone_judge_ready(judge, slot, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = call_firsts(judge, slot, n_sets, ret, err);
     for (int64_t set = 0; set < n_sets; set += 2)
-        for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_end_is_good(ret); o++) {
+        for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_outcome_is_good(ret);
+             o++) {
             int64_t count = 0, first = 0;
             if (differs(judge, slot, set, o, before[set], &first, &count))
                 set_element_end(judge, o, first, count, HONE_REASON_NONDETERMINISTIC,
@@ -607,20 +608,20 @@ static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_
 }
 
 int hone_judge_blame(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                     struct hone_end *ret, struct hone_err *err)
+                     struct hone_outcome *ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_end end = HONE_END_INIT;
-    if (!hone_end_is_value(ret))
+    struct hone_outcome end = HONE_OUTCOME_INIT;
+    if (!hone_outcome_is_value(ret))
         return 0;
     void **before = hone_judge_keep(judge, slot, set, pool);
     hone_judge_drop_arena(slot);
     int code = hone_judge_ready(judge, slot, &end, err);
-    if (code < 0 || !hone_end_is_good(&end))
+    if (code < 0 || !hone_outcome_is_good(&end))
         return code;
     /* like a check: who is right then alone is found out */
     code = hone_judge_call_one(judge, slot, set, PERTURB_BYTE, err);
-    bool is_same = code == 0 && hone_end_is_good(&slot->arena->end) &&
+    bool is_same = code == 0 && hone_outcome_is_good(&slot->arena->end) &&
                    hone_judge_is_kept(judge, slot, set, before);
     if (code == 0 && !is_same)
         ret->reason = HONE_REASON_STATEFUL;
@@ -638,20 +639,20 @@ static size_t index_of_normal(const enum hone_distribution *dists, size_t n)
 
 int hone_judge_compare_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                              int64_t oracle_budget_ns, struct hone_compare *compare,
-                             struct hone_end *ret, struct hone_err *err)
+                             struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_check_plan plan = {.workload = judge->frame.workload,
                                    .oracle_budget_ns = oracle_budget_ns};
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     hone_compare_init(compare, judge->task, plan.workload);
     int code = hone_judge_compare(judge, slot, set, oracle_budget_ns, compare, ret, err);
-    if (code == 0 && hone_end_is_good(ret) && !compare->is_full)
+    if (code == 0 && hone_outcome_is_good(ret) && !compare->is_full)
         code = compare_with_baseline(judge, slot, &plan, set, compare, ret, err);
     return code;
 }
 
 int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                           int64_t oracle_budget_ns, struct hone_end *ret, struct hone_err *err)
+                           int64_t oracle_budget_ns, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_compare compare;
     return hone_judge_compare_whole(judge, slot, set, oracle_budget_ns, &compare, ret, err);
@@ -662,13 +663,13 @@ int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int
 static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
                        const struct hone_check_plan *plan, const enum hone_distribution *dists,
                        size_t n, size_t *ret_bad, struct hone_compare *compare,
-                       struct hone_end *ret, struct hone_err *err)
+                       struct hone_outcome *ret, struct hone_err *err)
 {
     *ret_bad = n; /* a fault: which one is not known */
     int code = hone_judge_set_frame(judge, plan->workload, 2 * (int64_t)n, err);
     if (code == 0)
         code = hone_judge_ready(judge, slot, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     uint64_t base = judge->counter;
     judge->counter += n;
@@ -681,33 +682,32 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
     code = call_sets(judge, slot, 2 * (int64_t)n, ret, err);
     if (code < 0)
         return code;
-    if (!hone_end_is_good(ret))
+    if (!hone_outcome_is_good(ret))
         hone_judge_note(judge, plan, dists[0], NULL, ret);
-    size_t plainest =
-        index_of_normal(dists, n); /* first: what fails there needs no second opinion */
-    for (size_t i = 0; i < n && hone_end_is_good(ret); i++) {
+    size_t plainest = index_of_normal(dists, n); /* first: what fails there is settled */
+    for (size_t i = 0; i < n && hone_outcome_is_good(ret); i++) {
         size_t d = i == 0 ? plainest : i == plainest ? 0 : i;
         hone_compare_init(compare, judge->task, plan->workload);
         judge->contents.last_compared = base + d;
         code = judge_pair(judge, slot, plan, 2 * (int64_t)d, compare, ret, err);
         bool needs_baseline =
             compare->is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d]);
-        if (code == 0 && hone_end_is_good(ret) && plan->with_baseline && needs_baseline)
+        if (code == 0 && hone_outcome_is_good(ret) && plan->with_baseline && needs_baseline)
             code = compare_with_baseline(judge, slot, plan, 2 * (int64_t)d, compare, ret, err);
         if (code < 0)
             return code;
-        if (hone_end_is_good(ret))
+        if (hone_outcome_is_good(ret))
             hone_judge_note(judge, plan, dists[d], compare, ret);
         *ret_bad = d;
     }
-    if (!hone_end_is_good(ret))
+    if (!hone_outcome_is_good(ret))
         return 0;
     *ret_bad = n;
     code = hone_near_check(judge, slot, plan, (int64_t)n, ret, err);
-    if (!judge->task->is_deterministic || code < 0 || !hone_end_is_good(ret))
+    if (!judge->task->is_deterministic || code < 0 || !hone_outcome_is_good(ret))
         return code;
     code = check_afresh(judge, slot, 2 * (int64_t)n, ret, err);
-    if (code == 0 && !hone_end_is_good(ret))
+    if (code == 0 && !hone_outcome_is_good(ret))
         hone_judge_note(judge, plan, dists[plainest], NULL, ret);
     return code;
 }
@@ -715,7 +715,7 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
 void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists, size_t n)
 {
     for (size_t i = n; i > 1; i--) {
-        size_t j = (size_t)hone_dice_below(&judge->dice, (int64_t)i);
+        size_t j = (size_t)hone_rng_below(&judge->rng, (int64_t)i);
         enum hone_distribution kept = dists[i - 1];
         dists[i - 1] = dists[j];
         dists[j] = kept;
@@ -723,9 +723,10 @@ void hone_judge_shuffle(struct hone_judge *judge, enum hone_distribution *dists,
 }
 
 int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
-                   const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err)
+                   const struct hone_check_plan *plan, struct hone_outcome *ret,
+                   struct hone_err *err)
 {
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     enum hone_distribution dists[HONE_N_DISTS];
     memcpy(dists, plan->dists, plan->n_dists * sizeof *dists);
     hone_judge_shuffle(judge, dists, plan->n_dists);
@@ -737,13 +738,13 @@ int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
         int code = check_batch(judge, slot, plan, dists + done, n, &bad, &compare, ret, err);
         if (code < 0)
             return code;
-        if (hone_end_is_good(ret)) {
+        if (hone_outcome_is_good(ret)) {
             done += n;
             continue;
         }
         bool is_for_all = bad == n || hone_compare_is_plain(dists[done + bad]);
         bool passes = true;
-        if (!is_for_all && hone_end_is_value(ret))
+        if (!is_for_all && hone_outcome_is_value(ret))
             code = baseline_passes(judge, plan, dists[done + bad], judge->contents.last_compared,
                                    &passes, err);
         if (code == 0 && passes && bad < n)
@@ -751,7 +752,7 @@ int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
         if (code < 0 || passes)
             return code;
         hone_contents_leave_out(judge, dists[done + bad], plan->workload->id);
-        *ret = (struct hone_end)HONE_END_INIT;
+        *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
         n_left--; /* the others of the batch are called again, without it */
         dists[done + bad] = dists[n_left];
     }

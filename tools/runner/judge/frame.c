@@ -112,10 +112,10 @@ static int map(struct hone_judge *judge, struct hone_slot *slot, struct hone_err
     return code;
 }
 
-int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
+int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_outcome *ret,
                      struct hone_err *err)
 {
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     if (slot->arena != NULL && !slot->arena->is_alive)
         hone_judge_drop_arena(slot);
     if (slot->arena == NULL) {

@@ -193,25 +193,25 @@ static void draw_folder(struct hone_slot *slot)
     snprintf(slot->folder, sizeof slot->folder, "%016llx", (unsigned long long)drawn);
 }
 
-static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int set_up(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     const struct hone_job *job = judge->job;
     judge->target = hone_target_find(job->target);
     if (judge->target == NULL) {
-        hone_end_set(ret, HONE_REASON_BAD_REQUEST,
-                     "target '%s' is not built into this runner; it has: %s", job->target,
-                     hone_target_names());
+        hone_outcome_set(ret, HONE_REASON_BAD_REQUEST,
+                         "target '%s' is not built into this runner; it has: %s", job->target,
+                         hone_target_names());
         return 0;
     }
     struct hone_err why = HONE_ERR_INIT;
     if (hone_task_load(job->task_dir, &judge->task, &why) < 0 ||
         hone_task_select(judge->task, job->target, &why) < 0) {
-        hone_end_set(ret, HONE_REASON_BAD_TASK, "%.300s", why.message);
+        hone_outcome_set(ret, HONE_REASON_BAD_TASK, "%.300s", why.message);
         return 0;
     }
     if (job->task_hash != NULL && strcmp(job->task_hash, judge->task->hash) != 0) {
-        hone_end_set(ret, HONE_REASON_BAD_TASK,
-                     "the task pack differs from the one this job was made for");
+        hone_outcome_set(ret, HONE_REASON_BAD_TASK,
+                         "the task pack differs from the one this job was made for");
         return 0;
     }
     const struct hone_arm *arms = job->arms.v;
@@ -225,11 +225,11 @@ static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_er
     judge->n_threads = job->n_threads > 0 ? hone_min_i64(job->n_threads, judge->machine.n_cores)
                                           : judge->machine.n_cores;
     if (read_key(judge, &why) < 0 || hone_sizes_collect(judge, &why) < 0) {
-        hone_end_set(ret, HONE_REASON_BAD_REQUEST, "%.300s", why.message);
+        hone_outcome_set(ret, HONE_REASON_BAD_REQUEST, "%.300s", why.message);
         return 0;
     }
     judge->gen = hone_gen_new(judge->key);
-    judge->dice = hone_gen_dice(judge->gen, 0);
+    judge->rng = hone_gen_rng(judge->gen, 0);
     judge->counter = 1;
     hone_contents_start(judge);
     return judge->target->set_up(judge, ret, err);
@@ -245,7 +245,8 @@ static hone_stage_fn *stage_named(const char *name)
 }
 
 /* Before the first stage that runs anything. */
-int hone_judge_start_target(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_judge_start_target(struct hone_judge *judge, struct hone_outcome *ret,
+                            struct hone_err *err)
 {
     if (judge->is_started || judge->target->start == NULL)
         return 0;
@@ -253,7 +254,7 @@ int hone_judge_start_target(struct hone_judge *judge, struct hone_end *ret, stru
     return judge->target->start(judge, ret, err);
 }
 
-static int run_stages(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int run_stages(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     for (size_t i = 0; i < judge->job->stages.n; i++) {
         const char *name = judge->job->stages.v[i];
@@ -261,20 +262,20 @@ static int run_stages(struct hone_judge *judge, struct hone_end *ret, struct hon
         struct hone_stage_report *report = &judge->stages[at];
         *report = (struct hone_stage_report){.name = name, .status = "skipped"};
         hone_stage_fn *run = stage_named(name);
-        if (run == NULL || !hone_end_is_good(ret))
+        if (run == NULL || !hone_outcome_is_good(ret))
             continue;
         hone_judge_progress(judge, name, "", 0, 0, "started");
         int64_t start = hone_now_ns() - judge->waited_ns;
         bool runs_nothing = run == hone_stage_build || run == hone_stage_policy;
         int code = runs_nothing ? 0 : hone_judge_start_target(judge, ret, err);
-        if (code == 0 && hone_end_is_good(ret))
+        if (code == 0 && hone_outcome_is_good(ret))
             code = run(judge, ret, err);
-        if (code == 0 && hone_end_is_good(ret) && strcmp(name, "build") == 0 &&
+        if (code == 0 && hone_outcome_is_good(ret) && strcmp(name, "build") == 0 &&
             judge->job->points.n > 0)
             code = hone_judge_sweep(judge, ret, err);
         report = &judge->stages[at];
         report->wall_ns = hone_now_ns() - judge->waited_ns - start; /* waits have a row */
-        report->status = code == 0 && hone_end_is_good(ret) ? "ok" : "failed";
+        report->status = code == 0 && hone_outcome_is_good(ret) ? "ok" : "failed";
         if (code < 0)
             return code;
     }
@@ -297,20 +298,20 @@ static void tear_down(struct hone_judge *judge)
     hone_json_free(judge->samples);
 }
 
-static void infra_end(const struct hone_err *err, struct hone_end *ret)
+static void infra_end(const struct hone_err *err, struct hone_outcome *ret)
 {
     enum hone_reason reason = HONE_REASON_INFRA;
     if (err->code == HONE_E_CANCEL)
         reason = HONE_REASON_CANCELLED;
     else if (err->code == HONE_E_UNSUPPORTED)
         reason = HONE_REASON_NO_JAIL;
-    hone_end_set(ret, reason, "%.350s", err->message);
+    hone_outcome_set(ret, reason, "%.350s", err->message);
 }
 
 /* What a job that met no bad end has shown. */
-static void good_end(const struct hone_judge *judge, struct hone_end *ret)
+static void good_end(const struct hone_judge *judge, struct hone_outcome *ret)
 {
-    if (judge->was_timed && !hone_end_is_good(&judge->timed_end)) {
+    if (judge->was_timed && !hone_outcome_is_good(&judge->timed_end)) {
         *ret = judge->timed_end;
         return;
     }
@@ -321,7 +322,7 @@ static void good_end(const struct hone_judge *judge, struct hone_end *ret)
         ret->reason = HONE_REASON_BUILT;
 }
 
-static void finish_report(struct hone_judge *judge, const struct hone_end *end)
+static void finish_report(struct hone_judge *judge, const struct hone_outcome *end)
 {
     struct hone_report *report = judge->report;
     const struct hone_reason_row *row = hone_reason_row(end->reason);
@@ -380,16 +381,16 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
     judge.call_timeout_ns =
         (job->call_timeout_ms > 0 ? job->call_timeout_ms : DEFAULT_CALL_TIMEOUT_MS) *
         HONE_NS_PER_MS;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_err why = HONE_ERR_INIT;
     int code = set_up(&judge, &end, &why);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = run_stages(&judge, &end, &why);
-    if (code == 0 && hone_end_is_good(&end)) /* what was wrong rests on nothing */
+    if (code == 0 && hone_outcome_is_good(&end)) /* what was wrong rests on nothing */
         hone_rests_finish(&judge);
     if (code < 0)
         infra_end(&why, &end);
-    else if (hone_end_is_good(&end))
+    else if (hone_outcome_is_good(&end))
         good_end(&judge, &end);
     hone_blame_settle(&judge, &end);
     if (judge.wants_again && !is_again) { /* with a new key, new files and new processes */

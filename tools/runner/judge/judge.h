@@ -87,7 +87,7 @@ struct hone_judge {
     struct hone_pool *pool;
     struct hone_report *report;
     struct hone_gen *gen;
-    struct hone_dice dice;
+    struct hone_rng rng;
     uint8_t key[16];
     uint64_t counter;                    /* of content; never used twice */
     int64_t called_ns;                   /* that kernels took in checks, so far */
@@ -115,7 +115,7 @@ struct hone_judge {
     bool wants_again; /* nobody could be found who is to blame: the job is done once more */
     bool is_again;    /* this is that second time */
     bool was_timed;
-    struct hone_end timed_end; /* what the timing says */
+    struct hone_outcome timed_end; /* what the timing says */
     struct hone_check_report *checks;
     struct hone_workload_report *workloads;
     struct hone_stage_report *stages;
@@ -127,29 +127,30 @@ struct hone_judge {
     size_t n_stage_rows; /* room in stages */
 };
 
-typedef int hone_stage_fn(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+typedef int hone_stage_fn(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
 hone_stage_fn hone_stage_build, hone_stage_policy, hone_stage_smoke, hone_stage_verify,
     hone_stage_screen, hone_stage_time, hone_stage_profile, hone_stage_run, hone_stage_calibrate;
 
 /* stages.c: below_floor, or ratios clipped at the floor and a review; the ceilings are measured
  * again before either. */
 int hone_judge_check_floor(struct hone_judge *judge, struct hone_workload_report *report,
-                           struct hone_end *ret, struct hone_err *err);
+                           struct hone_outcome *ret, struct hone_err *err);
 /* sizes.c: which sizes a job has, those that no public size stands for, and what became of them. */
 int hone_sizes_collect(struct hone_judge *judge, struct hone_err *err);
 struct hone_check_plan;
 /* The target's check of the candidate: notes that the size was checked, or names it in *ret. */
 int hone_sizes_check(struct hone_judge *judge, const struct hone_check_plan *plan,
-                     struct hone_end *ret, struct hone_err *err);
+                     struct hone_outcome *ret, struct hone_err *err);
 /* The range's sizes: like the edges, with fewer contents. *ret as of a check; a size that the
  * task's own baseline fails too is left out. */
 int hone_sizes_check_range(struct hone_judge *judge, size_t c, const enum hone_distribution *dists,
-                           size_t n_dists, struct hone_end *ret, struct hone_err *err);
+                           size_t n_dists, struct hone_outcome *ret, struct hone_err *err);
 /* One size beyond the public ones, the farthest that a call of the baseline can be afforded for. */
-int hone_sizes_check_beyond(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+int hone_sizes_check_beyond(struct hone_judge *judge, struct hone_outcome *ret,
+                            struct hone_err *err);
 /* Puts the size behind the words of a bad end: "... at edge-3: M=1 K=700 N=33". */
 void hone_sizes_name(const struct hone_judge *judge, const struct hone_workload *workload,
-                     struct hone_end *ret);
+                     struct hone_outcome *ret);
 /* Before the report is written: what was planned, what was done, and what follows for a claim. */
 void hone_sizes_report(struct hone_judge *judge);
 /* samples.c: sealed/HONE_SAMPLES_FILE of the call's folder; nothing when nothing was timed. */
@@ -175,7 +176,8 @@ void hone_judge_progress(const struct hone_judge *judge, const char *stage, cons
 /* judge.c: one job from its file to its report; exit status of the program. */
 int hone_judge_path(const char *job_path, struct hone_session *session);
 /* Before anything is run on the target; does nothing the second time. */
-int hone_judge_start_target(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+int hone_judge_start_target(struct hone_judge *judge, struct hone_outcome *ret,
+                            struct hone_err *err);
 /* Adds ns to the stage row of this name ("verify.oracle"): where the time of a stage goes. */
 void hone_judge_cost(struct hone_judge *judge, const char *name, int64_t ns);
 /* The time since start_ns, to a row of stage verify; other stages have rows of their own. Target
@@ -185,30 +187,31 @@ void hone_judge_cost_verify(struct hone_judge *judge, const char *name, int64_t 
 
 /* Builds one arm with its target (with other tunables and flags when point is not NULL). */
 int hone_judge_build_arm(struct hone_judge *judge, struct hone_slot *slot,
-                         const struct hone_point *point, struct hone_end *ret,
+                         const struct hone_point *point, struct hone_outcome *ret,
                          struct hone_err *err);
 /* The arm's source, owned; *ret says why there is none. */
 int hone_judge_read_source(struct hone_judge *judge, const struct hone_slot *slot,
-                           char **ret_source, struct hone_end *ret);
+                           char **ret_source, struct hone_outcome *ret);
 /* Sweep: builds, checks and screens every point of the job; leaves the best one in
  * the candidate's slot. */
-int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+int hone_judge_sweep(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
 
 /* ---- target cpu ---- */
 
 int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
-                       const struct hone_point *point, struct hone_end *ret, struct hone_err *err);
+                       const struct hone_point *point, struct hone_outcome *ret,
+                       struct hone_err *err);
 /* Also what other targets use where their device cannot answer. */
-int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
 /* The pack's own kernel for this target, past the cache when is_fresh. *ret_object: owned. */
 int hone_cpu_build_naive(struct hone_judge *judge, bool is_fresh, char **ret_object,
-                         struct hone_end *ret, struct hone_err *err);
+                         struct hone_outcome *ret, struct hone_err *err);
 hone_stage_fn hone_cpu_profile, hone_cpu_run;
 /* See struct hone_target. */
 int hone_cpu_content(struct hone_judge *judge, const struct hone_workload *workload,
                      enum hone_distribution dist, uint64_t counter, struct hone_err *err);
 int hone_cpu_answer(struct hone_judge *judge, struct hone_slot *slot, const void **ret_outputs,
-                    struct hone_end *ret, struct hone_err *err);
+                    struct hone_outcome *ret, struct hone_err *err);
 
 /* frame.c: what is mapped where. */
 int64_t hone_judge_set_bytes(const struct hone_judge *judge,
@@ -217,7 +220,7 @@ int64_t hone_judge_max_sets(const struct hone_judge *judge, const struct hone_wo
 int hone_judge_set_frame(struct hone_judge *judge, const struct hone_workload *workload,
                          int64_t n_sets, struct hone_err *err);
 /* Starts the arm's arena if needed and maps the frame. *ret says whether that worked. */
-int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
+int hone_judge_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_outcome *ret,
                      struct hone_err *err);
 int hone_judge_ready_oracle(struct hone_judge *judge, struct hone_err *err);
 void hone_judge_drop_arena(struct hone_slot *slot);
@@ -237,25 +240,26 @@ int64_t hone_judge_output_elements(const struct hone_judge *judge, size_t output
 
 /* checks.c: outputs against the oracle and against themselves. */
 int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                              struct hone_end *ret);
+                              struct hone_outcome *ret);
 /* Compares one set of one arm with the oracle: everything when it can be had in budget_ns, else
  * random items. */
 int hone_judge_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                       int64_t budget_ns, struct hone_compare *compare, struct hone_end *ret,
+                       int64_t budget_ns, struct hone_compare *compare, struct hone_outcome *ret,
                        struct hone_err *err);
 /* All elements of one set: by the oracle as far as its budget goes, the rest
  * against the baseline. */
 int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                           int64_t oracle_budget_ns, struct hone_end *ret, struct hone_err *err);
+                           int64_t oracle_budget_ns, struct hone_outcome *ret,
+                           struct hone_err *err);
 int hone_judge_compare_whole(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                              int64_t oracle_budget_ns, struct hone_compare *compare,
-                             struct hone_end *ret, struct hone_err *err);
+                             struct hone_outcome *ret, struct hone_err *err);
 /* A few random items of one set. */
 int hone_judge_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                          int64_t n_items, struct hone_end *ret, struct hone_err *err);
+                          int64_t n_items, struct hone_outcome *ret, struct hone_err *err);
 /* One set of one arm, every element, against what the baseline makes of the same inputs. */
 int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
-                            struct hone_slot *baseline, int64_t set, struct hone_end *ret,
+                            struct hone_slot *baseline, int64_t set, struct hone_outcome *ret,
                             struct hone_err *err);
 struct hone_check_plan {
     const char *name; /* "smoke", "verify" */
@@ -267,15 +271,16 @@ struct hone_check_plan {
                            sampled */
 };
 int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
-                   const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err);
+                   const struct hone_check_plan *plan, struct hone_outcome *ret,
+                   struct hone_err *err);
 /* A row of the report; compare NULL: nothing was compared. Any target. */
 void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *plan,
                      enum hone_distribution dist, const struct hone_compare *compare,
-                     const struct hone_end *end);
+                     const struct hone_outcome *end);
 /* "C[17, 3] was not written (4 of 100 elements)". Any target. */
 void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload *workload,
                             size_t output, int64_t element, int64_t count, enum hone_reason reason,
-                            const char *what, struct hone_end *ret);
+                            const char *what, struct hone_outcome *ret);
 /* One call of one set, outputs poisoned with the NaN before. How it ended is in the arena's end. */
 int hone_judge_call_one(struct hone_judge *judge, struct hone_slot *slot, int64_t set, int perturb,
                         struct hone_err *err);
@@ -289,7 +294,7 @@ bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_
  * the same. Where it says otherwise, *ret becomes `stateful`; the same bits are the kernel's
  * arithmetic, and the reason stays. The arm's process is another one afterwards. */
 int hone_judge_blame(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                     struct hone_end *ret, struct hone_err *err);
+                     struct hone_outcome *ret, struct hone_err *err);
 /* contents.c: a kind of content that the task covers and its own baseline did not fail; each comes
  * once before one comes again. Any target. */
 enum hone_distribution hone_judge_any_distribution(struct hone_judge *judge);
@@ -310,7 +315,7 @@ struct hone_timing_plan {
     int64_t n_workloads; /* that are timed in this job; 0: this one */
 };
 int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                  struct hone_workload_report *ret_report, struct hone_end *ret,
+                  struct hone_workload_report *ret_report, struct hone_outcome *ret,
                   struct hone_err *err);
 /* The most demanding workload that is asked for. */
 const struct hone_workload *hone_judge_heaviest(struct hone_judge *judge);

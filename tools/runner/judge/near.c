@@ -86,11 +86,11 @@ static int64_t find_poison(enum hone_dtype dtype, const void *values, int64_t n,
     return first;
 }
 
-static void check_written(struct near *near, int64_t set, struct hone_end *ret)
+static void check_written(struct near *near, int64_t set, struct hone_outcome *ret)
 {
     struct hone_judge *judge = near->judge;
     hone_judge_check_canaries(judge, near->slot, set, ret);
-    for (size_t o = 0; o < judge->task->n_outputs && hone_end_is_good(ret); o++) {
+    for (size_t o = 0; o < judge->task->n_outputs && hone_outcome_is_good(ret); o++) {
         enum hone_dtype dtype = judge->task->outputs[o].dtype;
         int64_t count = 0, first = -1;
         if (hone_dtype_is_float(dtype)) /* an integer may well be the poison's bits */
@@ -107,27 +107,28 @@ static int baseline_passes(struct near *near, int64_t set, bool *ret, struct hon
 {
     struct hone_judge *judge = near->judge;
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_compare compare;
     *ret = true;
     if (baseline == NULL || baseline == near->slot)
         return 0;
     int code = !baseline->is_built ? hone_judge_build_arm(judge, baseline, NULL, &end, err) : 0;
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = hone_judge_ready(judge, baseline, &end, err);
-    if (code < 0 || !hone_end_is_good(&end))
+    if (code < 0 || !hone_outcome_is_good(&end))
         return code;
     code = hone_judge_call_one(judge, baseline, set, 0, err);
     if (code < 0 || !baseline->arena->is_alive)
         return code;
     code = hone_judge_compare(judge, baseline, set, near->oracle_ns, &compare, &end, err);
-    *ret = hone_end_is_good(&end);
+    *ret = hone_outcome_is_good(&end);
     return code;
 }
 
 /* Where the oracle runs the whole task for one answer, the baseline stands for it while arms are
  * timed: it has been held to the oracle. */
-static int compare_all(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err)
+static int compare_all(struct near *near, int64_t set, struct hone_outcome *ret,
+                       struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
@@ -163,11 +164,11 @@ static void fill_outputs(struct near *near, int64_t set)
     }
 }
 
-static int call_and_compare(struct near *near, int64_t set, const char *what, struct hone_end *ret,
-                            struct hone_err *err)
+static int call_and_compare(struct near *near, int64_t set, const char *what,
+                            struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
-    bool is_perturbed = near->plan != NULL && hone_dice_below(&judge->dice, 2) == 0;
+    bool is_perturbed = near->plan != NULL && hone_rng_below(&judge->rng, 2) == 0;
     struct hone_calls calls = {.first_set = set,
                                .n_rotate = 1,
                                .n_calls = 1,
@@ -176,36 +177,38 @@ static int call_and_compare(struct near *near, int64_t set, const char *what, st
     fill_outputs(near, set);
     int code = hone_arena_call(near->slot->arena, &calls, NULL, err);
     *ret = near->slot->arena->end;
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     check_written(near, set, ret);
-    if (hone_end_is_good(ret))
+    if (hone_outcome_is_good(ret))
         code = compare_all(near, set, ret, err);
-    if (code < 0 || !hone_end_is_value(ret))
+    if (code < 0 || !hone_outcome_is_value(ret))
         return code;
     bool passes = true;
     code = baseline_passes(near, set, &passes, err);
     if (code == 0 && !passes)
-        *ret = (struct hone_end)HONE_END_INIT;
+        *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     if (code == 0 && passes)
         code = hone_judge_blame(judge, near->slot, set, ret, err);
     bool has_other = hone_judge_slot(judge, "baseline") != NULL &&
                      hone_judge_slot(judge, "baseline") != near->slot;
-    if (code == 0 && hone_end_is_value(ret) && !has_other)
-        *ret = (struct hone_end)HONE_END_INIT; /* its arithmetic, which the kinds have judged */
+    if (code == 0 && hone_outcome_is_value(ret) && !has_other)
+        *ret = (struct hone_outcome)
+            HONE_OUTCOME_INIT; /* its arithmetic, which the kinds have judged */
     if (code == 0 && ret->reason == HONE_REASON_STATEFUL) {
-        struct hone_end end = *ret;
-        hone_end_set(ret, HONE_REASON_STATEFUL, "%s, and the answer is an older one's: %s", what,
-                     end.detail);
+        struct hone_outcome end = *ret;
+        hone_outcome_set(ret, HONE_REASON_STATEFUL, "%s, and the answer is an older one's: %s",
+                         what, end.detail);
     }
     return code;
 }
 
 /* ---- steps; each leaves a set that was called with what it holds ---- */
 
-typedef int step_fn(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err);
+typedef int step_fn(struct near *near, int64_t set, struct hone_outcome *ret, struct hone_err *err);
 
-static int step_change(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err)
+static int step_change(struct near *near, int64_t set, struct hone_outcome *ret,
+                       struct hone_err *err)
 {
     int64_t n = 0;
     int code = change_set(near->judge, set, &n, err);
@@ -215,33 +218,34 @@ static int step_change(struct near *near, int64_t set, struct hone_end *ret, str
 }
 
 /* Nothing changed but the outputs, perhaps. */
-static int step_again(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err)
+static int step_again(struct near *near, int64_t set, struct hone_outcome *ret,
+                      struct hone_err *err)
 {
     return call_and_compare(near, set, "it was called again with the same inputs", ret, err);
 }
 
 /* The content that the set had, or that its twin has become. */
-static int step_back(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err)
+static int step_back(struct near *near, int64_t set, struct hone_outcome *ret, struct hone_err *err)
 {
     hone_judge_copy_set(near->judge, set ^ 1, set);
     return call_and_compare(near, set, "its inputs changed back", ret, err);
 }
 
 /* Another set's content here, and a little of it changed. */
-static int step_move(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err)
+static int step_move(struct near *near, int64_t set, struct hone_outcome *ret, struct hone_err *err)
 {
-    int64_t from = hone_dice_below(&near->judge->dice, near->n_sets), n = 0;
+    int64_t from = hone_rng_below(&near->judge->rng, near->n_sets), n = 0;
     int code = 0;
     if (from != set)
         hone_judge_copy_set(near->judge, from, set);
-    if (from == set || hone_dice_below(&near->judge->dice, 2) == 0)
+    if (from == set || hone_rng_below(&near->judge->rng, 2) == 0)
         code = change_set(near->judge, set, &n, err);
     return code == 0
                ? call_and_compare(near, set, "its inputs became nearly another call's", ret, err)
                : code;
 }
 
-static int step_swap(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err)
+static int step_swap(struct near *near, int64_t set, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
     size_t a = 0, b = 0;
@@ -262,8 +266,8 @@ static int step_swap(struct near *near, int64_t set, struct hone_end *ret, struc
 /* Two axes that change places: what is known again by a product of sizes is then the old one. */
 static void swap_axes(struct hone_judge *judge, struct hone_workload *ret)
 {
-    size_t a = (size_t)hone_dice_below(&judge->dice, (int64_t)judge->task->n_axes),
-           b = (size_t)hone_dice_below(&judge->dice, (int64_t)judge->task->n_axes);
+    size_t a = (size_t)hone_rng_below(&judge->rng, (int64_t)judge->task->n_axes),
+           b = (size_t)hone_rng_below(&judge->rng, (int64_t)judge->task->n_axes);
     bool is_var =
         judge->task->axes[a].kind == HONE_AXIS_VAR && judge->task->axes[b].kind == HONE_AXIS_VAR;
     int64_t kept = ret->axes[a];
@@ -276,12 +280,12 @@ static void swap_axes(struct hone_judge *judge, struct hone_workload *ret)
 static bool shorten_axis(struct hone_judge *judge, struct hone_workload *ret)
 {
     const struct hone_task *task = judge->task;
-    int64_t a = hone_dice_below(&judge->dice, (int64_t)task->n_axes);
+    int64_t a = hone_rng_below(&judge->rng, (int64_t)task->n_axes);
     const struct hone_axis *axis = &task->axes[a];
     int64_t step = hone_max_i64(axis->multiple, 1), n_less = (ret->axes[a] - axis->min) / step;
     if (axis->kind != HONE_AXIS_VAR || n_less < 1)
         return false;
-    ret->axes[a] -= step * (1 + hone_dice_below(&judge->dice, n_less));
+    ret->axes[a] -= step * (1 + hone_rng_below(&judge->rng, n_less));
     return true;
 }
 
@@ -291,7 +295,7 @@ static bool smaller_size(struct hone_judge *judge, struct hone_workload *ret)
     const struct hone_task *task = judge->task;
     const struct hone_layout *layout = &judge->frame.layout;
     *ret = *judge->frame.workload;
-    if (hone_dice_below(&judge->dice, 2) == 0)
+    if (hone_rng_below(&judge->rng, 2) == 0)
         swap_axes(judge, ret);
     else if (!shorten_axis(judge, ret))
         return false;
@@ -335,7 +339,7 @@ static bool other_scalar(struct hone_judge *judge)
     bool has_any = false;
     for (size_t i = 0; i < judge->task->n_scalars; i++) {
         const struct hone_scalar *row = &judge->task->scalars[i];
-        double u = (double)hone_dice_below(&judge->dice, INT32_MAX) / (double)INT32_MAX;
+        double u = (double)hone_rng_below(&judge->rng, INT32_MAX) / (double)INT32_MAX;
         if (!(row->max > row->min))
             continue;
         judge->frame.scalars[i] =
@@ -360,14 +364,14 @@ static void use_size(struct hone_judge *judge, const struct hone_workload *other
     }
 }
 
-static int call_some(struct near *near, const int64_t *sets, bool is_size, struct hone_end *ret,
+static int call_some(struct near *near, const int64_t *sets, bool is_size, struct hone_outcome *ret,
                      struct hone_err *err)
 {
     const char *what = is_size ? "another size was asked for on the same buffers"
                                : "another scalar was given with the same buffers";
     unmap_all(near->judge);
     int code = hone_judge_ready(near->judge, near->slot, ret, err);
-    for (int i = 0; i < PARAMETER_SETS && code == 0 && hone_end_is_good(ret); i++) {
+    for (int i = 0; i < PARAMETER_SETS && code == 0 && hone_outcome_is_good(ret); i++) {
         if (is_size)
             fit_content(near->judge, sets[i]);
         code = call_and_compare(near, sets[i], what, ret, err);
@@ -377,7 +381,7 @@ static int call_some(struct near *near, const int64_t *sets, bool is_size, struc
 
 /* Same buffers, another size or another scalar; then everything as it was. Even sets: there content
  * begins at the start of its room, whatever its size. */
-static int step_parameter(struct near *near, int64_t set, struct hone_end *ret,
+static int step_parameter(struct near *near, int64_t set, struct hone_outcome *ret,
                           struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
@@ -396,20 +400,20 @@ static int step_parameter(struct near *near, int64_t set, struct hone_end *ret,
     bool is_scalar = other_scalar(judge);
     if (!is_size && !is_scalar)
         return step_change(near, set, ret, err);
-    is_size = is_size && (!is_scalar || hone_dice_below(&judge->dice, 2) == 0);
+    is_size = is_size && (!is_scalar || hone_rng_below(&judge->rng, 2) == 0);
     if (is_size)
         use_size(judge, &other);
     for (int i = 1; i < PARAMETER_SETS; i++)
-        sets[i] = 2 * hone_dice_below(&judge->dice, near->n_sets / 2);
+        sets[i] = 2 * hone_rng_below(&judge->rng, near->n_sets / 2);
     int code = call_some(near, sets, is_size, ret, err);
-    struct hone_end end = *ret;
+    struct hone_outcome end = *ret;
     frame->workload = workload;
     frame->layout = layout;
     memcpy(frame->scalars, scalars, sizeof scalars);
     unmap_all(judge);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = hone_judge_ready(judge, near->slot, &end, err);
-    for (int i = 0; i < PARAMETER_SETS && code == 0 && hone_end_is_good(&end); i++)
+    for (int i = 0; i < PARAMETER_SETS && code == 0 && hone_outcome_is_good(&end); i++)
         code = step_back(near, sets[i], &end, err);
     *ret = end;
     return code;
@@ -419,32 +423,32 @@ static step_fn *const steps[] = {step_change, step_change, step_back,     step_a
                                  step_move,   step_swap,   step_parameter};
 #define N_STEPS HONE_COUNTOF(steps)
 
-static int one_step(struct near *near, size_t k, struct hone_end *ret, struct hone_err *err)
+static int one_step(struct near *near, size_t k, struct hone_outcome *ret, struct hone_err *err)
 {
-    struct hone_dice *dice = &near->judge->dice;
+    struct hone_rng *rng = &near->judge->rng;
     int64_t pair =
-        hone_dice_below(dice, 2) == 0 ? near->favourite : hone_dice_below(dice, near->n_sets / 2);
-    int64_t set = 2 * pair + hone_dice_below(dice, 2);
+        hone_rng_below(rng, 2) == 0 ? near->favourite : hone_rng_below(rng, near->n_sets / 2);
+    int64_t set = 2 * pair + hone_rng_below(rng, 2);
     size_t kind = hone_near_kind(near->judge, k, N_STEPS);
-    if (hone_dice_below(dice, 2) == 0) { /* a call that is no such call */
-        int64_t other = hone_dice_below(dice, near->n_sets);
+    if (hone_rng_below(rng, 2) == 0) { /* a call that is no such call */
+        int64_t other = hone_rng_below(rng, near->n_sets);
         int code = hone_judge_call_one(near->judge, near->slot, other, 0, err);
         *ret = near->slot->arena->end;
-        if (code < 0 || !hone_end_is_good(ret))
+        if (code < 0 || !hone_outcome_is_good(ret))
             return code;
     }
     return steps[kind](near, set, ret, err);
 }
 
 int hone_near_check(struct hone_judge *judge, struct hone_slot *slot,
-                    const struct hone_check_plan *plan, int64_t n_pairs, struct hone_end *ret,
+                    const struct hone_check_plan *plan, int64_t n_pairs, struct hone_outcome *ret,
                     struct hone_err *err)
 {
     struct near near = {.judge = judge,
                         .slot = slot,
                         .plan = plan,
                         .n_sets = 2 * n_pairs,
-                        .favourite = hone_dice_below(&judge->dice, n_pairs),
+                        .favourite = hone_rng_below(&judge->rng, n_pairs),
                         .oracle_ns = hone_min_i64(plan->oracle_budget_ns, ORACLE_NS)};
     struct hone_check_plan row = *plan;
     int64_t start = hone_now_ns();
@@ -452,11 +456,11 @@ int hone_near_check(struct hone_judge *judge, struct hone_slot *slot,
     bool is_smoke = strcmp(plan->name, "smoke") == 0;
     int64_t limit_ns = hone_near_limit_ns(judge, plan);
     row.name = HONE_NEAR_ROW;
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     if (limit_ns == 0)
         return 0;
     hone_compare_init(&near.compare, judge->task, plan->workload);
-    for (size_t k = 0; k < MOST_STEPS && code == 0 && hone_end_is_good(ret) &&
+    for (size_t k = 0; k < MOST_STEPS && code == 0 && hone_outcome_is_good(ret) &&
                        (k == 0 || hone_now_ns() - start < limit_ns);
          k++)
         code = one_step(&near, k, ret, err);
@@ -467,13 +471,13 @@ int hone_near_check(struct hone_judge *judge, struct hone_slot *slot,
 }
 
 int hone_near_timed(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
-                    struct hone_end *ret, struct hone_err *err)
+                    struct hone_outcome *ret, struct hone_err *err)
 {
     struct near near = {.judge = judge, .slot = slot, .n_sets = n_sets, .oracle_ns = ORACLE_NS};
-    int64_t n_left = 1 + hone_dice_below(&judge->dice, 2);
-    int64_t set = hone_dice_below(&judge->dice, n_sets);
+    int64_t n_left = 1 + hone_rng_below(&judge->rng, 2);
+    int64_t set = hone_rng_below(&judge->rng, n_sets);
     int code = 0;
-    for (; n_left > 0 && code == 0 && hone_end_is_good(ret); n_left--)
+    for (; n_left > 0 && code == 0 && hone_outcome_is_good(ret); n_left--)
         code = step_change(&near, set, ret, err);
     return code;
 }

@@ -52,10 +52,10 @@ int64_t hone_near_limit_ns(struct hone_judge *judge, const struct hone_check_pla
 /* Target cpu: n_pairs pairs of sets as a check has left them (the same content in sets 2 d and
  * 2 d + 1), all answers good. Afterwards the answers of even sets are those of what they hold. */
 int hone_near_check(struct hone_judge *judge, struct hone_slot *slot,
-                    const struct hone_check_plan *plan, int64_t n_pairs, struct hone_end *ret,
+                    const struct hone_check_plan *plan, int64_t n_pairs, struct hone_outcome *ret,
                     struct hone_err *err);
 /* Target cpu: one of the sets 0 .. n_sets - 1 of a timed hand-over that has been checked. */
 int hone_near_timed(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
-                    struct hone_end *ret, struct hone_err *err);
+                    struct hone_outcome *ret, struct hone_err *err);
 
 #endif

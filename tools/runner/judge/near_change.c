@@ -44,7 +44,7 @@ struct change {
 
 static double unit(struct hone_judge *judge)
 {
-    return ((double)hone_dice_below(&judge->dice, INT32_MAX) + 0.5) / (double)INT32_MAX;
+    return ((double)hone_rng_below(&judge->rng, INT32_MAX) + 0.5) / (double)INT32_MAX;
 }
 
 static double large_value(const struct change *c, double scale)
@@ -69,14 +69,14 @@ static int last_seen(const struct hone_task *task, int last)
 
 static double nudged(const struct change *c, double old)
 {
-    struct hone_dice *dice = &c->judge->dice;
+    struct hone_rng *rng = &c->judge->rng;
     int from = nudges[c->tensor->dtype].from, to = nudges[c->tensor->dtype].to,
         seen = last_seen(c->judge->task, nudges[c->tensor->dtype].last);
-    int least = from + (int)hone_dice_below(dice, to - from + 1);
-    if (seen > to && hone_dice_below(dice, 2) == 0)
+    int least = from + (int)hone_rng_below(rng, to - from + 1);
+    if (seen > to && hone_rng_below(rng, 2) == 0)
         least = seen;
     double part = ldexp(1, -least);
-    return old * (hone_dice_below(&c->judge->dice, 2) == 0 ? 1 + part : 1 - part);
+    return old * (hone_rng_below(&c->judge->rng, 2) == 0 ? 1 + part : 1 - part);
 }
 
 static double new_float(const struct change *c, double old)
@@ -84,7 +84,7 @@ static double new_float(const struct change *c, double old)
     struct hone_judge *judge = c->judge;
     bool is_weight = c->tensor->role == HONE_ROLE_WEIGHT;
     double scale = is_weight ? hone_gen_weight_scale(c->tensor, c->workload) : 1;
-    double sign = hone_dice_below(&judge->dice, 2) == 0 ? 1 : -1;
+    double sign = hone_rng_below(&judge->rng, 2) == 0 ? 1 : -1;
     bool may_stand_out = hone_compare_is_plain(c->dist) && !judge->is_dist_left_out[HONE_DIST_RARE];
     if (c->how == SIGN && old != 0 && c->tensor->role != HONE_ROLE_POSITIVE)
         return -old;
@@ -97,22 +97,21 @@ static double new_float(const struct change *c, double old)
 
 static double new_value(const struct change *c, double old)
 {
-    struct hone_dice *dice = &c->judge->dice;
+    struct hone_rng *rng = &c->judge->rng;
     const struct hone_tensor *tensor = c->tensor;
     double value = 0;
     if (tensor->role == HONE_ROLE_MASK || tensor->dtype == HONE_DTYPE_BOOL)
         return old == 0;
     if (tensor->role == HONE_ROLE_INDEX)
-        return (double)hone_dice_below(dice,
-                                       hone_max_i64(c->workload->axes[tensor->bound_axis], 1));
+        return (double)hone_rng_below(rng, hone_max_i64(c->workload->axes[tensor->bound_axis], 1));
     if (hone_dtype_is_float(tensor->dtype))
         value = new_float(c, old);
     else if (c->how == NUDGE)
-        value = hone_dice_below(dice, 2) == 0 ? old + 1 : old - 1;
+        value = hone_rng_below(rng, 2) == 0 ? old + 1 : old - 1;
     else if (tensor->dtype == HONE_DTYPE_U8)
-        value = (double)hone_dice_below(dice, UINT8_MAX + 1);
+        value = (double)hone_rng_below(rng, UINT8_MAX + 1);
     else
-        value = (double)(hone_dice_below(dice, SMALL_SPAN) - SMALL_SPAN / 2);
+        value = (double)(hone_rng_below(rng, SMALL_SPAN) - SMALL_SPAN / 2);
     if (tensor->role == HONE_ROLE_POSITIVE)
         value = fmax(fabs(value), hone_dtype_is_float(tensor->dtype) ? LEAST : 1);
     return value;
@@ -133,7 +132,7 @@ static int put(struct change *c, int64_t i, double old, double value, struct hon
 
 static int change_one(struct change *c, struct hone_err *err)
 {
-    int64_t i = hone_dice_below(&c->judge->dice, c->n);
+    int64_t i = hone_rng_below(&c->judge->rng, c->n);
     double old = 0, value = 0;
     int code = get(c, i, &old, err);
     for (int try = 0; try < TRIES && code == 0; try++) {
@@ -149,24 +148,24 @@ static int64_t partner_of(const struct change *c, int64_t i)
 {
     static const int64_t distances[] = {12, 60, 64, 120, 240, 480, 960, 5040, 55440};
     const struct hone_tensor *tensor = c->tensor;
-    struct hone_dice *dice = &c->judge->dice;
-    int64_t kind = hone_dice_below(dice, 4), n_fit = 0;
+    struct hone_rng *rng = &c->judge->rng;
+    int64_t kind = hone_rng_below(rng, 4), n_fit = 0;
     int64_t row = tensor->rank > 0 ? c->workload->axes[tensor->shape[tensor->rank - 1]] : 1;
     while (n_fit < (int64_t)HONE_COUNTOF(distances) && distances[n_fit] < c->n)
         n_fit++;
     if (kind <= 1)
-        return i - i % row + hone_dice_below(dice, row);
+        return i - i % row + hone_rng_below(rng, row);
     if (kind == 2 && n_fit > 0) {
-        int64_t distance = distances[hone_dice_below(dice, n_fit)];
+        int64_t distance = distances[hone_rng_below(rng, n_fit)];
         return i >= distance ? i - distance : i + distance < c->n ? i + distance : i;
     }
-    return hone_dice_below(dice, c->n);
+    return hone_rng_below(rng, c->n);
 }
 
 /* What adds up, or sorts, the elements does not see it. */
 static int swap_two(struct change *c, struct hone_err *err)
 {
-    int64_t i = hone_dice_below(&c->judge->dice, c->n), j = partner_of(c, i);
+    int64_t i = hone_rng_below(&c->judge->rng, c->n), j = partner_of(c, i);
     double a = 0, b = 0;
     int code = get(c, i, &a, err);
     if (code == 0)
@@ -180,7 +179,7 @@ static int change_offset(struct change *c, struct hone_err *err)
 {
     if (c->n < 3)
         return 0;
-    int64_t i = 1 + hone_dice_below(&c->judge->dice, c->n - 2);
+    int64_t i = 1 + hone_rng_below(&c->judge->rng, c->n - 2);
     double low = 0, old = 0, high = 0;
     int code = get(c, i - 1, &low, err);
     if (code == 0)
@@ -189,7 +188,7 @@ static int change_offset(struct change *c, struct hone_err *err)
         code = get(c, i + 1, &high, err);
     int64_t room = (int64_t)(high - low);
     return code == 0 && room > 0
-               ? put(c, i, old, low + (double)hone_dice_below(&c->judge->dice, room + 1), err)
+               ? put(c, i, old, low + (double)hone_rng_below(&c->judge->rng, room + 1), err)
                : code;
 }
 
@@ -198,11 +197,11 @@ static int change_row(struct change *c, struct hone_err *err)
 {
     const struct hone_tensor *tensor = c->tensor;
     int64_t row = tensor->rank > 0 ? c->workload->axes[tensor->shape[tensor->rank - 1]] : 1;
-    struct hone_dice *dice = &c->judge->dice;
+    struct hone_rng *rng = &c->judge->rng;
     if (row < 2)
         return 0;
-    int64_t first = row * hone_dice_below(dice, hone_max_i64(c->n / row, 1));
-    int64_t i = first + hone_dice_below(dice, row), j = first + hone_dice_below(dice, row);
+    int64_t first = row * hone_rng_below(rng, hone_max_i64(c->n / row, 1));
+    int64_t i = first + hone_rng_below(rng, row), j = first + hone_rng_below(rng, row);
     double a = 0, b = 0, part = unit(c->judge);
     int code = get(c, i, &a, err);
     if (code == 0)
@@ -215,10 +214,10 @@ static int change_row(struct change *c, struct hone_err *err)
 
 static int change_input(struct change *c, struct hone_err *err)
 {
-    int64_t n = hone_dice_below(&c->judge->dice, 2) == 0
+    int64_t n = hone_rng_below(&c->judge->rng, 2) == 0
                     ? 1
-                    : 1 + hone_dice_below(&c->judge->dice, MOST_CHANGED);
-    bool is_swap = hone_dice_below(&c->judge->dice, 3) == 0;
+                    : 1 + hone_rng_below(&c->judge->rng, MOST_CHANGED);
+    bool is_swap = hone_rng_below(&c->judge->rng, 3) == 0;
     int code = 0;
     for (int64_t k = 0; k < n && code == 0; k++) {
         if (c->tensor->role == HONE_ROLE_OFFSETS)
@@ -237,11 +236,11 @@ int hone_near_change(struct hone_judge *judge, const struct hone_workload *workl
 {
     const struct hone_task *task = judge->task;
     struct change c = {.judge = judge, .io = io, .workload = workload, .dist = dist};
-    c.how = (enum how)hone_dice_below(&judge->dice, N_HOWS);
+    c.how = (enum how)hone_rng_below(&judge->rng, N_HOWS);
     int code = 0;
     /* one input alone, or all: whoever looks at some for the rest shows either way */
-    bool is_one = hone_dice_below(&judge->dice, 2) == 0;
-    int64_t first = hone_dice_below(&judge->dice, (int64_t)task->n_inputs);
+    bool is_one = hone_rng_below(&judge->rng, 2) == 0;
+    int64_t first = hone_rng_below(&judge->rng, (int64_t)task->n_inputs);
     for (int64_t k = 0; k < (int64_t)task->n_inputs && code == 0; k++) {
         c.input = (size_t)((first + k) % (int64_t)task->n_inputs);
         c.tensor = &task->inputs[c.input];
@@ -266,7 +265,7 @@ static bool is_like(const struct hone_judge *judge, const struct hone_workload *
 bool hone_near_pair(struct hone_judge *judge, const struct hone_workload *workload, size_t *ret_a,
                     size_t *ret_b)
 {
-    int64_t n = (int64_t)judge->task->n_inputs, first = hone_dice_below(&judge->dice, n);
+    int64_t n = (int64_t)judge->task->n_inputs, first = hone_rng_below(&judge->rng, n);
     for (int64_t k = 0; k < n; k++) {
         size_t a = (size_t)((first + k) % n);
         for (size_t b = 0; b < (size_t)n; b++) {
@@ -284,19 +283,19 @@ enum hone_near_fill hone_near_fill(struct hone_judge *judge)
 {
     static const enum hone_near_fill fills[] = {HONE_NEAR_POISON, HONE_NEAR_AS_LEFT, HONE_NEAR_PART,
                                                 HONE_NEAR_PART};
-    return fills[hone_dice_below(&judge->dice, HONE_COUNTOF(fills))];
+    return fills[hone_rng_below(&judge->rng, HONE_COUNTOF(fills))];
 }
 
 struct hone_near_part hone_near_part(struct hone_judge *judge, int64_t n)
 {
-    struct hone_dice *dice = &judge->dice;
-    int64_t most = hone_max_i64(n >> hone_dice_below(dice, MOST_OCTAVES), 1); /* any size */
-    struct hone_near_part part = {.length = 1 + hone_dice_below(dice, most), .count = 1};
-    part.step = part.length + hone_dice_below(dice, 4 * part.length);
+    struct hone_rng *rng = &judge->rng;
+    int64_t most = hone_max_i64(n >> hone_rng_below(rng, MOST_OCTAVES), 1); /* any size */
+    struct hone_near_part part = {.length = 1 + hone_rng_below(rng, most), .count = 1};
+    part.step = part.length + hone_rng_below(rng, 4 * part.length);
     int64_t room = (n - part.length) / part.step;
-    if (room > 0 && hone_dice_below(dice, 2) == 0)
-        part.count = 1 + hone_dice_below(dice, hone_min_i64(room, MOST_STRETCHES));
-    part.first = hone_dice_below(dice, n - part.length - (part.count - 1) * part.step + 1);
+    if (room > 0 && hone_rng_below(rng, 2) == 0)
+        part.count = 1 + hone_rng_below(rng, hone_min_i64(room, MOST_STRETCHES));
+    part.first = hone_rng_below(rng, n - part.length - (part.count - 1) * part.step + 1);
     return part;
 }
 
@@ -325,7 +324,7 @@ int64_t hone_near_limit_ns(struct hone_judge *judge, const struct hone_check_pla
             continue;
         if (is_screen)
             return i == 0 ? 1 : 0;
-        return hone_dice_below(&judge->dice, rows[i].one_in) == 0 ? rows[i].limit_ns : 0;
+        return hone_rng_below(&judge->rng, rows[i].one_in) == 0 ? rows[i].limit_ns : 0;
     }
     return 0;
 }

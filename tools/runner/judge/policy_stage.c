@@ -94,15 +94,15 @@ static const char *evidence(struct hone_pool *pool, const struct hone_policy_fin
 }
 
 static void reject(struct hone_judge *judge, const struct hone_policy_row *row, bool is_by_name,
-                   const char *text, struct hone_end *ret)
+                   const char *text, struct hone_outcome *ret)
 {
-    hone_end_set(ret, HONE_REASON_POLICY, "rule %s: %.250s. %s Task '%s' %s. %s", row->name, text,
-                 row->meaning, judge->task->name,
-                 is_by_name ? "refuses that name" : "does not accept that", row->next);
+    hone_outcome_set(ret, HONE_REASON_POLICY, "rule %s: %.250s. %s Task '%s' %s. %s", row->name,
+                     text, row->meaning, judge->task->name,
+                     is_by_name ? "refuses that name" : "does not accept that", row->next);
 }
 
 void hone_policy_decide(struct hone_judge *judge, const struct hone_policy_facts *facts,
-                        const char *source, struct hone_end *ret)
+                        const char *source, struct hone_outcome *ret)
 {
     for (int n = 0; n <= HONE_N_POLICY_RULES; n++) {
         bool is_by_name = n == 0; /* names that are refused come first */
@@ -117,16 +117,16 @@ void hone_policy_decide(struct hone_judge *judge, const struct hone_policy_facts
         const char *text = evidence(judge->pool, &facts->of[i], row, source, &line);
         if (action == HONE_POLICY_REVIEW)
             hone_judge_review(judge, row->name, line, "%.390s", text);
-        else if (hone_end_is_good(ret))
+        else if (hone_outcome_is_good(ret))
             reject(judge, row, is_by_name, text, ret);
     }
 }
 
-int hone_stage_policy(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_stage_policy(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
     HONE_AUTOFREE char *source = NULL;
-    struct hone_end why = HONE_END_INIT;
+    struct hone_outcome why = HONE_OUTCOME_INIT;
     struct hone_policy_facts *facts = hone_pool_alloc(judge->pool, sizeof *facts);
     *facts = (struct hone_policy_facts){.pool = judge->pool, .policy = &judge->task->policy};
     int code = judge->target->read_policy(judge, slot, facts, err);

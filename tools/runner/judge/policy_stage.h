@@ -17,6 +17,6 @@ int64_t hone_policy_line_of(const char *source, const char *const *words, size_t
 /* What follows from the facts: *ret stays good or becomes reason policy; what is to be reviewed
  * goes to the judge's list. */
 void hone_policy_decide(struct hone_judge *judge, const struct hone_policy_facts *facts,
-                        const char *source, struct hone_end *ret);
+                        const char *source, struct hone_outcome *ret);
 
 #endif

@@ -228,7 +228,7 @@ static int best_call(struct hone_arena *arena, const struct hone_calls *calls,
 
 /* Warm call, then as many as fill PROFILE_NS, counted. */
 static int run_calls(struct hone_judge *judge, struct facts *f, struct hone_perf *perf,
-                     bool has_perf, struct hone_perf_value *values, struct hone_end *ret,
+                     bool has_perf, struct hone_perf_value *values, struct hone_outcome *ret,
                      struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
@@ -320,7 +320,7 @@ const struct hone_workload *hone_judge_heaviest(struct hone_judge *judge)
     return best;
 }
 
-int hone_cpu_profile(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_cpu_profile(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
     const struct hone_workload *workload = hone_judge_heaviest(judge);
@@ -335,7 +335,7 @@ int hone_cpu_profile(struct hone_judge *judge, struct hone_end *ret, struct hone
         code = hone_judge_set_frame(judge, workload, 1, err);
     if (code == 0)
         code = hone_judge_ready(judge, slot, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     hone_judge_fill(judge, 0, HONE_DIST_NORMAL, judge->counter++);
     bool has_perf = hone_perf_open(hone_jail_pid(slot->arena->jail), &perf, &why) == 0;
@@ -345,7 +345,7 @@ int hone_cpu_profile(struct hone_judge *judge, struct hone_end *ret, struct hone
     if (code == 0)
         code = fill_facts(judge, workload, &f, err);
     hone_judge_drop_arena(slot);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     report->has_counters = has_perf;
     report->counters_note = has_perf ? NULL : hone_pool_strdup(judge->pool, why.message);

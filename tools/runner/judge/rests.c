@@ -348,7 +348,7 @@ static void fill_units(struct hone_judge *judge, struct hone_rests_report *ret)
 static void fill_fast_math(struct hone_judge *judge, struct hone_rests_report *ret)
 {
     HONE_AUTOFREE char *source = NULL;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     (void)hone_judge_read_source(judge, &judge->slots[0], &source, &end);
     ret->fast_math = hone_rests_fast_math(source, &judge->slots[0].arm->flags, judge->pool);
     if ((judge->rests.units & 1u << HONE_UNIT_DENORMALS) != 0)

@@ -42,7 +42,7 @@ static void add_printed(const struct hone_arena *arena, struct hone_buf *buf)
     hone_buf_add(buf, arena->printed.base, (size_t)len);
 }
 
-int hone_cpu_run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_cpu_run(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     size_t c = 1;
     while (c + 1 < judge->n_cases && !hone_judge_is_wanted(judge, c))
@@ -53,7 +53,7 @@ int hone_cpu_run(struct hone_judge *judge, struct hone_end *ret, struct hone_err
     int code = hone_judge_set_frame(judge, workload, 1, err);
     if (code == 0)
         code = hone_judge_ready(judge, slot, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     hone_judge_fill(judge, 0, HONE_DIST_NORMAL, judge->counter++);
     hone_judge_poison(judge, slot, 0, HONE_POISON_NAN);
@@ -64,7 +64,7 @@ int hone_cpu_run(struct hone_judge *judge, struct hone_end *ret, struct hone_err
         return code;
     *ret = slot->arena->end;
     HONE_CLEANUP(hone_buf_done) struct hone_buf buf = HONE_BUF_INIT;
-    if (hone_end_is_good(ret)) {
+    if (hone_outcome_is_good(ret)) {
         hone_buf_printf(&buf,
                         "workload %s, distribution normal, one call: %.3f ms wall, %.3f ms CPU\n",
                         workload->id, (double)time.wall_ns / 1e6, (double)time.cpu_ns / 1e6);

@@ -121,46 +121,46 @@ static const char *size_text(const struct hone_judge *judge, const struct hone_w
 }
 
 void hone_sizes_name(const struct hone_judge *judge, const struct hone_workload *workload,
-                     struct hone_end *ret)
+                     struct hone_outcome *ret)
 {
     const char *text = size_text(judge, workload);
     size_t len = strlen(ret->detail);
-    if (hone_end_is_good(ret) || strstr(ret->detail, text) != NULL)
+    if (hone_outcome_is_good(ret) || strstr(ret->detail, text) != NULL)
         return;
     snprintf(ret->detail + len, sizeof ret->detail - len, "%s%s", len > 0 ? " at " : "at ", text);
 }
 
 int hone_sizes_check(struct hone_judge *judge, const struct hone_check_plan *plan,
-                     struct hone_end *ret, struct hone_err *err)
+                     struct hone_outcome *ret, struct hone_err *err)
 {
     size_t c = (size_t)(plan->workload - judge->cases);
     int code = judge->target->check(judge, &judge->slots[0], plan, ret, err);
     if (code < 0)
         return code;
-    judge->is_checked[c] = hone_end_is_good(ret);
+    judge->is_checked[c] = hone_outcome_is_good(ret);
     hone_sizes_name(judge, plan->workload, ret);
     return 0;
 }
 
 /* A check of the baseline that is no part of the report. */
 static int check_with(struct hone_judge *judge, struct hone_check_plan plan, struct hone_slot *slot,
-                      struct hone_end *ret, struct hone_err *err)
+                      struct hone_outcome *ret, struct hone_err *err)
 {
     plan.name = "baseline";
     plan.with_baseline = false;
     size_t n_checks = judge->n_checks;
     int code = 0;
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     if (!slot->is_built)
         code = hone_judge_build_arm(judge, slot, NULL, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = judge->target->check(judge, slot, &plan, ret, err);
     judge->n_checks = n_checks;
     return code;
 }
 
 static int check_baseline(struct hone_judge *judge, const struct hone_workload *workload,
-                          int64_t oracle_ns, struct hone_slot *slot, struct hone_end *ret,
+                          int64_t oracle_ns, struct hone_slot *slot, struct hone_outcome *ret,
                           struct hone_err *err)
 {
     enum hone_distribution dists[] = {HONE_DIST_NORMAL};
@@ -180,12 +180,12 @@ static double calls_of_kind(const struct hone_judge *judge)
 /* Far from the public sizes a task's own baseline may fail, or need about as long as a call may
  * take: then the size says nothing. It gets the contents that the candidate had. */
 static void excuse(struct hone_judge *judge, size_t c, const struct hone_check_plan *plan,
-                   struct hone_end *ret)
+                   struct hone_outcome *ret)
 {
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_err why = HONE_ERR_INIT;
-    if (hone_end_is_good(ret) || baseline == NULL)
+    if (hone_outcome_is_good(ret) || baseline == NULL)
         return;
     int64_t called = judge->called_ns;
     int code = check_with(judge, *plan, baseline, &end, &why);
@@ -193,11 +193,11 @@ static void excuse(struct hone_judge *judge, size_t c, const struct hone_check_p
            call_ns = (double)(judge->called_ns - called) / n_calls;
     bool is_slow =
         ret->reason == HONE_REASON_TIMEOUT && call_ns > SLOW_SHARE * (double)judge->call_timeout_ns;
-    if (code < 0 || (hone_end_is_good(&end) && !is_slow))
+    if (code < 0 || (hone_outcome_is_good(&end) && !is_slow))
         return;
     judge->left_out[c] = is_slow ? "the task's own baseline is too slow there for a call's limit"
                                  : "the task's own baseline fails there";
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
 }
 
 struct work {
@@ -231,7 +231,7 @@ static int64_t limit_at(const struct hone_judge *judge, const struct hone_worklo
 }
 
 int hone_sizes_check_range(struct hone_judge *judge, size_t c, const enum hone_distribution *dists,
-                           size_t n_dists, struct hone_end *ret, struct hone_err *err)
+                           size_t n_dists, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_check_plan plan = {.name = "range",
                                    .workload = &judge->cases[c],
@@ -298,16 +298,16 @@ static int probe(struct hone_judge *judge, struct probe *ret, const char **ret_w
     ret->work = work_of(judge, &judge->cases[c]);
     double n_calls = calls_of_kind(judge);
     for (size_t i = 0; i < HONE_COUNTOF(arms); i++) {
-        struct hone_end end = HONE_END_INIT;
+        struct hone_outcome end = HONE_OUTCOME_INIT;
         if (arms[i] == NULL)
             continue;
         int code = check_baseline(judge, &judge->cases[0], HONE_NS_PER_MS, arms[i], &end, err);
         int64_t start = hone_now_ns(), called = judge->called_ns;
-        if (code == 0 && hone_end_is_good(&end))
+        if (code == 0 && hone_outcome_is_good(&end))
             code = check_baseline(judge, &judge->cases[c], HONE_NS_PER_MS, arms[i], &end, err);
         if (code < 0)
             return code;
-        if (!hone_end_is_good(&end)) {
+        if (!hone_outcome_is_good(&end)) {
             *ret_why = "no public size shows what a call costs";
             return 0;
         }
@@ -347,7 +347,8 @@ static bool is_too_large(const struct hone_err *err)
     return err->code == HONE_E_LIMIT || err->code == HONE_E_NOMEM;
 }
 
-static int check_far(struct hone_judge *judge, size_t c, struct hone_end *ret, struct hone_err *err)
+static int check_far(struct hone_judge *judge, size_t c, struct hone_outcome *ret,
+                     struct hone_err *err)
 {
     static const enum hone_distribution dists[] = {HONE_DIST_NORMAL};
     struct hone_check_plan plan = {.name = "beyond",
@@ -361,7 +362,7 @@ static int check_far(struct hone_judge *judge, size_t c, struct hone_end *ret, s
     int code = hone_sizes_check(judge, &plan, ret, &why);
     if (code < 0 && is_too_large(&why)) {
         judge->left_out[c] = "its buffers do not fit";
-        *ret = (struct hone_end)HONE_END_INIT;
+        *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
         return 0;
     }
     if (code < 0)
@@ -372,7 +373,8 @@ static int check_far(struct hone_judge *judge, size_t c, struct hone_end *ret, s
     return 0;
 }
 
-int hone_sizes_check_beyond(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_sizes_check_beyond(struct hone_judge *judge, struct hone_outcome *ret,
+                            struct hone_err *err)
 {
     struct probe probed = {0};
     const char *why = NULL;
@@ -383,7 +385,7 @@ int hone_sizes_check_beyond(struct hone_judge *judge, struct hone_end *ret, stru
         return 0;
     int64_t start = hone_now_ns();
     int code = probe(judge, &probed, &why, err);
-    for (size_t c = first; code == 0 && c < judge->n_cases && hone_end_is_good(ret); c++) {
+    for (size_t c = first; code == 0 && c < judge->n_cases && hone_outcome_is_good(ret); c++) {
         if (judge->kinds[c] != HONE_CASE_BEYOND || judge->is_checked[c])
             break;
         judge->left_out[c] = why;

@@ -54,7 +54,7 @@ bool hone_judge_is_wanted(const struct hone_judge *judge, size_t c)
     return false;
 }
 
-int hone_stage_smoke(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_stage_smoke(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     bool is_screen = hone_judge_is_tier(judge, "screen");
     enum hone_distribution kinds[HONE_N_DISTS];
@@ -70,12 +70,12 @@ int hone_stage_smoke(struct hone_judge *judge, struct hone_end *ret, struct hone
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     bool is_doubtful =
         baseline != NULL && baseline->is_built && !judge->job->is_baseline_known_good;
-    if (code < 0 || !hone_end_is_good(ret) || !is_doubtful)
+    if (code < 0 || !hone_outcome_is_good(ret) || !is_doubtful)
         return code;
     plan.name = "baseline";
     plan.n_dists = 1;
     code = judge->target->check(judge, baseline, &plan, ret, err);
-    if (code == 0 && !hone_end_is_good(ret))
+    if (code == 0 && !hone_outcome_is_good(ret))
         ret->reason = HONE_REASON_BAD_TASK;
     return code;
 }
@@ -83,9 +83,9 @@ int hone_stage_smoke(struct hone_judge *judge, struct hone_end *ret, struct hone
 /* Sizes at the edges of tiles, long axes, the least size: cheap, and where tails and masks are
  * wrong; then those over the whole legal range. Each has the plain content; the others are dealt,
  * so that each is somewhere. */
-static int verify_edges(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int verify_edges(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
-    for (size_t c = 1; c < judge->n_cases && hone_end_is_good(ret); c++) {
+    for (size_t c = 1; c < judge->n_cases && hone_outcome_is_good(ret); c++) {
         enum hone_distribution dists[EDGE_DISTS] = {HONE_DIST_NORMAL};
         bool is_range = judge->kinds[c] == HONE_CASE_RANGE;
         if (!is_range && judge->kinds[c] != HONE_CASE_EDGE)
@@ -134,7 +134,7 @@ static size_t core_of(const struct hone_task *task, enum hone_distribution *ret)
 
 /* The core and some others; then, as long as that is cheap, what is left. */
 static int verify_case(struct hone_judge *judge, const struct hone_workload *workload,
-                       struct hone_end *ret, struct hone_err *err)
+                       struct hone_outcome *ret, struct hone_err *err)
 {
     bool is_small = hone_judge_set_bytes(judge, workload) <= judge->target->effort.small_bytes;
     enum hone_distribution dists[HONE_N_DISTS];
@@ -157,7 +157,7 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
     size_t n_left = n_kinds - plan.n_dists,
            n_more = (size_t)fmin(VERIFY_MORE_NS * (double)plan.n_dists / fmax(each_ns, 1),
                                  (double)n_left);
-    if (code < 0 || !hone_end_is_good(ret) || n_more == 0)
+    if (code < 0 || !hone_outcome_is_good(ret) || n_more == 0)
         return code;
     hone_contents_deal(judge, dists, plan.n_dists, plan.n_dists + n_more);
     plan.dists = dists + plan.n_dists;
@@ -185,7 +185,7 @@ static bool makes_threads(const struct hone_judge *judge)
 }
 
 static int check_team(struct hone_judge *judge, const struct hone_workload *workload, int64_t team,
-                      struct hone_end *ret, struct hone_err *err)
+                      struct hone_outcome *ret, struct hone_err *err)
 {
     enum hone_distribution dists[] = {HONE_DIST_NORMAL};
     struct hone_check_plan plan = {.name = "team",
@@ -195,24 +195,24 @@ static int check_team(struct hone_judge *judge, const struct hone_workload *work
                                    .oracle_budget_ns = EDGE_ORACLE_NS,
                                    .with_baseline = true};
     int code = hone_sizes_check(judge, &plan, ret, err);
-    if (code < 0 || hone_end_is_good(ret))
+    if (code < 0 || hone_outcome_is_good(ret))
         return code;
     if (ret->reason == HONE_REASON_TIMEOUT && !workload->is_edge) { /* as slow as one thread is */
-        *ret = (struct hone_end)HONE_END_INIT;
+        *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
         judge->is_checked[workload - judge->cases] = true;
         hone_judge_warn(judge, "workload '%s' could not be checked with %lld threads: too slow",
                         workload->id, (long long)team);
         return 0;
     }
-    struct hone_end was = *ret;
-    hone_end_set(ret, was.reason, "%.300s, with a team of %lld thread%s (OMP_THREAD_LIMIT)",
-                 was.detail, (long long)team, team == 1 ? "" : "s");
+    struct hone_outcome was = *ret;
+    hone_outcome_set(ret, was.reason, "%.300s, with a team of %lld thread%s (OMP_THREAD_LIMIT)",
+                     was.detail, (long long)team, team == 1 ? "" : "s");
     return 0;
 }
 
 /* A caller may give a kernel a smaller or a larger team than the job does: the largest edge and the
  * smallest size that is asked for, with one thread and with one more than the job's. */
-static int verify_teams(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int verify_teams(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
     const struct hone_workload *sizes[2] = {NULL, NULL};
@@ -231,35 +231,35 @@ static int verify_teams(struct hone_judge *judge, struct hone_end *ret, struct h
     }
     int64_t start = hone_now_ns();
     int code = 0;
-    for (size_t t = 0; t < HONE_COUNTOF(teams) && code == 0 && hone_end_is_good(ret); t++) {
+    for (size_t t = 0; t < HONE_COUNTOF(teams) && code == 0 && hone_outcome_is_good(ret); t++) {
         judge->target->drop_arena(judge, slot);
         slot->team = teams[t];
-        for (size_t i = 0; i < HONE_COUNTOF(sizes) && code == 0 && hone_end_is_good(ret); i++)
+        for (size_t i = 0; i < HONE_COUNTOF(sizes) && code == 0 && hone_outcome_is_good(ret); i++)
             if (sizes[i] != NULL)
                 code = check_team(judge, sizes[i], teams[t], ret, err);
     }
     slot->team = 0;
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         judge->target->drop_arena(judge, slot);
     hone_judge_cost(judge, "verify.teams", hone_now_ns() - start);
     return code;
 }
 
-int hone_stage_verify(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_stage_verify(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     int64_t n_done = 0;
     judge->is_verifying = true;
     int code = verify_edges(judge, ret, err);
-    for (size_t c = 1; c < judge->n_cases && code == 0 && hone_end_is_good(ret); c++) {
+    for (size_t c = 1; c < judge->n_cases && code == 0 && hone_outcome_is_good(ret); c++) {
         if (!hone_judge_is_wanted(judge, c))
             continue;
         code = verify_case(judge, &judge->cases[c], ret, err);
         hone_judge_progress(judge, "verify", judge->cases[c].id, ++n_done,
                             (int64_t)judge->n_cases - 1, "");
     }
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = verify_teams(judge, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_sizes_check_beyond(judge, ret, err);
     judge->is_verifying = false;
     return code;
@@ -310,7 +310,7 @@ static void clip_at_floor(struct hone_workload_report *report, double percent)
  * What is left between the measured ceiling and the room that it is given is clipped and reviewed.
  */
 int hone_judge_check_floor(struct hone_judge *judge, struct hone_workload_report *report,
-                           struct hone_end *ret, struct hone_err *err)
+                           struct hone_outcome *ret, struct hone_err *err)
 {
     if (percent_of_floor(judge, report) <= 100)
         return 0;
@@ -319,9 +319,10 @@ int hone_judge_check_floor(struct hone_judge *judge, struct hone_workload_report
     if (code < 0 || percent <= 100)
         return code;
     if (percent * FLOOR_ROOM > 100) {
-        hone_end_set(ret, HONE_REASON_BELOW_FLOOR,
-                     "workload '%s' took %.0f %% of the time that %s need at the measured ceilings",
-                     report->id, 1e4 / percent, report->bound_by);
+        hone_outcome_set(
+            ret, HONE_REASON_BELOW_FLOOR,
+            "workload '%s' took %.0f %% of the time that %s need at the measured ceilings",
+            report->id, 1e4 / percent, report->bound_by);
         return 0;
     }
     hone_judge_review(judge, "above_ceiling", 0,
@@ -333,7 +334,7 @@ int hone_judge_check_floor(struct hone_judge *judge, struct hone_workload_report
 }
 
 static int time_case(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                     struct hone_end *ret, struct hone_err *err)
+                     struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_workload_report report = {0};
     int code = judge->target->time(judge, plan, &report, ret, err);
@@ -344,7 +345,7 @@ static int time_case(struct hone_judge *judge, const struct hone_timing_plan *pl
             judge->left_out[plan->workload - judge->cases] = "its timing gave no figure";
         return code;
     }
-    if (hone_end_is_good(ret))
+    if (hone_outcome_is_good(ret))
         code = hone_judge_check_floor(judge, &report, ret, err);
     judge->workloads[judge->n_workloads++] = report;
     return code;
@@ -444,7 +445,7 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
         bound += log(fmax(judge->workloads[w].percent_of_bound, 1e-9)) / (double)judge->n_workloads;
     report->percent_of_bound = exp(bound);
     judge->was_timed = true;
-    judge->timed_end = (struct hone_end)HONE_END_INIT;
+    judge->timed_end = (struct hone_outcome)HONE_OUTCOME_INIT;
     hone_arms_conclude(judge);
     hone_load_conclude(judge);
     report->ratios = (struct hone_array){.v = ratios};
@@ -464,16 +465,16 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     const char *why = NULL;
     if ((reason != HONE_REASON_SCREENED && hone_load_decides(judge, against->against, &why)) ||
         (reason == HONE_REASON_NOISY && hone_load_explains(judge, &why))) {
-        hone_end_set(&judge->timed_end, HONE_REASON_LOADED,
-                     "%.3gx the baseline's speed (95 %% interval %.3g to %.3g): %s", against->ratio,
-                     against->low, against->high, why);
+        hone_outcome_set(&judge->timed_end, HONE_REASON_LOADED,
+                         "%.3gx the baseline's speed (95 %% interval %.3g to %.3g): %s",
+                         against->ratio, against->low, against->high, why);
         return;
     }
-    hone_end_set(&judge->timed_end, reason,
-                 "%.3gx the baseline's speed (95 %% interval %.3g to %.3g, %lld pairs, least "
-                 "claimable gain %.1f %%)",
-                 against->ratio, against->low, against->high, (long long)against->n_pairs,
-                 100 * against->least_gain);
+    hone_outcome_set(&judge->timed_end, reason,
+                     "%.3gx the baseline's speed (95 %% interval %.3g to %.3g, %lld pairs, least "
+                     "claimable gain %.1f %%)",
+                     against->ratio, against->low, against->high, (long long)against->n_pairs,
+                     100 * against->least_gain);
 }
 
 int hone_judge_ensure_ceilings(struct hone_judge *judge, struct hone_err *err)
@@ -502,7 +503,7 @@ static void drop_arenas(struct hone_judge *judge)
 }
 
 static int time_cases(struct hone_judge *judge, const bool *is_timed,
-                      const struct hone_timing_plan *how, struct hone_end *ret,
+                      const struct hone_timing_plan *how, struct hone_outcome *ret,
                       struct hone_err *err)
 {
     HONE_AUTOCLOSE int lease = -1;
@@ -510,18 +511,18 @@ static int time_cases(struct hone_judge *judge, const bool *is_timed,
     if (code == 0)
         code = hone_lease_take(judge, &lease, err);
     judge->n_workloads = 0;
-    for (size_t c = 1; c < judge->n_cases && code == 0 && hone_end_is_good(ret); c++) {
+    for (size_t c = 1; c < judge->n_cases && code == 0 && hone_outcome_is_good(ret); c++) {
         struct hone_timing_plan plan = *how;
         plan.workload = &judge->cases[c];
         if (is_timed[c])
             code = time_case(judge, &plan, ret, err);
     }
-    if (code == 0 && hone_end_is_good(ret) && judge->n_workloads > 0)
+    if (code == 0 && hone_outcome_is_good(ret) && judge->n_workloads > 0)
         hone_judge_conclude_timing(judge);
     return code;
 }
 
-int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_stage_screen(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     bool is_timed[HONE_RUNNER_MAX_CASES] = {false};
     int64_t n = 0;
@@ -530,7 +531,7 @@ int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hon
         n += is_timed[c];
     }
     enum hone_distribution dists[] = {HONE_DIST_NORMAL};
-    for (size_t c = 1; c < judge->n_cases && hone_end_is_good(ret); c++) {
+    for (size_t c = 1; c < judge->n_cases && hone_outcome_is_good(ret); c++) {
         struct hone_check_plan plan = {.name = "verify",
                                        .workload = &judge->cases[c],
                                        .dists = dists,
@@ -540,7 +541,7 @@ int hone_stage_screen(struct hone_judge *judge, struct hone_end *ret, struct hon
         if (code < 0)
             return code;
     }
-    if (!hone_end_is_good(ret))
+    if (!hone_outcome_is_good(ret))
         return 0;
     if (hone_arm_has_guest(judge))
         drop_arenas(judge);
@@ -578,7 +579,7 @@ static bool is_large_enough(const struct hone_judge *judge, size_t c)
     return false;
 }
 
-int hone_stage_time(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_stage_time(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     bool is_timed[HONE_RUNNER_MAX_CASES] = {false};
     int64_t n = 0;
@@ -602,12 +603,12 @@ int hone_stage_time(struct hone_judge *judge, struct hone_end *ret, struct hone_
     return time_cases(judge, is_timed, &plan, ret, err);
 }
 
-int hone_stage_run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_stage_run(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     return judge->target->run(judge, ret, err);
 }
 
-int hone_stage_profile(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_stage_profile(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     return judge->target->profile(judge, ret, err);
 }

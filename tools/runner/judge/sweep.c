@@ -30,16 +30,16 @@ static void forget_timing(struct hone_judge *judge)
 static int try_point(struct hone_judge *judge, const struct hone_point *point, size_t n_next,
                      struct hone_point_report *report, struct hone_err *err)
 {
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     forget_timing(judge);
     judge->target->drop_arena(judge, &judge->slots[0]);
     int code = hone_judge_build_arm(judge, &judge->slots[0], point, &end, err);
     const char *word = judge->report->build != NULL ? judge->report->build->code : NULL;
     if (code == 0 && judge->target->build_ahead != NULL)
         judge->target->build_ahead(judge, &judge->slots[0], point + 1, n_next);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = hone_stage_smoke(judge, &end, err);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = hone_stage_screen(judge, &end, err);
     if (code < 0)
         return code;
@@ -49,8 +49,8 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point, s
                                          .ratio = (double)NAN,
                                          .code = hone_pool_strdup(judge->pool, word)};
     report->reason =
-        hone_reason_row(hone_end_is_good(&end) ? HONE_REASON_SCREENED : end.reason)->word;
-    if (hone_end_is_good(&end)) {
+        hone_reason_row(hone_outcome_is_good(&end) ? HONE_REASON_SCREENED : end.reason)->word;
+    if (hone_outcome_is_good(&end)) {
         const struct hone_ratio *ratio = hone_report_ratio(judge->report, "baseline");
         report->median_ns = geometric_median(judge);
         report->ratio = ratio != NULL ? ratio->ratio : (double)NAN;
@@ -58,7 +58,7 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point, s
     return 0;
 }
 
-int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_judge_sweep(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     const struct hone_point *points = judge->job->points.v;
     size_t n = judge->job->points.n;
@@ -66,7 +66,7 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone
     judge->report->points = (struct hone_array){.v = judge->points, .n = 0};
     int64_t best = -1;
     int started = hone_judge_start_target(judge, ret, err);
-    if (started < 0 || !hone_end_is_good(ret))
+    if (started < 0 || !hone_outcome_is_good(ret))
         return started;
     for (size_t i = 0; i < n; i++) {
         size_t n_checks =
@@ -88,8 +88,8 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_end *ret, struct hone
     if (best < 0) { /* all failed alike or not: the first one's reason stands for them */
         enum hone_reason reason = HONE_REASON_WRONG_VALUE;
         hone_reason_parse(judge->points[0].reason, &reason);
-        hone_end_set(ret, reason, "none of %zu settings is right; the first one: %s", n,
-                     judge->points[0].reason);
+        hone_outcome_set(ret, reason, "none of %zu settings is right; the first one: %s", n,
+                         judge->points[0].reason);
         return 0;
     }
     return hone_judge_build_arm(judge, &judge->slots[0], &points[best], ret, err);

@@ -12,10 +12,10 @@
  *
  * Example, a check of the candidate:
  *
- *     struct hone_end end;
+ *     struct hone_outcome end;
  *     rc = target->check(judge, slot, &plan, &end, err);
  *     if (rc < 0) ...                    a fault of ours
- *     if (!hone_end_is_good(&end)) ...   what the candidate did
+ *     if (!hone_outcome_is_good(&end)) ...   what the candidate did
  *
  * Results as for stages (runner.h): how a candidate fared is in *ret, a negative result is a fault
  * of ours. A new target is a file target_NAME.c that ends with its row, and a line in target.c. */
@@ -37,25 +37,27 @@ struct hone_effort {          /* how long things take there */
 struct hone_target {
     const char *name;
     struct hone_effort effort;
-    int (*set_up)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+    int (*set_up)(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
     void (*tear_down)(struct hone_judge *judge);
     void (*end_session)(struct hone_session *session); /* after the last job; NULL: nothing kept */
     /* Builds one arm; point NULL: with the arm's own tunables and flags. */
     int (*build_arm)(struct hone_judge *judge, struct hone_slot *slot,
-                     const struct hone_point *point, struct hone_end *ret, struct hone_err *err);
-    int (*build_oracle)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+                     const struct hone_point *point, struct hone_outcome *ret,
+                     struct hone_err *err);
+    int (*build_oracle)(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
     /* A sweep is going to build these points after the present one, in this order: may begin. */
     void (*build_ahead)(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_point *points, size_t n);
     /* Notes what the arm's binary holds (policy.h); runs nothing, needs no device. */
     int (*read_policy)(struct hone_judge *judge, struct hone_slot *slot,
                        struct hone_policy_facts *facts, struct hone_err *err);
-    int (*start)(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+    int (*start)(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
     void (*drop_arena)(struct hone_judge *judge, struct hone_slot *slot);
     int (*check)(struct hone_judge *judge, struct hone_slot *slot,
-                 const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err);
+                 const struct hone_check_plan *plan, struct hone_outcome *ret,
+                 struct hone_err *err);
     int (*time)(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                struct hone_workload_report *ret_report, struct hone_end *ret,
+                struct hone_workload_report *ret_report, struct hone_outcome *ret,
                 struct hone_err *err);
     hone_stage_fn *run, *profile;
     /* Stage calibrate; NULL: the target has none. content: fresh content of one workload, in set 0
@@ -64,7 +66,7 @@ struct hone_target {
     int (*content)(struct hone_judge *judge, const struct hone_workload *workload,
                    enum hone_distribution dist, uint64_t counter, struct hone_err *err);
     int (*answer)(struct hone_judge *judge, struct hone_slot *slot, const void **ret_outputs,
-                  struct hone_end *ret, struct hone_err *err);
+                  struct hone_outcome *ret, struct hone_err *err);
     /* Measured ceilings into judge->machine; is_fresh: measured again, the better ones kept. */
     int (*ceilings)(struct hone_judge *judge, bool is_fresh, struct hone_err *err);
 };

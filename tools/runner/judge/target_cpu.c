@@ -57,18 +57,19 @@ static int build_into(struct hone_judge *judge, struct hone_slot *slot,
     return 0;
 }
 
-static void describe_failure(const struct hone_build *build, const char *arm, struct hone_end *ret)
+static void describe_failure(const struct hone_build *build, const char *arm,
+                             struct hone_outcome *ret)
 {
     const struct hone_diagnostic *first =
         build->report.diagnostics.n > 0 ? build->report.diagnostics.v : NULL;
     if (first != NULL)
-        hone_end_set(ret, build->reason, "%s, line %lld: %.250s", arm, (long long)first->line,
-                     first->message);
+        hone_outcome_set(ret, build->reason, "%s, line %lld: %.250s", arm, (long long)first->line,
+                         first->message);
     else
-        hone_end_set(ret, build->reason, "%s: %.250s", arm,
-                     build->report.log != NULL && build->report.log[0] != '\0'
-                         ? build->report.log
-                         : hone_reason_row(build->reason)->meaning);
+        hone_outcome_set(ret, build->reason, "%s: %.250s", arm,
+                         build->report.log != NULL && build->report.log[0] != '\0'
+                             ? build->report.log
+                             : hone_reason_row(build->reason)->meaning);
 }
 
 /* A compile of its own, as the compiler links what it assembles; without the text the build stands.
@@ -91,7 +92,8 @@ static void show_assembly(struct hone_judge *judge, struct hone_build_request *r
 }
 
 int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
-                       const struct hone_point *point, struct hone_end *ret, struct hone_err *err)
+                       const struct hone_point *point, struct hone_outcome *ret,
+                       struct hone_err *err)
 {
     const struct hone_arm *arm = slot->arm;
     const struct hone_strs *given = point != NULL ? &point->flags : &arm->flags;
@@ -100,13 +102,13 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
     const char *prologue = NULL;
     struct hone_err why = HONE_ERR_INIT;
     int code = hone_judge_read_source(judge, slot, &source, ret);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     if (hone_options_check(given, &why) < 0)
-        hone_end_set(ret, HONE_REASON_BAD_FLAG, "%.300s", why.message);
+        hone_outcome_set(ret, HONE_REASON_BAD_FLAG, "%.300s", why.message);
     else if (hone_tune_prologue(source, tunables, judge->pool, &prologue, &why) < 0)
-        hone_end_set(ret, HONE_REASON_BAD_REQUEST, "%.300s", why.message);
-    if (!hone_end_is_good(ret))
+        hone_outcome_set(ret, HONE_REASON_BAD_REQUEST, "%.300s", why.message);
+    if (!hone_outcome_is_good(ret))
         return 0;
     const char **flags = hone_pool_alloc(judge->pool, (given->n + 1) * sizeof *flags);
     for (size_t i = 0; i < given->n; i++)
@@ -143,7 +145,7 @@ int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
 }
 
 int hone_cpu_build_naive(struct hone_judge *judge, bool is_fresh, char **ret_object,
-                         struct hone_end *ret, struct hone_err *err)
+                         struct hone_outcome *ret, struct hone_err *err)
 {
     HONE_AUTOFREE char *source = NULL;
     int code = hone_task_naive(judge->task, judge->job->target, &source, err);
@@ -163,7 +165,7 @@ int hone_cpu_build_naive(struct hone_judge *judge, bool is_fresh, char **ret_obj
     return code;
 }
 
-int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     HONE_AUTOFREE char *preamble = hone_task_oracle_preamble(judge->task);
     HONE_AUTOFREE char *source = NULL;
@@ -188,7 +190,7 @@ int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct
 
 /* Room for rotating sets of every case; files are sparse, so that only what is used costs memory.
  */
-static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int set_up(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     (void)ret;
     int64_t most = 0;

@@ -47,11 +47,11 @@
  * last round that counts every hand-over is looked at midway until the arm lacks no look; one of a
  * block may be stopped for it, as before, the others run on and cannot notice. */
 static int time_block(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                      enum hone_timing_kind kind, bool is_counted, struct hone_end *ret,
+                      enum hone_timing_kind kind, bool is_counted, struct hone_outcome *ret,
                       struct hone_err *err)
 {
     struct hone_timing_subs times = {.n = 0};
-    int64_t odd = hone_dice_below(&run->judge->dice, lane->n_subs);
+    int64_t odd = hone_rng_below(&run->judge->rng, lane->n_subs);
     bool is_dense = kind == HONE_TIMING_AUDIT && run->further_until_ns > 0;
     for (int64_t sub = 0; sub < lane->n_subs; sub++) {
         int code = 0;
@@ -63,7 +63,7 @@ static int time_block(struct hone_timing_run *run, struct hone_timing_lane *lane
         else
             code = kind == HONE_TIMING_AUDIT ? hone_timing_audit(run, lane, ret, err)
                                              : hone_timing_others(run, lane, ret, err);
-        if (code < 0 || !hone_end_is_good(ret))
+        if (code < 0 || !hone_outcome_is_good(ret))
             return code;
     }
     if (is_counted)
@@ -111,7 +111,7 @@ static void draw_order(struct hone_timing_run *run)
     for (size_t i = 0; i < run->n_lanes; i++)
         run->order[i] = i;
     for (size_t i = run->n_lanes; i > 1 && run->n_lanes > 2; i--) {
-        size_t j = (size_t)hone_dice_below(&run->judge->dice, (int64_t)i), kept = run->order[i - 1];
+        size_t j = (size_t)hone_rng_below(&run->judge->rng, (int64_t)i), kept = run->order[i - 1];
         run->order[i - 1] = run->order[j];
         run->order[j] = kept;
     }
@@ -147,10 +147,10 @@ static int64_t uncharged_ns(const struct hone_timing_run *run)
 
 /* ---- before the first round ---- */
 
-static int ready(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err)
+static int ready(struct hone_timing_run *run, struct hone_outcome *ret, struct hone_err *err)
 {
     int code = 0;
-    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_outcome_is_good(ret); i++) {
         struct hone_slot *slot = run->lanes[run->order[i]].slot;
         if (!slot->is_lost)
             code = hone_arm_settle(run->judge, slot, hone_judge_ready(run->judge, slot, ret, err),
@@ -160,23 +160,23 @@ static int ready(struct hone_timing_run *run, struct hone_end *ret, struct hone_
 }
 
 /* The trusted first: what a guest may take depends on what they took. */
-static int estimate_all(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err)
+static int estimate_all(struct hone_timing_run *run, struct hone_outcome *ret, struct hone_err *err)
 {
     int code = 0;
     run->fastest_ns = INFINITY;
-    for (size_t i = 0; i < 2 * run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+    for (size_t i = 0; i < 2 * run->n_lanes && code == 0 && hone_outcome_is_good(ret); i++) {
         struct hone_timing_lane *lane = &run->lanes[run->order[i % run->n_lanes]];
         if (lane->is_trusted != (i < run->n_lanes) || lane->slot->is_lost)
             continue;
         code = hone_arm_settle(run->judge, lane->slot, hone_timing_estimate(run, lane, ret, err),
                                ret, err);
-        if (code == 0 && hone_end_is_good(ret) && !lane->slot->is_lost)
+        if (code == 0 && hone_outcome_is_good(ret) && !lane->slot->is_lost)
             run->fastest_ns = fmin(run->fastest_ns, lane->call_ns);
     }
     return code;
 }
 
-static int prepare(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err)
+static int prepare(struct hone_timing_run *run, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     int64_t allowed = hone_max_i64(sets_allowed(judge, run->plan->workload), 1), most = 1;
@@ -185,9 +185,9 @@ static int prepare(struct hone_timing_run *run, struct hone_end *ret, struct hon
         hone_judge_set_frame(judge, run->plan->workload, hone_min_i64(allowed, FIRST_SETS), err);
     if (code == 0)
         code = ready(run, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = estimate_all(run, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     drop_lost(run);
     for (size_t i = 0; i < run->n_lanes; i++) {
@@ -197,7 +197,7 @@ static int prepare(struct hone_timing_run *run, struct hone_end *ret, struct hon
     code = hone_judge_set_frame(judge, run->plan->workload, most + 1, err);
     if (code == 0)
         code = ready(run, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     drop_lost(run);
     hone_judge_fill(judge, most, HONE_DIST_NORMAL, judge->counter++); /* for warm-up calls */
@@ -217,7 +217,7 @@ static int prepare(struct hone_timing_run *run, struct hone_end *ret, struct hon
 /* A block of one arm. In a round that does not count, arms that are not trusted have what it is
  * for; a dear one of the baseline is left out. */
 static int play(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                enum hone_timing_kind kind, struct hone_end *ret, struct hone_err *err)
+                enum hone_timing_kind kind, struct hone_outcome *ret, struct hone_err *err)
 {
     double block_ns = lane->call_ns * (double)(lane->n_sets * lane->n_subs);
     if (kind != HONE_TIMING_PLAIN && lane->is_trusted && block_ns > UNCOUNTED_NS)
@@ -259,19 +259,19 @@ static void report_memory(const struct hone_timing_run *run, const struct hone_t
                      (long long)n_calls);
 }
 
-static int one_round(struct hone_timing_run *run, enum hone_timing_kind kind, struct hone_end *ret,
-                     struct hone_err *err)
+static int one_round(struct hone_timing_run *run, enum hone_timing_kind kind,
+                     struct hone_outcome *ret, struct hone_err *err)
 {
     bool is_backward = (run->n_played % 2 == 1) != run->plan->is_reversed;
     if (run->n_played % 2 == 0)
         draw_order(run);
     run->n_played++;
-    hone_place_move(&run->place, (uint64_t)hone_dice_below(&run->judge->dice, INT32_MAX));
+    hone_place_move(&run->place, (uint64_t)hone_rng_below(&run->judge->rng, INT32_MAX));
     int code = 0;
-    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++)
+    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_outcome_is_good(ret); i++)
         code = play(run, &run->lanes[run->order[is_backward ? run->n_lanes - 1 - i : i]], kind, ret,
                     err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     note_memory(&run->lanes[0]);
     run->rounds.n += kind == HONE_TIMING_PLAIN;
@@ -282,31 +282,32 @@ static int one_round(struct hone_timing_run *run, enum hone_timing_kind kind, st
 static enum hone_timing_kind draw_kind(struct hone_timing_run *run)
 {
     enum hone_timing_kind kind =
-        (enum hone_timing_kind)hone_dice_below(&run->judge->dice, KIND_EVERY);
+        (enum hone_timing_kind)hone_rng_below(&run->judge->rng, KIND_EVERY);
     bool is_had = false;
     for (size_t i = 0; i < run->n_lanes && kind < HONE_TIMING_N_KINDS; i++)
         is_had = is_had || hone_timing_has_kind(run, &run->lanes[i], kind);
     return is_had ? kind : HONE_TIMING_PLAIN;
 }
 
-/* Those that the dice have not given yet. */
-static int further_rounds(struct hone_timing_run *run, struct hone_end *ret, struct hone_err *err)
+/* Those that the rng have not given yet. */
+static int further_rounds(struct hone_timing_run *run, struct hone_outcome *ret,
+                          struct hone_err *err)
 {
     run->further_until_ns =
         hone_now_ns() + hone_max_i64(run->plan->budget_ns / 2, HONE_NS_PER_S / 2);
     int64_t end_ns = hone_now_ns() + hone_rounds_most_ns(run->plan);
     int code = 0;
     for (int i = 0;
-         i < AUDIT_TRIES && code == 0 && hone_end_is_good(ret) && hone_timing_lacks_audits(run) &&
-         (hone_now_ns() < end_ns || run->lanes[0].n_audits == 0);
+         i < AUDIT_TRIES && code == 0 && hone_outcome_is_good(ret) &&
+         hone_timing_lacks_audits(run) && (hone_now_ns() < end_ns || run->lanes[0].n_audits == 0);
          i++)
         code = one_round(run, HONE_TIMING_AUDIT, ret, err);
-    if (code == 0 && hone_end_is_good(ret) && hone_now_ns() >= end_ns &&
+    if (code == 0 && hone_outcome_is_good(ret) && hone_now_ns() >= end_ns &&
         hone_timing_lacks_audits(run))
         hone_judge_doubt(run->judge,
                          "workload '%s': the time was up after %lld looks at calls under way",
                          run->plan->workload->id, (long long)run->lanes[0].n_audits);
-    while (code == 0 && hone_end_is_good(ret) && hone_timing_lacks_others(run))
+    while (code == 0 && hone_outcome_is_good(ret) && hone_timing_lacks_others(run))
         code = one_round(run, HONE_TIMING_OTHERS, ret, err);
     return code;
 }
@@ -315,14 +316,15 @@ static int further_rounds(struct hone_timing_run *run, struct hone_end *ret, str
 
 /* More CPU time than all cores could give in the wall time: one of the clocks was deceived. */
 static void check_clocks(const struct hone_timing_run *run, const struct hone_timing_lane *lane,
-                         struct hone_end *ret)
+                         struct hone_outcome *ret)
 {
     double wall = lane->wall_ns, cpu = lane->cpu_ns;
     double room = 1.3 * wall * (double)run->judge->machine.n_cores + 5e6 * (double)lane->n_timed;
     if (cpu > room)
-        hone_end_set(ret, HONE_REASON_CLOCKS_DISAGREE,
-                     "%.3g ms of CPU time in %.3g ms on %lld cores: work goes on after the call",
-                     cpu / 1e6, wall / 1e6, (long long)run->judge->machine.n_cores);
+        hone_outcome_set(
+            ret, HONE_REASON_CLOCKS_DISAGREE,
+            "%.3g ms of CPU time in %.3g ms on %lld cores: work goes on after the call", cpu / 1e6,
+            wall / 1e6, (long long)run->judge->machine.n_cores);
 }
 
 static void init(struct hone_timing_run *run)
@@ -340,8 +342,8 @@ static void init(struct hone_timing_run *run)
     }
 }
 
-static int play_all(struct hone_timing_run *run, struct hone_load_meter *load, struct hone_end *ret,
-                    struct hone_err *err)
+static int play_all(struct hone_timing_run *run, struct hone_load_meter *load,
+                    struct hone_outcome *ret, struct hone_err *err)
 {
     int64_t start_ns = hone_now_ns();
     int code = prepare(run, ret, err);
@@ -349,7 +351,7 @@ static int play_all(struct hone_timing_run *run, struct hone_load_meter *load, s
     int64_t rounds_ns = hone_now_ns();
     start_ns = rounds_ns - uncharged_ns(run);
     hone_load_begin(load, run->judge);
-    while (code == 0 && hone_end_is_good(ret) &&
+    while (code == 0 && hone_outcome_is_good(ret) &&
            !hone_rounds_done(&run->rounds, start_ns + uncharged_ns(run))) {
         code = one_round(run, draw_kind(run), ret, err);
         hone_load_round(load);
@@ -358,13 +360,13 @@ static int play_all(struct hone_timing_run *run, struct hone_load_meter *load, s
     }
     hone_judge_cost(run->judge, "time.rounds", hone_now_ns() - rounds_ns);
     int64_t audits_ns = hone_now_ns();
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = further_rounds(run, ret, err);
     hone_judge_cost(run->judge, "time.audits", hone_now_ns() - audits_ns);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         report_memory(run, &run->lanes[0]);
-    for (size_t i = 1; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
-        struct hone_end end = HONE_END_INIT;
+    for (size_t i = 1; i < run->n_lanes && code == 0 && hone_outcome_is_good(ret); i++) {
+        struct hone_outcome end = HONE_OUTCOME_INIT;
         if (!run->lanes[i].is_trusted)
             check_clocks(run, &run->lanes[i], &end);
         code = hone_arm_settle(run->judge, run->lanes[i].slot, 0, &end, err);
@@ -374,12 +376,12 @@ static int play_all(struct hone_timing_run *run, struct hone_load_meter *load, s
 }
 
 int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                  struct hone_workload_report *ret_report, struct hone_end *ret,
+                  struct hone_workload_report *ret_report, struct hone_outcome *ret,
                   struct hone_err *err)
 {
     struct hone_timing_run run = {.judge = judge, .plan = plan};
     int64_t steal[2] = {0}, total[2] = {0};
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     init(&run);
     hone_machine_steal(&steal[0], &total[0]);
     struct hone_load_meter load;
@@ -390,7 +392,7 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
     for (size_t i = 0; i < run.n_lanes; i++)
         free_lane(&run.lanes[i]);
     hone_rounds_keep(judge, &run.rounds);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     hone_machine_steal(&steal[1], &total[1]);
     *ret_report = (struct hone_workload_report){0};

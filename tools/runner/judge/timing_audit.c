@@ -52,12 +52,12 @@ void hone_timing_draw_others(struct hone_timing_run *run, struct hone_timing_lan
 
 /* Is this set wrong, and not by the distribution's fault? */
 static int check_other(struct hone_timing_run *run, struct hone_timing_lane *lane, int64_t set,
-                       struct hone_end *ret, struct hone_err *err)
+                       struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     int code = hone_timing_check_set(run, lane, set, ret);
-    if (code < 0 || !hone_end_is_good(ret) || baseline == NULL)
+    if (code < 0 || !hone_outcome_is_good(ret) || baseline == NULL)
         return code;
     if (judge->task->steps != NULL || judge->task->is_oracle_naive_double)
         return hone_judge_compare_like(judge, lane->slot, baseline, set, ret, err);
@@ -66,30 +66,30 @@ static int check_other(struct hone_timing_run *run, struct hone_timing_lane *lan
                : hone_judge_spot_check(
                      judge, lane->slot, set,
                      hone_max_i64(HONE_TIMING_ITEMS / lane->n_sets, HONE_TIMING_SETS), ret, err);
-    if (code < 0 || hone_end_is_good(ret))
+    if (code < 0 || hone_outcome_is_good(ret))
         return code;
-    struct hone_end end = HONE_END_INIT, mine = *ret;
+    struct hone_outcome end = HONE_OUTCOME_INIT, mine = *ret;
     code = hone_judge_ready(judge, baseline, &end, err);
-    if (code < 0 || !hone_end_is_good(&end))
+    if (code < 0 || !hone_outcome_is_good(&end))
         return code;
     code = hone_judge_call_one(judge, baseline, set, 0, err);
     if (code == 0 && baseline->arena->is_alive)
         code = hone_judge_spot_check(judge, baseline, set, BASELINE_ITEMS, ret, err);
     if (code == 0)
-        *ret = hone_end_is_good(ret) ? mine : (struct hone_end)HONE_END_INIT;
+        *ret = hone_outcome_is_good(ret) ? mine : (struct hone_outcome)HONE_OUTCOME_INIT;
     return code;
 }
 
 /* A hand-over whose sets hold content of all kinds. Nothing tells it from the others before its
  * inputs are read. */
 int hone_timing_others(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                       struct hone_end *ret, struct hone_err *err)
+                       struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_timing_midway midway = {.lane = lane};
     struct hone_call_time time = {0};
     struct hone_look look;
     int code = hone_timing_fresh(run, lane, true, &midway, &look, &time, ret, err);
-    for (int64_t set = 0; set < lane->n_sets && code == 0 && hone_end_is_good(ret); set++) {
+    for (int64_t set = 0; set < lane->n_sets && code == 0 && hone_outcome_is_good(ret); set++) {
         code = check_other(run, lane, set, ret, err);
         if (code == 0)
             code = hone_judge_blame(run->judge, lane->slot, set, ret, err);
@@ -109,7 +109,7 @@ static struct hone_timing_lane *baseline_lane(struct hone_timing_run *run)
 }
 
 static int is_changed_right(struct hone_timing_run *run, struct hone_timing_lane *lane, int64_t set,
-                            bool is_other, struct hone_end *ret, struct hone_err *err)
+                            bool is_other, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     const struct hone_timing_lane *theirs = baseline_lane(run);
@@ -122,36 +122,37 @@ static int is_changed_right(struct hone_timing_run *run, struct hone_timing_lane
  * right, when the call is made again was made ahead. All else is judged like other content: a look
  * at some items may miss what the look before met. */
 static int check_changed(struct hone_timing_run *run, struct hone_timing_lane *lane, int64_t set,
-                         bool is_other, struct hone_end *ret, struct hone_err *err)
+                         bool is_other, struct hone_outcome *ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     int code = is_changed_right(run, lane, set, is_other, ret, err);
-    if (code < 0 || hone_end_is_good(ret))
+    if (code < 0 || hone_outcome_is_good(ret))
         return code;
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     void **before = hone_judge_keep(run->judge, lane->slot, set, pool);
     hone_judge_poison(run->judge, lane->slot, set, HONE_POISON_NAN);
     code = hone_timing_hand_over(run, lane, 1, set, NULL, NULL, ret, err);
     bool is_same = code == 0 && hone_judge_is_kept(run->judge, lane->slot, set, before);
-    if (code == 0 && hone_end_is_good(ret) && !is_same)
+    if (code == 0 && hone_outcome_is_good(ret) && !is_same)
         code = is_changed_right(run, lane, set, is_other, ret, err);
-    if (code == 0 && hone_end_is_good(ret) && !is_same) {
-        hone_end_set(ret, HONE_REASON_TAMPERING,
-                     "the content of a call that was not made yet was changed, and the answer is "
-                     "not that of the new one, until it is made again: it was made, or judged, "
-                     "ahead");
+    if (code == 0 && hone_outcome_is_good(ret) && !is_same) {
+        hone_outcome_set(
+            ret, HONE_REASON_TAMPERING,
+            "the content of a call that was not made yet was changed, and the answer is "
+            "not that of the new one, until it is made again: it was made, or judged, "
+            "ahead");
         return 0;
     }
     if (code < 0 || !lane->slot->arena->is_alive)
         return code;
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     code = check_other(run, lane, set, ret, err);
     return code == 0 ? hone_judge_blame(run->judge, lane->slot, set, ret, err) : code;
 }
 
 static int end_audit(struct hone_timing_run *run, const struct hone_timing_midway *midway,
                      const struct hone_look *look, const struct hone_call_time *time,
-                     struct hone_end *ret, struct hone_err *err)
+                     struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_timing_lane *lane = midway->lane;
     const struct hone_audit *audit = midway->audit;
@@ -160,9 +161,9 @@ static int end_audit(struct hone_timing_run *run, const struct hone_timing_midwa
         lane->n > 0 && load <= HONE_TIMING_DISTURBED * hone_quantile(lane->out->load, lane->n, 0);
     int code = 0;
     hone_audit_end(audit, ret);
-    for (int64_t i = 0; i < audit->n_changed && code == 0 && hone_end_is_good(ret); i++)
+    for (int64_t i = 0; i < audit->n_changed && code == 0 && hone_outcome_is_good(ret); i++)
         code = check_changed(run, lane, audit->changed[i], audit->is_other[i], ret, err);
-    if (code == 0 && hone_end_is_good(ret) && !midway->is_quiet && is_quiet_machine &&
+    if (code == 0 && hone_outcome_is_good(ret) && !midway->is_quiet && is_quiet_machine &&
         lane == &run->lanes[0]) /* the review list is the candidate's */
         hone_audit_shares(audit, (double)look->cpu_ns / (double)hone_max_i64(time->cpu_ns, 1),
                           &lane->n_uneven);
@@ -205,7 +206,7 @@ static bool wants_near_alone(const struct hone_timing_run *run, const struct hon
 
 /* A hand-over that is looked at midway: audit.h. It cannot know which one it is. */
 int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                      struct hone_end *ret, struct hone_err *err)
+                      struct hone_outcome *ret, struct hone_err *err)
 {
     const struct hone_timing_lane *theirs = baseline_lane(run);
     double their_ns = theirs != NULL ? theirs->call_ns : 0;
@@ -223,9 +224,9 @@ int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane
     struct hone_timing_midway midway = {.lane = lane,
                                         .audit = &audit,
                                         .is_quiet = is_near_alone ||
-                                                    hone_dice_below(&run->judge->dice, 3) != 0};
+                                                    hone_rng_below(&run->judge->rng, 3) != 0};
     int64_t far_of_4 = is_near_alone ? 0 : lane->n_near < NEAR_LEAST ? 1 : 2;
-    audit.is_near = can_be_near(lane) && hone_dice_below(&run->judge->dice, 4) >= far_of_4;
+    audit.is_near = can_be_near(lane) && hone_rng_below(&run->judge->rng, 4) >= far_of_4;
     struct hone_call_time time = {0};
     struct hone_look look;
     int code = hone_timing_fresh(run, lane, false, &midway, &look, &time, ret, err);
@@ -239,14 +240,15 @@ int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane
                         : 0;
     for (int64_t i = 0; i < audit.n_changed; i++)
         draw_other(run, lane, audit.changed[i]);
-    if (code < 0 || !hone_end_is_good(ret) || audit.is_late)
+    if (code < 0 || !hone_outcome_is_good(ret) || audit.is_late)
         return code;
     bool is_look = saw_half && (audit.n_changed > 0 || lane->n_sets < FEW_SETS);
     lane->n_audits += is_look;
     lane->n_stopped += is_look && !midway.is_quiet;
     if (look.was_early)
         code = end_audit(run, &midway, &look, &time, ret, err);
-    return code == 0 && hone_end_is_good(ret) ? hone_timing_check_block(run, lane, ret, err) : code;
+    return code == 0 && hone_outcome_is_good(ret) ? hone_timing_check_block(run, lane, ret, err)
+                                                  : code;
 }
 
 bool hone_timing_has_kind(const struct hone_timing_run *run, const struct hone_timing_lane *lane,

@@ -54,7 +54,7 @@ static int64_t left_ns(const struct hone_timing_run *run, const struct hone_timi
 
 int hone_timing_hand_over(struct hone_timing_run *run, struct hone_timing_lane *lane,
                           int64_t n_calls, int64_t first, struct hone_look *look,
-                          struct hone_call_time *ret, struct hone_end *ret_end,
+                          struct hone_call_time *ret, struct hone_outcome *ret_end,
                           struct hone_err *err)
 {
     int64_t expected = (int64_t)(lane->call_ns * (double)n_calls);
@@ -73,20 +73,20 @@ int hone_timing_hand_over(struct hone_timing_run *run, struct hone_timing_lane *
 }
 
 int hone_timing_check_set(struct hone_timing_run *run, struct hone_timing_lane *lane, int64_t set,
-                          struct hone_end *ret)
+                          struct hone_outcome *ret)
 {
     struct hone_judge *judge = run->judge;
     hone_judge_check_canaries(judge, lane->slot, set, ret);
-    for (size_t o = 0; o < judge->task->n_outputs && hone_end_is_good(ret); o++) {
+    for (size_t o = 0; o < judge->task->n_outputs && hone_outcome_is_good(ret); o++) {
         enum hone_dtype dtype = judge->task->outputs[o].dtype;
         if (!hone_dtype_is_float(dtype))
             continue; /* an integer may well be the poison's bits; the items below decide */
         int64_t count = 0;
         if (hone_find_unwritten(dtype, hone_judge_output(judge, lane->slot, set, o), NULL,
                                 hone_judge_output_elements(judge, o), &count) >= 0)
-            hone_end_set(ret, HONE_REASON_UNWRITTEN,
-                         "output '%s' of a timed call has %lld unwritten elements",
-                         judge->task->outputs[o].name, (long long)count);
+            hone_outcome_set(ret, HONE_REASON_UNWRITTEN,
+                             "output '%s' of a timed call has %lld unwritten elements",
+                             judge->task->outputs[o].name, (long long)count);
     }
     return 0;
 }
@@ -94,15 +94,15 @@ int hone_timing_check_set(struct hone_timing_run *run, struct hone_timing_lane *
 /* Where the oracle is too dear for every block: the baseline, which it has been held to, answers
  * some of the same sets. It writes to outputs that have been checked already. */
 static int check_like_baseline(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                               int64_t *ret_set, struct hone_end *ret, struct hone_err *err)
+                               int64_t *ret_set, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     if (baseline == NULL || baseline == lane->slot)
         return 0;
     int64_t n_sets = hone_min_i64(lane->n_sets, LIKE_SETS);
-    for (int64_t i = 0; i < n_sets && hone_end_is_good(ret); i++) {
-        *ret_set = hone_dice_below(&judge->dice, lane->n_sets);
+    for (int64_t i = 0; i < n_sets && hone_outcome_is_good(ret); i++) {
+        *ret_set = hone_rng_below(&judge->rng, lane->n_sets);
         int code = hone_judge_compare_like(judge, lane->slot, baseline, *ret_set, ret, err);
         if (code < 0)
             return code;
@@ -112,35 +112,35 @@ static int check_like_baseline(struct hone_timing_run *run, struct hone_timing_l
 
 /* *ret_set: the last one that was looked at. */
 static int check_reference(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                           int64_t *ret_set, struct hone_end *ret, struct hone_err *err)
+                           int64_t *ret_set, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     if (judge->task->steps == NULL && !judge->task->is_oracle_naive_double) {
         int code = 0;
         int64_t n_sets = hone_min_i64(lane->n_sets, HONE_TIMING_SETS);
-        for (int64_t i = 0; i < n_sets && code == 0 && hone_end_is_good(ret); i++) {
-            *ret_set = i == 0 ? lane->n_sets - 1 : hone_dice_below(&judge->dice, lane->n_sets);
+        for (int64_t i = 0; i < n_sets && code == 0 && hone_outcome_is_good(ret); i++) {
+            *ret_set = i == 0 ? lane->n_sets - 1 : hone_rng_below(&judge->rng, lane->n_sets);
             code = hone_judge_spot_check(judge, lane->slot, *ret_set, HONE_TIMING_ITEMS / n_sets,
                                          ret, err);
         }
         return code;
     }
-    if (run->oracle_ns > STEPS_NS && hone_dice_below(&judge->dice, 8) != 0)
+    if (run->oracle_ns > STEPS_NS && hone_rng_below(&judge->rng, 8) != 0)
         return check_like_baseline(run, lane, ret_set, ret, err);
     struct hone_compare compare;
     int64_t start = hone_now_ns();
-    *ret_set = hone_dice_below(&judge->dice, lane->n_sets);
+    *ret_set = hone_rng_below(&judge->rng, lane->n_sets);
     int code = hone_judge_compare(judge, lane->slot, *ret_set, 0, &compare, ret, err);
     run->oracle_ns = (double)(hone_now_ns() - start);
     return code;
 }
 
 int hone_timing_check_block(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                            struct hone_end *ret, struct hone_err *err)
+                            struct hone_outcome *ret, struct hone_err *err)
 {
-    for (int64_t set = 0; set < lane->n_sets && hone_end_is_good(ret); set++)
+    for (int64_t set = 0; set < lane->n_sets && hone_outcome_is_good(ret); set++)
         hone_timing_check_set(run, lane, set, ret);
-    if (!hone_end_is_good(ret))
+    if (!hone_outcome_is_good(ret))
         return 0;
     int64_t set = 0;
     int code = check_reference(run, lane, &set, ret, err);
@@ -153,8 +153,8 @@ int hone_timing_check_block(struct hone_timing_run *run, struct hone_timing_lane
  * arm has had already. Whoever takes its time here decides when the budget is spent: what
  * is beyond measure is not charged to the budget, and ends the comparison when it is as much again.
  */
-static int warm_up(struct hone_timing_run *run, struct hone_timing_lane *lane, struct hone_end *ret,
-                   struct hone_err *err)
+static int warm_up(struct hone_timing_run *run, struct hone_timing_lane *lane,
+                   struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     struct hone_call_time time = {0};
@@ -162,15 +162,16 @@ static int warm_up(struct hone_timing_run *run, struct hone_timing_lane *lane, s
         return 0;
     int code =
         hone_timing_hand_over(run, lane, 1, judge->frame.layout.n_sets - 1, NULL, &time, ret, err);
-    if (lane->is_trusted || code < 0 || !hone_end_is_good(ret))
+    if (lane->is_trusted || code < 0 || !hone_outcome_is_good(ret))
         return code;
     int64_t may_ns = WARM_TIMES * (int64_t)lane->call_ns + WARM_NS;
     lane->over_ns += hone_max_i64(time.wall_ns - may_ns, 0);
     if (lane->over_ns > hone_max_i64(run->plan->budget_ns, WARM_MOST_NS))
-        hone_end_set(ret, HONE_REASON_TIMEOUT,
-                     "calls before the clock runs took %.3g s more than they may, the last one "
-                     "%.3g ms; a timed call takes %.3g ms",
-                     (double)lane->over_ns / 1e9, (double)time.wall_ns / 1e6, lane->call_ns / 1e6);
+        hone_outcome_set(ret, HONE_REASON_TIMEOUT,
+                         "calls before the clock runs took %.3g s more than they may, the last one "
+                         "%.3g ms; a timed call takes %.3g ms",
+                         (double)lane->over_ns / 1e9, (double)time.wall_ns / 1e6,
+                         lane->call_ns / 1e6);
     return 0;
 }
 
@@ -192,7 +193,7 @@ static void put_sets(struct hone_timing_run *run, struct hone_timing_lane *lane,
     for (int64_t set = 0; set < lane->n_sets; set++) {
         hone_judge_put_set(judge, set, is_other ? lane->others : run->plain,
                            is_other ? lane->other_dists[set] : HONE_DIST_NORMAL);
-        bool is_nan = hone_dice_below(&judge->dice, 2) == 0; /* checks have both too */
+        bool is_nan = hone_rng_below(&judge->rng, 2) == 0; /* checks have both too */
         hone_judge_poison(judge, lane->slot, set, is_nan ? HONE_POISON_NAN : HONE_POISON_LARGE);
     }
     if (judge->task->is_cold)
@@ -220,7 +221,7 @@ static struct hone_look plan_look(struct hone_timing_run *run, struct hone_timin
     if (midway->audit != NULL && midway->audit->is_near) /* during the last call there is no next */
         last = fmin(last, (n - 1) / n);
     double part =
-        LOOK_FROM + (last - LOOK_FROM) * (double)hone_dice_below(&run->judge->dice, 1000) / 1000;
+        LOOK_FROM + (last - LOOK_FROM) * (double)hone_rng_below(&run->judge->rng, 1000) / 1000;
     double scale = midway->audit != NULL ? lane->audit_scale : 1;
     return (struct hone_look){
         .after_ns = (int64_t)(part * (double)lane->n_sets * hone_timing_call_ns(lane) * scale),
@@ -232,27 +233,28 @@ static struct hone_look plan_look(struct hone_timing_run *run, struct hone_timin
 /* Draw, warm up, copy, call. */
 int hone_timing_fresh(struct hone_timing_run *run, struct hone_timing_lane *lane, bool is_other,
                       struct hone_timing_midway *midway, struct hone_look *ret_look,
-                      struct hone_call_time *ret_time, struct hone_end *ret, struct hone_err *err)
+                      struct hone_call_time *ret_time, struct hone_outcome *ret,
+                      struct hone_err *err)
 {
     for (int64_t set = 0; set < lane->n_sets;
          set++) /* also where it is not wanted: it takes time */
         hone_timing_draw_set(run, run->plain, set, HONE_DIST_NORMAL);
     *ret_look = plan_look(run, lane, midway);
     int code = warm_up(run, lane, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     put_sets(run, lane, is_other);
     return hone_timing_hand_over(run, lane, lane->n_sets, 0, ret_look, ret_time, ret, err);
 }
 
 int hone_timing_sub(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                    struct hone_timing_subs *times, struct hone_end *ret, struct hone_err *err)
+                    struct hone_timing_subs *times, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_call_time time = {0};
     struct hone_timing_midway midway = {.lane = lane};
     struct hone_look look;
     int code = hone_timing_fresh(run, lane, false, &midway, &look, &time, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     lane->wall_ns += (double)time.wall_ns;
     lane->cpu_ns += (double)time.cpu_ns;
@@ -261,8 +263,8 @@ int hone_timing_sub(struct hone_timing_run *run, struct hone_timing_lane *lane,
     times->cpu[times->n++] = (double)time.cpu_ns;
     code = hone_timing_check_block(run, lane, ret, err);
     bool is_near = !hone_judge_is_tier(run->judge, "screen") && !lane->is_trusted &&
-                   hone_dice_below(&run->judge->dice, NEAR_EVERY) == 0;
-    return code == 0 && hone_end_is_good(ret) && is_near
+                   hone_rng_below(&run->judge->rng, NEAR_EVERY) == 0;
+    return code == 0 && hone_outcome_is_good(ret) && is_near
                ? hone_near_timed(run->judge, lane->slot, lane->n_sets, ret, err)
                : code;
 }
@@ -283,7 +285,7 @@ void hone_timing_note(struct hone_timing_lane *lane, const struct hone_timing_su
 /* First guess of a call's time: single calls, then a few, until the hand-over does not matter; with
  * other content each time, or kept answers would make it. */
 int hone_timing_estimate(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                         struct hone_end *ret, struct hone_err *err)
+                         struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     int64_t room = judge->frame.layout.n_sets;
@@ -295,7 +297,7 @@ int hone_timing_estimate(struct hone_timing_run *run, struct hone_timing_lane *l
         judge->counter += (uint64_t)room;
         lane->call_ns = isfinite(best) ? best : 0;
         int code = hone_timing_hand_over(run, lane, n, 0, NULL, &time, ret, err);
-        if (code < 0 || !hone_end_is_good(ret))
+        if (code < 0 || !hone_outcome_is_good(ret))
             return code;
         best = fmin(best, (double)time.wall_ns / (double)n);
         /* the first may make tables or threads */

@@ -88,20 +88,21 @@ struct hone_timing_midway {
 
 /* First guess of a call's time. */
 int hone_timing_estimate(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                         struct hone_end *ret, struct hone_err *err);
+                         struct hone_outcome *ret, struct hone_err *err);
 /* n_calls of the sets from `first` on, which are filled and poisoned already. */
 int hone_timing_hand_over(struct hone_timing_run *run, struct hone_timing_lane *lane,
                           int64_t n_calls, int64_t first, struct hone_look *look,
-                          struct hone_call_time *ret, struct hone_end *ret_end,
+                          struct hone_call_time *ret, struct hone_outcome *ret_end,
                           struct hone_err *err);
 /* Draws plain content, warms up, copies it (or lane->others) to the arena and calls: a hand-over,
  * whatever it is for. */
 int hone_timing_fresh(struct hone_timing_run *run, struct hone_timing_lane *lane, bool is_other,
                       struct hone_timing_midway *midway, struct hone_look *ret_look,
-                      struct hone_call_time *ret_time, struct hone_end *ret, struct hone_err *err);
+                      struct hone_call_time *ret_time, struct hone_outcome *ret,
+                      struct hone_err *err);
 /* One that counts, and the look at what it left. */
 int hone_timing_sub(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                    struct hone_timing_subs *times, struct hone_end *ret, struct hone_err *err);
+                    struct hone_timing_subs *times, struct hone_outcome *ret, struct hone_err *err);
 /* The times of a whole block become those of the lane's next round. */
 void hone_timing_note(struct hone_timing_lane *lane, const struct hone_timing_subs *times);
 /* What a call takes: the best so far, or the estimate. */
@@ -110,10 +111,10 @@ void hone_timing_draw_set(struct hone_timing_run *run, char *content, int64_t se
                           enum hone_distribution dist);
 /* Canaries and unwritten elements of one set. */
 int hone_timing_check_set(struct hone_timing_run *run, struct hone_timing_lane *lane, int64_t set,
-                          struct hone_end *ret);
+                          struct hone_outcome *ret);
 /* All sets of a hand-over with plain content, some of them against the oracle or the baseline. */
 int hone_timing_check_block(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                            struct hone_end *ret, struct hone_err *err);
+                            struct hone_outcome *ret, struct hone_err *err);
 
 /* ---- timing_audit.c ---- */
 
@@ -124,9 +125,9 @@ bool hone_timing_has_kind(const struct hone_timing_run *run, const struct hone_t
 /* Content of other kinds for all sets. */
 void hone_timing_draw_others(struct hone_timing_run *run, struct hone_timing_lane *lane);
 int hone_timing_others(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                       struct hone_end *ret, struct hone_err *err);
+                       struct hone_outcome *ret, struct hone_err *err);
 int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                      struct hone_end *ret, struct hone_err *err);
+                      struct hone_outcome *ret, struct hone_err *err);
 /* Were there too few audits of this one so far? After run->further_until_ns fewer are enough. */
 bool hone_timing_lacks_audit(const struct hone_timing_run *run,
                              const struct hone_timing_lane *lane);

@@ -199,8 +199,8 @@ static void suspect(struct hone_suspects *suspects, struct hone_suspect one)
     if (suspects->n < HONE_SUSPECTS) {
         suspects->n++;
     } else {
-        suspects->dice = suspects->dice * 6364136223846793005u + 1442695040888963407u;
-        at = (size_t)((suspects->dice >> 33) % (uint64_t)suspects->n_seen);
+        suspects->rng = suspects->rng * 6364136223846793005u + 1442695040888963407u;
+        at = (size_t)((suspects->rng >> 33) % (uint64_t)suspects->n_seen);
     }
     if (at < HONE_SUSPECTS)
         suspects->v[at] = one;
@@ -316,21 +316,22 @@ void hone_element_name(const struct hone_task *task, const struct hone_workload 
                         (long long)at[d], d + 1 == tensor->rank ? "]" : "");
 }
 
-static void describe_bad(const struct hone_compare *compare, size_t output, struct hone_end *ret)
+static void describe_bad(const struct hone_compare *compare, size_t output,
+                         struct hone_outcome *ret)
 {
     const struct hone_output_stats *stats = &compare->stats[output];
     const struct hone_tensor *tensor = &compare->task->outputs[output];
     char name[HONE_LIMIT_NAME_BYTES * 3];
     hone_element_name(compare->task, compare->workload, tensor, stats->first_bad, name);
     bool is_nonfinite = stats->n_nonfinite > 0;
-    hone_end_set(
+    hone_outcome_set(
         ret, is_nonfinite ? HONE_REASON_NONFINITE : HONE_REASON_WRONG_VALUE,
         "%s = %.9g, expected %.9g; %lld of %lld compared elements are wrong, largest error %.3g",
         name, stats->bad_got, stats->bad_want, (long long)stats->n_bad,
         (long long)(stats->n + stats->n_other), stats->max_abs);
 }
 
-static void check_whole(const struct hone_compare *compare, size_t output, struct hone_end *ret)
+static void check_whole(const struct hone_compare *compare, size_t output, struct hone_outcome *ret)
 {
     const struct hone_tolerance *tolerance = &compare->task->tolerance[output];
     struct hone_error_sums sums = hone_compare_sums(compare, output);
@@ -338,21 +339,22 @@ static void check_whole(const struct hone_compare *compare, size_t output, struc
         double factor = hone_tolerance_factor(tolerance, &sums, (enum hone_tolerance_test)t);
         if (factor <= 1)
             continue;
-        hone_end_set(ret, HONE_REASON_WRONG_VALUE,
-                     "output '%s' as a whole is off: %s %.3g times what is allowed (relative L2 "
-                     "error %.3g, mean signed error %.3g of the mean size)",
-                     compare->task->outputs[output].name, test_names[t], factor,
-                     hone_error_rel_l2(&sums), hone_error_bias(&sums));
+        hone_outcome_set(
+            ret, HONE_REASON_WRONG_VALUE,
+            "output '%s' as a whole is off: %s %.3g times what is allowed (relative L2 "
+            "error %.3g, mean signed error %.3g of the mean size)",
+            compare->task->outputs[output].name, test_names[t], factor, hone_error_rel_l2(&sums),
+            hone_error_bias(&sums));
         return;
     }
 }
 
-void hone_compare_end(const struct hone_compare *compare, struct hone_end *ret)
+void hone_compare_end(const struct hone_compare *compare, struct hone_outcome *ret)
 {
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     if (compare->is_bad_record) {
-        hone_end_set(ret, HONE_REASON_BAD_TASK,
-                     "the task's oracle names an element that does not exist");
+        hone_outcome_set(ret, HONE_REASON_BAD_TASK,
+                         "the task's oracle names an element that does not exist");
         return;
     }
     for (size_t o = 0; o < compare->task->n_outputs; o++) {
@@ -361,7 +363,7 @@ void hone_compare_end(const struct hone_compare *compare, struct hone_end *ret)
             return;
         }
     }
-    for (size_t o = 0; o < compare->task->n_outputs && hone_end_is_good(ret); o++)
+    for (size_t o = 0; o < compare->task->n_outputs && hone_outcome_is_good(ret); o++)
         check_whole(compare, o, ret);
 }
 

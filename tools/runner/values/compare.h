@@ -53,7 +53,7 @@ bool hone_compare_needs_all(enum hone_distribution dist);
 /* What the tests of one output are made on. */
 struct hone_error_sums hone_compare_sums(const struct hone_compare *compare, size_t output);
 /* The verdict of all that was added. */
-void hone_compare_end(const struct hone_compare *compare, struct hone_end *ret);
+void hone_compare_end(const struct hone_compare *compare, struct hone_outcome *ret);
 /* Elements that another arm's answer calls wrong; some of them, each as likely as the others. */
 #define HONE_SUSPECTS 16
 struct hone_suspect {
@@ -62,7 +62,7 @@ struct hone_suspect {
     double got, want;
 };
 struct hone_suspects {
-    uint64_t dice; /* set by the caller: chooses */
+    uint64_t rng; /* set by the caller: chooses */
     int64_t n_seen;
     size_t n;
     struct hone_suspect v[HONE_SUSPECTS];

@@ -105,27 +105,27 @@ static inline uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-struct hone_dice hone_gen_dice(const struct hone_gen *gen, uint64_t what)
+struct hone_rng hone_gen_rng(const struct hone_gen *gen, uint64_t what)
 {
-    struct hone_dice dice = {.n_left = 0};
-    hone_gen_stream(gen, what, DICE_WHAT, dice.own);
-    return dice;
+    struct hone_rng rng = {.n_left = 0};
+    hone_gen_stream(gen, what, DICE_WHAT, rng.own);
+    return rng;
 }
 
-uint64_t hone_dice_next(struct hone_dice *dice)
+uint64_t hone_rng_next(struct hone_rng *rng)
 {
-    if (dice->n_left == 0) {
-        const uint64_t from[3] = {dice->own[0], dice->own[1], dice->counter++};
-        hash_words(from, sizeof from, dice->words, HONE_DICE_WORDS);
-        dice->n_left = HONE_DICE_WORDS;
+    if (rng->n_left == 0) {
+        const uint64_t from[3] = {rng->own[0], rng->own[1], rng->counter++};
+        hash_words(from, sizeof from, rng->words, HONE_DICE_WORDS);
+        rng->n_left = HONE_DICE_WORDS;
     }
-    return dice->words[--dice->n_left];
+    return rng->words[--rng->n_left];
 }
 
-int64_t hone_dice_below(struct hone_dice *dice, int64_t bound)
+int64_t hone_rng_below(struct hone_rng *rng, int64_t bound)
 {
     __extension__ typedef unsigned __int128 wide;
-    return (int64_t)(uint64_t)(((wide)hone_dice_next(dice) * (wide)(uint64_t)bound) >> 64);
+    return (int64_t)(uint64_t)(((wide)hone_rng_next(rng) * (wide)(uint64_t)bound) >> 64);
 }
 
 static inline float normal_at(const float *quantile, uint32_t u)
@@ -448,8 +448,8 @@ double hone_gen_scalar(const struct hone_gen *gen, const struct hone_task *task,
     uint64_t what = 1000 + scalar;
     for (size_t i = 0; i < task->n_axes; i++)
         what = mix(what ^ (uint64_t)workload->axes[i]);
-    struct hone_dice dice = hone_gen_dice(gen, what);
-    double u = (double)(hone_dice_next(&dice) >> 11) * 0x1p-53;
+    struct hone_rng rng = hone_gen_rng(gen, what);
+    double u = (double)(hone_rng_next(&rng) >> 11) * 0x1p-53;
     double value = row->min + u * (row->max - row->min);
     return hone_element_round(row->dtype, value);
 }

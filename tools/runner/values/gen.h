@@ -42,12 +42,12 @@ double hone_gen_weight_scale(const struct hone_tensor *tensor,
  * Blocks of SHA-256 over 128 bits of its own and a counter: a kernel sees some of the choices, and
  * must not tell the others by them. */
 #define HONE_DICE_WORDS 4
-struct hone_dice {
+struct hone_rng {
     uint64_t own[2], counter, words[HONE_DICE_WORDS];
     int n_left;
 };
-struct hone_dice hone_gen_dice(const struct hone_gen *gen, uint64_t what);
-uint64_t hone_dice_next(struct hone_dice *dice);
-int64_t hone_dice_below(struct hone_dice *dice, int64_t bound); /* 0 <= v < bound; bound > 0 */
+struct hone_rng hone_gen_rng(const struct hone_gen *gen, uint64_t what);
+uint64_t hone_rng_next(struct hone_rng *rng);
+int64_t hone_rng_below(struct hone_rng *rng, int64_t bound); /* 0 <= v < bound; bound > 0 */
 
 #endif

@@ -2,7 +2,7 @@
 #include "tools/runner/cuda/judge/fault.h"
 #include "tools/runner/jail/stopping.h"
 
-bool hone_fault_is_open(int code, const struct hone_end *end)
+bool hone_fault_is_open(int code, const struct hone_outcome *end)
 {
     if (code < 0)
         return code != HONE_E_CANCEL;
@@ -12,10 +12,10 @@ bool hone_fault_is_open(int code, const struct hone_end *end)
 
 /* Once more; *ret_is_open: again without a word about whose fault it is. */
 static int again(const struct hone_fault_step *step, enum hone_fault_side side,
-                 struct hone_end *ret, bool *ret_is_open)
+                 struct hone_outcome *ret, bool *ret_is_open)
 {
     struct hone_err why = HONE_ERR_INIT;
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     int code = step->run(step->arg, side, ret, &why);
     *ret_is_open = hone_fault_is_open(code, ret);
     return code;
@@ -24,17 +24,17 @@ static int again(const struct hone_fault_step *step, enum hone_fault_side side,
 /* The baseline's must work: a typed refusal of it says that the place is not as it was. */
 static bool does_baseline_work(const struct hone_fault_step *step, bool *ret_is_stopped)
 {
-    struct hone_end end;
+    struct hone_outcome end;
     bool is_open = false;
     int code = again(step, HONE_FAULT_BASELINE, &end, &is_open);
     *ret_is_stopped = code == HONE_E_CANCEL;
-    return code == 0 && !is_open && (end.reason == HONE_REASON_BUILT || hone_end_is_good(&end));
+    return code == 0 && !is_open && (end.reason == HONE_REASON_BUILT || hone_outcome_is_good(&end));
 }
 
-int hone_fault_settle(const struct hone_fault_step *step, int code, struct hone_end *end,
+int hone_fault_settle(const struct hone_fault_step *step, int code, struct hone_outcome *end,
                       struct hone_err *err)
 {
-    struct hone_end mine = HONE_END_INIT;
+    struct hone_outcome mine = HONE_OUTCOME_INIT;
     bool is_open = false, is_stopped = false;
     if (!hone_fault_is_open(code, end))
         return code;
@@ -50,10 +50,11 @@ int hone_fault_settle(const struct hone_fault_step *step, int code, struct hone_
         return hone_fail(err, HONE_E_CANCEL, "stopped");
     if (!works)
         return code;
-    hone_end_set(end, step->reason,
-                 "%s ended twice without an answer with this source, and worked twice with the "
-                 "baseline in its place. fix: let it do nothing but what a kernel and its launcher "
-                 "need",
-                 step->name);
+    hone_outcome_set(
+        end, step->reason,
+        "%s ended twice without an answer with this source, and worked twice with the "
+        "baseline in its place. fix: let it do nothing but what a kernel and its launcher "
+        "need",
+        step->name);
     return 0;
 }

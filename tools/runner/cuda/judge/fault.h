@@ -25,16 +25,17 @@ struct hone_fault_step {
     const char *name;        /* "the build", for the message */
     enum hone_reason reason; /* the candidate's, when it is its fault */
     /* Does the step anew; 0 with *ret, or an error. */
-    int (*run)(void *arg, enum hone_fault_side side, struct hone_end *ret, struct hone_err *err);
+    int (*run)(void *arg, enum hone_fault_side side, struct hone_outcome *ret,
+               struct hone_err *err);
     void *arg;
 };
 
 /* Does this say nothing about whose fault it was? Being stopped does. */
-bool hone_fault_is_open(int code, const struct hone_end *end);
+bool hone_fault_is_open(int code, const struct hone_outcome *end);
 /* code, *end and *err: how the step ended. An end that is not open is given back as it is.
  * Otherwise the experiment, which leaves its answer in *end and returns 0, or what it was given
  * where the machine is at fault. */
-int hone_fault_settle(const struct hone_fault_step *step, int code, struct hone_end *end,
+int hone_fault_settle(const struct hone_fault_step *step, int code, struct hone_outcome *end,
                       struct hone_err *err);
 
 #endif

@@ -14,7 +14,7 @@ struct worker {
     struct hone_cuda_compiler *compiler;
     struct hone_pool *pool; /* of the result */
     struct hone_cuda_module module;
-    struct hone_end end;
+    struct hone_outcome end;
     struct hone_err err;
     int code;
 };
@@ -111,7 +111,7 @@ void hone_gpu_ahead_begin(struct hone_gpu_ahead *ahead, int64_t place, const voi
     w->req = *req;
     w->req.compiler = &w->compiler;
     w->module = (struct hone_cuda_module){0};
-    w->end = (struct hone_end)HONE_END_INIT;
+    w->end = (struct hone_outcome)HONE_OUTCOME_INIT;
     w->err = (struct hone_err)HONE_ERR_INIT;
     w->is_busy = true;
     pthread_cond_broadcast(&w->changed);
@@ -119,7 +119,7 @@ void hone_gpu_ahead_begin(struct hone_gpu_ahead *ahead, int64_t place, const voi
 }
 
 bool hone_gpu_ahead_take(struct hone_gpu_ahead *ahead, const void *key, struct hone_pool **ret_pool,
-                         struct hone_cuda_module *ret, struct hone_end *ret_end, int *ret_code,
+                         struct hone_cuda_module *ret, struct hone_outcome *ret_end, int *ret_code,
                          struct hone_err *err)
 {
     int64_t place = ahead == NULL || key == NULL ? -1 : find(ahead, key);

@@ -27,7 +27,7 @@ void hone_gpu_ahead_begin(struct hone_gpu_ahead *ahead, int64_t place, const voi
 /* The build begun under this key: waits for it. *ret and the strings in it live in *ret_pool, which
  * becomes the caller's. false: there is none; build it yourself. */
 bool hone_gpu_ahead_take(struct hone_gpu_ahead *ahead, const void *key, struct hone_pool **ret_pool,
-                         struct hone_cuda_module *ret, struct hone_end *ret_end, int *ret_code,
+                         struct hone_cuda_module *ret, struct hone_outcome *ret_end, int *ret_code,
                          struct hone_err *err);
 
 #endif

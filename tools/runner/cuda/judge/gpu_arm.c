@@ -39,7 +39,7 @@ struct hone_gpu_arm {
     struct hone_jail *jail;
     int socket, stamp_fd;
     struct hone_shared sets, printed;
-    struct hone_end end;
+    struct hone_outcome end;
     bool is_alive, is_ready, has_run, is_open;
     uint32_t serial;
     int64_t n_modules, n_hidden, n_sets;
@@ -166,7 +166,7 @@ static int start_open(struct hone_gpu_arm *arm, struct hone_err *err)
     arm->jail = NULL;
     hone_close_fd(&arm->socket);
     arm->is_open = true;
-    arm->end = (struct hone_end)HONE_END_INIT;
+    arm->end = (struct hone_outcome)HONE_OUTCOME_INIT;
     return start_process(arm, err);
 }
 
@@ -180,7 +180,7 @@ int hone_gpu_arm_start(const struct hone_gpu_arm_spec *spec, struct hone_gpu_arm
                                  .stamp_fd = -1,
                                  .sets = HONE_SHARED_INIT,
                                  .printed = HONE_SHARED_INIT,
-                                 .end = HONE_END_INIT,
+                                 .end = HONE_OUTCOME_INIT,
                                  .is_open = wants("off") || (spec->is_open && !wants("on"))};
     arm->spec.stamp = NULL;
     arm->spec.rung = NULL;
@@ -228,7 +228,7 @@ void hone_gpu_arm_free(struct hone_gpu_arm *arm)
 static int set_end(struct hone_gpu_arm *arm, enum hone_reason reason, const char *text)
 {
     give_up(arm);
-    hone_end_set(&arm->end, reason, "%s", text);
+    hone_outcome_set(&arm->end, reason, "%s", text);
     return 0;
 }
 
@@ -245,8 +245,8 @@ static int explain_end(struct hone_gpu_arm *arm, struct hone_err *err)
                                   : HONE_REASON_INFRA;
     if (how.was_oom)
         reason = HONE_REASON_OOM;
-    hone_end_set(&arm->end, reason, "the device arena ended with status %d, signal %d", how.status,
-                 how.signal);
+    hone_outcome_set(&arm->end, reason, "the device arena ended with status %d, signal %d",
+                     how.status, how.signal);
     return 0;
 }
 
@@ -429,8 +429,8 @@ int hone_gpu_arm_wait(struct hone_gpu_arm *arm, int64_t deadline_ns, struct hone
         if (start_open(arm, err) < 0)
             return hone_wrap(err, "starting a device arena without a jail");
     }
-    if (!arm->is_ready && hone_end_is_good(&arm->end))
-        hone_end_set(&arm->end, HONE_REASON_INFRA, "the device arena did not start");
+    if (!arm->is_ready && hone_outcome_is_good(&arm->end))
+        hone_outcome_set(&arm->end, HONE_REASON_INFRA, "the device arena did not start");
     return arm->is_ready ? 0
                          : hone_fail(err, HONE_E_TARGET, "the device arena did not start: %.300s",
                                      arm->end.detail);
@@ -444,7 +444,7 @@ bool hone_gpu_arm_is_ready(struct hone_gpu_arm *arm)
     return arm->is_ready;
 }
 
-const struct hone_end *hone_gpu_arm_end(const struct hone_gpu_arm *arm)
+const struct hone_outcome *hone_gpu_arm_end(const struct hone_gpu_arm *arm)
 {
     return &arm->end;
 }

@@ -48,7 +48,7 @@ bool hone_gpu_arm_is_ready(struct hone_gpu_arm *arm);
 /* Kills and reaps: when it returns the device is free of it. NULL is fine. */
 void hone_gpu_arm_free(struct hone_gpu_arm *arm);
 
-const struct hone_end *hone_gpu_arm_end(const struct hone_gpu_arm *arm);
+const struct hone_outcome *hone_gpu_arm_end(const struct hone_gpu_arm *arm);
 bool hone_gpu_arm_is_alive(const struct hone_gpu_arm *arm);
 const char *hone_gpu_arm_rung(const struct hone_gpu_arm *arm);
 int64_t hone_gpu_arm_n_modules(const struct hone_gpu_arm *arm); /* loaded so far: for retirement */

@@ -147,11 +147,11 @@ void hone_gpu_arms_give(struct hone_judge *judge)
     }
 }
 
-int hone_gpu_arms_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
+int hone_gpu_arms_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_outcome *ret,
                         struct hone_err *err)
 {
     struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     if (own->arm != NULL && !hone_gpu_arm_is_alive(own->arm)) {
         hone_gpu_arm_free(own->arm);
         own->arm = NULL;

@@ -31,13 +31,13 @@ static int says_the_same(struct hone_judge *judge, struct hone_slot *slot, int32
                          struct hone_err *err)
 {
     hone_cu_ptr kept[HONE_LIMIT_TENSORS];
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     int code = keep_outputs(judge, slot, set, kept, err);
     if (code == 0)
         code = hone_gpu_poison(judge, slot, set, 1, 1, HONE_POISON_NAN, err);
     if (code == 0)
         code = hone_gpu_call(judge, slot, &set, 1, HONE_GPU_SCRATCH_POISON, 0, NULL, &end, err);
-    *ret = code == 0 && hone_end_is_good(&end);
+    *ret = code == 0 && hone_outcome_is_good(&end);
     for (size_t o = 0; o < judge->task->n_outputs && code == 0 && *ret; o++) {
         struct hone_gpu_found found = {0};
         code = hone_gpu_find_difference(judge, slot, o, set, kept[o], &found, err);
@@ -47,14 +47,14 @@ static int says_the_same(struct hone_judge *judge, struct hone_slot *slot, int32
 }
 
 int hone_gpu_blame(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
-                   struct hone_end *ret, struct hone_err *err)
+                   struct hone_outcome *ret, struct hone_err *err)
 {
-    struct hone_end end = HONE_END_INIT;
-    if (!hone_end_is_value(ret))
+    struct hone_outcome end = HONE_OUTCOME_INIT;
+    if (!hone_outcome_is_value(ret))
         return 0;
     hone_gpu_drop(judge, slot);
     int code = hone_gpu_ready(judge, slot, &end, err);
-    bool is_same = hone_end_is_good(&end);
+    bool is_same = hone_outcome_is_good(&end);
     for (int64_t i = 0; i < n && code == 0 && is_same; i++)
         code = says_the_same(judge, slot, sets[i], &is_same, err);
     if (code == 0 && !is_same)
@@ -63,7 +63,7 @@ int hone_gpu_blame(struct hone_judge *judge, struct hone_slot *slot, const int32
 }
 
 int hone_gpu_run_blame(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const int32_t *sets,
-                       int64_t n, struct hone_end *ret, struct hone_err *err)
+                       int64_t n, struct hone_outcome *ret, struct hone_err *err)
 {
     return hone_gpu_blame(run->judge, lane->slot, sets, n, ret, err);
 }

@@ -42,7 +42,7 @@ static int poison_set(struct hone_judge *judge, struct hone_slot *slot, int64_t 
 static void shuffle_sets(struct hone_judge *judge, int32_t *sets, int64_t n)
 {
     for (int64_t i = n; i > 1; i--) {
-        int64_t j = hone_dice_below(&judge->dice, i);
+        int64_t j = hone_rng_below(&judge->rng, i);
         int32_t kept = sets[i - 1];
         sets[i - 1] = sets[j];
         sets[j] = kept;
@@ -52,7 +52,7 @@ static void shuffle_sets(struct hone_judge *judge, int32_t *sets, int64_t n)
 /* One call first, so that an endless kernel costs one deadline; then the rest of its kind, then the
  * other kind. */
 static int call_pairs(struct hone_judge *judge, struct hone_slot *slot, int64_t n,
-                      struct hone_end *ret, struct hone_err *err)
+                      struct hone_outcome *ret, struct hone_err *err)
 {
     int32_t even[MAX_PAIRS], odd[MAX_PAIRS];
     for (int64_t d = 0; d < n; d++) {
@@ -63,16 +63,16 @@ static int call_pairs(struct hone_judge *judge, struct hone_slot *slot, int64_t 
     shuffle_sets(judge, odd, n);
     struct hone_gpu_time time = {0};
     int code = hone_gpu_call(judge, slot, even, 1, SCRATCH_A, 0, &time, ret, err);
-    if (code == 0 && hone_end_is_good(ret) && n > 1)
+    if (code == 0 && hone_outcome_is_good(ret) && n > 1)
         code = hone_gpu_call(judge, slot, even + 1, n - 1, SCRATCH_A, (double)time.wall_ns, NULL,
                              ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_call(judge, slot, odd, n, SCRATCH_B, (double)time.wall_ns, NULL, ret, err);
     return code;
 }
 
 static int call_one(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                    struct hone_end *ret, struct hone_err *err)
+                    struct hone_outcome *ret, struct hone_err *err)
 {
     int32_t one = (int32_t)set;
     return hone_gpu_call(judge, slot, &one, 1, set % 2 == 0 ? SCRATCH_A : SCRATCH_B, 0, NULL, ret,
@@ -80,7 +80,7 @@ static int call_one(struct hone_judge *judge, struct hone_slot *slot, int64_t se
 }
 
 static int find_unwritten(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                          struct hone_end *ret, struct hone_err *err)
+                          struct hone_outcome *ret, struct hone_err *err)
 {
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
         struct hone_gpu_found found = {0};
@@ -122,20 +122,20 @@ static int keep_output(struct hone_judge *judge, struct hone_slot *slot, int64_t
 
 /* The two sets of a distribution differ: the first is called again, with the same poison. */
 static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                              struct hone_end *ret, struct hone_err *err)
+                              struct hone_outcome *ret, struct hone_err *err)
 {
     size_t o = 0;
     struct hone_gpu_found found, again = {0};
     int code = find_difference(judge, slot, set, set + 1, &o, &found, err);
     if (code < 0 || found.count == 0)
         return code;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     code = keep_output(judge, slot, set, o, err);
     if (code == 0)
         code = poison_set(judge, slot, set, err);
     if (code == 0)
         code = call_one(judge, slot, set, &end, err);
-    if (code == 0 && !hone_end_is_good(&end)) {
+    if (code == 0 && !hone_outcome_is_good(&end)) {
         *ret = end;
         return 0;
     }
@@ -159,7 +159,7 @@ static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, 
 /* The reference of a set; without one the outputs are held against the baseline's alone. */
 static int compare_set(struct hone_judge *judge, struct hone_slot *slot,
                        const struct hone_check_plan *plan, enum hone_distribution dist, int64_t set,
-                       struct hone_compare *compare, struct hone_end *ret, struct hone_err *err)
+                       struct hone_compare *compare, struct hone_outcome *ret, struct hone_err *err)
 {
     const struct hone_gpu_reference *reference = NULL;
     uint64_t counter = hone_gpu_check_counter(judge, plan->workload, dist);
@@ -180,13 +180,13 @@ static int compare_set(struct hone_judge *judge, struct hone_slot *slot,
 /* Everything about the two sets of one distribution. */
 static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
                       const struct hone_check_plan *plan, enum hone_distribution dist, int64_t set,
-                      struct hone_compare *compare, struct hone_end *ret, struct hone_err *err)
+                      struct hone_compare *compare, struct hone_outcome *ret, struct hone_err *err)
 {
     int code = find_unwritten(judge, slot, set, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = compare_set(judge, slot, plan, dist, set, compare, ret, err);
     if (code == 0 && ret->reason == HONE_REASON_NONFINITE) { /* the poison's own NaN? */
-        struct hone_end why = HONE_END_INIT;
+        struct hone_outcome why = HONE_OUTCOME_INIT;
         code = explain_difference(judge, slot, set, &why, err);
         if (code == 0 && why.reason == HONE_REASON_UNINITIALISED)
             *ret = why;
@@ -194,9 +194,9 @@ static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
     }
     size_t output = 0;
     struct hone_gpu_found found = {0};
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = find_difference(judge, slot, set, set + 1, &output, &found, err);
-    if (code < 0 || !hone_end_is_good(ret) || found.count == 0)
+    if (code < 0 || !hone_outcome_is_good(ret) || found.count == 0)
         return code;
     if (judge->task->is_deterministic)
         return explain_difference(judge, slot, set, ret, err);
@@ -207,9 +207,9 @@ static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
  * for the second: equal bits then say nothing. Called again while no answer to the same content is
  * anywhere in the frame. */
 static int check_again(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                       struct hone_end *ret, struct hone_err *err)
+                       struct hone_outcome *ret, struct hone_err *err)
 {
-    size_t o = (size_t)hone_dice_below(&judge->dice, (int64_t)judge->task->n_outputs);
+    size_t o = (size_t)hone_rng_below(&judge->rng, (int64_t)judge->task->n_outputs);
     struct hone_gpu_found found = {0};
     int code = keep_output(judge, slot, set, o, err);
     if (code == 0)
@@ -218,7 +218,7 @@ static int check_again(struct hone_judge *judge, struct hone_slot *slot, int64_t
         code = poison_set(judge, slot, set + 1, err);
     if (code == 0)
         code = call_one(judge, slot, set, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_find_difference(judge, slot, o, set, judge->gpu->session->copy.base, &found,
                                         err);
     if (code == 0 && found.count > 0)
@@ -230,22 +230,23 @@ static int check_again(struct hone_judge *judge, struct hone_slot *slot, int64_t
 
 /* What the calls left beside outputs and in the inputs. */
 static int check_surroundings(struct hone_judge *judge, struct hone_slot *slot, int64_t n_sets,
-                              const uint64_t *before, struct hone_end *ret, struct hone_err *err)
+                              const uint64_t *before, struct hone_outcome *ret,
+                              struct hone_err *err)
 {
     uint64_t after[2 * MAX_PAIRS];
     int code = hone_gpu_check_canaries(judge, slot, ret, err);
     if (code == 0)
         code = hone_gpu_hash_inputs(judge, n_sets, after, err);
-    if (code == 0 && hone_end_is_good(ret) &&
+    if (code == 0 && hone_outcome_is_good(ret) &&
         memcmp(before, after, (size_t)n_sets * sizeof *after) != 0)
-        hone_end_set(ret, HONE_REASON_INPUT_CHANGED, "the kernel changed an input");
+        hone_outcome_set(ret, HONE_REASON_INPUT_CHANGED, "the kernel changed an input");
     return code;
 }
 
 static int build_baseline(struct hone_judge *judge, struct hone_slot *baseline,
-                          struct hone_end *ret, struct hone_err *err)
+                          struct hone_outcome *ret, struct hone_err *err)
 {
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     return baseline->is_built ? 0 : hone_judge_build_arm(judge, baseline, NULL, ret, err);
 }
 
@@ -255,19 +256,19 @@ static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline
                             const struct hone_check_plan *plan, enum hone_distribution dist,
                             int64_t set, bool *ret_is_good, struct hone_err *err)
 {
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_compare compare;
     *ret_is_good = false;
     int code = build_baseline(judge, baseline, &end, err);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = hone_gpu_ready(judge, baseline, &end, err);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = poison_set(judge, baseline, set, err);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = call_one(judge, baseline, set, &end, err);
-    if (code == 0 && hone_end_is_good(&end))
+    if (code == 0 && hone_outcome_is_good(&end))
         code = compare_set(judge, baseline, plan, dist, set, &compare, &end, err);
-    *ret_is_good = code == 0 && hone_end_is_good(&end);
+    *ret_is_good = code == 0 && hone_outcome_is_good(&end);
     if (*ret_is_good)
         hone_rests_note(&judge->rests, true, &compare);
     return code;
@@ -277,8 +278,8 @@ static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline
  * Where it saw all, the baseline's error is asked for alone, once a workload. */
 static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
                                  const struct hone_check_plan *plan, enum hone_distribution dist,
-                                 int64_t set, struct hone_compare *compare, struct hone_end *ret,
-                                 struct hone_err *err)
+                                 int64_t set, struct hone_compare *compare,
+                                 struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     bool is_good = false;
@@ -333,55 +334,55 @@ static int prepare_batch(struct hone_judge *judge, struct hone_slot *slot,
 static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
                        const struct hone_check_plan *plan, const enum hone_distribution *dists,
                        int64_t n, int64_t *ret_bad, struct hone_compare *compare,
-                       struct hone_end *ret, struct hone_err *err)
+                       struct hone_outcome *ret, struct hone_err *err)
 {
     uint64_t hashes[2 * MAX_PAIRS];
     *ret_bad = n; /* a fault: which one is not known */
     int code = hone_gpu_set_frame(judge, plan->workload, 2 * n, false, err);
     if (code == 0)
         code = hone_gpu_ready(judge, slot, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = prepare_batch(judge, slot, plan, dists, n, hashes, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = call_pairs(judge, slot, n, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = check_surroundings(judge, slot, 2 * n, hashes, ret, err);
     if (code < 0)
         return code;
-    if (!hone_end_is_good(ret))
+    if (!hone_outcome_is_good(ret))
         hone_judge_note(judge, plan, dists[0], NULL, ret);
-    int64_t plainest = 0; /* first: what fails there needs no second opinion */
+    int64_t plainest = 0; /* first: what fails there is settled */
     for (int64_t d = 0; d < n; d++)
         plainest = dists[d] == HONE_DIST_NORMAL ? d : plainest;
-    for (int64_t i = 0; i < n && hone_end_is_good(ret); i++) {
+    for (int64_t i = 0; i < n && hone_outcome_is_good(ret); i++) {
         int64_t d = i == 0 ? plainest : i == plainest ? 0 : i;
         hone_compare_init(compare, judge->task, plan->workload);
         code = judge_pair(judge, slot, plan, dists[d], 2 * d, compare, ret, err);
         bool needs_baseline =
             compare->is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d]);
-        if (code == 0 && hone_end_is_good(ret) && plan->with_baseline && needs_baseline)
+        if (code == 0 && hone_outcome_is_good(ret) && plan->with_baseline && needs_baseline)
             code = compare_with_baseline(judge, slot, plan, dists[d], 2 * d, compare, ret, err);
         if (code < 0)
             return code;
-        if (hone_end_is_good(ret))
+        if (hone_outcome_is_good(ret))
             hone_judge_note(judge, plan, dists[d], compare, ret);
         *ret_bad = d;
     }
-    if (!hone_end_is_good(ret))
+    if (!hone_outcome_is_good(ret))
         return 0;
     *ret_bad = n;
     code = hone_gpu_near_check(judge, slot, plan, dists, n, ret, err);
-    if (!judge->task->is_deterministic || code < 0 || !hone_end_is_good(ret))
+    if (!judge->task->is_deterministic || code < 0 || !hone_outcome_is_good(ret))
         return code;
     code = check_again(judge, slot, 2 * plainest, ret, err);
-    if (code == 0 && !hone_end_is_good(ret))
+    if (code == 0 && !hone_outcome_is_good(ret))
         hone_judge_note(judge, plan, dists[plainest], NULL, ret);
     return code;
 }
 
 /* The same content with the other guard beside it. */
 static int check_start_flush(struct hone_judge *judge, struct hone_slot *slot,
-                             const struct hone_check_plan *plan, struct hone_end *ret,
+                             const struct hone_check_plan *plan, struct hone_outcome *ret,
                              struct hone_err *err)
 {
     struct hone_compare compare;
@@ -390,27 +391,28 @@ static int check_start_flush(struct hone_judge *judge, struct hone_slot *slot,
     int code = hone_gpu_set_frame(judge, plan->workload, 1, true, err);
     if (code == 0)
         code = hone_gpu_ready(judge, slot, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_fill(judge, 0, 1, HONE_DIST_NORMAL, counter, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = poison_set(judge, slot, 0, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_hash_inputs(judge, 1, &hash, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = call_one(judge, slot, 0, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = check_surroundings(judge, slot, 1, &hash, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = compare_set(judge, slot, plan, HONE_DIST_NORMAL, 0, &compare, ret, err);
-    if (code == 0 && !hone_end_is_good(ret))
+    if (code == 0 && !hone_outcome_is_good(ret))
         hone_judge_note(judge, plan, HONE_DIST_NORMAL, NULL, ret);
     return code;
 }
 
 static int check_all(struct hone_judge *judge, struct hone_slot *slot,
-                     const struct hone_check_plan *plan, struct hone_end *ret, struct hone_err *err)
+                     const struct hone_check_plan *plan, struct hone_outcome *ret,
+                     struct hone_err *err)
 {
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     enum hone_distribution dists[HONE_N_DISTS];
     memcpy(dists, plan->dists, plan->n_dists * sizeof *dists);
     hone_judge_shuffle(judge, dists, plan->n_dists);
@@ -422,19 +424,19 @@ static int check_all(struct hone_judge *judge, struct hone_slot *slot,
         int code = check_batch(judge, slot, plan, dists + done, n, &bad, &compare, ret, err);
         if (code < 0)
             return code;
-        if (hone_end_is_good(ret)) {
+        if (hone_outcome_is_good(ret)) {
             done += n;
             continue;
         }
         bool passes = true;
-        if (bad < n && !hone_compare_is_plain(dists[done + bad]) && hone_end_is_value(ret))
+        if (bad < n && !hone_compare_is_plain(dists[done + bad]) && hone_outcome_is_value(ret))
             code = baseline_passes(judge, plan, dists[done + bad], &passes, err);
         if (code == 0 && passes && bad < n)
             hone_judge_note(judge, plan, dists[done + bad], &compare, ret);
         if (code < 0 || passes)
             return code;
         hone_contents_leave_out(judge, dists[done + bad], plan->workload->id);
-        *ret = (struct hone_end)HONE_END_INIT;
+        *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
         n_left--; /* the others of the batch are called again, without it */
         dists[done + bad] = dists[n_left];
     }
@@ -443,7 +445,7 @@ static int check_all(struct hone_judge *judge, struct hone_slot *slot,
 }
 
 int hone_gpu_judge_check(struct hone_judge *judge, struct hone_slot *slot,
-                         const struct hone_check_plan *plan, struct hone_end *ret,
+                         const struct hone_check_plan *plan, struct hone_outcome *ret,
                          struct hone_err *err)
 {
     judge->gpu->is_checking = true;

@@ -144,7 +144,7 @@ static int compare_records(struct hone_judge *judge, struct hone_slot *slot, int
 static int conclude(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                     const struct hone_gpu_reference *reference, int64_t n_records,
                     const struct hone_k_stats *stats, struct hone_compare *compare,
-                    struct hone_end *ret, struct hone_err *err)
+                    struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
     uint64_t n_uncovered = 0;
@@ -174,10 +174,11 @@ static int conclude(struct hone_judge *judge, struct hone_slot *slot, int64_t se
         return code;
     hone_compare_end(compare, ret);
     if (n_uncovered > 0)
-        hone_end_set(ret, HONE_REASON_BAD_TASK,
-                     "the task's oracle leaves %llu output elements out, or names some that do not "
-                     "exist",
-                     (unsigned long long)n_uncovered);
+        hone_outcome_set(
+            ret, HONE_REASON_BAD_TASK,
+            "the task's oracle leaves %llu output elements out, or names some that do not "
+            "exist",
+            (unsigned long long)n_uncovered);
     return 0;
 }
 
@@ -198,7 +199,7 @@ static int64_t items_of(const struct hone_judge *judge, const struct hone_gpu_re
 
 int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                      const struct hone_gpu_reference *reference, struct hone_compare *compare,
-                     struct hone_end *ret, struct hone_err *err)
+                     struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_k_stats stats[HONE_LIMIT_TENSORS] = {0};
     int64_t start = hone_now_ns();
@@ -339,7 +340,7 @@ int hone_gpu_compare_like(struct hone_judge *judge, struct hone_slot *slot,
 
 /* One item of a set against the oracle. *ret_is_known: it is the one that gives this element. */
 static int judge_item(struct hone_judge *judge, const struct like *like, int64_t item,
-                      int64_t element, bool *ret_is_known, struct hone_end *ret,
+                      int64_t element, bool *ret_is_known, struct hone_outcome *ret,
                       struct hone_err *err)
 {
     struct hone_compare asked;
@@ -363,15 +364,16 @@ static int judge_item(struct hone_judge *judge, const struct like *like, int64_t
 
 /* Suspects of one output of one set: the first ones, then some from anywhere. said: what the
  * baseline's word alone comes to. */
-static int judge_suspects(struct hone_judge *judge, struct like *like, const struct hone_end *said,
-                          struct hone_end *ret, struct hone_err *err)
+static int judge_suspects(struct hone_judge *judge, struct like *like,
+                          const struct hone_outcome *said, struct hone_outcome *ret,
+                          struct hone_err *err)
 {
     int64_t n = hone_gpu_output_elements(judge, like->output);
     double n_items = 0;
     int code =
         hone_task_eval(judge->task, judge->task->items, judge->gpu->frame.workload, &n_items, err);
     like->from = 0;
-    for (int k = 0; k < HONE_SUSPECTS && code == 0 && like->from < n && hone_end_is_good(ret);
+    for (int k = 0; k < HONE_SUSPECTS && code == 0 && like->from < n && hone_outcome_is_good(ret);
          k++) {
         struct hone_k_stats stats;
         bool is_known = false;
@@ -387,19 +389,20 @@ static int judge_suspects(struct hone_judge *judge, struct like *like, const str
         if (k < HONE_SUSPECTS / 2 && item >= 0)
             like->from = (item + 1) * (n / (int64_t)n_items);
         else
-            like->from = hone_dice_below(&judge->dice, n);
+            like->from = hone_rng_below(&judge->rng, n);
     }
     return code;
 }
 
 int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
                         struct hone_slot *baseline, int64_t first, int64_t n,
-                        struct hone_compare *compare, struct hone_end *ret, struct hone_err *err)
+                        struct hone_compare *compare, struct hone_outcome *ret,
+                        struct hone_err *err)
 {
-    struct hone_end said = HONE_END_INIT;
+    struct hone_outcome said = HONE_OUTCOME_INIT;
     int code = hone_gpu_compare_like(judge, slot, baseline, first, n, compare, err);
     hone_compare_end(compare, &said);
-    if (code < 0 || hone_end_is_good(&said))
+    if (code < 0 || hone_outcome_is_good(&said))
         return code;
     if (!hone_gpu_can_spot(judge, judge->gpu->frame.workload)) {
         *ret = said;
@@ -413,7 +416,7 @@ int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
                             .output = (size_t)(i % (int64_t)judge->task->n_outputs)};
         code = like_scale(judge, baseline, like.first, like.output, &like.scale, err);
         like.scale = fmax(like.scale, compare->stats[like.output].max_scale);
-        if (code == 0 && hone_end_is_good(ret))
+        if (code == 0 && hone_outcome_is_good(ret))
             code = judge_suspects(judge, &like, &said, ret, err);
         compare->stats[like.output].n_bad = compare->stats[like.output].n_nonfinite = 0;
     }
@@ -421,12 +424,12 @@ int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
 }
 
 int hone_gpu_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                        int64_t n_items, struct hone_end *ret, struct hone_err *err)
+                        int64_t n_items, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_compare compare;
     struct hone_k_stats stats[HONE_LIMIT_TENSORS] = {0};
     int64_t start = hone_now_ns(), n_records = 0;
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     int code = hone_gpu_ask_random(judge, set, n_items, &n_records, err);
     if (code == 0)
         code = compare_records(judge, slot, set, judge->gpu->session->records.base, n_records,

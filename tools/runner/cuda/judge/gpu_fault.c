@@ -16,7 +16,7 @@ struct stage { /* one of them is done */
     hone_stage_fn *whole;
 };
 
-static int run_stage(const struct stage *stage, struct hone_end *ret, struct hone_err *err)
+static int run_stage(const struct stage *stage, struct hone_outcome *ret, struct hone_err *err)
 {
     if (stage->check != NULL)
         return hone_gpu_judge_check(stage->judge, stage->slot, stage->check, ret, err);
@@ -26,7 +26,7 @@ static int run_stage(const struct stage *stage, struct hone_end *ret, struct hon
 }
 
 /* A process that never held a module runs an empty block. */
-static int run_nothing(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int run_nothing(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_arm *arm = NULL;
     struct hone_gpu_time time = {0};
@@ -39,7 +39,7 @@ static int run_nothing(struct hone_judge *judge, struct hone_end *ret, struct ho
     return code;
 }
 
-static int run_baseline(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int run_baseline(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = hone_judge_slot(judge, "baseline");
     const struct hone_gpu_frame *frame = &judge->gpu->frame;
@@ -53,16 +53,17 @@ static int run_baseline(struct hone_judge *judge, struct hone_end *ret, struct h
     for (int32_t i = 0; i < frame->layout.n_sets; i++)
         sets[i] = i;
     int code = hone_gpu_ready(judge, slot, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_call(judge, slot, sets, frame->layout.n_sets, 0, 0, &time, ret, err);
-    if (code == 0 && hone_end_is_good(ret)) {
+    if (code == 0 && hone_outcome_is_good(ret)) {
         code = hone_gpu_arm_nop(hone_gpu_slot(judge, slot)->arm, &time, err);
         *ret = *hone_gpu_arm_end(hone_gpu_slot(judge, slot)->arm);
     }
     return code;
 }
 
-static int again(void *arg, enum hone_fault_side side, struct hone_end *ret, struct hone_err *err)
+static int again(void *arg, enum hone_fault_side side, struct hone_outcome *ret,
+                 struct hone_err *err)
 {
     const struct stage *stage = arg;
     if (side == HONE_FAULT_BASELINE)
@@ -83,7 +84,8 @@ static bool is_its_own(const struct stage *stage, int code)
            (is_gone || (stage->whole != NULL && code == 0));
 }
 
-static int settle(struct stage *stage, const char *name, struct hone_end *ret, struct hone_err *err)
+static int settle(struct stage *stage, const char *name, struct hone_outcome *ret,
+                  struct hone_err *err)
 {
     struct hone_judge *judge = stage->judge;
     struct hone_err why = HONE_ERR_INIT;
@@ -102,7 +104,7 @@ static int settle(struct stage *stage, const char *name, struct hone_end *ret, s
 }
 
 int hone_gpu_check_settled(struct hone_judge *judge, struct hone_slot *slot,
-                           const struct hone_check_plan *plan, struct hone_end *ret,
+                           const struct hone_check_plan *plan, struct hone_outcome *ret,
                            struct hone_err *err)
 {
     struct stage stage = {.judge = judge, .slot = slot, .check = plan};
@@ -112,7 +114,7 @@ int hone_gpu_check_settled(struct hone_judge *judge, struct hone_slot *slot,
 }
 
 int hone_gpu_time_settled(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                          struct hone_workload_report *ret_report, struct hone_end *ret,
+                          struct hone_workload_report *ret_report, struct hone_outcome *ret,
                           struct hone_err *err)
 {
     struct stage stage = {
@@ -121,7 +123,7 @@ int hone_gpu_time_settled(struct hone_judge *judge, const struct hone_timing_pla
 }
 
 int hone_gpu_stage_settled(struct hone_judge *judge, const char *name, hone_stage_fn *whole,
-                           struct hone_end *ret, struct hone_err *err)
+                           struct hone_outcome *ret, struct hone_err *err)
 {
     struct stage stage = {.judge = judge, .slot = &judge->slots[0], .whole = whole};
     return settle(&stage, name, ret, err);

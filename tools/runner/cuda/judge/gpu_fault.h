@@ -9,13 +9,13 @@
 #include "tools/runner/cuda/judge/gpu_judge.h"
 
 int hone_gpu_check_settled(struct hone_judge *judge, struct hone_slot *slot,
-                           const struct hone_check_plan *plan, struct hone_end *ret,
+                           const struct hone_check_plan *plan, struct hone_outcome *ret,
                            struct hone_err *err);
 int hone_gpu_time_settled(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                          struct hone_workload_report *ret_report, struct hone_end *ret,
+                          struct hone_workload_report *ret_report, struct hone_outcome *ret,
                           struct hone_err *err);
 /* A whole stage of the candidate's. */
 int hone_gpu_stage_settled(struct hone_judge *judge, const char *name, hone_stage_fn *stage,
-                           struct hone_end *ret, struct hone_err *err);
+                           struct hone_outcome *ret, struct hone_err *err);
 
 #endif

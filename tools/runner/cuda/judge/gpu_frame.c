@@ -190,12 +190,12 @@ static int map_frame(struct hone_judge *judge, struct hone_slot *slot, struct ho
     return code;
 }
 
-int hone_gpu_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
+int hone_gpu_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_outcome *ret,
                    struct hone_err *err)
 {
     struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
     int code = hone_gpu_arms_ready(judge, slot, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     /* What the judge has queued must be there before another process looks. */
     code = hone_gpu_sync(judge->gpu->session, err);
@@ -206,7 +206,7 @@ int hone_gpu_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone
 }
 
 static int call(struct hone_judge *judge, struct hone_slot *slot, struct hone_gpu_calls *calls,
-                struct hone_gpu_time *ret_time, struct hone_end *ret, struct hone_err *err)
+                struct hone_gpu_time *ret_time, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
     struct hone_gpu_time time = {0};
@@ -232,7 +232,7 @@ static int64_t timeout_of(const struct hone_judge *judge, double expected_ns, in
 
 int hone_gpu_call(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
                   uint32_t scratch_poison, double expected_ns, struct hone_gpu_time *ret_time,
-                  struct hone_end *ret, struct hone_err *err)
+                  struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_calls calls = {.sets = sets,
                                    .n_calls = n,
@@ -243,7 +243,7 @@ int hone_gpu_call(struct hone_judge *judge, struct hone_slot *slot, const int32_
 }
 
 int hone_gpu_call_on(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets,
-                     int64_t n, double expected_ns, struct hone_end *ret, struct hone_err *err)
+                     int64_t n, double expected_ns, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_calls calls = {.sets = sets,
                                    .n_calls = n,
@@ -384,8 +384,8 @@ int hone_gpu_hash_inputs(struct hone_judge *judge, int64_t n_sets, uint64_t *ret
     return code;
 }
 
-int hone_gpu_check_canaries(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
-                            struct hone_err *err)
+int hone_gpu_check_canaries(struct hone_judge *judge, struct hone_slot *slot,
+                            struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
     const struct hone_gpu_layout *layout = &judge->gpu->frame.layout;
@@ -413,9 +413,9 @@ int hone_gpu_check_canaries(struct hone_judge *judge, struct hone_slot *slot, st
         memcpy(&n, (const char *)counts + o * sizeof n, sizeof n);
         if (n == 0)
             continue;
-        hone_end_set(ret, HONE_REASON_OUT_OF_BOUNDS,
-                     "the kernel wrote %llu bytes beside output '%s'", (unsigned long long)n,
-                     judge->task->outputs[o].name);
+        hone_outcome_set(ret, HONE_REASON_OUT_OF_BOUNDS,
+                         "the kernel wrote %llu bytes beside output '%s'", (unsigned long long)n,
+                         judge->task->outputs[o].name);
         judge->gpu->frame.workload = NULL; /* the next frame has whole canaries again */
         break;
     }

@@ -77,7 +77,7 @@ struct hone_gpu_session {
 };
 
 /* Loads the driver and opens the device; *ret_why says why there is none (result still 0). */
-int hone_gpu_session_open(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+int hone_gpu_session_open(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
 struct hone_gpu_session *hone_gpu_session_new(void);
 void hone_gpu_session_free(struct hone_gpu_session *session);
 /* For compilers: "sm_90a", the device's own, or the default without one. In the pool. */
@@ -135,18 +135,18 @@ struct hone_gpu_job {
     bool has_host_oracle;           /* built, inputs file made */
     /* largest scale that the oracle gave for normal content, by case and output; 0: not known */
     double scale[HONE_RUNNER_MAX_CASES][HONE_LIMIT_TENSORS];
-    bool is_checking;             /* calls find shared memory filled, not what others left there */
-    double nop_ns;                /* an empty block on the judge's clock */
-    struct hone_pool *ahead_pool; /* of the candidate's present module, when it was built ahead */
-    struct hone_gpu_ahead *ahead; /* builds that run beside checks and timing */
-    struct hone_end no_device;    /* why there is none */
+    bool is_checking;              /* calls find shared memory filled, not what others left there */
+    double nop_ns;                 /* an empty block on the judge's clock */
+    struct hone_pool *ahead_pool;  /* of the candidate's present module, when it was built ahead */
+    struct hone_gpu_ahead *ahead;  /* builds that run beside checks and timing */
+    struct hone_outcome no_device; /* why there is none */
 };
 
 /* gpu_arms.c: which arm gets which arena. An arena that ran a candidate never runs a baseline. */
 int hone_gpu_arms_open(struct hone_judge *judge, struct hone_err *err);
 void hone_gpu_arms_free(struct hone_gpu_session *session);
 /* An arena with the slot's module, in own->arm; *ret says whether that worked. */
-int hone_gpu_arms_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
+int hone_gpu_arms_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_outcome *ret,
                         struct hone_err *err);
 /* An arena that never held a module, the caller's own. */
 int hone_gpu_arms_unused(struct hone_judge *judge, int64_t deadline_ns, struct hone_gpu_arm **ret,
@@ -165,7 +165,7 @@ int64_t hone_gpu_max_sets(const struct hone_judge *judge, const struct hone_work
 int hone_gpu_set_frame(struct hone_judge *judge, const struct hone_workload *workload,
                        int64_t n_sets, bool is_start_flush, struct hone_err *err);
 /* An arena with the arm's module and the frame; *ret says whether that worked. */
-int hone_gpu_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
+int hone_gpu_ready(struct hone_judge *judge, struct hone_slot *slot, struct hone_outcome *ret,
                    struct hone_err *err);
 hone_cu_ptr hone_gpu_input(const struct hone_judge *judge, int64_t set, size_t input);
 hone_cu_ptr hone_gpu_output(const struct hone_judge *judge, const struct hone_slot *slot,
@@ -184,16 +184,16 @@ int hone_gpu_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t fi
 /* One call after the other over these sets; how it ended is in *ret. */
 int hone_gpu_call(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
                   uint32_t scratch_poison, double expected_ns, struct hone_gpu_time *ret_time,
-                  struct hone_end *ret, struct hone_err *err);
+                  struct hone_outcome *ret, struct hone_err *err);
 /* The same, but scratch holds what the block before left there. */
 int hone_gpu_call_on(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets,
-                     int64_t n, double expected_ns, struct hone_end *ret, struct hone_err *err);
+                     int64_t n, double expected_ns, struct hone_outcome *ret, struct hone_err *err);
 /* Order-independent hashes of all inputs of the sets, n of them. */
 int hone_gpu_hash_inputs(struct hone_judge *judge, int64_t n_sets, uint64_t *ret,
                          struct hone_err *err);
 /* Bytes beside the contents of an arm's outputs that are not the canary any more. */
-int hone_gpu_check_canaries(struct hone_judge *judge, struct hone_slot *slot, struct hone_end *ret,
-                            struct hone_err *err);
+int hone_gpu_check_canaries(struct hone_judge *judge, struct hone_slot *slot,
+                            struct hone_outcome *ret, struct hone_err *err);
 
 struct hone_gpu_found {
     int64_t count, first; /* first: -1 none */
@@ -209,7 +209,7 @@ int hone_gpu_find_difference(struct hone_judge *judge, struct hone_slot *slot, s
                              struct hone_err *err);
 
 /* gpu_oracle.c */
-int hone_gpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+int hone_gpu_build_oracle(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
 void hone_gpu_oracles_free(struct hone_gpu_session *session);
 /* Lets go of answers that no other job can ask for. */
 void hone_gpu_references_end_job(struct hone_gpu_session *session);
@@ -221,7 +221,7 @@ int hone_gpu_reference_get(struct hone_judge *judge, int64_t set, enum hone_dist
 /* One set of an arm against it. */
 int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                      const struct hone_gpu_reference *reference, struct hone_compare *compare,
-                     struct hone_end *ret, struct hone_err *err);
+                     struct hone_outcome *ret, struct hone_err *err);
 /* Adds a comparison with another arm's outputs for the same content, n sets from first on; ends
  * with the first set that has a bad element. */
 int hone_gpu_compare_like(struct hone_judge *judge, struct hone_slot *slot,
@@ -230,10 +230,11 @@ int hone_gpu_compare_like(struct hone_judge *judge, struct hone_slot *slot,
 /* The same with a verdict: what is off is held to the oracle, where that can be asked for items. */
 int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
                         struct hone_slot *baseline, int64_t first, int64_t n,
-                        struct hone_compare *compare, struct hone_end *ret, struct hone_err *err);
+                        struct hone_compare *compare, struct hone_outcome *ret,
+                        struct hone_err *err);
 /* A few random items of a set, fresh from the oracle. */
 int hone_gpu_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                        int64_t n_items, struct hone_end *ret, struct hone_err *err);
+                        int64_t n_items, struct hone_outcome *ret, struct hone_err *err);
 bool hone_gpu_can_spot(const struct hone_judge *judge, const struct hone_workload *workload);
 
 /* Slot passed its checks and is wrong for these sets, whose inputs and outputs still are what the
@@ -241,17 +242,17 @@ bool hone_gpu_can_spot(const struct hone_judge *judge, const struct hone_workloa
  * otherwise, *ret becomes `stateful`; the same bits are the kernel's arithmetic, and the reason
  * stays. Does nothing to an end that is not about values. gpu_blame.c. */
 int hone_gpu_blame(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
-                   struct hone_end *ret, struct hone_err *err);
+                   struct hone_outcome *ret, struct hone_err *err);
 
 /* gpu_check.c, gpu_time.c, gpu_machine.c */
 /* The content that a check has for this size and kind. */
 uint64_t hone_gpu_check_counter(const struct hone_judge *judge,
                                 const struct hone_workload *workload, enum hone_distribution dist);
 int hone_gpu_judge_check(struct hone_judge *judge, struct hone_slot *slot,
-                         const struct hone_check_plan *plan, struct hone_end *ret,
+                         const struct hone_check_plan *plan, struct hone_outcome *ret,
                          struct hone_err *err);
 int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                        struct hone_workload_report *ret_report, struct hone_end *ret,
+                        struct hone_workload_report *ret_report, struct hone_outcome *ret,
                         struct hone_err *err);
 int hone_gpu_ceilings(struct hone_judge *judge, bool is_fresh, struct hone_err *err);
 

@@ -135,52 +135,53 @@ static int reference_of(struct near *near, int64_t set, const struct hone_gpu_re
 
 /* The baseline's answer for a set, held to the oracle as far as that can be paid. */
 static int ask_baseline(struct near *near, int64_t set, const struct hone_gpu_reference *reference,
-                        struct hone_end *ret, struct hone_err *err)
+                        struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     struct hone_compare compare;
     int32_t one = (int32_t)set;
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     int code = !baseline->is_built ? hone_judge_build_arm(judge, baseline, NULL, ret, err) : 0;
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_ready(judge, baseline, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_poison(judge, baseline, set, 1, 1, HONE_POISON_NAN, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_call(judge, baseline, &one, 1, HONE_GPU_SCRATCH_POISON, 0, NULL, ret, err);
-    if (code == 0 && hone_end_is_good(ret) && reference != NULL)
+    if (code == 0 && hone_outcome_is_good(ret) && reference != NULL)
         code = hone_gpu_compare(judge, baseline, set, reference, &compare, ret, err);
     return code;
 }
 
-static int compare_set(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err)
+static int compare_set(struct near *near, int64_t set, struct hone_outcome *ret,
+                       struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     const struct hone_gpu_reference *reference = NULL;
-    struct hone_end theirs = HONE_END_INIT;
+    struct hone_outcome theirs = HONE_OUTCOME_INIT;
     int code = reference_of(near, set, &reference, err);
     hone_compare_init(&near->compare, judge->task, near->plan->workload);
     if (code == 0 && reference != NULL)
         code = hone_gpu_compare(judge, near->slot, set, reference, &near->compare, ret, err);
-    bool is_accused = hone_end_is_value(ret),
-         is_open = hone_end_is_good(ret) && near->plan->with_baseline && !near->compare.is_full;
+    bool is_accused = hone_outcome_is_value(ret),
+         is_open = hone_outcome_is_good(ret) && near->plan->with_baseline && !near->compare.is_full;
     if (code < 0 || baseline == NULL || baseline == near->slot || !(is_accused || is_open))
         return code;
     code = ask_baseline(near, set, reference, &theirs, err);
-    if (code == 0 && !hone_end_is_good(&theirs))
-        *ret = (struct hone_end)HONE_END_INIT; /* such content accuses nobody */
+    if (code == 0 && !hone_outcome_is_good(&theirs))
+        *ret = (struct hone_outcome)HONE_OUTCOME_INIT; /* such content accuses nobody */
     else if (code == 0 && is_open)
         code = hone_gpu_judge_like(judge, near->slot, baseline, set, 1, &near->compare, ret, err);
     return code;
 }
 
-static int find_unwritten(struct near *near, int64_t set, struct hone_end *ret,
+static int find_unwritten(struct near *near, int64_t set, struct hone_outcome *ret,
                           struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
-    for (size_t o = 0; o < judge->task->n_outputs && hone_end_is_good(ret); o++) {
+    for (size_t o = 0; o < judge->task->n_outputs && hone_outcome_is_good(ret); o++) {
         struct hone_gpu_found found = {0};
         if (!hone_dtype_is_float(judge->task->outputs[o].dtype))
             continue;
@@ -194,19 +195,20 @@ static int find_unwritten(struct near *near, int64_t set, struct hone_end *ret,
     return 0;
 }
 
-static int blame(struct near *near, int64_t set, struct hone_end *ret, struct hone_err *err)
+static int blame(struct near *near, int64_t set, struct hone_outcome *ret, struct hone_err *err)
 {
     int32_t one = (int32_t)set;
     int code = hone_gpu_blame(near->judge, near->slot, &one, 1, ret, err);
     const struct hone_slot *baseline = hone_judge_slot(near->judge, "baseline");
     if (code == 0 && ret->reason != HONE_REASON_STATEFUL &&
         (baseline == NULL || baseline == near->slot))
-        *ret = (struct hone_end)HONE_END_INIT; /* its arithmetic, which the kinds have judged */
+        *ret = (struct hone_outcome)
+            HONE_OUTCOME_INIT; /* its arithmetic, which the kinds have judged */
     if (code < 0 || ret->reason != HONE_REASON_STATEFUL)
         return code;
-    struct hone_end end = *ret;
-    hone_end_set(ret, HONE_REASON_STATEFUL, "%s, and the answer is an older one's: %s", near->what,
-                 end.detail);
+    struct hone_outcome end = *ret;
+    hone_outcome_set(ret, HONE_REASON_STATEFUL, "%s, and the answer is an older one's: %s",
+                     near->what, end.detail);
     return 0;
 }
 
@@ -237,7 +239,7 @@ static int fill_outputs(struct hone_judge *judge, struct hone_slot *slot, int64_
 
 /* Judges put a module's memory back before each block, so that nearly equal sets are called in one.
  * Scratch is as it was left, or poison. */
-static int call_and_compare(struct near *near, int64_t set, struct hone_end *ret,
+static int call_and_compare(struct near *near, int64_t set, struct hone_outcome *ret,
                             struct hone_err *err)
 {
     struct hone_judge *judge = near->judge;
@@ -245,17 +247,17 @@ static int call_and_compare(struct near *near, int64_t set, struct hone_end *ret
     int code = 0;
     for (size_t i = 0; i < HONE_COUNTOF(sets) && code == 0; i++)
         code = fill_outputs(judge, near->slot, sets[i], err);
-    bool keeps_scratch = hone_dice_below(&judge->dice, 2) == 0;
+    bool keeps_scratch = hone_rng_below(&judge->rng, 2) == 0;
     if (code == 0 && keeps_scratch)
         code = hone_gpu_call_on(judge, near->slot, near->called, near->n_called, 0, ret, err);
     else if (code == 0)
         code = hone_gpu_call(judge, near->slot, near->called, near->n_called,
                              HONE_GPU_SCRATCH_POISON, 0, NULL, ret, err);
-    for (size_t i = 0; i < HONE_COUNTOF(sets) && code == 0 && hone_end_is_good(ret); i++) {
+    for (size_t i = 0; i < HONE_COUNTOF(sets) && code == 0 && hone_outcome_is_good(ret); i++) {
         code = find_unwritten(near, sets[i], ret, err);
-        if (code == 0 && hone_end_is_good(ret))
+        if (code == 0 && hone_outcome_is_good(ret))
             code = compare_set(near, sets[i], ret, err);
-        if (code == 0 && hone_end_is_value(ret))
+        if (code == 0 && hone_outcome_is_value(ret))
             code = blame(near, sets[i], ret, err);
     }
     return code;
@@ -291,7 +293,7 @@ static int step_back(struct near *near, int64_t set, struct hone_err *err)
 
 static int step_move(struct near *near, int64_t set, struct hone_err *err)
 {
-    int64_t from = hone_dice_below(&near->judge->dice, near->n_sets);
+    int64_t from = hone_rng_below(&near->judge->rng, near->n_sets);
     near->what = "its inputs became nearly another call's";
     int code = from != set ? copy_set(near, from, set, err) : 0;
     if (code == 0)
@@ -312,19 +314,19 @@ static step_fn *const steps[] = {step_change, step_swap, step_again,
                                  step_change, step_move, step_back};
 #define N_STEPS HONE_COUNTOF(steps)
 
-static int one_step(struct near *near, size_t k, struct hone_end *ret, struct hone_err *err)
+static int one_step(struct near *near, size_t k, struct hone_outcome *ret, struct hone_err *err)
 {
-    struct hone_dice *dice = &near->judge->dice;
+    struct hone_rng *rng = &near->judge->rng;
     int64_t pair =
-        hone_dice_below(dice, 2) == 0 ? near->favourite : hone_dice_below(dice, near->n_sets / 2);
-    int64_t set = 2 * pair + hone_dice_below(dice, 2);
+        hone_rng_below(rng, 2) == 0 ? near->favourite : hone_rng_below(rng, near->n_sets / 2);
+    int64_t set = 2 * pair + hone_rng_below(rng, 2);
     int code = copy_set(near, set, set ^ 1, err); /* what it held, at another address */
     if (code == 0)
         code = steps[hone_near_kind(near->judge, k, N_STEPS)](near, set, err);
-    near->n_called = 2 + hone_dice_below(dice, MOST_CALLED - 1);
+    near->n_called = 2 + hone_rng_below(rng, MOST_CALLED - 1);
     for (int64_t i = 0; i < near->n_called; i++)
-        near->called[i] = (int32_t)(set ^ hone_dice_below(dice, 2));
-    int64_t at = hone_dice_below(dice, near->n_called); /* each of the two somewhere */
+        near->called[i] = (int32_t)(set ^ hone_rng_below(rng, 2));
+    int64_t at = hone_rng_below(rng, near->n_called); /* each of the two somewhere */
     near->called[at] = (int32_t)set;
     near->called[(at + 1) % near->n_called] = (int32_t)(set ^ 1);
     return code == 0 ? call_and_compare(near, set, ret, err) : code;
@@ -332,14 +334,14 @@ static int one_step(struct near *near, size_t k, struct hone_end *ret, struct ho
 
 int hone_gpu_near_check(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_check_plan *plan, const enum hone_distribution *dists,
-                        int64_t n_pairs, struct hone_end *ret, struct hone_err *err)
+                        int64_t n_pairs, struct hone_outcome *ret, struct hone_err *err)
 {
     struct near near = {.judge = judge,
                         .slot = slot,
                         .plan = plan,
                         .dists = dists,
                         .n_sets = 2 * n_pairs,
-                        .favourite = hone_dice_below(&judge->dice, n_pairs)};
+                        .favourite = hone_rng_below(&judge->rng, n_pairs)};
     struct hone_check_plan row = *plan;
     int64_t start = hone_now_ns();
     int code = 0;
@@ -349,7 +351,7 @@ int hone_gpu_near_check(struct hone_judge *judge, struct hone_slot *slot,
         return 0;
     row.name = HONE_NEAR_ROW;
     hone_compare_init(&near.compare, judge->task, plan->workload);
-    for (size_t k = 0; k < MOST_STEPS && code == 0 && hone_end_is_good(ret) &&
+    for (size_t k = 0; k < MOST_STEPS && code == 0 && hone_outcome_is_good(ret) &&
                        (k == 0 || hone_now_ns() - start < limit_ns);
          k++)
         code = one_step(&near, k, ret, err);
@@ -361,8 +363,8 @@ int hone_gpu_near_check(struct hone_judge *judge, struct hone_slot *slot,
 
 /* ---- while timed ---- */
 
-int hone_gpu_near_timed(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
-                        struct hone_err *err)
+int hone_gpu_near_timed(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
+                        struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     const int32_t *order = NULL;
@@ -370,27 +372,27 @@ int hone_gpu_near_timed(struct hone_gpu_run *run, struct hone_gpu_lane *lane, st
     int code = hone_gpu_run_fill(run, &base, err);
     if (code == 0)
         code = hone_gpu_run_block(run, lane, lane->n_calls, &order, NULL, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
-    int32_t set = order[hone_dice_below(&judge->dice, lane->n_calls)];
+    int32_t set = order[hone_rng_below(&judge->rng, lane->n_calls)];
     code = change_set(judge, set, HONE_DIST_NORMAL, err);
     if (code == 0)
         code = fill_outputs(judge, lane->slot, set, err);
     if (code == 0)
         code = hone_gpu_call_on(judge, lane->slot, &set, 1, lane->call_ns, ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_run_like(run, lane, &set, 1, ret, err);
-    if (code < 0 || !hone_end_is_value(ret))
+    if (code < 0 || !hone_outcome_is_value(ret))
         return code;
     /* So far it is the baseline's word, which may be the one that is inexact. A module loaded anew
      * that says what the baseline says settles it; else the oracle is asked. */
-    struct hone_end again = HONE_END_INIT;
+    struct hone_outcome again = HONE_OUTCOME_INIT;
     code = hone_gpu_run_blame(run, lane, &set, 1, ret, err);
     if (code == 0 && ret->reason == HONE_REASON_STATEFUL)
         code = hone_gpu_run_like(run, lane, &set, 1, &again, err);
     if (code < 0 || hone_gpu_run_baseline(run) == NULL ||
-        (ret->reason == HONE_REASON_STATEFUL && hone_end_is_good(&again)))
+        (ret->reason == HONE_REASON_STATEFUL && hone_outcome_is_good(&again)))
         return code;
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     return hone_gpu_run_whole(run, lane, set, HONE_DIST_OUTLIER, ACCUSE_NS, ret, err);
 }

@@ -12,9 +12,9 @@
  * Afterwards every answer is that of what its set holds. */
 int hone_gpu_near_check(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_check_plan *plan, const enum hone_distribution *dists,
-                        int64_t n_pairs, struct hone_end *ret, struct hone_err *err);
+                        int64_t n_pairs, struct hone_outcome *ret, struct hone_err *err);
 /* A further block of the candidate, and then one of its sets again with a little changed. */
-int hone_gpu_near_timed(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
-                        struct hone_err *err);
+int hone_gpu_near_timed(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
+                        struct hone_outcome *ret, struct hone_err *err);
 
 #endif

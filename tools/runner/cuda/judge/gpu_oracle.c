@@ -57,7 +57,7 @@ static struct hone_gpu_oracle *find_oracle(struct hone_gpu_session *session, con
 }
 
 static int compile_oracle(struct hone_judge *judge, const char *text, const char *hash,
-                          struct hone_gpu_oracle **ret, struct hone_end *ret_end,
+                          struct hone_gpu_oracle **ret, struct hone_outcome *ret_end,
                           struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
@@ -71,8 +71,8 @@ static int compile_oracle(struct hone_judge *judge, const char *text, const char
     if (code < 0)
         return code;
     if (cubin == NULL) {
-        hone_end_set(ret_end, HONE_REASON_BAD_TASK,
-                     "oracle.c does not compile for a device: %.250s", log != NULL ? log : "");
+        hone_outcome_set(ret_end, HONE_REASON_BAD_TASK,
+                         "oracle.c does not compile for a device: %.250s", log != NULL ? log : "");
         return 0;
     }
     struct hone_gpu_oracle *oracle = hone_calloc(1, sizeof *oracle);
@@ -86,7 +86,7 @@ static int compile_oracle(struct hone_judge *judge, const char *text, const char
     return 0;
 }
 
-int hone_gpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_gpu_build_oracle(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_job *gpu = judge->gpu;
     HONE_AUTOFREE char *text = NULL;
@@ -97,7 +97,7 @@ int hone_gpu_build_oracle(struct hone_judge *judge, struct hone_end *ret, struct
     if (gpu->is_host_oracle)
         return 0; /* the host's is built when it is asked */
     if (code < 0) {
-        hone_end_set(ret, HONE_REASON_BAD_TASK, "%.300s", why.message);
+        hone_outcome_set(ret, HONE_REASON_BAD_TASK, "%.300s", why.message);
         return 0;
     }
     char hash[HONE_HASH_TEXT_BYTES];
@@ -389,7 +389,7 @@ static int random_items(const struct question *q, int64_t n, int64_t *ret_n, str
 {
     HONE_AUTOFREE int64_t *items = hone_malloc((size_t)n * sizeof *items);
     for (int64_t i = 0; i < n; i++)
-        items[i] = n == q->n_items ? i : hone_dice_below(&q->judge->dice, q->n_items);
+        items[i] = n == q->n_items ? i : hone_rng_below(&q->judge->rng, q->n_items);
     items[0] = n == q->n_items ? 0 : q->n_items - 1; /* the tail is where shortcuts end */
     qsort(items, (size_t)n, sizeof *items, hone_by_i64);
     return list_items(q, items, n, ret_n, err);
@@ -481,7 +481,7 @@ static void upload_records(void *arg, const struct hone_oracle_record *records, 
 static int ready_host(const struct question *q, struct hone_err *err)
 {
     struct hone_judge *judge = q->judge;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     if (!judge->gpu->has_host_oracle) {
         int64_t most = 0;
         for (size_t c = 0; c < judge->n_cases; c++)
@@ -489,7 +489,7 @@ static int ready_host(const struct question *q, struct hone_err *err)
         int64_t pages =
             (int64_t)(judge->task->n_inputs + judge->task->n_outputs) * HONE_BUFFERS_PAGE;
         int code = hone_cpu_build_oracle(judge, &end, err);
-        if (code == 0 && !hone_end_is_good(&end))
+        if (code == 0 && !hone_outcome_is_good(&end))
             code = hone_fail(err, HONE_E_TARGET, "%s", end.detail);
         judge->output_bytes = most + pages;
         if (code == 0)

@@ -27,8 +27,9 @@ void hone_gpu_profile_report(const struct hone_gpu_profile_in *in, struct hone_p
                              struct hone_profile_report *ret);
 
 struct hone_judge;
-struct hone_end;
+struct hone_outcome;
 /* The stage (hone_stage_fn). */
-int hone_gpu_judge_profile(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err);
+int hone_gpu_judge_profile(struct hone_judge *judge, struct hone_outcome *ret,
+                           struct hone_err *err);
 
 #endif

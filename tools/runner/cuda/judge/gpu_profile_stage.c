@@ -47,7 +47,7 @@ static int start(struct hone_judge *judge, const struct way *way, struct hone_gp
 }
 
 /* A call without the profiler, on the clock that timing uses. */
-static int clock_calls(struct hone_judge *judge, double *ret_ns, struct hone_end *ret,
+static int clock_calls(struct hone_judge *judge, double *ret_ns, struct hone_outcome *ret,
                        struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
@@ -57,7 +57,7 @@ static int clock_calls(struct hone_judge *judge, double *ret_ns, struct hone_end
     int rc = 0;
 
     *ret_ns = 0;
-    for (int round = 0; round < 3 && rc == 0 && hone_end_is_good(ret); round++) {
+    for (int round = 0; round < 3 && rc == 0 && hone_outcome_is_good(ret); round++) {
         rc = hone_gpu_call(judge, slot, sets, n, POISON_WORD, *ret_ns, &time, ret, err);
         if (time.is_late)
             continue;
@@ -70,17 +70,17 @@ static int clock_calls(struct hone_judge *judge, double *ret_ns, struct hone_end
 
 /* In the arena that stands in the slot. */
 static int count(struct hone_judge *judge, struct hone_gpu_profile_page *page, double *ret_call_ns,
-                 struct hone_end *ret, struct hone_err *err)
+                 struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
     struct hone_gpu_arm *arm = hone_gpu_slot(judge, slot)->arm;
     int rc = hone_gpu_ready(judge, slot, ret, err);
 
-    if (rc == 0 && hone_end_is_good(ret))
+    if (rc == 0 && hone_outcome_is_good(ret))
         rc = hone_gpu_fill(judge, 0, 1, HONE_DIST_NORMAL, judge->counter++, err);
-    if (rc == 0 && hone_end_is_good(ret))
+    if (rc == 0 && hone_outcome_is_good(ret))
         rc = clock_calls(judge, ret_call_ns, ret, err);
-    if (rc < 0 || !hone_end_is_good(ret))
+    if (rc < 0 || !hone_outcome_is_good(ret))
         return rc;
     rc = hone_gpu_sync(judge->gpu->session, err);
     if (rc == 0)
@@ -97,8 +97,8 @@ static int count(struct hone_judge *judge, struct hone_gpu_profile_page *page, d
 
 /* The slot's own arena is put aside and back: what was profiled is never timed. */
 static int try_way(struct hone_judge *judge, const struct way *way,
-                   struct hone_gpu_profile_page *page, double *ret_call_ns, struct hone_end *ret,
-                   struct hone_err *err)
+                   struct hone_gpu_profile_page *page, double *ret_call_ns,
+                   struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_slot *own = hone_gpu_slot(judge, &judge->slots[0]);
     struct hone_gpu_arm *kept = own->arm;
@@ -125,7 +125,7 @@ static int try_way(struct hone_judge *judge, const struct way *way,
 }
 
 static int try_all(struct hone_judge *judge, struct hone_gpu_profile_page *page,
-                   double *ret_call_ns, struct hone_end *ret, struct hone_err *err)
+                   double *ret_call_ns, struct hone_outcome *ret, struct hone_err *err)
 {
     bool is_root = geteuid() == 0, is_closed = is_root && hone_gpu_restricts_counters();
     struct hone_err why = HONE_ERR_INIT;
@@ -135,7 +135,7 @@ static int try_all(struct hone_judge *judge, struct hone_gpu_profile_page *page,
     for (size_t i = is_closed ? 1 : 0; i < HONE_COUNTOF(ways); i++) {
         if (ways[i].for_root && !is_root)
             continue;
-        struct hone_end end = HONE_END_INIT;
+        struct hone_outcome end = HONE_OUTCOME_INIT;
         double call_ns = 0;
         rc = try_way(judge, &ways[i], page, &call_ns, &end, &why);
         if (rc == HONE_E_CANCEL)
@@ -145,7 +145,7 @@ static int try_all(struct hone_judge *judge, struct hone_gpu_profile_page *page,
         has_any = true;
         *ret = end;
         *ret_call_ns = call_ns;
-        if (!hone_end_is_good(&end) || page->has_counters || !page->is_refused)
+        if (!hone_outcome_is_good(&end) || page->has_counters || !page->is_refused)
             return 0;
     }
     if (rc < 0 && !has_any && err != NULL)
@@ -185,7 +185,7 @@ static void disassemble(struct hone_judge *judge, struct hone_gpu_profile_in *in
         in->sass_text = NULL;
 }
 
-int hone_gpu_judge_profile(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_gpu_judge_profile(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     const struct hone_workload *workload = hone_judge_heaviest(judge);
     struct hone_profile_report *report = hone_pool_alloc(judge->pool, sizeof *report);
@@ -196,14 +196,14 @@ int hone_gpu_judge_profile(struct hone_judge *judge, struct hone_end *ret, struc
     double call_ns = 0;
     int64_t started = hone_now_ns();
 
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     int rc = hone_judge_ensure_ceilings(judge, err);
     if (rc == 0)
         rc = hone_gpu_set_frame(judge, workload, 1, false, err);
     if (rc == 0)
         rc = try_all(judge, page, &call_ns, ret, err);
     hone_judge_cost(judge, "profile.count", hone_now_ns() - started);
-    if (rc < 0 || !hone_end_is_good(ret))
+    if (rc < 0 || !hone_outcome_is_good(ret))
         return rc;
     if (c >= own->module.plans.n)
         return hone_fail(err, HONE_E_BUG, "no plan for workload '%s'", workload->id);

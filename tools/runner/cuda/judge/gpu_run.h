@@ -67,19 +67,19 @@ int hone_gpu_run_fill(struct hone_gpu_run *run, uint64_t *ret_base, struct hone_
 /* Poison, cache, call: the first n of an order. */
 int hone_gpu_run_block(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t n,
                        const int32_t **ret_order, struct hone_gpu_time *ret,
-                       struct hone_end *ret_end, struct hone_err *err);
+                       struct hone_outcome *ret_end, struct hone_err *err);
 /* The same with a time that stands for something: a late block is made again,
  * with fresh content. */
 int hone_gpu_run_clocked(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t n,
                          const int32_t **ret_order, struct hone_gpu_time *ret,
-                         struct hone_end *ret_end, struct hone_err *err);
+                         struct hone_outcome *ret_end, struct hone_err *err);
 void hone_gpu_run_orders(struct hone_gpu_run *run, struct hone_gpu_lane *lane);
-int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_end *ret,
+int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_outcome *ret,
                        struct hone_err *err);
 /* What an arm that is not trusted said of these sets, against the baseline, which is called on
  * them, or without one against random items. */
 int hone_gpu_run_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, const int32_t *sets,
-                      int64_t n, struct hone_end *ret, struct hone_err *err);
+                      int64_t n, struct hone_outcome *ret, struct hone_err *err);
 /* Lanes that were lost (arms.h) go. No pointer to a lane outlives it. */
 void hone_gpu_run_drop_lost(struct hone_gpu_run *run);
 /* Guests may take as much of the device as this: set anew before each of their steps. */
@@ -87,20 +87,20 @@ void hone_gpu_run_limit(struct hone_gpu_run *run);
 /* Everything that an arm said of a set, against an answer that the oracle gives for it alone; as
  * many of its items as budget_ns pays where all take longer. */
 int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t set,
-                       enum hone_distribution dist, int64_t budget_ns, struct hone_end *ret,
+                       enum hone_distribution dist, int64_t budget_ns, struct hone_outcome *ret,
                        struct hone_err *err);
 
 /* ---- gpu_blame.c ---- */
 
 /* hone_gpu_blame (gpu_judge.h) of one lane, for sets of a block. */
 int hone_gpu_run_blame(struct hone_gpu_run *run, struct hone_gpu_lane *lane, const int32_t *sets,
-                       int64_t n, struct hone_end *ret, struct hone_err *err);
+                       int64_t n, struct hone_outcome *ret, struct hone_err *err);
 
 /* ---- gpu_audit.c ---- */
 
 /* Now and then, before a pass. */
-int hone_gpu_audit_maybe(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err);
+int hone_gpu_audit_maybe(struct hone_gpu_run *run, struct hone_outcome *ret, struct hone_err *err);
 /* After the last round: what must have been done at least, and what the times of cut blocks say. */
-int hone_gpu_audit_end(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err);
+int hone_gpu_audit_end(struct hone_gpu_run *run, struct hone_outcome *ret, struct hone_err *err);
 
 #endif

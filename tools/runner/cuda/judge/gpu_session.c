@@ -258,7 +258,7 @@ struct hone_gpu_session *hone_gpu_session_new(void)
     return session;
 }
 
-int hone_gpu_session_open(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+int hone_gpu_session_open(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->session->gpu;
     struct hone_err why = HONE_ERR_INIT;
@@ -278,10 +278,11 @@ int hone_gpu_session_open(struct hone_judge *judge, struct hone_end *ret, struct
             *err = why;
         return code;
     }
-    hone_end_set(ret, HONE_REASON_INFRA,
-                 "no CUDA device: %.250s; fix: run it where nvidia-smi works, name the folder of "
-                 "libcuda.so.1 in HONE_CUDA_LIB, or ask for the stage build alone",
-                 why.message);
+    hone_outcome_set(
+        ret, HONE_REASON_INFRA,
+        "no CUDA device: %.250s; fix: run it where nvidia-smi works, name the folder of "
+        "libcuda.so.1 in HONE_CUDA_LIB, or ask for the stage build alone",
+        why.message);
     return 0;
 }
 

@@ -62,14 +62,14 @@
 /* Orders are drawn from a few that are drawn beforehand: an arena keeps the graph of an order. */
 void hone_gpu_run_orders(struct hone_gpu_run *run, struct hone_gpu_lane *lane)
 {
-    struct hone_dice *dice = &run->judge->dice;
+    struct hone_rng *rng = &run->judge->rng;
     for (size_t v = 0; v < HONE_GPU_ORDERS; v++) {
-        lane->firsts[v] = hone_dice_below(dice, run->n_sets - lane->n_calls + 1);
+        lane->firsts[v] = hone_rng_below(rng, run->n_sets - lane->n_calls + 1);
         int32_t *order = lane->orders[v];
         for (int64_t i = 0; i < lane->n_calls; i++)
             order[i] = (int32_t)(lane->firsts[v] + i);
         for (int64_t i = 0; i < lane->n_calls; i++) {
-            int64_t j = i + hone_dice_below(dice, lane->n_calls - i);
+            int64_t j = i + hone_rng_below(rng, lane->n_calls - i);
             int32_t kept = order[i];
             order[i] = order[j];
             order[j] = kept;
@@ -80,10 +80,10 @@ void hone_gpu_run_orders(struct hone_gpu_run *run, struct hone_gpu_lane *lane)
 /* Poison, cache, call: the first n of an order. */
 int hone_gpu_run_block(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t n,
                        const int32_t **ret_order, struct hone_gpu_time *ret,
-                       struct hone_end *ret_end, struct hone_err *err)
+                       struct hone_outcome *ret_end, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    int64_t v = hone_dice_below(&judge->dice, HONE_GPU_ORDERS);
+    int64_t v = hone_rng_below(&judge->rng, HONE_GPU_ORDERS);
     const int32_t *order = lane->orders[v];
     lane->first = lane->firsts[v];
     if (ret_order != NULL)
@@ -100,17 +100,18 @@ int hone_gpu_run_block(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int
 /* The gate in front of a block was not opened in time: nobody knows what its time is made of. The
  * word for it lies where device code can write, so a late block never counts, is never made again
  * over its own answers, and cannot be had often. */
-static void note_late(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret)
+static void note_late(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
+                      struct hone_outcome *ret)
 {
     int64_t n_trusted = 0;
     for (size_t i = 0; i < run->n_lanes; i++)
         n_trusted += run->lanes[i].is_trusted ? run->lanes[i].n_late : 0;
     bool is_its_own = !lane->is_trusted && n_trusted == 0;
     if (++lane->n_late >= LATE_MOST)
-        hone_end_set(ret, is_its_own ? HONE_REASON_NOISY : HONE_REASON_INFRA,
-                     "the gate in front of arm '%s' was not opened in time %lld times; what is "
-                     "timed then stands for nothing",
-                     lane->slot->name, (long long)lane->n_late);
+        hone_outcome_set(ret, is_its_own ? HONE_REASON_NOISY : HONE_REASON_INFRA,
+                         "the gate in front of arm '%s' was not opened in time %lld times; what is "
+                         "timed then stands for nothing",
+                         lane->slot->name, (long long)lane->n_late);
 }
 
 static void review_late(const struct hone_gpu_run *run)
@@ -128,39 +129,39 @@ static void review_late(const struct hone_gpu_run *run)
 
 int hone_gpu_run_clocked(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t n,
                          const int32_t **ret_order, struct hone_gpu_time *ret,
-                         struct hone_end *ret_end, struct hone_err *err)
+                         struct hone_outcome *ret_end, struct hone_err *err)
 {
     uint64_t base = 0;
     for (;;) {
         int code = hone_gpu_run_block(run, lane, n, ret_order, ret, ret_end, err);
-        if (code < 0 || !hone_end_is_good(ret_end) || !ret->is_late)
+        if (code < 0 || !hone_outcome_is_good(ret_end) || !ret->is_late)
             return code;
         note_late(run, lane, ret_end);
-        if (hone_end_is_good(ret_end))
+        if (hone_outcome_is_good(ret_end))
             code = hone_gpu_run_fill(run, &base, err);
-        if (code < 0 || !hone_end_is_good(ret_end))
+        if (code < 0 || !hone_outcome_is_good(ret_end))
             return code;
     }
 }
 
 /* ---- looking at what a pass left ---- */
 
-static int check_written(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
-                         struct hone_err *err)
+static int check_written(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
+                         struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     struct hone_gpu_found found[HONE_GPU_MAX_SETS];
     int code = hone_gpu_check_canaries(judge, lane->slot, ret, err);
-    for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_end_is_good(ret); o++) {
+    for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_outcome_is_good(ret); o++) {
         if (!hone_dtype_is_float(judge->task->outputs[o].dtype))
             continue; /* an integer may well be the poison's bits; the comparison decides */
         code = hone_gpu_find_poison(judge, lane->slot, o, lane->first, lane->n_calls, 1, false,
                                     found, err);
         for (int64_t s = 0; s < lane->n_calls && code == 0; s++) {
             if (found[s].count > 0)
-                hone_end_set(ret, HONE_REASON_UNWRITTEN,
-                             "output '%s' of a timed call has %lld unwritten elements",
-                             judge->task->outputs[o].name, (long long)found[s].count);
+                hone_outcome_set(ret, HONE_REASON_UNWRITTEN,
+                                 "output '%s' of a timed call has %lld unwritten elements",
+                                 judge->task->outputs[o].name, (long long)found[s].count);
         }
     }
     return code;
@@ -176,20 +177,20 @@ struct hone_gpu_lane *hone_gpu_run_baseline(struct hone_gpu_run *run)
 }
 
 int hone_gpu_run_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, const int32_t *sets,
-                      int64_t n, struct hone_end *ret, struct hone_err *err)
+                      int64_t n, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_compare compare;
     int code = theirs == NULL ? 0
                               : hone_gpu_call(judge, theirs->slot, sets, n, HONE_GPU_SCRATCH_POISON,
                                               theirs->call_ns, NULL, &end, err);
-    if (code == 0 && !hone_end_is_good(&end))
+    if (code == 0 && !hone_outcome_is_good(&end))
         return hone_fail(err, HONE_E_TARGET, "arm '%s' failed while it was timed: %s",
                          theirs->slot->name, end.detail);
     hone_compare_init(&compare, judge->task, run->plan->workload);
-    for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++) {
+    for (int64_t i = 0; i < n && code == 0 && hone_outcome_is_good(ret); i++) {
         if (theirs != NULL)
             code = hone_gpu_judge_like(judge, mine->slot, theirs->slot, sets[i], 1, &compare, ret,
                                        err);
@@ -199,8 +200,8 @@ int hone_gpu_run_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, cons
     return code;
 }
 
-static int check_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, struct hone_end *ret,
-                      struct hone_err *err)
+static int check_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine,
+                      struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     struct hone_gpu_lane *theirs = hone_gpu_run_baseline(run);
@@ -214,11 +215,10 @@ static int check_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, stru
     hone_compare_init(&compare, judge->task, run->plan->workload);
     if (n > 0)
         code = hone_gpu_judge_like(judge, mine->slot, theirs->slot, first, n, &compare, ret, err);
-    if (code < 0 || !hone_end_is_good(ret) || n == mine->n_calls ||
-        hone_dice_below(&judge->dice, ALONE_EVERY) != 0)
+    if (code < 0 || !hone_outcome_is_good(ret) || n == mine->n_calls ||
+        hone_rng_below(&judge->rng, ALONE_EVERY) != 0)
         return code;
-    int64_t k =
-        hone_dice_below(&judge->dice, mine->n_calls - n); /* of those that it alone called */
+    int64_t k = hone_rng_below(&judge->rng, mine->n_calls - n); /* of those that it alone called */
     int32_t set = (int32_t)(mine->first + k);
     if (n > 0 && set >= first)
         set += (int32_t)n;
@@ -226,7 +226,7 @@ static int check_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, stru
 }
 
 int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t set,
-                       enum hone_distribution dist, int64_t budget_ns, struct hone_end *ret,
+                       enum hone_distribution dist, int64_t budget_ns, struct hone_outcome *ret,
                        struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
@@ -241,38 +241,38 @@ int hone_gpu_run_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int
 }
 
 /* Everything about one set: always without a baseline, else now and then. */
-static int check_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
-                       struct hone_err *err)
+static int check_whole(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
+                       struct hone_outcome *ret, struct hone_err *err)
 {
     int64_t start = hone_now_ns();
-    bool is_asked = run->can_whole && hone_dice_below(&run->judge->dice, DEAR_EVERY) == 0;
+    bool is_asked = run->can_whole && hone_rng_below(&run->judge->rng, DEAR_EVERY) == 0;
     if (run->can_spot || (hone_gpu_run_baseline(run) != NULL && !is_asked))
         return 0;
-    int64_t set = lane->first + hone_dice_below(&run->judge->dice, lane->n_calls);
+    int64_t set = lane->first + hone_rng_below(&run->judge->rng, lane->n_calls);
     int code = hone_gpu_run_whole(run, lane, set, HONE_DIST_NORMAL, 0, ret, err);
     run->spot_ns = hone_now_ns() - start;
     return code;
 }
 
-static int check_values(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
-                        struct hone_err *err)
+static int check_values(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
+                        struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     int code = check_like(run, lane, ret, err);
     int64_t start = hone_now_ns();
     bool is_dear = run->spot_ns > HONE_GPU_SPOT_DEAR_NS;
     bool is_asked = !is_dear || hone_gpu_run_baseline(run) == NULL ||
-                    hone_dice_below(&judge->dice, DEAR_EVERY) == 0;
+                    hone_rng_below(&judge->rng, DEAR_EVERY) == 0;
     int64_t n =
         run->can_spot && is_asked ? hone_min_i64(lane->n_calls, is_dear ? 1 : SPOT_SETS) : 0;
-    for (int64_t i = 0; i < n && code == 0 && hone_end_is_good(ret); i++) {
-        int64_t set = lane->first + hone_dice_below(&judge->dice, lane->n_calls);
+    for (int64_t i = 0; i < n && code == 0 && hone_outcome_is_good(ret); i++) {
+        int64_t set = lane->first + hone_rng_below(&judge->rng, lane->n_calls);
         code = hone_gpu_spot_check(judge, lane->slot, set, HONE_GPU_SPOT_ITEMS / n, ret, err);
     }
     run->spot_ns = n > 0 ? hone_now_ns() - start : run->spot_ns;
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = check_whole(run, lane, ret, err);
-    if (code < 0 || !hone_end_is_value(ret))
+    if (code < 0 || !hone_outcome_is_value(ret))
         return code;
     int32_t sets[HONE_GPU_MAX_SETS];
     for (int64_t i = 0; i < lane->n_calls; i++)
@@ -280,12 +280,12 @@ static int check_values(struct hone_gpu_run *run, struct hone_gpu_lane *lane, st
     return hone_gpu_run_blame(run, lane, sets, lane->n_calls, ret, err);
 }
 
-static int check_pass(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int check_pass(struct hone_gpu_run *run, struct hone_outcome *ret, struct hone_err *err)
 {
     int64_t start = hone_now_ns();
     int code = 0;
     /* values after all are complete: the baseline's are what others are held to */
-    for (size_t i = 0; i < 2 * run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+    for (size_t i = 0; i < 2 * run->n_lanes && code == 0 && hone_outcome_is_good(ret); i++) {
         struct hone_gpu_lane *lane = &run->lanes[i % run->n_lanes];
         if (lane->slot->is_lost || (i >= run->n_lanes && lane->is_trusted))
             continue;
@@ -313,7 +313,7 @@ static void draw_order(struct hone_gpu_run *run)
     for (size_t i = 0; i < run->n_lanes; i++)
         run->order[i] = i;
     for (size_t i = run->n_lanes; i > 1 && run->n_lanes > 2; i--) {
-        size_t j = (size_t)hone_dice_below(&run->judge->dice, (int64_t)i), kept = run->order[i - 1];
+        size_t j = (size_t)hone_rng_below(&run->judge->rng, (int64_t)i), kept = run->order[i - 1];
         run->order[i - 1] = run->order[j];
         run->order[j] = kept;
     }
@@ -400,28 +400,28 @@ static void note_block(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
 }
 
 static int try_pass(struct hone_gpu_run *run, bool is_backward, bool *ret_is_late,
-                    struct hone_end *ret, struct hone_err *err)
+                    struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_time times[HONE_RUNNER_MAX_ARMS] = {{0}};
     int64_t start = hone_now_ns();
     uint64_t base = 0;
     int code = hone_gpu_run_fill(run, &base, err);
     *ret_is_late = false;
-    for (size_t k = 0; k < run->n_lanes && code == 0 && hone_end_is_good(ret); k++) {
+    for (size_t k = 0; k < run->n_lanes && code == 0 && hone_outcome_is_good(ret); k++) {
         size_t i = run->order[is_backward ? run->n_lanes - 1 - k : k];
         struct hone_gpu_lane *lane = &run->lanes[i];
         if (lane->slot->is_lost)
             continue;
         hone_gpu_run_limit(run);
         code = hone_gpu_run_block(run, lane, lane->n_calls, NULL, &times[i], ret, err);
-        if (code == 0 && hone_end_is_good(ret) && times[i].is_late) {
+        if (code == 0 && hone_outcome_is_good(ret) && times[i].is_late) {
             note_late(run, lane, ret);
             *ret_is_late = true;
         }
         code = hone_arm_settle(run->judge, lane->slot, code, ret, err);
     }
     hone_judge_cost(run->judge, "time.blocks", hone_now_ns() - start);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     for (size_t i = 0; i < run->n_lanes && !*ret_is_late; i++)
         note_block(run, &run->lanes[i], &times[i]);
@@ -429,12 +429,12 @@ static int try_pass(struct hone_gpu_run *run, bool is_backward, bool *ret_is_lat
 }
 
 /* With a late block nothing of the pass counts: all of it is made again, with fresh content. */
-static int one_pass(struct hone_gpu_run *run, bool is_backward, struct hone_end *ret,
+static int one_pass(struct hone_gpu_run *run, bool is_backward, struct hone_outcome *ret,
                     struct hone_err *err)
 {
     bool is_late = true;
     int code = 0;
-    while (code == 0 && hone_end_is_good(ret) && is_late)
+    while (code == 0 && hone_outcome_is_good(ret) && is_late)
         code = try_pass(run, is_backward, &is_late, ret, err);
     return code;
 }
@@ -452,7 +452,7 @@ static double call_ns(const struct hone_gpu_run *run, const struct hone_gpu_lane
     return ns / (double)(lane->n_calls * run->n_passes);
 }
 
-static int one_round(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int one_round(struct hone_gpu_run *run, struct hone_outcome *ret, struct hone_err *err)
 {
     size_t r = run->rounds.n;
     bool is_backward = (r % 2 == 1) != run->plan->is_reversed;
@@ -460,10 +460,10 @@ static int one_round(struct hone_gpu_run *run, struct hone_end *ret, struct hone
         draw_order(run);
     for (int64_t pass = 0; pass < run->n_passes; pass++) {
         int code = hone_gpu_audit_maybe(run, ret, err);
-        if (code == 0 && hone_end_is_good(ret))
+        if (code == 0 && hone_outcome_is_good(ret))
             code = one_pass(run, is_backward, ret, err);
         hone_gpu_run_drop_lost(run);
-        if (code < 0 || !hone_end_is_good(ret))
+        if (code < 0 || !hone_outcome_is_good(ret))
             return code;
     }
     if (hone_gpu_run_baseline(run) != NULL)
@@ -480,7 +480,7 @@ static int one_round(struct hone_gpu_run *run, struct hone_end *ret, struct hone
 
 /* ---- before the first round ---- */
 
-static int estimate(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_end *ret,
+static int estimate(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct hone_outcome *ret,
                     struct hone_err *err)
 {
     double best = INFINITY;
@@ -490,7 +490,7 @@ static int estimate(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct
         lane->call_ns = isfinite(best) ? best : 0;
         hone_gpu_run_orders(run, lane);
         int code = hone_gpu_run_clocked(run, lane, lane->n_calls, NULL, &time, ret, err);
-        if (code < 0 || !hone_end_is_good(ret))
+        if (code < 0 || !hone_outcome_is_good(ret))
             return code;
         best = fmin(best, time.event_ns / (double)lane->n_calls);
         if (time.event_ns > ESTIMATE_NS && tries > 0)
@@ -503,10 +503,10 @@ static int estimate(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struct
 }
 
 /* The trusted first: what a guest may take depends on what they took. */
-static int estimate_all(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int estimate_all(struct hone_gpu_run *run, struct hone_outcome *ret, struct hone_err *err)
 {
     int code = 0;
-    for (size_t i = 0; i < 2 * run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+    for (size_t i = 0; i < 2 * run->n_lanes && code == 0 && hone_outcome_is_good(ret); i++) {
         struct hone_gpu_lane *lane = &run->lanes[run->order[i % run->n_lanes]];
         if (lane->is_trusted != (i < run->n_lanes) || lane->slot->is_lost)
             continue;
@@ -530,12 +530,12 @@ static int64_t sets_allowed(const struct hone_judge *judge, const struct hone_wo
     return hone_max_i64(hone_min_i64(n, hone_gpu_max_sets(judge, workload)), 1);
 }
 
-int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_end *ret,
+int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_outcome *ret,
                        struct hone_err *err)
 {
     run->n_sets = n_sets;
     int code = hone_gpu_set_frame(run->judge, run->plan->workload, n_sets, false, err);
-    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_outcome_is_good(ret); i++) {
         struct hone_slot *slot = run->lanes[run->order[i]].slot;
         if (!slot->is_lost)
             code = hone_arm_settle(run->judge, slot, hone_gpu_ready(run->judge, slot, ret, err),
@@ -544,27 +544,27 @@ int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_end
     return code;
 }
 
-static int prepare(struct hone_gpu_run *run, struct hone_end *ret, struct hone_err *err)
+static int prepare(struct hone_gpu_run *run, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
     int64_t allowed = sets_allowed(judge, run->plan->workload), most = 1;
     uint64_t base = 0;
     draw_order(run);
     int code = hone_gpu_run_frame(run, hone_min_i64(allowed, FIRST_SETS), ret, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_run_fill(run, &base, err);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = estimate_all(run, ret, err);
     hone_gpu_run_drop_lost(run);
     double shortest_ns = INFINITY;
-    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
+    for (size_t i = 0; i < run->n_lanes && code == 0 && hone_outcome_is_good(ret); i++) {
         struct hone_gpu_lane *lane = &run->lanes[i];
         int64_t wanted = (int64_t)ceil((double)run->plan->block_ns / lane->call_ns);
         lane->n_calls = hone_min_i64(hone_max_i64(wanted, 1), allowed);
         most = hone_max_i64(most, lane->n_calls);
         shortest_ns = fmin(shortest_ns, (double)lane->n_calls * lane->call_ns);
     }
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     int64_t passes = (int64_t)ceil((double)run->plan->block_ns / shortest_ns);
     bool is_screen = hone_judge_is_tier(judge, "screen");
@@ -576,7 +576,7 @@ static int prepare(struct hone_gpu_run *run, struct hone_end *ret, struct hone_e
     hone_gpu_run_drop_lost(run);
     for (size_t i = 0; i < run->n_lanes; i++)
         hone_gpu_run_orders(run, &run->lanes[i]);
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_arm_nop(hone_gpu_slot(judge, run->lanes[0].slot)->arm, &nop, err);
     run->nop_ns = (double)nop.wall_ns;
     return code;
@@ -593,17 +593,18 @@ static bool is_done(const struct hone_gpu_run *run, int64_t start_ns)
 }
 
 static void check_clocks(const struct hone_gpu_run *run, const struct hone_gpu_lane *lane,
-                         struct hone_end *ret)
+                         struct hone_outcome *ret)
 {
     size_t n_out = 0, n = run->rounds.n;
     for (size_t r = 0; r < n; r++)
         n_out += lane->is_out[r];
     if (n_out == n)
-        hone_end_set(ret, HONE_REASON_CLOCKS_DISAGREE,
-                     "events say %.1f us for the arm's blocks, the device's own stamps %.1f "
-                     "us, the judge's clock %.1f us (an empty block: %.1f us)",
-                     hone_median(lane->event, n) / 1e3, hone_median(lane->stamp, n) / 1e3,
-                     hone_median(lane->wall, n) / 1e3, (double)run->n_passes * run->nop_ns / 1e3);
+        hone_outcome_set(ret, HONE_REASON_CLOCKS_DISAGREE,
+                         "events say %.1f us for the arm's blocks, the device's own stamps %.1f "
+                         "us, the judge's clock %.1f us (an empty block: %.1f us)",
+                         hone_median(lane->event, n) / 1e3, hone_median(lane->stamp, n) / 1e3,
+                         hone_median(lane->wall, n) / 1e3,
+                         (double)run->n_passes * run->nop_ns / 1e3);
 }
 
 /* Iterated tasks have no items of their own. */
@@ -637,24 +638,24 @@ static void init(struct hone_gpu_run *run)
     run->can_whole = !run->can_spot && can_whole(judge, run->plan->workload);
 }
 
-static int play_all(struct hone_gpu_run *run, struct hone_load_meter *load, struct hone_end *ret,
-                    struct hone_err *err)
+static int play_all(struct hone_gpu_run *run, struct hone_load_meter *load,
+                    struct hone_outcome *ret, struct hone_err *err)
 {
     int64_t start_ns = hone_now_ns();
     int code = prepare(run, ret, err);
     hone_judge_cost(run->judge, "time.prepare", hone_now_ns() - start_ns);
     start_ns = hone_now_ns() - guests_ns(run);
     hone_load_begin(load, run->judge);
-    while (code == 0 && hone_end_is_good(ret) && !is_done(run, start_ns + guests_ns(run))) {
+    while (code == 0 && hone_outcome_is_good(ret) && !is_done(run, start_ns + guests_ns(run))) {
         code = one_round(run, ret, err);
         hone_load_round(load);
         hone_judge_progress(run->judge, "time", run->plan->workload->id, (int64_t)run->rounds.n,
                             (int64_t)run->plan->max_pairs, "");
     }
-    if (code == 0 && hone_end_is_good(ret))
+    if (code == 0 && hone_outcome_is_good(ret))
         code = hone_gpu_audit_end(run, ret, err);
-    for (size_t i = 1; i < run->n_lanes && code == 0 && hone_end_is_good(ret); i++) {
-        struct hone_end end = HONE_END_INIT;
+    for (size_t i = 1; i < run->n_lanes && code == 0 && hone_outcome_is_good(ret); i++) {
+        struct hone_outcome end = HONE_OUTCOME_INIT;
         if (!run->lanes[i].is_trusted)
             check_clocks(run, &run->lanes[i], &end);
         code = hone_arm_settle(run->judge, run->lanes[i].slot, 0, &end, err);
@@ -666,18 +667,18 @@ static int play_all(struct hone_gpu_run *run, struct hone_load_meter *load, stru
 }
 
 int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
-                        struct hone_workload_report *ret_report, struct hone_end *ret,
+                        struct hone_workload_report *ret_report, struct hone_outcome *ret,
                         struct hone_err *err)
 {
     HONE_AUTOFREE struct hone_gpu_lane *lanes = hone_calloc(HONE_RUNNER_MAX_ARMS, sizeof *lanes);
     struct hone_gpu_run run = {.judge = judge, .plan = plan, .lanes = lanes};
-    *ret = (struct hone_end)HONE_END_INIT;
+    *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     init(&run);
     struct hone_load_meter load;
     int code = play_all(&run, &load, ret, err);
     hone_rounds_keep(judge, &run.rounds);
     review_late(&run);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     *ret_report = (struct hone_workload_report){0};
     hone_rounds_report(judge, &run.rounds, ret_report);

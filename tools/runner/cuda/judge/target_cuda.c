@@ -48,12 +48,12 @@ static bool needs_device(const struct hone_judge *judge)
 
 /* The device is opened here already, so that its arenas come up while the compilers work; that
  * there is none is said by the first stage that needs it. */
-static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int set_up(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     (void)ret;
     struct hone_gpu_job *gpu = judge->gpu = hone_pool_alloc(judge->pool, sizeof *gpu);
     memset(gpu, 0, sizeof *gpu);
-    gpu->no_device = (struct hone_end)HONE_END_INIT;
+    gpu->no_device = (struct hone_outcome)HONE_OUTCOME_INIT;
     if (judge->session->gpu == NULL)
         judge->session->gpu = hone_gpu_session_new();
     gpu->session = judge->session->gpu;
@@ -63,13 +63,13 @@ static int set_up(struct hone_judge *judge, struct hone_end *ret, struct hone_er
         return 0;
     int64_t start = hone_now_ns();
     int code = hone_gpu_session_open(judge, &gpu->no_device, err);
-    if (code == 0 && hone_end_is_good(&gpu->no_device))
+    if (code == 0 && hone_outcome_is_good(&gpu->no_device))
         code = hone_gpu_arms_open(judge, err);
     hone_judge_cost(judge, "device.open", hone_now_ns() - start);
     return code;
 }
 
-static int start(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int start(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     (void)err;
     *ret = judge->gpu->no_device;
@@ -124,7 +124,7 @@ static bool shows(const struct hone_judge *judge, const char *kind)
 }
 
 static int request(struct hone_judge *judge, struct hone_slot *slot, const struct hone_point *point,
-                   const char *folder, struct built *ret, struct hone_end *ret_end,
+                   const char *folder, struct built *ret, struct hone_outcome *ret_end,
                    struct hone_err *err)
 {
     const struct hone_strs *given = point != NULL ? &point->flags : &slot->arm->flags;
@@ -132,10 +132,10 @@ static int request(struct hone_judge *judge, struct hone_slot *slot, const struc
     struct hone_err why = HONE_ERR_INIT;
     size_t n_scalars = judge->task->n_scalars;
     int code = hone_judge_read_source(judge, slot, &ret->source, ret_end);
-    if (code < 0 || !hone_end_is_good(ret_end))
+    if (code < 0 || !hone_outcome_is_good(ret_end))
         return code;
     if (hone_options_check_for("cuda", given, &why) < 0) {
-        hone_end_set(ret_end, HONE_REASON_BAD_FLAG, "%.300s", why.message);
+        hone_outcome_set(ret_end, HONE_REASON_BAD_FLAG, "%.300s", why.message);
         return 0;
     }
     ret->flags = hone_pool_alloc(judge->pool, (given->n + 1) * sizeof *ret->flags);
@@ -181,13 +181,13 @@ static void note_costs(struct hone_judge *judge, const struct hone_cuda_module *
 
 static int build_now(struct hone_judge *judge, struct hone_slot *slot,
                      const struct hone_point *point, struct hone_cuda_module *ret,
-                     struct hone_end *ret_end, struct hone_err *err)
+                     struct hone_outcome *ret_end, struct hone_err *err)
 {
     HONE_AUTOFREE char *folder = hone_sprintf("build-%s", slot->folder);
     struct built built = {.source = NULL};
     int code = request(judge, slot, point, folder, &built, ret_end, err);
     built.req.device = &built.device;
-    if (code == 0 && hone_end_is_good(ret_end))
+    if (code == 0 && hone_outcome_is_good(ret_end))
         code = hone_cuda_build(&built.req, judge->pool, ret, ret_end, err);
     built_done(&built);
     return code;
@@ -208,7 +208,7 @@ static const char plain_source[] = "__global__ void hone_plain(int *a)\n{\n    a
                                    "    hone_plain<<<1, 1>>>(a);\n}\n";
 
 /* By a compile server of its own, without a cache, in a folder of its own. */
-static int build_anew(void *arg, enum hone_fault_side side, struct hone_end *ret,
+static int build_anew(void *arg, enum hone_fault_side side, struct hone_outcome *ret,
                       struct hone_err *err)
 {
     const struct rebuild *rebuild = arg;
@@ -222,7 +222,7 @@ static int build_anew(void *arg, enum hone_fault_side side, struct hone_end *ret
     struct built built = {.source = NULL};
     int code = request(judge, slot, is_mine ? rebuild->point : NULL,
                        is_mine ? "build-again" : "build-other", &built, ret, err);
-    if (code == 0 && hone_end_is_good(ret)) {
+    if (code == 0 && hone_outcome_is_good(ret)) {
         if (!is_mine && baseline == NULL) {
             built.req.source = hone_pool_printf(judge->pool, plain_source, judge->task->name);
             built.req.tunables = &no_tunables;
@@ -242,7 +242,7 @@ static int build_anew(void *arg, enum hone_fault_side side, struct hone_end *ret
 /* The baseline's own build says what it says: nothing stands against it. */
 static int settle_build(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_point *point, int code, struct hone_cuda_module *module,
-                        struct hone_end *end, struct hone_err *err)
+                        struct hone_outcome *end, struct hone_err *err)
 {
     struct rebuild rebuild = {judge, slot, point, module};
     if (slot == hone_judge_slot(judge, "baseline") || !hone_fault_is_open(code, end))
@@ -266,7 +266,7 @@ static void show_assembly(struct hone_judge *judge, const struct hone_cuda_modul
     const struct hone_cuda_kernel *kernels = module->kernels.v;
     HONE_AUTOFREE char *folder = hone_path_join(judge->dir, "open", NULL);
     HONE_AUTOFREE char *source = NULL;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_err why = HONE_ERR_INIT;
     struct hone_assembly_name *names =
         hone_pool_alloc(judge->pool, (module->kernels.n + 1) * sizeof *names);
@@ -302,7 +302,7 @@ static void show_assembly(struct hone_judge *judge, const struct hone_cuda_modul
 }
 
 static int build_arm(struct hone_judge *judge, struct hone_slot *slot,
-                     const struct hone_point *point, struct hone_end *ret, struct hone_err *err)
+                     const struct hone_point *point, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
     struct hone_gpu_job *gpu = judge->gpu;
@@ -333,7 +333,7 @@ static int build_arm(struct hone_judge *judge, struct hone_slot *slot,
     }
     if (ret->reason == HONE_REASON_BUILT)
         ret->reason = HONE_REASON_CORRECT;
-    if (hone_end_is_good(ret)) {
+    if (hone_outcome_is_good(ret)) {
         own->module = module;
         own->has_module = true;
     }
@@ -353,14 +353,14 @@ static void begin_ahead(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_point *point)
 {
     struct hone_gpu_job *gpu = judge->gpu;
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     int64_t place = hone_gpu_ahead_place(gpu->ahead, point);
     if (place < 0)
         return;
     HONE_AUTOFREE char *folder = hone_sprintf("build-ahead-%lld", (long long)place);
     struct built *built = hone_pool_alloc(judge->pool, sizeof *built);
     *built = (struct built){.source = NULL};
-    if (request(judge, slot, point, folder, built, &end, NULL) < 0 || !hone_end_is_good(&end)) {
+    if (request(judge, slot, point, folder, built, &end, NULL) < 0 || !hone_outcome_is_good(&end)) {
         built_done(built);
         return; /* the build itself will say what is wrong */
     }
@@ -417,7 +417,7 @@ static void add_printed(struct hone_buf *buf, const char *printed, size_t len)
     }
 }
 
-static int run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int run(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
     size_t c = 1;
@@ -430,14 +430,14 @@ static int run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *
     int code = hone_gpu_set_frame(judge, workload, 1, false, err);
     if (code == 0)
         code = hone_gpu_ready(judge, slot, ret, err);
-    if (code < 0 || !hone_end_is_good(ret))
+    if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     code = hone_gpu_fill(judge, 0, 1, HONE_DIST_NORMAL, judge->counter++, err);
     if (code == 0)
         code = hone_gpu_poison(judge, slot, 0, 1, 1, HONE_POISON_NAN, err);
     if (code == 0)
         code = hone_gpu_call(judge, slot, &set, 1, 0, 0, &time, ret, err);
-    if (code == 0 && hone_end_is_good(ret)) {
+    if (code == 0 && hone_outcome_is_good(ret)) {
         hone_buf_printf(&buf, "workload %s, distribution normal, one call: %.3f us on the device\n",
                         workload->id, time.event_ns / 1e3);
         for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++)
@@ -454,12 +454,12 @@ static int run(struct hone_judge *judge, struct hone_end *ret, struct hone_err *
     return 0;
 }
 
-static int run_settled(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int run_settled(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     return hone_gpu_stage_settled(judge, "a run on the device", run, ret, err);
 }
 
-static int profile_settled(struct hone_judge *judge, struct hone_end *ret, struct hone_err *err)
+static int profile_settled(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     return hone_gpu_stage_settled(judge, "a profile on the device", hone_gpu_judge_profile, ret,
                                   err);

@@ -46,7 +46,7 @@ void hone_build_complain(struct build *build, enum hone_reason reason, const cha
     hone_diag_parse(&in, build->pool, &parsed);
     const struct hone_array before = build->out->report.diagnostics;
     hone_diag_merge(&parsed.diagnostics, &before, build->pool, &build->out->report.diagnostics);
-    hone_end_set(build->end, reason, "%.380s", message);
+    hone_outcome_set(build->end, reason, "%.380s", message);
     hone_utf8_defuse(build->end->detail, '?');
 }
 
@@ -100,7 +100,7 @@ static int make_texts(struct build *build, struct hone_err *err)
     size_t len = strlen(req->source);
     (void)err;
     if (len > HONE_LIMIT_SOURCE_BYTES) {
-        hone_end_set(build->end, HONE_REASON_TOO_LARGE, "%zu bytes of source", len);
+        hone_outcome_set(build->end, HONE_REASON_TOO_LARGE, "%zu bytes of source", len);
         return 0;
     }
     if (hone_tune_prologue_cuda(req->source, req->tunables, build->pool, &build->tune, &why) < 0 ||
@@ -304,15 +304,16 @@ void hone_build_fail(struct build *build, enum hone_reason reason, const char *l
     bool has_error = first != NULL && strcmp(first->severity, "error") == 0;
     if (hone_reason_row(reason)->verdict ==
         HONE_VERDICT_INFRA) /* no words of a source's for that */
-        hone_end_set(build->end, reason, "%s: a compiler was ended from outside", build->req->arm);
+        hone_outcome_set(build->end, reason, "%s: a compiler was ended from outside",
+                         build->req->arm);
     else if (has_error && first->line == 0)
-        hone_end_set(build->end, reason, "%s: %.300s", build->req->arm, first->message);
+        hone_outcome_set(build->end, reason, "%s: %.300s", build->req->arm, first->message);
     else if (has_error)
-        hone_end_set(build->end, reason, "%s, line %lld: %.250s", build->req->arm,
-                     (long long)first->line, first->message);
+        hone_outcome_set(build->end, reason, "%s, line %lld: %.250s", build->req->arm,
+                         (long long)first->line, first->message);
     else
-        hone_end_set(build->end, reason, "%s: %.250s", build->req->arm,
-                     log[0] != '\0' ? log : hone_reason_row(reason)->meaning);
+        hone_outcome_set(build->end, reason, "%s: %.250s", build->req->arm,
+                         log[0] != '\0' ? log : hone_reason_row(reason)->meaning);
     hone_utf8_defuse(build->end->detail, '?');
 }
 
@@ -437,7 +438,7 @@ int hone_build_record(struct build *build, struct hone_err *err)
                                           .rung = req->rung,
                                           .allow_weak = req->allow_weak,
                                           .deadline_ns = req->deadline_ns};
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     bool is_cached = false;
     int64_t start = hone_now_ns();
     int rc = hone_record_cached(&spec, build->host.hash, req->cache_dir, build->pool,
@@ -643,7 +644,7 @@ static void forget_first_lane(struct build *build)
                                      .split_ns = out->split_ns,
                                      .host_ns = out->host_ns,
                                      .record_ns = out->record_ns};
-    *build->end = (struct hone_end){.reason = HONE_REASON_BUILT};
+    *build->end = (struct hone_outcome){.reason = HONE_REASON_BUILT};
 }
 
 static int run(struct build *build, struct hone_err *err)
@@ -670,13 +671,14 @@ static int run(struct build *build, struct hone_err *err)
 }
 
 int hone_cuda_build(const struct hone_cuda_request *req, struct hone_pool *pool,
-                    struct hone_cuda_module *ret, struct hone_end *ret_end, struct hone_err *err)
+                    struct hone_cuda_module *ret, struct hone_outcome *ret_end,
+                    struct hone_err *err)
 {
     int64_t start = hone_now_ns();
     const char *arm = req->arm != NULL && hone_is_safe_name(req->arm) ? req->arm : "source";
     struct hone_cuda_request named = *req;
     *ret = (struct hone_cuda_module){.lane = "nvrtc", .arch = req->arch};
-    *ret_end = (struct hone_end){.reason = HONE_REASON_BUILT};
+    *ret_end = (struct hone_outcome){.reason = HONE_REASON_BUILT};
     named.arm = arm;
     HONE_CLEANUP(build_done)
     struct build build = {.req = &named,
@@ -695,7 +697,7 @@ int hone_cuda_build(const struct hone_cuda_request *req, struct hone_pool *pool,
     if (*req->compiler != NULL && !build.is_nvcc)
         ret->report.compiler = hone_pool_strdup(pool, hone_cuda_compiler_name(*req->compiler));
     if (rc == HONE_E_UNSUPPORTED && strstr(why.message, "jail") != NULL) {
-        hone_end_set(ret_end, HONE_REASON_NO_JAIL, "%.380s", why.message);
+        hone_outcome_set(ret_end, HONE_REASON_NO_JAIL, "%.380s", why.message);
         return 0;
     }
     if (rc < 0 && err != NULL)

@@ -7,7 +7,7 @@
  *
  * Both compilers run at the same time. Everything is cached by content in the job's cache_dir: the
  * host object and its plans by host text and tunables, the cubin by device text, options and
- * architecture. What is wrong with a source is data (hone_end), as for C.
+ * architecture. What is wrong with a source is data (hone_outcome), as for C.
  *
  * Where this lane cannot do it (CUB, Thrust, lambdas for the device in the launcher, headers that
  * NVRTC has not got), or the source says `#pragma hone lane(nvcc)`, one nvcc makes both from the
@@ -49,7 +49,8 @@ struct hone_cuda_request {
 /* 0 with *ret_end telling how the source fared (BUILT or COMPILE, NO_SYMBOL, BAD_REQUEST, CRASH of
  * the launcher...). *ret lives in the pool and is filled as far as it got. */
 int hone_cuda_build(const struct hone_cuda_request *req, struct hone_pool *pool,
-                    struct hone_cuda_module *ret, struct hone_end *ret_end, struct hone_err *err);
+                    struct hone_cuda_module *ret, struct hone_outcome *ret_end,
+                    struct hone_err *err);
 
 /* Device text only (the judge's own kernels, oracles): text to cubin through the same server. */
 int hone_cuda_compile_device(struct hone_cuda_compiler **compiler, const char *text,

@@ -16,7 +16,7 @@ struct build {
     const struct hone_cuda_request *req;
     struct hone_pool *pool;
     struct hone_cuda_module *out;
-    struct hone_end *end;
+    struct hone_outcome *end;
     const char *file; /* "candidate.cu" */
     const char *tune; /* tunables as text */
     const char *device_text;

@@ -115,8 +115,8 @@ static void put(const char *dir, const char *key, const struct hone_record_resul
 
 int hone_record_cached(const struct hone_record_spec *spec, const char *object_hash,
                        const char *cache_dir, struct hone_pool *pool,
-                       struct hone_record_result *ret, struct hone_end *ret_end, bool *ret_cached,
-                       struct hone_err *err)
+                       struct hone_record_result *ret, struct hone_outcome *ret_end,
+                       bool *ret_cached, struct hone_err *err)
 {
     char without[HONE_HASH_TEXT_BYTES];
     char with[HONE_HASH_TEXT_BYTES];
@@ -124,7 +124,7 @@ int hone_record_cached(const struct hone_record_spec *spec, const char *object_h
     make_key(spec, object_hash, false, without);
     make_key(spec, object_hash, true, with);
     *ret_cached = true;
-    hone_end_set(ret_end, HONE_REASON_BUILT, "recorded before");
+    hone_outcome_set(ret_end, HONE_REASON_BUILT, "recorded before");
     if ((!spec->is_nvcc && get(cache_dir, without, spec, pool, ret)) ||
         get(cache_dir, with, spec, pool, ret))
         return 0;

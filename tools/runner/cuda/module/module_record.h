@@ -9,7 +9,7 @@
 /* As hone_record, with object_hash naming the object's content. *ret_cached: nothing was run. */
 int hone_record_cached(const struct hone_record_spec *spec, const char *object_hash,
                        const char *cache_dir, struct hone_pool *pool,
-                       struct hone_record_result *ret, struct hone_end *ret_end, bool *ret_cached,
-                       struct hone_err *err);
+                       struct hone_record_result *ret, struct hone_outcome *ret_end,
+                       bool *ret_cached, struct hone_err *err);
 
 #endif

@@ -262,7 +262,7 @@ static const char *where_fault(const struct session *s, const struct hone_record
 
 static void tell_death(const struct session *s, const struct hone_record_head *head,
                        const struct hone_record_ended *ended, int run, const char *workload,
-                       struct hone_end *end)
+                       struct hone_outcome *end)
 {
     int number = ended->exit_signal;
     bool is_memory = number == SIGSEGV || number == SIGBUS;
@@ -270,32 +270,33 @@ static void tell_death(const struct session *s, const struct hone_record_head *h
     const char *error = hone_record_heard(&head->error, s->pool, NULL);
     const char *after = error == NULL ? "" : hone_pool_printf(s->pool, " after %s", error);
     if (!ended->has_ended || number == SIGXCPU || number == SIGKILL)
-        hone_end_set(
+        hone_outcome_set(
             end, HONE_REASON_TIMEOUT,
             "the launcher did not return within %lld ms (workload %s). fix: no endless loop, no "
             "waiting for the device's results",
             (long long)(s->spec->timeout_ms > 0 ? s->spec->timeout_ms : DEFAULT_TIMEOUT_MS),
             workload);
     else if (fault != NULL)
-        hone_end_set(end, HONE_REASON_CRASH, "%s (workload %s)", fault, workload);
+        hone_outcome_set(end, HONE_REASON_CRASH, "%s (workload %s)", fault, workload);
     else if (number == SIGSYS)
-        hone_end_set(end, HONE_REASON_FORBIDDEN,
-                     "the launcher made a system call that is not allowed (workload %s)", workload);
+        hone_outcome_set(end, HONE_REASON_FORBIDDEN,
+                         "the launcher made a system call that is not allowed (workload %s)",
+                         workload);
     else if (number == SIGXFSZ)
-        hone_end_set(end, HONE_REASON_DISK, "the launcher printed more than %d bytes",
-                     PRINTED_BYTES);
+        hone_outcome_set(end, HONE_REASON_DISK, "the launcher printed more than %d bytes",
+                         PRINTED_BYTES);
     else if (number != 0)
-        hone_end_set(end, HONE_REASON_CRASH,
-                     "the launcher was killed by signal %d (%s)%s (workload %s)", number,
-                     strsignal(number), after, workload);
+        hone_outcome_set(end, HONE_REASON_CRASH,
+                         "the launcher was killed by signal %d (%s)%s (workload %s)", number,
+                         strsignal(number), after, workload);
     else
-        hone_end_set(end, HONE_REASON_EXITED,
-                     "the launcher ended its process (exit status %d)%s (workload %s)",
-                     ended->exit_status, after, workload);
+        hone_outcome_set(end, HONE_REASON_EXITED,
+                         "the launcher ended its process (exit status %d)%s (workload %s)",
+                         ended->exit_status, after, workload);
 }
 
 static void tell_refusal(const struct session *s, const struct hone_record_head *head,
-                         const char *workload, struct hone_end *end)
+                         const char *workload, struct hone_outcome *end)
 {
     enum hone_reason reason = HONE_REASON_LAUNCH;
     const char *words = hone_record_heard(&head->refusal, s->pool, &reason);
@@ -303,18 +304,18 @@ static void tell_refusal(const struct session *s, const struct hone_record_head 
         reason == HONE_REASON_OOM ? hone_record_heard(&head->error, s->pool, NULL) : NULL;
     struct hone_err map = HONE_ERR_INIT;
     if (words == NULL)
-        hone_end_set(end, HONE_REASON_TAMPERING,
-                     "the launcher wrote into what it is recorded in (workload %s)", workload);
+        hone_outcome_set(end, HONE_REASON_TAMPERING,
+                         "the launcher wrote into what it is recorded in (workload %s)", workload);
     else if (strcmp(words, "a tensor map cannot be encoded") == 0 &&
              hone_record_map_check(&head->refused_map, &map) < 0)
-        hone_end_set(end, reason, "%s (workload %s)", map.message, workload);
+        hone_outcome_set(end, reason, "%s (workload %s)", map.message, workload);
     else
-        hone_end_set(end, reason, "%s%s%s", words, error == NULL ? "" : ": ",
-                     error == NULL ? "" : error);
+        hone_outcome_set(end, reason, "%s%s%s", words, error == NULL ? "" : ": ",
+                         error == NULL ? "" : error);
 }
 
 /* false: this call was not recorded, and *end says why. */
-static bool is_done(const struct session *s, size_t call, int run, struct hone_end *end)
+static bool is_done(const struct session *s, size_t call, int run, struct hone_outcome *end)
 {
     size_t number = call * HONE_RECORD_RUNS + (size_t)run;
     const struct hone_record_ended *ended = &s->ends[number];
@@ -325,23 +326,25 @@ static bool is_done(const struct session *s, size_t call, int run, struct hone_e
     if (is_over && head.status == HONE_RECORD_DONE)
         return true;
     if (s->how.was_oom)
-        hone_end_set(end, HONE_REASON_OOM, "the launcher used more than %lld MiB of host memory",
-                     (long long)(MEMORY_BYTES >> 20));
+        hone_outcome_set(end, HONE_REASON_OOM,
+                         "the launcher used more than %lld MiB of host memory",
+                         (long long)(MEMORY_BYTES >> 20));
     else if (is_over && head.status == HONE_RECORD_REFUSED)
         tell_refusal(s, &head, workload, end);
     else if (ended->is_begun != 0 && s->how.status == 0)
         tell_death(s, &head, ended, run, workload, end);
     else if (s->has_timed_out)
-        hone_end_set(end, HONE_REASON_TIMEOUT, "recording did not end in time (workload %s)",
-                     workload);
+        hone_outcome_set(end, HONE_REASON_TIMEOUT, "recording did not end in time (workload %s)",
+                         workload);
     else
-        hone_end_set(end, HONE_REASON_INFRA, "the recorder ended by itself (status %d, signal %d)",
-                     s->how.status, s->how.signal);
+        hone_outcome_set(end, HONE_REASON_INFRA,
+                         "the recorder ended by itself (status %d, signal %d)", s->how.status,
+                         s->how.signal);
     return false;
 }
 
-static int read_plans(struct session *s, struct hone_record_result *ret, struct hone_end *ret_end,
-                      struct hone_err *err)
+static int read_plans(struct session *s, struct hone_record_result *ret,
+                      struct hone_outcome *ret_end, struct hone_err *err)
 {
     const struct hone_task *task = s->spec->task;
     struct hone_plan *plans = hone_pool_alloc(s->pool, (s->spec->n_workloads + 1) * sizeof *plans);
@@ -359,8 +362,8 @@ static int read_plans(struct session *s, struct hone_record_result *ret, struct 
             (int64_t)(task->n_inputs + task->n_outputs), s->pool, &names, &plans[i], ret_end, err);
         if (rc == HONE_E_ARG ||
             rc == HONE_E_LIMIT) { /* only a launcher that writes into the recording */
-            hone_end_set(ret_end, HONE_REASON_TAMPERING, "%s",
-                         err == NULL ? "damaged" : err->message);
+            hone_outcome_set(ret_end, HONE_REASON_TAMPERING, "%s",
+                             err == NULL ? "damaged" : err->message);
             return 0;
         }
         if (rc < 0 || ret_end->reason != HONE_REASON_BUILT)
@@ -368,7 +371,7 @@ static int read_plans(struct session *s, struct hone_record_result *ret, struct 
     }
     ret->plans = (struct hone_array){plans, s->spec->n_workloads};
     ret->instances = (struct hone_array){names.v, names.n};
-    hone_end_set(ret_end, HONE_REASON_BUILT, "recorded");
+    hone_outcome_set(ret_end, HONE_REASON_BUILT, "recorded");
     return 0;
 }
 
@@ -382,20 +385,20 @@ static size_t n_floats(const struct hone_task *task)
 }
 
 int hone_record(const struct hone_record_spec *spec, struct hone_pool *pool,
-                struct hone_record_result *ret, struct hone_end *ret_end, struct hone_err *err)
+                struct hone_record_result *ret, struct hone_outcome *ret_end, struct hone_err *err)
 {
     HONE_CLEANUP(session_done)
     struct session s = {
         .spec = spec, .pool = pool, .spec_fd = -1, .slots_fd = -1, .ends_fd = -1, .printed_fd = -1};
     struct hone_record_result result = {.printed = ""};
-    struct hone_end end = HONE_END_INIT;
+    struct hone_outcome end = HONE_OUTCOME_INIT;
     if (spec->n_workloads < 1 || spec->n_workloads > 2 * HONE_LIMIT_WORKLOADS)
         return hone_fail(err, HONE_E_LIMIT, "%zu workloads to record, 1 to %d are accepted",
                          spec->n_workloads, 2 * HONE_LIMIT_WORKLOADS);
     if (n_floats(spec->task) > HONE_RECORD_FLOATS) {
         *ret = result;
-        hone_end_set(ret_end, HONE_REASON_BAD_TASK, "a launcher takes at most %d floating scalars",
-                     HONE_RECORD_FLOATS);
+        hone_outcome_set(ret_end, HONE_REASON_BAD_TASK,
+                         "a launcher takes at most %d floating scalars", HONE_RECORD_FLOATS);
         return 0;
     }
     int rc = open_files(&s, err);

@@ -66,7 +66,7 @@ struct hone_record_result {
  * FORBIDDEN, LAUNCH, BAD_REQUEST) with a message for the coder. ret in the pool; plans are complete
  * only when BUILT. */
 int hone_record(const struct hone_record_spec *spec, struct hone_pool *pool,
-                struct hone_record_result *ret, struct hone_end *ret_end, struct hone_err *err);
+                struct hone_record_result *ret, struct hone_outcome *ret_end, struct hone_err *err);
 
 /* Puts lowered names into the plans. */
 void hone_record_rename(struct hone_array *plans, const struct hone_array *instances);

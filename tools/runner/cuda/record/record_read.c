@@ -27,7 +27,7 @@ struct reader {
     struct hone_pool *pool;
     struct hone_record_names *names;
     struct hone_plan *plan;
-    struct hone_end *end;
+    struct hone_outcome *end;
     struct hone_err *err;
     const char *kernels[HONE_LIMIT_PLAN_OPS];
     size_t n_kernels;
@@ -53,7 +53,7 @@ static int refuse(struct reader *r, enum hone_reason reason, const char *fmt, ..
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    hone_end_set(r->end, reason, "%s (workload %s)", text, r->plan->workload);
+    hone_outcome_set(r->end, reason, "%s (workload %s)", text, r->plan->workload);
     return 0;
 }
 
@@ -541,7 +541,7 @@ static int read_all(struct reader *r)
 int hone_record_read(const char *a, const char *b, size_t len, const char *task,
                      const char *workload, int64_t n_tensors, struct hone_pool *pool,
                      struct hone_record_names *names, struct hone_plan *ret,
-                     struct hone_end *ret_end, struct hone_err *err)
+                     struct hone_outcome *ret_end, struct hone_err *err)
 {
     struct hone_record_head x, y;
     if (len < sizeof x)
@@ -562,7 +562,7 @@ int hone_record_read(const char *a, const char *b, size_t len, const char *task,
                          .plan = ret,
                          .end = ret_end,
                          .err = err};
-    hone_end_set(ret_end, HONE_REASON_BUILT, "recorded");
+    hone_outcome_set(ret_end, HONE_REASON_BUILT, "recorded");
     if (x.used > len - sizeof x || x.used % 8 != 0)
         return damaged(r, "its length is odd");
     if (x.used != y.used)

@@ -17,6 +17,6 @@ struct hone_record_names { /* instances seen so far, over all workloads */
 int hone_record_read(const char *a, const char *b, size_t len, const char *task,
                      const char *workload, int64_t n_tensors, struct hone_pool *pool,
                      struct hone_record_names *names, struct hone_plan *ret,
-                     struct hone_end *ret_end, struct hone_err *err);
+                     struct hone_outcome *ret_end, struct hone_err *err);
 
 #endif

@@ -41,14 +41,15 @@ const char *hone_times_text(const struct hone_report *report, const struct hone_
 const char *hone_settings_text(const struct hone_array *points, const double *ns, size_t n,
                                size_t n_all, struct hone_pool *pool);
 /* One line a step, oldest first, the newest HONE_LIMIT_TRIED of them; NULL: none. In the pool. */
-const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
+const char *hone_attempts_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
 /* The same of the steps on the way from the baseline; NULL: it is the baseline. */
-const char *hone_way_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
+const char *hone_lineage_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
 /* The best versions of the whole search, best first, at most HONE_LIMIT_BEST: the step that made
  * each, its ratio and what that rests on, what limits it; of a setting and the version that it is
  * of the better one. NULL: none but the baseline and this one. */
 const char *hone_best_text(const struct hone_tree *tree, int node, struct hone_pool *pool);
 /* All of a version's own. */
-struct hone_past hone_past_of(const struct hone_tree *tree, int node, struct hone_pool *pool);
+struct hone_history_context hone_history_context_of(const struct hone_tree *tree, int node,
+                                                    struct hone_pool *pool);
 
 #endif

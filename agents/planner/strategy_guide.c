@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/planner/cards.h"
+#include "agents/planner/strategy_guide.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@
 #define MERGE_TRAP                                                                                 \
     "both may serve the same need: then decline; names and lines differ from the diff's"
 
-const struct hone_card hone_cards[] = {
+const struct hone_card hone_strategy_guide[] = {
     CPU("C01",
         "block the two loops whose data is used again so that the block's data fits L1 or L2",
         "tails; blocks of 1 on small sizes; loop overhead when blocks are tiny"),
@@ -145,13 +145,14 @@ const struct hone_card hone_cards[] = {
     CUDA("G50", "narrower indices or values", "range"),
     CUDA("G51", "write the result where it belongs, no zero-fill, no copy", "buffers that overlap"),
 };
-const size_t hone_n_cards = HONE_COUNTOF(hone_cards);
+const size_t hone_n_cards = HONE_COUNTOF(hone_strategy_guide);
 
 static const struct hone_card *card_of(const struct hone_strategy *s)
 {
     for (size_t i = 0; i < hone_n_cards; i++)
-        if (strcmp(hone_cards[i].id, s->id) == 0 && strcmp(hone_cards[i].target, s->target) == 0)
-            return &hone_cards[i];
+        if (strcmp(hone_strategy_guide[i].id, s->id) == 0 &&
+            strcmp(hone_strategy_guide[i].target, s->target) == 0)
+            return &hone_strategy_guide[i];
     return NULL;
 }
 

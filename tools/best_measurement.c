@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/standing.h"
+#include "tools/best_measurement.h"
 
 #include <string.h>
 
@@ -97,8 +97,9 @@ static const char *contradiction_of(struct hone_history *history, const char *ve
     return hone_confirmations_contradiction(&list, pool);
 }
 
-int hone_standing_read(struct hone_history *history, const struct hone_version *version,
-                       struct hone_pool *pool, struct hone_standing *ret, struct hone_err *err)
+int hone_best_measurement_read(struct hone_history *history, const struct hone_version *version,
+                               struct hone_pool *pool, struct hone_best_measurement *ret,
+                               struct hone_err *err)
 {
     struct hone_version *evidence = NULL;
     struct hone_measurement first, *rows;
@@ -108,8 +109,8 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
 
     if (rc < 0)
         return rc;
-    *ret =
-        (struct hone_standing){.best = first, .review = first.review, .waited_ns = first.waited_ns};
+    *ret = (struct hone_best_measurement){
+        .best = first, .review = first.review, .waited_ns = first.waited_ns};
     rows = hone_pool_alloc(pool, (n + 1) * sizeof(*rows));
     for (size_t i = 0; i < n; i++) {
         rows[i] = (struct hone_measurement){
@@ -132,11 +133,11 @@ int hone_standing_read(struct hone_history *history, const struct hone_version *
     return 0;
 }
 
-bool hone_standing_is_for_review(const struct hone_standing *standing)
+bool hone_best_measurement_is_for_review(const struct hone_best_measurement *measured)
 {
-    const char *verdict = standing->best.verdict;
+    const char *verdict = measured->best.verdict;
 
-    return standing->review != NULL || (verdict != NULL && strcmp(verdict, "suspicious") == 0);
+    return measured->review != NULL || (verdict != NULL && strcmp(verdict, "suspicious") == 0);
 }
 
 struct hone_json *hone_version_trailers_json(const struct hone_version *version)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a search did, told from its ledger records alone: the morning report.
  *
- * Reading takes one pass over the ledger. A search that was killed, or still runs, has a story too.
+ * Reading takes one pass over the ledger. A search that was killed, or still runs, has a report too.
  * Strings live in the pool. Any thread. */
 #ifndef HONE_AGENTS_STORY_H
 #define HONE_AGENTS_STORY_H
@@ -10,7 +10,7 @@
 #include "workspace/base/fields.h"
 #include "workspace/workspace.h"
 
-struct hone_story_step {  /* a result, with the intent that came before it */
+struct hone_report_step { /* a result, with the intent that came before it */
     int64_t step;         /* number of the intent; 0: none (baseline, decide, sweep, confirm) */
     const char *kind;     /* root, expand, decide, sweep, tune, confirm */
     int64_t parent, node; /* numbers in the tree; -1: none */
@@ -27,13 +27,13 @@ struct hone_story_step {  /* a result, with the intent that came before it */
     int64_t wall_ms;                 /* of this evaluation */
 };
 
-struct hone_story_evaluation { /* also those that no step ended with: repairs, profiles */
+struct hone_report_evaluation { /* also those that no step ended with: repairs, profiles */
     const char *id, *tier, *verdict, *reason; /* no verdict: it has no end (killed) */
     const char *commit;                       /* NULL: none was made */
     int64_t step;                             /* number of the intent before it; 0: none */
 };
 
-struct hone_story_model { /* what asking one model in one role cost */
+struct hone_report_model { /* what asking one model in one role cost */
     const char *role, *model;
     int64_t n_asked, n_answered;
     int64_t tokens_in, tokens_out; /* an ask without an answer counts with what was set aside */
@@ -42,34 +42,36 @@ struct hone_story_model { /* what asking one model in one role cost */
     int64_t n_unpriced;            /* asks whose cost is not known */
 };
 
-struct hone_story_steer { /* a request from outside (steer.h) */
+struct hone_report_steer { /* a request from outside (steer.h) */
     int64_t wall_ms;
     const char *action, *what, *by; /* what: strategy or hint; "" */
     bool is_taken;                  /* the search has seen it */
     uint64_t n;
 };
 
-struct hone_story {
+struct hone_search_report {
     const char *id, *name, *task, *task_hash, *target, *policy, *coder;
     int64_t seed, start_ms, last_ms; /* Unix milliseconds of the first and the last record */
     int64_t n_rounds;                /* ended and begun again */
     struct hone_json *budgets;       /* caps that the last run had: budget_*; owned by the pool */
     struct hone_budgets spent;       /* of all rounds, and caps; disk is not told */
-    struct hone_array steps;         /* of hone_story_step */
-    struct hone_array evaluations;   /* of hone_story_evaluation, all that it began */
-    struct hone_array models;        /* of hone_story_model */
-    struct hone_array steers;        /* of hone_story_steer */
+    struct hone_array steps;         /* of hone_report_step */
+    struct hone_array evaluations;   /* of hone_report_evaluation, all that it began */
+    struct hone_array models;        /* of hone_report_model */
+    struct hone_array steers;        /* of hone_report_steer */
     struct hone_json *end; /* data of the last search.end; NULL: killed, or still running */
 };
 
 /* The newest search of that name, or with that id; NULL: the newest of all. HONE_E_NOT_FOUND names
  * those that there are. Damaged ledger lines are left out; ret_is_damaged says so. */
-int hone_story_read(struct hone_workspace *ws, const char *name, struct hone_pool *pool,
-                    struct hone_story *ret, bool *ret_is_damaged, struct hone_err *err);
+int hone_search_report_read(struct hone_workspace *ws, const char *name, struct hone_pool *pool,
+                            struct hone_search_report *ret, bool *ret_is_damaged,
+                            struct hone_err *err);
 
 /* For people; how much of the tree is shown is bounded, what is left out is counted. Owned. */
-char *hone_story_markdown(const struct hone_story *story, const char *workspace_dir);
+char *hone_search_report_markdown(const struct hone_search_report *report,
+                                  const char *workspace_dir);
 /* Everything. Owned. */
-struct hone_json *hone_story_json(const struct hone_story *story);
+struct hone_json *hone_search_report_json(const struct hone_search_report *report);
 
 #endif

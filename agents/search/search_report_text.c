@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The story as markdown and as JSON. */
-#include "agents/search/story.h"
+/* The report as markdown and as JSON. */
+#include "agents/search/search_report.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define RESTS_BYTES    300
 #define HINT_CELL      300
 
-static const struct hone_story_step *steps_of(const struct hone_story *s)
+static const struct hone_report_step *steps_of(const struct hone_search_report *s)
 {
     return s->steps.v;
 }
@@ -48,7 +48,7 @@ static void put_plain(struct hone_buf *b, const char *text, size_t max)
 
 /* ---- head ---- */
 
-static void put_result(struct hone_buf *b, const struct hone_story *s)
+static void put_result(struct hone_buf *b, const struct hone_search_report *s)
 {
     double speedup = hone_json_get_f64(s->end, "speedup", (double)NAN);
     const struct hone_json *ci = hone_json_get(s->end, "ci");
@@ -104,7 +104,7 @@ static void put_result(struct hone_buf *b, const struct hone_story *s)
                     hone_json_get_str(s->end, "why_stopped", "?"));
 }
 
-static void put_head(struct hone_buf *b, const struct hone_story *s)
+static void put_head(struct hone_buf *b, const struct hone_search_report *s)
 {
     char from[32], to[32];
     hone_wall_text(s->start_ms, from);
@@ -134,17 +134,17 @@ static void put_head(struct hone_buf *b, const struct hone_story *s)
 /* ---- curve ---- */
 
 /* What a confirmation said of this version; NULL: it was not confirmed. */
-static const struct hone_story_step *confirmed(const struct hone_story *s, int64_t node)
+static const struct hone_report_step *confirmed(const struct hone_search_report *s, int64_t node)
 {
     for (size_t i = s->steps.n; i > 0; i--) {
-        const struct hone_story_step *step = &steps_of(s)[i - 1];
+        const struct hone_report_step *step = &steps_of(s)[i - 1];
         if (strcmp(step->kind, "confirm") == 0 && node >= 0 && step->node == node)
             return step;
     }
     return NULL;
 }
 
-static void put_confirmed(struct hone_buf *b, const struct hone_story_step *step)
+static void put_confirmed(struct hone_buf *b, const struct hone_report_step *step)
 {
     if (step && isfinite(step->ratio))
         hone_buf_printf(b, "%.3gx%s", step->ratio,
@@ -153,14 +153,14 @@ static void put_confirmed(struct hone_buf *b, const struct hone_story_step *step
         hone_buf_str(b, step->verdict);
 }
 
-static void put_curve(struct hone_buf *b, const struct hone_story *s)
+static void put_curve(struct hone_buf *b, const struct hone_search_report *s)
 {
     double best = -INFINITY;
     hone_buf_str(b, "## The way up\n\nEach new best, as it was screened or decided at the time; "
                     "beside it what a confirmation said.\n\n"
                     "| evaluations | time | best | confirmed | step |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < s->steps.n; i++) {
-        const struct hone_story_step *step = &steps_of(s)[i];
+        const struct hone_report_step *step = &steps_of(s)[i];
         bool is_version = strcmp(step->kind, "expand") == 0 || strcmp(step->kind, "tune") == 0 ||
                           strcmp(step->kind, "root") == 0;
         double value = strcmp(step->kind, "root") == 0 ? 0 : step->value;
@@ -182,12 +182,12 @@ static void put_curve(struct hone_buf *b, const struct hone_story *s)
 
 struct tree {
     struct hone_buf *b;
-    const struct hone_story *s;
+    const struct hone_search_report *s;
     int n_lines;
     size_t n_left_out;
 };
 
-static void put_expectation(struct hone_buf *b, const struct hone_story_step *step,
+static void put_expectation(struct hone_buf *b, const struct hone_report_step *step,
                             double parent_value)
 {
     if (isfinite(step->expected))
@@ -206,7 +206,7 @@ static void put_expectation(struct hone_buf *b, const struct hone_story_step *st
                         step->reason ? ")" : "");
 }
 
-static void put_node(struct tree *t, const struct hone_story_step *step, double parent_value,
+static void put_node(struct tree *t, const struct hone_report_step *step, double parent_value,
                      int depth)
 {
     struct hone_buf *b = t->b;
@@ -229,7 +229,7 @@ static void put_node(struct tree *t, const struct hone_story_step *step, double 
 static void put_children(struct tree *t, int64_t parent, double value, int depth)
 {
     for (size_t i = 0; i < t->s->steps.n; i++) {
-        const struct hone_story_step *step = &steps_of(t->s)[i];
+        const struct hone_report_step *step = &steps_of(t->s)[i];
         bool is_child = step->parent == parent && parent >= 0 &&
                         (strcmp(step->kind, "expand") == 0 || strcmp(step->kind, "tune") == 0);
         if (!is_child)
@@ -244,7 +244,7 @@ static void put_children(struct tree *t, int64_t parent, double value, int depth
     }
 }
 
-static void put_tree(struct hone_buf *b, const struct hone_story *s)
+static void put_tree(struct hone_buf *b, const struct hone_search_report *s)
 {
     struct tree t = {.b = b, .s = s};
     hone_buf_str(b, "## Ideas\n\nEvery step below the version that it was tried on: what was "
@@ -277,7 +277,7 @@ static struct count *count_of(struct count counts[MAX_KINDS], size_t *n, const c
     return &counts[(*n)++];
 }
 
-static double value_of_node(const struct hone_story *s, int64_t node)
+static double value_of_node(const struct hone_search_report *s, int64_t node)
 {
     for (size_t i = 0; i < s->steps.n; i++)
         if (node >= 0 && steps_of(s)[i].node == node && isfinite(steps_of(s)[i].value))
@@ -285,12 +285,12 @@ static double value_of_node(const struct hone_story *s, int64_t node)
     return 0;
 }
 
-static void put_strategies(struct hone_buf *b, const struct hone_story *s)
+static void put_strategies(struct hone_buf *b, const struct hone_search_report *s)
 {
     struct count counts[MAX_KINDS];
     size_t n = 0;
     for (size_t i = 0; i < s->steps.n; i++) {
-        const struct hone_story_step *step = &steps_of(s)[i];
+        const struct hone_report_step *step = &steps_of(s)[i];
         struct count *c = step->strategy ? count_of(counts, &n, step->strategy) : NULL;
         if (!c)
             continue;
@@ -314,9 +314,9 @@ static void put_strategies(struct hone_buf *b, const struct hone_story *s)
 }
 
 /* Of all evaluations, repairs too; records of before name no search in them: then of the steps. */
-static size_t count_verdicts(const struct hone_story *s, struct count verdicts[MAX_KINDS])
+static size_t count_verdicts(const struct hone_search_report *s, struct count verdicts[MAX_KINDS])
 {
-    const struct hone_story_evaluation *e = s->evaluations.v;
+    const struct hone_report_evaluation *e = s->evaluations.v;
     size_t n = 0, n_all = s->evaluations.n > 0 ? s->evaluations.n : s->steps.n;
     for (size_t i = 0; i < n_all; i++) {
         const char *word = s->evaluations.n > 0 ? e[i].verdict : steps_of(s)[i].verdict;
@@ -327,12 +327,12 @@ static size_t count_verdicts(const struct hone_story *s, struct count verdicts[M
     return n;
 }
 
-static void put_costs(struct hone_buf *b, const struct hone_story *s)
+static void put_costs(struct hone_buf *b, const struct hone_search_report *s)
 {
     struct count kinds[MAX_KINDS], verdicts[MAX_KINDS];
     size_t n_kinds = 0, n_verdicts = count_verdicts(s, verdicts);
     for (size_t i = 0; i < s->steps.n; i++) {
-        const struct hone_story_step *step = &steps_of(s)[i];
+        const struct hone_report_step *step = &steps_of(s)[i];
         struct count *kind = count_of(kinds, &n_kinds, step->kind);
         if (kind) {
             kind->n++;
@@ -346,7 +346,7 @@ static void put_costs(struct hone_buf *b, const struct hone_story *s)
         put_time(b, kinds[i].wall_ms);
         hone_buf_str(b, " |\n");
     }
-    const struct hone_story_model *models = s->models.v;
+    const struct hone_report_model *models = s->models.v;
     for (size_t i = 0; i < s->models.n; i++)
         hone_buf_printf(b,
                         "| %s: %s | %lld asked, %lld answered | %lld tokens in, %lld out, %.4g "
@@ -369,9 +369,9 @@ static void put_costs(struct hone_buf *b, const struct hone_story *s)
     hone_buf_str(b, ".\n\n");
 }
 
-static void put_steering(struct hone_buf *b, const struct hone_story *s)
+static void put_steering(struct hone_buf *b, const struct hone_search_report *s)
 {
-    const struct hone_story_steer *steers = s->steers.v;
+    const struct hone_report_steer *steers = s->steers.v;
     if (s->steers.n == 0)
         return;
     hone_buf_str(b, "## Steering\n\n| when | who | request |\n|---|---|---|\n");
@@ -387,7 +387,7 @@ static void put_steering(struct hone_buf *b, const struct hone_story *s)
     hone_buf_str(b, "\n");
 }
 
-static void put_repeat(struct hone_buf *b, const struct hone_story *s, const char *dir)
+static void put_repeat(struct hone_buf *b, const struct hone_search_report *s, const char *dir)
 {
     const char *commit = hone_json_get_str(s->end, "best_commit", NULL);
     hone_buf_printf(b, "## Do it again\n\n```\ngit -C %s log --stat search/%s\n", dir, s->name);
@@ -404,7 +404,7 @@ static void put_repeat(struct hone_buf *b, const struct hone_story *s, const cha
                     s->task, s->target, s->policy, s->coder, (long long)s->seed, s->name, dir);
 }
 
-char *hone_story_markdown(const struct hone_story *s, const char *dir)
+char *hone_search_report_markdown(const struct hone_search_report *s, const char *dir)
 {
     struct hone_buf b = HONE_BUF_INIT;
     put_head(&b, s);
@@ -431,7 +431,7 @@ static void set_text(struct hone_json *json, const char *key, const char *value)
         hone_json_set_str(json, key, value);
 }
 
-static struct hone_json *step_json(const struct hone_story_step *s)
+static struct hone_json *step_json(const struct hone_report_step *s)
 {
     struct hone_json *json = hone_json_new_object();
     hone_json_set_str(json, "kind", s->kind);
@@ -459,9 +459,9 @@ static struct hone_json *step_json(const struct hone_story_step *s)
     return json;
 }
 
-static struct hone_json *evaluations_json(const struct hone_story *s)
+static struct hone_json *evaluations_json(const struct hone_search_report *s)
 {
-    const struct hone_story_evaluation *e = s->evaluations.v;
+    const struct hone_report_evaluation *e = s->evaluations.v;
     struct hone_json *list = hone_json_new_array();
     for (size_t i = 0; i < s->evaluations.n; i++) {
         struct hone_json *row = hone_json_new_object();
@@ -476,7 +476,7 @@ static struct hone_json *evaluations_json(const struct hone_story *s)
     return list;
 }
 
-static struct hone_json *model_json(const struct hone_story_model *m)
+static struct hone_json *model_json(const struct hone_report_model *m)
 {
     struct hone_json *json = hone_json_new_object();
     hone_json_set_str(json, "role", m->role);
@@ -499,7 +499,7 @@ static struct hone_json *copy_of(const struct hone_json *json)
     return copy;
 }
 
-static struct hone_json *spent_json(const struct hone_story *s)
+static struct hone_json *spent_json(const struct hone_search_report *s)
 {
     struct hone_json *json = hone_json_new_object();
     for (size_t i = 0; i < HONE_N_BUDGETS; i++)
@@ -509,9 +509,9 @@ static struct hone_json *spent_json(const struct hone_story *s)
     return json;
 }
 
-static struct hone_json *steering_json(const struct hone_story *s)
+static struct hone_json *steering_json(const struct hone_search_report *s)
 {
-    const struct hone_story_steer *steers = s->steers.v;
+    const struct hone_report_steer *steers = s->steers.v;
     struct hone_json *list = hone_json_new_array();
     for (size_t i = 0; i < s->steers.n; i++) {
         struct hone_json *row = hone_json_new_object();
@@ -526,11 +526,11 @@ static struct hone_json *steering_json(const struct hone_story *s)
     return list;
 }
 
-struct hone_json *hone_story_json(const struct hone_story *s)
+struct hone_json *hone_search_report_json(const struct hone_search_report *s)
 {
     struct hone_json *json = hone_json_new_object(), *steps = hone_json_new_array(),
                      *models = hone_json_new_array();
-    const struct hone_story_model *m = s->models.v;
+    const struct hone_report_model *m = s->models.v;
     hone_json_set_i64(json, "format", 1);
     hone_json_set_str(json, "search", s->id);
     hone_json_set_str(json, "name", s->name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/search/tally.h"
+#include "agents/search/usage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #define FIRST_MS        2000
 #define CONFIRM_SCREENS 5 /* a confirmation takes so many of the longest others */
 
-void hone_tally_init(struct hone_tally *tally, const char *search_id)
+void hone_usage_init(struct hone_usage *usage, const char *search_id)
 {
-    *tally = (struct hone_tally){.evaluations = 0};
-    snprintf(tally->search, sizeof(tally->search), "%s", search_id);
+    *usage = (struct hone_usage){.evaluations = 0};
+    snprintf(usage->search, sizeof(usage->search), "%s", search_id);
 }
 
-int64_t hone_tally_expected_ms(const struct hone_tally *t, bool is_confirm)
+int64_t hone_usage_expected_ms(const struct hone_usage *t, bool is_confirm)
 {
     int64_t other = t->longest_ms > 0 ? t->longest_ms : FIRST_MS;
     if (!is_confirm)
@@ -22,13 +22,13 @@ int64_t hone_tally_expected_ms(const struct hone_tally *t, bool is_confirm)
     return t->longest_confirm_ms > 0 ? t->longest_confirm_ms : CONFIRM_SCREENS * other;
 }
 
-static void note_length(struct hone_tally *t, bool is_confirm, int64_t ms)
+static void note_length(struct hone_usage *t, bool is_confirm, int64_t ms)
 {
     int64_t *longest = is_confirm ? &t->longest_confirm_ms : &t->longest_ms;
     *longest = hone_max_i64(*longest, ms);
 }
 
-void hone_tally_add(struct hone_tally *t, bool is_confirm, int64_t ms)
+void hone_usage_add(struct hone_usage *t, bool is_confirm, int64_t ms)
 {
     t->evaluations++;
     t->round_evaluations++;
@@ -39,27 +39,27 @@ void hone_tally_add(struct hone_tally *t, bool is_confirm, int64_t ms)
 /* ---- records ---- */
 
 /* The wall clock tells how long the search worked since its last own figure. */
-static void move_on(struct hone_tally *t, int64_t now_ms)
+static void move_on(struct hone_usage *t, int64_t now_ms)
 {
     if (t->mark_ms > 0)
         t->wall_ms = hone_max_i64(t->wall_ms, t->mark_wall_ms + now_ms - t->mark_ms);
 }
 
-static void mark(struct hone_tally *t, int64_t now_ms, int64_t wall_ms)
+static void mark(struct hone_usage *t, int64_t now_ms, int64_t wall_ms)
 {
     t->wall_ms = t->mark_wall_ms = wall_ms;
     t->mark_ms = now_ms;
 }
 
-static void on_start(struct hone_tally *t, uint64_t n, int64_t now_ms, const struct hone_json *data)
+static void on_start(struct hone_usage *t, uint64_t n, int64_t now_ms, const struct hone_json *data)
 {
     const char *caller = hone_json_get_str(data, "caller", "");
-    size_t len = strlen(HONE_TALLY_CALLER);
-    if (strncmp(caller, HONE_TALLY_CALLER, len) != 0 || strcmp(caller + len, t->search) != 0)
+    size_t len = strlen(HONE_USAGE_CALLER);
+    if (strncmp(caller, HONE_USAGE_CALLER, len) != 0 || strcmp(caller + len, t->search) != 0)
         return;
     move_on(t, now_ms);
     t->is_open_confirm = strcmp(hone_json_get_str(data, "tier", ""), "confirm") == 0;
-    t->open_reserved_ms = hone_tally_expected_ms(t, t->is_open_confirm);
+    t->open_reserved_ms = hone_usage_expected_ms(t, t->is_open_confirm);
     t->open_start = n;
     t->open_ms = now_ms;
     snprintf(t->open, sizeof(t->open), "%s", hone_json_get_str(data, "evaluation", ""));
@@ -68,16 +68,16 @@ static void on_start(struct hone_tally *t, uint64_t n, int64_t now_ms, const str
     t->device_ms += t->open_reserved_ms;
 }
 
-static void keep_unused(struct hone_tally *t, struct hone_tally_pair pair)
+static void keep_unused(struct hone_usage *t, struct hone_usage_pair pair)
 {
-    if (t->n_unused == HONE_TALLY_UNUSED) {
-        memmove(&t->unused[0], &t->unused[1], (HONE_TALLY_UNUSED - 1) * sizeof(t->unused[0]));
+    if (t->n_unused == HONE_USAGE_UNUSED) {
+        memmove(&t->unused[0], &t->unused[1], (HONE_USAGE_UNUSED - 1) * sizeof(t->unused[0]));
         t->n_unused--;
     }
     t->unused[t->n_unused++] = pair;
 }
 
-static void on_end(struct hone_tally *t, uint64_t n, int64_t now_ms, const struct hone_json *data)
+static void on_end(struct hone_usage *t, uint64_t n, int64_t now_ms, const struct hone_json *data)
 {
     if (t->open[0] == '\0' || strcmp(hone_json_get_str(data, "evaluation", ""), t->open) != 0)
         return;
@@ -86,10 +86,10 @@ static void on_end(struct hone_tally *t, uint64_t n, int64_t now_ms, const struc
     t->device_ms += ms - t->open_reserved_ms;
     note_length(t, t->is_open_confirm, ms);
     t->open[0] = '\0';
-    keep_unused(t, (struct hone_tally_pair){t->open_start, n});
+    keep_unused(t, (struct hone_usage_pair){t->open_start, n});
 }
 
-void hone_tally_record(struct hone_tally *t, uint64_t n, int64_t now_ms, const char *type,
+void hone_usage_record(struct hone_usage *t, uint64_t n, int64_t now_ms, const char *type,
                        const struct hone_json *data)
 {
     if (strcmp(type, "evaluation.start") == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The story of a search, from records that a search of any kind may have left. */
+/* The report of a search, from records that a search of any kind may have left. */
 #include "tests/unit/workspace/store_util.h"
 
-#include "agents/search/story.h"
+#include "agents/search/search_report.h"
 
 #include <math.h>
 
@@ -73,17 +73,17 @@ static void put_search(struct fixture *f)
 START_TEST(test_killed_search)
 {
     struct fixture f;
-    struct hone_story s;
+    struct hone_search_report s;
     bool is_damaged = true;
     open_fixture(&f);
     FAILS(HONE_E_NOT_FOUND, "no search yet",
-          hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+          hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
     put_search(&f);
-    OK(hone_story_read(f.ws, "one", f.pool, &s, &is_damaged, err));
+    OK(hone_search_report_read(f.ws, "one", f.pool, &s, &is_damaged, err));
     ck_assert(!is_damaged);
     ck_assert_str_eq(s.id, "s-1");
     ck_assert_uint_eq(s.steps.n, 3);
-    const struct hone_story_step *steps = s.steps.v;
+    const struct hone_report_step *steps = s.steps.v;
     ck_assert_str_eq(steps[1].strategy, "C01");
     ck_assert_str_eq(steps[1].rule, "traffic > 2 (3.1)");
     ck_assert_double_eq(steps[1].expected, 1);
@@ -92,7 +92,7 @@ START_TEST(test_killed_search)
     ck_assert(isnan(steps[2].value));
     ck_assert_ptr_null(s.end);
     FAILS(HONE_E_NOT_FOUND, "there are: one",
-          hone_story_read(f.ws, "two", f.pool, &s, &is_damaged, err));
+          hone_search_report_read(f.ws, "two", f.pool, &s, &is_damaged, err));
     close_fixture(&f);
 }
 END_TEST
@@ -100,7 +100,7 @@ END_TEST
 START_TEST(test_evaluations)
 {
     struct fixture f;
-    struct hone_story s;
+    struct hone_search_report s;
     bool is_damaged;
     open_fixture(&f);
     put_search(&f);
@@ -114,8 +114,8 @@ START_TEST(test_evaluations)
     put(&f, "commit", "{\"evaluation\":\"e1\",\"commit\":\"cccccccccccc\"}");
     put(&f, "evaluation.start",
         "{\"evaluation\":\"e4\",\"caller\":\"search s-1\",\"tier\":\"confirm\"}");
-    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
-    const struct hone_story_evaluation *e = s.evaluations.v;
+    OK(hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    const struct hone_report_evaluation *e = s.evaluations.v;
     ck_assert_uint_eq(s.evaluations.n, 2);
     ck_assert_str_eq(e[0].id, "e1");
     ck_assert_str_eq(e[0].reason, "compile");
@@ -123,9 +123,9 @@ START_TEST(test_evaluations)
     ck_assert_int_eq(e[0].step, 2);
     ck_assert_str_eq(e[1].tier, "confirm");
     ck_assert_ptr_null(e[1].verdict);
-    HONE_AUTOJSON struct hone_json *json = hone_story_json(&s);
+    HONE_AUTOJSON struct hone_json *json = hone_search_report_json(&s);
     ck_assert_uint_eq(hone_json_size(hone_json_get(json, "evaluations")), 2);
-    HONE_AUTOFREE char *text = hone_story_markdown(&s, "/ws");
+    HONE_AUTOFREE char *text = hone_search_report_markdown(&s, "/ws");
     ck_assert_ptr_nonnull(strstr(text, "Verdicts of 2 evaluations: 1 failed."));
     close_fixture(&f);
 }
@@ -134,12 +134,12 @@ END_TEST
 START_TEST(test_texts)
 {
     struct fixture f;
-    struct hone_story s;
+    struct hone_search_report s;
     bool is_damaged;
     open_fixture(&f);
     put_search(&f);
-    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
-    HONE_AUTOFREE char *killed = hone_story_markdown(&s, "/ws");
+    OK(hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    HONE_AUTOFREE char *killed = hone_search_report_markdown(&s, "/ws");
     ck_assert_ptr_nonnull(strstr(killed, "No result yet"));
     ck_assert_ptr_nonnull(
         strstr(killed, "Expected 2.00x (1.41 to 4.00), got 2.83x: 2.83x the baseline."));
@@ -154,14 +154,14 @@ START_TEST(test_texts)
         "\"verdict\":\"faster\","
         "\"why_stopped\":\"plateau\",\"best_commit\":\"bbbbbbbbbbbb\",\"baseline_ns\":2700,\"best_"
         "ns\":1000}");
-    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
-    HONE_AUTOFREE char *ended = hone_story_markdown(&s, "/ws");
+    OK(hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    HONE_AUTOFREE char *ended = hone_search_report_markdown(&s, "/ws");
     ck_assert_ptr_nonnull(
         strstr(ended, "**2.7x the baseline**, 95 % interval 2.6 to 2.8, confirmed"));
     ck_assert_ptr_nonnull(strstr(ended, "because of **plateau**"));
     ck_assert_ptr_null(strstr(ended, "not to be claimed"));
     ck_assert_ptr_nonnull(strstr(ended, "\"commit\":\"bbbbbbbbbbbb\",\"tier\":\"confirm\""));
-    HONE_AUTOJSON struct hone_json *json = hone_story_json(&s);
+    HONE_AUTOJSON struct hone_json *json = hone_search_report_json(&s);
     ck_assert_str_eq(hone_json_get_str(hone_json_get(json, "end"), "why_stopped", ""), "plateau");
     ck_assert_double_eq(hone_json_get_f64(hone_json_get(json, "budgets"), "budget_wall_ms", 0),
                         1000);
@@ -172,8 +172,8 @@ START_TEST(test_texts)
         "\"verdict\":\"faster\",\"doubt\":\"public sizes only\","
         "\"why_stopped\":\"plateau\",\"best_commit\":\"bbbbbbbbbbbb\",\"baseline_ns\":2700,\"best_"
         "ns\":1000}");
-    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
-    HONE_AUTOFREE char *doubted = hone_story_markdown(&s, "/ws");
+    OK(hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    HONE_AUTOFREE char *doubted = hone_search_report_markdown(&s, "/ws");
     ck_assert_ptr_nonnull(strstr(doubted, "**Not to be claimed**: public sizes only"));
     close_fixture(&f);
 }
@@ -183,7 +183,7 @@ END_TEST
 START_TEST(test_models)
 {
     struct fixture f;
-    struct hone_story s;
+    struct hone_search_report s;
     bool is_damaged;
     open_fixture(&f);
     put_search(&f);
@@ -196,9 +196,9 @@ START_TEST(test_models)
         "{\"search\":\"s-1\",\"role\":\"coder\",\"model\":\"m\",\"reserved_cost\":0.5}");
     put(&f, "model.ask",
         "{\"search\":\"other\",\"role\":\"coder\",\"model\":\"m\",\"reserved_cost\":9}");
-    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    OK(hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
     ck_assert_uint_eq(s.models.n, 1);
-    const struct hone_story_model *m = s.models.v;
+    const struct hone_report_model *m = s.models.v;
     ck_assert_int_eq(m->n_asked, 2);
     ck_assert_int_eq(m->n_answered, 1);
     ck_assert_int_eq(m->tokens_out, 30);
@@ -207,30 +207,31 @@ START_TEST(test_models)
 }
 END_TEST
 
-/* A later search of the same name is another story, until the first one runs again. */
+/* A later search of the same name is another report, until the first one runs again. */
 START_TEST(test_newest)
 {
     struct fixture f;
-    struct hone_story s;
+    struct hone_search_report s;
     bool is_damaged;
     open_fixture(&f);
     put_search(&f);
     put(&f, "search.start",
         "{\"search\":\"s-2\",\"key\":\"k2\",\"task\":\"sum\",\"target\":\"cpu\",\"name\":\"one\","
         "\"policy\":\"ucb\",\"coder\":\"rules\"}");
-    OK(hone_story_read(f.ws, "one", f.pool, &s, &is_damaged, err));
+    OK(hone_search_report_read(f.ws, "one", f.pool, &s, &is_damaged, err));
     ck_assert_str_eq(s.id, "s-2");
     ck_assert_uint_eq(s.steps.n, 0);
-    OK(hone_story_read(f.ws, "s-1", f.pool, &s, &is_damaged, err));
+    OK(hone_search_report_read(f.ws, "s-1", f.pool, &s, &is_damaged, err));
     ck_assert_uint_eq(s.steps.n, 3);
     put(&f, "search.run", "{\"search\":\"s-1\",\"name\":\"one\",\"budget_evaluations\":5}");
-    OK(hone_story_read(f.ws, "one", f.pool, &s, &is_damaged, err));
+    OK(hone_search_report_read(f.ws, "one", f.pool, &s, &is_damaged, err));
     ck_assert_str_eq(s.id, "s-1");
     ck_assert_uint_eq(s.steps.n, 3);
-    OK(hone_story_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    OK(hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
     ck_assert_str_eq(s.id, "s-1");
     close_fixture(&f);
 }
 END_TEST
 
-UNIT_MAIN("story", test_killed_search, test_evaluations, test_texts, test_models, test_newest)
+UNIT_MAIN("search_report", test_killed_search, test_evaluations, test_texts, test_models,
+          test_newest)

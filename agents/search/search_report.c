@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A search's story from the ledger (story.h).
+/* The report of a search from the ledger (search_report.h).
  *
  * Flow: a first pass finds which search of that name ran last; a second one hands each of its
  * records to an on_... function by type, which fill steps, evaluations, requests and spending;
  * sum_up then marks the way up to the best version. Records of unknown types are passed over. */
-#include "agents/search/story.h"
+#include "agents/search/search_report.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "agents/model/journal.h"
 #include "agents/search/events.h"
-#include "agents/search/tally.h"
+#include "agents/search/usage.h"
 #include "workspace/ledger.h"
 
 #define MAX_STEPS   100000
@@ -21,16 +21,16 @@
 struct reader {
     const char *wanted;
     struct hone_pool *pool;
-    struct hone_story *story;
-    struct hone_story_step intent; /* of the step that has no result yet */
-    struct hone_story_step *steps;
+    struct hone_search_report *report;
+    struct hone_report_step intent; /* of the step that has no result yet */
+    struct hone_report_step *steps;
     size_t n_steps, room;
-    struct hone_story_evaluation *evaluations;
+    struct hone_report_evaluation *evaluations;
     size_t n_evaluations, evaluations_room;
     int64_t last_step;
-    struct hone_story_steer *steers; /* room for MAX_STEERS; NULL: none yet */
+    struct hone_report_steer *steers; /* room for MAX_STEERS; NULL: none yet */
     size_t n_steers;
-    struct hone_tally tally;
+    struct hone_usage usage;
     const char *names[NAMES_SHOWN];
     size_t n_names;
     char *last; /* id of the search that ran last of those that are wanted; NULL: none */
@@ -78,17 +78,17 @@ static struct hone_json *budgets_of(struct reader *r, const struct hone_json *da
 static void on_start(struct reader *r, const struct hone_event_start *start,
                      const struct hone_json *data, int64_t wall_ms)
 {
-    struct hone_story *s = r->story;
+    struct hone_search_report *s = r->report;
     const char *id = start->search ? start->search : "";
     if (!r->last || strcmp(r->last, id) != 0)
         return;
     bool is_new = !s->id || strcmp(s->id, id) != 0;
     if (is_new) {
-        *s = (struct hone_story){.id = kept(r, id), .start_ms = wall_ms};
+        *s = (struct hone_search_report){.id = kept(r, id), .start_ms = wall_ms};
         r->n_steps = r->n_steers = r->n_evaluations = 0;
         r->last_step = 0;
-        hone_tally_init(&r->tally, id);
-        r->intent = (struct hone_story_step){.step = 0};
+        hone_usage_init(&r->usage, id);
+        r->intent = (struct hone_report_step){.step = 0};
     }
     s->name = kept(r, start->name);
     s->task = kept(r, start->task);
@@ -105,9 +105,9 @@ static void on_start(struct reader *r, const struct hone_event_start *start,
 static void on_end(struct reader *r, const struct hone_json *data)
 {
     HONE_AUTOFREE char *printed = hone_json_print(data);
-    r->story->end = NULL;
-    if (hone_json_parse(printed, strlen(printed), &r->story->end, NULL) == 0)
-        hone_pool_defer(r->pool, free_json, r->story->end);
+    r->report->end = NULL;
+    if (hone_json_parse(printed, strlen(printed), &r->report->end, NULL) == 0)
+        hone_pool_defer(r->pool, free_json, r->report->end);
 }
 
 /* ---- steps ---- */
@@ -116,7 +116,7 @@ static void on_intent(struct reader *r, const struct hone_event_step *step)
 {
     const char *values = step->values ? step->values : "";
     r->last_step = step->step;
-    r->intent = (struct hone_story_step){
+    r->intent = (struct hone_report_step){
         .step = step->step,
         .strategy = kept(r, step->strategy),
         .rule = hone_pool_printf(r->pool, "%s%s%s%s", step->rule ? step->rule : "",
@@ -143,9 +143,9 @@ static void *grow(struct reader *r, void *list, size_t size, size_t n, size_t *r
     return grown;
 }
 
-static struct hone_story_step *new_step(struct reader *r)
+static struct hone_report_step *new_step(struct reader *r)
 {
-    struct hone_story_step *steps = grow(r, r->steps, sizeof(*steps), r->n_steps, &r->room);
+    struct hone_report_step *steps = grow(r, r->steps, sizeof(*steps), r->n_steps, &r->room);
     if (!steps)
         return NULL;
     r->steps = steps;
@@ -154,11 +154,11 @@ static struct hone_story_step *new_step(struct reader *r)
 
 static void on_result(struct reader *r, const struct hone_event_result *result)
 {
-    static const struct hone_story_step none = {.expected = (double)NAN,
-                                                .low = (double)NAN,
-                                                .high = (double)NAN,
-                                                .propensity = (double)NAN};
-    struct hone_story_step *s = new_step(r);
+    static const struct hone_report_step none = {.expected = (double)NAN,
+                                                 .low = (double)NAN,
+                                                 .high = (double)NAN,
+                                                 .propensity = (double)NAN};
+    struct hone_report_step *s = new_step(r);
     if (!s)
         return;
     bool is_expansion = hone_event_kind(result) == HONE_KIND_EXPAND;
@@ -188,7 +188,8 @@ static void on_result(struct reader *r, const struct hone_event_result *result)
 /* ---- evaluations ---- */
 
 /* Newest first: a record is of one of the last. */
-static struct hone_story_evaluation *find_evaluation(struct reader *r, const struct hone_json *data)
+static struct hone_report_evaluation *find_evaluation(struct reader *r,
+                                                      const struct hone_json *data)
 {
     const char *id = hone_json_get_str(data, "evaluation", "");
     for (size_t i = r->n_evaluations; i > 0 && i + 16 > r->n_evaluations; i--)
@@ -200,15 +201,15 @@ static struct hone_story_evaluation *find_evaluation(struct reader *r, const str
 static void begin_evaluation(struct reader *r, const struct hone_json *data)
 {
     const char *caller = hone_json_get_str(data, "caller", "");
-    size_t len = strlen(HONE_TALLY_CALLER);
-    if (strncmp(caller, HONE_TALLY_CALLER, len) != 0 || strcmp(caller + len, r->story->id) != 0)
+    size_t len = strlen(HONE_USAGE_CALLER);
+    if (strncmp(caller, HONE_USAGE_CALLER, len) != 0 || strcmp(caller + len, r->report->id) != 0)
         return;
-    struct hone_story_evaluation *grown =
+    struct hone_report_evaluation *grown =
         grow(r, r->evaluations, sizeof(*grown), r->n_evaluations, &r->evaluations_room);
     if (!grown)
         return;
     r->evaluations = grown;
-    grown[r->n_evaluations++] = (struct hone_story_evaluation){
+    grown[r->n_evaluations++] = (struct hone_report_evaluation){
         .id = hone_pool_strdup(r->pool, hone_json_get_str(data, "evaluation", "")),
         .tier = text(r, data, "tier"),
         .step = r->last_step};
@@ -221,7 +222,7 @@ static void on_evaluation(struct reader *r, const char *type, const struct hone_
         return;
     }
     bool is_end = strcmp(type, "evaluation.end") == 0;
-    struct hone_story_evaluation *e =
+    struct hone_report_evaluation *e =
         is_end || strcmp(type, "commit") == 0 ? find_evaluation(r, data) : NULL;
     if (e && is_end) {
         e->verdict = text(r, data, "verdict");
@@ -238,34 +239,34 @@ static int read_models(struct hone_workspace *ws, struct reader *r, struct hone_
 {
     struct hone_journal *journal = hone_journal_new(hone_workspace_ledger(ws));
     struct hone_spend_row *rows = NULL;
-    int rc = hone_journal_load(journal, r->story->id, err);
+    int rc = hone_journal_load(journal, r->report->id, err);
     size_t n = rc == 0 ? hone_journal_rows(journal, r->pool, &rows) : 0;
-    struct hone_story_model *models = hone_pool_alloc(r->pool, (n + 1) * sizeof(*models));
+    struct hone_report_model *models = hone_pool_alloc(r->pool, (n + 1) * sizeof(*models));
     for (size_t i = 0; i < n; i++)
-        models[i] = (struct hone_story_model){.role = rows[i].role,
-                                              .model = rows[i].model,
-                                              .n_asked = rows[i].spend.n_asks,
-                                              .n_answered = rows[i].spend.n_answers,
-                                              .tokens_in = rows[i].spend.tokens_in,
-                                              .tokens_out = rows[i].spend.tokens_out,
-                                              .tokens_lost = rows[i].spend.tokens_lost,
-                                              .cost = rows[i].spend.cost,
-                                              .n_unpriced = rows[i].spend.n_unpriced};
-    r->story->models = (struct hone_array){.v = models, .n = n};
+        models[i] = (struct hone_report_model){.role = rows[i].role,
+                                               .model = rows[i].model,
+                                               .n_asked = rows[i].spend.n_asks,
+                                               .n_answered = rows[i].spend.n_answers,
+                                               .tokens_in = rows[i].spend.tokens_in,
+                                               .tokens_out = rows[i].spend.tokens_out,
+                                               .tokens_lost = rows[i].spend.tokens_lost,
+                                               .cost = rows[i].spend.cost,
+                                               .n_unpriced = rows[i].spend.n_unpriced};
+    r->report->models = (struct hone_array){.v = models, .n = n};
     hone_journal_free(journal);
     return rc;
 }
 
 static void sum_up(struct reader *r)
 {
-    struct hone_story *s = r->story;
+    struct hone_search_report *s = r->report;
     struct hone_budget *of = s->spent.of;
-    const struct hone_story_model *m = s->models.v;
+    const struct hone_report_model *m = s->models.v;
     for (size_t i = 0; i < HONE_N_BUDGETS; i++)
         of[i].cap = hone_json_get_f64(s->budgets, hone_budget_rows[i].member, 0);
-    of[HONE_BUDGET_WALL].spent = (double)r->tally.wall_ms;
-    of[HONE_BUDGET_EVALUATIONS].spent = (double)r->tally.evaluations;
-    of[HONE_BUDGET_DEVICE].spent = (double)r->tally.device_ms;
+    of[HONE_BUDGET_WALL].spent = (double)r->usage.wall_ms;
+    of[HONE_BUDGET_EVALUATIONS].spent = (double)r->usage.evaluations;
+    of[HONE_BUDGET_DEVICE].spent = (double)r->usage.device_ms;
     for (size_t i = 0; i < s->models.n; i++) {
         of[HONE_BUDGET_COST].spent += m[i].cost;
         of[HONE_BUDGET_TOKENS].spent +=
@@ -282,7 +283,7 @@ static void on_steer(struct reader *r, uint64_t n, int64_t wall_ms, const struct
         return;
     if (!r->steers)
         r->steers = hone_pool_alloc(r->pool, MAX_STEERS * sizeof(*r->steers));
-    r->steers[r->n_steers++] = (struct hone_story_steer){
+    r->steers[r->n_steers++] = (struct hone_report_steer){
         .wall_ms = wall_ms,
         .action = text(r, data, "action"),
         .what = *strategy ? hone_pool_strdup(r->pool, strategy)
@@ -331,7 +332,7 @@ static void on_event(struct reader *r, const struct hone_event *e, const struct 
         on_steered(r, &e->steered);
         break;
     case HONE_EVENT_RUN:
-        r->story->budgets = budgets_of(r, data);
+        r->report->budgets = budgets_of(r, data);
         break;
     case HONE_EVENT_START: /* read before: it says which search is told of */
     case HONE_EVENT_ANSWER:
@@ -351,13 +352,13 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     bool is_event = hone_event_read(type, data, pool, &e);
     if (is_event && e.type == HONE_EVENT_START)
         on_start(r, &e.start, data, wall_ms);
-    if (r->story->id) {
-        hone_tally_record(&r->tally, n, wall_ms, type, data);
+    if (r->report->id) {
+        hone_usage_record(&r->usage, n, wall_ms, type, data);
         on_evaluation(r, type, data);
     }
-    if (!r->story->id || strcmp(hone_json_get_str(data, "search", ""), r->story->id) != 0)
+    if (!r->report->id || strcmp(hone_json_get_str(data, "search", ""), r->report->id) != 0)
         return 0;
-    r->story->last_ms = wall_ms;
+    r->report->last_ms = wall_ms;
     if (is_event)
         on_event(r, &e, data);
     else if (strcmp(type, "search.steer") == 0)
@@ -377,15 +378,16 @@ static int not_found(const struct reader *r, struct hone_err *err)
                      names);
 }
 
-int hone_story_read(struct hone_workspace *ws, const char *name, struct hone_pool *pool,
-                    struct hone_story *ret, bool *ret_is_damaged, struct hone_err *err)
+int hone_search_report_read(struct hone_workspace *ws, const char *name, struct hone_pool *pool,
+                            struct hone_search_report *ret, bool *ret_is_damaged,
+                            struct hone_err *err)
 {
     HONE_AUTOFREE struct reader *r = hone_calloc(1, sizeof(*r));
     struct hone_err cause = HONE_ERR_INIT;
-    *ret = (struct hone_story){.id = NULL};
+    *ret = (struct hone_search_report){.id = NULL};
     r->wanted = name;
     r->pool = pool;
-    r->story = ret;
+    r->report = ret;
     int rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, find_last, r, &cause);
     if (rc == 0 || rc == HONE_E_CORRUPT)
         rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, on_record, r, &cause);

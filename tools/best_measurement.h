@@ -20,7 +20,7 @@ struct hone_measurement {
     int64_t waited_ns; /* for other timings on the machine, as its report says */
 };
 
-struct hone_standing {
+struct hone_best_measurement {
     struct hone_measurement best;
     const char *review;         /* rules of any measurement, the latest that has some; NULL: none */
     const char *contradiction;  /* of its confirmations, as a sentence; NULL: none */
@@ -29,11 +29,12 @@ struct hone_standing {
 };
 
 /* version needs its trailers; report_json may be NULL. Reads the evidence from history. */
-int hone_standing_read(struct hone_history *history, const struct hone_version *version,
-                       struct hone_pool *pool, struct hone_standing *ret, struct hone_err *err);
+int hone_best_measurement_read(struct hone_history *history, const struct hone_version *version,
+                               struct hone_pool *pool, struct hone_best_measurement *ret,
+                               struct hone_err *err);
 
 /* It has rules to look at, or its best founded measurement is suspicious. */
-bool hone_standing_is_for_review(const struct hone_standing *standing);
+bool hone_best_measurement_is_for_review(const struct hone_best_measurement *measured);
 
 /* The trailers as one object; owned by the caller. */
 struct hone_json *hone_version_trailers_json(const struct hone_version *version);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts for prompts about one version (tried.h).
+/* Texts for prompts about one version (history_context.h).
  *
  * Parts, in the order of the file: a ratio with its interval; what a figure rests on (tier,
  * sizes); times by size beside the baseline's; what a sweep measured; steps that were tried
  * from a version; the steps that led to it. All of it is pure: reports and tree in, text in
  * the pool out. */
-#include "agents/coder/tried.h"
+#include "agents/coder/history_context.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,8 +27,8 @@ const char *hone_interval_text(double ratio, double low, double high, struct hon
 /* The longer look of one of them does not count beside the other. */
 static bool is_mixed(const struct hone_node *from, const struct hone_node *to)
 {
-    return from->parent != HONE_NO_NODE && (hone_node_value_beside(from, to) != from->value ||
-                                            hone_node_value_beside(to, from) != to->value);
+    return from->parent != HONE_NO_NODE && (hone_node_value_paired(from, to) != from->value ||
+                                            hone_node_value_paired(to, from) != to->value);
 }
 
 const char *hone_step_text(const struct hone_node *from, const struct hone_node *to,
@@ -269,7 +269,7 @@ static bool is_told(const struct hone_edge_record *e, int node)
     return e->parent == node && !e->is_under_way;
 }
 
-const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
+const char *hone_attempts_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
 {
     struct hone_buf out = HONE_BUF_INIT;
     size_t n = 0;
@@ -281,7 +281,7 @@ const char *hone_tried_text(const struct hone_tree *tree, int node, struct hone_
     return done(&out, pool);
 }
 
-const char *hone_way_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
+const char *hone_lineage_text(const struct hone_tree *tree, int node, struct hone_pool *pool)
 {
     struct hone_buf out = HONE_BUF_INIT;
     const struct hone_node *way[HONE_LIMIT_TRIED];
@@ -327,8 +327,8 @@ static size_t best_of(const struct hone_tree *tree, const struct hone_node *ret[
             bool is_listed = at->parent == HONE_NO_NODE || at->is_refuted;
             for (size_t k = 0; k < n; k++)
                 is_listed = is_listed || untuned(tree, ret[k]) == untuned(tree, at);
-            if (!is_listed &&
-                (!best || hone_node_standing(tree, at) > hone_node_standing(tree, best)))
+            if (!is_listed && (!best || hone_node_corrected_value(tree, at) >
+                                            hone_node_corrected_value(tree, best)))
                 best = at;
         }
         if (!best)
@@ -378,13 +378,14 @@ static const char *whole_text(const struct hone_tree *tree, int node, struct hon
                             n->times);
 }
 
-struct hone_past hone_past_of(const struct hone_tree *tree, int node, struct hone_pool *pool)
+struct hone_history_context hone_history_context_of(const struct hone_tree *tree, int node,
+                                                    struct hone_pool *pool)
 {
-    return (struct hone_past){.profile = tree->nodes[node]->profile,
-                              .times = tree->nodes[node]->times,
-                              .basis = hone_basis_text(&tree->nodes[node]->basis, pool),
-                              .whole = whole_text(tree, node, pool),
-                              .settings = swept_text(tree, node, pool),
-                              .way = hone_way_text(tree, node, pool),
-                              .tried = hone_tried_text(tree, node, pool)};
+    return (struct hone_history_context){.profile = tree->nodes[node]->profile,
+                                         .times = tree->nodes[node]->times,
+                                         .basis = hone_basis_text(&tree->nodes[node]->basis, pool),
+                                         .whole = whole_text(tree, node, pool),
+                                         .settings = swept_text(tree, node, pool),
+                                         .way = hone_lineage_text(tree, node, pool),
+                                         .tried = hone_attempts_text(tree, node, pool)};
 }

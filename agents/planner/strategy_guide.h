@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Method cards: how a strategy is carried out and where it goes wrong, a line each, for those who
+/* Strategy guides: how a strategy is carried out and where it goes wrong, a line each, for those who
  * write code. What it is, when it helps and what must move stand in the catalogue. */
 #ifndef HONE_AGENTS_CARDS_H
 #define HONE_AGENTS_CARDS_H
@@ -10,7 +10,7 @@ struct hone_card {
     const char *target, *id;
     const char *how, *pitfalls;
 };
-extern const struct hone_card hone_cards[];
+extern const struct hone_card hone_strategy_guide[];
 extern const size_t hone_n_cards;
 /* What, when, how, what must move, pitfalls; in the pool. */
 const char *hone_card_text(const struct hone_strategy *strategy, struct hone_pool *pool);

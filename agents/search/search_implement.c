@@ -10,7 +10,7 @@
  * The idea stays the same through all repairs: the planner sees one step with one end. Each tried
  * version is an evaluation and a commit of its own. */
 #include "agents/search/search_internal.h"
-#include "agents/coder/tried.h"
+#include "agents/coder/history_context.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const char *text_of(struct hone_pool *pool, const char *text)
     return hone_pool_strdup(pool, text ? text : "");
 }
 
-static void add_spent(struct hone_crafted *c, const struct hone_coder_outcome *done)
+static void add_spent(struct hone_implemented *c, const struct hone_coder_outcome *done)
 {
     c->n_asks += done->n_asks;
     c->tokens_in += done->tokens_in;
@@ -37,7 +37,7 @@ static void add_spent(struct hone_crafted *c, const struct hone_coder_outcome *d
 /* One round: a source that is new, evaluated. *ret_again: a repair may mend what is wrong. */
 static int round_of(struct hone_search *s, struct hone_node *from, const struct hone_action *a,
                     const struct hone_coder_work *work, const struct hone_attempt *like,
-                    double propensity, struct hone_crafted *c, bool *ret_again,
+                    double propensity, struct hone_implemented *c, bool *ret_again,
                     struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -86,7 +86,7 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
 }
 
 /* Of an answer that could not be used, and of the version that it should have mended. */
-static const char *both_failures(const struct hone_crafted *c)
+static const char *both_failures(const struct hone_implemented *c)
 {
     if (!c->has_outcome || !c->outcome.diagnosis)
         return c->note;
@@ -105,7 +105,8 @@ struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone
                                     .findings = from->findings,
                                     .n_findings = from->n_findings,
                                     .machine = hone_search_machine(s),
-                                    .past = hone_past_of(&s->state.tree, from->index, pool),
+                                    .past =
+                                        hone_history_context_of(&s->state.tree, from->index, pool),
                                     .plan = a->plan,
                                     .sibling = hone_search_sibling(s, a, pool),
                                     .hints = s->steering->hints,
@@ -113,12 +114,12 @@ struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone
                                     .deadline_ns = hone_search_ask_deadline_ns(s)};
 }
 
-int hone_search_craft(struct hone_search *s, struct hone_node *from, const struct hone_action *a,
-                      const struct hone_attempt *like, double propensity, struct hone_crafted *ret,
-                      struct hone_err *err)
+int hone_search_implement(struct hone_search *s, struct hone_node *from,
+                          const struct hone_action *a, const struct hone_attempt *like,
+                          double propensity, struct hone_implemented *ret, struct hone_err *err)
 {
     int64_t most = a->given ? 0 : hone_coder_repairs(s->coder);
-    *ret = (struct hone_crafted){.note = "", .pool = ret->pool};
+    *ret = (struct hone_implemented){.note = "", .pool = ret->pool};
     struct hone_coder_work work = hone_search_work(s, from, a, ret->pool);
     work.failed_ask = s->failed_ask;
     for (;; work.n_repair++) {

@@ -8,7 +8,7 @@
 
 #include "agents/coder/profile_text.h"
 #include "agents/coder/prompt.h"
-#include "agents/coder/tried.h"
+#include "agents/coder/history_context.h"
 #include "workspace/base/limits.h"
 
 static const struct hone_node *grow(struct hone_tree *tree, int parent, const char *words,
@@ -47,8 +47,8 @@ START_TEST(the_past_is_told)
     tree->nodes[1]->high = 4.5;
     tree->nodes[2]->low = 7;
     tree->nodes[2]->high = 9;
-    ck_assert_ptr_null(hone_tried_text(tree, 0, pool));
-    ck_assert_ptr_null(hone_way_text(tree, 0, pool));
+    ck_assert_ptr_null(hone_attempts_text(tree, 0, pool));
+    ck_assert_ptr_null(hone_lineage_text(tree, 0, pool));
     struct hone_edge_record edges[] = {
         edge("C08", 0, 1),           edge("C05", 1, HONE_NO_NODE), edge("C01", 1, 2),
         edge("C16", 1, 1),           edge("G44", 1, HONE_NO_NODE), edge("X", 1, HONE_NO_NODE),
@@ -62,7 +62,7 @@ START_TEST(the_past_is_told)
     edges[6].verdict = "failed (compile)";
     for (size_t i = 0; i < HONE_COUNTOF(edges); i++)
         hone_tree_note_edge(tree, &edges[i]);
-    ck_assert_str_eq(hone_tried_text(tree, 1, pool),
+    ck_assert_str_eq(hone_attempts_text(tree, 1, pool),
                      "- C05 explicit SIMD: incorrect (wrong_value): element 3 is 7\n"
                      "- C01 cache blocking: right, 2x (1.67 to 2.39) this version, 8x (7 to 9) the "
                      "baseline\n"
@@ -70,22 +70,23 @@ START_TEST(the_past_is_told)
                      "- G44 polynomial for transcendentals: declined: no mathematics here\n"
                      "- X turn it round: not carried out: the answer was refused\n"
                      "- C03 several accumulators: failed (compile)\n");
-    ck_assert_str_eq(hone_tried_text(tree, 0, pool),
+    ck_assert_str_eq(hone_attempts_text(tree, 0, pool),
                      "- C08 thread the outer loop: right, 4x (3.5 to 4.5) this version\n");
-    ck_assert_str_eq(hone_way_text(tree, 2, pool), "- thread it: 4x (3.5 to 4.5) the baseline\n"
-                                                   "- tile it: 8x (7 to 9) the baseline\n");
+    ck_assert_str_eq(hone_lineage_text(tree, 2, pool), "- thread it: 4x (3.5 to 4.5) the baseline\n"
+                                                       "- tile it: 8x (7 to 9) the baseline\n");
     tree->nodes[2]->low = 0; /* records of before have no interval */
-    ck_assert_ptr_nonnull(strstr(hone_tried_text(tree, 1, pool), "right, 2x this version, 8x the"));
+    ck_assert_ptr_nonnull(
+        strstr(hone_attempts_text(tree, 1, pool), "right, 2x this version, 8x the"));
     /* a busy machine */
     tree->nodes[2]->low = 3;
     tree->nodes[2]->high = 20;
-    ck_assert_ptr_nonnull(strstr(hone_tried_text(tree, 1, pool),
+    ck_assert_ptr_nonnull(strstr(hone_attempts_text(tree, 1, pool),
                                  "(0.745 to 5.05: too wide to tell) this version, 8x (3 to 20: too "
                                  "wide to tell) the baseline\n"));
     tree->nodes[2]->is_refuted = true;
     tree->nodes[2]->refuted_by = "incorrect (stateful): element 9 is 1";
     ck_assert_ptr_nonnull(
-        strstr(hone_tried_text(tree, 1, pool), "refused it: incorrect (stateful): element 9"));
+        strstr(hone_attempts_text(tree, 1, pool), "refused it: incorrect (stateful): element 9"));
     hone_pool_free(pool);
 }
 END_TEST
@@ -101,13 +102,13 @@ START_TEST(a_ratio_says_what_it_rests_on)
     tree->nodes[0]->basis = (struct hone_basis){"screened", 2, 3};
     tree->nodes[1]->basis = (struct hone_basis){"decided", 3, 3};
     tree->nodes[2]->basis = (struct hone_basis){"screened", 2, 3};
-    ck_assert_str_eq(hone_way_text(tree, 2, pool),
+    ck_assert_str_eq(hone_lineage_text(tree, 2, pool),
                      "- thread it: 4x the baseline, decided on all timed sizes\n"
                      "- tile it: 8x the baseline, screened on 2 of 3 timed sizes\n");
-    ck_assert_str_eq(hone_tried_text(tree, 0, pool),
+    ck_assert_str_eq(hone_attempts_text(tree, 0, pool),
                      "- C08 thread the outer loop: right, 4x this version; decided on all timed "
                      "sizes\n");
-    ck_assert_str_eq(hone_tried_text(tree, 1, pool),
+    ck_assert_str_eq(hone_attempts_text(tree, 1, pool),
                      "- C01 cache blocking: right, 2x this version, 8x the baseline; screened on 2 "
                      "of 3 timed sizes, the one before it decided on all timed sizes: not the same "
                      "sizes\n");
@@ -118,24 +119,24 @@ START_TEST(a_ratio_says_what_it_rests_on)
     tree->nodes[1]->times = "- small: 300 us\n- large: 9 ms\n";
     tree->nodes[2]->times = "- small: 140 us\n- large: not measured in this look\n";
     ck_assert_str_eq(
-        hone_tried_text(tree, 1, pool),
+        hone_attempts_text(tree, 1, pool),
         "- C01 cache blocking: right, 1.41x this version, 8x the baseline; beside each "
         "other both as screened on 2 of 3 timed sizes\n"
         "  - small: 140 us\n  - large: not measured in this look\n");
     ck_assert_ptr_nonnull(strstr(
-        hone_way_text(tree, 2, pool),
+        hone_lineage_text(tree, 2, pool),
         "- thread it: 4x the baseline, decided on all timed sizes (5.66x as screened before)\n"));
-    ck_assert_str_eq(hone_past_of(tree, 2, pool).whole,
+    ck_assert_str_eq(hone_history_context_of(tree, 2, pool).whole,
                      "(decided on all timed sizes, 1 step before this version)\n"
                      "- small: 300 us\n- large: 9 ms\n");
-    ck_assert_ptr_null(hone_past_of(tree, 1, pool).whole);
+    ck_assert_ptr_null(hone_history_context_of(tree, 1, pool).whole);
     tree->nodes[1]->basis = tree->nodes[2]->basis;
-    ck_assert_ptr_null(hone_past_of(tree, 2, pool).whole);
-    ck_assert_ptr_null(strstr(hone_tried_text(tree, 1, pool), "not the same"));
+    ck_assert_ptr_null(hone_history_context_of(tree, 2, pool).whole);
+    ck_assert_ptr_null(strstr(hone_attempts_text(tree, 1, pool), "not the same"));
     /* the head of the times says it too */
     struct hone_buf out = HONE_BUF_INIT;
     tree->nodes[2]->times = "- small: 140 us\n";
-    struct hone_past past = hone_past_of(tree, 2, pool);
+    struct hone_history_context past = hone_history_context_of(tree, 2, pool);
     hone_prompt_past(&out, 1, &past);
     ck_assert_ptr_nonnull(strstr(out.data, "rests on (screened on 2 of 3 timed sizes), with"));
     hone_buf_done(&out);
@@ -272,7 +273,8 @@ START_TEST(the_past_is_bounded)
         e.note = hone_pool_printf(pool, "number %d. %s", n, words);
         hone_tree_note_edge(tree, &e);
         grow(tree, n - 1, hone_pool_printf(pool, "step %d. %s", n, words), n);
-        const char *tried = hone_tried_text(tree, 0, pool), *way = hone_way_text(tree, n, pool);
+        const char *tried = hone_attempts_text(tree, 0, pool),
+                   *way = hone_lineage_text(tree, n, pool);
         bool is_over = n > HONE_LIMIT_TRIED;
         ck_assert_int_eq(strstr(tried, "number 1.") == NULL, is_over); /* the oldest goes */
         ck_assert_int_eq(strstr(way, "step 1.") == NULL, is_over);
@@ -312,7 +314,7 @@ START_TEST(a_profile_is_told)
                      "- part<4> (operation 0): 80 us, DRAM 61 %\n"
                      "- write - x (operation 1): 40 us\n");
     struct hone_buf out = HONE_BUF_INIT;
-    struct hone_past past = {.profile = hone_profile_text(&report, pool)};
+    struct hone_history_context past = {.profile = hone_profile_text(&report, pool)};
     hone_prompt_past(&out, 1, &past);
     ck_assert_ptr_nonnull(strstr(out.data, "DRAM 61 %"));
     ck_assert_ptr_nonnull(strstr(out.data, "<<DATA"));
