@@ -92,14 +92,14 @@ static int verify_edges(struct hone_judge *judge, struct hone_outcome *ret, stru
             continue;
         size_t n_dists = is_range ? RANGE_DISTS : EDGE_DISTS;
         hone_contents_deal(judge, dists, 1, n_dists);
-        struct hone_check_plan plan = {.name = "edge",
-                                       .workload = &judge->cases[c],
-                                       .dists = dists,
-                                       .n_dists = n_dists,
-                                       .oracle_budget_ns = EDGE_ORACLE_NS,
-                                       .with_baseline = true};
-        int code = is_range ? hone_sizes_check_range(judge, c, dists, n_dists, ret, err)
-                            : hone_sizes_check(judge, &plan, ret, err);
+        struct hone_check_plan plan = {
+            .name = is_range ? "range" : "edge",
+            .workload = &judge->cases[c],
+            .dists = dists,
+            .n_dists = n_dists,
+            .oracle_budget_ns = is_range ? judge->target->effort.oracle_ns / 5 : EDGE_ORACLE_NS,
+            .with_baseline = true};
+        int code = hone_sizes_check_drawn(judge, &plan, ret, err);
         if (code < 0)
             return code;
     }
