@@ -161,12 +161,14 @@ static int run(const void *arg, struct hone_err *err)
 
 const struct hone_verb hone_verb_serve = {
     .name = "serve",
-    .summary = "Serve MCP clients over WebSocket.",
-    .description = "Prints the URL to connect to, with the token, on stderr. Clients that can send "
-                   "a header use\n"
-                   "`Authorization: Bearer TOKEN` with the token of DIR/.hone/token instead. "
-                   "Ctrl-C, SIGTERM or a closed terminal ends it within 2 s;\n"
-                   "running calls are cancelled, finished results are safe.",
+    .summary = "Serve MCP clients over HTTP and WebSocket.",
+    .description =
+        "Prints the WebSocket URL, with the token, on stderr. Over HTTP the same address is "
+        "http://HOST:PORT/mcp. Clients that can send "
+        "a header use\n"
+        "`Authorization: Bearer TOKEN` with the token of DIR/.hone/token instead. "
+        "Ctrl-C, SIGTERM or a closed terminal ends it within 2 s;\n"
+        "running calls are cancelled, finished results are safe.",
     .example = "hone serve --workspace ~/kernels --listen 127.0.0.1:0",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),

@@ -10,7 +10,7 @@
 #include "workspace/base/log.h"
 
 static const struct hone_mcp_revision revisions[] = {
-    {.name = "2025-11-25", .has_structured = true, .has_annotations = true},
+    {.name = "2025-11-25", .has_structured = true, .has_annotations = true, .has_priming = true},
     {.name = "2025-06-18", .has_structured = true, .has_annotations = true},
     {.name = "2025-03-26", .allows_batch = true, .has_annotations = true},
     {.name = "2024-11-05"},
@@ -21,8 +21,7 @@ const struct hone_mcp_revision *hone_mcp_newest(void)
     return &revisions[0];
 }
 
-/* The row of a revision's name, NULL: not supported. */
-static const struct hone_mcp_revision *find_revision(const char *name)
+const struct hone_mcp_revision *hone_mcp_revision(const char *name)
 {
     for (size_t i = 0; i < HONE_COUNTOF(revisions); i++)
         if (strcmp(revisions[i].name, name) == 0)
@@ -77,7 +76,7 @@ static void initialize(struct session *session, struct hone_call *call,
                         hone_mcp_newest()->name);
         return;
     }
-    const struct hone_mcp_revision *revision = find_revision(asked);
+    const struct hone_mcp_revision *revision = hone_mcp_revision(asked);
     session->revision = revision ? revision : hone_mcp_newest();
     const char *client = hone_json_get_str(hone_json_get(params, "clientInfo"), "name", "");
     if (client[0])

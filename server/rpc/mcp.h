@@ -16,6 +16,7 @@ struct hone_mcp_revision { /* what differs between revisions, one row each */
     bool allows_batch;
     bool has_structured; /* structuredContent, outputSchema, titles */
     bool has_annotations;
+    bool has_priming; /* over HTTP a stream begins with an event that has an id and no data */
 };
 
 struct hone_mcp {
@@ -29,5 +30,7 @@ extern const struct hone_handler
     hone_mcp_handler; /* handler_arg is a const struct hone_mcp *, which outlives every peer */
 
 const struct hone_mcp_revision *hone_mcp_newest(void);
+/* The row of a name; NULL: not supported. */
+const struct hone_mcp_revision *hone_mcp_revision(const char *name);
 
 #endif

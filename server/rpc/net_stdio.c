@@ -52,10 +52,8 @@ static bool write_all(struct stdio *io, const char *text, size_t len)
     return true;
 }
 
-static void send_line(void *arg, uint64_t serial, char *text, size_t len)
+static void write_line(struct stdio *io, char *text, size_t len)
 {
-    (void)serial;
-    struct stdio *io = arg;
     text[len] = '\n'; /* takes the place of the terminating NUL */
     pthread_mutex_lock(&io->lock);
     bool is_gone = hone_cancel_is_set(&io->gone) || !write_all(io, text, len + 1);
@@ -63,6 +61,12 @@ static void send_line(void *arg, uint64_t serial, char *text, size_t len)
     free(text);
     if (is_gone)
         hone_cancel_set(&io->gone);
+}
+
+static void send_line(void *arg, uint64_t serial, const struct hone_peer_text *message)
+{
+    (void)serial;
+    write_line(arg, message->text, message->len);
 }
 
 static const struct hone_transport transport = {.send = send_line};
@@ -73,7 +77,7 @@ static void line_ends(struct stdio *io)
         struct hone_err err;
         hone_fail(&err, HONE_E_LIMIT, "a message may have %u bytes", HONE_LIMIT_STDIO_LINE_BYTES);
         char *text = hone_rpc_error_of("null", &err);
-        send_line(io, 0, text, strlen(text));
+        write_line(io, text, strlen(text));
         io->is_skipping = false;
         return;
     }

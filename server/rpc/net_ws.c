@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One loop thread owns every socket and every struct conn. Other threads only add to the outbox
+/* One loop thread owns every socket and every connection. Other threads only add to the outbox
  * (lock) and wake the loop.
  *
  *   text frame pieces -> conn.rx -> whole message -> peer -> ...
@@ -8,7 +8,7 @@
  * Limits: message size (1009), queue of unsent bytes (the socket is not read above
  * QUEUE_PAUSE_BYTES and dropped above HONE_LIMIT_WS_QUEUE_BYTES), sockets, request head.
  * Connections are named by a serial number outside the loop, for they may be gone when
- * an answer comes.
+ * an answer comes. A serial with HONE_HTTP_SERIAL names a session over HTTP (net_http.c).
  *
  * libwebsockets 4.1.6 needs these, each with a test in tests/e2e/ws_*_test.c:
  *   - an address as `iface` may listen on every address: IPv6 off for IPv4, then getsockname
@@ -18,15 +18,15 @@
  *   - no sub-protocol or an unknown one binds to protocols[0]: each protocol refuses by default,
  *     and only the gate lets in;
  *   - CONNECT makes a raw socket: refused at adoption;
- *   - a POST body answered late can spin the loop: every HTTP request is answered at its head and
- *     closed, bodies are never read;
+ *   - a POST body answered late can spin the loop once more bytes follow it: the second end of a
+ *     body closes the connection, and every answer over HTTP does;
  *   - one write for one writable callback; only lws_cancel_service may be called from another
  *     thread;
  *   - its shutdown sends no close frame: hone_ws_run does.
  *
  * The library hides the mask bit, so unmasked frames are read like masked ones; they are no risk to
  * an authenticated server. */
-#include "server/rpc/net_ws.h"
+#include "server/rpc/net_internal.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,7 +42,6 @@
 #include "workspace/base/limits.h"
 #include "workspace/base/log.h"
 
-#define CHUNK_BYTES        (32u << 10) /* of one write */
 #define RX_BYTES           (16u << 10)
 #define QUEUE_PAUSE_BYTES  (1u << 20)
 #define QUEUE_RESUME_BYTES (256u << 10)
@@ -50,181 +49,15 @@
 #define GOODBYE_US         (700 * 1000)
 #define HEAD_SECONDS       10
 
-struct message {
-    uint64_t serial;
-    char *text; /* owned */
-    size_t len;
-    struct message *next;
-};
-
-struct conn { /* lives in the library's per-connection memory */
+struct hone_net_conn { /* lives in the library's per-connection memory */
     struct lws *wsi;
     struct hone_peer *peer;
     uint64_t serial;
     struct hone_buf rx;
-    struct message *queue, **queue_tail;
+    struct hone_net_message *queue, **queue_tail;
     size_t queue_bytes, n_sent; /* n_sent: of the first message */
     bool is_paused;
 };
-
-struct hone_ws {
-    struct lws_context *context;
-    const struct hone_ws_spec *spec;
-    pthread_t loop;
-    int port;
-    atomic_bool is_stopping;
-    bool is_saying_goodbye, is_over; /* loop thread */
-    size_t n_sockets, n_conns;       /* loop thread */
-    struct conn
-        *conns[HONE_LIMIT_CONNECTIONS]; /* by serial % HONE_LIMIT_CONNECTIONS; loop thread */
-    uint64_t turn;                      /* loop thread: makes serials unique */
-    pthread_mutex_t lock;
-    struct message *outbox, **outbox_tail; /* lock */
-    unsigned char *chunk;                  /* loop thread: LWS_PRE + CHUNK_BYTES */
-    lws_sorted_usec_list_t goodbye_timer;
-};
-
-static struct hone_ws *ws_of(struct lws *wsi)
-{
-    return lws_context_user(lws_get_context(wsi));
-}
-
-/* ---- answers to plain HTTP ---- */
-
-static const struct {
-    unsigned status;
-    const char *reason;
-} reasons[] = {{400, "Bad Request"},        {401, "Unauthorized"},       {403, "Forbidden"},
-               {404, "Not Found"},          {405, "Method Not Allowed"}, {426, "Upgrade Required"},
-               {503, "Service Unavailable"}};
-
-/* Writes a whole answer and asks for the end of the connection: the result is what a callback
- * returns. */
-static int refuse(struct lws *wsi, unsigned status, const char *message)
-{
-    const char *reason = "Error";
-    for (size_t i = 0; i < HONE_COUNTOF(reasons); i++)
-        if (reasons[i].status == status)
-            reason = reasons[i].reason;
-    HONE_AUTOFREE char *body = hone_rpc_error(
-        "null", status == 401 ? hone_rpc_number(HONE_E_AUTH) : HONE_RPC_INVALID, message, NULL);
-    HONE_AUTOFREE char *text =
-        hone_sprintf("HTTP/1.1 %u %s\r\n%s%sContent-Type: application/json\r\nContent-Length: "
-                     "%zu\r\nConnection: close\r\n\r\n%s",
-                     status, reason, status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
-                     status == 405 ? "Allow: GET\r\n" : "", strlen(body), body);
-    size_t len = strlen(text);
-    HONE_AUTOFREE unsigned char *out = hone_malloc(LWS_PRE + len);
-    memcpy(out + LWS_PRE, text, len);
-    lws_write(wsi, out + LWS_PRE, len, LWS_WRITE_HTTP);
-    return -1;
-}
-
-/* A header as it came, NULL when absent; owned. */
-static char *header(struct lws *wsi, enum lws_token_indexes token)
-{
-    int len = lws_hdr_total_length(wsi, token);
-    if (len <= 0)
-        return NULL;
-    char *text = hone_calloc(1, (size_t)len + 1);
-    if (lws_hdr_copy(wsi, text, len + 1, token) < 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-/* The path, whatever the method; owned. *ret_is_get tells GET from the rest. */
-static char *request_path(struct lws *wsi, bool *ret_is_get)
-{
-    static const enum lws_token_indexes tokens[] = {
-        WSI_TOKEN_GET_URI,   WSI_TOKEN_POST_URI,   WSI_TOKEN_OPTIONS_URI, WSI_TOKEN_PUT_URI,
-        WSI_TOKEN_PATCH_URI, WSI_TOKEN_DELETE_URI, WSI_TOKEN_HEAD_URI};
-    for (size_t i = 0; i < HONE_COUNTOF(tokens); i++) {
-        char *path = header(wsi, tokens[i]);
-        if (!path)
-            continue;
-        *ret_is_get = tokens[i] == WSI_TOKEN_GET_URI;
-        return path;
-    }
-    return NULL;
-}
-
-static bool has_token(struct lws *wsi, const char *wanted)
-{
-    HONE_AUTOFREE char *authorization = header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION);
-    if (hone_token_matches(hone_auth_bearer(authorization), wanted))
-        return true;
-    HONE_AUTOFREE char *protocols = header(wsi, WSI_TOKEN_PROTOCOL);
-    HONE_AUTOFREE char *from_protocol = hone_auth_bearer_protocol(protocols);
-    if (hone_token_matches(from_protocol, wanted))
-        return true;
-    char query[HONE_LIMIT_TOKEN_BYTES + 1];
-    return hone_token_matches(lws_get_urlarg_by_name(wsi, "token=", query, sizeof(query)), wanted);
-}
-
-/* What every request has to pass: 0, or the HTTP status of the refusal with its message. Host and
- * Origin come first, so that a page of another site learns nothing, not even whether a token is
- * right. */
-static unsigned gate(struct lws *wsi, bool is_upgrade, const char **ret_message)
-{
-    const struct hone_ws *ws = ws_of(wsi);
-    HONE_AUTOFREE char *host = header(wsi, WSI_TOKEN_HOST);
-    HONE_AUTOFREE char *origin = header(wsi, WSI_TOKEN_ORIGIN);
-    bool is_get = false;
-    HONE_AUTOFREE char *path = request_path(wsi, &is_get);
-    *ret_message = "Host must name this server: 127.0.0.1 or localhost (see --allow-host)";
-    if (!hone_access_host(&ws->spec->access, host))
-        return 403;
-    *ret_message = "this Origin may not connect (see --allow-origin)";
-    if (!hone_access_origin(&ws->spec->access, origin, host))
-        return 403;
-    *ret_message = "the only path is /mcp";
-    if (!path || strcmp(path, "/mcp") != 0)
-        return 404;
-    *ret_message = "a token is needed: header Authorization: Bearer, query ?token=, or "
-                   "sub-protocol bearer.TOKEN";
-    if (ws->spec->token && !has_token(wsi, ws->spec->token))
-        return 401;
-    *ret_message = "connect by WebSocket (GET with Upgrade: websocket, sub-protocol mcp); the HTTP "
-                   "transport is not served";
-    if (!is_get || !is_upgrade)
-        return 405;
-    return 0;
-}
-
-static int confirm_upgrade(struct lws *wsi)
-{
-    const struct hone_ws *ws = ws_of(wsi);
-    HONE_AUTOFREE char *upgrade = header(wsi, WSI_TOKEN_UPGRADE);
-    HONE_AUTOFREE char *version = header(wsi, WSI_TOKEN_VERSION);
-    HONE_AUTOFREE char *key = header(wsi, WSI_TOKEN_KEY);
-    HONE_AUTOFREE char *protocols = header(wsi, WSI_TOKEN_PROTOCOL);
-    const char *message;
-    unsigned status = gate(wsi, true, &message);
-    if (status)
-        return refuse(wsi, status, message);
-    if (!upgrade || strcasecmp(upgrade, "websocket") != 0)
-        return refuse(wsi, 400, "the only upgrade is websocket");
-    if (!version || strcmp(version, "13") != 0)
-        return refuse(wsi, 426, "Sec-WebSocket-Version must be 13");
-    if (!key || strlen(key) != 24)
-        return refuse(wsi, 400, "Sec-WebSocket-Key must be 16 bytes in base64");
-    if (!hone_auth_offers(protocols, "mcp"))
-        return refuse(wsi, 400, "offer the sub-protocol mcp");
-    if (strlen(protocols) > 120) /* the library cuts the list at 128 bytes */
-        return refuse(wsi, 400, "the list of sub-protocols is too long");
-    if (ws->n_conns >= HONE_LIMIT_CONNECTIONS)
-        return refuse(wsi, 503, "too many connections; close one first");
-    return 0;
-}
-
-static int plain_http(struct lws *wsi)
-{
-    const char *message;
-    unsigned status = gate(wsi, false, &message);
-    return refuse(wsi, status ? status : 405, message);
-}
 
 /* ---- from the peer to the socket ---- */
 
@@ -233,23 +66,24 @@ static void wake(struct hone_ws *ws)
     lws_cancel_service(ws->context);
 }
 
-static void queue_free(struct message *message)
+static void queue_free(struct hone_net_message *message)
 {
     while (message) {
-        struct message *next = message->next;
+        struct hone_net_message *next = message->next;
         free(message->text);
+        free(message->call_id);
         free(message);
         message = next;
     }
 }
 
-static struct conn *find_conn(struct hone_ws *ws, uint64_t serial)
+static struct hone_net_conn *find_conn(struct hone_ws *ws, uint64_t serial)
 {
-    struct conn *conn = ws->conns[serial % HONE_LIMIT_CONNECTIONS];
+    struct hone_net_conn *conn = ws->conns[serial % HONE_LIMIT_CONNECTIONS];
     return conn && conn->serial == serial ? conn : NULL;
 }
 
-static void kill_conn(struct conn *conn, const char *why)
+static void kill_conn(struct hone_net_conn *conn, const char *why)
 {
     hone_log(HONE_LOG_WARN, "event=drop connection=%llu why=\"%s\"",
              (unsigned long long)conn->serial, why);
@@ -257,9 +91,15 @@ static void kill_conn(struct conn *conn, const char *why)
 }
 
 /* Loop thread. message is moved. */
-static void enqueue(struct hone_ws *ws, struct message *message)
+static void enqueue(struct hone_ws *ws, struct hone_net_message *message)
 {
-    struct conn *conn = find_conn(ws, message->serial);
+    if ((message->serial & HONE_HTTP_SERIAL) != 0) {
+        hone_http_deliver(ws->sessions, message->serial, message->call_id, message->is_answer,
+                          HONE_STEAL(message->text), message->len);
+        queue_free(message);
+        return;
+    }
+    struct hone_net_conn *conn = find_conn(ws, message->serial);
     if (!conn) {
         queue_free(message);
         return;
@@ -276,13 +116,16 @@ static void enqueue(struct hone_ws *ws, struct message *message)
     lws_callback_on_writable(conn->wsi);
 }
 
-static void send_message(void *arg, uint64_t serial, char *text, size_t len)
+static void send_message(void *arg, uint64_t serial, const struct hone_peer_text *sent)
 {
     struct hone_ws *ws = arg;
-    struct message *message = hone_calloc(1, sizeof(*message));
-    message->serial = serial;
-    message->text = text;
-    message->len = len;
+    struct hone_net_message *message = hone_calloc(1, sizeof(*message));
+    *message = (struct hone_net_message){
+        .serial = serial,
+        .text = sent->text,
+        .len = sent->len,
+        .call_id = sent->call_id != NULL ? hone_strdup(sent->call_id) : NULL,
+        .is_answer = sent->is_answer};
     if (pthread_equal(pthread_self(), ws->loop)) {
         enqueue(ws, message);
         return;
@@ -299,29 +142,30 @@ static void send_message(void *arg, uint64_t serial, char *text, size_t len)
 /* Only hone_peer_receive calls this, so it is the loop thread. */
 static void drop(void *arg, uint64_t serial, const char *why)
 {
-    struct conn *conn = find_conn(arg, serial);
+    struct hone_ws *ws = arg;
+    struct hone_net_conn *conn = (serial & HONE_HTTP_SERIAL) == 0 ? find_conn(ws, serial) : NULL;
     if (conn)
         kill_conn(conn, why);
 }
 
-static const struct hone_transport transport = {.send = send_message, .drop = drop};
+const struct hone_transport hone_net_transport = {.send = send_message, .drop = drop};
 
 static void deliver_outbox(struct hone_ws *ws)
 {
     pthread_mutex_lock(&ws->lock);
-    struct message *message = HONE_STEAL(ws->outbox);
+    struct hone_net_message *message = HONE_STEAL(ws->outbox);
     ws->outbox_tail = &ws->outbox;
     pthread_mutex_unlock(&ws->lock);
     while (message) {
-        struct message *next = HONE_STEAL(message->next);
+        struct hone_net_message *next = HONE_STEAL(message->next);
         enqueue(ws, message);
         message = next;
     }
 }
 
-static void message_sent(struct conn *conn)
+static void message_sent(struct hone_net_conn *conn)
 {
-    struct message *message = conn->queue;
+    struct hone_net_message *message = conn->queue;
     conn->queue = HONE_STEAL(message->next);
     if (!conn->queue)
         conn->queue_tail = &conn->queue;
@@ -334,17 +178,17 @@ static void message_sent(struct conn *conn)
     }
 }
 
-static int writable(struct hone_ws *ws, struct conn *conn)
+static int writable(struct hone_ws *ws, struct hone_net_conn *conn)
 {
     if (ws->is_saying_goodbye) {
         lws_close_reason(conn->wsi, LWS_CLOSE_STATUS_GOINGAWAY, NULL, 0);
         return -1;
     }
-    const struct message *message = conn->queue;
+    const struct hone_net_message *message = conn->queue;
     if (!message)
         return 0;
     size_t left = message->len - conn->n_sent;
-    size_t part = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+    size_t part = left < HONE_NET_CHUNK ? left : HONE_NET_CHUNK;
     int flags = lws_write_ws_flags(LWS_WRITE_TEXT, conn->n_sent == 0, part == left);
     memcpy(ws->chunk + LWS_PRE, message->text + conn->n_sent, part);
     if (lws_write(conn->wsi, ws->chunk + LWS_PRE, part, (enum lws_write_protocol)flags) < (int)part)
@@ -359,12 +203,12 @@ static int writable(struct hone_ws *ws, struct conn *conn)
 
 /* ---- from the socket to the peer ---- */
 
-static int establish(struct hone_ws *ws, struct lws *wsi, struct conn *conn)
+static int establish(struct hone_ws *ws, struct lws *wsi, struct hone_net_conn *conn)
 {
     size_t slot = 0;
     while (slot < HONE_LIMIT_CONNECTIONS && ws->conns[slot])
         slot++;
-    *conn = (struct conn){.wsi = wsi};
+    *conn = (struct hone_net_conn){.wsi = wsi};
     if (slot == HONE_LIMIT_CONNECTIONS)
         return -1;
     conn->serial = ++ws->turn * HONE_LIMIT_CONNECTIONS + slot;
@@ -373,7 +217,7 @@ static int establish(struct hone_ws *ws, struct lws *wsi, struct conn *conn)
     ws->conns[slot] = conn;
     ws->n_conns++;
     struct hone_peer_spec spec = {
-        .transport = &transport,
+        .transport = &hone_net_transport,
         .transport_arg = ws,
         .serial = conn->serial,
         .handler = &hone_mcp_handler,
@@ -384,7 +228,7 @@ static int establish(struct hone_ws *ws, struct lws *wsi, struct conn *conn)
     return 0;
 }
 
-static void closed(struct hone_ws *ws, struct conn *conn)
+static void closed(struct hone_ws *ws, struct hone_net_conn *conn)
 {
     if (!conn->peer)
         return;
@@ -402,7 +246,7 @@ static int close_with(struct lws *wsi, enum lws_close_status status, const char 
     return -1;
 }
 
-static int receive(struct conn *conn, const char *bytes, size_t len)
+static int receive(struct hone_net_conn *conn, const char *bytes, size_t len)
 {
     struct lws *wsi = conn->wsi;
     if (lws_frame_is_binary(wsi))
@@ -445,23 +289,18 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
         ws->n_sockets--;
         return 0;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return confirm_upgrade(wsi);
-    case LWS_CALLBACK_HTTP:
-        return plain_http(wsi);
+        return hone_net_confirm_upgrade(wsi);
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
         deliver_outbox(ws);
         return 0;
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
     case LWS_CALLBACK_ESTABLISHED:
     case LWS_CALLBACK_RECEIVE:
-    case LWS_CALLBACK_HTTP_BODY:
-    case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-    case LWS_CALLBACK_HTTP_WRITEABLE:
     case LWS_CALLBACK_RAW_ADOPT:
     case LWS_CALLBACK_RAW_RX:
         return -1;
     default:
-        return lws_callback_http_dummy(wsi, reason, user, in, len);
+        return hone_net_http(wsi, (int)reason, user, in, len);
     }
 }
 
@@ -469,11 +308,12 @@ static int on_mcp(struct lws *wsi, enum lws_callback_reasons reason, void *user,
                   size_t len)
 {
     struct hone_ws *ws = lws_context_user(lws_get_context(wsi));
-    struct conn *conn = user;
+    struct hone_net_conn *conn = user;
     const char *message;
+    enum hone_net_method method;
     switch ((int)reason) {
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return gate(wsi, true, &message) == 0 ? 0 : -1;
+        return hone_net_gate(wsi, &method, &message) == 0 && method == HONE_NET_GET ? 0 : -1;
     case LWS_CALLBACK_ESTABLISHED:
         return establish(ws, wsi, conn);
     case LWS_CALLBACK_RECEIVE:
@@ -491,15 +331,19 @@ static int on_mcp(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     }
 }
 
-/* "mcp" must not be first: a client without a sub-protocol gets the first. */
-static const struct lws_protocols protocols[] = {
-    {.name = "hone-plain-http", .callback = on_http},
-    {.name = "mcp",
-     .callback = on_mcp,
-     .per_session_data_size = sizeof(struct conn),
-     .rx_buffer_size = RX_BYTES},
-    {.name = NULL},
-};
+/* "mcp" must not be first: a client without a sub-protocol gets the first. Not const: the size of
+ * a connection over HTTP is another file's. */
+static void fill_protocols(struct lws_protocols protocols[3])
+{
+    protocols[0] = (struct lws_protocols){.name = "hone-plain-http",
+                                          .callback = on_http,
+                                          .per_session_data_size = hone_net_http_conn_bytes()};
+    protocols[1] = (struct lws_protocols){.name = "mcp",
+                                          .callback = on_mcp,
+                                          .per_session_data_size = sizeof(struct hone_net_conn),
+                                          .rx_buffer_size = RX_BYTES};
+    protocols[2] = (struct lws_protocols){.name = NULL};
+}
 
 static const lws_retry_bo_t idle_policy = {.secs_since_valid_ping = 30,
                                            .secs_since_valid_hangup = 45};
@@ -565,10 +409,11 @@ static int bind_and_check(struct hone_ws *ws, const char *host, struct hone_err 
 {
     struct in_addr v4;
     bool is_v4 = inet_pton(AF_INET, host, &v4) == 1;
+    fill_protocols(ws->protocols);
     struct lws_context_creation_info info = {
         .port = ws->spec->port,
         .iface = host,
-        .protocols = protocols,
+        .protocols = ws->protocols,
         .user = ws,
         /* int in libwebsockets 4.1, unsigned in 4.3 */
         .gid = (__typeof__(info.gid))-1,
@@ -609,7 +454,9 @@ int hone_ws_new(const struct hone_ws_spec *spec, struct hone_ws **ret, struct ho
     ws->spec = spec;
     ws->loop = pthread_self();
     ws->outbox_tail = &ws->outbox;
-    ws->chunk = hone_malloc(LWS_PRE + CHUNK_BYTES);
+    ws->chunk = hone_malloc(LWS_PRE + HONE_NET_CHUNK);
+    ws->protocols = hone_calloc(3, sizeof(*ws->protocols)); /* the library keeps the pointer */
+    ws->sessions = hone_net_http_sessions();
     pthread_mutex_init(&ws->lock, NULL);
     int rc = bind_and_check(ws, host, err);
     if (rc < 0)
@@ -624,10 +471,15 @@ int hone_ws_port(const struct hone_ws *ws)
     return ws->port;
 }
 
+struct goodbye {
+    lws_sorted_usec_list_t timer;
+    struct hone_ws *ws;
+};
+
 static void goodbye_over(lws_sorted_usec_list_t *timer)
 {
-    struct hone_ws *ws = lws_container_of(timer, struct hone_ws, goodbye_timer);
-    ws->is_over = true;
+    struct goodbye *goodbye = lws_container_of(timer, struct goodbye, timer);
+    goodbye->ws->is_over = true;
 }
 
 void hone_ws_run(struct hone_ws *ws)
@@ -637,14 +489,15 @@ void hone_ws_run(struct hone_ws *ws)
         if (lws_service(ws->context, 0) < 0)
             break;
     ws->is_saying_goodbye = true;
-    lws_sul_schedule(ws->context, 0, &ws->goodbye_timer, goodbye_over, GOODBYE_US);
+    struct goodbye goodbye = {.ws = ws};
+    lws_sul_schedule(ws->context, 0, &goodbye.timer, goodbye_over, GOODBYE_US);
     for (size_t i = 0; i < HONE_LIMIT_CONNECTIONS; i++)
         if (ws->conns[i])
             lws_callback_on_writable(ws->conns[i]->wsi);
     while (ws->n_conns > 0 && !ws->is_over)
         if (lws_service(ws->context, 0) < 0)
             break;
-    lws_sul_cancel(&ws->goodbye_timer);
+    lws_sul_cancel(&goodbye.timer);
 }
 
 void hone_ws_stop(struct hone_ws *ws)
@@ -659,7 +512,9 @@ void hone_ws_free(struct hone_ws *ws)
         return;
     if (ws->context)
         lws_context_destroy(ws->context); /* closes what is left: closed() runs for each */
+    hone_http_sessions_free(ws->sessions);
     queue_free(ws->outbox);
+    free(ws->protocols);
     pthread_mutex_destroy(&ws->lock);
     free(ws->chunk);
     free(ws);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MCP over WebSocket at ws://HOST:PORT/mcp. The only owner of libwebsockets (with net_ws_client.c,
- * its client side).
+/* MCP over WebSocket at ws://HOST:PORT/mcp, and over HTTP at http://HOST:PORT/mcp. The net_*.c files
+ * are the only owners of libwebsockets.
  *
- * One JSON-RPC message is one text frame, sub-protocol "mcp", one connection is one session. Plain
- * HTTP is answered at once with a JSON error: hone serves no page and no HTTP transport yet. One
- * thread runs the loop; answers come from any thread. */
+ * WebSocket: one JSON-RPC message is one text frame, sub-protocol "mcp", one connection is one
+ * session. HTTP: net_http.c. One thread runs the loop; answers come from any thread. */
 #ifndef HONE_SERVER_NET_WS_H
 #define HONE_SERVER_NET_WS_H
 

@@ -96,19 +96,22 @@ static void peer_unref(struct hone_peer *peer)
     free(peer);
 }
 
-/* Moves text to the transport. Lock held. */
-static void send_locked(struct hone_peer *peer, char *text)
+/* Moves text to the transport. Lock held. call_id NULL: of no request. */
+static void send_locked(struct hone_peer *peer, const char *call_id, bool is_answer, char *text)
 {
-    if (peer->is_closed || !text)
+    if (peer->is_closed || !text) {
         free(text);
-    else
-        peer->spec.transport->send(peer->spec.transport_arg, peer->spec.serial, text, strlen(text));
+        return;
+    }
+    const struct hone_peer_text message = {
+        .text = text, .len = strlen(text), .call_id = call_id, .is_answer = is_answer};
+    peer->spec.transport->send(peer->spec.transport_arg, peer->spec.serial, &message);
 }
 
 static void send_text(struct hone_peer *peer, char *text)
 {
     pthread_mutex_lock(&peer->lock);
-    send_locked(peer, text);
+    send_locked(peer, NULL, false, text);
     pthread_mutex_unlock(&peer->lock);
 }
 
@@ -142,7 +145,7 @@ static void batch_leave(struct hone_peer *peer, struct batch *batch)
     if (batch->answers.len > 0) {
         hone_buf_str(&batch->answers, "]");
         if (!batch->answers.has_failed)
-            send_locked(peer, hone_buf_steal(&batch->answers));
+            send_locked(peer, NULL, false, hone_buf_steal(&batch->answers));
     }
     hone_buf_done(&batch->answers);
     free(batch);
@@ -179,7 +182,7 @@ static void call_answer(struct hone_call *call, char *text)
         batch_put(call->batch, text);
         batch_leave(peer, HONE_STEAL(call->batch));
     } else {
-        send_locked(peer, text);
+        send_locked(peer, call->id_text, true, text);
     }
     tell_if_idle(peer);
     pthread_mutex_unlock(&peer->lock);
@@ -221,7 +224,7 @@ void hone_call_notify(struct hone_call *call, const char *method, const char *pa
     struct hone_peer *peer = call->peer;
     pthread_mutex_lock(&peer->lock);
     if (call->state == CALL_OPEN)
-        send_locked(peer, hone_rpc_notification(method, params_json));
+        send_locked(peer, call->id_text, false, hone_rpc_notification(method, params_json));
     pthread_mutex_unlock(&peer->lock);
 }
 
@@ -333,13 +336,14 @@ static int call_open(struct hone_peer *peer, struct hone_rpc_message *message, s
 
 /* ---- messages ---- */
 
-static void answer_now(struct hone_peer *peer, struct batch *batch, char *text)
+/* id_text NULL: the message had no usable one. */
+static void answer_now(struct hone_peer *peer, struct batch *batch, const char *id_text, char *text)
 {
     pthread_mutex_lock(&peer->lock);
     if (batch)
         batch_put(batch, text);
     else
-        send_locked(peer, text);
+        send_locked(peer, id_text, id_text != NULL, text);
     pthread_mutex_unlock(&peer->lock);
 }
 
@@ -349,7 +353,7 @@ static void take_request(struct hone_peer *peer, struct hone_rpc_message *messag
     struct hone_err err = HONE_ERR_INIT;
     struct hone_call *call = NULL;
     if (call_open(peer, message, batch, &call, &err) < 0) {
-        answer_now(peer, batch, hone_rpc_error_of(message->id_text, &err));
+        answer_now(peer, batch, message->id_text, hone_rpc_error_of(message->id_text, &err));
         return;
     }
     peer->spec.handler->on_request(peer->state, call, message->method, message->params);
@@ -368,7 +372,7 @@ static void take_value(struct hone_peer *peer, const struct hone_json *value, st
         peer->spec.handler->on_notification(peer->state, message.method, message.params);
         break;
     case HONE_RPC_BAD:
-        answer_now(peer, batch,
+        answer_now(peer, batch, NULL,
                    hone_rpc_error(message.id_text, message.error_number, message.error_text, NULL));
         break;
     case HONE_RPC_RESPONSE: /* nothing was asked: hone sends no requests */

@@ -23,10 +23,16 @@
 struct hone_peer; /* opaque, counted */
 struct hone_call; /* opaque, counted: one request in flight */
 
+struct hone_peer_text { /* one message to the client */
+    char *text;         /* moved; no newline inside */
+    size_t len;
+    const char *call_id; /* JSON text of the request that it belongs to, borrowed; NULL: none */
+    bool is_answer;      /* to that request */
+};
+
 struct hone_transport {
-    /* Takes one message (moved; no newline inside). Any thread; must not call back into the peer.
-     */
-    void (*send)(void *arg, uint64_t serial, char *text, size_t len);
+    /* Takes one message. Any thread; must not call back into the peer. */
+    void (*send)(void *arg, uint64_t serial, const struct hone_peer_text *message);
     /* Too many received messages wait to be looked at: the connection should end. NULL:
      * hone_peer_receive blocks until there is room. */
     void (*drop)(void *arg, uint64_t serial, const char *why);

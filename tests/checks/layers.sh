@@ -68,7 +68,7 @@ server: server agents/tools agents/offline tools/task $rpc
 owners='
 cjson/: workspace/base/json.c
 git2: workspace/history.c|workspace/git_store.c
-libwebsockets: server/rpc/net_ws.c|server/rpc/net_ws_client.c|tests/bench/ws_bench.c
+libwebsockets: server/rpc/net_ws.c|server/rpc/net_gate.c|server/rpc/net_http.c|server/rpc/net_ws_client.c|tests/bench/ws_bench.c
 seccomp.h: tools/runner/jail/seccomp.c
 sha2.h: workspace/base/hash.c
 sha256.h: workspace/base/hash.c

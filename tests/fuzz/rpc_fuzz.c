@@ -28,8 +28,10 @@ static size_t count_answers(const struct hone_json *value)
     return n;
 }
 
-static void send_text(void *arg, uint64_t serial, char *text, size_t len)
+static void send_text(void *arg, uint64_t serial, const struct hone_peer_text *message)
 {
+    char *text = message->text;
+    size_t len = message->len;
     struct world *world = arg;
     HONE_AUTOFREE char *owned = text;
     HONE_AUTOJSON struct hone_json *value = NULL;

@@ -85,6 +85,7 @@
 #define HONE_LIMIT_PLAN_MAPS          64         /* tensor maps of one launch */
 #define HONE_LIMIT_PLAN_NOTES         32
 #define HONE_LIMIT_HEAD_BYTES         16384 /* an HTTP request's head */
+#define HONE_LIMIT_HTTP_SESSIONS      256   /* of MCP over HTTP */
 #define HONE_LIMIT_HALF_OPEN          64    /* sockets that are no WebSocket yet */
 #define HONE_LIMIT_TOKEN_BYTES        128
 #define HONE_LIMIT_STDIO_LINE_BYTES   (16u << 20)

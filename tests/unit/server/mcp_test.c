@@ -96,8 +96,10 @@ struct rig {
     bool was_dropped;
 };
 
-static void keep(void *arg, uint64_t serial, char *text, size_t len)
+static void keep(void *arg, uint64_t serial, const struct hone_peer_text *message)
 {
+    char *text = message->text;
+    size_t len = message->len;
     struct rig *rig = arg;
     ck_assert_uint_eq(serial, 42);
     ck_assert_uint_eq(strlen(text), len);
