@@ -20,7 +20,8 @@
 #define CHANGE_SHIFTS 8 /* a change is between a half and a 256th of an input... */
 #define SINGLES       4 /* ...and as many elements, wherever they are, that are... */
 #define SINGLE_SCALE  64.0
-#define QUIET_AHEAD   2 /* calls, at least, between the one under way and the one changed */
+#define SINGLE_MOST   8.0 /* what is larger stays: the same element may be drawn many times */
+#define QUIET_AHEAD   2   /* calls, at least, between the one under way and the one changed */
 #define QUIET_SPREAD  4
 #define QUIET_NS      20e3 /* what a quiet change may take */
 #define NEAR_STRETCH  4096 /* elements: a near change has no time for more */
@@ -87,6 +88,11 @@ static bool is_value(const struct hone_tensor *tensor)
             tensor->role == HONE_ROLE_POSITIVE);
 }
 
+double hone_audit_enlarged(double old)
+{
+    return fabs(old) < SINGLE_MOST ? SINGLE_SCALE * old : old;
+}
+
 /* A part of every input becomes that of another set, and a few elements get another size, so that
  * a look at some elements does not show it. */
 static void change_part(struct hone_audit *audit, int64_t set, int64_t most, int n_singles)
@@ -111,7 +117,7 @@ static void change_part(struct hone_audit *audit, int64_t set, int64_t most, int
         for (int k = 0; k < n_singles && can_scale && is_value(tensor); k++) {
             int64_t e = hone_rng_below(&judge->rng, n);
             hone_element_set(tensor->dtype, to, e,
-                             SINGLE_SCALE * hone_element_get(tensor->dtype, to, e));
+                             hone_audit_enlarged(hone_element_get(tensor->dtype, to, e)));
         }
     }
     judge->frame.dists[set] = HONE_DIST_OUTLIER;
