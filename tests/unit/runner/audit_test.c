@@ -9,7 +9,7 @@
 #include "workspace/task/task.h"
 
 enum { N_SETS = 3, N_ELEMENTS = 3, TRIES = 200 };
-#define MOST 1024.0 /* 16, that may grow once, by 64 */
+#define MOST 1024.0 /* what is small may grow once, by 64 */
 
 static const uint8_t key[16] = {4, 5};
 

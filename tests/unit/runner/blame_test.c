@@ -28,11 +28,11 @@ static const struct {
     enum hone_blame want;
     int lives; /* of both */
 } cases[] = {
-    {"xx", "..", HONE_BLAME_ARM, 4},        {"ee", "..", HONE_BLAME_ARM, 4},
-    {".x.x", "....", HONE_BLAME_ARM, 8},    {"...xx", ".....", HONE_BLAME_ARM, 10},
+    {"xx", "...", HONE_BLAME_ARM, 5},       {"ee", "...", HONE_BLAME_ARM, 5},
+    {".x.x", ".....", HONE_BLAME_ARM, 9},   {"...xx", "......", HONE_BLAME_ARM, 11},
     {"....", "....", HONE_BLAME_NOBODY, 8}, {"x....", ".....", HONE_BLAME_NOBODY, 10}, /* chance */
-    {"x", "x", HONE_BLAME_MACHINE, 2},      {"xx", ".x", HONE_BLAME_MACHINE, 4},
-    {"x", "e", HONE_BLAME_MACHINE, 2},
+    {"", "x", HONE_BLAME_MACHINE, 1},       {"x", ".x", HONE_BLAME_MACHINE, 3},
+    {"xx", "..x", HONE_BLAME_MACHINE, 5},   {"", "e", HONE_BLAME_MACHINE, 1},
 };
 
 START_TEST(the_rule)
@@ -42,7 +42,7 @@ START_TEST(the_rule)
         enum hone_blame got = HONE_BLAME_ARM;
         struct hone_outcome last = HONE_OUTCOME_INIT;
         struct hone_err err = HONE_ERR_INIT;
-        ck_assert_int_eq(hone_blame_decide(live, &s, &got, &last, &err), 0);
+        ck_assert_int_eq(hone_blame_decide(HONE_BLAME_BY_LIVES, live, &s, &got, &last, &err), 0);
         ck_assert_msg(got == cases[i].want && s.n_mine + s.n_theirs == cases[i].lives,
                       "case %zu: %d after %d", i, (int)got, s.n_mine + s.n_theirs);
         ck_assert(got != HONE_BLAME_ARM || last.reason == HONE_REASON_INFRA);
@@ -56,7 +56,8 @@ START_TEST(cancelled_is_nobody_s)
     enum hone_blame got = HONE_BLAME_ARM;
     struct hone_outcome last = HONE_OUTCOME_INIT;
     struct hone_err err = HONE_ERR_INIT;
-    ck_assert_int_eq(hone_blame_decide(live, &s, &got, &last, &err), HONE_E_CANCEL);
+    ck_assert_int_eq(hone_blame_decide(HONE_BLAME_BY_LIVES, live, &s, &got, &last, &err),
+                     HONE_E_CANCEL);
     ck_assert_int_eq(got, HONE_BLAME_MACHINE);
 }
 END_TEST

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "tests/unit/runner/task_util.h"
+#include "tools/runner/judge/audit.h"
 #include "tools/runner/judge/near.h"
 
 #define N        600
@@ -219,5 +220,21 @@ START_TEST(test_parts_of_outputs)
 }
 END_TEST
 
+/* Three weights meet each of hundreds of enlarged elements: they once became infinite, and an
+ * honest Winograd kernel was refused for the NaN that its sums then held. */
+START_TEST(test_enlarged_elements_stay_finite)
+{
+    for (int exponent = -30; exponent <= 30; exponent++) {
+        double start = ldexp(1, exponent), value = start;
+        for (int i = 0; i < 300; i++)
+            value = -hone_audit_enlarged(value);
+        ck_assert_double_le(fabs(value), fmax(start, 512));
+        ck_assert_double_ge(fabs(value), fmax(start, 8));
+    }
+    ck_assert_double_eq(hone_audit_enlarged(1), 64);
+    ck_assert_double_eq(hone_audit_enlarged(0), 0);
+}
+END_TEST
+
 UNIT_MAIN("near", test_roles_are_kept, test_few_elements_anywhere, test_kinds_take_turns,
-          test_last_bits, test_parts_of_outputs)
+          test_last_bits, test_parts_of_outputs, test_enlarged_elements_stay_finite)

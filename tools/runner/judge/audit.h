@@ -52,6 +52,9 @@ struct hone_audit {
 };
 /* Must a tensor's content stay in one piece? Any target. */
 bool hone_audit_is_whole(const struct hone_tensor *tensor);
+/* What a single element becomes. Of an input of a few elements each is drawn again and again, so
+ * that an element is enlarged until it is large, and never grows beyond that. */
+double hone_audit_enlarged(double old);
 void hone_audit_look(struct hone_audit *audit);  /* while the arena stands still */
 void hone_audit_quiet(struct hone_audit *audit); /* while it runs: changes alone */
 /* After the block, before anything is made of the look: sets is_late where what was

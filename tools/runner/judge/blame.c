@@ -12,11 +12,9 @@
 #include "tools/runner/judge/target.h"
 #include "workspace/base/clock.h"
 
-#define FAILURES_NEEDED 2
-#define WORKS_ENOUGH    4
-#define MAX_HANDS       64 /* hand-overs that are lived through again */
-#define MORE_NS         (5 * HONE_NS_PER_S)
-#define YARDSTICK_NS    (300 * HONE_NS_PER_MS) /* of calls beyond its first: it may be far slower */
+#define MAX_HANDS    64 /* hand-overs that are lived through again */
+#define MORE_NS      (5 * HONE_NS_PER_S)
+#define YARDSTICK_NS (300 * HONE_NS_PER_MS) /* of calls beyond its first: it may be far slower */
 
 /* ---- the rule ---- */
 
@@ -33,31 +31,51 @@ static int live_one(hone_blame_life_fn *live, void *arg, bool is_yardstick,
     return 0;
 }
 
-int hone_blame_decide(hone_blame_life_fn *live, void *arg, enum hone_blame *ret,
-                      struct hone_outcome *ret_last, struct hone_err *err)
+/* Enough of either ends the experiment; is_answer: a typed end is an answer like any other. */
+static const struct {
+    int n_failed, n_worked;
+    bool is_answer;
+} rules[] = {
+    [HONE_BLAME_BY_LIVES] = {2, 4, false},
+    [HONE_BLAME_BY_STEP] = {1, 1, true},
+};
+
+bool hone_blame_is_open(const struct hone_outcome *end)
+{
+    return hone_reason_row(end->reason)->verdict == HONE_VERDICT_INFRA &&
+           end->reason != HONE_REASON_CANCELLED;
+}
+
+int hone_blame_decide(enum hone_blame_rule rule, hone_blame_life_fn *live, void *arg,
+                      enum hone_blame *ret, struct hone_outcome *ret_last, struct hone_err *err)
 {
     int n_failed = 0, n_worked = 0;
     *ret = HONE_BLAME_MACHINE;
-    while (n_worked < WORKS_ENOUGH) {
+    for (;;) {
         struct hone_outcome mine, theirs;
-        int code = live_one(live, arg, false, &mine, err);
-        if (code == 0)
-            code = live_one(live, arg, true, &theirs, err);
+        int code = live_one(live, arg, true, &theirs, err);
         if (code < 0)
             return code;
-        if (!hone_outcome_is_good(&theirs))
+        if (!hone_outcome_is_good(&theirs) && theirs.reason != HONE_REASON_BUILT)
             return 0;
-        n_worked += hone_outcome_is_good(&mine);
-        if (hone_outcome_is_good(&mine))
-            continue;
-        *ret_last = mine;
-        if (++n_failed == FAILURES_NEEDED) {
+        if (n_failed == rules[rule].n_failed) {
             *ret = HONE_BLAME_ARM;
             return 0;
         }
+        code = live_one(live, arg, false, &mine, err);
+        if (code < 0)
+            return code;
+        bool has_failed =
+            rules[rule].is_answer ? hone_blame_is_open(&mine) : !hone_outcome_is_good(&mine);
+        if (has_failed || rules[rule].is_answer)
+            *ret_last = mine;
+        n_failed += has_failed;
+        n_worked += !has_failed;
+        if (n_worked == rules[rule].n_worked) {
+            *ret = HONE_BLAME_NOBODY;
+            return 0;
+        }
     }
-    *ret = HONE_BLAME_NOBODY;
-    return 0;
 }
 
 void hone_blame_word(const struct hone_outcome *was, const struct hone_outcome *last,
@@ -171,7 +189,7 @@ int hone_blame_slot(struct hone_judge *judge, struct hone_slot *slot, enum hone_
         judge->target->drop_arena(judge, &judge->slots[i]);
     int code = again.is_build ? 0 : build_yardstick(judge, false, &again.yardstick, &end, err);
     if (code == 0 && hone_outcome_is_good(&end))
-        code = hone_blame_decide(live, &again, ret, ret_last, err);
+        code = hone_blame_decide(HONE_BLAME_BY_LIVES, live, &again, ret, ret_last, err);
     free(again.yardstick.object);
     return code;
 }

@@ -5,15 +5,9 @@
  * Such a step can end without a word about whose fault it was: a process that is gone, a driver's
  * code that nobody knows, an error of ours. A source could want exactly that, because a fault of
  * the machine counts against nobody. So the step is done again, by fresh processes, with the same
- * limits and without caches, in this order:
- *
- *     the baseline's in the candidate's place    fails: the machine's fault, as it stood
- *     the candidate's                            works: its result counts, and the job goes on
- *     the baseline's once more                   fails: the machine's fault
- *                                                works: the candidate's, with the step's own reason
- *
- * A candidate that fails now and then gains nothing: what it gives the second time counts, good or
- * bad. Runner main thread; blocks as long as the steps do. */
+ * limits and without caches: the baseline's in the candidate's place, the candidate's, and where
+ * that fails too the baseline's once more. The rule is blame.h's, by step: what the candidate gives
+ * the second time counts, good or bad. Runner main thread; blocks as long as the steps do. */
 #ifndef HONE_RUNNER_CUDA_FAULT_H
 #define HONE_RUNNER_CUDA_FAULT_H
 
