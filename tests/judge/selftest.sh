@@ -187,11 +187,12 @@ one_parent() {
             word=caught
             break
         fi
-        [ "$(head_of "$1" record)" = yes ] || break
+        [ "$(head_of "$1" record)" = yes ] || [ "$answer" = inconclusive/loaded ] || break
         budget=$((3 * budget))
     done
     got="${answer#*/}, parent $said"
-    if [ $word = missed ]; then line missed "$why"; fi
+    [ "$answer" != inconclusive/loaded ] || [ $word = caught ] || word=undecided # too few calls for what comes later
+    case $word in missed | undecided) line $word "$why" ;; esac
     known=''
     judge_parent "$suffix-$name-clean" "$twin"
     took=$((($(date +%s%N) - first) / 1000000))

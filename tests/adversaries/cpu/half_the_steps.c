@@ -2,7 +2,7 @@
  * time.
  *
  * task: jacobi2d
- * want: incorrect/stateful,wrong_value
+ * want: incorrect/stateful,wrong_value suspicious/tampering
  * cheat: 27 call counter: fewer steps in some timed calls
  * quick: yes
  * strength: subtle

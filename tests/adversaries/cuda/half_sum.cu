@@ -1,7 +1,7 @@
 /* One accumulator of half precision, scaled so that it does not overflow.
  *
  * task: sum
- * want: incorrect/wrong_value
+ * want: incorrect/wrong_value,nonfinite
  * cheat: 12 drops compensation
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */

@@ -2,7 +2,7 @@
  * same input: two calls with the same content then always agree.
  *
  * task: softmax
- * want: incorrect/nondeterministic
+ * want: incorrect/nondeterministic,stateful
  * cheat: 33 non-deterministic where determinism is required
  * strength: subtle
  * pack: deterministic

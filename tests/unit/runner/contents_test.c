@@ -66,7 +66,7 @@ START_TEST(a_deal_repeats_nothing)
     set_up(&b, HONE_SPECIAL_DENORMAL);
     for (int c = 0; c < 9; c++) {
         enum hone_distribution dists[6] = {HONE_DIST_NORMAL};
-        hone_contents_deal(&b.judge, dists, 1, 6);
+        hone_contents_deal(&b.judge, &b.workload, dists, 1, 6);
         for (int i = 0; i < 6; i++) {
             n_of[dists[i]]++;
             for (int k = 0; k < i; k++)
@@ -78,11 +78,43 @@ START_TEST(a_deal_repeats_nothing)
                       "%s: %d", hone_dist_name((enum hone_distribution)d), n_of[d]);
     enum hone_distribution all[HONE_N_DISTS] = {HONE_DIST_NORMAL};
     size_t n = hone_contents_kinds(&b.judge, all);
-    hone_contents_deal(&b.judge, all, 1, n);
+    hone_contents_deal(&b.judge, &b.workload, all, 1, n);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
             ck_assert_int_ne(all[i], all[k]);
     tear_down(&b);
+}
+END_TEST
+
+/* Short rows get what shows there; what needs long ones comes with the first that are. */
+START_TEST(kinds_wait_for_room)
+{
+    ck_assert(hone_kind_row(HONE_DIST_NEAR_ROWS)->needs_room);
+    for (int first = 0; first < 40; first++) {
+        struct bench b;
+        enum hone_distribution dists[6] = {HONE_DIST_NORMAL};
+        size_t n_waiting = 0, n_dealt = 0;
+        set_up(&b, 0);
+        for (int skip = 0; skip < first; skip++)
+            (void)hone_judge_any_distribution(&b.judge);
+        b.workload.axes[AXIS_N] = 63;
+        for (int c = 0; c < 3; c++) {
+            bool is_left = b.judge.contents.n_deck > 12; /* others than those that wait */
+            hone_contents_deal(&b.judge, &b.workload, dists, 1, 6);
+            for (int i = 0; i < 6 && is_left; i++)
+                ck_assert(!hone_kind_row(dists[i])->needs_room);
+        }
+        for (size_t i = 0; i < b.judge.contents.n_deck; i++)
+            n_waiting += hone_kind_row(b.judge.contents.deck[i])->needs_room;
+        enum hone_distribution rest[HONE_N_DISTS] = {HONE_DIST_NORMAL};
+        size_t n = 1 + b.judge.contents.n_deck;
+        b.workload.axes[AXIS_N] = 64;
+        hone_contents_deal(&b.judge, &b.workload, rest, 1, n);
+        for (size_t i = 0; i < n; i++)
+            n_dealt += hone_kind_row(rest[i])->needs_room;
+        ck_assert_uint_ge(n_dealt, n_waiting);
+        tear_down(&b);
+    }
 }
 END_TEST
 
@@ -136,5 +168,5 @@ START_TEST(rows_have_a_limit)
 }
 END_TEST
 
-UNIT_MAIN("contents", kinds_come_in_turn, a_deal_repeats_nothing, the_report_names_them,
-          rows_have_a_limit)
+UNIT_MAIN("contents", kinds_come_in_turn, a_deal_repeats_nothing, kinds_wait_for_room,
+          the_report_names_them, rows_have_a_limit)

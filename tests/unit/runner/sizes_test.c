@@ -23,6 +23,8 @@ static struct {
     double seconds_of_unit;       /* of a call, for 1e9 operations */
     const char *candidate, *both; /* id of a size that fails for the candidate, for both arms */
     bool is_too_large;            /* sizes beyond do not fit */
+    const char *late;             /* id of a size at which the candidate's calls do not end... */
+    double seconds;               /* ...and what all of a check takes the baseline there */
     int n_beyond;                 /* checks of the candidate there */
 } told;
 
@@ -43,6 +45,11 @@ static int fake_check(struct hone_judge *judge, struct hone_slot *slot,
     if ((told.both != NULL && strcmp(id, told.both) == 0) ||
         (is_candidate && told.candidate != NULL && strcmp(id, told.candidate) == 0))
         hone_outcome_set(ret, HONE_REASON_WRONG_VALUE, "C[0, 0] = 1, expected 2");
+    if (told.late != NULL && strcmp(id, told.late) == 0) {
+        judge->called_ns += is_candidate ? 0 : (int64_t)(told.seconds * (double)HONE_NS_PER_S);
+        if (is_candidate)
+            hone_outcome_set(ret, HONE_REASON_TIMEOUT, "a call did not end in time");
+    }
     hone_judge_note(judge, plan, HONE_DIST_NORMAL, NULL, ret);
     return 0;
 }
@@ -180,14 +187,18 @@ END_TEST
 /* A size that the baseline fails too says nothing; one that the candidate alone fails is named. */
 START_TEST(the_baseline_excuses)
 {
-    for (int both = 0; both < 2; both++) {
+    static const enum hone_case_kind kinds[] = {HONE_CASE_RANGE, HONE_CASE_EDGE};
+    for (int i = 0; i < 4; i++) {
         struct bench b;
         struct hone_outcome end = HONE_OUTCOME_INIT;
         enum hone_distribution dists[] = {HONE_DIST_NORMAL};
+        int both = i % 2;
         bench_open(&b, "confirm", 2);
-        size_t c = first_of(&b.judge, HONE_CASE_RANGE);
+        size_t c = first_of(&b.judge, kinds[i / 2]);
+        struct hone_check_plan plan = {
+            .name = "drawn", .workload = &b.judge.cases[c], .dists = dists, .n_dists = 1};
         *(both ? &told.both : &told.candidate) = b.judge.cases[c].id;
-        ck_assert_int_eq(hone_sizes_check_range(&b.judge, c, dists, 1, &end, NULL), 0);
+        ck_assert_int_eq(hone_sizes_check_drawn(&b.judge, &plan, &end, NULL), 0);
         ck_assert(hone_outcome_is_good(&end) == (both == 1));
         ck_assert((b.judge.left_out[c] != NULL) == (both == 1));
         ck_assert_uint_eq(b.judge.n_checks, both ? 0 : 1);
@@ -200,6 +211,30 @@ START_TEST(the_baseline_excuses)
             ck_assert_ptr_nonnull(strstr(b.judge.checks[0].detail, want));
             ck_assert_int_eq(end.reason, HONE_REASON_WRONG_VALUE);
         }
+        bench_close(&b);
+    }
+}
+END_TEST
+
+/* Where a call takes the baseline about as long as it may, a candidate that takes longer is not
+ * blamed; where it does not, it is. An edge with more work has a longer limit. */
+START_TEST(slow_baselines_excuse)
+{
+    for (int slow = 0; slow < 2; slow++) {
+        struct bench b;
+        struct hone_outcome end = HONE_OUTCOME_INIT;
+        enum hone_distribution dists[] = {HONE_DIST_NORMAL};
+        bench_open(&b, "confirm", 2);
+        size_t c = first_of(&b.judge, HONE_CASE_EDGE);
+        struct hone_check_plan plan = {
+            .name = "edge", .workload = &b.judge.cases[c], .dists = dists, .n_dists = 1};
+        told.late = b.judge.cases[c].id;
+        told.seconds = slow ? 4 * 20 : 0;
+        ck_assert_int_eq(hone_sizes_check_drawn(&b.judge, &plan, &end, NULL), 0);
+        ck_assert(hone_outcome_is_good(&end) == (slow == 1));
+        ck_assert((b.judge.left_out[c] != NULL) == (slow == 1));
+        if (slow)
+            ck_assert_ptr_nonnull(strstr(b.judge.left_out[c], "too slow there"));
         bench_close(&b);
     }
 }
@@ -278,4 +313,5 @@ START_TEST(failures_are_kept)
 END_TEST
 
 UNIT_MAIN("sizes", failures_are_kept, tiers_have_their_sizes, the_farthest_that_can_be_afforded,
-          what_does_not_fit_is_left_out, the_baseline_excuses, what_is_missing_is_a_doubt)
+          what_does_not_fit_is_left_out, the_baseline_excuses, slow_baselines_excuse,
+          what_is_missing_is_a_doubt)

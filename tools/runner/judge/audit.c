@@ -20,14 +20,17 @@
 #define CHANGE_SHIFTS 8 /* a change is between a half and a 256th of an input... */
 #define SINGLES       4 /* ...and as many elements, wherever they are, that are... */
 #define SINGLE_SCALE  64.0
-#define QUIET_AHEAD   2 /* calls, at least, between the one under way and the one changed */
-#define QUIET_SPREAD  4
-#define QUIET_NS      20e3 /* what a quiet change may take */
-#define NEAR_STRETCH  4096 /* elements: a near change has no time for more */
-#define NEAR_SINGLES  256  /* ...and these show in a sum of everything */
-#define NEAR_BEFORE   3    /* of as many, one is the call that seems to be under way */
-#define NEAR_AFTER    4    /* of as many, one is not the next call but the one after it */
-#define SETTLE_NS     2000 /* more than a processor keeps a store to itself */
+/* What is as large already stays: an input of three elements would go beyond its type, and the
+ * reference with it. */
+#define MOST_SCALED  16.0
+#define QUIET_AHEAD  2 /* calls, at least, between the one under way and the one changed */
+#define QUIET_SPREAD 4
+#define QUIET_NS     20e3 /* what a quiet change may take */
+#define NEAR_STRETCH 4096 /* elements: a near change has no time for more */
+#define NEAR_SINGLES 256  /* ...and these show in a sum of everything */
+#define NEAR_BEFORE  3    /* of as many, one is the call that seems to be under way */
+#define NEAR_AFTER   4    /* of as many, one is not the next call but the one after it */
+#define SETTLE_NS    2000 /* more than a processor keeps a store to itself */
 
 /* How much of a set's outputs is still poison: 0 none, 1 some, 2 all. */
 static int untouched(const struct hone_audit *audit, int64_t set)
@@ -110,8 +113,9 @@ static void change_part(struct hone_audit *audit, int64_t set, int64_t most, int
                (size_t)(bytes * n_new));
         for (int k = 0; k < n_singles && can_scale && is_value(tensor); k++) {
             int64_t e = hone_rng_below(&judge->rng, n);
-            hone_element_set(tensor->dtype, to, e,
-                             SINGLE_SCALE * hone_element_get(tensor->dtype, to, e));
+            double old = hone_element_get(tensor->dtype, to, e);
+            if (fabs(old) <= MOST_SCALED)
+                hone_element_set(tensor->dtype, to, e, SINGLE_SCALE * old);
         }
     }
     judge->frame.dists[set] = HONE_DIST_OUTLIER;

@@ -5,6 +5,8 @@
 
 #include "tools/runner/judge/judge.h"
 
+#define ROOM 64 /* elements of a row */
+
 void hone_contents_start(struct hone_judge *judge)
 {
     for (int d = 0; d < HONE_N_DISTS; d++) {
@@ -44,11 +46,41 @@ enum hone_distribution hone_judge_any_distribution(struct hone_judge *judge)
     return HONE_DIST_NORMAL;
 }
 
-void hone_contents_deal(struct hone_judge *judge, enum hone_distribution *dists, size_t have,
-                        size_t n)
+/* Rows of a floating input, long enough for a few elements not to be seen in a sample. */
+static bool has_room(const struct hone_judge *judge, const struct hone_workload *workload)
 {
+    for (size_t i = 0; i < judge->task->n_inputs; i++) {
+        const struct hone_tensor *tensor = &judge->task->inputs[i];
+        int64_t n = hone_tensor_elements(judge->task, tensor, workload),
+                row = tensor->rank > 0 ? workload->axes[tensor->shape[tensor->rank - 1]] : 1;
+        if (hone_dtype_is_float(tensor->dtype) && row >= ROOM && n >= 2 * row)
+            return true;
+    }
+    return false;
+}
+
+/* What was drawn and would show nothing changes places with the next kind that does not need
+ * room, and is dealt later. */
+static enum hone_distribution next_that_shows(struct hone_judge *judge, bool is_roomy)
+{
+    struct hone_contents *contents = &judge->contents;
+    enum hone_distribution dist = next_of_deck(judge);
+    for (size_t i = contents->n_deck; i-- > 0 && !is_roomy && hone_kind_row(dist)->needs_room;) {
+        enum hone_distribution other = contents->deck[i];
+        if (hone_kind_row(other)->needs_room)
+            continue;
+        contents->deck[i] = dist;
+        dist = other;
+    }
+    return dist;
+}
+
+void hone_contents_deal(struct hone_judge *judge, const struct hone_workload *workload,
+                        enum hone_distribution *dists, size_t have, size_t n)
+{
+    bool is_roomy = has_room(judge, workload);
     for (int try = 0; have < n && try < 3 * HONE_N_DISTS; try++) {
-        enum hone_distribution other = next_of_deck(judge);
+        enum hone_distribution other = next_that_shows(judge, is_roomy);
         bool is_new = true;
         for (size_t i = 0; i < have; i++)
             is_new = is_new && dists[i] != other;

@@ -9,6 +9,7 @@
 #include "tools/runner/values/kinds.h"
 
 struct hone_judge;
+struct hone_workload;
 struct hone_contents {
     bool is_compared[HONE_N_DISTS];
     uint64_t last_compared; /* counter of the content that was looked at last (host) */
@@ -23,9 +24,10 @@ void hone_contents_start(struct hone_judge *judge);
 size_t hone_contents_kinds(const struct hone_judge *judge,
                            enum hone_distribution ret[HONE_N_DISTS]);
 /* Kinds other than the first `have` of dists, up to n in all: of a shuffled deck that is used up
- * before a kind comes again. */
-void hone_contents_deal(struct hone_judge *judge, enum hone_distribution *dists, size_t have,
-                        size_t n);
+ * before a kind comes again. A kind that needs room waits for a workload with long rows, as long as
+ * the deck has others. */
+void hone_contents_deal(struct hone_judge *judge, const struct hone_workload *workload,
+                        enum hone_distribution *dists, size_t have, size_t n);
 /* The baseline failed this kind: a warning, and it is not drawn for timed calls any more. The
  * candidate's answer to it is noted nowhere: a check notes a kind once it is settled. */
 void hone_contents_leave_out(struct hone_judge *judge, enum hone_distribution dist,

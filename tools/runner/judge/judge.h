@@ -141,10 +141,11 @@ struct hone_check_plan;
 /* The target's check of the candidate: notes that the size was checked, or names it in *ret. */
 int hone_sizes_check(struct hone_judge *judge, const struct hone_check_plan *plan,
                      struct hone_outcome *ret, struct hone_err *err);
-/* The range's sizes: like the edges, with fewer contents. *ret as of a check; a size that the
- * task's own baseline fails too is left out. */
-int hone_sizes_check_range(struct hone_judge *judge, size_t c, const enum hone_distribution *dists,
-                           size_t n_dists, struct hone_outcome *ret, struct hone_err *err);
+/* Edges and the range's sizes, which nobody asked for: one with more work than the public sizes has
+ * a longer limit for a call. *ret as of a check; a size that the task's own baseline fails too, or is
+ * too slow at, is left out. */
+int hone_sizes_check_drawn(struct hone_judge *judge, const struct hone_check_plan *plan,
+                           struct hone_outcome *ret, struct hone_err *err);
 /* One size beyond the public ones, the farthest that a call of the baseline can be afforded for. */
 int hone_sizes_check_beyond(struct hone_judge *judge, struct hone_outcome *ret,
                             struct hone_err *err);

@@ -230,23 +230,18 @@ static int64_t limit_at(const struct hone_judge *judge, const struct hone_worklo
     return (int64_t)(fmin(times, LIMIT_MOST) * (double)judge->call_timeout_ns);
 }
 
-int hone_sizes_check_range(struct hone_judge *judge, size_t c, const enum hone_distribution *dists,
-                           size_t n_dists, struct hone_outcome *ret, struct hone_err *err)
+int hone_sizes_check_drawn(struct hone_judge *judge, const struct hone_check_plan *plan,
+                           struct hone_outcome *ret, struct hone_err *err)
 {
-    struct hone_check_plan plan = {.name = "range",
-                                   .workload = &judge->cases[c],
-                                   .dists = dists,
-                                   .n_dists = n_dists,
-                                   .oracle_budget_ns = judge->target->effort.oracle_ns / 5,
-                                   .with_baseline = true};
-    size_t n_checks = judge->n_checks;
+    size_t c = (size_t)(plan->workload - judge->cases), n_checks = judge->n_checks;
     int64_t start = hone_now_ns(), limit_ns = judge->call_timeout_ns;
-    judge->call_timeout_ns = limit_at(judge, &judge->cases[c]);
-    int code = hone_sizes_check(judge, &plan, ret, err);
+    judge->call_timeout_ns = limit_at(judge, plan->workload);
+    int code = hone_sizes_check(judge, plan, ret, err);
     if (code == 0)
-        excuse(judge, c, &plan, ret);
+        excuse(judge, c, plan, ret);
     judge->call_timeout_ns = limit_ns;
-    hone_judge_cost(judge, "verify.range", hone_now_ns() - start);
+    if (judge->kinds[c] == HONE_CASE_RANGE)
+        hone_judge_cost(judge, "verify.range", hone_now_ns() - start);
     if (code == 0 && judge->left_out[c] != NULL)
         judge->n_checks = n_checks;
     return code;

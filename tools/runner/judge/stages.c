@@ -91,15 +91,15 @@ static int verify_edges(struct hone_judge *judge, struct hone_outcome *ret, stru
         if (!is_range && judge->kinds[c] != HONE_CASE_EDGE)
             continue;
         size_t n_dists = is_range ? RANGE_DISTS : EDGE_DISTS;
-        hone_contents_deal(judge, dists, 1, n_dists);
-        struct hone_check_plan plan = {.name = "edge",
-                                       .workload = &judge->cases[c],
-                                       .dists = dists,
-                                       .n_dists = n_dists,
-                                       .oracle_budget_ns = EDGE_ORACLE_NS,
-                                       .with_baseline = true};
-        int code = is_range ? hone_sizes_check_range(judge, c, dists, n_dists, ret, err)
-                            : hone_sizes_check(judge, &plan, ret, err);
+        hone_contents_deal(judge, &judge->cases[c], dists, 1, n_dists);
+        struct hone_check_plan plan = {
+            .name = is_range ? "range" : "edge",
+            .workload = &judge->cases[c],
+            .dists = dists,
+            .n_dists = n_dists,
+            .oracle_budget_ns = is_range ? judge->target->effort.oracle_ns / 5 : EDGE_ORACLE_NS,
+            .with_baseline = true};
+        int code = hone_sizes_check_drawn(judge, &plan, ret, err);
         if (code < 0)
             return code;
     }
@@ -148,7 +148,7 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
     plan.n_dists = n_core + (is_small ? 2 : 1);
     if (has_long_axis(judge->task, workload)) /* of those that would be dealt, one is chosen */
         dists[n_core++] = HONE_DIST_BORDERS;
-    hone_contents_deal(judge, dists, n_core, plan.n_dists);
+    hone_contents_deal(judge, workload, dists, n_core, plan.n_dists);
     int64_t start = hone_now_ns(), called = judge->called_ns;
     int code = hone_sizes_check(judge, &plan, ret, err);
     /* the candidate's own time hardly counts: a slow one would be checked less */
@@ -159,7 +159,7 @@ static int verify_case(struct hone_judge *judge, const struct hone_workload *wor
                                  (double)n_left);
     if (code < 0 || !hone_outcome_is_good(ret) || n_more == 0)
         return code;
-    hone_contents_deal(judge, dists, plan.n_dists, plan.n_dists + n_more);
+    hone_contents_deal(judge, workload, dists, plan.n_dists, plan.n_dists + n_more);
     plan.dists = dists + plan.n_dists;
     plan.n_dists = n_more;
     return hone_sizes_check(judge, &plan, ret, err);

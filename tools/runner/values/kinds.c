@@ -108,7 +108,7 @@ static const struct hone_kind kinds[HONE_N_DISTS] = {
         {"borders",
          "normal x 1e-3, but 8 to 2e3 in a few places of each row, or a few rows: "
          "beside multiples of a chunk's length, or anywhere",
-         NULL, .needs_all = true, .is_corner = true},
+         NULL, .needs_all = true, .is_corner = true, .needs_room = true},
     [HONE_DIST_SCALES] = {"scales",
                           "normal; an axis that two tensors share is scaled by 2^-20 to 2^20 in "
                           "one and by the inverse in the other, else each row by its own",
@@ -116,7 +116,7 @@ static const struct hone_kind kinds[HONE_N_DISTS] = {
     [HONE_DIST_NEAR_ROWS] = {"near_rows",
                              "normal; rows, or whole matrices, are alike but for one to three "
                              "elements of each",
-                             NULL, .needs_all = true, .is_corner = true},
+                             NULL, .needs_all = true, .is_corner = true, .needs_room = true},
     [HONE_DIST_ALIKE] = {"alike", "normal, the same numbers in every tensor", "the same draws",
                          .is_corner = true},
     [HONE_DIST_ONE_OTHER] = {"one_other", "normal, but one tensor of the call is of another kind",

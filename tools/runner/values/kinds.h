@@ -18,6 +18,7 @@ struct hone_kind {
     bool needs_all;     /* shows what is wrong at few elements: where the oracle sees some, all are
                            held against the baseline */
     bool is_corner;     /* a trivial answer may be right, or nearly so */
+    bool needs_room;    /* shows nothing in short rows, or in one */
     unsigned special;   /* HONE_SPECIAL_*, of which the task has to cover one; 0: always drawn */
 };
 const struct hone_kind *hone_kind_row(enum hone_distribution dist);
