@@ -37,17 +37,14 @@ case ${1:-} in
         command=${left%%;*} left=${left#*;}
         begun=$(date +%s)
         # shellcheck disable=SC2086 # $as is a command with arguments
-        $as env DEVELOPER=1 sh -c "$command" >/command.log 2>&1 </dev/null
-        exit_status=$?
-        cat /command.log
-        [ $exit_status -eq 0 ] || status=1
-        last=$(grep -E '^[0-9]+ passed, ' /command.log || tail -n 1 /command.log)
-        echo "# ${user:-root}: ${command# }: exit $exit_status, $(($(date +%s) - begun)) s: $last" | tee -a /results
+        { $as env DEVELOPER=1 sh -c "$command" 2>&1 </dev/null; echo $? >/exit_status; } | tee /command.log
+        exit_status=$(cat /exit_status)
+        [ "$exit_status" -eq 0 ] || status=1
+        told=$(grep -E '^([0-9]+ passed, |speedup |verdict )' /command.log || tail -n 1 /command.log)
+        echo "# ${user:-root}: ${command# }: exit $exit_status, $(($(date +%s) - begun)) s:" $told | tee -a /results
     done
-    {
-        echo "# Debian $(cat /etc/debian_version), gcc $(gcc -dumpfullversion), libgit2 $(pkg-config --modversion libgit2)," \
-            "libwebsockets $(pkg-config --modversion libwebsockets), libclang $(ls -d /usr/lib/llvm-* | sed 's/.*-//' | paste -sd' ')"
-    } >>/results
+    echo "# Debian $(cat /etc/debian_version), gcc $(gcc -dumpfullversion), libgit2 $(pkg-config --modversion libgit2)," \
+        "libwebsockets $(pkg-config --modversion libwebsockets), libclang $(ls -d /usr/lib/llvm-* | sed 's/.*-//' | paste -sd' ')" >>/results
     exit $status
     ;;
 esac
@@ -98,7 +95,7 @@ for suite in "$@"; do
     77) n_skipped=$((n_skipped + 1)) && echo "ok $n - $suite # SKIP no root could be made: $(tail -n 1 "$roots/$suite.log")" ;;
     *)
         n_failed=$((n_failed + 1))
-        grep -A 60 '^FAIL' "$roots/$suite.log" || tail -n 30 "$roots/$suite.log"
+        grep -A 20 '^FAIL' "$roots/$suite.log" || tail -n 30 "$roots/$suite.log"
         echo "not ok $n - $suite"
         ;;
     esac
