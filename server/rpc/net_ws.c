@@ -405,10 +405,31 @@ static int check_bound(const char *host, int port, struct hone_err *err)
                : hone_fail(err, HONE_E_BUG, "%zu listening sockets on port %d", n_found, port);
 }
 
+/* libwebsockets 4.3 tries for ever, deaf to signals, where bind fails: asked for here, before it. */
+static int try_bind(const char *host, int port, bool is_v4, struct hone_err *err)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+    const struct sockaddr *address = is_v4 ? (const void *)&v4 : (const void *)&v6;
+    const int yes = 1;
+    inet_pton(is_v4 ? AF_INET : AF_INET6, host,
+              is_v4 ? (void *)&v4.sin_addr : (void *)&v6.sin6_addr);
+    HONE_AUTOCLOSE int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
+        (!is_v4 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes)) < 0) ||
+        bind(fd, address, is_v4 ? sizeof(v4) : sizeof(v6)) < 0)
+        return hone_fail(err, HONE_E_BUSY, "cannot listen on %s port %d: %s", host, port,
+                         strerrordesc_np(errno));
+    return 0;
+}
+
 static int bind_and_check(struct hone_ws *ws, const char *host, struct hone_err *err)
 {
     struct in_addr v4;
     bool is_v4 = inet_pton(AF_INET, host, &v4) == 1;
+    int rc = try_bind(host, ws->spec->port, is_v4, err);
+    if (rc < 0)
+        return rc;
     fill_protocols(ws->protocols);
     struct lws_context_creation_info info = {
         .port = ws->spec->port,

@@ -76,16 +76,19 @@ START_TEST(refuses_bad_listen_addresses)
         const char *listen, *auth, *message;
     } rows[] = {
         {"0.0.0.0:0", "none", "loopback only"},
-        {"203.0.113.7:0", "token", "listen"},
+        {"203.0.113.7:0", "token", "Cannot assign requested address"},
         {"example.com:0", "token", "literal address"},
         {"nonsense:port", "token", "no address"},
+        {"127.0.0.1:PORT", "token", "Address already in use"},
     };
     struct served served = {.pid = 0};
     served_start(&served, NULL);
-    served_stop(&served, SIGTERM);
+    char taken[32];
+    snprintf(taken, sizeof(taken), "127.0.0.1:%d", served.port);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *const args[] = {"serve",        "--workspace", served.dir,   "--listen",
-                                    rows[i].listen, "--auth",      rows[i].auth, NULL};
+        const char *listen = strstr(rows[i].listen, "PORT") ? taken : rows[i].listen;
+        const char *const args[] = {"serve", "--workspace", served.dir,   "--listen",
+                                    listen,  "--auth",      rows[i].auth, NULL};
         char *out, *err;
         int status = hone_program_run(args, NULL, &out, &err);
         ck_assert_int_gt(status, 0);
@@ -94,6 +97,7 @@ START_TEST(refuses_bad_listen_addresses)
         free(out);
         free(err);
     }
+    served_stop(&served, SIGTERM);
     served_remove(&served);
 }
 END_TEST

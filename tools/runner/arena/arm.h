@@ -15,10 +15,10 @@
 #include "tools/runner/jail/jail.h"
 #include "workspace/task/task.h"
 
-#define HONE_END_DETAIL 400
+#define HONE_OUTCOME_DETAIL 400
 struct hone_outcome {
     enum hone_reason reason; /* HONE_REASON_CORRECT while all is well */
-    char detail[HONE_END_DETAIL];
+    char detail[HONE_OUTCOME_DETAIL];
 };
 #define HONE_OUTCOME_INIT                                                                          \
     {                                                                                              \

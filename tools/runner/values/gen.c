@@ -116,8 +116,8 @@ uint64_t hone_rng_next(struct hone_rng *rng)
 {
     if (rng->n_left == 0) {
         const uint64_t from[3] = {rng->own[0], rng->own[1], rng->counter++};
-        hash_words(from, sizeof from, rng->words, HONE_DICE_WORDS);
-        rng->n_left = HONE_DICE_WORDS;
+        hash_words(from, sizeof from, rng->words, HONE_RNG_WORDS);
+        rng->n_left = HONE_RNG_WORDS;
     }
     return rng->words[--rng->n_left];
 }

@@ -41,9 +41,9 @@ double hone_gen_weight_scale(const struct hone_tensor *tensor,
 /* A generator for the judge's own choices (orders, items, moments). Deterministic in (key, what).
  * Blocks of SHA-256 over 128 bits of its own and a counter: a kernel sees some of the choices, and
  * must not tell the others by them. */
-#define HONE_DICE_WORDS 4
+#define HONE_RNG_WORDS 4
 struct hone_rng {
-    uint64_t own[2], counter, words[HONE_DICE_WORDS];
+    uint64_t own[2], counter, words[HONE_RNG_WORDS];
     int n_left;
 };
 struct hone_rng hone_gen_rng(const struct hone_gen *gen, uint64_t what);
