@@ -19,7 +19,8 @@
 #   cheat: NUMBER NAME       (honest: NUMBER NAME for honest kernels, which have no want)
 #   strength: blatant|subtle
 #   tier: confirm            decide when left out
-#   workload: ID             the first one of the target when left out; small for an emulated device
+#   workload: ID             the first one of the target when left out (QUICK, no clock: the one of tests/judge/quick_sizes);
+#                            small for an emulated device
 #   axes: {"N": 4000}        a size of its own
 #   never: TEXT              words of the cheat's that the report must not repeat
 #   says: TEXT               words that the report must hold, and its twin's not; judged with the stage policy
@@ -252,6 +253,9 @@ one() { # one FILE: its lines
     */honest/*) want='not rejected' strength=honest ;;
     */naive.*) want='not rejected' strength=honest task=$(basename "${file%/kernels/*}") name=naive_$task ;;
     esac
+    if [ -n "${QUICK:-}" ] && [ "$kind$suffix" = untimedc ] && [ -z "$workload" ] && grep -q "^$task " tests/judge/quick_sizes; then
+        workload=quick
+    fi
     if [ -n "$axes" ]; then # a pack of its own
         cp -r "$(pack_of "$task" "$variant")" "$ROOT/packs/$suffix-$name"
         target=cpu
@@ -405,6 +409,9 @@ with_runner() {
 started=$(date +%s)
 case $TARGET in cpu | all)
     printf '== cpu, %s processors\n' "$(nproc)"
+    if [ -n "${QUICK:-}" ]; then # what needs no clock needs no size that can be timed
+        while read -r pack size; do echo "$size" >>"$ROOT/packs/$pack/workloads.jsonl"; done <tests/judge/quick_sizes
+    fi
     list cpu c
     SELFTEST_ONE=$ROOT HONE_BUILD=$BUILD xargs -r -n 1 -P "${JOBS:-$(nproc)}" "$0" <"$ROOT/untimed.c"
     while read -r file; do one "$file" </dev/null; done <"$ROOT/timed.c"
