@@ -15,8 +15,8 @@
     "{\"task\":\"sum\",\"source\":\"" source_ "\",\"tier\":\"" tier_ "\"}"
 
 static const struct hone_verb *const verbs[] = {
-    &hone_verb_init,   &hone_verb_task, &hone_verb_search, &hone_verb_log,   &hone_verb_show,
-    &hone_verb_steer,  &hone_verb_diff, &hone_verb_report, &hone_verb_call,  &hone_verb_tools,
+    &hone_verb_init,   &hone_verb_task, &hone_verb_search, &hone_verb_log,     &hone_verb_show,
+    &hone_verb_steer,  &hone_verb_diff, &hone_verb_report, &hone_verb_call,    &hone_verb_tools,
     &hone_verb_doctor, &hone_verb_mcp,  &hone_verb_serve,  &hone_verb_planner,
 };
 
@@ -43,8 +43,8 @@ static int run(struct place *p, const struct hone_verb *verb, const char *const 
     ck_assert_int_ge(dup2(file, STDOUT_FILENO), 0);
     HONE_AUTOFREE void *args = hone_calloc(1, verb->args_size + 1);
     p->err = (struct hone_err)HONE_ERR_INIT;
-    int rc = hone_opts_parse(n, argv.plain, verb->opts, verb->n_opts, args, verb->args_size,
-                             &p->err);
+    int rc =
+        hone_opts_parse(n, argv.plain, verb->opts, verb->n_opts, args, verb->args_size, &p->err);
     if (rc == 0)
         rc = verb->run(args, &p->err);
     hone_opts_done(verb->opts, verb->n_opts, args);
