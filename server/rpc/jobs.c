@@ -87,9 +87,8 @@ static struct job *find(struct jobs *jobs, const char *id) /* lock held */
     return NULL;
 }
 
-/* Forgets finished jobs: those past their time, and when the table is full the oldest one. Lock
- * held. */
-static void prune(struct jobs *jobs)
+/* Forgets finished jobs: those past their time, and the oldest one of more than max. Lock held. */
+static void prune(struct jobs *jobs, size_t max)
 {
     int64_t now = hone_now_ns();
     struct job **oldest = NULL;
@@ -105,7 +104,7 @@ static void prune(struct jobs *jobs)
             oldest = link;
         link = &job->next;
     }
-    if (jobs->n >= HONE_LIMIT_JOBS && oldest) {
+    if (jobs->n > max && oldest) {
         struct job *job = *oldest;
         *oldest = job->next;
         jobs->n--;
@@ -200,7 +199,7 @@ static int jobs_start(struct hone_jobs *base, const char *name, const struct hon
     job->caller = hone_strdup(caller ? caller : "unknown");
     const char *id = hone_pool_strdup(pool, job->id);
     pthread_mutex_lock(&jobs->lock);
-    prune(jobs);
+    prune(jobs, HONE_LIMIT_JOBS - 1); /* room for this one */
     if (jobs->is_stopping)
         rc = hone_fail(err, HONE_E_BUSY, "hone is stopping and starts no more jobs");
     else if (jobs->n >= HONE_LIMIT_JOBS)
@@ -307,7 +306,7 @@ static int jobs_list(struct hone_jobs *base, struct hone_pool *pool, struct hone
     (void)err;
     struct jobs *jobs = from_base(base);
     pthread_mutex_lock(&jobs->lock);
-    prune(jobs);
+    prune(jobs, HONE_LIMIT_JOBS);
     *ret = hone_pool_alloc(pool, (jobs->n + 1) * sizeof(**ret));
     *ret_n = 0;
     for (const struct job *job = jobs->list; job; job = job->next)

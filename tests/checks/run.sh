@@ -21,6 +21,10 @@ program first "# runs alone: waits for a mark that another leaves
 for i in 1 2 3; do [ -e $dir/mark ] && break; sleep 0.1; done; [ -e $dir/mark ] && echo 'ok 1 - a'"
 program second "sleep 0.2; touch $dir/mark; echo 'ok 1 - a'"
 
+program long "# runs first: leaves the mark that another waits for
+touch $dir/begun; echo 'ok 1 - a'"
+program later "for i in \$(seq 15); do [ -e $dir/begun ] && break; sleep 0.1; done; [ -e $dir/begun ] && echo 'ok 1 - a'"
+
 said() { # said WANTED STATUS OPTIONS NAME...: the last line and the exit status of a run of those programs
     want=$1 want_status=$2 options=$3
     shift 3
@@ -46,4 +50,5 @@ for options in "-j 1" "-j 3"; do
 done
 verdict "run: why it was skipped" "$(tests/run "$dir/skipped.sh" | grep -q 'skipped.sh: SKIP no such device' || echo 'not told')"
 verdict "run: who runs alone comes last" "$(said '2 passed, 0 failed, 0 skipped' 0 '-j 2' first second)"
+verdict "run: who runs first starts first" "$(said '3 passed, 0 failed, 0 skipped' 0 '-j 2' later later long)"
 finish

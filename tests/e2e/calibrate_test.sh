@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh
 export HONE_WORKSPACE=$WS
 "$HONE" init "$WS" >/dev/null 2>&1 || exit 1
-TIME=6s
+TIME=3s
 cp -r tests/packs/row_mean "$WS/tasks/row_mean"
 bad=$WS/tasks/row_mean/task.json
 

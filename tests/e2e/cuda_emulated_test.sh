@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The CUDA target without a GPU: jobs through one warm hone-runner whose driver and NVRTC are the emulator's. Bad candidates get
-# the right verdict, their clean twins (the same file with CHEAT 0) pass (some here; all of them in judge_test.sh), a fault in one job
+# the right verdict, their clean twins (the same file with CHEAT 0) pass (some here; all in judge_emulated_test.sh), a fault in one job
 # leaves the next unharmed; a sweep, a
 # run, a profile; what works without a device. Task and wanted verdicts stand in the candidates' own heads.
 # runs alone: a candidate that works ahead is told by times.

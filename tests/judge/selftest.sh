@@ -6,6 +6,7 @@
 #   TARGET=cpu|cuda|all (all)   ONLY=glob of names (*)   JOBS=n at a time (processors)
 #   QUICK=1: of what needs the clock only what says so (quick: yes); honest kernels are verified, not timed. QUICK=2: no subtle
 #   cheat either.
+#   PART=untimed|timed: only what needs no clock, or only what needs it (which takes the machine for itself)
 #   KEEP=folder: job folders stay there
 #
 # CUDA: on the device that is there; without one on the emulator of the build tree, with sizes a CPU can emulate.
@@ -18,7 +19,8 @@
 #   cheat: NUMBER NAME       (honest: NUMBER NAME for honest kernels, which have no want)
 #   strength: blatant|subtle
 #   tier: confirm            decide when left out
-#   workload: ID             the first one of the target when left out; small for an emulated device
+#   workload: ID             the first one of the target when left out (QUICK, no clock: the one of tests/judge/quick_sizes);
+#                            small for an emulated device
 #   axes: {"N": 4000}        a size of its own
 #   never: TEXT              words of the cheat's that the report must not repeat
 #   says: TEXT               words that the report must hold, and its twin's not; judged with the stage policy
@@ -42,8 +44,35 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${HONE_BUILD:-build}")
 
-head_of() { # head_of FILE WORD: what stands behind "WORD:" in the first comment
-    sed -n "/\*\//q; s/^.*[ *]$2: *//p" "$1" | head -n 1
+# The heads of files: a line for each, words and values between tabs; each word's value is of the first line that has it.
+heads() { # heads FILE...: FILE, kind (timed: needs the clock), then the values in the order of WORDS; empty ones are "-"
+    awk -v words="$WORDS" '
+        function tell(   i, row, kind) {
+            kind = "untimed"
+            if (value["want"] ~ /faster|suspicious|stateful/ || value["timed"] == "yes") kind = "timed"
+            if (value["timed"] == "no") kind = "untimed"
+            if (value["arm"] == "parent") kind = "timed"
+            row = file "\t" kind
+            for (i = 1; i <= n; i++) row = row "\t" (value[word[i]] == "" ? "-" : value[word[i]])
+            print row
+        }
+        BEGIN { n = split(words, word, " ") }
+        FNR == 1 { if (file != "") tell(); file = FILENAME; is_over = 0; for (i = 1; i <= n; i++) value[word[i]] = "" }
+        is_over { next }
+        /\*\// { is_over = 1; next }
+        { for (i = 1; i <= n; i++) if (value[word[i]] == "" && match($0, ".*[ *]" word[i] ": *")) value[word[i]] = substr($0, RLENGTH + 1) }
+        END { if (file != "") tell() }' "$@" </dev/null
+}
+WORDS='task want strength tier workload axes never says pack arm record quick timed needs open'
+
+read_head() { # read_head FILE: sets kind and a variable for each word
+    IFS='	' read -r _ kind task want strength tier workload axes never says variant arm record quick timed needs open <<END
+$(heads "$1")
+END
+    for each in task want strength tier workload axes never says variant arm record quick timed needs open; do
+        eval "[ \"\$$each\" != - ] || $each="
+    done
+    task=${task%% *}
 }
 
 pack_of() { # pack_of NAME [VARIANT]: its folder
@@ -181,13 +210,13 @@ one_parent() {
     stages=build,smoke,time twin=$ROOT/calls/$suffix-$name.clean baseline='' known='' word=missed first=$(date +%s%N)
     sed 's/^#define CHEAT 1$/#define CHEAT 0/' "$1" >"$twin"
     for tries in 1 2 3; do # a record as wide as the noise asks for more time
-        [ "$(head_of "$1" record)" != yes ] || take_record
+        [ "$record" != yes ] || take_record
         judge_parent "$suffix-$name" "$1"
         if is_good "$answer" && is_parent_wanted "$want" "$said"; then
             word=caught
             break
         fi
-        [ "$(head_of "$1" record)" = yes ] || [ "$answer" = inconclusive/loaded ] || break
+        [ "$record" = yes ] || [ "$answer" = inconclusive/loaded ] || break
         budget=$((3 * budget))
     done
     got="${answer#*/}, parent $said"
@@ -209,15 +238,6 @@ one_parent() {
     fi
 }
 
-is_timed() { # is_timed FILE: does it need the clock?
-    [ "$(head_of "$1" arm)" != parent ] || return 0
-    case $(head_of "$1" want)+$(head_of "$1" timed) in
-    *+no) return 1 ;;
-    *faster* | *suspicious* | *stateful* | *+yes) return 0 ;;
-    *) return 1 ;;
-    esac
-}
-
 line() { # line WORD SUMMARY: one row of the table
     printf '%-30s %-8s %-44s %-28s %6s  %s\n' "$name" "${strength:--}" "$want" "$got" "$took" "$1"
     echo "$1" | cut -d' ' -f1 >>"$ROOT/words"
@@ -228,18 +248,15 @@ one() { # one FILE: its lines
     file=$1
     suffix=${file##*.}
     name=$(basename "$file" ".$suffix")
-    task=$(head_of "$file" task | cut -d' ' -f1)
-    want=$(head_of "$file" want)
-    strength=$(head_of "$file" strength)
-    tier=$(head_of "$file" tier)
-    variant=$(head_of "$file" pack)
-    workload=$(head_of "$file" workload)
-    axes=$(head_of "$file" axes)
+    read_head "$file"
     [ -n "${EMULATED:-}" ] && [ "$suffix" = cu ] && [ -z "$axes" ] && workload=
     case $file in
     */honest/*) want='not rejected' strength=honest ;;
     */naive.*) want='not rejected' strength=honest task=$(basename "${file%/kernels/*}") name=naive_$task ;;
     esac
+    if [ -n "${QUICK:-}" ] && [ "$kind$suffix" = untimedc ] && [ -z "$workload" ] && grep -q "^$task " tests/judge/quick_sizes; then
+        workload=quick
+    fi
     if [ -n "$axes" ]; then # a pack of its own
         cp -r "$(pack_of "$task" "$variant")" "$ROOT/packs/$suffix-$name"
         target=cpu
@@ -253,9 +270,9 @@ one() { # one FILE: its lines
         line missed "the head of $file lacks a task, what is wanted or its strength"
         return
     fi
-    case $(head_of "$file" needs)+$suffix+${EMULATED:-} in
+    case $needs+$suffix+${EMULATED:-} in
     device+cu+1 | emulator+cu+)
-        got="needs the $(head_of "$file" needs)" took=0
+        got="needs the $needs" took=0
         line skipped
         return
         ;;
@@ -266,10 +283,9 @@ one() { # one FILE: its lines
         [ -z "${QUICK:-}" ] || stages=build,policy,smoke,verify
         [ -z "${QUICK:-}" ] || [ -z "${EMULATED:-}" ] || [ "$suffix" != cu ] || stages=build,policy,smoke
     fi
-    says=$(head_of "$file" says)
     [ -z "$says" ] || stages=build,policy,${stages#build,}
     budget=${BUDGET_MS:-1500}
-    if [ "$(head_of "$file" arm)" = parent ]; then
+    if [ "$arm" = parent ]; then
         one_parent "$file"
         return
     fi
@@ -279,10 +295,10 @@ one() { # one FILE: its lines
     [ "$strength" != honest ] || call_name=$suffix-honest-$name
     sed 's/^#define CHEAT 1$/#define CHEAT 0/' "$file" >"$twin"
     baseline=
-    [ "$strength" = honest ] || ! is_timed "$file" || baseline=$twin
+    [ "$strength" = honest ] || [ $kind = untimed ] || baseline=$twin
     judge "$call_name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     for tries in 1 2; do # "inconclusive" asks for more time
-        if ! is_timed "$file" || [ "$want" = "not faster" ] || [ "${answer%%/*}" != inconclusive ] || is_wanted "$want" "$answer"; then break; fi
+        if [ $kind = untimed ] || [ "$want" = "not faster" ] || [ "${answer%%/*}" != inconclusive ] || is_wanted "$want" "$answer"; then break; fi
         budget=$((3 * budget))
         judge "$call_name" "$suffix" "$file" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     done
@@ -302,10 +318,9 @@ one() { # one FILE: its lines
     fi
     if is_wanted "$want" "$answer"; then word=caught; elif [ "$answer" = inconclusive/loaded ]; then word=undecided; else word=missed; fi
     why=$summary
-    never=$(head_of "$file" never)
     if [ -n "$never" ] && grep -qF "$never" "$ROOT/calls/$call_name/report.json"; then word=missed why="it says '$never': $summary"; fi
     if [ -n "$says" ] && ! grep -qF "$says" "$ROOT/calls/$call_name/report.json"; then word=missed why="it does not say '$says': $summary"; fi
-    if [ -n "$says" ] || is_timed "$file"; then :; elif [ "$suffix" = cu ] && [ -n "${EMULATED:-}" ]; then stages=build,smoke; else stages=build,smoke,verify; fi
+    if [ -n "$says" ] || [ $kind = timed ]; then :; elif [ "$suffix" = cu ] && [ -n "${EMULATED:-}" ]; then stages=build,smoke; else stages=build,smoke,verify; fi
     first=$took baseline=
     judge "$suffix-$name-clean" "$suffix" "$twin" "$task" "$variant" "${tier:-decide}" "$workload" $stages
     took=$((first + took))
@@ -313,7 +328,6 @@ one() { # one FILE: its lines
     if cmp -s "$file" "$twin"; then
         answer='no twin' summary="$file has no line #define CHEAT 1"
     fi
-    open=$(head_of "$file" open)
     case $word in
     missed) line "missed${open:+ (open: $open)}" "$why" ;;
     undecided) line undecided "$why" ;;
@@ -351,25 +365,30 @@ for pack in tests/judge/packs/*/ workspace/packs/*/; do
 done
 : >"$ROOT/words"
 
-files() { # files TARGET SUFFIX timed|untimed
-    for file in tests/adversaries/"$1"/*."$2" tests/honest/"$1"/*."$2" tests/judge/packs/*/kernels/naive."$2" \
-        workspace/packs/*/kernels/naive."$2"; do
-        [ -e "$file" ] || continue
-        shown=$(basename "$file" ".$2")
-        case $file in */naive.*) shown=naive_$(basename "${file%/kernels/*}") ;; esac
+# list TARGET SUFFIX: what is to be judged, in the lists untimed.SUFFIX and timed.SUFFIX
+list() {
+    : >"$ROOT/untimed.$2"
+    : >"$ROOT/timed.$2"
+    files=$(ls tests/adversaries/"$1"/*."$2" tests/honest/"$1"/*."$2" tests/judge/packs/*/kernels/naive."$2" \
+        workspace/packs/*/kernels/naive."$2" 2>/dev/null)
+    [ -n "$files" ] || return 0
+    # shellcheck disable=SC2086 # a list of names without blanks
+    heads $files >"$ROOT/heads"
+    while IFS='	' read -r file kind _ _ strength _ _ _ _ _ _ _ _ quick _; do
+        shown=${file##*/}
+        shown=${shown%."$2"}
+        case $file in */naive.*) shown=${file%/kernels/*} shown=naive_${shown##*/} ;; esac
         # shellcheck disable=SC2254 # a pattern is meant
         case $shown in $ONLY) ;; *) continue ;; esac
-        kind=untimed
         case $file in
         */adversaries/*)
-            is_timed "$file" && kind=timed
-            [ -z "${QUICK:-}" ] || [ $kind = untimed ] || [ "$(head_of "$file" quick)" = yes ] || continue
-            [ "${QUICK:-}" != 2 ] || [ $kind = timed ] || [ "$(head_of "$file" strength)" = blatant ] || continue
+            [ -z "${QUICK:-}" ] || [ "$kind" = untimed ] || [ "$quick" = yes ] || continue
+            [ "${QUICK:-}" != 2 ] || [ "$kind" = timed ] || [ "$strength" = blatant ] || continue
             ;;
-        *) [ -n "${QUICK:-}" ] || kind=timed ;;
+        *) if [ -n "${QUICK:-}" ]; then kind=untimed; else kind=timed; fi ;;
         esac
-        [ $kind = "$3" ] && echo "$file"
-    done
+        case ${PART:-$kind} in "$kind") echo "$file" >>"$ROOT/$kind.$2" ;; esac
+    done <"$ROOT/heads"
 }
 
 # with_runner NAME FILE...: one after the other, by a warm runner of its own
@@ -391,8 +410,12 @@ with_runner() {
 started=$(date +%s)
 case $TARGET in cpu | all)
     printf '== cpu, %s processors\n' "$(nproc)"
-    files cpu c untimed | SELFTEST_ONE=$ROOT HONE_BUILD=$BUILD xargs -r -n 1 -P "${JOBS:-$(nproc)}" "$0"
-    for file in $(files cpu c timed); do one "$file"; done
+    if [ -n "${QUICK:-}" ]; then # what needs no clock needs no size that can be timed
+        while read -r pack size; do echo "$size" >>"$ROOT/packs/$pack/workloads.jsonl"; done <tests/judge/quick_sizes
+    fi
+    list cpu c
+    SELFTEST_ONE=$ROOT HONE_BUILD=$BUILD xargs -r -n 1 -P "${JOBS:-$(nproc)}" "$0" <"$ROOT/untimed.c"
+    while read -r file; do one "$file" </dev/null; done <"$ROOT/timed.c"
     ;;
 esac
 
@@ -418,13 +441,14 @@ case $TARGET in cuda | all)
                 "$ROOT"/packs/*/task.json
         fi
         mkdir "$ROOT/workers"
+        list cuda cu
         n_workers=1 # one device: others' kernels would come between a wipe of shared memory and the candidate's
         [ -z "$EMULATED" ] || n_workers=${JOBS:-$(nproc)}
         for worker in $(seq "$n_workers"); do
-            with_runner "$worker" $(files cuda cu untimed | awk -v n="$n_workers" -v k="$worker" 'NR % n == k % n') &
+            with_runner "$worker" $(awk -v n="$n_workers" -v k="$worker" 'NR % n == k % n' "$ROOT/untimed.cu") &
         done
         wait
-        with_runner timed $(files cuda cu timed)
+        [ ! -s "$ROOT/timed.cu" ] || with_runner timed $(cat "$ROOT/timed.cu")
     fi
     ;;
 esac

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The judge's self-test as TAP: tap.sh TARGET [QUICK]
+# The judge's self-test as TAP: tap.sh TARGET [QUICK [PART]]
 table=$(mktemp) || exit 1
 trap 'rm -f "$table"' EXIT
-TARGET=$1 QUICK=${2:-} "$(dirname "$0")/selftest.sh" >"$table" 2>&1
+TARGET=$1 QUICK=${2:-} PART=${3:-} "$(dirname "$0")/selftest.sh" >"$table" 2>&1
 status=$?
 awk -v status=$status -v target="$1" '
     /^[0-9]+ caught, / { print "# " $0; next }

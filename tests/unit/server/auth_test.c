@@ -126,4 +126,62 @@ START_TEST(token_files)
 }
 END_TEST
 
-UNIT_MAIN("auth", hosts, origins, tokens, token_files)
+START_TEST(addresses)
+{
+    static const struct {
+        const char *text, *host;
+        int port;
+        bool is_loopback;
+    } rows[] = {
+        {"127.0.0.1:7411", "127.0.0.1", 7411, true},
+        {"127.9.9.9", "127.9.9.9", -1, true},
+        {"localhost:0", "localhost", 0, true},
+        {"[::1]:7411", "::1", 7411, true},
+        {"[::1]", "::1", -1, true},
+        {"0.0.0.0:1", "0.0.0.0", 1, false},
+        {"128.0.0.1:1", "128.0.0.1", 1, false},
+        {"[::]:1", "::", 1, false},
+        {"localhost.evil:1", "localhost.evil", 1, false},
+        {"127.0.0.1.evil:1", "127.0.0.1.evil", 1, false},
+        {"example.com:65535", "example.com", 65535, false},
+        {.text = ""},
+        {.text = ":7411"},
+        {.text = "host:"},
+        {.text = "host:65536"},
+        {.text = "host:-1"},
+        {.text = "host:1x"},
+        {.text = "host:1:2"},
+        {.text = "::1"},
+        {.text = "[::1"},
+        {.text = "[::1]7411"},
+        {.text = "[]:1"},
+        {.text = "user@host:1"},
+        {.text = "host/path:1"},
+        {.text = "two hosts:1"},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_AUTOFREE char *host = NULL;
+        int port = -2;
+        struct hone_err err = HONE_ERR_INIT;
+        int rc = hone_split_address(rows[i].text, &host, &port, &err);
+        ck_assert_msg(rc == (rows[i].host != NULL ? 0 : HONE_E_ARG), "'%s': %d", rows[i].text, rc);
+        if (rc < 0)
+            continue;
+        ck_assert_str_eq(host, rows[i].host);
+        ck_assert_msg(port == rows[i].port, "'%s': %d", rows[i].text, port);
+        ck_assert_msg(hone_is_loopback(host) == rows[i].is_loopback, "'%s'", rows[i].text);
+    }
+    char longest[300];
+    for (size_t len = 255; len <= 256; len++) {
+        HONE_AUTOFREE char *host = NULL;
+        int port;
+        struct hone_err err = HONE_ERR_INIT;
+        memset(longest, 'h', len);
+        longest[len] = '\0';
+        ck_assert_int_eq(hone_split_address(longest, &host, &port, &err),
+                         len == 255 ? 0 : HONE_E_ARG);
+    }
+}
+END_TEST
+
+UNIT_MAIN("auth", hosts, origins, tokens, token_files, addresses)
