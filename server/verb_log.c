@@ -32,10 +32,9 @@ static const struct hone_opt opts[] = {
     HONE_OPT_JSON(struct args),
 };
 
-static bool is_good(const char *verdict)
+static bool is_good(enum hone_verdict verdict)
 {
-    enum hone_verdict word;
-    return verdict && hone_verdict_parse(verdict, &word) && word < HONE_VERDICT_INCORRECT;
+    return verdict != HONE_VERDICT_NONE && verdict < HONE_VERDICT_INCORRECT;
 }
 
 static bool is_of_task(const struct args *args, const struct hone_version *version)
@@ -54,8 +53,8 @@ static struct hone_json *version_json(const struct hone_version *version,
     hone_json_set_i64(json, "time_s", version->time_s);
     hone_json_set_str(json, "subject", version->subject);
     hone_json_set(json, "trailers", hone_version_trailers_json(version));
-    hone_json_set_str(json, "verdict", best->verdict);
-    hone_json_set_str(json, "tier", best->tier);
+    hone_json_set_str(json, "verdict", best->verdict ? hone_verdict_name(best->verdict) : NULL);
+    hone_json_set_str(json, "tier", best->tier ? hone_tier_name(best->tier) : NULL);
     if (best->speedup)
         hone_json_set_str(json, "speedup", best->speedup);
     if (best->flag)
@@ -66,8 +65,8 @@ static struct hone_json *version_json(const struct hone_version *version,
 static void print_row(const struct hone_version *version, const struct hone_measurement *best)
 {
     printf("%.10s  %-12s %-12s %-8s %-26s %s%s%s%s\n", version->commit,
-           version->task ? version->task : "", best->verdict ? best->verdict : "",
-           best->tier ? best->tier : "", best->speedup ? best->speedup : "",
+           version->task ? version->task : "", hone_verdict_name(best->verdict),
+           hone_tier_name(best->tier), best->speedup ? best->speedup : "",
            version->subject ? version->subject : "", best->flag ? " [" : "",
            best->flag ? best->flag : "", best->flag ? "]" : "");
 }

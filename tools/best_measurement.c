@@ -9,12 +9,10 @@
 #include "tools/kernel.h"
 #include "tools/rests_text.h"
 
-static int tier_rank(const char *tier)
+/* -1: not said. */
+static int rank_of(enum hone_tier tier)
 {
-    for (int i = 0; tier != NULL && hone_tier_choices[i] != NULL; i++)
-        if (strcmp(tier, hone_tier_choices[i]) == 0)
-            return i;
-    return -1;
+    return tier == HONE_TIER_NONE ? -1 : (int)tier;
 }
 
 static int64_t waited_ns(const struct hone_report *report)
@@ -28,7 +26,7 @@ static int64_t waited_ns(const struct hone_report *report)
     return ns;
 }
 
-/* Rank of the measurement; -1 when it timed nothing or cannot be read. */
+/* Rank of the measurement, its tier; -1 when it timed nothing or cannot be read. */
 static int read_report(const char *report_json, struct hone_pool *pool,
                        struct hone_measurement *ret)
 {
@@ -46,12 +44,12 @@ static int read_report(const char *report_json, struct hone_pool *pool,
     ret->summary = hone_evaluation_summary(report, pool);
     ret->review = hone_review_text(report, pool);
     ret->flag = hone_rests_flag(report, pool);
-    if (report->doubts.n > 0 && tier_rank(report->tier) > 0)
+    if (report->doubts.n > 0 && report->tier > HONE_TIER_SCREEN)
         ret->flag = hone_pool_printf(pool, "not to be claimed%s%s", ret->flag != NULL ? ", " : "",
                                      ret->flag != NULL ? ret->flag : "");
-    if (ratio != NULL && ratio->ratio > 0 && tier_rank(report->tier) > 0)
+    if (ratio != NULL && ratio->ratio > 0 && report->tier > HONE_TIER_SCREEN)
         ret->speedup = hone_ratio_text(ratio, pool);
-    return report->workloads.n > 0 ? tier_rank(report->tier) : -1;
+    return report->workloads.n > 0 ? rank_of(report->tier) : -1;
 }
 
 /* The version's own, from its report where that was read, else from its trailers. */
@@ -59,13 +57,13 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
                       struct hone_measurement *ret)
 {
     *ret = (struct hone_measurement){
-        .verdict = hone_trailer_get(version, "Verdict"),
-        .reason = hone_trailer_get(version, "Reason"),
-        .tier = hone_trailer_get(version, "Tier"),
+        .tier = hone_tier_of(hone_trailer_get(version, "Tier")),
         .speedup = hone_trailer_get(version, "Speedup"),
         .review = hone_trailer_get(version, "Review"),
         .time_s = version->time_s,
     };
+    hone_verdict_parse(hone_trailer_get(version, "Verdict"), &ret->verdict);
+    hone_reason_parse(hone_trailer_get(version, "Reason"), &ret->reason);
     if (hone_trailer_get(version, "Fast-math") != NULL)
         ret->flag = "fast-math";
     if (hone_trailer_get(version, "Precision") != NULL)
@@ -77,9 +75,9 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
                                      ret->flag != NULL ? ret->flag : "");
     if (version->report_json != NULL)
         return read_report(version->report_json, pool, ret);
-    if (ret->speedup == NULL && (ret->verdict == NULL || strcmp(ret->verdict, "screened") != 0))
+    if (ret->speedup == NULL && ret->verdict != HONE_VERDICT_SCREENED)
         return -1;
-    return tier_rank(ret->tier);
+    return rank_of(ret->tier);
 }
 
 /* What the version's own latest confirmation says, beside all of its machine code. */
@@ -128,16 +126,14 @@ int hone_best_measurement_read(struct hone_history *history, const struct hone_v
             rows[i].summary = evidence[i].subject;
     }
     ret->evidence = (struct hone_array){.v = rows, .n = n};
-    if (best == tier_rank("confirm"))
+    if (best == HONE_TIER_CONFIRM)
         ret->contradiction = contradiction_of(history, version->commit, ret->best.commit, pool);
     return 0;
 }
 
 bool hone_best_measurement_is_for_review(const struct hone_best_measurement *measured)
 {
-    const char *verdict = measured->best.verdict;
-
-    return measured->review != NULL || (verdict != NULL && strcmp(verdict, "suspicious") == 0);
+    return measured->review != NULL || measured->best.verdict == HONE_VERDICT_SUSPICIOUS;
 }
 
 struct hone_json *hone_version_trailers_json(const struct hone_version *version)

@@ -7,11 +7,14 @@
 #ifndef HONE_TOOLS_STANDING_H
 #define HONE_TOOLS_STANDING_H
 
+#include "tools/format/verdict.h"
 #include "workspace/history.h"
 
 struct hone_measurement {
-    const char *commit; /* of the evidence; NULL: the version's own */
-    const char *verdict, *reason, *tier;
+    const char *commit;        /* of the evidence; NULL: the version's own */
+    enum hone_verdict verdict; /* as this version of the program knows them */
+    enum hone_reason reason;
+    enum hone_tier tier;
     const char *speedup; /* "3.21 [3.15, 3.28]"; NULL for a screen */
     const char *summary; /* one line */
     const char *review;  /* rules of the review list; NULL: none */

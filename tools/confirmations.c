@@ -39,12 +39,10 @@ static bool has_only_contradictions(const struct hone_report *report)
 void hone_confirmations_add(struct hone_confirmations *list, const struct hone_report *report,
                             const char *commit)
 {
-    static const char *const decided[] = {"faster", "same", "slower"};
-    bool counts = false;
-    for (size_t i = 0; i < HONE_COUNTOF(decided); i++)
-        counts = counts || strcmp(report->reason, decided[i]) == 0;
-    if (!counts || report->tier == NULL || strcmp(report->tier, "confirm") != 0 ||
-        ratio_of(report) == NULL || !has_only_contradictions(report))
+    bool counts = report->reason == HONE_REASON_FASTER || report->reason == HONE_REASON_SAME ||
+                  report->reason == HONE_REASON_SLOWER;
+    if (!counts || report->tier != HONE_TIER_CONFIRM || ratio_of(report) == NULL ||
+        !has_only_contradictions(report))
         return;
     if (list->n == HONE_LIMIT_CONFIRMATIONS)
         memmove(&list->v[0], &list->v[1], --list->n * sizeof(list->v[0]));

@@ -113,7 +113,7 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .format = HONE_JOB_FORMAT,
         .id = w->id,
         .target = w->target,
-        .tier = w->tier->name,
+        .tier = w->tier->tier,
         .stages = split_stages(hone_evaluate_stages(w), w->ctx->pool),
         .task_dir = req->task->dir,
         .task_hash = req->task->hash,
@@ -159,7 +159,7 @@ static int write_job(const struct hone_evaluate_work *w, struct hone_job *ret, s
 
 static bool is_infra(const struct hone_report *report)
 {
-    return strcmp(report->reason, "infra") == 0;
+    return report->reason == HONE_REASON_INFRA;
 }
 
 static int execute(struct hone_evaluate_work *w, struct hone_err *err)
@@ -203,7 +203,7 @@ static int append_start(struct hone_evaluate_work *w, struct hone_err *err)
                                         .task = w->req->task->name,
                                         .task_hash = w->req->task->hash,
                                         .target = w->target,
-                                        .tier = w->tier->name,
+                                        .tier = hone_tier_name(w->tier->tier),
                                         .parent = w->parent,
                                         .source = w->req->source,
                                         .flags = w->req->flags,
@@ -221,8 +221,8 @@ static void keep_samples(struct hone_evaluate_work *w, const char *dir)
     HONE_AUTOFREE char *text = NULL;
     char hash[HONE_HASH_TEXT_BYTES];
     size_t len = 0;
-    bool is_wanted = strcmp(w->report.verdict, "suspicious") == 0 || w->report.review.n > 0 ||
-                     strcmp(w->tier->name, "confirm") == 0;
+    bool is_wanted = w->report.verdict == HONE_VERDICT_SUSPICIOUS || w->report.review.n > 0 ||
+                     w->tier->tier == HONE_TIER_CONFIRM;
 
     w->report.samples = NULL; /* whatever the runner says */
     if (!is_wanted || hone_file_read(from, HONE_LIMIT_REPORT_BYTES, &text, &len, NULL) < 0)
@@ -264,8 +264,8 @@ static int append_end(const struct hone_evaluate_work *w, struct hone_version *v
         .start = (int64_t)w->start,
         .key = w->answer_key,
         .blob = w->blob,
-        .verdict = w->report.verdict,
-        .reason = w->report.reason,
+        .verdict = hone_verdict_name(w->report.verdict),
+        .reason = hone_reason_name(w->report.reason),
         .evidence = evidence,
     };
     int rc;
@@ -365,7 +365,7 @@ static void add_confirmation(struct hone_evaluate_work *w, const char *version)
                                       .code =
                                           w->report.build != NULL ? w->report.build->code : NULL};
     w->report.confirmations = NULL; /* whatever the runner says */
-    if (strcmp(w->tier->name, "confirm") != 0)
+    if (w->tier->tier != HONE_TIER_CONFIRM)
         return;
     hone_confirmations_of(hone_workspace_history(w->ctx->app->ws), version, &key, w->ctx->pool,
                           &list);

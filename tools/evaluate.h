@@ -14,7 +14,7 @@
  *
  * Example:
  *
- *     struct hone_evaluation_request req = {.task = task, .source = text, .tier = "screen"};
+ *     struct hone_evaluation_request req = {.task = task, .source = text, .tier = HONE_TIER_SCREEN};
  *     struct hone_evaluation evaluation;
  *     hone_evaluate(ctx, &req, &evaluation, err);       0: look at evaluation.report.verdict */
 #ifndef HONE_TOOLS_EVALUATE_H
@@ -29,7 +29,7 @@ struct hone_evaluation_request {
     struct hone_strs flags;
     struct hone_array tunables; /* of struct hone_tunable */
     struct hone_array points;   /* of struct hone_point: a sweep */
-    const char *tier;           /* screen, decide, confirm */
+    enum hone_tier tier;
     const char *stages;         /* comma list; NULL: all that the tier needs */
     const char *parent;         /* commit, or NULL */
     bool time_parent;           /* the parent's source becomes an arm: vs_parent */
@@ -61,7 +61,8 @@ int hone_evaluate(struct hone_tool_ctx *ctx, const struct hone_evaluation_reques
                   struct hone_evaluation *ret, struct hone_err *err);
 
 struct hone_recalled { /* strings in ctx->pool */
-    const char *source, *tier;
+    const char *source;
+    enum hone_tier tier;
     struct hone_evaluation evaluation; /* is_cached; call_dir NULL */
 };
 /* The answer of an evaluation that another process began and ended, by the numbers of its two

@@ -96,7 +96,7 @@ void hone_evaluate_make_keys(struct hone_evaluate_work *w)
     hone_hasher_init(&h);
     add_version(&h, w);
     add_machine(&h, w->ctx->app->executor);
-    hone_hasher_str(&h, w->tier->name);
+    hone_hasher_str(&h, hone_tier_name(w->tier->tier));
     hone_hasher_str(&h, hone_evaluate_stages(w));
     hone_hasher_str(&h, req->time_parent ? w->parent : NULL);
     hone_hasher_str(&h, req->seed_hex != NULL ? "seeded" : NULL);
@@ -135,7 +135,7 @@ static void contradict(const struct hone_evaluate_work *w, struct hone_evaluatio
 {
     struct hone_confirmations list;
 
-    if (found->commit == NULL || strcmp(w->tier->name, "confirm") != 0)
+    if (found->commit == NULL || w->tier->tier != HONE_TIER_CONFIRM)
         return;
     hone_confirmations_of(hone_workspace_history(w->ctx->app->ws), found->commit, NULL,
                           w->ctx->pool, &list);
@@ -188,9 +188,8 @@ static bool lacks_assembly(const struct hone_evaluate_work *w)
 /* Answers worth keeping: those that the same request would give again. */
 static bool is_worth_keeping(const struct hone_report *report)
 {
-    enum hone_verdict verdict = HONE_VERDICT_INFRA;
+    enum hone_verdict verdict = report->verdict;
 
-    hone_verdict_parse(report->verdict, &verdict);
     return verdict != HONE_VERDICT_INFRA && verdict != HONE_VERDICT_INVALID &&
            verdict != HONE_VERDICT_INCONCLUSIVE;
 }
@@ -198,9 +197,8 @@ static bool is_worth_keeping(const struct hone_report *report)
 /* Says something about the source, so that it becomes a commit. */
 bool hone_evaluate_is_worth_a_commit(const struct hone_evaluate_work *w)
 {
-    enum hone_verdict verdict = HONE_VERDICT_INFRA;
+    enum hone_verdict verdict = w->report.verdict;
 
-    hone_verdict_parse(w->report.verdict, &verdict);
     return !w->req->no_commit && verdict != HONE_VERDICT_INFRA && verdict != HONE_VERDICT_INVALID;
 }
 
@@ -262,6 +260,6 @@ bool hone_evaluate_is_baseline_good(const struct hone_evaluate_work *w)
     HONE_AUTOFREE char *text = NULL;
     size_t len;
 
-    return strcmp(w->tier->name, "confirm") != 0 &&
+    return w->tier->tier != HONE_TIER_CONFIRM &&
            hone_cache_get(cache_of(w), "baseline", w->baseline_key, &text, &len, NULL) == 0;
 }

@@ -6,21 +6,21 @@
 #include "tools/format/options.h"
 #include "workspace/task/target.h"
 
-static const struct hone_tier tiers[] = {
-    {"screen", "build,policy,smoke,screen", 0, 300, 0, 60000},
-    {"decide", "build,policy,smoke,verify,time", 0, 0, 2000, 600000},
-    {"confirm", "build,policy,smoke,verify,time", 3, 0, 3000, 1200000},
+static const struct hone_tier_row tiers[] = {
+    {HONE_TIER_SCREEN, "build,policy,smoke,screen", 0, 300, 0, 60000},
+    {HONE_TIER_DECIDE, "build,policy,smoke,verify,time", 0, 0, 2000, 600000},
+    {HONE_TIER_CONFIRM, "build,policy,smoke,verify,time", 3, 0, 3000, 1200000},
 };
 
-const struct hone_tier *hone_tier_screen(void)
+const struct hone_tier_row *hone_tier_screen(void)
 {
     return &tiers[0];
 }
 
-static int find_tier(const char *name, const struct hone_tier **ret, struct hone_err *err)
+static int find_tier(enum hone_tier tier, const struct hone_tier_row **ret, struct hone_err *err)
 {
-    for (size_t i = 0; name != NULL && i < HONE_COUNTOF(tiers); i++) {
-        if (strcmp(tiers[i].name, name) == 0) {
+    for (size_t i = 0; i < HONE_COUNTOF(tiers); i++) {
+        if (tiers[i].tier == tier) {
             *ret = &tiers[i];
             return 0;
         }

@@ -8,15 +8,16 @@
 #include "workspace/base/hash.h"
 #include "workspace/history.h"
 
-struct hone_tier {
-    const char *name, *stages;
+struct hone_tier_row {
+    enum hone_tier tier;
+    const char *stages;
     int64_t n_hidden, budget_ms, workload_budget_ms, timeout_ms;
 };
 
 struct hone_evaluate_work {
     struct hone_tool_ctx *ctx;
     const struct hone_evaluation_request *req;
-    const struct hone_tier *tier;
+    const struct hone_tier_row *tier;
     const char *target, *extension;
     const char *parent;              /* commit id, NULL: none */
     struct hone_version parent_read; /* when the parent is an arm */
@@ -31,7 +32,7 @@ struct hone_evaluate_work {
 
 /* evaluate_check.c: fills tier, target, parent and baseline; refuses what nobody could evaluate. */
 int hone_evaluate_prepare(struct hone_evaluate_work *w, struct hone_err *err);
-const struct hone_tier *hone_tier_screen(void);
+const struct hone_tier_row *hone_tier_screen(void);
 const char *hone_evaluate_stages(const struct hone_evaluate_work *w); /* comma list */
 bool hone_evaluate_is_timed(const struct hone_evaluate_work *w);
 

@@ -11,9 +11,7 @@ static int rank_of(const struct hone_report *report)
 {
     bool is_timed = report->workloads.n > 0 && report->machine != NULL;
 
-    if (!is_timed || report->tier == NULL)
-        return 0;
-    return strcmp(report->tier, "confirm") == 0 ? 2 : strcmp(report->tier, "decide") == 0;
+    return is_timed && report->tier > HONE_TIER_SCREEN ? (int)report->tier : 0;
 }
 
 /* The judge leaves out a record of other threads; one of fewer must not stand in front of it. */
@@ -28,9 +26,8 @@ static bool has_these_threads(const struct hone_evaluate_work *w, const struct h
 
 static bool is_record(const struct hone_evaluate_work *w, const struct hone_report *report)
 {
-    enum hone_verdict verdict = HONE_VERDICT_INFRA;
+    enum hone_verdict verdict = report->verdict;
 
-    hone_verdict_parse(report->verdict, &verdict);
     return has_these_threads(w, report) &&
            (verdict == HONE_VERDICT_FASTER || verdict == HONE_VERDICT_SAME ||
             verdict == HONE_VERDICT_SLOWER) &&

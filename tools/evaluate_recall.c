@@ -57,6 +57,7 @@ int hone_evaluate_recall(struct hone_tool_ctx *ctx, uint64_t start, uint64_t end
         rc = find_commit(ctx, &ended, began.source, &e, err);
     if (rc < 0)
         return rc;
-    *ret = (struct hone_recalled){.source = began.source, .tier = began.tier, .evaluation = e};
+    *ret = (struct hone_recalled){
+        .source = began.source, .tier = hone_tier_of(began.tier), .evaluation = e};
     return 0;
 }

@@ -68,10 +68,9 @@ const char *hone_report_failure(const struct hone_report *report, struct hone_po
 {
     const struct hone_diagnostic *error = first_error(report);
     const struct hone_check_report *check = first_bad_check(report);
-    enum hone_reason reason;
+    enum hone_reason reason = report->reason;
 
-    if (!hone_reason_parse(report->reason, &reason) ||
-        hone_reason_row(reason)->error_class[0] == '\0')
+    if (hone_reason_row(reason)->error_class[0] == '\0')
         return NULL;
     if (reason == HONE_REASON_COMPILE && error != NULL && error->line == 0)
         return hone_plain_line(pool, error->message, 200);
@@ -117,16 +116,14 @@ const char *hone_review_text(const struct hone_report *report, struct hone_pool 
 
 static const char *caution(const struct hone_report *report, struct hone_pool *pool)
 {
-    const char *tier = hone_plain_line(pool, report->tier, NAME_BYTES);
-
-    if (strcmp(report->verdict, "inconclusive") == 0)
-        return hone_pool_printf(pool, "%s; nothing follows from it", tier);
-    if (strcmp(tier, "confirm") == 0 && report->doubts.n > 0)
+    if (report->verdict == HONE_VERDICT_INCONCLUSIVE)
+        return hone_pool_printf(pool, "%s; nothing follows from it", hone_tier_name(report->tier));
+    if (report->tier == HONE_TIER_CONFIRM && report->doubts.n > 0)
         return hone_pool_printf(pool, "confirmed with fresh data, not to be claimed: %s",
                                 hone_plain_line(pool, report->doubts.v[0], 200));
-    if (strcmp(tier, "confirm") == 0)
+    if (report->tier == HONE_TIER_CONFIRM)
         return "confirmed with fresh data";
-    if (strcmp(tier, "decide") == 0)
+    if (report->tier == HONE_TIER_DECIDE)
         return "decide; confirm before you claim it";
     return "one short timing; decide before you believe it";
 }
@@ -136,7 +133,7 @@ static const char *over_what(const struct hone_report *report, struct hone_pool 
 {
     const struct hone_sizes_report *sizes = report->sizes;
 
-    if (sizes == NULL || report->tier == NULL || strcmp(report->tier, "confirm") != 0)
+    if (sizes == NULL || report->tier != HONE_TIER_CONFIRM)
         return hone_pool_printf(pool, "%zu workload%s", report->workloads.n,
                                 report->workloads.n == 1 ? "" : "s");
     if (sizes->n_hidden_timed == 0)
@@ -151,29 +148,26 @@ static const char *summary(const struct hone_report *report, struct hone_pool *p
 {
     const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
     const char *failure = hone_report_failure(report, pool);
-    const char *verdict = report->verdict, *over = over_what(report, pool);
-    enum hone_reason reason;
+    const char *verdict = hone_verdict_name(report->verdict), *over = over_what(report, pool);
+    const char *word = hone_reason_name(report->reason);
 
     if (failure != NULL) {
-        size_t len = strlen(report->reason);
-        if (strncmp(failure, report->reason, len) == 0 && strncmp(failure + len, ": ", 2) == 0)
+        size_t len = strlen(word);
+        if (strncmp(failure, word, len) == 0 && strncmp(failure + len, ": ", 2) == 0)
             failure += len + 2; /* runners like to begin with the reason, too */
-        return strcmp(verdict, report->reason) == 0
+        return strcmp(verdict, word) == 0
                    ? hone_pool_printf(pool, "%s: %s", verdict, failure)
-                   : hone_pool_printf(pool, "%s (%s): %s", verdict, report->reason, failure);
+                   : hone_pool_printf(pool, "%s (%s): %s", verdict, word, failure);
     }
-    if (!hone_reason_parse(report->reason, &reason))
-        return verdict;
     if (ratio == NULL || !(ratio->ratio > 0))
-        return hone_pool_printf(pool, "%s: %s", verdict, hone_reason_row(reason)->meaning);
-    if (reason == HONE_REASON_SCREENED)
+        return hone_pool_printf(pool, "%s: %s", verdict, hone_reason_row(report->reason)->meaning);
+    if (report->reason == HONE_REASON_SCREENED)
         return hone_pool_printf(pool, "screened: right; about %.3gx baseline over %s%s (%s)",
                                 ratio->ratio, over, of_bound(report, pool), caution(report, pool));
     return hone_pool_printf(pool, "%s%s%s: %.3gx baseline [%.3g, %.3g] over %s%s (%s)", verdict,
-                            strcmp(verdict, report->reason) != 0 ? ", " : "",
-                            strcmp(verdict, report->reason) != 0 ? report->reason : "",
-                            ratio->ratio, ratio->low, ratio->high, over, of_bound(report, pool),
-                            caution(report, pool));
+                            strcmp(verdict, word) != 0 ? ", " : "",
+                            strcmp(verdict, word) != 0 ? word : "", ratio->ratio, ratio->low,
+                            ratio->high, over, of_bound(report, pool), caution(report, pool));
 }
 
 const char *hone_evaluation_summary(const struct hone_report *report, struct hone_pool *pool)
@@ -420,12 +414,12 @@ static void add_figures(struct list *list, const struct hone_report *report)
 {
     const struct hone_ratio *baseline = hone_report_ratio(report, "baseline");
     const struct hone_ratio *parent = hone_report_ratio(report, "parent");
-    bool is_result = report->tier != NULL && strcmp(report->tier, "screen") != 0;
+    bool is_result = report->tier > HONE_TIER_SCREEN;
     double ns = hone_report_time_ns(report, "candidate");
 
     if (is_result && baseline != NULL && baseline->ratio > 0) {
         add(list, "Speedup", hone_ratio_text(baseline, list->pool));
-        add(list, "Speedup-tier", report->tier);
+        add(list, "Speedup-tier", hone_tier_name(report->tier));
     }
     if (is_result && parent != NULL && parent->ratio > 0)
         add(list, "Speedup-vs-parent", hone_ratio_text(parent, list->pool));
@@ -469,9 +463,9 @@ void hone_evaluation_describe(const struct hone_evaluation_request *req,
     for (size_t i = 0; i < req->trailers.n; i++)
         if (strcmp(more[i].key, "Strategy") == 0)
             add(&list, "Strategy", more[i].value);
-    add(&list, "Verdict", report->verdict);
-    add(&list, "Reason", report->reason);
-    add(&list, "Tier", report->tier);
+    add(&list, "Verdict", hone_verdict_name(report->verdict));
+    add(&list, "Reason", hone_reason_name(report->reason));
+    add(&list, "Tier", hone_tier_name(report->tier));
     add(&list, "Review", hone_review_text(report, pool));
     add_figures(&list, report);
     add(&list, "Flags", hone_flags_text(&req->flags, pool));

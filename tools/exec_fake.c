@@ -33,14 +33,15 @@
 #define NOISE               0.02 /* half the width of a faked interval */
 
 struct line {
-    const char *match, *reason, *detail, *limited_by, *code, *fast_math, *doubt;
+    enum hone_reason reason; /* none: what the figures and the tier say */
+    const char *match, *detail, *limited_by, *code, *fast_math, *doubt;
     double ns, settings;
     int64_t delay_ms;
 };
 
 static const struct hone_field line_fields[] = {
     HONE_FIELD(struct line, match, .required = true, .help = "Text that the source contains."),
-    HONE_FIELD(struct line, reason, .max_len = HONE_LIMIT_WORD_BYTES, .help = "How it ends."),
+    HONE_FIELD(struct line, reason, .choices = hone_reason_choices, .help = "How it ends."),
     HONE_FIELD(struct line, detail, .max_len = HONE_LIMIT_LINE_BYTES, .help = "What went wrong."),
     HONE_FIELD(struct line, limited_by, .max_len = HONE_LIMIT_WORD_BYTES,
                .help = "Bottleneck class that a profile finds."),
@@ -68,7 +69,6 @@ static int load_line(struct fake *fake, const char *text, size_t len, struct hon
 {
     HONE_AUTOJSON struct hone_json *json = NULL;
     struct line *line = &fake->lines[fake->n_lines];
-    enum hone_reason reason;
     int rc;
 
     if (len == 0)
@@ -79,9 +79,6 @@ static int load_line(struct fake *fake, const char *text, size_t len, struct hon
     if (rc == 0)
         rc = hone_fields_decode(json, line_fields, HONE_COUNTOF(line_fields), line, sizeof(*line),
                                 fake->pool, err);
-    if (rc == 0 && line->reason != NULL && !hone_reason_parse(line->reason, &reason))
-        rc = hone_fail_at(err, HONE_E_ARG, "reason", "'%.60s' is not in the verdict table",
-                          line->reason);
     if (rc == 0)
         fake->n_lines++;
     return rc;
@@ -382,7 +379,7 @@ static int add_points(struct call *call, struct hone_err *err)
         answer.ns += (double)points[i].flags.n; /* so that options make a difference */
         reports[i] = (struct hone_point_report){.tunables = points[i].tunables,
                                                 .flags = points[i].flags,
-                                                .reason = "screened",
+                                                .reason = HONE_REASON_SCREENED,
                                                 .median_ns = answer.ns,
                                                 .ratio = DEFAULT_BASELINE_NS / answer.ns,
                                                 .code = code_of(&answer)};
@@ -422,7 +419,7 @@ static enum hone_reason natural_reason(const struct call *call)
 {
     const struct hone_ratio *ratio = hone_report_ratio(&call->report, "baseline");
 
-    if (has_stage(call->job, "time") && ratio != NULL && strcmp(call->job->tier, "screen") != 0)
+    if (has_stage(call->job, "time") && ratio != NULL && call->job->tier != HONE_TIER_SCREEN)
         return strcmp(ratio->word, "faster") == 0   ? HONE_REASON_FASTER
                : strcmp(ratio->word, "slower") == 0 ? HONE_REASON_SLOWER
                                                     : HONE_REASON_SAME;
@@ -441,12 +438,13 @@ static bool is_good_end(enum hone_reason reason)
  * can. */
 static enum hone_reason choose_reason(const struct call *call)
 {
-    enum hone_reason natural = natural_reason(call), scripted;
+    enum hone_reason natural = natural_reason(call);
+    enum hone_reason scripted =
+        call->arms[0].line != NULL ? call->arms[0].line->reason : HONE_REASON_NONE;
 
-    if (call->arms[0].line == NULL || !hone_reason_parse(call->arms[0].line->reason, &scripted))
-        return natural;
-    if (scripted == HONE_REASON_FASTER || scripted == HONE_REASON_SAME ||
-        scripted == HONE_REASON_SLOWER || scripted == HONE_REASON_SCREENED)
+    if (scripted == HONE_REASON_NONE || scripted == HONE_REASON_FASTER ||
+        scripted == HONE_REASON_SAME || scripted == HONE_REASON_SLOWER ||
+        scripted == HONE_REASON_SCREENED)
         return natural;
     return scripted;
 }
@@ -483,8 +481,8 @@ static int fill(struct call *call, struct hone_err *err)
         call->report.output = "fake: nothing was run\n";
     if (is_good_end(reason) && job->points.n > 0)
         rc = add_points(call, err);
-    call->report.reason = hone_reason_row(reason)->word;
-    call->report.summary = hone_pool_printf(call->pool, "%s: %s", call->report.reason, detail);
+    call->report.reason = reason;
+    call->report.summary = hone_pool_printf(call->pool, "%s: %s", hone_reason_name(reason), detail);
     return rc;
 }
 
@@ -563,7 +561,7 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
         return rc;
     }
     if (rc < 0) {
-        call.report.reason = rc == HONE_E_ARG ? "bad_request" : "infra";
+        call.report.reason = rc == HONE_E_ARG ? HONE_REASON_BAD_REQUEST : HONE_REASON_INFRA;
         call.report.summary = hone_pool_strdup(pool, failure.message);
     }
     return through_format(&call, ret, err);

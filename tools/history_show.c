@@ -145,9 +145,9 @@ static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version
     if (hone_best_measurement_read(hone_workspace_history(ctx->app->ws), version, ctx->pool,
                                    &measured, NULL) < 0)
         return;
-    row->verdict = measured.best.verdict;
-    row->reason = measured.best.reason;
-    row->tier = measured.best.tier;
+    row->verdict = hone_verdict_name(measured.best.verdict);
+    row->reason = hone_reason_name(measured.best.reason);
+    row->tier = hone_tier_name(measured.best.tier);
     row->speedup = measured.best.speedup;
     row->review = measured.review;
     row->contradiction = measured.contradiction;
@@ -284,9 +284,9 @@ static int add_evidence(struct hone_tool_ctx *ctx, const struct hone_version *v,
     rows = hone_pool_alloc(ctx->pool, (measured.evidence.n + 1) * sizeof(*rows));
     for (size_t i = 0; i < measured.evidence.n; i++)
         rows[i] = (struct evidence_row){.commit = evidence[i].commit,
-                                        .verdict = evidence[i].verdict,
-                                        .reason = evidence[i].reason,
-                                        .tier = evidence[i].tier,
+                                        .verdict = hone_verdict_name(evidence[i].verdict),
+                                        .reason = hone_reason_name(evidence[i].reason),
+                                        .tier = hone_tier_name(evidence[i].tier),
                                         .speedup = evidence[i].speedup,
                                         .summary = evidence[i].summary,
                                         .time = time_text(evidence[i].time_s, ctx->pool)};

@@ -18,7 +18,6 @@
 #include "workspace/base/log.h"
 
 const char *const hone_detail_choices[] = {"concise", "normal", "full", NULL};
-const char *const hone_tier_choices[] = {"screen", "decide", "confirm", NULL};
 const char hone_tunables_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"},\"maxProperties\":8}";
 
@@ -139,7 +138,7 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
         .target = in->target,
         .source = in->source,
         .flags = in->flags,
-        .tier = in->tier != NULL ? in->tier : "screen",
+        .tier = in->tier != HONE_TIER_NONE ? in->tier : HONE_TIER_SCREEN,
         .parent = in->parent,
         .time_parent = in->parent != NULL,
         .workloads = in->workloads,
@@ -310,19 +309,16 @@ static void fill_build(const struct hone_build_report *build, struct hone_kernel
 static const char *next_of(const struct hone_report *report, struct hone_pool *pool)
 {
     const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
-    enum hone_reason reason;
 
-    if (!hone_reason_parse(report->reason, &reason))
-        return NULL;
     if (hone_report_is_claimable(report))
         return "kernel_profile to find the next limit; this figure may be claimed.";
     if (hone_report_is_claim(report))
         return hone_pool_printf(pool, "not to be claimed: %s",
                                 hone_plain_line(pool, report->doubts.v[0], 300));
-    if (reason == HONE_REASON_SCREENED && ratio != NULL &&
+    if (report->reason == HONE_REASON_SCREENED && ratio != NULL &&
         (ratio->high < 1.02 || ratio->ratio < 0.9))
         return "kernel_profile to find what limits it; deciding is not worth it yet.";
-    return hone_pool_strdup(pool, hone_reason_row(reason)->next);
+    return hone_pool_strdup(pool, hone_reason_row(report->reason)->next);
 }
 
 void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
@@ -330,13 +326,11 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
 {
     const struct hone_report *report = &evaluation->report;
     const struct hone_profile_report *profile = report->profile;
-    enum hone_reason reason;
 
     out->head.status = "ok";
-    out->head.verdict = report->verdict;
-    out->head.reason = report->reason;
-    if (hone_reason_parse(report->reason, &reason))
-        out->head.error_class = hone_reason_row(reason)->error_class;
+    out->head.verdict = hone_verdict_name(report->verdict);
+    out->head.reason = hone_reason_name(report->reason);
+    out->head.error_class = hone_reason_row(report->reason)->error_class;
     out->head.summary = hone_evaluation_summary(report, ctx->pool);
     out->head.next = next_of(report, ctx->pool);
     out->head.commit = evaluation->commit;

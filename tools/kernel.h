@@ -12,7 +12,8 @@
 #include "workspace/task/target.h"
 
 struct hone_kernel_in {
-    const char *task, *target, *source, *commit, *parent, *tier, *detail;
+    const char *task, *target, *source, *commit, *parent, *detail;
+    enum hone_tier tier;
     struct hone_strs flags, workloads, options;
     struct hone_json *tunables; /* {"TILE": 16} */
     const char *strategy, *message, *why;
@@ -32,7 +33,8 @@ struct hone_workload_row {
 
 struct hone_kernel_out {
     struct hone_head head;
-    const char *task, *target, *tier, *jail, *device, *signature, *start;
+    enum hone_tier tier;
+    const char *task, *target, *jail, *device, *signature, *start;
     bool is_cached;
     struct hone_ratio *speedup, *vs_parent; /* NULL: not measured */
     struct hone_sizes_report *sizes;        /* NULL: nothing was checked or timed */
@@ -60,7 +62,6 @@ struct hone_kernel_out {
 };
 
 extern const char *const hone_detail_choices[];
-extern const char *const hone_tier_choices[];
 extern const char hone_tunables_schema[];
 
 #define HONE_WORKLOAD_ROW_N_FIELDS 11
@@ -96,7 +97,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
 #define HONE_KERNEL_OUT_BASE \
     HONE_HEAD_FIELDS(struct hone_kernel_out), \
     HONE_OUT_(task, .help = "Task."), HONE_OUT_(target, .help = "Target."), \
-    HONE_OUT_(tier, .help = "Effort behind the verdict."), HONE_OUT_(jail, .help = "Rung of the jail."), \
+    HONE_OUT_(tier, .choices = hone_tier_choices, .help = "Effort behind the verdict."), HONE_OUT_(jail, .help = "Rung of the jail."), \
     HONE_OUT_(device, .help = "Where it ran."), HONE_OUT_(is_cached, .help = "A known answer; nothing was run."), \
     HONE_OUT_(signature, .help = "What the source has to define."), \
     HONE_OUT_(diagnostics, HONE_OF(struct hone_diagnostic, hone_diagnostic_fields), .help = "Compiler messages, worst first."), \

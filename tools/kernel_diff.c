@@ -75,14 +75,6 @@ struct side {
     struct hone_report report;
 };
 
-static int tier_rank(const char *tier)
-{
-    for (int i = 0; tier != NULL && hone_tier_choices[i] != NULL; i++)
-        if (strcmp(tier, hone_tier_choices[i]) == 0)
-            return i;
-    return -1;
-}
-
 static bool has_times(const struct hone_report *report)
 {
     return report->workloads.n > 0;
@@ -110,7 +102,7 @@ static void read_reports(struct hone_tool_ctx *ctx, const struct hone_version *v
                               &report, NULL) < 0)
             continue;
         if (side->has_report && has_times(&side->report) &&
-            (!has_times(&report) || tier_rank(report.tier) < tier_rank(side->report.tier)))
+            (!has_times(&report) || report.tier < side->report.tier))
             continue;
         side->report = report;
         side->has_report = true;
@@ -143,8 +135,11 @@ static int read_version(struct hone_tool_ctx *ctx, const char *rev, struct side 
 static int read_source(struct hone_tool_ctx *ctx, const struct hone_task *task, const char *name,
                        const char *source, struct side *ret, struct hone_err *err)
 {
-    const struct hone_evaluation_request req = {
-        .task = task, .source = source, .tier = "screen", .stages = "build", .no_commit = true};
+    const struct hone_evaluation_request req = {.task = task,
+                                                .source = source,
+                                                .tier = HONE_TIER_SCREEN,
+                                                .stages = "build",
+                                                .no_commit = true};
     struct hone_evaluation evaluation;
     int rc = hone_evaluate(ctx, &req, &evaluation, err);
 

@@ -7,7 +7,7 @@ static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
     HONE_KERNEL_IN_WORKLOADS,
     HONE_KERNEL_IN_WORDS,
-    HONE_IN_(tier, .fallback_str = "screen", .choices = hone_tier_choices,
+    HONE_IN_(tier, .fallback_i64 = HONE_TIER_SCREEN, .choices = hone_tier_choices,
              .help = "screen: 0.3 s, claims nothing; decide: seconds a workload; confirm: fresh "
                      "data and hidden sizes, the only figure to claim."),
     HONE_IN_(budget_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",

@@ -18,7 +18,7 @@ static const struct hone_field in_fields[] = {
     HONE_IN_(options, .max_len = 32,
              .help = "Sets of compiler options to sweep too, each one string: [\"\", \"-O2\", "
                      "\"-Ofast -funroll-loops\"]."),
-    HONE_IN_(tier, .fallback_str = "decide", .choices = hone_tier_choices,
+    HONE_IN_(tier, .fallback_i64 = HONE_TIER_DECIDE, .choices = hone_tier_choices,
              .help = "Effort of the winner's own evaluation."),
     HONE_IN_(budget_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
              .help = "For timing the sweep; 0: 300 ms a setting."),
@@ -86,8 +86,9 @@ static const char *table_text(const struct hone_array *points, struct hone_pool 
     for (size_t i = 0; i < points->n && i < 12; i++)
         text = hone_pool_printf(pool, "%s%10.0f ns  %s%s%s\n", text, p[i].median_ns,
                                 setting_text(&p[i].tunables, &p[i].flags, pool),
-                                strcmp(p[i].reason, "screened") != 0 ? "  " : "",
-                                strcmp(p[i].reason, "screened") != 0 ? p[i].reason : "");
+                                p[i].reason != HONE_REASON_SCREENED ? "  " : "",
+                                p[i].reason != HONE_REASON_SCREENED ? hone_reason_name(p[i].reason)
+                                                                    : "");
     return text;
 }
 
@@ -135,7 +136,7 @@ static int sweep_points(struct hone_tool_ctx *ctx, const struct hone_kernel_in *
     if (rc < 0)
         return rc;
     hone_tool_progress(ctx, 0, (double)req.points.n, "sweeping %zu settings", req.points.n);
-    req.tier = "screen";
+    req.tier = HONE_TIER_SCREEN;
     req.no_commit = true;
     req.time_parent = false;
     return hone_evaluate(ctx, &req, ret, err);

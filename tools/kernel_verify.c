@@ -23,7 +23,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     if (rc < 0)
         return rc;
     call.request.stages = "build,policy,smoke,verify";
-    call.request.tier = "decide";
+    call.request.tier = HONE_TIER_DECIDE;
     call.request.time_parent = false;
     return hone_kernel_answer(ctx, &call, &hone_tool_kernel_verify, in->detail, result, err);
 }

@@ -20,15 +20,12 @@ static int check_call(const struct hone_report *report, const struct hone_job *j
     const struct {
         const char *name, *said, *asked;
     } words[] = {{"call", report->id, job->id},
-                 {"tier", report->tier, job->tier},
+                 {"tier", report->tier == HONE_TIER_NONE ? NULL : hone_tier_name(report->tier),
+                  hone_tier_name(job->tier)},
                  {"target", report->target, job->target}};
-    enum hone_reason reason;
-    bool is_claim = true;
+    enum hone_verdict verdict = hone_reason_row(report->reason)->verdict;
+    bool is_claim = verdict != HONE_VERDICT_INFRA && verdict != HONE_VERDICT_INVALID;
 
-    if (hone_reason_parse(report->reason, &reason)) {
-        enum hone_verdict verdict = hone_reason_row(reason)->verdict;
-        is_claim = verdict != HONE_VERDICT_INFRA && verdict != HONE_VERDICT_INVALID;
-    }
     for (size_t i = 0; i < HONE_COUNTOF(words); i++) {
         if (words[i].said == NULL && !is_claim)
             continue;
@@ -149,7 +146,7 @@ int hone_report_answers(const struct hone_report *report, const struct hone_job 
 
     if (rc == 0)
         rc = check_points(report, job, err);
-    if (rc == 0 && strcmp(report->reason, "faster") == 0)
+    if (rc == 0 && report->reason == HONE_REASON_FASTER)
         rc = check_faster(report, job, err);
     return rc;
 }

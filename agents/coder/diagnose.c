@@ -45,8 +45,10 @@ static size_t add_checks(const struct hone_report *report, struct hone_buf *out)
 const char *hone_diagnose(const struct hone_report *report, struct hone_pool *pool)
 {
     struct hone_buf out = {.limit = 16 << 10};
-    hone_buf_printf(&out, "verdict %s (%s): %s\n", report->verdict ? report->verdict : "?",
-                    report->reason ? report->reason : "?", report->summary ? report->summary : "");
+    hone_buf_printf(&out, "verdict %s (%s): %s\n",
+                    report->verdict ? hone_verdict_name(report->verdict) : "?",
+                    report->reason ? hone_reason_name(report->reason) : "?",
+                    report->summary ? report->summary : "");
     size_t n = add_diagnostics(report, &out);
     n += add_checks(report, &out);
     if (n == 0 && report->build && report->build->log && report->build->log[0])

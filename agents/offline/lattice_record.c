@@ -68,13 +68,10 @@ static void append(struct hone_pool *pool, double **list, size_t n, double value
 }
 
 /* What the machine did to a state is no word on it: such ends are tried again. */
-static bool is_of_the_machine(const char *reason)
+static bool is_of_the_machine(enum hone_reason reason)
 {
-    static const char *const words[] = {"infra", "timeout", "cancelled", "no_jail"};
-    for (size_t i = 0; i < HONE_COUNTOF(words); i++)
-        if (strcmp(reason, words[i]) == 0)
-            return true;
-    return false;
+    return reason == HONE_REASON_INFRA || reason == HONE_REASON_TIMEOUT ||
+           reason == HONE_REASON_CANCELLED || reason == HONE_REASON_NO_JAIL;
 }
 
 static void keep_point(struct work *w, struct hone_lattice_state *s,
@@ -84,9 +81,9 @@ static void keep_point(struct work *w, struct hone_lattice_state *s,
         snprintf(s->code, sizeof(s->code), "%s", p->code);
     if (is_of_the_machine(p->reason))
         return;
-    if (strcmp(p->reason, "screened") != 0 && s->n > 0)
+    if (p->reason != HONE_REASON_SCREENED && s->n > 0)
         return; /* right before: a hiccup */
-    s->reason = hone_pool_strdup(w->pool, p->reason);
+    s->reason = hone_reason_name(p->reason);
     if (!(p->median_ns > 0) || !(p->ratio > 0) || s->n >= HONE_LIMIT_LATTICE_REPEATS)
         return;
     append(w->pool, &s->ns, s->n, p->median_ns);
@@ -147,7 +144,7 @@ static int run_part(struct work *w, const unsigned *states, size_t n, struct hon
                                           .source = w->text,
                                           .points = make_points(w, states, n),
                                           .workloads = first_workloads(w, pool),
-                                          .tier = "screen",
+                                          .tier = HONE_TIER_SCREEN,
                                           .budget_ms = each * (int64_t)(n + 1),
                                           .timeout_ms = HONE_LIMIT_TIMEOUT_MS,
                                           .no_commit = true,
@@ -161,7 +158,7 @@ static int run_part(struct work *w, const unsigned *states, size_t n, struct hon
     const struct hone_point_report *points = e.report.points.v;
     if (e.report.points.n != n)
         return hone_fail(err, HONE_E_TARGET, "the sweep answered %zu of %zu settings: %s (%s)",
-                         e.report.points.n, n, e.report.reason,
+                         e.report.points.n, n, hone_reason_name(e.report.reason),
                          e.report.summary ? e.report.summary : "");
     for (size_t i = 0; i < n; i++)
         keep_point(w, &w->lattice->states[states[i]], &points[i]);
@@ -212,7 +209,7 @@ static int profile_state(struct work *w, unsigned state, struct hone_err *err)
                                           .target = w->lattice->target,
                                           .source = source,
                                           .workloads = first_workloads(w, pool),
-                                          .tier = "screen",
+                                          .tier = HONE_TIER_SCREEN,
                                           .stages = "build,smoke,profile",
                                           .no_commit = true};
     struct hone_evaluation e;

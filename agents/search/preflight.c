@@ -317,7 +317,7 @@ static int evaluate(struct exam *x, const struct hone_task *task, const char *ta
     const struct hone_evaluation_request req = {.task = task,
                                                 .target = target,
                                                 .source = source,
-                                                .tier = "screen",
+                                                .tier = HONE_TIER_SCREEN,
                                                 .subject = "preflight: the baseline",
                                                 .no_commit = true,
                                                 .no_cache = true};
@@ -388,9 +388,9 @@ static int look_at_baseline(struct exam *x, struct hone_err *err)
                 *err = cause;
             return rc;
         }
-        if (rc < 0 || strcmp(e.report.verdict, "screened") != 0) {
+        if (rc < 0 || e.report.verdict != HONE_VERDICT_SCREENED) {
             tell(x, HONE_PREFLIGHT_NO, "baseline", "ended as %s: %s",
-                 rc < 0 ? "an error" : e.report.reason,
+                 rc < 0 ? "an error" : hone_reason_name(e.report.reason),
                  rc < 0             ? cause.message
                  : e.report.summary ? e.report.summary
                                     : "");

@@ -150,10 +150,9 @@ static void read_unused(struct hone_search *s)
     s->unused = hone_pool_alloc(s->pool, (t->n_unused + 1) * sizeof(*s->unused));
     for (size_t i = 0; i < t->n_unused; i++) {
         struct hone_recalled *r = &s->unused[s->n_unused];
-        enum hone_verdict verdict = HONE_VERDICT_INFRA;
         if (hone_evaluate_recall(&ctx, t->unused[i].start, t->unused[i].end, r, NULL) < 0)
             continue;
-        hone_verdict_parse(r->evaluation.report.verdict, &verdict);
+        enum hone_verdict verdict = r->evaluation.report.verdict;
         s->n_unused += verdict != HONE_VERDICT_INFRA && verdict != HONE_VERDICT_INVALID;
     }
 }
@@ -360,7 +359,7 @@ static bool is_answer_to(const struct hone_attempt *a, const struct hone_recalle
     const struct hone_point *points = a->points.v;
     const struct hone_point_report *measured = r->evaluation.report.points.v;
     if (!r->source || a->is_fresh || strcmp(a->source, r->source) != 0 ||
-        strcmp(a->tier, r->tier) != 0 || a->points.n != r->evaluation.report.points.n ||
+        hone_tier_of(a->tier) != r->tier || a->points.n != r->evaluation.report.points.n ||
         a->no_commit != (r->evaluation.commit == NULL))
         return false;
     for (size_t i = 0; i < a->points.n; i++)

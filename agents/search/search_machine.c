@@ -18,9 +18,7 @@ static const char *const caller = "search's look at the machine";
 
 static bool is_open(const struct hone_evaluation *e)
 {
-    enum hone_verdict verdict = HONE_VERDICT_INFRA;
-    return hone_verdict_parse(e->report.verdict, &verdict) && verdict == HONE_VERDICT_INFRA &&
-           (e->report.reason == NULL || strcmp(e->report.reason, "cancelled") != 0);
+    return e->report.verdict == HONE_VERDICT_INFRA && e->report.reason != HONE_REASON_CANCELLED;
 }
 
 static int try_baseline(struct hone_search *s, const struct hone_tool_ctx *like,
@@ -30,7 +28,7 @@ static int try_baseline(struct hone_search *s, const struct hone_tool_ctx *like,
     const struct hone_evaluation_request req = {.task = s->task,
                                                 .target = s->target,
                                                 .source = s->state.tree.nodes[0]->source,
-                                                .tier = "screen",
+                                                .tier = HONE_TIER_SCREEN,
                                                 .no_commit = true,
                                                 .no_cache = true};
     ctx.caller = caller;
@@ -57,7 +55,7 @@ int hone_search_settle_blame(struct hone_search *s, const struct hone_tool_ctx *
             return 0;
         return hone_fail(err, HONE_E_TARGET,
                          "%d evaluations in a row ended with '%s', and so did the baseline",
-                         IN_A_ROW, baseline.report.reason);
+                         IN_A_ROW, hone_reason_name(baseline.report.reason));
     }
     struct hone_tool_ctx ctx = *like;
     struct hone_evaluation_request again = *req;

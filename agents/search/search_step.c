@@ -71,8 +71,8 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
                                       .low = (double)NAN,
                                       .high = (double)NAN,
                                       .rank = (double)NAN};
-    hone_verdict_parse(e->report.verdict, &o->verdict);
-    o->reason = hone_pool_strdup(s->pool, e->report.reason);
+    o->verdict = e->report.verdict;
+    o->reason = hone_reason_name(e->report.reason);
     o->commit = hone_pool_strdup(s->pool, e->commit);
     o->evaluation = hone_pool_strdup(s->pool, e->id);
     o->summary = hone_pool_strdup(s->pool, e->report.summary ? e->report.summary : "");
@@ -178,7 +178,7 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .target = s->target,
         .source = a->source,
         .points = a->points,
-        .tier = a->tier,
+        .tier = hone_tier_of(a->tier),
         .parent = a->parent,
         .stages = a->stages,
         .no_commit = a->no_commit,

@@ -13,12 +13,19 @@
 #include "tools/kernel.h"
 #include "workspace/history.h"
 
-static const char *const tier_choices[] = {"none", "screen", "decide", "confirm", NULL};
+static const char *const tier_words[] = {
+    [HONE_TIER_NONE] = "none",
+    [HONE_TIER_SCREEN] = "screen",
+    [HONE_TIER_DECIDE] = "decide",
+    [HONE_TIER_CONFIRM] = "confirm",
+    NULL,
+};
 
 enum { MAX_WAIT_MS = 60000 }; /* search_outcome can wait longer, and holds up nobody */
 
 struct apply_in {
-    const char *task, *target, *source, *commit, *rewrite, *anchor, *tier;
+    const char *task, *target, *source, *commit, *rewrite, *anchor;
+    enum hone_tier tier;
     const char *search, *strategy, *words;
     int64_t variant, wait_ms;
     double expected;
@@ -53,7 +60,7 @@ static const struct hone_field in_fields[] = {
                        "best version."),
     HONE_FIELD(struct apply_in, source, .max_len = HONE_LIMIT_SOURCE_BYTES,
                .help = "Instead of commit: a source text. With search: the new version, yours."),
-    HONE_FIELD(struct apply_in, tier, .fallback_str = "none", .choices = tier_choices,
+    HONE_FIELD(struct apply_in, tier, .choices = tier_words,
                .help = "Evaluate the new version at once, at this tier; not with search."),
     HONE_FIELD(struct apply_in, search, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Submit the step into this running search (name or id) instead."),
@@ -153,20 +160,17 @@ static int evaluate(struct hone_tool_ctx *ctx, const struct apply_in *in,
     if (r < 0)
         return r;
     const struct hone_ratio *ratio = hone_report_ratio(&e.report, "baseline");
-    enum hone_reason reason;
-    out->head.verdict = e.report.verdict;
-    out->head.reason = e.report.reason;
-    if (hone_reason_parse(e.report.reason, &reason)) {
-        out->head.error_class =
-            *hone_reason_row(reason)->error_class ? hone_reason_row(reason)->error_class : NULL;
-        out->head.next = hone_reason_row(reason)->next;
-    }
+    const struct hone_reason_row *row = hone_reason_row(e.report.reason);
+    out->head.verdict = hone_verdict_name(e.report.verdict);
+    out->head.reason = row->word;
+    out->head.error_class = row->error_class[0] != '\0' ? row->error_class : NULL;
+    out->head.next = row->next;
     out->head.commit = e.commit;
     out->head.evaluation = e.id;
     if (ratio)
         out->speedup = ratio->ratio;
     out->head.summary = hone_pool_printf(
-        ctx->pool, "%s: %s%s", out->head.summary, e.report.verdict,
+        ctx->pool, "%s: %s%s", out->head.summary, out->head.verdict,
         ratio ? hone_pool_printf(ctx->pool, ", about %.3gx baseline", ratio->ratio) : "");
     return 0;
 }
@@ -176,7 +180,7 @@ static int evaluate(struct hone_tool_ctx *ctx, const struct apply_in *in,
 static int check_search_args(const struct apply_in *in, const struct hone_steer_search *search,
                              struct hone_err *err)
 {
-    if (strcmp(in->tier, "none") != 0)
+    if (in->tier != HONE_TIER_NONE)
         return hone_fail_at(err, HONE_E_ARG, "tier", "the search screens what is submitted");
     if (in->task && strcmp(in->task, search->task) != 0)
         return hone_fail_at(err, HONE_E_ARG, "task", "search '%.64s' is about %.64s", search->name,
@@ -260,7 +264,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     out->head.summary = hone_pool_printf(ctx->pool, "%s at %s", rewrite->words, site.words);
     out->head.next = "kernel_evaluate this source; kernel_tune if it has tunables.";
     fill_tunables(ctx->pool, out->source, &out->tunables);
-    return strcmp(in->tier, "none") == 0 ? 0 : evaluate(ctx, in, &call, out, err);
+    return in->tier == HONE_TIER_NONE ? 0 : evaluate(ctx, in, &call, out, err);
 }
 
 const struct hone_tool hone_tool_strategy_apply = {

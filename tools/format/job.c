@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-static const char *const tiers[] = {"screen", "decide", "confirm", NULL};
 const char *const hone_assembly_choices[] = {"none", "sass", "ptx", "asm", NULL};
 
 const struct hone_field hone_tunable_fields[HONE_TUNABLE_N_FIELDS] = {
@@ -58,8 +57,8 @@ const struct hone_field hone_job_fields[] = {
                .help = "Name of the call."),
     HONE_FIELD(struct hone_job, target, .fallback_str = "cpu", .choices = hone_target_words,
                .help = "Where the kernel runs."),
-    HONE_FIELD(struct hone_job, tier, .fallback_str = "screen", .choices = tiers,
-               .help = "Effort: screen, decide or confirm."),
+    HONE_FIELD(struct hone_job, tier, .fallback_i64 = HONE_TIER_SCREEN,
+               .choices = hone_tier_choices, .help = "Effort: screen, decide or confirm."),
     HONE_FIELD(
         struct hone_job, stages, .required = true, .max_len = HONE_LIMIT_STAGES,
         .help = "build, policy, smoke, verify, screen, time, profile, run, calibrate; in order."),

@@ -12,6 +12,7 @@
 #ifndef HONE_FORMAT_JOB_H
 #define HONE_FORMAT_JOB_H
 
+#include "tools/format/verdict.h"
 #include "workspace/base/fields.h"
 
 #define HONE_JOB_FORMAT 1
@@ -47,8 +48,8 @@ struct hone_point { /* one setting of a sweep: replaces the candidate's tunables
 struct hone_job {
     int64_t format;
     const char *id;
-    const char *target;      /* "cpu" */
-    const char *tier;        /* "screen", "decide", "confirm" */
+    const char *target; /* "cpu" */
+    enum hone_tier tier;
     struct hone_strs stages; /* of: build policy smoke verify screen time profile run calibrate; in
                                 order */
     const char *task_dir;    /* absolute */

@@ -35,7 +35,6 @@ static const char *const severities[] = {"error", "warning", "note", NULL};
 static const char *const remark_kinds[] = {"vectorized", "missed", "note", NULL};
 static const char *const ratio_words[] = {"faster", "same", "slower", "inconclusive", NULL};
 static const char *const bounds[] = {"bytes", "flops", NULL};
-static const char *const tiers[] = {"screen", "decide", "confirm", NULL};
 static const char axes_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\",\"string\"]}}";
 
@@ -226,7 +225,8 @@ const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS] = {
                .help = "Values."),
     HONE_FIELD(struct hone_point_report, flags, .skip_empty = true, .max_len = HONE_LIMIT_FLAGS,
                .help = "Compiler options."),
-    WORD(struct hone_point_report, reason, .required = true, .help = "How the point ended."),
+    HONE_FIELD(struct hone_point_report, reason, .choices = hone_reason_choices, .required = true,
+               .help = "How the point ended."),
     FIGURE(struct hone_point_report, median_ns, .unit = "ns", .help = "One call, geometric mean."),
     FIGURE(struct hone_point_report, ratio, .help = "Against the baseline."),
     WORD(struct hone_point_report, code, .help = "Word for the machine code."),
@@ -389,10 +389,12 @@ const struct hone_field hone_report_fields[] = {
                .max = HONE_REPORT_FORMAT, .help = "Version of this format."),
     WORD(struct hone_report, id, .help = "Name of the call."),
     WORD(struct hone_report, target, .help = "Where the kernel ran."),
-    HONE_FIELD(struct hone_report, tier, .skip_empty = true, .choices = tiers,
+    HONE_FIELD(struct hone_report, tier, .choices = hone_tier_choices,
                .help = "Effort: screen, decide or confirm."),
-    WORD(struct hone_report, reason, .required = true, .help = "A reason of the verdict table."),
-    WORD(struct hone_report, verdict, .help = "Follows from the reason."),
+    HONE_FIELD(struct hone_report, reason, .required = true, .choices = hone_reason_choices,
+               .help = "A reason of the verdict table."),
+    HONE_FIELD(struct hone_report, verdict, .choices = hone_verdict_choices,
+               .help = "Follows from the reason."),
     LINE(struct hone_report, summary, .help = "One line."),
     WORD(struct hone_report, jail, .help = "Rung that was used."),
     ROWS(struct hone_report, stages, HONE_LIMIT_STAGE_ROWS, struct hone_stage_report,
@@ -497,21 +499,11 @@ static int check_axes(const struct hone_report *report, struct hone_err *err)
 
 static int check_words(struct hone_report *report, struct hone_err *err)
 {
-    const struct hone_point_report *points = report->points.v;
-    enum hone_reason reason;
-    const char *verdict;
+    enum hone_verdict verdict = hone_reason_row(report->reason)->verdict;
 
-    if (!hone_reason_parse(report->reason, &reason))
-        return hone_fail_at(err, HONE_E_ARG, "reason", "'%.60s' is not in the verdict table",
-                            report->reason);
-    verdict = hone_verdict_name(hone_reason_row(reason)->verdict);
-    if (report->verdict != NULL && strcmp(report->verdict, verdict) != 0)
+    if (report->verdict != HONE_VERDICT_NONE && report->verdict != verdict)
         return hone_fail_at(err, HONE_E_ARG, "verdict", "'%.60s' does not follow from reason '%s'",
-                            report->verdict, report->reason);
-    for (size_t i = 0; i < report->points.n; i++)
-        if (!hone_reason_parse(points[i].reason, &reason))
-            return hone_fail_at(err, HONE_E_ARG, "points[].reason",
-                                "'%.60s' is not in the verdict table", points[i].reason);
+                            hone_verdict_name(report->verdict), hone_reason_name(report->reason));
     if (report->best_point >= (int64_t)report->points.n)
         return hone_fail_at(err, HONE_E_ARG, "best_point", "there are only %zu points",
                             report->points.n);
@@ -540,7 +532,7 @@ static int check_claim(const struct hone_report *report, struct hone_err *err)
 {
     const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
     const struct hone_workload_report *workloads = report->workloads.v;
-    bool is_claim = strcmp(report->reason, "faster") == 0;
+    bool is_claim = report->reason == HONE_REASON_FASTER;
     int rc = check_ratios(&report->ratios, err);
 
     for (size_t i = 0; i < report->workloads.n && rc == 0; i++)
@@ -550,7 +542,7 @@ static int check_claim(const struct hone_report *report, struct hone_err *err)
     if (is_claim && (ratio == NULL || !(ratio->low > 1)))
         return hone_fail_at(err, HONE_E_ARG, "reason",
                             "faster needs an interval above 1 against the baseline");
-    if (is_claim && report->tier != NULL && strcmp(report->tier, "screen") == 0)
+    if (is_claim && report->tier == HONE_TIER_SCREEN)
         return hone_fail_at(err, HONE_E_ARG, "reason", "a screen may not say faster");
     return 0;
 }
@@ -635,8 +627,7 @@ const struct hone_ratio *hone_report_ratio(const struct hone_report *report, con
 
 bool hone_report_is_claim(const struct hone_report *report)
 {
-    return report->tier != NULL && strcmp(report->tier, "confirm") == 0 &&
-           strcmp(report->reason, "faster") == 0;
+    return report->tier == HONE_TIER_CONFIRM && report->reason == HONE_REASON_FASTER;
 }
 
 bool hone_report_is_claimable(const struct hone_report *report)

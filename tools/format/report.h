@@ -112,7 +112,7 @@ struct hone_workload_report {
 struct hone_point_report {
     struct hone_array tunables;
     struct hone_strs flags;
-    const char *reason;
+    enum hone_reason reason;
     double median_ns;
     double ratio;
     const char *code; /* as in hone_build_report; NULL: not built */
@@ -243,12 +243,13 @@ struct hone_contents_report {
 
 struct hone_report {
     int64_t format;
-    const char *id, *target, *tier;
-    const char *reason;       /* a word of the verdict table */
-    const char *verdict;      /* follows from it */
-    const char *summary;      /* one line for a person */
-    const char *jail;         /* rung that was used */
-    struct hone_array stages; /* of hone_stage_report */
+    const char *id, *target;
+    enum hone_tier tier;
+    enum hone_reason reason;
+    enum hone_verdict verdict; /* follows from it */
+    const char *summary;       /* one line for a person */
+    const char *jail;          /* rung that was used */
+    struct hone_array stages;  /* of hone_stage_report */
     struct hone_build_report *build;
     struct hone_contents_report *contents; /* NULL: nothing was compared */
     struct hone_array checks;              /* of hone_check_report */

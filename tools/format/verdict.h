@@ -9,6 +9,7 @@
 #include "workspace/base/base.h"
 
 enum hone_verdict {
+    HONE_VERDICT_NONE, /* not said */
     HONE_VERDICT_BUILT,
     HONE_VERDICT_CORRECT,
     HONE_VERDICT_SCREENED, /* screen tier: right, and worth deciding (or not: vs_baseline says) */
@@ -22,12 +23,14 @@ enum hone_verdict {
     HONE_VERDICT_SUSPICIOUS,
     HONE_VERDICT_INFRA
 };
+extern const char *const hone_verdict_choices[]; /* for field tables */
 const char *hone_verdict_name(enum hone_verdict verdict);
 /* false when the word is unknown */
 bool hone_verdict_parse(const char *word, enum hone_verdict *ret);
 
 /* Every reason; the table in verdict.c has one row each. */
 enum hone_reason {
+    HONE_REASON_NONE, /* not said */
     HONE_REASON_BUILT,
     HONE_REASON_CORRECT,
     HONE_REASON_SCREENED,
@@ -84,7 +87,20 @@ struct hone_reason_row {
     const char *meaning; /* one sentence */
     const char *next;    /* what to do about it, one sentence */
 };
+extern const char *const hone_reason_choices[]; /* for field tables */
 const struct hone_reason_row *hone_reason_row(enum hone_reason reason);
+const char *hone_reason_name(enum hone_reason reason);
 bool hone_reason_parse(const char *word, enum hone_reason *ret);
+
+/* How much effort a verdict rests on; more of it is a greater value. */
+enum hone_tier {
+    HONE_TIER_NONE, /* not said */
+    HONE_TIER_SCREEN,
+    HONE_TIER_DECIDE,
+    HONE_TIER_CONFIRM
+};
+extern const char *const hone_tier_choices[]; /* for field tables */
+const char *hone_tier_name(enum hone_tier tier);
+enum hone_tier hone_tier_of(const char *word); /* HONE_TIER_NONE: NULL, or no such word */
 
 #endif

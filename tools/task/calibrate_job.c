@@ -70,7 +70,7 @@ static int run_job(const struct hone_task *task, const struct hone_calibrate_opt
         .format = HONE_JOB_FORMAT,
         .id = "calibrate",
         .target = options->target,
-        .tier = "decide",
+        .tier = HONE_TIER_DECIDE,
         .stages = {stage_names, HONE_COUNTOF(stage_names)},
         .task_dir = task->dir,
         .task_hash = task->hash,
@@ -107,10 +107,7 @@ static int judge_report(const struct hone_task *task, const struct hone_calibrat
                         const struct hone_report *report, struct hone_pool *pool,
                         struct hone_calibrate *ret, struct hone_err *err)
 {
-    enum hone_reason reason = HONE_REASON_INFRA;
-    if (report->reason)
-        hone_reason_parse(report->reason, &reason);
-    enum hone_verdict verdict = hone_reason_row(reason)->verdict;
+    enum hone_verdict verdict = hone_reason_row(report->reason)->verdict;
     if (verdict == HONE_VERDICT_INFRA)
         return hone_fail(err, HONE_E_TARGET, "%.300s", report->summary ? report->summary : "");
     if (verdict != HONE_VERDICT_BUILT && verdict != HONE_VERDICT_CORRECT)
@@ -126,7 +123,7 @@ int hone_calibrate(const struct hone_task *task, const struct hone_calibrate_opt
                    struct hone_pool *pool, struct hone_calibrate *ret, struct hone_err *err)
 {
     char own[] = "/tmp/hone-calibrate-XXXXXX";
-    struct hone_report report = {.reason = NULL};
+    struct hone_report report = {.reason = HONE_REASON_NONE};
     if (!options->scratch_dir && !mkdtemp(own))
         return hone_fail_errno(err, errno, "folder for the calibration's call");
     const char *dir = options->scratch_dir ? options->scratch_dir : own;

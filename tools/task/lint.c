@@ -334,7 +334,7 @@ static int run_source(struct work *w, const char *name, const char *source, stru
         .format = HONE_JOB_FORMAT,
         .id = hone_pool_printf(w->pool, "lint-%s", name),
         .target = "cpu",
-        .tier = "decide",
+        .tier = HONE_TIER_DECIDE,
         .stages = {stage_names, HONE_COUNTOF(stage_names)},
         .task_dir = w->task->dir,
         .task_hash = w->task->hash,
@@ -360,10 +360,7 @@ static int run_source(struct work *w, const char *name, const char *source, stru
 
 static const struct hone_reason_row *row_of(const struct hone_report *report)
 {
-    enum hone_reason reason = HONE_REASON_INFRA;
-    if (report->reason)
-        hone_reason_parse(report->reason, &reason);
-    return hone_reason_row(reason);
+    return hone_reason_row(report->reason);
 }
 
 static void add_trial(struct work *w, const char *kernel, const char *meaning,
@@ -403,7 +400,7 @@ static const char *detail_of(struct work *w, const struct hone_report *report)
 static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *ret_is_off,
                      struct hone_err *err)
 {
-    struct hone_report report = {.reason = NULL};
+    struct hone_report report = {.reason = HONE_REASON_NONE};
     int code = run_source(w, "naive", naive, &report, err);
     if (code < 0)
         return code;
@@ -432,7 +429,7 @@ static int try_bad(struct work *w, const struct hone_bad_kernel *bad, const char
     const char *where = hone_pool_printf(w->pool, "kernel %s", bad->name);
     if (!source)
         return 0;
-    struct hone_report report = {.reason = NULL};
+    struct hone_report report = {.reason = HONE_REASON_NONE};
     int code = run_source(w, bad->name, source, &report, err);
     if (code < 0)
         return code;
@@ -482,9 +479,9 @@ static int try_answers(struct work *w, struct hone_err *err)
     int code = hone_calibrate(w->task, &options, w->pool, &calibrate, &why);
     if (code == HONE_E_CANCEL || code == HONE_E_IO)
         return hone_fail(err, (enum hone_code)code, "%s", why.message);
-    const struct hone_report report = {.reason = code < 0               ? "infra"
-                                                 : calibrate.is_fit_now ? "wrong_value"
-                                                                        : "correct"};
+    const struct hone_report report = {.reason = code < 0               ? HONE_REASON_INFRA
+                                                 : calibrate.is_fit_now ? HONE_REASON_WRONG_VALUE
+                                                                        : HONE_REASON_CORRECT};
     add_trial(w, "answers", meaning, &report, code == 0 && calibrate.is_fit_now);
     for (size_t o = 0; code == 0 && o < calibrate.tolerances.n; o++) {
         const char *noise = hone_calibrate_noise(&calibrate, o, w->pool);

@@ -112,12 +112,14 @@ static int check_choice(struct walk *w, const struct hone_field *f, const char *
         return 0;
     HONE_CLEANUP(hone_buf_done) struct hone_buf list = {.limit = HONE_ERR_MESSAGE_BYTES};
     for (size_t i = 0; f->choices[i] != NULL; i++) {
+        if (f->type == HONE_FIELD_ENUM && f->choices[i][0] == '\0')
+            continue;
         if (strcmp(f->choices[i], text) == 0) {
             if (ret != NULL)
                 *ret = (unsigned)i;
             return 0;
         }
-        hone_buf_printf(&list, "%s%s", i ? ", " : "", f->choices[i]);
+        hone_buf_printf(&list, "%s%s", list.len ? ", " : "", f->choices[i]);
     }
     return FAIL(w, HONE_E_ARG, "'%.60s' is not one of: %s", text, list.data ? list.data : "");
 }

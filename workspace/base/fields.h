@@ -9,7 +9,8 @@
  *     int64_t                 integer (or a string of digits, for values beyond 2^53)
  *     double                  number
  *     const char *            string; NULL when absent
- *     enum X                  string: .choices[value]; .fallback_i64 (0: the first word) when absent
+ *     enum X                  string: .choices[value]; .fallback_i64 (0: the first word) when absent;
+ *                             the word "" is that of "not given": never written, never accepted
  *     struct hone_strs        array of strings
  *     struct hone_i64s        array of integers
  *     struct hone_f64s        array of numbers

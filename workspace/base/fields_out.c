@@ -29,6 +29,12 @@ static struct hone_json *encode_list(const struct hone_field *f, const struct ho
     return out;
 }
 
+/* "" is the word of "not given": of enums alone. */
+static bool is_shown(const struct hone_field *f, const char *word)
+{
+    return f->type != HONE_FIELD_ENUM || word[0] != '\0';
+}
+
 static const char *word_of(const struct hone_field *f, size_t number)
 {
     size_t n = 0;
@@ -71,7 +77,9 @@ static struct hone_json *encode_member(const struct hone_field *f, const void *m
         return hone_json_new_str(v.str);
     case HONE_FIELD_ENUM:
         memcpy(&v.number, member, sizeof(v.number));
-        return skip && v.number == 0 ? NULL : hone_json_new_str(word_of(f, v.number));
+        if ((skip && v.number == 0) || !is_shown(f, word_of(f, v.number)))
+            return NULL;
+        return hone_json_new_str(word_of(f, v.number));
     case HONE_FIELD_JSON:
         memcpy(&v.json, member, sizeof(v.json));
         return hone_json_copy(v.json);
@@ -127,7 +135,8 @@ static void put_choices(struct hone_json *schema, const struct hone_field *f)
         return;
     struct hone_json *list = hone_json_new_array();
     for (size_t i = 0; f->choices[i] != NULL; i++)
-        hone_json_push(list, hone_json_new_str(f->choices[i]));
+        if (is_shown(f, f->choices[i]))
+            hone_json_push(list, hone_json_new_str(f->choices[i]));
     hone_json_set(schema, "enum", list);
 }
 
@@ -199,7 +208,7 @@ static struct hone_json *member_schema(const struct hone_field *f)
     case HONE_FIELD_ENUM:
         schema = typed("string");
         put_choices(schema, f);
-        if (!f->required)
+        if (!f->required && is_shown(f, word_of(f, (size_t)f->fallback_i64)))
             hone_json_set_str(schema, "default", word_of(f, (size_t)f->fallback_i64));
         break;
     case HONE_FIELD_JSON:
@@ -266,14 +275,20 @@ static void put_facts(struct hone_buf *facts, const struct hone_field *f)
         hone_buf_str(facts, ", default true");
     if (!f->required && f->type == HONE_FIELD_STR && f->fallback_str != NULL && !f->is_secret)
         hone_buf_printf(facts, ", default %s", f->fallback_str);
-    if (!f->required && f->type == HONE_FIELD_ENUM)
+    if (!f->required && f->type == HONE_FIELD_ENUM &&
+        is_shown(f, word_of(f, (size_t)f->fallback_i64)))
         hone_buf_printf(facts, ", default %s", word_of(f, (size_t)f->fallback_i64));
     if (has_max(f))
         hone_buf_printf(facts, ", %lld to %lld", (long long)f->min, (long long)f->max);
     else if (f->min != 0)
         hone_buf_printf(facts, ", at least %lld", (long long)f->min);
-    for (size_t i = 0; f->choices != NULL && f->choices[i] != NULL; i++)
-        hone_buf_printf(facts, "%s%s", i ? "|" : ", ", f->choices[i]);
+    const char *gap = ", ";
+    for (size_t i = 0; f->choices != NULL && f->choices[i] != NULL; i++) {
+        if (is_shown(f, f->choices[i])) {
+            hone_buf_printf(facts, "%s%s", gap, f->choices[i]);
+            gap = "|";
+        }
+    }
 }
 
 void hone_fields_help(const struct hone_field *fields, size_t n_fields, struct hone_buf *out)

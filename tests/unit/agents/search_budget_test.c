@@ -361,9 +361,9 @@ START_TEST(answers_are_recalled_without_the_cache)
     ck_assert_int_eq(hone_remove_tree(in_dir(&f, "ws/.hone/cache"), &f.err), 0);
     ck_assert_msg(hone_evaluate_recall(&f.ctx, last.start, last.end, &r, &f.err) == 0, "%s",
                   f.err.message);
-    ck_assert_str_eq(r.tier, "confirm");
+    ck_assert_int_eq(r.tier, HONE_TIER_CONFIRM);
     ck_assert_str_eq(r.evaluation.commit, f.result.best_commit);
-    ck_assert_str_eq(r.evaluation.report.verdict, f.result.verdict);
+    ck_assert_str_eq(hone_verdict_name(r.evaluation.report.verdict), f.result.verdict);
     ck_assert_ptr_nonnull(strstr(r.source, "softmax"));
     ck_assert_int_eq(hone_evaluate_recall(&f.ctx, last.end, last.start, &r, &f.err),
                      HONE_E_NOT_FOUND);

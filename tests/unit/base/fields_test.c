@@ -24,14 +24,18 @@ struct shape {
 };
 
 enum colour { RED, GREEN, BLUE };
+enum shine { UNTOLD, MATT, GLOSSY };
 static const char *const colours[] = {[RED] = "red", [GREEN] = "green", [BLUE] = "blue", NULL};
 struct paint {
     enum colour front, back, rim;
+    enum shine shine;
 };
+static const char *const shines[] = {[UNTOLD] = "", [MATT] = "matt", [GLOSSY] = "glossy", NULL};
 static const struct hone_field paint_fields[] = {
     HONE_FIELD(struct paint, front, .required = true, .choices = colours),
     HONE_FIELD(struct paint, back, .fallback_i64 = GREEN, .choices = colours),
     HONE_FIELD(struct paint, rim, .skip_empty = true, .choices = colours),
+    HONE_FIELD(struct paint, shine, .choices = shines),
 };
 
 static const char *const kinds[] = {"line", "area", NULL};
@@ -86,6 +90,9 @@ START_TEST(enums)
         {"{\"front\":\"blue\",\"back\":\"red\",\"rim\":\"green\"}",
          "{\"front\":\"blue\",\"back\":\"red\",\"rim\":\"green\"}"},
         {"{\"front\":\"red\"}", "{\"front\":\"red\",\"back\":\"green\"}"},
+        {"{\"front\":\"red\",\"shine\":\"matt\"}",
+         "{\"front\":\"red\",\"back\":\"green\",\"shine\":\"matt\"}"},
+        {"{\"front\":\"red\",\"shine\":\"\"}", NULL},
         {"{\"front\":\"Red\"}", NULL},
         {"{\"front\":\"\"}", NULL},
         {"{\"front\":0}", NULL},
@@ -102,7 +109,7 @@ START_TEST(enums)
         ck_assert_int_eq(rc, cases[i].again ? 0 : HONE_E_ARG);
         ck_assert_int_eq(hone_fields_validate(json, paint_fields, n, NULL), rc);
         if (!cases[i].again) {
-            ck_assert_str_eq(err.path, "front");
+            ck_assert_str_eq(err.path, strstr(cases[i].text, "shine") ? "shine" : "front");
             continue;
         }
         HONE_AUTOJSON struct hone_json *out = hone_fields_encode(&p, paint_fields, n);
@@ -120,6 +127,9 @@ START_TEST(enums)
     ck_assert_ptr_nonnull(
         strstr(text, "\"front\":{\"type\":\"string\",\"enum\":[\"red\",\"green\",\"blue\"]}"));
     ck_assert_ptr_nonnull(strstr(text, "\"default\":\"green\""));
+    ck_assert_ptr_nonnull(/* and no default */
+                          strstr(text,
+                                 "\"shine\":{\"type\":\"string\",\"enum\":[\"matt\",\"glossy\"]}"));
 }
 END_TEST
 

@@ -12,7 +12,7 @@
 
 START_TEST(verdict_table_is_whole)
 {
-    for (int i = 0; i < HONE_N_REASONS; i++) {
+    for (int i = HONE_REASON_NONE + 1; i < HONE_N_REASONS; i++) {
         const struct hone_reason_row *row = hone_reason_row((enum hone_reason)i);
         enum hone_reason again = HONE_N_REASONS;
         enum hone_verdict verdict;
@@ -32,6 +32,14 @@ START_TEST(verdict_table_is_whole)
     enum hone_reason reason;
     ck_assert(!hone_reason_parse("no such", &reason));
     ck_assert(!hone_reason_parse(NULL, &reason));
+    ck_assert(!hone_reason_parse("", &reason));
+    /* what was not said is nobody's fault, and never a good end */
+    ck_assert(hone_reason_row(HONE_REASON_NONE)->verdict == HONE_VERDICT_INFRA);
+    for (int i = HONE_TIER_SCREEN; i <= HONE_TIER_CONFIRM; i++)
+        ck_assert_int_eq(hone_tier_of(hone_tier_name((enum hone_tier)i)), i);
+    ck_assert_int_eq(hone_tier_of("none"), HONE_TIER_NONE);
+    ck_assert_int_eq(hone_tier_of(""), HONE_TIER_NONE);
+    ck_assert_int_eq(hone_tier_of(NULL), HONE_TIER_NONE);
 }
 END_TEST
 
@@ -107,7 +115,7 @@ START_TEST(job_round_trip)
 
     ck_assert_msg(hone_job_parse(text, strlen(text), pool, &job, &err) == 0, "%s", err.message);
     ck_assert_str_eq(job.target, "cpu");
-    ck_assert_str_eq(job.tier, "screen");
+    ck_assert_int_eq(job.tier, HONE_TIER_SCREEN);
     ck_assert_ptr_nonnull(hone_job_arm(&job, "candidate"));
     ck_assert_ptr_null(hone_job_arm(&job, "baseline"));
     first = hone_job_print(&job);
@@ -130,7 +138,7 @@ START_TEST(job_record)
     struct hone_job job = {.format = HONE_JOB_FORMAT,
                            .id = "j",
                            .target = "cpu",
-                           .tier = "decide",
+                           .tier = HONE_TIER_DECIDE,
                            .stages = {.v = &stage, .n = 1},
                            .task_dir = "/t",
                            .jail = "auto",
@@ -162,7 +170,11 @@ static const struct {
     const char *name, *text, *want;
 } reports[] = {
     {"least", "{\"format\":1,\"reason\":\"built\"}", NULL},
-    {"reason", "{\"format\":1,\"reason\":\"great\"}", "verdict table"},
+    {"reason", "{\"format\":1,\"reason\":\"great\"}", "'great' is not one of: built, correct"},
+    {"empty reason", "{\"format\":1,\"reason\":\"\"}", "is not one of"},
+    {"no reason", "{\"format\":1}", "required"},
+    {"tier", "{\"format\":1,\"reason\":\"built\",\"tier\":\"none\"}",
+     "'none' is not one of: screen, decide, confirm"},
     {"verdict", "{\"format\":1,\"reason\":\"compile\",\"verdict\":\"faster\"}", "does not follow"},
     {"claim",
      "{\"format\":1,\"tier\":\"decide\",\"reason\":\"faster\"," FASTER("1.1", "1.2", "1.3") "}",
@@ -182,7 +194,7 @@ static const struct {
     {"negative", "{\"format\":1,\"reason\":\"built\",\"percent_of_bound\":-1}", ""},
     {"best", "{\"format\":1,\"reason\":\"built\",\"best_point\":0}", "points"},
     {"point", "{\"format\":1,\"reason\":\"built\",\"points\":[{\"reason\":\"nice\"}]}",
-     "verdict table"},
+     "'nice' is not one of"},
     {"axes",
      "{\"format\":1,\"reason\":\"built\",\"workloads\":[{\"id\":\"w\",\"axes\":{\"M\":1.5}}]}",
      "integers"},
@@ -222,8 +234,8 @@ START_TEST(report_round_trip)
     struct hone_check_report check = {
         .name = "verify", .n_bad = 3, .max_abs_err = INFINITY, .max_rel_err = NAN, .rel_l2 = 0.5};
     struct hone_report report = {.format = 1,
-                                 .reason = "wrong_value",
-                                 .tier = "decide",
+                                 .reason = HONE_REASON_WRONG_VALUE,
+                                 .tier = HONE_TIER_DECIDE,
                                  .checks = {.v = &check, .n = 1},
                                  .best_point = -1,
                                  .worst_ratio = NAN,
@@ -234,11 +246,11 @@ START_TEST(report_round_trip)
     first = hone_report_print(&report);
     ck_assert_msg(hone_report_parse(first, strlen(first), pool, &back, &err) == 0, "%s %s",
                   err.path, err.message);
-    ck_assert_str_eq(back.verdict, "incorrect");
+    ck_assert_int_eq(back.verdict, HONE_VERDICT_INCORRECT);
     ck_assert(isnan(back.worst_ratio));
     ck_assert(isnan(((const struct hone_check_report *)back.checks.v)->max_abs_err));
     ck_assert_double_eq(((const struct hone_check_report *)back.checks.v)->rel_l2, 0.5);
-    back.verdict = NULL;
+    back.verdict = HONE_VERDICT_NONE;
     second = hone_report_print(&back);
     ck_assert_str_eq(first, second);
 }
@@ -270,16 +282,16 @@ START_TEST(doubts)
     for (size_t n = 0; n < HONE_COUNTOF(all) + 1; n++) {
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         struct hone_report back, report = {.format = HONE_REPORT_FORMAT,
-                                           .reason = "faster",
-                                           .tier = "confirm",
+                                           .reason = HONE_REASON_FASTER,
+                                           .tier = HONE_TIER_CONFIRM,
                                            .best_point = -1,
                                            .doubts = {.v = all, .n = n}};
         HONE_AUTOFREE char *json = hone_report_print(&report);
         struct hone_err err = HONE_ERR_INIT;
         ck_assert_int_eq(hone_report_is_claimable(&report), n == 0);
-        report.tier = "decide";
+        report.tier = HONE_TIER_DECIDE;
         ck_assert(!hone_report_is_claimable(&report));
-        report.tier = NULL;
+        report.tier = HONE_TIER_NONE;
         ck_assert(!hone_report_is_claimable(&report));
         if (n > HONE_LIMIT_DOUBTS)
             ck_assert_int_lt(hone_report_parse(json, strlen(json), pool, &back, &err), 0);
@@ -306,7 +318,7 @@ START_TEST(contents)
             .compared = {.v = names, .n = HONE_LIMIT_KINDS + (above == 1)},
             .left_out = {.v = out, .n = HONE_LIMIT_KINDS + (above == 2)}};
         struct hone_report back, report = {.format = HONE_REPORT_FORMAT,
-                                           .reason = "built",
+                                           .reason = HONE_REASON_BUILT,
                                            .best_point = -1,
                                            .contents = &tested};
         HONE_AUTOFREE char *json = hone_report_print(&report);
@@ -337,8 +349,8 @@ START_TEST(sizes)
                                      .beyond = "beyond-1: M=600 K=2",
                                      .box = {.v = box, .n = 2}};
     struct hone_report back, report = {.format = HONE_REPORT_FORMAT,
-                                       .reason = "built",
-                                       .tier = "confirm",
+                                       .reason = HONE_REASON_BUILT,
+                                       .tier = HONE_TIER_CONFIRM,
                                        .best_point = -1,
                                        .sizes = &told};
     struct hone_err err = HONE_ERR_INIT;
@@ -362,8 +374,10 @@ START_TEST(assembly_limit)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     char *text = hone_pool_alloc(pool, HONE_LIMIT_ASSEMBLY_BYTES + 2);
     struct hone_build_report build = {.assembly = text, .assembly_of = "k"};
-    struct hone_report report = {
-        .format = HONE_REPORT_FORMAT, .reason = "built", .best_point = -1, .build = &build};
+    struct hone_report report = {.format = HONE_REPORT_FORMAT,
+                                 .reason = HONE_REASON_BUILT,
+                                 .best_point = -1,
+                                 .build = &build};
 
     memset(text, 'a', HONE_LIMIT_ASSEMBLY_BYTES);
     for (int above = 0; above < 2; above++) {

@@ -39,7 +39,7 @@ static void set_up(struct bench *b)
     struct hone_judge *judge = &b->judge;
     make_task(&b->task, &judge->cases[0]);
     b->task.bytes = "8*M*N";
-    b->job = (struct hone_job){.tier = "decide", .target = "cuda", .jail = "auto"};
+    b->job = (struct hone_job){.tier = HONE_TIER_DECIDE, .target = "cuda", .jail = "auto"};
     *judge = (struct hone_judge){.job = &b->job,
                                  .target = &hone_target_cuda,
                                  .session = &b->session,

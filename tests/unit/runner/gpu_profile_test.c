@@ -289,8 +289,8 @@ START_TEST(a_report_with_counters_survives_the_file)
 {
     struct hone_pool *pool = hone_pool_new();
     struct hone_report report = {.format = HONE_REPORT_FORMAT,
-                                 .reason = "screened",
-                                 .verdict = "screened",
+                                 .reason = HONE_REASON_SCREENED,
+                                 .verdict = HONE_VERDICT_SCREENED,
                                  .best_point = -1,
                                  .worst_ratio = (double)NAN,
                                  .percent_of_bound = (double)NAN};

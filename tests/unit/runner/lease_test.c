@@ -104,8 +104,10 @@ struct scene {
 
 static void set_up(struct scene *s, const struct place *p, int64_t wait_ms)
 {
-    *s = (struct scene){
-        .job = {.id = "call-2", .tier = "decide", .lease_path = p->path, .lease_wait_ms = wait_ms}};
+    *s = (struct scene){.job = {.id = "call-2",
+                                .tier = HONE_TIER_DECIDE,
+                                .lease_path = p->path,
+                                .lease_wait_ms = wait_ms}};
     strcpy(s->name, "softmax");
     s->task.name = s->name;
     s->judge = (struct hone_judge){.job = &s->job,
@@ -126,7 +128,7 @@ static pid_t hold(const struct place *p, int64_t ms)
     pid_t pid = fork();
     if (pid == 0) {
         int fd = -1;
-        const struct hone_job job = {.id = "call-1", .tier = "confirm"};
+        const struct hone_job job = {.id = "call-1", .tier = HONE_TIER_CONFIRM};
         struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * HONE_NS_PER_MS};
         if (hone_lock_file(p->path, 0, &fd, NULL) == 0)
             hone_lease_sign(fd, &job, "matmul");

@@ -151,7 +151,8 @@ static void put_workload(struct scene *s, size_t w, double ratio, const double t
 
 static void conclude(struct scene *s, const double threads[2], double ratio, const double others[4])
 {
-    *s = (struct scene){.pool = hone_pool_new(), .job = {.tier = "confirm", .target = "cpu"}};
+    *s = (struct scene){.pool = hone_pool_new(),
+                        .job = {.tier = HONE_TIER_CONFIRM, .target = "cpu"}};
     s->judge = (struct hone_judge){.job = &s->job,
                                    .pool = s->pool,
                                    .report = &s->report,

@@ -54,7 +54,7 @@ static int fake_check(struct hone_judge *judge, struct hone_slot *slot,
     return 0;
 }
 
-static void bench_open(struct bench *b, const char *tier, int64_t n_hidden)
+static void bench_open(struct bench *b, enum hone_tier tier, int64_t n_hidden)
 {
     const char *root = getenv("HONE_PACKS");
     char *dir = hone_path_join(root ? root : "workspace/packs", "matmul", NULL);
@@ -120,7 +120,7 @@ static bool has_text(const char *const *texts, size_t n, const char *part)
 START_TEST(tiers_have_their_sizes)
 {
     struct bench b;
-    bench_open(&b, "confirm", HONE_LIMIT_HIDDEN);
+    bench_open(&b, HONE_TIER_CONFIRM, HONE_LIMIT_HIDDEN);
     ck_assert_uint_eq(n_of(&b.judge, HONE_CASE_HIDDEN), HONE_LIMIT_HIDDEN);
     ck_assert_uint_ge(n_of(&b.judge, HONE_CASE_RANGE), 12);
     ck_assert_uint_eq(n_of(&b.judge, HONE_CASE_BEYOND), HONE_TASK_BEYONDS);
@@ -130,7 +130,7 @@ START_TEST(tiers_have_their_sizes)
         ck_assert_int_eq(hone_judge_is_wanted(&b.judge, c), !is_aside);
     }
     bench_close(&b);
-    bench_open(&b, "decide", 0);
+    bench_open(&b, HONE_TIER_DECIDE, 0);
     ck_assert_uint_eq(n_of(&b.judge, HONE_CASE_RANGE), 4);
     ck_assert_uint_eq(n_of(&b.judge, HONE_CASE_HIDDEN), 0);
     bench_close(&b);
@@ -141,13 +141,13 @@ END_TEST
 START_TEST(the_farthest_that_can_be_afforded)
 {
     static const struct {
-        const char *tier;
+        enum hone_tier tier;
         double seconds;   /* of 1e9 operations */
         const char *want; /* NULL: none */
-    } cases[] = {{"confirm", 0.1, "beyond-0"},
-                 {"decide", 0.001, "beyond-0"},
-                 {"decide", 400, NULL},
-                 {"confirm", 10000, NULL}};
+    } cases[] = {{HONE_TIER_CONFIRM, 0.1, "beyond-0"},
+                 {HONE_TIER_DECIDE, 0.001, "beyond-0"},
+                 {HONE_TIER_DECIDE, 400, NULL},
+                 {HONE_TIER_CONFIRM, 10000, NULL}};
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
         struct bench b;
         struct hone_outcome end = HONE_OUTCOME_INIT;
@@ -171,7 +171,7 @@ START_TEST(what_does_not_fit_is_left_out)
 {
     struct bench b;
     struct hone_outcome end = HONE_OUTCOME_INIT;
-    bench_open(&b, "confirm", 2);
+    bench_open(&b, HONE_TIER_CONFIRM, 2);
     told.is_too_large = true;
     ck_assert_int_eq(hone_sizes_check_beyond(&b.judge, &end, NULL), 0);
     ck_assert(hone_outcome_is_good(&end));
@@ -193,7 +193,7 @@ START_TEST(the_baseline_excuses)
         struct hone_outcome end = HONE_OUTCOME_INIT;
         enum hone_distribution dists[] = {HONE_DIST_NORMAL};
         int both = i % 2;
-        bench_open(&b, "confirm", 2);
+        bench_open(&b, HONE_TIER_CONFIRM, 2);
         size_t c = first_of(&b.judge, kinds[i / 2]);
         struct hone_check_plan plan = {
             .name = "drawn", .workload = &b.judge.cases[c], .dists = dists, .n_dists = 1};
@@ -224,7 +224,7 @@ START_TEST(slow_baselines_excuse)
         struct bench b;
         struct hone_outcome end = HONE_OUTCOME_INIT;
         enum hone_distribution dists[] = {HONE_DIST_NORMAL};
-        bench_open(&b, "confirm", 2);
+        bench_open(&b, HONE_TIER_CONFIRM, 2);
         size_t c = first_of(&b.judge, HONE_CASE_EDGE);
         struct hone_check_plan plan = {
             .name = "edge", .workload = &b.judge.cases[c], .dists = dists, .n_dists = 1};
@@ -259,7 +259,7 @@ START_TEST(what_is_missing_is_a_doubt)
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
         struct bench b;
         int n_public = 0, n_hidden = 0;
-        bench_open(&b, "confirm", cases[i].n_hidden);
+        bench_open(&b, HONE_TIER_CONFIRM, cases[i].n_hidden);
         for (size_t c = 1; c < b.judge.n_cases; c++) {
             enum hone_case_kind kind = b.judge.kinds[c];
             b.judge.is_checked[c] = true;
@@ -286,7 +286,7 @@ START_TEST(what_is_missing_is_a_doubt)
         ck_assert_int_eq(b.report.sizes->n_checked + cases[i].misses_check,
                          b.report.sizes->n_planned);
         ck_assert_uint_eq(b.report.sizes->box.n, 3);
-        b.job.tier = "decide"; /* where nothing is claimed nothing is doubted */
+        b.job.tier = HONE_TIER_DECIDE; /* where nothing is claimed nothing is doubted */
         b.judge.n_doubts = 0;
         hone_sizes_report(&b.judge);
         ck_assert_uint_eq(b.judge.n_doubts, 0);
@@ -300,7 +300,7 @@ START_TEST(failures_are_kept)
 {
     struct bench b;
     struct hone_outcome end = HONE_OUTCOME_INIT;
-    bench_open(&b, "confirm", 0);
+    bench_open(&b, HONE_TIER_CONFIRM, 0);
     struct hone_check_plan plan = {.name = "edge", .workload = &b.judge.cases[1]};
     for (int i = 0; i < HONE_RUNNER_MAX_CHECKS + 3; i++)
         hone_judge_note(&b.judge, &plan, HONE_DIST_NORMAL, NULL, &end);

@@ -33,9 +33,9 @@ static void make(struct made *m, double low, double high, double hidden)
         (struct hone_workload_report){.id = "one", .ratios = {.v = &m->ratios[0], .n = 1}};
     m->workloads[1] = (struct hone_workload_report){
         .id = "hidden", .is_hidden = true, .ratios = {.v = &m->ratios[1], .n = 1}};
-    m->report = (struct hone_report){.tier = "confirm",
-                                     .reason = "faster",
-                                     .verdict = "faster",
+    m->report = (struct hone_report){.tier = HONE_TIER_CONFIRM,
+                                     .reason = HONE_REASON_FASTER,
+                                     .verdict = HONE_VERDICT_FASTER,
                                      .ratios = {.v = &m->whole, .n = 1},
                                      .workloads = {.v = m->workloads, .n = 2},
                                      .machine = &m->machine};
@@ -129,10 +129,10 @@ START_TEST(what_does_not_count)
     struct hone_confirmations list = {.n = 0};
     struct made m;
     make(&m, 2, 2.1, NAN);
-    m.report.tier = "decide";
+    m.report.tier = HONE_TIER_DECIDE;
     hone_confirmations_add(&list, &m.report, "c");
     make(&m, 2, 2.1, NAN);
-    m.report.reason = "loaded";
+    m.report.reason = HONE_REASON_LOADED;
     hone_confirmations_add(&list, &m.report, "c");
     make(&m, 2, 2.1, NAN);
     add_doubt(&m, "other processes used 1.1 of 2 cores");

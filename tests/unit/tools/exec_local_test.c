@@ -53,7 +53,7 @@ static struct hone_arm arms[] = {{.name = "candidate", .source = "candidate.c"},
 static const struct hone_job job = {.format = 1,
                                     .id = "call1",
                                     .target = "cpu",
-                                    .tier = "decide",
+                                    .tier = HONE_TIER_DECIDE,
                                     .stages = {.v = (const char **)(uintptr_t)stages, .n = 3},
                                     .workloads = {.v = (const char **)(uintptr_t)wanted, .n = 2},
                                     .arms = {.v = arms, .n = 2},
@@ -113,19 +113,19 @@ static const struct {
 START_TEST(runners)
 {
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
-        struct hone_report report = {.reason = NULL};
+        struct hone_report report = {.reason = HONE_REASON_NONE};
         struct hone_err err = HONE_ERR_INIT;
         struct bench b;
 
         bench_open(&b, cases[i].script);
         ck_assert_msg(call(&b, NULL, NULL, NULL, &report, &err) == 0, "%s: %s", cases[i].name,
                       err.message);
-        ck_assert_msg(strcmp(report.reason, cases[i].reason) == 0, "%s: %s", cases[i].name,
-                      report.reason);
+        ck_assert_msg(strcmp(hone_reason_name(report.reason), cases[i].reason) == 0, "%s: %s",
+                      cases[i].name, hone_reason_name(report.reason));
         ck_assert_msg(strstr(report.summary != NULL ? report.summary : "", cases[i].summary) !=
                           NULL,
                       "%s: %s", cases[i].name, report.summary);
-        ck_assert_str_eq(report.verdict, report.reason[0] == 'c' ? "failed" : report.reason);
+        ck_assert_int_eq(report.verdict, hone_reason_row(report.reason)->verdict);
         bench_close(&b);
     }
 }
@@ -211,10 +211,10 @@ static void make_claim(const struct lie *lie, struct hone_pool *pool, struct hon
     *check = (struct hone_check_report){.name = "verify", .n_bad = (int64_t)c->n_bad};
     *ret = (struct hone_report){.format = 1,
                                 .id = "call1",
-                                .tier = "decide",
+                                .tier = HONE_TIER_DECIDE,
                                 .target = "cpu",
-                                .reason = "faster",
-                                .verdict = "faster",
+                                .reason = HONE_REASON_FASTER,
+                                .verdict = HONE_VERDICT_FASTER,
                                 .checks = {check, 1},
                                 .workloads = {loads, (size_t)c->n_workloads},
                                 .ratios = {&all[2], 1},
@@ -253,11 +253,12 @@ START_TEST(settings_are_ours)
     static struct hone_tunable sent[] = {{"TILE", 8}, {"TILE", 16}}, other = {"TILE", 17};
     static const char *plugin = "-fplugin=x.so";
     struct hone_point points[] = {{.tunables = {&sent[0], 1}}, {.tunables = {&sent[1], 1}}};
-    struct hone_point_report rows[] = {
-        {.tunables = {&sent[0], 1}, .reason = "screened"},
-        {.tunables = {&sent[1], 1}, .reason = "screened"},
-        {.tunables = {&other, 1}, .reason = "screened"},
-        {.tunables = {&sent[0], 1}, .flags = {.v = &plugin, .n = 1}, .reason = "screened"}};
+    struct hone_point_report rows[] = {{.tunables = {&sent[0], 1}, .reason = HONE_REASON_SCREENED},
+                                       {.tunables = {&sent[1], 1}, .reason = HONE_REASON_SCREENED},
+                                       {.tunables = {&other, 1}, .reason = HONE_REASON_SCREENED},
+                                       {.tunables = {&sent[0], 1},
+                                        .flags = {.v = &plugin, .n = 1},
+                                        .reason = HONE_REASON_SCREENED}};
     const struct {
         size_t first, n;
         int code;
@@ -272,9 +273,9 @@ START_TEST(settings_are_ours)
     sweep.points = (struct hone_array){points, 2};
     for (size_t i = 0; i < HONE_COUNTOF(tries); i++) {
         struct hone_report report = {.id = "call1",
-                                     .tier = "decide",
+                                     .tier = HONE_TIER_DECIDE,
                                      .target = "cpu",
-                                     .reason = "screened",
+                                     .reason = HONE_REASON_SCREENED,
                                      .points = {&rows[tries[i].first], tries[i].n}};
         ck_assert_msg(hone_report_answers(&report, &sweep, NULL) == tries[i].code, "try %zu", i);
     }
@@ -298,7 +299,7 @@ static void see(void *arg, const struct hone_progress *progress)
 
 START_TEST(progress_lines)
 {
-    struct hone_report report = {.reason = NULL};
+    struct hone_report report = {.reason = HONE_REASON_NONE};
     struct hone_err err = HONE_ERR_INIT;
     struct seen seen = {.n = 0};
     struct bench b;
@@ -325,7 +326,7 @@ static void *set_later(void *arg)
 
 START_TEST(cancel_kills)
 {
-    struct hone_report report = {.reason = NULL};
+    struct hone_report report = {.reason = HONE_REASON_NONE};
     struct hone_err err = HONE_ERR_INIT;
     HONE_AUTOFREE char *path = NULL;
     HONE_AUTOFREE char *text = NULL;
@@ -382,7 +383,8 @@ START_TEST(odd_runner_paths)
     ck_assert_int_eq(b.executor->run(b.executor->cookie, call_dir, &job, NULL, NULL, NULL, b.pool,
                                      &report, &err),
                      0);
-    ck_assert_str_eq(report.reason, "built"); /* it runs in the call's folder all the same */
+    ck_assert_int_eq(report.reason,
+                     HONE_REASON_BUILT); /* it runs in the call's folder all the same */
     bench_close(&b);
 }
 END_TEST

@@ -106,7 +106,8 @@ END_TEST
 /* Gives `reason` to the call whose folder has this name, correct to naive, wrong_value to the
  * others. */
 struct script {
-    const char *kernel, *reason, *output;
+    const char *kernel, *output;
+    enum hone_reason reason;
     int n_calls;
 };
 
@@ -136,7 +137,7 @@ static int run_script(void *cookie, const char *call_dir, const struct hone_job 
         noise.output = zeros.output = script->output;
         zeros.worst = script->kernel && strcmp(script->kernel, "answers") == 0 ? 1e-9 : 1;
         script->n_calls++;
-        *ret = (struct hone_report){.reason = "built", .calibration = &report};
+        *ret = (struct hone_report){.reason = HONE_REASON_BUILT, .calibration = &report};
         return 0;
     }
     char *source = hone_path_join(call_dir, "open", "candidate.c", NULL);
@@ -145,7 +146,8 @@ static int run_script(void *cookie, const char *call_dir, const struct hone_job 
     ck_assert_uint_eq(job->stages.n, 3);
     free(source);
     script->n_calls++;
-    *ret = (struct hone_report){.reason = strcmp(name, "naive") == 0 ? "correct" : "wrong_value"};
+    *ret = (struct hone_report){.reason = strcmp(name, "naive") == 0 ? HONE_REASON_CORRECT
+                                                                     : HONE_REASON_WRONG_VALUE};
     if (script->kernel && strcmp(name, script->kernel) == 0)
         ret->reason = script->reason;
     return 0;
@@ -154,22 +156,24 @@ static int run_script(void *cookie, const char *call_dir, const struct hone_job 
 START_TEST(verdicts_are_read)
 {
     static const struct {
-        const char *pack, *kernel, *reason, *message; /* message NULL: admitted */
+        const char *pack, *kernel;
+        enum hone_reason reason;
+        const char *message; /* NULL: admitted */
         int n_calls;
     } table[] = {
-        {"matmul", NULL, NULL, NULL, 11},
-        {"jacobi2d", NULL, NULL, NULL, 12},
-        {"matmul", "naive", "wrong_value", "is refused", 2}, /* and the answers say why */
-        {"matmul", "naive", "bad_task", "could not be judged", 1},
-        {"matmul", "zeros", "correct", "passes: it writes zeros", 11},
-        {"matmul", "lower_precision", "correct", "passes: it rounds", 11},
-        {"sum", "lower_precision", "correct", NULL, 10},
-        {"matmul", "empty", "unwritten", NULL, 11},
-        {"matmul", "mean", "below_floor", NULL, 11},
-        {"matmul", "stale_output", "infra", "could not be judged", 11},
-        {"matmul", "stale_output", "compile", "could not be judged", 11},
-        {"matmul", "answers", "correct", "'zeros' passes on workload 'w', distribution 'normal'",
-         11},
+        {"matmul", NULL, HONE_REASON_NONE, NULL, 11},
+        {"jacobi2d", NULL, HONE_REASON_NONE, NULL, 12},
+        {"matmul", "naive", HONE_REASON_WRONG_VALUE, "is refused", 2}, /* and the answers say why */
+        {"matmul", "naive", HONE_REASON_BAD_TASK, "could not be judged", 1},
+        {"matmul", "zeros", HONE_REASON_CORRECT, "passes: it writes zeros", 11},
+        {"matmul", "lower_precision", HONE_REASON_CORRECT, "passes: it rounds", 11},
+        {"sum", "lower_precision", HONE_REASON_CORRECT, NULL, 10},
+        {"matmul", "empty", HONE_REASON_UNWRITTEN, NULL, 11},
+        {"matmul", "mean", HONE_REASON_BELOW_FLOOR, NULL, 11},
+        {"matmul", "stale_output", HONE_REASON_INFRA, "could not be judged", 11},
+        {"matmul", "stale_output", HONE_REASON_COMPILE, "could not be judged", 11},
+        {"matmul", "answers", HONE_REASON_CORRECT,
+         "'zeros' passes on workload 'w', distribution 'normal'", 11},
     };
     for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
         char root[] = "/tmp/hone-lint-test-XXXXXX";

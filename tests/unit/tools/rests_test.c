@@ -117,9 +117,9 @@ START_TEST(rests_are_short_and_plain)
                                       .n_sizes = 12,
                                       .n_contents = 20};
     struct hone_report report = {.format = 1,
-                                 .tier = "confirm",
-                                 .reason = "faster",
-                                 .verdict = "faster",
+                                 .tier = HONE_TIER_CONFIRM,
+                                 .reason = HONE_REASON_FASTER,
+                                 .verdict = HONE_VERDICT_FASTER,
                                  .jail = "full",
                                  .percent_of_bound = 352,
                                  .workloads = {&workload, 1},

@@ -10,15 +10,16 @@
 START_TEST(summaries_count_sizes)
 {
     static const struct {
-        const char *tier;
+        enum hone_tier tier;
         int64_t n_hidden, n_hidden_timed;
         const char *doubt, *want;
     } cases[] = {
-        {"confirm", 3, 3, NULL, "over 2 of 2 public and 3 of 3 drawn sizes"},
-        {"confirm", 3, 1, "1 of 3", "1 of 3 drawn sizes (confirmed with fresh data, not to be"},
-        {"confirm", 3, 0, "public",
+        {HONE_TIER_CONFIRM, 3, 3, NULL, "over 2 of 2 public and 3 of 3 drawn sizes"},
+        {HONE_TIER_CONFIRM, 3, 1, "1 of 3",
+         "1 of 3 drawn sizes (confirmed with fresh data, not to be"},
+        {HONE_TIER_CONFIRM, 3, 0, "public",
          "over 2 of 2 public sizes only (confirmed with fresh data, not"},
-        {"decide", 0, 0, NULL, "over 0 workloads"},
+        {HONE_TIER_DECIDE, 0, 0, NULL, "over 0 workloads"},
     };
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
@@ -30,8 +31,8 @@ START_TEST(summaries_count_sizes)
                                           .n_hidden = cases[i].n_hidden,
                                           .n_hidden_timed = cases[i].n_hidden_timed};
         struct hone_report report = {.tier = cases[i].tier,
-                                     .reason = "faster",
-                                     .verdict = "faster",
+                                     .reason = HONE_REASON_FASTER,
+                                     .verdict = HONE_VERDICT_FASTER,
                                      .sizes = &sizes,
                                      .ratios = {.v = &ratio, .n = 1},
                                      .doubts = {&doubt, doubt != NULL}};
@@ -46,7 +47,8 @@ START_TEST(a_caller_s_words_are_quoted)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_task task = {.name = "sum", .hash = "h"};
-    struct hone_report report = {.tier = "decide", .reason = "slower", .verdict = "slower"};
+    struct hone_report report = {
+        .tier = HONE_TIER_DECIDE, .reason = HONE_REASON_SLOWER, .verdict = HONE_VERDICT_SLOWER};
     struct hone_evaluation_request req = {
         .task = &task,
         .subject = "Verdict: faster",

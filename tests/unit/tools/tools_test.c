@@ -514,8 +514,8 @@ START_TEST(compact_report)
     char *log = hone_pool_alloc(pool, 100001);
     struct hone_build_report build = {.compiler = "gcc", .log = log};
     struct hone_report report = {.format = 1,
-                                 .reason = "wrong_value",
-                                 .tier = "decide",
+                                 .reason = HONE_REASON_WRONG_VALUE,
+                                 .tier = HONE_TIER_DECIDE,
                                  .build = &build,
                                  .best_point = 200,
                                  .checks = {checks, 500},
@@ -530,7 +530,8 @@ START_TEST(compact_report)
         checks[i] = (struct hone_check_report){
             .name = "verify", .n_bad = i == 499, .detail = "C[1] = 2, expected 3"};
     for (int i = 0; i < 256; i++)
-        points[i] = (struct hone_point_report){.reason = "screened", .median_ns = 1000 - i};
+        points[i] =
+            (struct hone_point_report){.reason = HONE_REASON_SCREENED, .median_ns = 1000 - i};
     for (int i = 0; i < 3; i++)
         times[i] = (struct hone_arm_time){.arm = "candidate", .median_ns = 1};
     for (int i = 0; i < 64; i++)
@@ -542,7 +543,7 @@ START_TEST(compact_report)
     ck_assert_int_eq(((const struct hone_check_report *)back.checks.v)->n_bad,
                      1);              /* what is wrong goes last */
     ck_assert_ptr_eq(build.log, log); /* the caller's report stays whole */
-    report = (struct hone_report){.format = 1, .reason = "built", .build = &build};
+    report = (struct hone_report){.format = 1, .reason = HONE_REASON_BUILT, .build = &build};
     build = (struct hone_build_report){.assembly = "EXIT ;", .assembly_of = "k"};
     text = hone_report_compact(&report, pool);
     ck_assert(strstr(text, "EXIT") == NULL && strstr(text, "assembly_of") != NULL);

@@ -51,9 +51,9 @@ bool hone_judge_has_stage(const struct hone_judge *judge, const char *name)
     return false;
 }
 
-bool hone_judge_is_tier(const struct hone_judge *judge, const char *tier)
+bool hone_judge_is_tier(const struct hone_judge *judge, enum hone_tier tier)
 {
-    return strcmp(judge->job->tier, tier) == 0;
+    return judge->job->tier == tier;
 }
 
 struct hone_slot *hone_judge_slot(struct hone_judge *judge, const char *name)
@@ -326,8 +326,8 @@ static void finish_report(struct hone_judge *judge, const struct hone_outcome *e
 {
     struct hone_report *report = judge->report;
     const struct hone_reason_row *row = hone_reason_row(end->reason);
-    report->reason = row->word;
-    report->verdict = hone_verdict_name(row->verdict);
+    report->reason = end->reason;
+    report->verdict = row->verdict;
     report->summary = hone_pool_printf(judge->pool, "%s: %s", row->word,
                                        end->detail[0] != '\0' ? end->detail : row->meaning);
     report->stages = (struct hone_array){.v = judge->stages, .n = judge->n_stages};
@@ -413,10 +413,10 @@ static int refuse_job(const char *dir, const struct hone_err *why, struct hone_e
 {
     const struct hone_reason_row *row = hone_reason_row(HONE_REASON_BAD_REQUEST);
     struct hone_report report = {
-        .format = HONE_REPORT_FORMAT, .reason = row->word, .best_point = -1};
+        .format = HONE_REPORT_FORMAT, .reason = HONE_REASON_BAD_REQUEST, .best_point = -1};
     HONE_AUTOFREE char *summary = hone_sprintf("%s: %s%s%s", row->word, why->path,
                                                why->path[0] != '\0' ? ": " : "", why->message);
-    report.verdict = hone_verdict_name(row->verdict);
+    report.verdict = row->verdict;
     report.summary = summary;
     report.worst_ratio = report.percent_of_bound = (double)__builtin_nanf("");
     return write_report(dir, &report, err);

@@ -158,7 +158,7 @@ void hone_sizes_report(struct hone_judge *judge);
 int hone_samples_write(struct hone_judge *judge, const char *seed_hex, struct hone_err *err);
 
 bool hone_judge_has_stage(const struct hone_judge *judge, const char *name);
-bool hone_judge_is_tier(const struct hone_judge *judge, const char *tier);
+bool hone_judge_is_tier(const struct hone_judge *judge, enum hone_tier tier);
 struct hone_slot *hone_judge_slot(struct hone_judge *judge,
                                   const char *name); /* NULL: no such arm */
 /* Cores that a kernel is allowed; 0: that does not apply to the target. */

@@ -22,7 +22,8 @@ void hone_lease_sign(int fd, const struct hone_job *job, const char *task)
 {
     char text[HONE_LIMIT_HOLDER_BYTES];
     int n = snprintf(text, sizeof text, "%d %.60s, %.20s, call %.40s\n", (int)getpid(), task,
-                     job->tier != NULL ? job->tier : "?", job->id != NULL ? job->id : "?");
+                     job->tier != HONE_TIER_NONE ? hone_tier_name(job->tier) : "?",
+                     job->id != NULL ? job->id : "?");
     size_t len = n > 0 ? (size_t)n : 0;
     /* A courtesy: who cannot write it holds the lease all the same. */
     if (ftruncate(fd, 0) < 0 || pwrite(fd, text, len < sizeof text ? len : sizeof text - 1, 0) < 0)

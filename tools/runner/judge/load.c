@@ -314,7 +314,7 @@ void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
         struct hone_load_room room = hone_load_room(arms[0].slowdown, arms[i + 1].slowdown);
         widen(&ratios[i], room.up, room.down);
     }
-    if (!hone_judge_is_tier(judge, "screen"))
+    if (!hone_judge_is_tier(judge, HONE_TIER_SCREEN))
         note_drift(judge, rounds);
 }
 
@@ -408,7 +408,7 @@ void hone_load_conclude(struct hone_judge *judge)
 {
     struct hone_load_report *load = sum_up(judge);
     judge->report->load = load;
-    if (load == NULL || hone_judge_is_tier(judge, "screen"))
+    if (load == NULL || hone_judge_is_tier(judge, HONE_TIER_SCREEN))
         return;
     double cores = (double)load->n_cores;
     bool is_device = hone_target_traits(judge->job->target)->has_device;

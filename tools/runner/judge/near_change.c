@@ -318,7 +318,7 @@ int64_t hone_near_limit_ns(struct hone_judge *judge, const struct hone_check_pla
                 {"verify", STEPS_NS, 1},
                 {"edge", STEPS_NS, 1},
                 {"range", STEPS_NS, SELDOM}};
-    bool is_screen = hone_judge_is_tier(judge, "screen");
+    bool is_screen = hone_judge_is_tier(judge, HONE_TIER_SCREEN);
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         if (strcmp(rows[i].check, plan->name) != 0)
             continue;

@@ -45,7 +45,7 @@ static void add_ranges(struct hone_judge *judge)
 {
     struct hone_workload ranges[HONE_TASK_RANGES];
     size_t n = hone_task_ranges(judge->task, judge->key, ranges);
-    if (!hone_judge_is_tier(judge, "confirm"))
+    if (!hone_judge_is_tier(judge, HONE_TIER_CONFIRM))
         n = n < DECIDE_RANGES ? n : DECIDE_RANGES;
     for (size_t i = 0; i < n; i++)
         add_case(judge, HONE_CASE_RANGE, &ranges[i]);
@@ -325,7 +325,7 @@ static bool is_answered_whole(const struct hone_judge *judge, const struct hone_
 static bool can_afford(const struct hone_judge *judge, const struct probe *probe,
                        const struct hone_workload *workload)
 {
-    bool is_confirm = hone_judge_is_tier(judge, "confirm");
+    bool is_confirm = hone_judge_is_tier(judge, HONE_TIER_CONFIRM);
     double most =
         is_confirm ? fmax(BEYOND_CALL_NS, TOP_TIMES * probe->top * probe->call_ns) : CHEAP_CALL_NS;
     double whole = is_confirm ? BEYOND_WHOLE_NS : 4 * CHEAP_CALL_NS;
@@ -448,7 +448,7 @@ static void count(struct hone_judge *judge, struct hone_sizes_report *ret)
                 kind == HONE_CASE_EDGE || kind == HONE_CASE_RANGE || hone_judge_is_wanted(judge, c);
     }
     /* of the sizes beyond, one; when deciding only if it is cheap */
-    bool needs_beyond = has_beyond && hone_judge_is_tier(judge, "confirm");
+    bool needs_beyond = has_beyond && hone_judge_is_tier(judge, HONE_TIER_CONFIRM);
     ret->n_planned += needs_beyond || ret->beyond != NULL;
 }
 
@@ -508,7 +508,7 @@ static void doubt_sizes(struct hone_judge *judge, const struct hone_sizes_report
 void hone_sizes_report(struct hone_judge *judge)
 {
     struct hone_sizes_report sizes = {0};
-    bool is_claim = judge->was_timed && hone_judge_is_tier(judge, "confirm");
+    bool is_claim = judge->was_timed && hone_judge_is_tier(judge, HONE_TIER_CONFIRM);
     if (judge->n_cases == 0 ||
         (!hone_judge_has_stage(judge, "verify") && !hone_judge_has_stage(judge, "time")))
         return;

@@ -56,7 +56,7 @@ bool hone_judge_is_wanted(const struct hone_judge *judge, size_t c)
 
 int hone_stage_smoke(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
-    bool is_screen = hone_judge_is_tier(judge, "screen");
+    bool is_screen = hone_judge_is_tier(judge, HONE_TIER_SCREEN);
     enum hone_distribution kinds[HONE_N_DISTS];
     size_t n_kinds = hone_contents_kinds(judge, kinds);
     struct hone_check_plan plan = {
@@ -395,7 +395,7 @@ static void conclude_against(struct hone_judge *judge, const struct hone_slot *o
                                .least_gain = fmax(0.005, sqrt(gains) / (double)n),
                                .n_pairs = n_pairs};
     hone_load_widen_whole(judge, ret);
-    if (hone_judge_is_tier(judge, "confirm"))
+    if (hone_judge_is_tier(judge, HONE_TIER_CONFIRM))
         widen_for_again(ret);
 }
 
@@ -420,7 +420,7 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
         enum hone_reason reason;
     } words[] = {
         {"faster", HONE_REASON_FASTER}, {"slower", HONE_REASON_SLOWER}, {"same", HONE_REASON_SAME}};
-    if (hone_judge_is_tier(judge, "screen"))
+    if (hone_judge_is_tier(judge, HONE_TIER_SCREEN))
         return HONE_REASON_SCREENED;
     for (size_t i = 0; i < HONE_COUNTOF(words); i++) {
         if (strcmp(words[i].word, ratio->word) != 0)
@@ -597,7 +597,7 @@ int hone_stage_time(struct hone_judge *judge, struct hone_outcome *ret, struct h
                                     .block_ns = judge->target->effort.block_ns,
                                     .min_pairs = LEAST_PAIRS,
                                     .max_pairs = judge->target->effort.max_pairs,
-                                    .is_reversed = hone_judge_is_tier(judge, "confirm"),
+                                    .is_reversed = hone_judge_is_tier(judge, HONE_TIER_CONFIRM),
                                     .n_workloads = n};
     drop_arenas(judge);
     return time_cases(judge, is_timed, &plan, ret, err);

@@ -48,8 +48,7 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point, s
                                          .median_ns = (double)NAN,
                                          .ratio = (double)NAN,
                                          .code = hone_pool_strdup(judge->pool, word)};
-    report->reason =
-        hone_reason_row(hone_outcome_is_good(&end) ? HONE_REASON_SCREENED : end.reason)->word;
+    report->reason = hone_outcome_is_good(&end) ? HONE_REASON_SCREENED : end.reason;
     if (hone_outcome_is_good(&end)) {
         const struct hone_ratio *ratio = hone_report_ratio(judge->report, "baseline");
         report->median_ns = geometric_median(judge);
@@ -80,16 +79,15 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_outcome *ret, struct 
         if (isfinite(now) && (best < 0 || now < judge->points[best].median_ns))
             best = (int64_t)i;
         hone_judge_progress(judge, "sweep", "", (int64_t)i + 1, (int64_t)n,
-                            judge->points[i].reason);
+                            hone_reason_name(judge->points[i].reason));
     }
     judge->report->best_point = best;
     forget_timing(judge);
     judge->target->drop_arena(judge, &judge->slots[0]);
     if (best < 0) { /* all failed alike or not: the first one's reason stands for them */
-        enum hone_reason reason = HONE_REASON_WRONG_VALUE;
-        hone_reason_parse(judge->points[0].reason, &reason);
+        enum hone_reason reason = n > 0 ? judge->points[0].reason : HONE_REASON_BAD_REQUEST;
         hone_outcome_set(ret, reason, "none of %zu settings is right; the first one: %s", n,
-                         judge->points[0].reason);
+                         hone_reason_name(reason));
         return 0;
     }
     return hone_judge_build_arm(judge, &judge->slots[0], &points[best], ret, err);

@@ -254,7 +254,7 @@ int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane
 bool hone_timing_has_kind(const struct hone_timing_run *run, const struct hone_timing_lane *lane,
                           enum hone_timing_kind kind)
 {
-    return !hone_judge_is_tier(run->judge, "screen") && !lane->is_trusted &&
+    return !hone_judge_is_tier(run->judge, HONE_TIER_SCREEN) && !lane->is_trusted &&
            (kind != HONE_TIMING_AUDIT || lane->n_sets >= 2);
 }
 

@@ -262,7 +262,7 @@ int hone_timing_sub(struct hone_timing_run *run, struct hone_timing_lane *lane,
     times->wall[times->n] = (double)time.wall_ns;
     times->cpu[times->n++] = (double)time.cpu_ns;
     code = hone_timing_check_block(run, lane, ret, err);
-    bool is_near = !hone_judge_is_tier(run->judge, "screen") && !lane->is_trusted &&
+    bool is_near = !hone_judge_is_tier(run->judge, HONE_TIER_SCREEN) && !lane->is_trusted &&
                    hone_rng_below(&run->judge->rng, NEAR_EVERY) == 0;
     return code == 0 && hone_outcome_is_good(ret) && is_near
                ? hone_near_timed(run->judge, lane->slot, lane->n_sets, ret, err)

@@ -29,7 +29,7 @@ int hone_gpu_arms_open(struct hone_judge *judge, struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->session->gpu;
     if (session->arenas != NULL) {
-        if (hone_judge_is_tier(judge, "confirm"))
+        if (hone_judge_is_tier(judge, HONE_TIER_CONFIRM))
             hone_gpu_pool_retire(session->arenas);
         hone_gpu_pool_refill(session->arenas);
         return 0;
@@ -73,7 +73,7 @@ int hone_gpu_arms_unused(struct hone_judge *judge, int64_t deadline_ns, struct h
 /* Is the arena this arm's alone, from the first module to the last? */
 static bool is_for_once(const struct hone_judge *judge, const struct hone_slot *slot)
 {
-    return hone_judge_is_tier(judge, "confirm") || slot->is_lost ||
+    return hone_judge_is_tier(judge, HONE_TIER_CONFIRM) || slot->is_lost ||
            (hone_arm_has_guest(judge) && !hone_arm_is_trusted(slot));
 }
 

@@ -336,7 +336,7 @@ static bool can_ask(const struct hone_gpu_run *run)
 
 static bool has_audits(const struct hone_gpu_run *run, const struct hone_gpu_lane *lane)
 {
-    return !hone_judge_is_tier(run->judge, "screen") && lane->n_calls >= 2;
+    return !hone_judge_is_tier(run->judge, HONE_TIER_SCREEN) && lane->n_calls >= 2;
 }
 
 static int audit_maybe(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
@@ -466,7 +466,7 @@ static int audit_end(struct hone_gpu_run *run, struct hone_gpu_lane *lane, struc
 {
     size_t n = run->rounds.n;
     int code = 0;
-    bool is_screen = hone_judge_is_tier(run->judge, "screen");
+    bool is_screen = hone_judge_is_tier(run->judge, HONE_TIER_SCREEN);
     while (can_ask(run) && !is_screen && code == 0 && hone_outcome_is_good(ret) &&
            lane->n_others < OTHERS_LEAST)
         code = time_others(run, lane, ret, err);

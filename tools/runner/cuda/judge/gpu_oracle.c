@@ -517,7 +517,7 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
                           ? 1
                           : hone_min_i64(judge->machine.n_cores, hone_max_i64(q->n_items, 1));
     double cost = HOST_FLOP_NS * q->work / (double)hone_max_i64(n_cores, 1);
-    int64_t allowed = hone_judge_is_tier(judge, "screen") ? HOST_SCREEN_NS : HOST_NS;
+    int64_t allowed = hone_judge_is_tier(judge, HONE_TIER_SCREEN) ? HOST_SCREEN_NS : HOST_NS;
     if (cost > (double)hone_max_i64(allowed, budget_ns))
         return 0;
     int64_t full_bytes = 2 * q->n_elements * (int64_t)sizeof(double);
@@ -657,6 +657,6 @@ bool hone_gpu_can_spot(const struct hone_judge *judge, const struct hone_workloa
         hone_judge_least_work(judge, workload, &flops, &bytes, NULL) < 0)
         return false;
     double per_item = fmax(flops, bytes / 4) / (double)n_items;
-    double most = HEAVY_ITEM / (hone_judge_is_tier(judge, "screen") ? 100 : 10);
+    double most = HEAVY_ITEM / (hone_judge_is_tier(judge, HONE_TIER_SCREEN) ? 100 : 10);
     return per_item <= (judge->gpu->oracle->is_shared ? 100 : 1) * most;
 }

@@ -518,7 +518,7 @@ static int estimate_all(struct hone_gpu_run *run, struct hone_outcome *ret, stru
 
 static int64_t sets_allowed(const struct hone_judge *judge, const struct hone_workload *workload)
 {
-    bool is_screen = hone_judge_is_tier(judge, "screen");
+    bool is_screen = hone_judge_is_tier(judge, HONE_TIER_SCREEN);
     int64_t l2 = judge->gpu->session->device.l2_bytes;
     int64_t set_bytes = hone_max_i64(hone_judge_set_bytes(judge, workload), 1);
     bool is_beyond_caches = set_bytes > 2 * l2;
@@ -567,7 +567,7 @@ static int prepare(struct hone_gpu_run *run, struct hone_outcome *ret, struct ho
     if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     int64_t passes = (int64_t)ceil((double)run->plan->block_ns / shortest_ns);
-    bool is_screen = hone_judge_is_tier(judge, "screen");
+    bool is_screen = hone_judge_is_tier(judge, HONE_TIER_SCREEN);
     run->n_passes = hone_min_i64(hone_max_i64(passes, 1), is_screen ? MAX_SCREEN_PASS : MAX_PASSES);
     for (size_t i = 0; i < run->n_lanes; i++)
         run->lanes[i].out->n_batch = run->lanes[i].n_calls * run->n_passes;
@@ -612,7 +612,7 @@ static bool can_whole(const struct hone_judge *judge, const struct hone_workload
 {
     double flops = 0, bytes = 0;
     return judge->gpu->oracle != NULL && !judge->gpu->is_host_oracle &&
-           judge->task->steps != NULL && !hone_judge_is_tier(judge, "screen") &&
+           judge->task->steps != NULL && !hone_judge_is_tier(judge, HONE_TIER_SCREEN) &&
            hone_judge_least_work(judge, workload, &flops, &bytes, NULL) == 0 &&
            fmax(flops, bytes / 4) <= WHOLE_WORK;
 }
