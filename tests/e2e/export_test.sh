@@ -82,6 +82,24 @@ take "$(json_get commit <"$ROOT/built")" && grep -q '^#define BLOCK (8)$' "$OUT/
     grep -q '^static float piece' "$OUT/sum.c" && alone sum gcc
 ok $? "tunables and options are those that were measured" "$(cat "$ROOT/said" "$ROOT/outside"; head -20 "$OUT/sum.c")"
 
+# What is tried is tried in the jail: the same file leaves a trace outside of it.
+cat >"$ROOT/escape.c" <<EOF
+#include <stdint.h>
+#include <stdio.h>
+void transpose(const float *A, float *B, int64_t M, int64_t N)
+{
+    FILE *file = fopen("$ROOT/escaped", "w");
+    if (file)
+        fclose(file);
+    for (int64_t i = 0; i < M; i++)
+        for (int64_t j = 0; j < N; j++)
+            B[j * M + i] = A[i * N + j];
+}
+EOF
+"$HONE" call kernel_compile "{\"task\":\"transpose\",\"source\":$(json_text "$ROOT/escape.c")}" --workspace "$WS" --quiet >"$ROOT/built" 2>&1
+take "$(json_get commit <"$ROOT/built")" && [ ! -e "$ROOT/escaped" ] && alone transpose gcc && [ -e "$ROOT/escaped" ]
+ok $? "an export is tried in the jail" "$(cat "$ROOT/said" "$ROOT/built" "$ROOT/outside")"
+
 # A user's function: its own name and parameters, and a patch that applies to the user's own file.
 cat >"$ROOT/blur.c" <<'EOF'
 #include <stdlib.h>
