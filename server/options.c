@@ -167,6 +167,23 @@ static int take_option(int argc, char *const *argv, int *index, const struct hon
     return unknown_option(bare, opts, n_opts, err);
 }
 
+/* "-o DIR" */
+static int take_letter(int argc, char *const *argv, int *index, const struct hone_opt *opts,
+                       size_t n_opts, void *ret, struct hone_err *err)
+{
+    const char *word = argv[*index];
+    for (size_t i = 0; i < n_opts; i++) {
+        if (opts[i].letter == 0 || word[1] != opts[i].letter || word[2] != '\0')
+            continue;
+        if (*index + 1 >= argc)
+            return hone_fail(err, HONE_E_ARG, "%s needs a value: %s %s", word, word,
+                             opts[i].metavar);
+        return set(&opts[i], argv[++*index], ret, err);
+    }
+    return hone_fail(err, HONE_E_ARG, "no option %.60s; options have two dashes, --help lists them",
+                     word);
+}
+
 static const struct hone_opt *positional(const struct hone_opt *opts, size_t n_opts, size_t which)
 {
     for (size_t i = 0; i < n_opts; i++)
@@ -192,8 +209,7 @@ int hone_opts_parse(int argc, char *const *argv, const struct hone_opt *opts, si
         if (!is_over && strncmp(argv[i], "--", 2) == 0) {
             rc = take_option(argc, argv, &i, opts, n_opts, ret, err);
         } else if (!is_over && argv[i][0] == '-' && argv[i][1]) {
-            rc = hone_fail(err, HONE_E_ARG,
-                           "no option %.60s; options have two dashes, --help lists them", argv[i]);
+            rc = take_letter(argc, argv, &i, opts, n_opts, ret, err);
         } else {
             const struct hone_opt *opt = positional(opts, n_opts, n_positional++);
             rc = opt ? set(opt, argv[i], ret, err)
@@ -234,10 +250,11 @@ void hone_opts_usage(const struct hone_opt *opts, size_t n_opts, struct hone_buf
 
 static void help_row(const struct hone_opt *opt, struct hone_buf *out)
 {
-    HONE_AUTOFREE char *left = opt->is_positional
-                                   ? hone_strdup(opt->metavar)
-                                   : hone_sprintf("--%s%s%s", opt->name, opt->metavar ? " " : "",
-                                                  opt->metavar ? opt->metavar : "");
+    const char letter[] = {opt->letter != 0 ? '-' : '\0', opt->letter, ',', ' ', '\0'};
+    HONE_AUTOFREE char *left =
+        opt->is_positional ? hone_strdup(opt->metavar)
+                           : hone_sprintf("%s--%s%s%s", letter, opt->name, opt->metavar ? " " : "",
+                                          opt->metavar ? opt->metavar : "");
     hone_buf_printf(out, "  %-26s %s", left, opt->help);
     for (size_t i = 0; opt->choices && opt->choices[i]; i++)
         hone_buf_printf(out, "%s%s", i ? ", " : " One of: ", opt->choices[i]);

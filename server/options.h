@@ -10,7 +10,8 @@
  *
  * The row's type is inferred from the struct member: bool (a flag, --no-x where .can_negate),
  * int64_t, double, const char *. An int64_t row with .is_duration takes 90s, 10m, 2h, 250ms and
- * holds milliseconds. `--name value` and `--name=value`; `--` ends the options. */
+ * holds milliseconds. `--name value` and `--name=value`, and `-o value`
+ * where the row has a letter; `--` ends the options. */
 #ifndef HONE_SERVER_OPTIONS_H
 #define HONE_SERVER_OPTIONS_H
 
@@ -31,6 +32,7 @@ struct hone_opt {
     bool is_duration;
     int64_t min, max;           /* numbers; both 0: any whole one that is >= 0, any finite one */
     const char *const *choices; /* NULL-terminated */
+    char letter;                /* "-o DIR" besides; 0: none. Of an option with a value */
 };
 
 #define HONE_OPT_TYPE_OF(member)                                                                   \

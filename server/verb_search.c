@@ -186,7 +186,7 @@ static void print_table(const struct args *args, const struct hone_search_result
         return;
     printf("best version     %s\n\n", r->best_commit);
     printf("how it came about:  git -C %s log --stat search/%s\n", args->common.workspace, r->name);
-    printf("its source:         hone show search/%s --source --workspace %s\n", r->name,
+    printf("take it home:       hone export search/%s -o DIR --workspace %s\n", r->name,
            args->common.workspace);
 }
 

@@ -109,7 +109,7 @@ static int run(const void *arg, struct hone_err *err)
 const struct hone_verb hone_verb_show = {
     .name = "show",
     .summary = "Show one version: message, verdict, source and report.",
-    .example = "hone show search/softmax --source > mine.c",
+    .example = "hone show search/softmax",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),
     .args_size = sizeof(struct args),

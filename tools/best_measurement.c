@@ -131,6 +131,32 @@ int hone_best_measurement_read(struct hone_history *history, const struct hone_v
     return 0;
 }
 
+bool hone_best_report_read(struct hone_history *history, const struct hone_version *version,
+                           struct hone_pool *pool, struct hone_report *ret)
+{
+    struct hone_version *evidence = NULL;
+    size_t n = 0;
+    bool has_report =
+        version->report_json != NULL &&
+        hone_report_parse(version->report_json, strlen(version->report_json), pool, ret, NULL) == 0;
+
+    if (hone_history_evidence_of(history, version->commit, pool, &evidence, &n, NULL) < 0)
+        return has_report;
+    for (size_t i = 0; i < n; i++) {
+        struct hone_report report;
+        if (evidence[i].report_json == NULL ||
+            hone_report_parse(evidence[i].report_json, strlen(evidence[i].report_json), pool,
+                              &report, NULL) < 0)
+            continue;
+        if (has_report && ret->workloads.n > 0 &&
+            (report.workloads.n == 0 || report.tier < ret->tier))
+            continue;
+        *ret = report;
+        has_report = true;
+    }
+    return has_report;
+}
+
 bool hone_best_measurement_is_for_review(const struct hone_best_measurement *measured)
 {
     return measured->review != NULL || measured->best.verdict == HONE_VERDICT_SUSPICIOUS;

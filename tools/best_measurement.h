@@ -4,9 +4,10 @@
  *
  * The best founded measurement is the one of the highest tier that timed something, the latest of
  * equals. Strings live in the pool or are borrowed from the version. Any thread. */
-#ifndef HONE_TOOLS_STANDING_H
-#define HONE_TOOLS_STANDING_H
+#ifndef HONE_TOOLS_BEST_MEASUREMENT_H
+#define HONE_TOOLS_BEST_MEASUREMENT_H
 
+#include "tools/format/report.h"
 #include "tools/format/verdict.h"
 #include "workspace/history.h"
 
@@ -35,6 +36,11 @@ struct hone_best_measurement {
 int hone_best_measurement_read(struct hone_history *history, const struct hone_version *version,
                                struct hone_pool *pool, struct hone_best_measurement *ret,
                                struct hone_err *err);
+
+/* The best founded report of a version: that of the highest tier that timed something, the latest of
+ * equals. false: it has none. */
+bool hone_best_report_read(struct hone_history *history, const struct hone_version *version,
+                           struct hone_pool *pool, struct hone_report *ret);
 
 /* It has rules to look at, or its best founded measurement is suspicious. */
 bool hone_best_measurement_is_for_review(const struct hone_best_measurement *measured);

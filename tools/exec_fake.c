@@ -9,10 +9,10 @@
  * the real judge, and a report of this executor passes the same parser as a real one.
  *
  * {"match":"substring","reason":"faster","ns":1000,"delay_ms":0,"detail":"text",
- * "limited_by":"dram_bound","settings":0.1,"code":"c0de","fast_math":"-Ofast","doubt":"why"} -
+ * "limited_by":"dram_bound","settings":0.1,"code":"c0de","fast_math":"-Ofast","doubt":"why","output":"text"} -
  * all but match optional; limited_by: what a profile of it finds; settings: of its tunables, by how
  * much of ns they may be faster; code: word for its machine code, whatever the setting; fast_math:
- * that the result rests on; doubt: why it may not be claimed */
+ * that the result rests on; doubt: why it may not be claimed; output: what it prints as a program */
 #include "tools/executor.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@
 
 struct line {
     enum hone_reason reason; /* none: what the figures and the tier say */
-    const char *match, *detail, *limited_by, *code, *fast_math, *doubt;
+    const char *match, *detail, *limited_by, *code, *fast_math, *doubt, *output;
     double ns, settings;
     int64_t delay_ms;
 };
@@ -49,6 +49,8 @@ static const struct hone_field line_fields[] = {
                .help = "Word for the machine code."),
     HONE_FIELD(struct line, fast_math, .max_len = HONE_LIMIT_WORD_BYTES,
                .help = "Where fast-math is asked for."),
+    HONE_FIELD(struct line, output, .max_len = HONE_LIMIT_LOG_BYTES,
+               .help = "What it prints as a program."),
     HONE_FIELD(struct line, doubt, .max_len = HONE_LIMIT_LINE_BYTES,
                .help = "Why the figure may not be claimed."),
     HONE_FIELD(struct line, ns, .min = 0, .max = INT64_MAX, .fallback_f64 = NAN, .unit = "ns",
@@ -425,8 +427,9 @@ static enum hone_reason natural_reason(const struct call *call)
                                                     : HONE_REASON_SAME;
     if (has_stage(call->job, "screen") || has_stage(call->job, "time"))
         return HONE_REASON_SCREENED;
+    bool is_program = has_stage(call->job, "program");
     size_t n_still = has_stage(call->job, "build") + has_stage(call->job, "policy");
-    return call->job->stages.n == n_still ? HONE_REASON_BUILT : HONE_REASON_CORRECT;
+    return is_program || call->job->stages.n == n_still ? HONE_REASON_BUILT : HONE_REASON_CORRECT;
 }
 
 static bool is_good_end(enum hone_reason reason)
@@ -479,6 +482,8 @@ static int fill(struct call *call, struct hone_err *err)
         add_profile(call);
     if (is_good_end(reason) && has_stage(job, "run"))
         call->report.output = "fake: nothing was run\n";
+    if (has_stage(job, "program") && line != NULL)
+        call->report.output = line->output;
     if (is_good_end(reason) && job->points.n > 0)
         rc = add_points(call, err);
     call->report.reason = reason;

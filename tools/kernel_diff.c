@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/best_measurement.h"
 #include "tools/evaluate_text.h"
 #include "workspace/base/diff.h"
 #include "workspace/base/text.h"
@@ -75,40 +76,6 @@ struct side {
     struct hone_report report;
 };
 
-static bool has_times(const struct hone_report *report)
-{
-    return report->workloads.n > 0;
-}
-
-/* The best founded report of a version: that of the highest tier that timed something, the latest
- * of equals. */
-static void read_reports(struct hone_tool_ctx *ctx, const struct hone_version *version,
-                         struct side *side)
-{
-    struct hone_history *history = hone_workspace_history(ctx->app->ws);
-    struct hone_version *evidence = NULL;
-    size_t n = 0;
-
-    if (version->report_json != NULL &&
-        hone_report_parse(version->report_json, strlen(version->report_json), ctx->pool,
-                          &side->report, NULL) == 0)
-        side->has_report = true;
-    if (hone_history_evidence_of(history, version->commit, ctx->pool, &evidence, &n, NULL) < 0)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        struct hone_report report;
-        if (evidence[i].report_json == NULL ||
-            hone_report_parse(evidence[i].report_json, strlen(evidence[i].report_json), ctx->pool,
-                              &report, NULL) < 0)
-            continue;
-        if (side->has_report && has_times(&side->report) &&
-            (!has_times(&report) || report.tier < side->report.tier))
-            continue;
-        side->report = report;
-        side->has_report = true;
-    }
-}
-
 static int read_version(struct hone_tool_ctx *ctx, const char *rev, struct side *ret,
                         struct hone_err *err)
 {
@@ -126,7 +93,7 @@ static int read_version(struct hone_tool_ctx *ctx, const char *rev, struct side 
                          .task = version.task,
                          .parent = version.parent};
     version.commit = ret->name;
-    read_reports(ctx, &version, ret);
+    ret->has_report = hone_best_report_read(history, &version, ctx->pool, &ret->report);
     return 0;
 }
 

@@ -35,7 +35,8 @@ workspace/task: $task
 workspace: $history
 tools/format: $format
 tools/task: tools/task $tools
-tools: tools/task $tools
+tools/export: tools/export tools/task $tools
+tools: tools/export tools/task $tools
 tools/runner/jail: $jail
 tools/runner/binary: $binary
 tools/runner/build: $builds
@@ -61,7 +62,7 @@ agents/search: $search
 agents/offline: agents/offline $planner
 agents/tools: agents/tools $search
 server/rpc: $rpc
-server: server agents/tools agents/offline tools/task $rpc
+server: server agents/tools agents/offline tools/export tools/task $rpc
 "
 
 # beginning of a header's name: the only files that may include it (| between several)

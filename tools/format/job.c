@@ -61,7 +61,8 @@ const struct hone_field hone_job_fields[] = {
                .choices = hone_tier_choices, .help = "Effort: screen, decide or confirm."),
     HONE_FIELD(
         struct hone_job, stages, .required = true, .max_len = HONE_LIMIT_STAGES,
-        .help = "build, policy, smoke, verify, screen, time, profile, run, calibrate; in order."),
+        .help = "build, policy, smoke, verify, screen, time, profile, run, calibrate, program; in "
+                "order."),
     HONE_FIELD(struct hone_job, task_dir, .required = true, .max_len = HONE_LIMIT_PATH_BYTES,
                .help = "Absolute folder of the task pack."),
     HONE_FIELD(struct hone_job, task_hash, .skip_empty = true, .max_len = 64,
@@ -106,8 +107,8 @@ const struct hone_field hone_job_fields[] = {
 };
 const size_t hone_job_n_fields = HONE_COUNTOF(hone_job_fields);
 
-static const char *const stage_words[] = {"build", "policy",  "smoke", "verify",   "screen",
-                                          "time",  "profile", "run",   "calibrate"};
+static const char *const stage_words[] = {"build", "policy",  "smoke", "verify",    "screen",
+                                          "time",  "profile", "run",   "calibrate", "program"};
 
 /* Stages are an ordered subset of stage_words. */
 static int check_stages(const struct hone_strs *stages, struct hone_err *err)
@@ -121,10 +122,11 @@ static int check_stages(const struct hone_strs *stages, struct hone_err *err)
         while (at < HONE_COUNTOF(stage_words) && strcmp(stages->v[i], stage_words[at]) != 0)
             at++;
         if (at == HONE_COUNTOF(stage_words))
-            return hone_fail_at(err, HONE_E_ARG, "stages",
-                                "'%.40s' is unknown, repeated or out of order; the order is build, "
-                                "policy, smoke, verify, screen, time, profile, run, calibrate",
-                                stages->v[i]);
+            return hone_fail_at(
+                err, HONE_E_ARG, "stages",
+                "'%.40s' is unknown, repeated or out of order; the order is build, "
+                "policy, smoke, verify, screen, time, profile, run, calibrate, program",
+                stages->v[i]);
         next = at + 1;
     }
     return 0;

@@ -50,8 +50,8 @@ struct hone_job {
     const char *id;
     const char *target; /* "cpu" */
     enum hone_tier tier;
-    struct hone_strs stages; /* of: build policy smoke verify screen time profile run calibrate; in
-                                order */
+    struct hone_strs stages; /* of: build policy smoke verify screen time profile run calibrate
+                                program; in order */
     const char *task_dir;    /* absolute */
     const char *task_hash;   /* refused when the pack on disk differs */
     struct hone_array arms;  /* candidate first; baseline needed for timing */

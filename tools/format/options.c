@@ -112,6 +112,13 @@ static const char *const allowed_cuda[] = {
     NULL,
 };
 
+const char *const *hone_options_of_objects(void)
+{
+    static const char *const options[] = {
+        "-std=gnu17", "-O3", "-march=native", "-fopenmp", "-falign-functions=64", NULL};
+    return options;
+}
+
 struct target_options {
     const char *target;
     const char *const *allowed;

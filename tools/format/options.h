@@ -14,6 +14,9 @@ int hone_options_check(const struct hone_strs *flags, struct hone_err *err);
  * -maxrregcount=16..255, --extra-device-vectorization, ... */
 int hone_options_check_for(const char *target, const struct hone_strs *flags, struct hone_err *err);
 const char *const *hone_options_allowed_for(const char *target);
+/* What every CPU source is compiled with, less what makes a loadable object of it: the options of
+ * an exported file's compile line. NULL-terminated. */
+const char *const *hone_options_of_objects(void);
 
 struct hone_tune_axis {
     const char *name;
@@ -39,6 +42,11 @@ int hone_tune_prologue(const char *source, const struct hone_array *tunables,
  * have the name. */
 int hone_tune_prologue_cuda(const char *source, const struct hone_array *tunables,
                             struct hone_pool *pool, const char **ret_text, struct hone_err *err);
+/* The same as "#define TILE (16)\n" each, for a file that leaves hone. */
+int hone_tune_defines(const char *source, const struct hone_array *tunables, struct hone_pool *pool,
+                      const char **ret_text, struct hone_err *err);
+/* The source without its `#pragma hone` lines; in the pool. */
+const char *hone_tune_strip(const char *source, struct hone_pool *pool);
 /* The source with the given values put first in their pragmas (added when they are not listed):
  * they become the default. In the pool. */
 int hone_tune_set_default(const char *source, const struct hone_array *tunables,

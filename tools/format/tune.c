@@ -474,8 +474,8 @@ static int choose_values(const struct parser *p, const struct hone_array *tunabl
     return rc;
 }
 
-struct prologue_style { /* around name and value of a typed constant */
-    const char *start, *end;
+struct prologue_style { /* around name and value of a constant */
+    const char *start, *between, *end;
 };
 
 static int make_prologue(const char *source, const struct hone_array *tunables,
@@ -497,8 +497,8 @@ static int make_prologue(const char *source, const struct hone_array *tunables,
         if (is_in_directive(source, values[i].name))
             hone_buf_printf(&text, "#define %s (%lld)\n", values[i].name, value);
         else
-            hone_buf_printf(&text, "%s%s = %lld%s\n", style->start, values[i].name, value,
-                            style->end);
+            hone_buf_printf(&text, "%s%s%s%lld%s\n", style->start, values[i].name, style->between,
+                            value, style->end);
     }
     rc = hone_buf_check(&text, err);
     if (rc < 0)
@@ -510,15 +510,39 @@ static int make_prologue(const char *source, const struct hone_array *tunables,
 int hone_tune_prologue(const char *source, const struct hone_array *tunables,
                        struct hone_pool *pool, const char **ret_text, struct hone_err *err)
 {
-    static const struct prologue_style c_style = {"enum { ", " };"};
+    static const struct prologue_style c_style = {"enum { ", " = ", " };"};
     return make_prologue(source, tunables, &c_style, pool, ret_text, err);
 }
 
 int hone_tune_prologue_cuda(const char *source, const struct hone_array *tunables,
                             struct hone_pool *pool, const char **ret_text, struct hone_err *err)
 {
-    static const struct prologue_style cuda_style = {"constexpr int ", ";"};
+    static const struct prologue_style cuda_style = {"constexpr int ", " = ", ";"};
     return make_prologue(source, tunables, &cuda_style, pool, ret_text, err);
+}
+
+int hone_tune_defines(const char *source, const struct hone_array *tunables, struct hone_pool *pool,
+                      const char **ret_text, struct hone_err *err)
+{
+    static const struct prologue_style define_style = {"#define ", " (", ")"};
+    return make_prologue(source, tunables, &define_style, pool, ret_text, err);
+}
+
+const char *hone_tune_strip(const char *source, struct hone_pool *pool)
+{
+    struct scan scan = {.at = source, .line = 1, .is_line_start = true};
+    struct directive d;
+    const char *done = source, *text = "";
+
+    while (next_directive(&scan, &d)) {
+        struct parser p = {.at = NULL};
+        if (!is_hone_pragma(&p, &d))
+            continue;
+        const char *next = *d.end == '\n' ? d.end + 1 : d.end;
+        text = hone_pool_printf(pool, "%s%.*s", text, (int)(d.start - done), done);
+        done = next;
+    }
+    return hone_pool_printf(pool, "%s%s", text, done);
 }
 
 int hone_tune_set_default(const char *source, const struct hone_array *tunables,

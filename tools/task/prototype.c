@@ -367,3 +367,90 @@ char *hone_prototype_rename(const char *source, const char *from, const char *to
     hone_buf_str(&buf, done);
     return hone_buf_steal(&buf);
 }
+
+static bool has_token(const struct tokens *t, size_t first, size_t end, const char *word)
+{
+    for (size_t i = first; i < end; i++)
+        if (is(&t->v[i], word))
+            return true;
+    return false;
+}
+
+/* Is the word the name of a function that the source defines and that is not static? */
+static bool is_open_function(const struct tokens *t, const struct token *name)
+{
+    struct definition d;
+    size_t at = 0;
+    while (next_definition(t, &at, &d))
+        if (!d.is_static && t->v[d.name].len == name->len &&
+            memcmp(t->v[d.name].at, name->at, name->len) == 0)
+            return true;
+    return false;
+}
+
+/* Token of the function's name in the declaration or definition first..end-1; end: none. */
+static size_t declared_name(const struct tokens *t, size_t first, size_t end)
+{
+    for (size_t i = first + 1; i + 1 < end; i++) {
+        if (is(&t->v[i], "="))
+            return end;
+        if (is_word(&t->v[i]) && is(&t->v[i + 1], "(") && is_open_function(t, &t->v[i]))
+            return i;
+        if (is(&t->v[i], "("))
+            i = closing(t, i);
+    }
+    return end;
+}
+
+int hone_prototype_make_static(const char *source, const char *except, struct hone_pool *pool,
+                               const char **ret_source, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
+    struct tokens t;
+    const char *done = source;
+    int code = tokenise(source, pool, &t, err);
+    if (code < 0)
+        return code;
+    for (size_t first = 0, i = 0; i < t.n; i++) {
+        bool is_body = is(&t.v[i], "{");
+        if (!is_body && !is(&t.v[i], ";"))
+            continue;
+        size_t name = declared_name(&t, first, i + 1);
+        bool is_ours = name < i + 1 && !has_token(&t, first, name, "static") &&
+                       !has_token(&t, first, name, "typedef") &&
+                       !has_token(&t, first, name, "extern") &&
+                       (except == NULL || !is(&t.v[name], except));
+        if (is_ours) {
+            hone_buf_add(&text, done, (size_t)(t.v[first].at - done));
+            hone_buf_str(&text, "static ");
+            done = t.v[first].at;
+        }
+        if (is_body)
+            i = closing(&t, i);
+        first = i + 1;
+    }
+    hone_buf_str(&text, done);
+    code = hone_buf_check(&text, err);
+    if (code == 0)
+        *ret_source = hone_pool_strdup(pool, text.data);
+    return code;
+}
+
+const char *hone_prototype_params_text(const char *source, const struct hone_prototype *prototype,
+                                       struct hone_pool *pool)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
+    const char *at = source + prototype->name_offset + strlen(prototype->name);
+    const char *open = strchr(at, '(');
+    int depth = 0;
+    for (at = skip_blank(open, source); *at; at = skip_blank(token_end(at), source)) {
+        depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+        if (depth == 0)
+            break;
+        const char *end = token_end(at);
+        bool is_spaced = at > open + 1 && text.len > 0 && isspace((unsigned char)at[-1]);
+        hone_buf_printf(&text, "%s%.*s", is_spaced ? " " : "", at == open ? 0 : (int)(end - at),
+                        at);
+    }
+    return hone_pool_strdup(pool, text.data != NULL ? text.data : "");
+}

@@ -38,4 +38,12 @@ int hone_prototype_parse(const char *source, const char *function, struct hone_p
 /* The source with every use of identifier `from` (outside comments, strings) replaced; owned. */
 char *hone_prototype_rename(const char *source, const char *from, const char *to);
 
+/* The source with `static` before each function that it defines without, and before what declares
+ * those; `except` (NULL: none) stays as it is. In the pool. HONE_E_LIMIT. */
+int hone_prototype_make_static(const char *source, const char *except, struct hone_pool *pool,
+                               const char **ret_source, struct hone_err *err);
+/* The text between the brackets of a definition's parameter list, on one line; in the pool. */
+const char *hone_prototype_params_text(const char *source, const struct hone_prototype *prototype,
+                                       struct hone_pool *pool);
+
 #endif

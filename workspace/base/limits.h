@@ -41,9 +41,10 @@
 #define HONE_LIMIT_FLAGS             16 /* compiler options of one candidate */
 #define HONE_LIMIT_TIMEOUT_MS        3600000
 #define HONE_LIMIT_TUNE_VALUE        1000000000 /* a tunable lies in -this..this */
-#define HONE_LIMIT_STAGES            9          /* stages of one job */
+#define HONE_LIMIT_STAGES            10         /* stages of one job */
 #define HONE_LIMIT_STAGE_ROWS        64         /* of one report: stages and what they spent */
 #define HONE_LIMIT_ARMS              4          /* sources in one job */
+#define HONE_LIMIT_EXPORT_VALUES     512 /* expected values: of an export, an output and a case */
 #define HONE_LIMIT_CORES             4096
 #define HONE_LIMIT_JAIL_BYTES        (1ll << 40)
 #define HONE_LIMIT_JOB_BYTES         (1u << 20) /* job.json */

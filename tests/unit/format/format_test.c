@@ -50,6 +50,14 @@ static const struct {
     const char *name, *text, *want; /* NULL: accepted */
 } jobs[] = {
     {"least", JOB("\"stages\":[\"build\"]," ARMS), NULL},
+    {"all",
+     JOB("\"stages\":[\"build\",\"policy\",\"smoke\",\"verify\",\"screen\",\"time\","
+         "\"profile\",\"run\",\"calibrate\",\"program\"]," ARMS),
+     NULL},
+    {"one more",
+     JOB("\"stages\":[\"build\",\"policy\",\"smoke\",\"verify\",\"screen\",\"time\","
+         "\"profile\",\"run\",\"calibrate\",\"program\",\"more\"]," ARMS),
+     "stages"},
     {"order", JOB("\"stages\":[\"smoke\",\"build\"]," ARMS), "out of order"},
     {"twice", JOB("\"stages\":[\"build\",\"build\"]," ARMS), "repeated"},
     {"stage", JOB("\"stages\":[\"erase\"]," ARMS), "unknown"},

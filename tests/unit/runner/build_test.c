@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
+#include "tools/format/options.h"
 #include "tools/runner/build/build_diag.h"
 #include "tools/runner/binary/build_elf.h"
 #include "workspace/base/clock.h"
@@ -88,6 +89,8 @@ START_TEST(builds)
     ck_assert_reason(f, HONE_REASON_BUILT);
     ck_assert(!f->out.report.is_cached);
     ck_assert_ptr_nonnull(strstr(f->out.report.command, "-O3 -march=native"));
+    for (const char *const *o = hone_options_of_objects(); *o != NULL; o++) /* of exported files */
+        ck_assert_msg(strstr(f->out.report.command, *o) != NULL, "%s", *o);
     ck_assert_ptr_null(strstr(f->out.report.command, scratch));
     ck_assert_msg(strncmp(f->out.report.compiler, "gcc ", 4) == 0 ||
                       strncmp(f->out.report.compiler, "clang ", 6) == 0,

@@ -19,7 +19,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, file, "file", "FILE", "A file.", .is_positional = true),
     HONE_OPT(struct args, mode, "mode", "MODE", "A mode.", .choices = modes, .fallback = "fast"),
     HONE_OPT(struct args, n, "count", "N", "A number.", .min = 1, .max = 9, .fallback = "3",
-             .env = "HONE_TEST_COUNT"),
+             .env = "HONE_TEST_COUNT", .letter = 'c'),
     HONE_OPT(struct args, wall_ms, "budget-wall", "TIME", "A time.", .is_duration = true),
     HONE_OPT(struct args, share, "share", "X", "A share.", .max = 100),
     HONE_OPT_JSON(struct args),
@@ -42,8 +42,8 @@ START_TEST(good)
 {
     struct args args;
     struct hone_err err = HONE_ERR_INIT;
-    const char *const words[] = {"a",      "--mode=slow", "--count", "9",  "--budget-wall", "1.5m",
-                                 "--json", "--share",     "0.25",    "--", "--b",           NULL};
+    const char *const words[] = {"a",      "--mode=slow", "-c",   "9",  "--budget-wall", "1.5m",
+                                 "--json", "--share",     "0.25", "--", "--b",           NULL};
     ck_assert_msg(parse(words, &args, &err) == 0, "%s", err.message);
     ck_assert_str_eq(args.name, "a");
     ck_assert_str_eq(args.file, "--b");
@@ -81,6 +81,8 @@ START_TEST(bad)
         {{"a", "--count", "1x", NULL}, "whole number"},
         {{"a", "--count=", NULL}, "whole number"},
         {{"a", "--mode", "middling", NULL}, "fast, slow"},
+        {{"a", "-c", NULL}, "needs a value"},
+        {{"a", "-c", "x", NULL}, "whole number"},
         {{"a", "--budget-wall", "5d", NULL}, "duration"},
         {{"a", "--budget-wall", "-5s", NULL}, "duration"},
         {{"a", "--json=1", NULL}, "no value"},

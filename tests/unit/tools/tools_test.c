@@ -375,6 +375,20 @@ START_TEST(showing)
 }
 END_TEST
 
+START_TEST(exporting) /* export_test.c looks closer */
+{
+    struct bench b;
+
+    bench_open(&b, SCRIPT);
+    ck_assert_str_eq(
+        text_of(bench_ok(&b, "version_export", "{\"version\":\"sum\",\"no_test\":true}"), "test"),
+        "not run");
+    bench_refused(&b, "version_export", "{}", "version");
+    bench_refused(&b, "version_export", "{\"version\":\"sum\",\"form\":\"zip\"}", "diff");
+    bench_close(&b);
+}
+END_TEST
+
 /* ---- refusals: every tool, every kind of bad argument ---- */
 
 START_TEST(refusals)
@@ -779,6 +793,6 @@ END_TEST
 
 UNIT_MAIN("tools", verdicts, one_source_at_once_is_one_version, versions_and_evidence,
           parent_is_timed, records_are_kept, lost_commits_come_back, compile_verify_profile_run,
-          tuning, diffing, showing, refusals, source_limit, hostile_text, budgets, compact_report,
-          cancelling, unknown_tool, registry_holds_tools_to_their_schema, waiting, line_diffs,
-          every_tool_is_exercised)
+          tuning, diffing, showing, exporting, refusals, source_limit, hostile_text, budgets,
+          compact_report, cancelling, unknown_tool, registry_holds_tools_to_their_schema, waiting,
+          line_diffs, every_tool_is_exercised)

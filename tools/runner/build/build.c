@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/format/options.h"
 #include "tools/runner/build/build_cache.h"
 #include "tools/runner/build/build_diag.h"
 #include "tools/runner/binary/build_elf.h"
@@ -488,6 +489,80 @@ int hone_build_run(const struct hone_build_request *req, struct hone_pool *pool,
     if (rc < 0)
         free(out.object_path);
     else
+        *ret = out;
+    return rc;
+}
+
+/* ---- programs ---- */
+
+/* One run of the compiler over work->argv. */
+static int compile_part(struct work *work, struct hone_err *err)
+{
+    struct hone_jail_exit how = {.status = -1};
+    bool timed_out = false;
+    free(work->text);
+    work->text = NULL;
+    int rc = run_compiler(work, &how, &timed_out, err);
+    if (rc == HONE_E_UNSUPPORTED) {
+        work->out->reason = HONE_REASON_NO_JAIL;
+        work->out->report.log =
+            hone_pool_strdup(work->pool, err == NULL ? "no jail works here" : err->message);
+        return 0;
+    }
+    if (rc < 0)
+        return rc;
+    struct hone_diag_in in = {.text = work->text,
+                              .file = work->file,
+                              .source = "",
+                              .arm = work->stem,
+                              .has_passed = !timed_out && how.status == 0};
+    struct hone_diag_out diag;
+    hone_diag_parse(&in, work->pool, &diag);
+    work->out->report.diagnostics = diag.diagnostics;
+    work->out->report.log = hone_pool_strndup(work->pool, work->text, LOG_KEPT_BYTES);
+    work->out->reason = reason_of(&how, timed_out, &diag);
+    return 0;
+}
+
+int hone_build_program(const struct hone_program_request *req, struct hone_pool *pool,
+                       struct hone_build *ret, struct hone_err *err)
+{
+    struct hone_build out = {.reason = HONE_REASON_BUILT};
+    const struct hone_build_request build = {
+        .rung = req->rung, .allow_weak = req->allow_weak, .deadline_ns = req->deadline_ns};
+    struct work work = {.req = &build,
+                        .pool = pool,
+                        .out = &out,
+                        .stem = "program",
+                        .file = req->files[0],
+                        .folder = req->folder};
+    int rc = find_compiler(&work, err);
+    if (rc < 0)
+        return rc;
+    size_t n = 0;
+    work.argv[n++] = work.compiler;
+    for (const char *const *o = hone_options_of_objects(); *o != NULL; o++)
+        work.argv[n++] = *o;
+    for (size_t i = 0; req->flags[i] != NULL && n < MAX_ARGS - 5; i++)
+        work.argv[n++] = req->flags[i];
+    const char *const last[] = {"-c", req->files[0], "-o", "first.o"};
+    for (size_t i = 0; i < HONE_COUNTOF(last); i++)
+        work.argv[n++] = last[i];
+    out.report.command = command_text(&work);
+    rc = compile_part(&work, err);
+    if (rc == 0 && out.reason == HONE_REASON_BUILT) {
+        n = 1;
+        for (size_t i = 1; req->files[i] != NULL && n < MAX_ARGS - 8; i++)
+            work.argv[n++] = req->files[i];
+        const char *const link[] = {"first.o", "-O1", "-fopenmp", "-o", "program", "-lm"};
+        for (size_t i = 0; i < HONE_COUNTOF(link); i++)
+            work.argv[n++] = link[i];
+        work.argv[n] = NULL;
+        work.file = req->files[1] != NULL ? req->files[1] : req->files[0];
+        rc = compile_part(&work, err);
+    }
+    free(work.text);
+    if (rc == 0)
         *ret = out;
     return rc;
 }

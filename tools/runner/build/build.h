@@ -47,4 +47,18 @@ int hone_build_run(const struct hone_build_request *req, struct hone_pool *pool,
 int hone_build_assembly(const struct hone_build_request *req, struct hone_pool *pool,
                         const char **ret_text, size_t *ret_len, struct hone_err *err);
 
+struct hone_program_request {
+    const char *folder;       /* holds the files; the program is left there as "program" */
+    const char *const *files; /* C files of it, NULL-terminated: the first is compiled alone with
+                                  hone_options_of_objects and `flags`, the others plainly */
+    const char *const *flags; /* NULL-terminated */
+    const char *rung;
+    bool allow_weak;
+    int64_t deadline_ns;
+};
+/* Compiles and links a program in the jail; it is not run. ret->reason is HONE_REASON_BUILT or why
+ * not, ret->report.log what the compiler said; nothing of *ret needs freeing. */
+int hone_build_program(const struct hone_program_request *req, struct hone_pool *pool,
+                       struct hone_build *ret, struct hone_err *err);
+
 #endif

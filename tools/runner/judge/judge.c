@@ -39,7 +39,7 @@ static const struct {
     {"smoke", hone_stage_smoke},         {"verify", hone_stage_verify},
     {"screen", hone_stage_screen},       {"time", hone_stage_time},
     {"profile", hone_stage_profile},     {"run", hone_stage_run},
-    {"calibrate", hone_stage_calibrate},
+    {"calibrate", hone_stage_calibrate}, {"program", hone_stage_program},
 };
 
 bool hone_judge_has_stage(const struct hone_judge *judge, const char *name)
@@ -266,8 +266,9 @@ static int run_stages(struct hone_judge *judge, struct hone_outcome *ret, struct
             continue;
         hone_judge_progress(judge, name, "", 0, 0, "started");
         int64_t start = hone_now_ns() - judge->waited_ns;
-        bool runs_nothing = run == hone_stage_build || run == hone_stage_policy;
-        int code = runs_nothing ? 0 : hone_judge_start_target(judge, ret, err);
+        bool is_without_target =
+            run == hone_stage_build || run == hone_stage_policy || run == hone_stage_program;
+        int code = is_without_target ? 0 : hone_judge_start_target(judge, ret, err);
         if (code == 0 && hone_outcome_is_good(ret))
             code = run(judge, ret, err);
         if (code == 0 && hone_outcome_is_good(ret) && strcmp(name, "build") == 0 &&

@@ -129,7 +129,8 @@ struct hone_judge {
 
 typedef int hone_stage_fn(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
 hone_stage_fn hone_stage_build, hone_stage_policy, hone_stage_smoke, hone_stage_verify,
-    hone_stage_screen, hone_stage_time, hone_stage_profile, hone_stage_run, hone_stage_calibrate;
+    hone_stage_screen, hone_stage_time, hone_stage_profile, hone_stage_run, hone_stage_calibrate,
+    hone_stage_program;
 
 /* stages.c: below_floor, or ratios clipped at the floor and a review; the ceilings are measured
  * again before either. */

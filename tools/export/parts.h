@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of tools/export. Everything returned lives in the pool. */
+#ifndef HONE_EXPORT_PARTS_H
+#define HONE_EXPORT_PARTS_H
+
+#include "tools/export/export.h"
+#include "tools/format/report.h"
+#include "workspace/history.h"
+#include "workspace/task/task.h"
+
+struct hone_export_work {
+    struct hone_tool_ctx *ctx;
+    struct hone_pool *pool;
+    const struct hone_task *task; /* its target is selected */
+    const char *target;
+    bool is_cuda;
+    const char *commit, *source, *naive; /* commit NULL: the baseline */
+    struct hone_strs flags;
+    struct hone_array tunables;
+    const struct hone_report *report; /* the best founded one; NULL: none */
+    const char *contradiction;        /* of its confirmations; NULL: none */
+    const char **notes;
+    size_t n_notes;
+};
+#define HONE_EXPORT_NOTES 8
+void hone_export_note(struct hone_export_work *work, const char *text);
+
+/* source.c: how the function is called outside. */
+struct hone_export_function {
+    const char *name;
+    const char *declaration; /* "void blur(int n, const float *in, float *out)" */
+    const char *body;        /* the whole source, without head */
+    const char *own;         /* the user's text as it was, or the baseline's */
+    bool is_users;           /* the user's own signature, not the pack's */
+    const char *params;      /* names in the order of the declaration, '\0' after each, "" at the
+                                end; of the pack's when !is_users */
+    bool has_result;         /* the pack's output "result" is returned */
+};
+int hone_export_function(struct hone_export_work *work, struct hone_export_function *ret,
+                         struct hone_err *err);
+
+/* head.c: the comment at the top; compile is its first line. */
+const char *hone_export_head(const struct hone_export_work *work,
+                             const struct hone_export_function *function, const char *compile);
+
+/* test.c: the cases, the program that asks the oracle, and the test. */
+struct hone_export_value {
+    int case_number, output;
+    int64_t index;
+    double value, limit;
+};
+#define HONE_EXPORT_CASES 2
+struct hone_export_cases {
+    struct hone_workload v[HONE_EXPORT_CASES];
+    size_t n;
+    struct hone_array values; /* of struct hone_export_value */
+};
+int hone_export_cases(const struct hone_export_work *work, struct hone_export_cases *ret,
+                      struct hone_err *err);
+/* A C file with main that is linked to the oracle. */
+const char *hone_export_oracle_main(const struct hone_export_work *work,
+                                    const struct hone_export_cases *cases);
+/* Reads what that program printed. HONE_E_TARGET: it makes no sense. */
+int hone_export_read_values(const struct hone_export_work *work, const char *text,
+                            struct hone_export_cases *cases, struct hone_err *err);
+const char *hone_export_test(const struct hone_export_work *work,
+                             const struct hone_export_function *function,
+                             const struct hone_export_cases *cases);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The source as it leaves hone: the name and parameters that the user's own function has, where
+ * `hone task new` wrapped one, helpers static, tunables fixed.
+ *
+ * A wrapped baseline is the user's text with the function renamed to NAME_body, then a wrapper in
+ * hone's order behind a comment. The winner has hone's order; the export calls it from a function
+ * with the user's parameters, matched by name. What cannot be matched keeps the task's parameters,
+ * and a note says so. */
+#include "tools/export/parts.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "tools/format/options.h"
+#include "tools/task/prototype.h"
+
+static const char wrapper_mark[] = "/* hone's order of parameters";
+static const char added_include[] = "#include <stdint.h>\n";
+
+/* The function behind the wrapper of the baseline: its new name and its old one. */
+static bool find_wrapped(const struct hone_export_work *work, const char **ret_inner,
+                         const char **ret_name)
+{
+    const char *mark = strstr(work->naive, wrapper_mark);
+    const char *body = mark != NULL ? strchr(mark, '{') : NULL;
+    const char *call = body != NULL ? strstr(body, "_body(") : NULL;
+    const char *start = call;
+
+    if (call == NULL)
+        return false;
+    while (start > body && (isalnum((unsigned char)start[-1]) || start[-1] == '_'))
+        start--;
+    if (start == call)
+        return false;
+    *ret_name = hone_pool_strndup(work->pool, start, (size_t)(call - start));
+    *ret_inner = hone_pool_printf(work->pool, "%s_body", *ret_name);
+    return true;
+}
+
+/* The user's text before it was wrapped. */
+static const char *unwrap(const struct hone_export_work *work, const char *inner, const char *name)
+{
+    const char *start = work->naive, *mark = strstr(start, wrapper_mark);
+    size_t len = strlen(added_include);
+
+    if (strncmp(start, added_include, len) == 0)
+        start += len;
+    while (mark > start && mark[-1] == '\n')
+        mark--;
+    const char *text = hone_pool_strndup(work->pool, start, (size_t)(mark - start));
+    HONE_AUTOFREE char *own = hone_prototype_rename(text, inner, name);
+    return hone_pool_printf(work->pool, "%s\n", own);
+}
+
+static const struct hone_param *find_param(const struct hone_prototype *proto, const char *name)
+{
+    for (size_t i = 0; i < proto->n_params; i++)
+        if (strcmp(proto->params[i].name, name) == 0)
+            return &proto->params[i];
+    return NULL;
+}
+
+/* A formula over sizes in C; NULL: it has words that C writes otherwise. */
+static const char *formula_text(const struct hone_export_work *work,
+                                const struct hone_prototype *proto, const char *formula)
+{
+    const char *text = "";
+
+    for (const char *at = formula; *at != '\0';) {
+        size_t len = 1;
+        while (isalnum((unsigned char)*at) && (isalnum((unsigned char)at[len]) || at[len] == '_'))
+            len++;
+        const char *word = hone_pool_strndup(work->pool, at, len);
+        bool is_number = strspn(word, "0123456789") == len;
+        bool is_floor = at[0] == '/' && at[1] == '/';
+        if (isalpha((unsigned char)*at) || *at == '_') {
+            if (find_param(proto, word) == NULL)
+                return NULL;
+            word = hone_pool_printf(work->pool, "(int64_t)%s", word);
+        } else if (!is_number && strchr(" +-*()", *at) == NULL && !is_floor) {
+            return NULL;
+        }
+        text = hone_pool_printf(work->pool, "%s%s", text, is_floor ? "/" : word);
+        at += is_floor ? 2 : len;
+    }
+    return hone_pool_printf(work->pool, "(%s)", text);
+}
+
+static const char *tensor_argument(const struct hone_export_work *work,
+                                   const struct hone_prototype *proto,
+                                   const struct hone_tensor *tensor, bool is_input)
+{
+    const struct hone_param *param = find_param(proto, tensor->name);
+
+    if (param == NULL)
+        return !is_input && !proto->returns_void && strcmp(tensor->name, "result") == 0 ? "result"
+                                                                                        : NULL;
+    return hone_pool_printf(work->pool, "(%s%s *)%s", is_input ? "const " : "",
+                            hone_dtype_c_name(tensor->dtype), tensor->name);
+}
+
+static const char *axis_argument(const struct hone_export_work *work,
+                                 const struct hone_prototype *proto, const struct hone_axis *axis)
+{
+    if (find_param(proto, axis->name) != NULL)
+        return hone_pool_printf(work->pool, "(int64_t)%s", axis->name);
+    if (axis->kind == HONE_AXIS_CONST)
+        return hone_pool_printf(work->pool, "%lld", (long long)axis->value);
+    return axis->kind == HONE_AXIS_EXPR ? formula_text(work, proto, axis->expression) : NULL;
+}
+
+/* The arguments of the task's function in terms of the user's parameters; NULL: one is missing. */
+static const char *arguments(const struct hone_export_work *work,
+                             const struct hone_prototype *proto)
+{
+    const struct hone_task *task = work->task;
+    size_t n = task->n_inputs + task->n_outputs + task->n_scalars + task->n_axes;
+    const char *text = "";
+
+    for (size_t i = 0; i < n; i++) {
+        size_t o = i - task->n_inputs, s = o - task->n_outputs, a = s - task->n_scalars;
+        const char *word;
+        if (i < task->n_inputs)
+            word = tensor_argument(work, proto, &task->inputs[i], true);
+        else if (o < task->n_outputs)
+            word = tensor_argument(work, proto, &task->outputs[o], false);
+        else if (s < task->n_scalars)
+            word = find_param(proto, task->scalars[s].name) != NULL ? task->scalars[s].name : NULL;
+        else
+            word = axis_argument(work, proto, &task->axes[a]);
+        if (word == NULL)
+            return NULL;
+        text = hone_pool_printf(work->pool, "%s%s%s", text, i ? ", " : "", word);
+    }
+    return text;
+}
+
+/* A function of the user's name around the task's, which becomes static. */
+static int add_own(const struct hone_export_work *work, const struct hone_prototype *proto,
+                   const char *call, struct hone_export_function *ret, struct hone_err *err)
+{
+    const char *inner = hone_pool_printf(work->pool, "%s_in_task_order", work->task->name);
+    const char *result = hone_dtype_c_name(proto->return_dtype);
+    HONE_AUTOFREE char *renamed = hone_prototype_rename(ret->body, work->task->name, inner);
+    const char *text;
+    int rc = hone_prototype_make_static(renamed, NULL, work->pool, &text, err);
+
+    if (rc < 0)
+        return rc;
+    ret->body = proto->returns_void
+                    ? hone_pool_printf(work->pool, "%s\n\n%s\n{\n    %s(%s);\n}\n", text,
+                                       ret->declaration, inner, call)
+                    : hone_pool_printf(work->pool,
+                                       "%s\n\n%s\n{\n    %s result[1];\n    %s(%s);\n    return "
+                                       "result[0];\n}\n",
+                                       text, ret->declaration, result, inner, call);
+    return 0;
+}
+
+static const char *names_of(const struct hone_export_work *work, const struct hone_prototype *proto)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf names = HONE_BUF_INIT;
+
+    for (size_t i = 0; i < proto->n_params; i++)
+        hone_buf_add(&names, proto->params[i].name, strlen(proto->params[i].name) + 1);
+    hone_buf_add(&names, "", 1);
+    char *copy = hone_pool_alloc(work->pool, names.len + 1);
+    memcpy(copy, names.data, names.len);
+    return copy;
+}
+
+static const char *task_names(const struct hone_export_work *work)
+{
+    const struct hone_task *task = work->task;
+    struct hone_prototype proto = {.n_params = 0};
+
+    for (size_t i = 0; i < task->n_inputs; i++)
+        proto.params[proto.n_params++].name = task->inputs[i].name;
+    for (size_t i = 0; i < task->n_outputs; i++)
+        proto.params[proto.n_params++].name = task->outputs[i].name;
+    for (size_t i = 0; i < task->n_scalars; i++)
+        proto.params[proto.n_params++].name = task->scalars[i].name;
+    for (size_t i = 0; i < task->n_axes; i++)
+        proto.params[proto.n_params++].name = task->axes[i].name;
+    return names_of(work, &proto);
+}
+
+static int with_task_parameters(const struct hone_export_work *work,
+                                struct hone_export_function *ret, struct hone_err *err)
+{
+    HONE_AUTOFREE char *signature = hone_task_signature_for(work->task, work->target);
+
+    ret->name = work->task->name;
+    ret->declaration = hone_pool_strdup(work->pool, signature);
+    ret->params = task_names(work);
+    return work->is_cuda
+               ? 0
+               : hone_prototype_make_static(ret->body, ret->name, work->pool, &ret->body, err);
+}
+
+/* Tunables as values, `#pragma hone` lines gone. */
+static int plain_source(const struct hone_export_work *work, const char **ret, struct hone_err *err)
+{
+    const char *defines = "";
+    int rc = work->is_cuda
+                 ? hone_tune_prologue_cuda(work->source, &work->tunables, work->pool, &defines, err)
+                 : hone_tune_defines(work->source, &work->tunables, work->pool, &defines, err);
+
+    if (rc == 0)
+        *ret = hone_pool_printf(work->pool, "%s%s%s", defines, defines[0] ? "\n" : "",
+                                hone_tune_strip(work->source, work->pool));
+    return rc;
+}
+
+int hone_export_function(struct hone_export_work *work, struct hone_export_function *ret,
+                         struct hone_err *err)
+{
+    struct hone_prototype *proto = hone_pool_alloc(work->pool, sizeof(*proto));
+    const char *inner = NULL, *name = NULL, *call = NULL;
+    int rc;
+
+    *ret = (struct hone_export_function){.own = work->naive};
+    rc = plain_source(work, &ret->body, err);
+    if (rc < 0)
+        return rc;
+    if (work->is_cuda || !find_wrapped(work, &inner, &name) ||
+        hone_prototype_parse(work->naive, inner, work->pool, proto, NULL) < 0)
+        return with_task_parameters(work, ret, err);
+    ret->own = unwrap(work, inner, name);
+    call = arguments(work, proto);
+    if (call == NULL) {
+        hone_export_note(work, "your function's own parameters could not be matched: it has the "
+                               "task's order");
+        return with_task_parameters(work, ret, err);
+    }
+    ret->name = name;
+    ret->is_users = true;
+    ret->has_result = !proto->returns_void;
+    ret->params = names_of(work, proto);
+    ret->declaration =
+        hone_pool_printf(work->pool, "%s %s(%s)",
+                         proto->returns_void ? "void" : hone_dtype_c_name(proto->return_dtype),
+                         name, hone_prototype_params_text(work->naive, proto, work->pool));
+    return add_own(work, proto, call, ret, err);
+}
