@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/runner/cuda/judge/fault.h"
+#include "tools/runner/cuda/judge/gpu_run.h"
 
 struct script {
     const char *says; /* a letter a call, in the order of the calls */
@@ -75,4 +76,32 @@ START_TEST(test_answers)
 }
 END_TEST
 
-UNIT_MAIN("fault", test_answers)
+/* A late block of the baseline excuses as many of the candidate's, no more. */
+START_TEST(test_late_blocks_are_reviewed)
+{
+    static const struct {
+        int64_t mine, baseline;
+        size_t n_rows;
+    } rows[] = {{0, 0, 0}, {1, 0, 1}, {1, 1, 0}, {2, 1, 1}, {2, 2, 0}, {0, 1, 0}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_judge *judge = hone_calloc(1, sizeof *judge);
+        struct hone_gpu_lane *lanes = hone_calloc(2, sizeof *lanes);
+        const struct hone_workload workload = {.id = "w"};
+        const struct hone_timing_plan plan = {.workload = &workload};
+        const struct hone_gpu_run run = {
+            .judge = judge, .plan = &plan, .lanes = lanes, .n_lanes = 2};
+        judge->pool = hone_pool_new();
+        judge->review = hone_pool_alloc(judge->pool, sizeof *judge->review);
+        lanes[0].n_late = rows[i].mine;
+        lanes[1].n_late = rows[i].baseline;
+        lanes[1].is_trusted = true;
+        hone_gpu_run_review_late(&run);
+        ck_assert_msg(judge->n_review == rows[i].n_rows, "row %zu", i);
+        hone_pool_free(judge->pool);
+        free(lanes);
+        free(judge);
+    }
+}
+END_TEST
+
+UNIT_MAIN("fault", test_answers, test_late_blocks_are_reviewed)

@@ -103,4 +103,7 @@ int hone_gpu_audit_maybe(struct hone_gpu_run *run, struct hone_outcome *ret, str
 /* After the last round: what must have been done at least, and what the times of cut blocks say. */
 int hone_gpu_audit_end(struct hone_gpu_run *run, struct hone_outcome *ret, struct hone_err *err);
 
+/* Late blocks go on the review list where the candidate has more of them than the baseline. */
+void hone_gpu_run_review_late(const struct hone_gpu_run *run);
+
 #endif

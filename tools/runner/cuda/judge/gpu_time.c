@@ -114,17 +114,17 @@ static void note_late(struct hone_gpu_run *run, struct hone_gpu_lane *lane,
                          lane->slot->name, (long long)lane->n_late);
 }
 
-static void review_late(const struct hone_gpu_run *run)
+void hone_gpu_run_review_late(const struct hone_gpu_run *run)
 {
-    for (size_t i = 1; i < run->n_lanes; i++) {
-        if (run->lanes[i].is_trusted && run->lanes[i].n_late > 0)
-            return;
-    }
-    if (run->lanes[0].n_late > 0)
+    int64_t n_trusted = 0;
+    for (size_t i = 1; i < run->n_lanes; i++)
+        n_trusted += run->lanes[i].is_trusted ? run->lanes[i].n_late : 0;
+    if (run->lanes[0].n_late > n_trusted)
         hone_judge_review(run->judge, "late_blocks", 0,
                           "workload '%s': the gate was late in front of %lld of the candidate's "
-                          "blocks and of none of the baseline's",
-                          run->plan->workload->id, (long long)run->lanes[0].n_late);
+                          "blocks and of %lld of the baseline's",
+                          run->plan->workload->id, (long long)run->lanes[0].n_late,
+                          (long long)n_trusted);
 }
 
 int hone_gpu_run_clocked(struct hone_gpu_run *run, struct hone_gpu_lane *lane, int64_t n,
@@ -677,7 +677,7 @@ int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan 
     struct hone_load_meter load;
     int code = play_all(&run, &load, ret, err);
     hone_rounds_keep(judge, &run.rounds);
-    review_late(&run);
+    hone_gpu_run_review_late(&run);
     if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     *ret_report = (struct hone_workload_report){0};
