@@ -135,7 +135,7 @@ START_TEST(how_jobs_end)
     ck_assert_int_eq(wait_for(&r, start(&r, "echo", 5), 60000, &state), 0);
     ck_assert_str_eq(state.status, "done");
     ck_assert_int_eq(hone_json_get_i64(state.result, "n", 0), 5);
-    ck_assert_str_eq(state.message, "echo of me"); /* whoever asked is the tool's caller */
+    ck_assert_str_eq(state.message, "echo of me"); /* the caller is the one who asked */
     ck_assert(state.done > 4.5 && state.total > 6.5);
     ck_assert_int_eq(wait_for(&r, start(&r, "fails", 0), 60000, &state), 0);
     ck_assert_str_eq(state.status, "failed");

@@ -3,8 +3,8 @@
  * details of task_show, sweeps of kernel_tune that keep nothing. */
 #include "tests/unit/tools/tool_util.h"
 
-#define N_SUM     23
-#define N_SOFTMAX 6
+#define N_SUM     11
+#define N_SOFTMAX 3
 #define SCRIPT                                                                                     \
     "{\"match\":\"FAST\",\"ns\":250000}\n{\"match\":\"SLOW\",\"ns\":4000000}\n"                    \
     "{\"match\":\"BROKEN\",\"reason\":\"compile\",\"detail\":\"expected ';'\"}\n"
@@ -42,7 +42,7 @@ static void check_pages(struct bench *b, const char *more, const char *const wan
         struct hone_json *r = bench_ok(b, "history_show", args);
         const struct hone_json *rows = hone_json_get(r, "versions");
         ck_assert_uint_le(hone_json_size(rows), limit);
-        ck_assert_msg(hone_json_size(rows) > 0, "an empty page: %s", args);
+
         for (const struct hone_json *row = hone_json_first(rows); row; row = hone_json_next(row)) {
             size_t k = 0;
             while (k < n_want && strcmp(text_of(row, "commit"), want[k]) != 0)
@@ -53,6 +53,8 @@ static void check_pages(struct bench *b, const char *more, const char *const wan
             n++;
         }
         cursor = hone_json_get_str(r, "next_cursor", NULL);
+        /* only the last may be empty: what is left is of other tasks */
+        ck_assert_msg(hone_json_size(rows) > 0 || cursor == NULL, "an empty page: %s", args);
         ck_assert_msg((strstr(text_of(r, "summary"), "there are more") != NULL) == (cursor != NULL),
                       "%s", text_of(r, "summary"));
         n_pages++;
@@ -63,7 +65,7 @@ static void check_pages(struct bench *b, const char *more, const char *const wan
 
 START_TEST(pages_hold_each_version_once)
 {
-    static const int limits[] = {1, 2, 5, N_SUM - 1, N_SUM, N_SUM + 1};
+    static const int limits[] = {1, 4, N_SUM - 1, N_SUM, N_SUM + 1};
     const char *sums[N_SUM];
     struct bench b;
 
