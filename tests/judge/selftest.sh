@@ -6,6 +6,7 @@
 #   TARGET=cpu|cuda|all (all)   ONLY=glob of names (*)   JOBS=n at a time (processors)
 #   QUICK=1: of what needs the clock only what says so (quick: yes); honest kernels are verified, not timed. QUICK=2: no subtle
 #   cheat either.
+#   SHARD=K/N: of N equal parts the K-th, from 0 on (0/1): for machines with many cores
 #   PART=untimed|timed: only what needs no clock, or only what needs it (which takes the machine for itself)
 #   KEEP=folder: job folders stay there
 #
@@ -353,6 +354,7 @@ fi
 RUNNER=$BUILD/hone-runner
 TARGET=${TARGET:-all}
 ONLY=${ONLY:-*}
+SHARD=${SHARD:-0/1}
 [ -x "$RUNNER" ] || { echo "no $RUNNER: make first"; exit 2; }
 chmod 755 "$ROOT"
 if [ -n "${KEEP:-}" ]; then
@@ -387,7 +389,10 @@ list() {
             ;;
         *) if [ -n "${QUICK:-}" ]; then kind=untimed; else kind=timed; fi ;;
         esac
-        case ${PART:-$kind} in "$kind") echo "$file" >>"$ROOT/$kind.$2" ;; esac
+        case ${PART:-$kind} in "$kind") ;; *) continue ;; esac
+        n_chosen=$((${n_chosen:-0} + 1))
+        [ $((n_chosen % ${SHARD##*/})) = "${SHARD%%/*}" ] || continue
+        echo "$file" >>"$ROOT/$kind.$2"
     done <"$ROOT/heads"
 }
 
