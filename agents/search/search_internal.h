@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of the search that its files share; nobody else includes this.
  *
- *   search.c         options, loop, stop rules, result
+ *   search.c         options, loop, result
+ *   next.c           what comes next, stop rules
  *   search_step.c    one expansion: apply, evaluate, credit, tree
  *   search_ahead.c   answers of models that are asked for ahead
  *   search_merge.c   steps that take over what won on a sibling

@@ -153,8 +153,9 @@ const struct hone_field hone_ratio_fields[HONE_RATIO_N_FIELDS] = {
            .help = "Smallest gain that this run could tell from its own noise: 0.18 is 18 %."),
     COUNT(struct hone_ratio, n_pairs, .help = "Pairs of blocks."),
     HONE_FIELD(struct hone_ratio, word, .skip_empty = true, .choices = ratio_words,
-               .help = "faster: the whole interval lies above 1 + least_gain; slower: below 1 - "
-                       "least_gain; same: within both; else inconclusive."),
+               .help =
+                   "faster: the whole interval lies above 1 + least_gain; slower: below 1 / (1 + "
+                   "least_gain); same: within both, and narrow; else inconclusive."),
     LINE(struct hone_ratio, note,
          .help = "Of an inconclusive one, where the interval leaves 1 out: what is likely."),
 };

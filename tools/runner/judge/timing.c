@@ -305,7 +305,8 @@ static int further_rounds(struct hone_timing_run *run, struct hone_outcome *ret,
     if (code == 0 && hone_outcome_is_good(ret) && hone_now_ns() >= end_ns &&
         hone_timing_lacks_audits(run))
         hone_judge_doubt(run->judge,
-                         "workload '%s': the time was up after %lld looks at calls under way",
+                         "workload '%s': the time was up before calls under way were looked at "
+                         "often enough (%lld times)",
                          run->plan->workload->id, (long long)run->lanes[0].n_audits);
     while (code == 0 && hone_outcome_is_good(ret) && hone_timing_lacks_others(run))
         code = one_round(run, HONE_TIMING_OTHERS, ret, err);
