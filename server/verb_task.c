@@ -40,6 +40,14 @@ static const struct hone_opt opts[] = {
              "new: one workload, as in 'M=512,N=512'; may be repeated."),
     HONE_OPT(struct hone_task_args, scalars, "scalar", "VALUE",
              "new: a scalar's value, as in 'alpha=1.5'; may be repeated."),
+    HONE_OPT(struct hone_task_args, inouts, "inout", "NAME",
+             "new: a pointer that the function reads and writes; may be repeated."),
+    HONE_OPT(
+        struct hone_task_args, outs, "out", "NAME",
+        "new: a pointer that it writes alone, where the body looks otherwise; may be repeated."),
+    HONE_OPT(struct hone_task_args, includes, "include", "DIR",
+             "new: where headers of yours are, beside the file's folder; may be repeated.",
+             .letter = 'I'),
     HONE_OPT(struct hone_task_args, op_type, "op-type", "WORD",
              "new: kind of operation, such as gemm."),
     HONE_OPT(struct hone_task_args, description, "description", "TEXT", "new: one sentence."),
@@ -129,6 +137,9 @@ static int make(const struct hone_task_args *args, struct hone_workspace *ws, st
     if (rc < 0)
         return rc;
     HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "tasks", name, NULL);
+    const char *slash = strrchr(args->subject, '/');
+    const char *source_dir =
+        slash ? hone_pool_strndup(pool, args->subject, (size_t)(slash - args->subject) + 1) : ".";
     const struct hone_task_new_options options = {
         .source = source,
         .function = args->function,
@@ -140,6 +151,10 @@ static int make(const struct hone_task_args *args, struct hone_workspace *ws, st
         .roles = args->roles,
         .sizes = args->sizes,
         .scalars = args->scalars,
+        .inouts = args->inouts,
+        .outs = args->outs,
+        .include_dirs = args->includes,
+        .source_dir = source_dir,
     };
     struct hone_task_new made;
     rc = hone_task_new(&options, pool, &made, err);

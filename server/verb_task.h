@@ -8,7 +8,7 @@
 struct hone_task_args {
     struct hone_common_args common;
     const char *action, *subject, *function, *name, *op_type, *description, *target;
-    struct hone_strs shapes, roles, sizes, scalars;
+    struct hone_strs shapes, roles, sizes, scalars, includes, inouts, outs;
     bool is_static, json, write;
     double margin;
     int64_t time_ms;
