@@ -13,7 +13,12 @@
 #include "tools/task/c_tokens.h"
 #include "workspace/base/buf.h"
 
-enum { MAX_LISTED = 16, MAX_ALIASES = 8 };
+enum { MAX_LISTED = 16, MAX_ALIASES = 8, MAX_NAMES = 8 };
+
+static bool is_same(const struct hone_c_token *a, const struct hone_c_token *b)
+{
+    return a->len == b->len && memcmp(a->at, b->at, a->len) == 0;
+}
 
 /* Types by their words. is_own: C takes it for another type than the one that the dtype has. */
 static const struct {
@@ -333,6 +338,7 @@ int hone_prototype_parse(const char *source, const char *function, struct hone_p
 struct accesses {
     const struct hone_c_tokens *t;
     size_t first_read, first_write, first_unknown; /* tokens; the end of the body: none */
+    size_t names[MAX_NAMES], n_names;              /* tokens: the array's, and pointers made of it */
 };
 
 static size_t least(size_t a, size_t b)
@@ -401,7 +407,10 @@ static void add_access(struct accesses *a, size_t i)
     if (after + 1 >= t->n)
         return;
     if (after == i + 1 && !is_deref) {
-        if (!in_known_call(a, i))
+        bool is_alias = hone_c_is(&v[i - 1], "=") && hone_c_is_word(&v[i - 2]);
+        if (is_alias && a->n_names < MAX_NAMES)
+            a->names[a->n_names++] = i - 2; /* p = NAME + 1; what p does counts */
+        else if (!in_known_call(a, i))
             a->first_unknown = least(a->first_unknown, i);
         return;
     }
@@ -433,10 +442,15 @@ enum hone_access hone_prototype_access(const char *source, const struct hone_pro
         return HONE_ACCESS_UNKNOWN;
     while (hone_c_next_definition(&t, &at, &d) && t.v[d.name].at != source + prototype->name_offset)
         continue;
-    struct accesses a = {&t, t.n, t.n, t.n};
-    for (size_t i = d.close + 2; i < d.end && i < t.n; i++)
+    struct accesses a = {&t, t.n, t.n, t.n, {0}, 0};
+    for (size_t i = d.open; i < d.close; i++)
         if (hone_c_is(&t.v[i], name))
-            add_access(&a, i);
+            a.names[0] = i;
+    a.n_names = a.names[0] > 0;
+    for (size_t k = 0; k < a.n_names; k++)
+        for (size_t i = (k == 0 ? d.close : a.names[k]) + 2; i < d.end && i < t.n; i++)
+            if (is_same(&t.v[i], &t.v[a.names[k]]))
+                add_access(&a, i);
     if (a.first_unknown < t.n && a.first_unknown <= least(a.first_read, a.first_write))
         return HONE_ACCESS_UNKNOWN;
     if (a.first_read < a.first_write)
@@ -477,8 +491,7 @@ static bool is_open_function(const struct hone_c_tokens *t, const struct hone_c_
     struct hone_c_definition d;
     size_t at = 0;
     while (hone_c_next_definition(t, &at, &d))
-        if (!d.is_static && t->v[d.name].len == name->len &&
-            memcmp(t->v[d.name].at, name->at, name->len) == 0)
+        if (!d.is_static && is_same(&t->v[d.name], name))
             return true;
     return false;
 }

@@ -48,12 +48,22 @@ static bool is_listed(const struct hone_strs *list, const char *name)
     return false;
 }
 
+static bool has_const_pointer(const struct hone_new_work *w)
+{
+    for (size_t i = 0; i < w->proto.n_params; i++)
+        if (w->proto.params[i].is_pointer && w->proto.params[i].is_const)
+            return true;
+    return false;
+}
+
 /* What a pointer is for: the caller's word, then const, then what the body does with it. */
 static void look_at_pointer(struct hone_new_work *w, const struct hone_param *p, bool *ret_in,
                             bool *ret_out)
 {
     enum hone_access access = hone_prototype_access(w->source, &w->proto, p->name, w->pool);
     bool is_said = true;
+    if (access == HONE_ACCESS_UNKNOWN && !has_const_pointer(w)) /* something must be read */
+        access = HONE_ACCESS_READ_FIRST;
     *ret_in = p->is_const || access == HONE_ACCESS_READ || access == HONE_ACCESS_READ_FIRST;
     *ret_out = !p->is_const && access != HONE_ACCESS_READ;
     if (is_listed(&w->options->inouts, p->name))
@@ -333,6 +343,8 @@ static int write_pack(struct hone_new_work *w)
 {
     HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
     HONE_CLEANUP(hone_buf_done) struct hone_buf loads = HONE_BUF_INIT, kernel = HONE_BUF_INIT;
+    HONE_CLEANUP(hone_buf_done) struct hone_buf oracle = HONE_BUF_INIT;
+    bool is_sum = hone_new_sum_oracle(w, &oracle);
     int code = hone_new_task_json(w, json);
     if (code == 0)
         code = hone_new_workloads(w, &loads);
@@ -348,7 +360,7 @@ static int write_pack(struct hone_new_work *w)
                             w->err)) < 0 ||
         (code = put(w, "task.json", line)) < 0 ||
         (code = put(w, "workloads.jsonl", loads.data)) < 0 ||
-        (code = put(w, "oracle.c", kernel.data)) < 0 ||
+        (code = put(w, "oracle.c", is_sum ? oracle.data : kernel.data)) < 0 ||
         (w->is_changed && (code = put(w, HONE_TASK_OWN_FILE, w->options->source)) < 0))
         return code;
     return put(w, "kernels/naive.c", kernel.data);

@@ -49,6 +49,7 @@ struct hone_new_work {
     struct hone_new_tensor inputs[HONE_LIMIT_TENSORS], outputs[HONE_LIMIT_TENSORS];
     struct hone_new_scalar scalars[HONE_LIMIT_AXES];
     size_t n_axes, n_inputs, n_outputs, n_scalars;
+    const char *oracle_items; /* NULL: the function is its own reference */
     const char *notes[HONE_NEW_NOTES];
     size_t n_notes;
 };
@@ -71,6 +72,10 @@ int hone_new_task_json(struct hone_new_work *w, struct hone_json *json);
 int hone_new_workloads(struct hone_new_work *w, struct hone_buf *buf);
 /* kernels/naive.c (task_new_kernel.c): the function with hone's parameters, loops and all. */
 int hone_new_kernel(struct hone_new_work *w, struct hone_buf *buf);
+/* oracle.c for a plain sum (task_new_oracle.c); false: it is none. */
+bool hone_new_sum_oracle(struct hone_new_work *w, struct hone_buf *buf);
+/* "M*N", the formula of a tensor's elements. */
+const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_tensor *t);
 /* Names of parameters in hone's order; after the shapes are known. */
 void hone_new_name_params(struct hone_new_work *w);
 

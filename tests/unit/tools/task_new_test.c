@@ -519,6 +519,10 @@ START_TEST(accesses)
         {"g(a, n);", HONE_ACCESS_UNKNOWN},
         {"g(&a[1]); a[0] = 1;", HONE_ACCESS_UNKNOWN},
         {"a[0] = 1; g(a);", HONE_ACCESS_WRITE_FIRST},
+        {"int *p = a + 1; *p = 2; p[1]++;", HONE_ACCESS_WRITE_FIRST},
+        {"int *p = a, *q = p + 1; q[0] += p[0];", HONE_ACCESS_READ_FIRST},
+        {"const int *p = a; x = p[0];", HONE_ACCESS_READ},
+        {"int *p = a; g(p);", HONE_ACCESS_UNKNOWN},
         {"b.a[0] = 1; c->a[0] = 2;", HONE_ACCESS_NONE},
     };
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
