@@ -309,6 +309,20 @@ static int choose(const struct reader *r, const char *function, struct hone_c_de
                      *known ? known : "nothing");
 }
 
+int hone_prototype_name(const char *source, const char *function, struct hone_pool *pool,
+                        const char **ret, struct hone_err *err)
+{
+    struct hone_c_tokens tokens;
+    struct hone_c_definition d = {.first = 0};
+    int code = hone_c_tokens_read(source, pool, &tokens, err);
+    struct reader r = {.t = &tokens, .pool = pool, .err = err};
+    if (code == 0)
+        code = choose(&r, function, &d);
+    if (code == 0)
+        *ret = hone_pool_strndup(pool, tokens.v[d.name].at, tokens.v[d.name].len);
+    return code;
+}
+
 int hone_prototype_parse(const char *source, const char *function, struct hone_pool *pool,
                          struct hone_prototype *ret, struct hone_err *err)
 {
@@ -338,7 +352,7 @@ int hone_prototype_parse(const char *source, const char *function, struct hone_p
 struct accesses {
     const struct hone_c_tokens *t;
     size_t first_read, first_write, first_unknown; /* tokens; the end of the body: none */
-    size_t names[MAX_NAMES], n_names;              /* tokens: the array's, and pointers made of it */
+    size_t names[MAX_NAMES], n_names; /* tokens: the array's, and pointers made of it */
 };
 
 static size_t least(size_t a, size_t b)

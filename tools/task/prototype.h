@@ -42,6 +42,9 @@ struct hone_prototype {
     size_t n_params;
 };
 
+/* The name of the function that hone_prototype_parse would read, whatever its parameters are. */
+int hone_prototype_name(const char *source, const char *function, struct hone_pool *pool,
+                        const char **ret, struct hone_err *err);
 /* The definition of `function` (NULL: the only definition that is not static). Strings live in the
  * pool. HONE_E_ARG says the line and what is not understood; HONE_E_NOT_FOUND lists the functions
  * that exist. */

@@ -27,6 +27,9 @@ struct hone_task_new_options {
     struct hone_strs
         scalars; /* "alpha=1.5"; others are 1. An integer that is named here is a scalar
                                  instead of a size */
+    struct hone_strs constraints;  /* "n % 8 == 0": which sizes are legal */
+    struct hone_strs tolerances;   /* "y=1e-3": rtol of a floating output; "1e-3": of all */
+    const char *flops, *bytes;     /* formulas; NULL: guessed */
     struct hone_strs inouts, outs; /* pointers that are read and written, or written alone; others
                                       are told from const and from the body */
 };

@@ -21,6 +21,8 @@ const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_ten
 static const char *bytes_formula(struct hone_new_work *w)
 {
     const char *text = "";
+    if (w->options->bytes)
+        return w->options->bytes;
     for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
         const struct hone_new_tensor *t =
             i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
@@ -33,15 +35,16 @@ static const char *bytes_formula(struct hone_new_work *w)
 static const char *flops_formula(struct hone_new_work *w)
 {
     const char *text = "";
+    if (w->options->flops)
+        return w->options->flops;
     for (size_t i = 0; i < w->n_outputs; i++)
         text = hone_pool_printf(w->pool, "%s%s%s", text, i ? " + " : "",
                                 hone_new_elements(w, &w->outputs[i]));
-    hone_new_note(w,
-                  hone_pool_printf(w->pool,
-                                   "flops is \"%s\", one operation an output element: a safe lower "
-                                   "bound. Put the real count of "
-                                   "the best known algorithm there",
-                                   text));
+    hone_new_note(
+        w, hone_pool_printf(w->pool,
+                            "flops is \"%s\", one operation an output element: a safe lower "
+                            "bound. --flops gives the real count of the best known algorithm",
+                            text));
     return text;
 }
 
@@ -100,31 +103,90 @@ static int scalars_json(struct hone_new_work *w, struct hone_json *map)
     return 0;
 }
 
-static struct hone_json *tolerance_json(const struct hone_new_work *w)
+/* rtol of an output: as given, else a guess. */
+static int rtol_of(struct hone_new_work *w, const struct hone_new_tensor *t, double *ret)
 {
-    struct hone_json *map = hone_json_new_object();
-    for (size_t i = 0; i < w->n_outputs; i++) {
-        struct hone_json *json = hone_json_new_object();
-        bool is_double = w->outputs[i].dtype == HONE_DTYPE_F64;
-        if (hone_dtype_is_float(w->outputs[i].dtype)) {
-            hone_json_set_f64(json, "atol", is_double ? 1e-200 : 1e-30);
-            /* a sum's scale: u * 256 is what rounding can do at most (task_new_oracle.c) */
-            hone_json_set_f64(json, "rtol", is_double ? 1e-9 : w->oracle_items ? 1.6e-5 : 1e-4);
-            hone_json_set_f64(json, "rel_l2",
-                              w->outputs[i].rank == 0 ? 0
-                              : is_double             ? 1e-9
-                                                      : 1e-4);
-        }
-        hone_json_set(map, w->outputs[i].name, json);
+    const struct hone_strs *list = &w->options->tolerances;
+    const char *text = hone_new_option(list, t->name, '=');
+    char *end = NULL;
+    for (size_t i = 0; !text && i < list->n; i++)
+        text = strchr(list->v[i], '=') ? NULL : list->v[i];
+    /* A sum has a scale: 256 half ulps are the most that rounding can do (task_new_oracle.c). */
+    *ret = t->dtype == HONE_DTYPE_F64 ? 1e-9 : w->oracle_items ? 1.6e-5 : 1e-4;
+    if (!text)
+        return 0;
+    double value = strtod(text, &end);
+    if (*end || end == text || !(value > 0 && value < 1))
+        return hone_fail(w->err, HONE_E_ARG,
+                         "tolerance '%.40s': write %s=1e-4, a number between 0 and 1", text,
+                         t->name);
+    *ret = value;
+    return 0;
+}
+
+static int tolerance_json(struct hone_new_work *w, struct hone_json *map)
+{
+    int code = 0;
+    for (size_t i = 0; i < w->options->tolerances.n; i++) {
+        const char *text = w->options->tolerances.v[i], *equal = strchr(text, '=');
+        bool is_known = equal == NULL;
+        for (size_t o = 0; o < w->n_outputs; o++)
+            is_known =
+                is_known || hone_new_option(&w->options->tolerances, w->outputs[o].name, '=');
+        if (!is_known)
+            return hone_fail(w->err, HONE_E_ARG, "tolerance '%.80s' names no output of '%s'", text,
+                             w->proto.name);
     }
-    return map;
+    for (size_t i = 0; code == 0 && i < w->n_outputs; i++) {
+        const struct hone_new_tensor *t = &w->outputs[i];
+        struct hone_json *json = hone_json_new_object();
+        bool is_double = t->dtype == HONE_DTYPE_F64;
+        double rtol;
+        code = rtol_of(w, t, &rtol);
+        if (hone_dtype_is_float(t->dtype)) {
+            hone_json_set_f64(json, "atol", is_double ? 1e-200 : 1e-30);
+            hone_json_set_f64(json, "rtol", rtol);
+            hone_json_set_f64(json, "rel_l2",
+                              t->rank == 0 ? 0 : fmax(rtol, is_double ? 1e-9 : 1e-4));
+        }
+        hone_json_set(map, t->name, json);
+    }
+    return code;
+}
+
+static bool is_short(const struct hone_new_axis *a)
+{
+    return a->param && a->param->most == INT32_MAX;
+}
+
+/* What the user says is legal, and what an int can count. */
+static struct hone_json *constraints_json(struct hone_new_work *w)
+{
+    struct hone_json *list = hone_json_new_array();
+    const struct hone_strs *given = &w->options->constraints;
+    const char *all = "";
+    for (size_t i = 0; i < given->n; i++)
+        hone_json_push(list, hone_json_new_str(given->v[i]));
+    for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
+        const struct hone_new_tensor *t =
+            i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
+        bool has_short = false;
+        for (size_t d = 0; d < t->rank; d++)
+            has_short = has_short || is_short(&w->axes[t->shape[d]]);
+        const char *text = hone_pool_printf(w->pool, "%s <= 2147483647", hone_new_elements(w, t));
+        if (t->rank < 2 || !has_short || strstr(all, text))
+            continue;
+        all = hone_pool_printf(w->pool, "%s;%s", all, text);
+        hone_json_push(list, hone_json_new_str(text));
+    }
+    return list;
 }
 
 int hone_new_task_json(struct hone_new_work *w, struct hone_json *json)
 {
     struct hone_json *axes = hone_json_new_object(), *inputs = hone_json_new_object();
     struct hone_json *outputs = hone_json_new_object(), *scalars = hone_json_new_object();
-    struct hone_json *oracle = hone_json_new_object();
+    struct hone_json *oracle = hone_json_new_object(), *tolerance = hone_json_new_object();
     for (size_t i = 0; i < w->n_axes; i++)
         hone_json_set(axes, w->axes[i].name, axis_json(&w->axes[i]));
     for (size_t i = 0; i < w->n_inputs; i++)
@@ -143,7 +205,10 @@ int hone_new_task_json(struct hone_new_work *w, struct hone_json *json)
         hone_json_set(json, "scalars", scalars);
     else
         hone_json_free(scalars);
-    hone_json_set(json, "tolerance", tolerance_json(w));
+    if (code == 0)
+        code = tolerance_json(w, tolerance);
+    hone_json_set(json, "constraints", constraints_json(w));
+    hone_json_set(json, "tolerance", tolerance);
     if (w->oracle_items)
         hone_json_set_str(oracle, "items", w->oracle_items);
     else
