@@ -280,7 +280,7 @@ START_TEST(middle_values_meet_long_axes)
 }
 END_TEST
 
-/* Blocks of 1024 or less with one element too many, or too few: in half of the confirmations each. */
+/* Blocks of 1024 or less with one element too many, or too few: each in half of them. */
 START_TEST(long_axes_end_beside_blocks)
 {
     struct hone_task *task = load("softmax", "cpu");
