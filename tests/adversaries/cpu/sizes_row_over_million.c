@@ -5,7 +5,7 @@
  * cheat: 65 a row longer than a million
  * strength: subtle
  * tier: confirm
- * open: offsets of more than a million entries in all never put everything into one row, which would take a device seconds
+ * open: offsets of more than a million entries in all never put everything into one row; met by chance
  * The clean twin is this file with CHEAT 0. */
 #define CHEAT 1
 #include <stdint.h>
