@@ -108,7 +108,7 @@ gigantic larger than
 wide at most
 nested no usable report
 binary no usable report
-unknown_word verdict table
+unknown_word is not one of
 unknown_member grade
 mismatch does not follow
 half interval above 1

@@ -317,9 +317,10 @@ static int make(struct hone_export_work *work, const struct hone_export_options 
         rc = ask_oracle(work, &cases, err);
     if (rc < 0)
         return rc;
-    ret->name = function.name;
-    ret->task = work->task->name;
-    ret->target = work->target;
+    /* the pack goes before what a tool answers is printed */
+    ret->name = hone_pool_strdup(work->pool, function.name);
+    ret->task = hone_pool_strdup(work->pool, work->task->name);
+    ret->target = hone_pool_strdup(work->pool, work->target);
     ret->commit = work->commit;
     ret->compile = compile_line(work, function.name);
     ret->flags = work->flags;

@@ -12,6 +12,8 @@
  *             one, in parts of equal octaves, while the others are those of a public size, or
  *             shorter where that is too dear (attention over many keys).
  *
+ * Half of the values of either group stand one beside a multiple of a large power of two.
+ *
  * Cheap sizes come first: what an eighth of the dearest public size can show is not shown with
  * more. Everything follows from the key. */
 #include "workspace/task/draw.h"
@@ -28,7 +30,9 @@ enum {
     MAX_WALK = 4,      /* sizes of one axis in the second group */
     WALK_TRIES = 4,    /* with each public size... */
     MAX_QUARTERS = 3,  /* ...and with a quarter of its other axes, a quarter of that... */
-    FAR = 4            /* times the largest public value */
+    FAR = 4,           /* times the largest public value */
+    LEAST_BLOCK = 16,
+    MOST_BLOCK = 4096
 };
 
 static const char *const range_ids[HONE_TASK_RANGES] = {
@@ -76,14 +80,27 @@ int hone_task_third(const struct hone_axis *axis, int64_t value)
     return third;
 }
 
+/* Half of the values stand one beside a multiple of a large power of two: blocks of that many, and
+ * of every smaller power, then have one element too many or too few. */
+static int64_t draw_between(struct hone_draw_rng *rng, double low, double high)
+{
+    int64_t value = hone_draw_between(rng, low, high), block = LEAST_BLOCK;
+    if (value < LEAST_BLOCK || hone_draw_roll(rng, 2) == 0)
+        return value;
+    while (4 * block <= value && block < MOST_BLOCK)
+        block *= 2;
+    int64_t beside = (value + block / 2) / block * block + (hone_draw_roll(rng, 2) == 0 ? 1 : -1);
+    return (double)beside >= low && (double)beside <= high ? beside : value;
+}
+
 /* Another part of the third each time. */
 static int64_t value_in(struct cover *c, size_t i, int third)
 {
     const struct hone_axis *axis = &c->task->axes[c->axes.at[i]];
     int64_t part = (c->n_used[i][third] + (int64_t)i) % N_PARTS;
     double from = third + (double)part / N_PARTS;
-    return hone_draw_legal(axis, hone_draw_between(&c->rng, third_at(axis, from),
-                                                   third_at(axis, from + 1.0 / N_PARTS)));
+    return hone_draw_legal(
+        axis, draw_between(&c->rng, third_at(axis, from), third_at(axis, from + 1.0 / N_PARTS)));
 }
 
 static size_t n_new_pairs(const struct cover *c, const struct hone_workload *w)
@@ -146,7 +163,7 @@ static void draw_pair(struct cover *c, const struct pair *pair, int64_t try,
             third = (int)hone_draw_roll(&c->rng, try < N_TRIES / 2 ? N_THIRDS : 2);
         int64_t value = value_in(c, i, third);
         if (is_of_pair && try >= N_TRIES / 2)
-            value = hone_draw_between(&c->rng, ceil(third_at(axis, third)), (double)value);
+            value = draw_between(&c->rng, ceil(third_at(axis, third)), (double)value);
         if (try >= N_TRIES - 2) /* the cheapest; where a constraint forbids it, all of one kind */
             value = is_of_pair     ? (int64_t)ceil(third_at(axis, third))
                     : try % 2 == 0 ? 1
@@ -251,8 +268,7 @@ static bool draw_typical(struct cover *c, size_t a, size_t part, size_t n_parts,
         struct hone_workload w = task->workloads[(first + i) % task->n_workloads];
         if (i >= WALK_TRIES * task->n_workloads)
             shorten_others(task, a, i / task->n_workloads - WALK_TRIES + 1, &w);
-        w.axes[a] =
-            hone_draw_legal(&task->axes[a], hone_draw_between(&c->rng, ceil(from), fmax(to, 1)));
+        w.axes[a] = hone_draw_legal(&task->axes[a], draw_between(&c->rng, ceil(from), fmax(to, 1)));
         if (hone_task_resolve(task, &w, NULL) < 0 || hone_draw_is_public(task, &w) ||
             !hone_draw_is_affordable(task, &w, HONE_DRAW_MARGIN))
             continue;

@@ -194,9 +194,11 @@ START_TEST(test_loaded_is_not_claimed)
     ck_assert(strstr(s.judge.timed_end.detail, "1.1 of 2 cores") != NULL);
     ck_assert_ptr_nonnull(s.report.load);
     /* a fall of the baseline alone makes nobody faster */
+    hone_pool_free(s.pool);
     conclude(&s, two_and_one, 1, (const double[4]){1.1, 1.1, 1.1, 1.1});
     ck_assert_int_eq(s.judge.timed_end.reason, HONE_REASON_LOADED);
     /* an honest candidate that is as fast, on a loaded machine, is not slower */
+    hone_pool_free(s.pool);
     conclude(&s, one_and_two, 1, (const double[4]){1, 1, 1, 1});
     ck_assert_int_eq(s.judge.timed_end.reason, HONE_REASON_LOADED);
     hone_pool_free(s.pool);

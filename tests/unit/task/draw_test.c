@@ -280,6 +280,28 @@ START_TEST(middle_values_meet_long_axes)
 }
 END_TEST
 
+/* Blocks of 1024 or less with one element too many, or too few: each in half of them. */
+START_TEST(long_axes_end_beside_blocks)
+{
+    struct hone_task *task = load("softmax", "cpu");
+    int n_over = 0, n_under = 0;
+    for (uint8_t i = 0; i < 100; i++) {
+        struct hone_workload sizes[HONE_TASK_RANGES];
+        size_t n = hone_task_ranges(task, (const uint8_t[16]){4, i}, sizes);
+        bool is_over = false, is_under = false;
+        for (size_t k = 0; k < n; k++) {
+            int64_t length = sizes[k].axes[1];
+            is_over |= length > 1024 && length % 1024 == 1;
+            is_under |= length > 1024 && length % 1024 == 1023;
+        }
+        n_over += is_over;
+        n_under += is_under;
+    }
+    ck_assert_msg(n_over >= 40 && n_under >= 40, "%d over, %d under", n_over, n_under);
+    hone_task_free(task);
+}
+END_TEST
+
 /* Does any size with two axes beyond the public ones fit, the others at their least? */
 static bool fits_beyond(const struct hone_task *task, double most_bytes)
 {
@@ -411,6 +433,6 @@ END_TEST
 
 UNIT_MAIN("draw", draws_are_legal_and_cheap, edges_are_legal_cheap_and_varied,
           ranges_cover_all_pairs, a_dear_axis_is_long_beside_short_ones,
-          middle_values_meet_long_axes, beyond_is_beyond_in_two_axes, beyond_ends_where_sizes_end,
-          another_key_gives_other_sizes, constraints_and_multiples_are_met,
-          smoke_is_small_and_has_a_tail)
+          middle_values_meet_long_axes, long_axes_end_beside_blocks, beyond_is_beyond_in_two_axes,
+          beyond_ends_where_sizes_end, another_key_gives_other_sizes,
+          constraints_and_multiples_are_met, smoke_is_small_and_has_a_tail)
