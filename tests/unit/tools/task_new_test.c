@@ -181,9 +181,10 @@ START_TEST(sparse_with_roles)
                                             .roles = {roles, 2},
                                             .sizes = {sizes, 1}};
     ck_assert_msg(hone_task_new(&options, pool, &made, &err) == 0, "%s %s", err.path, err.message);
-    check_pack(dir, "void csr(const int32_t *rows, const int32_t *cols, const float *v, const "
-                    "float *x, float *y, int64_t m, "
-                    "int64_t n, int64_t nnz, int64_t SIZE3)",
+    check_pack(dir,
+               "void csr(const int32_t *rows, const int32_t *cols, const float *v, const "
+               "float *x, float *y, int64_t m, "
+               "int64_t n, int64_t nnz, int64_t SIZE3)",
                false);
     hone_pool_free(pool);
     free(dir);
