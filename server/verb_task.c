@@ -23,7 +23,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
              .is_positional = true, .is_required = true, .choices = action_names),
     HONE_OPT(struct hone_task_args, subject, "subject", "SUBJECT",
-             "show, lint, calibrate, remove: a task; new: a C file; lint and calibrate also take a "
+             "show, lint, calibrate, remove: a task; new: a C or CUDA file; lint and calibrate also take a "
              "pack's folder.",
              .is_positional = true),
     HONE_OPTS_COMMON(struct hone_task_args),
@@ -55,6 +55,12 @@ static const struct hone_opt opts[] = {
              "new: operations of the best known algorithm, as in '2*M*N*K'."),
     HONE_OPT(struct hone_task_args, bytes, "bytes", "FORMULA",
              "new: bytes that have to move. Default: every array once."),
+    HONE_OPT(struct hone_task_args, grid, "grid", "EXPR",
+             "new: blocks of a CUDA kernel without a launcher, as in '(n + 255) / 256'."),
+    HONE_OPT(struct hone_task_args, block, "block", "EXPR",
+             "new: threads of a block of it, as in 256 or '16, 16'."),
+    HONE_OPT(struct hone_task_args, reference, "reference", "FILE.c",
+             "new: the reference of a CUDA file: ITEM, or the function in C."),
     HONE_OPT(struct hone_task_args, force, "force", NULL, "new: replace the task of that name."),
     HONE_OPT(struct hone_task_args, no_lint, "no-lint", NULL,
              "new: do not compile and check what was made."),
@@ -252,7 +258,7 @@ const struct hone_verb hone_verb_task = {
     .description =
         "list   the workspace's tasks\n"
         "show   one task: signature, axes, tensors, tolerances, sizes\n"
-        "new    a task from a C function of yours, which becomes its baseline and its reference; "
+        "new    a task from a C function or a CUDA launcher of yours, which becomes its baseline and its reference; "
         "ends with the lint\n"
         "remove takes a task out of the workspace; what was found for it stays in the history\n"
         "lint   is a task fit to judge with? Runs its baseline, which must pass, and bad kernels, "

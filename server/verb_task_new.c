@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "server/verb_task.h"
+#include "tools/task/cuda_in.h"
 #include "tools/task/prototype.h"
 #include "tools/task/task_new.h"
 #include "workspace/base/clock.h"
@@ -19,8 +20,19 @@
 static int find_name(const struct hone_task_args *args, const char *source, struct hone_pool *pool,
                      const char **ret, struct hone_err *err)
 {
-    *ret = args->name;
-    int rc = args->name ? 0 : hone_prototype_name(source, args->function, pool, ret, err);
+    struct hone_cuda_in in = {.name = args->name};
+    const struct hone_cuda_in_options options = {.source = source,
+                                                 .function = args->function,
+                                                 .grid = args->grid,
+                                                 .block = args->block,
+                                                 .has_reference = args->reference != NULL};
+    bool is_cuda = hone_cuda_in_is(args->subject);
+    int rc = 0;
+    if (is_cuda && !args->name)
+        rc = hone_cuda_in_read(&options, pool, &in, err);
+    *ret = in.name;
+    if (rc == 0 && !is_cuda)
+        rc = args->name ? 0 : hone_prototype_name(source, args->function, pool, ret, err);
     if (rc == 0 && !hone_is_safe_name(*ret))
         return hone_fail(err, HONE_E_ARG,
                          "'%.60s' is no task name; letters, digits, '_', '-' and '.'", *ret);
@@ -30,6 +42,11 @@ static int find_name(const struct hone_task_args *args, const char *source, stru
 static int make_pack(const struct hone_task_args *args, const char *source, const char *dir,
                      struct hone_pool *pool, struct hone_task_new *ret, struct hone_err *err)
 {
+    HONE_AUTOFREE char *reference = NULL;
+    size_t len;
+    if (args->reference &&
+        hone_file_read(args->reference, HONE_LIMIT_SOURCE_BYTES, &reference, &len, err) < 0)
+        return hone_wrap(err, "--reference");
     const char *slash = strrchr(args->subject, '/');
     const char *source_dir =
         slash ? hone_pool_strndup(pool, args->subject, (size_t)(slash - args->subject) + 1) : ".";
@@ -52,6 +69,10 @@ static int make_pack(const struct hone_task_args *args, const char *source, cons
         .tolerances = args->tolerances,
         .flops = args->flops,
         .bytes = args->bytes,
+        .is_cuda = hone_cuda_in_is(args->subject),
+        .grid = args->grid,
+        .block = args->block,
+        .reference = reference,
     };
     return hone_task_new(&options, pool, ret, err);
 }

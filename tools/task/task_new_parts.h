@@ -3,6 +3,7 @@
 #ifndef HONE_TOOLS_TASK_NEW_PARTS_H
 #define HONE_TOOLS_TASK_NEW_PARTS_H
 
+#include "tools/task/cuda_in.h"
 #include "tools/task/prototype.h"
 #include "tools/task/task_new.h"
 #include "workspace/base/json.h"
@@ -49,7 +50,8 @@ struct hone_new_work {
     struct hone_new_tensor inputs[HONE_LIMIT_TENSORS], outputs[HONE_LIMIT_TENSORS];
     struct hone_new_scalar scalars[HONE_LIMIT_AXES];
     size_t n_axes, n_inputs, n_outputs, n_scalars;
-    const char *oracle_items; /* NULL: the function is its own reference */
+    const struct hone_cuda_in *cuda; /* NULL: the source is C */
+    const char *oracle_items;        /* NULL: the function is its own reference */
     const char *notes[HONE_NEW_NOTES];
     size_t n_notes;
 };
@@ -74,6 +76,11 @@ int hone_new_workloads(struct hone_new_work *w, struct hone_buf *buf);
 int hone_new_kernel(struct hone_new_work *w, struct hone_buf *buf);
 /* oracle.c for a plain sum (task_new_oracle.c); false: it is none. */
 bool hone_new_sum_oracle(struct hone_new_work *w, struct hone_buf *buf);
+/* Reads a CUDA source instead of hone_new_gather, and writes the pack's kernel and oracle
+ * (task_new_cuda.c). */
+int hone_new_cuda_gather(struct hone_new_work *w);
+int hone_new_cuda_files(struct hone_new_work *w, const char *c, struct hone_buf *kernel,
+                        struct hone_buf *oracle);
 /* "M*N", the formula of a tensor's elements. */
 const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_tensor *t);
 /* Names of parameters in hone's order; after the shapes are known. */

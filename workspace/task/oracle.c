@@ -261,8 +261,13 @@ static void add_wide_buffers(struct hone_buf *buf, const struct hone_task *task)
         hone_buf_printf(buf,
                         ";\n    %s *in%zu = malloc((size_t)n_in%zu * sizeof(*in%zu));\n"
                         "    for (int64_t i = 0; in%zu && i < n_in%zu; i++)\n"
-                        "        in%zu[i] = ((const %s *)args->inputs[%zu])[i];\n",
-                        wide_type(t->dtype), i, i, i, i, i, i, hone_dtype_c_name(t->dtype), i);
+                        "        in%zu[i] = ",
+                        wide_type(t->dtype), i, i, i, i, i, i);
+        bool is_half = t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16;
+        is_half ? hone_buf_printf(buf, "hone_get_%s_(args->inputs[%zu], i);\n",
+                                  hone_dtype_name(t->dtype), i)
+                : hone_buf_printf(buf, "((const %s *)args->inputs[%zu])[i];\n",
+                                  hone_dtype_c_name(t->dtype), i);
     }
     for (size_t i = 0; i < task->n_outputs; i++) {
         const struct hone_tensor *t = &task->outputs[i];
@@ -341,6 +346,7 @@ char *hone_task_oracle_preamble(const struct hone_task *task)
             "#include <float.h>\n#include <limits.h>\n#include <math.h>\n#include <stdbool.h>\n"
             "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n");
         hone_buf_str(&buf, abi_text);
+        hone_buf_str(&buf, convert_text);
         add_wide_prototype(&buf, task);
         add_wide_entry(&buf, task);
         hone_buf_str(&buf, widen_text);
