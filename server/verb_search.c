@@ -92,6 +92,7 @@ struct view { /* progress on stderr */
     int64_t next_ns;
     char last[300], best_commit[48];
     double best_ratio;
+    const char *best_word;
     int64_t evaluations;
 };
 
@@ -118,15 +119,17 @@ static void on_progress(void *arg, const struct hone_search_progress *p)
     snprintf(view->best_commit, sizeof(view->best_commit), "%s",
              p->best_commit ? p->best_commit : "");
     view->best_ratio = p->best_ratio;
+    view->best_word = p->best_word;
     view->evaluations = p->evaluations;
     char wall[24] = "", most[24] = "";
     if (p->budget_wall_ms > 0)
         snprintf(wall, sizeof(wall), "/%.4g", (double)p->budget_wall_ms / 1000);
     if (p->budget_evaluations > 0)
         snprintf(most, sizeof(most), "/%lld", (long long)p->budget_evaluations);
-    snprintf(text, sizeof(text), "%5.1f%s s  %-8s %4lld%s evaluations  best %.4gx  %s%s%s",
+    snprintf(text, sizeof(text), "%5.1f%s s  %-8s %4lld%s evaluations  best %s%.3gx (%s)  %s%s%s",
              (double)p->elapsed_ms / 1000, wall, p->phase ? p->phase : "",
-             (long long)p->evaluations, most, p->best_ratio,
+             (long long)p->evaluations, most,
+             strcmp(p->best_word, "confirmed") == 0 ? "" : "about ", p->best_ratio, p->best_word,
              p->budgets && p->budgets[0] ? p->budgets : "", p->budgets && p->budgets[0] ? "  " : "",
              p->message ? p->message : "");
     int64_t now = hone_now_ns();
@@ -210,11 +213,11 @@ static int interrupted(const struct args *args, const struct view *view, struct 
              "on from here.",
              (long long)view->evaluations);
     if (view->best_commit[0])
-        hone_say("best so far (screened, not confirmed): %.4gx, commit %s; confirm it with\n"
+        hone_say("best so far: about %.3gx (%s, no result yet), commit %s; confirm it with\n"
                  "  hone call kernel_evaluate "
                  "'{\"task\":\"%s\",\"commit\":\"%s\",\"tier\":\"confirm\"}' --workspace %s",
-                 view->best_ratio, view->best_commit, args->task, view->best_commit,
-                 args->common.workspace);
+                 view->best_ratio, view->best_word, view->best_commit, args->task,
+                 view->best_commit, args->common.workspace);
     if (args->json) {
         HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
         hone_json_set_str(json, "task", args->task);

@@ -44,6 +44,7 @@ static int read_report(const char *report_json, struct hone_pool *pool,
     ret->summary = hone_evaluation_summary(report, pool);
     ret->review = hone_review_text(report, pool);
     ret->flag = hone_rests_flag(report, pool);
+    ret->rests_on = hone_rests_text(report, pool);
     if (report->doubts.n > 0 && report->tier > HONE_TIER_SCREEN)
         ret->flag = hone_pool_printf(pool, "not to be claimed%s%s", ret->flag != NULL ? ", " : "",
                                      ret->flag != NULL ? ret->flag : "");
@@ -129,6 +130,13 @@ int hone_best_measurement_read(struct hone_history *history, const struct hone_v
     if (best == HONE_TIER_CONFIRM)
         ret->contradiction = contradiction_of(history, version->commit, ret->best.commit, pool);
     return 0;
+}
+
+void hone_measurement_of(const struct hone_version *evidence, struct hone_pool *pool,
+                         struct hone_measurement *ret)
+{
+    *ret = (struct hone_measurement){.commit = evidence->commit, .time_s = evidence->time_s};
+    (void)read_report(evidence->report_json, pool, ret);
 }
 
 bool hone_best_report_read(struct hone_history *history, const struct hone_version *version,

@@ -50,6 +50,12 @@ static int put_arm(const struct hone_evaluate_work *w, struct hone_array *arms, 
     return hone_file_write(path, source, strlen(source), 0644, false, err);
 }
 
+static bool wants_fast_math(const struct hone_evaluate_work *w)
+{
+    return w->baseline_source != NULL && w->tier->tier == HONE_TIER_CONFIRM &&
+           strcmp(w->target, "cpu") == 0 && strstr(hone_evaluate_stages(w), "time") != NULL;
+}
+
 static int put_arms(const struct hone_evaluate_work *w, struct hone_array *ret,
                     struct hone_err *err)
 {
@@ -58,6 +64,8 @@ static int put_arms(const struct hone_evaluate_work *w, struct hone_array *ret,
     struct hone_array arms = {
         .v = hone_pool_alloc(w->ctx->pool, HONE_LIMIT_ARMS * sizeof(struct hone_arm))};
     struct hone_array tunables = {.n = 0};
+    struct hone_strs fast = {.v = hone_pool_alloc(w->ctx->pool, sizeof(char *)), .n = 1};
+    fast.v[0] = "-ffast-math";
     int rc = put_arm(w, &arms, "candidate", w->req->source, w->req->flags, w->req->tunables, err);
 
     if (rc == 0 && w->baseline_source != NULL)
@@ -72,6 +80,8 @@ static int put_arms(const struct hone_evaluate_work *w, struct hone_array *ret,
         if (rc == 0)
             rc = hone_evaluate_parent_record(w, (struct hone_arm *)arms.v + arms.n - 1, err);
     }
+    if (rc == 0 && wants_fast_math(w))
+        rc = put_arm(w, &arms, HONE_ARM_FAST_MATH, w->baseline_source, fast, no_tunables, err);
     *ret = arms;
     return rc;
 }

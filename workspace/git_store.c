@@ -412,6 +412,18 @@ bool hone_git_has_commit(struct hone_git *git, const char *id)
     return parse_id(id, &oid, NULL) == 0 && git_commit_lookup(&commit, git->repo, &oid) == 0;
 }
 
+bool hone_git_find_commit(struct hone_git *git, const char *prefix, char ret_id[HONE_GIT_ID_BYTES])
+{
+    git_oid oid;
+    size_t len = strlen(prefix);
+    git_commit *commit HONE_CLEANUP(commit_free_ptr) = NULL;
+    if (git_oid_fromstrn(&oid, prefix, len) < 0 ||
+        git_commit_lookup_prefix(&commit, git->repo, &oid, len) < 0)
+        return false;
+    id_text(git_commit_id(commit), ret_id);
+    return true;
+}
+
 int hone_git_read_commit(struct hone_git *git, const char *id, struct hone_pool *pool,
                          struct hone_git_commit *ret, struct hone_err *err)
 {

@@ -67,6 +67,8 @@ int hone_git_get_ref(struct hone_git *git, const char *name, char ret_id[HONE_GI
                      struct hone_err *err);
 bool hone_git_is_ref_name(const char *name);
 bool hone_git_has_commit(struct hone_git *git, const char *id);
+/* The one commit whose id begins so; false: none, or several. */
+bool hone_git_find_commit(struct hone_git *git, const char *prefix, char ret_id[HONE_GIT_ID_BYTES]);
 /* Strings live in the pool; pool NULL: no author and message. HONE_E_NOT_FOUND, HONE_E_CORRUPT. */
 int hone_git_read_commit(struct hone_git *git, const char *id, struct hone_pool *pool,
                          struct hone_git_commit *ret, struct hone_err *err);

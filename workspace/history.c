@@ -287,8 +287,8 @@ int hone_history_evidence(struct hone_history *h, const char *commit, const char
     if (rc < 0)
         return rc;
     char *line HONE_AUTOFREE = hone_text_line(subject, HONE_LIMIT_SUBJECT_BYTES);
-    char *message HONE_AUTOFREE =
-        hone_sprintf("%s\n\nEvidence-for: %s\n", line[0] ? line : "measured again", commit);
+    char *message HONE_AUTOFREE = hone_sprintf("%s\n\n" HONE_EVIDENCE_TRAILER "%s\n",
+                                               line[0] ? line : "measured again", commit);
     const struct hone_git_file file = {HONE_REPORT_FILE, report_json, strlen(report_json)};
     const struct hone_git_new_commit evidence = {.parent = commit,
                                                  .author = DEFAULT_AUTHOR,

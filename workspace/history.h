@@ -111,7 +111,7 @@ bool hone_history_has_result(struct hone_history *h, const char *name, const cha
 /* True for a version (commit and ref are there). */
 bool hone_history_has(struct hone_history *h, const char *commit);
 /* Accepts a full id, a unique prefix of at least 4 digits of a version, a branch (search/x or x),
- * main. HONE_E_NOT_FOUND / HONE_E_ARG (ambiguous). */
+ * main. A measurement or a result commit stands for its version. HONE_E_NOT_FOUND / HONE_E_ARG (ambiguous). */
 int hone_history_resolve(struct hone_history *h, const char *rev,
                          char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err);
 /* HONE_E_NOT_FOUND: no such commit, or one that is no version. */
@@ -127,6 +127,9 @@ int hone_history_list(struct hone_history *h, const char *rev, size_t offset, si
  * report_json, time_s, commit. */
 int hone_history_evidence_of(struct hone_history *h, const char *commit, struct hone_pool *pool,
                              struct hone_version **ret, size_t *ret_n, struct hone_err *err);
+/* One of them by its own id or a prefix of it; parent is its version. HONE_E_NOT_FOUND. */
+int hone_history_read_evidence(struct hone_history *h, const char *rev, struct hone_pool *pool,
+                               struct hone_version *ret, struct hone_err *err);
 /* Unified diff of the sources of two versions; owned. A commit that is no version (main) counts as
  * an absent file. */
 int hone_history_diff(struct hone_history *h, const char *from, const char *to, char **ret_patch,

@@ -83,6 +83,14 @@ static int64_t round_cap(const struct hone_search *s)
     return cap > 0 ? cap - (s->usage.evaluations - s->usage.round_evaluations) : 0;
 }
 
+static const char *word_of_best(const struct hone_search *s, const struct hone_node *best)
+{
+    if (s->confirmed)
+        return s->confirmed_verdict == HONE_VERDICT_FASTER ? "confirmed"
+                                                           : "not confirmed as faster";
+    return best && best->is_decided ? "decided" : "screened";
+}
+
 void hone_search_tell(struct hone_search *s, const char *fmt, ...)
 {
     if (!s->on_progress)
@@ -97,6 +105,8 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
             *c = ' ';
     const struct hone_node *best =
         s->state.tree.best == HONE_NO_NODE ? NULL : s->state.tree.nodes[s->state.tree.best];
+    if (s->confirmed)
+        best = s->confirmed;
     HONE_CLEANUP(hone_buf_done) struct hone_buf budgets = HONE_BUF_INIT;
     hone_search_count(s);
     hone_budgets_put(&budgets, &s->budgets, HONE_BUDGET_DEVICE);
@@ -109,7 +119,10 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
                                         .budget_wall_ms = s->options->budget_wall_ms,
                                         .budget_evaluations = round_cap(s),
                                         .budgets = budgets.data ? budgets.data : "",
-                                        .best_ratio = best ? exp2(best->value) : 1,
+                                        .best_ratio = s->confirmed ? s->confirmed_ratio
+                                                      : best       ? exp2(best->value)
+                                                                   : 1,
+                                        .best_word = word_of_best(s, best),
                                         .best_commit = best ? best->commit : NULL,
                                     });
 }

@@ -73,8 +73,9 @@ struct hone_search_progress { /* strings are borrowed for the call */
     int64_t elapsed_ms, budget_wall_ms;
     int64_t budget_evaluations; /* what the cap leaves to this round; 0: none */
     const char *budgets;        /* the others: "cost 0.31 of 5 USD, tokens 12034" */
-    double best_ratio;          /* screened, not a claim */
-    const char *best_commit;    /* may be NULL */
+    double best_ratio;
+    const char *best_word;   /* "screened", "decided", "confirmed": only the last is a result */
+    const char *best_commit; /* may be NULL */
 };
 typedef void hone_search_progress_fn(void *arg, const struct hone_search_progress *progress);
 

@@ -51,6 +51,9 @@ struct hone_search {
     int64_t waited_ms; /* for the timing lease */
     bool is_resumed;
     const char *phase;
+    const struct hone_node *confirmed; /* the last that was; NULL: none yet */
+    double confirmed_ratio;
+    enum hone_verdict confirmed_verdict;
 
     struct hone_budgets budgets;
     struct hone_usage usage;

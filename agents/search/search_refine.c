@@ -391,11 +391,16 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
     r = record_look(s, HONE_KIND_CONFIRM, n, ret, &why, err);
     if (r < 0)
         return r;
+    if (isfinite(ret->ratio)) {
+        s->confirmed = n;
+        s->confirmed_ratio = ret->ratio;
+        s->confirmed_verdict = ret->verdict;
+    }
     if (why)
-        hone_search_tell(s, "confirmed: %s", why);
+        hone_search_tell(s, "the confirmation says: %s", why);
     else
-        hone_search_tell(s, "confirmed: %s, %.3gx (%s)", hone_verdict_name(ret->verdict),
-                         ret->ratio, ret->reason);
+        hone_search_tell(s, "the confirmation says: %s, %.3gx (%s)",
+                         hone_verdict_name(ret->verdict), ret->ratio, ret->reason);
     if (ret->verdict == HONE_VERDICT_FASTER)
         hone_search_milestone(s, n, true);
     return 0;

@@ -11,7 +11,7 @@
 #define MAX_DEPTH      24
 #define MAX_KINDS      40
 #define TABLE_CELL     80
-#define RESTS_BYTES    300
+#define RESTS_BYTES    400
 #define HINT_CELL      300
 
 static const struct hone_report_step *steps_of(const struct hone_search_report *s)
@@ -156,21 +156,24 @@ static void put_confirmed(struct hone_buf *b, const struct hone_report_step *ste
 static void put_curve(struct hone_buf *b, const struct hone_search_report *s)
 {
     double best = -INFINITY;
-    hone_buf_str(b, "## The way up\n\nEach new best, as it was screened or decided at the time; "
-                    "beside it what a confirmation said.\n\n"
-                    "| evaluations | time | best | confirmed | step |\n|---|---|---|---|---|\n");
+    hone_buf_str(b,
+                 "## The way up\n\nEach new best. Only what a confirmation said is a result; "
+                 "beside it the short "
+                 "look at the time.\n\n"
+                 "| evaluations | time | short look | confirmed | step |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < s->steps.n; i++) {
         const struct hone_report_step *step = &steps_of(s)[i];
         bool is_version = strcmp(step->kind, "expand") == 0 || strcmp(step->kind, "tune") == 0 ||
                           strcmp(step->kind, "root") == 0;
         double value = strcmp(step->kind, "root") == 0 ? 0 : step->value;
-        if (!is_version || !isfinite(value) || value <= best)
+        const struct hone_report_step *told = confirmed(s, step->node);
+        if (!is_version || !isfinite(value) || (value <= best && !told))
             continue;
-        best = value;
+        best = fmax(best, value);
         hone_buf_printf(b, "| %lld | ", (long long)step->evaluations);
         put_time(b, step->elapsed_ms);
-        hone_buf_printf(b, " | %.3gx | ", exp2(value));
-        put_confirmed(b, confirmed(s, step->node));
+        hone_buf_printf(b, " | about %.3gx | ", exp2(value));
+        put_confirmed(b, told);
         hone_buf_str(b, " | ");
         put_plain(b, step->words && *step->words ? step->words : "the baseline", TABLE_CELL);
         hone_buf_str(b, " |\n");
@@ -194,9 +197,10 @@ static void put_expectation(struct hone_buf *b, const struct hone_report_step *s
         hone_buf_printf(b, " Expected %.2fx (%.2f to %.2f)", exp2(step->expected), exp2(step->low),
                         exp2(step->high));
     if (isfinite(step->value) && isfinite(parent_value))
-        hone_buf_printf(
-            b, "%s %.2fx: %.3gx the baseline%s.", isfinite(step->expected) ? ", got" : " Got",
-            exp2(step->value - parent_value), exp2(step->value), step->is_gain ? "" : ", no gain");
+        hone_buf_printf(b, "%s %.2fx its parent's speed%s (%s, about %.3gx the baseline's).",
+                        isfinite(step->expected) ? "; got" : " Got",
+                        exp2(step->value - parent_value), step->is_gain ? "" : ": no gain",
+                        step->verdict ? step->verdict : "a short look", exp2(step->value));
     else
         hone_buf_printf(b, "%s%s%s%s%s.", isfinite(step->expected) ? "; " : " ",
                         step->verdict       ? step->verdict

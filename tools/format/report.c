@@ -142,7 +142,8 @@ static const struct hone_field time_fields[] = {
 };
 
 const struct hone_field hone_ratio_fields[HONE_RATIO_N_FIELDS] = {
-    WORD(struct hone_ratio, against, .required = true, .help = "baseline or parent."),
+    WORD(struct hone_ratio, against, .required = true,
+         .help = "baseline, parent, or fast-math: the baseline's source with -ffast-math."),
     HONE_FIELD(struct hone_ratio, ratio, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
                .help = "time(against) / time(candidate)."),
     HONE_FIELD(struct hone_ratio, low, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,

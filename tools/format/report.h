@@ -75,7 +75,7 @@ struct hone_arm_time {
 struct hone_ratio {          /* time(against) / time(candidate): above 1 is faster */
     const char *against;     /* baseline, parent */
     double ratio, low, high; /* 95 % interval of the median */
-    double least_gain;       /* least claimable gain, e.g. 0.012: from this run's A/A */
+    double least_gain;       /* that may be claimed, e.g. 0.012: from this run's A/A */
     int64_t n_pairs;
     const char *word; /* faster, same, slower, inconclusive */
     const char *note; /* "probably slower (...)"; NULL: none */

@@ -40,7 +40,7 @@ const char *const hone_tier_choices[] = {
          "kernel_evaluate with tier decide if the ratio looks worth it.") \
     GOOD(ROW, FASTER, "faster", "Faster than the baseline beyond what noise explains, and no workload lost.", \
          "kernel_evaluate with tier confirm before you claim it.") \
-    GOOD(ROW, SAME, "same", "The interval lies inside the least claimable gain: no difference that counts.", \
+    GOOD(ROW, SAME, "same", "The interval lies inside the least gain: no difference that counts.", \
          "kernel_profile to find what limits it, then change that.") \
     GOOD(ROW, SLOWER, "slower", "Slower than the baseline beyond what noise explains.", \
          "kernel_diff against the parent, then undo or rethink the step.") \

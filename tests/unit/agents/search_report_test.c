@@ -142,7 +142,8 @@ START_TEST(test_texts)
     HONE_AUTOFREE char *killed = hone_search_report_markdown(&s, "/ws");
     ck_assert_ptr_nonnull(strstr(killed, "No result yet"));
     ck_assert_ptr_nonnull(
-        strstr(killed, "Expected 2.00x (1.41 to 4.00), got 2.83x: 2.83x the baseline."));
+        strstr(killed, "Expected 2.00x (1.41 to 4.00); got 2.83x its parent's speed (screened, "
+                       "about 2.83x the baseline's)."));
     ck_assert_ptr_nonnull(strstr(killed, "incorrect (wrong_value)"));
     ck_assert_ptr_null(strchr(killed, '\033')); /* what kernels and models say is data */
     ck_assert_ptr_null(strchr(strstr(killed, "swap"), '<'));

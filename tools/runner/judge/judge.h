@@ -20,7 +20,7 @@
 #include "tools/runner/judge/rests.h"
 #include "tools/runner/judge/stats.h"
 
-#define HONE_RUNNER_MAX_ARMS 3
+#define HONE_RUNNER_MAX_ARMS 4
 #define HONE_RUNNER_N_EDGES  8
 #define HONE_RUNNER_FOLDER   17 /* hex digits and NUL */
 #define HONE_RUNNER_MAX_CASES                                                                      \

@@ -472,7 +472,7 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     }
     hone_outcome_set(&judge->timed_end, reason,
                      "%.3gx the baseline's speed (95 %% interval %.3g to %.3g, %lld pairs, least "
-                     "claimable gain %.1f %%)",
+                     "gain %.1f %%)",
                      against->ratio, against->low, against->high, (long long)against->n_pairs,
                      100 * against->least_gain);
 }
