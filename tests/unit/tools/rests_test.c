@@ -228,7 +228,8 @@ START_TEST(the_fast_math_baseline_comes_first)
     const char *want =
         "0.98x (0.95 to 1.02) against the baseline built with -O3 -march=native -ffast-math";
 
-    ck_assert(strstr(hone_rests_text(&report, pool), want) == hone_rests_text(&report, pool));
+    const char *text = hone_rests_text(&report, pool);
+    ck_assert_msg(strncmp(text, want, strlen(want)) == 0, "%s", text);
     report.ratios.n = 1;
     ck_assert_ptr_null(strstr(hone_rests_text(&report, pool), "-ffast-math"));
 }
