@@ -16,6 +16,8 @@ VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unrele
 prefix ?= /usr/local
 bindir ?= $(prefix)/bin
 datadir ?= $(prefix)/share
+bashcompdir ?= $(datadir)/bash-completion/completions
+zshcompdir ?= $(datadir)/zsh/site-functions
 mandir ?= $(datadir)/man
 DESTDIR ?=
 
@@ -291,8 +293,11 @@ install: all ## to DESTDIR and prefix
 	$(Q)install -m 755 $(B)/hone $(B)/hone-runner $(DESTDIR)$(bindir)
 	$(Q)rm -rf $(DESTDIR)$(datadir)/hone/packs $(DESTDIR)$(datadir)/hone/prompts && cp -r $(B)/share/hone/. $(DESTDIR)$(datadir)/hone
 	$(Q)for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$$(basename $$m) || exit 1; done
+	$(Q)install -d $(DESTDIR)$(bashcompdir) $(DESTDIR)$(zshcompdir)
+	$(Q)$(B)/hone completion bash >$(DESTDIR)$(bashcompdir)/hone
+	$(Q)$(B)/hone completion zsh >$(DESTDIR)$(zshcompdir)/_hone
 uninstall: ## takes away what install put there
-	$(Q)rm -f $(DESTDIR)$(bindir)/hone $(DESTDIR)$(bindir)/hone-runner
+	$(Q)rm -f $(DESTDIR)$(bindir)/hone $(DESTDIR)$(bindir)/hone-runner $(DESTDIR)$(bashcompdir)/hone $(DESTDIR)$(zshcompdir)/_hone
 	$(Q)rm -rf $(DESTDIR)$(datadir)/hone
 	$(Q)for m in $(MAN); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$$(basename $$m); done
 dist: ## a source archive of the last commit

@@ -2,6 +2,7 @@
 #include "server/verb.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +27,26 @@ int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime *
     return hone_runtime_open(&spec, ret, err);
 }
 
+int hone_open_to_read(const char *dir, struct hone_workspace **ret, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const char *why;
+    int rc = hone_workspace_open_read(dir, pool, ret, &why, err);
+    if (rc == 0 && why)
+        hone_say("reading what is there: %s", why);
+    return rc;
+}
+
 int hone_print(const char *text, struct hone_err *err)
 {
-    if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
-        return hone_fail_errno(err, errno, "cannot write to stdout");
-    return 0;
+    bool is_bad = fputs(text, stdout) < 0 || fflush(stdout) != 0;
+    int native = is_bad ? errno : EIO;
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    if (!is_bad && !ferror(stdout))
+        return 0;
+    if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0)
+        native = EPIPE; /* an earlier write may have met it */
+    return hone_fail_errno(err, native, "cannot write to stdout");
 }
 
 int hone_print_json(const struct hone_json *json, struct hone_err *err)

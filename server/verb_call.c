@@ -189,9 +189,10 @@ static int find_server(const struct args *args, char **ret_url, char **ret_token
 {
     size_t len;
     int rc = 0;
+    HONE_AUTOFREE char *found = hone_workspace_find(args->common.workspace);
+    const char *dir = found ? found : args->common.workspace;
     if (strcmp(args->url, "auto") == 0) {
-        HONE_AUTOFREE char *path =
-            hone_path_join(args->common.workspace, ".hone", "serve.json", NULL);
+        HONE_AUTOFREE char *path = hone_path_join(dir, ".hone", "serve.json", NULL);
         HONE_AUTOFREE char *text = NULL;
         HONE_AUTOJSON struct hone_json *json = NULL;
         rc = hone_file_read(path, HONE_LIMIT_JOB_BYTES, &text, &len, err);
@@ -211,7 +212,7 @@ static int find_server(const struct args *args, char **ret_url, char **ret_token
         return hone_token_load(args->token_file, false, ret_token, err);
     if (strstr(*ret_url, "token="))
         return 0;
-    HONE_AUTOFREE char *path = hone_path_join(args->common.workspace, ".hone", "token", NULL);
+    HONE_AUTOFREE char *path = hone_path_join(dir, ".hone", "token", NULL);
     return hone_file_exists(path) ? hone_token_load(path, false, ret_token, err) : 0;
 }
 

@@ -152,7 +152,7 @@ static void clear(struct view *view)
     view->is_shown = false;
 }
 
-static void print_table(const struct args *args, const struct hone_search_result *r)
+static void print_table(const char *dir, const struct hone_search_result *r)
 {
     printf("task             %s (%s)\n", r->task, r->target);
     if (r->baseline_ns > 0 && r->best_ns > 0)
@@ -188,16 +188,15 @@ static void print_table(const struct args *args, const struct hone_search_result
     if (!r->best_commit)
         return;
     printf("best version     %s\n\n", r->best_commit);
-    printf("how it came about:  git -C %s log --stat search/%s\n", args->common.workspace, r->name);
-    printf("take it home:       hone export search/%s -o DIR --workspace %s\n", r->name,
-           args->common.workspace);
+    printf("how it came about:  git -C %s log --stat search/%s\n", dir, r->name);
+    printf("take it home:       hone export search/%s -o DIR --workspace %s\n", r->name, dir);
 }
 
-static int report(const struct args *args, const struct hone_search_result *result,
+static int report(const struct args *args, const char *dir, const struct hone_search_result *result,
                   struct hone_err *err)
 {
     if (!args->json) {
-        print_table(args, result);
+        print_table(dir, result);
         return hone_print("", err);
     }
     HONE_AUTOJSON struct hone_json *json =
@@ -207,7 +206,8 @@ static int report(const struct args *args, const struct hone_search_result *resu
     return rc < 0 ? rc : hone_print("\n", err);
 }
 
-static int interrupted(const struct args *args, const struct view *view, struct hone_err *err)
+static int interrupted(const struct args *args, const char *dir, const struct view *view,
+                       struct hone_err *err)
 {
     hone_say("stopped after %lld evaluations; everything finished is kept. The same command goes "
              "on from here.",
@@ -217,7 +217,7 @@ static int interrupted(const struct args *args, const struct view *view, struct 
                  "  hone call kernel_evaluate "
                  "'{\"task\":\"%s\",\"commit\":\"%s\",\"tier\":\"confirm\"}' --workspace %s",
                  view->best_ratio, view->best_word, view->best_commit, args->task,
-                 view->best_commit, args->common.workspace);
+                 view->best_commit, dir);
     if (args->json) {
         HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
         hone_json_set_str(json, "task", args->task);
@@ -270,11 +270,12 @@ static int search(const struct args *args, struct hone_runtime *runtime,
         .plateau = args->no_plateau ? -1 : args->plateau,
     };
     struct hone_search_result result;
+    const char *dir = hone_workspace_dir(hone_runtime_app(runtime)->ws);
     int rc = hone_search_run(&ctx, &options, on_progress, &view, &result, err);
     clear(&view);
     if (rc == HONE_E_CANCEL)
-        return interrupted(args, &view, err);
-    return rc < 0 ? rc : report(args, &result, err);
+        return interrupted(args, dir, &view, err);
+    return rc < 0 ? rc : report(args, dir, &result, err);
 }
 
 /* A pack's folder becomes a task of the workspace. */

@@ -127,7 +127,7 @@ static int run(const void *arg, struct hone_err *err)
     struct hone_version version;
     struct hone_best_measurement measured;
     char commit[HONE_COMMIT_BYTES];
-    int rc = hone_workspace_open(args->workspace, &ws, err);
+    int rc = hone_open_to_read(args->workspace, &ws, err);
     if (rc < 0)
         return rc;
     if (!args->source && hone_history_read_evidence(hone_workspace_history(ws), args->rev, pool,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a version (best_measurement.h): its own measurement from its report or, where
+ * that was not read, from its trailers; then the evidence commits, each by its report. */
 #include "tools/best_measurement.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/confirmations.h"
@@ -26,6 +30,24 @@ static int64_t waited_ns(const struct hone_report *report)
     return ns;
 }
 
+static void put_ratio(const struct hone_ratio *ratio, struct hone_pool *pool,
+                      struct hone_measurement *ret)
+{
+    ret->speedup = hone_ratio_text(ratio, pool);
+    ret->ratio = ratio->ratio;
+    ret->low = ratio->low;
+    ret->high = ratio->high;
+}
+
+/* "3.21 [3.15, 3.28]" of a trailer, as numbers. */
+static void read_ratio(struct hone_measurement *m)
+{
+    char *end;
+    m->ratio = m->speedup != NULL ? strtod(m->speedup, &end) : 0;
+    if (m->ratio > 0 && sscanf(end, " [%lf, %lf]", &m->low, &m->high) != 2)
+        m->low = m->high = m->ratio;
+}
+
 /* Rank of the measurement, its tier; -1 when it timed nothing or cannot be read. */
 static int read_report(const char *report_json, struct hone_pool *pool,
                        struct hone_measurement *ret)
@@ -49,7 +71,7 @@ static int read_report(const char *report_json, struct hone_pool *pool,
         ret->flag = hone_pool_printf(pool, "not to be claimed%s%s", ret->flag != NULL ? ", " : "",
                                      ret->flag != NULL ? ret->flag : "");
     if (ratio != NULL && ratio->ratio > 0 && report->tier > HONE_TIER_SCREEN)
-        ret->speedup = hone_ratio_text(ratio, pool);
+        put_ratio(ratio, pool, ret);
     return report->workloads.n > 0 ? rank_of(report->tier) : -1;
 }
 
@@ -63,6 +85,7 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
         .review = hone_trailer_get(version, "Review"),
         .time_s = version->time_s,
     };
+    read_ratio(ret);
     hone_verdict_parse(hone_trailer_get(version, "Verdict"), &ret->verdict);
     hone_reason_parse(hone_trailer_get(version, "Reason"), &ret->reason);
     if (hone_trailer_get(version, "Fast-math") != NULL)

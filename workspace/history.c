@@ -100,6 +100,26 @@ void hone_history_unlock(struct hone_history *h)
     pthread_mutex_unlock(&h->write_lock);
 }
 
+static int open_root(struct hone_history *h, struct hone_err *err)
+{
+    struct hone_git_commit root;
+    int rc = hone_git_get_ref(h->reader, HONE_REF_ROOT, h->root, err);
+    if (rc == 0)
+        rc = hone_git_read_commit(h->reader, h->root, NULL, &root, err);
+    if (rc < 0)
+        return hone_fail(err, HONE_E_CORRUPT,
+                         "the root commit of the history is missing or damaged");
+    return 0;
+}
+
+static int open_to_read(struct hone_history *h, struct hone_err *err)
+{
+    int rc = hone_git_open(h->dir, &h->reader, err);
+    if (rc == 0)
+        rc = hone_git_open(h->dir, &h->writer, err);
+    return rc < 0 ? rc : open_root(h, err);
+}
+
 static int open_parts(struct hone_history *h, struct hone_err *err)
 {
     char *hone_dir HONE_AUTOFREE = hone_path_join(h->dir, ".hone", NULL);
@@ -117,17 +137,11 @@ static int open_parts(struct hone_history *h, struct hone_err *err)
     hone_history_remove_stale(h->dir);
     flock(h->lock_fd, LOCK_UN);
     h->n_unpacked = hone_history_count_unpacked(h->dir);
-    struct hone_git_commit root;
-    rc = hone_git_get_ref(h->reader, HONE_REF_ROOT, h->root, err);
-    if (rc == 0)
-        rc = hone_git_read_commit(h->reader, h->root, NULL, &root, err);
-    if (rc < 0)
-        return hone_fail(err, HONE_E_CORRUPT,
-                         "the root commit of the history is missing or damaged");
-    return 0;
+    return open_root(h, err);
 }
 
-int hone_history_open(const char *dir, struct hone_history **ret, struct hone_err *err)
+static int open_with(const char *dir, int (*open_it)(struct hone_history *, struct hone_err *),
+                     struct hone_history **ret, struct hone_err *err)
 {
     struct hone_history *h = hone_calloc(1, sizeof(*h));
     h->dir = hone_strdup(dir);
@@ -136,13 +150,23 @@ int hone_history_open(const char *dir, struct hone_history **ret, struct hone_er
     pthread_mutex_init(&h->read_lock, NULL);
     int rc = hone_cancel_init(&h->cancel, err);
     if (rc == 0)
-        rc = open_parts(h, err);
+        rc = open_it(h, err);
     if (rc < 0) {
         hone_history_close(h);
         return hone_wrap(err, "history in '%s'", dir);
     }
     *ret = h;
     return 0;
+}
+
+int hone_history_open(const char *dir, struct hone_history **ret, struct hone_err *err)
+{
+    return open_with(dir, open_parts, ret, err);
+}
+
+int hone_history_open_read(const char *dir, struct hone_history **ret, struct hone_err *err)
+{
+    return open_with(dir, open_to_read, ret, err);
 }
 
 void hone_history_close(struct hone_history *h)

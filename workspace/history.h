@@ -84,6 +84,8 @@ int hone_history_commit_main(struct hone_history *h, const char *const *paths, s
 /* Opens, and removes ref locks that a killed process left. HONE_E_NOT_FOUND, HONE_E_CORRUPT,
  * HONE_E_AUTH. */
 int hone_history_open(const char *dir, struct hone_history **ret, struct hone_err *err);
+/* To read alone, where nothing can be written: no lock is taken, writes fail. */
+int hone_history_open_read(const char *dir, struct hone_history **ret, struct hone_err *err);
 /* Waits for housekeeping that is running (at most two minutes). */
 void hone_history_close(struct hone_history *h);
 void hone_history_close_ptr(struct hone_history **h);

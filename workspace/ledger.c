@@ -373,20 +373,37 @@ static int open_parts(struct hone_ledger *ledger, struct hone_err *err)
     return rc;
 }
 
-int hone_ledger_open(const char *dir, struct hone_ledger **ret, struct hone_err *err)
+static int open_folder(struct hone_ledger *ledger, struct hone_err *err)
+{
+    ledger->dir_fd = open(ledger->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return ledger->dir_fd < 0 ? hone_fail_errno(err, errno, "cannot open the ledger's folder") : 0;
+}
+
+static int open_with(const char *dir, int (*open_it)(struct hone_ledger *, struct hone_err *),
+                     struct hone_ledger **ret, struct hone_err *err)
 {
     struct hone_ledger *ledger = hone_calloc(1, sizeof(*ledger));
     ledger->dir = hone_path_join(dir, ".hone", "ledger", NULL);
     ledger->dir_fd = ledger->lock_fd = ledger->fd = -1;
     pthread_mutex_init(&ledger->lock, NULL);
     pthread_cond_init(&ledger->synced, NULL);
-    int rc = open_parts(ledger, err);
+    int rc = open_it(ledger, err);
     if (rc < 0) {
         hone_ledger_close(ledger);
         return hone_wrap(err, "ledger in '%s'", dir);
     }
     *ret = ledger;
     return 0;
+}
+
+int hone_ledger_open(const char *dir, struct hone_ledger **ret, struct hone_err *err)
+{
+    return open_with(dir, open_parts, ret, err);
+}
+
+int hone_ledger_open_read(const char *dir, struct hone_ledger **ret, struct hone_err *err)
+{
+    return open_with(dir, open_folder, ret, err);
 }
 
 void hone_ledger_close(struct hone_ledger *ledger)

@@ -23,6 +23,8 @@ struct hone_ledger; /* opaque */
 
 /* Creates the folder when missing, cuts an unfinished last line off. */
 int hone_ledger_open(const char *dir, struct hone_ledger **ret, struct hone_err *err);
+/* For scans alone, where nothing can be written: no lock is taken, appends fail. */
+int hone_ledger_open_read(const char *dir, struct hone_ledger **ret, struct hone_err *err);
 void hone_ledger_close(struct hone_ledger *ledger);
 void hone_ledger_close_ptr(struct hone_ledger **ledger);
 /* Appends; ret_n (may be NULL) is the record's number. Not yet durable. data is borrowed. type:

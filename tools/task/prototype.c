@@ -303,7 +303,9 @@ static int choose(const struct reader *r, const char *function, struct hone_c_de
         return 0;
     if (n_found > 1)
         return hone_fail(r->err, HONE_E_ARG,
-                         "the source defines several functions (%.200s): name one", known);
+                         "the source defines several functions (%.200s): say which with "
+                         "--function NAME",
+                         known);
     return hone_fail(r->err, HONE_E_NOT_FOUND, "no definition of %s; the source defines: %.200s",
                      function ? function : "a function that is not static",
                      *known ? known : "nothing");
