@@ -13,7 +13,7 @@
 
 #include "agents/search/search.h"
 #include "server/stop.h"
-#include "server/verb.h"
+#include "server/verb_task.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/process.h"
 #include "workspace/task/target.h"
@@ -270,9 +270,14 @@ static int search(const struct args *args, struct hone_runtime *runtime,
         .plateau = args->no_plateau ? -1 : args->plateau,
     };
     struct hone_search_result result;
+    const char *warning = hone_task_lint_warning(hone_runtime_app(runtime)->ws, args->task, pool);
+    if (warning)
+        hone_say("warning: %s", warning);
     const char *dir = hone_workspace_dir(hone_runtime_app(runtime)->ws);
     int rc = hone_search_run(&ctx, &options, on_progress, &view, &result, err);
     clear(&view);
+    if (warning && rc == 0)
+        hone_say("warning: %s", warning); /* beside the result too */
     if (rc == HONE_E_CANCEL)
         return interrupted(args, dir, &view, err);
     return rc < 0 ? rc : report(args, dir, &result, err);

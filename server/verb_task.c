@@ -14,6 +14,7 @@
 #include "workspace/base/limits.h"
 #include "workspace/base/process.h"
 #include "workspace/base/utf8.h"
+#include "workspace/cache.h"
 #include "workspace/history.h"
 #include "workspace/task/target.h"
 
@@ -200,6 +201,38 @@ int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struc
     return rc;
 }
 
+#define LINT_KIND "lint" /* in the cache */
+
+void hone_task_note_lint(struct hone_workspace *ws, const struct hone_lint *lint)
+{
+    const char *word = lint->is_admitted ? "admitted" : "refused";
+    if (lint->was_run && lint->hash) /* without it a search only says less */
+        (void)hone_cache_put(hone_workspace_cache(ws), LINT_KIND, lint->hash, word, strlen(word),
+                             NULL);
+}
+
+const char *hone_task_lint_warning(struct hone_workspace *ws, const char *name,
+                                   struct hone_pool *pool)
+{
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    HONE_AUTOFREE char *word = NULL;
+    const struct hone_lint_options at_rest = {.executor = NULL};
+    struct hone_lint lint;
+    size_t len;
+    if (hone_workspace_task(ws, name, &task, NULL) < 0)
+        return NULL; /* the search says it */
+    bool is_known =
+        hone_cache_get(hone_workspace_cache(ws), LINT_KIND, task->hash, &word, &len, NULL) == 0;
+    bool is_bad =
+        is_known ? strcmp(word, "refused") == 0
+                 : hone_lint_pack(task->dir, &at_rest, pool, &lint, NULL) == 0 && !lint.is_admitted;
+    return is_bad ? hone_pool_printf(pool,
+                                     "the lint refuses task '%s': wrong kernels may pass, or right "
+                                     "ones fail; `hone task lint %s` says why",
+                                     name, name)
+                  : NULL;
+}
+
 int hone_task_dir_of(const struct hone_task_args *args, const struct hone_workspace *ws, char **ret,
                      struct hone_err *err)
 {
@@ -222,6 +255,8 @@ static int lint(const struct hone_task_args *args, struct hone_workspace *ws, st
     int rc = hone_task_dir_of(args, ws, &dir, err);
     if (rc == 0)
         rc = hone_task_run_lint(args, dir, pool, &result, err);
+    if (rc == 0)
+        hone_task_note_lint(ws, &result);
     return rc < 0 ? rc : hone_task_print_lint(args, &result, err);
 }
 

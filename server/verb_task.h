@@ -25,6 +25,11 @@ int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struc
 /* Its exit status: 0 admitted. */
 int hone_task_print_lint(const struct hone_task_args *args, const struct hone_lint *lint,
                          struct hone_err *err);
+/* Keeps whether a lint that ran admitted the task, by its hash; for searches. */
+void hone_task_note_lint(struct hone_workspace *ws, const struct hone_lint *lint);
+/* Why a search of it should be warned of; in the pool, NULL: nothing is known against it. */
+const char *hone_task_lint_warning(struct hone_workspace *ws, const char *name,
+                                   struct hone_pool *pool);
 /* `new` and `remove` (verb_task_new.c). */
 int hone_task_new_verb(const struct hone_task_args *args, struct hone_workspace *ws,
                        struct hone_err *err);

@@ -128,6 +128,8 @@ int hone_task_new_verb(const struct hone_task_args *args, struct hone_workspace 
         hone_remove_tree(part, NULL); /* the first error is the one to tell */
         return rc;
     }
+    if (!args->no_lint)
+        hone_task_note_lint(ws, &lint);
     rc = commit_pack(ws, made.name, "Add", pool, err);
     if (rc == 0 && !args->no_lint)
         rc = hone_task_print_lint(args, &lint, err);

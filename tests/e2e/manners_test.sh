@@ -35,12 +35,23 @@ says "and through help" 0 'usage: hone task calibrate TASK' help task calibrate
 printf 'void one(const float *x, float *y, long n) {}\nvoid two(const float *x, float *y, long n) {}\n' >two.c
 says "several functions: the option that chooses is named" 2 'say which with --function' task new two.c --name other --workspace "$WS"
 
-"$HONE" log --workspace "$WS" --max 2 >"$ROOT/out" 2>&1
+cp -r "$WS/tasks/sum" "$WS/tasks/unfit"
+sed -i -e 's/"name": *"sum"/"name": "unfit"/' "$WS/tasks/unfit/task.json"
+sed -i -e 's/void sum(/void unfit(/' "$WS"/tasks/unfit/kernels/*
+"$HONE" search unfit --budget-evaluations 6 --quiet --executor fake --workspace "$WS" >/dev/null 2>"$ROOT/out"
+! grep -q 'the lint refuses' "$ROOT/out"
+ok $? "a search of a task that nothing is known against says nothing" "$(cat "$ROOT/out")"
+"$HONE" task lint unfit --executor fake --workspace "$WS" >"$ROOT/lint" 2>&1
+"$HONE" search unfit --budget-evaluations 6 --quiet --executor fake --workspace "$WS" >/dev/null 2>"$ROOT/out"
+[ "$(grep -c "warning: the lint refuses task 'unfit'" "$ROOT/out")" = 2 ]
+ok $? "one that lint refused is warned of, before and beside the result" "$(cat "$ROOT/out" "$ROOT/lint")"
+
+"$HONE" log --workspace "$WS" --task matmul_bf16 --max 2 >"$ROOT/out" 2>&1
 awk 'NR == 1 { at = index($0, "verdict") } NR == 2 { bad = substr($0, at - 2, 2) != "  " || substr($0, at, 1) == " " } END { exit bad }' "$ROOT/out"
 ok $? "columns stand below their heads, however long a name is" "$(cat "$ROOT/out")"
-"$HONE" log --workspace "$WS" --json --max 1 2>"$ROOT/err" | grep -q '"speedup":4,"ci":\[3.92,4.08\]' && [ ! -s "$ROOT/err" ]
+"$HONE" log --workspace "$WS" --task matmul_bf16 --json --max 1 2>"$ROOT/err" | grep -q '"speedup":4,"ci":\[3.92,4.08\]' && [ ! -s "$ROOT/err" ]
 ok $? "in JSON figures are numbers, and nothing else is said" "$("$HONE" log --workspace "$WS" --json 2>&1)"
-id=$("$HONE" log --workspace "$WS" --json --max 1 2>/dev/null | json_get commit)
+id=$("$HONE" log --workspace "$WS" --task matmul_bf16 --json --max 1 2>/dev/null | json_get commit)
 "$HONE" diff "$id" --json --workspace "$WS" | grep -q '"patch":"'
 ok $? "diff has JSON" "$("$HONE" diff "$id" --json --workspace "$WS" 2>&1)"
 
