@@ -35,6 +35,16 @@ says "and through help" 0 'usage: hone task calibrate TASK' help task calibrate
 printf 'void one(const float *x, float *y, long n) {}\nvoid two(const float *x, float *y, long n) {}\n' >two.c
 says "several functions: the option that chooses is named" 2 'say which with --function' task new two.c --name other --workspace "$WS"
 
+printf 'void one(const float *x, float *y, long n) { for (long i = 0; i < n; i++) y[i] = x[i]; }\n' >one.c
+for name in guessed counted; do
+    flops=$([ $name = counted ] && echo --flops=n)
+    "$HONE" task new one.c --name $name --shape 'x[n]' --shape 'y[n]' --size n=1000 --no-lint $flops --workspace "$WS" >/dev/null 2>&1
+    "$HONE" call kernel_evaluate "{\"task\":\"$name\",\"tier\":\"decide\",\"source\":\"/* QUICK */ void $name(void) {}\"}" \
+        --workspace "$WS" --executor fake --fake-script "$ROOT/script.jsonl" --quiet
+done >"$ROOT/out" 2>&1
+sed -n 1p "$ROOT/out" | grep -q 'percent_of_bound\|of bound' && false || sed -n 2p "$ROOT/out" | grep -q '% of bound.*"percent_of_bound":'
+ok $? "no percentage of a bound that is a guess" "$(cat "$ROOT/out")"
+
 cp -r "$WS/tasks/sum" "$WS/tasks/unfit"
 sed -i -e 's/"name": *"sum"/"name": "unfit"/' "$WS/tasks/unfit/task.json"
 sed -i -e 's/void sum(/void unfit(/' "$WS"/tasks/unfit/kernels/*
@@ -42,7 +52,7 @@ sed -i -e 's/void sum(/void unfit(/' "$WS"/tasks/unfit/kernels/*
 ! grep -q 'the lint refuses' "$ROOT/out"
 ok $? "a search of a task that nothing is known against says nothing" "$(cat "$ROOT/out")"
 "$HONE" task lint unfit --executor fake --workspace "$WS" >"$ROOT/lint" 2>&1
-"$HONE" search unfit --budget-evaluations 6 --quiet --executor fake --workspace "$WS" >/dev/null 2>"$ROOT/out"
+"$HONE" search unfit --name again --budget-evaluations 6 --quiet --executor fake --workspace "$WS" >/dev/null 2>"$ROOT/out"
 [ "$(grep -c "warning: the lint refuses task 'unfit'" "$ROOT/out")" = 2 ]
 ok $? "one that lint refused is warned of, before and beside the result" "$(cat "$ROOT/out" "$ROOT/lint")"
 

@@ -215,6 +215,8 @@ int hone_new_task_json(struct hone_new_work *w, struct hone_json *json)
         hone_json_set_str(oracle, "mode", "naive_double");
     hone_json_set(json, "oracle", oracle);
     hone_json_set_str(json, "flops", flops_formula(w));
+    if (!w->options->flops)
+        hone_json_set_bool(json, "flops_guessed", true);
     hone_json_set_str(json, "bytes", bytes_formula(w));
     hone_json_set_str(json, "cache", "warm");
     hone_json_set_bool(json, "deterministic", false);

@@ -163,6 +163,8 @@ static void describe_policy(const struct hone_task *task, struct hone_json *json
         hone_json_push(constraints, hone_json_new_str(task->constraints[i]));
     hone_json_set(json, "constraints", constraints);
     hone_json_set_str(json, "flops", task->flops);
+    if (task->is_flops_guessed)
+        hone_json_set_bool(json, "flops_guessed", true);
     hone_json_set_str(json, "bytes", task->bytes);
     hone_json_set_str(oracle, "mode", task->is_oracle_naive_double ? "naive_double" : "items");
     hone_json_set_str(oracle, "items", task->items);

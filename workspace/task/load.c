@@ -22,7 +22,7 @@ struct top_in {
     struct hone_strs constraints, tags;
     const char *flops, *bytes, *cache, *compute_precision, *library;
     struct hone_json *special_values;
-    bool deterministic, allow_lower_precision;
+    bool deterministic, allow_lower_precision, flops_guessed;
 };
 
 static const char *const cache_words[] = {"cold", "warm", NULL};
@@ -52,6 +52,8 @@ static const struct hone_field top_fields[] = {
                .help = "Formulas that must hold."),
     HONE_FIELD(struct top_in, tags, .help = "Free words."),
     HONE_FIELD(struct top_in, flops, .required = true, .help = "Least arithmetic."),
+    HONE_FIELD(struct top_in, flops_guessed, .fallback_bool = false,
+               .help = "It is a guess: no percentage of the bound is told."),
     HONE_FIELD(struct top_in, bytes, .required = true, .help = "Compulsory traffic."),
     HONE_FIELD(struct top_in, cache, .fallback_str = "warm", .choices = cache_words,
                .help = "Cache state."),
@@ -459,6 +461,7 @@ static int load_top(struct loader *l, const struct hone_json *json)
     task->description = in.description;
     task->flops = in.flops;
     task->bytes = in.bytes;
+    task->is_flops_guessed = in.flops_guessed;
     task->is_cold = strcmp(in.cache, "cold") == 0;
     task->is_deterministic = in.deterministic;
     task->compute_precision = in.compute_precision;

@@ -212,10 +212,11 @@ struct hone_task {
     struct hone_tolerance tolerance[HONE_LIMIT_TENSORS]; /* per output */
     struct hone_calibration calibration[HONE_N_TASK_TARGETS];
     const char *constraints[HONE_LIMIT_AXES]; /* expressions that must be true */
-    const char *flops; /* formula over the axes: least arithmetic of the best known algorithm */
-    const char *bytes; /* formula: compulsory traffic, each element once */
-    const char *items; /* formula: number of oracle work items */
-    const char *steps; /* formula: oracle steps, NULL when not iterated */
+    const char *flops;     /* formula over the axes: least arithmetic of the best known algorithm */
+    bool is_flops_guessed; /* by `hone task new`: no percentage of the bound is told */
+    const char *bytes;     /* formula: compulsory traffic, each element once */
+    const char *items;     /* formula: number of oracle work items */
+    const char *steps;     /* formula: oracle steps, NULL when not iterated */
     bool is_oracle_naive_double;   /* oracle.c is the kernel itself in double: one item emits every
                                       element of every output */
     bool is_cold;                  /* cache policy: caches flushed before each timed block */

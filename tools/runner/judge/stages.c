@@ -435,6 +435,14 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
     return why_inconclusive(judge);
 }
 
+/* A share of what a guess allows is no figure. */
+static void leave_out_percents(struct hone_judge *judge)
+{
+    judge->report->percent_of_bound = (double)NAN;
+    for (size_t w = 0; w < judge->n_workloads; w++)
+        judge->workloads[w].percent_of_bound = (double)NAN;
+}
+
 void hone_judge_conclude_timing(struct hone_judge *judge)
 {
     struct hone_report *report = judge->report;
@@ -444,6 +452,8 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     for (size_t w = 0; w < judge->n_workloads; w++)
         bound += log(fmax(judge->workloads[w].percent_of_bound, 1e-9)) / (double)judge->n_workloads;
     report->percent_of_bound = exp(bound);
+    if (judge->task->is_flops_guessed)
+        leave_out_percents(judge);
     judge->was_timed = true;
     judge->timed_end = (struct hone_outcome)HONE_OUTCOME_INIT;
     hone_arms_conclude(judge);
