@@ -203,7 +203,8 @@ static void look_at_workspace(struct hone_doctor *doctor)
     if (rc == 0)
         hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "workspace", "%s", hone_workspace_dir(ws));
     else
-        hone_doctor_tell(doctor, HONE_DOCTOR_WEAK, "workspace", "%s", err.message);
+        hone_doctor_tell(doctor, rc == HONE_E_IO ? HONE_DOCTOR_BAD : HONE_DOCTOR_WEAK, "workspace",
+                         "%s", err.message);
     HONE_AUTOFREE char *data_dir = hone_data_dir();
     if (data_dir)
         hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "packs", "%s", data_dir);
@@ -211,13 +212,16 @@ static void look_at_workspace(struct hone_doctor *doctor)
         hone_doctor_tell(doctor, HONE_DOCTOR_WEAK, "packs",
                          "the shipped task packs are not beside the program; set HONE_DATA");
     struct statvfs fs;
-    if (statvfs(dir, &fs) == 0) {
+    if (statvfs(dir, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0) {
+        hone_doctor_tell(doctor, HONE_DOCTOR_BAD, "disk", "it is read-only");
+    } else if (statvfs(dir, &fs) == 0) {
         double gib = (double)fs.f_bavail * (double)fs.f_frsize / 1073741824.0;
         hone_doctor_tell(doctor,
                          gib < 0.2 ? HONE_DOCTOR_BAD
                          : gib < 2 ? HONE_DOCTOR_WEAK
                                    : HONE_DOCTOR_GOOD,
-                         "disk", "%.1f GiB free", gib);
+                         "disk", "%.4g %s free", gib < 1 ? 1024 * gib : gib,
+                         gib < 1 ? "MiB" : "GiB");
     }
 }
 
