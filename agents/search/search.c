@@ -38,6 +38,8 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
     ROW(best_ns, .unit = "ns", .help = "One call of the best version, in the same run."),
     ROW(speedup, .help = "Confirmed geometric-mean ratio, baseline over best."),
     ROW(ci, .help = "Its 95 % interval: low, high."),
+    ROW(vs_fast_math, .skip_empty = true,
+        .help = "The same over the baseline built with -ffast-math."),
     ROW(evaluations, .help = "Evaluations that were run."),
     ROW(verdicts, HONE_OF(struct hone_search_count, count_fields), .help = "How they ended."),
     ROW(unruly, .help = "Versions that failed where the baseline worked."),
@@ -272,6 +274,7 @@ static void fill_result(const struct hone_search *s, const struct hone_search_ou
         .baseline_ns = (double)NAN,
         .best_ns = (double)NAN,
         .speedup = (double)NAN,
+        .vs_fast_math = (double)NAN,
         .percent_of_bound = (double)NAN,
         .evaluations = s->n_evaluations,
         .unruly = s->n_unruly,
@@ -297,6 +300,7 @@ static void fill_result(const struct hone_search *s, const struct hone_search_ou
     ret->baseline_ns = o->baseline_ns;
     ret->best_ns = o->best_ns;
     ret->speedup = o->ratio;
+    ret->vs_fast_math = o->vs_fast_math;
     ret->ci.v = hone_pool_alloc(pool, 2 * sizeof(double));
     ret->ci.n = isfinite(o->low) ? 2 : 0;
     ret->ci.v[0] = o->low;

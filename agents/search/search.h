@@ -88,6 +88,7 @@ struct hone_search_result { /* strings live in ctx->pool */
     const char *task, *target, *name;
     double baseline_ns, best_ns; /* geometric mean over the workloads of the confirmation */
     double speedup;              /* 1 when nothing faster was confirmed; NaN when not measured */
+    double vs_fast_math;         /* NaN: not measured */
     struct hone_f64s ci;         /* low, high: 95 % */
     int64_t evaluations;
     struct hone_array verdicts; /* of struct hone_search_count */
@@ -107,7 +108,7 @@ struct hone_search_result { /* strings live in ctx->pool */
     int64_t device_ms, tokens; /* all rounds */
     double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };
-enum { HONE_SEARCH_N_RESULT_FIELDS = 23 };
+enum { HONE_SEARCH_N_RESULT_FIELDS = 24 };
 extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
 

@@ -65,7 +65,8 @@ static double public_ratio(const struct hone_report *report)
 static void read_outcome(struct hone_search *s, const struct hone_evaluation *e, const char *tier,
                          struct hone_search_outcome *o)
 {
-    const struct hone_ratio *ratio = hone_report_ratio(&e->report, "baseline");
+    const struct hone_ratio *ratio = hone_report_ratio(&e->report, "baseline"),
+                            *fair = hone_report_ratio(&e->report, HONE_ARM_FAST_MATH);
     *o = (struct hone_search_outcome){.verdict = HONE_VERDICT_INFRA,
                                       .ratio = (double)NAN,
                                       .low = (double)NAN,
@@ -87,6 +88,7 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
         o->rank = public_ratio(&e->report);
         o->rank = isfinite(o->rank) ? o->rank : o->ratio;
     }
+    o->vs_fast_math = fair ? fair->ratio : (double)NAN;
     o->is_right = is_right(o->verdict) && isfinite(o->ratio);
     if (!o->is_right && hone_coder_repairs(s->coder) > 0)
         o->diagnosis = hone_diagnose(&e->report, s->pool);

@@ -43,6 +43,14 @@ ok $? "a screened step is told as one, and its gain is its parent's" "$(grep gai
 grep -q '^Rests on: 4x .*, fast-math' "$ROOT/report" && grep -q '| about 4x | 4x |' "$ROOT/report"
 ok $? "the report has it, and the confirmed figure beside the screened one" "$(sed -n 1,40p "$ROOT/report")"
 
+"$HONE" search rmsnorm --name figures --workspace "$WS" --executor fake --fake-script "$ROOT/script.jsonl" --budget-evaluations 6 --quiet --json >"$ROOT/out" 2>"$ROOT/err"
+grep -q '"speedup":[0-9.]*,.*"vs_fast_math":[0-9.]*,' "$ROOT/out"
+ok $? "the search's JSON has both ratios as numbers" "$(cat "$ROOT/out" "$ROOT/err")"
+"$HONE" call kernel_evaluate "{\"task\":\"matmul\",\"commit\":\"$best\",\"tier\":\"confirm\"}" --workspace "$WS" --executor fake \
+    --fake-script "$ROOT/script.jsonl" --quiet >"$ROOT/out" 2>"$ROOT/err"
+grep -q '"vs_fast_math":{"against":"fast-math","ratio":4,' "$ROOT/out"
+ok $? "so has kernel_evaluate's" "$(cat "$ROOT/out" "$ROOT/err")"
+
 printf '{"match":"void","ns":250000,"doubt":"hidden sizes were not run"}\n' >"$ROOT/doubted.jsonl"
 "$HONE" search sum --workspace "$WS" --executor fake --fake-script "$ROOT/doubted.jsonl" --budget-evaluations 4 --quiet >"$ROOT/out" 2>"$ROOT/err"
 grep -q '^doubt  *hidden sizes were not run' "$ROOT/out" && git -C "$WS" log -1 --format=%s search/sum | grep -q 'not to be claimed' &&
