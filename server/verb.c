@@ -10,16 +10,20 @@
 #include "workspace/base/clock.h"
 #include "workspace/base/utf8.h"
 
-const char *const hone_executor_names[] = {"local", "fake", NULL};
+struct hone_executor_spec hone_executor_of(const struct hone_common_args *args)
+{
+    return (struct hone_executor_spec){.name = args->executor,
+                                       .fake_script = args->fake_script,
+                                       .runner_path = args->runner,
+                                       .n_runners = args->n_runners};
+}
 
 int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime **ret,
                       struct hone_err *err)
 {
     struct hone_app_spec spec = {
         .workspace_dir = args->workspace,
-        .executor = args->executor,
-        .fake_script = args->fake_script,
-        .runner_path = args->runner,
+        .executor = hone_executor_of(args),
         .n_workers = args->n_workers,
         .allow_weak_jail = args->allow_weak_jail,
     };

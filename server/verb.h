@@ -31,21 +31,25 @@ extern const struct hone_verb hone_verb_init, hone_verb_task, hone_verb_search, 
 /* What verbs that run tools share: which workspace, which executor. First member of their args. */
 struct hone_common_args {
     const char *workspace, *executor, *fake_script, *runner;
-    int64_t n_workers;
+    int64_t n_workers, n_runners;
     bool allow_weak_jail;
 };
 /* clang-format off */
 #define HONE_OPTS_COMMON(type_) \
     HONE_OPT(type_, common.workspace, "workspace", "DIR", "Workspace folder.", .env = "HONE_WORKSPACE", .fallback = "."), \
-    HONE_OPT(type_, common.executor, "executor", "NAME", "Who runs kernels; fake answers from a script and runs nothing.", \
-             .env = "HONE_EXECUTOR", .fallback = "local", .choices = hone_executor_names), \
+    HONE_OPT(type_, common.executor, "executor", "NAME", \
+             "Who runs kernels: local, slurm, command:CMD (hone-runner --serve behind CMD), or fake (runs nothing).", \
+             .env = "HONE_EXECUTOR", .fallback = "local"), \
+    HONE_OPT(type_, common.n_runners, "runners", "N", "Runners at a time, of command: and slurm.", .env = "HONE_RUNNERS", \
+             .fallback = "1", .min = 1, .max = HONE_LIMIT_RUNNERS), \
     HONE_OPT(type_, common.fake_script, "fake-script", "FILE", "Answers of the fake executor, JSON lines.", .env = "HONE_FAKE_SCRIPT"), \
     HONE_OPT(type_, common.runner, "runner", "FILE", "The hone-runner program; default: beside hone.", .env = "HONE_RUNNER"), \
     HONE_OPT(type_, common.n_workers, "workers", "N", "Evaluations at a time.", .fallback = "2", .min = 1, .max = 64), \
     HONE_OPT(type_, common.allow_weak_jail, "allow-weak-jail", NULL, \
              "Run candidates even where only the weakest jail works.", .env = "HONE_ALLOW_WEAK_JAIL")
 /* clang-format on */
-extern const char *const hone_executor_names[];
+/* The executor that these words ask for. */
+struct hone_executor_spec hone_executor_of(const struct hone_common_args *args);
 
 int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime **ret,
                       struct hone_err *err);

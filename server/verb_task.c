@@ -164,13 +164,13 @@ static void on_stop(void *arg)
 int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struct hone_pool *pool,
                        struct hone_lint *ret, struct hone_err *err)
 {
+    const struct hone_executor_spec spec = hone_executor_of(&args->common);
     struct hone_executor *executor = NULL;
     struct hone_progress_line line;
     struct hone_cancel cancel;
     struct hone_stop *stop = NULL;
     int rc = args->is_static ? 0
-                             : hone_open_executor(args->common.executor, args->common.fake_script,
-                                                  args->common.runner, &executor, err);
+                             : hone_open_executor(&spec, &executor, err);
     if (rc == 0)
         rc = hone_cancel_init(&cancel, err);
     if (rc < 0) {

@@ -148,9 +148,11 @@ static int wire_all(struct child *c, struct wiring *w, struct hone_err *err)
 {
     const struct hone_process_spec *spec = c->spec;
     HONE_BUG_ON(spec->n_pass_fds > HONE_COUNTOF(spec->pass_fds));
-    int rc = wire(w, stdin_fd(spec), true, err);
+    int rc = spec->has_stdio_fd ? wire(w, spec->stdio_fd, false, err)
+                                : wire(w, stdin_fd(spec), true, err);
     if (rc == 0)
-        rc = wire_pipe(w, &c->out_fd, err);
+        rc = spec->has_stdio_fd ? wire(w, spec->stdio_fd, false, err)
+                                : wire_pipe(w, &c->out_fd, err);
     if (rc == 0)
         rc = wire_pipe(w, &c->err_fd, err);
     for (size_t i = 0; i < spec->n_pass_fds && rc == 0; i++)

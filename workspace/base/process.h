@@ -33,6 +33,9 @@ struct hone_process_spec {
     const char *cwd;         /* NULL: inherit */
     const char *stdin_text;  /* NULL: /dev/null */
     size_t stdin_len;
+    bool has_stdio_fd; /* stdin and stdout are both stdio_fd (one end of a socket pair); out is then
+                          empty and on_line is not called */
+    int stdio_fd;
     size_t out_limit; /* kept bytes of stdout and of stderr, each; the rest is read and dropped (0:
                          HONE_LIMIT_LOG_BYTES) */
     bool ends_when_cut;               /* it is killed when its stdout reaches out_limit */

@@ -128,7 +128,7 @@ static void rig_open(struct rig *rig)
     char *ws = hone_sprintf("%s/ws", rig->dir);
     ck_assert_msg(hone_workspace_init(ws, NULL, true, &err) == 0, "%s", err.message);
     struct hone_app_spec spec = {
-        .workspace_dir = ws, .executor = "fake", .sets = sets, .n_sets = 1};
+        .workspace_dir = ws, .executor = {.name = "fake"}, .sets = sets, .n_sets = 1};
     ck_assert_msg(hone_runtime_open(&spec, &rig->runtime, &err) == 0, "%s", err.message);
     free(ws);
     rig->mcp = (struct hone_mcp){.runtime = rig->runtime, .caller = "test"};
