@@ -169,8 +169,7 @@ int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struc
     struct hone_progress_line line;
     struct hone_cancel cancel;
     struct hone_stop *stop = NULL;
-    int rc = args->is_static ? 0
-                             : hone_open_executor(&spec, &executor, err);
+    int rc = args->is_static ? 0 : hone_open_executor(&spec, &executor, err);
     if (rc == 0)
         rc = hone_cancel_init(&cancel, err);
     if (rc < 0) {

@@ -10,6 +10,7 @@
  * idle runners that this side lives, and closes those that were idle for long. */
 #include "tools/executor.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,11 @@ static void *keep_all(void *arg)
 
 /* ---- the executor ---- */
 
+static void rest(void)
+{
+    (void)poll(NULL, 0, RETRY_MS);
+}
+
 /* One attempt: 0 with *ret, HONE_E_CANCEL, HONE_E_TARGET (no use to try again), or why the runner
  * was lost. */
 static int attempt(struct command *c, const char *call_dir, const struct hone_job *job,
@@ -204,20 +210,25 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
     struct hone_err why = HONE_ERR_INIT;
     struct hone_launch_end end;
     int code = HONE_E_IO;
-    for (int i = 0; i < ATTEMPTS && code < 0; i++) {
+    bool is_lost = true;
+    for (int i = 0; i < ATTEMPTS && is_lost; i++) {
         if (i > 0) {
             hone_log(HONE_LOG_WARN, "job=%s %s; trying another runner", job->id, why.message);
-            (void)usleep(RETRY_MS * 1000);
+            rest();
         }
+        why = (struct hone_err)HONE_ERR_INIT;
         code = attempt(c, call_dir, job, on_progress, progress_arg, cancel, &end, &why);
         if (code == HONE_E_CANCEL || hone_cancel_is_set(cancel))
             return hone_fail(err, HONE_E_CANCEL, "cancelled");
-        if (code == HONE_E_TARGET || code == HONE_E_UNSUPPORTED)
-            break;
+        is_lost = code < 0 && code != HONE_E_TARGET && code != HONE_E_UNSUPPORTED;
+        if (code == 0)
+            hone_exec_answer(call_dir, job, &end, pool, ret);
+        if (code == 0 && ret->reason == HONE_REASON_CANCELLED) { /* by its cluster, not by us */
+            is_lost = true;
+            (void)hone_fail(&why, HONE_E_IO, "the runner was told to stop");
+        }
     }
-    if (code == 0)
-        hone_exec_answer(call_dir, job, &end, pool, ret);
-    else
+    if (code < 0)
         hone_exec_infra(job, hone_pool_strdup(pool, why.message), ret);
     return 0;
 }
@@ -281,7 +292,12 @@ int hone_exec_command_new(const struct hone_command_spec *spec, struct hone_exec
         return hone_fail(err, HONE_E_LIMIT, "%zu runners; 1 to %d are possible", spec->n_runners,
                          HONE_LIMIT_RUNNERS);
     struct command *c = make(spec);
-    int code = take(c, NULL, NULL, NULL, &slot, err); /* faults show now, not in every report */
+    int code = HONE_E_TARGET; /* faults show now, not in every report */
+    for (int i = 0; i < ATTEMPTS && code == HONE_E_TARGET; i++) {
+        if (i > 0)
+            rest();
+        code = take(c, NULL, NULL, spec->cancel, &slot, err);
+    }
     if (code < 0) {
         close_command(c);
         return code;

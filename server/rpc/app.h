@@ -20,8 +20,8 @@ enum hone_lane { HONE_LANE_QUICK, HONE_LANE_WORK, HONE_LANE_WAIT, HONE_LANE_JOBS
 struct hone_app_spec {
     const char *workspace_dir;
     struct hone_executor_spec executor;
-    int64_t n_workers;       /* evaluations at a time; 0: one */
-    int64_t n_jobs;          /* background jobs at a time; 0: four */
+    int64_t n_workers; /* evaluations at a time; 0: one */
+    int64_t n_jobs;    /* background jobs at a time; 0: four */
     bool allow_weak_jail;
     const struct hone_tool_set *const *sets; /* NULL: every tool of hone */
     size_t n_sets;

@@ -37,6 +37,7 @@ static int open_command(const struct hone_executor_spec *spec, const char *rest,
 {
     return hone_exec_command_new(&(struct hone_command_spec){.command = rest,
                                                              .n_runners = n_runners(spec),
+                                                             .cancel = spec->cancel,
                                                              .start_ms = COMMAND_START_MS,
                                                              .idle_ms = COMMAND_IDLE_MS},
                                  ret, err);
@@ -59,6 +60,7 @@ static int open_slurm(const struct hone_executor_spec *spec, const char *rest,
         return hone_fail(err, HONE_E_ARG, "the runner's path may hold no quote");
     int code = hone_exec_command_new(&(struct hone_command_spec){.command = text,
                                                                  .n_runners = n_runners(spec),
+                                                                 .cancel = spec->cancel,
                                                                  .start_ms = SLURM_START_MS,
                                                                  .idle_ms = SLURM_IDLE_MS},
                                      ret, err);

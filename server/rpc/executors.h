@@ -12,10 +12,11 @@
 #include "tools/executor.h"
 
 struct hone_executor_spec {
-    const char *name;        /* NULL: local */
-    const char *fake_script; /* NULL: the fake executor makes its answers up */
-    const char *runner_path; /* NULL: beside this program */
-    int64_t n_runners;       /* at most at a time, of command and slurm; 0: one */
+    const char *name;                 /* NULL: local */
+    const char *fake_script;          /* NULL: the fake executor makes its answers up */
+    const char *runner_path;          /* NULL: beside this program */
+    int64_t n_runners;                /* at most at a time, of command and slurm; 0: one */
+    const struct hone_cancel *cancel; /* ends the wait for the first runner; may be NULL */
 };
 
 /* HONE_E_ARG: no such executor; else as the executor's constructor says. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a call is, for whoever waits: from the runner's lines to terminals and clients. */
+/* How far a call is, for those who wait: from the runner's lines to terminals and clients. */
 #ifndef HONE_FORMAT_PROGRESS_H
 #define HONE_FORMAT_PROGRESS_H
 

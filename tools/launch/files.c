@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of a call's files, and the store of contents on the other side. A content, and a pack, is
+ * made under another name and renamed: it is there whole or not at all. */
 #include "tools/launch/files.h"
 
 #include <errno.h>

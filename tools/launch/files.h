@@ -8,7 +8,7 @@
  *     STORE/files/KEY        contents; files that nobody used for a week are removed at the start
  *     STORE/tasks/KEY/       packs, by the keys of all their files
  *
- * Whoever sends is trusted with the runner's folder but not with its paths: a place that leaves the
+ * The sender is trusted with the runner's folder but not with its paths: a place that leaves the
  * call's folder, or that is no plain name, is refused. */
 #ifndef HONE_LAUNCH_FILES_H
 #define HONE_LAUNCH_FILES_H

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Frames over descriptors. What came is kept in one buffer until a whole frame is there. */
 #include "tools/launch/link.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "workspace/base/clock.h"
@@ -21,9 +23,6 @@ void hone_link_init(struct hone_link *link, int in_fd, int out_fd)
         .out_fd = out_fd,
         .in = {.limit = HONE_LIMIT_FRAME_HEAD_BYTES + HONE_LIMIT_FRAME_BYTES + 65536}};
     pthread_mutex_init(&link->write_lock, NULL);
-    /* A side that hangs must not hang the other. */
-    (void)fcntl(out_fd, F_SETFL, fcntl(out_fd, F_GETFL) | O_NONBLOCK);
-    (void)fcntl(in_fd, F_SETFL, fcntl(in_fd, F_GETFL) | O_NONBLOCK);
 }
 
 void hone_link_done(struct hone_link *link)
@@ -54,21 +53,28 @@ void hone_frame_done(struct hone_frame *frame)
 
 /* ---- sending ---- */
 
+/* A side that hangs must not hang the other. The descriptors stay blocking all the same: a launcher
+ * may share them. One who polled may write PIPE_BUF bytes to a pipe. */
+static ssize_t write_some(int fd, const char *bytes, size_t len)
+{
+    ssize_t n = send(fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return n < 0 && errno == ENOTSOCK ? write(fd, bytes, len < PIPE_BUF ? len : PIPE_BUF) : n;
+}
+
 static int write_all(const struct hone_link *link, const char *bytes, size_t len,
                      struct hone_err *err)
 {
     while (len > 0) {
-        ssize_t n = write(link->out_fd, bytes, len);
+        struct pollfd p = {link->out_fd, POLLOUT, 0};
+        if (poll(&p, 1, HONE_LINK_SILENCE_MS) == 0)
+            return hone_fail(err, HONE_E_IO, "the other side of the stream takes nothing");
+        ssize_t n = write_some(link->out_fd, bytes, len);
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            return hone_fail_errno(err, errno, "the other side of the stream is gone");
         if (n > 0) {
             bytes += n;
             len -= (size_t)n;
-            continue;
         }
-        if (n < 0 && errno != EAGAIN && errno != EINTR)
-            return hone_fail_errno(err, errno, "the other side of the stream is gone");
-        struct pollfd p = {link->out_fd, POLLOUT, 0};
-        if (n < 0 && errno == EAGAIN && poll(&p, 1, HONE_LINK_SILENCE_MS) == 0)
-            return hone_fail(err, HONE_E_IO, "the other side of the stream takes nothing");
     }
     return 0;
 }

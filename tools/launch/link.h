@@ -7,7 +7,7 @@
  *     {"type":"file","hash":"9f86...","offset":0,"bytes":5}\nint x
  *
  * The two ends greet each other first. Until then lines that are no frames are skipped, up to
- * HONE_LIMIT_NOISE_BYTES: launchers and login shells print such lines. docs/cluster.md lists the
+ * HONE_LIMIT_NOISE_BYTES: launchers and login shells print such lines. docs/guides/cluster.md lists the
  * types.
  *
  *     hone_link_init(&link, fd);

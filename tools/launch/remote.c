@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@
 
 extern char **environ;
 
+#define TERM_MS   3000
+#define END_MS    5000 /* for a runner and its launcher to end by themselves */
 #define CANCEL_MS 2000 /* for the other side to end a cancelled job; after that the command dies */
 
 struct hone_remote {
@@ -69,6 +72,7 @@ static void *live(void *arg)
         .env = environment(pool),
         .deadline_ns = HONE_NO_DEADLINE,
         .cancel = &remote->kill,
+        .term_ms = TERM_MS,
         .has_stdio_fd = true,
         .stdio_fd = remote->child_fd,
     };
@@ -107,11 +111,21 @@ static int start(struct hone_remote *remote, struct hone_err *err)
     return native ? hone_fail_errno(err, native, "cannot start a thread") : 0;
 }
 
-/* After it the command is gone, and what it said may be read. */
+/* After it the command is gone, and what it said may be read. A runner ends when its stream does,
+ * and its launcher then by itself; only one that does not is killed: a killed srun would leave its
+ * allocation behind. */
 static void stop(struct hone_remote *remote)
 {
+    char dropped[4096];
     if (!remote->has_thread)
         return;
+    int64_t deadline = hone_deadline_in_ms(END_MS);
+    bool is_open = shutdown(remote->fd, SHUT_WR) == 0;
+    while (is_open && hone_now_ns() < deadline) {
+        struct pollfd p = {remote->fd, POLLIN, 0};
+        is_open = poll(&p, 1, hone_ms_until(deadline)) <= 0 ||
+                  recv(remote->fd, dropped, sizeof dropped, MSG_DONTWAIT) > 0;
+    }
     hone_cancel_set(&remote->kill);
     pthread_join(remote->thread, NULL);
     remote->has_thread = false;

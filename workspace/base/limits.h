@@ -66,12 +66,12 @@
 #define HONE_LIMIT_REPORT_ROWS       1024        /* checks, remarks, counters of one report */
 #define HONE_LIMIT_ANSWER_ROWS       8192        /* trivial answers of one calibration */
 #define HONE_LIMIT_PROGRESS_BYTES    4096        /* a progress line of the runner */
-#define HONE_LIMIT_FRAME_HEAD_BYTES  (1u << 20) /* head of a frame between hone and a runner */
-#define HONE_LIMIT_FRAME_BYTES       (4u << 20) /* what follows it */
+#define HONE_LIMIT_FRAME_HEAD_BYTES  (1u << 20)  /* head of a frame between hone and a runner */
+#define HONE_LIMIT_FRAME_BYTES       (4u << 20)  /* what follows it */
 #define HONE_LIMIT_NOISE_BYTES       (64u << 10) /* what a launcher prints before the runner speaks */
 #define HONE_LIMIT_CALL_FILES        512         /* files that one call takes to a runner */
 #define HONE_LIMIT_CALL_FILE_BYTES   (1ll << 30)
-#define HONE_LIMIT_RUNNERS           64          /* runners of one executor */
+#define HONE_LIMIT_RUNNERS           64 /* runners of one executor */
 #define HONE_LIMIT_WS_MESSAGE_BYTES  (4u << 20)
 #define HONE_LIMIT_WS_QUEUE_BYTES    (8u << 20) /* unsent bytes of one connection */
 #define HONE_LIMIT_CONNECTIONS       256

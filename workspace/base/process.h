@@ -41,6 +41,7 @@ struct hone_process_spec {
     bool ends_when_cut;               /* it is killed when its stdout reaches out_limit */
     int64_t deadline_ns;              /* absolute; HONE_NO_DEADLINE */
     const struct hone_cancel *cancel; /* may be NULL */
+    int term_ms; /* at cancel and deadline: SIGTERM to its group, and so long until the kill (0: none) */
     /* Called for each whole line of stdout as it comes (without newline); NULL: none. */
     void (*on_line)(void *arg, const char *line, size_t len);
     void *on_line_arg;

@@ -398,6 +398,8 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
         tear_down(&judge);
         return run_job(dir, job, pool, session, true, err);
     }
+    if (hone_runner_is_stopping()) /* the signal may have ended a compiler, too */
+        hone_outcome_set(&end, HONE_REASON_CANCELLED, "the runner was told to stop");
     hone_blame_explain(&judge, &end);
     hone_sizes_report(&judge);
     finish_report(&judge, &end);

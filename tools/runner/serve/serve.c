@@ -44,6 +44,7 @@ struct call { /* the job in hand */
     bool has_thread;
     pthread_t thread;
     struct hone_cancel cancel;
+    atomic_bool is_told; /* cancelled by the driver, not by our own end */
     atomic_bool has_ended;
 };
 
@@ -103,6 +104,12 @@ static void *run_job(void *arg)
     struct hone_err err = HONE_ERR_INIT;
     int code = hone_launch(server->launcher, call->dir, &call->job, on_progress, server,
                            &call->cancel, &end, &err);
+    /* The one who ends this program may have signalled the compiler and the candidate too: what they made
+     * of it says nothing. */
+    if ((code == HONE_E_CANCEL && !atomic_load(&call->is_told)) || hone_runner_is_stopping()) {
+        (void)hone_remove_tree(call->dir, NULL);
+        return NULL; /* the driver sees the end of the stream, and begins again elsewhere */
+    }
     if (code == 0) {
         send_output(server, "report.json");
         send_output(server, "sealed/" HONE_SAMPLES_FILE);
@@ -260,8 +267,10 @@ static int on_cancel(struct server *server, const struct hone_frame *frame, stru
 {
     (void)err;
     struct call *call = server->call;
-    if (call != NULL && strcmp(call->id, hone_json_get_str(frame->head, "id", "")) == 0)
+    if (call != NULL && strcmp(call->id, hone_json_get_str(frame->head, "id", "")) == 0) {
+        atomic_store(&call->is_told, true);
         hone_cancel_set(&call->cancel);
+    }
     return 0;
 }
 
