@@ -58,7 +58,7 @@ static const struct hone_field in_fields[] = {
                .help = "Versions on a page."),
     HONE_FIELD(struct show_in, cursor, .max_len = 128, .help = "next_cursor of the page before."),
     HONE_FIELD(struct show_in, detail, .fallback_str = "normal", .choices = hone_detail_choices,
-               .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB."),
+               .help = HONE_DETAIL_HELP),
 };
 
 #define ROW(m_, ...) HONE_FIELD(struct version_row, m_, .skip_empty = true, __VA_ARGS__)
@@ -301,7 +301,7 @@ static void fit(struct hone_tool_ctx *ctx, const char *detail, struct show_out *
     size_t budget = hone_detail_budget(detail), room = budget / 2;
     const char *source = out->source;
 
-    if (budget <= 8000)
+    if (budget <= 4000)
         out->report = NULL;
     if (budget <= 1000) {
         out->trailers = NULL;
@@ -376,11 +376,9 @@ const struct hone_tool hone_tool_history_show = {
     .title = "Show the history",
     .summary =
         "Every version that was tried, newest first; with a commit one version and its evidence.",
-    .description = "Returns a page of versions with verdict and speedup, or one version with "
-                   "source, trailers and all "
-                   "measurements. Side effects: none. Cost: none. Typical time: a few "
-                   "milliseconds. Wrong use: taking the speedup "
-                   "of a version that was never confirmed as a result.",
+    .description = "A page of versions with verdict, speedup, ratio to the parent and why each was "
+                   "made; or one version with its source and every measurement. Changes nothing; "
+                   "milliseconds. A speedup that was never confirmed is no result.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -146,13 +146,11 @@ const struct hone_tool hone_tool_job_wait = {
     .title = "Wait for a job",
     .summary =
         "Wait for a background job or search, look at it, or stop it; without a handle list all.",
-    .description = "Returns the job's state, its progress, and once it is done its result. Side "
-                   "effects: none, unless cancel is "
-                   "given. Cost: none. Typical time: up to timeout_ms (50 s at most), less when "
-                   "the job ends earlier. Handles last "
-                   "an hour after the job's end and not over a restart; what was tried is in "
-                   "history_show. Wrong use: a tight loop "
-                   "with timeout_ms 0.",
+    .description =
+        "State, progress and, once it is done, the result of a background job or search. "
+        "Without a handle it waits for the one that runs, or lists several. Waits up to "
+        "timeout_ms. Handles last an hour after the end and not over a restart. Do not loop "
+        "with timeout_ms 0.",
     .flags = HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -32,7 +32,7 @@ static const struct hone_field in_fields[] = {
                        "targets' workloads and the cpu baseline."),
     HONE_FIELD(struct show_in, source, .help = "Print the baseline's source too."),
     HONE_FIELD(struct show_in, detail, .fallback_str = "normal", .choices = hone_detail_choices,
-               .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB."),
+               .help = HONE_DETAIL_HELP),
 };
 
 static const struct hone_field row_fields[] = {
@@ -187,13 +187,9 @@ const struct hone_tool hone_tool_task_show = {
     .name = "task_show",
     .title = "Show a task",
     .summary = "What a task computes, its sizes and tolerance; without a name all tasks.",
-    .description =
-        "Returns the C and CUDA signatures, axes, inputs and outputs with types, tolerance, "
-        "workloads and formulas of one task, "
-        "and on request its baseline's source; without a name it lists the tasks. Side "
-        "effects: none. Cost: none. "
-        "Typical time: a few milliseconds. Wrong use: looking here for results; "
-        "history_show has them.",
+    .description = "One task: signature, formula, axes, tensors, tolerance, sizes, how sources are "
+                   "compiled; on request the baseline's source. Without a task all tasks. Changes "
+                   "nothing; milliseconds. Results are in history_show.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -18,8 +18,30 @@
 
 /* ---- tools/list ---- */
 
+/* Programs ask for structuredContent and output schemas; models pay for them. */
+static bool wants_structured(const struct hone_json *params,
+                             const struct hone_mcp_revision *revision)
+{
+    return revision->has_structured &&
+           hone_json_get_bool(hone_json_get(params, "_meta"), HONE_MCP_STRUCTURED, false);
+}
+
+/* What is not the protocol's default. */
+static struct hone_json *annotations(const struct hone_tool *tool)
+{
+    struct hone_json *hints = hone_json_new_object();
+    if (tool->flags & HONE_TOOL_READ_ONLY)
+        hone_json_set_bool(hints, "readOnlyHint", true);
+    else
+        hone_json_set_bool(hints, "destructiveHint", false);
+    if (tool->flags & HONE_TOOL_IDEMPOTENT)
+        hone_json_set_bool(hints, "idempotentHint", true);
+    hone_json_set_bool(hints, "openWorldHint", false);
+    return hints;
+}
+
 struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
-                                     const struct hone_mcp_revision *revision)
+                                     const struct hone_mcp_revision *revision, bool with_output)
 {
     struct hone_json *json = hone_json_new_object();
     hone_json_set_str(json, "name", tool->name);
@@ -27,17 +49,10 @@ struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
         hone_json_set_str(json, "title", tool->title);
     hone_json_set_str(json, "description", tool->description ? tool->description : tool->summary);
     hone_json_set(json, "inputSchema", hone_fields_schema(tool->in, tool->n_in));
-    if (revision->has_structured && tool->n_out > 0)
+    if (with_output && tool->n_out > 0)
         hone_json_set(json, "outputSchema", hone_fields_schema(tool->out, tool->n_out));
-    if (revision->has_annotations) {
-        struct hone_json *hints = hone_json_new_object();
-        hone_json_set_str(hints, "title", tool->title);
-        hone_json_set_bool(hints, "readOnlyHint", (tool->flags & HONE_TOOL_READ_ONLY) != 0);
-        hone_json_set_bool(hints, "destructiveHint", false);
-        hone_json_set_bool(hints, "idempotentHint", (tool->flags & HONE_TOOL_IDEMPOTENT) != 0);
-        hone_json_set_bool(hints, "openWorldHint", false);
-        hone_json_set(json, "annotations", hints);
-    }
+    if (revision->has_annotations)
+        hone_json_set(json, "annotations", annotations(tool));
     return json;
 }
 
@@ -75,8 +90,10 @@ void hone_mcp_tools_list(const struct hone_mcp *mcp, const struct hone_mcp_revis
         first + page < hone_registry_count(registry) ? first + page : hone_registry_count(registry);
     HONE_AUTOJSON struct hone_json *result = hone_json_new_object();
     struct hone_json *tools = hone_json_new_array();
+    bool is_structured = wants_structured(params, revision);
     for (size_t i = first; i < end; i++)
-        hone_json_push(tools, hone_mcp_tool_json(hone_registry_at(registry, i), revision));
+        hone_json_push(tools,
+                       hone_mcp_tool_json(hone_registry_at(registry, i), revision, is_structured));
     hone_json_set(result, "tools", tools);
     if (end < hone_registry_count(registry)) {
         char hex[HONE_HASH_TEXT_BYTES];
@@ -95,12 +112,12 @@ void hone_mcp_tools_list(const struct hone_mcp *mcp, const struct hone_mcp_revis
 
 struct tool_call { /* one call on its way through a lane */
     const struct hone_mcp *mcp;
-    const struct hone_mcp_revision *revision;
     struct hone_call *call;
     const struct hone_cancel *cancel; /* of the call */
     const struct hone_tool *tool;
     struct hone_json *args;
     char *caller;
+    bool is_structured; /* structuredContent was asked for */
     char *token_text; /* JSON text of the progress token, NULL: none. 0 is a token like any other */
     double last_progress;
     int64_t next_progress_ns;
@@ -141,17 +158,18 @@ static void on_progress(void *arg, const struct hone_progress *progress)
     hone_call_notify(tc->call, "notifications/progress", with_token);
 }
 
-/* {"content":[{"type":"text","text":"<the same JSON>"}],"structuredContent":...,"isError":...};
- * owned, NULL: too large. */
+/* The answer goes once: as text, which every host shows to its model, or where the call asked for
+ * it as structuredContent, with the one-line summary as text. Owned, NULL: too large. */
 static char *result_text(const struct tool_call *tc, const struct hone_json *content, bool is_error)
 {
     HONE_AUTOFREE char *json = hone_json_print(content);
-    HONE_AUTOFREE char *quoted = hone_rpc_quote(json);
+    HONE_AUTOFREE char *quoted =
+        hone_rpc_quote(tc->is_structured ? hone_json_get_str(content, "summary", "") : json);
     struct hone_buf out = HONE_BUF_INIT;
     hone_buf_str(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
     hone_buf_str(&out, quoted);
     hone_buf_str(&out, "}]");
-    if (tc->revision->has_structured) {
+    if (tc->is_structured) {
         hone_buf_str(&out, ",\"structuredContent\":");
         hone_buf_str(&out, json);
     }
@@ -214,20 +232,20 @@ static char *read_token(const struct hone_json *params, bool *ret_is_bad)
 }
 
 /* token_text is moved. */
-static void start_tool(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
-                       const char *caller, struct hone_call *call, const struct hone_tool *tool,
-                       const struct hone_json *args, char *token_text)
+static void start_tool(const struct hone_mcp *mcp, const char *caller, struct hone_call *call,
+                       const struct hone_tool *tool, const struct hone_json *args,
+                       bool is_structured, char *token_text)
 {
     struct hone_err err = HONE_ERR_INIT;
     struct tool_call *tc = hone_calloc(1, sizeof(*tc));
     *tc = (struct tool_call){
         .mcp = mcp,
-        .revision = revision,
         .call = hone_call_ref(call),
         .cancel = hone_call_cancel(call, &err),
         .tool = tool,
         .args = args ? hone_json_copy(args) : NULL,
         .caller = hone_strdup(caller),
+        .is_structured = is_structured,
         .token_text = token_text,
         .last_progress = -1,
     };
@@ -257,5 +275,6 @@ void hone_mcp_tools_call(const struct hone_mcp *mcp, const struct hone_mcp_revis
         hone_call_error(call, HONE_RPC_PARAMS,
                         "params._meta.progressToken must be a string or an integer");
     else
-        start_tool(mcp, revision, caller, call, tool, args, HONE_STEAL(token_text));
+        start_tool(mcp, caller, call, tool, args, wants_structured(params, revision),
+                   HONE_STEAL(token_text));
 }

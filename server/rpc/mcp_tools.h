@@ -5,6 +5,11 @@
 
 #include "server/rpc/mcp.h"
 
+/* In _meta of tools/call: true gives the answer as structuredContent and its summary as text. In
+ * _meta of tools/list: with output schemas. Without it an answer is text, once: hosts differ in
+ * which of the two they show, and some show both. */
+#define HONE_MCP_STRUCTURED "hone/structured"
+
 /* Answers with one page of the tools, in the registry's order. A cursor that is none of ours is a
  * params error. */
 void hone_mcp_tools_list(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
@@ -15,6 +20,6 @@ void hone_mcp_tools_call(const struct hone_mcp *mcp, const struct hone_mcp_revis
                          const struct hone_json *params);
 /* One tool as tools/list shows it; owned. */
 struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
-                                     const struct hone_mcp_revision *revision);
+                                     const struct hone_mcp_revision *revision, bool with_output);
 
 #endif

@@ -65,7 +65,7 @@ static void say_call(struct hone_ws_client *client)
     say(client, hone_strdup("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
     say(client, hone_sprintf("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/"
                              "call\",\"params\":{\"name\":%s,\"arguments\":%s,"
-                             "\"_meta\":{\"progressToken\":2}}}",
+                             "\"_meta\":{\"progressToken\":2,\"hone/structured\":true}}}",
                              name, client->args_json));
 }
 

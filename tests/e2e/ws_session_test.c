@@ -77,7 +77,7 @@ START_TEST(methods_and_errors)
         snprintf(wanted, sizeof(wanted), "\"id\":%zu,", i + 1);
         char *answer = ws_wait_for(fd, wanted, 10000);
         bool is_list = i == 0;
-        ck_assert_msg(is_list ? strstr(answer, "\"outputSchema\"") && !strstr(answer, rows[i].want)
+        ck_assert_msg(is_list ? strstr(answer, "\"inputSchema\"") && !strstr(answer, rows[i].want)
                               : strstr(answer, rows[i].want) != NULL,
                       "%s -> %s", rows[i].send, answer);
         free(answer);
@@ -341,9 +341,9 @@ START_TEST(kill_and_restart_loses_nothing)
     char commit[41], text[200], *answer;
     call_evaluate(fd, "1", "first", "");
     answer = ws_wait_for(fd, "\"id\":1,", 10000);
-    const char *at = strstr(answer, "\"commit\":\"");
+    const char *at = strstr(answer, "\\\"commit\\\":\\\""); /* JSON in a JSON string */
     ck_assert_msg(at != NULL, "%s", answer);
-    snprintf(commit, sizeof(commit), "%.40s", at + 10);
+    snprintf(commit, sizeof(commit), "%.40s", at + 13);
     free(answer);
     call_evaluate(fd, "2", "slow", "");
     usleep(100000);

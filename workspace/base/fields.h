@@ -121,8 +121,8 @@ bool hone_fields_read(const struct hone_json *object, const struct hone_field *f
 /* Owned by the caller. HONE_FIELD_JSON members are copied. */
 struct hone_json *hone_fields_encode(const void *from, const struct hone_field *fields,
                                      size_t n_fields);
-/* {"type":"object","properties":...,"required":[...],"additionalProperties":false}; owned
- * by the caller. */
+/* {"type":"object","properties":...,"required":[...],"additionalProperties":false}; owned by the
+ * caller. It tells a caller what to send; lengths and far bounds are only checked. */
 struct hone_json *hone_fields_schema(const struct hone_field *fields, size_t n_fields);
 /* Checks a value against a table without a struct: what the tests do with every tool result. */
 int hone_fields_validate(const struct hone_json *object, const struct hone_field *fields,

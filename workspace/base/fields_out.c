@@ -115,17 +115,19 @@ static bool has_max(const struct hone_field *f)
     return f->max > f->min || (f->max == f->min && f->max != 0) || (f->max == 0 && f->min < 0);
 }
 
-/* Beyond 2^53 a number would have to travel as text, which is no bound in a schema. */
-static bool is_plain_bound(int64_t bound)
+/* Bounds that guide a choice. A cap of millions only guards, a count that starts at zero says
+ * nothing, and lengths are checked when a value comes: each would cost every reader of the schema.
+ * Nor does a bound beyond 2^53 travel as a number. */
+static bool is_guidance(int64_t bound)
 {
-    return bound >= -(1ll << 53) && bound <= 1ll << 53;
+    return bound >= -1000000 && bound <= 1000000;
 }
 
 static void put_range(struct hone_json *schema, const struct hone_field *f)
 {
-    if ((f->min != 0 || has_max(f)) && is_plain_bound(f->min))
+    if (f->min != 0 && is_guidance(f->min))
         hone_json_set_i64(schema, "minimum", f->min);
-    if (has_max(f) && is_plain_bound(f->max))
+    if (has_max(f) && is_guidance(f->max))
         hone_json_set_i64(schema, "maximum", f->max);
 }
 
@@ -161,8 +163,6 @@ static struct hone_json *list_schema(const struct hone_field *f)
     }
     struct hone_json *schema = typed("array");
     hone_json_set(schema, "items", items);
-    if (f->max_len > 0)
-        hone_json_set_i64(schema, "maxItems", (int64_t)f->max_len);
     return schema;
 }
 
@@ -200,8 +200,6 @@ static struct hone_json *member_schema(const struct hone_field *f)
     case HONE_FIELD_STR:
         schema = typed("string");
         put_choices(schema, f);
-        if (f->max_len > 0)
-            hone_json_set_i64(schema, "maxLength", (int64_t)f->max_len);
         if (!f->required && f->fallback_str != NULL)
             hone_json_set_str(schema, "default", f->fallback_str);
         break;
@@ -245,7 +243,9 @@ struct hone_json *hone_fields_schema(const struct hone_field *fields, size_t n_f
             hone_json_push(required, hone_json_new_str(fields[i].name));
     }
     hone_json_set(schema, "properties", properties);
-    hone_json_set(schema, "required", required);
+    if (hone_json_size(required) > 0)
+        hone_json_set(schema, "required", HONE_STEAL(required));
+    hone_json_free(required);
     hone_json_set_bool(schema, "additionalProperties", false);
     return schema;
 }

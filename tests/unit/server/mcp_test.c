@@ -201,18 +201,21 @@ START_TEST(revisions)
         snprintf(text, sizeof(text), "\"protocolVersion\":\"%s\"", rows[i].got);
         ck_assert_msg(strstr(answer, text) != NULL, "%s", answer);
         ck_assert(!strstr(answer, "\"title\"") == !rows[i].has_structured);
-        answer = ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}");
+        answer = ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\",\"params\":{"
+                           "\"_meta\":{\"hone/structured\":true}}}");
         ck_assert(!strstr(answer, "outputSchema") == !rows[i].has_structured);
         ck_assert(!strstr(answer, "annotations") == !rows[i].has_annotations);
         answer = ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/"
-                           "call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"n\":5}}}");
+                           "call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"n\":5},"
+                           "\"_meta\":{\"hone/structured\":true}}}");
         ck_assert(!strstr(answer, "structuredContent") == !rows[i].has_structured);
         rig_close(&rig);
     }
 }
 END_TEST
 
-START_TEST(result_carries_the_same_twice)
+/* As text, or on demand as structuredContent: never both at full length. */
+START_TEST(an_answer_goes_once)
 {
     struct rig rig;
     struct hone_err err = HONE_ERR_INIT;
@@ -225,13 +228,23 @@ START_TEST(result_carries_the_same_twice)
     ck_assert_int_eq(hone_json_parse(answer, strlen(answer), &message, &err), 0);
     const struct hone_json *result = hone_json_get(message, "result");
     const struct hone_json *block = hone_json_first(hone_json_get(result, "content"));
-    HONE_AUTOFREE char *structured = hone_json_print(hone_json_get(result, "structuredContent"));
+    const char *full = hone_json_get_str(block, "text", "");
+    HONE_AUTOJSON struct hone_json *said = NULL;
     ck_assert_str_eq(hone_json_get_str(block, "type", ""), "text");
-    ck_assert_str_eq(hone_json_get_str(block, "text", ""), structured);
-    ck_assert_int_eq(hone_fields_validate(hone_json_get(result, "structuredContent"), out_fields,
-                                          HONE_COUNTOF(out_fields), &err),
-                     0);
-    ck_assert_int_eq(hone_json_get_i64(hone_json_get(result, "structuredContent"), "n", 0), 5);
+    ck_assert_int_eq(hone_json_parse(full, strlen(full), &said, &err), 0);
+    ck_assert_int_eq(hone_fields_validate(said, out_fields, HONE_COUNTOF(out_fields), &err), 0);
+    ck_assert_int_eq(hone_json_get_i64(said, "n", 0), 5);
+    ck_assert_ptr_null(hone_json_get(result, "structuredContent"));
+    answer =
+        ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"tools/call\",\"params\":{\"name\":"
+                  "\"echo\",\"arguments\":{\"n\":5},\"_meta\":{\"hone/structured\":true}}}");
+    HONE_AUTOJSON struct hone_json *asked = NULL;
+    ck_assert_int_eq(hone_json_parse(answer, strlen(answer), &asked, &err), 0);
+    result = hone_json_get(asked, "result");
+    HONE_AUTOFREE char *structured = hone_json_print(hone_json_get(result, "structuredContent"));
+    ck_assert_str_eq(structured, full);
+    block = hone_json_first(hone_json_get(result, "content"));
+    ck_assert_str_eq(hone_json_get_str(block, "text", ""), hone_json_get_str(said, "summary", ""));
     answer = ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/"
                        "call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"n\":5000}}}");
     ck_assert_msg(strstr(answer, "\"isError\":true") != NULL, "%s", answer);
@@ -480,7 +493,7 @@ START_TEST(jobs_are_limited_and_stop)
 }
 END_TEST
 
-UNIT_MAIN("mcp", revisions, result_carries_the_same_twice, pages,
+UNIT_MAIN("mcp", revisions, an_answer_goes_once, pages,
           progress_increases_and_stops_before_the_answer, cancelled_calls_are_silent,
           notifications_are_never_answered, too_much_waiting_drops_the_peer, lanes, jobs,
           jobs_are_limited_and_stop)

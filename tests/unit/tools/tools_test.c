@@ -782,11 +782,10 @@ START_TEST(every_tool_is_exercised)
         HONE_AUTOFREE char *line = hone_sprintf("\n%s\n", tool->name);
         ck_assert_msg(strstr(called, line) != NULL, "no test called %s", tool->name);
         ck_assert(tool->title != NULL && tool->summary != NULL);
-        ck_assert_msg(strstr(tool->description, "Side effects:") != NULL &&
-                          strstr(tool->description, "Cost:") != NULL &&
-                          strstr(tool->description, "Typical time:") != NULL &&
-                          strstr(tool->description, "Wrong use:") != NULL,
-                      "%s", tool->name);
+        /* Every client pays for it at every start. */
+        size_t description = strlen(tool->description);
+        ck_assert_msg(description >= 80 && description <= 450, "%s: %zu bytes", tool->name,
+                      description);
     }
 }
 END_TEST
