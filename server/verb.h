@@ -50,6 +50,12 @@ extern const char *const hone_executor_names[];
 int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime **ret,
                       struct hone_err *err);
 
+/* Where a running server is: url is ws://..., HOST:PORT, or "auto" for the workspace's own. The token
+ * comes from token_file, else it is in the URL, else it is the workspace's; NULL: none. Both
+ * owned. */
+int hone_find_server(const char *workspace, const char *url, const char *token_file, char **ret_url,
+                     char **ret_token, struct hone_err *err);
+
 /* Prints to stdout; HONE_E_IO when nobody reads it. */
 int hone_print(const char *text, struct hone_err *err);
 int hone_print_json(const struct hone_json *json, struct hone_err *err);
