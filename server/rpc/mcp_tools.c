@@ -56,54 +56,15 @@ struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
     return json;
 }
 
-/* The cursor names the last tool of the page before, as hex: opaque to clients, and still right
- * when tools are added. */
-static bool read_cursor(const char *cursor, const struct hone_registry *registry, size_t *ret_first)
+void hone_mcp_tools_list(const struct hone_mcp_request *request)
 {
-    for (size_t i = 0; i < hone_registry_count(registry); i++) {
-        char hex[HONE_HASH_TEXT_BYTES];
-        const char *name = hone_registry_at(registry, i)->name;
-        hone_hash(name, strlen(name), hex);
-        if (strncmp(hex, cursor, 16) == 0 && strlen(cursor) == 16) {
-            *ret_first = i + 1;
-            return true;
-        }
-    }
-    return false;
-}
-
-void hone_mcp_tools_list(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
-                         struct hone_call *call, const struct hone_json *params)
-{
-    const struct hone_registry *registry = hone_runtime_app(mcp->runtime)->registry;
-    const struct hone_json *cursor = hone_json_get(params, "cursor");
-    size_t first = 0;
-    if (cursor &&
-        (!hone_json_str(cursor) || !read_cursor(hone_json_str(cursor), registry, &first))) {
-        hone_call_error(
-            call, HONE_RPC_PARAMS,
-            "params.cursor is none that tools/list gave out; leave it out to start over");
-        return;
-    }
-    size_t page = mcp->page_size ? mcp->page_size : HONE_MCP_PAGE;
-    size_t end =
-        first + page < hone_registry_count(registry) ? first + page : hone_registry_count(registry);
-    HONE_AUTOJSON struct hone_json *result = hone_json_new_object();
-    struct hone_json *tools = hone_json_new_array();
-    bool is_structured = wants_structured(params, revision);
-    for (size_t i = first; i < end; i++)
-        hone_json_push(tools,
-                       hone_mcp_tool_json(hone_registry_at(registry, i), revision, is_structured));
-    hone_json_set(result, "tools", tools);
-    if (end < hone_registry_count(registry)) {
-        char hex[HONE_HASH_TEXT_BYTES];
-        const char *name = hone_registry_at(registry, end - 1)->name;
-        hone_hash(name, strlen(name), hex);
-        hex[16] = '\0';
-        hone_json_set_str(result, "nextCursor", hex);
-    }
-    HONE_AUTOFREE char *text = hone_json_print(result);
-    hone_call_result(call, text);
+    const struct hone_registry *registry = hone_runtime_app(request->mcp->runtime)->registry;
+    bool is_structured = wants_structured(request->params, request->revision);
+    struct hone_json *all = hone_json_new_array();
+    for (size_t i = 0; i < hone_registry_count(registry); i++)
+        hone_json_push(all, hone_mcp_tool_json(hone_registry_at(registry, i), request->revision,
+                                               is_structured));
+    hone_mcp_answer_page(request, "tools", all, HONE_MCP_CACHE_LONG);
 }
 
 /* ---- tools/call ---- */
@@ -117,6 +78,8 @@ struct tool_call { /* one call on its way through a lane */
     const struct hone_tool *tool;
     struct hone_json *args;
     char *caller;
+    const struct hone_mcp_revision *revision;
+    int level;          /* of messages that the client wants */
     bool is_structured; /* structuredContent was asked for */
     char *token_text; /* JSON text of the progress token, NULL: none. 0 is a token like any other */
     double last_progress;
@@ -173,7 +136,8 @@ static char *result_text(const struct tool_call *tc, const struct hone_json *con
         hone_buf_str(&out, ",\"structuredContent\":");
         hone_buf_str(&out, json);
     }
-    hone_buf_str(&out, is_error ? ",\"isError\":true}" : ",\"isError\":false}");
+    hone_buf_printf(&out, ",\"isError\":%s%s}", is_error ? "true" : "false",
+                    hone_mcp_result_end(tc->revision));
     if (!out.has_failed)
         return hone_buf_steal(&out);
     hone_buf_done(&out);
@@ -204,6 +168,9 @@ static void run_tool(void *arg)
     if (rc < 0) {
         hone_call_fail(tc->call, &err);
     } else {
+        HONE_AUTOFREE char *said =
+            hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
+        hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
         HONE_AUTOFREE char *text = result_text(tc, content, is_error);
         if (text)
             hone_call_result(tc->call, text);
@@ -232,39 +199,40 @@ static char *read_token(const struct hone_json *params, bool *ret_is_bad)
 }
 
 /* token_text is moved. */
-static void start_tool(const struct hone_mcp *mcp, const char *caller, struct hone_call *call,
-                       const struct hone_tool *tool, const struct hone_json *args,
-                       bool is_structured, char *token_text)
+static void start_tool(const struct hone_mcp_request *request, const struct hone_tool *tool,
+                       const struct hone_json *args, char *token_text)
 {
     struct hone_err err = HONE_ERR_INIT;
     struct tool_call *tc = hone_calloc(1, sizeof(*tc));
     *tc = (struct tool_call){
-        .mcp = mcp,
-        .call = hone_call_ref(call),
-        .cancel = hone_call_cancel(call, &err),
+        .mcp = request->mcp,
+        .revision = request->revision,
+        .call = hone_call_ref(request->call),
+        .cancel = hone_call_cancel(request->call, &err),
         .tool = tool,
         .args = args ? hone_json_copy(args) : NULL,
-        .caller = hone_strdup(caller),
-        .is_structured = is_structured,
+        .caller = hone_strdup(request->caller),
+        .level = request->level,
+        .is_structured = wants_structured(request->params, request->revision),
         .token_text = token_text,
         .last_progress = -1,
     };
-    struct hone_workers *lane = hone_runtime_lane(mcp->runtime, hone_lane_of(tool));
+    struct hone_workers *lane = hone_runtime_lane(request->mcp->runtime, hone_lane_of(tool));
     if (!tc->cancel || hone_workers_submit(lane, run_tool, tc, &err) < 0) {
-        hone_call_fail(call, &err);
+        hone_call_fail(request->call, &err);
         tool_call_free(tc);
     }
 }
 
-void hone_mcp_tools_call(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
-                         const char *caller, struct hone_call *call, const struct hone_json *params)
+void hone_mcp_tools_call(const struct hone_mcp_request *request)
 {
-    const struct hone_registry *registry = hone_runtime_app(mcp->runtime)->registry;
-    const char *name = hone_json_get_str(params, "name", NULL);
-    const struct hone_json *args = hone_json_get(params, "arguments");
+    const struct hone_registry *registry = hone_runtime_app(request->mcp->runtime)->registry;
+    struct hone_call *call = request->call;
+    const char *name = hone_json_get_str(request->params, "name", NULL);
+    const struct hone_json *args = hone_json_get(request->params, "arguments");
     const struct hone_tool *tool = name ? hone_registry_find(registry, name) : NULL;
     bool is_bad_token;
-    HONE_AUTOFREE char *token_text = read_token(params, &is_bad_token);
+    HONE_AUTOFREE char *token_text = read_token(request->params, &is_bad_token);
     if (!name)
         hone_call_error(call, HONE_RPC_PARAMS, "params.name must be the name of a tool");
     else if (!tool)
@@ -275,6 +243,5 @@ void hone_mcp_tools_call(const struct hone_mcp *mcp, const struct hone_mcp_revis
         hone_call_error(call, HONE_RPC_PARAMS,
                         "params._meta.progressToken must be a string or an integer");
     else
-        start_tool(mcp, caller, call, tool, args, wants_structured(params, revision),
-                   HONE_STEAL(token_text));
+        start_tool(request, tool, args, HONE_STEAL(token_text));
 }

@@ -68,6 +68,7 @@ struct hone_field {
     bool skip_empty;  /* encoder: leave out when NULL, empty, false or 0, unless required (NULL and
                          NaN are always left out) */
     bool is_secret;   /* never printed */
+    bool is_hidden;   /* a former name: accepted, in no schema and no help */
     int64_t min, max; /* for numbers; both 0: no bound */
     size_t max_len; /* for strings and arrays; 0: HONE_LIMIT_FIELD_BYTES / HONE_LIMIT_FIELD_ITEMS */
     int64_t fallback_i64;

@@ -238,6 +238,8 @@ struct hone_json *hone_fields_schema(const struct hone_field *fields, size_t n_f
     struct hone_json *schema = typed("object"), *properties = hone_json_new_object();
     struct hone_json *required = hone_json_new_array();
     for (size_t i = 0; i < n_fields; i++) {
+        if (fields[i].is_hidden)
+            continue;
         hone_json_set(properties, fields[i].name, member_schema(&fields[i]));
         if (fields[i].required)
             hone_json_push(required, hone_json_new_str(fields[i].name));
@@ -295,11 +297,13 @@ void hone_fields_help(const struct hone_field *fields, size_t n_fields, struct h
 {
     size_t width = 0;
     for (size_t i = 0; i < n_fields; i++) {
-        size_t len = strlen(fields[i].name);
+        size_t len = fields[i].is_hidden ? 0 : strlen(fields[i].name);
         width = len > width ? len : width;
     }
     for (size_t i = 0; i < n_fields; i++) {
         const struct hone_field *f = &fields[i];
+        if (f->is_hidden)
+            continue;
         HONE_CLEANUP(hone_buf_done) struct hone_buf facts = HONE_BUF_INIT;
         put_facts(&facts, f);
         hone_buf_printf(out, "  %-*s  %-8s  %s", (int)width, f->name, type_words[f->type],

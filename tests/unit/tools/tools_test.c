@@ -138,8 +138,10 @@ START_TEST(versions_and_evidence)
     ck_assert_str_eq(text_of(decide, "commit"), commit); /* evidence, no second version */
     fresh = bench_ok(&b, "kernel_evaluate", args(&b, FAST, ",\"fresh\":true"));
     ck_assert(!hone_json_get_bool(fresh, "is_cached", false));
-    shown = bench_ok(&b, "history_show",
-                     hone_pool_printf(b.pool, "{\"commit\":\"%.8s\",\"detail\":\"full\"}", commit));
+    shown =
+        bench_ok(&b, "history_show",
+                 hone_pool_printf(
+                     b.pool, "{\"commit\":\"%.8s\",\"detail\":\"full\",\"source\":true}", commit));
     ck_assert_uint_eq(hone_json_size(hone_json_get(shown, "evidence")), 2);
     ck_assert_msg(strstr(text_of(shown, "best"), "faster: 4x baseline") != NULL, "%s",
                   text_of(shown, "best"));
@@ -150,6 +152,8 @@ START_TEST(versions_and_evidence)
     ck_assert_str_eq(trailer(&b, text_of(direct, "commit"), "Speedup"), "4 [3.92, 4.08]");
     shown = hone_json_get(bench_ok(&b, "history_show", "{}"), "versions");
     ck_assert_uint_eq(hone_json_size(shown), 2);
+    HONE_AUTOFREE char *rows = hone_json_print(shown);
+    ck_assert_msg(strstr(rows, "\"why\":\"because\"") != NULL, "%s", rows);
     for (const struct hone_json *row = hone_json_first(shown); row != NULL;
          row = hone_json_next(row))
         ck_assert_str_eq(hone_json_get_str(row, "verdict", ""),
@@ -279,8 +283,9 @@ START_TEST(tuning)
     ck_assert_int_eq(hone_json_get_i64(r, "n_settings", 0), 6);
     ck_assert_uint_eq(hone_json_size(hone_json_get(r, "points")), 6);
     ck_assert_ptr_nonnull(strstr(text_of(r, "kept"), "TILE="));
-    shown = bench_ok(&b, "history_show",
-                     hone_pool_printf(b.pool, "{\"commit\":\"%s\"}", text_of(r, "commit")));
+    shown = bench_ok(
+        &b, "history_show",
+        hone_pool_printf(b.pool, "{\"commit\":\"%s\",\"source\":true}", text_of(r, "commit")));
     int64_t kept = strtoll(text_of(r, "kept") + 5, NULL, 10);
     ck_assert_msg(strstr(text_of(shown, "source"),
                          hone_pool_printf(b.pool, "tune(TILE: %lld", (long long)kept)) != NULL,
@@ -782,10 +787,8 @@ START_TEST(every_tool_is_exercised)
         HONE_AUTOFREE char *line = hone_sprintf("\n%s\n", tool->name);
         ck_assert_msg(strstr(called, line) != NULL, "no test called %s", tool->name);
         ck_assert(tool->title != NULL && tool->summary != NULL);
-        /* Every client pays for it at every start. */
-        size_t description = strlen(tool->description);
-        ck_assert_msg(description >= 80 && description <= 450, "%s: %zu bytes", tool->name,
-                      description);
+        size_t len = strlen(tool->description); /* every client pays for it at every start */
+        ck_assert_msg(len >= 80 && len <= 450, "%s: %zu bytes", tool->name, len);
     }
 }
 END_TEST
