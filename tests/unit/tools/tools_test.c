@@ -787,8 +787,8 @@ START_TEST(every_tool_is_exercised)
         HONE_AUTOFREE char *line = hone_sprintf("\n%s\n", tool->name);
         ck_assert_msg(strstr(called, line) != NULL, "no test called %s", tool->name);
         ck_assert(tool->title != NULL && tool->summary != NULL);
-        size_t len = strlen(tool->description); /* every client pays for it at every start */
-        ck_assert_msg(len >= 80 && len <= 450, "%s: %zu bytes", tool->name, len);
+        size_t size = strlen(tool->description); /* every client pays for it at every start */
+        ck_assert_msg(size >= 80 && size <= 450, "%s: %zu bytes", tool->name, size);
     }
 }
 END_TEST
