@@ -405,7 +405,12 @@ static int refuse_alone(struct lws *wsi, const struct hone_rpc_message *message,
 static bool header_is(struct lws *wsi, const char *name, const char *want)
 {
     HONE_AUTOFREE char *value = hone_net_custom_header(wsi, name);
-    return value != NULL && strcmp(value, want) == 0;
+    if (value == NULL)
+        return false;
+    size_t start = strspn(value, " \t"), len = strlen(value);
+    while (len > start && strchr(" \t", value[len - 1]) != NULL)
+        len--;
+    return len - start == strlen(want) && strncmp(value + start, want, len - start) == 0;
 }
 
 /* "=?base64?...?=" hides what a header cannot hold: nothing of hone's needs it, so it differs. */
@@ -429,8 +434,7 @@ static int take_alone(struct http_conn *conn, const struct hone_rpc_message *mes
 {
     struct hone_mcp_refusal refusal = hone_mcp_modern_check(message->method, message->params);
     struct hone_http_session *session = NULL;
-    if (refusal.number != HONE_RPC_METHOD && refusal.number != HONE_MCP_UNSUPPORTED &&
-        !headers_agree(conn->wsi, message))
+    if (refusal.number != HONE_RPC_PARAMS && !headers_agree(conn->wsi, message))
         refusal = (struct hone_mcp_refusal){
             HONE_MCP_MISMATCH,
             "headers MCP-Protocol-Version, Mcp-Method and Mcp-Name must say what the body says",
