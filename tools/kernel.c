@@ -130,6 +130,19 @@ static void take_words(struct hone_tool_ctx *ctx, const struct hone_kernel_in *i
     req->body = in->why;
 }
 
+/* What is found at one size is no evidence about the version: nothing is kept. */
+static int take_axes(const struct hone_kernel_in *in, const struct hone_task *task,
+                     struct hone_evaluation_request *req, struct hone_err *err)
+{
+    struct hone_workload workload;
+
+    if (in->workloads.n > 0 || in->workload != NULL)
+        return hone_fail_at(err, HONE_E_ARG, "axes", "is a size of its own: give no workload");
+    req->axes = in->axes;
+    req->no_cache = req->no_commit = true;
+    return hone_task_asked(task, in->axes, &workload, err);
+}
+
 int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
                           struct hone_kernel_call *ret, struct hone_err *err)
 {
@@ -166,6 +179,8 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
         rc = hone_task_select(task, in->target != NULL ? in->target : "cpu", err);
     if (rc == 0)
         rc = decode_tunables(in->tunables, ctx->pool, &req.tunables, err);
+    if (rc == 0 && in->axes != NULL)
+        rc = take_axes(in, task, &req, err);
     if (rc == 0 && in->commit != NULL)
         rc = take_version(ctx, in->commit, task, &req, err);
     if (rc < 0)

@@ -16,6 +16,7 @@ struct hone_kernel_in {
     enum hone_tier tier;
     struct hone_strs flags, workloads, options;
     struct hone_json *tunables; /* {"TILE": 16} */
+    struct hone_json *axes;     /* {"M": 3} */
     const char *strategy, *message, *why;
     const char *workload;
     const char *assembly, *kernel;
@@ -93,6 +94,9 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
 #define HONE_KERNEL_IN_ASSEMBLY \
     HONE_IN_(assembly, .fallback_str = "none", .choices = hone_assembly_choices, .help = "Compiled text of one kernel: asm on cpu, sass or ptx on cuda."), \
     HONE_IN_(kernel, .max_len = HONE_LIMIT_WORD_BYTES, .help = "Whose text; none: the heaviest.")
+
+#define HONE_KERNEL_IN_AXES \
+    HONE_IN_(axes, .json_schema = "{\"type\":\"object\"}", .help = "One size alone, e.g. {\"M\": 3, \"N\": 5}: reproduces a failing case.")
 
 #define HONE_OUT_(m_, ...) HONE_FIELD(struct hone_kernel_out, m_, .skip_empty = true, __VA_ARGS__)
 #define HONE_KERNEL_OUT_BASE \

@@ -7,6 +7,7 @@
 
 static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
+    HONE_KERNEL_IN_AXES,
     HONE_IN_(workload, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Id; none: the first public one."),
     HONE_IN_(seed, .min = 0, .max = INT64_MAX, .help = "Of the inputs."),
     HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES, .help = "0: all cores."),
@@ -48,7 +49,8 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         rc = hone_kernel_need_source(&call, err);
     if (rc < 0)
         return rc;
-    *workload = in->workload != NULL         ? in->workload
+    *workload = in->axes != NULL             ? NULL
+                : in->workload != NULL       ? in->workload
                 : call.task->n_workloads > 0 ? call.task->workloads[0].id
                                              : NULL;
     call.request.workloads = (struct hone_strs){.v = workload, .n = *workload != NULL};

@@ -5,6 +5,7 @@ static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
     HONE_KERNEL_IN_WORKLOADS,
     HONE_KERNEL_IN_WORDS,
+    HONE_KERNEL_IN_AXES,
 };
 
 static const struct hone_field out_fields[] = {
@@ -22,7 +23,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         rc = hone_kernel_need_source(&call, err);
     if (rc < 0)
         return rc;
-    call.request.stages = "build,policy,smoke,verify";
+    call.request.stages = in->axes != NULL ? "build,policy,verify" : "build,policy,smoke,verify";
     call.request.tier = HONE_TIER_DECIDE;
     call.request.time_parent = false;
     return hone_kernel_answer(ctx, &call, &hone_tool_kernel_verify, in->detail, result, err);
