@@ -169,7 +169,6 @@ static const struct source { /* where the values of an argument come from */
 } sources[] = {
     {"task", "task_show", "{\"detail\":\"full\"}", "tasks", "name", NULL},
     {"commit", "history_show", "{\"limit\":200,\"detail\":\"full\"}", "versions", "commit", NULL},
-    {"job", "job_wait", "{\"timeout_ms\":0}", "jobs", "id", NULL},
     {"target", NULL, NULL, NULL, NULL, (const char *const[]){"cpu", "cuda", NULL}},
 };
 
@@ -185,6 +184,18 @@ static void add_value(struct values *values, const char *value)
         return;
     if (values->total++ < MAX_VALUES)
         hone_json_push(values->list, hone_json_new_str(value));
+}
+
+static void collect_jobs(const struct hone_mcp *mcp, struct values *values)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_jobs *jobs = hone_runtime_app(mcp->runtime)->jobs;
+    struct hone_job_state *states;
+    size_t n = 0;
+    if (jobs == NULL || jobs->ops->list(jobs, pool, &states, &n, NULL) < 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        add_value(values, states[i].id);
 }
 
 static void collect(const struct hone_mcp_request *request, const char *argument,
@@ -204,6 +215,8 @@ static void collect(const struct hone_mcp_request *request, const char *argument
              row; row = hone_json_next(row))
             add_value(values, hone_json_get_str(row, sources[i].member, ""));
     }
+    if (strcmp(argument, "job") == 0)
+        collect_jobs(request->mcp, values);
     for (size_t i = 0; strcmp(argument, "tool") == 0 && i < hone_registry_count(registry); i++)
         add_value(values, hone_registry_at(registry, i)->name);
 }

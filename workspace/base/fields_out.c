@@ -176,6 +176,14 @@ static struct hone_json *any_schema(const struct hone_field *f)
     return schema;
 }
 
+/* "timeout_ms" says it by its name. */
+static bool says_unit(const struct hone_field *f)
+{
+    size_t name = strlen(f->name), unit = strlen(f->unit);
+    return name > unit && f->name[name - unit - 1] == '_' &&
+           strcmp(f->name + name - unit, f->unit) == 0;
+}
+
 static struct hone_json *member_schema(const struct hone_field *f)
 {
     struct hone_json *schema = NULL;
@@ -224,7 +232,7 @@ static struct hone_json *member_schema(const struct hone_field *f)
     }
     if (f->is_secret)
         hone_json_set_bool(schema, "writeOnly", true);
-    if (f->help != NULL && f->unit != NULL) {
+    if (f->help != NULL && f->unit != NULL && !says_unit(f)) {
         HONE_AUTOFREE char *text = hone_sprintf("%s [%s]", f->help, f->unit);
         hone_json_set_str(schema, "description", text);
     } else if (f->help != NULL) {
