@@ -297,6 +297,10 @@ static int resume(struct lws *wsi, struct http_conn *conn)
 {
     int rc = -1;
     HONE_AUTOFREE char *event = hone_net_custom_header(wsi, "last-event-id:");
+    HONE_AUTOFREE char *id = hone_net_custom_header(wsi, "mcp-session-id:");
+    if (id == NULL)
+        return hone_net_refuse(wsi, 405, NULL,
+                               "GET upgrades to WebSocket, or reads a stream of a session");
     struct hone_http_session *session = session_of(wsi, NULL, &rc);
     if (session == NULL)
         return rc;
