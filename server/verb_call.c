@@ -248,7 +248,7 @@ const struct hone_verb hone_verb_call = {
                    "TOOL JSON on stdin and run one after the other in this process, which keeps a "
                    "device warm; each answer is one\n"
                    "line {\"tool\",\"wall_ms\",\"is_error\",\"result\"}.",
-    .example = "hone call task_show '{\"name\":\"matmul\"}'",
+    .example = "hone call task_show '{\"task\":\"matmul\"}'",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),
     .args_size = sizeof(struct args),
