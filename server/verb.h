@@ -23,7 +23,7 @@ struct hone_verb {
 extern const struct hone_verb hone_verb_init, hone_verb_task, hone_verb_search, hone_verb_log,
     hone_verb_show, hone_verb_steer, hone_verb_report, hone_verb_diff, hone_verb_call,
     hone_verb_tools, hone_verb_serve, hone_verb_mcp, hone_verb_doctor, hone_verb_planner,
-    hone_verb_export;
+    hone_verb_export, hone_verb_connect;
 
 /* Exit status of a verb whose tool answered with an error result. */
 #define HONE_EXIT_TOOL_ERROR 1
@@ -53,6 +53,12 @@ struct hone_executor_spec hone_executor_of(const struct hone_common_args *args);
 
 int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime **ret,
                       struct hone_err *err);
+
+/* Where a running server is: url is ws://..., HOST:PORT, or "auto" for the workspace's own. The token
+ * comes from token_file, else it is in the URL, else it is the workspace's; NULL: none. Both
+ * owned. */
+int hone_find_server(const char *workspace, const char *url, const char *token_file, char **ret_url,
+                     char **ret_token, struct hone_err *err);
 
 /* Prints to stdout; HONE_E_IO when nobody reads it. */
 int hone_print(const char *text, struct hone_err *err);

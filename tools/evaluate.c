@@ -109,6 +109,7 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .task_hash = req->task->hash,
         .points = req->points,
         .workloads = req->workloads,
+        .axes = req->axes,
         .n_hidden = hone_evaluate_is_timed(w) || req->stages == NULL ? w->tier->n_hidden : 0,
         .seed_hex = req->seed_hex,
         .n_threads = req->n_threads,

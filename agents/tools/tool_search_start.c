@@ -30,40 +30,39 @@ static const struct hone_field in_fields[] = {
     HONE_FIELD(struct start_in, target, .fallback_str = "cpu", .choices = hone_target_words,
                .help = "Where the kernels run."),
     HONE_FIELD(struct start_in, budget_wall_ms, .min = 0, .max = 86400000, .unit = "ms",
-               .help = "Wall time; a search needs some cap."),
+               .help = "Wall time."),
     HONE_FIELD(struct start_in, budget_evaluations, .min = 0, .max = 1000000,
-               .help = "Evaluations, all rounds together."),
+               .help = "Evaluations."),
     HONE_FIELD(struct start_in, budget_device_ms, .min = 0, .max = 8640000000, .unit = "ms",
-               .help = "Wall time of its evaluations, all rounds together."),
+               .help = "Wall time of its evaluations."),
     HONE_FIELD(struct start_in, budget_disk_bytes, .min = 0, .max = INT64_MAX, .unit = "bytes",
                .help = "Size of the workspace's .hone folder."),
     HONE_FIELD(struct start_in, budget_cost, .min = 0, .max = 1000000, .unit = "USD",
-               .help = "Of models, all rounds together; their prices must be known."),
+               .help = "Of models."),
     HONE_FIELD(struct start_in, budget_tokens, .min = 0, .max = 1000000000000,
-               .help = "Of models, all rounds together."),
+               .help = "Of models."),
     HONE_FIELD(struct start_in, stop_at_speedup, .min = 0, .max = 1000000,
-               .help = "Stop at a version that was decided to be so much faster, and confirm it."),
+               .help = "Stop there and confirm."),
     HONE_FIELD(struct start_in, policy, .fallback_str = "puct", .choices = policy_choices,
                .help = "Planner."),
     HONE_FIELD(struct start_in, coder, .fallback_str = "rules", .choices = coder_choices,
-               .help = "Who edits the source; llm and auto ask a model, which may cost money; "
-                       "external: agents that submit sources."),
+               .help = "Who edits; llm and auto ask a model (money); external: agents that submit "
+                       "sources."),
     HONE_FIELD(struct start_in, planner, .fallback_str = "rules", .choices = planner_choices,
-               .help = "llm: a model reranks what the rules propose; external: agents that submit "
-                       "steps (strategy_apply with search)."),
+               .help = "llm: a model reranks the rules' steps; external: agents submit steps "
+                       "(strategy_apply with search)."),
     HONE_FIELD(struct start_in, model, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "A model that the server's configuration names; none: its default."),
+               .help = "Name in the server's configuration; none: its default."),
     HONE_FIELD(struct start_in, coders, .fallback_i64 = 1, .min = 1, .max = HONE_MAX_CODERS,
-               .help = "Answers of a model that are waited for at a time."),
+               .help = "Model answers at a time."),
     HONE_FIELD(struct start_in, submission_wait_ms, .min = 0, .max = 86400000, .unit = "ms",
                .fallback_i64 = HONE_SUBMISSION_WAIT_MS,
-               .help = "With planner or coder external: end when none came for so long."),
+               .help = "External: end when nothing came for so long."),
     HONE_FIELD(struct start_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Branch search/NAME; the task's name if none."),
+               .help = "Branch search/NAME; none: the task's."),
     HONE_FIELD(struct start_in, seed, .fallback_i64 = 1,
                .help = "Same seed and records: same choices."),
-    HONE_FIELD(struct start_in, wait,
-               .help = "Return when it has ended; otherwise at once, with a handle for job_wait."),
+    HONE_FIELD(struct start_in, wait, .help = "Return when it has ended."),
 };
 
 /* The pointer to the result needs a table that the compiler can count. */
@@ -182,11 +181,11 @@ const struct hone_tool hone_tool_search_start = {
     .name = "search_start",
     .title = "Start a search",
     .summary = "Run the built-in planner and rule coder on a task under a budget.",
-    .description = "Starts (or goes on with) the search of that name: baseline, steps by the "
-                   "planner, sweeps, confirmation. Returns a handle at "
-                   "once; with wait the confirmed result. Side effects: a commit per tried version "
-                   "and the branch search/NAME. Cost: the "
-                   "timing lease for the whole budget. Wrong use: no budget; it is refused.",
+    .description =
+        "Starts, or goes on with, the search of that name: baseline, steps by the planner, "
+        "sweeps, confirmation. Returns a handle for job_wait at once; with wait the "
+        "confirmed result. A commit per version, branch search/NAME. Holds the machine's "
+        "timing lease for its budget; without a budget it is refused.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_LONG | HONE_TOOL_COSTS_MONEY,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -247,6 +247,10 @@ int hone_task_select(struct hone_task *task, const char *target, struct hone_err
  * ranges, constraints and size limits. */
 int hone_task_resolve(const struct hone_task *task, struct hone_workload *workload,
                       struct hone_err *err);
+/* The size that an object like {"M": 3, "N": 5} names: one number for each var axis, resolved. Its id
+ * is "asked". HONE_E_ARG. */
+int hone_task_asked(const struct hone_task *task, const struct hone_json *axes,
+                    struct hone_workload *ret, struct hone_err *err);
 /* Draws hidden sizes that are worth timing: the work of each is like a public size's. Deterministic
  * in (key, index). Inside the draw ranges, one off, half a tile off, primes, odd sizes. */
 int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index,
