@@ -667,6 +667,9 @@ static int serve_one(struct arena *a, const struct hone_gpu_request *request, co
         return occupancy(a, request, reply, err);
     case HONE_GPU_OP_PROFILE:
         return profile(a, request, n_fds == 1 ? fds[0] : -1, err);
+    case HONE_GPU_OP_DROP:
+        (request->u.drop.keeps_module ? unmap_frame : unload)(a);
+        return 0;
     case HONE_GPU_OP_START:
     default:
         return hone_fail(err, HONE_E_ARG, "request %d is unknown", (int)request->op);

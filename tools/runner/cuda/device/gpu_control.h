@@ -9,6 +9,7 @@
  *                                                           the gate; nothing of the block runs yet
  *     judge   GO                                   opens the gate; answered when the device is done
  *     judge   PROFILE + memory file (a page of gpu_profile_arena.h, written by the arena)
+ *     judge   DROP                                 frame, or frame and module, are given back
  *
  * Every request has a serial number, which its answer repeats. After any error the arena answers
  * with the driver's code and a text, and ends: a context that failed is of no further use. The
@@ -37,7 +38,8 @@ enum hone_gpu_op {
     HONE_GPU_OP_PREPARE,
     HONE_GPU_OP_GO,
     HONE_GPU_OP_OCCUPANCY,
-    HONE_GPU_OP_PROFILE
+    HONE_GPU_OP_PROFILE,
+    HONE_GPU_OP_DROP
 };
 
 struct hone_gpu_request {
@@ -68,6 +70,9 @@ struct hone_gpu_request {
             int64_t set, budget_ns;
             uint32_t scratch_poison;
         } profile;
+        struct {
+            bool keeps_module;
+        } drop;
     } u;
 };
 

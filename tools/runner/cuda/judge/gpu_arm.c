@@ -274,7 +274,8 @@ static int explain_error(struct hone_gpu_arm *arm, enum hone_gpu_op op,
                                         [HONE_GPU_OP_PREPARE] = "preparing the calls",
                                         [HONE_GPU_OP_GO] = "running the calls",
                                         [HONE_GPU_OP_OCCUPANCY] = "asking for occupancy",
-                                        [HONE_GPU_OP_PROFILE] = "counting a call"};
+                                        [HONE_GPU_OP_PROFILE] = "counting a call",
+                                        [HONE_GPU_OP_DROP] = "giving buffers back"};
     char text[HONE_GPU_TEXT];
     const char *words = hone_cu_words(answer->cuda_code);
     bool is_limit = answer->cuda_code == 0 && answer->is_error == -HONE_E_LIMIT;
@@ -537,6 +538,16 @@ int hone_gpu_arm_map(struct hone_gpu_arm *arm, const struct hone_gpu_layout *lay
                hone_min_i64(deadline_ns, hone_now_ns() + WORK_NS), &answer, NULL, err);
     arm->n_sets = code == 0 && arm->is_alive ? layout->n_sets : 0;
     return code;
+}
+
+int hone_gpu_arm_drop(struct hone_gpu_arm *arm, bool keeps_module, struct hone_err *err)
+{
+    struct hone_gpu_request request = {.op = HONE_GPU_OP_DROP};
+    struct hone_gpu_answer answer;
+    request.u.drop.keeps_module = keeps_module;
+    arm->n_sets = 0;
+    return arm->is_ready ? ask(arm, &request, NULL, 0, hone_now_ns() + WORK_NS, &answer, NULL, err)
+                         : 0;
 }
 
 static int run_once(struct hone_gpu_arm *arm, const struct hone_gpu_calls *calls,

@@ -70,6 +70,9 @@ int hone_gpu_arm_map(struct hone_gpu_arm *arm, const struct hone_gpu_layout *lay
                      const struct hone_gpu_range *ranges, const struct hone_plan *plan,
                      int64_t deadline_ns, struct hone_err *err);
 
+/* Lets go of the frame (buffers, scratch, graphs), and without keeps_module of the module too. */
+int hone_gpu_arm_drop(struct hone_gpu_arm *arm, bool keeps_module, struct hone_err *err);
+
 struct hone_gpu_calls {
     const int32_t *sets; /* order in which sets are called */
     int64_t n_calls;
