@@ -486,6 +486,38 @@ START_TEST(what_is_held_makes_room)
 }
 END_TEST
 
+static void hold_at(struct bench *b, size_t owner, size_t t, int64_t bytes)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_gpu_room *room = &b->session.gpu->rooms[0][owner][t];
+    ck_assert_msg(hone_gpu_held_room(b->session.gpu, room, bytes, &err) == 0, "%s", err.message);
+}
+
+/* A buffer that is larger than the frame needs is used, but no other arm gets one as large, and it
+ * goes where others lack what it has too much. */
+START_TEST(a_large_room_is_no_measure)
+{
+    struct bench b;
+    ck_assert_int_eq(setenv("HONE_EMULATOR_MEMORY", "268435456", 1), 0);
+    set_up(&b);
+    hone_gpu_held_begin_job(b.session.gpu, "task");
+    hold_at(&b, 1, 7, 140 * MIB); /* an output of one arm */
+    frame(&b, 1, false);
+    ck_assert_int_eq(hone_gpu_held_bytes(b.session.gpu), (7 + 2 * 2) * 2 * MIB);
+    hold_at(&b, 0, 0, 40 * MIB);
+    frame(&b, 2, false);
+    ck_assert_int_eq(hone_gpu_held_bytes(b.session.gpu), (6 + 2 * 2) * 2 * MIB + 40 * MIB);
+    ck_assert_int_eq(hone_gpu_sync(b.session.gpu, NULL), 0);
+    hone_gpu_held_free(b.session.gpu);
+    hone_gpu_held_begin_job(b.session.gpu, "task");
+    hold_at(&b, 0, 0, 120 * MIB); /* two inputs */
+    hold_at(&b, 0, 1, 120 * MIB);
+    frame(&b, 1, false);
+    ck_assert_int_eq(hone_gpu_held_bytes(b.session.gpu), (7 + 2 * 2) * 2 * MIB);
+    tear_down(&b);
+}
+END_TEST
+
 /* HONE_LIMIT_GPU_HELD_PERCENT of 256 MiB: 64. */
 START_TEST(a_job_leaves_its_share)
 {
@@ -508,7 +540,7 @@ static int tests_main(void);
 static UNIT_MAIN("gpu_judge", content_has_its_role, content_follows_its_counter,
                  each_kind_looks_like_its_name, looks_find_what_is_there, comparison_is_the_hosts,
                  the_whole_is_the_hosts, a_session_opens_again, what_is_held_makes_room,
-                 a_job_leaves_its_share)
+                 a_large_room_is_no_measure, a_job_leaves_its_share)
 #undef main
 
     /* The compile server's jail starts this program again. */

@@ -103,19 +103,22 @@ static struct hone_gpu_room *room_of(const struct hone_judge *judge, const struc
     return &judge->gpu->session->rooms[frame->room_class[t]][owner][t];
 }
 
-/* Rooms for tensor t of at least this many bytes, of one size for all arms. */
-static int need_rooms(struct hone_judge *judge, size_t t, int64_t bytes, int64_t *ret_size,
-                      struct hone_err *err)
+/* Rooms for tensor t of one size for all arms: what all of them have already, where that is enough
+ * and need not be exact, else what is asked for. */
+static int need_rooms(struct hone_judge *judge, size_t t, int64_t bytes, bool is_exact,
+                      int64_t *ret_size, struct hone_err *err)
 {
+    struct hone_gpu_session *session = judge->gpu->session;
     bool is_output = t >= judge->task->n_inputs;
     size_t n = is_output ? judge->n_slots : 1;
-    int64_t size = bytes;
-    judge->gpu->frame.room_class[t] = class_of(judge->gpu->session, bytes);
-    for (size_t a = 0; a < n; a++)
-        size = hone_max_i64(
-            size, (int64_t)room_of(judge, is_output ? &judge->slots[a] : NULL, t)->range.size);
+    judge->gpu->frame.room_class[t] = class_of(session, bytes);
+    int64_t size = (int64_t)room_of(judge, is_output ? &judge->slots[0] : NULL, t)->range.size;
+    for (size_t a = 1; a < n; a++)
+        if ((int64_t)room_of(judge, &judge->slots[a], t)->range.size != size)
+            size = bytes;
+    if (size < bytes || is_exact)
+        size = bytes;
     for (size_t a = 0; a < n; a++) {
-        struct hone_gpu_session *session = judge->gpu->session;
         struct hone_gpu_room *room = room_of(judge, is_output ? &judge->slots[a] : NULL, t);
         int code = (int64_t)room->range.size == size ? 0 : make_room(judge, room, size, err);
         if (code < 0)
@@ -124,6 +127,21 @@ static int need_rooms(struct hone_judge *judge, size_t t, int64_t bytes, int64_t
         memcpy(room->task, session->task, sizeof room->task);
     }
     *ret_size = size;
+    return 0;
+}
+
+static int make_rooms(struct hone_judge *judge, struct hone_gpu_layout *layout, bool is_start_flush,
+                      bool is_exact, struct hone_err *err)
+{
+    hone_gpu_held_begin_frame(judge->gpu->session);
+    for (int64_t t = 0; t < layout->n_inputs + layout->n_outputs; t++) {
+        int64_t size = 0;
+        int code = need_rooms(judge, (size_t)t, layout->range[t], is_exact, &size, err);
+        if (code < 0)
+            return code;
+        layout->first[t] = is_start_flush ? 0 : layout->first[t] + size - layout->range[t];
+        layout->range[t] = size;
+    }
     return 0;
 }
 
@@ -161,14 +179,12 @@ int hone_gpu_set_frame(struct hone_judge *judge, const struct hone_workload *wor
     frame->workload = NULL;
     if (code == 0)
         code = hone_gpu_arms_unmap(judge, err);
-    hone_gpu_held_begin_frame(judge->gpu->session);
-    for (int64_t t = 0; t < layout.n_inputs + layout.n_outputs && code == 0; t++) {
-        int64_t size = 0;
-        code = need_rooms(judge, (size_t)t, layout.range[t], &size, err);
-        if (code < 0)
-            break;
-        layout.first[t] = is_start_flush ? 0 : layout.first[t] + size - layout.range[t];
-        layout.range[t] = size;
+    const struct hone_gpu_layout wanted = layout;
+    if (code == 0)
+        code = make_rooms(judge, &layout, is_start_flush, false, err);
+    if (code == HONE_E_NOMEM) { /* rooms that are larger than they must be may be what is missing */
+        layout = wanted;
+        code = make_rooms(judge, &layout, is_start_flush, true, err);
     }
     if (code < 0)
         return code;
