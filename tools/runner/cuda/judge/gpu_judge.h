@@ -262,6 +262,8 @@ uint64_t hone_gpu_check_counter(const struct hone_judge *judge,
 int hone_gpu_judge_check(struct hone_judge *judge, struct hone_slot *slot,
                          const struct hone_check_plan *plan, struct hone_outcome *ret,
                          struct hone_err *err);
+/* Buffer sets that a timed block goes through. */
+int64_t hone_gpu_sets_allowed(const struct hone_judge *judge, const struct hone_workload *workload);
 int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
                         struct hone_workload_report *ret_report, struct hone_outcome *ret,
                         struct hone_err *err);
