@@ -374,6 +374,29 @@ START_TEST(a_trap_is_a_crash)
 }
 END_TEST
 
+/* Of several launches the one that fails is told, with the driver's code. */
+START_TEST(a_step_names_what_fails)
+{
+    struct gpu_case c;
+    struct hone_gpu_failed failed = {.op = -1};
+    case_open(&c, gpu_kernels, NULL, 2);
+    plan_copy(&c);
+    case_map(&c);
+    MUST(hone_gpu_arm_step(c.arm, 1, 0, 10 * HONE_NS_PER_S, &failed, err));
+    case_is_good(&c);
+    ck_assert_int_eq(failed.op, 0);
+    case_expect(&c, 1, 0);
+    LAUNCH(&c.plan, "write_input", 1, 1, BUFFER(0), BUFFER(1));
+    plan_copy(&c);
+    case_map(&c);
+    MUST(hone_gpu_arm_step(c.arm, 1, 0, 10 * HONE_NS_PER_S, &failed, err));
+    case_ended(&c, HONE_REASON_OUT_OF_BOUNDS);
+    ck_assert_int_eq(failed.op, 2);
+    ck_assert_int_eq(failed.cuda_code, HONE_CU_ILLEGAL_ADDRESS);
+    case_close(&c);
+}
+END_TEST
+
 static void shared_memory(int64_t bytes, bool is_good)
 {
     struct gpu_case c;
@@ -716,8 +739,9 @@ static int cases_role(int argc, char **argv)
         variables_are_put_back_before_each_call, branches_join, frames_leave_nothing_behind,       \
         a_spare_holds_no_buffers, long_blocks, an_empty_plan_does_nothing,                         \
         what_kernels_print_is_kept, a_write_to_an_input_faults, overruns_and_underruns_fault,      \
-        a_hang_is_killed_in_time, a_trap_is_a_crash, shared_memory_up_to_the_limit_and_above,      \
-        too_much_scratch_is_oom, missing_kernels_and_broken_modules, no_stamp_module_no_stamps,    \
+        a_hang_is_killed_in_time, a_trap_is_a_crash, a_step_names_what_fails,                      \
+        shared_memory_up_to_the_limit_and_above, too_much_scratch_is_oom,                          \
+        missing_kernels_and_broken_modules, no_stamp_module_no_stamps,                             \
         bad_blocks_are_refused_by_the_judge, faults_leave_nothing_behind, spares, every_rung,      \
         without_a_jail_when_told_so, lies_are_seen
 
