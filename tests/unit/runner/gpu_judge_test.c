@@ -13,6 +13,7 @@
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/cuda/compile/compile.h"
 #include "tools/runner/cuda/judge/gpu_reference.h"
+#include "tools/runner/cuda/judge/gpu_steps.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
@@ -441,6 +442,15 @@ START_TEST(a_session_opens_again)
 }
 END_TEST
 
+START_TEST(advice_fits_the_code)
+{
+    ck_assert_ptr_nonnull(strstr(hone_gpu_steps_advice(HONE_CU_ILLEGAL_INSTRUCTION), "setmaxnreg"));
+    ck_assert_ptr_nonnull(strstr(hone_gpu_steps_advice(HONE_CU_ILLEGAL_ADDRESS), "bounds"));
+    ck_assert_ptr_nonnull(strstr(hone_gpu_steps_advice(12345), "kernel_run"));
+    ck_assert_int_eq(hone_cu_reason(HONE_CU_ILLEGAL_INSTRUCTION), HONE_REASON_ILLEGAL_INSTRUCTION);
+}
+END_TEST
+
 #define MIB (1ll << 20)
 
 static void hold(struct bench *b, size_t t, int64_t bytes)
@@ -514,6 +524,12 @@ START_TEST(a_large_room_is_no_measure)
     hold_at(&b, 0, 1, 120 * MIB);
     frame(&b, 1, false);
     ck_assert_int_eq(hone_gpu_held_bytes(b.session.gpu), (7 + 2 * 2) * 2 * MIB);
+    ck_assert_int_eq(hone_gpu_room_bytes(&b.judge), (int64_t)(0.6 * 256 * (double)MIB));
+    hone_cu_ptr others = 0; /* memory that the judge knows nothing of */
+    ck_assert_int_eq(b.session.gpu->cu->MemAlloc(&others, 156 * MIB), 0);
+    ck_assert_int_lt(hone_gpu_room_bytes(&b.judge), 90 * MIB);
+    ck_assert_int_gt(hone_gpu_room_bytes(&b.judge), 80 * MIB);
+    ck_assert_int_eq(b.session.gpu->cu->MemFree(others), 0);
     tear_down(&b);
 }
 END_TEST
@@ -540,7 +556,7 @@ static int tests_main(void);
 static UNIT_MAIN("gpu_judge", content_has_its_role, content_follows_its_counter,
                  each_kind_looks_like_its_name, looks_find_what_is_there, comparison_is_the_hosts,
                  the_whole_is_the_hosts, a_session_opens_again, what_is_held_makes_room,
-                 a_large_room_is_no_measure, a_job_leaves_its_share)
+                 a_large_room_is_no_measure, advice_fits_the_code, a_job_leaves_its_share)
 #undef main
 
     /* The compile server's jail starts this program again. */

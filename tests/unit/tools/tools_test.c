@@ -58,30 +58,6 @@ START_TEST(verdicts)
 }
 END_TEST
 
-static const char *best_known(struct bench *b, const char *source, const char *more)
-{
-    return text_of(bench_ok(b, "kernel_evaluate", args(b, source, more)), "best_known");
-}
-
-START_TEST(the_best_known_version_stands_beside)
-{
-    struct bench b;
-
-    bench_open(&b, SCRIPT "{\"match\":\"DOUBTED\",\"ns\":1000,\"doubt\":\"too good\"}\n");
-    ck_assert_str_eq(best_known(&b, "SLOW", ",\"tier\":\"decide\""), ""); /* the first */
-    ck_assert_str_eq(best_known(&b, FAST " ", ""), "");                   /* a screen */
-    ck_assert_ptr_nonnull(
-        strstr(best_known(&b, FAST, ",\"tier\":\"decide\""), "this one; of the others "));
-    (void)best_known(&b, "DOUBTED", ",\"tier\":\"decide\"");
-    const char *said = best_known(&b, "EQUAL", ",\"tier\":\"confirm\"");
-    ck_assert_msg(strstr(said, ": 250 us a call (decide), 4 times as fast as this one") != NULL,
-                  "%s", said);
-    said = best_known(&b, "SLOW EQUAL", ",\"tier\":\"decide\",\"workloads\":[\"n1m\"]");
-    ck_assert_msg(said[0] == '\0', "%s", said); /* no other was timed on that size alone */
-    bench_close(&b);
-}
-END_TEST
-
 static const char *trailer(struct bench *b, const char *commit, const char *key)
 {
     struct hone_version v;
@@ -815,9 +791,8 @@ START_TEST(every_tool_is_exercised)
 }
 END_TEST
 
-UNIT_MAIN("tools", verdicts, the_best_known_version_stands_beside,
-          one_source_at_once_is_one_version, versions_and_evidence, parent_is_timed,
-          records_are_kept, lost_commits_come_back, compile_verify_profile_run, tuning, diffing,
-          showing, exporting, refusals, source_limit, hostile_text, budgets, compact_report,
-          cancelling, unknown_tool, registry_holds_tools_to_their_schema, waiting, line_diffs,
-          every_tool_is_exercised)
+UNIT_MAIN("tools", verdicts, one_source_at_once_is_one_version, versions_and_evidence,
+          parent_is_timed, records_are_kept, lost_commits_come_back, compile_verify_profile_run,
+          tuning, diffing, showing, exporting, refusals, source_limit, hostile_text, budgets,
+          compact_report, cancelling, unknown_tool, registry_holds_tools_to_their_schema, waiting,
+          line_diffs, every_tool_is_exercised)

@@ -13,9 +13,10 @@
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "workspace/base/clock.h"
 
-#define MEMORY_SHARE 0.6 /* of the device's, for one frame of all arms */
-#define MAP_MS       30000
-#define GROWTH       50 /* calls may take this many times what was expected */
+#define MEMORY_SHARE  0.6 /* of the device's, for one frame of all arms */
+#define TO_HAVE_SHARE 0.9 /* of what is free or would be given back */
+#define MAP_MS        30000
+#define GROWTH        50 /* calls may take this many times what was expected */
 
 struct hone_gpu_slot *hone_gpu_slot(struct hone_judge *judge, const struct hone_slot *slot)
 {
@@ -48,7 +49,8 @@ static int layout_of(const struct hone_judge *judge, const struct hone_workload 
                                 bytes, n_sets, judge->gpu->session->device.granule, ret, err);
 }
 
-int64_t hone_gpu_max_sets(const struct hone_judge *judge, const struct hone_workload *workload)
+static int64_t sets_in(const struct hone_judge *judge, const struct hone_workload *workload,
+                       double room)
 {
     struct hone_gpu_layout two, one;
     if (layout_of(judge, workload, 1, &one, NULL) < 0 ||
@@ -57,8 +59,24 @@ int64_t hone_gpu_max_sets(const struct hone_judge *judge, const struct hone_work
     double bytes = 0;
     for (int64_t t = 0; t < one.n_inputs + one.n_outputs; t++)
         bytes += (double)one.stride[t] * (t < one.n_inputs ? 1 : (double)judge->n_slots);
-    double room = MEMORY_SHARE * (double)judge->gpu->session->device.memory_bytes;
     return hone_min_i64((int64_t)(room / fmax(bytes, 1)), HONE_GPU_MAX_SETS);
+}
+
+static double most_room(const struct hone_judge *judge)
+{
+    return MEMORY_SHARE * (double)judge->gpu->session->device.memory_bytes;
+}
+
+/* Other processes may have their part of the device. */
+int64_t hone_gpu_room_bytes(const struct hone_judge *judge)
+{
+    double to_have = TO_HAVE_SHARE * (double)hone_gpu_held_to_have(judge->gpu->session);
+    return (int64_t)fmin(most_room(judge), to_have);
+}
+
+int64_t hone_gpu_max_sets(const struct hone_judge *judge, const struct hone_workload *workload)
+{
+    return sets_in(judge, workload, (double)hone_gpu_room_bytes(judge));
 }
 
 int64_t hone_gpu_least_bytes(const struct hone_judge *judge, const struct hone_workload *workload)
@@ -173,7 +191,7 @@ int hone_gpu_set_frame(struct hone_judge *judge, const struct hone_workload *wor
         return 0;
     struct hone_gpu_layout layout;
     int code = layout_of(judge, workload, n_sets, &layout, err);
-    if (code == 0 && n_sets > hone_gpu_max_sets(judge, workload))
+    if (code == 0 && n_sets > sets_in(judge, workload, most_room(judge)))
         code = hone_fail(err, HONE_E_LIMIT, "%lld buffer sets of workload '%s' do not fit",
                          (long long)n_sets, workload->id);
     frame->workload = NULL;

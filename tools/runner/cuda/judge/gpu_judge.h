@@ -171,6 +171,8 @@ void hone_gpu_arms_give(struct hone_judge *judge);
 struct hone_gpu_slot *hone_gpu_slot(struct hone_judge *judge, const struct hone_slot *slot);
 size_t hone_gpu_case(const struct hone_judge *judge, const struct hone_workload *workload);
 int64_t hone_gpu_max_sets(const struct hone_judge *judge, const struct hone_workload *workload);
+/* That one frame of all arms may have. */
+int64_t hone_gpu_room_bytes(const struct hone_judge *judge);
 /* Buffers of one set for all arms, the least that a size needs; 0 when there is no such frame. */
 int64_t hone_gpu_least_bytes(const struct hone_judge *judge, const struct hone_workload *workload);
 int hone_gpu_set_frame(struct hone_judge *judge, const struct hone_workload *workload,

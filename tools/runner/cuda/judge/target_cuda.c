@@ -98,12 +98,10 @@ static void check_memory(struct hone_judge *judge, struct hone_outcome *ret)
     int64_t to_have = hone_gpu_held_to_have(session);
     if (hone_gpu_max_sets(judge, largest) < 1)
         hone_outcome_set(ret, HONE_REASON_INFRA,
-                         "%s, more than one evaluation may have; fix: a smaller size", text);
-    else if (most > to_have)
-        hone_outcome_set(ret, HONE_REASON_INFRA,
-                         "%s, and %lld are to be had: other processes hold the rest; fix: end what "
-                         "else uses the device",
-                         text, (long long)(to_have >> 20));
+                         "%s, and one evaluation may have %lld of the %lld that are free or given "
+                         "back for it; fix: a smaller size, or end what else uses the device",
+                         text, (long long)(hone_gpu_room_bytes(judge) >> 20),
+                         (long long)(to_have >> 20));
 }
 
 static int start(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
