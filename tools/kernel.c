@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/best_known.h"
 #include "tools/evaluate_text.h"
 #include "workspace/base/text.h"
 #include "tools/rests_text.h"
@@ -367,6 +368,8 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->percent_of_bound = positive(hone_shown_percent(report->percent_of_bound));
     out->rests_on = hone_rests_text(report, ctx->pool);
     out->beyond_bound = hone_beyond_bound(report, ctx->pool);
+    out->best_known = hone_best_known(hone_workspace_history(ctx->app->ws), evaluation->commit,
+                                      report, ctx->pool);
     fill_workloads(report, ctx->pool, &out->workloads);
     fill_checks(report, ctx->pool, out);
     fill_build(report->build, out);

@@ -51,6 +51,7 @@ struct hone_kernel_out {
     const char *counters_note;
     const char *compiler, *command, *log, *output, *kept, *patch;
     const char *rests_on, *beyond_bound; /* tools/rests_text.h */
+    const char *best_known;              /* tools/best_known.h */
     const char *lane, *lane_note;
     const char *assembly, *assembly_of, *assembly_note;
     double build_ms;
@@ -136,6 +137,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_OUT_(worst_ratio, .help = "Least speedup of a workload."), \
     HONE_OUT_(percent_of_bound, .unit = "%", .help = "Of what bytes and operations allow on this machine; at most 100."), \
     HONE_OUT_(beyond_bound, .help = "Better than the bound: the unit that the bound assumes, and the one used."), \
+    HONE_OUT_(best_known, .help = "Of this task, where other versions were decided or confirmed: the fastest of the history on this device."), \
     HONE_OUT_(rests_on, .help = "What the figure rests on: fast-math, precision, accuracy beside the baseline's, threads, flags, sizes and contents, jail."), \
     HONE_OUT_(workloads, HONE_OF(struct hone_workload_row, hone_workload_row_fields), .help = "Per workload.")
 #define HONE_KERNEL_OUT_PROFILE \

@@ -72,21 +72,23 @@ static void on_line(void *arg, const char *line, size_t len)
     pthread_mutex_unlock(&warm->lock);
 }
 
-/* Local configuration that the runner may see; everything else of our environment stays here. */
+/* Local configuration that the runner may see, by how it begins; everything else of our environment
+ * stays here. */
 static const char *const passed_variables[] = {
-    "HONE_CUDA_LIB", "HONE_CUDA_HOME", "HONE_DEVICE_JAIL", "HONE_CC", "CUDA_VISIBLE_DEVICES"};
+    "HONE_CUDA_LIB=", "HONE_CUDA_HOME=",       "HONE_DEVICE_JAIL=",
+    "HONE_CC=",       "CUDA_VISIBLE_DEVICES=", "HONE_EMULATOR_"};
+#define MOST_PASSED 32
 
 const char *const *hone_runner_env(struct hone_pool *pool)
 {
-    const char **ret = hone_pool_alloc(pool, (HONE_COUNTOF(passed_variables) + 3) * sizeof(*ret));
+    const char **ret = hone_pool_alloc(pool, (MOST_PASSED + 1) * sizeof(*ret));
     size_t n = 0;
     ret[n++] = "PATH=/usr/bin:/bin";
     ret[n++] = "LANG=C";
-    for (size_t i = 0; i < HONE_COUNTOF(passed_variables); i++) {
-        const char *value = getenv(passed_variables[i]);
-        if (value != NULL)
-            ret[n++] = hone_pool_printf(pool, "%s=%s", passed_variables[i], value);
-    }
+    for (char **own = environ; *own != NULL; own++)
+        for (size_t i = 0; i < HONE_COUNTOF(passed_variables) && n < MOST_PASSED; i++)
+            if (strncmp(*own, passed_variables[i], strlen(passed_variables[i])) == 0)
+                ret[n++] = hone_pool_strdup(pool, *own);
     ret[n] = NULL;
     return ret;
 }

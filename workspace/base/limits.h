@@ -93,6 +93,8 @@
 #define HONE_LIMIT_PLAN_STREAMS       64         /* streams of one launcher */
 #define HONE_LIMIT_PLAN_MAPS          64         /* tensor maps of one launch */
 #define HONE_LIMIT_PLAN_NOTES         32
+#define HONE_LIMIT_GPU_HELD_PERCENT   25    /* of a device: buffers and answers kept between jobs */
+#define HONE_LIMIT_GPU_ORACLES        32    /* task's oracles kept loaded on a device */
 #define HONE_LIMIT_HEAD_BYTES         16384 /* an HTTP request's head */
 #define HONE_LIMIT_HTTP_SESSIONS      256   /* of MCP over HTTP */
 #define HONE_LIMIT_HALF_OPEN          64    /* sockets that are no WebSocket yet */
