@@ -234,6 +234,8 @@ struct hone_task {
 /* Loads and validates a pack. HONE_E_NOT_FOUND, HONE_E_ARG (err->path says "task.json:
  * inputs.A.shape[1]"), HONE_E_LIMIT. */
 int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err *err);
+/* May a task, or a tensor, scalar or axis of one, have that name? */
+bool hone_task_is_name(const char *name, bool is_task);
 void hone_task_free(struct hone_task *task);
 void hone_task_free_ptr(struct hone_task **task);
 
