@@ -123,7 +123,7 @@ static bool find_bound(const struct hone_extent_scope *s, const struct part *wha
             continue;
         if (!is_guard && hone_extent_is(s, i + n, "+") &&
             isdigit((unsigned char)*hone_extent_at(s, i + n + 1)->at)) {
-            plus = atoll(hone_extent_at(s, i + n + 1)->at);
+            plus = strtoll(hone_extent_at(s, i + n + 1)->at, NULL, 10);
             k += 2;
         }
         if (!is_upper(s, i + k, is_guard, &is_strict, &right))

@@ -254,22 +254,31 @@ struct hone_reach hone_extent_reach(struct hone_extent *x, const struct hone_par
 
 /* ---- for callers ---- */
 
+static bool has_content(const struct hone_extent *x, const struct hone_poly *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        for (int k = 0; k < p->terms[i].degree; k++)
+            if (x->names[p->terms[i].names[k]].is_content)
+                return true;
+    return false;
+}
+
 const char *hone_extent_work(struct hone_extent *x)
 {
     const struct hone_extent_scope s = {.x = x, .d = &x->d};
-    const char *text = "1";
+    struct hone_poly all = hone_poly_number(1);
     x->n_evaluated = 0;
     x->depth = 0;
     for (size_t i = x->d.close + 1; i < x->d.end && i < x->t.n; i++) {
         bool is_loop = hone_extent_is(&s, i, "for") ||
                        (hone_extent_is(&s, i, "while") && !hone_extent_is(&s, i - 1, "}"));
-        struct hone_poly trips = {.is_known = false};
-        if (is_loop)
-            trips = hone_extent_trips(&s, i);
-        if (trips.is_known && strlen(text) < HONE_LIMIT_EXPR_BYTES / 2)
-            text = hone_pool_printf(x->pool, "%s + %s", text, hone_extent_text(x, &trips));
+        if (!is_loop)
+            continue;
+        struct hone_poly trips = hone_extent_trips(&s, i), sum = hone_poly_add(&all, &trips, 1);
+        if (sum.is_known && !has_content(x, &trips))
+            all = sum;
     }
-    return text;
+    return hone_extent_text(x, &all);
 }
 
 int hone_extent_open(const char *source, const struct hone_prototype *proto,

@@ -67,9 +67,10 @@ static void look_at_pointer(struct hone_new_work *w, const struct hone_param *p,
     *ret_out = !p->is_const && access != HONE_ACCESS_READ;
     bool is_partial = access == HONE_ACCESS_WRITE_FIRST && hone_new_reach(w, p)->is_partial;
     *ret_in = *ret_in || is_partial;
-    if (is_listed(&w->options->inouts, p->name))
+    const char *other = hone_new_task_name(w, p);
+    if (is_listed(&w->options->inouts, p->name) || is_listed(&w->options->inouts, other))
         *ret_in = *ret_out = true;
-    else if (is_listed(&w->options->outs, p->name))
+    else if (is_listed(&w->options->outs, p->name) || is_listed(&w->options->outs, other))
         *ret_in = !(*ret_out = true);
     else
         is_said = p->is_const;

@@ -11,7 +11,7 @@
 
 #define DEFAULT_ELEMENTS 1000000.0 /* of the largest tensor, when no size is given */
 #define MOST_ELEMENTS    4e6
-#define DEFAULT_WORK     3e7 /* of the function's loops */
+#define DEFAULT_WORK     6e6 /* of the function's loops */
 
 const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_tensor *t)
 {
@@ -36,18 +36,42 @@ static const char *bytes_formula(struct hone_new_work *w)
     return text;
 }
 
+static bool value_of(const struct hone_new_work *w, const char *formula, const int64_t *sizes,
+                     double *ret)
+{
+    struct hone_expr_name names[HONE_LIMIT_AXES];
+    struct hone_expr_value value;
+    for (size_t a = 0; a < w->n_axes; a++)
+        names[a] = (struct hone_expr_name){w->axes[a].name, sizes[a]};
+    if (hone_expr_eval(formula, names, w->n_axes, &value, NULL) < 0)
+        return false;
+    *ret = value.f;
+    return true;
+}
+
+/* One operation an output element, and a part of the loops' rounds: sizes that the judge draws must
+ * not cost more than the public ones, so the formula has to grow as the time does. 64 is more than
+ * one instruction does of the narrowest type. */
 static const char *flops_formula(struct hone_new_work *w)
 {
-    const char *text = "";
+    const char *text = "", *work = hone_extent_work(w->index);
+    int64_t ones[HONE_LIMIT_AXES];
+    double value;
     if (w->options->flops)
         return w->options->flops;
+    for (size_t a = 0; a < w->n_axes; a++)
+        ones[a] = 1;
     for (size_t i = 0; i < w->n_outputs; i++)
         text = hone_pool_printf(w->pool, "%s%s%s", text, i ? " + " : "",
                                 hone_new_elements(w, &w->outputs[i]));
+    if (strcmp(work, "1") != 0 && strlen(work) + strlen(text) + 16 < HONE_LIMIT_EXPR_BYTES &&
+        value_of(w, work, ones, &value))
+        text = hone_pool_printf(w->pool, "%s + max(0, %s) / 64", text, work);
     hone_new_note(
         w, hone_pool_printf(w->pool,
-                            "flops is \"%s\", one operation an output element: a safe lower "
-                            "bound. --flops gives the real count of the best known algorithm",
+                            "flops is \"%s\", output elements and a part of the loops' rounds: a "
+                            "safe lower bound. --flops gives the real count of the best known "
+                            "algorithm",
                             text));
     return text;
 }
@@ -274,19 +298,6 @@ static int64_t default_size(const struct hone_new_work *w, const struct hone_new
                   : rank == 2 ? 512
                               : ceil(pow(DEFAULT_ELEMENTS, 1.0 / (double)rank));
     return (int64_t)(is_second ? floor(size * 0.7) - 1 : size);
-}
-
-static bool value_of(const struct hone_new_work *w, const char *formula, const int64_t *sizes,
-                     double *ret)
-{
-    struct hone_expr_name names[HONE_LIMIT_AXES];
-    struct hone_expr_value value;
-    for (size_t a = 0; a < w->n_axes; a++)
-        names[a] = (struct hone_expr_name){w->axes[a].name, sizes[a]};
-    if (hone_expr_eval(formula, names, w->n_axes, &value, NULL) < 0)
-        return false;
-    *ret = value.f;
-    return true;
 }
 
 /* Sizes that loops with steps can be given: 64 for what a step is made of, and what they run to a

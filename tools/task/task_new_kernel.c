@@ -131,10 +131,10 @@ static void add_variables(struct hone_new_work *w, struct hone_buf *buf, const c
             dims = hone_pool_printf(w->pool, "%s %s", dims, w->proto.params[i].dims[d]);
     for (size_t i = 0; i < w->n_axes; i++) {
         const struct hone_new_axis *a = &w->axes[i];
-        if (a->c_name != a->name && (hone_new_has_word(body, a->name, w->pool) ||
-                                     hone_new_has_word(dims, a->name, w->pool)))
-            hone_buf_printf(buf, "    %s %s = (%s)%s;\n", a->param->type, a->name, a->param->type,
-                            a->c_name);
+        if (a->is_variable && (hone_new_has_word(body, a->param->name, w->pool) ||
+                               hone_new_has_word(dims, a->param->name, w->pool)))
+            hone_buf_printf(buf, "    %s %s = (%s)%s;\n", a->param->type, a->param->name,
+                            a->param->type, a->c_name);
     }
     for (size_t i = 0; i < w->n_scalars; i++) {
         const struct hone_new_scalar *s = &w->scalars[i];

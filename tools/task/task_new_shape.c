@@ -502,11 +502,11 @@ static int check_options_used(struct hone_new_work *w)
     for (size_t l = 0; l < HONE_COUNTOF(lists); l++) {
         for (size_t i = 0; i < lists[l].list->n; i++) {
             const char *text = lists[l].list->v[i], *mark = strchr(text, lists[l].mark);
+            const char *word = mark ? hone_pool_strndup(w->pool, text, (size_t)(mark - text)) : "";
             bool is_known = false;
             for (size_t p = 0; mark && p < w->proto.n_params; p++)
-                is_known = is_known ||
-                           (strncmp(w->proto.params[p].name, text, (size_t)(mark - text)) == 0 &&
-                            w->proto.params[p].name[mark - text] == '\0');
+                is_known = is_known || strcmp(w->proto.params[p].name, word) == 0 ||
+                           strcmp(w->names[p], word) == 0;
             if (!is_known)
                 return hone_fail(w->err, HONE_E_ARG, "%s '%.80s' names no parameter of '%s'",
                                  lists[l].what, text, w->proto.name);
