@@ -45,6 +45,8 @@ static int make_pack(const struct hone_task_args *args, const char *source, cons
         .description = args->description,
         .shapes = args->shapes,
         .roles = args->roles,
+        .scales = args->scales,
+        .shifts = args->shifts,
         .sizes = args->sizes,
         .scalars = args->scalars,
         .inouts = inouts,

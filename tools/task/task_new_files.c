@@ -99,6 +99,10 @@ static struct hone_json *tensor_json(const struct hone_new_work *w, const struct
     hone_json_set_str(json, "dtype", hone_dtype_name(t->dtype));
     if (is_input)
         hone_json_set_str(json, "role", t->role ? t->role : "activation");
+    if (is_input && t->scale != 1)
+        hone_json_set_f64(json, "scale", t->scale);
+    if (is_input && t->shift != 0)
+        hone_json_set_f64(json, "shift", t->shift);
     if (is_input && t->bound)
         hone_json_set_str(json, "bound", t->bound);
     return json;

@@ -46,6 +46,7 @@ struct hone_new_tensor {
     enum hone_dtype dtype;
     int shape[HONE_LIMIT_RANK];
     size_t rank;
+    double scale, shift;      /* inputs: of their content */
     const char *role, *bound; /* inputs; NULL: activation */
 };
 

@@ -3,6 +3,7 @@
  * subscripts tell them (extent.h), or the only integer. */
 #include "tools/task/task_new_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -494,10 +495,9 @@ static int check_options_used(struct hone_new_work *w)
         const struct hone_strs *list;
         char mark;
         const char *what;
-    } lists[] = {{&w->options->inouts, '\0', "inout"},
-                 {&w->options->outs, '\0', "out"},
-                 {&w->options->shapes, '[', "shape"},
-                 {&w->options->roles, '=', "role"},
+    } lists[] = {{&w->options->inouts, '\0', "inout"}, {&w->options->outs, '\0', "out"},
+                 {&w->options->shapes, '[', "shape"},  {&w->options->roles, '=', "role"},
+                 {&w->options->scales, '=', "scale"},  {&w->options->shifts, '=', "shift"},
                  {&w->options->scalars, '=', "scalar"}};
     for (size_t l = 0; l < HONE_COUNTOF(lists); l++) {
         for (size_t i = 0; i < lists[l].list->n; i++) {
@@ -515,7 +515,19 @@ static int check_options_used(struct hone_new_work *w)
     return 0;
 }
 
-static void find_role(struct hone_new_work *w, struct hone_new_tensor *t)
+static int find_number(struct hone_new_work *w, const struct hone_strs *list, const char *what,
+                       const char *name, double *ret)
+{
+    const char *text = hone_new_option(list, name, '=');
+    char *end = NULL;
+    double value = text ? strtod(text, &end) : *ret;
+    if (text && (*end || end == text || !isfinite(value)))
+        return hone_fail(w->err, HONE_E_ARG, "%s of '%s': '%.40s' is no number", what, name, text);
+    *ret = value;
+    return 0;
+}
+
+static int find_role(struct hone_new_work *w, struct hone_new_tensor *t)
 {
     const char *role = hone_new_option(&w->options->roles, t->param->name, '=');
     const char *colon = role ? strchr(role, ':') : NULL;
@@ -533,6 +545,11 @@ static void find_role(struct hone_new_work *w, struct hone_new_tensor *t)
                                 : t->dtype == HONE_DTYPE_BOOL  ? "zeros and ones"
                                                                : "all values of a byte",
                                 t->param->name, t->param->name));
+    t->scale = 1;
+    t->shift = 0;
+    int code = find_number(w, &w->options->scales, "scale", t->param->name, &t->scale);
+    return code < 0 ? code
+                    : find_number(w, &w->options->shifts, "shift", t->param->name, &t->shift);
 }
 
 int hone_new_shapes(struct hone_new_work *w)
@@ -544,7 +561,7 @@ int hone_new_shapes(struct hone_new_work *w)
     for (size_t i = 0; code == 0 && i < w->n_outputs; i++)
         code = find_shape(w, &w->outputs[i]);
     for (size_t i = 0; code == 0 && i < w->n_inputs; i++)
-        find_role(w, &w->inputs[i]);
+        code = find_role(w, &w->inputs[i]);
     if (code == 0 && w->told_shapes)
         hone_new_note(w, hone_pool_printf(w->pool,
                                           "shapes, as loops and subscripts tell them: %s "

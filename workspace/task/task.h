@@ -95,6 +95,8 @@ struct hone_tensor {
     int shape[HONE_LIMIT_RANK]; /* axis numbers, outermost first; row-major, contiguous */
     int bound_axis;             /* index bound or offsets total; -1 none */
     bool is_static; /* weights that may be prepared once; false = fresh content per call */
+    double unit,
+        shift; /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
     const char *description;
 };
 
