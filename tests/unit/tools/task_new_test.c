@@ -67,6 +67,22 @@ static const struct {
      .roles = {"rows=offsets:nnz", "cols=index:n"},
      .signature = "void csr(const int32_t *rows, const int32_t *cols, const float *v, const float "
                   "*x, float *y, int64_t m, int64_t n, int64_t nnz, int64_t SIZE3)"},
+    {.source =
+         "void mv(int n, int m, float *y, const float *a, const float *x) { for (int i = 0; i < "
+         "n; i++) { y[i] = 0; for (int j = 0; j < m; j++) y[i] += a[i * m + j] * x[j]; } }",
+     .is_sum = true,
+     .signature = "void mv(const float *a, const float *x, float *y, int64_t n, int64_t m)"},
+    {.source = "void gemm(int ni, int nj, int nk, double beta, double *C, const double *A, const "
+               "double *B) { for (int i = 0; i < ni; i++) { for (int j = 0; j < nj; j++) C[i * nj "
+               "+ j] *= beta; for (int k = 0; k < nk; k++) { for (int j = 0; j < nj; j++) C[i * nj "
+               "+ j] += A[i * nk + k] * B[k * nj + j]; } } }",
+     .is_sum = true,
+     .signature = "void gemm(const double *C_in, const double *A, const double *B, double *C, "
+                  "double beta, int64_t ni, int64_t nj, int64_t nk)"},
+    /* the scaling comes after terms: not that sum */
+    {.source = "void late(int n, int m, float *y, const float *a) { for (int i = 0; i < n; i++) { "
+               "for (int j = 0; j < m; j++) y[i] += a[i * m + j]; y[i] *= 0.5f; } }",
+     .signature = "void late(const float *y_in, const float *a, float *y, int64_t n, int64_t m)"},
     {.source = "void first(const float *x, float *out, long n) { out[0] = x[n - 1]; }",
      .shapes = {"x[n]", "out[]"},
      .signature = "void first(const float *x, float *out, int64_t n)"},
