@@ -95,6 +95,8 @@ struct hone_tensor {
     int shape[HONE_LIMIT_RANK]; /* axis numbers, outermost first; row-major, contiguous */
     int bound_axis;             /* index bound or offsets total; -1 none */
     bool is_static; /* weights that may be prepared once; false = fresh content per call */
+    double unit,
+        shift; /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
     const char *description;
 };
 
@@ -234,6 +236,8 @@ struct hone_task {
 /* Loads and validates a pack. HONE_E_NOT_FOUND, HONE_E_ARG (err->path says "task.json:
  * inputs.A.shape[1]"), HONE_E_LIMIT. */
 int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err *err);
+/* May a task, or a tensor, scalar or axis of one, have that name? */
+bool hone_task_is_name(const char *name, bool is_task);
 void hone_task_free(struct hone_task *task);
 void hone_task_free_ptr(struct hone_task **task);
 
