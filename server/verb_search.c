@@ -170,6 +170,9 @@ static void print_table(const struct args *args, const struct hone_search_result
     if (r->percent_of_bound > 0)
         printf("of the machine   %.1f %% of what bytes and operations allow\n",
                r->percent_of_bound);
+    if (r->unconfirmed)
+        printf("not confirmed    %s; search/%s is the best by short looks\n", r->unconfirmed,
+               r->name);
     printf("evaluations      %lld (", (long long)r->evaluations);
     const struct hone_search_count *count = r->verdicts.v;
     for (size_t i = 0; i < r->verdicts.n; i++)
@@ -177,8 +180,9 @@ static void print_table(const struct args *args, const struct hone_search_result
     printf(")\nstopped          %s after %.1f s\n", r->why_stopped ? r->why_stopped : "",
            (double)r->wall_ms / 1000);
     if (r->waited_ms >= 1000)
-        printf("waited           %.1f s of it for other timings on this machine\n",
-               (double)r->waited_ms / 1000);
+        printf("waited           %.1f s beside it for other timings on this machine%s%s\n",
+               (double)r->waited_ms / 1000, r->waited_for ? ", last for " : "",
+               r->waited_for ? r->waited_for : "");
     if (r->tokens > 0)
         printf("models           %lld tokens, %.4g USD (all rounds)\n", (long long)r->tokens,
                r->cost);

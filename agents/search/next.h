@@ -30,6 +30,8 @@ struct hone_outlook {
     const struct hone_state *state; /* its best version is expanded */
     const char *target;             /* "cpu", "cuda" */
     int64_t budget_wall_ms, elapsed_ms;
+    int64_t room_ms;                 /* of the wall cap, the confirmation's share aside */
+    int64_t look_ms;                 /* what a longer look takes */
     double stop_at_speedup;          /* 0: none */
     double stop_at_percent_of_bound; /* 0: 95 */
     int64_t plateau;                 /* 0: 24, < 0: never */

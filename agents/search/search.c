@@ -3,9 +3,9 @@
  *
  * Order of work: the baseline first; then expansions; a new best that is clearly ahead gets a
  * longer look (decide) while a sixth of the wall budget lasts for that; when expansions stop
- * paying, the tunables of the best are swept; a quarter of the wall budget is kept back for the
- * confirmation. Stop rules are looked at between evaluations, so that a budget is passed by one
- * evaluation at most. */
+ * paying, the tunables of the best are swept; what a confirmation takes here (pace.h), and a quarter
+ * of the wall budget at least, is kept back for it. What does not fit is not begun; a budget is
+ * passed only by what an evaluation takes beyond its estimate. */
 #include "agents/search/next.h"
 #include "agents/search/search_models.h"
 
@@ -54,7 +54,9 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
     ROW(is_resumed, .help = "It went on from an earlier run's records."),
     ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
     ROW(waited_ms, .unit = "ms", .skip_empty = true,
-        .help = "Of it, for other timings on this machine."),
+        .help = "Beside it, for other timings on this machine."),
+    ROW(waited_for, .skip_empty = true, .help = "Who held the timing lease last."),
+    ROW(unconfirmed, .skip_empty = true, .help = "Why no confirmation began."),
     ROW(device_ms, .unit = "ms", .help = "Wall time of its evaluations, all rounds."),
     ROW(tokens, .help = "Of models, all rounds."),
     ROW(cost, .unit = "USD",
@@ -62,19 +64,7 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
 };
 const size_t hone_search_n_result_fields = HONE_COUNTOF(hone_search_result_fields);
 
-/* ---- clocks and budgets ---- */
-
-int64_t hone_search_elapsed_ms(const struct hone_search *s)
-{
-    return s->elapsed_before_ms + (hone_now_ns() - s->start_ns) / HONE_NS_PER_MS;
-}
-
-int64_t hone_search_left_ms(const struct hone_search *s)
-{
-    if (s->options->budget_wall_ms <= 0)
-        return INT64_MAX;
-    return hone_max_i64(0, s->options->budget_wall_ms - hone_search_elapsed_ms(s));
-}
+/* ---- progress ---- */
 
 /* The cap counts all rounds, what is shown is this one. */
 static int64_t round_cap(const struct hone_search *s)
@@ -136,6 +126,8 @@ static struct hone_outlook look_around(struct hone_search *s, bool has_ahead, bo
         .target = s->target,
         .budget_wall_ms = s->options->budget_wall_ms,
         .elapsed_ms = hone_search_elapsed_ms(s),
+        .room_ms = hone_search_room_ms(s),
+        .look_ms = hone_pace_look_ms(&s->pace),
         .stop_at_speedup = s->options->stop_at_speedup,
         .stop_at_percent_of_bound = s->options->stop_at_percent_of_bound,
         .plateau = s->options->plateau,
@@ -266,6 +258,7 @@ static void fill_result(const struct hone_search *s, const struct hone_search_ou
         .is_resumed = s->is_resumed,
         .wall_ms = hone_search_elapsed_ms(s),
         .waited_ms = s->waited_ms,
+        .waited_for = s->waited_for[0] ? hone_pool_strdup(pool, s->waited_for) : NULL,
         .device_ms = (int64_t)s->budgets.of[HONE_BUDGET_DEVICE].spent,
         .tokens = (int64_t)s->budgets.of[HONE_BUDGET_TOKENS].spent,
         .cost = s->budgets.of[HONE_BUDGET_COST].spent,
@@ -277,8 +270,10 @@ static void fill_result(const struct hone_search *s, const struct hone_search_ou
                                                              "baseline worked",
                                                              (long long)s->n_unruly);
     if (node == HONE_NO_NODE) {
-        ret->summary =
-            hone_pool_printf(pool, "%s: nothing was confirmed (%s)%s", ret->task, why, unruly);
+        ret->unconfirmed = hone_pool_strdup(pool, s->unconfirmed);
+        ret->summary = hone_pool_printf(pool, "%s: nothing was confirmed (%s)%s%s%s", ret->task,
+                                        why, s->unconfirmed ? "; " : "",
+                                        s->unconfirmed ? s->unconfirmed : "", unruly);
         return;
     }
     ret->baseline_ns = o->baseline_ns;
@@ -455,7 +450,7 @@ int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options 
     s->options = options;
     s->on_progress = on_progress;
     s->progress_arg = progress_arg;
-    s->start_ns = hone_now_ns();
+    s->start_ns = hone_search_now_ns(s);
     s->phase = "baseline";
     int r = check_options(s, options, err);
     if (r < 0)
@@ -492,7 +487,7 @@ static int open_view(struct hone_tool_ctx *ctx, const struct hone_steer_search *
                                       .budget_disk_bytes = INT64_MAX};
     s->ctx = ctx;
     s->options = o;
-    s->start_ns = hone_now_ns();
+    s->start_ns = hone_search_now_ns(s);
     s->phase = "search";
     s->is_view = true;
     s->replay_until = until;

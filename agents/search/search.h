@@ -63,6 +63,8 @@ struct hone_search_options {
     int64_t plateau; /* stop after so many expansions without a new best; 0: 24, < 0: never */
     hone_search_event_fn *on_event; /* NULL: nobody asks */
     void *on_event_arg;
+    int64_t (*now_ns)(void *arg); /* NULL: the monotonic clock */
+    void *now_arg;
 };
 
 struct hone_search_progress { /* strings are borrowed for the call */
@@ -102,11 +104,13 @@ struct hone_search_result { /* strings live in ctx->pool */
     const char *rests_on;    /* of the confirmation: tools/rests_text.h; NULL: not told */
     bool is_resumed;
     int64_t wall_ms;
-    int64_t waited_ms;         /* of wall_ms, for other timings; this process's part */
+    int64_t waited_ms;         /* beside wall_ms, for other timings; this process's part */
+    const char *waited_for;    /* who held the timing lease last; NULL: nobody was waited for */
+    const char *unconfirmed;   /* why no confirmation began, in words; NULL: one did */
     int64_t device_ms, tokens; /* all rounds */
     double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };
-enum { HONE_SEARCH_N_RESULT_FIELDS = 23 };
+enum { HONE_SEARCH_N_RESULT_FIELDS = 25 };
 extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
 

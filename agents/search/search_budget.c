@@ -15,7 +15,7 @@
 #include "workspace/base/file.h"
 
 #define DISK_CHECK_EVERY 8
-#define CONFIRM_SCREENS  5     /* before one was seen */
+#define CONFIRM_SCREENS  5     /* before anything was seen */
 #define SWEEP_SHARE      2 / 3 /* of a screen for each setting */
 
 static double cap_of(const struct hone_search_options *o, enum hone_budget_kind kind)
@@ -214,15 +214,15 @@ static double screen_ms(const struct hone_search *s)
 {
     double guess = (double)hone_usage_expected_ms(&s->usage, false);
     double cap = s->budgets.of[HONE_BUDGET_DEVICE].cap;
-    if (s->state.screen_ms > 0)
-        return (double)s->state.screen_ms;
+    if (s->pace.screen_ms > 0)
+        return (double)s->pace.screen_ms;
     return s->usage.longest_ms > 0 || !(cap > 0) ? guess : fmin(guess, cap / 8);
 }
 
 static double confirm_ms(const struct hone_search *s)
 {
-    return s->usage.longest_confirm_ms > 0 ? (double)s->usage.longest_confirm_ms
-                                           : CONFIRM_SCREENS * screen_ms(s);
+    return s->pace.screen_ms > 0 ? (double)hone_pace_confirm_ms(&s->pace)
+                                 : CONFIRM_SCREENS * screen_ms(s);
 }
 
 static double expected_ms(const struct hone_search *s, const struct hone_attempt *a)
@@ -312,18 +312,12 @@ static bool is_disk_spent(struct hone_search *s)
     return d->bytes + (n + 1) * d->most_growth > cap;
 }
 
-static bool is_wall_spent(const struct hone_search *s)
-{
-    int64_t left = hone_search_left_ms(s);
-    return left != INT64_MAX && left < hone_search_reserve_ms(s) + s->state.screen_ms;
-}
-
 const char *hone_search_over(struct hone_search *s, int64_t n)
 {
     enum hone_budget_kind kind;
     if (!hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, (double)n + 1))
         kind = HONE_BUDGET_EVALUATIONS;
-    else if (is_wall_spent(s))
+    else if (hone_search_room_ms(s) < hone_max_i64(1, n * s->pace.screen_ms))
         kind = HONE_BUDGET_WALL;
     else if (!hone_budget_fits(&s->budgets, HONE_BUDGET_DEVICE,
                                (double)n * screen_ms(s) + confirm_ms(s)))
@@ -335,9 +329,10 @@ const char *hone_search_over(struct hone_search *s, int64_t n)
     return hone_budget_rows[kind].why;
 }
 
-bool hone_search_may_confirm(const struct hone_search *s)
+bool hone_search_may_confirm(struct hone_search *s)
 {
-    return hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, 1) &&
+    return hone_search_confirm_has_time(s) &&
+           hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, 1) &&
            hone_budget_fits(&s->budgets, HONE_BUDGET_DEVICE, confirm_ms(s));
 }
 

@@ -7,12 +7,14 @@
  *   search_ahead.c   answers of models that are asked for ahead
  *   search_merge.c   steps that take over what won on a sibling
  *   search_refine.c  decide, sweep, confirm
+ *   search_wait.c    the wall cap, forecasts, waits
  *   search_record.c  writes events and applies them (state.h); going on from the records
  *   search_steer.c   requests and submissions from outside */
 #ifndef HONE_AGENTS_SEARCH_INTERNAL_H
 #define HONE_AGENTS_SEARCH_INTERNAL_H
 
 #include "agents/search/budget.h"
+#include "agents/search/pace.h"
 #include "agents/coder/coder.h"
 #include "agents/planner/planner.h"
 #include "agents/planner/policy.h"
@@ -49,6 +51,9 @@ struct hone_search {
     int64_t n_unruly; /* versions that failed where the baseline worked */
     int64_t n_verdicts[HONE_VERDICT_INFRA + 1];
     int64_t waited_ms; /* for the timing lease */
+    char waited_for[HONE_LIMIT_HOLDER_BYTES];
+    struct hone_pace pace;   /* how long evaluations of this task take here */
+    const char *unconfirmed; /* why no confirmation began; NULL: none was due, or it did */
     bool is_resumed;
     const char *phase;
 
@@ -96,6 +101,7 @@ struct hone_search_outcome { /* of one evaluation; strings in the search's pool 
     const char *profile; /* of one, in words (profile_text.h); NULL: likewise */
     size_t n_findings;
     int64_t wall_ms;
+    int64_t pace_ms; /* the same without what is measured once: for struct hone_pace */
 };
 
 struct hone_attempt { /* what to evaluate */
@@ -125,32 +131,31 @@ struct hone_implemented {   /* a step that was carried out, or not */
     double cost;
 };
 
-/* search.c */
+/* search_wait.c: the wall cap, and waits. */
+int64_t hone_search_now_ns(const struct hone_search *s);
+/* Waits and pauses left out. */
 int64_t hone_search_elapsed_ms(const struct hone_search *s);
 /* Milliseconds left of the wall budget; INT64_MAX without one. */
 int64_t hone_search_left_ms(const struct hone_search *s);
-/* Kept back for the confirmation. */
-int64_t hone_search_reserve_ms(const struct hone_search *s);
-
-/* search_wait.c: what of the wall cap a confirmation needs, and whether it is left (says
- * so when not). */
-int64_t hone_search_confirm_needs_ms(const struct hone_search *s);
-/* The least time for timing that this counts with, which is the least that a confirmation gets. */
-int64_t hone_search_confirm_timing_ms(const struct hone_search *s);
-bool hone_search_confirm_fits(struct hone_search *s);
+/* The same, without what is kept back for the confirmation. */
+int64_t hone_search_room_ms(const struct hone_search *s);
+/* Is there time for a confirmation? Says so when not. */
+bool hone_search_confirm_has_time(struct hone_search *s);
+/* ", about 15 s", in the search's pool; "" for 0. */
+const char *hone_search_cost_words(struct hone_search *s, int64_t ms);
 /* After the baseline: how much of a search the cap is. */
 void hone_search_tell_forecast(struct hone_search *s);
-/* How long an evaluation may wait for the timing lease; 0: the default. */
-int64_t hone_search_lease_wait_ms(const struct hone_search *s, const struct hone_attempt *a);
 struct hone_search_wait { /* of one evaluation */
     struct hone_search *search;
     int64_t told_ns;
 };
 /* A hone_progress_fn, arg struct hone_search_wait: passes on whom it waits for, now and then. */
 void hone_search_on_wait(void *arg, const struct hone_progress *progress);
-/* Adds what the evaluation waited, and returns it. */
+/* Adds what the evaluation waited, takes it out of the elapsed time, and returns it. */
 int64_t hone_search_count_wait(struct hone_search *s, const struct hone_report *report);
 void hone_search_tell_wait(struct hone_search *s);
+
+/* search.c */
 void hone_search_tell(struct hone_search *s, const char *fmt, ...) HONE_PRINTF(2, 3);
 /* What the policy takes next; false: STOP. The same again until something was tried. */
 bool hone_search_pick(struct hone_search *s, struct hone_pick *ret);
@@ -241,7 +246,8 @@ struct hone_event_caps hone_search_caps(const struct hone_search *s);
 void hone_search_count(struct hone_search *s);
 /* The word for the cap that so many screens more, and the confirmation, could pass; NULL: none. */
 const char *hone_search_over(struct hone_search *s, int64_t n);
-bool hone_search_may_confirm(const struct hone_search *s);
+/* Does one more confirmation fit all caps? Says so when there is no time for it. */
+bool hone_search_may_confirm(struct hone_search *s);
 /* Reserves what the evaluation may take, and the confirmation beside it.
  * HONE_E_LIMIT sets s->refused. */
 int hone_search_begin_work(struct hone_search *s, const struct hone_attempt *attempt,

@@ -82,15 +82,11 @@ static size_t most_points(const struct hone_search *s)
     return strcmp(s->target, "cuda") == 0 ? CUDA_SWEEP_POINTS : SWEEP_POINTS;
 }
 
-/* A setting costs about a screen; half of what is left before the confirmation may go into that. */
 static size_t affordable_points(const struct hone_search *s)
 {
-    int64_t left = hone_search_left_ms(s), most = (int64_t)most_points(s);
-    if (left == INT64_MAX)
-        return (size_t)most;
-    int64_t each = hone_max_i64(100, s->state.screen_ms * 2 / 3); /* both rungs together */
-    int64_t n = (left - hone_search_reserve_ms(s)) / 2 / each;
-    return (size_t)hone_max_i64(0, hone_min_i64(most, n));
+    int64_t room = hone_search_room_ms(s), most = (int64_t)most_points(s);
+    int64_t n = room == INT64_MAX ? most : hone_pace_settings(&s->pace, room);
+    return (size_t)hone_min_i64(most, n);
 }
 
 /* A setting with the given index into each axis' values; false when where() forbids it. */
@@ -353,8 +349,10 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     const struct hone_point *best = r < 0 ? NULL : best_of(&points, &o);
     if (best && !is_whole && o.best_point > 0 && o.n_points == points.n)
         combine(s->pool, &axes, where, &points, &o, &again);
-    if (best && (is_halved || again.n > 1) && !hone_search_over(s, 2)) {
+    if (best)
         survivors(s->pool, &points, &o, &again, &rung);
+    bool has_room = hone_pace_sweep_ms(&s->pace, rung.n) <= hone_search_room_ms(s);
+    if (best && (is_halved || again.n > 1) && has_room && !hone_search_over(s, 2)) {
         r = try_points(s, node, rung, points.n, 0, &o, err);
         if (r == 0)
             best = best_of(&rung, &o);
@@ -369,10 +367,7 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
 static int64_t confirm_budget_ms(const struct hone_search *s)
 {
     int64_t left = hone_search_left_ms(s);
-    if (left == INT64_MAX)
-        return 0;
-    /* checks, builds and the baseline's own calls take their part of what is left */
-    return hone_max_i64(hone_search_confirm_timing_ms(s), hone_min_i64(30000, left * 45 / 100));
+    return left == INT64_MAX ? 0 : hone_pace_timing_ms(&s->pace, s->options->budget_wall_ms, left);
 }
 
 /* One confirmation; what it measured replaces what shorter looks had said of the node. */
@@ -383,7 +378,8 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
                              .tier = "confirm",
                              .subject = n->words,
                              .budget_ms = confirm_budget_ms(s)};
-    hone_search_tell(s, "confirming %s", *n->words ? n->words : "the baseline");
+    const char *cost = hone_search_cost_words(s, hone_pace_confirm_ms(&s->pace));
+    hone_search_tell(s, "confirming %s%s", *n->words ? n->words : "the baseline", cost);
     int r = hone_search_evaluate(s, &a, ret, err);
     if (r < 0)
         return r;
@@ -424,11 +420,9 @@ int hone_search_confirm(struct hone_search *s, struct hone_search_outcome *ret, 
     double best = 0;
     s->phase = "confirm";
     for (int i = 0; i < CONFIRM_TRIES && s->state.tree.best != HONE_NO_NODE; i++) {
-        if (!hone_search_may_confirm(s) || !hone_search_confirm_fits(s))
-            break;
         struct hone_node *n = s->state.tree.nodes[s->state.tree.best];
         struct hone_search_outcome o;
-        if (n->index == confirmed)
+        if (n->index == confirmed || !hone_search_may_confirm(s))
             break;
         /* The last try is the baseline's when all else was slower. */
         if (i == CONFIRM_TRIES - 1 && best < 1 && s->state.tree.n_nodes > 0)
@@ -441,8 +435,6 @@ int hone_search_confirm(struct hone_search *s, struct hone_search_outcome *ret, 
             best = o.rank;
             *ret = o;
         }
-        if (best >= 1 && hone_search_left_ms(s) < o.wall_ms)
-            break;
     }
     *ret_node = confirmed;
     if (confirmed == HONE_NO_NODE)

@@ -117,9 +117,9 @@ int hone_search_listen(struct hone_search *s, struct hone_err *err)
         if (!was_told)
             hone_search_tell(s, "paused; hone steer %s resume", s->name);
         was_told = true;
-        int64_t from = hone_now_ns();
+        int64_t from = hone_search_now_ns(s);
         hone_search_wait_ms(s, PAUSE_POLL_MS);
-        s->start_ns += hone_now_ns() - from; /* budgets are for work */
+        s->start_ns += hone_search_now_ns(s) - from; /* budgets are for work */
         r = read_and_acknowledge(s, err);
     }
     return r;

@@ -147,9 +147,9 @@ static int evaluate_now(struct hone_search *s, const struct hone_attempt *a,
     int r = hone_search_begin_work(s, a, &reserved_ms, err);
     if (r < 0)
         return r;
-    int64_t start = hone_now_ns();
+    int64_t start = hone_search_now_ns(s);
     r = hone_evaluate(ctx, req, ret, err);
-    *ret_wall_ms = (hone_now_ns() - start) / HONE_NS_PER_MS;
+    *ret_wall_ms = (hone_search_now_ns(s) - start) / HONE_NS_PER_MS;
     hone_search_end_work(s, a, reserved_ms, *ret_wall_ms, r == 0 && ret->is_cached);
     return r;
 }
@@ -163,6 +163,22 @@ static void own_fault(struct hone_search_outcome *o)
     o->summary = row->meaning;
     o->diagnosis = o->diagnosis ? row->next : NULL;
     o->is_right = false;
+}
+
+/* What the first screens measure for all: the machine's limits, answers to check against. */
+static int64_t once_ms(const struct hone_report *report)
+{
+    static const struct {
+        const char *stage;
+        int sign;
+    } parts[] = {{"screen", 1}, {"time.prepare", -1}, {"time.rounds", -1}, {"time.audits", -1}};
+    const struct hone_stage_report *stages = report->stages.v;
+    int64_t ns = 0;
+    for (size_t i = 0; i < report->stages.n; i++)
+        for (size_t k = 0; k < HONE_COUNTOF(parts); k++)
+            if (strcmp(stages[i].name, parts[k].stage) == 0)
+                ns += parts[k].sign * stages[i].wall_ns;
+    return hone_max_i64(0, ns / HONE_NS_PER_MS);
 }
 
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
@@ -183,7 +199,7 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .stages = a->stages,
         .no_commit = a->no_commit,
         .budget_ms = a->budget_ms,
-        .lease_wait_ms = hone_search_lease_wait_ms(s, a),
+        .lease_wait_ms = HONE_JOB_LEASE_MS,
         .call_timeout_ms = call_timeout_ms(s),
         .subject = a->subject,
         .body = a->body,
@@ -198,7 +214,8 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
     ctx.progress_arg = &wait;
     ctx.caller = hone_pool_printf(pool, HONE_USAGE_CALLER "%s", s->id); /* counts it as ours */
     int64_t wall_ms = 0;
-    int r = hone_search_recall(s, a, &e) ? 0 : evaluate_now(s, a, &ctx, &req, &e, &wall_ms, err);
+    bool is_recalled = hone_search_recall(s, a, &e);
+    int r = is_recalled ? 0 : evaluate_now(s, a, &ctx, &req, &e, &wall_ms, err);
     bool is_first_free = r == 0 && e.is_cached, is_own = false;
     if (r == 0)
         r = hone_search_settle_blame(s, &ctx, &req, &e, &is_own, err);
@@ -207,7 +224,11 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
     read_outcome(s, &e, a->tier, ret);
     if (is_own)
         own_fault(ret);
-    ret->wall_ms = e.is_cached ? wall_ms : wall_ms - hone_search_count_wait(s, &e.report);
+    if (e.is_cached || is_recalled) /* what it took when it was made */
+        ret->wall_ms = hone_max_i64(wall_ms, e.report.wall_ns / HONE_NS_PER_MS);
+    else
+        ret->wall_ms = wall_ms - hone_search_count_wait(s, &e.report);
+    ret->pace_ms = ret->wall_ms - once_ms(&e.report);
     s->n_verdicts[ret->verdict]++;
     s->n_unruly += strcmp(ret->reason, hone_reason_row(HONE_REASON_UNRULY)->word) == 0;
     s->n_evaluations += !is_first_free;
@@ -308,8 +329,7 @@ int hone_search_profile(struct hone_search *s, struct hone_node *node, int64_t s
 {
     if (strcmp(s->target, "cuda") != 0 || node->is_profiled)
         return 0;
-    if (hone_search_left_ms(s) < hone_search_reserve_ms(s) + 2 * screen_ms ||
-        hone_search_over(s, 1))
+    if (hone_search_room_ms(s) < 2 * screen_ms || hone_search_over(s, 1))
         return 0;
     struct hone_attempt a = {.source = node->source,
                              .tier = "screen",
@@ -466,7 +486,7 @@ static int accept(struct hone_search *s, struct trial *t, const char *source, st
         return r;
     double best_before = hone_node_value_paired(tree->nodes[old_best], n);
     if (hone_state_is_best(&s->state, n) && n->value > best_before + PROFILE_AHEAD_LOG2)
-        r = hone_search_profile(s, n, hone_state_screen_ms_with(&s->state, o->wall_ms), err);
+        r = hone_search_profile(s, n, hone_pace_screen_ms_with(&s->pace, o->wall_ms), err);
     if (r < 0)
         return r;
     hone_search_put_profile(&t->event.result, n, t->pool);

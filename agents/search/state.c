@@ -193,11 +193,6 @@ static void attach(struct hone_state *st, struct hone_node *draft)
 
 /* ---- events ---- */
 
-int64_t hone_state_screen_ms_with(const struct hone_state *st, int64_t wall_ms)
-{
-    return hone_max_i64(st->screen_ms * 9 / 10, wall_ms);
-}
-
 static const char *verdict_words(const struct hone_state *st, enum hone_verdict verdict,
                                  const char *reason)
 {
@@ -281,8 +276,6 @@ static void apply_result(struct hone_state *st, const struct hone_event_result *
     int index = hone_state_index(st, r->node);
     struct hone_node *n = index == HONE_NO_NODE ? NULL : st->tree.nodes[index];
     st->n_steps = hone_max_i64(st->n_steps, r->step);
-    if ((kind == HONE_KIND_ROOT || kind == HONE_KIND_EXPAND) && r->verdict)
-        st->screen_ms = hone_state_screen_ms_with(st, r->wall_ms);
     if (kind == HONE_KIND_EXPAND)
         apply_expansion(st, r, draft);
     else if (kind == HONE_KIND_TUNE)
@@ -293,8 +286,7 @@ static void apply_result(struct hone_state *st, const struct hone_event_result *
         n->is_swept = true;
         n->settings = r->settings ? keep(st, r->settings) : n->settings;
     } else if (n && (kind == HONE_KIND_DECIDE || kind == HONE_KIND_CONFIRM)) {
-        *(kind == HONE_KIND_DECIDE ? &st->decide_ms : &st->confirm_ms) =
-            r->wall_ms + (kind == HONE_KIND_DECIDE ? st->decide_ms : 0);
+        st->decide_ms += kind == HONE_KIND_DECIDE ? r->wall_ms : 0;
         apply_look(st, r, n);
     }
     hone_tree_update_best(&st->tree);
@@ -321,7 +313,7 @@ void hone_state_apply(struct hone_state *st, const struct hone_event *e, struct 
     case HONE_EVENT_START: /* a new round keeps the versions */
         st->has_ended = false;
         st->tree.n_since_best = 0;
-        st->decide_ms = st->confirm_ms = 0;
+        st->decide_ms = 0;
         break;
     case HONE_EVENT_STEP:
         st->n_steps = hone_max_i64(st->n_steps, e->step.step);

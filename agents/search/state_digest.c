@@ -96,8 +96,7 @@ void hone_state_digest(const struct hone_state *st, char ret[HONE_HASH_TEXT_BYTE
     add_credit(&h, &st->credit);
     add_f64(&h, st->mix.rules);
     add_f64(&h, st->mix.llm);
-    const int64_t counts[] = {st->has_ended, st->n_steps, st->screen_ms, st->decide_ms,
-                              st->confirm_ms};
+    const int64_t counts[] = {st->has_ended, st->n_steps, st->decide_ms};
     hone_hasher_part(&h, counts, sizeof(counts));
     hone_hasher_end(&h, ret);
 }

@@ -39,8 +39,9 @@ static enum hone_next next_of(const struct situation *x, struct hone_pool *pool,
     hone_tree_update_best(&st->tree);
     st->tree.n_since_best = x->n_since_best;
     st->decide_ms = x->decide_ms;
-    st->screen_ms = 100;
     o.state = st;
+    o.look_ms = o.look_ms ? o.look_ms : 500;
+    o.room_ms = o.room_ms ? o.room_ms : INT64_MAX;
     o.target = o.target ? o.target : "cpu";
     return hone_next(&o, why);
 }
@@ -87,7 +88,13 @@ static const struct {
     {{.value = 0.2, .n_since_best = 1, .o.budget_wall_ms = 3000, .decide_ms = 20},
      HONE_NEXT_TRY,
      NULL},
+    {{.value = 0.2, .n_since_best = 1, .o.budget_wall_ms = 3000, .o.room_ms = 499},
+     HONE_NEXT_TRY,
+     NULL},
     {{.value = 1, .o.stop_at_speedup = 2}, HONE_NEXT_DECIDE, NULL},
+    {{.value = 1, .o.stop_at_speedup = 2, .o.budget_wall_ms = 3000, .o.room_ms = 499},
+     HONE_NEXT_TRY,
+     NULL},
     {{.value = 1, .o.stop_at_speedup = 2, .is_decided = true}, HONE_NEXT_STOP, "target"},
     {{.value = 0.1, .percent_of_bound = 96}, HONE_NEXT_STOP, "near_roof"},
     {{.value = 0.1, .percent_of_bound = 96, .o.stop_at_percent_of_bound = 97}, HONE_NEXT_TRY, NULL},
