@@ -22,48 +22,6 @@
 #define RANDOM_NUMBERS 64  /* set aside for one choice */
 #define LOCK_WAIT_MS   100 /* who asks whether the search runs holds its lock for a moment */
 
-static const struct hone_field count_fields[] = {
-    HONE_FIELD(struct hone_search_count, verdict, .required = true, .help = "Verdict word."),
-    HONE_FIELD(struct hone_search_count, n, .required = true,
-               .help = "How many evaluations ended so."),
-};
-
-#define ROW(member, ...) HONE_FIELD(struct hone_search_result, member, __VA_ARGS__)
-const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] = {
-    ROW(task, .required = true, .help = "Task."),
-    ROW(target, .required = true, .help = "Target."),
-    ROW(name, .help = "Search name: the branch is search/NAME."),
-    ROW(baseline_ns, .unit = "ns",
-        .help = "One call of the baseline, geometric mean over the workloads of the confirmation."),
-    ROW(best_ns, .unit = "ns", .help = "One call of the best version, in the same run."),
-    ROW(speedup, .help = "Confirmed geometric-mean ratio, baseline over best."),
-    ROW(ci, .help = "Its 95 % interval: low, high."),
-    ROW(evaluations, .help = "Evaluations that were run."),
-    ROW(verdicts, HONE_OF(struct hone_search_count, count_fields), .help = "How they ended."),
-    ROW(unruly, .help = "Versions that failed where the baseline worked."),
-    ROW(best_commit, .help = "Commit of the best version."),
-    ROW(percent_of_bound, .help = "100 * physics floor / time of the best version."),
-    ROW(verdict, .help = "Verdict of the confirmation."),
-    ROW(why_stopped, .help = "budget_wall, _evaluations, _device, _disk, _cost, _tokens; target, "
-                             "near_roof, plateau, "
-                             "exhausted, tree_full, stopped, no_submissions."),
-    ROW(summary, .help = "One line."),
-    ROW(doubt, .skip_empty = true, .help = "Why the figure may not be claimed; none: it may."),
-    ROW(rests_on, .skip_empty = true,
-        .help = "What the figure rests on: fast-math, precision, accuracy, threads, flags."),
-    ROW(is_resumed, .help = "It went on from an earlier run's records."),
-    ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
-    ROW(waited_ms, .unit = "ms", .skip_empty = true,
-        .help = "Beside it, for other timings on this machine."),
-    ROW(waited_for, .skip_empty = true, .help = "Who held the timing lease last."),
-    ROW(unconfirmed, .skip_empty = true, .help = "Why no confirmation began."),
-    ROW(device_ms, .unit = "ms", .help = "Wall time of its evaluations, all rounds."),
-    ROW(tokens, .help = "Of models, all rounds."),
-    ROW(cost, .unit = "USD",
-        .help = "Of models, all rounds; asks without an answer with what was set aside."),
-};
-const size_t hone_search_n_result_fields = HONE_COUNTOF(hone_search_result_fields);
-
 /* ---- progress ---- */
 
 /* The cap counts all rounds, what is shown is this one. */

@@ -28,6 +28,7 @@
 #ifndef HONE_AGENTS_SEARCH_H
 #define HONE_AGENTS_SEARCH_H
 
+#include "agents/search/events.h"
 #include "tools/tool.h"
 #include "workspace/base/hash.h"
 
@@ -79,40 +80,6 @@ struct hone_search_progress { /* strings are borrowed for the call */
     const char *best_commit;    /* may be NULL */
 };
 typedef void hone_search_progress_fn(void *arg, const struct hone_search_progress *progress);
-
-struct hone_search_count {
-    const char *verdict;
-    int64_t n;
-};
-
-struct hone_search_result { /* strings live in ctx->pool */
-    const char *task, *target, *name;
-    double baseline_ns, best_ns; /* geometric mean over the workloads of the confirmation */
-    double speedup;              /* 1 when nothing faster was confirmed; NaN when not measured */
-    struct hone_f64s ci;         /* low, high: 95 % */
-    int64_t evaluations;
-    struct hone_array verdicts; /* of struct hone_search_count */
-    int64_t unruly;             /* versions that failed where the baseline worked */
-    const char *best_commit;    /* NULL: none */
-    double percent_of_bound;
-    const char *verdict;     /* of the confirmation */
-    const char *why_stopped; /* budget_wall, budget_evaluations, budget_device, budget_disk,
-                                budget_cost, budget_tokens, target, near_roof, plateau, exhausted,
-                                tree_full, cancelled */
-    const char *summary;     /* one line */
-    const char *doubt;       /* why the figure may not be claimed; NULL: it may */
-    const char *rests_on;    /* of the confirmation: tools/rests_text.h; NULL: not told */
-    bool is_resumed;
-    int64_t wall_ms;
-    int64_t waited_ms;         /* beside wall_ms, for other timings; this process's part */
-    const char *waited_for;    /* who held the timing lease last; NULL: nobody was waited for */
-    const char *unconfirmed;   /* why no confirmation began, in words; NULL: one did */
-    int64_t device_ms, tokens; /* all rounds */
-    double cost;               /* USD, all rounds; asks without an answer with their reserve */
-};
-enum { HONE_SEARCH_N_RESULT_FIELDS = 25 };
-extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
-extern const size_t hone_search_n_result_fields;
 
 /* HONE_E_ARG when no cap bounds it, or one is out of range. Money and tokens bound a search that
  * asks a model alone. */

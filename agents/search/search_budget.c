@@ -18,17 +18,20 @@
 #define CONFIRM_SCREENS  5     /* before anything was seen */
 #define SWEEP_SHARE      2 / 3 /* of a screen for each setting */
 
+struct hone_event_caps hone_search_caps(const struct hone_search_options *o)
+{
+    return (struct hone_event_caps){.budget_wall_ms = o->budget_wall_ms,
+                                    .budget_evaluations = o->budget_evaluations,
+                                    .budget_device_ms = o->budget_device_ms,
+                                    .budget_disk_bytes = o->budget_disk_bytes,
+                                    .budget_tokens = o->budget_tokens,
+                                    .budget_cost = o->budget_cost};
+}
+
 static double cap_of(const struct hone_search_options *o, enum hone_budget_kind kind)
 {
-    const double caps[HONE_N_BUDGETS] = {
-        [HONE_BUDGET_WALL] = (double)o->budget_wall_ms,
-        [HONE_BUDGET_EVALUATIONS] = (double)o->budget_evaluations,
-        [HONE_BUDGET_DEVICE] = (double)o->budget_device_ms,
-        [HONE_BUDGET_DISK] = (double)o->budget_disk_bytes,
-        [HONE_BUDGET_COST] = o->budget_cost,
-        [HONE_BUDGET_TOKENS] = (double)o->budget_tokens,
-    };
-    return caps[kind];
+    const struct hone_event_caps caps = hone_search_caps(o);
+    return hone_event_cap(&caps, kind);
 }
 
 static bool asks_models(const struct hone_search_options *o)
@@ -52,19 +55,6 @@ int hone_search_check_caps(const struct hone_search_options *o, struct hone_err 
                             "a search needs a cap: wall time, evaluations, device time or disk; "
                             "where a model is asked, money or tokens will do");
     return 0;
-}
-
-struct hone_event_caps hone_search_caps(const struct hone_search *s)
-{
-    const struct hone_budget *of = s->budgets.of;
-    return (struct hone_event_caps){
-        .budget_wall_ms = (int64_t)of[HONE_BUDGET_WALL].cap,
-        .budget_evaluations = (int64_t)of[HONE_BUDGET_EVALUATIONS].cap,
-        .budget_device_ms = (int64_t)of[HONE_BUDGET_DEVICE].cap,
-        .budget_disk_bytes = (int64_t)of[HONE_BUDGET_DISK].cap,
-        .budget_tokens = (int64_t)of[HONE_BUDGET_TOKENS].cap,
-        .budget_cost = of[HONE_BUDGET_COST].cap,
-    };
 }
 
 /* ---- what was spent ---- */

@@ -241,7 +241,7 @@ const char *hone_search_sibling(struct hone_search *s, const struct hone_action 
 /* Caps and what was spent before; is_new_round: HONE_E_LIMIT when nothing is left to begin with. */
 int hone_search_open_budgets(struct hone_search *s, bool is_new_round, struct hone_err *err);
 /* The caps as members of a record. */
-struct hone_event_caps hone_search_caps(const struct hone_search *s);
+struct hone_event_caps hone_search_caps(const struct hone_search_options *options);
 /* Brings wall time, money and tokens up to date. */
 void hone_search_count(struct hone_search *s);
 /* The word for the cap that so many screens more, and the confirmation, could pass; NULL: none. */

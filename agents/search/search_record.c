@@ -162,8 +162,9 @@ static int replay_record(void *arg, uint64_t n, int64_t wall_ms, const char *typ
     if (is_event && e.type == HONE_EVENT_START)
         on_start(p, &e.start);
     if (p->is_ours)
-        hone_usage_record(&s->usage, n, wall_ms, type, data);
-    if (!is_event || !p->is_ours || strcmp(hone_json_get_str(data, "search", ""), s->id) != 0)
+        hone_usage_take(&s->usage,
+                        &(struct hone_usage_record){n, wall_ms, type, data, is_event ? &e : NULL});
+    if (!is_event || !p->is_ours || strcmp(hone_event_search(&e), s->id) != 0)
         return 0;
     if (e.type == HONE_EVENT_RESULT) {
         on_result(s, &e.result);
@@ -189,7 +190,7 @@ static int record_start(struct hone_search *s, const char *key, struct hone_err 
                                      .model = s->options->model,
                                      .machine = machine_of(s),
                                      .seed = s->options->seed,
-                                     .caps = hone_search_caps(s)}};
+                                     .caps = hone_search_caps(s->options)}};
     return hone_search_commit(s, &e, NULL, NULL, err);
 }
 
@@ -411,15 +412,7 @@ int hone_search_commit(struct hone_search *s, struct hone_event *e,
 int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
                            struct hone_err *err)
 {
-    HONE_AUTOJSON struct hone_json *data =
-        hone_fields_encode(result, hone_search_result_fields, hone_search_n_result_fields);
-    const struct hone_event e = {.type = HONE_EVENT_END, .end = {.search = s->id}};
-    uint64_t n = 0;
-    hone_json_set_str(data, "search", s->id);
-    int r = hone_ledger_append(ledger_of(s), "search.end", data, &n, err);
-    if (r < 0)
-        return r;
-    hone_state_apply(&s->state, &e, NULL);
-    tell_event(s, n);
-    return hone_ledger_sync(ledger_of(s), err);
+    struct hone_event e = {.type = HONE_EVENT_END, .end = {.search = s->id, .result = result}};
+    int r = hone_search_commit(s, &e, NULL, NULL, err);
+    return r < 0 ? r : hone_ledger_sync(ledger_of(s), err);
 }

@@ -72,8 +72,9 @@ int hone_search_load_steering(struct hone_search *s, struct hone_err *err)
 int hone_search_announce(struct hone_search *s, struct hone_err *err)
 {
     /* the caps may be others than at the start */
-    struct hone_event e = {.type = HONE_EVENT_RUN,
-                           .run = {.search = s->id, .name = s->name, .caps = hone_search_caps(s)}};
+    struct hone_event e = {
+        .type = HONE_EVENT_RUN,
+        .run = {.search = s->id, .name = s->name, .caps = hone_search_caps(s->options)}};
     return hone_search_commit(s, &e, NULL, NULL, err);
 }
 

@@ -330,6 +330,8 @@ void hone_state_apply(struct hone_state *st, const struct hone_event *e, struct 
     case HONE_EVENT_RUN:
     case HONE_EVENT_STEERED:
     case HONE_EVENT_ANSWER:
+    case HONE_EVENT_STEER:
+    case HONE_EVENT_SUBMIT:
     case HONE_N_EVENTS:
         break;
     }
