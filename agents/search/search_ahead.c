@@ -145,7 +145,8 @@ static bool may_ask_more(struct hone_search *s)
 {
     const struct hone_search_ahead *q = s->ahead;
     size_t n_most = hone_coder_is_failing(s->coder) ? 1 : q->n_most;
-    return q->n < n_most && !hone_search_over(s, (int64_t)q->n + 1);
+    const struct hone_planned planned = {.n = (int64_t)q->n + 1};
+    return q->n < n_most && !hone_search_over(s, &planned);
 }
 
 /* Until enough is under way, or a step came that waits for nobody. */

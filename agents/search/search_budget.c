@@ -302,15 +302,16 @@ static bool is_disk_spent(struct hone_search *s)
     return d->bytes + (n + 1) * d->most_growth > cap;
 }
 
-const char *hone_search_over(struct hone_search *s, int64_t n)
+const char *hone_search_over(struct hone_search *s, const struct hone_planned *p)
 {
     enum hone_budget_kind kind;
-    if (!hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, (double)n + 1))
+    int64_t wall_ms = p->wall_ms > 0 ? p->wall_ms : p->n * s->pace.screen_ms;
+    if (!hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, (double)p->n + 1))
         kind = HONE_BUDGET_EVALUATIONS;
-    else if (hone_search_room_ms(s) < hone_max_i64(1, n * s->pace.screen_ms))
+    else if (hone_search_room_ms(s) < hone_max_i64(1, wall_ms))
         kind = HONE_BUDGET_WALL;
     else if (!hone_budget_fits(&s->budgets, HONE_BUDGET_DEVICE,
-                               (double)n * screen_ms(s) + confirm_ms(s)))
+                               (double)p->n * screen_ms(s) + confirm_ms(s)))
         kind = HONE_BUDGET_DEVICE;
     else if (is_disk_spent(s))
         kind = HONE_BUDGET_DISK;
@@ -319,9 +320,9 @@ const char *hone_search_over(struct hone_search *s, int64_t n)
     return hone_budget_rows[kind].why;
 }
 
-bool hone_search_may_confirm(struct hone_search *s)
+bool hone_search_may_confirm(const struct hone_search *s)
 {
-    return hone_search_confirm_has_time(s) &&
+    return hone_pace_confirm_ms(&s->pace) <= hone_search_left_ms(s) &&
            hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, 1) &&
            hone_budget_fits(&s->budgets, HONE_BUDGET_DEVICE, confirm_ms(s));
 }

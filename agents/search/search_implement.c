@@ -130,7 +130,7 @@ int hone_search_implement(struct hone_search *s, struct hone_node *from,
             return 0; /* no repair fits a cap any more: the step ends with what there is */
         if (r < 0)
             return r;
-        if (!again || work.n_repair >= most || hone_search_over(s, 1))
+        if (!again || work.n_repair >= most || hone_search_over(s, &(struct hone_planned){.n = 1}))
             return 0;
         r = hone_search_listen(s, err);
         if (r < 0 || s->steering->wants_stop)

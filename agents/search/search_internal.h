@@ -3,6 +3,7 @@
  *
  *   search.c         options, loop, result
  *   next.c           what comes next, stop rules
+ *   driver.c         the loop that carries it out
  *   search_step.c    one expansion: apply, evaluate, credit, tree
  *   search_ahead.c   answers of models that are asked for ahead
  *   search_merge.c   steps that take over what won on a sibling
@@ -139,8 +140,8 @@ int64_t hone_search_elapsed_ms(const struct hone_search *s);
 int64_t hone_search_left_ms(const struct hone_search *s);
 /* The same, without what is kept back for the confirmation. */
 int64_t hone_search_room_ms(const struct hone_search *s);
-/* Is there time for a confirmation? Says so when not. */
-bool hone_search_confirm_has_time(struct hone_search *s);
+/* Nothing was confirmed: says why, where it was for want of time. */
+void hone_search_tell_unconfirmed(struct hone_search *s);
 /* ", about 15 s", in the search's pool; "" for 0. */
 const char *hone_search_cost_words(struct hone_search *s, int64_t ms);
 /* After the baseline: how much of a search the cap is. */
@@ -244,10 +245,14 @@ int hone_search_open_budgets(struct hone_search *s, bool is_new_round, struct ho
 struct hone_event_caps hone_search_caps(const struct hone_search_options *options);
 /* Brings wall time, money and tokens up to date. */
 void hone_search_count(struct hone_search *s);
-/* The word for the cap that so many screens more, and the confirmation, could pass; NULL: none. */
-const char *hone_search_over(struct hone_search *s, int64_t n);
-/* Does one more confirmation fit all caps? Says so when there is no time for it. */
-bool hone_search_may_confirm(struct hone_search *s);
+struct hone_planned { /* work that may begin */
+    int64_t n;        /* evaluations */
+    int64_t wall_ms;  /* 0: as many screens */
+};
+/* The word for the cap that it, and the confirmation after it, could pass; NULL: none. */
+const char *hone_search_over(struct hone_search *s, const struct hone_planned *planned);
+/* Does one more confirmation fit all caps? */
+bool hone_search_may_confirm(const struct hone_search *s);
 /* Reserves what the evaluation may take, and the confirmation beside it.
  * HONE_E_LIMIT sets s->refused. */
 int hone_search_begin_work(struct hone_search *s, const struct hone_attempt *attempt,
@@ -281,6 +286,7 @@ int64_t hone_search_ask_deadline_ns(const struct hone_search *s);
 const char *hone_search_machine(struct hone_search *s);
 
 /* search_review.c: a planning model reranks a version's steps, once. *ret_did: pick again. */
+bool hone_search_wants_review(const struct hone_search *s, int node);
 int hone_search_review(struct hone_search *s, int node, bool *ret_did, struct hone_err *err);
 /* A step that brought a gain: who of rules and model held it likely? */
 int hone_search_learn_mix(struct hone_search *s, double p_rules, double p_llm,
@@ -289,8 +295,12 @@ int hone_search_learn_mix(struct hone_search *s, double p_rules, double p_llm,
 /* search_refine.c */
 int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hone_err *err);
 int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone_err *err);
-int hone_search_confirm(struct hone_search *s, struct hone_search_outcome *ret, int *ret_node,
-                        struct hone_err *err);
+/* One confirmation; what it measured replaces what shorter looks had said of the node. */
+int hone_search_confirm(struct hone_search *s, struct hone_node *node,
+                        struct hone_search_outcome *ret, struct hone_err *err);
+/* Plain `git log` of the branch ends with what was confirmed, not with a screen's figure. */
+int hone_search_present(struct hone_search *s, const struct hone_node *node,
+                        const struct hone_search_outcome *outcome, struct hone_err *err);
 
 /* search_record.c */
 /* Fills in id, tree and counts of the search with the same key, if there is one: *ret_is_known.
@@ -318,7 +328,5 @@ void hone_search_put_profile(struct hone_event_result *result, const struct hone
 int hone_search_commit(struct hone_search *s, struct hone_event *event,
                        const struct hone_search_outcome *outcome, struct hone_node *draft,
                        struct hone_err *err);
-int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
-                           struct hone_err *err);
 
 #endif

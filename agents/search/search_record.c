@@ -408,11 +408,3 @@ int hone_search_commit(struct hone_search *s, struct hone_event *e,
     tell_event(s, n);
     return 0;
 }
-
-int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
-                           struct hone_err *err)
-{
-    struct hone_event e = {.type = HONE_EVENT_END, .end = {.search = s->id, .result = result}};
-    int r = hone_search_commit(s, &e, NULL, NULL, err);
-    return r < 0 ? r : hone_ledger_sync(ledger_of(s), err);
-}

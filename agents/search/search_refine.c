@@ -12,7 +12,7 @@
 #include "workspace/base/limits.h"
 #include "workspace/history.h"
 
-enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32, CONFIRM_TRIES = 3 };
+enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32 };
 enum { RUNG_MS = 100, HALVE_FROM = 5 }; /* a setting's time in the first rung; settings */
 #define RESULT_BYTES   190              /* of a commit's subject */
 #define CLEARLY_FASTER 0.995 /* of the default's time: a setting that is worth combining */
@@ -340,10 +340,11 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     bool is_whole = hone_tune_points(&axes, where, s->pool, &points, NULL) == 0 && points.n <= max;
     if (!is_whole)
         one_by_one(s->pool, &axes, where, max, &points);
-    if (points.n < 2 || hone_search_over(s, 2)) /* the sweep, the kept setting */
+    const struct hone_planned one = {.n = 2}, two = {.n = 3}; /* rungs, and the kept setting */
+    if (points.n < 2 || hone_search_over(s, &one))
         return 0;
     struct hone_search_outcome o;
-    bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, 3);
+    bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, &two);
     s->phase = "sweep";
     int r = try_points(s, node, points, points.n, is_halved ? RUNG_MS : 0, &o, err);
     const struct hone_point *best = r < 0 ? NULL : best_of(&points, &o);
@@ -351,8 +352,8 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
         combine(s->pool, &axes, where, &points, &o, &again);
     if (best)
         survivors(s->pool, &points, &o, &again, &rung);
-    bool has_room = hone_pace_sweep_ms(&s->pace, rung.n) <= hone_search_room_ms(s);
-    if (best && (is_halved || again.n > 1) && has_room && !hone_search_over(s, 2)) {
+    const struct hone_planned second = {.n = 2, .wall_ms = hone_pace_sweep_ms(&s->pace, rung.n)};
+    if (best && (is_halved || again.n > 1) && !hone_search_over(s, &second)) {
         r = try_points(s, node, rung, points.n, 0, &o, err);
         if (r == 0)
             best = best_of(&rung, &o);
@@ -370,14 +371,14 @@ static int64_t confirm_budget_ms(const struct hone_search *s)
     return left == INT64_MAX ? 0 : hone_pace_timing_ms(&s->pace, s->options->budget_wall_ms, left);
 }
 
-/* One confirmation; what it measured replaces what shorter looks had said of the node. */
-static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_search_outcome *ret,
+int hone_search_confirm(struct hone_search *s, struct hone_node *n, struct hone_search_outcome *ret,
                         struct hone_err *err)
 {
     struct hone_attempt a = {.source = n->source,
                              .tier = "confirm",
                              .subject = n->words,
                              .budget_ms = confirm_budget_ms(s)};
+    s->phase = "confirm";
     const char *cost = hone_search_cost_words(s, hone_pace_confirm_ms(&s->pace));
     hone_search_tell(s, "confirming %s%s", *n->words ? n->words : "the baseline", cost);
     int r = hone_search_evaluate(s, &a, ret, err);
@@ -397,9 +398,8 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
     return 0;
 }
 
-/* Plain `git log` of the branch ends with what was confirmed, not with a screen's figure. */
-static int present(struct hone_search *s, const struct hone_node *best,
-                   const struct hone_search_outcome *o, struct hone_err *err)
+int hone_search_present(struct hone_search *s, const struct hone_node *best,
+                        const struct hone_search_outcome *o, struct hone_err *err)
 {
     const struct hone_branch_result result = {.subject =
                                                   hone_plain_line(s->pool, o->words, RESULT_BYTES),
@@ -408,36 +408,4 @@ static int present(struct hone_search *s, const struct hone_node *best,
     if (!best->commit)
         return 0;
     return hone_workspace_set_result(s->ctx->app->ws, s->name, best->commit, &result, err);
-}
-
-/* The best of short looks is partly luck: when a confirmation puts it behind another version, that
- * one is confirmed too while there is time, and always when nothing confirmed beats the baseline.
- * What is presented is the best of the confirmed. */
-int hone_search_confirm(struct hone_search *s, struct hone_search_outcome *ret, int *ret_node,
-                        struct hone_err *err)
-{
-    int confirmed = HONE_NO_NODE;
-    double best = 0;
-    s->phase = "confirm";
-    for (int i = 0; i < CONFIRM_TRIES && s->state.tree.best != HONE_NO_NODE; i++) {
-        struct hone_node *n = s->state.tree.nodes[s->state.tree.best];
-        struct hone_search_outcome o;
-        if (n->index == confirmed || !hone_search_may_confirm(s))
-            break;
-        /* The last try is the baseline's when all else was slower. */
-        if (i == CONFIRM_TRIES - 1 && best < 1 && s->state.tree.n_nodes > 0)
-            n = s->state.tree.nodes[0];
-        int r = confirm_node(s, n, &o, err);
-        if (r < 0)
-            return r;
-        if (!n->is_refuted && o.is_right && (confirmed == HONE_NO_NODE || o.rank > best)) {
-            confirmed = n->index;
-            best = o.rank;
-            *ret = o;
-        }
-    }
-    *ret_node = confirmed;
-    if (confirmed == HONE_NO_NODE)
-        return 0;
-    return present(s, s->state.tree.nodes[confirmed], ret, err);
 }

@@ -149,6 +149,12 @@ static int no_answer(struct hone_search_models *m, const struct hone_err *cause,
     return 0;
 }
 
+bool hone_search_wants_review(const struct hone_search *s, int node)
+{
+    const struct hone_search_models *m = s->models;
+    return m && m->planner && !s->state.tree.nodes[node]->is_reviewed && m->n_faults < MAX_FAULTS;
+}
+
 int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -160,7 +166,7 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
     struct shown shown;
     bool is_stored = false;
     *ret_did = false;
-    if (!m || !m->planner || node->is_reviewed || m->n_faults >= MAX_FAULTS)
+    if (!hone_search_wants_review(s, index))
         return 0;
     node->is_reviewed = true;
     list_actions(node, pool, &shown);

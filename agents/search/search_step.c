@@ -329,7 +329,7 @@ int hone_search_profile(struct hone_search *s, struct hone_node *node, int64_t s
 {
     if (strcmp(s->target, "cuda") != 0 || node->is_profiled)
         return 0;
-    if (hone_search_room_ms(s) < 2 * screen_ms || hone_search_over(s, 1))
+    if (hone_search_over(s, &(struct hone_planned){.n = 1, .wall_ms = 2 * screen_ms}))
         return 0;
     struct hone_attempt a = {.source = node->source,
                              .tier = "screen",

@@ -47,17 +47,16 @@ static double seconds(int64_t ms)
     return (double)ms / 1e3;
 }
 
-bool hone_search_confirm_has_time(struct hone_search *s)
+void hone_search_tell_unconfirmed(struct hone_search *s)
 {
     int64_t left = hone_search_left_ms(s), needs = hone_pace_confirm_ms(&s->pace);
-    if (left == INT64_MAX || needs <= left)
-        return true;
+    if (needs <= left)
+        return;
     s->unconfirmed = hone_pool_printf(
         s->pool,
         "a confirmation takes about %.2g s here, %.2g s were left; --budget-wall %.0fs has room",
         seconds(needs), seconds(left), seconds(hone_pace_cap_ms(&s->pace)));
     hone_search_tell(s, "no confirmation begins: %s", s->unconfirmed);
-    return false;
 }
 
 void hone_search_tell_forecast(struct hone_search *s)
