@@ -161,7 +161,7 @@ static int check_options(struct hone_search *s, const struct hone_search_options
     if (!s->policy)
         return hone_fail_at(err, HONE_E_ARG, "policy", "'%.40s' is unknown; %s are", o->policy,
                             hone_policy_names(s->ctx->pool));
-    if (o->n_coders < 0 || o->n_coders > HONE_MAX_CODERS)
+    if (o->coders < 0 || o->coders > HONE_MAX_CODERS)
         return hone_fail_at(err, HONE_E_ARG, "coders", "is 1 to %d", HONE_MAX_CODERS);
     s->name = o->name ? o->name : o->task;
     if (!hone_is_safe_name(s->name))
@@ -187,7 +187,7 @@ static int open_coder(struct hone_search *s, struct hone_err *err)
                                            .journal = s->models ? s->models->journal : NULL,
                                            .prompts_dir = s->models ? s->models->prompts_dir : NULL,
                                            .repairs = hone_max_i64(0, o->repairs),
-                                           .n_beside = (int)hone_max_i64(1, o->n_coders) - 1,
+                                           .n_beside = (int)hone_max_i64(1, o->coders) - 1,
                                            .only_lists = s->is_view,
                                            .seed = o->seed,
                                            .deadline_ns = HONE_NO_DEADLINE,
@@ -322,17 +322,8 @@ static int open_view(struct hone_tool_ctx *ctx, const struct hone_steer_search *
     struct hone_search *s = hone_calloc(1, sizeof(*s));
     s->pool = hone_pool_new();
     struct hone_search_options *o = hone_pool_alloc(s->pool, sizeof(*o));
-    *o = (struct hone_search_options){.task = which->task,
-                                      .target = which->target,
-                                      .policy = which->policy,
-                                      .coder = which->coder,
-                                      .planner = which->planner,
-                                      .model = which->model,
-                                      .name = which->name,
-                                      .seed = which->seed,
-                                      .budget_wall_ms = which->budget_wall_ms,
-                                      .budget_evaluations = which->budget_evaluations,
-                                      .budget_disk_bytes = INT64_MAX};
+    *o = which->options; /* borrowed */
+    o->budget_disk_bytes = INT64_MAX;
     s->ctx = ctx;
     s->options = o;
     s->start_ns = hone_search_now_ns(s);

@@ -18,16 +18,6 @@
 #define CONFIRM_SCREENS  5     /* before anything was seen */
 #define SWEEP_SHARE      2 / 3 /* of a screen for each setting */
 
-struct hone_event_caps hone_search_caps(const struct hone_search_options *o)
-{
-    return (struct hone_event_caps){.budget_wall_ms = o->budget_wall_ms,
-                                    .budget_evaluations = o->budget_evaluations,
-                                    .budget_device_ms = o->budget_device_ms,
-                                    .budget_disk_bytes = o->budget_disk_bytes,
-                                    .budget_tokens = o->budget_tokens,
-                                    .budget_cost = o->budget_cost};
-}
-
 static double cap_of(const struct hone_search_options *o, enum hone_budget_kind kind)
 {
     const struct hone_event_caps caps = hone_search_caps(o);

@@ -170,13 +170,6 @@ void hone_search_view_close(struct hone_search *s); /* NULL is fine */
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attempt,
                          struct hone_search_outcome *ret, struct hone_err *err);
 int hone_search_root(struct hone_search *s, struct hone_err *err);
-/* search_machine.c: after each evaluation; e becomes the second one where there is need of it.
- * *ret_is_own: it is the version's fault. HONE_E_TARGET: it is the machine's once too often. */
-struct hone_evaluation;
-struct hone_evaluation_request;
-int hone_search_settle_blame(struct hone_search *s, const struct hone_tool_ctx *like,
-                             const struct hone_evaluation_request *req, struct hone_evaluation *e,
-                             bool *ret_is_own, struct hone_err *err);
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err);
 void hone_search_expand_node(void *search, struct hone_node *node); /* fills in actions */
 /* A step of whoever thought of it; the action need not be one of the version's. */
@@ -217,7 +210,7 @@ int hone_search_implement(struct hone_search *s, struct hone_node *from,
 struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone_node *from,
                                         const struct hone_action *action, struct hone_pool *pool);
 
-/* search_ahead.c: up to options.n_coders answers of models are waited for at a time; what
+/* search_ahead.c: up to options.coders answers of models are waited for at a time; what
  * comes back is tried in the order in which it was asked for, so that the same answers give
  * the same tree. */
 /* Once the record is read; finds steps again whose answer was stored but that have no end. */
@@ -241,8 +234,6 @@ const char *hone_search_sibling(struct hone_search *s, const struct hone_action 
 /* search_budget.c: caps. */
 /* Caps and what was spent before; is_new_round: HONE_E_LIMIT when nothing is left to begin with. */
 int hone_search_open_budgets(struct hone_search *s, bool is_new_round, struct hone_err *err);
-/* The caps as members of a record. */
-struct hone_event_caps hone_search_caps(const struct hone_search_options *options);
 /* Brings wall time, money and tokens up to date. */
 void hone_search_count(struct hone_search *s);
 struct hone_planned { /* work that may begin */

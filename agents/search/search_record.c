@@ -186,11 +186,8 @@ static int record_start(struct hone_search *s, const char *key, struct hone_err 
                                      .name = s->name,
                                      .policy = s->policy->name,
                                      .coder = hone_coder_name(s->coder),
-                                     .planner = s->options->planner,
-                                     .model = s->options->model,
-                                     .machine = machine_of(s),
-                                     .seed = s->options->seed,
-                                     .caps = hone_search_caps(s->options)}};
+                                     .machine = machine_of(s)}};
+    hone_search_options_put(s->options, &e.start);
     return hone_search_commit(s, &e, NULL, NULL, err);
 }
 

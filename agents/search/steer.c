@@ -81,19 +81,12 @@ static void on_start(struct finder *f, const struct hone_event_start *e)
         s->next = f->newest;
         f->newest = s;
     }
-    s->search = (struct hone_steer_search){
-        .id = hone_pool_strdup(pool, e->search ? e->search : ""),
-        .name = hone_pool_strdup(pool, e->name ? e->name : ""),
-        .task = hone_pool_strdup(pool, e->task),
-        .target = hone_pool_strdup(pool, e->target),
-        .policy = hone_pool_strdup(pool, e->policy),
-        .coder = hone_pool_strdup(pool, e->coder),
-        .planner = hone_pool_strdup(pool, e->planner),
-        .model = hone_pool_strdup(pool, e->model),
-        .seed = e->seed,
-        .budget_wall_ms = e->caps.budget_wall_ms,
-        .budget_evaluations = e->caps.budget_evaluations,
-    };
+    const struct hone_search_options o = hone_search_options_of(e, pool);
+    s->search = (struct hone_steer_search){.id = hone_pool_strdup(pool, e->search ? e->search : ""),
+                                           .name = o.name ? o.name : "",
+                                           .task = o.task,
+                                           .target = o.target,
+                                           .options = o};
 }
 
 static int on_find(void *arg, uint64_t n, int64_t wall_ms, const char *type,
