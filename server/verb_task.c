@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `hone task`: list, show, new, lint and calibrate, one function each and a table of actions at
+/* `hone task`: list, show, new, remove, lint and calibrate, one function each and a table of actions at
  * the end. The work is done in tools/task/; this file reads arguments and prints. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,6 @@
 #include "server/stop.h"
 #include "server/verb_task.h"
 #include "tools/task/lint.h"
-#include "tools/task/prototype.h"
-#include "tools/task/task_new.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -18,13 +16,14 @@
 #include "workspace/history.h"
 #include "workspace/task/target.h"
 
-static const char *const action_names[] = {"list", "show", "new", "lint", "calibrate", NULL};
+static const char *const action_names[] = {"list", "show",      "new", "remove",
+                                           "lint", "calibrate", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
              .is_positional = true, .is_required = true, .choices = action_names),
     HONE_OPT(struct hone_task_args, subject, "subject", "SUBJECT",
-             "show, lint, calibrate: a task; new: a C file; lint and calibrate also take a "
+             "show, lint, calibrate, remove: a task; new: a C file; lint and calibrate also take a "
              "pack's folder.",
              .is_positional = true),
     HONE_OPTS_COMMON(struct hone_task_args),
@@ -40,6 +39,25 @@ static const struct hone_opt opts[] = {
              "new: one workload, as in 'M=512,N=512'; may be repeated."),
     HONE_OPT(struct hone_task_args, scalars, "scalar", "VALUE",
              "new: a scalar's value, as in 'alpha=1.5'; may be repeated."),
+    HONE_OPT(struct hone_task_args, inouts, "inout", "NAME",
+             "new: a pointer that the function reads and writes; may be repeated."),
+    HONE_OPT(
+        struct hone_task_args, outs, "out", "NAME",
+        "new: a pointer that it writes alone, where the body looks otherwise; may be repeated."),
+    HONE_OPT(struct hone_task_args, includes, "include", "DIR",
+             "new: where headers of yours are, beside the file's folder; may be repeated.",
+             .letter = 'I'),
+    HONE_OPT(struct hone_task_args, constraints, "constraint", "FORMULA",
+             "new: which sizes are legal, as in 'n % 8 == 0'; may be repeated."),
+    HONE_OPT(struct hone_task_args, tolerances, "tolerance", "VALUE",
+             "new: relative tolerance of an output, as in 'y=1e-4', or of all."),
+    HONE_OPT(struct hone_task_args, flops, "flops", "FORMULA",
+             "new: operations of the best known algorithm, as in '2*M*N*K'."),
+    HONE_OPT(struct hone_task_args, bytes, "bytes", "FORMULA",
+             "new: bytes that have to move. Default: every array once."),
+    HONE_OPT(struct hone_task_args, force, "force", NULL, "new: replace the task of that name."),
+    HONE_OPT(struct hone_task_args, no_lint, "no-lint", NULL,
+             "new: do not compile and check what was made."),
     HONE_OPT(struct hone_task_args, op_type, "op-type", "WORD",
              "new: kind of operation, such as gemm."),
     HONE_OPT(struct hone_task_args, description, "description", "TEXT", "new: one sentence."),
@@ -102,60 +120,6 @@ static int show(const struct hone_task_args *args, struct hone_workspace *ws, st
     return rc < 0 ? rc : hone_print("\n", err);
 }
 
-/* The name decides the folder, so it is looked up before the pack is made. */
-static int find_name(const struct hone_task_args *args, const char *source, struct hone_pool *pool,
-                     const char **ret, struct hone_err *err)
-{
-    struct hone_prototype *prototype = hone_pool_alloc(pool, sizeof(*prototype));
-    *ret = args->name;
-    int rc = args->name ? 0 : hone_prototype_parse(source, args->function, pool, prototype, err);
-    if (rc == 0 && !args->name)
-        *ret = prototype->name;
-    if (rc == 0 && !hone_is_safe_name(*ret))
-        return hone_fail(err, HONE_E_ARG,
-                         "'%.60s' is no task name; letters, digits, '_', '-' and '.'", *ret);
-    return rc;
-}
-
-static int make(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err)
-{
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    HONE_AUTOFREE char *source = NULL;
-    size_t len;
-    const char *name = NULL;
-    int rc = hone_file_read(args->subject, HONE_LIMIT_SOURCE_BYTES, &source, &len, err);
-    if (rc == 0)
-        rc = find_name(args, source, pool, &name, err);
-    if (rc < 0)
-        return rc;
-    HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "tasks", name, NULL);
-    const struct hone_task_new_options options = {
-        .source = source,
-        .function = args->function,
-        .name = args->name,
-        .dir = dir,
-        .op_type = args->op_type,
-        .description = args->description,
-        .shapes = args->shapes,
-        .roles = args->roles,
-        .sizes = args->sizes,
-        .scalars = args->scalars,
-    };
-    struct hone_task_new made;
-    rc = hone_task_new(&options, pool, &made, err);
-    if (rc < 0)
-        return rc;
-    const char *const paths[] = {hone_pool_printf(pool, "tasks/%s", made.name)};
-    rc = hone_history_commit_main(hone_workspace_history(ws), paths, 1,
-                                  hone_pool_printf(pool, "Add task %s", made.name),
-                                  hone_wall_ms() / 1000, err);
-    for (size_t i = 0; i < made.notes.n; i++)
-        hone_say("look at this: %s", made.notes.v[i]);
-    hone_say("made task %s in %s\nnext: hone task lint %s, then hone search %s --budget-wall 60s",
-             made.name, made.dir, made.name, made.name);
-    return rc;
-}
-
 static struct hone_json *lint_json(const struct hone_lint *lint)
 {
     struct hone_json *json = hone_json_new_object();
@@ -178,8 +142,8 @@ static struct hone_json *lint_json(const struct hone_lint *lint)
     return json;
 }
 
-static int print_lint(const struct hone_task_args *args, const struct hone_lint *lint,
-                      struct hone_err *err)
+int hone_task_print_lint(const struct hone_task_args *args, const struct hone_lint *lint,
+                         struct hone_err *err)
 {
     int rc;
     if (args->json) {
@@ -197,16 +161,22 @@ static void on_stop(void *arg)
     hone_cancel_set(arg);
 }
 
-static int lint_pack(const struct hone_task_args *args, const char *dir,
-                     const struct hone_executor *executor, struct hone_err *err)
+int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struct hone_pool *pool,
+                       struct hone_lint *ret, struct hone_err *err)
 {
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_executor *executor = NULL;
     struct hone_progress_line line;
     struct hone_cancel cancel;
     struct hone_stop *stop = NULL;
-    int rc = hone_cancel_init(&cancel, err);
-    if (rc < 0)
+    int rc = args->is_static ? 0
+                             : hone_open_executor(args->common.executor, args->common.fake_script,
+                                                  args->common.runner, &executor, err);
+    if (rc == 0)
+        rc = hone_cancel_init(&cancel, err);
+    if (rc < 0) {
+        hone_executor_free(executor);
         return rc;
+    }
     rc = hone_stop_watch(on_stop, &cancel, &stop, err);
     hone_progress_line_init(&line);
     const struct hone_lint_options options = {
@@ -216,13 +186,13 @@ static int lint_pack(const struct hone_task_args *args, const char *dir,
         .progress_arg = &line,
         .cancel = &cancel,
     };
-    struct hone_lint result;
     if (rc == 0)
-        rc = hone_lint_pack(dir, &options, pool, &result, err);
+        rc = hone_lint_pack(dir, &options, pool, ret, err);
     hone_progress_line_clear(&line);
     hone_stop_free(stop);
     hone_cancel_done(&cancel);
-    return rc < 0 ? rc : print_lint(args, &result, err);
+    hone_executor_free(executor);
+    return rc;
 }
 
 int hone_task_dir_of(const struct hone_task_args *args, const struct hone_workspace *ws, char **ret,
@@ -241,16 +211,13 @@ int hone_task_dir_of(const struct hone_task_args *args, const struct hone_worksp
 
 static int lint(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err)
 {
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOFREE char *dir = NULL;
-    struct hone_executor *executor = NULL;
+    struct hone_lint result;
     int rc = hone_task_dir_of(args, ws, &dir, err);
-    if (rc == 0 && !args->is_static)
-        rc = hone_open_executor(args->common.executor, args->common.fake_script,
-                                args->common.runner, &executor, err);
     if (rc == 0)
-        rc = lint_pack(args, dir, executor, err);
-    hone_executor_free(executor);
-    return rc;
+        rc = hone_task_run_lint(args, dir, pool, &result, err);
+    return rc < 0 ? rc : hone_task_print_lint(args, &result, err);
 }
 
 static const struct {
@@ -259,7 +226,8 @@ static const struct {
     int (*run)(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err);
 } actions[] = {{"list", false, list},
                {"show", true, show},
-               {"new", true, make},
+               {"new", true, hone_task_new_verb},
+               {"remove", true, hone_task_remove_verb},
                {"lint", true, lint},
                {"calibrate", true, hone_task_calibrate_verb}};
 
@@ -284,7 +252,9 @@ const struct hone_verb hone_verb_task = {
     .description =
         "list   the workspace's tasks\n"
         "show   one task: signature, axes, tensors, tolerances, sizes\n"
-        "new    a task from a C function of yours, which becomes its baseline and its reference\n"
+        "new    a task from a C function of yours, which becomes its baseline and its reference; "
+        "ends with the lint\n"
+        "remove takes a task out of the workspace; what was found for it stays in the history\n"
         "lint   is a task fit to judge with? Runs its baseline, which must pass, and bad kernels, "
         "which must not\n"
         "calibrate  measures what honest kernels err by and proposes tolerances; refuses a task "

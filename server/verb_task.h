@@ -4,11 +4,14 @@
 #define HONE_SERVER_VERB_TASK_H
 
 #include "server/verb.h"
+#include "tools/task/lint.h"
 
 struct hone_task_args {
     struct hone_common_args common;
     const char *action, *subject, *function, *name, *op_type, *description, *target;
-    struct hone_strs shapes, roles, sizes, scalars;
+    struct hone_strs shapes, roles, sizes, scalars, includes, inouts, outs, constraints, tolerances;
+    const char *flops, *bytes;
+    bool force, no_lint;
     bool is_static, json, write;
     double margin;
     int64_t time_ms;
@@ -17,6 +20,16 @@ struct hone_task_args {
 /* The pack's folder: args->subject is a task of the workspace, or a path; owned. */
 int hone_task_dir_of(const struct hone_task_args *args, const struct hone_workspace *ws, char **ret,
                      struct hone_err *err);
+int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struct hone_pool *pool,
+                       struct hone_lint *ret, struct hone_err *err);
+/* Its exit status: 0 admitted. */
+int hone_task_print_lint(const struct hone_task_args *args, const struct hone_lint *lint,
+                         struct hone_err *err);
+/* `new` and `remove` (verb_task_new.c). */
+int hone_task_new_verb(const struct hone_task_args *args, struct hone_workspace *ws,
+                       struct hone_err *err);
+int hone_task_remove_verb(const struct hone_task_args *args, struct hone_workspace *ws,
+                          struct hone_err *err);
 int hone_task_calibrate_verb(const struct hone_task_args *args, struct hone_workspace *ws,
                              struct hone_err *err);
 

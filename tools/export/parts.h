@@ -34,7 +34,7 @@ struct hone_export_function {
     bool is_users;           /* the user's own signature, not the pack's */
     const char *params;      /* names in the order of the declaration, '\0' after each, "" at the
                                 end; of the pack's when !is_users */
-    bool has_result;         /* the pack's output "result" is returned */
+    const char *result;      /* the pack's output that is returned; NULL: none */
 };
 int hone_export_function(struct hone_export_work *work, struct hone_export_function *ret,
                          struct hone_err *err);

@@ -2,7 +2,8 @@
 /* The source as it leaves hone: the name and parameters that the user's own function has, where
  * `hone task new` wrapped one, helpers static, tunables fixed.
  *
- * A wrapped baseline is the user's text with the function renamed to NAME_body, then a wrapper in
+ * A pack made from a user's file holds that file, own.c, and its baseline names the function. A
+ * wrapped baseline is the user's text with the function renamed to NAME_body, then a wrapper in
  * hone's order behind a comment. The winner has hone's order; the export calls it from a function
  * with the user's parameters, matched by name. What cannot be matched keeps the task's parameters,
  * and a note says so. */
@@ -13,6 +14,7 @@
 
 #include "tools/format/options.h"
 #include "tools/task/prototype.h"
+#include "workspace/base/file.h"
 
 static const char wrapper_mark[] = "/* hone's order of parameters";
 static const char added_include[] = "#include <stdint.h>\n";
@@ -50,6 +52,28 @@ static const char *unwrap(const struct hone_export_work *work, const char *inner
     const char *text = hone_pool_strndup(work->pool, start, (size_t)(mark - start));
     HONE_AUTOFREE char *own = hone_prototype_rename(text, inner, name);
     return hone_pool_printf(work->pool, "%s\n", own);
+}
+
+/* The file that the baseline was made of, and the function's name in it; false: there is none. */
+static bool find_own(const struct hone_export_work *work, const char **ret_text,
+                     const char **ret_name)
+{
+    HONE_AUTOFREE char *path = hone_path_join(work->task->dir, HONE_TASK_OWN_FILE, NULL);
+    HONE_AUTOFREE char *text = NULL;
+    const char *mark = strstr(work->naive, HONE_TASK_OWN_MARK), *end;
+    size_t len = 0;
+
+    if (work->is_cuda || !hone_file_exists(path) ||
+        hone_file_read(path, HONE_LIMIT_SOURCE_BYTES, &text, &len, NULL) < 0)
+        return false;
+    *ret_text = hone_pool_strdup(work->pool, text);
+    *ret_name = NULL;
+    if (mark != NULL) {
+        mark += strlen(HONE_TASK_OWN_MARK);
+        end = strchr(mark, '\'');
+        *ret_name = end != NULL ? hone_pool_strndup(work->pool, mark, (size_t)(end - mark)) : NULL;
+    }
+    return true;
 }
 
 static const struct hone_param *find_param(const struct hone_prototype *proto, const char *name)
@@ -93,8 +117,7 @@ static const char *tensor_argument(const struct hone_export_work *work,
     const struct hone_param *param = find_param(proto, tensor->name);
 
     if (param == NULL)
-        return !is_input && !proto->returns_void && strcmp(tensor->name, "result") == 0 ? "result"
-                                                                                        : NULL;
+        return !is_input && !proto->returns_void ? "result" : NULL; /* sources have no more */
     return hone_pool_printf(work->pool, "(%s%s *)%s", is_input ? "const " : "",
                             hone_dtype_c_name(tensor->dtype), tensor->name);
 }
@@ -223,11 +246,18 @@ int hone_export_function(struct hone_export_work *work, struct hone_export_funct
     rc = plain_source(work, &ret->body, err);
     if (rc < 0)
         return rc;
-    if (work->is_cuda || !find_wrapped(work, &inner, &name) ||
-        hone_prototype_parse(work->naive, inner, work->pool, proto, NULL) < 0)
+    const char *text = work->naive;
+    bool has_own = find_own(work, &ret->own, &name);
+    if (name != NULL) {
+        inner = name;
+        text = ret->own;
+    } else if (find_wrapped(work, &inner, &name)) {
+        ret->own = has_own ? ret->own : unwrap(work, inner, name);
+    }
+    if (work->is_cuda || name == NULL)
         return with_task_parameters(work, ret, err);
-    ret->own = unwrap(work, inner, name);
-    call = arguments(work, proto);
+    if (hone_prototype_parse(text, inner, work->pool, proto, NULL) == 0 && !proto->has_alias)
+        call = arguments(work, proto);
     if (call == NULL) {
         hone_export_note(work, "your function's own parameters could not be matched: it has the "
                                "task's order");
@@ -235,11 +265,13 @@ int hone_export_function(struct hone_export_work *work, struct hone_export_funct
     }
     ret->name = name;
     ret->is_users = true;
-    ret->has_result = !proto->returns_void;
+    for (size_t o = 0; o < work->task->n_outputs && !proto->returns_void; o++)
+        if (find_param(proto, work->task->outputs[o].name) == NULL)
+            ret->result = work->task->outputs[o].name;
     ret->params = names_of(work, proto);
     ret->declaration =
         hone_pool_printf(work->pool, "%s %s(%s)",
                          proto->returns_void ? "void" : hone_dtype_c_name(proto->return_dtype),
-                         name, hone_prototype_params_text(work->naive, proto, work->pool));
+                         name, hone_prototype_params_text(text, proto, work->pool));
     return add_own(work, proto, call, ret, err);
 }

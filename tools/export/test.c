@@ -149,6 +149,8 @@ static const char *value_text(const struct hone_export_work *work, size_t t,
         return hone_pool_printf(work->pool, "(int64_t)(%s & 1)", drawn);
     if (tensor->dtype == HONE_DTYPE_U8)
         return hone_pool_printf(work->pool, "(int64_t)(%s %% 256)", drawn);
+    if (hone_dtype_is_unsigned(tensor->dtype))
+        return hone_pool_printf(work->pool, "(int64_t)(%s %% 17)", drawn);
     if (!hone_dtype_is_float(tensor->dtype))
         return hone_pool_printf(work->pool, "(int64_t)(%s %% 17) - 8", drawn);
     if (tensor->role == HONE_ROLE_POSITIVE || tensor->role == HONE_ROLE_PROBABILITY)
@@ -437,8 +439,8 @@ static void add_call(const struct hone_export_work *work,
     const struct hone_task *task = work->task;
 
     hone_buf_str(text, "    ");
-    for (size_t o = 0; o < task->n_outputs && function->has_result; o++)
-        if (strcmp(task->outputs[o].name, "result") == 0)
+    for (size_t o = 0; o < task->n_outputs && function->result != NULL; o++)
+        if (strcmp(task->outputs[o].name, function->result) == 0)
             hone_buf_printf(text, "out%zu[0] = ", o);
     hone_buf_printf(text, "%s(", function->name);
     for (const char *name = function->params; *name != '\0'; name += strlen(name) + 1) {

@@ -49,6 +49,10 @@ static double ulp_of(enum hone_dtype dtype)
     case HONE_DTYPE_I64:
     case HONE_DTYPE_BOOL:
     case HONE_DTYPE_U8:
+    case HONE_DTYPE_I16:
+    case HONE_DTYPE_U16:
+    case HONE_DTYPE_U32:
+    case HONE_DTYPE_U64:
         break;
     }
     return 0;

@@ -397,6 +397,34 @@ static const char *detail_of(struct work *w, const struct hone_report *report)
     return "";
 }
 
+/* What to do about a baseline that is refused. */
+static const char *naive_fix(enum hone_reason reason)
+{
+    static const struct {
+        enum hone_reason reason;
+        const char *fix;
+    } rows[] = {
+        {HONE_REASON_UNWRITTEN,
+         "It leaves elements of an output as they were. Where that is meant, the output's old "
+         "content is an input too: hone task new --inout NAME. Where the output is shorter, give "
+         "its size as a formula: --shape 'out[n - 2]'."},
+        {HONE_REASON_OUT_OF_BOUNDS,
+         "Say which sizes are legal: hone task new --constraint 'n % 8 == 0', or constraints, min "
+         "and multiple in task.json."},
+        {HONE_REASON_CRASH,
+         "Say which sizes are legal: hone task new --constraint 'n % 8 == 0', or constraints, min "
+         "and multiple in task.json."},
+        {HONE_REASON_WRONG_VALUE,
+         "Kernel and oracle disagree, or the tolerance is too tight: hone task calibrate measures "
+         "what honest kernels err by."},
+        {HONE_REASON_COMPILE, "kernels/naive.c has to compile alone, with gcc -std=gnu17."},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
+        if (rows[i].reason == reason)
+            return rows[i].fix;
+    return "Kernel and oracle disagree, or the tolerance is too tight.";
+}
+
 static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *ret_is_off,
                      struct hone_err *err)
 {
@@ -416,9 +444,11 @@ static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *
              "could not be judged: %s: %s%s", row->word,
              report.summary ? report.summary : row->meaning, detail_of(w, &report));
     else if (!*ret_passed)
-        find(w, "error", "kernel naive",
-             "Kernel and oracle disagree, or the tolerance is too tight.", "is refused: %s%s",
-             row->word, detail_of(w, &report));
+        find(w, "error", "kernel naive", naive_fix(report.reason), "is refused: %s%s", row->word,
+             detail_of(w, &report));
+    w->ret->is_unbuilt =
+        report.reason == HONE_REASON_COMPILE || report.reason == HONE_REASON_COMPILE_TIMEOUT ||
+        report.reason == HONE_REASON_LINK || report.reason == HONE_REASON_NO_SYMBOL;
     return 0;
 }
 

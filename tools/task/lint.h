@@ -40,6 +40,7 @@ struct hone_lint_options {
 struct hone_lint {
     bool is_admitted; /* no error; what was not run is not known */
     bool was_run;     /* the bad kernels were tried */
+    bool is_unbuilt;  /* the baseline does not compile */
     const char *task; /* name; NULL when the pack does not load */
     const char *hash;
     struct hone_array findings; /* of struct hone_lint_finding, errors first */

@@ -14,27 +14,48 @@ struct hone_param {
     const char *type; /* as written, without const, restrict and *: "float", "unsigned long" */
     enum hone_dtype dtype;
     bool is_pointer;
-    bool is_const; /* what it points to is const */
+    bool is_const;    /* what it points to is const */
+    bool is_restrict; /* the pointer says so */
+    bool is_own_type; /* the type is another one in C than the dtype's, though of the same bits */
+    int64_t most;     /* integers: the largest value, 0 where no size comes near it */
     const char
         *dims[HONE_LIMIT_RANK]; /* "float A[M][K]": the texts between brackets; "" where empty */
     size_t n_dims;
 };
 
+enum hone_access { /* what a function does first with the elements of an array */
+                   HONE_ACCESS_NONE,
+                   HONE_ACCESS_READ, /* and nothing else */
+                   HONE_ACCESS_READ_FIRST,
+                   HONE_ACCESS_WRITE_FIRST,
+                   HONE_ACCESS_UNKNOWN /* it is handed on */
+};
+
 struct hone_prototype {
     const char *name;
     int line;
-    bool returns_void;
+    bool returns_void, is_static;
+    bool has_alias;               /* a type is named by a typedef or a macro of the source */
     enum hone_dtype return_dtype; /* unless void */
     size_t name_offset;           /* of the name in the source */
     struct hone_param params[HONE_LIMIT_AXES + HONE_LIMIT_TENSORS];
     size_t n_params;
 };
 
+/* The name of the function that hone_prototype_parse would read, whatever its parameters are. */
+int hone_prototype_name(const char *source, const char *function, struct hone_pool *pool,
+                        const char **ret, struct hone_err *err);
 /* The definition of `function` (NULL: the only definition that is not static). Strings live in the
  * pool. HONE_E_ARG says the line and what is not understood; HONE_E_NOT_FOUND lists the functions
  * that exist. */
 int hone_prototype_parse(const char *source, const char *function, struct hone_pool *pool,
                          struct hone_prototype *ret, struct hone_err *err);
+/* What `#define NAME words` says; NULL: there is none. */
+const char *hone_prototype_define(const char *source, const char *name, struct hone_pool *pool);
+/* What the body does with the array of that name, told from its words: loops run from top to
+ * bottom once, and what a call gets is not known. */
+enum hone_access hone_prototype_access(const char *source, const struct hone_prototype *prototype,
+                                       const char *name, struct hone_pool *pool);
 /* The source with every use of identifier `from` (outside comments, strings) replaced; owned. */
 char *hone_prototype_rename(const char *source, const char *from, const char *to);
 

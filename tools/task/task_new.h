@@ -13,6 +13,8 @@
 
 struct hone_task_new_options {
     const char *source;                /* C text with the function */
+    const char *source_dir;            /* of that text, for #include "..."; NULL: none */
+    struct hone_strs include_dirs;     /* for headers of its own, in this order */
     const char *function;              /* NULL: the only one that is not static */
     const char *name;                  /* of the task; NULL: the function's */
     const char *dir;                   /* folder of the pack; must not exist yet */
@@ -22,7 +24,14 @@ struct hone_task_new_options {
     struct hone_strs roles;  /* "columns=index:N", "offsets=offsets:NNZ", "p=probability" */
     struct hone_strs
         sizes; /* one workload each: "M=512,N=512,K=512"; none: sizes of about a million elements */
-    struct hone_strs scalars; /* "alpha=1.5"; others are 1 */
+    struct hone_strs
+        scalars; /* "alpha=1.5"; others are 1. An integer that is named here is a scalar
+                                 instead of a size */
+    struct hone_strs constraints;  /* "n % 8 == 0": which sizes are legal */
+    struct hone_strs tolerances;   /* "y=1e-3": rtol of a floating output; "1e-3": of all */
+    const char *flops, *bytes;     /* formulas; NULL: guessed */
+    struct hone_strs inouts, outs; /* pointers that are read and written, or written alone; others
+                                      are told from const and from the body */
 };
 
 struct hone_task_new {

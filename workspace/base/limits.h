@@ -38,6 +38,7 @@
 #define HONE_LIMIT_TUNE_POINTS       256 /* combinations of one sweep */
 /* tried against where() while making a sweep's points */
 #define HONE_LIMIT_TUNE_COMBINATIONS 65536
+#define HONE_LIMIT_INCLUDE_DEPTH     16 /* headers in headers of a user's function */
 #define HONE_LIMIT_FLAGS             16 /* compiler options of one candidate */
 #define HONE_LIMIT_TIMEOUT_MS        3600000
 #define HONE_LIMIT_TUNE_VALUE        1000000000 /* a tunable lies in -this..this */

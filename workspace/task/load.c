@@ -292,9 +292,12 @@ static int load_role(struct loader *l, const struct tensor_in *in, struct hone_t
     if (!needs_bound && in->bound)
         return hone_fail_at(l->err, HONE_E_ARG, "bound",
                             "only the roles index and offsets have one");
-    if (needs_bound && tensor->dtype != HONE_DTYPE_I32 && tensor->dtype != HONE_DTYPE_I64)
-        return hone_fail_at(l->err, HONE_E_ARG, "dtype", "role %s needs int32 or int64",
+    if (needs_bound && (!is_integer || hone_dtype_bytes(tensor->dtype) < 4))
+        return hone_fail_at(l->err, HONE_E_ARG, "dtype",
+                            "role %s needs int32, int64, uint32 or uint64",
                             hone_role_name(in->role));
+    if (tensor->role == HONE_ROLE_BITS && (!is_integer || tensor->dtype == HONE_DTYPE_BOOL))
+        return hone_fail_at(l->err, HONE_E_ARG, "dtype", "role bits needs an integer dtype");
     if (tensor->role == HONE_ROLE_OFFSETS && tensor->rank != 1)
         return hone_fail_at(l->err, HONE_E_ARG, "shape", "role offsets needs one dimension");
     if (is_integer && (tensor->role == HONE_ROLE_WEIGHT || tensor->role == HONE_ROLE_PROBABILITY))

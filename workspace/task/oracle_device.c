@@ -46,6 +46,8 @@ static const char convert_text[] =
     "hone_u64_ p, int64_t i) { return (double)((const type *)p)[i]; }\n"
     "HONE_GET_(float32, float)\nHONE_GET_(float64, double)\nHONE_GET_(int8, signed char)\n"
     "HONE_GET_(int32, int)\nHONE_GET_(int64, long long)\nHONE_GET_(uint8, unsigned char)\n"
+    "HONE_GET_(int16, short)\nHONE_GET_(uint16, unsigned short)\nHONE_GET_(uint32, unsigned)\n"
+    "HONE_GET_(uint64, unsigned long long)\n"
     "static __device__ __forceinline__ double hone_get_bool_(hone_u64_ p, int64_t i)\n"
     "{ return ((const unsigned char *)p)[i] != 0; }\n"
     "static __device__ __forceinline__ double hone_get_bfloat16_(hone_u64_ p, int64_t i)\n"

@@ -10,24 +10,29 @@
 static const struct {
     const char *c_name, *cuda_name;
     int64_t bytes;
-    bool is_float;
+    bool is_float, is_unsigned;
 } dtypes[] = {
-    [HONE_DTYPE_F16] = {"uint16_t", "__half", 2, true},
-    [HONE_DTYPE_BF16] = {"uint16_t", "__nv_bfloat16", 2, true},
-    [HONE_DTYPE_F32] = {"float", "float", 4, true},
-    [HONE_DTYPE_F64] = {"double", "double", 8, true},
-    [HONE_DTYPE_I8] = {"int8_t", "int8_t", 1, false},
-    [HONE_DTYPE_I32] = {"int32_t", "int32_t", 4, false},
-    [HONE_DTYPE_I64] = {"int64_t", "int64_t", 8, false},
-    [HONE_DTYPE_BOOL] = {"uint8_t", "unsigned char", 1, false},
-    [HONE_DTYPE_U8] = {"uint8_t", "unsigned char", 1, false},
+    [HONE_DTYPE_F16] = {"uint16_t", "__half", 2, true, false},
+    [HONE_DTYPE_BF16] = {"uint16_t", "__nv_bfloat16", 2, true, false},
+    [HONE_DTYPE_F32] = {"float", "float", 4, true, false},
+    [HONE_DTYPE_F64] = {"double", "double", 8, true, false},
+    [HONE_DTYPE_I8] = {"int8_t", "int8_t", 1, false, false},
+    [HONE_DTYPE_I32] = {"int32_t", "int32_t", 4, false, false},
+    [HONE_DTYPE_I64] = {"int64_t", "int64_t", 8, false, false},
+    [HONE_DTYPE_BOOL] = {"uint8_t", "unsigned char", 1, false, true},
+    [HONE_DTYPE_U8] = {"uint8_t", "unsigned char", 1, false, true},
+    [HONE_DTYPE_I16] = {"int16_t", "int16_t", 2, false, false},
+    [HONE_DTYPE_U16] = {"uint16_t", "uint16_t", 2, false, true},
+    [HONE_DTYPE_U32] = {"uint32_t", "uint32_t", 4, false, true},
+    [HONE_DTYPE_U64] = {"uint64_t", "uint64_t", 8, false, true},
 };
 
 const char *const hone_dtype_words[] = {
     [HONE_DTYPE_F16] = "float16", [HONE_DTYPE_BF16] = "bfloat16", [HONE_DTYPE_F32] = "float32",
     [HONE_DTYPE_F64] = "float64", [HONE_DTYPE_I8] = "int8",       [HONE_DTYPE_I32] = "int32",
     [HONE_DTYPE_I64] = "int64",   [HONE_DTYPE_BOOL] = "bool",     [HONE_DTYPE_U8] = "uint8",
-    [HONE_DTYPE_U8 + 1] = NULL,
+    [HONE_DTYPE_I16] = "int16",   [HONE_DTYPE_U16] = "uint16",    [HONE_DTYPE_U32] = "uint32",
+    [HONE_DTYPE_U64] = "uint64",  [HONE_DTYPE_U64 + 1] = NULL,
 };
 
 const char *const hone_role_words[] = {
@@ -38,7 +43,8 @@ const char *const hone_role_words[] = {
     [HONE_ROLE_INDEX] = "index",
     [HONE_ROLE_OFFSETS] = "offsets",
     [HONE_ROLE_MASK] = "mask",
-    [HONE_ROLE_MASK + 1] = NULL,
+    [HONE_ROLE_BITS] = "bits",
+    [HONE_ROLE_BITS + 1] = NULL,
 };
 
 const char *hone_dtype_name(enum hone_dtype dtype)
@@ -64,6 +70,11 @@ int64_t hone_dtype_bytes(enum hone_dtype dtype)
 bool hone_dtype_is_float(enum hone_dtype dtype)
 {
     return dtypes[dtype].is_float;
+}
+
+bool hone_dtype_is_unsigned(enum hone_dtype dtype)
+{
+    return dtypes[dtype].is_unsigned;
 }
 
 const char *hone_role_name(enum hone_role role)

@@ -35,7 +35,11 @@ enum hone_dtype {
     HONE_DTYPE_I32,
     HONE_DTYPE_I64,
     HONE_DTYPE_BOOL, /* 0 or 1, in a byte */
-    HONE_DTYPE_U8
+    HONE_DTYPE_U8,
+    HONE_DTYPE_I16,
+    HONE_DTYPE_U16,
+    HONE_DTYPE_U32,
+    HONE_DTYPE_U64
 };
 const char *hone_dtype_name(enum hone_dtype dtype);      /* "float32": the FlashInfer-Bench words */
 const char *hone_dtype_c_name(enum hone_dtype dtype);    /* "float"; uint16_t for the 16-bit floats,
@@ -44,6 +48,11 @@ const char *hone_dtype_cuda_name(enum hone_dtype dtype); /* __half, __nv_bfloat1
                                                             for bool and uint8 */
 int64_t hone_dtype_bytes(enum hone_dtype dtype);
 bool hone_dtype_is_float(enum hone_dtype dtype);
+bool hone_dtype_is_unsigned(enum hone_dtype dtype); /* an integer that is never negative */
+
+/* A pack may hold the file that its function was written in; the baseline names the function. */
+#define HONE_TASK_OWN_FILE "own.c"
+#define HONE_TASK_OWN_MARK "/* The function of own.c, '"
 
 struct hone_task;
 bool hone_task_has_kernel(const struct hone_task *task, enum hone_task_target target);
@@ -73,7 +82,8 @@ enum hone_role {                       /* decides how values are generated */
                  HONE_ROLE_PROBABILITY, /* rows (last dimension) that sum to 1 */
                  HONE_ROLE_INDEX,       /* 0 <= v < index_bound axis */
                  HONE_ROLE_OFFSETS,     /* non-decreasing, first 0, last = offsets_total axis */
-                 HONE_ROLE_MASK         /* 0 or 1 */
+                 HONE_ROLE_MASK,        /* 0 or 1 */
+                 HONE_ROLE_BITS /* integers: the whole range of the type in the plain kinds too */
 };
 const char *hone_role_name(enum hone_role role); /* "activation"... */
 

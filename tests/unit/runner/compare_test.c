@@ -379,7 +379,7 @@ START_TEST(test_unwritten_anywhere)
 {
     static const int64_t lengths[] = {1, 2, 63, 64, 65, 128, 200, 5000};
     static uint64_t a[5000], b[5000];
-    for (int dtype = 0; dtype <= HONE_DTYPE_U8; dtype++)
+    for (int dtype = 0; dtype <= HONE_DTYPE_U64; dtype++)
         for (size_t l = 0; l < HONE_COUNTOF(lengths); l++) {
             enum hone_dtype type = (enum hone_dtype)dtype;
             int64_t n = lengths[l], bytes = hone_dtype_bytes(type), count = 0;

@@ -234,6 +234,16 @@ START_TEST(test_elements)
         {HONE_DTYPE_U8, 256, 255},
         {HONE_DTYPE_U8, -1, 0},
         {HONE_DTYPE_I64, 1e15, 1e15},
+        {HONE_DTYPE_I16, -40000, -32768},
+        {HONE_DTYPE_I16, 40000, 32767},
+        {HONE_DTYPE_U16, 40000, 40000},
+        {HONE_DTYPE_U16, 70000, 65535},
+        {HONE_DTYPE_U16, -1, 0},
+        {HONE_DTYPE_U32, 4e9, 4e9},
+        {HONE_DTYPE_U32, 5e9, 4294967295.0},
+        {HONE_DTYPE_U32, -1, 0},
+        {HONE_DTYPE_U64, 1e16, 1e16},
+        {HONE_DTYPE_U64, -1, 0},
     };
     for (int dtype = HONE_DTYPE_F16; dtype <= HONE_DTYPE_F64; dtype++)
         ck_assert(signbit(hone_element_round((enum hone_dtype)dtype, -0.0)));
@@ -379,8 +389,10 @@ START_TEST(test_wide_integers)
     static const struct {
         enum hone_dtype dtype;
         double low, high; /* passed by some in `huge` */
-    } rows[] = {
-        {HONE_DTYPE_I8, -120, 120}, {HONE_DTYPE_I32, -2e9, 2e9}, {HONE_DTYPE_I64, -4e15, 4e15}};
+    } rows[] = {{HONE_DTYPE_I8, -120, 120},    {HONE_DTYPE_I32, -2e9, 2e9},
+                {HONE_DTYPE_I64, -4e15, 4e15}, {HONE_DTYPE_I16, -32e3, 32e3},
+                {HONE_DTYPE_U16, 1e3, 64e3},   {HONE_DTYPE_U32, 1e8, 4.2e9},
+                {HONE_DTYPE_U64, 1e14, 8e15}};
     static double v[MANY];
     for (size_t r = 0; r < HONE_COUNTOF(rows); r++) {
         double low = 0, high = 0;
@@ -397,6 +409,54 @@ START_TEST(test_wide_integers)
 }
 END_TEST
 
-UNIT_MAIN("gen", test_bytes_are_all_values, test_bools_are_both, test_wide_integers,
-          test_repeats_and_differs, test_normal, test_float64_has_full_mantissas, test_roles,
-          test_distributions, test_scalar, test_elements, test_halves, test_parts_are_the_whole)
+/* Half of the values of an unsigned type would be 0 if negative ones became that. */
+START_TEST(test_unsigned_are_not_zeros)
+{
+    static const enum hone_dtype dtypes[] = {HONE_DTYPE_U16, HONE_DTYPE_U32, HONE_DTYPE_U64};
+    static double v[MANY];
+    for (size_t r = 0; r < HONE_COUNTOF(dtypes); r++) {
+        int n_zeros = 0;
+        make_integers(dtypes[r], HONE_DIST_NORMAL, HONE_ROLE_ACTIVATION, MANY, v);
+        for (int i = 0; i < MANY; i++) {
+            ck_assert(v[i] >= 0 && v[i] < 12);
+            n_zeros += v[i] == 0;
+        }
+        ck_assert_int_lt(n_zeros, MANY * 45 / 100);
+    }
+}
+END_TEST
+
+/* The role bits: every bit of the type, in the kinds that are timed. */
+START_TEST(test_bits)
+{
+    static const struct {
+        enum hone_dtype dtype;
+        double least, most; /* of the type, as far as a double counts */
+    } rows[] = {{HONE_DTYPE_I8, -128, 127},
+                {HONE_DTYPE_U16, 0, 65535},
+                {HONE_DTYPE_I16, -32768, 32767},
+                {HONE_DTYPE_U32, 0, 4294967295.0},
+                {HONE_DTYPE_I32, -0x1p31, 0x1p31 - 1},
+                {HONE_DTYPE_U64, 0, 0x1p53}};
+    static const enum hone_distribution kinds[] = {HONE_DIST_NORMAL, HONE_DIST_UNIFORM};
+    static double v[MANY];
+    for (size_t r = 0; r < HONE_COUNTOF(rows); r++) {
+        double span = rows[r].most - rows[r].least;
+        for (size_t k = 0; k < HONE_COUNTOF(kinds); k++) {
+            int n[4] = {0};
+            make_integers(rows[r].dtype, kinds[k], HONE_ROLE_BITS, MANY, v);
+            for (int i = 0; i < MANY; i++) {
+                ck_assert(v[i] >= rows[r].least && v[i] <= rows[r].most);
+                n[(int)fmin(4 * (v[i] - rows[r].least) / (span + 1), 3)]++;
+            }
+            for (int q = 0; q < 4; q++)
+                ck_assert_msg(n[q] > MANY / 5 && n[q] < MANY * 3 / 10, "row %zu: %d", r, n[q]);
+        }
+    }
+}
+END_TEST
+
+UNIT_MAIN("gen", test_unsigned_are_not_zeros, test_bits, test_bytes_are_all_values,
+          test_bools_are_both, test_wide_integers, test_repeats_and_differs, test_normal,
+          test_float64_has_full_mantissas, test_roles, test_distributions, test_scalar,
+          test_elements, test_halves, test_parts_are_the_whole)

@@ -51,7 +51,8 @@ struct style { /* one file */
 /* ---- the head ---- */
 
 static const char *const dtypes[] = {"float16", "bfloat16", "float32", "float64", "int8",
-                                     "int32",   "int64",    "bool",    "uint8"};
+                                     "int32",   "int64",    "bool",    "uint8",   "int16",
+                                     "uint16",  "uint32",   "uint64"};
 
 static enum hone_dtype dtype_of(const char *word)
 {

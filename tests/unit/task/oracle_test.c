@@ -674,6 +674,9 @@ static const char types_task[] =
     "\"h\":{\"shape\":[\"N\"],\"dtype\":\"float16\"},\"b\":{\"shape\":[\"N\"],\"dtype\":"
     "\"bfloat16\"},"
     "\"c\":{\"shape\":[\"N\"],\"dtype\":\"int8\"},\"l\":{\"shape\":[\"N\"],\"dtype\":\"int64\"},"
+    "\"s\":{\"shape\":[\"N\"],\"dtype\":\"int16\"},\"us\":{\"shape\":[\"N\"],\"dtype\":"
+    "\"uint16\"},\"u\":{\"shape\":[\"N\"],\"dtype\":\"uint32\"},\"ul\":{\"shape\":[\"N\"],"
+    "\"dtype\":\"uint64\"},"
     "\"t\":{\"shape\":[\"N\"],\"dtype\":\"bool\"},\"d\":{\"shape\":[\"N\"],\"dtype\":\"float64\"}},"
     "\"scalars\":{\"k\":{\"dtype\":\"float32\",\"value\":2}},"
     "\"outputs\":{\"y\":{\"shape\":[\"N\"],\"dtype\":\"float64\"}},\"tolerance\":{\"y\":{\"rtol\":"
@@ -692,35 +695,40 @@ START_TEST(every_type_is_read_exactly)
     hone_oracle_items_fn *oracle;
     void *symbol =
         build("widen", "c", preamble,
-              "ITEM(i)\n{\n    double all[] = {h(i), b(i), c(i), l(i), t(i), d(i), h(-1), h(N)};\n"
-              "    for (int j = 0; j < 8; j++)\n        PUT_SCALED_y(i, all[j], k);\n}\n",
+              "ITEM(i)\n{\n    double all[] = {h(i), b(i), c(i), l(i), s(i), us(i), u(i), ul(i), "
+              "t(i), d(i), h(-1), h(N)};\n"
+              "    for (int j = 0; j < 12; j++)\n        PUT_SCALED_y(i, all[j], k);\n}\n",
               "hone_oracle_items");
     memcpy(&oracle, &symbol, sizeof(symbol));
     const uint16_t h[4] = {0x3c00, 0xc000, 0x0001, 0x7bff}, b[4] = {0x3f80, 0xc000, 0x0001, 0x7f7f};
     const int8_t c[4] = {-128, 127, 0, 1};
     const int64_t l[4] = {-5, 1ll << 40, 0, 7};
+    const int16_t s[4] = {-32768, 32767, -1, 0};
+    const uint16_t us[4] = {65535, 1, 0, 2};
+    const uint32_t u[4] = {4294967295u, 1, 0, 2};
+    const uint64_t ul[4] = {1ull << 53, 1, 0, 2};
     const uint8_t t[4] = {0, 1, 2, 255};
     const double d[4] = {0.1, -1e300, 5e-324, 3};
-    const double want[4][6] = {{1, 1, -128, -5, 0, 0.1},
-                               {-2, -2, 127, 1099511627776.0, 1, -1e300},
-                               {0x1p-24, 0x1p-133, 0, 0, 1, 5e-324},
-                               {65504, 0x1.fep127, 1, 7, 1, 3}};
-    const void *const inputs[] = {h, b, c, l, t, d};
-    struct hone_oracle_record records[32];
+    const double want[4][10] = {{1, 1, -128, -5, -32768, 65535, 4294967295.0, 0x1p53, 0, 0.1},
+                                {-2, -2, 127, 1099511627776.0, 32767, 1, 1, 1, 1, -1e300},
+                                {0x1p-24, 0x1p-133, 0, 0, -1, 0, 0, 0, 1, 5e-324},
+                                {65504, 0x1.fep127, 1, 7, 0, 2, 2, 2, 1, 3}};
+    const void *const inputs[] = {h, b, c, l, s, us, u, ul, t, d};
+    struct hone_oracle_record records[48];
     const double scalars[] = {2};
     struct hone_oracle_args args = {.inputs = inputs,
                                     .scalars = scalars,
                                     .axes = task->workloads[0].axes,
                                     .records = records,
-                                    .n_records_max = 32};
+                                    .n_records_max = 48};
     oracle(&args, 0, 4, NULL);
-    ck_assert_int_eq(args.n_records, 32);
+    ck_assert_int_eq(args.n_records, 48);
     for (int i = 0; i < 4; i++) {
-        for (int j = 0; j < 6; j++)
-            ck_assert_msg(records[8 * i + j].value == want[i][j], "%d %d %g", i, j,
-                          records[8 * i + j].value);
-        ck_assert(isnan(records[8 * i + 6].value) && isnan(records[8 * i + 7].value));
-        ck_assert(records[8 * i].scale == 2);
+        for (int j = 0; j < 10; j++)
+            ck_assert_msg(records[12 * i + j].value == want[i][j], "%d %d %g", i, j,
+                          records[12 * i + j].value);
+        ck_assert(isnan(records[12 * i + 10].value) && isnan(records[12 * i + 11].value));
+        ck_assert(records[12 * i].scale == 2);
     }
     free(preamble);
     hone_task_free(task);

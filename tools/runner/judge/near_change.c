@@ -13,9 +13,10 @@
 #define SELDOM         4 /* one size in so many */
 #define MOST_CHANGED   3
 #define TRIES          4
-#define LARGE          300.0 /* what stands out in content of one size... */
-#define SUMMED_SHARE   64    /* ...and in a sum of n positive elements: n over this */
-#define SMALL_SPAN     17    /* new integers are -8..8 */
+#define LARGE          300.0  /* what stands out in content of one size... */
+#define SUMMED_SHARE   64     /* ...and in a sum of n positive elements: n over this */
+#define SMALL_SPAN     17     /* new integers are -8..8 */
+#define COUNTED        0x1p53 /* by a double, and so by the oracle */
 #define LEAST          0.0625
 #define MOST_OCTAVES   16 /* of a part of an output: down to so many halves */
 #define MOST_STRETCHES 32
@@ -95,6 +96,14 @@ static double new_float(const struct change *c, double old)
     return sign * scale * (1 + 3 * unit(judge));
 }
 
+/* Of the type's whole range, as far as a double counts. */
+static double any_integer(enum hone_dtype dtype, struct hone_rng *rng)
+{
+    double low = fmax(hone_element_round(dtype, -1e30), -COUNTED);
+    double high = fmin(hone_element_round(dtype, 1e30), COUNTED);
+    return low + (double)hone_rng_below(rng, (int64_t)(high - low) + 1);
+}
+
 static double new_value(const struct change *c, double old)
 {
     struct hone_rng *rng = &c->judge->rng;
@@ -108,8 +117,10 @@ static double new_value(const struct change *c, double old)
         value = new_float(c, old);
     else if (c->how == NUDGE)
         value = hone_rng_below(rng, 2) == 0 ? old + 1 : old - 1;
-    else if (tensor->dtype == HONE_DTYPE_U8)
-        value = (double)hone_rng_below(rng, UINT8_MAX + 1);
+    else if (tensor->dtype == HONE_DTYPE_U8 || tensor->role == HONE_ROLE_BITS)
+        value = any_integer(tensor->dtype, rng);
+    else if (hone_dtype_is_unsigned(tensor->dtype))
+        value = (double)hone_rng_below(rng, SMALL_SPAN);
     else
         value = (double)(hone_rng_below(rng, SMALL_SPAN) - SMALL_SPAN / 2);
     if (tensor->role == HONE_ROLE_POSITIVE)

@@ -72,8 +72,16 @@ double hone_element_get(enum hone_dtype dtype, const void *base, int64_t i)
         return ((const double *)base)[i];
     case HONE_DTYPE_I8:
         return ((const int8_t *)base)[i];
+    case HONE_DTYPE_I16:
+        return ((const int16_t *)base)[i];
+    case HONE_DTYPE_U16:
+        return ((const uint16_t *)base)[i];
     case HONE_DTYPE_I32:
         return ((const int32_t *)base)[i];
+    case HONE_DTYPE_U32:
+        return ((const uint32_t *)base)[i];
+    case HONE_DTYPE_U64:
+        return (double)((const uint64_t *)base)[i];
     case HONE_DTYPE_I64:
         return (double)((const int64_t *)base)[i];
     case HONE_DTYPE_BOOL:
@@ -105,6 +113,18 @@ void hone_element_set(enum hone_dtype dtype, void *base, int64_t i, double value
         break;
     case HONE_DTYPE_I8:
         ((int8_t *)base)[i] = (int8_t)clamp_round(value, INT8_MIN, INT8_MAX);
+        break;
+    case HONE_DTYPE_I16:
+        ((int16_t *)base)[i] = (int16_t)clamp_round(value, INT16_MIN, INT16_MAX);
+        break;
+    case HONE_DTYPE_U16:
+        ((uint16_t *)base)[i] = (uint16_t)clamp_round(value, 0, UINT16_MAX);
+        break;
+    case HONE_DTYPE_U32:
+        ((uint32_t *)base)[i] = (uint32_t)clamp_round(value, 0, UINT32_MAX);
+        break;
+    case HONE_DTYPE_U64:
+        ((uint64_t *)base)[i] = (uint64_t)clamp_round(value, 0, 1.8e19);
         break;
     case HONE_DTYPE_I32:
         ((int32_t *)base)[i] = (int32_t)clamp_round(value, INT32_MIN, INT32_MAX);
@@ -156,6 +176,10 @@ uint64_t hone_poison_bits(enum hone_dtype dtype, enum hone_poison poison)
         [HONE_DTYPE_I64] = {0xa5a5a5a5a5a5a5a5, 0x5a5a5a5a5a5a5a5a},
         [HONE_DTYPE_BOOL] = {0xa5, 0x5a},
         [HONE_DTYPE_U8] = {0xa5, 0x5a},
+        [HONE_DTYPE_I16] = {0xa5a5, 0x5a5a},
+        [HONE_DTYPE_U16] = {0xa5a5, 0x5a5a},
+        [HONE_DTYPE_U32] = {0xa5a5a5a5, 0x5a5a5a5a},
+        [HONE_DTYPE_U64] = {0xa5a5a5a5a5a5a5a5, 0x5a5a5a5a5a5a5a5a},
     };
     return bits[dtype][poison];
 }

@@ -175,7 +175,7 @@ static enum hone_distribution kind_of(const struct hone_gen *gen, const struct h
 {
     const struct hone_tensor *tensor = &task->inputs[input];
     bool is_value = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
-                    tensor->role == HONE_ROLE_POSITIVE;
+                    tensor->role == HONE_ROLE_POSITIVE || tensor->role == HONE_ROLE_BITS;
     uint64_t word = mix(stream_start(gen, counter, input) ^ DICE_WHAT);
     enum hone_distribution picked = is_value ? (enum hone_distribution)hone_shape_pick(word >> 8)
                                              : (enum hone_distribution)(word >> 8) % HONE_N_DISTS;
@@ -309,6 +309,7 @@ void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
                                 kind_of(gen, task, input, dist, counter)),
         .is_weight = is_weight,
         .is_positive = tensor->role == HONE_ROLE_POSITIVE,
+        .is_bits = tensor->role == HONE_ROLE_BITS,
         .least = range.least,
         .most = range.most,
         .scale = is_weight ? hone_gen_weight_scale(tensor, workload) : 1,
@@ -420,6 +421,7 @@ void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
     case HONE_ROLE_ACTIVATION:
     case HONE_ROLE_WEIGHT:
     case HONE_ROLE_POSITIVE:
+    case HONE_ROLE_BITS:
         fill_values(gen, &s, tensor->dtype, dst);
         break;
     case HONE_ROLE_PROBABILITY:

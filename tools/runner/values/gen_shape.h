@@ -97,6 +97,7 @@ struct hone_shape { /* one tensor */
     long long bound;           /* of an index; total of offsets */
     long long kind;
     long long is_weight, is_positive;
+    long long is_bits;  /* an integer of any bits */
     long long scaled;   /* HONE_SCALED_* */
     long long sign;     /* of the exponents of scales: 1, or -1 for the other tensor of two */
     long long reach;    /* the largest of them */
@@ -566,17 +567,19 @@ HONE_SHAPE_FN int hone_shape_is_small(long long kind) /* positive values are as 
            kind == HONE_DIST_BORDERS || kind == HONE_DIST_SCALES;
 }
 
-/* An element of an integer type: its whole range where the kind is large, and for types that have
- * few numbers in the plain kinds as well. */
+/* An element of an integer type: its whole range where the kind is large, and in the plain kinds as
+ * well for types that have few numbers and where the role asks for any bits. */
 HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long kind, long long i)
 {
     double range = s->high - s->low + 1;
     kind = kind == HONE_DIST_SCALES ? HONE_DIST_NORMAL : kind; /* there is one scale */
-    int is_byte = range <= 256;
+    int is_byte = range <= 256 || s->is_bits;
     int is_plain = kind == HONE_DIST_NORMAL || kind == HONE_DIST_UNIFORM || kind == HONE_DIST_LARGE;
     int is_whole = kind == HONE_DIST_HUGE || kind == HONE_DIST_WIDE || (is_byte && is_plain);
     double value = is_whole ? s->low + floor(range * hone_shape_unit(s, i, HONE_SALT_FIRST))
                             : hone_shape_placed(s, kind, i);
+    if (!is_byte && s->low == 0) /* unsigned: half of the numbers would be zeros */
+        value = fabs(value);
     if (is_byte && kind == HONE_DIST_SORTED)
         value = s->low + floor(range * (double)i / (double)s->n);
     if (is_byte && kind == HONE_DIST_DESCENDING)

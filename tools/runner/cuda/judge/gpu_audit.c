@@ -140,7 +140,8 @@ static double unusual_value(struct hone_gpu_run *run, const struct hone_tensor *
     struct hone_rng *rng = &run->judge->rng;
     const struct hone_workload *workload = run->plan->workload;
     double share = 1 + (double)hone_rng_below(rng, 1 << 20) / (1 << 20);
-    double sign = hone_rng_below(rng, 2) == 0 ? 1 : -1;
+    bool is_positive = hone_rng_below(rng, 2) == 0 || hone_dtype_is_unsigned(tensor->dtype);
+    double sign = is_positive ? 1 : -1;
     if (tensor->role == HONE_ROLE_INDEX) {
         int64_t bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1;
         return (double)hone_rng_below(rng, hone_max_i64(bound, 1));

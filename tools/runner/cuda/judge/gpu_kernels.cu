@@ -9,7 +9,7 @@ typedef long long i64;
 
 /* ---- elements ---- */
 
-enum { F16, BF16, F32, F64, I8, I32, I64, BOOL, U8 };
+enum { F16, BF16, F32, F64, I8, I32, I64, BOOL, U8, I16, U16, U32, U64 };
 
 static __device__ __forceinline__ double bits_double(u64 bits)
 {
@@ -117,6 +117,14 @@ static __device__ __forceinline__ double element_get(i64 dtype, u64 base, i64 i)
         return ((const int *)base)[i];
     case I64:
         return (double)((const i64 *)base)[i];
+    case I16:
+        return ((const short *)base)[i];
+    case U16:
+        return ((const unsigned short *)base)[i];
+    case U32:
+        return ((const u32 *)base)[i];
+    case U64:
+        return (double)((const u64 *)base)[i];
     default:
         return ((const unsigned char *)base)[i];
     }
@@ -151,6 +159,18 @@ static __device__ __forceinline__ void element_set(i64 dtype, u64 base, i64 i, d
     case I64:
         ((i64 *)base)[i] = (i64)clamped(value, -9e18, 9e18);
         break;
+    case I16:
+        ((short *)base)[i] = (short)clamped(value, -32768, 32767);
+        break;
+    case U16:
+        ((unsigned short *)base)[i] = (unsigned short)clamped(value, 0, 65535);
+        break;
+    case U32:
+        ((u32 *)base)[i] = (u32)clamped(value, 0, 4294967295.0);
+        break;
+    case U64:
+        ((u64 *)base)[i] = (u64)clamped(value, 0, 1.8e19);
+        break;
     case U8:
         ((unsigned char *)base)[i] = (unsigned char)clamped(value, 0, 255);
         break;
@@ -178,6 +198,14 @@ static __device__ double element_round(i64 dtype, double value)
         return clamped(value, -2147483648.0, 2147483647.0);
     case I64:
         return clamped(value, -9e18, 9e18);
+    case I16:
+        return clamped(value, -32768, 32767);
+    case U16:
+        return clamped(value, 0, 65535);
+    case U32:
+        return clamped(value, 0, 4294967295.0);
+    case U64:
+        return clamped(value, 0, 1.8e19);
     case U8:
         return clamped(value, 0, 255);
     default:

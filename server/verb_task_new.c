@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `hone task new` and `hone task remove`.
+ *
+ * A new pack is made and checked beside the place where it will be, so that what does not compile
+ * leaves nothing, and with --force the old one stays until the new one is good. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/verb_task.h"
+#include "tools/task/prototype.h"
+#include "tools/task/task_new.h"
+#include "workspace/base/clock.h"
+#include "workspace/base/file.h"
+#include "workspace/base/limits.h"
+#include "workspace/history.h"
+
+/* The name decides the folder, so it is looked up before the pack is made. */
+static int find_name(const struct hone_task_args *args, const char *source, struct hone_pool *pool,
+                     const char **ret, struct hone_err *err)
+{
+    *ret = args->name;
+    int rc = args->name ? 0 : hone_prototype_name(source, args->function, pool, ret, err);
+    if (rc == 0 && !hone_is_safe_name(*ret))
+        return hone_fail(err, HONE_E_ARG,
+                         "'%.60s' is no task name; letters, digits, '_', '-' and '.'", *ret);
+    return rc;
+}
+
+static int make_pack(const struct hone_task_args *args, const char *source, const char *dir,
+                     struct hone_pool *pool, struct hone_task_new *ret, struct hone_err *err)
+{
+    const char *slash = strrchr(args->subject, '/');
+    const char *source_dir =
+        slash ? hone_pool_strndup(pool, args->subject, (size_t)(slash - args->subject) + 1) : ".";
+    const struct hone_task_new_options options = {
+        .source = source,
+        .source_dir = source_dir,
+        .include_dirs = args->includes,
+        .function = args->function,
+        .name = args->name,
+        .dir = dir,
+        .op_type = args->op_type,
+        .description = args->description,
+        .shapes = args->shapes,
+        .roles = args->roles,
+        .sizes = args->sizes,
+        .scalars = args->scalars,
+        .inouts = args->inouts,
+        .outs = args->outs,
+        .constraints = args->constraints,
+        .tolerances = args->tolerances,
+        .flops = args->flops,
+        .bytes = args->bytes,
+    };
+    return hone_task_new(&options, pool, ret, err);
+}
+
+/* What the lint says of a baseline that does not compile. */
+static int not_built(const struct hone_lint *lint, struct hone_err *err)
+{
+    const struct hone_lint_finding *finding = lint->findings.v;
+    for (size_t i = 0; i < lint->findings.n; i++)
+        if (strcmp(finding[i].where, "kernel naive") == 0)
+            return hone_fail(err, HONE_E_ARG, "the function does not compile alone: %s",
+                             finding[i].message);
+    return hone_fail(err, HONE_E_ARG, "the function does not compile alone");
+}
+
+static int move_pack(const char *from, const char *to, struct hone_err *err)
+{
+    if (hone_file_exists(to) && hone_remove_tree(to, err) < 0)
+        return err ? err->code : HONE_E_IO;
+    if (rename(from, to) < 0)
+        return hone_fail_errno(err, errno, "cannot move '%s' to '%s'", from, to);
+    return 0;
+}
+
+static int commit_pack(struct hone_workspace *ws, const char *name, const char *word,
+                       struct hone_pool *pool, struct hone_err *err)
+{
+    const char *const paths[] = {hone_pool_printf(pool, "tasks/%s", name)};
+    return hone_history_commit_main(hone_workspace_history(ws), paths, 1,
+                                    hone_pool_printf(pool, "%s task %s", word, name),
+                                    hone_wall_ms() / 1000, err);
+}
+
+static void say_made(const struct hone_task_new *made, const char *dir, bool is_admitted)
+{
+    for (size_t i = 0; i < made->notes.n; i++)
+        hone_say("look at this: %s", made->notes.v[i]);
+    hone_say("made task %s in %s", made->name, dir);
+    hone_say(is_admitted ? "next: hone search %s --budget-wall 2m"
+                         : "next: mend what stands above, in %s or with --force, then hone task "
+                           "lint %s",
+             is_admitted ? made->name : dir, made->name);
+}
+
+int hone_task_new_verb(const struct hone_task_args *args, struct hone_workspace *ws,
+                       struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOFREE char *source = NULL;
+    size_t len;
+    const char *name = NULL;
+    struct hone_task_new made;
+    struct hone_lint lint = {.is_admitted = true};
+    int rc = hone_file_read(args->subject, HONE_LIMIT_SOURCE_BYTES, &source, &len, err);
+    if (rc == 0)
+        rc = find_name(args, source, pool, &name, err);
+    if (rc < 0)
+        return rc;
+    HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "tasks", name, NULL);
+    HONE_AUTOFREE char *part = hone_sprintf("%s/tasks/.%s.part", hone_workspace_dir(ws), name);
+    if (hone_file_exists(dir) && !args->force)
+        return hone_fail(err, HONE_E_EXISTS,
+                         "task '%s' exists already: --force replaces it, --name gives another name",
+                         name);
+    hone_remove_tree(part, NULL); /* of one that was killed */
+    rc = make_pack(args, source, part, pool, &made, err);
+    if (rc == 0 && !args->no_lint)
+        rc = hone_task_run_lint(args, part, pool, &lint, err);
+    if (rc == 0 && lint.is_unbuilt)
+        rc = not_built(&lint, err);
+    if (rc == 0)
+        rc = move_pack(part, dir, err);
+    if (rc < 0) {
+        hone_remove_tree(part, NULL); /* the first error is the one to tell */
+        return rc;
+    }
+    rc = commit_pack(ws, made.name, "Add", pool, err);
+    if (rc == 0 && !args->no_lint)
+        rc = hone_task_print_lint(args, &lint, err);
+    say_made(&made, dir, lint.is_admitted);
+    return rc;
+}
+
+int hone_task_remove_verb(const struct hone_task_args *args, struct hone_workspace *ws,
+                          struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOFREE char *dir = NULL;
+    if (strchr(args->subject, '/'))
+        return hone_fail(err, HONE_E_ARG, "say the name of a task of this workspace");
+    int rc = hone_task_dir_of(args, ws, &dir, err);
+    if (rc == 0)
+        rc = hone_remove_tree(dir, err);
+    if (rc == 0)
+        rc = commit_pack(ws, args->subject, "Remove", pool, err);
+    if (rc == 0)
+        hone_say("removed task %s; its versions stay (hone log), and git brings the files back",
+                 args->subject);
+    return rc;
+}

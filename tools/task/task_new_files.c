@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task.json and workloads.jsonl of a new pack. */
+#include "tools/task/task_new_parts.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_ELEMENTS 1000000.0 /* of the largest tensor, when no size is given */
+
+const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_tensor *t)
+{
+    const char *text = "1";
+    for (size_t d = 0; d < t->rank; d++)
+        text = d == 0 ? w->axes[t->shape[d]].name
+                      : hone_pool_printf(w->pool, "%s*%s", text, w->axes[t->shape[d]].name);
+    return text;
+}
+
+static const char *bytes_formula(struct hone_new_work *w)
+{
+    const char *text = "";
+    if (w->options->bytes)
+        return w->options->bytes;
+    for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
+        const struct hone_new_tensor *t =
+            i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
+        text = hone_pool_printf(w->pool, "%s%s%d*%s", text, i ? " + " : "",
+                                (int)hone_dtype_bytes(t->dtype), hone_new_elements(w, t));
+    }
+    return text;
+}
+
+static const char *flops_formula(struct hone_new_work *w)
+{
+    const char *text = "";
+    if (w->options->flops)
+        return w->options->flops;
+    for (size_t i = 0; i < w->n_outputs; i++)
+        text = hone_pool_printf(w->pool, "%s%s%s", text, i ? " + " : "",
+                                hone_new_elements(w, &w->outputs[i]));
+    hone_new_note(
+        w, hone_pool_printf(w->pool,
+                            "flops is \"%s\", one operation an output element: a safe lower "
+                            "bound. --flops gives the real count of the best known algorithm",
+                            text));
+    return text;
+}
+
+static struct hone_json *axis_json(const struct hone_new_axis *axis)
+{
+    struct hone_json *json = hone_json_new_object();
+    hone_json_set_str(json, "type", axis->expression ? "expr" : axis->value > 0 ? "const" : "var");
+    if (axis->expression)
+        hone_json_set_str(json, "expression", axis->expression);
+    else if (axis->value > 0)
+        hone_json_set_i64(json, "value", axis->value);
+    else if (axis->param && axis->param->most > 0)
+        hone_json_set_i64(json, "max", axis->param->most);
+    return json;
+}
+
+static struct hone_json *tensor_json(const struct hone_new_work *w, const struct hone_new_tensor *t,
+                                     bool is_input)
+{
+    struct hone_json *json = hone_json_new_object(), *shape = hone_json_new_array();
+    for (size_t d = 0; d < t->rank; d++)
+        hone_json_push(shape, hone_json_new_str(w->axes[t->shape[d]].name));
+    hone_json_set(json, "shape", shape);
+    hone_json_set_str(json, "dtype", hone_dtype_name(t->dtype));
+    if (is_input)
+        hone_json_set_str(json, "role", t->role ? t->role : "activation");
+    if (is_input && t->bound)
+        hone_json_set_str(json, "bound", t->bound);
+    return json;
+}
+
+static bool has_float64(const struct hone_new_work *w)
+{
+    bool found = false;
+    for (size_t i = 0; i < w->n_outputs; i++)
+        found = found || w->outputs[i].dtype == HONE_DTYPE_F64;
+    return found;
+}
+
+static int scalars_json(struct hone_new_work *w, struct hone_json *map)
+{
+    for (size_t i = 0; i < w->n_scalars; i++) {
+        struct hone_json *json = hone_json_new_object();
+        const char *text = hone_new_option(&w->options->scalars, w->scalars[i].name, '=');
+        char *end = NULL;
+        double value = text ? strtod(text, &end) : 1;
+        hone_json_set_str(json, "dtype", hone_dtype_name(w->scalars[i].dtype));
+        hone_json_set_f64(json, "value", value);
+        hone_json_set(map, w->scalars[i].name, json);
+        if (text && (*end || end == text || !isfinite(value)))
+            return hone_fail(w->err, HONE_E_ARG, "scalar '%s': '%.40s' is no number",
+                             w->scalars[i].name, text);
+        if (!text)
+            hone_new_note(w, hone_pool_printf(w->pool, "scalar '%s' is 1", w->scalars[i].name));
+    }
+    return 0;
+}
+
+/* rtol of an output: as given, else a guess. */
+static int rtol_of(struct hone_new_work *w, const struct hone_new_tensor *t, double *ret)
+{
+    const struct hone_strs *list = &w->options->tolerances;
+    const char *text = hone_new_option(list, t->name, '=');
+    char *end = NULL;
+    for (size_t i = 0; !text && i < list->n; i++)
+        text = strchr(list->v[i], '=') ? NULL : list->v[i];
+    /* A sum has a scale: 256 half ulps are the most that rounding can do (task_new_oracle.c). */
+    *ret = t->dtype == HONE_DTYPE_F64 ? 1e-9 : w->oracle_items ? 1.6e-5 : 1e-4;
+    if (!text)
+        return 0;
+    double value = strtod(text, &end);
+    if (*end || end == text || !(value > 0 && value < 1))
+        return hone_fail(w->err, HONE_E_ARG,
+                         "tolerance '%.40s': write %s=1e-4, a number between 0 and 1", text,
+                         t->name);
+    *ret = value;
+    return 0;
+}
+
+static int tolerance_json(struct hone_new_work *w, struct hone_json *map)
+{
+    int code = 0;
+    for (size_t i = 0; i < w->options->tolerances.n; i++) {
+        const char *text = w->options->tolerances.v[i], *equal = strchr(text, '=');
+        bool is_known = equal == NULL;
+        for (size_t o = 0; o < w->n_outputs; o++)
+            is_known =
+                is_known || hone_new_option(&w->options->tolerances, w->outputs[o].name, '=');
+        if (!is_known)
+            return hone_fail(w->err, HONE_E_ARG, "tolerance '%.80s' names no output of '%s'", text,
+                             w->proto.name);
+    }
+    for (size_t i = 0; code == 0 && i < w->n_outputs; i++) {
+        const struct hone_new_tensor *t = &w->outputs[i];
+        struct hone_json *json = hone_json_new_object();
+        bool is_double = t->dtype == HONE_DTYPE_F64;
+        double rtol;
+        code = rtol_of(w, t, &rtol);
+        if (hone_dtype_is_float(t->dtype)) {
+            hone_json_set_f64(json, "atol", is_double ? 1e-200 : 1e-30);
+            hone_json_set_f64(json, "rtol", rtol);
+            hone_json_set_f64(json, "rel_l2",
+                              t->rank == 0 ? 0 : fmax(rtol, is_double ? 1e-9 : 1e-4));
+        }
+        hone_json_set(map, t->name, json);
+    }
+    return code;
+}
+
+static bool is_short(const struct hone_new_axis *a)
+{
+    return a->param && a->param->most == INT32_MAX;
+}
+
+/* What the user says is legal, and what an int can count. */
+static struct hone_json *constraints_json(struct hone_new_work *w)
+{
+    struct hone_json *list = hone_json_new_array();
+    const struct hone_strs *given = &w->options->constraints;
+    const char *all = "";
+    for (size_t i = 0; i < given->n; i++)
+        hone_json_push(list, hone_json_new_str(given->v[i]));
+    for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
+        const struct hone_new_tensor *t =
+            i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
+        bool has_short = false;
+        for (size_t d = 0; d < t->rank; d++)
+            has_short = has_short || is_short(&w->axes[t->shape[d]]);
+        const char *text = hone_pool_printf(w->pool, "%s <= 2147483647", hone_new_elements(w, t));
+        if (t->rank < 2 || !has_short || strstr(all, text))
+            continue;
+        all = hone_pool_printf(w->pool, "%s;%s", all, text);
+        hone_json_push(list, hone_json_new_str(text));
+    }
+    return list;
+}
+
+int hone_new_task_json(struct hone_new_work *w, struct hone_json *json)
+{
+    struct hone_json *axes = hone_json_new_object(), *inputs = hone_json_new_object();
+    struct hone_json *outputs = hone_json_new_object(), *scalars = hone_json_new_object();
+    struct hone_json *oracle = hone_json_new_object(), *tolerance = hone_json_new_object();
+    for (size_t i = 0; i < w->n_axes; i++)
+        hone_json_set(axes, w->axes[i].name, axis_json(&w->axes[i]));
+    for (size_t i = 0; i < w->n_inputs; i++)
+        hone_json_set(inputs, w->inputs[i].name, tensor_json(w, &w->inputs[i], true));
+    for (size_t i = 0; i < w->n_outputs; i++)
+        hone_json_set(outputs, w->outputs[i].name, tensor_json(w, &w->outputs[i], false));
+    hone_json_set_i64(json, "format", 1);
+    hone_json_set_str(json, "name", w->name);
+    hone_json_set_str(json, "op_type", w->options->op_type ? w->options->op_type : "other");
+    hone_json_set_str(json, "description", w->options->description ? w->options->description : "");
+    hone_json_set(json, "axes", axes);
+    hone_json_set(json, "inputs", inputs);
+    hone_json_set(json, "outputs", outputs);
+    int code = scalars_json(w, scalars);
+    if (w->n_scalars > 0)
+        hone_json_set(json, "scalars", scalars);
+    else
+        hone_json_free(scalars);
+    if (code == 0)
+        code = tolerance_json(w, tolerance);
+    hone_json_set(json, "constraints", constraints_json(w));
+    hone_json_set(json, "tolerance", tolerance);
+    if (w->oracle_items)
+        hone_json_set_str(oracle, "items", w->oracle_items);
+    else
+        hone_json_set_str(oracle, "mode", "naive_double");
+    hone_json_set(json, "oracle", oracle);
+    hone_json_set_str(json, "flops", flops_formula(w));
+    hone_json_set_str(json, "bytes", bytes_formula(w));
+    hone_json_set_str(json, "cache", "warm");
+    hone_json_set_bool(json, "deterministic", false);
+    hone_json_set_str(json, "compute_precision", has_float64(w) ? "float64" : "float32");
+    /* Rounded inputs average out in one long sum. */
+    hone_json_set_bool(json, "allow_lower_precision", w->oracle_items && w->outputs[0].rank == 0);
+    hone_json_set_str(json, "library", "allowed");
+    return code;
+}
+
+static bool is_var(const struct hone_new_axis *axis)
+{
+    return !axis->expression && axis->value == 0;
+}
+
+/* "M=512,N=512": every var axis once. */
+static int parse_sizes(struct hone_new_work *w, const char *text, struct hone_json *axes)
+{
+    for (const char *at = text; at;) {
+        const char *comma = strchr(at, ','), *equal = strchr(at, '=');
+        if (!equal || (comma && comma < equal))
+            return hone_fail(w->err, HONE_E_ARG, "sizes '%.80s': write M=512,N=512", text);
+        const char *name = hone_new_trim(w->pool, at, (size_t)(equal - at));
+        char *end = NULL;
+        long long value = strtoll(equal + 1, &end, 10);
+        int a = hone_new_find_axis(w, name);
+        if (a < 0 || !is_var(&w->axes[a]) || value < 1 || (*end && *end != ','))
+            return hone_fail(
+                w->err, HONE_E_ARG,
+                "sizes '%.80s': '%.40s' is no integer of '%s' with a size of 1 or more", text, name,
+                w->proto.name);
+        hone_json_set_i64(axes, name, value);
+        at = comma ? comma + 1 : NULL;
+    }
+    return 0;
+}
+
+static int64_t default_size(const struct hone_new_work *w, const struct hone_new_axis *axis,
+                            bool is_second)
+{
+    size_t rank = 1;
+    for (size_t i = 0; i < w->n_inputs; i++)
+        rank = w->inputs[i].rank > rank ? w->inputs[i].rank : rank;
+    for (size_t i = 0; i < w->n_outputs; i++)
+        rank = w->outputs[i].rank > rank ? w->outputs[i].rank : rank;
+    if (!axis->is_in_shape && !axis->is_needed_by_expression)
+        return is_second ? 8 : 10; /* steps, windows */
+    /* three dimensions or more, or a product of two-dimensional ones: keep the cubic work bearable
+     */
+    double size = rank == 1   ? DEFAULT_ELEMENTS
+                  : rank == 2 ? 512
+                              : ceil(pow(DEFAULT_ELEMENTS, 1.0 / (double)rank));
+    return (int64_t)(is_second ? floor(size * 0.7) - 1 : size);
+}
+
+static int add_workload(struct hone_new_work *w, struct hone_buf *buf, const char *id,
+                        const char *sizes, bool is_second)
+{
+    HONE_AUTOJSON struct hone_json *line = hone_json_new_object();
+    struct hone_json *axes = hone_json_new_object();
+    hone_json_set_str(line, "id", id);
+    hone_json_set(line, "axes", axes);
+    for (size_t a = 0; !sizes && a < w->n_axes; a++)
+        if (is_var(&w->axes[a]))
+            hone_json_set_i64(axes, w->axes[a].name, default_size(w, &w->axes[a], is_second));
+    int code = sizes ? parse_sizes(w, sizes, axes) : 0;
+    HONE_AUTOFREE char *text = hone_json_print(line);
+    hone_buf_printf(buf, "%s\n", text);
+    return code;
+}
+
+int hone_new_workloads(struct hone_new_work *w, struct hone_buf *buf)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < w->options->sizes.n; i++)
+        code = add_workload(w, buf, hone_pool_printf(w->pool, "size%zu", i + 1),
+                            w->options->sizes.v[i], false);
+    if (w->options->sizes.n > 0)
+        return code;
+    hone_new_note(w, "workloads.jsonl holds guessed sizes: put those that matter there");
+    code = add_workload(w, buf, "size1", NULL, true);
+    return code == 0 ? add_workload(w, buf, "size2", NULL, false) : code;
+}

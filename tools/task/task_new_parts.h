@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of task_new.h share. */
+#ifndef HONE_TOOLS_TASK_NEW_PARTS_H
+#define HONE_TOOLS_TASK_NEW_PARTS_H
+
+#include "tools/task/prototype.h"
+#include "tools/task/task_new.h"
+#include "workspace/base/json.h"
+
+#define HONE_NEW_NOTES 64
+
+struct hone_new_axis {
+    const char *name;
+    const char *expression; /* NULL: var, or const when value > 0 */
+    int64_t value;
+    const struct hone_param *param; /* NULL: made for a shape */
+    const char *c_name;             /* of the parameter in hone's order */
+    bool is_in_shape;
+    bool is_needed_by_expression;
+};
+
+struct hone_new_scalar {
+    const struct hone_param *param;
+    const char *name, *c_name;
+    enum hone_dtype dtype;
+};
+
+struct hone_new_tensor {
+    const struct hone_param *param; /* NULL: the returned value */
+    const char *name;
+    const char *c_name; /* of the parameter in hone's order: the name, or another where the function
+                           has a variable of that name and of another type */
+    bool is_copied;     /* an input whose content the output of that parameter starts with */
+    enum hone_dtype dtype;
+    int shape[HONE_LIMIT_RANK];
+    size_t rank;
+    const char *role, *bound; /* inputs; NULL: activation */
+};
+
+struct hone_new_work {
+    const struct hone_task_new_options *options;
+    struct hone_pool *pool;
+    struct hone_err *err;
+    const char *source; /* the text with its own headers, without what the function does not use */
+    bool is_changed;    /* source is not the file as it was given */
+    struct hone_prototype proto;
+    const char *name;
+    struct hone_new_axis axes[HONE_LIMIT_AXES];
+    struct hone_new_tensor inputs[HONE_LIMIT_TENSORS], outputs[HONE_LIMIT_TENSORS];
+    struct hone_new_scalar scalars[HONE_LIMIT_AXES];
+    size_t n_axes, n_inputs, n_outputs, n_scalars;
+    const char *oracle_items; /* NULL: the function is its own reference */
+    const char *notes[HONE_NEW_NOTES];
+    size_t n_notes;
+};
+
+void hone_new_note(struct hone_new_work *w, const char *text); /* text: in the pool */
+/* The value after "NAME=" or the text from "NAME[" on; NULL: not given. */
+const char *hone_new_option(const struct hone_strs *list, const char *name, char mark);
+/* Without blanks around it; in the pool. */
+char *hone_new_trim(struct hone_pool *pool, const char *text, size_t len);
+/* Number of the axis of that name; -1: none. */
+int hone_new_find_axis(const struct hone_new_work *w, const char *name);
+/* base, or base and digits: no word of the source; in the pool. */
+const char *hone_new_free_name(struct hone_new_work *w, const char *base);
+
+/* The text that w->source is made of: own headers in place, main and what the function does not
+ * call left out. HONE_E_ARG names a header that is not found. */
+int hone_new_gather(struct hone_new_work *w);
+/* task.json and workloads.jsonl (task_new_files.c). */
+int hone_new_task_json(struct hone_new_work *w, struct hone_json *json);
+int hone_new_workloads(struct hone_new_work *w, struct hone_buf *buf);
+/* kernels/naive.c (task_new_kernel.c): the function with hone's parameters, loops and all. */
+int hone_new_kernel(struct hone_new_work *w, struct hone_buf *buf);
+/* oracle.c for a plain sum (task_new_oracle.c); false: it is none. */
+bool hone_new_sum_oracle(struct hone_new_work *w, struct hone_buf *buf);
+/* "M*N", the formula of a tensor's elements. */
+const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_tensor *t);
+/* Names of parameters in hone's order; after the shapes are known. */
+void hone_new_name_params(struct hone_new_work *w);
+
+#endif
