@@ -31,19 +31,20 @@ static struct hone_outlook look_around(const struct driver *d)
     bool is_open = !d->round->closing.why;
     if (is_open && tree->best != HONE_NO_NODE && !tree->nodes[tree->best]->is_expanded)
         hone_search_expand_node(s, tree->nodes[tree->best]);
+    const struct hone_planned look = {.n = 1, .wall_ms = hone_pace_look_ms(&s->pace)};
     return (struct hone_outlook){
         .state = &s->state,
         .closing = &d->round->closing,
         .target = s->target,
         .budget_wall_ms = options->budget_wall_ms,
         .elapsed_ms = hone_search_elapsed_ms(s),
-        .room_ms = hone_search_room_ms(s),
         .look_ms = hone_pace_look_ms(&s->pace),
         .stop_at_speedup = options->stop_at_speedup,
         .stop_at_percent_of_bound = options->stop_at_percent_of_bound,
         .plateau = options->plateau,
         .over = is_open ? hone_search_over(s, &(struct hone_planned){.n = 1}) : NULL,
         .may_confirm = hone_search_may_confirm(s),
+        .may_look = is_open && !hone_search_over(s, &look),
         .wants_stop = s->steering->wants_stop,
         .has_submission = s->steering->first != NULL,
         .is_external = hone_search_is_external(s),

@@ -55,16 +55,15 @@ static double last_decided(const struct hone_tree *tree, const struct hone_node 
 static bool wants_decide(const struct hone_outlook *o, const struct hone_node *best)
 {
     const struct hone_state *st = o->state;
-    bool has_room = o->budget_wall_ms <= 0 || o->look_ms <= o->room_ms;
     if (is_target_reached(o, best) && !best->is_decided && best->index > 0)
-        return has_room;
+        return o->may_look;
     if (best->is_decided || best->index == 0 ||
         best->value < last_decided(&st->tree, best) + DECIDE_AHEAD_LOG2)
         return false;
     int64_t wall = o->budget_wall_ms;
     /* right after a jump more is to come: look when at least one expansion brought nothing */
     double cost = (double)(st->decide_ms + o->look_ms);
-    return st->tree.n_since_best >= 1 && has_room &&
+    return st->tree.n_since_best >= 1 && o->may_look &&
            (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
 }
 

@@ -47,13 +47,13 @@ struct hone_outlook {
     const struct hone_closing *closing;
     const char *target; /* "cpu", "cuda" */
     int64_t budget_wall_ms, elapsed_ms;
-    int64_t room_ms;                 /* of the wall cap, the confirmation's share aside */
     int64_t look_ms;                 /* what a longer look takes */
     double stop_at_speedup;          /* 0: none */
     double stop_at_percent_of_bound; /* 0: 95 */
     int64_t plateau;                 /* 0: 24, < 0: never */
     const char *over;                /* the cap that one more evaluation could pass; NULL: none */
     bool may_confirm;                /* one more confirmation fits all caps */
+    bool may_look;                   /* a longer look does, with the confirmation after it */
     bool wants_stop;                 /* the user does */
     bool has_submission;
     bool is_external; /* it lives of submissions alone */

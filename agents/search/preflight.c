@@ -310,13 +310,12 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int evaluate(struct exam *x, const struct hone_task *task, const char *target,
-                    const char *source, struct hone_evaluation *ret, int64_t *ret_ms,
-                    struct hone_err *err)
+static int evaluate(struct exam *x, const struct hone_task *task, const char *source,
+                    struct hone_evaluation *ret, int64_t *ret_ms, struct hone_err *err)
 {
     struct hone_tool_ctx ctx = *x->ctx;
     const struct hone_evaluation_request req = {.task = task,
-                                                .target = target,
+                                                .target = x->options->target,
                                                 .source = source,
                                                 .tier = HONE_TIER_SCREEN,
                                                 .subject = "preflight: the baseline",
@@ -383,7 +382,7 @@ static int look_at_baseline(struct exam *x, struct hone_err *err)
          task->n_workloads);
     for (int i = 0; i < ROUNDS; i++) {
         struct hone_evaluation e = {.id = NULL};
-        rc = evaluate(x, task, target, naive, &e, &ms[i], &cause);
+        rc = evaluate(x, task, naive, &e, &ms[i], &cause);
         if (rc == HONE_E_CANCEL) {
             if (err)
                 *err = cause;

@@ -211,6 +211,8 @@ static double expected_ms(const struct hone_search *s, const struct hone_attempt
         return confirm_ms(s);
     if (a->points.n > 0)
         return screen_ms(s) * (double)(a->points.n + 1) * SWEEP_SHARE;
+    if (hone_tier_of(a->tier) == HONE_TIER_DECIDE && s->pace.usual_ms > 0)
+        return (double)hone_pace_look_ms(&s->pace);
     return fmax(screen_ms(s), 2 * (double)a->budget_ms);
 }
 
@@ -301,7 +303,8 @@ const char *hone_search_over(struct hone_search *s, const struct hone_planned *p
     else if (hone_search_room_ms(s) < hone_max_i64(1, wall_ms))
         kind = HONE_BUDGET_WALL;
     else if (!hone_budget_fits(&s->budgets, HONE_BUDGET_DEVICE,
-                               (double)p->n * screen_ms(s) + confirm_ms(s)))
+                               fmax((double)p->n * screen_ms(s), (double)p->wall_ms) +
+                                   confirm_ms(s)))
         kind = HONE_BUDGET_DEVICE;
     else if (is_disk_spent(s))
         kind = HONE_BUDGET_DISK;

@@ -201,10 +201,15 @@ int hone_search_drop_submissions(struct hone_search *s, const char *why, struct 
 /* Does the search live of submissions alone? */
 bool hone_search_is_external(const struct hone_search *s);
 
-/* search_implement.c: like holds what all versions of the step share. 0 whatever came of it. */
-int hone_search_implement(struct hone_search *s, struct hone_node *from,
-                          const struct hone_action *action, const struct hone_attempt *like,
-                          double propensity, struct hone_implemented *ret, struct hone_err *err);
+struct hone_todo { /* a step to carry out */
+    struct hone_node *from;
+    const struct hone_action *action;
+    const struct hone_attempt *like; /* what all versions of the step share */
+    double propensity;
+};
+/* search_implement.c: 0 whatever came of it. */
+int hone_search_implement(struct hone_search *s, const struct hone_todo *todo,
+                          struct hone_implemented *ret, struct hone_err *err);
 
 /* What the coder is told of a step as things stand; strings in the pool. */
 struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone_node *from,

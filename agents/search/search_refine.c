@@ -244,23 +244,28 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     return r < 0 ? r : hone_search_set_branch(s, err);
 }
 
-/* each_ms: timing of one setting; 0: the tier's. n_all: settings of the first rung. */
-static int try_points(struct hone_search *s, struct hone_node *node, struct hone_array points,
-                      size_t n_all, int64_t each_ms, struct hone_search_outcome *ret,
-                      struct hone_err *err)
+struct rung { /* of a sweep */
+    struct hone_array points;
+    size_t n_all;    /* settings of the first rung */
+    int64_t each_ms; /* timing of one setting; 0: the tier's */
+};
+
+static int try_points(struct hone_search *s, struct hone_node *node, const struct rung *rung,
+                      struct hone_search_outcome *ret, struct hone_err *err)
 {
+    struct hone_array points = rung->points;
     struct hone_attempt a = {.source = node->source,
                              .tier = "screen",
                              .subject = node->words,
                              .points = points,
-                             .budget_ms = each_ms * ((int64_t)points.n + 1)};
+                             .budget_ms = rung->each_ms * ((int64_t)points.n + 1)};
     hone_search_tell(s, "sweep over %zu settings of %s", points.n,
                      *node->words ? node->words : "the baseline");
     int r = hone_search_evaluate(s, &a, ret, err);
     if (r < 0)
         return r;
     const char *settings =
-        hone_settings_text(&points, ret->point_ns, ret->n_points, n_all, s->pool);
+        hone_settings_text(&points, ret->point_ns, ret->n_points, rung->n_all, s->pool);
     struct hone_event event = hone_event_new_result(HONE_KIND_SWEEP);
     hone_search_put_known(&event.result, node);
     event.result.parent = hone_state_number(&s->state, node->parent);
@@ -346,7 +351,8 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     struct hone_search_outcome o;
     bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, &two);
     s->phase = "sweep";
-    int r = try_points(s, node, points, points.n, is_halved ? RUNG_MS : 0, &o, err);
+    const struct rung first = {points, points.n, is_halved ? RUNG_MS : 0};
+    int r = try_points(s, node, &first, &o, err);
     const struct hone_point *best = r < 0 ? NULL : best_of(&points, &o);
     if (best && !is_whole && o.best_point > 0 && o.n_points == points.n)
         combine(s->pool, &axes, where, &points, &o, &again);
@@ -354,7 +360,7 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
         survivors(s->pool, &points, &o, &again, &rung);
     const struct hone_planned second = {.n = 2, .wall_ms = hone_pace_sweep_ms(&s->pace, rung.n)};
     if (best && (is_halved || again.n > 1) && !hone_search_over(s, &second)) {
-        r = try_points(s, node, rung, points.n, 0, &o, err);
+        r = try_points(s, node, &(struct rung){rung, points.n, 0}, &o, err);
         if (r == 0)
             best = best_of(&rung, &o);
     }

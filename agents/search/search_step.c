@@ -140,18 +140,23 @@ static size_t make_trailers(const struct hone_search *s, const struct hone_attem
     return n;
 }
 
+struct measured {
+    struct hone_evaluation evaluation;
+    int64_t wall_ms; /* waits with it */
+};
+
 static int evaluate_now(struct hone_search *s, const struct hone_attempt *a,
                         struct hone_tool_ctx *ctx, const struct hone_evaluation_request *req,
-                        struct hone_evaluation *ret, int64_t *ret_wall_ms, struct hone_err *err)
+                        struct measured *ret, struct hone_err *err)
 {
     double reserved_ms = 0;
     int r = hone_search_begin_work(s, a, &reserved_ms, err);
     if (r < 0)
         return r;
     int64_t start = hone_search_now_ns(s);
-    r = hone_evaluate(ctx, req, ret, err);
-    *ret_wall_ms = (hone_search_now_ns(s) - start) / HONE_NS_PER_MS;
-    hone_search_end_work(s, a, reserved_ms, *ret_wall_ms, r == 0 && ret->is_cached);
+    r = hone_evaluate(ctx, req, &ret->evaluation, err);
+    ret->wall_ms = (hone_search_now_ns(s) - start) / HONE_NS_PER_MS;
+    hone_search_end_work(s, a, reserved_ms, ret->wall_ms, r == 0 && ret->evaluation.is_cached);
     return r;
 }
 
@@ -272,28 +277,28 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .no_cache = a->is_fresh,
         .author = hone_pool_printf(pool, "hone %s", coder),
     };
-    struct hone_evaluation e = {.id = NULL};
+    struct measured measured = {.wall_ms = 0};
+    struct hone_evaluation *e = &measured.evaluation;
     ctx.pool = pool;
     struct hone_search_wait wait = {.search = s};
     ctx.on_progress = hone_search_on_wait;
     ctx.progress_arg = &wait;
     ctx.caller = hone_pool_printf(pool, HONE_USAGE_CALLER "%s", s->id); /* counts it as ours */
-    int64_t wall_ms = 0;
-    bool is_recalled = hone_search_recall(s, a, &e);
-    int r = is_recalled ? 0 : evaluate_now(s, a, &ctx, &req, &e, &wall_ms, err);
-    bool is_first_free = r == 0 && e.is_cached, is_own = false;
+    bool is_recalled = hone_search_recall(s, a, e);
+    int r = is_recalled ? 0 : evaluate_now(s, a, &ctx, &req, &measured, err);
+    bool is_first_free = r == 0 && e->is_cached, is_own = false;
     if (r == 0)
-        r = settle_blame(s, &ctx, &req, &e, &is_own, err);
+        r = settle_blame(s, &ctx, &req, e, &is_own, err);
     if (r < 0)
         return r;
-    read_outcome(s, &e, a->tier, ret);
+    read_outcome(s, e, a->tier, ret);
     if (is_own)
         own_fault(ret);
-    if (e.is_cached || is_recalled) /* what it took when it was made */
-        ret->wall_ms = hone_max_i64(wall_ms, e.report.wall_ns / HONE_NS_PER_MS);
+    if (e->is_cached || is_recalled) /* what it took when it was made */
+        ret->wall_ms = hone_max_i64(measured.wall_ms, e->report.wall_ns / HONE_NS_PER_MS);
     else
-        ret->wall_ms = wall_ms - hone_search_count_wait(s, &e.report);
-    ret->pace_ms = ret->wall_ms - once_ms(&e.report);
+        ret->wall_ms = measured.wall_ms - hone_search_count_wait(s, &e->report);
+    ret->pace_ms = ret->wall_ms - once_ms(&e->report);
     s->n_verdicts[ret->verdict]++;
     s->n_unruly += strcmp(ret->reason, hone_reason_row(HONE_REASON_UNRULY)->word) == 0;
     s->n_evaluations += !is_first_free;
@@ -609,7 +614,8 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
     struct hone_implemented made = {.pool = pool};
     double p_rules = a->p_rules, p_llm = a->p_llm;
     a->is_tried = true;
-    int r = hone_search_implement(s, from, a, &like, propensity, &made, err);
+    const struct hone_todo todo = {from, a, &like, propensity};
+    int r = hone_search_implement(s, &todo, &made, err);
     if (r < 0)
         return r;
     if (made.is_declined)

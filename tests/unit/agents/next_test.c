@@ -33,7 +33,7 @@ static struct hone_decision next_of(const struct situation *x, struct hone_pool 
     o.state = st;
     o.target = o.target ? o.target : "cpu";
     o.closing = &x->closing;
-    o.may_confirm = !x->is_capped;
+    o.may_confirm = o.may_look = !x->is_capped;
     if (x->has_no_version)
         return hone_next(&o);
     hone_tree_add(&st->tree, HONE_NO_NODE, "int a;", NULL, 0, 0.01);
@@ -48,7 +48,6 @@ static struct hone_decision next_of(const struct situation *x, struct hone_pool 
     st->tree.n_since_best = x->n_since_best;
     st->decide_ms = x->decide_ms;
     o.look_ms = o.look_ms ? o.look_ms : 500;
-    o.room_ms = o.room_ms ? o.room_ms : INT64_MAX;
     return hone_next(&o);
 }
 
@@ -94,11 +93,11 @@ static const struct {
     {{.value = 0.2, .n_since_best = 1, .o.budget_wall_ms = 3000, .decide_ms = 20},
      HONE_NEXT_PICK,
      NULL},
-    {{.value = 0.2, .n_since_best = 1, .o.budget_wall_ms = 3000, .o.room_ms = 499},
+    {{.value = 0.2, .n_since_best = 1, .o.budget_wall_ms = 3000, .is_capped = true},
      HONE_NEXT_PICK,
      NULL},
     {{.value = 1, .o.stop_at_speedup = 2}, HONE_NEXT_DECIDE, NULL},
-    {{.value = 1, .o.stop_at_speedup = 2, .o.budget_wall_ms = 3000, .o.room_ms = 499},
+    {{.value = 1, .o.stop_at_speedup = 2, .o.budget_wall_ms = 3000, .is_capped = true},
      HONE_NEXT_PICK,
      NULL},
     {{.value = 1, .o.stop_at_speedup = 2, .is_decided = true}, HONE_NEXT_CLOSE, "target"},

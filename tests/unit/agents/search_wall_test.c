@@ -24,6 +24,7 @@ struct machine { /* an executor that moves the clock */
 struct fixture {
     char dir[64];
     struct machine machine;
+    bool is_device; /* the cap is of device time */
     struct hone_workspace *ws;
     struct hone_executor executor;
     struct hone_pool *pool;
@@ -113,7 +114,8 @@ static int64_t search(struct fixture *f, int64_t cap_ms, int64_t seed)
     struct hone_err err = HONE_ERR_INIT;
     const struct hone_search_options o = {.task = "sum",
                                           .seed = seed,
-                                          .budget_wall_ms = cap_ms,
+                                          .budget_wall_ms = f->is_device ? 0 : cap_ms,
+                                          .budget_device_ms = f->is_device ? cap_ms : 0,
                                           .now_ns = now_of,
                                           .now_arg = &f->machine};
     int64_t from = f->machine.now_ns;
@@ -183,6 +185,21 @@ START_TEST(what_was_learnt_counts)
 }
 END_TEST
 
+START_TEST(device_time_keeps_room_for_a_confirmation)
+{
+    struct fixture f;
+    const struct machine m = {.screen_ms = 1000, .decide_ms = 12000, .confirm_ms = 24000};
+    open_fixture(&f, &m);
+    f.is_device = true;
+    int64_t took = search(&f, 40000, 1);
+    ck_assert_str_eq(f.result.why_stopped, "budget_device");
+    ck_assert_int_eq(f.machine.n_confirmed, 1);
+    ck_assert_int_le(took, 40000);
+    ck_assert_int_eq(f.result.device_ms, took);
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(waits_take_nothing_of_the_cap)
 {
     struct fixture quiet, busy;
@@ -229,4 +246,5 @@ START_TEST(answers_of_the_cache_do_not_shorten_the_forecast)
 END_TEST
 
 UNIT_MAIN("search_wall", what_cannot_fit_does_not_begin, what_was_learnt_counts,
-          waits_take_nothing_of_the_cap, answers_of_the_cache_do_not_shorten_the_forecast)
+          waits_take_nothing_of_the_cap, device_time_keeps_room_for_a_confirmation,
+          answers_of_the_cache_do_not_shorten_the_forecast)
