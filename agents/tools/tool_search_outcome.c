@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/search/submitting.h"
+#include "agents/tools/submitting.h"
 #include "workspace/base/clock.h"
 
 enum { MAX_WAIT_MS = 600000 };

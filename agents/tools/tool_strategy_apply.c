@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/search/submitting.h"
+#include "agents/tools/submitting.h"
 #include "agents/tools/tools.h"
 #include "tools/kernel.h"
 #include "workspace/history.h"
