@@ -96,10 +96,10 @@ cat >"$ROOT/try" <<'END'
 try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hone; echo "${COMPREPLY[@]}"; }
 try hone sea
 try hone task sh
-try hone search --executor ''
+try hone search --target ''
 try hone --workspace /tmp log --re
 END
-[ "$(bash "$ROOT/try" "$ROOT/bash" | tr '\n' '/')" = "search/show/local fake/--review/" ]
+[ "$(bash "$ROOT/try" "$ROOT/bash" | tr '\n' '/')" = "search/show/cpu cuda/--review/" ]
 ok $? "bash completes verbs, actions, choices and options" "$(bash "$ROOT/try" "$ROOT/bash" 2>&1)"
 "$HONE" completion zsh >"$ROOT/_hone"
 if command -v zsh >/dev/null; then
