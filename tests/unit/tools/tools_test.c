@@ -687,8 +687,14 @@ static int fake_wait(struct hone_jobs *jobs, const char *id, int64_t deadline_ns
     (void)jobs, (void)deadline_ns, (void)cancel;
     if (strcmp(id, "none") == 0)
         return hone_fail(err, HONE_E_NOT_FOUND, "no job 'none'");
-    *ret = (struct hone_job_state){
-        .id = hone_pool_strdup(pool, id), .status = id, .done = 1, .total = 2, .message = "half"};
+    enum hone_job_status status = HONE_JOB_QUEUED;
+    while (strcmp(hone_job_status_name(status), id) != 0)
+        status++;
+    *ret = (struct hone_job_state){.id = hone_pool_strdup(pool, id),
+                                   .status = status,
+                                   .done = 1,
+                                   .total = 2,
+                                   .message = "half"};
     if (strcmp(id, "done") == 0) {
         ck_assert_int_eq(hone_json_parse(result, strlen(result), &ret->result, err), 0);
         hone_pool_defer(pool, (void (*)(void *))hone_json_free, ret->result);
@@ -707,7 +713,7 @@ static int fake_list(struct hone_jobs *jobs, struct hone_pool *pool, struct hone
 {
     (void)jobs, (void)err;
     *ret = hone_pool_alloc(pool, sizeof(**ret));
-    (*ret)[0] = (struct hone_job_state){.id = "running", .status = "running"};
+    (*ret)[0] = (struct hone_job_state){.id = "running", .status = HONE_JOB_RUNNING};
     *ret_n = 1;
     return 0;
 }
@@ -727,6 +733,9 @@ START_TEST(waiting)
     r = bench_ok(&b, "job_wait", "{\"job\":\"running\",\"timeout_ms\":0}");
     ck_assert_str_eq(text_of(r, "status"), "running");
     ck_assert_str_eq(text_of(r, "job"), "running");
+    ck_assert_str_eq(text_of(r, "summary"), "running: half");
+    r = bench_ok(&b, "job_wait", "{\"job\":\"queued\",\"timeout_ms\":0}");
+    ck_assert_str_eq(text_of(r, "summary"), "queued: half");
     r = bench_ok(&b, "job_wait", "{\"job\":\"done\"}");
     ck_assert_str_eq(text_of(r, "verdict"), "faster");
     r = bench_call(&b, "job_wait", "{\"job\":\"failed\"}", &is_error);

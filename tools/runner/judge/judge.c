@@ -145,7 +145,7 @@ void hone_judge_cost(struct hone_judge *judge, const char *name, int64_t ns)
     size_t n_left = judge->job->stages.n; /* rows that the stages themselves may still need */
     if (judge->n_stages + n_left < judge->n_stage_rows)
         judge->stages[judge->n_stages++] =
-            (struct hone_stage_report){.name = name, .status = "ok", .wall_ns = ns};
+            (struct hone_stage_report){.name = name, .status = HONE_STAGE_OK, .wall_ns = ns};
 }
 
 void hone_judge_cost_verify(struct hone_judge *judge, const char *name, int64_t start_ns)
@@ -260,7 +260,7 @@ static int run_stages(struct hone_judge *judge, struct hone_outcome *ret, struct
         const char *name = judge->job->stages.v[i];
         size_t at = judge->n_stages++;
         struct hone_stage_report *report = &judge->stages[at];
-        *report = (struct hone_stage_report){.name = name, .status = "skipped"};
+        *report = (struct hone_stage_report){.name = name, .status = HONE_STAGE_SKIPPED};
         hone_stage_fn *run = stage_named(name);
         if (run == NULL || !hone_outcome_is_good(ret))
             continue;
@@ -276,7 +276,7 @@ static int run_stages(struct hone_judge *judge, struct hone_outcome *ret, struct
             code = hone_judge_sweep(judge, ret, err);
         report = &judge->stages[at];
         report->wall_ns = hone_now_ns() - judge->waited_ns - start; /* waits have a row */
-        report->status = code == 0 && hone_outcome_is_good(ret) ? "ok" : "failed";
+        report->status = code == 0 && hone_outcome_is_good(ret) ? HONE_STAGE_OK : HONE_STAGE_FAILED;
         if (code < 0)
             return code;
     }

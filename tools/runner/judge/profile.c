@@ -41,11 +41,11 @@ struct rule {
     double (*score)(const struct facts *f, int64_t *ret_line);
 };
 
-static const struct hone_remark *find_remark(const struct facts *f, const char *kind,
+static const struct hone_remark *find_remark(const struct facts *f, enum hone_remark_kind kind,
                                              const char *const *words, size_t n_words)
 {
     for (size_t i = 0; i < f->n_remarks; i++) {
-        if (strcmp(f->remarks[i].kind, kind) != 0)
+        if (f->remarks[i].kind != kind)
             continue;
         for (size_t w = 0; w < n_words; w++) {
             if (strstr(f->remarks[i].message, words[w]) != NULL)
@@ -80,7 +80,8 @@ static double chain(const struct facts *f, int64_t *ret_line)
 {
     static const char *const words[] = {"reorder floating-point", "reduction", "unsafe fp math",
                                         "fold-left"};
-    const struct hone_remark *remark = find_remark(f, "missed", words, HONE_COUNTOF(words));
+    const struct hone_remark *remark =
+        find_remark(f, HONE_REMARK_MISSED, words, HONE_COUNTOF(words));
     if (remark == NULL || f->flops_share > 0.3)
         return 0;
     *ret_line = remark->line;
@@ -91,7 +92,8 @@ static double strided(const struct facts *f, int64_t *ret_line)
 {
     static const char *const words[] = {"stride", "gather", "not consecutive", "non-consecutive",
                                         "complicated access pattern"};
-    const struct hone_remark *remark = find_remark(f, "missed", words, HONE_COUNTOF(words));
+    const struct hone_remark *remark =
+        find_remark(f, HONE_REMARK_MISSED, words, HONE_COUNTOF(words));
     if (remark == NULL)
         return 0;
     *ret_line = remark->line;
@@ -102,7 +104,8 @@ static double math_calls(const struct facts *f, int64_t *ret_line)
 {
     static const char *const words[] = {"function call", "call to",
                                         "relevant stmt not supported: "};
-    const struct hone_remark *remark = find_remark(f, "missed", words, HONE_COUNTOF(words));
+    const struct hone_remark *remark =
+        find_remark(f, HONE_REMARK_MISSED, words, HONE_COUNTOF(words));
     if (remark == NULL || f->flops_share > 0.3)
         return 0;
     *ret_line = remark->line;
@@ -114,8 +117,8 @@ static double not_vectorized(const struct facts *f, int64_t *ret_line)
     bool has_any = false;
     const struct hone_remark *missed = NULL;
     for (size_t i = 0; i < f->n_remarks; i++) {
-        has_any = has_any || strcmp(f->remarks[i].kind, "vectorized") == 0;
-        if (missed == NULL && strcmp(f->remarks[i].kind, "missed") == 0)
+        has_any = has_any || f->remarks[i].kind == HONE_REMARK_VECTORIZED;
+        if (missed == NULL && f->remarks[i].kind == HONE_REMARK_MISSED)
             missed = &f->remarks[i];
     }
     if (missed == NULL || f->flops_share > 0.5)

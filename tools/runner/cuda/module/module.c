@@ -301,7 +301,7 @@ void hone_build_fail(struct build *build, enum hone_reason reason, const char *l
 {
     const struct hone_array *list = &build->out->report.diagnostics;
     const struct hone_diagnostic *first = list->n > 0 ? list->v : NULL;
-    bool has_error = first != NULL && strcmp(first->severity, "error") == 0;
+    bool has_error = first != NULL && first->severity == HONE_SEVERITY_ERROR;
     if (hone_reason_row(reason)->verdict ==
         HONE_VERDICT_INFRA) /* no words of a source's for that */
         hone_outcome_set(build->end, reason, "%s: a compiler was ended from outside",
