@@ -255,7 +255,7 @@ static int store_blob(struct hone_evaluate_work *w, struct hone_err *err)
 
 /* The end record holds all that the commit is made of; it is durable before the commit is tried. */
 static int append_end(const struct hone_evaluate_work *w, struct hone_version *version,
-                      struct hone_record_evidence *evidence, struct hone_err *err)
+                      struct hone_evidence *evidence, struct hone_err *err)
 {
     struct hone_ledger *ledger = hone_workspace_ledger(w->ctx->app->ws);
     struct hone_version recorded;
@@ -323,7 +323,7 @@ static int record_version(struct hone_evaluate_work *w, const char **ret_commit,
 static int record_evidence(struct hone_evaluate_work *w, const char *version, struct hone_err *err)
 {
     struct hone_workspace *ws = w->ctx->app->ws;
-    struct hone_record_evidence evidence = {
+    struct hone_evidence evidence = {
         .commit = version,
         .subject =
             hone_plain_line(w->ctx->pool, hone_evaluation_summary(&w->report, w->ctx->pool), 160),
@@ -334,8 +334,7 @@ static int record_evidence(struct hone_evaluate_work *w, const char *version, st
     int rc = append_end(w, NULL, &evidence, err);
 
     if (rc == 0)
-        rc = hone_history_evidence(hone_workspace_history(ws), version, evidence.subject,
-                                   evidence.report_json, evidence.time_s, commit, err);
+        rc = hone_history_evidence(hone_workspace_history(ws), &evidence, commit, err);
     if (rc < 0)
         return rc;
     return hone_record_append_commit(

@@ -41,13 +41,13 @@ static const struct hone_field version_fields[] = {
 };
 
 static const struct hone_field evidence_fields[] = {
-    HONE_FIELD(struct hone_record_evidence, commit, .required = true, .max_len = HONE_COMMIT_BYTES,
+    HONE_FIELD(struct hone_evidence, commit, .required = true, .max_len = HONE_COMMIT_BYTES,
                .help = "Version that was measured again."),
-    HONE_FIELD(struct hone_record_evidence, subject, .required = true, .max_len = TEXT_BYTES,
+    HONE_FIELD(struct hone_evidence, subject, .required = true, .max_len = TEXT_BYTES,
                .help = "Subject line."),
-    HONE_FIELD(struct hone_record_evidence, report_json, .required = true,
+    HONE_FIELD(struct hone_evidence, report_json, .required = true,
                .max_len = HONE_LIMIT_TREE_REPORT_BYTES, .help = "report.json of the tree."),
-    HONE_FIELD(struct hone_record_evidence, time_s, .required = true, .unit = "s",
+    HONE_FIELD(struct hone_evidence, time_s, .required = true, .unit = "s",
                .help = "Commit time, Unix seconds."),
 };
 

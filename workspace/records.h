@@ -50,14 +50,6 @@ struct hone_record_start {
     const char *caller;         /* "search s1", "mcp claude", "cli"... */
 };
 
-struct hone_record_evidence { /* another measurement of a version that exists: hone_history_evidence
-                               */
-    const char *commit;
-    const char *subject;
-    const char *report_json; /* at most HONE_LIMIT_TREE_REPORT_BYTES */
-    int64_t time_s;
-};
-
 struct hone_record_end {
     const char *evaluation;
     int64_t start;    /* number of its evaluation.start record */
@@ -66,7 +58,7 @@ struct hone_record_end {
     const char *verdict;
     const char *reason;
     struct hone_version *version; /* NULL: nothing to commit. source NULL: as in the start record */
-    struct hone_record_evidence *evidence; /* NULL: none */
+    struct hone_evidence *evidence; /* NULL: none */
 };
 
 struct hone_record_commit {

@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include "tools/evaluate_text.h"
-#include "workspace/base/diff.h"
 #include "workspace/base/clock.h"
 #include "workspace/ledger.h"
 
@@ -746,35 +745,6 @@ START_TEST(waiting)
 }
 END_TEST
 
-/* ---- text ---- */
-
-START_TEST(line_diffs)
-{
-    static const struct {
-        const char *from, *to, *want;
-    } cases[] = {
-        {"a\n", "a\n", ""},
-        {"", "a\n", "@@ -0,0 +1,1 @@\n+a\n"},
-        {"a\n", "", "@@ -1,1 +0,0 @@\n-a\n"},
-        {"a\nb\nc\n", "a\nx\nc\n", "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n"},
-        {"1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\n5\n6\n7\n8\nX\n",
-         "@@ -6,4 +6,4 @@\n 6\n 7\n 8\n-9\n+X\n"},
-        {"A\n2\n3\n4\n5\n6\n7\n8\n9\nB\n", "a\n2\n3\n4\n5\n6\n7\n8\n9\nb\n",
-         "@@ -1,4 +1,4 @@\n-A\n+a\n 2\n 3\n 4\n@@ -7,4 +7,4 @@\n 7\n 8\n 9\n-B\n+b\n"},
-    };
-
-    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
-        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-        struct hone_err err = HONE_ERR_INIT;
-        const char *patch, *body;
-        ck_assert_int_eq(hone_line_diff(cases[i].from, cases[i].to, "f", "t", pool, &patch, &err),
-                         0);
-        body = strstr(patch, "@@");
-        ck_assert_str_eq(body != NULL ? body : "", cases[i].want);
-    }
-}
-END_TEST
-
 /* Last: every tool of the set was called with success by a test above; a tool without a test fails
  * here. */
 START_TEST(every_tool_is_exercised)
@@ -804,4 +774,4 @@ UNIT_MAIN("tools", verdicts, one_source_at_once_is_one_version, versions_and_evi
           parent_is_timed, records_are_kept, lost_commits_come_back, compile_verify_profile_run,
           tuning, diffing, showing, exporting, refusals, source_limit, hostile_text, budgets,
           compact_report, cancelling, unknown_tool, registry_holds_tools_to_their_schema, waiting,
-          line_diffs, every_tool_is_exercised)
+          every_tool_is_exercised)
