@@ -97,8 +97,6 @@ int hone_record_append_root(struct hone_ledger *ledger, const struct hone_record
                             uint64_t *ret_n, struct hone_err *err);
 
 /* Decode the data of a record of that type. HONE_E_ARG, HONE_E_LIMIT with err->path. */
-int hone_record_decode_start(const struct hone_json *data, struct hone_pool *pool,
-                             struct hone_record_start *ret, struct hone_err *err);
 int hone_record_decode_end(const struct hone_json *data, struct hone_pool *pool,
                            struct hone_record_end *ret, struct hone_err *err);
 int hone_record_decode_branch(const struct hone_json *data, struct hone_pool *pool,

@@ -13,6 +13,5 @@ int hone_role_ceilings(
     int argc, char **argv); /* FILE: measures this machine's ceilings and writes them there */
 int hone_role_judge(const char *job_path); /* exit status: 0 when a report was written */
 int hone_role_warm(int argc, char **argv); /* [FD]: job paths, one a line, from there or stdin */
-int hone_role_probe(void);                 /* machine and jail facts as JSON on stdout */
 
 #endif

@@ -423,7 +423,8 @@ static int refuse_job(const char *dir, const struct hone_err *why, struct hone_e
     return write_report(dir, &report, err);
 }
 
-int hone_judge_path(const char *job_path, struct hone_session *session)
+/* One job from its file to its report; exit status of the program. */
+static int judge_path(const char *job_path, struct hone_session *session)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOFREE char *whole = realpath(job_path, NULL);
@@ -465,7 +466,7 @@ int hone_role_judge(const char *job_path)
 {
     begin();
     struct hone_session session = {0};
-    int status = hone_judge_path(job_path, &session);
+    int status = judge_path(job_path, &session);
     hone_target_end_sessions(&session);
     return status;
 }
@@ -499,7 +500,7 @@ int hone_role_warm(int argc, char **argv)
         path[strcspn(path, "\n")] = '\0';
         if (path[0] == '\0')
             continue;
-        (void)hone_judge_path(path, &session);
+        (void)judge_path(path, &session);
         say_done(path);
     }
     fclose(jobs);

@@ -229,10 +229,9 @@ static int best_call(struct hone_arena *arena, const struct hone_calls *calls,
     return 0;
 }
 
-/* Warm call, then as many as fill PROFILE_NS, counted. */
+/* Warm call, then as many as fill PROFILE_NS, counted (perf NULL: not). */
 static int run_calls(struct hone_judge *judge, struct facts *f, struct hone_perf *perf,
-                     bool has_perf, struct hone_perf_value *values, struct hone_outcome *ret,
-                     struct hone_err *err)
+                     struct hone_perf_value *values, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
     struct hone_calls calls = {.n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
@@ -240,14 +239,14 @@ static int run_calls(struct hone_judge *judge, struct facts *f, struct hone_perf
     int code = hone_arena_call(slot->arena, &calls, &time, err);
     if (code == 0 && slot->arena->is_alive) {
         struct hone_perf_value before[HONE_PERF_MAX];
-        if (has_perf)
+        if (perf != NULL)
             hone_perf_read(perf, before);
         calls.n_calls = hone_max_i64(1, PROFILE_NS / hone_max_i64(time.wall_ns, 1));
         calls.timeout_ns = judge->call_timeout_ns + 20 * PROFILE_NS;
         code = best_call(slot->arena, &calls, &time, err);
-        if (has_perf)
+        if (perf != NULL)
             hone_perf_read(perf, values);
-        for (size_t i = 0; i < HONE_PERF_MAX && has_perf; i++)
+        for (size_t i = 0; i < HONE_PERF_MAX && perf != NULL; i++)
             values[i].value =
                 (values[i].value - before[i].value) / (double)(ROUNDS * calls.n_calls);
     }
@@ -342,7 +341,7 @@ int hone_cpu_profile(struct hone_judge *judge, struct hone_outcome *ret, struct 
         return code;
     hone_judge_fill(judge, 0, HONE_DIST_NORMAL, judge->counter++);
     bool has_perf = hone_perf_open(hone_jail_pid(slot->arena->jail), &perf, &why) == 0;
-    code = run_calls(judge, &f, &perf, has_perf, values, ret, err);
+    code = run_calls(judge, &f, has_perf ? &perf : NULL, values, ret, err);
     if (has_perf)
         hone_perf_close(&perf);
     if (code == 0)

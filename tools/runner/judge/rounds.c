@@ -290,9 +290,10 @@ int hone_judge_least_work(const struct hone_judge *judge, const struct hone_work
     return 0;
 }
 
-int hone_judge_floor(const struct hone_judge *judge, const struct hone_workload *workload,
-                     bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
-                     struct hone_err *err)
+/* Least time of a workload: bytes by the measured rates, or operations at flops_rate. */
+static int floor_of(const struct hone_judge *judge, const struct hone_workload *workload,
+                    bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
+                    struct hone_err *err)
 {
     double bytes = 0, flops = 0;
     int code = hone_judge_least_work(judge, workload, &flops, &bytes, err);
@@ -312,8 +313,8 @@ int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload
 {
     int64_t in_flight = hone_judge_set_bytes(judge, workload) * n_sets;
     bool is_in_cache = !judge->task->is_cold && in_flight <= 2 * judge->machine.cache_bytes;
-    int code = hone_judge_floor(judge, workload, is_in_cache, judge->machine.flops, &ret->bound_ns,
-                                &ret->bound_by, err);
+    int code = floor_of(judge, workload, is_in_cache, judge->machine.flops, &ret->bound_ns,
+                        &ret->bound_by, err);
     if (code < 0)
         return code;
     double median = ((const struct hone_arm_time *)ret->times.v)->median_ns;
