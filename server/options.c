@@ -235,7 +235,8 @@ static int take_words(struct words *w, struct hone_err *err)
     return 0;
 }
 
-bool hone_opt_is_of(const struct hone_opt *opt, const char *action)
+/* Does this action take it? action NULL: yes. */
+static bool is_of(const struct hone_opt *opt, const char *action)
 {
     size_t len = action ? strlen(action) : 0;
     for (const char *at = opt->of; at && action;) {
@@ -254,7 +255,7 @@ static int check_action(const struct words *w, struct hone_err *err)
     const char *action =
         opt && opt->choices ? *(const char *const *)((const char *)w->ret + opt->offset) : NULL;
     for (size_t i = 0; i < w->n_opts; i++)
-        if (w->is_given[i] && !hone_opt_is_of(&w->opts[i], action))
+        if (w->is_given[i] && !is_of(&w->opts[i], action))
             return hone_fail(err, HONE_E_ARG, "'%s' takes no %s%s; that is for: %s", action,
                              w->opts[i].is_positional ? "" : "--",
                              w->opts[i].is_positional ? w->opts[i].metavar : w->opts[i].name,
@@ -328,7 +329,7 @@ void hone_opts_help(const struct hone_opt *opts, size_t n_opts, const char *acti
                     struct hone_buf *out)
 {
     for (size_t i = 0; i < n_opts; i++)
-        if (hone_opt_is_of(&opts[i], action) && !(action && i == 0 && opts[i].is_positional))
+        if (is_of(&opts[i], action) && !(action && i == 0 && opts[i].is_positional))
             help_row(&opts[i], action, out);
     hone_buf_printf(out, "  %-26s %s\n", "--help", "This text.");
 }

@@ -63,8 +63,6 @@ void hone_opts_done(const struct hone_opt *opts, size_t n_opts, void *ret);
  * alone; NULL: all. */
 void hone_opts_help(const struct hone_opt *opts, size_t n_opts, const char *action,
                     struct hone_buf *out);
-/* Does this action take it? action NULL: yes. */
-bool hone_opt_is_of(const struct hone_opt *opt, const char *action);
 /* "NAME [DIR] [--option ...]" for a usage line. */
 void hone_opts_usage(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out);
 
