@@ -11,15 +11,15 @@
 #include "tools/runner/machine/machine.h"
 #include "tools/runner/jail/roles.h"
 #include "workspace/base/json.h"
+#include "workspace/base/version.h"
 
-#ifndef HONE_VERSION
-#define HONE_VERSION "0.1.0"
-#endif
 #define MAX_RUNGS 8
 
 static const char help_text[] =
     "usage: hone-runner CALL/job.json      judge one job; the answer is CALL/report.json\n"
     "       hone-runner --warm [FD]        job paths, one a line, from FD or stdin\n"
+    "       hone-runner --serve            jobs as frames on stdin, for `hone --executor "
+    "command:...`\n"
     "       hone-runner --probe            what this machine gives, as JSON\n"
     "       hone-runner --ceilings FILE    measure memory and arithmetic ceilings\n"
     "       hone-runner --version\n"
@@ -96,8 +96,13 @@ static int role(int argc, char **argv)
 }
 
 static const struct entry options[] = {
-    {"--role", role},       {"--probe", probe}, {"--ceilings", hone_role_ceilings},
-    {"--version", version}, {"--help", help},   {"--warm", hone_role_warm},
+    {"--role", role},
+    {"--probe", probe},
+    {"--ceilings", hone_role_ceilings},
+    {"--version", version},
+    {"--help", help},
+    {"--warm", hone_role_warm},
+    {"--serve", hone_role_serve},
 };
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unified diffs of two texts, whose bodies are given whole. */
+/* Differences of two texts, line by line. */
 #include "workspace/base/diff.h"
 
 #include <string.h>
