@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/runner/cuda/compile/compile.h"
 #include "tools/runner/cuda/judge/gpu_held.h"
+#include "tools/runner/cuda/compile/compile.h"
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/cuda/device/gpu_stamp.h"
 #include "workspace/base/clock.h"
