@@ -168,15 +168,17 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
     return 0;
 }
 
-static int local_probe(void *cookie, struct hone_json **ret, struct hone_err *err)
+/* A runner that answers one JSON value; option: of its command line, for messages too. */
+static int ask(const struct local *local, const char *const *options, int64_t ms,
+               struct hone_json **ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_process_result_done) struct hone_process_result result = {.out = NULL};
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    const struct local *local = cookie;
     const struct hone_process_spec spec = {
-        .argv = (const char *const[]){local->runner_path, "--probe", NULL},
+        .argv = (const char *const[]){local->runner_path, options[0], options[1], options[2], NULL},
         .env = hone_runner_env(pool),
-        .deadline_ns = hone_deadline_in_ms(PROBE_MS),
+        .deadline_ns = hone_deadline_in_ms(ms),
+        .out_limit = HONE_LIMIT_TORCH_ANSWER,
     };
     int rc = hone_process_run(&spec, &result, err);
 
@@ -184,11 +186,23 @@ static int local_probe(void *cookie, struct hone_json **ret, struct hone_err *er
         return rc;
     if (result.timed_out || result.signal != 0 || result.exit_status != 0) {
         return hone_fail(err, HONE_E_TARGET,
-                         "hone-runner --probe failed (status %d, signal %d): %s",
+                         "hone-runner %s failed (status %d, signal %d): %s", options[0],
                          result.exit_status, result.signal, hone_plain_line(pool, result.err, 200));
     }
     rc = hone_json_parse(result.out, result.out_len, ret, err);
-    return rc < 0 ? hone_wrap(err, "hone-runner --probe") : 0;
+    return rc < 0 ? hone_wrap(err, "hone-runner %s", options[0]) : 0;
+}
+
+static int local_probe(void *cookie, struct hone_json **ret, struct hone_err *err)
+{
+    return ask(cookie, (const char *const[]){"--probe", NULL, NULL}, PROBE_MS, ret, err);
+}
+
+static int local_describe(void *cookie, const char *file, const char *name, struct hone_json **ret,
+                          struct hone_err *err)
+{
+    return ask(cookie, (const char *const[]){"--torch", file, name},
+               1000ll * HONE_LIMIT_TORCH_SECONDS + PROBE_MS, ret, err);
 }
 
 static void local_close(void *cookie)
@@ -235,8 +249,12 @@ int hone_exec_local_new(const char *runner_path, struct hone_executor **ret, str
     local->runner_path = HONE_STEAL(path);
     local->warm = hone_warm_new(local->runner_path);
     executor = hone_calloc(1, sizeof(*executor));
-    *executor = (struct hone_executor){
-        .name = "local", .run = run, .probe = local_probe, .close = local_close, .cookie = local};
+    *executor = (struct hone_executor){.name = "local",
+                                       .run = run,
+                                       .probe = local_probe,
+                                       .describe = local_describe,
+                                       .close = local_close,
+                                       .cookie = local};
     *ret = executor;
     return 0;
 }

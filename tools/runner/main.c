@@ -10,6 +10,7 @@
 #include "tools/runner/jail/jail.h"
 #include "tools/runner/machine/machine.h"
 #include "tools/runner/jail/roles.h"
+#include "tools/runner/torch/python.h"
 #include "workspace/base/json.h"
 
 #ifndef HONE_VERSION
@@ -22,6 +23,7 @@ static const char help_text[] =
     "       hone-runner --warm [FD]        job paths, one a line, from FD or stdin\n"
     "       hone-runner --probe            what this machine gives, as JSON\n"
     "       hone-runner --ceilings FILE    measure memory and arithmetic ceilings\n"
+    "       hone-runner --torch FILE NAME  what a PyTorch module takes and gives, as JSON\n"
     "       hone-runner --version\n"
     "internal, inside the jail: --role NAME ...\n";
 
@@ -45,6 +47,7 @@ int hone_role_probe(void)
     hone_json_set_i64(json, "cache_bytes", machine.cache_bytes);
     hone_json_set(json, "jail", list);
     hone_json_set(json, "gpu", hone_gpu_facts());
+    hone_json_set(json, "torch", hone_python_facts());
     HONE_AUTOFREE char *text = hone_json_print(json);
     puts(text);
     return 0;
@@ -80,6 +83,7 @@ struct entry {
 
 static const struct entry roles[] = {{"arena", hone_role_arena},
                                      {"oracle", hone_role_oracle},
+                                     {"oracle-torch", hone_role_oracle_torch},
                                      {"nvrtc", hone_role_nvrtc},
                                      {"recorder", hone_role_recorder},
                                      {"device-arena", hone_role_device_arena}};
@@ -97,6 +101,7 @@ static int role(int argc, char **argv)
 static const struct entry options[] = {
     {"--role", role},       {"--probe", probe}, {"--ceilings", hone_role_ceilings},
     {"--version", version}, {"--help", help},   {"--warm", hone_role_warm},
+    {"--torch", hone_role_torch},
 };
 
 int main(int argc, char **argv)
