@@ -2,7 +2,8 @@
 # The jailed side of torch tasks: answers requests for reference values in float64.
 # Standard library and torch only. `worker.py serve` is started in /work beside oracle.py and task.json; it imports torch
 # once and forks for every request, so that what a module does to torch ends with its request.
-# A request is a JSON line on stdin, its answer one on stdout: {"ok": true} or {"error": "..."}.
+# A request is a JSON line on stdin, its answer one on stdout: {"ok": true, "gaps": [...]}
+# (largest_gap of each output) or {"error": "..."}.
 # Descriptor 5 holds the inputs (private mappings: nothing can be changed), 6 takes the answers.
 import ast
 import json
@@ -115,25 +116,42 @@ def read_inputs(torch, task, request):
     return axes, values
 
 
-def answer(torch, text, task, request):
-    record = json.loads(text.split("\n", 1)[0][len(MARK):])
-    torch.set_default_dtype(torch.float64)
-    torch.set_grad_enabled(False)
-    skip_initialisers(torch)
-    axes, values = read_inputs(torch, task, request)
-    names = execute(text, {there: axes[here] for here, there in record["axes"].items()}, True)
-    model = construct(names).double()
+def forward(torch, text, record, axes, values, is_wide):
+    torch.set_default_dtype(torch.float64 if is_wide else torch.float32)
+    names = execute(text, {there: axes[here] for here, there in record["axes"].items()}, is_wide)
+    model = construct(names)
+    model = model.double() if is_wide else model
     state = model.state_dict()
     for name, key in record["state"].items():
         state[key].copy_(values[name])
     given = [values[a["name"]] if "name" in a else a["value"] for a in record["arguments"]]
-    results = [part.to(torch.float64).contiguous().reshape(-1) for part in outputs_of(model(*given))]
+    if not is_wide:
+        given = [g.float() if isinstance(g, torch.Tensor) and g.dtype == torch.float64 else
+                 g.clone() if isinstance(g, torch.Tensor) else g for g in given]
+    return [part.to(torch.float64).contiguous().reshape(-1) for part in outputs_of(model(*given))]
+
+
+def largest_gap(torch, narrow, wide):
+    """What float32 errs by here, at most: where sums cancel, more than the size of the output tells."""
+    gap = (narrow - wide).abs()
+    gap = gap[torch.isfinite(gap)]
+    return gap.max().item() if gap.numel() else 0.0
+
+
+def answer(torch, text, task, request, writer):
+    record = json.loads(text.split("\n", 1)[0][len(MARK):])
+    torch.set_grad_enabled(False)
+    skip_initialisers(torch)
+    axes, values = read_inputs(torch, task, request)
+    narrow = forward(torch, text, record, axes, values, False)
+    results = forward(torch, text, record, axes, values, True)
     if [part.numel() for part in results] != request["counts"]:
         raise Refused("forward gave %s elements, %s were expected" % ([part.numel() for part in results], request["counts"]))
     whole = torch.cat(results)
     with mmap.mmap(OWN, 0) as own:
         torch.frombuffer(own, dtype=torch.float64, count=whole.numel(), offset=request["answer_at"]).copy_(whole)
-        os._exit(0)
+    os.write(writer, json.dumps([largest_gap(torch, n, r) for n, r in zip(narrow, results)]).encode())
+    os._exit(0)
 
 
 def say(stream, what):
@@ -141,24 +159,26 @@ def say(stream, what):
 
 
 def one_request(torch, text, task, request):
-    """In a child of its own; None or what went wrong."""
+    """In a child of its own; what goes back."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
         try:
-            answer(torch, text, task, request)
+            answer(torch, text, task, request, writer)
         except BaseException as wrong:
             os.write(writer, ("%s: %s" % (type(wrong).__name__, wrong)).encode()[:400])
         os._exit(1)
     os.close(writer)
     ready, _, _ = select.select([reader], [], [], SECONDS)
+    said = os.read(reader, 1000).decode(errors="replace") if ready else "no answer in %d s" % SECONDS
+    os.close(reader)
     if not ready:
         os.kill(child, signal.SIGKILL)
-    said = os.read(reader, 400).decode(errors="replace") if ready else "no answer in %d s" % SECONDS
-    os.close(reader)
     _, status = os.waitpid(child, 0)
-    return None if status == 0 else said or "ended by signal %d" % (status & 127)
+    if status == 0 and said.startswith("["):
+        return {"ok": True, "gaps": json.loads(said)}
+    return {"error": said or "ended by signal %d" % (status & 127)}
 
 
 def serve():
@@ -172,8 +192,7 @@ def serve():
         task = json.load(file)
     say(stream, {"ok": True})
     for line in sys.stdin:
-        wrong = one_request(torch, text, task, json.loads(line))
-        say(stream, {"error": wrong} if wrong else {"ok": True})
+        say(stream, one_request(torch, text, task, json.loads(line)))
 
 
 if __name__ == "__main__":
