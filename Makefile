@@ -253,6 +253,9 @@ ALL_SRC = $(foreach l,$(LAYERS),$(SRC_$(l)))
 .PHONY: deps format tidy analyze cov hooks clean tags
 deps: ## installs the packages that build and tests need (Debian, Ubuntu); does nothing when all is there
 	$(Q).ci/deps
+.PHONY: deps-torch
+deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
+	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; $$sudo apt-get install -y --no-install-recommends python3-torch
 format: ## clang-format (version 14) in place
 	$(Q).ci/clang-format -i $(C_FILES)
 tidy: compile_commands.json ## clang-tidy

@@ -11,7 +11,7 @@ import time
 import torch
 
 import naive
-from worker import MARK, Refused, construct, execute, outputs_of
+from worker import MARK, Refused, construct, execute, outputs_of, parse
 
 TAKEN = set("""auto break case char const continue default do double else enum extern float for goto if inline int long
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true
@@ -19,9 +19,10 @@ false index time exp log sin cos tan div abs labs gamma y0 y1 yn j0 j1 jn read w
 max signal rand remove exit free step item class new delete this operator template namespace private public and or not
 xor NAN INFINITY NULL main stream select send recv link access open close pause sync times wait kill pipe dup""".split())
 NAMES = "float16 bfloat16 float32 float64 int8 int32 int64 bool uint8 int16".split()
+equal, nan_to_num = torch.equal, torch.nan_to_num  # before a module puts others in their place
 MAX_TENSORS, MAX_AXES = 16, 16
 SMALL = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-SLOW_SECONDS, MOST_ELEMENTS = 0.004, 2 << 20
+SLOW_SECONDS, SLOW_BASE, MOST_ELEMENTS = 0.004, 3, 2 << 20
 
 
 def dtype_name(tensor):
@@ -52,8 +53,11 @@ def literals(tree):
     found = {}
     for s in tree.body:
         if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
-            if isinstance(s.value, ast.Constant) and type(s.value.value) is int and s.value.value > 0:
-                found[s.targets[0].id] = s.value.value
+            if any(isinstance(n, (ast.Name, ast.Call, ast.Attribute, ast.Lambda)) for n in ast.walk(s.value)):
+                continue
+            value = eval(compile(ast.Expression(s.value), "size", "eval"), {"__builtins__": {}})
+            if type(value) is int and value > 0:
+                found[s.targets[0].id] = value
     return found
 
 
@@ -85,6 +89,9 @@ class Trial:
         torch.manual_seed(seed)
         self.names = execute(text, sizes, False)
         self.model = construct(self.names)
+        n_state = sum(1 for k in self.model.state_dict() if not k.endswith("num_batches_tracked"))
+        if n_state >= MAX_TENSORS - 1:
+            raise Refused("%d tensors of state; a task has at most %d tensors" % (n_state, MAX_TENSORS))
         self.arguments = list(self.names["get_inputs"]())
         self.state = {k: v for k, v in self.model.state_dict().items() if not k.endswith("num_batches_tracked")}
         before = {k: v.clone() for k, v in self.state.items()}
@@ -92,7 +99,7 @@ class Trial:
         start = time.perf_counter()
         self.outputs = outputs_of(self.model(*given))
         self.seconds = time.perf_counter() - start
-        self.changed = [k for k, v in self.state.items() if not torch.equal(v, before[k])]
+        self.changed = [k for k, v in self.state.items() if not equal(v, before[k])]
 
     def again(self, seed):
         torch.manual_seed(seed)
@@ -109,7 +116,7 @@ class Trial:
 
 
 def same(a, b):
-    return all(x.shape == y.shape and torch.equal(torch.nan_to_num(x), torch.nan_to_num(y)) for x, y in zip(a, b))
+    return all(x.shape == y.shape and equal(nan_to_num(x), nan_to_num(y)) for x, y in zip(a, b))
 
 
 def check_honest(trial):
@@ -136,7 +143,7 @@ def check_honest(trial):
 class Describer:
     def __init__(self, text):
         self.text = text
-        self.tree = ast.parse(text)
+        self.tree = parse(text)
         self.public = literals(self.tree)
         self.axes = used_by_inputs(self.tree, self.public)
         self.base, self.first = self.smallest()
@@ -157,7 +164,10 @@ class Describer:
         for most in SMALL:
             base = {a: min(self.public[a], most) for a in self.axes}
             try:
-                return base, Trial(self.text, base)
+                trial = Trial(self.text, base)
+                if trial.seconds > SLOW_BASE:
+                    raise Refused("a forward pass takes %.0f s even at small sizes" % trial.seconds)
+                return base, trial
             except Refused:
                 raise
             except Exception as wrong:

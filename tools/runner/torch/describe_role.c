@@ -57,7 +57,7 @@ static int run_jailed(const struct hone_python *python, const char *dir, int out
         .memory_bytes = HONE_LIMIT_TORCH_BYTES,
         .tmp_bytes = TMP_BYTES,
         .file_bytes = HONE_LIMIT_TORCH_ANSWER,
-        .cpu_seconds = HONE_LIMIT_TORCH_SECONDS,
+        .cpu_seconds = hone_torch_seconds(),
         .max_pids = 64,
         .stdin_fd = -1,
         .stdout_fd = out,
@@ -68,11 +68,11 @@ static int run_jailed(const struct hone_python *python, const char *dir, int out
     int code = hone_jail_start(&spec, &jail, err);
     if (code < 0)
         return code;
-    code = hone_jail_wait(jail, hone_deadline_in_ms(1000ll * HONE_LIMIT_TORCH_SECONDS), &how, err);
+    code = hone_jail_wait(jail, hone_deadline_in_ms(1000 * hone_torch_seconds()), &how, err);
     hone_jail_free(jail);
     if (code == HONE_E_TIMEOUT || how.hit_cpu)
-        return hone_fail(err, HONE_E_TIMEOUT, "the module was not described within %d s",
-                         HONE_LIMIT_TORCH_SECONDS);
+        return hone_fail(err, HONE_E_TIMEOUT, "the module was not described within %lld s",
+                         (long long)hone_torch_seconds());
     if (code < 0 || (how.status == 0 && how.signal == 0))
         return code;
     HONE_AUTOFREE char *line = last_line(said);

@@ -609,6 +609,10 @@ class Writer:
         if name in ("getattr",) and args[1] == "shape" or name == "size":
             dims = [C("%s.d[%d]" % (x.name, i)) for i in range(x.rank)]
             return dims[args[1]] if name == "size" and len(args) > 1 else dims
+        if name == "getattr" and args[1] in ("T", "mT") and x.rank == 2:
+            return self.call("n_permute", 2, x.name, "(int64_t[]){1, 0}")
+        if name == "getattr":
+            raise Refused("no naive kernel: tensor.%s" % args[1])
         if name == "getitem" and isinstance(x, (list, tuple)):
             return x[args[1]]
         if not any(isinstance(a, T) for a in args) and name != "cat":
@@ -623,7 +627,7 @@ class Writer:
             if args[0].rank < 2 or args[1].rank < 2:
                 raise Refused("no naive kernel: matmul of vectors")
             return self.call("n_matmul", rank, args[0].name, args[1].name)
-        if name in SAME:
+        if name in SAME or name == "to" and args[1:] == [torch.float32] and not more:
             return x
         if name in ("max", "min") and len(args) == 1 and not more:
             return self.reduce(">" if name == "max" else "<", x, [x], {}, rank)

@@ -123,6 +123,13 @@ struct hone_json *hone_python_facts(void)
     return json;
 }
 
+int64_t hone_torch_seconds(void)
+{
+    const char *given = getenv("HONE_TORCH_SECONDS");
+    int64_t seconds = given != NULL ? strtoll(given, NULL, 10) : 0;
+    return seconds >= 1 && seconds < HONE_LIMIT_TORCH_SECONDS ? seconds : HONE_LIMIT_TORCH_SECONDS;
+}
+
 const char *const *hone_python_env(const struct hone_python *python, struct hone_pool *pool)
 {
     const char **env = hone_pool_alloc(pool, 10 * sizeof *env);
@@ -134,7 +141,7 @@ const char *const *hone_python_env(const struct hone_python *python, struct hone
     env[n++] = "OMP_NUM_THREADS=1";
     env[n++] = "MKL_NUM_THREADS=1";
     env[n++] = hone_pool_printf(pool, "PYTHONPATH=/work:%s", python->paths);
-    env[n++] = hone_pool_printf(pool, "HONE_TORCH_SECONDS=%d", HONE_LIMIT_TORCH_SECONDS);
+    env[n++] = hone_pool_printf(pool, "HONE_TORCH_SECONDS=%lld", (long long)hone_torch_seconds());
     env[n] = NULL;
     return env;
 }

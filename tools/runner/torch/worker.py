@@ -58,9 +58,35 @@ class Rewrite(ast.NodeTransformer):
         return node
 
 
+def parse(text):
+    """With one name for each module-level integer: a = b = 1 is a = 1; b = a, and (1, 2) has two names."""
+    tree, body = ast.parse(text), []
+    for s in tree.body:
+        names = [getattr(t, "id", None) for t in s.targets] if isinstance(s, ast.Assign) else []
+        if isinstance(s, ast.Assign) and len(names) > 1 and all(names):
+            body.append(ast.parse("%s = 0" % names[0]).body[0])
+            body[-1].value = s.value
+            body += [ast.parse("%s = %s" % (name, names[0])).body[0] for name in names[1:]]
+        elif names and isinstance(s.targets[0], ast.Tuple) and isinstance(s.value, ast.Tuple) and all(
+                isinstance(t, ast.Name) for t in s.targets[0].elts) and len(s.targets[0].elts) == len(s.value.elts):
+            for target, value in zip(s.targets[0].elts, s.value.elts):
+                body.append(ast.Assign(targets=[target], value=value))
+        elif names and names[0] and isinstance(s.value, ast.Tuple) and all(type(getattr(e, "value", None)) is int
+                                                                        for e in s.value.elts):
+            for i, value in enumerate(s.value.elts):
+                body.append(ast.parse("%s_%d = 0" % (names[0], i)).body[0])
+                body[-1].value = value
+                s.value.elts[i] = ast.Name("%s_%d" % (names[0], i), ast.Load())
+            body.append(s)
+        else:
+            body.append(s)
+    tree.body = body
+    return ast.fix_missing_locations(tree)
+
+
 def execute(text, axes, is_wide):
     """The module's names after it was executed with these values of its module-level integers."""
-    tree = ast.fix_missing_locations(Rewrite(axes, is_wide).visit(ast.parse(text)))
+    tree = ast.fix_missing_locations(Rewrite(axes, is_wide).visit(parse(text)))
     names = {"__name__": "hone_task"}
     exec(compile(tree, "module.py", "exec"), names)
     for wanted in ("Model", "get_inputs", "get_init_inputs"):
