@@ -16,7 +16,7 @@
 #include "workspace/history.h"
 #include "workspace/task/target.h"
 
-static const char *const action_names[] = {"list", "show",      "new", "remove",
+static const char *const action_names[] = {"list", "show",      "new",    "remove",
                                            "lint", "calibrate", "import", NULL};
 
 static const struct hone_opt opts[] = {
@@ -55,7 +55,8 @@ static const struct hone_opt opts[] = {
              "new: operations of the best known algorithm, as in '2*M*N*K'."),
     HONE_OPT(struct hone_task_args, bytes, "bytes", "FORMULA",
              "new: bytes that have to move. Default: every array once."),
-    HONE_OPT(struct hone_task_args, force, "force", NULL, "new, import: replace the task of that name."),
+    HONE_OPT(struct hone_task_args, force, "force", NULL,
+             "new, import: replace the task of that name."),
     HONE_OPT(struct hone_task_args, no_lint, "no-lint", NULL,
              "new, import: do not compile and check what was made."),
     HONE_OPT(struct hone_task_args, op_type, "op-type", "WORD",

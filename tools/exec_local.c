@@ -185,9 +185,9 @@ static int ask(const struct local *local, const char *const *options, int64_t ms
     if (rc < 0)
         return rc;
     if (result.timed_out || result.signal != 0 || result.exit_status != 0) {
-        return hone_fail(err, HONE_E_TARGET,
-                         "hone-runner %s failed (status %d, signal %d): %s", options[0],
-                         result.exit_status, result.signal, hone_plain_line(pool, result.err, 200));
+        return hone_fail(err, HONE_E_TARGET, "hone-runner %s failed (status %d, signal %d): %s",
+                         options[0], result.exit_status, result.signal,
+                         hone_plain_line(pool, result.err, 200));
     }
     rc = hone_json_parse(result.out, result.out_len, ret, err);
     return rc < 0 ? hone_wrap(err, "hone-runner %s", options[0]) : 0;

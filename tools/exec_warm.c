@@ -74,8 +74,8 @@ static void on_line(void *arg, const char *line, size_t len)
 
 /* Local configuration that the runner may see; everything else of our environment stays here. */
 static const char *const passed_variables[] = {
-    "HONE_CUDA_LIB", "HONE_CUDA_HOME", "HONE_DEVICE_JAIL",
-    "HONE_CC",       "HONE_PYTHON",    "HONE_TORCH_SECONDS", "CUDA_VISIBLE_DEVICES"};
+    "HONE_CUDA_LIB", "HONE_CUDA_HOME",     "HONE_DEVICE_JAIL",    "HONE_CC",
+    "HONE_PYTHON",   "HONE_TORCH_SECONDS", "CUDA_VISIBLE_DEVICES"};
 
 const char *const *hone_runner_env(struct hone_pool *pool)
 {

@@ -99,8 +99,12 @@ static int role(int argc, char **argv)
 }
 
 static const struct entry options[] = {
-    {"--role", role},       {"--probe", probe}, {"--ceilings", hone_role_ceilings},
-    {"--version", version}, {"--help", help},   {"--warm", hone_role_warm},
+    {"--role", role},
+    {"--probe", probe},
+    {"--ceilings", hone_role_ceilings},
+    {"--version", version},
+    {"--help", help},
+    {"--warm", hone_role_warm},
     {"--torch", hone_role_torch},
 };
 

@@ -45,8 +45,7 @@ static int write_text(const char *dir, const char *name, const char *text, struc
     return hone_file_write(path, text, strlen(text), 0644, false, err);
 }
 
-static int write_module(const char *dir, const char *file, const char *record,
-                        struct hone_err *err)
+static int write_module(const char *dir, const char *file, const char *record, struct hone_err *err)
 {
     HONE_AUTOFREE char *source = NULL;
     size_t len = 0;
@@ -98,7 +97,8 @@ static int write_task(const char *dir, const char *file, const struct hone_json 
     static const char *const copied[] = {"axes", "inputs", "outputs", "scalars"};
     HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
     const char *slash = strrchr(file, '/');
-    HONE_AUTOFREE char *description = hone_sprintf("The module of %.200s.", slash ? slash + 1 : file);
+    HONE_AUTOFREE char *description =
+        hone_sprintf("The module of %.200s.", slash ? slash + 1 : file);
     hone_json_set_i64(json, "format", 1);
     hone_json_set_str(json, "name", hone_json_get_str(said, "name", ""));
     hone_json_set_str(json, "op_type", "module");

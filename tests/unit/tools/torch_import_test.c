@@ -112,12 +112,9 @@ END_TEST
 START_TEST(names_come_from_files)
 {
     static const char *const cases[][2] = {
-        {"level1/19_ReLU.py", "relu_19"},
-        {"10_3D_tensor.py", "torch_3d_tensor_10"},
-        {"Conv2d__ReLU_.py", "conv2d_relu"},
-        {"__.py", "torch_"},
-        {"a/b/plain.py", "plain"},
-        {"123.py", "torch__123"},
+        {"level1/19_ReLU.py", "relu_19"},    {"10_3D_tensor.py", "torch_3d_tensor_10"},
+        {"Conv2d__ReLU_.py", "conv2d_relu"}, {"__.py", "torch_"},
+        {"a/b/plain.py", "plain"},           {"123.py", "torch__123"},
     };
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++)

@@ -98,9 +98,8 @@ static struct hone_json *make_request(const struct worker *w, int64_t n)
     struct hone_json *at = hone_json_new_array(), *axes = hone_json_new_array();
     struct hone_json *scalars = hone_json_new_array(), *counts = hone_json_new_array();
     for (int64_t t = 0; t < w->layout.n_inputs; t++)
-        hone_json_push(
-            at, hone_json_new_i64(hone_layout_file_at(&w->layout, control->set, t) +
-                                  hone_layout_content_at(&w->layout, control->set, t)));
+        hone_json_push(at, hone_json_new_i64(hone_layout_file_at(&w->layout, control->set, t) +
+                                             hone_layout_content_at(&w->layout, control->set, t)));
     for (int64_t i = 0; i < control->n_axes; i++)
         hone_json_push(axes, hone_json_new_i64(control->axes[i]));
     for (int64_t i = 0; i < control->n_scalars; i++)

@@ -648,9 +648,9 @@ static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
     if (kind == HONE_SECCOMP_NO_CODE)
         return fill_no_code(b);
     bool is_torch = kind == HONE_SECCOMP_TORCH;
-    size_t column = kind == HONE_SECCOMP_RECORD                       ? HONE_SECCOMP_TIGHT
+    size_t column = kind == HONE_SECCOMP_RECORD                     ? HONE_SECCOMP_TIGHT
                     : kind == HONE_SECCOMP_RECORD_START || is_torch ? HONE_SECCOMP_START
-                                                                      : kind;
+                                                                    : kind;
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         char what = rows[i].what[column];
         if (is_torch && what == 'k' && is_for_drivers(rows[i].name))

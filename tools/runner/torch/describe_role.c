@@ -46,8 +46,8 @@ static char *last_line(int fd)
 static int run_jailed(const struct hone_python *python, const char *dir, int out, int said,
                       struct hone_pool *pool, struct hone_err *err)
 {
-    const char *const argv[] = {python->program, "-s",       "/work/worker.py",
-                                "describe",      "/work/module.py", NULL};
+    const char *const argv[] = {python->program,   "-s", "/work/worker.py", "describe",
+                                "/work/module.py", NULL};
     struct hone_jail_spec spec = {
         .profile = HONE_JAIL_TORCH,
         .argv = argv,

@@ -155,8 +155,7 @@ int hone_python_put_worker(const char *folder, struct hone_err *err)
                  {"naive.py", hone_torch_naive_text}};
     for (size_t i = 0; i < HONE_COUNTOF(files); i++) {
         HONE_AUTOFREE char *path = hone_path_join(folder, files[i].name, NULL);
-        int code =
-            hone_file_write(path, files[i].text, strlen(files[i].text), 0644, false, err);
+        int code = hone_file_write(path, files[i].text, strlen(files[i].text), 0644, false, err);
         if (code < 0)
             return code;
     }

@@ -14,8 +14,8 @@
 
 struct hone_python { /* strings live in the pool */
     const char *program, *version, *torch;
-    const char *cuda;  /* NULL: torch without CUDA */
-    const char *paths; /* PYTHONPATH */
+    const char *cuda;                         /* NULL: torch without CUDA */
+    const char *paths;                        /* PYTHONPATH */
     const char *shown[HONE_PYTHON_PATHS + 1]; /* what a jail must show; ends with NULL */
 };
 
