@@ -33,26 +33,29 @@ SRC_base      := $(wildcard workspace/base/*.c)
 SRC_task      := $(wildcard workspace/task/*.c)
 SRC_workspace := $(wildcard workspace/*.c)
 SRC_format    := $(wildcard tools/format/*.c)
+SRC_launch    := $(wildcard tools/launch/*.c)
 SRC_tools     := $(wildcard tools/*.c tools/task/*.c tools/torch/*.c tools/export/*.c)
 SRC_runner    := $(wildcard tools/runner/*.c tools/runner/*/*.c tools/runner/*/*/*.c)
 SRC_agents    := $(wildcard agents/*.c agents/*/*.c)
 SRC_server    := $(wildcard server/*.c server/*/*.c)
-LAYERS := base task workspace format tools runner agents server
+LAYERS := base task workspace format launch tools runner agents server
 
 # What each layer may link: itself, then everything below.
 USES_base      := base
 USES_task      := task base
 USES_workspace := workspace task base
 USES_format    := format task base
-USES_tools     := tools format workspace task base
-USES_runner    := runner format task base
-USES_agents    := agents tools format workspace task base
-USES_server    := server agents tools format workspace task base
+USES_launch    := launch format task base
+USES_tools     := tools launch format workspace task base
+USES_runner    := runner launch format task base
+USES_agents    := agents tools launch format workspace task base
+USES_server    := server agents tools launch format workspace task base
 
 LIBS_base      := -lcjson -lmd -lm
 LIBS_task      := -lcjson -lmd -lm
 LIBS_workspace := -lgit2 -lcjson -lmd -lm
 LIBS_format    := -lcjson -lmd -lm
+LIBS_launch    := -lcjson -lmd -lm
 LIBS_tools     := -lgit2 -lcjson -lmd -lm
 LIBS_runner    := -lseccomp -lcjson -lmd -lm -ldl
 LIBS_agents    := -lcurl -lgit2 -lcjson -lmd -lm -ldl

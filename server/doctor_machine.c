@@ -150,16 +150,18 @@ static void look_at_runner(struct hone_doctor *doctor)
     struct hone_executor *executor = NULL;
     HONE_AUTOJSON struct hone_json *probe = NULL;
     struct hone_err err = HONE_ERR_INIT;
-    int rc = hone_exec_local_new(doctor->args->common.runner, &executor, &err);
+    const struct hone_executor_spec spec = hone_executor_of(&doctor->args->common);
+    int rc = hone_open_executor(&spec, &executor, &err);
     if (rc == 0)
         rc = executor->probe(executor->cookie, &probe, &err);
+    HONE_AUTOFREE char *name = hone_strdup(executor != NULL ? executor->name : "");
     hone_executor_free(executor);
     if (rc < 0) {
         hone_doctor_tell(doctor, HONE_DOCTOR_BAD, "runner",
                          "%s; build or install hone-runner beside hone", err.message);
         return;
     }
-    hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "runner", "hone-runner answers");
+    hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "runner", "hone-runner answers (%s)", name);
     hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "cpu", "%s, %lld cores, %lld MiB last-level cache",
                      hone_json_get_str(probe, "cpu", "unknown"),
                      (long long)hone_json_get_i64(probe, "n_cores", 0),

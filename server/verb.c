@@ -7,23 +7,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "server/stop.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/utf8.h"
 
-const char *const hone_executor_names[] = {"local", "fake", NULL};
+struct hone_executor_spec hone_executor_of(const struct hone_common_args *args)
+{
+    return (struct hone_executor_spec){.name = args->executor,
+                                       .fake_script = args->fake_script,
+                                       .runner_path = args->runner,
+                                       .n_runners = args->n_runners};
+}
 
+static void on_stop(void *arg)
+{
+    hone_cancel_set(arg);
+}
+
+/* A runner may stand in a queue for long: a signal ends that wait. */
 int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime **ret,
                       struct hone_err *err)
 {
+    struct hone_cancel cancel;
+    struct hone_stop *stop = NULL;
+    int rc = hone_cancel_init(&cancel, err);
+    if (rc < 0)
+        return rc;
     struct hone_app_spec spec = {
         .workspace_dir = args->workspace,
-        .executor = args->executor,
-        .fake_script = args->fake_script,
-        .runner_path = args->runner,
+        .executor = hone_executor_of(args),
         .n_workers = args->n_workers,
         .allow_weak_jail = args->allow_weak_jail,
     };
-    return hone_runtime_open(&spec, ret, err);
+    spec.executor.cancel = &cancel;
+    rc = hone_stop_watch(on_stop, &cancel, &stop, err);
+    if (rc == 0)
+        rc = hone_runtime_open(&spec, ret, err);
+    hone_stop_free(stop);
+    hone_cancel_done(&cancel);
+    return rc;
 }
 
 int hone_print(const char *text, struct hone_err *err)

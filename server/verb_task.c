@@ -35,6 +35,10 @@ static const struct hone_opt opts[] = {
              "new: an array's sizes by axis, as in 'A[M,K]'; once for each array."),
     HONE_OPT(struct hone_task_args, roles, "role", "ROLE",
              "new: how an input is filled, as in 'columns=index:N'; may be repeated."),
+    HONE_OPT(struct hone_task_args, scales, "scale", "VALUE",
+             "new: an input's ordinary values are times this, as in 'x=0.5'; may be repeated."),
+    HONE_OPT(struct hone_task_args, shifts, "shift", "VALUE",
+             "new: and plus this, as in 'x=-0.7'; may be repeated."),
     HONE_OPT(struct hone_task_args, sizes, "size", "SIZE",
              "new: one workload, as in 'M=512,N=512'; may be repeated."),
     HONE_OPT(struct hone_task_args, scalars, "scalar", "VALUE",
@@ -165,13 +169,12 @@ static void on_stop(void *arg)
 int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struct hone_pool *pool,
                        struct hone_lint *ret, struct hone_err *err)
 {
+    const struct hone_executor_spec spec = hone_executor_of(&args->common);
     struct hone_executor *executor = NULL;
     struct hone_progress_line line;
     struct hone_cancel cancel;
     struct hone_stop *stop = NULL;
-    int rc = args->is_static ? 0
-                             : hone_open_executor(args->common.executor, args->common.fake_script,
-                                                  args->common.runner, &executor, err);
+    int rc = args->is_static ? 0 : hone_open_executor(&spec, &executor, err);
     if (rc == 0)
         rc = hone_cancel_init(&cancel, err);
     if (rc < 0) {

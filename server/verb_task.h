@@ -9,7 +9,8 @@
 struct hone_task_args {
     struct hone_common_args common;
     const char *action, *subject, *function, *name, *op_type, *description, *target;
-    struct hone_strs shapes, roles, sizes, scalars, includes, inouts, outs, constraints, tolerances;
+    struct hone_strs shapes, roles, scales, shifts, sizes, scalars, includes, inouts, outs,
+        constraints, tolerances;
     const char *flops, *bytes;
     bool force, no_lint;
     bool is_static, json, write;

@@ -94,12 +94,12 @@ int hone_task_import_verb(const struct hone_task_args *args, struct hone_workspa
                           struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const struct hone_executor_spec spec = hone_executor_of(&args->common);
     struct hone_executor *executor = NULL;
     struct stat st;
     if (stat(args->subject, &st) < 0)
         return hone_fail(err, HONE_E_NOT_FOUND, "no file '%.200s'", args->subject);
-    int rc = hone_open_executor(args->common.executor, args->common.fake_script,
-                                args->common.runner, &executor, err);
+    int rc = hone_open_executor(&spec, &executor, err);
     if (rc == 0)
         rc = S_ISDIR(st.st_mode) ? import_folder(args, ws, executor, pool, err)
                                  : import_file(args, ws, executor, pool, err);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/confirmations.h"
+#include "tools/launch/launch.h"
 #include "workspace/base/text.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -76,17 +77,6 @@ static int put_arms(const struct hone_evaluate_work *w, struct hone_array *ret,
     return rc;
 }
 
-/* One timing at a time on the whole machine, whatever the workspace: the lock is the user's, not
- * the workspace's. */
-static const char *lease_path(struct hone_pool *pool)
-{
-    const char *dir = getenv("XDG_RUNTIME_DIR");
-
-    if (dir != NULL && dir[0] == '/' && hone_file_exists(dir))
-        return hone_pool_printf(pool, "%s/hone-timing.lock", dir);
-    return hone_pool_printf(pool, "/tmp/hone-timing-%u.lock", (unsigned)getuid());
-}
-
 static const char *workspace_path(const struct hone_evaluate_work *w, const char *name)
 {
     HONE_AUTOFREE char *path = hone_workspace_path(w->ctx->app->ws, name);
@@ -119,6 +109,7 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .task_hash = req->task->hash,
         .points = req->points,
         .workloads = req->workloads,
+        .axes = req->axes,
         .n_hidden = hone_evaluate_is_timed(w) || req->stages == NULL ? w->tier->n_hidden : 0,
         .seed_hex = req->seed_hex,
         .n_threads = req->n_threads,
@@ -130,7 +121,7 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .jail = "auto",
         .allow_weak_jail = w->ctx->app->allow_weak_jail,
         .cache_dir = workspace_path(w, "objects"),
-        .lease_path = lease_path(w->ctx->pool),
+        .lease_path = hone_timing_lock_path(w->ctx->pool),
         /* who gave the call a limit waits no longer than that, either */
         .lease_wait_ms =
             hone_min_i64(or_default(req->lease_wait_ms, req->timeout_ms), HONE_LIMIT_TIMEOUT_MS),

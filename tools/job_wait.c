@@ -29,7 +29,7 @@ struct wait_out {
 
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct wait_in, job, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Handle of a job or search; without it all are listed."),
+               .help = "Handle; none: the one that runs, else a list."),
     HONE_FIELD(struct wait_in, timeout_ms, .min = 0, .max = WAIT_MAX_MS, .fallback_i64 = 20000,
                .unit = "ms", .help = "How long to wait at most; 0: only look."),
     HONE_FIELD(struct wait_in, cancel, .help = "Stop the job."),
@@ -105,6 +105,23 @@ static bool is_over(const char *status)
     return strcmp(status, "queued") != 0 && strcmp(status, "running") != 0;
 }
 
+/* The job that has not ended, if there is just one. */
+static const char *only_running(struct hone_tool_ctx *ctx, struct hone_jobs *jobs)
+{
+    struct hone_job_state *states;
+    const char *found = NULL;
+    size_t n, n_found = 0;
+
+    if (jobs->ops->list(jobs, ctx->pool, &states, &n, NULL) < 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!is_over(states[i].status)) {
+            found = states[i].id;
+            n_found++;
+        }
+    return n_found == 1 ? found : NULL;
+}
+
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
 {
     const struct wait_in *in = arguments;
@@ -116,13 +133,14 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     if (jobs == NULL)
         return hone_fail(err, HONE_E_UNSUPPORTED,
                          "nothing runs in the background here; hone serve has jobs");
-    if (in->job == NULL)
+    const char *job = in->job != NULL ? in->job : only_running(ctx, jobs);
+    if (job == NULL)
         return list(ctx, jobs, out, err);
     if (in->cancel)
-        rc = jobs->ops->cancel(jobs, in->job, err);
+        rc = jobs->ops->cancel(jobs, job, err);
     if (rc == 0)
-        rc = jobs->ops->wait(jobs, in->job, hone_deadline_in_ms(in->timeout_ms), ctx->cancel,
-                             ctx->pool, &state, err);
+        rc = jobs->ops->wait(jobs, job, hone_deadline_in_ms(in->timeout_ms), ctx->cancel, ctx->pool,
+                             &state, err);
     if (rc < 0)
         return rc;
     out->head.job = state.id;
@@ -144,15 +162,12 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
 const struct hone_tool hone_tool_job_wait = {
     .name = "job_wait",
     .title = "Wait for a job",
-    .summary =
-        "Wait for a background job or search, look at it, or stop it; without a handle list all.",
-    .description = "Returns the job's state, its progress, and once it is done its result. Side "
-                   "effects: none, unless cancel is "
-                   "given. Cost: none. Typical time: up to timeout_ms (50 s at most), less when "
-                   "the job ends earlier. Handles last "
-                   "an hour after the job's end and not over a restart; what was tried is in "
-                   "history_show. Wrong use: a tight loop "
-                   "with timeout_ms 0.",
+    .summary = "Wait for a background job or search, look at it, or stop it.",
+    .description =
+        "State, progress and, once it is done, the result of a background job or search. "
+        "Without a handle it waits for the one that runs, or lists several. Waits up to "
+        "timeout_ms. Handles last an hour after the end and not over a restart. Do not loop "
+        "with timeout_ms 0.",
     .flags = HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -48,6 +48,31 @@ static void put_plain(struct hone_buf *b, const char *text, size_t max)
 
 /* ---- head ---- */
 
+static void put_unconfirmed(struct hone_buf *b, const struct hone_search_report *s)
+{
+    const char *why = hone_json_get_str(s->end, "unconfirmed", NULL);
+    hone_buf_str(b, "**Nothing was confirmed**");
+    if (!why)
+        return;
+    hone_buf_str(b, ": ");
+    put_plain(b, why, RESTS_BYTES);
+}
+
+static void put_waits(struct hone_buf *b, const struct hone_search_report *s)
+{
+    double ms = hone_json_get_f64(s->end, "waited_ms", 0);
+    const char *holder = hone_json_get_str(s->end, "waited_for", NULL);
+    if (!(ms > 0))
+        return;
+    hone_buf_printf(b, "Beside its time it waited %.3g s for other timings on this machine",
+                    ms / 1e3);
+    if (holder) {
+        hone_buf_str(b, ", last for ");
+        put_plain(b, holder, RESTS_BYTES);
+    }
+    hone_buf_str(b, ".\n\n");
+}
+
 static void put_result(struct hone_buf *b, const struct hone_search_report *s)
 {
     double speedup = hone_json_get_f64(s->end, "speedup", (double)NAN);
@@ -73,7 +98,7 @@ static void put_result(struct hone_buf *b, const struct hone_search_report *s)
         hone_buf_printf(b, "**Nothing faster was confirmed** (%s; measured %.3gx [%.3g, %.3g])",
                         verdict, speedup, low, high);
     else
-        hone_buf_str(b, "**Nothing was confirmed**");
+        put_unconfirmed(b, s);
     double bound = hone_json_get_f64(s->end, "percent_of_bound", (double)NAN);
     if (isfinite(bound) && bound > 0)
         hone_buf_printf(b, "; %.3g %% of what bytes and operations allow on this machine", bound);
@@ -102,6 +127,7 @@ static void put_result(struct hone_buf *b, const struct hone_search_report *s)
         hone_buf_printf(b, "Best version: `%.40s`.", commit);
     hone_buf_printf(b, "\n\nIt stopped because of **%s**.\n\n",
                     hone_json_get_str(s->end, "why_stopped", "?"));
+    put_waits(b, s);
 }
 
 static void put_head(struct hone_buf *b, const struct hone_search_report *s)

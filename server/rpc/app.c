@@ -39,14 +39,6 @@ enum hone_lane hone_lane_of(const struct hone_tool *tool)
     return lane_rules[i].lane;
 }
 
-int hone_open_executor(const char *name, const char *fake_script, const char *runner_path,
-                       struct hone_executor **ret, struct hone_err *err)
-{
-    if (name && strcmp(name, "fake") == 0)
-        return hone_exec_fake_new(fake_script, ret, err);
-    return hone_exec_local_new(runner_path, ret, err);
-}
-
 int hone_open_registry(const struct hone_tool_set *const *sets, size_t n_sets,
                        struct hone_registry **ret, struct hone_err *err)
 {
@@ -73,8 +65,7 @@ static int open_parts(struct hone_runtime *runtime, const struct hone_app_spec *
     int rc = hone_workspace_open(spec->workspace_dir, &app->ws, err);
     if (rc < 0)
         return rc;
-    rc = hone_open_executor(spec->executor, spec->fake_script, spec->runner_path, &app->executor,
-                            err);
+    rc = hone_open_executor(&spec->executor, &app->executor, err);
     if (rc < 0)
         return rc;
     rc = hone_open_registry(spec->sets, spec->n_sets, &app->registry, err);

@@ -8,7 +8,8 @@ base='workspace/base'
 task="workspace/task $base"
 history="workspace $task"
 format="tools/format $task"
-tools="tools tools/format $history"
+launch="tools/launch $format"
+tools="tools tools/launch tools/format $history"
 source="agents/source $tools"
 rewrites="agents/rewrites $source"
 model="agents/model $tools"
@@ -23,6 +24,7 @@ torch="tools/runner/torch $jail"
 arena="tools/runner/arena tools/runner/torch $builds"
 machine="tools/runner/machine $jail"
 values="tools/runner/values $arena"
+serve="tools/runner/serve tools/launch tools/runner/machine $jail"
 judge="tools/runner/judge tools/runner/machine $values"
 driver="tools/runner/cuda/driver $format"
 split="tools/runner/cuda/split $builds"
@@ -35,6 +37,7 @@ workspace/base: $base
 workspace/task: $task
 workspace: $history
 tools/format: $format
+tools/launch: $launch
 tools/task: tools/task $tools
 tools/torch: tools/torch $tools
 tools/export: tools/export tools/task $tools
@@ -46,6 +49,7 @@ tools/runner/torch: $torch
 tools/runner/arena: $arena
 tools/runner/machine: $machine
 tools/runner/values: $values
+tools/runner/serve: $serve
 tools/runner/judge: $judge
 tools/runner/cuda/driver: $driver
 tools/runner/cuda/split: $split

@@ -58,6 +58,7 @@ struct hone_job {
     struct hone_array
         points; /* of struct hone_point; not empty: a sweep of the candidate, screened each */
     struct hone_strs workloads; /* ids; empty: all public ones */
+    struct hone_json *axes;     /* {"M": 3}: this size alone, in place of all others; NULL: none */
     int64_t n_hidden;           /* hidden workloads to draw besides (confirm) */
     const char *seed_hex; /* 32 hex digits: the search's pool; NULL: fresh from the system, logged
                              in sealed/ */

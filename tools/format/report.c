@@ -220,6 +220,11 @@ const struct hone_field hone_sizes_fields[HONE_SIZES_N_FIELDS] = {
          .help = "Reach of the sizes that were checked, by axis."),
 };
 
+static const struct hone_field point_median_fields[] = {
+    WORD(struct hone_point_median, workload, .required = true, .help = "Workload."),
+    FIGURE(struct hone_point_median, median_ns, .unit = "ns", .help = "One call."),
+};
+
 const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS] = {
     HONE_FIELD(struct hone_point_report, tunables, .skip_empty = true,
                .max_len = HONE_LIMIT_TUNABLES, HONE_OF(struct hone_tunable, hone_tunable_fields),
@@ -228,7 +233,10 @@ const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS] = {
                .help = "Compiler options."),
     HONE_FIELD(struct hone_point_report, reason, .choices = hone_reason_choices, .required = true,
                .help = "How the point ended."),
+    LINE(struct hone_point_report, detail, .help = "Of one that failed."),
     FIGURE(struct hone_point_report, median_ns, .unit = "ns", .help = "One call, geometric mean."),
+    ROWS(struct hone_point_report, medians, HONE_LIMIT_WORKLOADS, struct hone_point_median,
+         point_median_fields, .help = "By workload, where several were timed."),
     FIGURE(struct hone_point_report, ratio, .help = "Against the baseline."),
     WORD(struct hone_point_report, code, .help = "Word for the machine code."),
 };

@@ -109,11 +109,17 @@ struct hone_workload_report {
     struct hone_load_report *load; /* NULL: not measured */
 };
 
+struct hone_point_median {
+    const char *workload;
+    double median_ns;
+};
 struct hone_point_report {
     struct hone_array tunables;
     struct hone_strs flags;
     enum hone_reason reason;
+    const char *detail; /* of one that failed; NULL: none */
     double median_ns;
+    struct hone_array medians; /* of struct hone_point_median */
     double ratio;
     const char *code; /* as in hone_build_report; NULL: not built */
 };
@@ -281,7 +287,7 @@ struct hone_report {
 #define HONE_REMARK_N_FIELDS        3
 #define HONE_CHECK_N_FIELDS         10
 #define HONE_RATIO_N_FIELDS         8
-#define HONE_POINT_REPORT_N_FIELDS  6
+#define HONE_POINT_REPORT_N_FIELDS  8
 #define HONE_BOTTLENECK_N_FIELDS    5
 #define HONE_COUNTER_N_FIELDS       6
 #define HONE_STAGE_N_FIELDS         3

@@ -12,15 +12,15 @@
 #include "tools/runner/jail/roles.h"
 #include "tools/runner/torch/python.h"
 #include "workspace/base/json.h"
+#include "workspace/base/version.h"
 
-#ifndef HONE_VERSION
-#define HONE_VERSION "0.1.0"
-#endif
 #define MAX_RUNGS 8
 
 static const char help_text[] =
     "usage: hone-runner CALL/job.json      judge one job; the answer is CALL/report.json\n"
     "       hone-runner --warm [FD]        job paths, one a line, from FD or stdin\n"
+    "       hone-runner --serve            jobs as frames on stdin, for `hone --executor "
+    "command:...`\n"
     "       hone-runner --probe            what this machine gives, as JSON\n"
     "       hone-runner --ceilings FILE    measure memory and arithmetic ceilings\n"
     "       hone-runner --torch FILE NAME  what a PyTorch module takes and gives, as JSON\n"
@@ -106,6 +106,7 @@ static const struct entry options[] = {
     {"--help", help},
     {"--warm", hone_role_warm},
     {"--torch", hone_role_torch},
+    {"--serve", hone_role_serve},
 };
 
 int main(int argc, char **argv)

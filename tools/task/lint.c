@@ -183,6 +183,8 @@ static bool is_axis_used(const struct hone_task *task, size_t a)
         for (size_t d = 0; d < t->rank; d++)
             if (t->shape[d] == (int)a)
                 return true;
+        if (i < task->n_inputs && t->bound_axis == (int)a)
+            return true;
     }
     const char *name = task->axes[a].name;
     for (size_t k = a + 1; k < task->n_axes; k++)

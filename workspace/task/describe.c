@@ -100,6 +100,10 @@ static struct hone_json *describe_tensor(const struct hone_task *task, const str
         hone_json_set_str(json, "role", hone_role_name(t->role));
     if (is_input && t->bound_axis >= 0)
         hone_json_set_str(json, "bound", task->axes[t->bound_axis].name);
+    if (is_input && t->unit != 0) {
+        hone_json_set_f64(json, "scale", t->unit);
+        hone_json_set_f64(json, "shift", t->shift);
+    }
     if (is_input && t->is_static)
         hone_json_set_bool(json, "static", true);
     if (t->description && *t->description)

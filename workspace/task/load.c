@@ -96,6 +96,7 @@ struct tensor_in {
     enum hone_role role;
     const char *bound, *description;
     bool is_static;
+    double scale, shift;
 };
 
 static const struct hone_field input_fields[] = {
@@ -105,6 +106,8 @@ static const struct hone_field input_fields[] = {
                .help = "Element type."),
     HONE_FIELD(struct tensor_in, role, .choices = hone_role_words, .help = "How values are made."),
     HONE_FIELD(struct tensor_in, bound, .help = "Axis: index bound, or total of offsets."),
+    HONE_FIELD(struct tensor_in, scale, .fallback_f64 = 1, .help = "Values are times this."),
+    HONE_FIELD(struct tensor_in, shift, .help = "And plus this."),
     HONE_FIELD(struct tensor_in, description, .fallback_str = "", .help = "For readers."),
     {.name = "static",
      .type = HONE_FIELD_BOOL,
@@ -308,6 +311,26 @@ static int load_role(struct loader *l, const struct tensor_in *in, struct hone_t
     return 0;
 }
 
+/* The largest scale and shift keep float32 content of all kinds but `extreme` finite. */
+static int load_scale(struct loader *l, const struct tensor_in *in, struct hone_tensor *tensor)
+{
+    bool is_given = in->scale != 1 || in->shift != 0;
+    bool is_value = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
+                    tensor->role == HONE_ROLE_POSITIVE;
+    if (is_given && (!is_value || tensor->dtype == HONE_DTYPE_BOOL))
+        return hone_fail_at(l->err, HONE_E_ARG, in->scale != 1 ? "scale" : "shift",
+                            "roles activation, weight and positive have one, bool has none");
+    if (!(in->scale > 0 && in->scale <= HONE_LIMIT_CONTENT_SCALE))
+        return hone_fail_at(l->err, HONE_E_ARG, "scale", "must be above 0 and at most %g",
+                            HONE_LIMIT_CONTENT_SCALE);
+    if (!(fabs(in->shift) <= HONE_LIMIT_CONTENT_SCALE))
+        return hone_fail_at(l->err, HONE_E_ARG, "shift", "must lie between -%g and %g",
+                            HONE_LIMIT_CONTENT_SCALE, HONE_LIMIT_CONTENT_SCALE);
+    tensor->unit = is_given ? in->scale : 0;
+    tensor->shift = in->shift;
+    return 0;
+}
+
 static int load_tensor(struct loader *l, const struct hone_json *json, bool is_input,
                        struct hone_tensor *tensor)
 {
@@ -333,7 +356,8 @@ static int load_tensor(struct loader *l, const struct hone_json *json, bool is_i
                 in.shape.v[d]);
         }
     }
-    return is_input ? load_role(l, &in, tensor) : 0;
+    code = is_input ? load_role(l, &in, tensor) : 0;
+    return code == 0 && is_input ? load_scale(l, &in, tensor) : code;
 }
 
 static int load_tensors(struct loader *l, const struct hone_json *map, bool is_input)

@@ -95,6 +95,8 @@ struct hone_tensor {
     int shape[HONE_LIMIT_RANK]; /* axis numbers, outermost first; row-major, contiguous */
     int bound_axis;             /* index bound or offsets total; -1 none */
     bool is_static; /* weights that may be prepared once; false = fresh content per call */
+    double unit,
+        shift; /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
     const char *description;
 };
 
@@ -236,6 +238,8 @@ struct hone_task {
 /* Loads and validates a pack. HONE_E_NOT_FOUND, HONE_E_ARG (err->path says "task.json:
  * inputs.A.shape[1]"), HONE_E_LIMIT. */
 int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err *err);
+/* May a task, or a tensor, scalar or axis of one, have that name? */
+bool hone_task_is_name(const char *name, bool is_task);
 void hone_task_free(struct hone_task *task);
 void hone_task_free_ptr(struct hone_task **task);
 
@@ -249,6 +253,10 @@ int hone_task_select(struct hone_task *task, const char *target, struct hone_err
  * ranges, constraints and size limits. */
 int hone_task_resolve(const struct hone_task *task, struct hone_workload *workload,
                       struct hone_err *err);
+/* The size that an object like {"M": 3, "N": 5} names: one number for each var axis, resolved. Its id
+ * is "asked". HONE_E_ARG. */
+int hone_task_asked(const struct hone_task *task, const struct hone_json *axes,
+                    struct hone_workload *ret, struct hone_err *err);
 /* Draws hidden sizes that are worth timing: the work of each is like a public size's. Deterministic
  * in (key, index). Inside the draw ranges, one off, half a tile off, primes, odd sizes. */
 int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index,

@@ -186,6 +186,24 @@ START_TEST(test_quiet_is_faster)
 }
 END_TEST
 
+/* A mean over baselines that reach 10 % of the bound here and 29 or 30 % there. */
+START_TEST(test_unlike_baselines_are_told)
+{
+    struct scene s;
+    const char *warnings[64];
+    for (int unlike = 0; unlike < 2; unlike++) {
+        conclude(&s, one_and_two, 5, (const double[4]){0.01, 0.02, 0, 0.03});
+        s.judge.warnings = warnings;
+        for (size_t w = 0; w < 4; w++)
+            s.workloads[w].bound_ns = w < 3 ? 1e5 : unlike ? 3e5 : 2.9e5;
+        hone_judge_conclude_timing(&s.judge);
+        ck_assert_uint_eq(s.judge.n_warnings, (size_t)unlike);
+        ck_assert(!unlike || strstr(warnings[0], "unlike baselines: the baseline reaches 10 %"));
+        hone_pool_free(s.pool);
+    }
+}
+END_TEST
+
 START_TEST(test_loaded_is_not_claimed)
 {
     struct scene s;
@@ -398,6 +416,7 @@ START_TEST(test_children_are_ours)
 END_TEST
 
 UNIT_MAIN("load", test_others, test_threads, test_slowdown, test_room, test_drift,
-          test_quiet_is_faster, test_loaded_is_not_claimed, test_memory_is_doubted,
-          test_one_loaded_workload_is_doubted, test_confirmations_agree, test_slow_rounds_end,
-          test_others_are_seen, test_children_are_ours, test_runs_differ, test_waits_are_counted)
+          test_quiet_is_faster, test_unlike_baselines_are_told, test_loaded_is_not_claimed,
+          test_memory_is_doubted, test_one_loaded_workload_is_doubted, test_confirmations_agree,
+          test_slow_rounds_end, test_others_are_seen, test_children_are_ours, test_runs_differ,
+          test_waits_are_counted)

@@ -214,6 +214,13 @@ static int set_up(struct hone_judge *judge, struct hone_outcome *ret, struct hon
                          "the task pack differs from the one this job was made for");
         return 0;
     }
+    if (job->axes != NULL) {
+        if (hone_task_asked(judge->task, job->axes, &judge->task->workloads[0], &why) < 0) {
+            hone_outcome_set(ret, HONE_REASON_BAD_REQUEST, "%.300s", why.message);
+            return 0;
+        }
+        judge->task->n_workloads = 1;
+    }
     const struct hone_arm *arms = job->arms.v;
     for (size_t i = 0; i < job->arms.n && i < HONE_RUNNER_MAX_ARMS; i++)
         judge->slots[judge->n_slots++] = (struct hone_slot){.name = arms[i].name, .arm = &arms[i]};
@@ -398,6 +405,8 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
         tear_down(&judge);
         return run_job(dir, job, pool, session, true, err);
     }
+    if (hone_runner_is_stopping()) /* the signal may have ended a compiler, too */
+        hone_outcome_set(&end, HONE_REASON_CANCELLED, "the runner was told to stop");
     hone_blame_explain(&judge, &end);
     hone_sizes_report(&judge);
     finish_report(&judge, &end);

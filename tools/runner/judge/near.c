@@ -407,6 +407,7 @@ static int step_parameter(struct near *near, int64_t set, struct hone_outcome *r
         sets[i] = 2 * hone_rng_below(&judge->rng, near->n_sets / 2);
     int code = call_some(near, sets, is_size, ret, err);
     struct hone_outcome end = *ret;
+    hone_sizes_name(judge, frame->workload, &end); /* the size that failed is this one */
     frame->workload = workload;
     frame->layout = layout;
     memcpy(frame->scalars, scalars, sizeof scalars);

@@ -307,13 +307,18 @@ int hone_judge_floor(const struct hone_judge *judge, const struct hone_workload 
     return 0;
 }
 
+bool hone_rounds_is_in_cache(const struct hone_judge *judge, const struct hone_workload *workload,
+                             int64_t n_sets)
+{
+    int64_t in_flight = hone_judge_set_bytes(judge, workload) * n_sets;
+    return !judge->task->is_cold && in_flight <= 2 * judge->machine.cache_bytes;
+}
+
 int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
                       int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err)
 {
-    int64_t in_flight = hone_judge_set_bytes(judge, workload) * n_sets;
-    bool is_in_cache = !judge->task->is_cold && in_flight <= 2 * judge->machine.cache_bytes;
-    int code = hone_judge_floor(judge, workload, is_in_cache, judge->machine.flops, &ret->bound_ns,
-                                &ret->bound_by, err);
+    int code = hone_judge_floor(judge, workload, hone_rounds_is_in_cache(judge, workload, n_sets),
+                                judge->machine.flops, &ret->bound_ns, &ret->bound_by, err);
     if (code < 0)
         return code;
     double median = ((const struct hone_arm_time *)ret->times.v)->median_ns;

@@ -50,6 +50,9 @@ void hone_rounds_report(struct hone_judge *judge, struct hone_rounds *rounds,
 /* samples.c: all samples so far, also of a comparison that ended badly, for the
  * call's samples file. */
 void hone_rounds_keep(struct hone_judge *judge, const struct hone_rounds *rounds);
+/* Do n_sets buffer sets stay in the cache from call to call? */
+bool hone_rounds_is_in_cache(const struct hone_judge *judge, const struct hone_workload *workload,
+                             int64_t n_sets);
 /* Bound and percent of it, with n_sets buffer sets in flight. */
 int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
                       int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err);

@@ -151,6 +151,8 @@ static void fill_normal_f32(const struct hone_gen *gen, const struct hone_shape 
             scale * normal_at(gen->quantile, (uint32_t)mix(start + (uint64_t)(to - 1) * GOLDEN));
     for (int64_t i = from; i < to && s->is_positive; i++)
         dst[i] = fabsf(dst[i]) + (float)LEAST_POSITIVE;
+    for (int64_t i = from; i < to && s->unit != 0; i++)
+        dst[i] = dst[i] * (float)s->unit + (float)s->shift;
 }
 
 double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone_workload *workload)
@@ -313,6 +315,8 @@ void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
         .least = range.least,
         .most = range.most,
         .scale = is_weight ? hone_gen_weight_scale(tensor, workload) : 1,
+        .unit = tensor->unit,
+        .shift = tensor->shift,
     };
     if (ret->kind == HONE_DIST_SCALES || ret->kind == HONE_DIST_NEAR_ROWS)
         ret->shared = stream_start(gen, counter, SHARED_TENSOR);

@@ -516,7 +516,7 @@ static int estimate_all(struct hone_gpu_run *run, struct hone_outcome *ret, stru
     return code;
 }
 
-static int64_t sets_allowed(const struct hone_judge *judge, const struct hone_workload *workload)
+int64_t hone_gpu_sets_allowed(const struct hone_judge *judge, const struct hone_workload *workload)
 {
     bool is_screen = hone_judge_is_tier(judge, HONE_TIER_SCREEN);
     int64_t l2 = judge->gpu->session->device.l2_bytes;
@@ -547,7 +547,7 @@ int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_out
 static int prepare(struct hone_gpu_run *run, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    int64_t allowed = sets_allowed(judge, run->plan->workload), most = 1;
+    int64_t allowed = hone_gpu_sets_allowed(judge, run->plan->workload), most = 1;
     uint64_t base = 0;
     draw_order(run);
     int code = hone_gpu_run_frame(run, hone_min_i64(allowed, FIRST_SETS), ret, err);
