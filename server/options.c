@@ -144,11 +144,16 @@ static int unknown_option(const char *name, const struct hone_opt *opts, size_t 
     return hone_fail(err, HONE_E_ARG, "no option --%.60s; --help lists them", name);
 }
 
-/* One --name[=value]; *index moves on when the value is the next word. */
-static int take_option(int argc, char *const *argv, int *index, const struct hone_opt *opts,
-                       size_t n_opts, void *ret, struct hone_err *err)
+struct words {
+    char *const *v;
+    int n, at;
+};
+
+/* One --name[=value]; words->at moves on when the value is the next word. */
+static int take_option(struct words *words, const struct hone_opt *opts, size_t n_opts, void *ret,
+                       struct hone_err *err)
 {
-    const char *name = argv[*index] + 2;
+    const char *name = words->v[words->at] + 2;
     const char *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
     for (size_t i = 0; i < n_opts; i++) {
@@ -158,27 +163,27 @@ static int take_option(int argc, char *const *argv, int *index, const struct hon
         if (opts[i].type == HONE_OPT_BOOL)
             return equals ? hone_fail(err, HONE_E_ARG, "--%s takes no value", opts[i].name)
                           : set(&opts[i], "1", ret, err);
-        if (!equals && *index + 1 >= argc)
+        if (!equals && words->at + 1 >= words->n)
             return hone_fail(err, HONE_E_ARG, "--%s needs a value: --%s %s", opts[i].name,
                              opts[i].name, opts[i].metavar ? opts[i].metavar : "VALUE");
-        return set(&opts[i], equals ? equals + 1 : argv[++*index], ret, err);
+        return set(&opts[i], equals ? equals + 1 : words->v[++words->at], ret, err);
     }
     HONE_AUTOFREE char *bare = hone_strndup(name, len);
     return unknown_option(bare, opts, n_opts, err);
 }
 
 /* "-o DIR" */
-static int take_letter(int argc, char *const *argv, int *index, const struct hone_opt *opts,
-                       size_t n_opts, void *ret, struct hone_err *err)
+static int take_letter(struct words *words, const struct hone_opt *opts, size_t n_opts, void *ret,
+                       struct hone_err *err)
 {
-    const char *word = argv[*index];
+    const char *word = words->v[words->at];
     for (size_t i = 0; i < n_opts; i++) {
         if (opts[i].letter == 0 || word[1] != opts[i].letter || word[2] != '\0')
             continue;
-        if (*index + 1 >= argc)
+        if (words->at + 1 >= words->n)
             return hone_fail(err, HONE_E_ARG, "%s needs a value: %s %s", word, word,
                              opts[i].metavar);
-        return set(&opts[i], argv[++*index], ret, err);
+        return set(&opts[i], words->v[++words->at], ret, err);
     }
     return hone_fail(err, HONE_E_ARG, "no option %.60s; options have two dashes, --help lists them",
                      word);
@@ -201,19 +206,21 @@ int hone_opts_parse(int argc, char *const *argv, const struct hone_opt *opts, si
         return rc;
     size_t n_positional = 0;
     bool is_over = false;
-    for (int i = 0; i < argc; i++) {
-        if (!is_over && strcmp(argv[i], "--") == 0) {
+    struct words words = {.v = argv, .n = argc};
+    for (; words.at < argc; words.at++) {
+        const char *word = argv[words.at];
+        if (!is_over && strcmp(word, "--") == 0) {
             is_over = true;
             continue;
         }
-        if (!is_over && strncmp(argv[i], "--", 2) == 0) {
-            rc = take_option(argc, argv, &i, opts, n_opts, ret, err);
-        } else if (!is_over && argv[i][0] == '-' && argv[i][1]) {
-            rc = take_letter(argc, argv, &i, opts, n_opts, ret, err);
+        if (!is_over && strncmp(word, "--", 2) == 0) {
+            rc = take_option(&words, opts, n_opts, ret, err);
+        } else if (!is_over && word[0] == '-' && word[1]) {
+            rc = take_letter(&words, opts, n_opts, ret, err);
         } else {
             const struct hone_opt *opt = positional(opts, n_opts, n_positional++);
-            rc = opt ? set(opt, argv[i], ret, err)
-                     : hone_fail(err, HONE_E_ARG, "one argument too many: '%.60s'", argv[i]);
+            rc = opt ? set(opt, word, ret, err)
+                     : hone_fail(err, HONE_E_ARG, "one argument too many: '%.60s'", word);
         }
         if (rc < 0)
             return rc;

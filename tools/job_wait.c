@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/tool.h"
 
-#include <string.h>
-
 #include "tools/kernel.h"
 #include "workspace/base/clock.h"
 
@@ -17,6 +15,11 @@ struct wait_in {
 struct job_row {
     const char *id, *status, *message;
     double done, total;
+};
+
+static const char *const status_names[] = {
+    [HONE_JOB_QUEUED] = "queued", [HONE_JOB_RUNNING] = "running",     [HONE_JOB_DONE] = "done",
+    [HONE_JOB_FAILED] = "failed", [HONE_JOB_CANCELLED] = "cancelled",
 };
 
 struct wait_out {
@@ -54,6 +57,12 @@ static const struct hone_field out_fields[] = {
     OUT(jobs, HONE_OF(struct job_row, row_fields), .help = "All jobs."),
 };
 
+const char *hone_job_status_name(enum hone_job_status status)
+{
+    HONE_BUG_ON((size_t)status >= HONE_COUNTOF(status_names));
+    return status_names[status];
+}
+
 static int list(struct hone_tool_ctx *ctx, struct hone_jobs *jobs, struct wait_out *out,
                 struct hone_err *err)
 {
@@ -67,7 +76,7 @@ static int list(struct hone_tool_ctx *ctx, struct hone_jobs *jobs, struct wait_o
     rows = hone_pool_alloc(ctx->pool, (n + 1) * sizeof(*rows));
     for (size_t i = 0; i < n; i++)
         rows[i] = (struct job_row){.id = states[i].id,
-                                   .status = states[i].status,
+                                   .status = hone_job_status_name(states[i].status),
                                    .message = states[i].message,
                                    .done = states[i].done,
                                    .total = states[i].total};
@@ -83,7 +92,7 @@ static void fill_result(struct hone_tool_ctx *ctx, const struct hone_job_state *
                         struct wait_out *out)
 {
     const char *summary = hone_json_get_str(state->result, "summary", NULL);
-    bool has_failed = strcmp(state->status, "failed") == 0;
+    bool has_failed = state->status == HONE_JOB_FAILED;
 
     out->head.status = has_failed ? "error" : "ok";
     out->head.verdict = hone_json_get_str(state->result, "verdict", NULL);
@@ -92,17 +101,12 @@ static void fill_result(struct hone_tool_ctx *ctx, const struct hone_job_state *
         hone_json_get_str(state->result, "error_class", has_failed ? "infra" : NULL);
     out->head.commit = hone_json_get_str(state->result, "commit", NULL);
     out->head.next = hone_json_get_str(state->result, "next", NULL);
-    out->head.summary =
-        hone_pool_printf(ctx->pool, "%s%s%s", state->status, summary != NULL ? ": " : "",
-                         summary != NULL                        ? summary
-                         : has_failed && state->message != NULL ? state->message
-                                                                : "");
+    out->head.summary = hone_pool_printf(ctx->pool, "%s%s%s", hone_job_status_name(state->status),
+                                         summary != NULL ? ": " : "",
+                                         summary != NULL                        ? summary
+                                         : has_failed && state->message != NULL ? state->message
+                                                                                : "");
     out->result = state->result;
-}
-
-static bool is_over(const char *status)
-{
-    return strcmp(status, "queued") != 0 && strcmp(status, "running") != 0;
 }
 
 /* The job that has not ended, if there is just one. */
@@ -115,7 +119,7 @@ static const char *only_running(struct hone_tool_ctx *ctx, struct hone_jobs *job
     if (jobs->ops->list(jobs, ctx->pool, &states, &n, NULL) < 0)
         return NULL;
     for (size_t i = 0; i < n; i++)
-        if (!is_over(states[i].status)) {
+        if (states[i].status < HONE_JOB_DONE) {
             found = states[i].id;
             n_found++;
         }
@@ -147,14 +151,14 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     out->done = state.done;
     out->total = state.total;
     out->message = state.message;
-    if (is_over(state.status)) {
+    if (state.status >= HONE_JOB_DONE) {
         fill_result(ctx, &state, out);
         return 0;
     }
     out->head.status = "running";
-    out->head.summary =
-        hone_pool_printf(ctx->pool, "%s%s%s", state.status, state.message != NULL ? ": " : "",
-                         state.message != NULL ? state.message : "");
+    out->head.summary = hone_pool_printf(ctx->pool, "%s%s%s", hone_job_status_name(state.status),
+                                         state.message != NULL ? ": " : "",
+                                         state.message != NULL ? state.message : "");
     out->head.next = "job_wait again with the same job.";
     return 0;
 }

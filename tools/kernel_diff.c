@@ -317,8 +317,9 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     if (rc == 0)
         rc = read_sides(ctx, in, task, &from, &to, err);
     if (rc == 0)
-        rc =
-            hone_line_diff(from.source, to.source, from.name, to.name, ctx->pool, &out->patch, err);
+        rc = hone_line_diff(&(struct hone_diff_side){from.name, from.source},
+                            &(struct hone_diff_side){to.name, to.source}, ctx->pool, &out->patch,
+                            err);
     if (rc < 0)
         return rc;
     count_lines(out->patch, out);

@@ -279,30 +279,30 @@ static int set_evidence_ref(struct hone_history *h, const char *version, const c
                      MAX_EVIDENCE);
 }
 
-int hone_history_evidence(struct hone_history *h, const char *commit, const char *subject,
-                          const char *report_json, int64_t time_s,
+int hone_history_evidence(struct hone_history *h, const struct hone_evidence *evidence,
                           char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err)
 {
-    int rc = check_report(report_json, err);
+    int rc = check_report(evidence->report_json, err);
     if (rc < 0)
         return rc;
-    char *line HONE_AUTOFREE = hone_text_line(subject, HONE_LIMIT_SUBJECT_BYTES);
-    char *message HONE_AUTOFREE =
-        hone_sprintf("%s\n\nEvidence-for: %s\n", line[0] ? line : "measured again", commit);
-    const struct hone_git_file file = {HONE_REPORT_FILE, report_json, strlen(report_json)};
-    const struct hone_git_new_commit evidence = {.parent = commit,
-                                                 .author = DEFAULT_AUTHOR,
-                                                 .message = message,
-                                                 .time_s = time_s,
-                                                 .files = &file,
-                                                 .n_files = 1};
+    char *line HONE_AUTOFREE = hone_text_line(evidence->subject, HONE_LIMIT_SUBJECT_BYTES);
+    char *message HONE_AUTOFREE = hone_sprintf("%s\n\nEvidence-for: %s\n",
+                                               line[0] ? line : "measured again", evidence->commit);
+    const struct hone_git_file file = {HONE_REPORT_FILE, evidence->report_json,
+                                       strlen(evidence->report_json)};
+    const struct hone_git_new_commit commit = {.parent = evidence->commit,
+                                               .author = DEFAULT_AUTHOR,
+                                               .message = message,
+                                               .time_s = evidence->time_s,
+                                               .files = &file,
+                                               .n_files = 1};
     rc = hone_history_lock(h, err);
     if (rc < 0)
         return rc;
     char id[HONE_COMMIT_BYTES];
-    rc = hone_git_write_commit(h->writer, &evidence, id, err);
+    rc = hone_git_write_commit(h->writer, &commit, id, err);
     if (rc == 0)
-        rc = set_evidence_ref(h, commit, id, err);
+        rc = set_evidence_ref(h, evidence->commit, id, err);
     hone_history_unlock(h);
     if (rc == 0)
         memcpy(ret_commit, id, sizeof(id));
@@ -363,10 +363,12 @@ int hone_history_commit_main(struct hone_history *h, const char *const *paths, s
 {
     char id[HONE_COMMIT_BYTES];
     char *message HONE_AUTOFREE = hone_sprintf("workspace: %s\n", subject);
+    const struct hone_git_new_commit commit = {
+        .author = DEFAULT_AUTHOR, .message = message, .time_s = time_s};
     int rc = hone_history_lock(h, err);
     if (rc < 0)
         return rc;
-    rc = hone_git_commit_paths(h->writer, paths, n_paths, DEFAULT_AUTHOR, message, time_s, id, err);
+    rc = hone_git_commit_paths(h->writer, paths, n_paths, &commit, id, err);
     hone_history_unlock(h);
     return rc;
 }

@@ -94,8 +94,13 @@ int hone_history_commit(struct hone_history *h, const struct hone_version *v,
                         char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err);
 /* Adds an evidence commit (report of another measurement) about a version. The same again gives the
  * same id and ref. */
-int hone_history_evidence(struct hone_history *h, const char *commit, const char *subject,
-                          const char *report_json, int64_t time_s,
+struct hone_evidence {
+    const char *commit; /* the version */
+    const char *subject;
+    const char *report_json; /* at most HONE_LIMIT_TREE_REPORT_BYTES */
+    int64_t time_s;
+};
+int hone_history_evidence(struct hone_history *h, const struct hone_evidence *evidence,
                           char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err);
 /* Moves branch search/<name> to a version (created when missing). name must be a safe name. A
  * rebuild knows only of moves that are in the ledger: prefer hone_workspace_set_branch. */

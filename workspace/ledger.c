@@ -413,8 +413,7 @@ void hone_ledger_close_ptr(struct hone_ledger **ledger)
 struct scan {
     uint64_t first;
     const char *prefix; /* of the types that are wanted; NULL: all */
-    int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-              const struct hone_json *data, struct hone_err *err);
+    hone_ledger_fn *fn;
     void *arg;
     int segment;
     bool is_last;     /* segment */
@@ -529,10 +528,8 @@ static uint64_t first_number(int fd)
     return len > 0 ? hone_ledger_line_number(head, (size_t)len) : 0;
 }
 
-int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first,
-                     int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-                               const struct hone_json *data, struct hone_err *err),
-                     void *arg, struct hone_err *err)
+int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn *fn, void *arg,
+                     struct hone_err *err)
 {
     struct hone_pool *pool HONE_CLEANUP(hone_pool_free_ptr) = hone_pool_new();
     struct scan scan = {.first = first, .fn = fn, .arg = arg};
@@ -596,10 +593,8 @@ static bool has_segment(const struct hone_ledger *ledger, int segment)
 }
 
 int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
-                       struct hone_ledger_place *place,
-                       int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-                                 const struct hone_json *data, struct hone_err *err),
-                       void *arg, struct hone_err *err)
+                       struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
+                       struct hone_err *err)
 {
     struct scan scan = {.prefix = prefix, .fn = fn, .arg = arg};
     int rc = place->segment > 0 ? 0 : first_segment(ledger, &place->segment, err);

@@ -65,8 +65,9 @@ int hone_search_digest_at(struct hone_tool_ctx *ctx, const struct hone_steer_sea
 /* Running searches of one program, each in a thread of its own. Thread safe. */
 struct hone_search_host;
 struct hone_search_state {
-    const char *id, *task, *status; /* running, done, failed, cancelled */
-    const char *message;            /* last progress, or the error */
+    const char *id, *task;
+    enum hone_job_status status; /* never queued */
+    const char *message;         /* last progress, or the error */
     int64_t evaluations;
     double best_ratio;
     bool has_result;

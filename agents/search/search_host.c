@@ -18,7 +18,7 @@ struct slot { /* all members guarded by host->lock, except cancel and what the t
     struct hone_search_host *host;
     char id[20];
     bool is_running;
-    const char *status;
+    enum hone_job_status status;
     char message[HONE_ERR_MESSAGE_BYTES];
     int64_t evaluations;
     double best_ratio;
@@ -94,7 +94,9 @@ static void *run(void *arg)
         .app = slot->host->app, .pool = slot->pool, .cancel = &slot->cancel, .caller = "search"};
     int r = hone_search_run(&ctx, &slot->options, on_progress, slot, &result, &err);
     pthread_mutex_lock(&slot->host->lock);
-    slot->status = r == 0 ? "done" : r == HONE_E_CANCEL ? "cancelled" : "failed";
+    slot->status = r == 0               ? HONE_JOB_DONE
+                   : r == HONE_E_CANCEL ? HONE_JOB_CANCELLED
+                                        : HONE_JOB_FAILED;
     if (r == 0) {
         slot->result = result;
         slot->has_result = true;
@@ -139,7 +141,7 @@ static int start_slot(struct hone_search_host *h, const struct hone_search_optio
     snprintf(slot->id, sizeof(slot->id), "search-%s", random);
     slot->host = h;
     slot->is_running = true;
-    slot->status = "running";
+    slot->status = HONE_JOB_RUNNING;
     slot->best_ratio = 1;
     slot->pool = hone_pool_new();
     slot->options = hone_search_options_copy(o, slot->pool);

@@ -110,9 +110,9 @@ static bool stop_searches(struct hone_search_host *searches, int64_t deadline_ns
     hone_search_host_stop_all(searches);
     size_t n = hone_search_host_list(searches, pool, &list);
     for (size_t i = 0; i < n; i++) {
-        struct hone_search_state state = {.status = "running"};
+        struct hone_search_state state = {.status = HONE_JOB_RUNNING};
         int rc = hone_search_host_wait(searches, list[i].id, deadline_ns, pool, &state, NULL);
-        is_quiet = is_quiet && (rc < 0 || strcmp(state.status, "running") != 0);
+        is_quiet = is_quiet && (rc < 0 || state.status >= HONE_JOB_DONE);
     }
     return is_quiet;
 }

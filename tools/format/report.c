@@ -30,13 +30,19 @@
 #define TIME_MAX_NS (7 * 24 * 3600 * 1000000000ll)
 #define RATIO_MAX   1000000000
 
-static const char *const stage_status[] = {"ok", "failed", "skipped", NULL};
-static const char *const severities[] = {"error", "warning", "note", NULL};
-static const char *const remark_kinds[] = {"vectorized", "missed", "note", NULL};
+static const char *const stage_status[] = {"", "ok", "failed", "skipped", NULL};
+static const char *const severities[] = {"", "error", "warning", "note", NULL};
+static const char *const remark_kinds[] = {"", "vectorized", "missed", "note", NULL};
 static const char *const ratio_words[] = {"faster", "same", "slower", "inconclusive", NULL};
 static const char *const bounds[] = {"bytes", "flops", NULL};
 static const char axes_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\",\"string\"]}}";
+
+const char *hone_severity_name(enum hone_severity severity)
+{
+    HONE_BUG_ON((size_t)severity >= HONE_COUNTOF(severities) - 1);
+    return severities[severity];
+}
 
 const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS] = {
     WORD(struct hone_stage_report, name, .required = true, .help = "Stage."),

@@ -10,13 +10,30 @@
 #define HONE_REPORT_FORMAT 1
 #define HONE_SAMPLES_FILE  "samples.json" /* in sealed/: seed and raw samples of a timed call */
 
+/* Value 0 of these three is "not said": no field writes or accepts it (verdict.h). */
+enum hone_stage_status { HONE_STAGE_NONE, HONE_STAGE_OK, HONE_STAGE_FAILED, HONE_STAGE_SKIPPED };
+enum hone_severity {
+    HONE_SEVERITY_NONE,
+    HONE_SEVERITY_ERROR,
+    HONE_SEVERITY_WARNING,
+    HONE_SEVERITY_NOTE
+};
+enum hone_remark_kind {
+    HONE_REMARK_NONE,
+    HONE_REMARK_VECTORIZED,
+    HONE_REMARK_MISSED,
+    HONE_REMARK_NOTE
+};
+const char *hone_severity_name(enum hone_severity severity); /* "error" */
+
 struct hone_stage_report {
-    const char *name, *status; /* ok, failed, skipped */
+    const char *name;
+    enum hone_stage_status status;
     int64_t wall_ns;
 };
 
 struct hone_diagnostic {
-    const char *severity; /* error, warning, note */
+    enum hone_severity severity;
     const char *arm;
     int64_t line, column;
     const char *message;
@@ -25,7 +42,7 @@ struct hone_diagnostic {
 
 struct hone_remark {
     int64_t line;
-    const char *kind; /* vectorized, missed, note */
+    enum hone_remark_kind kind;
     const char *message;
 };
 

@@ -27,7 +27,8 @@ static const char help_text[] =
     "       hone-runner --version\n"
     "internal, inside the jail: --role NAME ...\n";
 
-int hone_role_probe(void)
+/* Machine and jail facts as JSON on stdout. */
+static int print_probe(void)
 {
     struct hone_jail_rung rungs[MAX_RUNGS];
     size_t n = hone_jail_probe(rungs, MAX_RUNGS);
@@ -57,7 +58,7 @@ static int probe(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
-    return hone_role_probe();
+    return print_probe();
 }
 
 static int version(int argc, char **argv)

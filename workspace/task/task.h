@@ -166,8 +166,7 @@ enum hone_tolerance_test {
     HONE_TOLERANCE_BIAS,
     HONE_N_TOLERANCE_TESTS
 };
-double hone_error_centred(const struct hone_error_sums *sums); /* ||r - mean(r)|| */
-double hone_error_rel_l2(const struct hone_error_sums *sums);  /* NaN where r does not vary */
+double hone_error_rel_l2(const struct hone_error_sums *sums); /* NaN where r does not vary */
 double hone_error_bias(
     const struct hone_error_sums *sums); /* beyond chance, in units of sum(s); 0: none */
 /* How many times the bound of one test the sums are: at most 1 passes. Tests that say nothing (too

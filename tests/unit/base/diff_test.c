@@ -25,8 +25,8 @@ START_TEST(line_diffs)
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         struct hone_err err = HONE_ERR_INIT;
         const char *patch, *body;
-        ck_assert_int_eq(hone_line_diff(cases[i].from, cases[i].to, "f", "t", pool, &patch, &err),
-                         0);
+        const struct hone_diff_side from = {"f", cases[i].from}, to = {"t", cases[i].to};
+        ck_assert_int_eq(hone_line_diff(&from, &to, pool, &patch, &err), 0);
         body = strstr(patch, "@@");
         ck_assert_str_eq(body != NULL ? body : "", cases[i].want);
     }

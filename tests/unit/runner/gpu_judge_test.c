@@ -331,11 +331,12 @@ START_TEST(comparison_is_the_hosts)
         b.judge.gpu->scale[0][1] = 1;
         host.stats[0].max_scale = host.stats[1].max_scale = 1;
         struct hone_suspects suspects = {0};
+        const struct hone_gpu_like like_of = {b.slot, b.other, 0, 2};
         hone_compare_arrays(&host, 0, like, &suspects);
         hone_compare_arrays(&host, 1, ints, &suspects);
         for (size_t i = 0; i < suspects.n; i++)
             hone_compare_accuse(&host, &suspects.v[i]);
-        ck_assert_int_eq(hone_gpu_compare_like(&b.judge, b.slot, b.other, 0, 2, &device, &err), 0);
+        ck_assert_int_eq(hone_gpu_compare_like(&b.judge, &like_of, &device, &err), 0);
         ck_assert_int_eq(device.stats[0].n_bad, host.stats[0].n_bad);
         ck_assert_int_eq(device.stats[0].n_bad == 0, cases[k].is_good);
         ck_assert_int_eq(device.stats[1].n_bad, 0);
@@ -348,8 +349,7 @@ START_TEST(comparison_is_the_hosts)
         struct hone_outcome end =
             HONE_OUTCOME_INIT; /* without an oracle the other arm's word has to do */
         hone_compare_init(&device, &b.task, &b.judge.cases[0]);
-        ck_assert_int_eq(hone_gpu_judge_like(&b.judge, b.slot, b.other, 0, 2, &device, &end, &err),
-                         0);
+        ck_assert_int_eq(hone_gpu_judge_like(&b.judge, &like_of, &device, &end, &err), 0);
         ck_assert(!hone_outcome_is_good(&end));
     }
     tear_down(&b);

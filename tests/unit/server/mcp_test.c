@@ -566,15 +566,15 @@ START_TEST(jobs)
     ck_assert_int_eq(all->ops->start(all, "fails", NULL, "test", pool, &bad, &err), 0);
     ck_assert_int_eq(
         all->ops->wait(all, quick, hone_deadline_in_ms(5000), NULL, pool, &state, &err), 0);
-    ck_assert_str_eq(state.status, "done");
+    ck_assert_int_eq(state.status, HONE_JOB_DONE);
     ck_assert_str_eq(hone_json_get_str(state.result, "status", ""), "ok");
     ck_assert_int_eq(all->ops->wait(all, bad, hone_deadline_in_ms(5000), NULL, pool, &state, &err),
                      0);
-    ck_assert_str_eq(state.status, "failed");
+    ck_assert_int_eq(state.status, HONE_JOB_FAILED);
     int64_t start = hone_now_ns();
     ck_assert_int_eq(all->ops->wait(all, slow, hone_deadline_in_ms(100), NULL, pool, &state, &err),
                      0);
-    ck_assert_str_eq(state.status, "running");
+    ck_assert_int_eq(state.status, HONE_JOB_RUNNING);
     ck_assert_ptr_null(state.result);
     ck_assert_int_lt(hone_now_ns() - start, 2 * HONE_NS_PER_S);
     struct hone_cancel cancel;
@@ -587,7 +587,7 @@ START_TEST(jobs)
     ck_assert_int_eq(all->ops->cancel(all, slow, &err), 0);
     ck_assert_int_eq(all->ops->wait(all, slow, hone_deadline_in_ms(5000), NULL, pool, &state, &err),
                      0);
-    ck_assert_str_eq(state.status, "cancelled");
+    ck_assert_int_eq(state.status, HONE_JOB_CANCELLED);
     ck_assert_int_eq(all->ops->wait(all, "job-none", 0, NULL, pool, &state, &err),
                      HONE_E_NOT_FOUND);
     ck_assert_int_eq(all->ops->cancel(all, "job-none", &err), HONE_E_NOT_FOUND);

@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include "tools/evaluate_text.h"
-#include "workspace/base/diff.h"
 #include "workspace/base/clock.h"
 #include "workspace/ledger.h"
 
@@ -703,8 +702,14 @@ static int fake_wait(struct hone_jobs *jobs, const char *id, int64_t deadline_ns
     (void)jobs, (void)deadline_ns, (void)cancel;
     if (strcmp(id, "none") == 0)
         return hone_fail(err, HONE_E_NOT_FOUND, "no job 'none'");
-    *ret = (struct hone_job_state){
-        .id = hone_pool_strdup(pool, id), .status = id, .done = 1, .total = 2, .message = "half"};
+    enum hone_job_status status = HONE_JOB_QUEUED;
+    while (strcmp(hone_job_status_name(status), id) != 0)
+        status++;
+    *ret = (struct hone_job_state){.id = hone_pool_strdup(pool, id),
+                                   .status = status,
+                                   .done = 1,
+                                   .total = 2,
+                                   .message = "half"};
     if (strcmp(id, "done") == 0) {
         ck_assert_int_eq(hone_json_parse(result, strlen(result), &ret->result, err), 0);
         hone_pool_defer(pool, (void (*)(void *))hone_json_free, ret->result);
@@ -720,7 +725,7 @@ static int fake_cancel(struct hone_jobs *jobs, const char *id, struct hone_err *
 
 struct two_jobs {
     struct hone_jobs jobs; /* first */
-    const char *other;     /* state of the second job */
+    enum hone_job_status other; /* of the second job */
 };
 
 static int fake_list(struct hone_jobs *jobs, struct hone_pool *pool, struct hone_job_state **ret,
@@ -729,7 +734,7 @@ static int fake_list(struct hone_jobs *jobs, struct hone_pool *pool, struct hone
     (void)err;
     const struct two_jobs *two = (const struct two_jobs *)jobs;
     *ret = hone_pool_alloc(pool, 2 * sizeof(**ret));
-    (*ret)[0] = (struct hone_job_state){.id = "running", .status = "running"};
+    (*ret)[0] = (struct hone_job_state){.id = "running", .status = HONE_JOB_RUNNING};
     (*ret)[1] = (struct hone_job_state){.id = "other", .status = two->other};
     *ret_n = 2;
     return 0;
@@ -738,7 +743,7 @@ static int fake_list(struct hone_jobs *jobs, struct hone_pool *pool, struct hone
 START_TEST(waiting)
 {
     static const struct hone_jobs_ops ops = {fake_start, fake_wait, fake_cancel, fake_list};
-    struct two_jobs two = {{&ops}, "queued"};
+    struct two_jobs two = {{&ops}, HONE_JOB_QUEUED};
     struct hone_json *r;
     bool is_error;
     struct bench b;
@@ -747,12 +752,15 @@ START_TEST(waiting)
     b.app.jobs = &two.jobs;
     r = bench_ok(&b, "job_wait", "{}");
     ck_assert_uint_eq(hone_json_size(hone_json_get(r, "jobs")), 2);
-    two.other = "done"; /* the only one that runs is waited for */
+    two.other = HONE_JOB_DONE; /* the only one that runs is waited for */
     r = bench_ok(&b, "job_wait", "{\"timeout_ms\":0}");
     ck_assert_str_eq(text_of(r, "job"), "running");
     r = bench_ok(&b, "job_wait", "{\"job\":\"running\",\"timeout_ms\":0}");
     ck_assert_str_eq(text_of(r, "status"), "running");
     ck_assert_str_eq(text_of(r, "job"), "running");
+    ck_assert_str_eq(text_of(r, "summary"), "running: half");
+    r = bench_ok(&b, "job_wait", "{\"job\":\"queued\",\"timeout_ms\":0}");
+    ck_assert_str_eq(text_of(r, "summary"), "queued: half");
     r = bench_ok(&b, "job_wait", "{\"job\":\"done\"}");
     ck_assert_str_eq(text_of(r, "verdict"), "faster");
     r = bench_call(&b, "job_wait", "{\"job\":\"failed\"}", &is_error);

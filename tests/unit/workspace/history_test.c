@@ -398,9 +398,12 @@ START_TEST(evidence_is_added_and_read)
     struct fixture f FIXTURE = make();
     char id[HONE_COMMIT_BYTES], one[HONE_COMMIT_BYTES], two[HONE_COMMIT_BYTES];
     chain(&f, 1, id);
-    OK(hone_history_evidence(f.h, id, "confirmed: 1.5x", "{\"n\":1}", 1700000001, one, err));
-    OK(hone_history_evidence(f.h, id, "confirmed: 1.4x", "{\"n\":2}", 1700000002, two, err));
-    OK(hone_history_evidence(f.h, id, "confirmed: 1.5x", "{\"n\":1}", 1700000001, two, err));
+    OK(hone_history_evidence(
+        f.h, &(struct hone_evidence){id, "confirmed: 1.5x", "{\"n\":1}", 1700000001}, one, err));
+    OK(hone_history_evidence(
+        f.h, &(struct hone_evidence){id, "confirmed: 1.4x", "{\"n\":2}", 1700000002}, two, err));
+    OK(hone_history_evidence(
+        f.h, &(struct hone_evidence){id, "confirmed: 1.5x", "{\"n\":1}", 1700000001}, two, err));
     ck_assert_str_eq(one, two);
     struct hone_version *list = NULL;
     size_t n = 0;
@@ -411,7 +414,8 @@ START_TEST(evidence_is_added_and_read)
     OK(hone_history_list(f.h, NULL, 0, 10, f.pool, &list, &n, err));
     ck_assert_uint_eq(n, 1); /* evidence is no version */
     char *big HONE_AUTOFREE = filled(HONE_LIMIT_TREE_REPORT_BYTES + 1);
-    FAILS(HONE_E_LIMIT, "at most", hone_history_evidence(f.h, id, "x", big, 0, one, err));
+    FAILS(HONE_E_LIMIT, "at most",
+          hone_history_evidence(f.h, &(struct hone_evidence){id, "x", big, 0}, one, err));
     FAILS(HONE_E_NOT_FOUND, "", hone_history_read(f.h, two, f.pool, list, err));
     check_git(f.dir);
 }

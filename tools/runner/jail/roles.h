@@ -15,6 +15,5 @@ int hone_role_ceilings(
 int hone_role_judge(const char *job_path);  /* exit status: 0 when a report was written */
 int hone_role_warm(int argc, char **argv);  /* [FD]: job paths, one a line, from there or stdin */
 int hone_role_serve(int argc, char **argv); /* jobs as frames on stdin, answers on stdout */
-int hone_role_probe(void);                  /* machine and jail facts as JSON on stdout */
 
 #endif

@@ -290,9 +290,10 @@ int hone_judge_least_work(const struct hone_judge *judge, const struct hone_work
     return 0;
 }
 
-int hone_judge_floor(const struct hone_judge *judge, const struct hone_workload *workload,
-                     bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
-                     struct hone_err *err)
+/* Least time of a workload: bytes by the measured rates, or operations at flops_rate. */
+static int floor_of(const struct hone_judge *judge, const struct hone_workload *workload,
+                    bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
+                    struct hone_err *err)
 {
     double bytes = 0, flops = 0;
     int code = hone_judge_least_work(judge, workload, &flops, &bytes, err);
@@ -317,8 +318,8 @@ bool hone_rounds_is_in_cache(const struct hone_judge *judge, const struct hone_w
 int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
                       int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err)
 {
-    int code = hone_judge_floor(judge, workload, hone_rounds_is_in_cache(judge, workload, n_sets),
-                                judge->machine.flops, &ret->bound_ns, &ret->bound_by, err);
+    int code = floor_of(judge, workload, hone_rounds_is_in_cache(judge, workload, n_sets),
+                        judge->machine.flops, &ret->bound_ns, &ret->bound_by, err);
     if (code < 0)
         return code;
     double median = ((const struct hone_arm_time *)ret->times.v)->median_ns;

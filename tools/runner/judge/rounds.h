@@ -56,9 +56,5 @@ bool hone_rounds_is_in_cache(const struct hone_judge *judge, const struct hone_w
 /* Bound and percent of it, with n_sets buffer sets in flight. */
 int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
                       int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err);
-/* Least time of a workload: bytes by the measured rates, or operations at flops_rate. */
-int hone_judge_floor(const struct hone_judge *judge, const struct hone_workload *workload,
-                     bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
-                     struct hone_err *err);
 
 #endif

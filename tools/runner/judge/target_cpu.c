@@ -91,9 +91,9 @@ static void show_assembly(struct hone_judge *judge, struct hone_build_request *r
         hone_assembly_read(&in, judge->pool, report);
 }
 
-int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
-                       const struct hone_point *point, struct hone_outcome *ret,
-                       struct hone_err *err)
+static int cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
+                         const struct hone_point *point, struct hone_outcome *ret,
+                         struct hone_err *err)
 {
     const struct hone_arm *arm = slot->arm;
     const struct hone_strs *given = point != NULL ? &point->flags : &arm->flags;
@@ -278,7 +278,7 @@ const struct hone_target hone_target_cpu = {
                .max_pairs = 200},
     .set_up = set_up,
     .tear_down = tear_down,
-    .build_arm = hone_cpu_build_arm,
+    .build_arm = cpu_build_arm,
     .build_oracle = hone_cpu_build_oracle,
     .drop_arena = drop_arena,
     .read_policy = read_policy,

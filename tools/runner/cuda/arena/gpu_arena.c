@@ -361,8 +361,9 @@ static int prepare(struct arena *a, const struct hone_gpu_request *request, stru
     if (code == 0 && request->u.prepare.is_single)
         code = make_flush(a, request->u.prepare.flush_bytes, err);
     else if (code == 0 && a->program != NULL)
-        code = hone_gpu_program_block(a->program, a->sets, request->u.prepare.n_calls, a->stream,
-                                      &a->execs, &a->n_execs, err);
+        code = hone_gpu_program_block(a->program,
+                                      (struct hone_gpu_order){a->sets, request->u.prepare.n_calls},
+                                      a->stream, &a->execs, &a->n_execs, err);
     if (code == 0 && a->program != NULL && !request->u.prepare.keeps_scratch)
         code =
             hone_gpu_program_poison(a->program, request->u.prepare.scratch_poison, a->stream, err);

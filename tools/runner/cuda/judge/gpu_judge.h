@@ -235,14 +235,15 @@ int hone_gpu_reference_get(struct hone_judge *judge, int64_t set, enum hone_dist
 int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                      const struct hone_gpu_reference *reference, struct hone_compare *compare,
                      struct hone_outcome *ret, struct hone_err *err);
-/* Adds a comparison with another arm's outputs for the same content, n sets from first on; ends
- * with the first set that has a bad element. */
-int hone_gpu_compare_like(struct hone_judge *judge, struct hone_slot *slot,
-                          struct hone_slot *baseline, int64_t first, int64_t n,
+struct hone_gpu_like { /* two arms' outputs for the same content, n sets from first on */
+    struct hone_slot *slot, *baseline;
+    int64_t first, n;
+};
+/* Adds a comparison with another arm's outputs; ends with the first set that has a bad element. */
+int hone_gpu_compare_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                           struct hone_compare *compare, struct hone_err *err);
 /* The same with a verdict: what is off is held to the oracle, where that can be asked for items. */
-int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
-                        struct hone_slot *baseline, int64_t first, int64_t n,
+int hone_gpu_judge_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                         struct hone_compare *compare, struct hone_outcome *ret,
                         struct hone_err *err);
 /* A few random items of a set, fresh from the oracle. */

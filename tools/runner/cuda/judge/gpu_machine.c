@@ -31,12 +31,19 @@
 #define BF16_BY_TF32   2
 #define SHORT_PRODUCTS 3
 
+struct probe {
+    enum hone_gpu_kernel kernel;
+    int64_t n;
+    struct hone_k_work args;
+    bool is_length;
+    double unit;
+};
+
 /* Best rate of a kernel, unit for each of n x repeats; the one that is_length names grows until a
  * launch lasts long enough for the clock. Ends when the figure is steady: a device that was idle
  * takes some tens of milliseconds to its full clocks, and a ceiling that was read before that makes
  * every later share of the bound too high. */
-static int best_rate(struct hone_gpu_session *session, enum hone_gpu_kernel kernel, int64_t n,
-                     struct hone_k_work args, bool is_length, double unit, double *ret,
+static int best_rate(struct hone_gpu_session *session, struct probe probe, double *ret,
                      struct hone_err *err)
 {
     const struct hone_cuda *cu = session->cu;
@@ -53,20 +60,20 @@ static int best_rate(struct hone_gpu_session *session, enum hone_gpu_kernel kern
         float ms = 0;
         code = hone_gpu_check(session, cu->EventRecord(from, session->stream), "an event", err);
         if (code == 0)
-            code = hone_gpu_launch(session, kernel, n, 1, &args, err);
+            code = hone_gpu_launch(session, probe.kernel, probe.n, 1, &probe.args, err);
         if (code == 0)
             code = hone_gpu_check(session, cu->EventRecord(to, session->stream), "an event", err);
         if (code == 0)
             code = hone_gpu_sync(session, err);
         if (code == 0)
             code = hone_gpu_check(session, cu->EventElapsedTime(&ms, from, to), "an event", err);
-        long long *grows = is_length ? &args.n : &args.repeats;
+        long long *grows = probe.is_length ? &probe.args.n : &probe.args.repeats;
         if ((double)ms * 1e6 < ENOUGH_NS && *grows < MAX_GROWTH * 64 && code == 0 && round == 0 &&
             best == 0) {
             *grows *= 4;
             continue;
         }
-        double units = unit * (double)args.n * (double)args.repeats;
+        double units = probe.unit * (double)probe.args.n * (double)probe.args.repeats;
         double rate = ms > 0 ? units / ((double)ms / 1e3) : 0;
         still = rate > BETTER * best ? 0 : still + 1;
         best = fmax(best, rate);
@@ -97,25 +104,33 @@ static int measure(struct hone_gpu_session *session, struct hone_gpu_rates *ret,
     double lanes = (double)session->device.sm_count * 8 * HONE_K_THREADS;
     int64_t full = (int64_t)lanes * 4;
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_COPY, copy.n, copy, false, 32, &ret->memory, err);
+        code = best_rate(session, (struct probe){HONE_GPU_KERNEL_COPY, copy.n, copy, false, 32},
+                         &ret->memory, err);
     double reading = 0;
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_READ, stream.n, stream, false, 16, &reading, err);
+        code = best_rate(session, (struct probe){HONE_GPU_KERNEL_READ, stream.n, stream, false, 16},
+                         &reading, err);
     ret->copy = ret->memory;
     ret->memory = fmax(ret->memory, reading);
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_READ, read.n, read, false, 16, &ret->cache, err);
+        code = best_rate(session, (struct probe){HONE_GPU_KERNEL_READ, read.n, read, false, 16},
+                         &ret->cache, err);
     read.n /= NEAR_SHARE; /* what both halves of a divided cache can hold, each for its own */
     double near = 0;
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_READ, read.n, read, false, 16, &near, err);
+        code = best_rate(session, (struct probe){HONE_GPU_KERNEL_READ, read.n, read, false, 16},
+                         &near, err);
     ret->cache = fmax(ret->cache, near);
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_FMA_FLOAT, full, fma, true, 2.0 * CHAINS * lanes,
-                         &ret->fma32, err);
+        code = best_rate(
+            session,
+            (struct probe){HONE_GPU_KERNEL_FMA_FLOAT, full, fma, true, 2.0 * CHAINS * lanes},
+            &ret->fma32, err);
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_FMA_DOUBLE, full, fma, true, 2.0 * CHAINS * lanes,
-                         &ret->fma64, err);
+        code = best_rate(
+            session,
+            (struct probe){HONE_GPU_KERNEL_FMA_DOUBLE, full, fma, true, 2.0 * CHAINS * lanes},
+            &ret->fma64, err);
     if (room.size > 0)
         (void)session->cu->MemFree(room.base);
     return code;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tools/runner/cuda/judge/gpu_held.h"
+#include "tools/runner/cuda/compile/compile.h"
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/cuda/judge/gpu_reference.h"
 #include "workspace/base/clock.h"
@@ -89,26 +90,29 @@ static int compile_oracle(struct hone_judge *judge, const char *text, const char
                           struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
-    const unsigned char *cubin = NULL;
-    size_t len = 0;
-    const char *log = NULL;
-    int code = hone_cuda_compile_device(&session->compiler, text, "oracle.cu",
-                                        hone_gpu_arch(session, judge->pool), judge->job->cache_dir,
-                                        judge->job->jail, judge->job->allow_weak_jail,
-                                        judge->deadline_ns, judge->pool, &cubin, &len, &log, err);
+    struct hone_cuda_object object;
+    const struct hone_cuda_text unit = {.name = "oracle.cu",
+                                        .text = text,
+                                        .arch = hone_gpu_arch(session, judge->pool),
+                                        .cache_dir = judge->job->cache_dir,
+                                        .rung = judge->job->jail,
+                                        .allow_weak = judge->job->allow_weak_jail,
+                                        .deadline_ns = judge->deadline_ns};
+    int code = hone_cuda_compile_device(&session->compiler, &unit, judge->pool, &object, err);
     if (code < 0)
         return code;
-    if (cubin == NULL) {
+    if (object.cubin == NULL) {
         hone_outcome_set(ret_end, HONE_REASON_BAD_TASK,
-                         "oracle.c does not compile for a device: %.250s", log != NULL ? log : "");
+                         "oracle.c does not compile for a device: %.250s",
+                         object.log != NULL ? object.log : "");
         return 0;
     }
     struct hone_gpu_oracle *oracle = hone_calloc(1, sizeof *oracle);
     memcpy(oracle->hash, hash, sizeof oracle->hash);
     oracle->is_shared = strstr(text, "#define HONE_SHARED_ 1") != NULL;
-    oracle->cubin = hone_malloc(len);
-    memcpy(oracle->cubin, cubin, len);
-    oracle->len = len;
+    oracle->cubin = hone_malloc(object.cubin_len);
+    memcpy(oracle->cubin, object.cubin, object.cubin_len);
+    oracle->len = object.cubin_len;
     oracle->next = session->oracles;
     session->oracles = *ret = oracle;
     trim_oracles(session);
@@ -560,12 +564,15 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
     if (code < 0)
         return code;
     struct upload up = {.q = q, .reference = *ret, .err = err};
+    const struct hone_oracle_ask what = {.n = q->n_items,
+                                         .n_steps = q->n_steps,
+                                         .n_threads = judge->machine.n_cores,
+                                         .on_records = upload_records,
+                                         .arg = &up};
     if (judge->task->steps != NULL && !judge->task->is_oracle_naive_double)
-        code = hone_oracle_steps(judge->oracle.arena, 0, q->n_steps, q->n_items,
-                                 judge->machine.n_cores, upload_records, &up, err);
+        code = hone_oracle_steps(judge->oracle.arena, &what, err);
     else
-        code = hone_oracle_items(judge->oracle.arena, 0, NULL, 0, q->n_items,
-                                 judge->machine.n_cores, upload_records, &up, err);
+        code = hone_oracle_items(judge->oracle.arena, &what, err);
     (*ret)->is_full = (*ret)->has_scales = true;
     return code < 0 ? code : up.code;
 }

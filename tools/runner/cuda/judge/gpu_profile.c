@@ -249,7 +249,7 @@ static void add_sass(struct builder *b, struct hone_profile_report *ret)
     for (size_t i = 0; i < b->sass.n_lines && i < MAX_HOT_LINES; i++)
         remarks[ret->remarks.n++] = (struct hone_remark){
             .line = b->sass.lines[i].line,
-            .kind = "note",
+            .kind = HONE_REMARK_NOTE,
             .message = hone_pool_printf(b->pool, "%.0f %% of the weight: %s",
                                         100 * b->sass.lines[i].weight / fmax(b->sass.weight, 1),
                                         hone_sass_describe(&b->sass.lines[i], b->pool)),

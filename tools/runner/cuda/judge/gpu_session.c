@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/runner/cuda/judge/gpu_held.h"
+#include "tools/runner/cuda/compile/compile.h"
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/cuda/device/gpu_stamp.h"
 #include "workspace/base/clock.h"
@@ -179,16 +180,24 @@ static int compile(struct hone_judge *judge, const char *text, const char *name,
                    const unsigned char **ret_cubin, size_t *ret_len, struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->session->gpu;
-    const char *log = NULL;
-    int code = hone_cuda_compile_device(
-        &session->compiler, text, name, hone_gpu_arch(session, judge->pool), judge->job->cache_dir,
-        judge->job->jail, judge->job->allow_weak_jail,
-        hone_min_i64(hone_deadline_in_ms(COMPILE_MS), judge->deadline_ns), judge->pool, ret_cubin,
-        ret_len, &log, err);
-    if (code == 0 && *ret_cubin == NULL)
+    struct hone_cuda_object object;
+    const struct hone_cuda_text unit = {
+        .name = name,
+        .text = text,
+        .arch = hone_gpu_arch(session, judge->pool),
+        .cache_dir = judge->job->cache_dir,
+        .rung = judge->job->jail,
+        .allow_weak = judge->job->allow_weak_jail,
+        .deadline_ns = hone_min_i64(hone_deadline_in_ms(COMPILE_MS), judge->deadline_ns)};
+    int code = hone_cuda_compile_device(&session->compiler, &unit, judge->pool, &object, err);
+    if (code < 0)
+        return code;
+    if (object.cubin == NULL)
         return hone_fail(err, HONE_E_BUG, "%s does not compile: %.300s", name,
-                         log != NULL ? log : "");
-    return code;
+                         object.log != NULL ? object.log : "");
+    *ret_cubin = object.cubin;
+    *ret_len = object.cubin_len;
+    return 0;
 }
 
 static int load_kernels(struct hone_judge *judge, struct hone_err *err)
