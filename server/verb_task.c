@@ -16,21 +16,21 @@
 #include "workspace/history.h"
 #include "workspace/task/target.h"
 
-static const char *const action_names[] = {"list", "show",      "new", "remove",
-                                           "lint", "calibrate", NULL};
+static const char *const action_names[] = {"list", "show",      "new",    "remove",
+                                           "lint", "calibrate", "import", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
              .is_positional = true, .is_required = true, .choices = action_names),
     HONE_OPT(struct hone_task_args, subject, "subject", "SUBJECT",
-             "show, lint, calibrate, remove: a task; new: a C file; lint and calibrate also take a "
-             "pack's folder.",
+             "show, lint, calibrate, remove: a task; new: a C file; import: a PyTorch file or a "
+             "folder of them; lint and calibrate also take a pack's folder.",
              .is_positional = true),
     HONE_OPTS_COMMON(struct hone_task_args),
     HONE_OPT(struct hone_task_args, function, "function", "NAME",
              "new: the function, where the file has several."),
     HONE_OPT(struct hone_task_args, name, "name", "NAME",
-             "new: name of the task. Default: the function's."),
+             "new, import: name of the task. Default: the function's, the file's."),
     HONE_OPT(struct hone_task_args, shapes, "shape", "SHAPE",
              "new: an array's sizes by axis, as in 'A[M,K]'; once for each array."),
     HONE_OPT(struct hone_task_args, roles, "role", "ROLE",
@@ -59,9 +59,10 @@ static const struct hone_opt opts[] = {
              "new: operations of the best known algorithm, as in '2*M*N*K'."),
     HONE_OPT(struct hone_task_args, bytes, "bytes", "FORMULA",
              "new: bytes that have to move. Default: every array once."),
-    HONE_OPT(struct hone_task_args, force, "force", NULL, "new: replace the task of that name."),
+    HONE_OPT(struct hone_task_args, force, "force", NULL,
+             "new, import: replace the task of that name."),
     HONE_OPT(struct hone_task_args, no_lint, "no-lint", NULL,
-             "new: do not compile and check what was made."),
+             "new, import: do not compile and check what was made."),
     HONE_OPT(struct hone_task_args, op_type, "op-type", "WORD",
              "new: kind of operation, such as gemm."),
     HONE_OPT(struct hone_task_args, description, "description", "TEXT", "new: one sentence."),
@@ -232,7 +233,8 @@ static const struct {
                {"new", true, hone_task_new_verb},
                {"remove", true, hone_task_remove_verb},
                {"lint", true, lint},
-               {"calibrate", true, hone_task_calibrate_verb}};
+               {"calibrate", true, hone_task_calibrate_verb},
+               {"import", true, hone_task_import_verb}};
 
 static int run(const void *arg, struct hone_err *err)
 {
@@ -242,7 +244,9 @@ static int run(const void *arg, struct hone_err *err)
         i++;
     if (actions[i].needs_subject && !args->subject)
         return hone_fail(err, HONE_E_ARG, "say which: hone task %s %s", args->action,
-                         strcmp(args->action, "new") == 0 ? "FILE.c" : "TASK");
+                         strcmp(args->action, "new") == 0      ? "FILE.c"
+                         : strcmp(args->action, "import") == 0 ? "FILE.py"
+                                                               : "TASK");
     hone_stop_block();
     HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
     int rc = hone_workspace_open(args->common.workspace, &ws, err);
@@ -257,6 +261,8 @@ const struct hone_verb hone_verb_task = {
         "show   one task: signature, axes, tensors, tolerances, sizes\n"
         "new    a task from a C function of yours, which becomes its baseline and its reference; "
         "ends with the lint\n"
+        "import a task from a PyTorch file in KernelBench's form (Model, get_inputs, "
+        "get_init_inputs), or from each of a folder; needs a Python with torch\n"
         "remove takes a task out of the workspace; what was found for it stays in the history\n"
         "lint   is a task fit to judge with? Runs its baseline, which must pass, and bad kernels, "
         "which must not\n"
