@@ -36,7 +36,7 @@ SRC_task      := $(wildcard workspace/task/*.c)
 SRC_workspace := $(wildcard workspace/*.c)
 SRC_format    := $(wildcard tools/format/*.c)
 SRC_launch    := $(wildcard tools/launch/*.c)
-SRC_tools     := $(wildcard tools/*.c tools/task/*.c tools/export/*.c)
+SRC_tools     := $(wildcard tools/*.c tools/task/*.c tools/torch/*.c tools/export/*.c)
 SRC_runner    := $(wildcard tools/runner/*.c tools/runner/*/*.c tools/runner/*/*/*.c)
 SRC_agents    := $(wildcard agents/*.c agents/*/*.c)
 SRC_server    := $(wildcard server/*.c server/*/*.c)
@@ -88,6 +88,7 @@ $(B)/obj/tools/runner/machine/ceilings.o: override SANITIZE :=
 $(B)/obj/tools/runner/machine/ceilings.o: override OPT := -O2 -g
 
 # Texts that travel inside of the program (.incbin knows no dependencies).
+$(B)/obj/tools/runner/torch/python.o: tools/runner/torch/worker.py tools/runner/torch/describe.py tools/runner/torch/naive.py
 $(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
 $(B)/obj/tools/runner/cuda/split/host_prelude.o: tools/runner/cuda/split/host_prelude.hpp tools/runner/cuda/split/host_structs.hpp tools/runner/cuda/split/host_standin.hpp
 
@@ -257,6 +258,9 @@ ALL_SRC = $(foreach l,$(LAYERS),$(SRC_$(l)))
 .PHONY: deps format tidy analyze cov hooks clean tags
 deps: ## installs the packages that build and tests need (Debian, Ubuntu); does nothing when all is there
 	$(Q).ci/deps
+.PHONY: deps-torch
+deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
+	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; $$sudo apt-get install -y --no-install-recommends python3-torch
 format: ## clang-format (version 14) in place
 	$(Q).ci/clang-format -i $(C_FILES)
 tidy: compile_commands.json ## clang-tidy

@@ -131,6 +131,20 @@ static void look_at_gpu(struct hone_doctor *doctor, const struct hone_json *gpu)
         look_at_gpu_tools(doctor, gpu);
 }
 
+static void look_at_torch(struct hone_doctor *doctor, const struct hone_json *torch)
+{
+    const char *version = hone_json_get_str(torch, "torch", NULL);
+    const char *cuda = hone_json_get_str(torch, "cuda", NULL);
+    if (version)
+        hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "torch", "%s, Python %s (%s), %s%s", version,
+                         hone_json_get_str(torch, "version", ""),
+                         hone_json_get_str(torch, "program", ""), cuda ? "CUDA " : "no CUDA",
+                         cuda ? cuda : "");
+    else /* nothing but imported modules needs it */
+        hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "torch", "none, PyTorch tasks do not run: %s",
+                         hone_json_get_str(torch, "why", "not asked"));
+}
+
 static void look_at_runner(struct hone_doctor *doctor)
 {
     struct hone_executor *executor = NULL;
@@ -154,6 +168,7 @@ static void look_at_runner(struct hone_doctor *doctor)
                      (long long)hone_json_get_i64(probe, "cache_bytes", 0) >> 20);
     look_at_jail(doctor, hone_json_get(probe, "jail"));
     look_at_gpu(doctor, hone_json_get(probe, "gpu"));
+    look_at_torch(doctor, hone_json_get(probe, "torch"));
 }
 
 static void look_at_counters(struct hone_doctor *doctor)

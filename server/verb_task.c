@@ -18,20 +18,21 @@
 #include "workspace/history.h"
 #include "workspace/task/target.h"
 
-static const char *const action_names[] = {"list", "show",      "new", "remove",
-                                           "lint", "calibrate", NULL};
+static const char *const action_names[] = {"list", "show",      "new",    "remove",
+                                           "lint", "calibrate", "import", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
              .is_positional = true, .is_required = true, .choices = action_names),
     HONE_OPT(struct hone_task_args, subject, "subject", "SUBJECT",
-             "A task; for new: a C file; lint and calibrate also take a pack's folder.",
-             .is_positional = true, .of = "show new remove lint calibrate"),
+             "A task; for new: a C file; for import: a PyTorch file or a folder of them; lint and "
+             "calibrate also take a pack's folder.",
+             .is_positional = true, .of = "show new import remove lint calibrate"),
     HONE_OPTS_COMMON(struct hone_task_args),
     HONE_OPT(struct hone_task_args, function, "function", "NAME",
              "The function, where the file has several.", .of = "new"),
     HONE_OPT(struct hone_task_args, name, "name", "NAME",
-             "Name of the task. Default: the function's.", .of = "new"),
+             "Name of the task. Default: the function's, the file's.", .of = "new import"),
     HONE_OPT(struct hone_task_args, shapes, "shape", "SHAPE",
              "An array's sizes by axis, as in 'A[M,K]'; once for each array.", .of = "new"),
     HONE_OPT(struct hone_task_args, roles, "role", "ROLE",
@@ -62,9 +63,9 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, bytes, "bytes", "FORMULA",
              "Bytes that have to move. Default: every array once.", .of = "new"),
     HONE_OPT(struct hone_task_args, force, "force", NULL, "Replace the task of that name.",
-             .of = "new"),
+             .of = "new import"),
     HONE_OPT(struct hone_task_args, no_lint, "no-lint", NULL,
-             "Do not compile and check what was made.", .of = "new"),
+             "Do not compile and check what was made.", .of = "new import"),
     HONE_OPT(struct hone_task_args, op_type, "op-type", "WORD", "Kind of operation, such as gemm.",
              .of = "new"),
     HONE_OPT(struct hone_task_args, description, "description", "TEXT", "One sentence.",
@@ -276,6 +277,10 @@ static const struct hone_verb_action actions[] = {
      "the lint",
      "hone task new mine.c --shape 'A[M,K]' --shape 'B[K,N]' --shape 'C[M,N]' --size "
      "M=512,N=512,K=512"},
+    {"import", "FILE.py",
+     "a task from a PyTorch file in KernelBench's form (Model, get_inputs, get_init_inputs), or "
+     "from each of a folder; needs a Python with torch",
+     "hone task import model.py"},
     {"remove", "TASK",
      "takes a task out of the workspace; what was found for it stays in the history",
      "hone task remove mine"},
@@ -288,8 +293,13 @@ static const struct hone_verb_action actions[] = {
      "zeros, a constant, the mean, a copied input or the next lower precision would pass",
      "hone task calibrate mine --time 60s --write"},
 };
-static action_fn *const functions[] = {
-    list, show, hone_task_new_verb, hone_task_remove_verb, lint, hone_task_calibrate_verb};
+static action_fn *const functions[] = {list,
+                                       show,
+                                       hone_task_new_verb,
+                                       hone_task_import_verb,
+                                       hone_task_remove_verb,
+                                       lint,
+                                       hone_task_calibrate_verb};
 
 static int run(const void *arg, struct hone_err *err)
 {

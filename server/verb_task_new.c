@@ -113,7 +113,7 @@ static int make_checked(const struct hone_task_args *args, const char *source, c
     }
 }
 
-static int move_pack(const char *from, const char *to, struct hone_err *err)
+int hone_task_move_pack(const char *from, const char *to, struct hone_err *err)
 {
     if (hone_file_exists(to) && hone_remove_tree(to, err) < 0)
         return err ? err->code : HONE_E_IO;
@@ -166,7 +166,7 @@ int hone_task_new_verb(const struct hone_task_args *args, struct hone_workspace 
     if (rc == 0 && lint.is_unbuilt)
         rc = not_built(&lint, err);
     if (rc == 0)
-        rc = move_pack(part, dir, err);
+        rc = hone_task_move_pack(part, dir, err);
     if (rc < 0) {
         hone_remove_tree(part, NULL); /* the first error is the one to tell */
         return rc;

@@ -41,6 +41,12 @@ static int probe(void *cookie, struct hone_json **ret, struct hone_err *err)
     return hone_launch_probe(cookie, ret, err);
 }
 
+static int describe(void *cookie, const char *file, const char *name, struct hone_json **ret,
+                    struct hone_err *err)
+{
+    return hone_launch_describe(cookie, file, name, ret, err);
+}
+
 static void close_local(void *cookie)
 {
     hone_launcher_free(cookie);
@@ -80,6 +86,7 @@ int hone_exec_local_new(const char *runner_path, struct hone_executor **ret, str
     *executor = (struct hone_executor){.name = "local",
                                        .run = run,
                                        .probe = probe,
+                                       .describe = describe,
                                        .close = close_local,
                                        .cookie = hone_launcher_new(path)};
     *ret = executor;

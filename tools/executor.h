@@ -6,6 +6,8 @@
  *           the candidate: a runner that crashed or lied becomes a report with reason "infra".
  *           Negative only for HONE_E_CANCEL. ret's strings live in the pool.
  *   probe   What this machine gives, as JSON (device_info); owned by the caller.
+ *   describe  What a PyTorch module takes and gives, as JSON (tools/torch/import.h), or {"error"}
+ *           or {"refused"}; owned by the caller. NULL: this executor has no such thing.
  *   close   Frees the cookie; may be NULL.
  *
  * Calling sequence (tools/evaluate.c is the one place that evaluates so):
@@ -31,6 +33,8 @@ struct hone_executor {
                hone_progress_fn *on_progress, void *progress_arg, const struct hone_cancel *cancel,
                struct hone_pool *pool, struct hone_report *ret, struct hone_err *err);
     int (*probe)(void *cookie, struct hone_json **ret, struct hone_err *err);
+    int (*describe)(void *cookie, const char *file, const char *name, struct hone_json **ret,
+                    struct hone_err *err);
     void (*close)(void *cookie);
     void *cookie;
 };

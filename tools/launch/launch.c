@@ -10,6 +10,7 @@
 #include "tools/launch/warm.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
+#include "workspace/base/limits.h"
 #include "workspace/base/json.h"
 #include "workspace/base/text.h"
 #include "workspace/task/target.h"
@@ -84,27 +85,43 @@ int hone_launch(struct hone_launcher *launcher, const char *call_dir, const stru
     return launch_cold(launcher, call_dir, job_path, deadline, &relay, cancel, ret, err);
 }
 
-int hone_launch_probe(const struct hone_launcher *launcher, struct hone_json **ret,
-                      struct hone_err *err)
+/* A runner that answers one JSON value; options: its command line. */
+static int ask(const struct hone_launcher *launcher, const char *const options[3], int64_t ms,
+               struct hone_json **ret, struct hone_err *err)
 {
     HONE_CLEANUP(hone_process_result_done) struct hone_process_result result = {.out = NULL};
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     const struct hone_process_spec spec = {
-        .argv = (const char *const[]){launcher->runner_path, "--probe", NULL},
+        .argv =
+            (const char *const[]){launcher->runner_path, options[0], options[1], options[2], NULL},
         .env = hone_runner_env(pool),
-        .deadline_ns = hone_deadline_in_ms(PROBE_MS),
+        .deadline_ns = hone_deadline_in_ms(ms),
+        .out_limit = HONE_LIMIT_TORCH_ANSWER,
     };
     int rc = hone_process_run(&spec, &result, err);
 
     if (rc < 0)
         return rc;
     if (result.timed_out || result.signal != 0 || result.exit_status != 0) {
-        return hone_fail(err, HONE_E_TARGET,
-                         "hone-runner --probe failed (status %d, signal %d): %s",
-                         result.exit_status, result.signal, hone_plain_line(pool, result.err, 200));
+        return hone_fail(err, HONE_E_TARGET, "hone-runner %s failed (status %d, signal %d): %s",
+                         options[0], result.exit_status, result.signal,
+                         hone_plain_line(pool, result.err, 200));
     }
     rc = hone_json_parse(result.out, result.out_len, ret, err);
-    return rc < 0 ? hone_wrap(err, "hone-runner --probe") : 0;
+    return rc < 0 ? hone_wrap(err, "hone-runner %s", options[0]) : 0;
+}
+
+int hone_launch_probe(const struct hone_launcher *launcher, struct hone_json **ret,
+                      struct hone_err *err)
+{
+    return ask(launcher, (const char *const[]){"--probe", NULL, NULL}, PROBE_MS, ret, err);
+}
+
+int hone_launch_describe(const struct hone_launcher *launcher, const char *file, const char *name,
+                         struct hone_json **ret, struct hone_err *err)
+{
+    return ask(launcher, (const char *const[]){"--torch", file, name},
+               1000ll * HONE_LIMIT_TORCH_SECONDS + PROBE_MS, ret, err);
 }
 
 char *hone_launch_class(const struct hone_json *facts)

@@ -39,6 +39,9 @@ int hone_launch(struct hone_launcher *launcher, const char *call_dir, const stru
 /* What this machine gives, as `hone-runner --probe` prints it; owned by the caller. */
 int hone_launch_probe(const struct hone_launcher *launcher, struct hone_json **ret,
                       struct hone_err *err);
+/* What a PyTorch module takes and gives, as `hone-runner --torch` prints it; owned by the caller. */
+int hone_launch_describe(const struct hone_launcher *launcher, const char *file, const char *name,
+                         struct hone_json **ret, struct hone_err *err);
 
 /* What kind of machine those facts tell: "AMD EPYC 9B45, 2 cores, NVIDIA H200". Timings of
  * different classes are never compared. Owned by the caller. */

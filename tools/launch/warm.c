@@ -75,8 +75,8 @@ static void on_line(void *arg, const char *line, size_t len)
 /* Local configuration that the runner may see, by how it begins; everything else of our environment
  * stays here. */
 static const char *const passed_variables[] = {
-    "HONE_CUDA_LIB=", "HONE_CUDA_HOME=",       "HONE_DEVICE_JAIL=",
-    "HONE_CC=",       "CUDA_VISIBLE_DEVICES=", "HONE_EMULATOR_"};
+    "HONE_CUDA_LIB=", "HONE_CUDA_HOME=",     "HONE_DEVICE_JAIL=",     "HONE_CC=",
+    "HONE_PYTHON=",   "HONE_TORCH_SECONDS=", "CUDA_VISIBLE_DEVICES=", "HONE_EMULATOR_"};
 #define MOST_PASSED 32
 
 const char *const *hone_runner_env(struct hone_pool *pool)

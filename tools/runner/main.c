@@ -10,6 +10,7 @@
 #include "tools/runner/jail/jail.h"
 #include "tools/runner/machine/machine.h"
 #include "tools/runner/jail/roles.h"
+#include "tools/runner/torch/python.h"
 #include "workspace/base/json.h"
 #include "workspace/base/version.h"
 
@@ -22,6 +23,7 @@ static const char help_text[] =
     "command:...`\n"
     "       hone-runner --probe            what this machine gives, as JSON\n"
     "       hone-runner --ceilings FILE    measure memory and arithmetic ceilings\n"
+    "       hone-runner --torch FILE NAME  what a PyTorch module takes and gives, as JSON\n"
     "       hone-runner --version\n"
     "internal, inside the jail: --role NAME ...\n";
 
@@ -46,6 +48,7 @@ static int print_probe(void)
     hone_json_set_i64(json, "cache_bytes", machine.cache_bytes);
     hone_json_set(json, "jail", list);
     hone_json_set(json, "gpu", hone_gpu_facts());
+    hone_json_set(json, "torch", hone_python_facts());
     HONE_AUTOFREE char *text = hone_json_print(json);
     puts(text);
     return 0;
@@ -81,6 +84,7 @@ struct entry {
 
 static const struct entry roles[] = {{"arena", hone_role_arena},
                                      {"oracle", hone_role_oracle},
+                                     {"oracle-torch", hone_role_oracle_torch},
                                      {"nvrtc", hone_role_nvrtc},
                                      {"recorder", hone_role_recorder},
                                      {"device-arena", hone_role_device_arena}};
@@ -102,6 +106,7 @@ static const struct entry options[] = {
     {"--version", version},
     {"--help", help},
     {"--warm", hone_role_warm},
+    {"--torch", hone_role_torch},
     {"--serve", hone_role_serve},
 };
 

@@ -24,7 +24,10 @@
 #define HONE_LIMIT_AXES              16           /* axes of a task */
 #define HONE_LIMIT_TENSORS           16           /* inputs plus outputs of a task */
 #define HONE_LIMIT_RANK              6
-#define HONE_LIMIT_CONTENT_SCALE     1e9 /* scale and shift of an input's content */
+#define HONE_LIMIT_TORCH_SECONDS     120 /* for a module to be described, or to answer once */
+#define HONE_LIMIT_TORCH_BYTES       (4ll << 30) /* memory of a module that is described */
+#define HONE_LIMIT_TORCH_ANSWER      (1 << 20)   /* bytes of its description */
+#define HONE_LIMIT_CONTENT_SCALE     1e9         /* scale and shift of an input's content */
 #define HONE_LIMIT_WORKLOADS         64
 #define HONE_LIMIT_HIDDEN            16            /* drawn sizes of one job that are timed */
 #define HONE_LIMIT_BEYOND_BYTES      (256ll << 20) /* buffers of a size beyond the public ones */

@@ -170,7 +170,10 @@ static void describe_policy(const struct hone_task *task, struct hone_json *json
     if (task->is_flops_guessed)
         hone_json_set_bool(json, "flops_guessed", true);
     hone_json_set_str(json, "bytes", task->bytes);
-    hone_json_set_str(oracle, "mode", task->is_oracle_naive_double ? "naive_double" : "items");
+    hone_json_set_str(oracle, "mode",
+                      task->is_oracle_torch          ? "torch"
+                      : task->is_oracle_naive_double ? "naive_double"
+                                                     : "items");
     hone_json_set_str(oracle, "items", task->items);
     if (task->steps)
         hone_json_set_str(oracle, "steps", task->steps);

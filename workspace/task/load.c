@@ -29,7 +29,7 @@ static const char *const cache_words[] = {"cold", "warm", NULL};
 static const char *const library_words[] = {"allowed", "forbidden", NULL};
 static const char *const axis_words[] = {
     [HONE_AXIS_CONST] = "const", [HONE_AXIS_VAR] = "var", [HONE_AXIS_EXPR] = "expr", NULL};
-static const char *const mode_words[] = {"items", "naive_double", NULL};
+static const char *const mode_words[] = {"items", "naive_double", "torch", NULL};
 
 static const struct hone_field top_fields[] = {
     HONE_FIELD(struct top_in, format, .min = 1, .max = TASK_FORMAT, .fallback_i64 = TASK_FORMAT,
@@ -153,7 +153,7 @@ struct oracle_in {
 
 static const struct hone_field oracle_fields[] = {
     HONE_FIELD(struct oracle_in, mode, .fallback_str = "items", .choices = mode_words,
-               .help = "items, or naive_double."),
+               .help = "items, naive_double, or torch."),
     HONE_FIELD(struct oracle_in, items, .help = "Formula: number of work items."),
     HONE_FIELD(struct oracle_in, steps, .help = "Formula: number of steps of an iterated task."),
 };
@@ -448,7 +448,8 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
                            l->pool, l->err) < 0)
         return hone_task_prefix(l->err, "oracle");
     struct hone_task *task = l->task;
-    task->is_oracle_naive_double = strcmp(in.mode, "naive_double") == 0;
+    task->is_oracle_torch = strcmp(in.mode, "torch") == 0;
+    task->is_oracle_naive_double = strcmp(in.mode, "naive_double") == 0 || task->is_oracle_torch;
     task->items = in.items;
     task->steps = in.steps;
     if (!task->is_oracle_naive_double)
@@ -458,9 +459,9 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
                                   "needs a formula: how many items the axes give, e.g. \"M*N\"");
     if (in.items || in.steps)
         return hone_fail_at(l->err, HONE_E_ARG, "oracle.items",
-                            "mode naive_double is one item without steps: leave both out");
+                            "mode %s is one item without steps: leave both out", in.mode);
     task->items = "1";
-    for (size_t i = 0; i < task->n_inputs + task->n_outputs; i++) {
+    for (size_t i = 0; !task->is_oracle_torch && i < task->n_inputs + task->n_outputs; i++) {
         const struct hone_tensor *t =
             i < task->n_inputs ? &task->inputs[i] : &task->outputs[i - task->n_inputs];
         if (t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16)

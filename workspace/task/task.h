@@ -219,7 +219,9 @@ struct hone_task {
     const char *items;     /* formula: number of oracle work items */
     const char *steps;     /* formula: oracle steps, NULL when not iterated */
     bool is_oracle_naive_double;   /* oracle.c is the kernel itself in double: one item emits every
-                                      element of every output */
+                                      element of every output; true for torch, too, which is
+                                      such a whole answer */
+    bool is_oracle_torch;          /* oracle.py is a PyTorch module, run in float64 */
     bool is_cold;                  /* cache policy: caches flushed before each timed block */
     bool is_deterministic;         /* repeated calls must give the same bits */
     const char *compute_precision; /* least allowed, e.g. "float32" */

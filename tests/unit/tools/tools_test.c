@@ -724,7 +724,7 @@ static int fake_cancel(struct hone_jobs *jobs, const char *id, struct hone_err *
 }
 
 struct two_jobs {
-    struct hone_jobs jobs; /* first */
+    struct hone_jobs jobs;      /* first */
     enum hone_job_status other; /* of the second job */
 };
 

@@ -8,6 +8,7 @@
 
 int hone_role_arena(int argc, char **argv);        /* OBJECT SYMBOL; inside the jail */
 int hone_role_oracle(int argc, char **argv);       /* OBJECT; inside the jail */
+int hone_role_oracle_torch(int argc, char **argv); /* FOLDER PYTHON; inside the jail */
 int hone_role_device_arena(int argc, char **argv); /* DEVICE [open]; inside the jail */
 int hone_role_ceilings(
     int argc, char **argv); /* FILE: measures this machine's ceilings and writes them there */

@@ -45,7 +45,8 @@ struct hone_slot { /* one arm as built and running */
     bool is_lost;              /* a guest that nothing is said against: arms.h */
     struct hone_pace *paces;   /* n_paces of them, in the pool; NULL: none yet */
     size_t n_paces;
-    char folder[HONE_RUNNER_FOLDER]; /* drawn: what a jail may see of its place tells no name */
+    char folder[HONE_RUNNER_FOLDER];  /* drawn: what a jail may see of its place tells no name */
+    const struct hone_python *python; /* of an oracle that is a torch module; else NULL */
     bool has_failed; /* building it or starting its arena did, and nobody knows whose fault it is */
 };
 
