@@ -43,8 +43,8 @@ static void add_lease(struct hone_report *report, int64_t ms, struct hone_pool *
 {
     struct hone_stage_report *v = hone_pool_alloc(pool, (report->stages.n + 1) * sizeof(*v));
     memcpy(v, report->stages.v, report->stages.n * sizeof(*v));
-    v[report->stages.n] =
-        (struct hone_stage_report){.name = "lease", .status = "ok", .wall_ns = ms * HONE_NS_PER_MS};
+    v[report->stages.n] = (struct hone_stage_report){
+        .name = "lease", .status = HONE_STAGE_OK, .wall_ns = ms * HONE_NS_PER_MS};
     report->stages.v = v;
     report->stages.n++;
 }
