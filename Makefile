@@ -16,6 +16,8 @@ VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unrele
 prefix ?= /usr/local
 bindir ?= $(prefix)/bin
 datadir ?= $(prefix)/share
+bashcompdir ?= $(datadir)/bash-completion/completions
+zshcompdir ?= $(datadir)/zsh/site-functions
 mandir ?= $(datadir)/man
 DESTDIR ?=
 
@@ -33,26 +35,29 @@ SRC_base      := $(wildcard workspace/base/*.c)
 SRC_task      := $(wildcard workspace/task/*.c)
 SRC_workspace := $(wildcard workspace/*.c)
 SRC_format    := $(wildcard tools/format/*.c)
-SRC_tools     := $(wildcard tools/*.c tools/task/*.c tools/export/*.c)
+SRC_launch    := $(wildcard tools/launch/*.c)
+SRC_tools     := $(wildcard tools/*.c tools/task/*.c tools/torch/*.c tools/export/*.c)
 SRC_runner    := $(wildcard tools/runner/*.c tools/runner/*/*.c tools/runner/*/*/*.c)
 SRC_agents    := $(wildcard agents/*.c agents/*/*.c)
 SRC_server    := $(wildcard server/*.c server/*/*.c)
-LAYERS := base task workspace format tools runner agents server
+LAYERS := base task workspace format launch tools runner agents server
 
 # What each layer may link: itself, then everything below.
 USES_base      := base
 USES_task      := task base
 USES_workspace := workspace task base
 USES_format    := format task base
-USES_tools     := tools format workspace task base
-USES_runner    := runner format task base
-USES_agents    := agents tools format workspace task base
-USES_server    := server agents tools format workspace task base
+USES_launch    := launch format task base
+USES_tools     := tools launch format workspace task base
+USES_runner    := runner launch format task base
+USES_agents    := agents tools launch format workspace task base
+USES_server    := server agents tools launch format workspace task base
 
 LIBS_base      := -lcjson -lmd -lm
 LIBS_task      := -lcjson -lmd -lm
 LIBS_workspace := -lgit2 -lcjson -lmd -lm
 LIBS_format    := -lcjson -lmd -lm
+LIBS_launch    := -lcjson -lmd -lm
 LIBS_tools     := -lgit2 -lcjson -lmd -lm
 LIBS_runner    := -lseccomp -lcjson -lmd -lm -ldl
 LIBS_agents    := -lcurl -lgit2 -lcjson -lmd -lm -ldl
@@ -83,6 +88,7 @@ $(B)/obj/tools/runner/machine/ceilings.o: override SANITIZE :=
 $(B)/obj/tools/runner/machine/ceilings.o: override OPT := -O2 -g
 
 # Texts that travel inside of the program (.incbin knows no dependencies).
+$(B)/obj/tools/runner/torch/python.o: tools/runner/torch/worker.py tools/runner/torch/describe.py tools/runner/torch/naive.py
 $(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
 $(B)/obj/tools/runner/cuda/split/host_prelude.o: tools/runner/cuda/split/host_prelude.hpp tools/runner/cuda/split/host_structs.hpp tools/runner/cuda/split/host_standin.hpp
 
@@ -252,6 +258,9 @@ ALL_SRC = $(foreach l,$(LAYERS),$(SRC_$(l)))
 .PHONY: deps format tidy analyze cov hooks clean tags
 deps: ## installs the packages that build and tests need (Debian, Ubuntu); does nothing when all is there
 	$(Q).ci/deps
+.PHONY: deps-torch
+deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
+	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; $$sudo apt-get install -y --no-install-recommends python3-torch
 format: ## clang-format (version 14) in place
 	$(Q).ci/clang-format -i $(C_FILES)
 tidy: compile_commands.json ## clang-tidy
@@ -291,8 +300,11 @@ install: all ## to DESTDIR and prefix
 	$(Q)install -m 755 $(B)/hone $(B)/hone-runner $(DESTDIR)$(bindir)
 	$(Q)rm -rf $(DESTDIR)$(datadir)/hone/packs $(DESTDIR)$(datadir)/hone/prompts && cp -r $(B)/share/hone/. $(DESTDIR)$(datadir)/hone
 	$(Q)for m in $(MAN); do install -D -m 644 $$m $(DESTDIR)$(mandir)/man$${m##*.}/$$(basename $$m) || exit 1; done
+	$(Q)install -d $(DESTDIR)$(bashcompdir) $(DESTDIR)$(zshcompdir)
+	$(Q)$(B)/hone completion bash >$(DESTDIR)$(bashcompdir)/hone
+	$(Q)$(B)/hone completion zsh >$(DESTDIR)$(zshcompdir)/_hone
 uninstall: ## takes away what install put there
-	$(Q)rm -f $(DESTDIR)$(bindir)/hone $(DESTDIR)$(bindir)/hone-runner
+	$(Q)rm -f $(DESTDIR)$(bindir)/hone $(DESTDIR)$(bindir)/hone-runner $(DESTDIR)$(bashcompdir)/hone $(DESTDIR)$(zshcompdir)/_hone
 	$(Q)rm -rf $(DESTDIR)$(datadir)/hone
 	$(Q)for m in $(MAN); do rm -f $(DESTDIR)$(mandir)/man$${m##*.}/$$(basename $$m); done
 dist: ## a source archive of the last commit

@@ -12,9 +12,8 @@
 
 struct hone_doctor_args {
     struct hone_common_args common;
-    const char *task, *target, *policy, *coder, *planner, *model, *planner_model, *name;
-    int64_t wall_ms, evaluations, device_ms, tokens, disk_mib;
-    double cost;
+    struct hone_search_options options; /* but for this */
+    int64_t disk_mib;
     bool json, ask;
 };
 

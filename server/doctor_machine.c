@@ -131,27 +131,44 @@ static void look_at_gpu(struct hone_doctor *doctor, const struct hone_json *gpu)
         look_at_gpu_tools(doctor, gpu);
 }
 
+static void look_at_torch(struct hone_doctor *doctor, const struct hone_json *torch)
+{
+    const char *version = hone_json_get_str(torch, "torch", NULL);
+    const char *cuda = hone_json_get_str(torch, "cuda", NULL);
+    if (version)
+        hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "torch", "%s, Python %s (%s), %s%s", version,
+                         hone_json_get_str(torch, "version", ""),
+                         hone_json_get_str(torch, "program", ""), cuda ? "CUDA " : "no CUDA",
+                         cuda ? cuda : "");
+    else /* nothing but imported modules needs it */
+        hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "torch", "none, PyTorch tasks do not run: %s",
+                         hone_json_get_str(torch, "why", "not asked"));
+}
+
 static void look_at_runner(struct hone_doctor *doctor)
 {
     struct hone_executor *executor = NULL;
     HONE_AUTOJSON struct hone_json *probe = NULL;
     struct hone_err err = HONE_ERR_INIT;
-    int rc = hone_exec_local_new(doctor->args->common.runner, &executor, &err);
+    const struct hone_executor_spec spec = hone_executor_of(&doctor->args->common);
+    int rc = hone_open_executor(&spec, &executor, &err);
     if (rc == 0)
         rc = executor->probe(executor->cookie, &probe, &err);
+    HONE_AUTOFREE char *name = hone_strdup(executor != NULL ? executor->name : "");
     hone_executor_free(executor);
     if (rc < 0) {
         hone_doctor_tell(doctor, HONE_DOCTOR_BAD, "runner",
                          "%s; build or install hone-runner beside hone", err.message);
         return;
     }
-    hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "runner", "hone-runner answers");
+    hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "runner", "hone-runner answers (%s)", name);
     hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "cpu", "%s, %lld cores, %lld MiB last-level cache",
                      hone_json_get_str(probe, "cpu", "unknown"),
                      (long long)hone_json_get_i64(probe, "n_cores", 0),
                      (long long)hone_json_get_i64(probe, "cache_bytes", 0) >> 20);
     look_at_jail(doctor, hone_json_get(probe, "jail"));
     look_at_gpu(doctor, hone_json_get(probe, "gpu"));
+    look_at_torch(doctor, hone_json_get(probe, "torch"));
 }
 
 static void look_at_counters(struct hone_doctor *doctor)
@@ -203,7 +220,8 @@ static void look_at_workspace(struct hone_doctor *doctor)
     if (rc == 0)
         hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "workspace", "%s", hone_workspace_dir(ws));
     else
-        hone_doctor_tell(doctor, HONE_DOCTOR_WEAK, "workspace", "%s", err.message);
+        hone_doctor_tell(doctor, rc == HONE_E_IO ? HONE_DOCTOR_BAD : HONE_DOCTOR_WEAK, "workspace",
+                         "%s", err.message);
     HONE_AUTOFREE char *data_dir = hone_data_dir();
     if (data_dir)
         hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "packs", "%s", data_dir);
@@ -211,13 +229,16 @@ static void look_at_workspace(struct hone_doctor *doctor)
         hone_doctor_tell(doctor, HONE_DOCTOR_WEAK, "packs",
                          "the shipped task packs are not beside the program; set HONE_DATA");
     struct statvfs fs;
-    if (statvfs(dir, &fs) == 0) {
+    if (statvfs(dir, &fs) == 0 && (fs.f_flag & ST_RDONLY) != 0) {
+        hone_doctor_tell(doctor, HONE_DOCTOR_BAD, "disk", "it is read-only");
+    } else if (statvfs(dir, &fs) == 0) {
         double gib = (double)fs.f_bavail * (double)fs.f_frsize / 1073741824.0;
         hone_doctor_tell(doctor,
                          gib < 0.2 ? HONE_DOCTOR_BAD
                          : gib < 2 ? HONE_DOCTOR_WEAK
                                    : HONE_DOCTOR_GOOD,
-                         "disk", "%.1f GiB free", gib);
+                         "disk", "%.4g %s free", gib < 1 ? 1024 * gib : gib,
+                         gib < 1 ? "MiB" : "GiB");
     }
 }
 

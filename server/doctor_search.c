@@ -25,22 +25,8 @@ int hone_doctor_search(struct hone_doctor *doctor, struct hone_preflight *ret, s
         return 0;
     }
     struct hone_tool_ctx ctx = {.app = hone_runtime_app(runtime), .pool = pool, .caller = "doctor"};
-    const struct hone_search_options options = {
-        .task = a->task,
-        .target = a->target,
-        .policy = a->policy,
-        .coder = a->coder,
-        .planner = a->planner,
-        .model = a->model,
-        .planner_model = a->planner_model,
-        .name = a->name,
-        .budget_wall_ms = a->wall_ms,
-        .budget_evaluations = a->evaluations,
-        .budget_disk_bytes = a->disk_mib << 20,
-        .budget_device_ms = a->device_ms,
-        .budget_cost = a->cost,
-        .budget_tokens = a->tokens,
-    };
+    struct hone_search_options options = a->options;
+    options.budget_disk_bytes = a->disk_mib << 20;
     return hone_preflight(&ctx, &options, a->ask, tell_line, doctor, ret, err);
 }
 

@@ -144,41 +144,55 @@ static int unknown_option(const char *name, const struct hone_opt *opts, size_t 
     return hone_fail(err, HONE_E_ARG, "no option --%.60s; --help lists them", name);
 }
 
-/* One --name[=value]; *index moves on when the value is the next word. */
-static int take_option(int argc, char *const *argv, int *index, const struct hone_opt *opts,
-                       size_t n_opts, void *ret, struct hone_err *err)
+struct words { /* being read */
+    int argc;
+    char *const *argv;
+    int at;
+    const struct hone_opt *opts;
+    size_t n_opts;
+    void *ret;
+    bool *is_given; /* by row */
+};
+
+static int give(struct words *w, const struct hone_opt *opt, const char *text, struct hone_err *err)
 {
-    const char *name = argv[*index] + 2;
+    w->is_given[opt - w->opts] = true;
+    return set(opt, text, w->ret, err);
+}
+
+/* One --name[=value]; the value may be the next word. */
+static int take_option(struct words *w, struct hone_err *err)
+{
+    const char *name = w->argv[w->at] + 2;
     const char *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
-    for (size_t i = 0; i < n_opts; i++) {
-        if (opts[i].is_positional || strlen(opts[i].name) != len ||
-            strncmp(opts[i].name, name, len) != 0)
+    for (size_t i = 0; i < w->n_opts; i++) {
+        const struct hone_opt *opt = &w->opts[i];
+        if (opt->is_positional || strlen(opt->name) != len || strncmp(opt->name, name, len) != 0)
             continue;
-        if (opts[i].type == HONE_OPT_BOOL)
-            return equals ? hone_fail(err, HONE_E_ARG, "--%s takes no value", opts[i].name)
-                          : set(&opts[i], "1", ret, err);
-        if (!equals && *index + 1 >= argc)
-            return hone_fail(err, HONE_E_ARG, "--%s needs a value: --%s %s", opts[i].name,
-                             opts[i].name, opts[i].metavar ? opts[i].metavar : "VALUE");
-        return set(&opts[i], equals ? equals + 1 : argv[++*index], ret, err);
+        if (opt->type == HONE_OPT_BOOL)
+            return equals ? hone_fail(err, HONE_E_ARG, "--%s takes no value", opt->name)
+                          : give(w, opt, "1", err);
+        if (!equals && w->at + 1 >= w->argc)
+            return hone_fail(err, HONE_E_ARG, "--%s needs a value: --%s %s", opt->name, opt->name,
+                             opt->metavar ? opt->metavar : "VALUE");
+        return give(w, opt, equals ? equals + 1 : w->argv[++w->at], err);
     }
     HONE_AUTOFREE char *bare = hone_strndup(name, len);
-    return unknown_option(bare, opts, n_opts, err);
+    return unknown_option(bare, w->opts, w->n_opts, err);
 }
 
 /* "-o DIR" */
-static int take_letter(int argc, char *const *argv, int *index, const struct hone_opt *opts,
-                       size_t n_opts, void *ret, struct hone_err *err)
+static int take_letter(struct words *w, struct hone_err *err)
 {
-    const char *word = argv[*index];
-    for (size_t i = 0; i < n_opts; i++) {
-        if (opts[i].letter == 0 || word[1] != opts[i].letter || word[2] != '\0')
+    const char *word = w->argv[w->at];
+    for (size_t i = 0; i < w->n_opts; i++) {
+        const struct hone_opt *opt = &w->opts[i];
+        if (opt->letter == 0 || word[1] != opt->letter || word[2] != '\0')
             continue;
-        if (*index + 1 >= argc)
-            return hone_fail(err, HONE_E_ARG, "%s needs a value: %s %s", word, word,
-                             opts[i].metavar);
-        return set(&opts[i], argv[++*index], ret, err);
+        if (w->at + 1 >= w->argc)
+            return hone_fail(err, HONE_E_ARG, "%s needs a value: %s %s", word, word, opt->metavar);
+        return give(w, opt, w->argv[++w->at], err);
     }
     return hone_fail(err, HONE_E_ARG, "no option %.60s; options have two dashes, --help lists them",
                      word);
@@ -192,36 +206,78 @@ static const struct hone_opt *positional(const struct hone_opt *opts, size_t n_o
     return NULL;
 }
 
-int hone_opts_parse(int argc, char *const *argv, const struct hone_opt *opts, size_t n_opts,
-                    void *ret, size_t size, struct hone_err *err)
+static int take_words(struct words *w, struct hone_err *err)
 {
-    memset(ret, 0, size);
-    int rc = set_fallbacks(opts, n_opts, ret, err);
-    if (rc < 0)
-        return rc;
     size_t n_positional = 0;
     bool is_over = false;
-    for (int i = 0; i < argc; i++) {
-        if (!is_over && strcmp(argv[i], "--") == 0) {
+    for (; w->at < w->argc; w->at++) {
+        const char *word = w->argv[w->at];
+        int rc;
+        if (!is_over && strcmp(word, "--") == 0) {
             is_over = true;
             continue;
         }
-        if (!is_over && strncmp(argv[i], "--", 2) == 0) {
-            rc = take_option(argc, argv, &i, opts, n_opts, ret, err);
-        } else if (!is_over && argv[i][0] == '-' && argv[i][1]) {
-            rc = take_letter(argc, argv, &i, opts, n_opts, ret, err);
+        if (!is_over && strncmp(word, "--", 2) == 0) {
+            rc = take_option(w, err);
+        } else if (!is_over && word[0] == '-' && word[1]) {
+            rc = take_letter(w, err);
         } else {
-            const struct hone_opt *opt = positional(opts, n_opts, n_positional++);
-            rc = opt ? set(opt, argv[i], ret, err)
-                     : hone_fail(err, HONE_E_ARG, "one argument too many: '%.60s'", argv[i]);
+            const struct hone_opt *opt = positional(w->opts, w->n_opts, n_positional++);
+            rc = opt ? give(w, opt, word, err)
+                     : hone_fail(err, HONE_E_ARG, "one argument too many: '%.60s'", word);
         }
         if (rc < 0)
             return rc;
     }
-    const struct hone_opt *missing = positional(opts, n_opts, n_positional);
+    const struct hone_opt *missing = positional(w->opts, w->n_opts, n_positional);
     if (missing && missing->is_required)
         return hone_fail(err, HONE_E_ARG, "%s is missing: %s", missing->metavar, missing->help);
     return 0;
+}
+
+/* Does this action take it? action NULL: yes. */
+static bool is_of(const struct hone_opt *opt, const char *action)
+{
+    size_t len = action ? strlen(action) : 0;
+    for (const char *at = opt->of; at && action;) {
+        size_t n = strcspn(at, " ");
+        if (n == len && strncmp(at, action, n) == 0)
+            return true;
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return !opt->of || !action;
+}
+
+/* What an action does not use is not silently passed over. */
+static int check_action(const struct words *w, struct hone_err *err)
+{
+    const struct hone_opt *opt = positional(w->opts, w->n_opts, 0);
+    const char *action =
+        opt && opt->choices ? *(const char *const *)((const char *)w->ret + opt->offset) : NULL;
+    for (size_t i = 0; i < w->n_opts; i++)
+        if (w->is_given[i] && !is_of(&w->opts[i], action))
+            return hone_fail(err, HONE_E_ARG, "'%s' takes no %s%s; that is for: %s", action,
+                             w->opts[i].is_positional ? "" : "--",
+                             w->opts[i].is_positional ? w->opts[i].metavar : w->opts[i].name,
+                             w->opts[i].of);
+    return 0;
+}
+
+int hone_opts_parse(int argc, char *const *argv, const struct hone_opt *opts, size_t n_opts,
+                    void *ret, size_t size, struct hone_err *err)
+{
+    memset(ret, 0, size);
+    HONE_AUTOFREE bool *is_given = hone_calloc(n_opts + 1, sizeof(*is_given));
+    struct words words = {.argc = argc,
+                          .argv = argv,
+                          .opts = opts,
+                          .n_opts = n_opts,
+                          .ret = ret,
+                          .is_given = is_given};
+    int rc = set_fallbacks(opts, n_opts, ret, err);
+    if (rc == 0)
+        rc = take_words(&words, err);
+    return rc < 0 ? rc : check_action(&words, err);
 }
 
 void hone_opts_done(const struct hone_opt *opts, size_t n_opts, void *ret)
@@ -248,28 +304,32 @@ void hone_opts_usage(const struct hone_opt *opts, size_t n_opts, struct hone_buf
         hone_buf_str(out, " [options]");
 }
 
-static void help_row(const struct hone_opt *opt, struct hone_buf *out)
+static void help_row(const struct hone_opt *opt, const char *action, struct hone_buf *out)
 {
     const char letter[] = {opt->letter != 0 ? '-' : '\0', opt->letter, ',', ' ', '\0'};
     HONE_AUTOFREE char *left =
         opt->is_positional ? hone_strdup(opt->metavar)
                            : hone_sprintf("%s--%s%s%s", letter, opt->name, opt->metavar ? " " : "",
                                           opt->metavar ? opt->metavar : "");
-    hone_buf_printf(out, "  %-26s %s", left, opt->help);
+    hone_buf_printf(out, "  %-26s %s%s%s", left, opt->of && !action ? opt->of : "",
+                    opt->of && !action ? ": " : "", opt->help);
     for (size_t i = 0; opt->choices && opt->choices[i]; i++)
         hone_buf_printf(out, "%s%s", i ? ", " : " One of: ", opt->choices[i]);
     if (opt->choices)
         hone_buf_str(out, ".");
     if (opt->fallback)
-        hone_buf_printf(out, " Default: %s.", opt->fallback);
+        hone_buf_printf(out, " Default: %s.",
+                        strcmp(opt->fallback, ".") == 0 ? "the current folder" : opt->fallback);
     if (opt->env)
         hone_buf_printf(out, " Environment: %s.", opt->env);
     hone_buf_str(out, "\n");
 }
 
-void hone_opts_help(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out)
+void hone_opts_help(const struct hone_opt *opts, size_t n_opts, const char *action,
+                    struct hone_buf *out)
 {
     for (size_t i = 0; i < n_opts; i++)
-        help_row(&opts[i], out);
+        if (is_of(&opts[i], action) && !(action && i == 0 && opts[i].is_positional))
+            help_row(&opts[i], action, out);
     hone_buf_printf(out, "  %-26s %s\n", "--help", "This text.");
 }

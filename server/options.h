@@ -33,6 +33,8 @@ struct hone_opt {
     int64_t min, max;           /* numbers; both 0: any whole one that is >= 0, any finite one */
     const char *const *choices; /* NULL-terminated */
     char letter;                /* "-o DIR" besides; 0: none. Of an option with a value */
+    const char *of;             /* words of the actions that take it, "new lint"; NULL: all. The
+                                   action is the first positional row with choices */
 };
 
 #define HONE_OPT_TYPE_OF(member)                                                                   \
@@ -45,9 +47,10 @@ struct hone_opt {
         .offset = offsetof(type_, member_), .metavar = metavar_, .help = __VA_ARGS__               \
     }
 /* Rows that several verbs share. */
+#define HONE_OPT_WORKSPACE_HELP "Workspace folder; the current folder may lie in it."
 #define HONE_OPT_WORKSPACE(type_)                                                                  \
-    HONE_OPT(type_, workspace, "workspace", "DIR", "Workspace folder.", .env = "HONE_WORKSPACE",   \
-             .fallback = ".")
+    HONE_OPT(type_, workspace, "workspace", "DIR", HONE_OPT_WORKSPACE_HELP,                        \
+             .env = "HONE_WORKSPACE", .fallback = ".")
 #define HONE_OPT_JSON(type_) HONE_OPT(type_, json, "json", NULL, "Print JSON on stdout.")
 
 /* argv without the program and verb names. Strings in ret are borrowed from argv, the environment
@@ -56,8 +59,10 @@ int hone_opts_parse(int argc, char *const *argv, const struct hone_opt *opts, si
                     void *ret, size_t size, struct hone_err *err);
 /* Frees the lists in ret. */
 void hone_opts_done(const struct hone_opt *opts, size_t n_opts, void *ret);
-/* "--url" or "NAME..." one a line, with help, default and environment variable. */
-void hone_opts_help(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out);
+/* "--url" or "NAME..." one a line, with help, default and environment variable. action: its options
+ * alone; NULL: all. */
+void hone_opts_help(const struct hone_opt *opts, size_t n_opts, const char *action,
+                    struct hone_buf *out);
 /* "NAME [DIR] [--option ...]" for a usage line. */
 void hone_opts_usage(const struct hone_opt *opts, size_t n_opts, struct hone_buf *out);
 

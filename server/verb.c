@@ -2,35 +2,73 @@
 #include "server/verb.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "server/stop.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/utf8.h"
 
-const char *const hone_executor_names[] = {"local", "fake", NULL};
+struct hone_executor_spec hone_executor_of(const struct hone_common_args *args)
+{
+    return (struct hone_executor_spec){.name = args->executor,
+                                       .fake_script = args->fake_script,
+                                       .runner_path = args->runner,
+                                       .n_runners = args->n_runners};
+}
 
+static void on_stop(void *arg)
+{
+    hone_cancel_set(arg);
+}
+
+/* A runner may stand in a queue for long: a signal ends that wait. */
 int hone_open_runtime(const struct hone_common_args *args, struct hone_runtime **ret,
                       struct hone_err *err)
 {
+    struct hone_cancel cancel;
+    struct hone_stop *stop = NULL;
+    int rc = hone_cancel_init(&cancel, err);
+    if (rc < 0)
+        return rc;
     struct hone_app_spec spec = {
         .workspace_dir = args->workspace,
-        .executor = args->executor,
-        .fake_script = args->fake_script,
-        .runner_path = args->runner,
+        .executor = hone_executor_of(args),
         .n_workers = args->n_workers,
         .allow_weak_jail = args->allow_weak_jail,
     };
-    return hone_runtime_open(&spec, ret, err);
+    spec.executor.cancel = &cancel;
+    rc = hone_stop_watch(on_stop, &cancel, &stop, err);
+    if (rc == 0)
+        rc = hone_runtime_open(&spec, ret, err);
+    hone_stop_free(stop);
+    hone_cancel_done(&cancel);
+    return rc;
+}
+
+int hone_open_to_read(const char *dir, struct hone_workspace **ret, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const char *why;
+    int rc = hone_workspace_open_read(dir, pool, ret, &why, err);
+    if (rc == 0 && why)
+        hone_say("reading what is there: %s", why);
+    return rc;
 }
 
 int hone_print(const char *text, struct hone_err *err)
 {
-    if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
-        return hone_fail_errno(err, errno, "cannot write to stdout");
-    return 0;
+    bool is_bad = fputs(text, stdout) < 0 || fflush(stdout) != 0;
+    int native = is_bad ? errno : EIO;
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    if (!is_bad && !ferror(stdout))
+        return 0;
+    if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0)
+        native = EPIPE; /* an earlier write may have met it */
+    return hone_fail_errno(err, native, "cannot write to stdout");
 }
 
 int hone_print_json(const struct hone_json *json, struct hone_err *err)

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "server/rpc/auth.h"
 #include "server/rpc/net_ws_client.h"
 #include "server/stop.h"
 #include "server/verb.h"
@@ -183,38 +182,6 @@ static int call_lines(const struct args *args, struct hone_err *err)
 
 /* ---- through a server ---- */
 
-/* The URL and token to use; both owned. */
-static int find_server(const struct args *args, char **ret_url, char **ret_token,
-                       struct hone_err *err)
-{
-    size_t len;
-    int rc = 0;
-    if (strcmp(args->url, "auto") == 0) {
-        HONE_AUTOFREE char *path =
-            hone_path_join(args->common.workspace, ".hone", "serve.json", NULL);
-        HONE_AUTOFREE char *text = NULL;
-        HONE_AUTOJSON struct hone_json *json = NULL;
-        rc = hone_file_read(path, HONE_LIMIT_JOB_BYTES, &text, &len, err);
-        if (rc == HONE_E_NOT_FOUND)
-            return hone_fail(err, HONE_E_NOT_FOUND,
-                             "no server runs on %s; start `hone serve`, or leave out --url",
-                             args->common.workspace);
-        if (rc == 0)
-            rc = hone_json_parse(text, len, &json, err);
-        if (rc < 0)
-            return hone_wrap(err, "%s", path);
-        *ret_url = hone_strdup(hone_json_get_str(json, "url", ""));
-    } else {
-        *ret_url = hone_strdup(args->url);
-    }
-    if (args->token_file)
-        return hone_token_load(args->token_file, false, ret_token, err);
-    if (strstr(*ret_url, "token="))
-        return 0;
-    HONE_AUTOFREE char *path = hone_path_join(args->common.workspace, ".hone", "token", NULL);
-    return hone_file_exists(path) ? hone_token_load(path, false, ret_token, err) : 0;
-}
-
 static void interrupt_client(void *arg)
 {
     hone_ws_client_interrupt(arg);
@@ -225,7 +192,8 @@ static int call_there(const struct args *args, const char *text, struct hone_pro
 {
     HONE_AUTOFREE char *url = NULL;
     HONE_AUTOFREE char *token = NULL;
-    int rc = find_server(args, &url, &token, err);
+    int rc =
+        hone_find_server(args->common.workspace, args->url, args->token_file, &url, &token, err);
     if (rc < 0)
         return rc;
     struct hone_ws_client *client = NULL;
@@ -280,7 +248,7 @@ const struct hone_verb hone_verb_call = {
                    "TOOL JSON on stdin and run one after the other in this process, which keeps a "
                    "device warm; each answer is one\n"
                    "line {\"tool\",\"wall_ms\",\"is_error\",\"result\"}.",
-    .example = "hone call task_show '{\"name\":\"matmul\"}'",
+    .example = "hone call task_show '{\"task\":\"matmul\"}'",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),
     .args_size = sizeof(struct args),

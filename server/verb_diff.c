@@ -6,6 +6,7 @@
 
 struct args {
     const char *workspace, *from, *to;
+    bool json;
 };
 
 static const struct hone_opt opts[] = {
@@ -14,6 +15,7 @@ static const struct hone_opt opts[] = {
              .is_required = true),
     HONE_OPT(struct args, to, "to", "TO", "A commit or branch.", .is_positional = true),
     HONE_OPT_WORKSPACE(struct args),
+    HONE_OPT_JSON(struct args),
 };
 
 /* With one argument: from its parent to it. */
@@ -40,12 +42,18 @@ static int run(const void *arg, struct hone_err *err)
     HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
     HONE_AUTOFREE char *patch = NULL;
     char from[HONE_COMMIT_BYTES], to[HONE_COMMIT_BYTES];
-    int rc = hone_workspace_open(args->workspace, &ws, err);
+    int rc = hone_open_to_read(args->workspace, &ws, err);
     if (rc == 0)
         rc = resolve(args, hone_workspace_history(ws), from, to, err);
     if (rc == 0)
         rc = hone_history_diff(hone_workspace_history(ws), from, to, &patch, err);
-    return rc < 0 ? rc : hone_print(patch, err);
+    if (rc < 0 || !args->json)
+        return rc < 0 ? rc : hone_print(patch, err);
+    HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
+    hone_json_set_str(json, "from", from);
+    hone_json_set_str(json, "to", to);
+    hone_json_set_str(json, "patch", patch);
+    return hone_print_json(json, err);
 }
 
 const struct hone_verb hone_verb_diff = {

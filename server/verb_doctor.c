@@ -13,34 +13,35 @@
 #include "workspace/base/utf8.h"
 #include "workspace/task/target.h"
 
-static const char *const coder_names[] = {"rules", "llm", "auto", "external", NULL};
-static const char *const planner_names[] = {"rules", "llm", "external", NULL};
-
 static const struct hone_opt opts[] = {
     HONE_OPTS_COMMON(struct hone_doctor_args),
-    HONE_OPT(struct hone_doctor_args, task, "task", "TASK",
+    HONE_OPT(struct hone_doctor_args, options.task, "task", "TASK",
              "Also look whether a search of this task will get through: models, noise, room."),
     HONE_OPT(struct hone_doctor_args, ask, "ask", NULL,
              "With --task: ask each model one short question, which costs a little."),
-    HONE_OPT(struct hone_doctor_args, target, "target", "TARGET", "As of hone search.",
+    HONE_OPT(struct hone_doctor_args, options.target, "target", "TARGET", "As of hone search.",
              .fallback = "cpu", .choices = hone_target_words),
-    HONE_OPT(struct hone_doctor_args, wall_ms, "budget-wall", "TIME", "As of hone search.",
-             .is_duration = true),
-    HONE_OPT(struct hone_doctor_args, evaluations, "budget-evaluations", "N", "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, device_ms, "budget-device", "TIME", "As of hone search.",
-             .is_duration = true),
-    HONE_OPT(struct hone_doctor_args, cost, "budget-cost", "USD", "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, tokens, "budget-tokens", "N", "As of hone search."),
+    HONE_OPT(struct hone_doctor_args, options.budget_wall_ms, "budget-wall", "TIME",
+             "As of hone search.", .is_duration = true),
+    HONE_OPT(struct hone_doctor_args, options.budget_evaluations, "budget-evaluations", "N",
+             "As of hone search."),
+    HONE_OPT(struct hone_doctor_args, options.budget_device_ms, "budget-device", "TIME",
+             "As of hone search.", .is_duration = true),
+    HONE_OPT(struct hone_doctor_args, options.budget_cost, "budget-cost", "USD",
+             "As of hone search."),
+    HONE_OPT(struct hone_doctor_args, options.budget_tokens, "budget-tokens", "N",
+             "As of hone search."),
     HONE_OPT(struct hone_doctor_args, disk_mib, "budget-disk", "MIB", "As of hone search.",
              .max = INT64_MAX >> 20),
-    HONE_OPT(struct hone_doctor_args, policy, "policy", "NAME", "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, coder, "coder", "NAME", "As of hone search.",
-             .fallback = "rules", .choices = coder_names),
-    HONE_OPT(struct hone_doctor_args, planner, "planner", "NAME", "As of hone search.",
-             .fallback = "rules", .choices = planner_names),
-    HONE_OPT(struct hone_doctor_args, model, "model", "NAME", "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, planner_model, "planner-model", "NAME", "As of hone search."),
-    HONE_OPT(struct hone_doctor_args, name, "name", "NAME", "As of hone search."),
+    HONE_OPT(struct hone_doctor_args, options.policy, "policy", "NAME", "As of hone search."),
+    HONE_OPT(struct hone_doctor_args, options.coder, "coder", "NAME", "As of hone search.",
+             .fallback = "rules", .choices = hone_search_coder_words),
+    HONE_OPT(struct hone_doctor_args, options.planner, "planner", "NAME", "As of hone search.",
+             .fallback = "rules", .choices = hone_search_planner_words),
+    HONE_OPT(struct hone_doctor_args, options.model, "model", "NAME", "As of hone search."),
+    HONE_OPT(struct hone_doctor_args, options.planner_model, "planner-model", "NAME",
+             "As of hone search."),
+    HONE_OPT(struct hone_doctor_args, options.name, "name", "NAME", "As of hone search."),
     HONE_OPT_JSON(struct hone_doctor_args),
 };
 
@@ -76,7 +77,7 @@ void hone_doctor_tell(struct hone_doctor *doctor, enum hone_doctor_level level, 
 
 static void print_verdict(const struct hone_doctor *doctor)
 {
-    if (!doctor->args->task) {
+    if (!doctor->args->options.task) {
         printf("\n%s\n", doctor->n_bad    ? "NO GO: fix the lines marked NO"
                          : doctor->n_weak ? "GO, with the losses marked weak"
                                           : "GO");
@@ -99,8 +100,8 @@ static int run(const void *arg, struct hone_err *err)
         .args = args, .lines = hone_json_new_array(), .reasons = hone_json_new_array()};
     struct hone_preflight preflight;
     hone_doctor_machine(&doctor);
-    int rc = args->task ? hone_doctor_search(&doctor, &preflight, err) : 0;
-    if (rc == 0 && args->json && args->task) {
+    int rc = args->options.task ? hone_doctor_search(&doctor, &preflight, err) : 0;
+    if (rc == 0 && args->json && args->options.task) {
         HONE_AUTOJSON struct hone_json *out = hone_doctor_search_json(&doctor, &preflight);
         rc = hone_print_json(out, err);
     } else if (rc == 0 && args->json) {

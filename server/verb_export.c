@@ -13,7 +13,7 @@
 struct args {
     struct hone_common_args common;
     const char *version, *dir, *form;
-    bool no_test, force;
+    bool no_test, force, json;
 };
 
 static const struct hone_opt opts[] = {
@@ -28,6 +28,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, no_test, "no-test", NULL, "No test program; nothing is compiled or run."),
     HONE_OPT(struct args, force, "force", NULL, "Overwrite files that are there."),
     HONE_OPTS_COMMON(struct args),
+    HONE_OPT_JSON(struct args),
 };
 
 static int check_free(const struct args *args, const struct hone_export *export,
@@ -64,8 +65,31 @@ static int land(const struct args *args, struct hone_pool *pool, struct hone_exp
     return rc;
 }
 
+static int print_json(const struct args *args, const struct hone_export *export,
+                      struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
+    struct hone_json *files = hone_json_new_array(), *notes = hone_json_new_array();
+    for (size_t i = 0; i < export->n_files; i++) {
+        HONE_AUTOFREE char *path = hone_path_join(args->dir, export->files[i].name, NULL);
+        hone_json_push(files, hone_json_new_str(path));
+    }
+    for (size_t i = 0; i < export->notes.n; i++)
+        hone_json_push(notes, hone_json_new_str(export->notes.v[i]));
+    hone_json_set(json, "files", files);
+    hone_json_set_str(json, "compile", export->compile);
+    hone_json_set_str(json, "verdict", export->verdict);
+    hone_json_set(json, "notes", notes);
+    hone_json_set_str(json, "test", export->test);
+    hone_json_set_str(json, "said", export->said);
+    int rc = hone_print_json(json, err);
+    return rc == 0 && strcmp(export->test, "failed") == 0 ? HONE_EXIT_TOOL_ERROR : rc;
+}
+
 static int print(const struct args *args, const struct hone_export *export, struct hone_err *err)
 {
+    if (args->json)
+        return print_json(args, export, err);
     for (size_t i = 0; i < export->n_files; i++) {
         HONE_AUTOFREE char *path = hone_path_join(args->dir, export->files[i].name, NULL);
         printf("%s\n", path);

@@ -4,12 +4,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "server/table.h"
 #include "server/verb.h"
 #include "tools/format/verdict.h"
 #include "tools/best_measurement.h"
 #include "workspace/history.h"
 
 #define PAGE 500
+
+static const char *const columns[] = {"commit", "task", "verdict", "tier", "speedup", "what"};
 
 struct args {
     const char *workspace, *rev, *task;
@@ -55,24 +58,44 @@ static struct hone_json *version_json(const struct hone_version *version,
     hone_json_set(json, "trailers", hone_version_trailers_json(version));
     hone_json_set_str(json, "verdict", best->verdict ? hone_verdict_name(best->verdict) : NULL);
     hone_json_set_str(json, "tier", best->tier ? hone_tier_name(best->tier) : NULL);
-    if (best->speedup)
-        hone_json_set_str(json, "speedup", best->speedup);
+    if (best->ratio > 0) {
+        struct hone_json *ci = hone_json_new_array();
+        hone_json_push(ci, hone_json_new_f64(best->low));
+        hone_json_push(ci, hone_json_new_f64(best->high));
+        hone_json_set_f64(json, "speedup", best->ratio);
+        hone_json_set(json, "ci", ci);
+    }
     if (best->flag)
         hone_json_set_str(json, "rests_on", best->flag);
     return json;
 }
 
-static void print_row(const struct hone_version *version, const struct hone_measurement *best)
+static void add_row(struct hone_table *table, const struct hone_version *version,
+                    const struct hone_measurement *best)
 {
-    printf("%.10s  %-12s %-12s %-8s %-26s %s%s%s%s\n", version->commit,
-           version->task ? version->task : "", hone_verdict_name(best->verdict),
-           hone_tier_name(best->tier), best->speedup ? best->speedup : "",
-           version->subject ? version->subject : "", best->flag ? " [" : "",
-           best->flag ? best->flag : "", best->flag ? "]" : "");
+    HONE_AUTOFREE char *what =
+        hone_sprintf("%s%s%s%s", version->subject ? version->subject : "", best->flag ? " [" : "",
+                     best->flag ? best->flag : "", best->flag ? "]" : "");
+    HONE_AUTOFREE char *id = hone_sprintf("%.10s", version->commit);
+    const char *const cells[] = {
+        id,
+        version->task,
+        hone_verdict_name(best->verdict),
+        hone_tier_name(best->tier),
+        best->speedup,
+        what,
+    };
+    hone_table_add(table, cells);
+}
+
+static void add_note(struct hone_table *table, const char *text)
+{
+    HONE_AUTOFREE char *line = hone_sprintf("%12s%s", "", text);
+    hone_table_line(table, line);
 }
 
 static void print_version(const struct args *args, const struct hone_version *version,
-                          const struct hone_best_measurement *measured)
+                          const struct hone_best_measurement *measured, struct hone_table *table)
 {
     const struct hone_measurement *best = &measured->best;
     if (args->json) {
@@ -84,25 +107,32 @@ static void print_version(const struct args *args, const struct hone_version *ve
         HONE_AUTOFREE char *text = hone_json_print(json);
         puts(text);
     } else {
-        print_row(version, best);
+        add_row(table, version, best);
         if (args->review && measured->review)
-            printf("%12s%s\n", "", measured->review);
+            add_note(table, measured->review);
         if (measured->contradiction)
-            printf("%12s%s\n", "", measured->contradiction);
+            add_note(table, measured->contradiction);
     }
 }
 
-/* Prints one page; false when it was the last. */
-static int print_page(const struct args *args, struct hone_history *history, const char *rev,
-                      size_t *offset, int64_t *left, bool *ret_is_last, struct hone_err *err)
+struct page {
+    const char *rev;
+    size_t offset;
+    int64_t left;
+    bool is_last;
+};
+
+/* Prints or tables one page. */
+static int print_page(const struct args *args, struct hone_history *history, struct page *page,
+                      struct hone_table *table, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_version *versions;
     size_t n;
-    int rc = hone_history_list(history, rev, *offset, PAGE, pool, &versions, &n, err);
+    int rc = hone_history_list(history, page->rev, page->offset, PAGE, pool, &versions, &n, err);
     if (rc < 0)
         return rc;
-    for (size_t i = 0; i<n && * left> 0; i++) {
+    for (size_t i = 0; i < n && page->left > 0; i++) {
         struct hone_best_measurement measured;
         if (!is_of_task(args, &versions[i]))
             continue;
@@ -113,11 +143,11 @@ static int print_page(const struct args *args, struct hone_history *history, con
                                      : args->all || is_good(measured.best.verdict);
         if (!is_shown)
             continue;
-        --*left;
-        print_version(args, &versions[i], &measured);
+        page->left--;
+        print_version(args, &versions[i], &measured, table);
     }
-    *offset += n;
-    *ret_is_last = n < PAGE;
+    page->offset += n;
+    page->is_last = n < PAGE;
     return 0;
 }
 
@@ -125,7 +155,7 @@ static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
     HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
-    int rc = hone_workspace_open(args->workspace, &ws, err);
+    int rc = hone_open_to_read(args->workspace, &ws, err);
     if (rc < 0)
         return rc;
     struct hone_history *history = hone_workspace_history(ws);
@@ -135,22 +165,24 @@ static int run(const void *arg, struct hone_err *err)
         if (rc < 0)
             return rc;
     }
-    size_t offset = 0;
-    int64_t left = args->max;
-    bool is_last = false;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct page page = {.rev = args->rev ? commit : NULL, .left = args->max};
+    struct hone_table table = {.pool = pool, .n_columns = HONE_COUNTOF(columns)};
+    hone_table_add(&table, columns);
+    while (rc == 0 && page.left > 0 && !page.is_last)
+        rc = print_page(args, history, &page, &table, err);
     if (!args->json)
-        printf("%-10s  %-12s %-12s %-8s %-26s %s\n", "commit", "task", "verdict", "tier", "speedup",
-               "what");
-    while (rc == 0 && left > 0 && !is_last)
-        rc = print_page(args, history, args->rev ? commit : NULL, &offset, &left, &is_last, err);
-    if (rc == 0 && left == args->max && args->review)
+        hone_table_print(&table);
+    if (rc == 0)
+        rc = hone_print("", err);
+    if (rc == 0 && page.left == args->max && args->review)
         hone_say("nothing to review");
-    else if (rc == 0 && left == args->max && !args->all)
+    else if (rc == 0 && page.left == args->max && !args->all)
         hone_say("nothing yet; --all also shows tries that failed");
-    else if (rc == 0 && left == 0)
+    else if (rc == 0 && page.left == 0 && !args->json)
         hone_say("more with --max; plain git works too: git -C %s log --graph REV",
-                 args->workspace);
-    return rc < 0 ? rc : hone_print("", err);
+                 hone_workspace_dir(ws));
+    return rc;
 }
 
 const struct hone_verb hone_verb_log = {

@@ -34,34 +34,37 @@ static const struct hone_opt opts[] = {
     HONE_OPTS_COMMON(struct args),
     HONE_OPT(struct args, lattices, "lattices", "DIR", "Folder of the lattices.",
              .fallback = "agents/offline/lattices"),
-    HONE_OPT(struct args, expansions, "expansions", "N", "eval: steps that a search may try.",
-             .fallback = "8", .min = 1, .max = 1000),
-    HONE_OPT(struct args, seeds, "seeds", "N", "eval: searches on each kernel.", .fallback = "100",
-             .min = 1, .max = 10000),
+    HONE_OPT(struct args, expansions, "expansions", "N", "Steps that a search may try.",
+             .fallback = "8", .min = 1, .max = 1000, .of = "eval"),
+    HONE_OPT(struct args, seeds, "seeds", "N", "Searches on each kernel.", .fallback = "100",
+             .min = 1, .max = 10000, .of = "eval"),
     HONE_OPT(struct args, policies, "policies", "LIST",
-             "eval: names with commas; the others are compared with the first. Default: all."),
-    HONE_OPT(struct args, coders, "coders", "N", "eval: steps under way at a time.",
-             .fallback = "1", .min = 1, .max = HONE_MAX_CODERS),
-    HONE_OPT(struct args, failure, "failure", "SHARE", "eval: mean chance that the coder fails.",
-             .fallback = "0.1", .max = 1),
+             "Names with commas; the others are compared with the first. Default: all.",
+             .of = "eval"),
+    HONE_OPT(struct args, coders, "coders", "N", "Steps under way at a time.", .fallback = "1",
+             .min = 1, .max = HONE_MAX_CODERS, .of = "eval"),
+    HONE_OPT(struct args, failure, "failure", "SHARE", "Mean chance that the coder fails.",
+             .fallback = "0.1", .max = 1, .of = "eval"),
     HONE_OPT(struct args, fitted, "fitted", NULL,
-             "eval: priors start from the other kernels' lattices, not from the catalogue alone."),
+             "Priors start from the other kernels' lattices, not from the catalogue alone.",
+             .of = "eval"),
     HONE_OPT_JSON(struct args),
     HONE_OPT(struct args, templates, "template", "FILE",
-             "record: a kernel with its strategies as tunables; may be repeated."),
-    HONE_OPT(struct args, rounds, "rounds", "N", "record: repeats of every state.", .fallback = "5",
-             .min = 1, .max = HONE_LIMIT_LATTICE_REPEATS),
+             "A kernel with its strategies as tunables; may be repeated.", .of = "record"),
+    HONE_OPT(struct args, rounds, "rounds", "N", "Repeats of every state.", .fallback = "5",
+             .min = 1, .max = HONE_LIMIT_LATTICE_REPEATS, .of = "record"),
     HONE_OPT(struct args, top, "top", "N",
-             "record: after the first round only the N fastest states; 0: all.", .fallback = "0",
-             .max = HONE_LATTICE_STATES),
+             "After the first round only the N fastest states; 0: all.", .fallback = "0",
+             .max = HONE_LATTICE_STATES, .of = "record"),
     HONE_OPT(struct args, workloads, "workloads", "N",
-             "record: the first N public sizes; 0: as a screening takes them.", .fallback = "0",
-             .max = HONE_LIMIT_WORKLOADS),
-    HONE_OPT(struct args, budget_ms, "budget", "TIME", "record: timing of one state in one round.",
-             .is_duration = true, .fallback = "300ms"),
-    HONE_OPT(struct args, note, "note", "TEXT", "record: what to know about the figures."),
-    HONE_OPT(struct args, fresh, "fresh", NULL, "record: start anew instead of going on."),
-    HONE_OPT(struct args, profile, "profile", NULL, "record: counters of every state (cuda)."),
+             "The first N public sizes; 0: as a screening takes them.", .fallback = "0",
+             .max = HONE_LIMIT_WORKLOADS, .of = "record"),
+    HONE_OPT(struct args, budget_ms, "budget", "TIME", "Timing of one state in one round.",
+             .is_duration = true, .fallback = "300ms", .of = "record"),
+    HONE_OPT(struct args, note, "note", "TEXT", "What to know about the figures.", .of = "record"),
+    HONE_OPT(struct args, fresh, "fresh", NULL, "Start anew instead of going on.", .of = "record"),
+    HONE_OPT(struct args, profile, "profile", NULL, "Counters of every state (cuda).",
+             .of = "record"),
 };
 
 static void on_stop(void *arg)
@@ -229,6 +232,12 @@ static int eval(const struct args *args, struct hone_err *err)
                       : print_scores(args, lattices, n_lattices, scores, n_policies, err);
 }
 
+static const struct hone_verb_action actions[] = {
+    {"eval", "", "plays the policies on recorded lattices and compares them", NULL},
+    {"record", "", "builds, checks and times every combination of a template's strategies",
+     "hone planner record --template tests/lattices/sum.c --rounds 2"},
+};
+
 static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
@@ -238,7 +247,8 @@ static int run(const void *arg, struct hone_err *err)
 const struct hone_verb hone_verb_planner = {
     .name = "planner",
     .summary = "Compare planners on recorded lattices, and record those.",
-    .description = "record builds, checks and times every combination of a template's strategies.",
+    .actions = actions,
+    .n_actions = HONE_COUNTOF(actions),
     .example = "hone planner record --template tests/lattices/sum.c --rounds 2",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),

@@ -86,7 +86,8 @@ static int run(const void *arg, struct hone_err *err)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_search_report report;
     bool is_damaged = false;
-    int rc = hone_workspace_open(args->workspace, &ws, err);
+    int rc = args->commit ? hone_workspace_open(args->workspace, &ws, err)
+                          : hone_open_to_read(args->workspace, &ws, err);
     if (rc == 0)
         rc = hone_search_report_read(ws, args->name, pool, &report, &is_damaged, err);
     if (rc < 0)

@@ -13,72 +13,68 @@
 
 #include "agents/search/search.h"
 #include "server/stop.h"
-#include "server/verb.h"
+#include "server/verb_task.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/process.h"
 #include "workspace/task/target.h"
 
 struct args {
     struct hone_common_args common;
-    const char *task, *target, *policy, *coder, *planner, *model, *planner_model, *name;
-    int64_t repairs, coders, submission_wait_ms;
-    int64_t wall_ms, evaluations, device_ms, disk_mib, tokens, seed;
-    double cost, stop_at, stop_at_speedup;
-    int64_t plateau;
+    struct hone_search_options options; /* but for these */
+    int64_t disk_mib;
     bool no_plateau;
     bool json, quiet;
 };
 
-static const char *const coder_names[] = {"rules", "llm", "auto", "external", NULL};
-static const char *const planner_names[] = {"rules", "llm", "external", NULL};
-
 static const struct hone_opt opts[] = {
-    HONE_OPT(struct args, task, "task", "TASK",
+    HONE_OPT(struct args, options.task, "task", "TASK",
              "Task to make fast (hone task list), or a pack's folder (a path with a '/'), which is "
              "copied into the workspace first.",
              .is_positional = true, .is_required = true),
     HONE_OPTS_COMMON(struct args),
-    HONE_OPT(struct args, target, "target", "TARGET", "Where kernels run.", .fallback = "cpu",
-             .choices = hone_target_words),
-    HONE_OPT(struct args, wall_ms, "budget-wall", "TIME", "Stop after this time: 90s, 10m, 8h.",
-             .is_duration = true),
-    HONE_OPT(struct args, evaluations, "budget-evaluations", "N",
+    HONE_OPT(struct args, options.target, "target", "TARGET", "Where kernels run.",
+             .fallback = "cpu", .choices = hone_target_words),
+    HONE_OPT(struct args, options.budget_wall_ms, "budget-wall", "TIME",
+             "Stop after this time: 90s, 10m, 8h.", .is_duration = true),
+    HONE_OPT(struct args, options.budget_evaluations, "budget-evaluations", "N",
              "Stop after so many evaluations."),
-    HONE_OPT(struct args, device_ms, "budget-device", "TIME",
+    HONE_OPT(struct args, options.budget_device_ms, "budget-device", "TIME",
              "Stop when its evaluations have taken this time together.", .is_duration = true),
-    HONE_OPT(struct args, cost, "budget-cost", "USD",
+    HONE_OPT(struct args, options.budget_cost, "budget-cost", "USD",
              "Most that models may cost, all rounds of the search together."),
-    HONE_OPT(struct args, tokens, "budget-tokens", "N",
+    HONE_OPT(struct args, options.budget_tokens, "budget-tokens", "N",
              "Most tokens that models may take and give, all rounds together."),
     HONE_OPT(struct args, disk_mib, "budget-disk", "MIB",
              "Stop before the workspace's .hone folder is larger.", .max = 1 << 30),
-    HONE_OPT(struct args, policy, "policy", "NAME",
+    HONE_OPT(struct args, options.policy, "policy", "NAME",
              "How the next step is chosen: puct, greedy, random, ucb, chain."),
-    HONE_OPT(struct args, coder, "coder", "NAME", "Who edits the source.", .fallback = "rules",
-             .choices = coder_names),
-    HONE_OPT(struct args, planner, "planner", "NAME",
+    HONE_OPT(struct args, options.coder, "coder", "NAME", "Who edits the source.",
+             .fallback = "rules", .choices = hone_search_coder_words),
+    HONE_OPT(struct args, options.planner, "planner", "NAME",
              "Who chooses the steps; llm: a model reranks what the rules propose; external: agents "
              "that submit them (strategy_apply with search).",
-             .fallback = "rules", .choices = planner_names),
-    HONE_OPT(struct args, model, "model", "NAME", "Configured model that is asked."),
-    HONE_OPT(struct args, planner_model, "planner-model", "NAME", "Another one for the planner."),
-    HONE_OPT(struct args, repairs, "repairs", "N", "Repairs of a step that a model got wrong.",
-             .fallback = "3", .max = 10),
-    HONE_OPT(struct args, coders, "coders", "N",
+             .fallback = "rules", .choices = hone_search_planner_words),
+    HONE_OPT(struct args, options.model, "model", "NAME", "Configured model that is asked."),
+    HONE_OPT(struct args, options.planner_model, "planner-model", "NAME",
+             "Another one for the planner."),
+    HONE_OPT(struct args, options.repairs, "repairs", "N",
+             "Repairs of a step that a model got wrong.", .fallback = "3", .max = 10),
+    HONE_OPT(struct args, options.coders, "coders", "N",
              "Answers of a model that are waited for at a time: steps are chosen before the last "
              "one has ended.",
              .fallback = "1", .min = 1, .max = HONE_MAX_CODERS),
-    HONE_OPT(struct args, submission_wait_ms, "wait-submissions", "TIME",
+    HONE_OPT(struct args, options.submission_wait_ms, "wait-submissions", "TIME",
              "With planner or coder external: stop when none came for so long.", .fallback = "10m",
              .is_duration = true),
-    HONE_OPT(struct args, name, "name", "NAME",
+    HONE_OPT(struct args, options.name, "name", "NAME",
              "Name of the search: its branch is search/NAME. Default: the task."),
-    HONE_OPT(struct args, seed, "seed", "N", "Seed of the planner's choices.", .fallback = "1"),
-    HONE_OPT(struct args, stop_at_speedup, "stop-at-speedup", "X",
+    HONE_OPT(struct args, options.seed, "seed", "N", "Seed of the planner's choices.",
+             .fallback = "1"),
+    HONE_OPT(struct args, options.stop_at_speedup, "stop-at-speedup", "X",
              "Stop when a version is decided to be X times as fast as the baseline, and confirm."),
-    HONE_OPT(struct args, stop_at, "stop-at", "PERCENT",
+    HONE_OPT(struct args, options.stop_at_percent_of_bound, "stop-at", "PERCENT",
              "Stop at this share of what the machine allows; 0: 95.", .max = 100),
-    HONE_OPT(struct args, plateau, "stop-at-plateau", "N",
+    HONE_OPT(struct args, options.plateau, "stop-at-plateau", "N",
              "Stop after so many steps without a new best.", .fallback = "24", .min = 1,
              .max = 1000000),
     HONE_OPT(struct args, no_plateau, "no-plateau", NULL,
@@ -92,6 +88,7 @@ struct view { /* progress on stderr */
     int64_t next_ns;
     char last[300], best_commit[48];
     double best_ratio;
+    const char *best_word;
     int64_t evaluations;
 };
 
@@ -118,15 +115,17 @@ static void on_progress(void *arg, const struct hone_search_progress *p)
     snprintf(view->best_commit, sizeof(view->best_commit), "%s",
              p->best_commit ? p->best_commit : "");
     view->best_ratio = p->best_ratio;
+    view->best_word = p->best_word;
     view->evaluations = p->evaluations;
     char wall[24] = "", most[24] = "";
     if (p->budget_wall_ms > 0)
         snprintf(wall, sizeof(wall), "/%.4g", (double)p->budget_wall_ms / 1000);
     if (p->budget_evaluations > 0)
         snprintf(most, sizeof(most), "/%lld", (long long)p->budget_evaluations);
-    snprintf(text, sizeof(text), "%5.1f%s s  %-8s %4lld%s evaluations  best %.4gx  %s%s%s",
+    snprintf(text, sizeof(text), "%5.1f%s s  %-8s %4lld%s evaluations  best %s%.3gx (%s)  %s%s%s",
              (double)p->elapsed_ms / 1000, wall, p->phase ? p->phase : "",
-             (long long)p->evaluations, most, p->best_ratio,
+             (long long)p->evaluations, most,
+             strcmp(p->best_word, "confirmed") == 0 ? "" : "about ", p->best_ratio, p->best_word,
              p->budgets && p->budgets[0] ? p->budgets : "", p->budgets && p->budgets[0] ? "  " : "",
              p->message ? p->message : "");
     int64_t now = hone_now_ns();
@@ -149,7 +148,7 @@ static void clear(struct view *view)
     view->is_shown = false;
 }
 
-static void print_table(const struct args *args, const struct hone_search_result *r)
+static void print_table(const char *dir, const struct hone_search_result *r)
 {
     printf("task             %s (%s)\n", r->task, r->target);
     if (r->baseline_ns > 0 && r->best_ns > 0)
@@ -170,6 +169,9 @@ static void print_table(const struct args *args, const struct hone_search_result
     if (r->percent_of_bound > 0)
         printf("of the machine   %.1f %% of what bytes and operations allow\n",
                r->percent_of_bound);
+    if (r->unconfirmed)
+        printf("not confirmed    %s; search/%s is the best by short looks\n", r->unconfirmed,
+               r->name);
     printf("evaluations      %lld (", (long long)r->evaluations);
     const struct hone_search_count *count = r->verdicts.v;
     for (size_t i = 0; i < r->verdicts.n; i++)
@@ -177,24 +179,24 @@ static void print_table(const struct args *args, const struct hone_search_result
     printf(")\nstopped          %s after %.1f s\n", r->why_stopped ? r->why_stopped : "",
            (double)r->wall_ms / 1000);
     if (r->waited_ms >= 1000)
-        printf("waited           %.1f s of it for other timings on this machine\n",
-               (double)r->waited_ms / 1000);
+        printf("waited           %.1f s beside it for other timings on this machine%s%s\n",
+               (double)r->waited_ms / 1000, r->waited_for ? ", last for " : "",
+               r->waited_for ? r->waited_for : "");
     if (r->tokens > 0)
         printf("models           %lld tokens, %.4g USD (all rounds)\n", (long long)r->tokens,
                r->cost);
     if (!r->best_commit)
         return;
     printf("best version     %s\n\n", r->best_commit);
-    printf("how it came about:  git -C %s log --stat search/%s\n", args->common.workspace, r->name);
-    printf("take it home:       hone export search/%s -o DIR --workspace %s\n", r->name,
-           args->common.workspace);
+    printf("how it came about:  git -C %s log --stat search/%s\n", dir, r->name);
+    printf("take it home:       hone export search/%s -o DIR --workspace %s\n", r->name, dir);
 }
 
-static int report(const struct args *args, const struct hone_search_result *result,
+static int report(const struct args *args, const char *dir, const struct hone_search_result *result,
                   struct hone_err *err)
 {
     if (!args->json) {
-        print_table(args, result);
+        print_table(dir, result);
         return hone_print("", err);
     }
     HONE_AUTOJSON struct hone_json *json =
@@ -204,21 +206,22 @@ static int report(const struct args *args, const struct hone_search_result *resu
     return rc < 0 ? rc : hone_print("\n", err);
 }
 
-static int interrupted(const struct args *args, const struct view *view, struct hone_err *err)
+static int interrupted(const struct args *args, const char *dir, const struct view *view,
+                       struct hone_err *err)
 {
     hone_say("stopped after %lld evaluations; everything finished is kept. The same command goes "
              "on from here.",
              (long long)view->evaluations);
     if (view->best_commit[0])
-        hone_say("best so far (screened, not confirmed): %.4gx, commit %s; confirm it with\n"
+        hone_say("best so far: about %.3gx (%s, no result yet), commit %s; confirm it with\n"
                  "  hone call kernel_evaluate "
                  "'{\"task\":\"%s\",\"commit\":\"%s\",\"tier\":\"confirm\"}' --workspace %s",
-                 view->best_ratio, view->best_commit, args->task, view->best_commit,
-                 args->common.workspace);
+                 view->best_ratio, view->best_word, view->best_commit, args->options.task,
+                 view->best_commit, dir);
     if (args->json) {
         HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
-        hone_json_set_str(json, "task", args->task);
-        hone_json_set_str(json, "target", args->target);
+        hone_json_set_str(json, "task", args->options.task);
+        hone_json_set_str(json, "target", args->options.target);
         hone_json_set_str(json, "why_stopped", "cancelled");
         hone_json_set_i64(json, "evaluations", view->evaluations);
         if (view->best_commit[0])
@@ -243,44 +246,29 @@ static int search(const struct args *args, struct hone_runtime *runtime,
     struct hone_tool_ctx ctx = {
         .app = hone_runtime_app(runtime), .pool = pool, .cancel = cancel, .caller = "cli"};
     struct view view = {.is_terminal = isatty(STDERR_FILENO) == 1, .is_quiet = args->quiet};
-    const struct hone_search_options options = {
-        .task = args->task,
-        .target = args->target,
-        .policy = args->policy,
-        .coder = args->coder,
-        .planner = args->planner,
-        .model = args->model,
-        .planner_model = args->planner_model,
-        .repairs = args->repairs,
-        .n_coders = args->coders,
-        .submission_wait_ms = args->submission_wait_ms,
-        .name = args->name,
-        .budget_wall_ms = args->wall_ms,
-        .budget_evaluations = args->evaluations,
-        .budget_disk_bytes = args->disk_mib << 20,
-        .budget_device_ms = args->device_ms,
-        .budget_cost = args->cost,
-        .budget_tokens = args->tokens,
-        .seed = args->seed,
-        .stop_at_percent_of_bound = args->stop_at,
-        .stop_at_speedup = args->stop_at_speedup,
-        .plateau = args->no_plateau ? -1 : args->plateau,
-    };
     struct hone_search_result result;
-    int rc = hone_search_run(&ctx, &options, on_progress, &view, &result, err);
+    const char *warning =
+        hone_task_lint_warning(hone_runtime_app(runtime)->ws, args->options.task, pool);
+    if (warning)
+        hone_say("warning: %s", warning);
+    const char *dir = hone_workspace_dir(hone_runtime_app(runtime)->ws);
+    int rc = hone_search_run(&ctx, &args->options, on_progress, &view, &result, err);
     clear(&view);
+    if (warning && rc == 0)
+        hone_say("warning: %s", warning); /* beside the result too */
     if (rc == HONE_E_CANCEL)
-        return interrupted(args, &view, err);
-    return rc < 0 ? rc : report(args, &result, err);
+        return interrupted(args, dir, &view, err);
+    return rc < 0 ? rc : report(args, dir, &result, err);
 }
 
 /* A pack's folder becomes a task of the workspace. */
 static int take_pack(struct args *args, struct hone_runtime *runtime, struct hone_pool *pool,
                      struct hone_err *err)
 {
-    if (!strchr(args->task, '/'))
+    if (!strchr(args->options.task, '/'))
         return 0;
-    return hone_workspace_adopt(hone_runtime_app(runtime)->ws, args->task, pool, &args->task, err);
+    return hone_workspace_adopt(hone_runtime_app(runtime)->ws, args->options.task, pool,
+                                &args->options.task, err);
 }
 
 static int run(const void *arg, struct hone_err *err)
@@ -288,10 +276,13 @@ static int run(const void *arg, struct hone_err *err)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct args copy = *(const struct args *)arg, *args = &copy;
     struct hone_cancel cancel;
-    if (args->wall_ms == 0 && args->evaluations == 0 && args->disk_mib == 0 &&
-        args->device_ms == 0 && args->cost <= 0 && args->tokens == 0)
+    struct hone_search_options *o = &args->options;
+    if (o->budget_wall_ms == 0 && o->budget_evaluations == 0 && args->disk_mib == 0 &&
+        o->budget_device_ms == 0 && o->budget_cost <= 0 && o->budget_tokens == 0)
         return hone_fail(err, HONE_E_ARG,
                          "a search needs a cap; say for example --budget-wall 60s");
+    o->budget_disk_bytes = args->disk_mib << 20;
+    o->plateau = args->no_plateau ? -1 : o->plateau;
     int rc = hone_cancel_init(&cancel, err);
     if (rc < 0)
         return rc;

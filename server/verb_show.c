@@ -13,9 +13,11 @@ struct args {
 };
 
 static const struct hone_opt opts[] = {
-    HONE_OPT(struct args, rev, "rev", "REV",
-             "A commit (four digits are enough if they are unique) or a branch.",
-             .is_positional = true, .is_required = true),
+    HONE_OPT(
+        struct args, rev, "rev", "REV",
+        "A version's or a measurement's commit (four digits are enough if they are unique), or "
+        "a branch.",
+        .is_positional = true, .is_required = true),
     HONE_OPT_WORKSPACE(struct args),
     HONE_OPT(struct args, source, "source", NULL, "Only the source, as it was compiled."),
     HONE_OPT(struct args, report, "report", NULL, "Only report.json."),
@@ -29,6 +31,10 @@ static void print_evidence(const struct hone_best_measurement *measured)
     for (size_t i = 0; i < measured->evidence.n; i++)
         printf("%s%.10s  %s\n", i == 0 ? "\nmeasured again\n" : "", evidence[i].commit,
                evidence[i].summary ? evidence[i].summary : "");
+    if (measured->best.rests_on)
+        printf("\nbest founded: %s (%s)\nrests on: %s\n",
+               measured->best.summary ? measured->best.summary : "",
+               hone_tier_name(measured->best.tier), measured->best.rests_on);
     if (measured->contradiction)
         printf("\n%s\n", measured->contradiction);
 }
@@ -88,6 +94,31 @@ static int print_version(const struct args *args, const struct hone_version *ver
     return hone_print("", err);
 }
 
+/* A measurement of its own, as `hone show` and plain git name it. */
+static int print_measurement(const struct args *args, const struct hone_version *evidence,
+                             struct hone_pool *pool, struct hone_err *err)
+{
+    struct hone_measurement measured;
+    char when[32];
+    if (args->json) {
+        HONE_AUTOJSON struct hone_json *json = version_json(evidence);
+        hone_json_set_str(json, "measures", evidence->parent);
+        return hone_print_json(json, err);
+    }
+    const char *report = evidence->report_json ? evidence->report_json : "{}";
+    if (!args->report) {
+        hone_measurement_of(evidence, pool, &measured);
+        hone_wall_text(evidence->time_s * 1000, when);
+        printf("commit  %s\nmeasures %s\nwhen    %s\n\n%s\n", evidence->commit, evidence->parent,
+               when, evidence->subject ? evidence->subject : "");
+        if (measured.rests_on)
+            printf("\nrests on: %s\n", measured.rests_on);
+        printf("\n---- report.json ----\n");
+    }
+    printf("%s\n", report);
+    return hone_print("", err);
+}
+
 static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
@@ -96,9 +127,13 @@ static int run(const void *arg, struct hone_err *err)
     struct hone_version version;
     struct hone_best_measurement measured;
     char commit[HONE_COMMIT_BYTES];
-    int rc = hone_workspace_open(args->workspace, &ws, err);
-    if (rc == 0)
-        rc = hone_history_resolve(hone_workspace_history(ws), args->rev, commit, err);
+    int rc = hone_open_to_read(args->workspace, &ws, err);
+    if (rc < 0)
+        return rc;
+    if (!args->source && hone_history_read_evidence(hone_workspace_history(ws), args->rev, pool,
+                                                    &version, NULL) == 0)
+        return print_measurement(args, &version, pool, err);
+    rc = hone_history_resolve(hone_workspace_history(ws), args->rev, commit, err);
     if (rc == 0)
         rc = hone_history_read(hone_workspace_history(ws), commit, pool, &version, err);
     if (rc == 0)

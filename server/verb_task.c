@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/stop.h"
+#include "server/table.h"
 #include "server/verb_task.h"
 #include "tools/task/lint.h"
 #include "workspace/base/clock.h"
@@ -13,87 +14,95 @@
 #include "workspace/base/limits.h"
 #include "workspace/base/process.h"
 #include "workspace/base/utf8.h"
+#include "workspace/cache.h"
 #include "workspace/history.h"
 #include "workspace/task/target.h"
 
-static const char *const action_names[] = {"list", "show",      "new", "remove",
-                                           "lint", "calibrate", NULL};
+static const char *const action_names[] = {"list", "show",      "new",    "remove",
+                                           "lint", "calibrate", "import", NULL};
 
 static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
              .is_positional = true, .is_required = true, .choices = action_names),
     HONE_OPT(struct hone_task_args, subject, "subject", "SUBJECT",
-             "show, lint, calibrate, remove: a task; new: a C or CUDA file; lint and calibrate also take a "
-             "pack's folder.",
-             .is_positional = true),
+             "A task; for new: a C or CUDA file; for import: a PyTorch file or a folder of them; lint and "
+             "calibrate also take a pack's folder.",
+             .is_positional = true, .of = "show new import remove lint calibrate"),
     HONE_OPTS_COMMON(struct hone_task_args),
     HONE_OPT(struct hone_task_args, function, "function", "NAME",
-             "new: the function, where the file has several."),
+             "The function, where the file has several.", .of = "new"),
     HONE_OPT(struct hone_task_args, name, "name", "NAME",
-             "new: name of the task. Default: the function's."),
+             "Name of the task. Default: the function's, the file's.", .of = "new import"),
     HONE_OPT(struct hone_task_args, shapes, "shape", "SHAPE",
-             "new: an array's sizes by axis, as in 'A[M,K]'; once for each array."),
+             "An array's sizes by axis, as in 'A[M,K]'; once for each array.", .of = "new"),
     HONE_OPT(struct hone_task_args, roles, "role", "ROLE",
-             "new: how an input is filled, as in 'columns=index:N'; may be repeated."),
+             "How an input is filled, as in 'columns=index:N'; may be repeated.", .of = "new"),
+    HONE_OPT(struct hone_task_args, scales, "scale", "VALUE",
+             "An input's ordinary values are times this, as in 'x=0.5'; may be repeated.",
+             .of = "new"),
+    HONE_OPT(struct hone_task_args, shifts, "shift", "VALUE",
+             "And plus this, as in 'x=-0.7'; may be repeated.", .of = "new"),
     HONE_OPT(struct hone_task_args, sizes, "size", "SIZE",
-             "new: one workload, as in 'M=512,N=512'; may be repeated."),
+             "One workload, as in 'M=512,N=512'; may be repeated.", .of = "new"),
     HONE_OPT(struct hone_task_args, scalars, "scalar", "VALUE",
-             "new: a scalar's value, as in 'alpha=1.5'; may be repeated."),
+             "A scalar's value, as in 'alpha=1.5'; may be repeated.", .of = "new"),
     HONE_OPT(struct hone_task_args, inouts, "inout", "NAME",
-             "new: a pointer that the function reads and writes; may be repeated."),
-    HONE_OPT(
-        struct hone_task_args, outs, "out", "NAME",
-        "new: a pointer that it writes alone, where the body looks otherwise; may be repeated."),
+             "A pointer that the function reads and writes; may be repeated.", .of = "new"),
+    HONE_OPT(struct hone_task_args, outs, "out", "NAME",
+             "A pointer that it writes alone, where the body looks otherwise; may be repeated.",
+             .of = "new"),
     HONE_OPT(struct hone_task_args, includes, "include", "DIR",
-             "new: where headers of yours are, beside the file's folder; may be repeated.",
-             .letter = 'I'),
+             "Where headers of yours are, beside the file's folder; may be repeated.",
+             .letter = 'I', .of = "new"),
     HONE_OPT(struct hone_task_args, constraints, "constraint", "FORMULA",
-             "new: which sizes are legal, as in 'n % 8 == 0'; may be repeated."),
+             "Which sizes are legal, as in 'n % 8 == 0'; may be repeated.", .of = "new"),
     HONE_OPT(struct hone_task_args, tolerances, "tolerance", "VALUE",
-             "new: relative tolerance of an output, as in 'y=1e-4', or of all."),
+             "Relative tolerance of an output, as in 'y=1e-4', or of all.", .of = "new"),
     HONE_OPT(struct hone_task_args, flops, "flops", "FORMULA",
-             "new: operations of the best known algorithm, as in '2*M*N*K'."),
+             "Operations of the best known algorithm, as in '2*M*N*K'.", .of = "new"),
     HONE_OPT(struct hone_task_args, bytes, "bytes", "FORMULA",
-             "new: bytes that have to move. Default: every array once."),
+             "Bytes that have to move. Default: every array once.", .of = "new"),
     HONE_OPT(struct hone_task_args, grid, "grid", "EXPR",
-             "new: blocks of a CUDA kernel without a launcher, as in '(n + 255) / 256'."),
+             "Blocks of a CUDA kernel without a launcher, as in '(n + 255) / 256'.", .of = "new"),
     HONE_OPT(struct hone_task_args, block, "block", "EXPR",
-             "new: threads of a block of it, as in 256 or '16, 16'."),
+             "Threads of a block of it, as in 256 or '16, 16'.", .of = "new"),
     HONE_OPT(struct hone_task_args, reference, "reference", "FILE.c",
-             "new: the reference of a CUDA file: ITEM, or the function in C."),
-    HONE_OPT(struct hone_task_args, force, "force", NULL, "new: replace the task of that name."),
+             "The reference of a CUDA file: ITEM, or the function in C.", .of = "new"),
+    HONE_OPT(struct hone_task_args, force, "force", NULL, "Replace the task of that name.",
+             .of = "new import"),
     HONE_OPT(struct hone_task_args, no_lint, "no-lint", NULL,
-             "new: do not compile and check what was made."),
-    HONE_OPT(struct hone_task_args, op_type, "op-type", "WORD",
-             "new: kind of operation, such as gemm."),
-    HONE_OPT(struct hone_task_args, description, "description", "TEXT", "new: one sentence."),
+             "Do not compile and check what was made.", .of = "new import"),
+    HONE_OPT(struct hone_task_args, op_type, "op-type", "WORD", "Kind of operation, such as gemm.",
+             .of = "new"),
+    HONE_OPT(struct hone_task_args, description, "description", "TEXT", "One sentence.",
+             .of = "new"),
     HONE_OPT(struct hone_task_args, is_static, "static", NULL,
-             "lint: only look at the files, run nothing."),
-    HONE_OPT(struct hone_task_args, target, "target", "TARGET", "calibrate: where kernels run.",
-             .fallback = "cpu", .choices = hone_target_words),
+             "Only look at the files, run nothing.", .of = "lint"),
+    HONE_OPT(struct hone_task_args, target, "target", "TARGET", "Where kernels run.",
+             .fallback = "cpu", .choices = hone_target_words, .of = "calibrate"),
     HONE_OPT(struct hone_task_args, write, "write", NULL,
-             "calibrate: put tolerances and record into the pack."),
-    HONE_OPT(struct hone_task_args, margin, "margin", "X",
-             "calibrate: tolerance over honest error.", .fallback = "2", .min = 1, .max = 64),
-    HONE_OPT(struct hone_task_args, time_ms, "time", "TIME", "calibrate: how long to measure.",
-             .fallback = "60s", .is_duration = true, .min = 1000,
-             .max = HONE_LIMIT_TIMEOUT_MS / 10),
+             "Put tolerances and record into the pack.", .of = "calibrate"),
+    HONE_OPT(struct hone_task_args, margin, "margin", "X", "Tolerance over honest error.",
+             .fallback = "2", .min = 1, .max = 64, .of = "calibrate"),
+    HONE_OPT(struct hone_task_args, time_ms, "time", "TIME", "How long to measure.",
+             .fallback = "60s", .is_duration = true, .min = 1000, .max = HONE_LIMIT_TIMEOUT_MS / 10,
+             .of = "calibrate"),
     HONE_OPT_JSON(struct hone_task_args),
 };
 
-/* A pack may come from anywhere; its words must not steer the terminal. */
-static void print_row(const struct hone_task *task)
+static void add_row(struct hone_table *table, const struct hone_task *task)
 {
-    HONE_AUTOFREE char *line = hone_sprintf("%-14s %-12s %zu sizes  %s", task->name, task->op_type,
-                                            task->n_workloads, task->description);
-    hone_utf8_defuse(line, '?');
-    printf("%s\n", line);
+    HONE_AUTOFREE char *sizes =
+        hone_sprintf("%zu size%s", task->n_workloads, task->n_workloads == 1 ? "" : "s");
+    const char *const cells[] = {task->name, task->op_type, sizes, task->description};
+    hone_table_add(table, cells);
 }
 
 static int list(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOJSON struct hone_json *all = hone_json_new_array();
+    struct hone_table table = {.pool = pool, .n_columns = 4};
     const char **names;
     size_t n;
     int rc = hone_workspace_task_names(ws, pool, &names, &n, err);
@@ -109,9 +118,12 @@ static int list(const struct hone_task_args *args, struct hone_workspace *ws, st
         if (args->json)
             hone_json_push(all, hone_task_describe(task));
         else
-            print_row(task);
+            add_row(&table, task);
     }
-    return args->json ? hone_print_json(all, err) : hone_print("", err);
+    if (args->json)
+        return hone_print_json(all, err);
+    hone_table_print(&table);
+    return hone_print("", err);
 }
 
 static int show(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err)
@@ -170,13 +182,12 @@ static void on_stop(void *arg)
 int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struct hone_pool *pool,
                        struct hone_lint *ret, struct hone_err *err)
 {
+    const struct hone_executor_spec spec = hone_executor_of(&args->common);
     struct hone_executor *executor = NULL;
     struct hone_progress_line line;
     struct hone_cancel cancel;
     struct hone_stop *stop = NULL;
-    int rc = args->is_static ? 0
-                             : hone_open_executor(args->common.executor, args->common.fake_script,
-                                                  args->common.runner, &executor, err);
+    int rc = args->is_static ? 0 : hone_open_executor(&spec, &executor, err);
     if (rc == 0)
         rc = hone_cancel_init(&cancel, err);
     if (rc < 0) {
@@ -201,6 +212,38 @@ int hone_task_run_lint(const struct hone_task_args *args, const char *dir, struc
     return rc;
 }
 
+#define LINT_KIND "lint" /* in the cache */
+
+void hone_task_note_lint(struct hone_workspace *ws, const struct hone_lint *lint)
+{
+    const char *word = lint->is_admitted ? "admitted" : "refused";
+    if (lint->was_run && lint->hash) /* without it a search only says less */
+        (void)hone_cache_put(hone_workspace_cache(ws), LINT_KIND, lint->hash, word, strlen(word),
+                             NULL);
+}
+
+const char *hone_task_lint_warning(struct hone_workspace *ws, const char *name,
+                                   struct hone_pool *pool)
+{
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    HONE_AUTOFREE char *word = NULL;
+    const struct hone_lint_options at_rest = {.executor = NULL};
+    struct hone_lint lint;
+    size_t len;
+    if (hone_workspace_task(ws, name, &task, NULL) < 0)
+        return NULL; /* the search says it */
+    bool is_known =
+        hone_cache_get(hone_workspace_cache(ws), LINT_KIND, task->hash, &word, &len, NULL) == 0;
+    bool is_bad =
+        is_known ? strcmp(word, "refused") == 0
+                 : hone_lint_pack(task->dir, &at_rest, pool, &lint, NULL) == 0 && !lint.is_admitted;
+    return is_bad ? hone_pool_printf(pool,
+                                     "the lint refuses task '%s': wrong kernels may pass, or right "
+                                     "ones fail; `hone task lint %s` says why",
+                                     name, name)
+                  : NULL;
+}
+
 int hone_task_dir_of(const struct hone_task_args *args, const struct hone_workspace *ws, char **ret,
                      struct hone_err *err)
 {
@@ -223,19 +266,46 @@ static int lint(const struct hone_task_args *args, struct hone_workspace *ws, st
     int rc = hone_task_dir_of(args, ws, &dir, err);
     if (rc == 0)
         rc = hone_task_run_lint(args, dir, pool, &result, err);
+    if (rc == 0)
+        hone_task_note_lint(ws, &result);
     return rc < 0 ? rc : hone_task_print_lint(args, &result, err);
 }
 
-static const struct {
-    const char *name;
-    bool needs_subject;
-    int (*run)(const struct hone_task_args *args, struct hone_workspace *ws, struct hone_err *err);
-} actions[] = {{"list", false, list},
-               {"show", true, show},
-               {"new", true, hone_task_new_verb},
-               {"remove", true, hone_task_remove_verb},
-               {"lint", true, lint},
-               {"calibrate", true, hone_task_calibrate_verb}};
+typedef int action_fn(const struct hone_task_args *args, struct hone_workspace *ws,
+                      struct hone_err *err);
+
+static const struct hone_verb_action actions[] = {
+    {"list", "", "the workspace's tasks", NULL},
+    {"show", "TASK", "one task: signature, axes, tensors, tolerances, sizes",
+     "hone task show softmax"},
+    {"new", "FILE.c",
+     "a task from a C function of yours, which becomes its baseline and its reference; ends with "
+     "the lint",
+     "hone task new mine.c --shape 'A[M,K]' --shape 'B[K,N]' --shape 'C[M,N]' --size "
+     "M=512,N=512,K=512"},
+    {"import", "FILE.py",
+     "a task from a PyTorch file in KernelBench's form (Model, get_inputs, get_init_inputs), or "
+     "from each of a folder; needs a Python with torch",
+     "hone task import model.py"},
+    {"remove", "TASK",
+     "takes a task out of the workspace; what was found for it stays in the history",
+     "hone task remove mine"},
+    {"lint", "TASK",
+     "is a task fit to judge with? Runs its baseline, which must pass, and bad kernels, which must "
+     "not",
+     "hone task lint mine"},
+    {"calibrate", "TASK",
+     "measures what honest kernels err by and proposes tolerances; refuses a task whose tolerance "
+     "zeros, a constant, the mean, a copied input or the next lower precision would pass",
+     "hone task calibrate mine --time 60s --write"},
+};
+static action_fn *const functions[] = {list,
+                                       show,
+                                       hone_task_new_verb,
+                                       hone_task_import_verb,
+                                       hone_task_remove_verb,
+                                       lint,
+                                       hone_task_calibrate_verb};
 
 static int run(const void *arg, struct hone_err *err)
 {
@@ -243,29 +313,22 @@ static int run(const void *arg, struct hone_err *err)
     size_t i = 0;
     while (strcmp(actions[i].name, args->action) != 0) /* options checked that it is one of them */
         i++;
-    if (actions[i].needs_subject && !args->subject)
+    if (actions[i].args[0] && !args->subject)
         return hone_fail(err, HONE_E_ARG, "say which: hone task %s %s", args->action,
-                         strcmp(args->action, "new") == 0 ? "FILE.c" : "TASK");
+                         actions[i].args);
     hone_stop_block();
     HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
-    int rc = hone_workspace_open(args->common.workspace, &ws, err);
-    return rc < 0 ? rc : actions[i].run(args, ws, err);
+    bool is_read = strcmp(args->action, "list") == 0 || strcmp(args->action, "show") == 0;
+    int rc = is_read ? hone_open_to_read(args->common.workspace, &ws, err)
+                     : hone_workspace_open(args->common.workspace, &ws, err);
+    return rc < 0 ? rc : functions[i](args, ws, err);
 }
 
 const struct hone_verb hone_verb_task = {
     .name = "task",
     .summary = "List, show, make or check the tasks of a workspace.",
-    .description =
-        "list   the workspace's tasks\n"
-        "show   one task: signature, axes, tensors, tolerances, sizes\n"
-        "new    a task from a C function or a CUDA launcher of yours, which becomes its baseline and its reference; "
-        "ends with the lint\n"
-        "remove takes a task out of the workspace; what was found for it stays in the history\n"
-        "lint   is a task fit to judge with? Runs its baseline, which must pass, and bad kernels, "
-        "which must not\n"
-        "calibrate  measures what honest kernels err by and proposes tolerances; refuses a task "
-        "whose tolerance\n"
-        "       zeros, a constant, the mean, a copied input or the next lower precision would pass",
+    .actions = actions,
+    .n_actions = HONE_COUNTOF(actions),
     .example = "hone task new mine.c --shape 'A[M,K]' --shape 'B[K,N]' --shape 'C[M,N]' --size "
                "M=512,N=512,K=512",
     .opts = opts,

@@ -22,14 +22,14 @@ static int measure(const struct hone_task_args *args, const struct hone_task *ta
     struct hone_cancel cancel;
     struct hone_stop *stop = NULL;
     struct hone_executor *executor = NULL;
+    const struct hone_executor_spec spec = hone_executor_of(&args->common);
     int rc = hone_cancel_init(&cancel, err);
     if (rc < 0)
         return rc;
     hone_progress_line_init(&line);
     rc = hone_stop_watch(on_stop, &cancel, &stop, err);
     if (rc == 0)
-        rc = hone_open_executor(args->common.executor, args->common.fake_script,
-                                args->common.runner, &executor, err);
+        rc = hone_open_executor(&spec, &executor, err);
     struct hone_calibrate_options options = {
         .executor = executor,
         .target = args->target,

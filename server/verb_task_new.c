@@ -40,7 +40,8 @@ static int find_name(const struct hone_task_args *args, const char *source, stru
 }
 
 static int make_pack(const struct hone_task_args *args, const char *source, const char *dir,
-                     struct hone_pool *pool, struct hone_task_new *ret, struct hone_err *err)
+                     struct hone_strs inouts, struct hone_pool *pool, struct hone_task_new *ret,
+                     struct hone_err *err)
 {
     HONE_AUTOFREE char *reference = NULL;
     size_t len;
@@ -61,9 +62,11 @@ static int make_pack(const struct hone_task_args *args, const char *source, cons
         .description = args->description,
         .shapes = args->shapes,
         .roles = args->roles,
+        .scales = args->scales,
+        .shifts = args->shifts,
         .sizes = args->sizes,
         .scalars = args->scalars,
-        .inouts = args->inouts,
+        .inouts = inouts,
         .outs = args->outs,
         .constraints = args->constraints,
         .tolerances = args->tolerances,
@@ -88,7 +91,50 @@ static int not_built(const struct hone_lint *lint, struct hone_err *err)
     return hone_fail(err, HONE_E_ARG, "the function does not compile alone");
 }
 
-static int move_pack(const char *from, const char *to, struct hone_err *err)
+/* The output that the baseline does not write everywhere, where nothing was said of it; NULL: none.
+ */
+static const char *unwritten_output(const struct hone_task_args *args, const struct hone_lint *lint,
+                                    const struct hone_strs *inouts, struct hone_pool *pool)
+{
+    static const char front[] = "unwritten: ";
+    const struct hone_lint_trial *naive = lint->trials.v;
+    const char *name = lint->trials.n > 0 && naive->summary ? naive->summary : "";
+    if (strncmp(name, front, strlen(front)) != 0)
+        return NULL;
+    name += strlen(front);
+    name = hone_pool_strndup(pool, name, strcspn(name, "["));
+    for (size_t i = 0; i < args->outs.n + inouts->n; i++)
+        if (strcmp(name, i < args->outs.n ? args->outs.v[i] : inouts->v[i - args->outs.n]) == 0)
+            return NULL;
+    return name;
+}
+
+/* Made and checked in `part`. An output that keeps some of its old content is made once more, as an
+ * input besides. */
+static int make_checked(const struct hone_task_args *args, const char *source, const char *part,
+                        struct hone_pool *pool, struct hone_task_new *ret, struct hone_lint *lint,
+                        struct hone_err *err)
+{
+    const char *names[HONE_LIMIT_TENSORS];
+    struct hone_strs inouts = {names, 0};
+    for (; inouts.n < args->inouts.n && inouts.n < HONE_LIMIT_TENSORS; inouts.n++)
+        names[inouts.n] = args->inouts.v[inouts.n];
+    for (;;) {
+        hone_remove_tree(part, NULL); /* of one that was killed, or of the round before */
+        int rc = make_pack(args, source, part, inouts, pool, ret, err);
+        if (rc == 0 && !args->no_lint)
+            rc = hone_task_run_lint(args, part, pool, lint, err);
+        const char *name = rc == 0 ? unwritten_output(args, lint, &inouts, pool) : NULL;
+        if (!name || inouts.n == HONE_LIMIT_TENSORS)
+            return rc;
+        hone_say("look at this: '%s' is not written everywhere: it starts as the input '%s_in', "
+                 "and what is not written stays (else say --out %s)",
+                 name, name, name);
+        names[inouts.n++] = name;
+    }
+}
+
+int hone_task_move_pack(const char *from, const char *to, struct hone_err *err)
 {
     if (hone_file_exists(to) && hone_remove_tree(to, err) < 0)
         return err ? err->code : HONE_E_IO;
@@ -137,18 +183,17 @@ int hone_task_new_verb(const struct hone_task_args *args, struct hone_workspace 
         return hone_fail(err, HONE_E_EXISTS,
                          "task '%s' exists already: --force replaces it, --name gives another name",
                          name);
-    hone_remove_tree(part, NULL); /* of one that was killed */
-    rc = make_pack(args, source, part, pool, &made, err);
-    if (rc == 0 && !args->no_lint)
-        rc = hone_task_run_lint(args, part, pool, &lint, err);
+    rc = make_checked(args, source, part, pool, &made, &lint, err);
     if (rc == 0 && lint.is_unbuilt)
         rc = not_built(&lint, err);
     if (rc == 0)
-        rc = move_pack(part, dir, err);
+        rc = hone_task_move_pack(part, dir, err);
     if (rc < 0) {
         hone_remove_tree(part, NULL); /* the first error is the one to tell */
         return rc;
     }
+    if (!args->no_lint)
+        hone_task_note_lint(ws, &lint);
     rc = commit_pack(ws, made.name, "Add", pool, err);
     if (rc == 0 && !args->no_lint)
         rc = hone_task_print_lint(args, &lint, err);

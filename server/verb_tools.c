@@ -54,7 +54,7 @@ static int print_all(const struct hone_registry *registry, bool as_json, struct 
     for (size_t i = 0; i < hone_registry_count(registry); i++) {
         const struct hone_tool *tool = hone_registry_at(registry, i);
         if (as_json)
-            hone_json_push(list, hone_mcp_tool_json(tool, hone_mcp_newest()));
+            hone_json_push(list, hone_mcp_tool_json(tool, hone_mcp_newest(), true));
         else
             printf("%-18s %s\n", tool->name, tool->summary);
     }
@@ -78,7 +78,7 @@ static int print_one(const struct hone_registry *registry, const char *name, boo
                                    "no tool '%.60s'; `hone tools` lists them", name);
     }
     if (as_json) {
-        HONE_AUTOJSON struct hone_json *json = hone_mcp_tool_json(tool, hone_mcp_newest());
+        HONE_AUTOJSON struct hone_json *json = hone_mcp_tool_json(tool, hone_mcp_newest(), true);
         return hone_print_json(json, err);
     }
     print_page(tool);

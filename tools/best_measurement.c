@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a version (best_measurement.h): its own measurement from its report or, where
+ * that was not read, from its trailers; then the evidence commits, each by its report. */
 #include "tools/best_measurement.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/confirmations.h"
@@ -26,6 +30,24 @@ static int64_t waited_ns(const struct hone_report *report)
     return ns;
 }
 
+static void put_ratio(const struct hone_ratio *ratio, struct hone_pool *pool,
+                      struct hone_measurement *ret)
+{
+    ret->speedup = hone_ratio_text(ratio, pool);
+    ret->ratio = ratio->ratio;
+    ret->low = ratio->low;
+    ret->high = ratio->high;
+}
+
+/* "3.21 [3.15, 3.28]" of a trailer, as numbers. */
+static void read_ratio(struct hone_measurement *m)
+{
+    char *end;
+    m->ratio = m->speedup != NULL ? strtod(m->speedup, &end) : 0;
+    if (m->ratio > 0 && sscanf(end, " [%lf, %lf]", &m->low, &m->high) != 2)
+        m->low = m->high = m->ratio;
+}
+
 /* Rank of the measurement, its tier; -1 when it timed nothing or cannot be read. */
 static int read_report(const char *report_json, struct hone_pool *pool,
                        struct hone_measurement *ret)
@@ -44,11 +66,12 @@ static int read_report(const char *report_json, struct hone_pool *pool,
     ret->summary = hone_evaluation_summary(report, pool);
     ret->review = hone_review_text(report, pool);
     ret->flag = hone_rests_flag(report, pool);
+    ret->rests_on = hone_rests_text(report, pool);
     if (report->doubts.n > 0 && report->tier > HONE_TIER_SCREEN)
         ret->flag = hone_pool_printf(pool, "not to be claimed%s%s", ret->flag != NULL ? ", " : "",
                                      ret->flag != NULL ? ret->flag : "");
     if (ratio != NULL && ratio->ratio > 0 && report->tier > HONE_TIER_SCREEN)
-        ret->speedup = hone_ratio_text(ratio, pool);
+        put_ratio(ratio, pool, ret);
     return report->workloads.n > 0 ? rank_of(report->tier) : -1;
 }
 
@@ -62,6 +85,7 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
         .review = hone_trailer_get(version, "Review"),
         .time_s = version->time_s,
     };
+    read_ratio(ret);
     hone_verdict_parse(hone_trailer_get(version, "Verdict"), &ret->verdict);
     hone_reason_parse(hone_trailer_get(version, "Reason"), &ret->reason);
     if (hone_trailer_get(version, "Fast-math") != NULL)
@@ -129,6 +153,13 @@ int hone_best_measurement_read(struct hone_history *history, const struct hone_v
     if (best == HONE_TIER_CONFIRM)
         ret->contradiction = contradiction_of(history, version->commit, ret->best.commit, pool);
     return 0;
+}
+
+void hone_measurement_of(const struct hone_version *evidence, struct hone_pool *pool,
+                         struct hone_measurement *ret)
+{
+    *ret = (struct hone_measurement){.commit = evidence->commit, .time_s = evidence->time_s};
+    (void)read_report(evidence->report_json, pool, ret);
 }
 
 bool hone_best_report_read(struct hone_history *history, const struct hone_version *version,

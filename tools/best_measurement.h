@@ -16,10 +16,12 @@ struct hone_measurement {
     enum hone_verdict verdict; /* as this version of the program knows them */
     enum hone_reason reason;
     enum hone_tier tier;
-    const char *speedup; /* "3.21 [3.15, 3.28]"; NULL for a screen */
-    const char *summary; /* one line */
-    const char *review;  /* rules of the review list; NULL: none */
-    const char *flag;    /* "fast-math, tf32 tensor cores"; NULL: neither (rests_text.h) */
+    double ratio, low, high; /* against the baseline; 0: not measured, or only screened */
+    const char *speedup;     /* "3.21 [3.15, 3.28]"; NULL for a screen */
+    const char *summary;     /* one line */
+    const char *review;      /* rules of the review list; NULL: none */
+    const char *flag;        /* "fast-math, tf32 tensor cores"; NULL: neither (rests_text.h) */
+    const char *rests_on;    /* what it rests on, one line; NULL: its report was not read */
     int64_t time_s;
     int64_t waited_ns; /* for other timings on the machine, as its report says */
 };
@@ -36,6 +38,10 @@ struct hone_best_measurement {
 int hone_best_measurement_read(struct hone_history *history, const struct hone_version *version,
                                struct hone_pool *pool, struct hone_best_measurement *ret,
                                struct hone_err *err);
+
+/* What one evidence commit says (history.h). */
+void hone_measurement_of(const struct hone_version *evidence, struct hone_pool *pool,
+                         struct hone_measurement *ret);
 
 /* The best founded report of a version: that of the highest tier that timed something, the latest of
  * equals. false: it has none. */

@@ -165,13 +165,10 @@ const struct hone_tool hone_tool_device_info = {
     .title = "Describe the machine",
     .summary =
         "Processor, caches, compilers, jail, counters and measured ceilings of this machine.",
-    .description = "Returns what kernels run on: processor, cores, caches, compilers, which jails "
-                   "and hardware counters work "
-                   "and why not, and the measured bandwidth and arithmetic rate. Side effects: "
-                   "none. Cost: a few short "
-                   "processes. Typical time: 0.1 to 0.5 s. Wrong use: guessing a kernel's limit "
-                   "from it; kernel_profile "
-                   "measures that.",
+    .description =
+        "Processor, cores, caches, compilers, jails and counters that work here (and why "
+        "others do not), measured bandwidth and arithmetic rate. Changes nothing; 0.1 to 0.5 "
+        "s. Not for a kernel's limit: kernel_profile measures that.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/confirmations.h"
+#include "tools/launch/launch.h"
 #include "workspace/base/text.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -38,53 +39,57 @@ static struct hone_strs split_stages(const char *list, struct hone_pool *pool)
     return stages;
 }
 
-static int put_arm(const struct hone_evaluate_work *w, struct hone_array *arms, const char *name,
-                   const char *source, struct hone_strs flags, struct hone_array tunables,
-                   struct hone_err *err)
+/* arm: name, flags and tunables; its source becomes the name of the file. */
+static int put_arm(const struct hone_evaluate_work *w, struct hone_array *arms, struct hone_arm arm,
+                   const char *source, struct hone_err *err)
 {
-    const char *file = hone_pool_printf(w->ctx->pool, "%s.%s", name, w->extension);
+    const char *file = hone_pool_printf(w->ctx->pool, "%s.%s", arm.name, w->extension);
     HONE_AUTOFREE char *path = hone_path_join(w->call_dir, "open", file, NULL);
 
-    ((struct hone_arm *)arms->v)[arms->n++] =
-        (struct hone_arm){.name = name, .source = file, .flags = flags, .tunables = tunables};
+    arm.source = file;
+    ((struct hone_arm *)arms->v)[arms->n++] = arm;
     return hone_file_write(path, source, strlen(source), 0644, false, err);
+}
+
+static bool wants_fast_math(const struct hone_evaluate_work *w)
+{
+    return w->baseline_source != NULL && w->tier->tier == HONE_TIER_CONFIRM &&
+           strcmp(w->target, "cpu") == 0 && strstr(hone_evaluate_stages(w), "time") != NULL;
 }
 
 static int put_arms(const struct hone_evaluate_work *w, struct hone_array *ret,
                     struct hone_err *err)
 {
-    static const struct hone_strs no_flags = {.n = 0};
-    static const struct hone_array no_tunables = {.n = 0};
     struct hone_array arms = {
         .v = hone_pool_alloc(w->ctx->pool, HONE_LIMIT_ARMS * sizeof(struct hone_arm))};
     struct hone_array tunables = {.n = 0};
-    int rc = put_arm(w, &arms, "candidate", w->req->source, w->req->flags, w->req->tunables, err);
+    struct hone_strs fast = {.v = hone_pool_alloc(w->ctx->pool, sizeof(char *)), .n = 1};
+    fast.v[0] = "-ffast-math";
+    int rc = put_arm(w, &arms,
+                     (struct hone_arm){
+                         .name = "candidate", .flags = w->req->flags, .tunables = w->req->tunables},
+                     w->req->source, err);
 
     if (rc == 0 && w->baseline_source != NULL)
-        rc = put_arm(w, &arms, "baseline", w->baseline_source, no_flags, no_tunables, err);
+        rc = put_arm(w, &arms, (struct hone_arm){.name = "baseline"}, w->baseline_source, err);
     if (rc == 0 && w->req->time_parent && w->parent != NULL && hone_evaluate_is_timed(w)) {
         const char *flags = hone_trailer_get(&w->parent_read, "Flags");
         const char *text = hone_trailer_get(&w->parent_read, "Tunables");
         rc = text != NULL ? hone_tunables_parse(text, w->ctx->pool, &tunables, err) : 0;
         if (rc == 0)
-            rc = put_arm(w, &arms, "parent", w->parent_read.source,
-                         hone_flags_parse(flags, w->ctx->pool), tunables, err);
+            rc = put_arm(w, &arms,
+                         (struct hone_arm){.name = "parent",
+                                           .flags = hone_flags_parse(flags, w->ctx->pool),
+                                           .tunables = tunables},
+                         w->parent_read.source, err);
         if (rc == 0)
             rc = hone_evaluate_parent_record(w, (struct hone_arm *)arms.v + arms.n - 1, err);
     }
+    if (rc == 0 && wants_fast_math(w))
+        rc = put_arm(w, &arms, (struct hone_arm){.name = HONE_ARM_FAST_MATH, .flags = fast},
+                     w->baseline_source, err);
     *ret = arms;
     return rc;
-}
-
-/* One timing at a time on the whole machine, whatever the workspace: the lock is the user's, not
- * the workspace's. */
-static const char *lease_path(struct hone_pool *pool)
-{
-    const char *dir = getenv("XDG_RUNTIME_DIR");
-
-    if (dir != NULL && dir[0] == '/' && hone_file_exists(dir))
-        return hone_pool_printf(pool, "%s/hone-timing.lock", dir);
-    return hone_pool_printf(pool, "/tmp/hone-timing-%u.lock", (unsigned)getuid());
 }
 
 static const char *workspace_path(const struct hone_evaluate_work *w, const char *name)
@@ -119,6 +124,7 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .task_hash = req->task->hash,
         .points = req->points,
         .workloads = req->workloads,
+        .axes = req->axes,
         .n_hidden = hone_evaluate_is_timed(w) || req->stages == NULL ? w->tier->n_hidden : 0,
         .seed_hex = req->seed_hex,
         .n_threads = req->n_threads,
@@ -130,7 +136,7 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .jail = "auto",
         .allow_weak_jail = w->ctx->app->allow_weak_jail,
         .cache_dir = workspace_path(w, "objects"),
-        .lease_path = lease_path(w->ctx->pool),
+        .lease_path = hone_timing_lock_path(w->ctx->pool),
         /* who gave the call a limit waits no longer than that, either */
         .lease_wait_ms =
             hone_min_i64(or_default(req->lease_wait_ms, req->timeout_ms), HONE_LIMIT_TIMEOUT_MS),
@@ -255,7 +261,7 @@ static int store_blob(struct hone_evaluate_work *w, struct hone_err *err)
 
 /* The end record holds all that the commit is made of; it is durable before the commit is tried. */
 static int append_end(const struct hone_evaluate_work *w, struct hone_version *version,
-                      struct hone_record_evidence *evidence, struct hone_err *err)
+                      struct hone_evidence *evidence, struct hone_err *err)
 {
     struct hone_ledger *ledger = hone_workspace_ledger(w->ctx->app->ws);
     struct hone_version recorded;
@@ -323,7 +329,7 @@ static int record_version(struct hone_evaluate_work *w, const char **ret_commit,
 static int record_evidence(struct hone_evaluate_work *w, const char *version, struct hone_err *err)
 {
     struct hone_workspace *ws = w->ctx->app->ws;
-    struct hone_record_evidence evidence = {
+    struct hone_evidence evidence = {
         .commit = version,
         .subject =
             hone_plain_line(w->ctx->pool, hone_evaluation_summary(&w->report, w->ctx->pool), 160),
@@ -334,8 +340,7 @@ static int record_evidence(struct hone_evaluate_work *w, const char *version, st
     int rc = append_end(w, NULL, &evidence, err);
 
     if (rc == 0)
-        rc = hone_history_evidence(hone_workspace_history(ws), version, evidence.subject,
-                                   evidence.report_json, evidence.time_s, commit, err);
+        rc = hone_history_evidence(hone_workspace_history(ws), &evidence, commit, err);
     if (rc < 0)
         return rc;
     return hone_record_append_commit(

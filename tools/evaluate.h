@@ -34,6 +34,7 @@ struct hone_evaluation_request {
     const char *parent;         /* commit, or NULL */
     bool time_parent;           /* the parent's source becomes an arm: vs_parent */
     struct hone_strs workloads; /* empty: all public */
+    struct hone_json *axes;     /* one size alone, {"M": 3}; NULL: none. With no_cache, no_commit */
     int64_t budget_ms, timeout_ms, call_timeout_ms, n_threads; /* 0: the tier's default */
     int64_t lease_wait_ms;                  /* at most for the timing lease; 0: the default */
     const char *seed_hex;                   /* NULL: fresh */

@@ -49,7 +49,7 @@ static const struct hone_diagnostic *first_error(const struct hone_report *repor
     const struct hone_diagnostic *d = report->build != NULL ? report->build->diagnostics.v : NULL;
 
     for (size_t i = 0; d != NULL && i < report->build->diagnostics.n; i++)
-        if (strcmp(d[i].severity, "error") == 0)
+        if (d[i].severity == HONE_SEVERITY_ERROR)
             return &d[i];
     return NULL;
 }

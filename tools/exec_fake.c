@@ -163,8 +163,9 @@ static int answer_arm(const struct call *call, const struct hone_arm *arm,
     if (ret->line != NULL && !isnan(ret->line->ns))
         ret->ns = ret->line->ns * (1 - ret->line->settings * setting_share(tunables));
     else
-        ret->ns = strcmp(arm->name, "baseline") == 0 ? DEFAULT_BASELINE_NS
-                                                     : 2e5 + rint(1e6 * hashed(source, tunables));
+        ret->ns = strcmp(arm->name, "baseline") == 0 || strcmp(arm->name, HONE_ARM_FAST_MATH) == 0
+                      ? DEFAULT_BASELINE_NS
+                      : 2e5 + rint(1e6 * hashed(source, tunables));
     return 0;
 }
 
@@ -224,7 +225,8 @@ static void add_workload(const struct call *call, const struct hone_workload *wo
     ret->times = (struct hone_array){.v = times, .n = call->job->arms.n};
     ret->bound_ns = DEFAULT_BASELINE_NS / 50;
     ret->bound_by = "bytes";
-    ret->percent_of_bound = 100 * ret->bound_ns / call->arms[0].ns;
+    ret->percent_of_bound =
+        call->task->is_flops_guessed ? NAN : 100 * ret->bound_ns / call->arms[0].ns;
     add_ratios(call, &ret->ratios);
 }
 
@@ -254,9 +256,9 @@ static void add_stages(struct call *call, bool is_good)
 
     for (size_t i = 0; i < n; i++)
         stages[i] = (struct hone_stage_report){.name = call->job->stages.v[i],
-                                               .status = is_good  ? "ok"
-                                                         : i == 0 ? "failed"
-                                                                  : "skipped",
+                                               .status = is_good  ? HONE_STAGE_OK
+                                                         : i == 0 ? HONE_STAGE_FAILED
+                                                                  : HONE_STAGE_SKIPPED,
                                                .wall_ns = 1000};
     call->report.stages = (struct hone_array){.v = stages, .n = n};
 }
@@ -310,7 +312,8 @@ static void add_profile(struct call *call)
                                       .rule = "fake: nothing was measured",
                                       .advice = "use the local executor",
                                       .line = 1};
-    *remark = (struct hone_remark){.line = 1, .kind = "missed", .message = "fake: not compiled"};
+    *remark = (struct hone_remark){
+        .line = 1, .kind = HONE_REMARK_MISSED, .message = "fake: not compiled"};
     *profile = (struct hone_profile_report){
         .counters_note = "the fake executor measures nothing",
         .counters = {.v = counters, .n = 2},
@@ -403,7 +406,7 @@ static void add_build(struct call *call, enum hone_reason reason, const char *de
                                         .code = code_of(&call->arms[0])};
     if (reason == HONE_REASON_COMPILE) {
         struct hone_diagnostic *d = hone_pool_alloc(call->pool, sizeof(*d));
-        *d = (struct hone_diagnostic){.severity = "error",
+        *d = (struct hone_diagnostic){.severity = HONE_SEVERITY_ERROR,
                                       .arm = "candidate",
                                       .line = 1,
                                       .column = 1,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who runs a job: a documented struct with several implementations (local, fake; clusters later).
+/* Who runs a job: a documented struct with several implementations (local, fake, command).
  *
  *   run     Gets a complete call folder (job.json is written already) and blocks until report.json
  *           is there or the job ended otherwise. Returns 0 when a report could be made, however bad
  *           the candidate: a runner that crashed or lied becomes a report with reason "infra".
  *           Negative only for HONE_E_CANCEL. ret's strings live in the pool.
  *   probe   What this machine gives, as JSON (device_info); owned by the caller.
+ *   describe  What a PyTorch module takes and gives, as JSON (tools/torch/import.h), or {"error"}
+ *           or {"refused"}; owned by the caller. NULL: this executor has no such thing.
  *   close   Frees the cookie; may be NULL.
  *
  * Calling sequence (tools/evaluate.c is the one place that evaluates so):
@@ -21,14 +23,9 @@
 #define HONE_TOOLS_EXECUTOR_H
 
 #include "tools/format/job.h"
+#include "tools/format/progress.h"
 #include "tools/format/report.h"
 #include "workspace/base/process.h"
-
-struct hone_progress { /* all members may be empty */
-    const char *message;
-    double done, total;
-};
-typedef void hone_progress_fn(void *arg, const struct hone_progress *progress);
 
 struct hone_executor {
     const char *name;
@@ -36,6 +33,8 @@ struct hone_executor {
                hone_progress_fn *on_progress, void *progress_arg, const struct hone_cancel *cancel,
                struct hone_pool *pool, struct hone_report *ret, struct hone_err *err);
     int (*probe)(void *cookie, struct hone_json **ret, struct hone_err *err);
+    int (*describe)(void *cookie, const char *file, const char *name, struct hone_json **ret,
+                    struct hone_err *err);
     void (*close)(void *cookie);
     void *cookie;
 };
@@ -47,6 +46,17 @@ int hone_exec_local_new(const char *runner_path, struct hone_executor **ret, str
  * {"match":"substring","reason":"faster","ns":1000,"delay_ms":0}; NULL: everything is correct with
  * a time made from the source's hash. */
 int hone_exec_fake_new(const char *script_path, struct hone_executor **ret, struct hone_err *err);
+/* Runners behind a command: `hone-runner --serve` through any launcher (tools/launch/remote.h). The
+ * first one is started at once. Runners are started by need and closed after idle_ms; start_ms is
+ * how long a launcher may take until its runner greets (a queue may be long). */
+struct hone_command_spec {
+    const char *command; /* copied */
+    size_t n_runners;    /* at most at a time: 1..HONE_LIMIT_RUNNERS */
+    int64_t start_ms, idle_ms;
+    const struct hone_cancel *cancel; /* ends the wait for the first runner; may be NULL */
+};
+int hone_exec_command_new(const struct hone_command_spec *spec, struct hone_executor **ret,
+                          struct hone_err *err);
 void hone_executor_free(struct hone_executor *executor);
 
 #endif

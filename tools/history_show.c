@@ -16,6 +16,7 @@
 #include "tools/best_measurement.h"
 #include "workspace/base/clock.h"
 
+#define WHY_BYTES    200
 #define PAGE_DEFAULT 20
 #define PAGE_MAX     200
 #define BATCH        256
@@ -24,12 +25,12 @@
 struct show_in {
     const char *commit, *branch, *task, *cursor, *detail;
     int64_t limit;
-    bool review;
+    bool review, source;
 };
 
 struct version_row {
     const char *commit, *parent, *task, *subject, *verdict, *reason, *tier, *speedup, *strategy,
-        *review, *contradiction, *time;
+        *vs_parent, *why, *review, *contradiction, *time;
 };
 
 struct evidence_row {
@@ -54,11 +55,12 @@ static const struct hone_field in_fields[] = {
     HONE_FIELD(struct show_in, task, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Only this task."),
     HONE_FIELD(struct show_in, review,
                .help = "Only the review list: suspicious, or with something to look at."),
+    HONE_FIELD(struct show_in, source, .help = "With commit: print its source."),
     HONE_FIELD(struct show_in, limit, .min = 1, .max = PAGE_MAX, .fallback_i64 = PAGE_DEFAULT,
                .help = "Versions on a page."),
     HONE_FIELD(struct show_in, cursor, .max_len = 128, .help = "next_cursor of the page before."),
     HONE_FIELD(struct show_in, detail, .fallback_str = "normal", .choices = hone_detail_choices,
-               .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB."),
+               .help = HONE_DETAIL_HELP),
 };
 
 #define ROW(m_, ...) HONE_FIELD(struct version_row, m_, .skip_empty = true, __VA_ARGS__)
@@ -72,6 +74,8 @@ static const struct hone_field row_fields[] = {
     ROW(tier, .help = "Effort of that measurement."),
     ROW(speedup, .help = "Against the baseline, with interval."),
     ROW(strategy, .help = "Strategy step."),
+    ROW(vs_parent, .help = "Ratio to the parent in one run: above 1 is faster."),
+    ROW(why, .help = "Why it was tried, in short."),
     ROW(review, .help = "What a reader should look at."),
     ROW(contradiction, .help = "Confirmations that contradict each other."),
     ROW(time, .help = "When."),
@@ -117,6 +121,16 @@ static const char *time_text(int64_t time_s, struct hone_pool *pool)
     return hone_pool_strdup(pool, text);
 }
 
+/* What the author said, before what hone found. */
+static const char *why_of(const struct hone_version *v, struct hone_pool *pool)
+{
+    const char *end = v->body != NULL ? strstr(v->body, "Outcome:") : NULL;
+    size_t len = v->body == NULL ? 0 : end != NULL ? (size_t)(end - v->body) : strlen(v->body);
+    while (len > 0 && strchr(" \n", v->body[len - 1]) != NULL)
+        len--;
+    return len > 0 ? hone_plain_line(pool, hone_pool_strndup(pool, v->body, len), WHY_BYTES) : NULL;
+}
+
 static void fill_row(const struct hone_version *v, struct hone_pool *pool, struct version_row *ret)
 {
     *ret = (struct version_row){
@@ -129,6 +143,8 @@ static void fill_row(const struct hone_version *v, struct hone_pool *pool, struc
         .tier = hone_trailer_get(v, "Tier"),
         .speedup = hone_trailer_get(v, "Speedup"),
         .strategy = hone_trailer_get(v, "Strategy"),
+        .vs_parent = hone_trailer_get(v, "Speedup-vs-parent"),
+        .why = why_of(v, pool),
         .review = hone_trailer_get(v, "Review"),
         .time = time_text(v->time_s, pool),
     };
@@ -225,6 +241,7 @@ static void shorten_rows(struct version_row *rows, size_t n)
                                        .verdict = rows[i].verdict,
                                        .review = rows[i].review,
                                        .contradiction = rows[i].contradiction,
+                                       .vs_parent = rows[i].vs_parent,
                                        .speedup = rows[i].speedup};
 }
 
@@ -301,7 +318,7 @@ static void fit(struct hone_tool_ctx *ctx, const char *detail, struct show_out *
     size_t budget = hone_detail_budget(detail), room = budget / 2;
     const char *source = out->source;
 
-    if (budget <= 8000)
+    if (budget <= 4000)
         out->report = NULL;
     if (budget <= 1000) {
         out->trailers = NULL;
@@ -340,7 +357,7 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     out->version = hone_pool_alloc(ctx->pool, sizeof(*out->version));
     fill_row(&v, ctx->pool, out->version);
     out->body = v.body;
-    out->source = v.source;
+    out->source = in->source ? v.source : NULL;
     out->trailers = hone_version_trailers_json(&v);
     hone_pool_defer(ctx->pool, free_json, out->trailers);
     if (v.report_json != NULL &&
@@ -376,11 +393,9 @@ const struct hone_tool hone_tool_history_show = {
     .title = "Show the history",
     .summary =
         "Every version that was tried, newest first; with a commit one version and its evidence.",
-    .description = "Returns a page of versions with verdict and speedup, or one version with "
-                   "source, trailers and all "
-                   "measurements. Side effects: none. Cost: none. Typical time: a few "
-                   "milliseconds. Wrong use: taking the speedup "
-                   "of a version that was never confirmed as a result.",
+    .description = "A page of versions with verdict, speedup, ratio to the parent and why each was "
+                   "made; or one version with its source and every measurement. Changes nothing; "
+                   "milliseconds. A speedup that was never confirmed is no result.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/tool.h"
 
-#include <string.h>
-
 #include "tools/kernel.h"
 #include "workspace/base/clock.h"
 
@@ -19,6 +17,11 @@ struct job_row {
     double done, total;
 };
 
+static const char *const status_names[] = {
+    [HONE_JOB_QUEUED] = "queued", [HONE_JOB_RUNNING] = "running",     [HONE_JOB_DONE] = "done",
+    [HONE_JOB_FAILED] = "failed", [HONE_JOB_CANCELLED] = "cancelled",
+};
+
 struct wait_out {
     struct hone_head head;
     double done, total;
@@ -29,7 +32,7 @@ struct wait_out {
 
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct wait_in, job, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Handle of a job or search; without it all are listed."),
+               .help = "Handle; none: the one that runs, else a list."),
     HONE_FIELD(struct wait_in, timeout_ms, .min = 0, .max = WAIT_MAX_MS, .fallback_i64 = 20000,
                .unit = "ms", .help = "How long to wait at most; 0: only look."),
     HONE_FIELD(struct wait_in, cancel, .help = "Stop the job."),
@@ -54,6 +57,12 @@ static const struct hone_field out_fields[] = {
     OUT(jobs, HONE_OF(struct job_row, row_fields), .help = "All jobs."),
 };
 
+const char *hone_job_status_name(enum hone_job_status status)
+{
+    HONE_BUG_ON((size_t)status >= HONE_COUNTOF(status_names));
+    return status_names[status];
+}
+
 static int list(struct hone_tool_ctx *ctx, struct hone_jobs *jobs, struct wait_out *out,
                 struct hone_err *err)
 {
@@ -67,7 +76,7 @@ static int list(struct hone_tool_ctx *ctx, struct hone_jobs *jobs, struct wait_o
     rows = hone_pool_alloc(ctx->pool, (n + 1) * sizeof(*rows));
     for (size_t i = 0; i < n; i++)
         rows[i] = (struct job_row){.id = states[i].id,
-                                   .status = states[i].status,
+                                   .status = hone_job_status_name(states[i].status),
                                    .message = states[i].message,
                                    .done = states[i].done,
                                    .total = states[i].total};
@@ -83,7 +92,7 @@ static void fill_result(struct hone_tool_ctx *ctx, const struct hone_job_state *
                         struct wait_out *out)
 {
     const char *summary = hone_json_get_str(state->result, "summary", NULL);
-    bool has_failed = strcmp(state->status, "failed") == 0;
+    bool has_failed = state->status == HONE_JOB_FAILED;
 
     out->head.status = has_failed ? "error" : "ok";
     out->head.verdict = hone_json_get_str(state->result, "verdict", NULL);
@@ -92,17 +101,29 @@ static void fill_result(struct hone_tool_ctx *ctx, const struct hone_job_state *
         hone_json_get_str(state->result, "error_class", has_failed ? "infra" : NULL);
     out->head.commit = hone_json_get_str(state->result, "commit", NULL);
     out->head.next = hone_json_get_str(state->result, "next", NULL);
-    out->head.summary =
-        hone_pool_printf(ctx->pool, "%s%s%s", state->status, summary != NULL ? ": " : "",
-                         summary != NULL                        ? summary
-                         : has_failed && state->message != NULL ? state->message
-                                                                : "");
+    out->head.summary = hone_pool_printf(ctx->pool, "%s%s%s", hone_job_status_name(state->status),
+                                         summary != NULL ? ": " : "",
+                                         summary != NULL                        ? summary
+                                         : has_failed && state->message != NULL ? state->message
+                                                                                : "");
     out->result = state->result;
 }
 
-static bool is_over(const char *status)
+/* The job that has not ended, if there is just one. */
+static const char *only_running(struct hone_tool_ctx *ctx, struct hone_jobs *jobs)
 {
-    return strcmp(status, "queued") != 0 && strcmp(status, "running") != 0;
+    struct hone_job_state *states;
+    const char *found = NULL;
+    size_t n, n_found = 0;
+
+    if (jobs->ops->list(jobs, ctx->pool, &states, &n, NULL) < 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (states[i].status < HONE_JOB_DONE) {
+            found = states[i].id;
+            n_found++;
+        }
+    return n_found == 1 ? found : NULL;
 }
 
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
@@ -116,27 +137,28 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     if (jobs == NULL)
         return hone_fail(err, HONE_E_UNSUPPORTED,
                          "nothing runs in the background here; hone serve has jobs");
-    if (in->job == NULL)
+    const char *job = in->job != NULL ? in->job : only_running(ctx, jobs);
+    if (job == NULL)
         return list(ctx, jobs, out, err);
     if (in->cancel)
-        rc = jobs->ops->cancel(jobs, in->job, err);
+        rc = jobs->ops->cancel(jobs, job, err);
     if (rc == 0)
-        rc = jobs->ops->wait(jobs, in->job, hone_deadline_in_ms(in->timeout_ms), ctx->cancel,
-                             ctx->pool, &state, err);
+        rc = jobs->ops->wait(jobs, job, hone_deadline_in_ms(in->timeout_ms), ctx->cancel, ctx->pool,
+                             &state, err);
     if (rc < 0)
         return rc;
     out->head.job = state.id;
     out->done = state.done;
     out->total = state.total;
     out->message = state.message;
-    if (is_over(state.status)) {
+    if (state.status >= HONE_JOB_DONE) {
         fill_result(ctx, &state, out);
         return 0;
     }
     out->head.status = "running";
-    out->head.summary =
-        hone_pool_printf(ctx->pool, "%s%s%s", state.status, state.message != NULL ? ": " : "",
-                         state.message != NULL ? state.message : "");
+    out->head.summary = hone_pool_printf(ctx->pool, "%s%s%s", hone_job_status_name(state.status),
+                                         state.message != NULL ? ": " : "",
+                                         state.message != NULL ? state.message : "");
     out->head.next = "job_wait again with the same job.";
     return 0;
 }
@@ -144,15 +166,12 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
 const struct hone_tool hone_tool_job_wait = {
     .name = "job_wait",
     .title = "Wait for a job",
-    .summary =
-        "Wait for a background job or search, look at it, or stop it; without a handle list all.",
-    .description = "Returns the job's state, its progress, and once it is done its result. Side "
-                   "effects: none, unless cancel is "
-                   "given. Cost: none. Typical time: up to timeout_ms (50 s at most), less when "
-                   "the job ends earlier. Handles last "
-                   "an hour after the job's end and not over a restart; what was tried is in "
-                   "history_show. Wrong use: a tight loop "
-                   "with timeout_ms 0.",
+    .summary = "Wait for a background job or search, look at it, or stop it.",
+    .description =
+        "State, progress and, once it is done, the result of a background job or search. "
+        "Without a handle it waits for the one that runs, or lists several. Waits up to "
+        "timeout_ms. Handles last an hour after the end and not over a restart. Do not loop "
+        "with timeout_ms 0.",
     .flags = HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/best_known.h"
 #include "tools/evaluate_text.h"
 #include "workspace/base/text.h"
 #include "tools/rests_text.h"
@@ -19,7 +20,7 @@
 
 const char *const hone_detail_choices[] = {"concise", "normal", "full", NULL};
 const char hone_tunables_schema[] =
-    "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"},\"maxProperties\":8}";
+    "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}";
 
 #define MAX_EARLIER 6    /* confirmations in a result */
 #define LITTLE_LOAD 0.02 /* of the cores */
@@ -42,7 +43,7 @@ const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIELDS] = {
 static const struct {
     const char *detail;
     size_t budget;
-} budgets[] = {{"concise", 1000}, {"normal", 8000}, {"full", 60000}};
+} budgets[] = {{"concise", 1000}, {"normal", 4000}, {"full", 60000}};
 
 size_t hone_detail_budget(const char *detail)
 {
@@ -130,6 +131,19 @@ static void take_words(struct hone_tool_ctx *ctx, const struct hone_kernel_in *i
     req->body = in->why;
 }
 
+/* What is found at one size is no evidence about the version: nothing is kept. */
+static int take_axes(const struct hone_kernel_in *in, const struct hone_task *task,
+                     struct hone_evaluation_request *req, struct hone_err *err)
+{
+    struct hone_workload workload;
+
+    if (in->workloads.n > 0 || in->workload != NULL)
+        return hone_fail_at(err, HONE_E_ARG, "axes", "is a size of its own: give no workload");
+    req->axes = in->axes;
+    req->no_cache = req->no_commit = true;
+    return hone_task_asked(task, in->axes, &workload, err);
+}
+
 int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
                           struct hone_kernel_call *ret, struct hone_err *err)
 {
@@ -166,6 +180,8 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
         rc = hone_task_select(task, in->target != NULL ? in->target : "cpu", err);
     if (rc == 0)
         rc = decode_tunables(in->tunables, ctx->pool, &req.tunables, err);
+    if (rc == 0 && in->axes != NULL)
+        rc = take_axes(in, task, &req, err);
     if (rc == 0 && in->commit != NULL)
         rc = take_version(ctx, in->commit, task, &req, err);
     if (rc < 0)
@@ -342,6 +358,7 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->is_cached = evaluation->is_cached;
     out->speedup = ratio_of(report, "baseline", ctx->pool);
     out->vs_parent = ratio_of(report, "parent", ctx->pool);
+    out->vs_fast_math = ratio_of(report, HONE_ARM_FAST_MATH, ctx->pool);
     out->confirmations = copy_of(ctx->pool, report->confirmations, sizeof(*report->confirmations));
     keep_latest(out->confirmations);
     if (report->load != NULL && report->load->others > LITTLE_LOAD * (double)report->load->n_cores)
@@ -352,6 +369,8 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->percent_of_bound = positive(hone_shown_percent(report->percent_of_bound));
     out->rests_on = hone_rests_text(report, ctx->pool);
     out->beyond_bound = hone_beyond_bound(report, ctx->pool);
+    out->best_known = hone_best_known(hone_workspace_history(ctx->app->ws), evaluation->commit,
+                                      report, ctx->pool);
     fill_workloads(report, ctx->pool, &out->workloads);
     fill_checks(report, ctx->pool, out);
     fill_build(report->build, out);
@@ -564,12 +583,15 @@ static void keep_head(struct hone_pool *pool, struct hone_kernel_out *out)
     *out = bare;
 }
 
-/* Five digits say all that a timing knows; seventeen cost the reader's context. */
+/* Three digits, four behind a leading 1, say what a timing knows; seventeen cost the reader's
+ * context. */
 static double rounded(double value)
 {
     char text[40];
 
-    snprintf(text, sizeof(text), "%.5g", value);
+    snprintf(text, sizeof(text), "%.3e", value);
+    if (text[value < 0] != '1')
+        snprintf(text, sizeof(text), "%.2e", value);
     return isfinite(value) ? strtod(text, NULL) : value;
 }
 
@@ -603,7 +625,7 @@ void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields,
 {
     struct hone_kernel_out all;
     size_t budget = hone_detail_budget(detail);
-    size_t level = budget <= 1000 ? 0 : budget <= 8000 ? 1 : 2;
+    size_t level = budget <= 1000 ? 0 : budget <= 4000 ? 1 : 2;
     struct share share = shares[level];
 
     hone_figures_round(out, fields, n_fields);
@@ -613,7 +635,9 @@ void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields,
         *out = all;
         apply_share(&share, ctx->pool, out);
         out->dropped = level > 0 ? dropped_text(&all, out, ctx->pool) : NULL;
-        if (hone_result_bytes(out, fields, n_fields) <= budget)
+        /* Assembly was asked for by an argument of its own: it comes on top. */
+        size_t extra = out->assembly != NULL ? strlen(out->assembly) : 0;
+        if (hone_result_bytes(out, fields, n_fields) <= budget + extra)
             return;
         share = halved(share);
     }

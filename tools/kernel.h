@@ -16,6 +16,7 @@ struct hone_kernel_in {
     enum hone_tier tier;
     struct hone_strs flags, workloads, options;
     struct hone_json *tunables; /* {"TILE": 16} */
+    struct hone_json *axes;     /* {"M": 3} */
     const char *strategy, *message, *why;
     const char *workload;
     const char *assembly, *kernel;
@@ -36,8 +37,8 @@ struct hone_kernel_out {
     enum hone_tier tier;
     const char *task, *target, *jail, *device, *signature, *start;
     bool is_cached;
-    struct hone_ratio *speedup, *vs_parent; /* NULL: not measured */
-    struct hone_sizes_report *sizes;        /* NULL: nothing was checked or timed */
+    struct hone_ratio *speedup, *vs_parent, *vs_fast_math; /* NULL: not measured */
+    struct hone_sizes_report *sizes;                       /* NULL: nothing was checked or timed */
     double time_ns, baseline_ns, worst_ratio, percent_of_bound; /* NaN: not measured */
     struct hone_confirmations_report *confirmations;            /* NULL: this is the only one */
     struct hone_load_report *load;                              /* NULL: others did little */
@@ -50,6 +51,7 @@ struct hone_kernel_out {
     const char *counters_note;
     const char *compiler, *command, *log, *output, *kept, *patch;
     const char *rests_on, *beyond_bound; /* tools/rests_text.h */
+    const char *best_known;              /* tools/best_known.h */
     const char *lane, *lane_note;
     const char *assembly, *assembly_of, *assembly_note;
     double build_ms;
@@ -62,6 +64,7 @@ struct hone_kernel_out {
 };
 
 extern const char *const hone_detail_choices[];
+#define HONE_DETAIL_HELP "Under 1, 4 or 60 KB."
 extern const char hone_tunables_schema[];
 
 #define HONE_WORKLOAD_ROW_N_FIELDS 11
@@ -70,28 +73,31 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
 /* clang-format off */
 #define HONE_IN_(m_, ...) HONE_FIELD(struct hone_kernel_in, m_, __VA_ARGS__)
 #define HONE_KERNEL_IN_SOURCE \
-    HONE_IN_(task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Task name; task_show lists them."), \
-    HONE_IN_(source, .max_len = HONE_LIMIT_SOURCE_BYTES, .help = "The whole source text of the kernel."), \
-    HONE_IN_(commit, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Instead of source: a version from history_show."), \
+    HONE_IN_(task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Name; task_show lists them."), \
+    HONE_IN_(source, .max_len = HONE_LIMIT_SOURCE_BYTES, .help = "The kernel's whole text."), \
+    HONE_IN_(commit, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Instead of source: a version."), \
     HONE_IN_(target, .fallback_str = "cpu", .choices = hone_target_words, .help = "Where it runs."), \
-    HONE_IN_(flags, .max_len = HONE_LIMIT_FLAGS, .help = "Compiler options from the allow-list, e.g. -O2, -ffast-math."), \
-    HONE_IN_(tunables, .json_schema = hone_tunables_schema, .help = "Values for the source's tunables; the others keep their default."), \
-    HONE_IN_(timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Wall limit of the call; 0: the default."), \
-    HONE_IN_(fresh, .help = "Do it again even if the answer is known."), \
-    HONE_IN_(detail, .fallback_str = "normal", .choices = hone_detail_choices, .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB.")
+    HONE_IN_(flags, .max_len = HONE_LIMIT_FLAGS, .help = "Compiler options, e.g. -O2, -ffast-math."), \
+    HONE_IN_(tunables, .json_schema = hone_tunables_schema, .help = "Values of tunables, e.g. {\"TILE\": 16}."), \
+    HONE_IN_(timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Of the whole call; 0: default."), \
+    HONE_IN_(fresh, .help = "Run even if the answer is known."), \
+    HONE_IN_(detail, .fallback_str = "normal", .choices = hone_detail_choices, .help = HONE_DETAIL_HELP)
 #define HONE_KERNEL_IN_WORKLOADS \
-    HONE_IN_(workloads, .max_len = HONE_LIMIT_WORKLOADS, .help = "Workload ids; none: all public ones."), \
-    HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES, .help = "Cores the kernel may use; 0: all."), \
-    HONE_IN_(call_timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Limit of one call of the kernel; 0: the default.")
+    HONE_IN_(workloads, .max_len = HONE_LIMIT_WORKLOADS, .help = "Ids; none: all public ones."), \
+    HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES, .help = "0: all cores."), \
+    HONE_IN_(call_timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Of one call of the kernel; 0: default.")
 #define HONE_KERNEL_IN_WORDS \
-    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES, .help = "The version that was edited: becomes the commit's parent."), \
-    HONE_IN_(strategy, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Strategy id, e.g. tile_loops."), \
-    HONE_IN_(message, .max_len = 200, .help = "Subject of the commit: the step in words."), \
-    HONE_IN_(why, .max_len = 4000, .help = "Body of the commit: why, and what is expected.")
+    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES, .help = "The version that was edited."), \
+    HONE_IN_(strategy, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Id from strategy_propose, e.g. C08."), \
+    HONE_IN_(message, .max_len = 200, .help = "Subject of the commit."), \
+    HONE_IN_(why, .max_len = 4000, .help = "Why, and what is expected.")
 
 #define HONE_KERNEL_IN_ASSEMBLY \
-    HONE_IN_(assembly, .fallback_str = "none", .choices = hone_assembly_choices, .help = "Text of one kernel as it was compiled; cuda: sass, ptx; cpu: asm."), \
-    HONE_IN_(kernel, .max_len = HONE_LIMIT_WORD_BYTES, .help = "Which kernel's text; none: the one with most instructions, loops counted ten times.")
+    HONE_IN_(assembly, .fallback_str = "none", .choices = hone_assembly_choices, .help = "Compiled text of one kernel: asm on cpu, sass or ptx on cuda."), \
+    HONE_IN_(kernel, .max_len = HONE_LIMIT_WORD_BYTES, .help = "Whose text; none: the heaviest.")
+
+#define HONE_KERNEL_IN_AXES \
+    HONE_IN_(axes, .json_schema = "{\"type\":\"object\"}", .help = "One size alone, e.g. {\"M\": 3, \"N\": 5}: reproduces a failing case.")
 
 #define HONE_OUT_(m_, ...) HONE_FIELD(struct hone_kernel_out, m_, .skip_empty = true, __VA_ARGS__)
 #define HONE_KERNEL_OUT_BASE \
@@ -124,6 +130,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
 #define HONE_KERNEL_OUT_TIMES \
     HONE_FIELD_OBJ(struct hone_kernel_out, speedup, hone_ratio_fields, .skip_empty = true, .help = "Against the baseline: above 1 is faster."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, vs_parent, hone_ratio_fields, .skip_empty = true, .help = "Against the parent version."), \
+    HONE_FIELD_OBJ(struct hone_kernel_out, vs_fast_math, hone_ratio_fields, .skip_empty = true, .help = "Against the baseline built with -ffast-math."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, confirmations, hone_confirmations_fields, .skip_empty = true, .help = "With the earlier confirmations of this version."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, load, hone_load_fields, .skip_empty = true, .help = "What else the machine did; left out where that was little."), \
     HONE_OUT_(time_ns, .unit = "ns", .help = "One call, geometric mean over the workloads."), \
@@ -131,6 +138,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_OUT_(worst_ratio, .help = "Least speedup of a workload."), \
     HONE_OUT_(percent_of_bound, .unit = "%", .help = "Of what bytes and operations allow on this machine; at most 100."), \
     HONE_OUT_(beyond_bound, .help = "Better than the bound: the unit that the bound assumes, and the one used."), \
+    HONE_OUT_(best_known, .help = "Of this task, where other versions were decided or confirmed: the fastest of the history on this device."), \
     HONE_OUT_(rests_on, .help = "What the figure rests on: fast-math, precision, accuracy beside the baseline's, threads, flags, sizes and contents, jail."), \
     HONE_OUT_(workloads, HONE_OF(struct hone_workload_row, hone_workload_row_fields), .help = "Per workload.")
 #define HONE_KERNEL_OUT_PROFILE \
@@ -165,7 +173,7 @@ void hone_kernel_fit(struct hone_tool_ctx *ctx, const struct hone_field *fields,
                      const char *detail, struct hone_kernel_out *out);
 /* Bytes that a result of this detail may have. */
 size_t hone_detail_budget(const char *detail);
-/* Rounds every figure to five digits, in place. The struct and what hangs off it must be this
+/* Rounds every figure to three or four digits, in place. The struct and what hangs off it must be this
  * call's own. */
 void hone_figures_round(void *object, const struct hone_field *fields, size_t n_fields);
 /* Length of the result as it will be sent. */

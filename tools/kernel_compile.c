@@ -32,12 +32,9 @@ const struct hone_tool hone_tool_kernel_compile = {
     .title = "Compile a kernel",
     .summary = "Compile a kernel and read its diagnostics; nothing is run.",
     .description =
-        "Compiles one source in the jail and returns the verdict built or failed, ranked "
-        "diagnostics with source lines, "
-        "and the object's size; with assembly the instructions that became of it, by source line. "
-        "Side effects: the version becomes a commit. Cost: one compiler "
-        "run. Typical time: "
-        "0.1 to 1 s. Wrong use: calling it before kernel_evaluate, which compiles anyway.",
+        "Compiles one source in the jail: built or failed, ranked diagnostics with source "
+        "lines, size; with assembly the instructions by source line. The version is kept as "
+        "a commit. 0.1 to 1 s. Not needed before kernel_evaluate, which compiles anyway.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -19,6 +19,8 @@
 
 #define CHANGES_MAX 64
 
+#define PATCH_BYTES 8000 /* of an answer of detail normal */
+
 struct diff_in {
     const char *task, *from, *to, *from_source, *to_source, *detail;
 };
@@ -39,14 +41,14 @@ static const struct hone_field in_fields[] = {
     HONE_FIELD(struct diff_in, task, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task name; needed when a side is a source."),
     HONE_FIELD(struct diff_in, from, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Older version; none: the parent of `to`, or the task's baseline."),
+               .help = "None: parent of `to`, or baseline."),
     HONE_FIELD(struct diff_in, to, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Newer version."),
     HONE_FIELD(struct diff_in, from_source, .max_len = HONE_LIMIT_SOURCE_BYTES,
                .help = "Instead of from: a source text."),
     HONE_FIELD(struct diff_in, to_source, .max_len = HONE_LIMIT_SOURCE_BYTES,
                .help = "Instead of to: a source text."),
     HONE_FIELD(struct diff_in, detail, .fallback_str = "normal", .choices = hone_detail_choices,
-               .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB."),
+               .help = HONE_DETAIL_HELP),
 };
 
 static const struct hone_field change_fields[] = {
@@ -241,8 +243,10 @@ static void fit(struct hone_tool_ctx *ctx, const char *detail, struct diff_out *
 
     if (budget <= 1000 && out->changes.n > 2)
         out->changes.n = 2;
-    else if (budget <= 8000 && out->changes.n > 10)
+    else if (budget <= 4000 && out->changes.n > 10)
         out->changes.n = 10;
+    if (budget == hone_detail_budget("normal")) /* a patch with a hole is worth little */
+        budget = room = PATCH_BYTES;
     for (int i = 0; i < 12; i++, room = room * 2 / 3) {
         out->patch = hone_plain_cut(ctx->pool, patch, room);
         if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) <= budget)
@@ -313,8 +317,9 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     if (rc == 0)
         rc = read_sides(ctx, in, task, &from, &to, err);
     if (rc == 0)
-        rc =
-            hone_line_diff(from.source, to.source, from.name, to.name, ctx->pool, &out->patch, err);
+        rc = hone_line_diff(&(struct hone_diff_side){from.name, from.source},
+                            &(struct hone_diff_side){to.name, to.source}, ctx->pool, &out->patch,
+                            err);
     if (rc < 0)
         return rc;
     count_lines(out->patch, out);
@@ -329,13 +334,10 @@ const struct hone_tool hone_tool_kernel_diff = {
     .name = "kernel_diff",
     .title = "Compare two versions",
     .summary = "What changed between two versions: source patch, build facts, figures.",
-    .description = "Returns a unified diff of two versions or sources, and the figures that "
-                   "changed most (time, share of the "
-                   "bound, object size, counters). Side effects: none; a source is compiled to "
-                   "know its build facts. Cost: none "
-                   "for versions, one compiler run for a source. Typical time: 10 ms to 1 s. Wrong "
-                   "use: deciding which is faster "
-                   "from it; separate runs are compared.",
+    .description =
+        "Unified diff of two versions or sources, and the figures that changed most. Changes "
+        "nothing; 10 ms to 1 s. Does not say which is faster: kernel_compare times both in "
+        "one run.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -8,10 +8,10 @@ static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_WORKLOADS,
     HONE_KERNEL_IN_WORDS,
     HONE_IN_(tier, .fallback_i64 = HONE_TIER_SCREEN, .choices = hone_tier_choices,
-             .help = "screen: 0.3 s, claims nothing; decide: seconds a workload; confirm: fresh "
-                     "data and hidden sizes, the only figure to claim."),
+             .help = "screen claims nothing; confirm (fresh data, hidden sizes) is the only "
+                     "figure to claim."),
     HONE_IN_(budget_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
-             .help = "For timing, over all workloads; 0: the tier's default."),
+             .help = "For timing; 0: the tier's."),
 };
 
 static const struct hone_field out_fields[] = {
@@ -62,15 +62,11 @@ const struct hone_tool hone_tool_kernel_evaluate = {
     .title = "Evaluate a kernel",
     .summary = "Compile, verify and time a kernel against the task's baseline; one verdict.",
     .description =
-        "Compiles, verifies and times one source, and returns a verdict with speedup, interval, "
-        "per-workload "
-        "times, or the first thing that is wrong. Side effects: the version becomes a git commit, "
-        "failed ones "
-        "too. Cost: the machine's timing lease. Typical time: 0.3 s (screen), seconds a workload "
-        "(decide), "
-        "more (confirm). A known answer returns at once. Without source it prints the exact "
-        "signature. "
-        "Wrong use: reporting a screen's or decide's figure as a result; confirm it first.",
+        "Compiles, verifies and times one source: verdict, speedup with interval, times per "
+        "workload, or the first thing that is wrong with the case that shows it. Every "
+        "version becomes a git commit, wrong ones too. 0.3 s (screen), seconds a workload "
+        "(decide), 30 to 150 s (confirm); a known answer at once. Without source it prints "
+        "the signature. Report only confirmed figures.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -8,8 +8,7 @@
 static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
     HONE_KERNEL_IN_WORKLOADS,
-    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES,
-             .help = "The version that it was made from: each figure then shows the parent's too."),
+    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Show this version's figures too."),
     HONE_KERNEL_IN_ASSEMBLY,
 };
 
@@ -106,14 +105,11 @@ const struct hone_tool hone_tool_kernel_profile = {
     .name = "kernel_profile",
     .title = "Profile a kernel",
     .summary = "Find what limits a kernel: bottlenecks, counters, compiler remarks by line.",
-    .description = "Compiles and runs one source in an arena of its own and returns bottleneck "
-                   "classes with the rule that fired, "
-                   "a few counters, the share of what the machine allows, and what the compiler "
-                   "did to each loop; on a GPU hardware counters by tier, launch facts, and the "
-                   "heaviest lines of the device's instructions. Side effects: "
-                   "an evidence commit. Cost: the timing lease for a moment. Typical time: 1 to 5 "
-                   "s. Wrong use: comparing its times "
-                   "with those of kernel_evaluate; profiling disturbs.",
+    .description =
+        "What limits one source: bottleneck classes with the rule that fired, counters, "
+        "share of what the machine allows, what the compiler did to each loop; on a GPU "
+        "hardware counters, launch facts and the heaviest instructions. 1 to 5 s. Its times "
+        "are disturbed: do not compare them with kernel_evaluate's.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -7,14 +7,12 @@
 
 static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
-    HONE_IN_(workload, .max_len = HONE_LIMIT_NAME_BYTES,
-             .help = "Workload id; none: the first public one."),
-    HONE_IN_(seed, .min = 0, .max = INT64_MAX,
-             .help = "Seed of the inputs; the same seed gives the same inputs."),
-    HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES,
-             .help = "Cores the kernel may use; 0: all."),
+    HONE_KERNEL_IN_AXES,
+    HONE_IN_(workload, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Id; none: the first public one."),
+    HONE_IN_(seed, .min = 0, .max = INT64_MAX, .help = "Of the inputs."),
+    HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES, .help = "0: all cores."),
     HONE_IN_(call_timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
-             .help = "Limit of the call; 0: the default."),
+             .help = "Of the call; 0: default."),
 };
 
 static const struct hone_field out_fields[] = {
@@ -51,7 +49,8 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         rc = hone_kernel_need_source(&call, err);
     if (rc < 0)
         return rc;
-    *workload = in->workload != NULL         ? in->workload
+    *workload = in->axes != NULL             ? NULL
+                : in->workload != NULL       ? in->workload
                 : call.task->n_workloads > 0 ? call.task->workloads[0].id
                                              : NULL;
     call.request.workloads = (struct hone_strs){.v = workload, .n = *workload != NULL};
@@ -70,11 +69,9 @@ const struct hone_tool hone_tool_kernel_run = {
     .title = "Run a kernel once",
     .summary = "One call on generated inputs: output summary, time, the kernel's own output; no "
                "verdict on speed.",
-    .description = "Compiles one source and calls it once on generated inputs. Returns a summary "
-                   "of the outputs, the wall time and "
-                   "what the kernel printed. Side effects: none; nothing is committed. Cost: one "
-                   "call. Typical time: 0.3 s. "
-                   "Wrong use: timing or verifying with it; kernel_evaluate does both properly.",
+    .description =
+        "Calls one source once on generated inputs: summary of the outputs, wall time, what "
+        "it printed. Nothing is checked or committed. 0.3 s.",
     .flags = HONE_TOOL_NEEDS_DEVICE,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

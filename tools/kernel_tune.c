@@ -19,9 +19,9 @@ static const struct hone_field in_fields[] = {
              .help = "Sets of compiler options to sweep too, each one string: [\"\", \"-O2\", "
                      "\"-Ofast -funroll-loops\"]."),
     HONE_IN_(tier, .fallback_i64 = HONE_TIER_DECIDE, .choices = hone_tier_choices,
-             .help = "Effort of the winner's own evaluation."),
+             .help = "Of the winner's evaluation."),
     HONE_IN_(budget_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
-             .help = "For timing the sweep; 0: 300 ms a setting."),
+             .help = "For the sweep; 0: 300 ms a setting."),
 };
 
 static const struct hone_field out_fields[] = {
@@ -224,15 +224,11 @@ const struct hone_tool hone_tool_kernel_tune = {
     .name = "kernel_tune",
     .title = "Tune a kernel",
     .summary = "Sweep a source's tunables and compiler options; keep the best as a version.",
-    .description = "Tries every legal combination of the source's `#pragma hone tune(NAME: 8, 16, "
-                   "32)` values and of the "
-                   "option sets given, screens each, and evaluates the winner on its own. Returns "
-                   "the winner's verdict and the "
-                   "table. Side effects: the winner, its values made the default, becomes a "
-                   "commit. Cost: the timing lease for "
-                   "the sweep; no model, no tokens. Typical time: 0.3 s a setting plus one "
-                   "evaluation. Wrong use: sweeping a "
-                   "source that is not correct yet.",
+    .description =
+        "Tries every combination of the source's `#pragma hone tune(NAME: 8, 16, 32)` values "
+        "(NAME is a macro; the first value is the default) and of option sets, screens each, "
+        "evaluates the winner and commits it. 0.3 s a setting plus one evaluation. The "
+        "source must be correct already.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

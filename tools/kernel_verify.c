@@ -5,6 +5,7 @@ static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_SOURCE,
     HONE_KERNEL_IN_WORKLOADS,
     HONE_KERNEL_IN_WORDS,
+    HONE_KERNEL_IN_AXES,
 };
 
 static const struct hone_field out_fields[] = {
@@ -22,7 +23,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         rc = hone_kernel_need_source(&call, err);
     if (rc < 0)
         return rc;
-    call.request.stages = "build,policy,smoke,verify";
+    call.request.stages = in->axes != NULL ? "build,policy,verify" : "build,policy,smoke,verify";
     call.request.tier = HONE_TIER_DECIDE;
     call.request.time_parent = false;
     return hone_kernel_answer(ctx, &call, &hone_tool_kernel_verify, in->detail, result, err);
@@ -32,13 +33,10 @@ const struct hone_tool hone_tool_kernel_verify = {
     .name = "kernel_verify",
     .title = "Verify a kernel",
     .summary = "Compile a kernel and check its results against the oracle; nothing is timed.",
-    .description = "Compiles one source, runs it on secret data over the public workloads and "
-                   "compares every output with the "
-                   "oracle. Returns correct or the first wrong element with its index, and how "
-                   "many are wrong. Side effects: the "
-                   "version becomes a commit. Cost: CPU time, no timing lease. Typical time: 0.5 "
-                   "to 10 s. Wrong use: proving speed; "
-                   "it times nothing.",
+    .description =
+        "Checks one source against the reference without timing it: smoke, then every kind "
+        "of input at every size; the first failing case by name. The version becomes a "
+        "commit. 0.3 to 5 s. kernel_evaluate verifies too.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

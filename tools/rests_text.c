@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/format/job.h"
 #include "workspace/base/text.h"
 
 #define BEYOND     100.5 /* percent: what is printed as more than 100 */
@@ -108,6 +109,17 @@ static const char *load_text(const struct hone_report *report, struct hone_pool 
                           : "load not known";
 }
 
+/* What the compiler alone would have given. */
+static const char *fair_text(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_ratio *fair = hone_report_ratio(report, HONE_ARM_FAST_MATH);
+    if (fair == NULL || !(fair->ratio > 0))
+        return NULL;
+    return hone_pool_printf(
+        pool, "%.3gx (%.3g to %.3g) against the baseline built with -O3 -march=native -ffast-math",
+        fair->ratio, fair->low, fair->high);
+}
+
 const char *hone_rests_text(const struct hone_report *report, struct hone_pool *pool)
 {
     const struct hone_rests_report *r = report->rests_on;
@@ -116,6 +128,7 @@ const char *hone_rests_text(const struct hone_report *report, struct hone_pool *
         return NULL;
     if (r->is_parents_code)
         text = "same machine code as the parent";
+    text = and_then(text, fair_text(report, pool), pool);
     if (fast != NULL)
         text =
             and_then(text,

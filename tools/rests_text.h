@@ -13,7 +13,7 @@
  *     fast-math (#pragma GCC optimize (fast-math); NaN, infinities and the order of sums are not
  *     kept), error rms 0.02, worst 0.3 of tolerance (baseline 0.001, 0.02), 1.9 of 2 threads,
  *     -O3 -march=native, ... */
-#define HONE_RESTS_BYTES 300
+#define HONE_RESTS_BYTES 400
 const char *hone_rests_text(const struct hone_report *report, struct hone_pool *pool);
 
 /* Parts, for trailers; NULL: nothing to say. */

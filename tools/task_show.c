@@ -5,10 +5,11 @@
 
 #include <string.h>
 
+#include "tools/format/options.h"
 #include "workspace/base/text.h"
 
 struct show_in {
-    const char *name, *target, *detail;
+    const char *task, *name, *target, *detail;
     bool source;
 };
 
@@ -19,20 +20,20 @@ struct task_row {
 
 struct show_out {
     struct hone_head head;
-    const char *name, *signature, *signature_cuda, *description, *baseline, *start;
+    const char *name, *signature, *signature_cuda, *description, *baseline, *build, *start;
     struct hone_json *task; /* the pool's */
     struct hone_array tasks;
 };
 
 static const struct hone_field in_fields[] = {
-    HONE_FIELD(struct show_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Task; without it all tasks are listed."),
+    HONE_FIELD(struct show_in, task, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Name; without it all are listed."),
+    HONE_FIELD(struct show_in, name, .max_len = HONE_LIMIT_NAME_BYTES, .is_hidden = true),
     HONE_FIELD(struct show_in, target, .choices = hone_target_words,
-               .help = "Only this target's workloads, signature and baseline; without it both "
-                       "targets' workloads and the cpu baseline."),
+               .help = "Only this target; without it both and the cpu baseline."),
     HONE_FIELD(struct show_in, source, .help = "Print the baseline's source too."),
     HONE_FIELD(struct show_in, detail, .fallback_str = "normal", .choices = hone_detail_choices,
-               .help = "concise: under 1 KB; normal: under 8 KB; full: under 60 KB."),
+               .help = HONE_DETAIL_HELP),
 };
 
 static const struct hone_field row_fields[] = {
@@ -53,6 +54,7 @@ static const struct hone_field out_fields[] = {
     OUT(task, .json_schema = "{\"type\":\"object\"}",
         .help = "Axes, tensors, tolerance, workloads and formulas."),
     OUT(baseline, .help = "Source of the baseline."),
+    OUT(build, .help = "How sources are compiled, threads, tunables."),
     OUT(start, .help = "How to begin."),
     OUT(tasks, HONE_OF(struct task_row, row_fields), .help = "All tasks."),
 };
@@ -91,7 +93,7 @@ static int list(struct hone_tool_ctx *ctx, const char *detail, struct show_out *
     out->head.status = "ok";
     out->head.summary =
         hone_pool_printf(ctx->pool, "%zu task%s in this workspace", n, n == 1 ? "" : "s");
-    out->head.next = "task_show with a name, then kernel_evaluate.";
+    out->head.next = "task_show with a task, then kernel_evaluate.";
     if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) > budget)
         for (size_t i = 0; i < n; i++) /* lists degrade to names */
             rows[i] = (struct task_row){.name = rows[i].name};
@@ -121,12 +123,32 @@ static void fit(struct hone_tool_ctx *ctx, const char *detail, struct show_out *
     if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) > budget)
         out->task = NULL;
     if (hone_result_bytes(out, out_fields, HONE_COUNTOF(out_fields)) > budget)
-        out->description = out->start = NULL;
+        out->description = out->start = out->build = NULL;
 }
 
 static const char start_cpu[] =
     "Write a C file that defines the signature; OpenMP, vector extensions and intrinsics are "
     "welcome; pass it to kernel_evaluate as source.";
+static const char tunables[] =
+    "`#pragma hone tune(TILE: 8, 16)` defines the macro TILE as 8; kernel_tune tries the others.";
+
+static const char *build_of(const char *target, struct hone_pool *pool)
+{
+    const char *const *options = hone_options_of_objects();
+    const char *text = "gcc";
+    if (hone_target_traits(target)->language == HONE_LANGUAGE_CUDA)
+        return hone_pool_printf(pool,
+                                "NVRTC for the device at hand, the launcher's host part by g++; "
+                                "flags adds options. %s",
+                                tunables);
+    for (size_t i = 0; options[i] != NULL; i++)
+        text = hone_pool_printf(pool, "%s %s", text, options[i]);
+    return hone_pool_printf(pool,
+                            "%s; no fast-math unless flags adds it. OpenMP gets every core, or "
+                            "n_threads. %s",
+                            text, tunables);
+}
+
 static const char start_cuda[] =
     "Write a CUDA file whose extern \"C\" launcher has the signature and launches on the given "
     "stream; pass it to kernel_evaluate as source with target cuda.";
@@ -134,6 +156,15 @@ static const char start_cuda[] =
 static void free_json(void *json)
 {
     hone_json_free(json);
+}
+
+/* What stands beside it in the answer, and what only those need who made the task. */
+static void drop_known(struct hone_json *task)
+{
+    static const char *const known[] = {"name",           "description", "signature",
+                                        "signature_cuda", "hash",        "calibration"};
+    for (size_t i = 0; i < HONE_COUNTOF(known); i++)
+        hone_json_free(hone_json_detach(task, known[i]));
 }
 
 static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show_out *out,
@@ -144,7 +175,7 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     HONE_AUTOFREE char *naive = NULL;
     HONE_AUTOFREE char *cuda = NULL;
     const char *target = in->target != NULL ? in->target : "cpu";
-    int rc = hone_workspace_task(ctx->app->ws, in->name, &task, err);
+    int rc = hone_workspace_task(ctx->app->ws, in->task, &task, err);
 
     if (rc == 0 && in->target != NULL)
         rc = hone_task_select(task, in->target, err);
@@ -162,6 +193,9 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     out->baseline = hone_pool_strdup(ctx->pool, naive);
     out->task = hone_task_describe(task);
     hone_pool_defer(ctx->pool, free_json, out->task);
+    if (strcmp(in->detail, "full") != 0)
+        drop_known(out->task);
+    out->build = build_of(target, ctx->pool);
     out->start =
         hone_target_traits(target)->language == HONE_LANGUAGE_CUDA ? start_cuda : start_cpu;
     out->head.status = "ok";
@@ -178,22 +212,20 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
 
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
 {
-    const struct show_in *in = arguments;
+    struct show_in in = *(const struct show_in *)arguments;
 
-    return in->name != NULL ? show(ctx, in, result, err) : list(ctx, in->detail, result, err);
+    if (in.task == NULL)
+        in.task = in.name;
+    return in.task != NULL ? show(ctx, &in, result, err) : list(ctx, in.detail, result, err);
 }
 
 const struct hone_tool hone_tool_task_show = {
     .name = "task_show",
     .title = "Show a task",
     .summary = "What a task computes, its sizes and tolerance; without a name all tasks.",
-    .description =
-        "Returns the C and CUDA signatures, axes, inputs and outputs with types, tolerance, "
-        "workloads and formulas of one task, "
-        "and on request its baseline's source; without a name it lists the tasks. Side "
-        "effects: none. Cost: none. "
-        "Typical time: a few milliseconds. Wrong use: looking here for results; "
-        "history_show has them.",
+    .description = "One task: signature, formula, axes, tensors, tolerance, sizes, how sources are "
+                   "compiled; on request the baseline's source. Without a task all tasks. Changes "
+                   "nothing; milliseconds. Results are in history_show.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

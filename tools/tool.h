@@ -134,8 +134,18 @@ int hone_registry_call(struct hone_tool_ctx *ctx, const char *name, const struct
 
 /* Background work: the server implements this over its workers; the tools job_wait and search_start
  * use it. */
+enum hone_job_status { /* from HONE_JOB_DONE on it has ended */
+                       HONE_JOB_QUEUED,
+                       HONE_JOB_RUNNING,
+                       HONE_JOB_DONE,
+                       HONE_JOB_FAILED,
+                       HONE_JOB_CANCELLED
+};
+const char *hone_job_status_name(enum hone_job_status status); /* "queued" */
+
 struct hone_job_state {
-    const char *id, *status; /* queued running done failed cancelled */
+    const char *id;
+    enum hone_job_status status;
     double done, total;
     const char *message;
     struct hone_json *result;

@@ -8,6 +8,7 @@
 extern const struct hone_tool hone_tool_device_info;
 extern const struct hone_tool hone_tool_history_show;
 extern const struct hone_tool hone_tool_job_wait;
+extern const struct hone_tool hone_tool_kernel_compare;
 extern const struct hone_tool hone_tool_kernel_compile;
 extern const struct hone_tool hone_tool_kernel_diff;
 extern const struct hone_tool hone_tool_kernel_evaluate;

@@ -87,12 +87,10 @@ const struct hone_tool hone_tool_version_export = {
     .title = "Take a version home",
     .summary = "A version as files that need no hone: source, header, test program.",
     .description =
-        "Returns a version's source as files that compile without hone: tunables fixed, helpers "
-        "static, the original parameters where the task was made from a C function, the verdict "
-        "and figures in its head. A test program calls it on small inputs and compares with the "
-        "task's oracle; it is compiled and run here in the jail (cuda: not). Side effects: none; "
-        "no file is written. Cost: two short programs. Typical time: 1 to 3 s. Wrong use: taking "
-        "the test for a verification; kernel_evaluate verifies.",
+        "A version as files that compile without hone: tunables fixed, original parameters, "
+        "figures in the head, and a test program that is run here against the oracle (cuda: "
+        "not). No file is written. 1 to 3 s. Long: the whole source comes back. The test is "
+        "no verification.",
     .flags = HONE_TOOL_NEEDS_DEVICE,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -263,14 +263,15 @@ static int make_signature(const char *author, int64_t time_s, git_signature **re
     return rc < 0 ? fail_git(err, rc, "cannot use the author's name") : 0;
 }
 
+/* Of `commit` author, message and time. */
 static int write_object(struct hone_git *git, const git_oid *tree_id, const char *parent_id,
-                        const char *author, const char *message, int64_t time_s, git_oid *ret,
+                        const struct hone_git_new_commit *commit, git_oid *ret,
                         struct hone_err *err)
 {
     git_signature *who HONE_CLEANUP(signature_free_ptr) = NULL;
     git_commit *parent HONE_CLEANUP(commit_free_ptr) = NULL;
     git_tree *tree HONE_CLEANUP(tree_free_ptr) = NULL;
-    int rc = make_signature(author, time_s, &who, err);
+    int rc = make_signature(commit->author, commit->time_s, &who, err);
     if (rc < 0)
         return rc;
     if (parent_id) {
@@ -287,8 +288,8 @@ static int write_object(struct hone_git *git, const git_oid *tree_id, const char
         return fail_git(err, rc, "cannot read a tree back");
     const git_commit *parents[1] = {parent};
     before_write();
-    rc = git_commit_create(ret, git->repo, NULL, who, who, NULL, message, tree, parent ? 1 : 0,
-                           parents);
+    rc = git_commit_create(ret, git->repo, NULL, who, who, NULL, commit->message, tree,
+                           parent ? 1 : 0, parents);
     return rc < 0 ? fail_write(err, rc, "cannot write to the git repository") : 0;
 }
 
@@ -299,8 +300,7 @@ static int write_commit_once(struct hone_git *git, const struct hone_git_new_com
     git_oid id;
     int rc = write_tree(git, commit->files, commit->n_files, &tree, err);
     if (rc == 0)
-        rc = write_object(git, &tree, commit->parent, commit->author, commit->message,
-                          commit->time_s, &id, err);
+        rc = write_object(git, &tree, commit->parent, commit, &id, err);
     if (rc == 0)
         id_text(&id, ret_id);
     return rc;
@@ -323,8 +323,8 @@ int hone_git_write_commit(struct hone_git *git, const struct hone_git_new_commit
 }
 
 int hone_git_commit_paths(struct hone_git *git, const char *const *paths, size_t n_paths,
-                          const char *author, const char *message, int64_t time_s,
-                          char ret_id[HONE_GIT_ID_BYTES], struct hone_err *err)
+                          const struct hone_git_new_commit *commit, char ret_id[HONE_GIT_ID_BYTES],
+                          struct hone_err *err)
 {
     git_index *index HONE_CLEANUP(index_free_ptr) = NULL;
     char parent[HONE_GIT_ID_BYTES] = "";
@@ -355,7 +355,7 @@ int hone_git_commit_paths(struct hone_git *git, const char *const *paths, size_t
         memcpy(ret_id, parent, sizeof(parent)); /* nothing new */
         return 0;
     }
-    rc = write_object(git, &tree, parent[0] ? parent : NULL, author, message, time_s, &id, err);
+    rc = write_object(git, &tree, parent[0] ? parent : NULL, commit, &id, err);
     if (rc < 0)
         return rc;
     id_text(&id, text);
@@ -410,6 +410,18 @@ bool hone_git_has_commit(struct hone_git *git, const char *id)
     git_oid oid;
     git_commit *commit HONE_CLEANUP(commit_free_ptr) = NULL;
     return parse_id(id, &oid, NULL) == 0 && git_commit_lookup(&commit, git->repo, &oid) == 0;
+}
+
+bool hone_git_find_commit(struct hone_git *git, const char *prefix, char ret_id[HONE_GIT_ID_BYTES])
+{
+    git_oid oid;
+    size_t len = strlen(prefix);
+    git_commit *commit HONE_CLEANUP(commit_free_ptr) = NULL;
+    if (git_oid_fromstrn(&oid, prefix, len) < 0 ||
+        git_commit_lookup_prefix(&commit, git->repo, &oid, len) < 0)
+        return false;
+    id_text(git_commit_id(commit), ret_id);
+    return true;
 }
 
 int hone_git_read_commit(struct hone_git *git, const char *id, struct hone_pool *pool,
@@ -485,8 +497,7 @@ int hone_git_read_files(struct hone_git *git, const char *id, size_t limit, stru
     return 0;
 }
 
-int hone_git_walk(struct hone_git *git, const char *from,
-                  int (*fn)(void *arg, const char *id, struct hone_err *err), void *arg,
+int hone_git_walk(struct hone_git *git, const char *from, hone_git_walk_fn *fn, void *arg,
                   struct hone_err *err)
 {
     git_oid oid;

@@ -53,10 +53,10 @@ char *hone_git_discover(const char *path);
 int hone_git_write_commit(struct hone_git *git, const struct hone_git_new_commit *commit,
                           char ret_id[HONE_GIT_ID_BYTES], struct hone_err *err);
 /* Commits the named files and folders of the work tree on main and leaves the index equal to it. No
- * change: no commit. */
+ * change: no commit. Of `commit` author, message and time count: files and parent are found. */
 int hone_git_commit_paths(struct hone_git *git, const char *const *paths, size_t n_paths,
-                          const char *author, const char *message, int64_t time_s,
-                          char ret_id[HONE_GIT_ID_BYTES], struct hone_err *err);
+                          const struct hone_git_new_commit *commit, char ret_id[HONE_GIT_ID_BYTES],
+                          struct hone_err *err);
 
 /* Sets a ref, created when missing. is_new: leave one that exists alone. Retries while somebody
  * holds its lock. */
@@ -67,6 +67,8 @@ int hone_git_get_ref(struct hone_git *git, const char *name, char ret_id[HONE_GI
                      struct hone_err *err);
 bool hone_git_is_ref_name(const char *name);
 bool hone_git_has_commit(struct hone_git *git, const char *id);
+/* The one commit whose id begins so; false: none, or several. */
+bool hone_git_find_commit(struct hone_git *git, const char *prefix, char ret_id[HONE_GIT_ID_BYTES]);
 /* Strings live in the pool; pool NULL: no author and message. HONE_E_NOT_FOUND, HONE_E_CORRUPT. */
 int hone_git_read_commit(struct hone_git *git, const char *id, struct hone_pool *pool,
                          struct hone_git_commit *ret, struct hone_err *err);
@@ -76,8 +78,8 @@ int hone_git_read_files(struct hone_git *git, const char *id, size_t limit, stru
                         struct hone_git_file **ret, size_t *ret_n, struct hone_err *err);
 /* Calls fn for a commit and its ancestors, children first, newer first. fn returns > 0 to end, < 0
  * on error. */
-int hone_git_walk(struct hone_git *git, const char *from,
-                  int (*fn)(void *arg, const char *id, struct hone_err *err), void *arg,
+typedef int hone_git_walk_fn(void *arg, const char *id, struct hone_err *err);
+int hone_git_walk(struct hone_git *git, const char *from, hone_git_walk_fn *fn, void *arg,
                   struct hone_err *err);
 /* Unified diff of two texts under their names ("" and NULL: absent file); owned. */
 int hone_git_diff(const struct hone_git_file *from, const struct hone_git_file *to,

@@ -100,6 +100,26 @@ void hone_history_unlock(struct hone_history *h)
     pthread_mutex_unlock(&h->write_lock);
 }
 
+static int open_root(struct hone_history *h, struct hone_err *err)
+{
+    struct hone_git_commit root;
+    int rc = hone_git_get_ref(h->reader, HONE_REF_ROOT, h->root, err);
+    if (rc == 0)
+        rc = hone_git_read_commit(h->reader, h->root, NULL, &root, err);
+    if (rc < 0)
+        return hone_fail(err, HONE_E_CORRUPT,
+                         "the root commit of the history is missing or damaged");
+    return 0;
+}
+
+static int open_to_read(struct hone_history *h, struct hone_err *err)
+{
+    int rc = hone_git_open(h->dir, &h->reader, err);
+    if (rc == 0)
+        rc = hone_git_open(h->dir, &h->writer, err);
+    return rc < 0 ? rc : open_root(h, err);
+}
+
 static int open_parts(struct hone_history *h, struct hone_err *err)
 {
     char *hone_dir HONE_AUTOFREE = hone_path_join(h->dir, ".hone", NULL);
@@ -117,17 +137,11 @@ static int open_parts(struct hone_history *h, struct hone_err *err)
     hone_history_remove_stale(h->dir);
     flock(h->lock_fd, LOCK_UN);
     h->n_unpacked = hone_history_count_unpacked(h->dir);
-    struct hone_git_commit root;
-    rc = hone_git_get_ref(h->reader, HONE_REF_ROOT, h->root, err);
-    if (rc == 0)
-        rc = hone_git_read_commit(h->reader, h->root, NULL, &root, err);
-    if (rc < 0)
-        return hone_fail(err, HONE_E_CORRUPT,
-                         "the root commit of the history is missing or damaged");
-    return 0;
+    return open_root(h, err);
 }
 
-int hone_history_open(const char *dir, struct hone_history **ret, struct hone_err *err)
+static int open_with(const char *dir, int (*open_it)(struct hone_history *, struct hone_err *),
+                     struct hone_history **ret, struct hone_err *err)
 {
     struct hone_history *h = hone_calloc(1, sizeof(*h));
     h->dir = hone_strdup(dir);
@@ -136,13 +150,23 @@ int hone_history_open(const char *dir, struct hone_history **ret, struct hone_er
     pthread_mutex_init(&h->read_lock, NULL);
     int rc = hone_cancel_init(&h->cancel, err);
     if (rc == 0)
-        rc = open_parts(h, err);
+        rc = open_it(h, err);
     if (rc < 0) {
         hone_history_close(h);
         return hone_wrap(err, "history in '%s'", dir);
     }
     *ret = h;
     return 0;
+}
+
+int hone_history_open(const char *dir, struct hone_history **ret, struct hone_err *err)
+{
+    return open_with(dir, open_parts, ret, err);
+}
+
+int hone_history_open_read(const char *dir, struct hone_history **ret, struct hone_err *err)
+{
+    return open_with(dir, open_to_read, ret, err);
 }
 
 void hone_history_close(struct hone_history *h)
@@ -279,30 +303,30 @@ static int set_evidence_ref(struct hone_history *h, const char *version, const c
                      MAX_EVIDENCE);
 }
 
-int hone_history_evidence(struct hone_history *h, const char *commit, const char *subject,
-                          const char *report_json, int64_t time_s,
+int hone_history_evidence(struct hone_history *h, const struct hone_evidence *evidence,
                           char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err)
 {
-    int rc = check_report(report_json, err);
+    int rc = check_report(evidence->report_json, err);
     if (rc < 0)
         return rc;
-    char *line HONE_AUTOFREE = hone_text_line(subject, HONE_LIMIT_SUBJECT_BYTES);
-    char *message HONE_AUTOFREE =
-        hone_sprintf("%s\n\nEvidence-for: %s\n", line[0] ? line : "measured again", commit);
-    const struct hone_git_file file = {HONE_REPORT_FILE, report_json, strlen(report_json)};
-    const struct hone_git_new_commit evidence = {.parent = commit,
-                                                 .author = DEFAULT_AUTHOR,
-                                                 .message = message,
-                                                 .time_s = time_s,
-                                                 .files = &file,
-                                                 .n_files = 1};
+    char *line HONE_AUTOFREE = hone_text_line(evidence->subject, HONE_LIMIT_SUBJECT_BYTES);
+    char *message HONE_AUTOFREE = hone_sprintf("%s\n\n" HONE_EVIDENCE_TRAILER "%s\n",
+                                               line[0] ? line : "measured again", evidence->commit);
+    const struct hone_git_file file = {HONE_REPORT_FILE, evidence->report_json,
+                                       strlen(evidence->report_json)};
+    const struct hone_git_new_commit commit = {.parent = evidence->commit,
+                                               .author = DEFAULT_AUTHOR,
+                                               .message = message,
+                                               .time_s = evidence->time_s,
+                                               .files = &file,
+                                               .n_files = 1};
     rc = hone_history_lock(h, err);
     if (rc < 0)
         return rc;
     char id[HONE_COMMIT_BYTES];
-    rc = hone_git_write_commit(h->writer, &evidence, id, err);
+    rc = hone_git_write_commit(h->writer, &commit, id, err);
     if (rc == 0)
-        rc = set_evidence_ref(h, commit, id, err);
+        rc = set_evidence_ref(h, evidence->commit, id, err);
     hone_history_unlock(h);
     if (rc == 0)
         memcpy(ret_commit, id, sizeof(id));
@@ -363,10 +387,12 @@ int hone_history_commit_main(struct hone_history *h, const char *const *paths, s
 {
     char id[HONE_COMMIT_BYTES];
     char *message HONE_AUTOFREE = hone_sprintf("workspace: %s\n", subject);
+    const struct hone_git_new_commit commit = {
+        .author = DEFAULT_AUTHOR, .message = message, .time_s = time_s};
     int rc = hone_history_lock(h, err);
     if (rc < 0)
         return rc;
-    rc = hone_git_commit_paths(h->writer, paths, n_paths, DEFAULT_AUTHOR, message, time_s, id, err);
+    rc = hone_git_commit_paths(h->writer, paths, n_paths, &commit, id, err);
     hone_history_unlock(h);
     return rc;
 }

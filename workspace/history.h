@@ -84,6 +84,8 @@ int hone_history_commit_main(struct hone_history *h, const char *const *paths, s
 /* Opens, and removes ref locks that a killed process left. HONE_E_NOT_FOUND, HONE_E_CORRUPT,
  * HONE_E_AUTH. */
 int hone_history_open(const char *dir, struct hone_history **ret, struct hone_err *err);
+/* To read alone, where nothing can be written: no lock is taken, writes fail. */
+int hone_history_open_read(const char *dir, struct hone_history **ret, struct hone_err *err);
 /* Waits for housekeeping that is running (at most two minutes). */
 void hone_history_close(struct hone_history *h);
 void hone_history_close_ptr(struct hone_history **h);
@@ -94,8 +96,13 @@ int hone_history_commit(struct hone_history *h, const struct hone_version *v,
                         char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err);
 /* Adds an evidence commit (report of another measurement) about a version. The same again gives the
  * same id and ref. */
-int hone_history_evidence(struct hone_history *h, const char *commit, const char *subject,
-                          const char *report_json, int64_t time_s,
+struct hone_evidence {
+    const char *commit; /* the version */
+    const char *subject;
+    const char *report_json; /* at most HONE_LIMIT_TREE_REPORT_BYTES */
+    int64_t time_s;
+};
+int hone_history_evidence(struct hone_history *h, const struct hone_evidence *evidence,
                           char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err);
 /* Moves branch search/<name> to a version (created when missing). name must be a safe name. A
  * rebuild knows only of moves that are in the ledger: prefer hone_workspace_set_branch. */
@@ -111,7 +118,7 @@ bool hone_history_has_result(struct hone_history *h, const char *name, const cha
 /* True for a version (commit and ref are there). */
 bool hone_history_has(struct hone_history *h, const char *commit);
 /* Accepts a full id, a unique prefix of at least 4 digits of a version, a branch (search/x or x),
- * main. HONE_E_NOT_FOUND / HONE_E_ARG (ambiguous). */
+ * main. A measurement or a result commit stands for its version. HONE_E_NOT_FOUND / HONE_E_ARG (ambiguous). */
 int hone_history_resolve(struct hone_history *h, const char *rev,
                          char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err);
 /* HONE_E_NOT_FOUND: no such commit, or one that is no version. */
@@ -127,6 +134,9 @@ int hone_history_list(struct hone_history *h, const char *rev, size_t offset, si
  * report_json, time_s, commit. */
 int hone_history_evidence_of(struct hone_history *h, const char *commit, struct hone_pool *pool,
                              struct hone_version **ret, size_t *ret_n, struct hone_err *err);
+/* One of them by its own id or a prefix of it; parent is its version. HONE_E_NOT_FOUND. */
+int hone_history_read_evidence(struct hone_history *h, const char *rev, struct hone_pool *pool,
+                               struct hone_version *ret, struct hone_err *err);
 /* Unified diff of the sources of two versions; owned. A commit that is no version (main) counts as
  * an absent file. */
 int hone_history_diff(struct hone_history *h, const char *from, const char *to, char **ret_patch,

@@ -10,13 +10,14 @@
 #include "workspace/base/process.h"
 #include "workspace/history.h"
 
-#define HONE_REF_ROOT       "refs/hone/root"
-#define HONE_REF_VERSION    "refs/hone/v/"
-#define HONE_REF_EVIDENCE   "refs/hone/evidence/"
-#define HONE_REF_SEARCH     "refs/heads/search/"
-#define HONE_REF_MAIN       "refs/heads/main"
-#define HONE_REPORT_FILE    "report.json"
-#define HONE_RESULT_TRAILER "Result-of: "
+#define HONE_REF_ROOT         "refs/hone/root"
+#define HONE_REF_VERSION      "refs/hone/v/"
+#define HONE_REF_EVIDENCE     "refs/hone/evidence/"
+#define HONE_REF_SEARCH       "refs/heads/search/"
+#define HONE_REF_MAIN         "refs/heads/main"
+#define HONE_REPORT_FILE      "report.json"
+#define HONE_RESULT_TRAILER   "Result-of: "
+#define HONE_EVIDENCE_TRAILER "Evidence-for: "
 
 struct hone_index_row {
     char id[HONE_COMMIT_BYTES];

@@ -26,18 +26,41 @@ bool hone_history_has(struct hone_history *h, const char *commit)
     return has;
 }
 
-/* What a result commit stands on; any other commit stays. Under read_lock. */
-static int skip_result(struct hone_history *h, char id[HONE_COMMIT_BYTES], struct hone_err *err)
+/* What a result commit stands on, or with the trailer of evidence what that is about; any other
+ * commit stays. Under read_lock. */
+static int skip(struct hone_history *h, const char *key, char id[HONE_COMMIT_BYTES],
+                struct hone_err *err)
 {
     struct hone_pool *pool HONE_CLEANUP(hone_pool_free_ptr) = hone_pool_new();
     struct hone_git_commit commit;
     int rc = hone_git_read_commit(h->reader, id, pool, &commit, err);
     if (rc < 0)
         return rc;
-    char *trailer HONE_AUTOFREE = hone_sprintf("\n" HONE_RESULT_TRAILER "%s\n", commit.parent);
+    char *trailer HONE_AUTOFREE = hone_sprintf("\n%s%s\n", key, commit.parent);
     if (commit.parent[0] && strstr(commit.message, trailer))
         memcpy(id, commit.parent, HONE_COMMIT_BYTES);
     return 0;
+}
+
+static int skip_result(struct hone_history *h, char id[HONE_COMMIT_BYTES], struct hone_err *err)
+{
+    return skip(h, HONE_RESULT_TRAILER, id, err);
+}
+
+/* The version below a result commit or a measurement, which git prints beside versions; false: it is
+ * neither. Under read_lock. */
+static bool is_above_version(struct hone_history *h, const char *digits,
+                             char ret_commit[HONE_COMMIT_BYTES])
+{
+    char id[HONE_COMMIT_BYTES], below[HONE_COMMIT_BYTES];
+    if (!hone_git_find_commit(h->reader, digits, id))
+        return false;
+    memcpy(below, id, sizeof(below));
+    if (skip_result(h, below, NULL) < 0 || skip(h, HONE_EVIDENCE_TRAILER, below, NULL) < 0 ||
+        strcmp(below, id) == 0)
+        return false;
+    memcpy(ret_commit, below, sizeof(below));
+    return true;
 }
 
 bool hone_history_has_result(struct hone_history *h, const char *name, const char *commit)
@@ -94,6 +117,8 @@ static int resolve(struct hone_history *h, const char *rev, char ret_commit[HONE
     if (is_hex && len == sizeof(digits) - 1) {
         if (!hone_git_has_commit(h->reader, digits))
             return hone_fail(err, HONE_E_NOT_FOUND, "there is no commit %s", digits);
+        if (is_above_version(h, digits, ret_commit))
+            return 0;
         memcpy(ret_commit, digits, sizeof(digits));
         return 0;
     }
@@ -103,8 +128,13 @@ static int resolve(struct hone_history *h, const char *rev, char ret_commit[HONE
         if (hone_git_get_ref(h->reader, ref, ret_commit, NULL) == 0)
             return skip_result(h, ret_commit, err);
     }
-    if (is_hex)
-        return resolve_prefix(h, digits, ret_commit, err);
+    if (is_hex) {
+        struct hone_err why = HONE_ERR_INIT;
+        int rc = resolve_prefix(h, digits, ret_commit, &why);
+        if (rc == HONE_E_NOT_FOUND && is_above_version(h, digits, ret_commit))
+            return 0;
+        return rc < 0 ? hone_fail(err, why.code, "%s", why.message) : 0;
+    }
     return hone_fail(err, HONE_E_NOT_FOUND,
                      "there is no version or branch '%.80s' (a version is named by at least %d "
                      "digits of its id)",
@@ -259,6 +289,26 @@ static int read_evidence(struct hone_history *h, const char *id, struct hone_poo
                                  err);
     if (rc == 0 && n_files > 0)
         ret->report_json = files[0].bytes;
+    return rc;
+}
+
+int hone_history_read_evidence(struct hone_history *h, const char *rev, struct hone_pool *pool,
+                               struct hone_version *ret, struct hone_err *err)
+{
+    char id[HONE_COMMIT_BYTES], below[HONE_COMMIT_BYTES];
+    size_t len = strlen(rev);
+    if (len < MIN_PREFIX || len >= sizeof(id) || rev[strspn(rev, "0123456789abcdefABCDEF")] != '\0')
+        return hone_fail(err, HONE_E_NOT_FOUND, "'%.80s' is no measurement", rev);
+    pthread_mutex_lock(&h->read_lock);
+    int rc = hone_git_find_commit(h->reader, rev, id) ? 0 : HONE_E_NOT_FOUND;
+    memcpy(below, id, rc == 0 ? sizeof(id) : 0);
+    if (rc == 0)
+        rc = skip(h, HONE_EVIDENCE_TRAILER, below, NULL);
+    if (rc < 0 || strcmp(id, below) == 0)
+        rc = hone_fail(err, HONE_E_NOT_FOUND, "'%.80s' is no measurement", rev);
+    else
+        rc = read_evidence(h, id, pool, ret, err);
+    pthread_mutex_unlock(&h->read_lock);
     return rc;
 }
 

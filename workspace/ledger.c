@@ -373,20 +373,37 @@ static int open_parts(struct hone_ledger *ledger, struct hone_err *err)
     return rc;
 }
 
-int hone_ledger_open(const char *dir, struct hone_ledger **ret, struct hone_err *err)
+static int open_folder(struct hone_ledger *ledger, struct hone_err *err)
+{
+    ledger->dir_fd = open(ledger->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return ledger->dir_fd < 0 ? hone_fail_errno(err, errno, "cannot open the ledger's folder") : 0;
+}
+
+static int open_with(const char *dir, int (*open_it)(struct hone_ledger *, struct hone_err *),
+                     struct hone_ledger **ret, struct hone_err *err)
 {
     struct hone_ledger *ledger = hone_calloc(1, sizeof(*ledger));
     ledger->dir = hone_path_join(dir, ".hone", "ledger", NULL);
     ledger->dir_fd = ledger->lock_fd = ledger->fd = -1;
     pthread_mutex_init(&ledger->lock, NULL);
     pthread_cond_init(&ledger->synced, NULL);
-    int rc = open_parts(ledger, err);
+    int rc = open_it(ledger, err);
     if (rc < 0) {
         hone_ledger_close(ledger);
         return hone_wrap(err, "ledger in '%s'", dir);
     }
     *ret = ledger;
     return 0;
+}
+
+int hone_ledger_open(const char *dir, struct hone_ledger **ret, struct hone_err *err)
+{
+    return open_with(dir, open_parts, ret, err);
+}
+
+int hone_ledger_open_read(const char *dir, struct hone_ledger **ret, struct hone_err *err)
+{
+    return open_with(dir, open_folder, ret, err);
 }
 
 void hone_ledger_close(struct hone_ledger *ledger)
@@ -413,8 +430,7 @@ void hone_ledger_close_ptr(struct hone_ledger **ledger)
 struct scan {
     uint64_t first;
     const char *prefix; /* of the types that are wanted; NULL: all */
-    int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-              const struct hone_json *data, struct hone_err *err);
+    hone_ledger_fn *fn;
     void *arg;
     int segment;
     bool is_last;     /* segment */
@@ -529,10 +545,8 @@ static uint64_t first_number(int fd)
     return len > 0 ? hone_ledger_line_number(head, (size_t)len) : 0;
 }
 
-int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first,
-                     int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-                               const struct hone_json *data, struct hone_err *err),
-                     void *arg, struct hone_err *err)
+int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn *fn, void *arg,
+                     struct hone_err *err)
 {
     struct hone_pool *pool HONE_CLEANUP(hone_pool_free_ptr) = hone_pool_new();
     struct scan scan = {.first = first, .fn = fn, .arg = arg};
@@ -596,10 +610,8 @@ static bool has_segment(const struct hone_ledger *ledger, int segment)
 }
 
 int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
-                       struct hone_ledger_place *place,
-                       int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-                                 const struct hone_json *data, struct hone_err *err),
-                       void *arg, struct hone_err *err)
+                       struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
+                       struct hone_err *err)
 {
     struct scan scan = {.prefix = prefix, .fn = fn, .arg = arg};
     int rc = place->segment > 0 ? 0 : first_segment(ledger, &place->segment, err);

@@ -23,6 +23,8 @@ struct hone_ledger; /* opaque */
 
 /* Creates the folder when missing, cuts an unfinished last line off. */
 int hone_ledger_open(const char *dir, struct hone_ledger **ret, struct hone_err *err);
+/* For scans alone, where nothing can be written: no lock is taken, appends fail. */
+int hone_ledger_open_read(const char *dir, struct hone_ledger **ret, struct hone_err *err);
 void hone_ledger_close(struct hone_ledger *ledger);
 void hone_ledger_close_ptr(struct hone_ledger **ledger);
 /* Appends; ret_n (may be NULL) is the record's number. Not yet durable. data is borrowed. type:
@@ -33,14 +35,15 @@ int hone_ledger_append(struct hone_ledger *ledger, const char *type, const struc
                        uint64_t *ret_n, struct hone_err *err);
 /* Returns when everything appended so far is on disk. */
 int hone_ledger_sync(struct hone_ledger *ledger, struct hone_err *err);
+/* What readers call for a record; data is borrowed. */
+typedef int hone_ledger_fn(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                           const struct hone_json *data, struct hone_err *err);
 /* Calls fn for every record from number first on, in order, up to what was there when the scan
- * began; data is borrowed. A negative return of fn ends the scan and is returned. HONE_E_CORRUPT
+ * began. A negative return of fn ends the scan and is returned. HONE_E_CORRUPT
  * after the end when lines were damaged: the message names the first; fn was called for all others.
  * Takes no lock: fn may append. */
-int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first,
-                     int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-                               const struct hone_json *data, struct hone_err *err),
-                     void *arg, struct hone_err *err);
+int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn *fn, void *arg,
+                     struct hone_err *err);
 /* Where a reader of hone_ledger_follow is; zeroed: at the beginning. */
 struct hone_ledger_place {
     int segment;
@@ -51,10 +54,8 @@ struct hone_ledger_place {
  * are passed over; a scan tells of them. A negative return of fn ends it and is returned: then some
  * records will be handed over again. */
 int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
-                       struct hone_ledger_place *place,
-                       int (*fn)(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-                                 const struct hone_json *data, struct hone_err *err),
-                       void *arg, struct hone_err *err);
+                       struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
+                       struct hone_err *err);
 /* The last record's number as this process knows it (0: none). */
 uint64_t hone_ledger_last(struct hone_ledger *ledger);
 

@@ -41,13 +41,13 @@ static const struct hone_field version_fields[] = {
 };
 
 static const struct hone_field evidence_fields[] = {
-    HONE_FIELD(struct hone_record_evidence, commit, .required = true, .max_len = HONE_COMMIT_BYTES,
+    HONE_FIELD(struct hone_evidence, commit, .required = true, .max_len = HONE_COMMIT_BYTES,
                .help = "Version that was measured again."),
-    HONE_FIELD(struct hone_record_evidence, subject, .required = true, .max_len = TEXT_BYTES,
+    HONE_FIELD(struct hone_evidence, subject, .required = true, .max_len = TEXT_BYTES,
                .help = "Subject line."),
-    HONE_FIELD(struct hone_record_evidence, report_json, .required = true,
+    HONE_FIELD(struct hone_evidence, report_json, .required = true,
                .max_len = HONE_LIMIT_TREE_REPORT_BYTES, .help = "report.json of the tree."),
-    HONE_FIELD(struct hone_record_evidence, time_s, .required = true, .unit = "s",
+    HONE_FIELD(struct hone_evidence, time_s, .required = true, .unit = "s",
                .help = "Commit time, Unix seconds."),
 };
 
@@ -128,15 +128,20 @@ static const struct hone_field root_fields[] = {
                .required = true, .max_len = 16, .help = "Files of its tree."),
 };
 
-static int append(struct hone_ledger *ledger, const char *type, const void *from,
-                  const struct hone_field *fields, size_t n_fields, uint64_t *ret_n,
+struct kind { /* of record */
+    const char *type;
+    const struct hone_field *fields;
+    size_t n;
+};
+
+static int append(struct hone_ledger *ledger, struct kind kind, const void *from, uint64_t *ret_n,
                   struct hone_err *err)
 {
-    struct hone_json *data HONE_AUTOJSON = hone_fields_encode(from, fields, n_fields);
+    struct hone_json *data HONE_AUTOJSON = hone_fields_encode(from, kind.fields, kind.n);
     /* What a replay would refuse must not be acknowledged. */
-    if (hone_fields_validate(data, fields, n_fields, err) < 0)
-        return hone_wrap(err, "ledger record %s", type);
-    return hone_ledger_append(ledger, type, data, ret_n, err);
+    if (hone_fields_validate(data, kind.fields, kind.n, err) < 0)
+        return hone_wrap(err, "ledger record %s", kind.type);
+    return hone_ledger_append(ledger, kind.type, data, ret_n, err);
 }
 
 /* JSON text replaces bytes that are no UTF-8; a source changed that way would rebuild to another
@@ -157,8 +162,9 @@ int hone_record_append_start(struct hone_ledger *ledger, const struct hone_recor
     int rc = check_utf8("source", start->source, err);
     if (rc < 0)
         return rc;
-    return append(ledger, HONE_RECORD_START, start, start_fields, HONE_COUNTOF(start_fields), ret_n,
-                  err);
+    return append(ledger,
+                  (struct kind){HONE_RECORD_START, start_fields, HONE_COUNTOF(start_fields)}, start,
+                  ret_n, err);
 }
 
 int hone_record_append_end(struct hone_ledger *ledger, const struct hone_record_end *end,
@@ -175,32 +181,35 @@ int hone_record_append_end(struct hone_ledger *ledger, const struct hone_record_
         if (rc < 0)
             return rc;
     }
-    return append(ledger, HONE_RECORD_END, end, end_fields, HONE_COUNTOF(end_fields), ret_n, err);
+    return append(ledger, (struct kind){HONE_RECORD_END, end_fields, HONE_COUNTOF(end_fields)}, end,
+                  ret_n, err);
 }
 
 int hone_record_append_commit(struct hone_ledger *ledger, const struct hone_record_commit *commit,
                               uint64_t *ret_n, struct hone_err *err)
 {
-    return append(ledger, HONE_RECORD_COMMIT, commit, commit_fields, HONE_COUNTOF(commit_fields),
-                  ret_n, err);
+    return append(ledger,
+                  (struct kind){HONE_RECORD_COMMIT, commit_fields, HONE_COUNTOF(commit_fields)},
+                  commit, ret_n, err);
 }
 
 int hone_record_append_branch(struct hone_ledger *ledger, const struct hone_record_branch *branch,
                               uint64_t *ret_n, struct hone_err *err)
 {
-    return append(ledger, HONE_RECORD_BRANCH, branch, branch_fields, HONE_COUNTOF(branch_fields),
-                  ret_n, err);
+    return append(ledger,
+                  (struct kind){HONE_RECORD_BRANCH, branch_fields, HONE_COUNTOF(branch_fields)},
+                  branch, ret_n, err);
 }
 
 int hone_record_append_root(struct hone_ledger *ledger, const struct hone_record_root *root,
                             uint64_t *ret_n, struct hone_err *err)
 {
-    return append(ledger, HONE_RECORD_ROOT, root, root_fields, HONE_COUNTOF(root_fields), ret_n,
-                  err);
+    return append(ledger, (struct kind){HONE_RECORD_ROOT, root_fields, HONE_COUNTOF(root_fields)},
+                  root, ret_n, err);
 }
 
-int hone_record_decode_start(const struct hone_json *data, struct hone_pool *pool,
-                             struct hone_record_start *ret, struct hone_err *err)
+static int decode_start(const struct hone_json *data, struct hone_pool *pool,
+                        struct hone_record_start *ret, struct hone_err *err)
 {
     return hone_fields_decode(data, start_fields, HONE_COUNTOF(start_fields), ret, sizeof(*ret),
                               pool, err);
@@ -241,7 +250,7 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms HONE_UNUSED, const c
 {
     struct find *find = arg;
     if (n == find->n && strcmp(type, find->type) == 0) {
-        int rc = find->start ? hone_record_decode_start(data, find->pool, find->start, err)
+        int rc = find->start ? decode_start(data, find->pool, find->start, err)
                              : hone_record_decode_end(data, find->pool, find->end, err);
         if (rc < 0)
             return rc;

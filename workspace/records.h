@@ -50,14 +50,6 @@ struct hone_record_start {
     const char *caller;         /* "search s1", "mcp claude", "cli"... */
 };
 
-struct hone_record_evidence { /* another measurement of a version that exists: hone_history_evidence
-                               */
-    const char *commit;
-    const char *subject;
-    const char *report_json; /* at most HONE_LIMIT_TREE_REPORT_BYTES */
-    int64_t time_s;
-};
-
 struct hone_record_end {
     const char *evaluation;
     int64_t start;    /* number of its evaluation.start record */
@@ -66,7 +58,7 @@ struct hone_record_end {
     const char *verdict;
     const char *reason;
     struct hone_version *version; /* NULL: nothing to commit. source NULL: as in the start record */
-    struct hone_record_evidence *evidence; /* NULL: none */
+    struct hone_evidence *evidence; /* NULL: none */
 };
 
 struct hone_record_commit {
@@ -105,8 +97,6 @@ int hone_record_append_root(struct hone_ledger *ledger, const struct hone_record
                             uint64_t *ret_n, struct hone_err *err);
 
 /* Decode the data of a record of that type. HONE_E_ARG, HONE_E_LIMIT with err->path. */
-int hone_record_decode_start(const struct hone_json *data, struct hone_pool *pool,
-                             struct hone_record_start *ret, struct hone_err *err);
 int hone_record_decode_end(const struct hone_json *data, struct hone_pool *pool,
                            struct hone_record_end *ret, struct hone_err *err);
 int hone_record_decode_branch(const struct hone_json *data, struct hone_pool *pool,

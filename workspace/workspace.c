@@ -182,7 +182,10 @@ static int check_format(const char *dir, struct hone_err *err)
     size_t len = 0;
     int rc = hone_file_read(path, HONE_JSON_BYTES, &text, &len, err);
     if (rc == HONE_E_NOT_FOUND)
-        return hone_fail(err, rc, "'%s' is no workspace; make one with `hone init %s`", dir, dir);
+        return hone_fail(err, rc,
+                         "'%s' is no workspace; make one with `hone init DIR`, or name one "
+                         "with --workspace",
+                         dir);
     struct hone_err cause = HONE_ERR_INIT;
     if (rc == HONE_E_LIMIT || (rc == 0 && hone_json_parse(text, len, &json, &cause) < 0))
         return hone_fail(err, HONE_E_CORRUPT, "%s is damaged; it should say {\"format\": %d}", path,
@@ -203,9 +206,28 @@ static int check_format(const char *dir, struct hone_err *err)
                      path, HONE_WORKSPACE_FORMAT);
 }
 
+char *hone_workspace_find(const char *dir)
+{
+    char *at HONE_AUTOFREE = realpath(dir, NULL);
+    while (at) {
+        char *mark HONE_AUTOFREE = hone_path_join(at, "hone.json", NULL);
+        char *inside HONE_AUTOFREE = hone_path_join(at, ".hone", NULL);
+        if (hone_file_exists(mark) && hone_file_exists(inside))
+            return HONE_STEAL(at);
+        char *slash = strrchr(at, '/');
+        if (!slash || slash[1] == '\0')
+            return NULL;
+        slash[slash == at] = '\0';
+    }
+    return NULL;
+}
+
 static int start(const char *dir, struct hone_workspace **ret, struct hone_err *err)
 {
-    char *path = realpath(dir, NULL);
+    bool is_here = strcmp(dir, ".") == 0;
+    char *path = is_here ? hone_workspace_find(dir) : NULL;
+    if (!path)
+        path = realpath(dir, NULL);
     if (!path && errno == ENOENT)
         return hone_fail(err, HONE_E_NOT_FOUND,
                          "there is no folder '%s'; make a workspace with `hone init %s`", dir, dir);
@@ -234,7 +256,7 @@ static int open_with(const char *dir, int (*recover)(struct hone_workspace *, st
     if (rc == 0)
         rc = hone_lock_file(lock_path, hone_deadline_in_ms(OPEN_WAIT_MS), &lock, err);
     if (rc < 0)
-        return hone_wrap(err, "a workspace must be writable, for reading too");
+        return hone_wrap(err, "the workspace cannot be written");
     rc = recover(ws, err);
     if (rc == 0)
         rc = hone_cache_open(ws->dir, CACHE_BYTES, &ws->cache, err);
@@ -246,6 +268,37 @@ static int open_with(const char *dir, int (*recover)(struct hone_workspace *, st
 int hone_workspace_open(const char *dir, struct hone_workspace **ret, struct hone_err *err)
 {
     return open_with(dir, hone_workspace_recover, ret, err);
+}
+
+int hone_workspace_open_read(const char *dir, struct hone_pool *pool, struct hone_workspace **ret,
+                             const char **ret_why, struct hone_err *err)
+{
+    struct hone_workspace *ws HONE_CLEANUP(hone_workspace_close_ptr) = NULL;
+    struct hone_err first = HONE_ERR_INIT, second = HONE_ERR_INIT;
+    *ret_why = NULL;
+    int rc = hone_workspace_open(dir, ret, &first);
+    if (rc != HONE_E_IO) {
+        if (rc < 0 && err)
+            *err = first;
+        return rc;
+    }
+    rc = start(dir, &ws, &second);
+    if (rc == 0)
+        rc = check_format(ws->dir, &second);
+    if (rc == 0)
+        rc = hone_ledger_open_read(ws->dir, &ws->ledger, &second);
+    if (rc == 0)
+        rc = hone_history_open_read(ws->dir, &ws->history, &second);
+    if (rc == 0)
+        rc = hone_cache_open(ws->dir, CACHE_BYTES, &ws->cache, &second);
+    if (rc < 0) {
+        if (err)
+            *err = first;
+        return HONE_E_IO;
+    }
+    *ret_why = hone_pool_strdup(pool, first.message);
+    *ret = HONE_STEAL(ws);
+    return 0;
 }
 
 int hone_workspace_rebuild(const char *dir, struct hone_err *err)

@@ -29,10 +29,16 @@ struct hone_cache;
  * another git repository unless allow_nested. An init that was killed is begun again. */
 int hone_workspace_init(const char *dir, const char *data_dir, bool allow_nested,
                         struct hone_err *err);
-/* Opens, cleans up after a killed process (stale locks, torn ledger tail), commits what the ledger
+/* The workspace that dir is or lies in, the nearest above it; owned, NULL: none. */
+char *hone_workspace_find(const char *dir);
+/* Opens the workspace in dir; for "." the one that the current folder lies in. Cleans up after a killed process (stale locks, torn ledger tail), commits what the ledger
  * has and git lacks. A repository that is missing or damaged is rebuilt from the ledger.
  * HONE_E_NOT_FOUND: no workspace · HONE_E_UNSUPPORTED: of a newer format. */
 int hone_workspace_open(const char *dir, struct hone_workspace **ret, struct hone_err *err);
+/* As hone_workspace_open, and where that cannot write (a read-only or full disk): opened to read what
+ * git and ledger hold as they are; *ret_why says so, in the pool, else NULL. Writes then fail. */
+int hone_workspace_open_read(const char *dir, struct hone_pool *pool, struct hone_workspace **ret,
+                             const char **ret_why, struct hone_err *err);
 /* Makes the git repository anew from the ledger; commits keep their ids. The old one is kept as
  * .hone/broken-git-<time>; commits that were made by hand are only there. Nobody else may have the
  * workspace open. */

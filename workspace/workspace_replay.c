@@ -159,8 +159,7 @@ static int replay_end(struct replay *replay, const struct hone_json *data, struc
     if (rc == 0 && end.version)
         rc = hone_history_commit(ws->history, end.version, id, err);
     if (rc == 0 && end.evidence)
-        rc = hone_history_evidence(ws->history, end.evidence->commit, end.evidence->subject,
-                                   end.evidence->report_json, end.evidence->time_s, id, err);
+        rc = hone_history_evidence(ws->history, end.evidence, id, err);
     return rc;
 }
 

@@ -149,13 +149,6 @@ int64_t hone_coder_repairs(const struct hone_coder *coder)
     return coder->hands ? coder->setup.repairs : 0;
 }
 
-size_t hone_coder_rewrites(const struct hone_coder *coder,
-                           const struct hone_rewrite *const **ret_rewrites)
-{
-    *ret_rewrites = coder->rewrites;
-    return coder->n_rewrites;
-}
-
 const struct hone_rewrite *hone_coder_rewrite(const struct hone_coder *coder, const char *name)
 {
     for (size_t i = 0; i < coder->n_rewrites; i++)
@@ -229,7 +222,8 @@ static size_t sites_of_coder(const void *coder, const struct hone_rewrite *rewri
 struct hone_step_list hone_coder_steps(const struct hone_coder *coder)
 {
     struct hone_step_list ret = {.sites = sites_of_coder, .coder = coder};
-    ret.n_rewrites = hone_coder_rewrites(coder, &ret.rewrites);
+    ret.rewrites = coder->rewrites;
+    ret.n_rewrites = coder->n_rewrites;
     return ret;
 }
 

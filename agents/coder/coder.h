@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Coders: who edits the source. A table, one row each.
  *
- * The planner asks a coder what it can do at a version (hone_coder_rewrites, hone_coder_regions)
- * and proposes only that; the search then asks for one step (hone_coder_step). A rewrite is a name
+ * The planner asks a coder what it can do at a version (hone_coder_steps, hone_coder_regions) and
+ * proposes only that; the search then asks for one step (hone_coder_step). A rewrite is a name
  * for "this coder carries out that strategy": the rule coder's have functions of their own
  * (coder_rules.h); the model's are made from the catalogue, one for each strategy, named "llm_C08".
  *
@@ -15,9 +15,10 @@
  *
  *     struct hone_coder *coder;
  *     hone_coder_open(&setup, &coder, err);
- *     n = hone_coder_rewrites(coder, &rewrites);                     what it may ever do
- *     n = hone_coder_regions(coder, rewrites[i], &in, sites);        where, in this version
- *     struct hone_coder_work work = {.source = text, .rewrite = rewrites[i], .site = &sites[0]};
+ *     steps = hone_coder_steps(coder);                               what it may ever do
+ *     n = hone_coder_regions(coder, steps.rewrites[i], &in, sites);  where, in this version
+ *     struct hone_coder_work work = {
+ *         .source = text, .rewrite = steps.rewrites[i], .site = &sites[0]};
  *     hone_coder_step(coder, &work, pool, &outcome, err);            outcome.source, or a refusal
  *     hone_coder_close(coder);
  *
@@ -69,9 +70,6 @@ const char *hone_coder_of(const struct hone_coder *coder, const struct hone_rewr
 int hone_coder_blind(const struct hone_coder *coder, const char *source, struct hone_pool *pool,
                      struct hone_coder_input *ret, struct hone_err *err);
 
-/* Everything that this coder may ever do on its target, in a stable order. */
-size_t hone_coder_rewrites(const struct hone_coder *coder,
-                           const struct hone_rewrite *const **ret_rewrites);
 /* One of them by name, also after a restart; NULL: none. */
 const struct hone_rewrite *hone_coder_rewrite(const struct hone_coder *coder, const char *name);
 /* The one for what won on a sibling (merge.h); NULL: no model is asked (any more). */

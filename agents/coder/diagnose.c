@@ -15,7 +15,7 @@ static size_t add_diagnostics(const struct hone_report *report, struct hone_buf 
             &((const struct hone_diagnostic *)report->build->diagnostics.v)[i];
         if (d->arm && strcmp(d->arm, "candidate") != 0)
             continue;
-        if (!d->severity || strcmp(d->severity, "error") != 0)
+        if (d->severity != HONE_SEVERITY_ERROR)
             continue;
         hone_buf_printf(out, "line %lld: %s\n%s%s", (long long)d->line,
                         d->message ? d->message : "", n == 0 && d->context ? d->context : "",

@@ -16,7 +16,8 @@
 
 #define TOO_WIDE 2.0 /* high over low of an interval that no version can be ranked by */
 
-const char *hone_interval_text(double ratio, double low, double high, struct hone_pool *pool)
+/* low 0: the ratio alone. */
+static const char *interval_text(double ratio, double low, double high, struct hone_pool *pool)
 {
     if (!(low > 0) || !(high >= low))
         return hone_pool_printf(pool, "%.3gx", ratio);
@@ -37,13 +38,13 @@ const char *hone_step_text(const struct hone_node *from, const struct hone_node 
     bool is_root = from->parent == HONE_NO_NODE;
     double gain = is_root ? to->value : hone_node_gain(from, to), down = 0, up = 0;
     if (is_mixed(from, to) || !(to->low > 0) || (!is_root && !(from->low > 0)))
-        return hone_interval_text(exp2(gain), 0, 0, pool);
+        return interval_text(exp2(gain), 0, 0, pool);
     if (!is_root) {
         down = log2(from->high) - from->value;
         up = from->value - log2(from->low);
     }
-    return hone_interval_text(exp2(gain), exp2(gain - hypot(to->value - log2(to->low), down)),
-                              exp2(gain + hypot(log2(to->high) - to->value, up)), pool);
+    return interval_text(exp2(gain), exp2(gain - hypot(to->value - log2(to->low), down)),
+                         exp2(gain + hypot(log2(to->high) - to->value, up)), pool);
 }
 
 static const struct hone_workload_report *find_size(const struct hone_report *report,
@@ -87,7 +88,7 @@ const char *hone_version_text(const struct hone_node *node, struct hone_pool *po
     bool is_longer = node->is_screened && node->screened != node->value;
     return hone_pool_printf(
         pool, "%s the baseline%s%s%s",
-        hone_interval_text(exp2(node->value), node->low, node->high, pool), basis ? ", " : "",
+        interval_text(exp2(node->value), node->low, node->high, pool), basis ? ", " : "",
         basis ? basis : "",
         is_longer ? hone_pool_printf(pool, " (%.3gx as screened before)", exp2(node->screened))
                   : "");
@@ -121,7 +122,7 @@ static void add_ratio(struct hone_buf *out, const struct hone_tree *tree,
     hone_buf_printf(out, "right, %s this version", hone_step_text(from, to, pool));
     if (from->parent != HONE_NO_NODE)
         hone_buf_printf(out, ", %s the baseline",
-                        hone_interval_text(exp2(to->value), to->low, to->high, pool));
+                        interval_text(exp2(to->value), to->low, to->high, pool));
     hone_buf_str(out, hone_step_basis_text(from, to, pool));
     if (to->parent != e->parent)
         hone_buf_str(out, ", the same machine code as a version that was known");
@@ -181,8 +182,7 @@ static void add_size(struct hone_buf *out, const struct hone_workload_report *w,
     if (theirs > 0)
         hone_buf_printf(out, " (baseline %s)", hone_plain_ns(pool, theirs));
     if (ratio && ratio->ratio > 0)
-        hone_buf_printf(out, ", %s",
-                        hone_interval_text(ratio->ratio, ratio->low, ratio->high, pool));
+        hone_buf_printf(out, ", %s", interval_text(ratio->ratio, ratio->low, ratio->high, pool));
     if (w->bound_ns > 0)
         hone_buf_printf(out, ", %.3g %% of what the machine allows",
                         fmin(100, 100 * w->bound_ns / own));

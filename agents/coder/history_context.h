@@ -10,10 +10,8 @@
 #include "tools/format/job.h"
 #include "tools/format/report.h"
 
-/* "2.1x (1.7 to 2.6)" with the 95 % interval; where that is so wide that the figure says nothing
- * the words say so; low 0: the ratio alone. */
-const char *hone_interval_text(double ratio, double low, double high, struct hone_pool *pool);
-/* The same of a step, to over from. Two versions were each timed against the baseline, in runs of
+/* "2.1x (1.7 to 2.6)" of a step, to over from, with the 95 % interval; where that is so wide that
+ * the figure says nothing the words say so. Two versions were each timed against the baseline, in runs of
  * their own: in log2 the half widths add up like independent errors. The baseline itself is no
  * error: it is what all are held against. */
 const char *hone_step_text(const struct hone_node *from, const struct hone_node *to,

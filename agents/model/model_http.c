@@ -97,6 +97,14 @@ static char *shown(const char *text)
     return hone_strndup(copy, len > SHOWN_CHARS ? hone_utf8_cut(copy, SHOWN_CHARS) : len);
 }
 
+/* An "error" object of a provider, in a stream or in an answer. */
+static int fail_as_said(const struct hone_json *error, struct hone_err *err)
+{
+    enum hone_model_fault fault = fault_of_error(error);
+    HONE_AUTOFREE char *text = shown(hone_json_get_str(error, "message", "no message"));
+    return hone_model_fail(err, fault ? fault : HONE_FAULT_SERVER, "%s", text);
+}
+
 /* ---- the answer as it comes ---- */
 
 static int on_event(void *arg, const char *name, const char *data, size_t len, struct hone_err *err)
@@ -114,7 +122,7 @@ static int on_event(void *arg, const char *name, const char *data, size_t len, s
                                cause.message);
     const struct hone_json *error = hone_json_get(json, "error");
     if (hone_json_type(error) == HONE_JSON_OBJECT)
-        return hone_model_stream_error(error, err);
+        return fail_as_said(error, err);
     return s->dialect->event(s, json, err);
 }
 
@@ -171,7 +179,7 @@ static int read_whole(struct hone_model_stream *s, struct hone_err *err)
                                cause.message);
     const struct hone_json *error = hone_json_get(json, "error");
     if (hone_json_type(error) == HONE_JSON_OBJECT)
-        return hone_model_stream_error(error, err);
+        return fail_as_said(error, err);
     return s->dialect->whole(s, json, err);
 }
 
@@ -217,13 +225,6 @@ void hone_model_stream_count(const struct hone_json *usage, const char *key, int
     int64_t value;
     if (hone_json_as_i64(hone_json_get(usage, key), &value))
         *ret = value;
-}
-
-int hone_model_stream_error(const struct hone_json *error, struct hone_err *err)
-{
-    enum hone_model_fault fault = fault_of_error(error);
-    HONE_AUTOFREE char *text = shown(hone_json_get_str(error, "message", "no message"));
-    return hone_model_fail(err, fault ? fault : HONE_FAULT_SERVER, "%s", text);
 }
 
 /* ---- one try ---- */

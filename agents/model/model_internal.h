@@ -95,8 +95,6 @@ int hone_model_stream_end(struct hone_model_stream *s, struct hone_model_answer 
 /* For dialects. */
 int hone_model_stream_text(struct hone_model_stream *s, const char *text, struct hone_err *err);
 void hone_model_stream_count(const struct hone_json *usage, const char *key, int64_t *ret);
-/* An "error" object of a provider, in a stream or in an answer. */
-int hone_model_stream_error(const struct hone_json *error, struct hone_err *err);
 /* One try over HTTP. */
 int hone_model_http_ask(const struct hone_model_dialect *dialect, struct hone_model_try *t,
                         struct hone_model_answer *ret, struct hone_err *err);

@@ -6,10 +6,7 @@
 
 #include "workspace/base/limits.h"
 
-void hone_sse_init(struct hone_sse *sse,
-                   int (*on_event)(void *arg, const char *name, const char *data, size_t len,
-                                   struct hone_err *err),
-                   void *arg)
+void hone_sse_init(struct hone_sse *sse, hone_sse_fn *on_event, void *arg)
 {
     *sse = (struct hone_sse){.on_event = on_event,
                              .arg = arg,

@@ -8,20 +8,19 @@
 
 #include "workspace/base/buf.h"
 
+/* Called for each event that has data; name "" when it has none. Negative ends the feed. */
+typedef int hone_sse_fn(void *arg, const char *name, const char *data, size_t len,
+                        struct hone_err *err);
+
 struct hone_sse {
-    /* Called for each event that has data; name "" when it has none. Negative ends the feed. */
-    int (*on_event)(void *arg, const char *name, const char *data, size_t len,
-                    struct hone_err *err);
+    hone_sse_fn *on_event;
     void *arg;
     struct hone_buf line, data;
     char name[64];
     bool has_data, after_cr, is_started;
 };
 
-void hone_sse_init(struct hone_sse *sse,
-                   int (*on_event)(void *arg, const char *name, const char *data, size_t len,
-                                   struct hone_err *err),
-                   void *arg);
+void hone_sse_init(struct hone_sse *sse, hone_sse_fn *on_event, void *arg);
 void hone_sse_done(struct hone_sse *sse);
 int hone_sse_feed(struct hone_sse *sse, const char *bytes, size_t len, struct hone_err *err);
 

@@ -316,8 +316,8 @@ static void of_report(const struct hone_report *report, struct hone_features *f)
         set(f, HONE_F_PERCENT_OF_BOUND, report->percent_of_bound);
     for (size_t i = 0; report->profile && i < report->profile->remarks.n; i++) {
         const struct hone_remark *r = &((const struct hone_remark *)report->profile->remarks.v)[i];
-        add(f, HONE_F_VECTORIZED, r->kind && strcmp(r->kind, "vectorized") == 0);
-        add(f, HONE_F_MISSED, r->kind && strcmp(r->kind, "missed") == 0);
+        add(f, HONE_F_VECTORIZED, r->kind == HONE_REMARK_VECTORIZED);
+        add(f, HONE_F_MISSED, r->kind == HONE_REMARK_MISSED);
     }
 }
 

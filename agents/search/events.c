@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "workspace/base/limits.h"
+
 #define NO_NUMBER .fallback_f64 = (double)NAN
 
 #define CAP_ROW(type_, member_)                                                                    \
@@ -140,6 +142,72 @@ static const struct hone_field weights_fields[] = {
 };
 #undef ROW
 
+#define ROW(member, ...) HONE_FIELD(struct hone_event_steer, member, __VA_ARGS__)
+static const struct hone_field steer_fields[] = {
+    ROW(search), ROW(action), ROW(strategy), ROW(text), ROW(by),
+};
+#undef ROW
+
+#define ROW(member, ...) HONE_FIELD(struct hone_event_submit, member, __VA_ARGS__)
+static const struct hone_field submit_fields[] = {
+    ROW(search),
+    ROW(by),
+    ROW(commit),
+    ROW(rewrite),
+    ROW(anchor),
+    ROW(variant),
+    ROW(strategy),
+    ROW(source, .max_len = HONE_LIMIT_SOURCE_BYTES),
+    ROW(expected, NO_NUMBER),
+    ROW(words),
+};
+#undef ROW
+
+static const struct hone_field count_fields[] = {
+    HONE_FIELD(struct hone_search_count, verdict, .required = true, .help = "Verdict word."),
+    HONE_FIELD(struct hone_search_count, n, .required = true,
+               .help = "How many evaluations ended so."),
+};
+
+#define ROW(member, ...) HONE_FIELD(struct hone_search_result, member, __VA_ARGS__)
+const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] = {
+    ROW(task, .required = true, .help = "Task."),
+    ROW(target, .required = true, .help = "Target."),
+    ROW(name, .help = "Search name: the branch is search/NAME."),
+    ROW(baseline_ns, .unit = "ns",
+        .help = "One call of the baseline, geometric mean over the workloads of the confirmation."),
+    ROW(best_ns, .unit = "ns", .help = "One call of the best version, in the same run."),
+    ROW(speedup, .help = "Confirmed geometric-mean ratio, baseline over best."),
+    ROW(ci, .help = "Its 95 % interval: low, high."),
+    ROW(vs_fast_math, .skip_empty = true,
+        .help = "The same over the baseline built with -ffast-math."),
+    ROW(evaluations, .help = "Evaluations that were run."),
+    ROW(verdicts, HONE_OF(struct hone_search_count, count_fields), .help = "How they ended."),
+    ROW(unruly, .help = "Versions that failed where the baseline worked."),
+    ROW(best_commit, .help = "Commit of the best version."),
+    ROW(percent_of_bound, .help = "100 * physics floor / time of the best version."),
+    ROW(verdict, .help = "Verdict of the confirmation."),
+    ROW(why_stopped, .help = "budget_wall, _evaluations, _device, _disk, _cost, _tokens; target, "
+                             "near_roof, plateau, "
+                             "exhausted, tree_full, stopped, no_submissions."),
+    ROW(summary, .help = "One line."),
+    ROW(doubt, .skip_empty = true, .help = "Why the figure may not be claimed; none: it may."),
+    ROW(rests_on, .skip_empty = true,
+        .help = "What the figure rests on: fast-math, precision, accuracy, threads, flags."),
+    ROW(is_resumed, .help = "It went on from an earlier run's records."),
+    ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
+    ROW(waited_ms, .unit = "ms", .skip_empty = true,
+        .help = "Beside it, for other timings on this machine."),
+    ROW(waited_for, .skip_empty = true, .help = "Who held the timing lease last."),
+    ROW(unconfirmed, .skip_empty = true, .help = "Why no confirmation began."),
+    ROW(device_ms, .unit = "ms", .help = "Wall time of its evaluations, all rounds."),
+    ROW(tokens, .help = "Of models, all rounds."),
+    ROW(cost, .unit = "USD",
+        .help = "Of models, all rounds; asks without an answer with what was set aside."),
+};
+const size_t hone_search_n_result_fields = HONE_COUNTOF(hone_search_result_fields);
+#undef ROW
+
 static const struct hone_field end_fields[] = {
     HONE_FIELD(struct hone_event_end, search),
 };
@@ -160,6 +228,8 @@ static const struct row {
     [HONE_EVENT_STEERED] = TYPE(steered, "search.steered"),
     [HONE_EVENT_ANSWER] = TYPE(answer, "search.answer"),
     [HONE_EVENT_WEIGHTS] = TYPE(weights, "planner.weights"),
+    [HONE_EVENT_STEER] = TYPE(steer, "search.steer"),
+    [HONE_EVENT_SUBMIT] = TYPE(submit, "search.submit"),
     [HONE_EVENT_END] = TYPE(end, "search.end"),
 #undef TYPE
 };
@@ -192,22 +262,52 @@ enum hone_result_kind hone_event_kind(const struct hone_event_result *result)
     return (enum hone_result_kind)i;
 }
 
-/* A longer look was no step: how one was carried out is not said. */
-static void drop_step(struct hone_json *data)
+const char *hone_event_search(const struct hone_event *event)
 {
-    hone_json_free(hone_json_detach(data, "variant"));
-    hone_json_free(hone_json_detach(data, "is_implemented"));
+    return event->start.search ? event->start.search : ""; /* the first member of each */
+}
+
+double hone_event_cap(const struct hone_event_caps *caps, enum hone_budget_kind kind)
+{
+    const double of[HONE_N_BUDGETS] = {
+        [HONE_BUDGET_WALL] = (double)caps->budget_wall_ms,
+        [HONE_BUDGET_EVALUATIONS] = (double)caps->budget_evaluations,
+        [HONE_BUDGET_DEVICE] = (double)caps->budget_device_ms,
+        [HONE_BUDGET_DISK] = (double)caps->budget_disk_bytes,
+        [HONE_BUDGET_COST] = caps->budget_cost,
+        [HONE_BUDGET_TOKENS] = (double)caps->budget_tokens,
+    };
+    return of[kind];
+}
+
+static void drop(struct hone_json *data, const char *member)
+{
+    hone_json_free(hone_json_detach(data, member));
+}
+
+static struct hone_json *encode(const struct hone_event *e)
+{
+    const struct row *row = &rows[e->type];
+    if (e->type == HONE_EVENT_END && e->end.result) {
+        struct hone_json *data = hone_fields_encode(e->end.result, hone_search_result_fields,
+                                                    HONE_SEARCH_N_RESULT_FIELDS);
+        hone_json_set_str(data, "search", e->end.search);
+        return data;
+    }
+    struct hone_json *data = hone_fields_encode(&e->start, row->fields, row->n_fields);
+    bool is_look = e->type == HONE_EVENT_RESULT && !e->result.rewrite;
+    if (is_look) /* a longer look was no step: how one was carried out is not said */
+        drop(data, "is_implemented");
+    if (is_look || (e->type == HONE_EVENT_SUBMIT && !e->submit.rewrite))
+        drop(data, "variant");
+    return data;
 }
 
 int hone_event_append(struct hone_ledger *ledger, const struct hone_event *event, uint64_t *ret_n,
                       struct hone_err *err)
 {
-    const struct row *row = &rows[event->type];
-    HONE_AUTOJSON struct hone_json *data =
-        hone_fields_encode(&event->start, row->fields, row->n_fields);
-    if (event->type == HONE_EVENT_RESULT && !event->result.rewrite)
-        drop_step(data);
-    return hone_ledger_append(ledger, row->type, data, ret_n, err);
+    HONE_AUTOJSON struct hone_json *data = encode(event);
+    return hone_ledger_append(ledger, rows[event->type].type, data, ret_n, err);
 }
 
 bool hone_event_read(const char *type, const struct hone_json *data, struct hone_pool *pool,

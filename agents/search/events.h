@@ -14,6 +14,7 @@
 #ifndef HONE_AGENTS_EVENTS_H
 #define HONE_AGENTS_EVENTS_H
 
+#include "agents/search/budget.h"
 #include "workspace/base/fields.h"
 #include "workspace/ledger.h"
 
@@ -25,7 +26,9 @@ enum hone_event_type {
     HONE_EVENT_STEERED, /* search.steered: a request of the user was taken in */
     HONE_EVENT_ANSWER,  /* search.answer: a submission was refused or dropped */
     HONE_EVENT_WEIGHTS, /* planner.weights: of the rules' and the model's priors */
-    HONE_EVENT_END,     /* search.end: the round has ended; written with the result's table */
+    HONE_EVENT_STEER,   /* search.steer: a request of the user (steer.h) */
+    HONE_EVENT_SUBMIT,  /* search.submit: a step from outside (steer.h) */
+    HONE_EVENT_END,     /* search.end: the round has ended; its result is in the same record */
     HONE_N_EVENTS
 };
 
@@ -102,8 +105,57 @@ struct hone_event_weights {
     double rules, llm;
 };
 
+struct hone_event_steer { /* the record's number is the request's */
+    const char *search, *action, *strategy, *text, *by;
+};
+
+struct hone_event_submit { /* the record's number is the submission's */
+    const char *search, *by, *commit, *rewrite, *anchor;
+    int64_t variant;
+    const char *strategy, *source;
+    double expected;
+    const char *words;
+};
+
+struct hone_search_count {
+    const char *verdict;
+    int64_t n;
+};
+
+struct hone_search_result { /* of a round, when it has ended */
+    const char *task, *target, *name;
+    double baseline_ns, best_ns; /* geometric mean over the workloads of the confirmation */
+    double speedup;              /* 1 when nothing faster was confirmed; NaN when not measured */
+    double vs_fast_math;         /* NaN: not measured */
+    struct hone_f64s ci;         /* low, high: 95 % */
+    int64_t evaluations;
+    struct hone_array verdicts; /* of struct hone_search_count */
+    int64_t unruly;             /* versions that failed where the baseline worked */
+    const char *best_commit;    /* NULL: none */
+    double percent_of_bound;
+    const char *verdict;     /* of the confirmation */
+    const char *why_stopped; /* budget_wall, budget_evaluations, budget_device, budget_disk,
+                                budget_cost, budget_tokens, target, near_roof, plateau, exhausted,
+                                tree_full, cancelled */
+    const char *summary;     /* one line */
+    const char *doubt;       /* why the figure may not be claimed; NULL: it may */
+    const char *rests_on;    /* of the confirmation: tools/rests_text.h; NULL: not told */
+    bool is_resumed;
+    int64_t wall_ms;
+    int64_t waited_ms;         /* beside wall_ms, for other timings; this process's part */
+    const char *waited_for;    /* who held the timing lease last; NULL: nobody was waited for */
+    const char *unconfirmed;   /* why no confirmation began, in words; NULL: one did */
+    int64_t device_ms, tokens; /* all rounds */
+    double cost;               /* USD, all rounds; asks without an answer with their reserve */
+};
+enum { HONE_SEARCH_N_RESULT_FIELDS = 26 };
+extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
+extern const size_t hone_search_n_result_fields;
+
 struct hone_event_end {
     const char *search;
+    const struct hone_search_result
+        *result; /* written into the same record; NULL when it is read */
 };
 
 struct hone_event {
@@ -116,6 +168,8 @@ struct hone_event {
         struct hone_event_steered steered;
         struct hone_event_answer answer;
         struct hone_event_weights weights;
+        struct hone_event_steer steer;
+        struct hone_event_submit submit;
         struct hone_event_end end;
     };
 };
@@ -124,7 +178,11 @@ struct hone_event {
 struct hone_event hone_event_new_result(enum hone_result_kind kind);
 /* HONE_N_KINDS: no such word. */
 enum hone_result_kind hone_event_kind(const struct hone_event_result *result);
-/* Not for HONE_EVENT_END. *ret_n (may be NULL): number of the record. */
+/* Whose record it is: its id; "": not told. */
+const char *hone_event_search(const struct hone_event *event);
+/* The cap of that kind. */
+double hone_event_cap(const struct hone_event_caps *caps, enum hone_budget_kind kind);
+/* *ret_n (may be NULL): number of the record. */
 int hone_event_append(struct hone_ledger *ledger, const struct hone_event *event, uint64_t *ret_n,
                       struct hone_err *err);
 /* False: the record is none of these. Strings and values live in the pool. */

@@ -10,9 +10,10 @@
 #define SWEEP_AFTER      4 /* expansions without a new best */
 #define CUDA_SWEEP_AFTER 2
 #define PLATEAU_AFTER    24
+#define CONFIRM_TRIES    3
 #define TREE_RESERVE     8 /* versions that an expansion and a sweep may still add */
 
-static const char plateau_word[] = "plateau";
+static const char plateau_word[] = "plateau", target_word[] = "target";
 
 /* What was asked for: looked at longer, so that it is not luck alone. */
 static bool is_target_reached(const struct hone_outlook *o, const struct hone_node *best)
@@ -30,7 +31,7 @@ static const char *why_stop(const struct hone_outlook *o, const struct hone_node
     if (o->over)
         return o->over;
     if (is_target_reached(o, best) && best->is_decided)
-        return "target";
+        return target_word;
     if (best && hone_feature_or(&best->features, HONE_F_PERCENT_OF_BOUND, 0) >= stop_at)
         return "near_roof";
     if (tree->n_nodes + TREE_RESERVE > HONE_TREE_MAX_NODES)
@@ -55,14 +56,15 @@ static bool wants_decide(const struct hone_outlook *o, const struct hone_node *b
 {
     const struct hone_state *st = o->state;
     if (is_target_reached(o, best) && !best->is_decided && best->index > 0)
-        return true;
+        return o->may_look;
     if (best->is_decided || best->index == 0 ||
         best->value < last_decided(&st->tree, best) + DECIDE_AHEAD_LOG2)
         return false;
     int64_t wall = o->budget_wall_ms;
     /* right after a jump more is to come: look when at least one expansion brought nothing */
-    double cost = (double)(st->decide_ms + 5 * st->screen_ms);
-    return st->tree.n_since_best >= 1 && (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
+    double cost = (double)(st->decide_ms + o->look_ms);
+    return st->tree.n_since_best >= 1 && o->may_look &&
+           (wall <= 0 || cost < DECIDE_SHARE * (double)wall);
 }
 
 /* Tiles and fusions are as good as their sizes: what comes after them should start from swept ones.
@@ -89,26 +91,64 @@ static bool wants_sweep(const struct hone_outlook *o, const struct hone_node *be
     return is_last || is_late || n_since_best >= SWEEP_AFTER || is_tiling(best);
 }
 
-enum hone_next hone_next(const struct hone_outlook *o, const char **ret_why)
+/* The best of short looks is partly luck: when a confirmation puts it behind another version, that
+ * one is confirmed too while there is time, and always when nothing confirmed beats the baseline. */
+static struct hone_decision close_round(const struct hone_outlook *o)
+{
+    const struct hone_closing *c = o->closing;
+    const struct hone_tree *tree = &o->state->tree;
+    bool is_last = c->n_confirmed == CONFIRM_TRIES - 1;
+    if (o->may_confirm && c->n_confirmed < CONFIRM_TRIES && tree->best != HONE_NO_NODE &&
+        tree->best != c->node) /* the last one is the baseline's when all else was slower */
+        return (struct hone_decision){HONE_NEXT_CONFIRM, is_last && c->rank < 1 ? 0 : tree->best,
+                                      NULL};
+    bool is_short = strcmp(c->why, target_word) == 0 && c->node != HONE_NO_NODE &&
+                    c->speedup < o->stop_at_speedup;
+    enum hone_next what = is_short && o->may_confirm ? HONE_NEXT_REOPEN : HONE_NEXT_END;
+    return (struct hone_decision){what, HONE_NO_NODE, c->why};
+}
+
+static enum hone_next next_step(enum hone_picked picked)
+{
+    static const enum hone_next steps[] = {
+        [HONE_PICKED_NONE] = HONE_NEXT_PICK,
+        [HONE_PICKED_UNRANKED] = HONE_NEXT_RERANK,
+        [HONE_PICKED_STEP] = HONE_NEXT_TRY,
+        [HONE_PICKED_STOP] = HONE_NEXT_CLOSE,
+    };
+    return steps[picked];
+}
+
+struct hone_decision hone_next(const struct hone_outlook *o)
 {
     const struct hone_tree *tree = &o->state->tree;
     const struct hone_node *best = tree->best == HONE_NO_NODE ? NULL : tree->nodes[tree->best];
-    const char *why = why_stop(o, best);
-    *ret_why = why;
-    if (why && why != plateau_word)
-        return HONE_NEXT_STOP;
-    if (o->has_submission)
-        return HONE_NEXT_SUBMISSION;
-    if (best && wants_sweep(o, best, why || o->is_exhausted))
-        return HONE_NEXT_SWEEP;
-    if (best && wants_decide(o, best))
-        return HONE_NEXT_DECIDE;
-    if (!why && o->is_external)
-        return HONE_NEXT_WAIT;
-    if (o->has_ahead)
-        return HONE_NEXT_ANSWER;
-    if (why)
-        return HONE_NEXT_STOP;
-    *ret_why = o->is_exhausted ? "exhausted" : NULL;
-    return o->is_exhausted ? HONE_NEXT_STOP : HONE_NEXT_TRY;
+    bool is_exhausted = o->picked == HONE_PICKED_STOP;
+    if (o->closing->why)
+        return close_round(o);
+    struct hone_decision d = {HONE_NEXT_BASELINE, HONE_NO_NODE, NULL};
+    if (tree->n_nodes == 0)
+        return d;
+    d.why = why_stop(o, best);
+    if (d.why && d.why != plateau_word) {
+        d.what = HONE_NEXT_CLOSE;
+    } else if (o->has_submission) {
+        d.what = HONE_NEXT_SUBMISSION;
+    } else if (best && wants_sweep(o, best, d.why || is_exhausted)) {
+        d.what = HONE_NEXT_SWEEP;
+        d.node = best->index;
+    } else if (best && wants_decide(o, best)) {
+        d.what = HONE_NEXT_DECIDE;
+        d.node = best->index;
+    } else if (!d.why && o->is_external) {
+        d.what = HONE_NEXT_WAIT;
+    } else if (o->has_ahead) {
+        d.what = HONE_NEXT_ANSWER;
+    } else if (d.why) {
+        d.what = HONE_NEXT_CLOSE;
+    } else {
+        d.what = next_step(o->picked);
+        d.why = is_exhausted ? "exhausted" : NULL;
+    }
+    return d;
 }

@@ -1,48 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a search does next: one decision from what it knows and what its process sees. Pure, so that
- * a table of cases tests it.
+ * a table of cases tests it. Who carries it out: driver.h.
  *
- *     for (;;) {
- *         look around: fill in struct hone_outlook
- *         switch (hone_next(&outlook, &why)) ... carry it out
- *     }
- *
- * In this order: what was submitted, a sweep and a longer look at the best, answers of models, a
- * step of the policy. A reason to stop ends it at once, except a plateau: what was begun is taken
- * first. */
+ * In this order: the baseline, what was submitted, a sweep and a longer look at the best, answers of
+ * models, a step of the policy. A reason to stop closes the round at once, except a plateau: what was
+ * begun is taken first. A round that closes confirms its best, up to three versions, and ends. */
 #ifndef HONE_AGENTS_NEXT_H
 #define HONE_AGENTS_NEXT_H
 
 #include "agents/search/state.h"
 
 enum hone_next {
-    HONE_NEXT_STOP,       /* *ret_why says why */
+    HONE_NEXT_BASELINE,
     HONE_NEXT_SUBMISSION, /* the oldest that waits is tried */
-    HONE_NEXT_SWEEP,      /* of the best version's tunables */
-    HONE_NEXT_DECIDE,     /* a longer look at the best version */
+    HONE_NEXT_SWEEP,      /* of the node's tunables */
+    HONE_NEXT_DECIDE,     /* a longer look at the node */
     HONE_NEXT_WAIT,       /* for a submission */
     HONE_NEXT_ANSWER,     /* of a model that was asked ahead, or one more ask */
-    HONE_NEXT_TRY,        /* the policy picks a step, which a model may rerank first */
+    HONE_NEXT_PICK,       /* the policy picks a step */
+    HONE_NEXT_RERANK,     /* a model orders the steps of the node that was picked */
+    HONE_NEXT_TRY,        /* the step that was picked */
+    HONE_NEXT_CLOSE,      /* the round closes: why */
+    HONE_NEXT_CONFIRM,    /* the node, with fresh data */
+    HONE_NEXT_REOPEN,     /* what was asked for fell short in the confirmation: on it goes */
+    HONE_NEXT_END,        /* of the round: why */
     HONE_N_NEXT
 };
 
+enum hone_picked {
+    HONE_PICKED_NONE,     /* the policy was not asked */
+    HONE_PICKED_UNRANKED, /* a step whose order a model may change */
+    HONE_PICKED_STEP,
+    HONE_PICKED_STOP /* the policy picks nothing */
+};
+
+struct hone_closing { /* of a round */
+    const char *why;  /* NULL: it is open */
+    int n_confirmed;  /* confirmations that ended */
+    int node;         /* the best of those that stand; HONE_NO_NODE */
+    double rank;      /* its measure, against the baseline */
+    double speedup;   /* its figure */
+};
+
 struct hone_outlook {
-    const struct hone_state *state; /* its best version is expanded */
-    const char *target;             /* "cpu", "cuda" */
+    const struct hone_state *state; /* its best version is expanded, unless the round closes */
+    const struct hone_closing *closing;
+    const char *target; /* "cpu", "cuda" */
     int64_t budget_wall_ms, elapsed_ms;
+    int64_t look_ms;                 /* what a longer look takes */
     double stop_at_speedup;          /* 0: none */
     double stop_at_percent_of_bound; /* 0: 95 */
     int64_t plateau;                 /* 0: 24, < 0: never */
     const char *over;                /* the cap that one more evaluation could pass; NULL: none */
+    bool may_confirm;                /* one more confirmation fits all caps */
+    bool may_look;                   /* a longer look does, with the confirmation after it */
     bool wants_stop;                 /* the user does */
     bool has_submission;
-    bool is_external;  /* it lives of submissions alone */
-    bool has_ahead;    /* models may be asked ahead, and not everything was asked and taken */
-    bool is_exhausted; /* the policy picks nothing */
+    bool is_external; /* it lives of submissions alone */
+    bool has_ahead;   /* models may be asked ahead, and not everything was asked and taken */
+    enum hone_picked picked;
 };
 
-/* *ret_why: the reason to stop; NULL with any other answer but where a plateau waits for what was
- * begun. */
-enum hone_next hone_next(const struct hone_outlook *outlook, const char **ret_why);
+struct hone_decision {
+    enum hone_next what;
+    int node;        /* of SWEEP, DECIDE, CONFIRM; else HONE_NO_NODE */
+    const char *why; /* of CLOSE, END; of others a plateau that waits for what was begun, or NULL */
+};
+
+struct hone_decision hone_next(const struct hone_outlook *outlook);
 
 #endif

@@ -20,6 +20,7 @@
 #include "agents/model/model.h"
 #include "agents/search/notify.h"
 #include "agents/planner/policy.h"
+#include "agents/search/pace.h"
 #include "tools/evaluate.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -27,8 +28,7 @@
 #define ROUNDS               3 /* of the baseline against itself */
 #define NOISY_PERCENT        3.0
 #define OFFSET_PERCENT       2.0
-#define KIB_AN_EVALUATION    80   /* ledger, report and git objects; measured by tests/night */
-#define RESERVED_SHARE       0.25 /* of the wall budget, for the confirmation; 2 minutes at most */
+#define KIB_AN_EVALUATION    80 /* ledger, report and git objects; measured by tests/night */
 #define FEW_EVALUATIONS      20
 #define TYPICAL_PROMPT_BYTES 12000
 #define TYPICAL_ANSWER       16384 /* most tokens that the coder asks for */
@@ -43,6 +43,7 @@ struct exam {
     void *fn_arg;
     struct hone_pool *pool;
     struct hone_preflight *ret;
+    struct hone_pace pace;
 };
 
 static void tell(struct exam *x, enum hone_preflight_level level, const char *what, const char *fmt,
@@ -309,13 +310,12 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int evaluate(struct exam *x, const struct hone_task *task, const char *target,
-                    const char *source, struct hone_evaluation *ret, int64_t *ret_ms,
-                    struct hone_err *err)
+static int evaluate(struct exam *x, const struct hone_task *task, const char *source,
+                    struct hone_evaluation *ret, int64_t *ret_ms, struct hone_err *err)
 {
     struct hone_tool_ctx ctx = *x->ctx;
     const struct hone_evaluation_request req = {.task = task,
-                                                .target = target,
+                                                .target = x->options->target,
                                                 .source = source,
                                                 .tier = HONE_TIER_SCREEN,
                                                 .subject = "preflight: the baseline",
@@ -382,7 +382,7 @@ static int look_at_baseline(struct exam *x, struct hone_err *err)
          task->n_workloads);
     for (int i = 0; i < ROUNDS; i++) {
         struct hone_evaluation e = {.id = NULL};
-        rc = evaluate(x, task, target, naive, &e, &ms[i], &cause);
+        rc = evaluate(x, task, naive, &e, &ms[i], &cause);
         if (rc == HONE_E_CANCEL) {
             if (err)
                 *err = cause;
@@ -401,12 +401,25 @@ static int look_at_baseline(struct exam *x, struct hone_err *err)
     first = ms[0]; /* with the oracle's compile and the machine's first measurement */
     qsort(ms + 1, ROUNDS - 1, sizeof(ms[0]), by_size);
     x->ret->screen_ms = hone_max_i64(1, ms[1 + (ROUNDS - 1) / 2]);
+    x->pace = (struct hone_pace){.n_sizes = task->n_workloads, .usual_ms = x->ret->screen_ms};
     ms[0] = first;
     tell_baseline(x, ms);
     return 0;
 }
 
 /* ---- room ---- */
+
+static void look_at_confirmation(struct exam *x)
+{
+    double seconds = (double)hone_pace_confirm_ms(&x->pace) / 1e3;
+    if (hone_pace_reserve_ms(&x->pace, x->options->budget_wall_ms, x->options->budget_wall_ms) > 0)
+        tell(x, HONE_PREFLIGHT_OK, "confirm", "a confirmation takes about %.2g s here", seconds);
+    else
+        tell(x, HONE_PREFLIGHT_WEAK, "confirm",
+             "a confirmation takes about %.2g s here: the time is too short for one; --budget-wall "
+             "%llds is enough",
+             seconds, (long long)hone_pace_cap_ms(&x->pace) / 1000);
+}
 
 static void look_at_time(struct exam *x)
 {
@@ -417,9 +430,9 @@ static void look_at_time(struct exam *x)
     if (p->screen_ms == 0)
         return;
     if (o->budget_wall_ms > 0) {
-        double kept = fmin(120000, RESERVED_SHARE * (double)o->budget_wall_ms);
-        by_wall =
-            (int64_t)(((double)o->budget_wall_ms - kept) / (double)(p->screen_ms + p->ask_ms));
+        int64_t kept = hone_pace_reserve_ms(&x->pace, o->budget_wall_ms, o->budget_wall_ms);
+        by_wall = (o->budget_wall_ms - kept) / (p->screen_ms + p->ask_ms);
+        look_at_confirmation(x);
     }
     if (o->budget_evaluations > 0)
         by_cap = o->budget_evaluations;

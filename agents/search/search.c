@@ -3,10 +3,10 @@
  *
  * Order of work: the baseline first; then expansions; a new best that is clearly ahead gets a
  * longer look (decide) while a sixth of the wall budget lasts for that; when expansions stop
- * paying, the tunables of the best are swept; a quarter of the wall budget is kept back for the
- * confirmation. Stop rules are looked at between evaluations, so that a budget is passed by one
- * evaluation at most. */
-#include "agents/search/next.h"
+ * paying, the tunables of the best are swept; what a confirmation takes here (pace.h), and a quarter
+ * of the wall budget at least, is kept back for it. What does not fit is not begun; a budget is
+ * passed only by what an evaluation takes beyond its estimate. */
+#include "agents/search/driver.h"
 #include "agents/search/search_models.h"
 
 #include <math.h>
@@ -22,65 +22,21 @@
 #define RANDOM_NUMBERS 64  /* set aside for one choice */
 #define LOCK_WAIT_MS   100 /* who asks whether the search runs holds its lock for a moment */
 
-static const struct hone_field count_fields[] = {
-    HONE_FIELD(struct hone_search_count, verdict, .required = true, .help = "Verdict word."),
-    HONE_FIELD(struct hone_search_count, n, .required = true,
-               .help = "How many evaluations ended so."),
-};
-
-#define ROW(member, ...) HONE_FIELD(struct hone_search_result, member, __VA_ARGS__)
-const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] = {
-    ROW(task, .required = true, .help = "Task."),
-    ROW(target, .required = true, .help = "Target."),
-    ROW(name, .help = "Search name: the branch is search/NAME."),
-    ROW(baseline_ns, .unit = "ns",
-        .help = "One call of the baseline, geometric mean over the workloads of the confirmation."),
-    ROW(best_ns, .unit = "ns", .help = "One call of the best version, in the same run."),
-    ROW(speedup, .help = "Confirmed geometric-mean ratio, baseline over best."),
-    ROW(ci, .help = "Its 95 % interval: low, high."),
-    ROW(evaluations, .help = "Evaluations that were run."),
-    ROW(verdicts, HONE_OF(struct hone_search_count, count_fields), .help = "How they ended."),
-    ROW(unruly, .help = "Versions that failed where the baseline worked."),
-    ROW(best_commit, .help = "Commit of the best version."),
-    ROW(percent_of_bound, .help = "100 * physics floor / time of the best version."),
-    ROW(verdict, .help = "Verdict of the confirmation."),
-    ROW(why_stopped, .help = "budget_wall, _evaluations, _device, _disk, _cost, _tokens; target, "
-                             "near_roof, plateau, "
-                             "exhausted, tree_full, stopped, no_submissions."),
-    ROW(summary, .help = "One line."),
-    ROW(doubt, .skip_empty = true, .help = "Why the figure may not be claimed; none: it may."),
-    ROW(rests_on, .skip_empty = true,
-        .help = "What the figure rests on: fast-math, precision, accuracy, threads, flags."),
-    ROW(is_resumed, .help = "It went on from an earlier run's records."),
-    ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
-    ROW(waited_ms, .unit = "ms", .skip_empty = true,
-        .help = "Of it, for other timings on this machine."),
-    ROW(device_ms, .unit = "ms", .help = "Wall time of its evaluations, all rounds."),
-    ROW(tokens, .help = "Of models, all rounds."),
-    ROW(cost, .unit = "USD",
-        .help = "Of models, all rounds; asks without an answer with what was set aside."),
-};
-const size_t hone_search_n_result_fields = HONE_COUNTOF(hone_search_result_fields);
-
-/* ---- clocks and budgets ---- */
-
-int64_t hone_search_elapsed_ms(const struct hone_search *s)
-{
-    return s->elapsed_before_ms + (hone_now_ns() - s->start_ns) / HONE_NS_PER_MS;
-}
-
-int64_t hone_search_left_ms(const struct hone_search *s)
-{
-    if (s->options->budget_wall_ms <= 0)
-        return INT64_MAX;
-    return hone_max_i64(0, s->options->budget_wall_ms - hone_search_elapsed_ms(s));
-}
+/* ---- progress ---- */
 
 /* The cap counts all rounds, what is shown is this one. */
 static int64_t round_cap(const struct hone_search *s)
 {
     int64_t cap = s->options->budget_evaluations;
     return cap > 0 ? cap - (s->usage.evaluations - s->usage.round_evaluations) : 0;
+}
+
+static const char *word_of_best(const struct hone_search *s, const struct hone_node *best)
+{
+    if (s->confirmed)
+        return s->confirmed_verdict == HONE_VERDICT_FASTER ? "confirmed"
+                                                           : "not confirmed as faster";
+    return best && best->is_decided ? "decided" : "screened";
 }
 
 void hone_search_tell(struct hone_search *s, const char *fmt, ...)
@@ -97,6 +53,8 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
             *c = ' ';
     const struct hone_node *best =
         s->state.tree.best == HONE_NO_NODE ? NULL : s->state.tree.nodes[s->state.tree.best];
+    if (s->confirmed)
+        best = s->confirmed;
     HONE_CLEANUP(hone_buf_done) struct hone_buf budgets = HONE_BUF_INIT;
     hone_search_count(s);
     hone_budgets_put(&budgets, &s->budgets, HONE_BUDGET_DEVICE);
@@ -109,12 +67,15 @@ void hone_search_tell(struct hone_search *s, const char *fmt, ...)
                                         .budget_wall_ms = s->options->budget_wall_ms,
                                         .budget_evaluations = round_cap(s),
                                         .budgets = budgets.data ? budgets.data : "",
-                                        .best_ratio = best ? exp2(best->value) : 1,
+                                        .best_ratio = s->confirmed ? s->confirmed_ratio
+                                                      : best       ? exp2(best->value)
+                                                                   : 1,
+                                        .best_word = word_of_best(s, best),
                                         .best_commit = best ? best->commit : NULL,
                                     });
 }
 
-/* ---- loop ---- */
+/* ---- choices ---- */
 
 /* Random numbers go by what was tried, so that a search that was killed chooses as it would have.
  */
@@ -123,116 +84,6 @@ bool hone_search_pick(struct hone_search *s, struct hone_pick *ret)
     hone_search_list_all_merges(s);
     s->policy_ctx.counter = (uint64_t)s->state.tree.n_edges * RANDOM_NUMBERS;
     return s->policy->pick(&s->policy_ctx, ret);
-}
-
-/* What the decision rests on, asked in one place. */
-static struct hone_outlook look_around(struct hone_search *s, bool has_ahead, bool is_exhausted)
-{
-    const struct hone_tree *tree = &s->state.tree;
-    if (tree->best != HONE_NO_NODE && !tree->nodes[tree->best]->is_expanded)
-        hone_search_expand_node(s, tree->nodes[tree->best]);
-    return (struct hone_outlook){
-        .state = &s->state,
-        .target = s->target,
-        .budget_wall_ms = s->options->budget_wall_ms,
-        .elapsed_ms = hone_search_elapsed_ms(s),
-        .stop_at_speedup = s->options->stop_at_speedup,
-        .stop_at_percent_of_bound = s->options->stop_at_percent_of_bound,
-        .plateau = s->options->plateau,
-        .over = hone_search_over(s, 1),
-        .wants_stop = s->steering->wants_stop,
-        .has_submission = s->steering->first != NULL,
-        .is_external = hone_search_is_external(s),
-        .has_ahead = has_ahead,
-        .is_exhausted = is_exhausted,
-    };
-}
-
-/* A search that lives of submissions waits for the next, or until there is a reason to stop. */
-static int await(struct hone_search *s, const char **ret_why, struct hone_err *err)
-{
-    int64_t wait_ms = s->options->submission_wait_ms;
-    int64_t until = hone_deadline_in_ms(wait_ms > 0 ? wait_ms : HONE_SUBMISSION_WAIT_MS);
-    enum hone_next next = HONE_NEXT_WAIT;
-    int r = 0;
-    *ret_why = NULL;
-    hone_search_tell(s, "waits for submissions");
-    do {
-        if (hone_cancel_is_set(s->ctx->cancel))
-            return 0;
-        if (hone_now_ns() >= until) {
-            *ret_why = "no_submissions";
-            return 0;
-        }
-        hone_search_wait_ms(s, HONE_SEARCH_POLL_MS);
-        r = hone_search_listen(s, err);
-        const struct hone_outlook o = look_around(s, false, false);
-        next = hone_next(&o, ret_why);
-    } while (r == 0 && next != HONE_NEXT_STOP && next != HONE_NEXT_SUBMISSION);
-    return r;
-}
-
-static int try_pick(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err)
-{
-    bool was_reviewed = false;
-    int r = hone_search_review(s, pick->node, &was_reviewed, err);
-    return r < 0 || was_reviewed ? r : hone_search_expand(s, pick, err);
-}
-
-/* One piece of work, or the reason why there is none. */
-static int turn(struct hone_search *s, const char **ret_why, struct hone_err *err)
-{
-    struct hone_pick pick;
-    const char *why = NULL;
-    bool has_ahead = s->ahead != NULL, is_exhausted = false, did = false;
-    if (hone_cancel_is_set(s->ctx->cancel))
-        return hone_fail(err, HONE_E_CANCEL, "cancelled; the same command goes on from here");
-    int r = hone_search_listen(s, err);
-    while (r == 0) {
-        const struct hone_outlook o = look_around(s, has_ahead, is_exhausted);
-        int best = s->state.tree.best; /* there is one where a sweep or a longer look comes */
-        switch (hone_next(&o, &why)) {
-        case HONE_NEXT_SUBMISSION:
-            return hone_search_take(s, &did, err);
-        case HONE_NEXT_SWEEP:
-            return hone_search_sweep(s, s->state.tree.nodes[best], err);
-        case HONE_NEXT_DECIDE:
-            return hone_search_decide(s, s->state.tree.nodes[best], err);
-        case HONE_NEXT_WAIT:
-            return await(s, ret_why, err);
-        case HONE_NEXT_ANSWER:
-            r = hone_search_take_ahead(s, !why, &did, err);
-            if (did)
-                return r;
-            has_ahead = false;
-            break;
-        case HONE_NEXT_TRY:
-            if (hone_search_pick(s, &pick))
-                return try_pick(s, &pick, err);
-            is_exhausted = true;
-            break;
-        case HONE_NEXT_STOP:
-        case HONE_N_NEXT:
-            *ret_why = why;
-            return 0;
-        }
-    }
-    return r;
-}
-
-static int loop(struct hone_search *s, const char **ret_why, struct hone_err *err)
-{
-    *ret_why = NULL;
-    s->phase = "search";
-    while (!*ret_why) {
-        int r = turn(s, ret_why, err);
-        const char *refused = hone_search_take_refusal(s, r);
-        if (refused)
-            *ret_why = hone_search_drop_models(s, refused) ? NULL : refused;
-        else if (r < 0)
-            return r;
-    }
-    return 0;
 }
 
 /* ---- result ---- */
@@ -248,10 +99,13 @@ static void count_verdicts(const struct hone_search *s, struct hone_search_resul
                 hone_verdict_name((enum hone_verdict)i), s->n_verdicts[i]};
 }
 
-static void fill_result(const struct hone_search *s, const struct hone_search_outcome *o, int node,
-                        const char *why, struct hone_search_result *ret)
+static void fill_result(const struct hone_search *s, const struct hone_round *round,
+                        struct hone_search_result *ret)
 {
     struct hone_pool *pool = s->ctx->pool;
+    const struct hone_search_outcome *o = &round->outcome;
+    const char *why = round->closing.why;
+    int node = round->closing.node;
     *ret = (struct hone_search_result){
         .task = hone_pool_strdup(pool, s->task->name),
         .target = hone_pool_strdup(pool, s->target),
@@ -259,6 +113,7 @@ static void fill_result(const struct hone_search *s, const struct hone_search_ou
         .baseline_ns = (double)NAN,
         .best_ns = (double)NAN,
         .speedup = (double)NAN,
+        .vs_fast_math = (double)NAN,
         .percent_of_bound = (double)NAN,
         .evaluations = s->n_evaluations,
         .unruly = s->n_unruly,
@@ -266,6 +121,7 @@ static void fill_result(const struct hone_search *s, const struct hone_search_ou
         .is_resumed = s->is_resumed,
         .wall_ms = hone_search_elapsed_ms(s),
         .waited_ms = s->waited_ms,
+        .waited_for = s->waited_for[0] ? hone_pool_strdup(pool, s->waited_for) : NULL,
         .device_ms = (int64_t)s->budgets.of[HONE_BUDGET_DEVICE].spent,
         .tokens = (int64_t)s->budgets.of[HONE_BUDGET_TOKENS].spent,
         .cost = s->budgets.of[HONE_BUDGET_COST].spent,
@@ -277,13 +133,16 @@ static void fill_result(const struct hone_search *s, const struct hone_search_ou
                                                              "baseline worked",
                                                              (long long)s->n_unruly);
     if (node == HONE_NO_NODE) {
-        ret->summary =
-            hone_pool_printf(pool, "%s: nothing was confirmed (%s)%s", ret->task, why, unruly);
+        ret->unconfirmed = hone_pool_strdup(pool, s->unconfirmed);
+        ret->summary = hone_pool_printf(pool, "%s: nothing was confirmed (%s)%s%s%s", ret->task,
+                                        why, s->unconfirmed ? "; " : "",
+                                        s->unconfirmed ? s->unconfirmed : "", unruly);
         return;
     }
     ret->baseline_ns = o->baseline_ns;
     ret->best_ns = o->best_ns;
     ret->speedup = o->ratio;
+    ret->vs_fast_math = o->vs_fast_math;
     ret->ci.v = hone_pool_alloc(pool, 2 * sizeof(double));
     ret->ci.n = isfinite(o->low) ? 2 : 0;
     ret->ci.v[0] = o->low;
@@ -317,7 +176,7 @@ static int check_options(struct hone_search *s, const struct hone_search_options
     if (!s->policy)
         return hone_fail_at(err, HONE_E_ARG, "policy", "'%.40s' is unknown; %s are", o->policy,
                             hone_policy_names(s->ctx->pool));
-    if (o->n_coders < 0 || o->n_coders > HONE_MAX_CODERS)
+    if (o->coders < 0 || o->coders > HONE_MAX_CODERS)
         return hone_fail_at(err, HONE_E_ARG, "coders", "is 1 to %d", HONE_MAX_CODERS);
     s->name = o->name ? o->name : o->task;
     if (!hone_is_safe_name(s->name))
@@ -343,7 +202,7 @@ static int open_coder(struct hone_search *s, struct hone_err *err)
                                            .journal = s->models ? s->models->journal : NULL,
                                            .prompts_dir = s->models ? s->models->prompts_dir : NULL,
                                            .repairs = hone_max_i64(0, o->repairs),
-                                           .n_beside = (int)hone_max_i64(1, o->n_coders) - 1,
+                                           .n_beside = (int)hone_max_i64(1, o->coders) - 1,
                                            .only_lists = s->is_view,
                                            .seed = o->seed,
                                            .deadline_ns = HONE_NO_DEADLINE,
@@ -416,33 +275,32 @@ static void close_search(struct hone_search *s)
     hone_pool_free(s->pool);
 }
 
-static int run_open(struct hone_search *s, struct hone_search_result *ret, struct hone_err *err)
+/* The round ends: what was confirmed is on the branch, who still waits is told, and it is written. */
+static int end_round(struct hone_search *s, const struct hone_round *round,
+                     struct hone_search_result *ret, struct hone_err *err)
 {
-    const char *why = "";
-    struct hone_search_outcome o;
-    int node = HONE_NO_NODE;
+    const struct hone_closing *c = &round->closing;
     int r = 0;
-    if (s->state.tree.n_nodes == 0)
-        r = hone_search_root(s, err);
+    if (c->node != HONE_NO_NODE)
+        r = hone_search_present(s, s->state.tree.nodes[c->node], &round->outcome, err);
     if (r == 0)
-        r = hone_search_open_ahead(s, err);
-    bool is_short = true; /* of the target: what confirmations say less of is looked for again */
-    while (r == 0 && is_short) {
-        r = loop(s, &why, err);
-        if (r == 0)
-            r = hone_search_drop_ahead(s, err);
-        if (r == 0)
-            r = hone_search_confirm(s, &o, &node, err);
-        is_short = r == 0 && strcmp(why, "target") == 0 && node != HONE_NO_NODE &&
-                   o.ratio < s->options->stop_at_speedup && hone_search_may_confirm(s);
-    }
-    if (r == 0)
-        r = hone_search_drop_submissions(s, why, err);
+        r = hone_search_drop_submissions(s, c->why, err);
     if (r < 0)
         return r;
     hone_search_tell_wait(s);
-    fill_result(s, &o, node, why, ret);
-    return hone_search_record_end(s, ret, err);
+    fill_result(s, round, ret);
+    struct hone_event e = {.type = HONE_EVENT_END, .end = {.search = s->id, .result = ret}};
+    r = hone_search_commit(s, &e, NULL, NULL, err);
+    return r < 0 ? r : hone_ledger_sync(hone_workspace_ledger(s->ctx->app->ws), err);
+}
+
+static int run_open(struct hone_search *s, struct hone_search_result *ret, struct hone_err *err)
+{
+    struct hone_round round;
+    int r = hone_search_open_ahead(s, err);
+    if (r == 0)
+        r = hone_drive(s, &round, err);
+    return r < 0 ? r : end_round(s, &round, ret, err);
 }
 
 int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options *options,
@@ -455,7 +313,7 @@ int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options 
     s->options = options;
     s->on_progress = on_progress;
     s->progress_arg = progress_arg;
-    s->start_ns = hone_now_ns();
+    s->start_ns = hone_search_now_ns(s);
     s->phase = "baseline";
     int r = check_options(s, options, err);
     if (r < 0)
@@ -479,20 +337,11 @@ static int open_view(struct hone_tool_ctx *ctx, const struct hone_steer_search *
     struct hone_search *s = hone_calloc(1, sizeof(*s));
     s->pool = hone_pool_new();
     struct hone_search_options *o = hone_pool_alloc(s->pool, sizeof(*o));
-    *o = (struct hone_search_options){.task = which->task,
-                                      .target = which->target,
-                                      .policy = which->policy,
-                                      .coder = which->coder,
-                                      .planner = which->planner,
-                                      .model = which->model,
-                                      .name = which->name,
-                                      .seed = which->seed,
-                                      .budget_wall_ms = which->budget_wall_ms,
-                                      .budget_evaluations = which->budget_evaluations,
-                                      .budget_disk_bytes = INT64_MAX};
+    *o = which->options; /* borrowed */
+    o->budget_disk_bytes = INT64_MAX;
     s->ctx = ctx;
     s->options = o;
-    s->start_ns = hone_now_ns();
+    s->start_ns = hone_search_now_ns(s);
     s->phase = "search";
     s->is_view = true;
     s->replay_until = until;

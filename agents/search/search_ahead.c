@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of a model take minutes, evaluations seconds. So steps are chosen before the last one has
- * ended, as long as the answers of fewer than n_coders are waited for: a step under way counts as
+ * ended, as long as the answers of fewer than coders are waited for: a step under way counts as
  * tried and as a visit without a value (tree.h).
  *
  *   pick -> its answer is asked for -> queue -> oldest answer -> tried as any other step
@@ -145,7 +145,8 @@ static bool may_ask_more(struct hone_search *s)
 {
     const struct hone_search_ahead *q = s->ahead;
     size_t n_most = hone_coder_is_failing(s->coder) ? 1 : q->n_most;
-    return q->n < n_most && !hone_search_over(s, (int64_t)q->n + 1);
+    const struct hone_planned planned = {.n = (int64_t)q->n + 1};
+    return q->n < n_most && !hone_search_over(s, &planned);
 }
 
 /* Until enough is under way, or a step came that waits for nobody. */
@@ -298,7 +299,7 @@ int hone_search_open_ahead(struct hone_search *s, struct hone_err *err)
         return 0;
     struct hone_search_ahead *q = hone_calloc(1, sizeof(*q));
     s->ahead = q;
-    q->n_most = (size_t)hone_max_i64(1, s->options->n_coders);
+    q->n_most = (size_t)hone_max_i64(1, s->options->coders);
     int r = hone_cancel_init(&q->cancel, err);
     const char *name = s->options->model; /* NULL: the default */
     q->is_recorded = hone_model_is_recorded(s->models->coder);

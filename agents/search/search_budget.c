@@ -15,20 +15,13 @@
 #include "workspace/base/file.h"
 
 #define DISK_CHECK_EVERY 8
-#define CONFIRM_SCREENS  5     /* before one was seen */
+#define CONFIRM_SCREENS  5     /* before anything was seen */
 #define SWEEP_SHARE      2 / 3 /* of a screen for each setting */
 
 static double cap_of(const struct hone_search_options *o, enum hone_budget_kind kind)
 {
-    const double caps[HONE_N_BUDGETS] = {
-        [HONE_BUDGET_WALL] = (double)o->budget_wall_ms,
-        [HONE_BUDGET_EVALUATIONS] = (double)o->budget_evaluations,
-        [HONE_BUDGET_DEVICE] = (double)o->budget_device_ms,
-        [HONE_BUDGET_DISK] = (double)o->budget_disk_bytes,
-        [HONE_BUDGET_COST] = o->budget_cost,
-        [HONE_BUDGET_TOKENS] = (double)o->budget_tokens,
-    };
-    return caps[kind];
+    const struct hone_event_caps caps = hone_search_caps(o);
+    return hone_event_cap(&caps, kind);
 }
 
 static bool asks_models(const struct hone_search_options *o)
@@ -52,19 +45,6 @@ int hone_search_check_caps(const struct hone_search_options *o, struct hone_err 
                             "a search needs a cap: wall time, evaluations, device time or disk; "
                             "where a model is asked, money or tokens will do");
     return 0;
-}
-
-struct hone_event_caps hone_search_caps(const struct hone_search *s)
-{
-    const struct hone_budget *of = s->budgets.of;
-    return (struct hone_event_caps){
-        .budget_wall_ms = (int64_t)of[HONE_BUDGET_WALL].cap,
-        .budget_evaluations = (int64_t)of[HONE_BUDGET_EVALUATIONS].cap,
-        .budget_device_ms = (int64_t)of[HONE_BUDGET_DEVICE].cap,
-        .budget_disk_bytes = (int64_t)of[HONE_BUDGET_DISK].cap,
-        .budget_tokens = (int64_t)of[HONE_BUDGET_TOKENS].cap,
-        .budget_cost = of[HONE_BUDGET_COST].cap,
-    };
 }
 
 /* ---- what was spent ---- */
@@ -214,15 +194,15 @@ static double screen_ms(const struct hone_search *s)
 {
     double guess = (double)hone_usage_expected_ms(&s->usage, false);
     double cap = s->budgets.of[HONE_BUDGET_DEVICE].cap;
-    if (s->state.screen_ms > 0)
-        return (double)s->state.screen_ms;
+    if (s->pace.screen_ms > 0)
+        return (double)s->pace.screen_ms;
     return s->usage.longest_ms > 0 || !(cap > 0) ? guess : fmin(guess, cap / 8);
 }
 
 static double confirm_ms(const struct hone_search *s)
 {
-    return s->usage.longest_confirm_ms > 0 ? (double)s->usage.longest_confirm_ms
-                                           : CONFIRM_SCREENS * screen_ms(s);
+    return s->pace.screen_ms > 0 ? (double)hone_pace_confirm_ms(&s->pace)
+                                 : CONFIRM_SCREENS * screen_ms(s);
 }
 
 static double expected_ms(const struct hone_search *s, const struct hone_attempt *a)
@@ -231,6 +211,8 @@ static double expected_ms(const struct hone_search *s, const struct hone_attempt
         return confirm_ms(s);
     if (a->points.n > 0)
         return screen_ms(s) * (double)(a->points.n + 1) * SWEEP_SHARE;
+    if (hone_tier_of(a->tier) == HONE_TIER_DECIDE && s->pace.usual_ms > 0)
+        return (double)hone_pace_look_ms(&s->pace);
     return fmax(screen_ms(s), 2 * (double)a->budget_ms);
 }
 
@@ -312,21 +294,17 @@ static bool is_disk_spent(struct hone_search *s)
     return d->bytes + (n + 1) * d->most_growth > cap;
 }
 
-static bool is_wall_spent(const struct hone_search *s)
-{
-    int64_t left = hone_search_left_ms(s);
-    return left != INT64_MAX && left < hone_search_reserve_ms(s) + s->state.screen_ms;
-}
-
-const char *hone_search_over(struct hone_search *s, int64_t n)
+const char *hone_search_over(struct hone_search *s, const struct hone_planned *p)
 {
     enum hone_budget_kind kind;
-    if (!hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, (double)n + 1))
+    int64_t wall_ms = p->wall_ms > 0 ? p->wall_ms : p->n * s->pace.screen_ms;
+    if (!hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, (double)p->n + 1))
         kind = HONE_BUDGET_EVALUATIONS;
-    else if (is_wall_spent(s))
+    else if (hone_search_room_ms(s) < hone_max_i64(1, wall_ms))
         kind = HONE_BUDGET_WALL;
     else if (!hone_budget_fits(&s->budgets, HONE_BUDGET_DEVICE,
-                               (double)n * screen_ms(s) + confirm_ms(s)))
+                               fmax((double)p->n * screen_ms(s), (double)p->wall_ms) +
+                                   confirm_ms(s)))
         kind = HONE_BUDGET_DEVICE;
     else if (is_disk_spent(s))
         kind = HONE_BUDGET_DISK;
@@ -337,7 +315,8 @@ const char *hone_search_over(struct hone_search *s, int64_t n)
 
 bool hone_search_may_confirm(const struct hone_search *s)
 {
-    return hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, 1) &&
+    return hone_pace_confirm_ms(&s->pace) <= hone_search_left_ms(s) &&
+           hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, 1) &&
            hone_budget_fits(&s->budgets, HONE_BUDGET_DEVICE, confirm_ms(s));
 }
 

@@ -18,7 +18,7 @@ struct slot { /* all members guarded by host->lock, except cancel and what the t
     struct hone_search_host *host;
     char id[20];
     bool is_running;
-    const char *status;
+    enum hone_job_status status;
     char message[HONE_ERR_MESSAGE_BYTES];
     int64_t evaluations;
     double best_ratio;
@@ -94,7 +94,9 @@ static void *run(void *arg)
         .app = slot->host->app, .pool = slot->pool, .cancel = &slot->cancel, .caller = "search"};
     int r = hone_search_run(&ctx, &slot->options, on_progress, slot, &result, &err);
     pthread_mutex_lock(&slot->host->lock);
-    slot->status = r == 0 ? "done" : r == HONE_E_CANCEL ? "cancelled" : "failed";
+    slot->status = r == 0               ? HONE_JOB_DONE
+                   : r == HONE_E_CANCEL ? HONE_JOB_CANCELLED
+                                        : HONE_JOB_FAILED;
     if (r == 0) {
         slot->result = result;
         slot->has_result = true;
@@ -125,19 +127,6 @@ static bool make_room(struct hone_search_host *h)
     return true;
 }
 
-static void copy_options(struct slot *slot, const struct hone_search_options *o)
-{
-    slot->options = *o;
-    slot->options.task = hone_pool_strdup(slot->pool, o->task);
-    slot->options.target = hone_pool_strdup(slot->pool, o->target);
-    slot->options.policy = hone_pool_strdup(slot->pool, o->policy);
-    slot->options.coder = hone_pool_strdup(slot->pool, o->coder);
-    slot->options.name = hone_pool_strdup(slot->pool, o->name);
-    slot->options.planner = hone_pool_strdup(slot->pool, o->planner);
-    slot->options.model = hone_pool_strdup(slot->pool, o->model);
-    slot->options.planner_model = hone_pool_strdup(slot->pool, o->planner_model);
-}
-
 static int start_slot(struct hone_search_host *h, const struct hone_search_options *o,
                       struct slot **ret, struct hone_err *err)
 {
@@ -152,10 +141,10 @@ static int start_slot(struct hone_search_host *h, const struct hone_search_optio
     snprintf(slot->id, sizeof(slot->id), "search-%s", random);
     slot->host = h;
     slot->is_running = true;
-    slot->status = "running";
+    slot->status = HONE_JOB_RUNNING;
     slot->best_ratio = 1;
     slot->pool = hone_pool_new();
-    copy_options(slot, o);
+    slot->options = hone_search_options_copy(o, slot->pool);
     r = pthread_create(&slot->thread, NULL, run, slot);
     if (r != 0) {
         hone_cancel_done(&slot->cancel);
@@ -241,6 +230,8 @@ static void copy_state(const struct slot *slot, struct hone_pool *pool,
     out->summary = hone_pool_strdup(pool, r->summary);
     out->doubt = hone_pool_strdup(pool, r->doubt);
     out->rests_on = hone_pool_strdup(pool, r->rests_on);
+    out->waited_for = hone_pool_strdup(pool, r->waited_for);
+    out->unconfirmed = hone_pool_strdup(pool, r->unconfirmed);
     out->verdicts.v = hone_pool_alloc(pool, (r->verdicts.n + 1) * sizeof(struct hone_search_count));
     if (r->verdicts.n > 0)
         memcpy(out->verdicts.v, r->verdicts.v, r->verdicts.n * sizeof(struct hone_search_count));

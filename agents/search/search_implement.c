@@ -35,11 +35,11 @@ static void add_spent(struct hone_implemented *c, const struct hone_coder_outcom
 }
 
 /* One round: a source that is new, evaluated. *ret_again: a repair may mend what is wrong. */
-static int round_of(struct hone_search *s, struct hone_node *from, const struct hone_action *a,
-                    const struct hone_coder_work *work, const struct hone_attempt *like,
-                    double propensity, struct hone_implemented *c, bool *ret_again,
+static int round_of(struct hone_search *s, const struct hone_todo *todo,
+                    const struct hone_coder_work *work, struct hone_implemented *c, bool *ret_again,
                     struct hone_err *err)
 {
+    const struct hone_action *a = todo->action;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_coder_outcome done = {.source = a->given};
     char hash[HONE_HASH_TEXT_BYTES];
@@ -64,13 +64,13 @@ static int round_of(struct hone_search *s, struct hone_node *from, const struct 
         c->note = "the same text as a version that is known";
         return 0;
     }
-    r = c->is_recorded ? 0 : hone_search_record_step(s, from, a, propensity, err);
+    r = c->is_recorded ? 0 : hone_search_record_step(s, todo->from, a, todo->propensity, err);
     c->is_recorded = true;
-    struct hone_attempt attempt = *like;
+    struct hone_attempt attempt = *todo->like;
     attempt.source = c->source = text_of(c->pool, done.source);
     if (work->n_repair > 0)
-        attempt.subject =
-            hone_pool_printf(s->pool, "%s, repair %lld", like->subject, (long long)work->n_repair);
+        attempt.subject = hone_pool_printf(s->pool, "%s, repair %lld", todo->like->subject,
+                                           (long long)work->n_repair);
     attempt.n_asks = c->n_asks;
     attempt.tokens = c->tokens_in + c->tokens_out;
     attempt.cost = c->cost;
@@ -114,28 +114,28 @@ struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone
                                     .deadline_ns = hone_search_ask_deadline_ns(s)};
 }
 
-int hone_search_implement(struct hone_search *s, struct hone_node *from,
-                          const struct hone_action *a, const struct hone_attempt *like,
-                          double propensity, struct hone_implemented *ret, struct hone_err *err)
+int hone_search_implement(struct hone_search *s, const struct hone_todo *todo,
+                          struct hone_implemented *ret, struct hone_err *err)
 {
+    const struct hone_action *a = todo->action;
     int64_t most = a->given ? 0 : hone_coder_repairs(s->coder);
     *ret = (struct hone_implemented){.note = "", .pool = ret->pool};
-    struct hone_coder_work work = hone_search_work(s, from, a, ret->pool);
+    struct hone_coder_work work = hone_search_work(s, todo->from, a, ret->pool);
     work.failed_ask = s->failed_ask;
     for (;; work.n_repair++) {
         bool again = false, had_outcome = ret->has_outcome;
         const char *old = ret->source;
-        int r = round_of(s, from, a, &work, like, propensity, ret, &again, err);
+        int r = round_of(s, todo, &work, ret, &again, err);
         if (work.n_repair > 0 && hone_search_take_refusal(s, r))
             return 0; /* no repair fits a cap any more: the step ends with what there is */
         if (r < 0)
             return r;
-        if (!again || work.n_repair >= most || hone_search_over(s, 1))
+        if (!again || work.n_repair >= most || hone_search_over(s, &(struct hone_planned){.n = 1}))
             return 0;
         r = hone_search_listen(s, err);
         if (r < 0 || s->steering->wants_stop)
             return r;
-        hone_search_tell(s, "%s: repair %lld of %lld: %s", like->subject,
+        hone_search_tell(s, "%s: repair %lld of %lld: %s", todo->like->subject,
                          (long long)work.n_repair + 1, (long long)most, ret->note);
         /* an answer that could not be read is told about beside the version it was meant for */
         bool is_evaluated = ret->source != old || ret->has_outcome != had_outcome;

@@ -3,16 +3,19 @@
  *
  *   search.c         options, loop, result
  *   next.c           what comes next, stop rules
+ *   driver.c         the loop that carries it out
  *   search_step.c    one expansion: apply, evaluate, credit, tree
  *   search_ahead.c   answers of models that are asked for ahead
  *   search_merge.c   steps that take over what won on a sibling
  *   search_refine.c  decide, sweep, confirm
+ *   search_wait.c    the wall cap, forecasts, waits
  *   search_record.c  writes events and applies them (state.h); going on from the records
  *   search_steer.c   requests and submissions from outside */
 #ifndef HONE_AGENTS_SEARCH_INTERNAL_H
 #define HONE_AGENTS_SEARCH_INTERNAL_H
 
 #include "agents/search/budget.h"
+#include "agents/search/pace.h"
 #include "agents/coder/coder.h"
 #include "agents/planner/planner.h"
 #include "agents/planner/policy.h"
@@ -49,8 +52,14 @@ struct hone_search {
     int64_t n_unruly; /* versions that failed where the baseline worked */
     int64_t n_verdicts[HONE_VERDICT_INFRA + 1];
     int64_t waited_ms; /* for the timing lease */
+    char waited_for[HONE_LIMIT_HOLDER_BYTES];
+    struct hone_pace pace;   /* how long evaluations of this task take here */
+    const char *unconfirmed; /* why no confirmation began; NULL: none was due, or it did */
     bool is_resumed;
     const char *phase;
+    const struct hone_node *confirmed; /* the last that was; NULL: none yet */
+    double confirmed_ratio;
+    enum hone_verdict confirmed_verdict;
 
     struct hone_budgets budgets;
     struct hone_usage usage;
@@ -83,6 +92,7 @@ struct hone_search_outcome { /* of one evaluation; strings in the search's pool 
     const char *diagnosis;         /* of a failure, for repairs; NULL when none are made */
     bool is_right;                 /* could be ranked */
     double ratio, low, high;       /* against the baseline; NaN: none */
+    double vs_fast_math;           /* against the baseline with -ffast-math; NaN: none */
     double rank;                   /* what versions are compared by: the ratio over public workloads
                                       alone, as drawn ones differ from one confirmation to the next */
     struct hone_features measured; /* from the report alone */
@@ -96,6 +106,7 @@ struct hone_search_outcome { /* of one evaluation; strings in the search's pool 
     const char *profile; /* of one, in words (profile_text.h); NULL: likewise */
     size_t n_findings;
     int64_t wall_ms;
+    int64_t pace_ms; /* the same without what is measured once: for struct hone_pace */
 };
 
 struct hone_attempt { /* what to evaluate */
@@ -125,32 +136,31 @@ struct hone_implemented {   /* a step that was carried out, or not */
     double cost;
 };
 
-/* search.c */
+/* search_wait.c: the wall cap, and waits. */
+int64_t hone_search_now_ns(const struct hone_search *s);
+/* Waits and pauses left out. */
 int64_t hone_search_elapsed_ms(const struct hone_search *s);
 /* Milliseconds left of the wall budget; INT64_MAX without one. */
 int64_t hone_search_left_ms(const struct hone_search *s);
-/* Kept back for the confirmation. */
-int64_t hone_search_reserve_ms(const struct hone_search *s);
-
-/* search_wait.c: what of the wall cap a confirmation needs, and whether it is left (says
- * so when not). */
-int64_t hone_search_confirm_needs_ms(const struct hone_search *s);
-/* The least time for timing that this counts with, which is the least that a confirmation gets. */
-int64_t hone_search_confirm_timing_ms(const struct hone_search *s);
-bool hone_search_confirm_fits(struct hone_search *s);
+/* The same, without what is kept back for the confirmation. */
+int64_t hone_search_room_ms(const struct hone_search *s);
+/* Nothing was confirmed: says why, where it was for want of time. */
+void hone_search_tell_unconfirmed(struct hone_search *s);
+/* ", about 15 s", in the search's pool; "" for 0. */
+const char *hone_search_cost_words(struct hone_search *s, int64_t ms);
 /* After the baseline: how much of a search the cap is. */
 void hone_search_tell_forecast(struct hone_search *s);
-/* How long an evaluation may wait for the timing lease; 0: the default. */
-int64_t hone_search_lease_wait_ms(const struct hone_search *s, const struct hone_attempt *a);
 struct hone_search_wait { /* of one evaluation */
     struct hone_search *search;
     int64_t told_ns;
 };
 /* A hone_progress_fn, arg struct hone_search_wait: passes on whom it waits for, now and then. */
 void hone_search_on_wait(void *arg, const struct hone_progress *progress);
-/* Adds what the evaluation waited, and returns it. */
+/* Adds what the evaluation waited, takes it out of the elapsed time, and returns it. */
 int64_t hone_search_count_wait(struct hone_search *s, const struct hone_report *report);
 void hone_search_tell_wait(struct hone_search *s);
+
+/* search.c */
 void hone_search_tell(struct hone_search *s, const char *fmt, ...) HONE_PRINTF(2, 3);
 /* What the policy takes next; false: STOP. The same again until something was tried. */
 bool hone_search_pick(struct hone_search *s, struct hone_pick *ret);
@@ -164,13 +174,6 @@ void hone_search_view_close(struct hone_search *s); /* NULL is fine */
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *attempt,
                          struct hone_search_outcome *ret, struct hone_err *err);
 int hone_search_root(struct hone_search *s, struct hone_err *err);
-/* search_machine.c: after each evaluation; e becomes the second one where there is need of it.
- * *ret_is_own: it is the version's fault. HONE_E_TARGET: it is the machine's once too often. */
-struct hone_evaluation;
-struct hone_evaluation_request;
-int hone_search_settle_blame(struct hone_search *s, const struct hone_tool_ctx *like,
-                             const struct hone_evaluation_request *req, struct hone_evaluation *e,
-                             bool *ret_is_own, struct hone_err *err);
 int hone_search_expand(struct hone_search *s, const struct hone_pick *pick, struct hone_err *err);
 void hone_search_expand_node(void *search, struct hone_node *node); /* fills in actions */
 /* A step of whoever thought of it; the action need not be one of the version's. */
@@ -202,16 +205,21 @@ int hone_search_drop_submissions(struct hone_search *s, const char *why, struct 
 /* Does the search live of submissions alone? */
 bool hone_search_is_external(const struct hone_search *s);
 
-/* search_implement.c: like holds what all versions of the step share. 0 whatever came of it. */
-int hone_search_implement(struct hone_search *s, struct hone_node *from,
-                          const struct hone_action *action, const struct hone_attempt *like,
-                          double propensity, struct hone_implemented *ret, struct hone_err *err);
+struct hone_todo { /* a step to carry out */
+    struct hone_node *from;
+    const struct hone_action *action;
+    const struct hone_attempt *like; /* what all versions of the step share */
+    double propensity;
+};
+/* search_implement.c: 0 whatever came of it. */
+int hone_search_implement(struct hone_search *s, const struct hone_todo *todo,
+                          struct hone_implemented *ret, struct hone_err *err);
 
 /* What the coder is told of a step as things stand; strings in the pool. */
 struct hone_coder_work hone_search_work(struct hone_search *s, const struct hone_node *from,
                                         const struct hone_action *action, struct hone_pool *pool);
 
-/* search_ahead.c: up to options.n_coders answers of models are waited for at a time; what
+/* search_ahead.c: up to options.coders answers of models are waited for at a time; what
  * comes back is tried in the order in which it was asked for, so that the same answers give
  * the same tree. */
 /* Once the record is read; finds steps again whose answer was stored but that have no end. */
@@ -235,12 +243,15 @@ const char *hone_search_sibling(struct hone_search *s, const struct hone_action 
 /* search_budget.c: caps. */
 /* Caps and what was spent before; is_new_round: HONE_E_LIMIT when nothing is left to begin with. */
 int hone_search_open_budgets(struct hone_search *s, bool is_new_round, struct hone_err *err);
-/* The caps as members of a record. */
-struct hone_event_caps hone_search_caps(const struct hone_search *s);
 /* Brings wall time, money and tokens up to date. */
 void hone_search_count(struct hone_search *s);
-/* The word for the cap that so many screens more, and the confirmation, could pass; NULL: none. */
-const char *hone_search_over(struct hone_search *s, int64_t n);
+struct hone_planned { /* work that may begin */
+    int64_t n;        /* evaluations */
+    int64_t wall_ms;  /* 0: as many screens */
+};
+/* The word for the cap that it, and the confirmation after it, could pass; NULL: none. */
+const char *hone_search_over(struct hone_search *s, const struct hone_planned *planned);
+/* Does one more confirmation fit all caps? */
 bool hone_search_may_confirm(const struct hone_search *s);
 /* Reserves what the evaluation may take, and the confirmation beside it.
  * HONE_E_LIMIT sets s->refused. */
@@ -275,6 +286,7 @@ int64_t hone_search_ask_deadline_ns(const struct hone_search *s);
 const char *hone_search_machine(struct hone_search *s);
 
 /* search_review.c: a planning model reranks a version's steps, once. *ret_did: pick again. */
+bool hone_search_wants_review(const struct hone_search *s, int node);
 int hone_search_review(struct hone_search *s, int node, bool *ret_did, struct hone_err *err);
 /* A step that brought a gain: who of rules and model held it likely? */
 int hone_search_learn_mix(struct hone_search *s, double p_rules, double p_llm,
@@ -283,8 +295,12 @@ int hone_search_learn_mix(struct hone_search *s, double p_rules, double p_llm,
 /* search_refine.c */
 int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hone_err *err);
 int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone_err *err);
-int hone_search_confirm(struct hone_search *s, struct hone_search_outcome *ret, int *ret_node,
-                        struct hone_err *err);
+/* One confirmation; what it measured replaces what shorter looks had said of the node. */
+int hone_search_confirm(struct hone_search *s, struct hone_node *node,
+                        struct hone_search_outcome *ret, struct hone_err *err);
+/* Plain `git log` of the branch ends with what was confirmed, not with a screen's figure. */
+int hone_search_present(struct hone_search *s, const struct hone_node *node,
+                        const struct hone_search_outcome *outcome, struct hone_err *err);
 
 /* search_record.c */
 /* Fills in id, tree and counts of the search with the same key, if there is one: *ret_is_known.
@@ -312,7 +328,5 @@ void hone_search_put_profile(struct hone_event_result *result, const struct hone
 int hone_search_commit(struct hone_search *s, struct hone_event *event,
                        const struct hone_search_outcome *outcome, struct hone_node *draft,
                        struct hone_err *err);
-int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
-                           struct hone_err *err);
 
 #endif

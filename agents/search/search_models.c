@@ -87,9 +87,8 @@ const char *hone_search_machine(struct hone_search *s)
 /* What is asked must come back while it can still be tried. */
 int64_t hone_search_ask_deadline_ns(const struct hone_search *s)
 {
-    int64_t left = hone_search_left_ms(s);
-    if (left == INT64_MAX)
+    int64_t room = hone_search_room_ms(s);
+    if (room == INT64_MAX)
         return HONE_NO_DEADLINE;
-    return hone_deadline_in_ms(
-        hone_max_i64(0, left - hone_search_reserve_ms(s) - s->state.screen_ms));
+    return hone_deadline_in_ms(hone_max_i64(0, room - s->pace.screen_ms));
 }

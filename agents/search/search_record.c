@@ -66,13 +66,43 @@ static const char *machine_of(struct hone_search *s)
 
 /* ---- going on ---- */
 
+struct kin { /* a search of the same task and target */
+    const char *id;
+    struct kin *next;
+};
+
 struct replay {
     struct hone_search *s;
     const char *key;
     const char *machine; /* of the last round that began */
     bool is_ours;
     bool has_namesake; /* a search of this name with another key */
+    struct hone_pool *pool;
+    struct kin *kin;
 };
+
+static bool is_kin(const struct replay *p, const char *id)
+{
+    const struct kin *k = p->kin;
+    while (k && strcmp(k->id, id) != 0)
+        k = k->next;
+    return k != NULL;
+}
+
+/* How long the same evaluations took in any search: known before this one has made its own. */
+static void note_pace(struct replay *p, const struct hone_event *e)
+{
+    const struct hone_event_start *start = &e->start;
+    if (e->type == HONE_EVENT_RESULT && is_kin(p, e->result.search ? e->result.search : ""))
+        hone_pace_note(&p->s->pace, &e->result, e->result.wall_ms);
+    if (e->type != HONE_EVENT_START || !start->search || !start->task_hash || !start->target ||
+        strcmp(start->task_hash, p->s->task->hash) != 0 ||
+        strcmp(start->target, p->s->target) != 0 || is_kin(p, start->search))
+        return;
+    struct kin *k = hone_pool_alloc(p->pool, sizeof(*k));
+    *k = (struct kin){.id = hone_pool_strdup(p->pool, start->search), .next = p->kin};
+    p->kin = k;
+}
 
 static void new_round(struct hone_search *s)
 {
@@ -127,11 +157,14 @@ static int replay_record(void *arg, uint64_t n, int64_t wall_ms, const char *typ
     if (s->replay_until > 0 && n > s->replay_until)
         return 0;
     bool is_event = hone_event_read(type, data, pool, &e);
+    if (is_event)
+        note_pace(p, &e);
     if (is_event && e.type == HONE_EVENT_START)
         on_start(p, &e.start);
     if (p->is_ours)
-        hone_usage_record(&s->usage, n, wall_ms, type, data);
-    if (!is_event || !p->is_ours || strcmp(hone_json_get_str(data, "search", ""), s->id) != 0)
+        hone_usage_take(&s->usage,
+                        &(struct hone_usage_record){n, wall_ms, type, data, is_event ? &e : NULL});
+    if (!is_event || !p->is_ours || strcmp(hone_event_search(&e), s->id) != 0)
         return 0;
     if (e.type == HONE_EVENT_RESULT) {
         on_result(s, &e.result);
@@ -153,11 +186,8 @@ static int record_start(struct hone_search *s, const char *key, struct hone_err 
                                      .name = s->name,
                                      .policy = s->policy->name,
                                      .coder = hone_coder_name(s->coder),
-                                     .planner = s->options->planner,
-                                     .model = s->options->model,
-                                     .machine = machine_of(s),
-                                     .seed = s->options->seed,
-                                     .caps = hone_search_caps(s)}};
+                                     .machine = machine_of(s)}};
+    hone_search_options_put(s->options, &e.start);
     return hone_search_commit(s, &e, NULL, NULL, err);
 }
 
@@ -165,7 +195,9 @@ int hone_search_read_record(struct hone_search *s, bool *ret_is_known, struct ho
 {
     char key[HONE_HASH_TEXT_BYTES];
     make_key(s, key);
-    struct replay replay = {.s = s, .key = key}, *p = &replay;
+    s->pace.n_sizes = s->task->n_workloads;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct replay replay = {.s = s, .key = key, .pool = pool}, *p = &replay;
     struct hone_err cause = HONE_ERR_INIT;
     int r = hone_ledger_scan(ledger_of(s), 0, replay_record, p, &cause);
     if (r == HONE_E_CORRUPT) { /* damaged lines; all others were read, and the search can go on */
@@ -368,22 +400,8 @@ int hone_search_commit(struct hone_search *s, struct hone_event *e,
     if (r < 0)
         return r;
     hone_state_apply(&s->state, e, draft);
+    if (o)
+        hone_pace_note(&s->pace, &e->result, o->pace_ms);
     tell_event(s, n);
     return 0;
-}
-
-int hone_search_record_end(struct hone_search *s, const struct hone_search_result *result,
-                           struct hone_err *err)
-{
-    HONE_AUTOJSON struct hone_json *data =
-        hone_fields_encode(result, hone_search_result_fields, hone_search_n_result_fields);
-    const struct hone_event e = {.type = HONE_EVENT_END, .end = {.search = s->id}};
-    uint64_t n = 0;
-    hone_json_set_str(data, "search", s->id);
-    int r = hone_ledger_append(ledger_of(s), "search.end", data, &n, err);
-    if (r < 0)
-        return r;
-    hone_state_apply(&s->state, &e, NULL);
-    tell_event(s, n);
-    return hone_ledger_sync(ledger_of(s), err);
 }

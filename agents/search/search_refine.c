@@ -12,7 +12,7 @@
 #include "workspace/base/limits.h"
 #include "workspace/history.h"
 
-enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32, CONFIRM_TRIES = 3 };
+enum { SWEEP_POINTS = 32, CUDA_SWEEP_POINTS = 32 };
 enum { RUNG_MS = 100, HALVE_FROM = 5 }; /* a setting's time in the first rung; settings */
 #define RESULT_BYTES   190              /* of a commit's subject */
 #define CLEARLY_FASTER 0.995 /* of the default's time: a setting that is worth combining */
@@ -82,15 +82,11 @@ static size_t most_points(const struct hone_search *s)
     return strcmp(s->target, "cuda") == 0 ? CUDA_SWEEP_POINTS : SWEEP_POINTS;
 }
 
-/* A setting costs about a screen; half of what is left before the confirmation may go into that. */
 static size_t affordable_points(const struct hone_search *s)
 {
-    int64_t left = hone_search_left_ms(s), most = (int64_t)most_points(s);
-    if (left == INT64_MAX)
-        return (size_t)most;
-    int64_t each = hone_max_i64(100, s->state.screen_ms * 2 / 3); /* both rungs together */
-    int64_t n = (left - hone_search_reserve_ms(s)) / 2 / each;
-    return (size_t)hone_max_i64(0, hone_min_i64(most, n));
+    int64_t room = hone_search_room_ms(s), most = (int64_t)most_points(s);
+    int64_t n = room == INT64_MAX ? most : hone_pace_settings(&s->pace, room);
+    return (size_t)hone_min_i64(most, n);
 }
 
 /* A setting with the given index into each axis' values; false when where() forbids it. */
@@ -248,23 +244,28 @@ static int keep_setting(struct hone_search *s, struct hone_node *node,
     return r < 0 ? r : hone_search_set_branch(s, err);
 }
 
-/* each_ms: timing of one setting; 0: the tier's. n_all: settings of the first rung. */
-static int try_points(struct hone_search *s, struct hone_node *node, struct hone_array points,
-                      size_t n_all, int64_t each_ms, struct hone_search_outcome *ret,
-                      struct hone_err *err)
+struct rung { /* of a sweep */
+    struct hone_array points;
+    size_t n_all;    /* settings of the first rung */
+    int64_t each_ms; /* timing of one setting; 0: the tier's */
+};
+
+static int try_points(struct hone_search *s, struct hone_node *node, const struct rung *rung,
+                      struct hone_search_outcome *ret, struct hone_err *err)
 {
+    struct hone_array points = rung->points;
     struct hone_attempt a = {.source = node->source,
                              .tier = "screen",
                              .subject = node->words,
                              .points = points,
-                             .budget_ms = each_ms * ((int64_t)points.n + 1)};
+                             .budget_ms = rung->each_ms * ((int64_t)points.n + 1)};
     hone_search_tell(s, "sweep over %zu settings of %s", points.n,
                      *node->words ? node->words : "the baseline");
     int r = hone_search_evaluate(s, &a, ret, err);
     if (r < 0)
         return r;
     const char *settings =
-        hone_settings_text(&points, ret->point_ns, ret->n_points, n_all, s->pool);
+        hone_settings_text(&points, ret->point_ns, ret->n_points, rung->n_all, s->pool);
     struct hone_event event = hone_event_new_result(HONE_KIND_SWEEP);
     hone_search_put_known(&event.result, node);
     event.result.parent = hone_state_number(&s->state, node->parent);
@@ -344,18 +345,22 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
     bool is_whole = hone_tune_points(&axes, where, s->pool, &points, NULL) == 0 && points.n <= max;
     if (!is_whole)
         one_by_one(s->pool, &axes, where, max, &points);
-    if (points.n < 2 || hone_search_over(s, 2)) /* the sweep, the kept setting */
+    const struct hone_planned one = {.n = 2}, two = {.n = 3}; /* rungs, and the kept setting */
+    if (points.n < 2 || hone_search_over(s, &one))
         return 0;
     struct hone_search_outcome o;
-    bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, 3);
+    bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, &two);
     s->phase = "sweep";
-    int r = try_points(s, node, points, points.n, is_halved ? RUNG_MS : 0, &o, err);
+    const struct rung first = {points, points.n, is_halved ? RUNG_MS : 0};
+    int r = try_points(s, node, &first, &o, err);
     const struct hone_point *best = r < 0 ? NULL : best_of(&points, &o);
     if (best && !is_whole && o.best_point > 0 && o.n_points == points.n)
         combine(s->pool, &axes, where, &points, &o, &again);
-    if (best && (is_halved || again.n > 1) && !hone_search_over(s, 2)) {
+    if (best)
         survivors(s->pool, &points, &o, &again, &rung);
-        r = try_points(s, node, rung, points.n, 0, &o, err);
+    const struct hone_planned second = {.n = 2, .wall_ms = hone_pace_sweep_ms(&s->pace, rung.n)};
+    if (best && (is_halved || again.n > 1) && !hone_search_over(s, &second)) {
+        r = try_points(s, node, &(struct rung){rung, points.n, 0}, &o, err);
         if (r == 0)
             best = best_of(&rung, &o);
     }
@@ -369,21 +374,19 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
 static int64_t confirm_budget_ms(const struct hone_search *s)
 {
     int64_t left = hone_search_left_ms(s);
-    if (left == INT64_MAX)
-        return 0;
-    /* checks, builds and the baseline's own calls take their part of what is left */
-    return hone_max_i64(hone_search_confirm_timing_ms(s), hone_min_i64(30000, left * 45 / 100));
+    return left == INT64_MAX ? 0 : hone_pace_timing_ms(&s->pace, s->options->budget_wall_ms, left);
 }
 
-/* One confirmation; what it measured replaces what shorter looks had said of the node. */
-static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_search_outcome *ret,
+int hone_search_confirm(struct hone_search *s, struct hone_node *n, struct hone_search_outcome *ret,
                         struct hone_err *err)
 {
     struct hone_attempt a = {.source = n->source,
                              .tier = "confirm",
                              .subject = n->words,
                              .budget_ms = confirm_budget_ms(s)};
-    hone_search_tell(s, "confirming %s", *n->words ? n->words : "the baseline");
+    s->phase = "confirm";
+    const char *cost = hone_search_cost_words(s, hone_pace_confirm_ms(&s->pace));
+    hone_search_tell(s, "confirming %s%s", *n->words ? n->words : "the baseline", cost);
     int r = hone_search_evaluate(s, &a, ret, err);
     if (r < 0)
         return r;
@@ -391,19 +394,23 @@ static int confirm_node(struct hone_search *s, struct hone_node *n, struct hone_
     r = record_look(s, HONE_KIND_CONFIRM, n, ret, &why, err);
     if (r < 0)
         return r;
+    if (isfinite(ret->ratio)) {
+        s->confirmed = n;
+        s->confirmed_ratio = ret->ratio;
+        s->confirmed_verdict = ret->verdict;
+    }
     if (why)
-        hone_search_tell(s, "confirmed: %s", why);
+        hone_search_tell(s, "the confirmation says: %s", why);
     else
-        hone_search_tell(s, "confirmed: %s, %.3gx (%s)", hone_verdict_name(ret->verdict),
-                         ret->ratio, ret->reason);
+        hone_search_tell(s, "the confirmation says: %s, %.3gx (%s)",
+                         hone_verdict_name(ret->verdict), ret->ratio, ret->reason);
     if (ret->verdict == HONE_VERDICT_FASTER)
         hone_search_milestone(s, n, true);
     return 0;
 }
 
-/* Plain `git log` of the branch ends with what was confirmed, not with a screen's figure. */
-static int present(struct hone_search *s, const struct hone_node *best,
-                   const struct hone_search_outcome *o, struct hone_err *err)
+int hone_search_present(struct hone_search *s, const struct hone_node *best,
+                        const struct hone_search_outcome *o, struct hone_err *err)
 {
     const struct hone_branch_result result = {.subject =
                                                   hone_plain_line(s->pool, o->words, RESULT_BYTES),
@@ -412,40 +419,4 @@ static int present(struct hone_search *s, const struct hone_node *best,
     if (!best->commit)
         return 0;
     return hone_workspace_set_result(s->ctx->app->ws, s->name, best->commit, &result, err);
-}
-
-/* The best of short looks is partly luck: when a confirmation puts it behind another version, that
- * one is confirmed too while there is time, and always when nothing confirmed beats the baseline.
- * What is presented is the best of the confirmed. */
-int hone_search_confirm(struct hone_search *s, struct hone_search_outcome *ret, int *ret_node,
-                        struct hone_err *err)
-{
-    int confirmed = HONE_NO_NODE;
-    double best = 0;
-    s->phase = "confirm";
-    for (int i = 0; i < CONFIRM_TRIES && s->state.tree.best != HONE_NO_NODE; i++) {
-        if (!hone_search_may_confirm(s) || !hone_search_confirm_fits(s))
-            break;
-        struct hone_node *n = s->state.tree.nodes[s->state.tree.best];
-        struct hone_search_outcome o;
-        if (n->index == confirmed)
-            break;
-        /* The last try is the baseline's when all else was slower. */
-        if (i == CONFIRM_TRIES - 1 && best < 1 && s->state.tree.n_nodes > 0)
-            n = s->state.tree.nodes[0];
-        int r = confirm_node(s, n, &o, err);
-        if (r < 0)
-            return r;
-        if (!n->is_refuted && o.is_right && (confirmed == HONE_NO_NODE || o.rank > best)) {
-            confirmed = n->index;
-            best = o.rank;
-            *ret = o;
-        }
-        if (best >= 1 && hone_search_left_ms(s) < o.wall_ms)
-            break;
-    }
-    *ret_node = confirmed;
-    if (confirmed == HONE_NO_NODE)
-        return 0;
-    return present(s, s->state.tree.nodes[confirmed], ret, err);
 }

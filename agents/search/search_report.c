@@ -62,21 +62,20 @@ static void note_name(struct reader *r, const char *name)
         r->names[r->n_names++] = hone_pool_strdup(r->pool, name);
 }
 
-static struct hone_json *budgets_of(struct reader *r, const struct hone_json *data)
+static struct hone_json *budgets_of(struct reader *r, const struct hone_event_caps *caps)
 {
     struct hone_json *budgets = hone_json_new_object();
     hone_pool_defer(r->pool, free_json, budgets);
-    for (struct hone_json *child = hone_json_first(data); child; child = hone_json_next(child)) {
-        double value = 0;
-        const char *key = hone_json_key(child);
-        if (key && strncmp(key, "budget_", 7) == 0 && hone_json_as_f64(child, &value) && value > 0)
-            hone_json_set_f64(budgets, key, value);
+    for (int i = 0; i < HONE_N_BUDGETS; i++) {
+        double cap = hone_event_cap(caps, (enum hone_budget_kind)i);
+        r->report->spent.of[i].cap = cap;
+        if (cap > 0)
+            hone_json_set_f64(budgets, hone_budget_rows[i].member, cap);
     }
     return budgets;
 }
 
-static void on_start(struct reader *r, const struct hone_event_start *start,
-                     const struct hone_json *data, int64_t wall_ms)
+static void on_start(struct reader *r, const struct hone_event_start *start, int64_t wall_ms)
 {
     struct hone_search_report *s = r->report;
     const char *id = start->search ? start->search : "";
@@ -97,7 +96,7 @@ static void on_start(struct reader *r, const struct hone_event_start *start,
     s->policy = kept(r, start->policy);
     s->coder = kept(r, start->coder);
     s->seed = start->seed;
-    s->budgets = budgets_of(r, data);
+    s->budgets = budgets_of(r, &start->caps);
     s->end = NULL;
     s->n_rounds++;
 }
@@ -262,8 +261,6 @@ static void sum_up(struct reader *r)
     struct hone_search_report *s = r->report;
     struct hone_budget *of = s->spent.of;
     const struct hone_report_model *m = s->models.v;
-    for (size_t i = 0; i < HONE_N_BUDGETS; i++)
-        of[i].cap = hone_json_get_f64(s->budgets, hone_budget_rows[i].member, 0);
     of[HONE_BUDGET_WALL].spent = (double)r->usage.wall_ms;
     of[HONE_BUDGET_EVALUATIONS].spent = (double)r->usage.evaluations;
     of[HONE_BUDGET_DEVICE].spent = (double)r->usage.device_ms;
@@ -276,20 +273,19 @@ static void sum_up(struct reader *r)
 
 /* ---- the pass ---- */
 
-static void on_steer(struct reader *r, uint64_t n, int64_t wall_ms, const struct hone_json *data)
+static void on_steer(struct reader *r, uint64_t n, int64_t wall_ms,
+                     const struct hone_event_steer *steer)
 {
-    const char *strategy = hone_json_get_str(data, "strategy", "");
+    const char *what = steer->strategy && *steer->strategy ? steer->strategy : steer->text;
     if (r->n_steers == MAX_STEERS)
         return;
     if (!r->steers)
         r->steers = hone_pool_alloc(r->pool, MAX_STEERS * sizeof(*r->steers));
-    r->steers[r->n_steers++] = (struct hone_report_steer){
-        .wall_ms = wall_ms,
-        .action = text(r, data, "action"),
-        .what = *strategy ? hone_pool_strdup(r->pool, strategy)
-                          : hone_pool_strdup(r->pool, hone_json_get_str(data, "text", "")),
-        .by = text(r, data, "by"),
-        .n = n};
+    r->steers[r->n_steers++] = (struct hone_report_steer){.wall_ms = wall_ms,
+                                                          .action = kept(r, steer->action),
+                                                          .what = kept(r, what ? what : ""),
+                                                          .by = kept(r, steer->by),
+                                                          .n = n};
 }
 
 static void on_steered(struct reader *r, const struct hone_event_steered *steered)
@@ -302,22 +298,27 @@ static void on_steered(struct reader *r, const struct hone_event_steered *steere
 static int find_last(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                      const struct hone_json *data, struct hone_err *err)
 {
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct reader *r = arg;
+    struct hone_event e;
     (void)n;
     (void)wall_ms;
     (void)err;
-    if (strcmp(type, "search.start") != 0 && strcmp(type, "search.run") != 0)
+    if (!hone_event_read(type, data, pool, &e) ||
+        (e.type != HONE_EVENT_START && e.type != HONE_EVENT_RUN))
         return 0;
-    const char *id = hone_json_get_str(data, "search", ""),
-               *name = hone_json_get_str(data, "name", "");
+    const char *name = e.type == HONE_EVENT_START ? e.start.name : e.run.name;
+    const char *id = hone_event_search(&e);
+    name = name ? name : "";
     note_name(r, name);
     if (!r->wanted || strcmp(r->wanted, name) == 0 || strcmp(r->wanted, id) == 0)
         r->last = hone_pool_strdup(r->pool, id);
     return 0;
 }
 
-static void on_event(struct reader *r, const struct hone_event *e, const struct hone_json *data)
+static void on_event(struct reader *r, const struct hone_usage_record *record)
 {
+    const struct hone_event *e = record->event;
     switch (e->type) {
     case HONE_EVENT_STEP:
         on_intent(r, &e->step);
@@ -326,15 +327,19 @@ static void on_event(struct reader *r, const struct hone_event *e, const struct 
         on_result(r, &e->result);
         break;
     case HONE_EVENT_END:
-        on_end(r, data);
+        on_end(r, record->data);
         break;
     case HONE_EVENT_STEERED:
         on_steered(r, &e->steered);
         break;
     case HONE_EVENT_RUN:
-        r->report->budgets = budgets_of(r, data);
+        r->report->budgets = budgets_of(r, &e->run.caps);
+        break;
+    case HONE_EVENT_STEER:
+        on_steer(r, record->n, record->wall_ms, &e->steer);
         break;
     case HONE_EVENT_START: /* read before: it says which search is told of */
+    case HONE_EVENT_SUBMIT:
     case HONE_EVENT_ANSWER:
     case HONE_EVENT_WEIGHTS:
     case HONE_N_EVENTS:
@@ -351,18 +356,17 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     (void)err;
     bool is_event = hone_event_read(type, data, pool, &e);
     if (is_event && e.type == HONE_EVENT_START)
-        on_start(r, &e.start, data, wall_ms);
+        on_start(r, &e.start, wall_ms);
+    const struct hone_usage_record record = {n, wall_ms, type, data, is_event ? &e : NULL};
     if (r->report->id) {
-        hone_usage_record(&r->usage, n, wall_ms, type, data);
+        hone_usage_take(&r->usage, &record);
         on_evaluation(r, type, data);
     }
     if (!r->report->id || strcmp(hone_json_get_str(data, "search", ""), r->report->id) != 0)
         return 0;
     r->report->last_ms = wall_ms;
     if (is_event)
-        on_event(r, &e, data);
-    else if (strcmp(type, "search.steer") == 0)
-        on_steer(r, n, wall_ms, data);
+        on_event(r, &record);
     return 0;
 }
 

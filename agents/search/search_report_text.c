@@ -11,7 +11,7 @@
 #define MAX_DEPTH      24
 #define MAX_KINDS      40
 #define TABLE_CELL     80
-#define RESTS_BYTES    300
+#define RESTS_BYTES    400
 #define HINT_CELL      300
 
 static const struct hone_report_step *steps_of(const struct hone_search_report *s)
@@ -48,6 +48,31 @@ static void put_plain(struct hone_buf *b, const char *text, size_t max)
 
 /* ---- head ---- */
 
+static void put_unconfirmed(struct hone_buf *b, const struct hone_search_report *s)
+{
+    const char *why = hone_json_get_str(s->end, "unconfirmed", NULL);
+    hone_buf_str(b, "**Nothing was confirmed**");
+    if (!why)
+        return;
+    hone_buf_str(b, ": ");
+    put_plain(b, why, RESTS_BYTES);
+}
+
+static void put_waits(struct hone_buf *b, const struct hone_search_report *s)
+{
+    double ms = hone_json_get_f64(s->end, "waited_ms", 0);
+    const char *holder = hone_json_get_str(s->end, "waited_for", NULL);
+    if (!(ms > 0))
+        return;
+    hone_buf_printf(b, "Beside its time it waited %.3g s for other timings on this machine",
+                    ms / 1e3);
+    if (holder) {
+        hone_buf_str(b, ", last for ");
+        put_plain(b, holder, RESTS_BYTES);
+    }
+    hone_buf_str(b, ".\n\n");
+}
+
 static void put_result(struct hone_buf *b, const struct hone_search_report *s)
 {
     double speedup = hone_json_get_f64(s->end, "speedup", (double)NAN);
@@ -73,7 +98,7 @@ static void put_result(struct hone_buf *b, const struct hone_search_report *s)
         hone_buf_printf(b, "**Nothing faster was confirmed** (%s; measured %.3gx [%.3g, %.3g])",
                         verdict, speedup, low, high);
     else
-        hone_buf_str(b, "**Nothing was confirmed**");
+        put_unconfirmed(b, s);
     double bound = hone_json_get_f64(s->end, "percent_of_bound", (double)NAN);
     if (isfinite(bound) && bound > 0)
         hone_buf_printf(b, "; %.3g %% of what bytes and operations allow on this machine", bound);
@@ -102,6 +127,7 @@ static void put_result(struct hone_buf *b, const struct hone_search_report *s)
         hone_buf_printf(b, "Best version: `%.40s`.", commit);
     hone_buf_printf(b, "\n\nIt stopped because of **%s**.\n\n",
                     hone_json_get_str(s->end, "why_stopped", "?"));
+    put_waits(b, s);
 }
 
 static void put_head(struct hone_buf *b, const struct hone_search_report *s)
@@ -156,21 +182,24 @@ static void put_confirmed(struct hone_buf *b, const struct hone_report_step *ste
 static void put_curve(struct hone_buf *b, const struct hone_search_report *s)
 {
     double best = -INFINITY;
-    hone_buf_str(b, "## The way up\n\nEach new best, as it was screened or decided at the time; "
-                    "beside it what a confirmation said.\n\n"
-                    "| evaluations | time | best | confirmed | step |\n|---|---|---|---|---|\n");
+    hone_buf_str(b,
+                 "## The way up\n\nEach new best. Only what a confirmation said is a result; "
+                 "beside it the short "
+                 "look at the time.\n\n"
+                 "| evaluations | time | short look | confirmed | step |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < s->steps.n; i++) {
         const struct hone_report_step *step = &steps_of(s)[i];
         bool is_version = strcmp(step->kind, "expand") == 0 || strcmp(step->kind, "tune") == 0 ||
                           strcmp(step->kind, "root") == 0;
         double value = strcmp(step->kind, "root") == 0 ? 0 : step->value;
-        if (!is_version || !isfinite(value) || value <= best)
+        const struct hone_report_step *told = confirmed(s, step->node);
+        if (!is_version || !isfinite(value) || (value <= best && !told))
             continue;
-        best = value;
+        best = fmax(best, value);
         hone_buf_printf(b, "| %lld | ", (long long)step->evaluations);
         put_time(b, step->elapsed_ms);
-        hone_buf_printf(b, " | %.3gx | ", exp2(value));
-        put_confirmed(b, confirmed(s, step->node));
+        hone_buf_printf(b, " | about %.3gx | ", exp2(value));
+        put_confirmed(b, told);
         hone_buf_str(b, " | ");
         put_plain(b, step->words && *step->words ? step->words : "the baseline", TABLE_CELL);
         hone_buf_str(b, " |\n");
@@ -194,9 +223,10 @@ static void put_expectation(struct hone_buf *b, const struct hone_report_step *s
         hone_buf_printf(b, " Expected %.2fx (%.2f to %.2f)", exp2(step->expected), exp2(step->low),
                         exp2(step->high));
     if (isfinite(step->value) && isfinite(parent_value))
-        hone_buf_printf(
-            b, "%s %.2fx: %.3gx the baseline%s.", isfinite(step->expected) ? ", got" : " Got",
-            exp2(step->value - parent_value), exp2(step->value), step->is_gain ? "" : ", no gain");
+        hone_buf_printf(b, "%s %.2fx its parent's speed%s (%s, about %.3gx the baseline's).",
+                        isfinite(step->expected) ? "; got" : " Got",
+                        exp2(step->value - parent_value), step->is_gain ? "" : ": no gain",
+                        step->verdict ? step->verdict : "a short look", exp2(step->value));
     else
         hone_buf_printf(b, "%s%s%s%s%s.", isfinite(step->expected) ? "; " : " ",
                         step->verdict       ? step->verdict

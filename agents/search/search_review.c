@@ -78,9 +78,9 @@ static char *message_of(const struct hone_search *s, const struct hone_node *nod
 }
 
 static int ask(struct hone_search *s, const struct hone_node *node, const struct shown *shown,
-               struct hone_pool *pool, struct hone_model_answer *ret, bool *ret_is_stored,
-               struct hone_err *err)
+               struct hone_pool *pool, struct hone_model_answer *ret, struct hone_err *err)
 {
+    bool is_stored = false;
     struct hone_search_models *m = s->models;
     HONE_AUTOFREE char *text = message_of(s, node, shown, pool);
     const char *system = NULL;
@@ -100,7 +100,7 @@ static int ask(struct hone_search *s, const struct hone_node *node, const struct
                                                .deadline_ns = hone_search_ask_deadline_ns(s),
                                                .cancel = s->ctx->cancel};
     return hone_journal_ask(m->journal, "planner", node->hash, m->planner, &request, pool, ret,
-                            ret_is_stored, err);
+                            &is_stored, err);
 }
 
 /* One more action, at the end; its text is the search's. */
@@ -149,6 +149,12 @@ static int no_answer(struct hone_search_models *m, const struct hone_err *cause,
     return 0;
 }
 
+bool hone_search_wants_review(const struct hone_search *s, int node)
+{
+    const struct hone_search_models *m = s->models;
+    return m && m->planner && !s->state.tree.nodes[node]->is_reviewed && m->n_faults < MAX_FAULTS;
+}
+
 int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -158,15 +164,14 @@ int hone_search_review(struct hone_search *s, int index, bool *ret_did, struct h
     struct hone_step_order review;
     struct hone_err cause = HONE_ERR_INIT;
     struct shown shown;
-    bool is_stored = false;
     *ret_did = false;
-    if (!m || !m->planner || node->is_reviewed || m->n_faults >= MAX_FAULTS)
+    if (!hone_search_wants_review(s, index))
         return 0;
     node->is_reviewed = true;
     list_actions(node, pool, &shown);
     if (shown.n == 0)
         return 0;
-    if (ask(s, node, &shown, pool, &answer, &is_stored, &cause) < 0) {
+    if (ask(s, node, &shown, pool, &answer, &cause) < 0) {
         if (!hone_search_take_refusal(s, (int)cause.code))
             return no_answer(m, &cause, err);
         m->n_faults = MAX_FAULTS; /* a cap on models: the rules plan alone */

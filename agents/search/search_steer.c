@@ -72,8 +72,9 @@ int hone_search_load_steering(struct hone_search *s, struct hone_err *err)
 int hone_search_announce(struct hone_search *s, struct hone_err *err)
 {
     /* the caps may be others than at the start */
-    struct hone_event e = {.type = HONE_EVENT_RUN,
-                           .run = {.search = s->id, .name = s->name, .caps = hone_search_caps(s)}};
+    struct hone_event e = {
+        .type = HONE_EVENT_RUN,
+        .run = {.search = s->id, .name = s->name, .caps = hone_search_caps(s->options)}};
     return hone_search_commit(s, &e, NULL, NULL, err);
 }
 
@@ -117,9 +118,9 @@ int hone_search_listen(struct hone_search *s, struct hone_err *err)
         if (!was_told)
             hone_search_tell(s, "paused; hone steer %s resume", s->name);
         was_told = true;
-        int64_t from = hone_now_ns();
+        int64_t from = hone_search_now_ns(s);
         hone_search_wait_ms(s, PAUSE_POLL_MS);
-        s->start_ns += hone_now_ns() - from; /* budgets are for work */
+        s->start_ns += hone_search_now_ns(s) - from; /* budgets are for work */
         r = read_and_acknowledge(s, err);
     }
     return r;

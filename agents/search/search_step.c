@@ -19,6 +19,7 @@
  * before it is a node, so that a wrong one is repaired while the idea is at hand. */
 #define THOROUGH_STAGES    "build,policy,smoke,verify,screen"
 #define ROOT_TRIES         3
+#define IN_A_ROW           5   /* failures of the machine, and the search ends */
 #define PROFILE_AHEAD_LOG2 0.1 /* a new best this far ahead is worth a profile */
 
 /* ---- evaluation ---- */
@@ -65,7 +66,8 @@ static double public_ratio(const struct hone_report *report)
 static void read_outcome(struct hone_search *s, const struct hone_evaluation *e, const char *tier,
                          struct hone_search_outcome *o)
 {
-    const struct hone_ratio *ratio = hone_report_ratio(&e->report, "baseline");
+    const struct hone_ratio *ratio = hone_report_ratio(&e->report, "baseline"),
+                            *fair = hone_report_ratio(&e->report, HONE_ARM_FAST_MATH);
     *o = (struct hone_search_outcome){.verdict = HONE_VERDICT_INFRA,
                                       .ratio = (double)NAN,
                                       .low = (double)NAN,
@@ -87,6 +89,7 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
         o->rank = public_ratio(&e->report);
         o->rank = isfinite(o->rank) ? o->rank : o->ratio;
     }
+    o->vs_fast_math = fair ? fair->ratio : (double)NAN;
     o->is_right = is_right(o->verdict) && isfinite(o->ratio);
     if (!o->is_right && hone_coder_repairs(s->coder) > 0)
         o->diagnosis = hone_diagnose(&e->report, s->pool);
@@ -139,18 +142,87 @@ static size_t make_trailers(const struct hone_search *s, const struct hone_attem
     return n;
 }
 
+struct measured {
+    struct hone_evaluation evaluation;
+    int64_t wall_ms; /* waits with it */
+};
+
 static int evaluate_now(struct hone_search *s, const struct hone_attempt *a,
                         struct hone_tool_ctx *ctx, const struct hone_evaluation_request *req,
-                        struct hone_evaluation *ret, int64_t *ret_wall_ms, struct hone_err *err)
+                        struct measured *ret, struct hone_err *err)
 {
     double reserved_ms = 0;
     int r = hone_search_begin_work(s, a, &reserved_ms, err);
     if (r < 0)
         return r;
-    int64_t start = hone_now_ns();
-    r = hone_evaluate(ctx, req, ret, err);
-    *ret_wall_ms = (hone_now_ns() - start) / HONE_NS_PER_MS;
-    hone_search_end_work(s, a, reserved_ms, *ret_wall_ms, r == 0 && ret->is_cached);
+    int64_t start = hone_search_now_ns(s);
+    r = hone_evaluate(ctx, req, &ret->evaluation, err);
+    ret->wall_ms = (hone_search_now_ns(s) - start) / HONE_NS_PER_MS;
+    hone_search_end_work(s, a, reserved_ms, ret->wall_ms, r == 0 && ret->evaluation.is_cached);
+    return r;
+}
+
+/* ---- blame ---- */
+
+/* A version whose evaluation ended as the machine's fault: is it?
+ *
+ * The same question as tools/runner/judge/blame.h asks inside of a job, for whatever brings a job to such
+ * an end from outside of it. The search's own start, the baseline, is evaluated where the version
+ * failed. It works, and the version fails once more: the version's own fault, and the search goes
+ * on. It fails too: the machine's, and so many in a row end the search. These looks are no
+ * evaluations of the search: they take its wall time alone. */
+static const char *const caller = "search's look at the machine";
+
+static bool is_open(const struct hone_evaluation *e)
+{
+    return e->report.verdict == HONE_VERDICT_INFRA && e->report.reason != HONE_REASON_CANCELLED;
+}
+
+static int try_baseline(struct hone_search *s, const struct hone_tool_ctx *like,
+                        struct hone_evaluation *ret, struct hone_err *err)
+{
+    struct hone_tool_ctx ctx = *like;
+    const struct hone_evaluation_request req = {.task = s->task,
+                                                .target = s->target,
+                                                .source = s->state.tree.nodes[0]->source,
+                                                .tier = HONE_TIER_SCREEN,
+                                                .no_commit = true,
+                                                .no_cache = true};
+    ctx.caller = caller;
+    return hone_evaluate(&ctx, &req, ret, err);
+}
+
+static int settle_blame(struct hone_search *s, const struct hone_tool_ctx *like,
+                        const struct hone_evaluation_request *req, struct hone_evaluation *e,
+                        bool *ret_is_own, struct hone_err *err)
+{
+    *ret_is_own = false;
+    if (!is_open(e)) {
+        s->n_infra = 0;
+        return 0;
+    }
+    if (s->state.tree.n_nodes == 0) /* the baseline itself: the caller tries it again */
+        return 0;
+    struct hone_evaluation baseline = {.id = NULL};
+    int r = try_baseline(s, like, &baseline, err);
+    if (r < 0)
+        return r;
+    if (is_open(&baseline)) {
+        if (++s->n_infra < IN_A_ROW)
+            return 0;
+        return hone_fail(err, HONE_E_TARGET,
+                         "%d evaluations in a row ended with '%s', and so did the baseline",
+                         IN_A_ROW, hone_reason_name(baseline.report.reason));
+    }
+    struct hone_tool_ctx ctx = *like;
+    struct hone_evaluation_request again = *req;
+    s->n_infra = 0;
+    again.no_cache = true;
+    ctx.caller = caller;
+    r = hone_evaluate(&ctx, &again, e, err);
+    *ret_is_own = r == 0 && is_open(e);
+    if (*ret_is_own)
+        hone_search_tell(s, "a version fails where the baseline works: its own fault");
     return r;
 }
 
@@ -163,6 +235,22 @@ static void own_fault(struct hone_search_outcome *o)
     o->summary = row->meaning;
     o->diagnosis = o->diagnosis ? row->next : NULL;
     o->is_right = false;
+}
+
+/* What the first screens measure for all: the machine's limits, answers to check against. */
+static int64_t once_ms(const struct hone_report *report)
+{
+    static const struct {
+        const char *stage;
+        int sign;
+    } parts[] = {{"screen", 1}, {"time.prepare", -1}, {"time.rounds", -1}, {"time.audits", -1}};
+    const struct hone_stage_report *stages = report->stages.v;
+    int64_t ns = 0;
+    for (size_t i = 0; i < report->stages.n; i++)
+        for (size_t k = 0; k < HONE_COUNTOF(parts); k++)
+            if (strcmp(stages[i].name, parts[k].stage) == 0)
+                ns += parts[k].sign * stages[i].wall_ns;
+    return hone_max_i64(0, ns / HONE_NS_PER_MS);
 }
 
 int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
@@ -183,7 +271,7 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .stages = a->stages,
         .no_commit = a->no_commit,
         .budget_ms = a->budget_ms,
-        .lease_wait_ms = hone_search_lease_wait_ms(s, a),
+        .lease_wait_ms = HONE_JOB_LEASE_MS,
         .call_timeout_ms = call_timeout_ms(s),
         .subject = a->subject,
         .body = a->body,
@@ -191,23 +279,28 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .no_cache = a->is_fresh,
         .author = hone_pool_printf(pool, "hone %s", coder),
     };
-    struct hone_evaluation e = {.id = NULL};
+    struct measured measured = {.wall_ms = 0};
+    struct hone_evaluation *e = &measured.evaluation;
     ctx.pool = pool;
     struct hone_search_wait wait = {.search = s};
     ctx.on_progress = hone_search_on_wait;
     ctx.progress_arg = &wait;
     ctx.caller = hone_pool_printf(pool, HONE_USAGE_CALLER "%s", s->id); /* counts it as ours */
-    int64_t wall_ms = 0;
-    int r = hone_search_recall(s, a, &e) ? 0 : evaluate_now(s, a, &ctx, &req, &e, &wall_ms, err);
-    bool is_first_free = r == 0 && e.is_cached, is_own = false;
+    bool is_recalled = hone_search_recall(s, a, e);
+    int r = is_recalled ? 0 : evaluate_now(s, a, &ctx, &req, &measured, err);
+    bool is_first_free = r == 0 && e->is_cached, is_own = false;
     if (r == 0)
-        r = hone_search_settle_blame(s, &ctx, &req, &e, &is_own, err);
+        r = settle_blame(s, &ctx, &req, e, &is_own, err);
     if (r < 0)
         return r;
-    read_outcome(s, &e, a->tier, ret);
+    read_outcome(s, e, a->tier, ret);
     if (is_own)
         own_fault(ret);
-    ret->wall_ms = e.is_cached ? wall_ms : wall_ms - hone_search_count_wait(s, &e.report);
+    if (e->is_cached || is_recalled) /* what it took when it was made */
+        ret->wall_ms = hone_max_i64(measured.wall_ms, e->report.wall_ns / HONE_NS_PER_MS);
+    else
+        ret->wall_ms = measured.wall_ms - hone_search_count_wait(s, &e->report);
+    ret->pace_ms = ret->wall_ms - once_ms(&e->report);
     s->n_verdicts[ret->verdict]++;
     s->n_unruly += strcmp(ret->reason, hone_reason_row(HONE_REASON_UNRULY)->word) == 0;
     s->n_evaluations += !is_first_free;
@@ -308,8 +401,7 @@ int hone_search_profile(struct hone_search *s, struct hone_node *node, int64_t s
 {
     if (strcmp(s->target, "cuda") != 0 || node->is_profiled)
         return 0;
-    if (hone_search_left_ms(s) < hone_search_reserve_ms(s) + 2 * screen_ms ||
-        hone_search_over(s, 1))
+    if (hone_search_over(s, &(struct hone_planned){.n = 1, .wall_ms = 2 * screen_ms}))
         return 0;
     struct hone_attempt a = {.source = node->source,
                              .tier = "screen",
@@ -466,7 +558,7 @@ static int accept(struct hone_search *s, struct trial *t, const char *source, st
         return r;
     double best_before = hone_node_value_paired(tree->nodes[old_best], n);
     if (hone_state_is_best(&s->state, n) && n->value > best_before + PROFILE_AHEAD_LOG2)
-        r = hone_search_profile(s, n, hone_state_screen_ms_with(&s->state, o->wall_ms), err);
+        r = hone_search_profile(s, n, hone_pace_screen_ms_with(&s->pace, o->wall_ms), err);
     if (r < 0)
         return r;
     hone_search_put_profile(&t->event.result, n, t->pool);
@@ -524,7 +616,8 @@ int hone_search_try(struct hone_search *s, struct hone_node *from, struct hone_a
     struct hone_implemented made = {.pool = pool};
     double p_rules = a->p_rules, p_llm = a->p_llm;
     a->is_tried = true;
-    int r = hone_search_implement(s, from, a, &like, propensity, &made, err);
+    const struct hone_todo todo = {from, a, &like, propensity};
+    int r = hone_search_implement(s, &todo, &made, err);
     if (r < 0)
         return r;
     if (made.is_declined)

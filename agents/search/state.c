@@ -193,11 +193,6 @@ static void attach(struct hone_state *st, struct hone_node *draft)
 
 /* ---- events ---- */
 
-int64_t hone_state_screen_ms_with(const struct hone_state *st, int64_t wall_ms)
-{
-    return hone_max_i64(st->screen_ms * 9 / 10, wall_ms);
-}
-
 static const char *verdict_words(const struct hone_state *st, enum hone_verdict verdict,
                                  const char *reason)
 {
@@ -281,8 +276,6 @@ static void apply_result(struct hone_state *st, const struct hone_event_result *
     int index = hone_state_index(st, r->node);
     struct hone_node *n = index == HONE_NO_NODE ? NULL : st->tree.nodes[index];
     st->n_steps = hone_max_i64(st->n_steps, r->step);
-    if ((kind == HONE_KIND_ROOT || kind == HONE_KIND_EXPAND) && r->verdict)
-        st->screen_ms = hone_state_screen_ms_with(st, r->wall_ms);
     if (kind == HONE_KIND_EXPAND)
         apply_expansion(st, r, draft);
     else if (kind == HONE_KIND_TUNE)
@@ -293,8 +286,7 @@ static void apply_result(struct hone_state *st, const struct hone_event_result *
         n->is_swept = true;
         n->settings = r->settings ? keep(st, r->settings) : n->settings;
     } else if (n && (kind == HONE_KIND_DECIDE || kind == HONE_KIND_CONFIRM)) {
-        *(kind == HONE_KIND_DECIDE ? &st->decide_ms : &st->confirm_ms) =
-            r->wall_ms + (kind == HONE_KIND_DECIDE ? st->decide_ms : 0);
+        st->decide_ms += kind == HONE_KIND_DECIDE ? r->wall_ms : 0;
         apply_look(st, r, n);
     }
     hone_tree_update_best(&st->tree);
@@ -321,7 +313,7 @@ void hone_state_apply(struct hone_state *st, const struct hone_event *e, struct 
     case HONE_EVENT_START: /* a new round keeps the versions */
         st->has_ended = false;
         st->tree.n_since_best = 0;
-        st->decide_ms = st->confirm_ms = 0;
+        st->decide_ms = 0;
         break;
     case HONE_EVENT_STEP:
         st->n_steps = hone_max_i64(st->n_steps, e->step.step);
@@ -338,7 +330,108 @@ void hone_state_apply(struct hone_state *st, const struct hone_event *e, struct 
     case HONE_EVENT_RUN:
     case HONE_EVENT_STEERED:
     case HONE_EVENT_ANSWER:
+    case HONE_EVENT_STEER:
+    case HONE_EVENT_SUBMIT:
     case HONE_N_EVENTS:
         break;
     }
+}
+
+/* ---- digest ---- */
+
+/* What the search makes anew is left out: with it, a search that goes on would never look the same. */
+static void add_f64(struct hone_hasher *h, double x)
+{
+    hone_hasher_part(h, &x, sizeof(x));
+}
+
+static void add_i64(struct hone_hasher *h, int64_t x)
+{
+    hone_hasher_part(h, &x, sizeof(x));
+}
+
+/* What a version of other numbers is limited by is taken from its parent when it is looked at. */
+static void add_profile(struct hone_hasher *h, const struct hone_node *n)
+{
+    if (!n->is_profiled || strcmp(n->rewrite, "tune") == 0)
+        return;
+    for (size_t i = 0; i < n->n_findings; i++) {
+        add_i64(h, n->findings[i].class_id);
+        hone_hasher_str(h, n->findings[i].rule);
+        hone_hasher_str(h, n->findings[i].values);
+    }
+    for (int i = HONE_F_SM_ACTIVE; i < HONE_N_FEATURES; i++)
+        add_f64(h, n->features.v[i].is_present ? n->features.v[i].value : -1);
+    hone_hasher_str(h, n->hot_kernel);
+    hone_hasher_str(h, n->profile);
+}
+
+static void add_node(struct hone_hasher *h, const struct hone_node *n)
+{
+    const char *const texts[] = {n->hash,       n->code,  n->commit,   n->words,     n->rewrite,
+                                 n->basis.look, n->times, n->settings, n->refuted_by};
+    const int64_t numbers[] = {n->index,         n->number,        n->parent,     n->depth,
+                               n->basis.n_timed, n->basis.n_sizes, n->n_visits,   n->n_no_gain,
+                               n->is_screened,   n->is_decided,    n->is_refuted, n->is_swept,
+                               n->is_dead};
+    const double values[] = {n->value,      n->se,  n->low,  n->high,
+                             n->step_prior, n->sum, n->best, n->is_screened ? n->screened : 0};
+    for (size_t i = 0; i < HONE_COUNTOF(texts); i++)
+        hone_hasher_str(h, texts[i]);
+    hone_hasher_part(h, numbers, sizeof(numbers));
+    hone_hasher_part(h, values, sizeof(values));
+    for (int i = HONE_F_CORES; i < HONE_F_SM_ACTIVE; i++)
+        add_f64(h, n->features.v[i].is_present ? n->features.v[i].value : -1);
+    add_profile(h, n);
+}
+
+static void add_edge(struct hone_hasher *h, const struct hone_edge_record *e)
+{
+    if (e->is_under_way)
+        return;
+    const int64_t numbers[] = {e->parent,  e->child,       e->variant,
+                               e->is_gain, e->is_declined, e->is_implemented};
+    hone_hasher_part(h, numbers, sizeof(numbers));
+    hone_hasher_str(h, e->rewrite);
+    hone_hasher_str(h, e->anchor);
+    hone_hasher_str(h, e->strategy->id);
+    hone_hasher_str(h, e->verdict);
+    hone_hasher_str(h, e->note);
+    hone_hasher_str(h, e->plan);
+    add_f64(h, e->gain);
+}
+
+/* Marks of the user stand beside it: steering has records and a reader of its own. */
+static void add_credit(struct hone_hasher *h, const struct hone_credit *c)
+{
+    add_f64(h, c->done);
+    add_f64(h, c->not_done);
+    for (size_t i = 0; i < HONE_CREDIT_MAX; i++) {
+        const struct hone_credit_row *row = &c->rows[i];
+        add_f64(h, row->done);
+        add_f64(h, row->not_done);
+        hone_hasher_part(h, &row->before, sizeof(row->before));
+        hone_hasher_part(h, &row->all, sizeof(row->all));
+        hone_hasher_part(h, row->by_class, sizeof(row->by_class));
+    }
+}
+
+void hone_state_digest(const struct hone_state *st, char ret[HONE_HASH_TEXT_BYTES])
+{
+    struct hone_hasher h;
+    hone_hasher_init(&h);
+    for (int i = 0; i < st->tree.n_nodes; i++)
+        add_node(&h, st->tree.nodes[i]);
+    for (size_t i = 0; i < st->tree.n_edges; i++)
+        add_edge(&h, &st->tree.edges[i]);
+    add_i64(&h, st->tree.best);
+    add_i64(&h, st->tree.next_number);
+    add_i64(&h, st->tree.n_since_best);
+    add_f64(&h, st->tree.paired);
+    add_credit(&h, &st->credit);
+    add_f64(&h, st->mix.rules);
+    add_f64(&h, st->mix.llm);
+    const int64_t counts[] = {st->has_ended, st->n_steps, st->decide_ms};
+    hone_hasher_part(&h, counts, sizeof(counts));
+    hone_hasher_end(&h, ret);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a search knows, as the sum of its events: versions, credit, weights of the planners, and
- * what was seen of times. hone_state_apply is the way in for all of them, in a search that runs as
+ * time spent on longer looks. hone_state_apply is the way in for all of them, in a search that runs as
  * in one that goes on from its records, so that both hold the same after the same events.
  *
  *     struct hone_state st;
@@ -30,9 +30,7 @@ struct hone_state {
     struct hone_mix mix; /* of the planning model's word with the rules' */
     bool has_ended;      /* the last round did */
     int64_t n_steps;     /* number of the last intent */
-    int64_t screen_ms;   /* the longest screen of late; 0: none yet */
     int64_t decide_ms;   /* spent on longer looks in this round */
-    int64_t confirm_ms;  /* the last confirmation of this round; 0: none yet */
     hone_state_find_fn *find;
     void *find_arg;
     int at[HONE_TREE_MAX_NODES]; /* number of a version -> its index + 1; 0: its record is lost */
@@ -58,8 +56,6 @@ int hone_state_number(const struct hone_state *state, int index);
 int hone_state_index(const struct hone_state *state, int64_t number);
 /* Would the draft be the best version? */
 bool hone_state_is_best(const struct hone_state *state, const struct hone_node *draft);
-/* The longest screen of late, with one more. */
-int64_t hone_state_screen_ms_with(const struct hone_state *state, int64_t wall_ms);
 
 /* Words of the records. */
 const char *hone_state_tri_name(enum hone_tri tri);

@@ -81,19 +81,12 @@ static void on_start(struct finder *f, const struct hone_event_start *e)
         s->next = f->newest;
         f->newest = s;
     }
-    s->search = (struct hone_steer_search){
-        .id = hone_pool_strdup(pool, e->search ? e->search : ""),
-        .name = hone_pool_strdup(pool, e->name ? e->name : ""),
-        .task = hone_pool_strdup(pool, e->task),
-        .target = hone_pool_strdup(pool, e->target),
-        .policy = hone_pool_strdup(pool, e->policy),
-        .coder = hone_pool_strdup(pool, e->coder),
-        .planner = hone_pool_strdup(pool, e->planner),
-        .model = hone_pool_strdup(pool, e->model),
-        .seed = e->seed,
-        .budget_wall_ms = e->caps.budget_wall_ms,
-        .budget_evaluations = e->caps.budget_evaluations,
-    };
+    const struct hone_search_options o = hone_search_options_of(e, pool);
+    s->search = (struct hone_steer_search){.id = hone_pool_strdup(pool, e->search ? e->search : ""),
+                                           .name = o.name ? o.name : "",
+                                           .task = o.task,
+                                           .target = o.target,
+                                           .options = o};
 }
 
 static int on_find(void *arg, uint64_t n, int64_t wall_ms, const char *type,
@@ -109,7 +102,7 @@ static int on_find(void *arg, uint64_t n, int64_t wall_ms, const char *type,
         return 0;
     if (e.type == HONE_EVENT_START)
         on_start(f, &e.start);
-    struct start *s = start_of(f, hone_json_get_str(data, "search", ""));
+    struct start *s = start_of(f, hone_event_search(&e));
     if (!s)
         return 0;
     if (e.type == HONE_EVENT_END)
@@ -232,12 +225,6 @@ static int check_request(const struct hone_steer_search *search, const struct ho
     return check_line(q->text, HONE_LIMIT_HINT_BYTES, "text", err);
 }
 
-static void set_some(struct hone_json *data, const char *key, const char *text)
-{
-    if (text)
-        hone_json_set_str(data, key, text);
-}
-
 int hone_steer_send(struct hone_workspace *ws, const struct hone_steer_search *search,
                     const struct hone_steer_request *q, uint64_t *ret_n, struct hone_err *err)
 {
@@ -245,13 +232,13 @@ int hone_steer_send(struct hone_workspace *ws, const struct hone_steer_search *s
     if (r < 0)
         return r;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    HONE_AUTOJSON struct hone_json *data = hone_json_new_object();
-    hone_json_set_str(data, "search", search->id);
-    hone_json_set_str(data, "action", hone_steer_actions[q->action]);
-    set_some(data, "strategy", q->strategy);
-    set_some(data, "text", q->text);
-    hone_json_set_str(data, "by", hone_steer_by(q->by, pool));
-    r = hone_ledger_append(hone_workspace_ledger(ws), "search.steer", data, ret_n, err);
+    const struct hone_event e = {.type = HONE_EVENT_STEER,
+                                 .steer = {.search = search->id,
+                                           .action = hone_steer_actions[q->action],
+                                           .strategy = q->strategy,
+                                           .text = q->text,
+                                           .by = hone_steer_by(q->by, pool)}};
+    r = hone_event_append(hone_workspace_ledger(ws), &e, ret_n, err);
     return r < 0 ? r : hone_ledger_sync(hone_workspace_ledger(ws), err);
 }
 
@@ -287,25 +274,6 @@ static int check_submission(const struct hone_steer_search *search,
     return r;
 }
 
-static struct hone_json *submission_data(const struct hone_steer_search *search,
-                                         const struct hone_submission *sub, struct hone_pool *pool)
-{
-    struct hone_json *data = hone_json_new_object();
-    hone_json_set_str(data, "search", search->id);
-    hone_json_set_str(data, "by", hone_steer_by(sub->by, pool));
-    set_some(data, "commit", sub->commit);
-    set_some(data, "rewrite", sub->rewrite);
-    set_some(data, "anchor", sub->anchor);
-    if (sub->rewrite)
-        hone_json_set_i64(data, "variant", sub->variant);
-    set_some(data, "strategy", sub->strategy);
-    set_some(data, "source", sub->source);
-    if (isfinite(sub->expected))
-        hone_json_set_f64(data, "expected", sub->expected);
-    set_some(data, "words", sub->words);
-    return data;
-}
-
 int hone_submit(struct hone_workspace *ws, const struct hone_steer_search *search,
                 const struct hone_submission *sub, uint64_t *ret_n, struct hone_err *err)
 {
@@ -331,8 +299,19 @@ int hone_submit(struct hone_workspace *ws, const struct hone_steer_search *searc
         return hone_fail_at(err, HONE_E_BUSY, "search",
                             "%zu steps wait in this search already; wait for one (search_outcome)",
                             now->n_waiting);
-    HONE_AUTOJSON struct hone_json *data = submission_data(search, sub, pool);
-    r = hone_ledger_append(ledger, "search.submit", data, ret_n, err);
+    const struct hone_event e = {
+        .type = HONE_EVENT_SUBMIT,
+        .submit = {.search = search->id,
+                   .by = hone_steer_by(sub->by, pool),
+                   .commit = sub->commit,
+                   .rewrite = sub->rewrite,
+                   .anchor = sub->anchor,
+                   .variant = sub->variant,
+                   .strategy = sub->strategy,
+                   .source = sub->source,
+                   .expected = isfinite(sub->expected) ? sub->expected : (double)NAN,
+                   .words = sub->words}};
+    r = hone_event_append(ledger, &e, ret_n, err);
     return r < 0 ? r : hone_ledger_sync(ledger, err);
 }
 
@@ -370,16 +349,13 @@ static int on_outcome(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     struct hone_event e;
     (void)wall_ms;
     (void)err;
-    if (strcmp(hone_json_get_str(data, "search", ""), r->id) != 0)
+    if (!hone_event_read(type, data, pool, &e) || strcmp(hone_event_search(&e), r->id) != 0)
         return 0;
-    if (strcmp(type, "search.submit") == 0 && n == r->n)
+    if (e.type == HONE_EVENT_SUBMIT && n == r->n)
         r->is_known = true;
-    if (hone_json_get_i64(data, "submission", 0) != (int64_t)r->n ||
-        !hone_event_read(type, data, pool, &e))
-        return 0;
-    if (e.type == HONE_EVENT_RESULT) {
+    if (e.type == HONE_EVENT_RESULT && e.result.submission == (int64_t)r->n) {
         read_result(r, &e.result);
-    } else if (e.type == HONE_EVENT_ANSWER) {
+    } else if (e.type == HONE_EVENT_ANSWER && e.answer.submission == (int64_t)r->n) {
         const char *status = e.answer.status ? e.answer.status : "";
         r->ret->status = strcmp(status, "dropped") == 0 ? "dropped" : "refused";
         r->ret->note = hone_pool_strdup(r->pool, e.answer.note);

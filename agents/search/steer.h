@@ -19,6 +19,7 @@
 #define HONE_AGENTS_STEER_H
 
 #include "agents/planner/credit.h"
+#include "agents/search/options.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/process.h"
 #include "workspace/ledger.h"
@@ -44,10 +45,10 @@ bool hone_steer_parse(const char *word, enum hone_steer_action *ret);
 /* ---- which search ---- */
 
 struct hone_steer_search { /* strings in the pool */
-    const char *id, *name, *task, *target, *policy, *coder, *planner, *model;
-    int64_t seed, budget_wall_ms, budget_evaluations;
-    bool is_running; /* somewhere: a process holds its lock */
-    bool has_ended;  /* its last round did */
+    const char *id, *name, *task, *target;
+    struct hone_search_options options; /* as it began */
+    bool is_running;                    /* somewhere: a process holds its lock */
+    bool has_ended;                     /* its last round did */
 };
 /* By id, or the last one of that name that ran. HONE_E_NOT_FOUND names those that there are. */
 int hone_steer_find(struct hone_workspace *ws, const char *name, struct hone_pool *pool,

@@ -3,18 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "agents/search/events.h"
 #include "agents/search/steer.h"
 
 void hone_steering_init(struct hone_steering *s, const char *id, const char *target,
                         struct hone_pool *pool)
 {
     *s = (struct hone_steering){.pool = pool, .id = id, .target = target};
-}
-
-static const char *kept(const struct hone_steering *s, const struct hone_json *data,
-                        const char *key)
-{
-    return hone_pool_strdup(s->pool, hone_json_get_str(data, key, NULL));
 }
 
 static void add_note(struct hone_steering *s, const struct hone_steer_note *note)
@@ -50,13 +45,13 @@ static void add_hint(struct hone_steering *s, const char *text)
     s->hints[s->n_hints++] = text;
 }
 
-static void on_request(struct hone_steering *s, uint64_t n, const struct hone_json *data)
+static void on_request(struct hone_steering *s, uint64_t n, const struct hone_event_steer *e)
 {
     struct hone_steer_note note = {.n = n,
-                                   .strategy = kept(s, data, "strategy"),
-                                   .text = kept(s, data, "text"),
-                                   .by = kept(s, data, "by")};
-    if (!hone_steer_parse(hone_json_get_str(data, "action", ""), &note.action))
+                                   .strategy = hone_pool_strdup(s->pool, e->strategy),
+                                   .text = hone_pool_strdup(s->pool, e->text),
+                                   .by = hone_pool_strdup(s->pool, e->by)};
+    if (!hone_steer_parse(e->action ? e->action : "", &note.action))
         return;
     const struct hone_strategy *strategy =
         note.strategy ? hone_strategy_find(s->target, note.strategy) : NULL;
@@ -87,20 +82,20 @@ static void on_request(struct hone_steering *s, uint64_t n, const struct hone_js
     s->n_requests++;
 }
 
-static void on_submit(struct hone_steering *s, uint64_t n, const struct hone_json *data)
+static void on_submit(struct hone_steering *s, uint64_t n, const struct hone_event_submit *e)
 {
     struct hone_submission *sub = hone_pool_alloc(s->pool, sizeof(*sub));
     *sub = (struct hone_submission){
         .n = n,
-        .by = kept(s, data, "by"),
-        .commit = kept(s, data, "commit"),
-        .rewrite = kept(s, data, "rewrite"),
-        .anchor = kept(s, data, "anchor"),
-        .variant = hone_json_get_i64(data, "variant", 0),
-        .strategy = kept(s, data, "strategy"),
-        .source = kept(s, data, "source"),
-        .expected = hone_json_get_f64(data, "expected", (double)NAN),
-        .words = kept(s, data, "words"),
+        .by = hone_pool_strdup(s->pool, e->by),
+        .commit = hone_pool_strdup(s->pool, e->commit),
+        .rewrite = hone_pool_strdup(s->pool, e->rewrite),
+        .anchor = hone_pool_strdup(s->pool, e->anchor),
+        .variant = e->variant,
+        .strategy = hone_pool_strdup(s->pool, e->strategy),
+        .source = hone_pool_strdup(s->pool, e->source),
+        .expected = e->expected,
+        .words = hone_pool_strdup(s->pool, e->words),
     };
     struct hone_submission **link = &s->first;
     while (*link)
@@ -120,24 +115,46 @@ static void on_answer(struct hone_steering *s, int64_t n)
     }
 }
 
+static void take_in(struct hone_steering *s, uint64_t n, const struct hone_event *e)
+{
+    switch (e->type) {
+    case HONE_EVENT_STEER:
+        on_request(s, n, &e->steer);
+        break;
+    case HONE_EVENT_STEERED:
+        take_note_away(s, (uint64_t)e->steered.steer);
+        break;
+    case HONE_EVENT_SUBMIT:
+        on_submit(s, n, &e->submit);
+        break;
+    case HONE_EVENT_RESULT:
+        on_answer(s, e->result.submission);
+        break;
+    case HONE_EVENT_ANSWER:
+        on_answer(s, e->answer.submission);
+        break;
+    case HONE_EVENT_END:
+        s->wants_stop = false;
+        break;
+    case HONE_EVENT_START:
+    case HONE_EVENT_RUN:
+    case HONE_EVENT_STEP:
+    case HONE_EVENT_WEIGHTS:
+    case HONE_N_EVENTS:
+        break;
+    }
+}
+
 static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                      const struct hone_json *data, struct hone_err *err)
 {
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_steering *s = arg;
+    struct hone_event e;
     (void)wall_ms;
     (void)err;
-    if (strcmp(hone_json_get_str(data, "search", ""), s->id) != 0)
-        return 0;
-    if (strcmp(type, "search.steer") == 0)
-        on_request(s, n, data);
-    else if (strcmp(type, "search.steered") == 0)
-        take_note_away(s, (uint64_t)hone_json_get_i64(data, "steer", 0));
-    else if (strcmp(type, "search.submit") == 0)
-        on_submit(s, n, data);
-    else if (strcmp(type, "search.result") == 0 || strcmp(type, "search.answer") == 0)
-        on_answer(s, hone_json_get_i64(data, "submission", 0));
-    else if (strcmp(type, "search.end") == 0)
-        s->wants_stop = false;
+    if (hone_event_read(type, data, pool, &e) && strcmp(hone_event_search(&e), s->id) == 0)
+        take_in(s, n, &e);
     return 0;
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "workspace/records.h"
+
 /* Before anything was measured. */
 #define FIRST_MS        2000
 #define CONFIRM_SCREENS 5 /* a confirmation takes so many of the longest others */
@@ -89,27 +91,49 @@ static void on_end(struct hone_usage *t, uint64_t n, int64_t now_ms, const struc
     keep_unused(t, (struct hone_usage_pair){t->open_start, n});
 }
 
-void hone_usage_record(struct hone_usage *t, uint64_t n, int64_t now_ms, const char *type,
-                       const struct hone_json *data)
+/* Of the search's own records: what they say of its work so far. */
+static void on_event(struct hone_usage *t, int64_t now_ms, const struct hone_event *e)
 {
-    if (strcmp(type, "evaluation.start") == 0)
-        on_start(t, n, now_ms, data);
-    else if (strcmp(type, "evaluation.end") == 0)
-        on_end(t, n, now_ms, data);
-    if (strcmp(hone_json_get_str(data, "search", ""), t->search) != 0)
-        return;
-    if (strcmp(type, "search.start") == 0) {
+    switch (e->type) {
+    case HONE_EVENT_START:
         t->round_evaluations = 0;
         mark(t, now_ms, 0);
-    } else if (strcmp(type, "search.run") == 0 || strcmp(type, "search.steered") == 0) {
-        /* nobody worked on it before, or it was paused */
-        mark(t, now_ms, hone_json_get_i64(data, "elapsed_ms", t->wall_ms));
-    } else if (strcmp(type, "search.result") == 0) {
-        mark(t, now_ms, hone_json_get_i64(data, "elapsed_ms", t->wall_ms));
+        break;
+    case HONE_EVENT_RUN: /* nobody worked on it before */
+        mark(t, now_ms, t->wall_ms);
+        break;
+    case HONE_EVENT_STEERED: /* it may have been paused */
+        mark(t, now_ms, e->steered.elapsed_ms);
+        break;
+    case HONE_EVENT_RESULT:
+        mark(t, now_ms, e->result.elapsed_ms);
         t->n_unused = 0;
         t->round_evaluations = /* records of before name no search as caller */
-            hone_max_i64(t->round_evaluations, hone_json_get_i64(data, "evaluations", 0));
-    } else if (strcmp(type, "search.step") == 0 || strncmp(type, "model.", 6) == 0) {
+            hone_max_i64(t->round_evaluations, e->result.evaluations);
+        break;
+    case HONE_EVENT_STEP:
         move_on(t, now_ms);
+        break;
+    case HONE_EVENT_ANSWER:
+    case HONE_EVENT_WEIGHTS:
+    case HONE_EVENT_STEER:
+    case HONE_EVENT_SUBMIT:
+    case HONE_EVENT_END:
+    case HONE_N_EVENTS:
+        break;
     }
+}
+
+void hone_usage_take(struct hone_usage *t, const struct hone_usage_record *r)
+{
+    if (strcmp(r->type, HONE_RECORD_START) == 0)
+        on_start(t, r->n, r->wall_ms, r->data);
+    else if (strcmp(r->type, HONE_RECORD_END) == 0)
+        on_end(t, r->n, r->wall_ms, r->data);
+    else if (strcmp(hone_json_get_str(r->data, "search", ""), t->search) != 0)
+        return;
+    else if (r->event)
+        on_event(t, r->wall_ms, r->event);
+    else if (strncmp(r->type, "model.", 6) == 0)
+        move_on(t, r->wall_ms);
 }

@@ -4,7 +4,7 @@
  *
  *     struct hone_usage t;
  *     hone_usage_init(&t, "s-0123456789ab");
- *     for every record of the ledger, in order: hone_usage_record(&t, n, wall_ms, type, data);
+ *     for every record of the ledger, in order: hone_usage_take(&t, &record);
  *
  * An evaluation belongs to the search whose id its start record names as caller
  * (HONE_USAGE_CALLER). It counts when it begins. One without an end (killed) counts with the
@@ -12,7 +12,7 @@
 #ifndef HONE_AGENTS_TALLY_H
 #define HONE_AGENTS_TALLY_H
 
-#include "workspace/base/json.h"
+#include "agents/search/events.h"
 
 #define HONE_USAGE_CALLER "search " /* and the id */
 enum { HONE_USAGE_UNUSED = 8, HONE_USAGE_ID_BYTES = 64 };
@@ -41,8 +41,14 @@ struct hone_usage {
 };
 
 void hone_usage_init(struct hone_usage *usage, const char *search_id);
-void hone_usage_record(struct hone_usage *usage, uint64_t n, int64_t wall_ms, const char *type,
-                       const struct hone_json *data);
+struct hone_usage_record { /* one of the ledger; borrowed */
+    uint64_t n;
+    int64_t wall_ms;
+    const char *type;
+    const struct hone_json *data;
+    const struct hone_event *event; /* read from it; NULL: it is no event of a search */
+};
+void hone_usage_take(struct hone_usage *usage, const struct hone_usage_record *record);
 /* The same for the search's own process, which knows better: one that has ended. */
 void hone_usage_add(struct hone_usage *usage, bool is_confirm, int64_t ms);
 /* How long an evaluation may hold the device, by what was seen. */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/search/submitting.h"
+#include "agents/tools/submitting.h"
 #include "workspace/base/clock.h"
 
 enum { MAX_WAIT_MS = 600000 };
@@ -44,10 +44,9 @@ const struct hone_tool hone_tool_search_outcome = {
     .name = "search_outcome",
     .title = "Outcome of a submission",
     .summary = "What came of a step that was submitted into a running search; waits for it.",
-    .description = "Returns verdict, screened ratio, commit and node of a submission "
-                   "(strategy_apply with search), or that it still waits. Also after a restart of "
-                   "the search: handles are durable. No side effects. Wrong use: taking the "
-                   "screened ratio for a result; only the search's confirmation is one.",
+    .description = "Verdict, screened ratio, commit and node of a submission (strategy_apply with "
+                   "search), or that it still waits. Handles are durable. The screened ratio is no "
+                   "result; the search's confirmation is.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

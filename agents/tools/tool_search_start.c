@@ -6,16 +6,8 @@
 
 enum { MODEL_REPAIRS = 3 };
 
-static const char *const policy_choices[] = {"puct", "ucb", "greedy", "chain", "random", NULL};
-
-static const char *const coder_choices[] = {"rules", "llm", "auto", "external", NULL};
-static const char *const planner_choices[] = {"rules", "llm", "external", NULL};
-
 struct start_in {
-    const char *task, *target, *name, *policy, *coder, *planner, *model;
-    int64_t budget_wall_ms, budget_evaluations, budget_device_ms, budget_disk_bytes, budget_tokens;
-    int64_t seed, submission_wait_ms, coders;
-    double budget_cost, stop_at_speedup;
+    struct hone_search_options options;
     bool wait;
 };
 
@@ -25,45 +17,8 @@ struct start_out {
 };
 
 static const struct hone_field in_fields[] = {
-    HONE_FIELD(struct start_in, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Task name."),
-    HONE_FIELD(struct start_in, target, .fallback_str = "cpu", .choices = hone_target_words,
-               .help = "Where the kernels run."),
-    HONE_FIELD(struct start_in, budget_wall_ms, .min = 0, .max = 86400000, .unit = "ms",
-               .help = "Wall time; a search needs some cap."),
-    HONE_FIELD(struct start_in, budget_evaluations, .min = 0, .max = 1000000,
-               .help = "Evaluations, all rounds together."),
-    HONE_FIELD(struct start_in, budget_device_ms, .min = 0, .max = 8640000000, .unit = "ms",
-               .help = "Wall time of its evaluations, all rounds together."),
-    HONE_FIELD(struct start_in, budget_disk_bytes, .min = 0, .max = INT64_MAX, .unit = "bytes",
-               .help = "Size of the workspace's .hone folder."),
-    HONE_FIELD(struct start_in, budget_cost, .min = 0, .max = 1000000, .unit = "USD",
-               .help = "Of models, all rounds together; their prices must be known."),
-    HONE_FIELD(struct start_in, budget_tokens, .min = 0, .max = 1000000000000,
-               .help = "Of models, all rounds together."),
-    HONE_FIELD(struct start_in, stop_at_speedup, .min = 0, .max = 1000000,
-               .help = "Stop at a version that was decided to be so much faster, and confirm it."),
-    HONE_FIELD(struct start_in, policy, .fallback_str = "puct", .choices = policy_choices,
-               .help = "Planner."),
-    HONE_FIELD(struct start_in, coder, .fallback_str = "rules", .choices = coder_choices,
-               .help = "Who edits the source; llm and auto ask a model, which may cost money; "
-                       "external: agents that submit sources."),
-    HONE_FIELD(struct start_in, planner, .fallback_str = "rules", .choices = planner_choices,
-               .help = "llm: a model reranks what the rules propose; external: agents that submit "
-                       "steps (strategy_apply with search)."),
-    HONE_FIELD(struct start_in, model, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "A model that the server's configuration names; none: its default."),
-    HONE_FIELD(struct start_in, coders, .fallback_i64 = 1, .min = 1, .max = HONE_MAX_CODERS,
-               .help = "Answers of a model that are waited for at a time."),
-    HONE_FIELD(struct start_in, submission_wait_ms, .min = 0, .max = 86400000, .unit = "ms",
-               .fallback_i64 = HONE_SUBMISSION_WAIT_MS,
-               .help = "With planner or coder external: end when none came for so long."),
-    HONE_FIELD(struct start_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Branch search/NAME; the task's name if none."),
-    HONE_FIELD(struct start_in, seed, .fallback_i64 = 1,
-               .help = "Same seed and records: same choices."),
-    HONE_FIELD(struct start_in, wait,
-               .help = "Return when it has ended; otherwise at once, with a handle for job_wait."),
+    HONE_SEARCH_OPTION_ROWS(struct start_in, options),
+    HONE_FIELD(struct start_in, wait, .help = "Return when it has ended."),
 };
 
 /* The pointer to the result needs a table that the compiler can count. */
@@ -83,32 +38,15 @@ static void on_progress(void *arg, const struct hone_search_progress *p)
 {
     struct hone_tool_ctx *ctx = arg;
     hone_tool_progress(ctx, (double)p->elapsed_ms, (double)p->budget_wall_ms,
-                       "%s: best %.3gx; %s%s%s", p->phase, p->best_ratio, p->budgets,
-                       p->budgets[0] ? "; " : "", p->message ? p->message : "");
+                       "%s: best about %.3gx (%s); %s%s%s", p->phase, p->best_ratio, p->best_word,
+                       p->budgets, p->budgets[0] ? "; " : "", p->message ? p->message : "");
 }
 
 static struct hone_search_options options_of(const struct start_in *in)
 {
-    return (struct hone_search_options){
-        .task = in->task,
-        .target = in->target,
-        .name = in->name,
-        .policy = in->policy,
-        .coder = in->coder,
-        .planner = in->planner,
-        .model = in->model,
-        .repairs = MODEL_REPAIRS,
-        .n_coders = in->coders,
-        .submission_wait_ms = in->submission_wait_ms,
-        .budget_wall_ms = in->budget_wall_ms,
-        .budget_evaluations = in->budget_evaluations,
-        .budget_device_ms = in->budget_device_ms,
-        .budget_disk_bytes = in->budget_disk_bytes,
-        .budget_cost = in->budget_cost,
-        .budget_tokens = in->budget_tokens,
-        .stop_at_speedup = in->stop_at_speedup,
-        .seed = in->seed,
-    };
+    struct hone_search_options options = in->options;
+    options.repairs = MODEL_REPAIRS;
+    return options;
 }
 
 static int run_now(struct hone_tool_ctx *ctx, const struct start_in *in, struct start_out *out,
@@ -131,28 +69,9 @@ static int run_now(struct hone_tool_ctx *ctx, const struct start_in *in, struct 
 
 static struct hone_json *again(const struct start_in *in)
 {
-    struct hone_json *args = hone_json_new_object();
-    hone_json_set_str(args, "task", in->task);
-    hone_json_set_str(args, "target", in->target);
-    hone_json_set_str(args, "policy", in->policy);
-    hone_json_set_str(args, "coder", in->coder);
-    hone_json_set_str(args, "planner", in->planner);
-    if (in->model)
-        hone_json_set_str(args, "model", in->model);
-    if (in->name)
-        hone_json_set_str(args, "name", in->name);
-    hone_json_set_i64(args, "budget_wall_ms", in->budget_wall_ms);
-    hone_json_set_i64(args, "budget_evaluations", in->budget_evaluations);
-    hone_json_set_i64(args, "budget_device_ms", in->budget_device_ms);
-    hone_json_set_i64(args, "budget_disk_bytes", in->budget_disk_bytes);
-    hone_json_set_f64(args, "budget_cost", in->budget_cost);
-    hone_json_set_i64(args, "budget_tokens", in->budget_tokens);
-    hone_json_set_i64(args, "coders", in->coders);
-    hone_json_set_f64(args, "stop_at_speedup", in->stop_at_speedup);
-    hone_json_set_i64(args, "seed", in->seed);
-    hone_json_set_i64(args, "submission_wait_ms", in->submission_wait_ms);
-    hone_json_set_bool(args, "wait", true);
-    return args;
+    struct start_in waits = *in;
+    waits.wait = true;
+    return hone_fields_encode(&waits, in_fields, HONE_COUNTOF(in_fields));
 }
 
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
@@ -173,7 +92,8 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         return r;
     out->head.status = "running";
     out->head.job = id;
-    out->head.summary = hone_pool_printf(ctx->pool, "search of %s started as %s", in->task, id);
+    out->head.summary =
+        hone_pool_printf(ctx->pool, "search of %s started as %s", in->options.task, id);
     out->head.next = "job_wait with this job; search_stop ends it and keeps everything.";
     return 0;
 }
@@ -182,11 +102,11 @@ const struct hone_tool hone_tool_search_start = {
     .name = "search_start",
     .title = "Start a search",
     .summary = "Run the built-in planner and rule coder on a task under a budget.",
-    .description = "Starts (or goes on with) the search of that name: baseline, steps by the "
-                   "planner, sweeps, confirmation. Returns a handle at "
-                   "once; with wait the confirmed result. Side effects: a commit per tried version "
-                   "and the branch search/NAME. Cost: the "
-                   "timing lease for the whole budget. Wrong use: no budget; it is refused.",
+    .description =
+        "Starts, or goes on with, the search of that name: baseline, steps by the planner, "
+        "sweeps, confirmation. Returns a handle for job_wait at once; with wait the "
+        "confirmed result. A commit per version, branch search/NAME. Holds the machine's "
+        "timing lease for its budget; without a budget it is refused.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_LONG | HONE_TOOL_COSTS_MONEY,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

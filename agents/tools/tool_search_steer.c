@@ -18,14 +18,14 @@ struct steer_out {
 
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct steer_in, search, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Name of the search (the branch is search/NAME), or its id s-..."),
+               .help = "Name or id."),
     HONE_FIELD(struct steer_in, action, .required = true, .choices = hone_steer_actions,
-               .help = "pause and resume between expansions; ban, favour, unban a strategy; hint "
-                       "for models; stop: end in order, with the confirmation."),
+               .help = "ban, favour, unban: a strategy; hint: for models; stop: end in order, with "
+                       "the confirmation."),
     HONE_FIELD(struct steer_in, strategy, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Of ban, favour, unban: catalogue id, e.g. C08."),
     HONE_FIELD(struct steer_in, text, .max_len = HONE_LIMIT_HINT_BYTES,
-               .help = "Of hint: one line for the models that plan and edit; empty: no hints."),
+               .help = "Of hint: one line; empty: no hints."),
 };
 
 static const struct hone_field out_fields[] = {
@@ -91,11 +91,9 @@ const struct hone_tool hone_tool_search_steer = {
     .title = "Steer a search",
     .summary = "Pause, resume, ban or favour a strategy, hint, or end a search while it runs.",
     .description =
-        "Writes a request into the ledger, which the search reads between expansions, in whichever "
-        "process it runs; it survives restarts and stands in the history (trailer Steered, hone "
-        "report). A pause does not use up wall time. Returns at once, with what holds now. Wrong "
-        "use: stop in order to cancel at once (search_stop does); banning what was tried and "
-        "failed (it is not repeated anyway).",
+        "Writes a request into the ledger, read between expansions by the search in "
+        "whichever process it runs; survives restarts and stands in the history. A pause "
+        "uses no wall time. Returns what holds now. To cancel at once use search_stop.",
     /* no device, and never behind an evaluation */
     .flags = HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
     .in = in_fields,

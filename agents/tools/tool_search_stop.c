@@ -40,10 +40,9 @@ const struct hone_tool hone_tool_search_stop = {
     .name = "search_stop",
     .title = "Stop a search",
     .summary = "Ask a running search to stop; everything finished is kept.",
-    .description = "Cancels a search by its handle. The evaluation in flight is dropped; finished "
-                   "ones stay in history and ledger, and the same "
-                   "search_start goes on from there. Returns at once. Wrong use: stopping to read "
-                   "results; history_show works while it runs.",
+    .description =
+        "Cancels a search. The evaluation in flight is dropped; the same search_start goes "
+        "on from there. Not needed to read results: history_show works while it runs.",
     .flags = HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

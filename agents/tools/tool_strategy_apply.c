@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "agents/search/submitting.h"
+#include "agents/tools/submitting.h"
 #include "agents/tools/tools.h"
 #include "tools/kernel.h"
 #include "workspace/history.h"
@@ -48,32 +48,29 @@ static const struct hone_field in_fields[] = {
     HONE_FIELD(struct apply_in, task, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task name; not with search."),
     HONE_FIELD(struct apply_in, target, .choices = hone_target_words,
-               .help = "Where it runs; none: the commit's target, else cpu."),
+               .help = "None: the commit's, else cpu."),
     HONE_FIELD(struct apply_in, rewrite, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "From strategy_propose, e.g. register_tile."),
     HONE_FIELD(struct apply_in, anchor, .max_len = 16,
-               .help =
-                   "The region's anchor from strategy_propose; none: the first region that fits."),
+               .help = "From strategy_propose; none: the first that fits."),
     HONE_FIELD(struct apply_in, variant, .min = 0, .max = 15, .help = "Form of the rewrite."),
     HONE_FIELD(struct apply_in, commit, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "The version to edit; none: the source, else the baseline; in a search its "
-                       "best version."),
+               .help = "Version to edit; none: source, else baseline; in a search its best."),
     HONE_FIELD(struct apply_in, source, .max_len = HONE_LIMIT_SOURCE_BYTES,
-               .help = "Instead of commit: a source text. With search: the new version, yours."),
+               .help = "Instead of commit. With search: the new version, yours."),
     HONE_FIELD(struct apply_in, tier, .choices = tier_words,
-               .help = "Evaluate the new version at once, at this tier; not with search."),
+               .help = "Evaluate at once; not with search."),
     HONE_FIELD(struct apply_in, search, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Submit the step into this running search (name or id) instead."),
+               .help = "Submit to this running search (name or id)."),
     HONE_FIELD(struct apply_in, strategy, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "With search: catalogue id that your source carries out (none: X, an idea "
-                       "of its own), or, without source and rewrite, the best step of that "
-                       "strategy."),
+               .help = "With search: id that your source carries out (none: X), or without source "
+                       "and rewrite the best step of that id."),
     HONE_FIELD(struct apply_in, expected, .fallback_f64 = 0,
-               .help = "With search: the speedup over the version that you expect."),
+               .help = "With search: expected speedup over the version."),
     HONE_FIELD(struct apply_in, words, .max_len = HONE_LIMIT_SUBJECT_BYTES,
-               .help = "With search: what your source does, one line for the history."),
+               .help = "With search: one line for the history."),
     HONE_FIELD(struct apply_in, wait_ms, .min = 0, .max = MAX_WAIT_MS, .unit = "ms",
-               .help = "With search: wait at most so long for the outcome."),
+               .help = "With search: wait for the outcome."),
 };
 
 static const struct hone_field tunable_fields[] = {
@@ -271,15 +268,12 @@ const struct hone_tool hone_tool_strategy_apply = {
     .name = "strategy_apply",
     .title = "Apply a step",
     .summary = "Apply one proposed step with the rule coder, or submit a step into a search.",
-    .description = "Rewrites the region of a version that strategy_propose named and returns the "
-                   "new source with its tunables; with a tier it "
-                   "evaluates it as well (then it becomes a commit). About 50 ms without "
-                   "evaluation. Wrong use: an anchor of another version; "
-                   "anchors are hashes of the region's text. With search it submits a step into "
-                   "that running search: one of its coder's (rewrite, anchor, variant, or "
-                   "strategy) or a source of your own; it is screened, credited and recorded like "
-                   "the search's own steps, ahead of them. Returns a handle, with wait_ms the "
-                   "outcome.",
+    .description =
+        "Applies a step that strategy_propose named and returns the new source; with a tier "
+        "it evaluates it too (then it becomes a commit). An anchor fits its own version "
+        "only. With search it submits the step, or a source of yours, into that running "
+        "search, which screens and records it like its own; returns a handle, with wait_ms "
+        "the outcome.",
     .flags = HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG | HONE_TOOL_NEEDS_DEVICE,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -58,20 +58,18 @@ struct propose_out {
 
 static const struct hone_field in_fields[] = {
     HONE_FIELD(struct propose_in, task, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "Task name; task_show lists them. Not with search."),
+               .help = "Task name; not with search."),
     HONE_FIELD(struct propose_in, search, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "A search (name or id): the version that it would expand next, or its "
-                       "commit, with what the search has learnt."),
+               .help = "Name or id: the version it would expand next, or its commit."),
     HONE_FIELD(struct propose_in, target, .choices = hone_target_words,
-               .help = "Where it runs; none: the commit's target, else cpu."),
+               .help = "None: the commit's, else cpu."),
     HONE_FIELD(struct propose_in, commit, .max_len = HONE_LIMIT_NAME_BYTES,
-               .help = "A version from history_show; without commit and source: the baseline."),
+               .help = "Without commit and source: the baseline."),
     HONE_FIELD(struct propose_in, source, .max_len = HONE_LIMIT_SOURCE_BYTES,
                .help = "Instead of commit: a source text."),
-    HONE_FIELD(struct propose_in, max, .min = 1, .max = MAX_STEPS, .fallback_i64 = 8,
+    HONE_FIELD(struct propose_in, max, .min = 1, .max = MAX_STEPS, .fallback_i64 = 5,
                .help = "Most steps to return."),
-    HONE_FIELD(struct propose_in, all,
-               .help = "Also strategies that the built-in coder cannot do and you can."),
+    HONE_FIELD(struct propose_in, all, .help = "Also steps only you can do."),
 };
 
 static const struct hone_field region_fields[] = {
@@ -89,7 +87,7 @@ static const struct hone_field step_fields[] = {
          .help = "What strategy_apply can do for you; absent: by hand."),
     HONE_FIELD_OBJ(struct step_row, region, region_fields, .skip_empty = true,
                    .help = "Where; absent: by hand."),
-    STEP(variant, .help = "Form of the rewrite."),
+    STEP(variant, .skip_empty = true, .help = "Form of the rewrite."),
     STEP(rule, .skip_empty = true, .help = "Bottleneck rule that names it."),
     STEP(values, .skip_empty = true, .help = "Values that fired."),
     STEP(evidence, .skip_empty = true, .help = "Why it fits at the region."),
@@ -368,6 +366,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
                      "yourself and kernel_evaluate it.";
     out->task = hone_pool_strdup(ctx->pool, call.task->name);
     fill(ctx, in, &call, out);
+    hone_figures_round(out, out_fields, HONE_COUNTOF(out_fields));
     return 0;
 }
 
@@ -375,13 +374,9 @@ const struct hone_tool hone_tool_strategy_propose = {
     .name = "strategy_propose",
     .title = "Propose optimisation steps",
     .summary = "Rank the next optimisation steps for a version, with rule, values and expectation.",
-    .description = "Reads a version (commit, source, or the baseline), says by rule what limits "
-                   "it, and ranks the legal steps: strategy, region "
-                   "with content anchor, expected speed-up, the feature that must move. No side "
-                   "effects, no cost; about 50 ms. Wrong use: "
-                   "taking the expectation for a result; only kernel_evaluate measures. With "
-                   "search: the version that a search would expand next, with the priors and "
-                   "posteriors it has by now, tries so far, its versions and what steers it.",
+    .description = "Says by rule what limits a version and ranks the legal steps: strategy, place, "
+                   "expected speedup, what must move. Expectations, no measurements. 50 ms. With "
+                   "search: what that search would expand next and what it has learnt.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

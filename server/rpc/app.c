@@ -39,14 +39,6 @@ enum hone_lane hone_lane_of(const struct hone_tool *tool)
     return lane_rules[i].lane;
 }
 
-int hone_open_executor(const char *name, const char *fake_script, const char *runner_path,
-                       struct hone_executor **ret, struct hone_err *err)
-{
-    if (name && strcmp(name, "fake") == 0)
-        return hone_exec_fake_new(fake_script, ret, err);
-    return hone_exec_local_new(runner_path, ret, err);
-}
-
 int hone_open_registry(const struct hone_tool_set *const *sets, size_t n_sets,
                        struct hone_registry **ret, struct hone_err *err)
 {
@@ -73,8 +65,7 @@ static int open_parts(struct hone_runtime *runtime, const struct hone_app_spec *
     int rc = hone_workspace_open(spec->workspace_dir, &app->ws, err);
     if (rc < 0)
         return rc;
-    rc = hone_open_executor(spec->executor, spec->fake_script, spec->runner_path, &app->executor,
-                            err);
+    rc = hone_open_executor(&spec->executor, &app->executor, err);
     if (rc < 0)
         return rc;
     rc = hone_open_registry(spec->sets, spec->n_sets, &app->registry, err);
@@ -119,9 +110,9 @@ static bool stop_searches(struct hone_search_host *searches, int64_t deadline_ns
     hone_search_host_stop_all(searches);
     size_t n = hone_search_host_list(searches, pool, &list);
     for (size_t i = 0; i < n; i++) {
-        struct hone_search_state state = {.status = "running"};
+        struct hone_search_state state = {.status = HONE_JOB_RUNNING};
         int rc = hone_search_host_wait(searches, list[i].id, deadline_ns, pool, &state, NULL);
-        is_quiet = is_quiet && (rc < 0 || strcmp(state.status, "running") != 0);
+        is_quiet = is_quiet && (rc < 0 || state.status >= HONE_JOB_DONE);
     }
     return is_quiet;
 }

@@ -11,6 +11,7 @@
 #ifndef HONE_SERVER_APP_H
 #define HONE_SERVER_APP_H
 
+#include "server/rpc/executors.h"
 #include "server/rpc/workers.h"
 #include "tools/tool.h"
 
@@ -18,11 +19,9 @@ enum hone_lane { HONE_LANE_QUICK, HONE_LANE_WORK, HONE_LANE_WAIT, HONE_LANE_JOBS
 
 struct hone_app_spec {
     const char *workspace_dir;
-    const char *executor;    /* "local", "fake" */
-    const char *fake_script; /* NULL: the fake executor makes its answers up */
-    const char *runner_path; /* NULL: beside this program */
-    int64_t n_workers;       /* evaluations at a time; 0: one */
-    int64_t n_jobs;          /* background jobs at a time; 0: four */
+    struct hone_executor_spec executor;
+    int64_t n_workers; /* evaluations at a time; 0: one */
+    int64_t n_jobs;    /* background jobs at a time; 0: four */
     bool allow_weak_jail;
     const struct hone_tool_set *const *sets; /* NULL: every tool of hone */
     size_t n_sets;
@@ -31,10 +30,6 @@ struct hone_app_spec {
 /* The tools alone, without a workspace. sets NULL: every tool of hone. */
 int hone_open_registry(const struct hone_tool_set *const *sets, size_t n_sets,
                        struct hone_registry **ret, struct hone_err *err);
-
-/* "local" or "fake"; NULL: local. */
-int hone_open_executor(const char *name, const char *fake_script, const char *runner_path,
-                       struct hone_executor **ret, struct hone_err *err);
 
 struct hone_runtime; /* opaque: owns a struct hone_app and what it points to */
 

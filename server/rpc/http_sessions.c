@@ -243,7 +243,9 @@ void hone_http_stream_leave(struct hone_http_sessions *sessions, struct hone_htt
 {
     (void)sessions;
     stream->reader = NULL;
-    if (stream->is_done && (!stream->is_resumable || hone_http_stream_next(stream) == NULL))
+    if (stream->call_id[0] == '\0')
+        stream_free(stream);
+    else if (stream->is_done && (!stream->is_resumable || hone_http_stream_next(stream) == NULL))
         stream_free(stream);
 }
 
@@ -260,7 +262,7 @@ void hone_http_deliver(struct hone_http_sessions *sessions, uint64_t serial, con
 {
     struct hone_http_session *session = by_serial(sessions, serial);
     struct hone_http_stream *stream =
-        session != NULL && call_id != NULL ? open_call(session, call_id) : NULL;
+        session != NULL ? open_call(session, call_id != NULL ? call_id : HONE_HTTP_STANDING) : NULL;
     if (stream == NULL) {
         free(text);
         return;

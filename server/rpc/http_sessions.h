@@ -34,6 +34,9 @@ struct hone_http_event {
     struct hone_http_event *next;
 };
 
+/* The stream of what belongs to no request: call_id of hone_http_stream_open. */
+#define HONE_HTTP_STANDING ""
+
 struct hone_http_stream {
     struct hone_http_session *session;
     uint64_t number; /* of the session; with seq it makes an event's id "NUMBER-SEQ" */
@@ -53,6 +56,7 @@ struct hone_http_session {
     uint64_t serial;
     struct hone_peer *peer;
     bool has_events; /* the revision knows events without data */
+    bool is_single;  /* of one request that stands alone: ends with its connection, no event ids */
     int64_t used_ns;
     uint64_t n_streams_ever;
     size_t n_streams;
@@ -85,13 +89,14 @@ int hone_http_stream_open(struct hone_http_session *session, const char *call_id
 /* The stream of an event's id, with n_shown set to that event; NULL: there is none. */
 struct hone_http_stream *hone_http_stream_resume(struct hone_http_session *session,
                                                  const char *event_id);
-/* The reader goes. A stream that is done and read, or cannot be resumed, goes with it. */
+/* The reader goes. A stream that is done and read, or cannot be resumed, goes with it; so does the
+ * standing stream. */
 void hone_http_stream_leave(struct hone_http_sessions *sessions, struct hone_http_stream *stream);
 /* The next event for the reader, NULL: none yet. */
 const struct hone_http_event *hone_http_stream_next(const struct hone_http_stream *stream);
 
-/* What a peer sent, for the session with that serial; text is moved. Messages of no request have no
- * stream and are dropped. */
+/* What a peer sent, for the session with that serial; text is moved. Messages of no request (call_id
+ * NULL) go to the standing stream; where nobody opened one they are dropped. */
 void hone_http_deliver(struct hone_http_sessions *sessions, uint64_t serial, const char *call_id,
                        bool is_answer, char *text, size_t len);
 /* The request was cancelled: its stream ends without an answer. Unknown ids are ignored. */

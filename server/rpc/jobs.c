@@ -19,12 +19,6 @@
 #include "workspace/base/limits.h"
 #include "workspace/base/log.h"
 
-enum job_status { JOB_QUEUED, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_CANCELLED };
-static const char *const status_names[] = {
-    [JOB_QUEUED] = "queued", [JOB_RUNNING] = "running",     [JOB_DONE] = "done",
-    [JOB_FAILED] = "failed", [JOB_CANCELLED] = "cancelled",
-};
-
 struct waiter { /* lives on the waiting thread's stack */
     int fd;
     struct waiter *next;
@@ -38,7 +32,7 @@ struct job {
     struct hone_json *args;
     char *caller;
     struct hone_cancel cancel;
-    enum job_status status; /* owner->lock, and all below */
+    enum hone_job_status status; /* owner->lock, and all below */
     double done, total;
     char message[200];
     struct hone_json *result; /* written once, then only read */
@@ -64,7 +58,7 @@ static struct jobs *from_base(struct hone_jobs *base)
 
 static bool has_ended(const struct job *job)
 {
-    return job->status >= JOB_DONE;
+    return job->status >= HONE_JOB_DONE;
 }
 
 static void job_unref(struct job *job) /* lock held */
@@ -133,7 +127,7 @@ static struct hone_json *failure(const struct hone_err *err)
     return result;
 }
 
-static void job_end(struct job *job, enum job_status status, struct hone_json *result)
+static void job_end(struct job *job, enum hone_job_status status, struct hone_json *result)
 {
     struct jobs *jobs = job->owner;
     pthread_mutex_lock(&jobs->lock);
@@ -143,7 +137,7 @@ static void job_end(struct job *job, enum job_status status, struct hone_json *r
     for (struct waiter *waiter = job->waiters; waiter; waiter = waiter->next)
         eventfd_write(waiter->fd, 1);
     hone_log(HONE_LOG_INFO, "event=job id=%s tool=%s status=%s", job->id, job->tool,
-             status_names[status]);
+             hone_job_status_name(status));
     job_unref(job);
     pthread_mutex_unlock(&jobs->lock);
 }
@@ -153,7 +147,7 @@ static void run_job(void *arg)
     struct job *job = arg;
     struct jobs *jobs = job->owner;
     pthread_mutex_lock(&jobs->lock);
-    job->status = JOB_RUNNING;
+    job->status = HONE_JOB_RUNNING;
     pthread_mutex_unlock(&jobs->lock);
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_tool_ctx ctx = {
@@ -170,11 +164,11 @@ static void run_job(void *arg)
     int rc = hone_cancel_is_set(&job->cancel)
                  ? hone_fail(&err, HONE_E_CANCEL, "cancelled before it started")
                  : hone_registry_call(&ctx, job->tool, job->args, &result, &is_error, &err);
-    enum job_status status = JOB_DONE;
+    enum hone_job_status status = HONE_JOB_DONE;
     if (rc == HONE_E_CANCEL || (is_error && hone_cancel_is_set(&job->cancel)))
-        status = JOB_CANCELLED;
+        status = HONE_JOB_CANCELLED;
     else if (rc < 0 || is_error)
-        status = JOB_FAILED;
+        status = HONE_JOB_FAILED;
     job_end(job, status, rc < 0 ? failure(&err) : result);
 }
 
@@ -225,7 +219,7 @@ static void fill_state(const struct job *job, struct hone_pool *pool,
 {
     *ret = (struct hone_job_state){
         .id = hone_pool_strdup(pool, job->id),
-        .status = status_names[job->status],
+        .status = job->status,
         .done = job->done,
         .total = job->total,
         .message = hone_pool_strdup(pool, job->message),

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The handshake's methods and the table of all; requests of the other era leave at on_request. */
 #include "server/rpc/mcp.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "server/rpc/mcp_modern.h"
+#include "server/rpc/mcp_prompts.h"
+#include "server/rpc/mcp_resources.h"
 #include "server/rpc/mcp_tools.h"
+#include "server/rpc/mcp_watch.h"
 #include "server/rpc/version.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/log.h"
@@ -33,17 +38,34 @@ struct session { /* touched by one message at a time (peer.h): no lock */
     const struct hone_mcp *mcp;
     struct hone_peer *peer;
     const struct hone_mcp_revision *revision; /* NULL before initialize */
+    struct hone_mcp_watch *watch;             /* NULL: nothing was subscribed to yet */
     char *client;
+    int level; /* of messages that the client wants; -1: none */
 };
 
-static const char instructions[] =
+const char hone_mcp_instructions[] =
     "hone makes compute kernels fast and proves it. Start with task_show (what to compute, the C "
-    "signature, the sizes) and "
-    "device_info. kernel_evaluate builds, verifies and times one source file and returns a "
-    "verdict; every version becomes a git "
-    "commit. kernel_profile says what limits a version; strategy_propose suggests the next step; "
-    "search_start runs the built-in "
-    "search, job_wait waits for it. Only figures of the confirm tier are results.";
+    "signature, the sizes) and device_info. kernel_evaluate builds, verifies and times one source "
+    "file and returns a verdict; every version becomes a git commit. kernel_profile says what "
+    "limits a version; strategy_propose suggests the next step; search_start runs the built-in "
+    "search, job_wait waits for it. Only figures of the confirm tier are results. Arguments that "
+    "recur: task (a name), target (cpu or cuda), source (the whole file) or commit (a version, id "
+    "or prefix), parent (the version you edited), detail (concise, normal, full: up to 1, 4, 60 "
+    "KB). Whole texts: resources such as hone://version/COMMIT/source?lines=1-40.";
+
+struct hone_json *hone_mcp_capabilities(const struct hone_mcp_revision *revision)
+{
+    static const char legacy[] =
+        "{\"tools\":{\"listChanged\":false},\"resources\":{\"subscribe\":true,\"listChanged\":"
+        "false}"
+        ",\"prompts\":{\"listChanged\":false},\"completions\":{},\"logging\":{}}";
+    static const char stateless[] = "{\"tools\":{},\"resources\":{\"subscribe\":true},"
+                                    "\"prompts\":{},\"completions\":{},\"logging\":{}}";
+    const char *text = revision->is_stateless ? stateless : legacy;
+    struct hone_json *capabilities = NULL;
+    HONE_BUG_ON(hone_json_parse(text, strlen(text), &capabilities, NULL) < 0);
+    return capabilities;
+}
 
 static struct hone_json *server_info(const struct hone_mcp_revision *revision)
 {
@@ -55,12 +77,7 @@ static struct hone_json *server_info(const struct hone_mcp_revision *revision)
     return info;
 }
 
-static void answer(struct hone_call *call, struct hone_json *result)
-{
-    HONE_AUTOJSON struct hone_json *owned = result;
-    HONE_AUTOFREE char *text = hone_json_print(owned);
-    hone_call_result(call, text);
-}
+/* ---- the session's own methods ---- */
 
 static void initialize(struct session *session, struct hone_call *call,
                        const struct hone_json *params)
@@ -81,18 +98,15 @@ static void initialize(struct session *session, struct hone_call *call,
     const char *client = hone_json_get_str(hone_json_get(params, "clientInfo"), "name", "");
     if (client[0])
         session->client = hone_strndup(client, HONE_LIMIT_NAME_BYTES);
-    struct hone_json *result = hone_json_new_object();
+    HONE_AUTOJSON struct hone_json *result = hone_json_new_object();
     hone_json_set_str(result, "protocolVersion", session->revision->name);
-    struct hone_json *tools = hone_json_new_object();
-    hone_json_set_bool(tools, "listChanged", false);
-    struct hone_json *capabilities = hone_json_new_object();
-    hone_json_set(capabilities, "tools", tools);
-    hone_json_set(result, "capabilities", capabilities);
+    hone_json_set(result, "capabilities", hone_mcp_capabilities(session->revision));
     hone_json_set(result, "serverInfo", server_info(session->revision));
-    hone_json_set_str(result, "instructions", instructions);
+    hone_json_set_str(result, "instructions", hone_mcp_instructions);
     hone_log(HONE_LOG_INFO, "event=session client=%s revision=%s",
              session->client ? session->client : "-", session->revision->name);
-    answer(call, result);
+    HONE_AUTOFREE char *text = hone_json_print(result);
+    hone_call_result(call, text);
 }
 
 static void ping(struct session *session, struct hone_call *call, const struct hone_json *params)
@@ -102,29 +116,95 @@ static void ping(struct session *session, struct hone_call *call, const struct h
     hone_call_result(call, "{}");
 }
 
-static void tools_list(struct session *session, struct hone_call *call,
-                       const struct hone_json *params)
+static void set_level(struct session *session, struct hone_call *call,
+                      const struct hone_json *params)
 {
-    hone_mcp_tools_list(session->mcp, session->revision, call, params);
+    int level = hone_mcp_level_find(hone_json_get_str(params, "level", ""));
+    if (level < 0) {
+        hone_call_error(call, HONE_RPC_PARAMS,
+                        "params.level must be one of debug, info, notice, warning, error, "
+                        "critical, alert, emergency");
+        return;
+    }
+    session->level = level;
+    hone_call_result(call, "{}");
 }
 
-static void tools_call(struct session *session, struct hone_call *call,
-                       const struct hone_json *params)
+static void answer_no_resource(struct session *session, struct hone_call *call, const char *uri)
 {
-    const char *caller = session->client ? session->client : session->mcp->caller;
-    hone_mcp_tools_call(session->mcp, session->revision, caller, call, params);
+    const struct hone_mcp_request request = {
+        .mcp = session->mcp, .revision = session->revision, .call = call};
+    hone_mcp_no_resource(&request, uri, "resources/templates/list has the forms");
 }
 
-static const struct method {
+static void subscribe(struct session *session, struct hone_call *call,
+                      const struct hone_json *params)
+{
+    const char *uri = hone_json_get_str(params, "uri", "");
+    struct hone_err err = HONE_ERR_INIT;
+    if (!hone_mcp_resource_is_known(session->mcp, uri)) {
+        answer_no_resource(session, call, uri);
+        return;
+    }
+    if (!session->watch)
+        session->watch = hone_mcp_watch_new(session->mcp, session->peer);
+    if (hone_mcp_watch_add(session->watch, uri, &err) < 0)
+        hone_call_fail(call, &err);
+    else
+        hone_call_result(call, "{}");
+}
+
+static void unsubscribe(struct session *session, struct hone_call *call,
+                        const struct hone_json *params)
+{
+    const char *uri = hone_json_get_str(params, "uri", "");
+    if (!hone_mcp_resource_is_known(session->mcp, uri)) {
+        answer_no_resource(session, call, uri);
+        return;
+    }
+    if (session->watch)
+        hone_mcp_watch_remove(session->watch, uri);
+    hone_call_result(call, "{}");
+}
+
+static const struct method { /* one of the two functions */
     const char *name;
     bool before_initialize;
     void (*run)(struct session *session, struct hone_call *call, const struct hone_json *params);
+    hone_mcp_method_fn *shared; /* with the other era */
 } methods[] = {
-    {"initialize", true, initialize},
-    {"ping", true, ping},
-    {"tools/call", false, tools_call},
-    {"tools/list", false, tools_list},
+    {"completion/complete", false, NULL, hone_mcp_complete},
+    {"initialize", true, initialize, NULL},
+    {"logging/setLevel", false, set_level, NULL},
+    {"ping", true, ping, NULL},
+    {"prompts/get", false, NULL, hone_mcp_prompts_get},
+    {"prompts/list", false, NULL, hone_mcp_prompts_list},
+    {"resources/list", false, NULL, hone_mcp_resources_list},
+    {"resources/read", false, NULL, hone_mcp_resources_read},
+    {"resources/subscribe", false, subscribe, NULL},
+    {"resources/templates/list", false, NULL, hone_mcp_resources_templates},
+    {"resources/unsubscribe", false, unsubscribe, NULL},
+    {"tools/call", false, NULL, hone_mcp_tools_call},
+    {"tools/list", false, NULL, hone_mcp_tools_list},
 };
+
+static void run_method(struct session *session, const struct method *row, struct hone_call *call,
+                       const struct hone_json *params)
+{
+    if (row->run) {
+        row->run(session, call, params);
+        return;
+    }
+    const struct hone_mcp_request request = {
+        .mcp = session->mcp,
+        .revision = session->revision,
+        .caller = session->client ? session->client : session->mcp->caller,
+        .call = call,
+        .params = params,
+        .level = session->level,
+    };
+    row->shared(&request);
+}
 
 static void cancelled(struct session *session, const struct hone_json *params)
 {
@@ -147,12 +227,14 @@ static void *session_open(const void *arg, struct hone_peer *peer)
     struct session *session = hone_calloc(1, sizeof(*session));
     session->mcp = arg;
     session->peer = peer;
+    session->level = -1;
     return session;
 }
 
 static void session_close(void *state)
 {
     struct session *session = state;
+    hone_mcp_watch_free(session->watch);
     free(session->client);
     free(session);
 }
@@ -162,6 +244,10 @@ static void on_request(void *state, struct hone_call *call, const char *method,
 {
     struct session *session = state;
     const struct method *row = NULL;
+    if (hone_mcp_is_modern(method, params)) {
+        hone_mcp_modern(session->mcp, call, method, params);
+        return;
+    }
     for (size_t i = 0; i < HONE_COUNTOF(methods) && !row; i++)
         if (strcmp(methods[i].name, method) == 0)
             row = &methods[i];
@@ -170,7 +256,7 @@ static void on_request(void *state, struct hone_call *call, const char *method,
     else if (!row->before_initialize && !session->revision)
         hone_call_error(call, HONE_RPC_INVALID, "send initialize before %s", method);
     else
-        row->run(session, call, params);
+        run_method(session, row, call, params);
 }
 
 /* Unknown notifications and ones that need no action (notifications/initialized) fall through: a

@@ -18,8 +18,30 @@
 
 /* ---- tools/list ---- */
 
+/* Programs ask for structuredContent and output schemas; models pay for them. */
+static bool wants_structured(const struct hone_json *params,
+                             const struct hone_mcp_revision *revision)
+{
+    return revision->has_structured &&
+           hone_json_get_bool(hone_json_get(params, "_meta"), HONE_MCP_STRUCTURED, false);
+}
+
+/* What is not the protocol's default. */
+static struct hone_json *annotations(const struct hone_tool *tool)
+{
+    struct hone_json *hints = hone_json_new_object();
+    if (tool->flags & HONE_TOOL_READ_ONLY)
+        hone_json_set_bool(hints, "readOnlyHint", true);
+    else
+        hone_json_set_bool(hints, "destructiveHint", false);
+    if (tool->flags & HONE_TOOL_IDEMPOTENT)
+        hone_json_set_bool(hints, "idempotentHint", true);
+    hone_json_set_bool(hints, "openWorldHint", false);
+    return hints;
+}
+
 struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
-                                     const struct hone_mcp_revision *revision)
+                                     const struct hone_mcp_revision *revision, bool with_output)
 {
     struct hone_json *json = hone_json_new_object();
     hone_json_set_str(json, "name", tool->name);
@@ -27,66 +49,22 @@ struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
         hone_json_set_str(json, "title", tool->title);
     hone_json_set_str(json, "description", tool->description ? tool->description : tool->summary);
     hone_json_set(json, "inputSchema", hone_fields_schema(tool->in, tool->n_in));
-    if (revision->has_structured && tool->n_out > 0)
+    if (with_output && tool->n_out > 0)
         hone_json_set(json, "outputSchema", hone_fields_schema(tool->out, tool->n_out));
-    if (revision->has_annotations) {
-        struct hone_json *hints = hone_json_new_object();
-        hone_json_set_str(hints, "title", tool->title);
-        hone_json_set_bool(hints, "readOnlyHint", (tool->flags & HONE_TOOL_READ_ONLY) != 0);
-        hone_json_set_bool(hints, "destructiveHint", false);
-        hone_json_set_bool(hints, "idempotentHint", (tool->flags & HONE_TOOL_IDEMPOTENT) != 0);
-        hone_json_set_bool(hints, "openWorldHint", false);
-        hone_json_set(json, "annotations", hints);
-    }
+    if (revision->has_annotations)
+        hone_json_set(json, "annotations", annotations(tool));
     return json;
 }
 
-/* The cursor names the last tool of the page before, as hex: opaque to clients, and still right
- * when tools are added. */
-static bool read_cursor(const char *cursor, const struct hone_registry *registry, size_t *ret_first)
+void hone_mcp_tools_list(const struct hone_mcp_request *request)
 {
-    for (size_t i = 0; i < hone_registry_count(registry); i++) {
-        char hex[HONE_HASH_TEXT_BYTES];
-        const char *name = hone_registry_at(registry, i)->name;
-        hone_hash(name, strlen(name), hex);
-        if (strncmp(hex, cursor, 16) == 0 && strlen(cursor) == 16) {
-            *ret_first = i + 1;
-            return true;
-        }
-    }
-    return false;
-}
-
-void hone_mcp_tools_list(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
-                         struct hone_call *call, const struct hone_json *params)
-{
-    const struct hone_registry *registry = hone_runtime_app(mcp->runtime)->registry;
-    const struct hone_json *cursor = hone_json_get(params, "cursor");
-    size_t first = 0;
-    if (cursor &&
-        (!hone_json_str(cursor) || !read_cursor(hone_json_str(cursor), registry, &first))) {
-        hone_call_error(
-            call, HONE_RPC_PARAMS,
-            "params.cursor is none that tools/list gave out; leave it out to start over");
-        return;
-    }
-    size_t page = mcp->page_size ? mcp->page_size : HONE_MCP_PAGE;
-    size_t end =
-        first + page < hone_registry_count(registry) ? first + page : hone_registry_count(registry);
-    HONE_AUTOJSON struct hone_json *result = hone_json_new_object();
-    struct hone_json *tools = hone_json_new_array();
-    for (size_t i = first; i < end; i++)
-        hone_json_push(tools, hone_mcp_tool_json(hone_registry_at(registry, i), revision));
-    hone_json_set(result, "tools", tools);
-    if (end < hone_registry_count(registry)) {
-        char hex[HONE_HASH_TEXT_BYTES];
-        const char *name = hone_registry_at(registry, end - 1)->name;
-        hone_hash(name, strlen(name), hex);
-        hex[16] = '\0';
-        hone_json_set_str(result, "nextCursor", hex);
-    }
-    HONE_AUTOFREE char *text = hone_json_print(result);
-    hone_call_result(call, text);
+    const struct hone_registry *registry = hone_runtime_app(request->mcp->runtime)->registry;
+    bool is_structured = wants_structured(request->params, request->revision);
+    struct hone_json *all = hone_json_new_array();
+    for (size_t i = 0; i < hone_registry_count(registry); i++)
+        hone_json_push(all, hone_mcp_tool_json(hone_registry_at(registry, i), request->revision,
+                                               is_structured));
+    hone_mcp_answer_page(request, "tools", all, HONE_MCP_CACHE_LONG);
 }
 
 /* ---- tools/call ---- */
@@ -95,12 +73,14 @@ void hone_mcp_tools_list(const struct hone_mcp *mcp, const struct hone_mcp_revis
 
 struct tool_call { /* one call on its way through a lane */
     const struct hone_mcp *mcp;
-    const struct hone_mcp_revision *revision;
     struct hone_call *call;
     const struct hone_cancel *cancel; /* of the call */
     const struct hone_tool *tool;
     struct hone_json *args;
     char *caller;
+    const struct hone_mcp_revision *revision;
+    int level;          /* of messages that the client wants */
+    bool is_structured; /* structuredContent was asked for */
     char *token_text; /* JSON text of the progress token, NULL: none. 0 is a token like any other */
     double last_progress;
     int64_t next_progress_ns;
@@ -141,21 +121,23 @@ static void on_progress(void *arg, const struct hone_progress *progress)
     hone_call_notify(tc->call, "notifications/progress", with_token);
 }
 
-/* {"content":[{"type":"text","text":"<the same JSON>"}],"structuredContent":...,"isError":...};
- * owned, NULL: too large. */
+/* The answer goes once: as text, which every host shows to its model, or where the call asked for
+ * it as structuredContent, with the one-line summary as text. Owned, NULL: too large. */
 static char *result_text(const struct tool_call *tc, const struct hone_json *content, bool is_error)
 {
     HONE_AUTOFREE char *json = hone_json_print(content);
-    HONE_AUTOFREE char *quoted = hone_rpc_quote(json);
+    HONE_AUTOFREE char *quoted =
+        hone_rpc_quote(tc->is_structured ? hone_json_get_str(content, "summary", "") : json);
     struct hone_buf out = HONE_BUF_INIT;
     hone_buf_str(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
     hone_buf_str(&out, quoted);
     hone_buf_str(&out, "}]");
-    if (tc->revision->has_structured) {
+    if (tc->is_structured) {
         hone_buf_str(&out, ",\"structuredContent\":");
         hone_buf_str(&out, json);
     }
-    hone_buf_str(&out, is_error ? ",\"isError\":true}" : ",\"isError\":false}");
+    hone_buf_printf(&out, ",\"isError\":%s%s}", is_error ? "true" : "false",
+                    hone_mcp_result_end(tc->revision));
     if (!out.has_failed)
         return hone_buf_steal(&out);
     hone_buf_done(&out);
@@ -186,6 +168,9 @@ static void run_tool(void *arg)
     if (rc < 0) {
         hone_call_fail(tc->call, &err);
     } else {
+        HONE_AUTOFREE char *said =
+            hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
+        hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
         HONE_AUTOFREE char *text = result_text(tc, content, is_error);
         if (text)
             hone_call_result(tc->call, text);
@@ -214,39 +199,40 @@ static char *read_token(const struct hone_json *params, bool *ret_is_bad)
 }
 
 /* token_text is moved. */
-static void start_tool(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
-                       const char *caller, struct hone_call *call, const struct hone_tool *tool,
+static void start_tool(const struct hone_mcp_request *request, const struct hone_tool *tool,
                        const struct hone_json *args, char *token_text)
 {
     struct hone_err err = HONE_ERR_INIT;
     struct tool_call *tc = hone_calloc(1, sizeof(*tc));
     *tc = (struct tool_call){
-        .mcp = mcp,
-        .revision = revision,
-        .call = hone_call_ref(call),
-        .cancel = hone_call_cancel(call, &err),
+        .mcp = request->mcp,
+        .revision = request->revision,
+        .call = hone_call_ref(request->call),
+        .cancel = hone_call_cancel(request->call, &err),
         .tool = tool,
         .args = args ? hone_json_copy(args) : NULL,
-        .caller = hone_strdup(caller),
+        .caller = hone_strdup(request->caller),
+        .level = request->level,
+        .is_structured = wants_structured(request->params, request->revision),
         .token_text = token_text,
         .last_progress = -1,
     };
-    struct hone_workers *lane = hone_runtime_lane(mcp->runtime, hone_lane_of(tool));
+    struct hone_workers *lane = hone_runtime_lane(request->mcp->runtime, hone_lane_of(tool));
     if (!tc->cancel || hone_workers_submit(lane, run_tool, tc, &err) < 0) {
-        hone_call_fail(call, &err);
+        hone_call_fail(request->call, &err);
         tool_call_free(tc);
     }
 }
 
-void hone_mcp_tools_call(const struct hone_mcp *mcp, const struct hone_mcp_revision *revision,
-                         const char *caller, struct hone_call *call, const struct hone_json *params)
+void hone_mcp_tools_call(const struct hone_mcp_request *request)
 {
-    const struct hone_registry *registry = hone_runtime_app(mcp->runtime)->registry;
-    const char *name = hone_json_get_str(params, "name", NULL);
-    const struct hone_json *args = hone_json_get(params, "arguments");
+    const struct hone_registry *registry = hone_runtime_app(request->mcp->runtime)->registry;
+    struct hone_call *call = request->call;
+    const char *name = hone_json_get_str(request->params, "name", NULL);
+    const struct hone_json *args = hone_json_get(request->params, "arguments");
     const struct hone_tool *tool = name ? hone_registry_find(registry, name) : NULL;
     bool is_bad_token;
-    HONE_AUTOFREE char *token_text = read_token(params, &is_bad_token);
+    HONE_AUTOFREE char *token_text = read_token(request->params, &is_bad_token);
     if (!name)
         hone_call_error(call, HONE_RPC_PARAMS, "params.name must be the name of a tool");
     else if (!tool)
@@ -257,5 +243,5 @@ void hone_mcp_tools_call(const struct hone_mcp *mcp, const struct hone_mcp_revis
         hone_call_error(call, HONE_RPC_PARAMS,
                         "params._meta.progressToken must be a string or an integer");
     else
-        start_tool(mcp, revision, caller, call, tool, args, HONE_STEAL(token_text));
+        start_tool(request, tool, args, HONE_STEAL(token_text));
 }

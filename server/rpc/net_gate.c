@@ -22,13 +22,18 @@ static const struct {
 
 int hone_net_refuse(struct lws *wsi, unsigned status, const char *id_text, const char *message)
 {
+    HONE_AUTOFREE char *body = hone_rpc_error(
+        id_text != NULL ? id_text : "null",
+        status == 401 ? hone_rpc_number(HONE_E_AUTH) : HONE_RPC_INVALID, message, NULL);
+    return hone_net_refuse_with(wsi, status, body);
+}
+
+int hone_net_refuse_with(struct lws *wsi, unsigned status, const char *body)
+{
     const char *reason = "Error";
     for (size_t i = 0; i < HONE_COUNTOF(reasons); i++)
         if (reasons[i].status == status)
             reason = reasons[i].reason;
-    HONE_AUTOFREE char *body = hone_rpc_error(
-        id_text != NULL ? id_text : "null",
-        status == 401 ? hone_rpc_number(HONE_E_AUTH) : HONE_RPC_INVALID, message, NULL);
     HONE_AUTOFREE char *text =
         hone_sprintf("HTTP/1.1 %u %s\r\n%s%sContent-Type: application/json\r\nContent-Length: "
                      "%zu\r\nConnection: close\r\n\r\n%s",

@@ -4,9 +4,12 @@
  *   POST   one message. A notification gets 202. A request gets its answer as application/json; if
  *          something has to be sent before it (progress), or it takes longer than DECIDE_US, the
  *          answer becomes a stream of events (text/event-stream) that ends with it.
- *   GET    with Last-Event-ID: the rest of a stream whose connection broke. Without: 405, for hone
- *          sends nothing that belongs to no request.
+ *   GET    with Last-Event-ID: the rest of a stream whose connection broke. Without: the standing
+ *          stream, for what belongs to no request (resources that changed).
  *   DELETE ends the session of header Mcp-Session-Id, which the answer to initialize gave.
+ *
+ * A request of revision 2026-07-28 stands alone: it gets a session of its own, which nobody else can
+ * name and which ends with the connection, so that hanging up cancels.
  *
  * A connection carries one request and ends with its answer. That costs a client a connection per
  * call, and it leaves the library no second request to read while an answer is on its way.
@@ -18,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/rpc/mcp_modern.h"
 #include "server/rpc/net_internal.h"
 #include "workspace/base/clock.h"
 
@@ -44,8 +48,12 @@ static void release(struct lws *wsi, struct http_conn *conn)
 {
     if (conn == NULL)
         return;
-    if (conn->stream != NULL)
-        hone_http_stream_leave(hone_net_of(wsi)->sessions, HONE_STEAL(conn->stream));
+    struct hone_http_stream *stream = HONE_STEAL(conn->stream);
+    struct hone_http_session *session = stream != NULL ? stream->session : NULL;
+    if (stream != NULL)
+        hone_http_stream_leave(hone_net_of(wsi)->sessions, stream);
+    if (session != NULL && session->is_single)
+        hone_http_end(hone_net_of(wsi)->sessions, session);
     hone_buf_done(&conn->body);
     hone_buf_done(&conn->out);
     conn->phase = HEAD;
@@ -69,7 +77,7 @@ static void begin_events(struct http_conn *conn)
     head_of(conn, "200 OK", "text/event-stream");
     hone_buf_str(&conn->out, "\r\n");
     conn->phase = EVENTS;
-    conn->stream->is_resumable = true;
+    conn->stream->is_resumable = !conn->stream->session->is_single;
     if (conn->stream->session->has_events && conn->stream->n_shown == 0)
         hone_buf_printf(&conn->out, "id: %llu-0\ndata:\n\n",
                         (unsigned long long)conn->stream->number);
@@ -110,8 +118,10 @@ static void take_events(struct http_conn *conn)
     if (conn->phase == WAITING && (event != NULL || stream->is_done))
         begin_events(conn);
     for (; event != NULL && conn->out.len < HONE_NET_CHUNK; event = hone_http_stream_next(stream)) {
-        hone_buf_printf(&conn->out, "id: %llu-%llu\ndata: ", (unsigned long long)stream->number,
-                        (unsigned long long)event->seq);
+        if (stream->is_resumable)
+            hone_buf_printf(&conn->out, "id: %llu-%llu\n", (unsigned long long)stream->number,
+                            (unsigned long long)event->seq);
+        hone_buf_str(&conn->out, "data: ");
         hone_buf_add(&conn->out, event->text, event->len);
         hone_buf_str(&conn->out, "\n\n");
         stream->n_shown = event->seq;
@@ -269,18 +279,34 @@ static bool is_known_revision(struct lws *wsi)
     return name == NULL || hone_mcp_revision(name) != NULL;
 }
 
+/* A new reader takes the place of the old one. */
+static struct hone_http_stream *standing_stream(struct hone_http_sessions *sessions,
+                                                struct hone_http_session *session)
+{
+    struct hone_http_stream *stream = session->streams;
+    while (stream != NULL && strcmp(stream->call_id, HONE_HTTP_STANDING) != 0)
+        stream = stream->next;
+    if (stream != NULL) {
+        gone(stream->reader);
+        hone_http_stream_leave(sessions, stream);
+    }
+    return hone_http_stream_open(session, HONE_HTTP_STANDING, &stream, NULL) == 0 ? stream : NULL;
+}
+
 static int resume(struct lws *wsi, struct http_conn *conn)
 {
     int rc = -1;
     HONE_AUTOFREE char *event = hone_net_custom_header(wsi, "last-event-id:");
-    if (event == NULL)
+    HONE_AUTOFREE char *id = hone_net_custom_header(wsi, "mcp-session-id:");
+    if (id == NULL)
         return hone_net_refuse(wsi, 405, NULL,
-                               "GET upgrades to WebSocket, or resumes a stream with Last-Event-ID; "
-                               "hone sends nothing that belongs to no request");
+                               "GET upgrades to WebSocket, or reads a stream of a session");
     struct hone_http_session *session = session_of(wsi, NULL, &rc);
     if (session == NULL)
         return rc;
-    struct hone_http_stream *stream = hone_http_stream_resume(session, event);
+    struct hone_http_stream *stream = event != NULL
+                                          ? hone_http_stream_resume(session, event)
+                                          : standing_stream(hone_net_of(wsi)->sessions, session);
     if (stream == NULL || (stream->is_done && hone_http_stream_next(stream) == NULL))
         return hone_net_refuse(wsi, 405, NULL, "that stream is over, or never was");
     if (stream->reader != NULL)
@@ -364,6 +390,68 @@ static int take_other(struct http_conn *conn, struct hone_http_session *session,
     return no_content(conn->wsi, conn, "202 Accepted");
 }
 
+/* ---- requests that stand alone ---- */
+
+static unsigned status_of(int number)
+{
+    return number == HONE_RPC_METHOD ? 404 : 400;
+}
+
+static int refuse_alone(struct lws *wsi, const struct hone_rpc_message *message,
+                        const struct hone_mcp_refusal *refusal)
+{
+    HONE_AUTOFREE char *data = hone_mcp_refusal_data(refusal, message->params);
+    HONE_AUTOFREE char *body =
+        hone_rpc_error(message->id_text, refusal->number, refusal->text, data);
+    return hone_net_refuse_with(wsi, status_of(refusal->number), body);
+}
+
+static bool header_is(struct lws *wsi, const char *name, const char *want)
+{
+    HONE_AUTOFREE char *value = hone_net_custom_header(wsi, name);
+    if (value == NULL)
+        return false;
+    size_t start = strspn(value, " \t"), len = strlen(value);
+    while (len > start && strchr(" \t", value[len - 1]) != NULL)
+        len--;
+    return len - start == strlen(want) && strncmp(value + start, want, len - start) == 0;
+}
+
+/* "=?base64?...?=" hides what a header cannot hold: nothing of hone's needs it, so it differs. */
+static bool headers_agree(struct lws *wsi, const struct hone_rpc_message *message)
+{
+    static const char *const named[][2] = {
+        {"tools/call", "name"}, {"prompts/get", "name"}, {"resources/read", "uri"}};
+    const char *version = hone_json_get_str(hone_json_get(message->params, "_meta"),
+                                            "io.modelcontextprotocol/protocolVersion", "");
+    if (!header_is(wsi, "mcp-protocol-version:", version) ||
+        !header_is(wsi, "mcp-method:", message->method))
+        return false;
+    for (size_t i = 0; i < HONE_COUNTOF(named); i++)
+        if (strcmp(message->method, named[i][0]) == 0 &&
+            !header_is(wsi, "mcp-name:", hone_json_get_str(message->params, named[i][1], "")))
+            return false;
+    return true;
+}
+
+static int take_alone(struct http_conn *conn, const struct hone_rpc_message *message)
+{
+    struct hone_mcp_refusal refusal = hone_mcp_modern_check(message->method, message->params);
+    struct hone_http_session *session = NULL;
+    if (refusal.number != HONE_RPC_PARAMS && !headers_agree(conn->wsi, message))
+        refusal = (struct hone_mcp_refusal){
+            HONE_MCP_MISMATCH,
+            "headers MCP-Protocol-Version, Mcp-Method and Mcp-Name must say what the body says",
+            NULL};
+    if (refusal.number != 0)
+        return refuse_alone(conn->wsi, message, &refusal);
+    int rc = open_session(conn->wsi, message->id_text, &session);
+    if (session == NULL)
+        return rc;
+    session->is_single = true;
+    return take_request(conn, session, message);
+}
+
 /* The whole body is there. The revision's batches are not taken: no client sends them. */
 static int on_message(struct lws *wsi, struct http_conn *conn)
 {
@@ -380,6 +468,9 @@ static int on_message(struct lws *wsi, struct http_conn *conn)
                                message.kind == HONE_RPC_BAD ? message.error_text
                                                             : "no JSON-RPC message");
     const char *id_text = message.kind == HONE_RPC_REQUEST ? message.id_text : NULL;
+    if (id_text != NULL && (hone_mcp_is_modern(message.method, message.params) ||
+                            header_is(wsi, "mcp-protocol-version:", hone_mcp_stateless.name)))
+        return take_alone(conn, &message);
     conn->is_initialize = id_text != NULL && strcmp(message.method, "initialize") == 0;
     if (!conn->is_initialize && !is_known_revision(wsi))
         return hone_net_refuse(wsi, 400, id_text, "MCP-Protocol-Version names no revision of ours");

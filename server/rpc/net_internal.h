@@ -58,6 +58,8 @@ unsigned hone_net_gate(struct lws *wsi, enum hone_net_method *ret_method, const 
 /* Writes a whole answer and asks for the end of the connection: the result is what a callback
  * returns. id_text NULL: null. */
 int hone_net_refuse(struct lws *wsi, unsigned status, const char *id_text, const char *message);
+/* The same with the body as it is. */
+int hone_net_refuse_with(struct lws *wsi, unsigned status, const char *body);
 /* 0: this request may become a WebSocket; else it was refused. */
 int hone_net_confirm_upgrade(struct lws *wsi);
 

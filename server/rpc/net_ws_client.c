@@ -1,21 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* connect -> initialize (id 1) -> notifications/initialized, tools/call (id 2) -> answer.
- * Interrupting sends notifications/cancelled first. */
+/* A call: connect -> initialize (id 1) -> notifications/initialized, tools/call (id 2) -> answer.
+ * Interrupting sends notifications/cancelled first.
+ *
+ * A relay: a thread reads lines and hands them over one at a time, so that a server that does not
+ * read stops the reading; the loop's thread does everything else. */
 #include "server/rpc/net_ws_client.h"
 
+#include <errno.h>
 #include <libwebsockets.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "server/rpc/auth.h"
 #include "server/rpc/rpc.h"
 #include "server/rpc/version.h"
 #include "workspace/base/limits.h"
+#include "workspace/base/process.h"
 
 #define RX_BYTES     (16u << 10)
 #define OUT_MESSAGES 4
+#define READ_BYTES   (64u << 10)
+
+struct relay {
+    int in_fd, out_fd;
+    int64_t linger_ms;
+    bool is_lingering;       /* the input has ended */
+    struct hone_cancel stop; /* of the reader */
+    pthread_mutex_t lock;
+    pthread_cond_t is_taken;
+    char *line;     /* lock: owned; NULL: taken */
+    bool is_at_end; /* lock */
+    size_t n_open;  /* requests without an answer */
+};
 
 struct hone_ws_client {
+    struct relay *relay; /* NULL: a call */
     struct lws_context *context;
     struct lws *wsi; /* NULL when there is no connection */
     char *host, *path, *token;
@@ -65,7 +88,7 @@ static void say_call(struct hone_ws_client *client)
     say(client, hone_strdup("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
     say(client, hone_sprintf("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/"
                              "call\",\"params\":{\"name\":%s,\"arguments\":%s,"
-                             "\"_meta\":{\"progressToken\":2}}}",
+                             "\"_meta\":{\"progressToken\":2,\"hone/structured\":true}}}",
                              name, client->args_json));
 }
 
@@ -99,8 +122,128 @@ static int take_answer(struct hone_ws_client *client, struct hone_json *message)
     return -1;
 }
 
+/* ---- relay ---- */
+
+static enum hone_rpc_kind kind_of(const char *text, size_t len)
+{
+    HONE_AUTOJSON struct hone_json *value = NULL;
+    HONE_CLEANUP(hone_rpc_message_done) struct hone_rpc_message message = {.id_text = NULL};
+    if (hone_json_parse(text, len, &value, NULL) < 0)
+        return HONE_RPC_BAD;
+    hone_rpc_read(value, &message);
+    const struct hone_json *id = hone_json_get(value, "id");
+    bool answers_none = id == NULL || hone_json_type(id) == HONE_JSON_NULL;
+    return message.kind == HONE_RPC_RESPONSE && answers_none ? HONE_RPC_IGNORED : message.kind;
+}
+
+/* The loop's thread: the reader's line to the server, if there is one. */
+static void take_line(struct hone_ws_client *client)
+{
+    struct relay *relay = client->relay;
+    if (relay == NULL || client->wsi == NULL || client->n_out > 0)
+        return;
+    pthread_mutex_lock(&relay->lock);
+    char *line = HONE_STEAL(relay->line);
+    bool is_at_end = relay->is_at_end && line == NULL;
+    pthread_cond_signal(&relay->is_taken);
+    pthread_mutex_unlock(&relay->lock);
+    if (line != NULL) {
+        if (kind_of(line, strlen(line)) == HONE_RPC_REQUEST)
+            relay->n_open++;
+        say(client, line);
+    } else if (is_at_end && !relay->is_lingering) {
+        relay->is_lingering = true;
+        lws_set_timer_usecs(client->wsi, relay->linger_ms * 1000);
+    }
+    if (is_at_end && relay->n_open == 0)
+        client->is_over = true;
+}
+
+static int pass_on(struct hone_ws_client *client)
+{
+    struct relay *relay = client->relay;
+    const char *at = client->rx.data;
+    size_t left = client->rx.len;
+    if (kind_of(at, left) == HONE_RPC_RESPONSE && relay->n_open > 0)
+        relay->n_open--;
+    hone_buf_str(&client->rx, "\n");
+    for (left = client->rx.len, at = client->rx.data; left > 0;) {
+        ssize_t n = write(relay->out_fd, at, left);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return give_up(client, HONE_E_IO, "nobody reads the output");
+        at += n > 0 ? n : 0;
+        left -= n > 0 ? (size_t)n : 0;
+    }
+    client->rx.len = 0;
+    take_line(client);
+    return client->is_over ? -1 : 0;
+}
+
+/* Reader thread. false: the relay has ended. line NULL: the end of input. */
+static bool hand_over(struct hone_ws_client *client, char *line)
+{
+    struct relay *relay = client->relay;
+    pthread_mutex_lock(&relay->lock);
+    while (relay->line != NULL && !hone_cancel_is_set(&relay->stop))
+        pthread_cond_wait(&relay->is_taken, &relay->lock);
+    bool goes_on = !hone_cancel_is_set(&relay->stop);
+    if (goes_on)
+        relay->line = HONE_STEAL(line);
+    relay->is_at_end = relay->line == NULL;
+    pthread_mutex_unlock(&relay->lock);
+    free(line);
+    lws_cancel_service(client->context);
+    return goes_on;
+}
+
+/* The whole lines of `text`. false: the relay has ended. */
+static bool hand_over_lines(struct hone_ws_client *client, struct hone_buf *text)
+{
+    char *end;
+    while (text->len > 0 && (end = memchr(text->data, '\n', text->len)) != NULL) {
+        size_t len = (size_t)(end - text->data);
+        size_t used = len > 0 && end[-1] == '\r' ? len - 1 : len;
+        if (used > 0 && !hand_over(client, hone_strndup(text->data, used)))
+            return false;
+        hone_buf_drop(text, len + 1);
+    }
+    return hone_buf_check(text, NULL) == 0;
+}
+
+static void *read_lines(void *arg)
+{
+    struct hone_ws_client *client = arg;
+    struct relay *relay = client->relay;
+    struct hone_buf text = {.limit = HONE_LIMIT_WS_MESSAGE_BYTES + READ_BYTES};
+    HONE_AUTOFREE char *bytes = hone_malloc(READ_BYTES);
+    struct pollfd fds[2] = {{.fd = relay->in_fd, .events = POLLIN},
+                            {.fd = relay->stop.event_fd, .events = POLLIN}};
+    ssize_t n = 1;
+    while (n != 0 && !hone_cancel_is_set(&relay->stop)) {
+        if (poll(fds, HONE_COUNTOF(fds), -1) < 0 || fds[0].revents == 0)
+            continue;
+        n = read(relay->in_fd, bytes, READ_BYTES);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (n <= 0)
+            break;
+        hone_buf_add(&text, bytes, (size_t)n);
+        if (!hand_over_lines(client, &text))
+            break;
+    }
+    if (text.len > 0 && hone_buf_check(&text, NULL) == 0) /* a last line without newline */
+        hand_over(client, hone_strndup(text.data, text.len));
+    hone_buf_done(&text);
+    hand_over(client, NULL);
+    return NULL;
+}
+
+/* ---- both ---- */
+
 static int take_message(struct hone_ws_client *client)
 {
+    if (client->relay != NULL)
+        return pass_on(client);
     HONE_AUTOJSON struct hone_json *message = NULL;
     struct hone_err err = HONE_ERR_INIT;
     if (hone_json_parse(client->rx.data ? client->rx.data : "", client->rx.len, &message, &err) < 0)
@@ -135,6 +278,7 @@ static int write_next(struct hone_ws_client *client)
     memcpy(frame + LWS_PRE, text, len);
     if (lws_write(client->wsi, frame + LWS_PRE, len, LWS_WRITE_TEXT) < (int)len)
         return give_up(client, HONE_E_IO, "the connection broke while sending");
+    take_line(client);
     lws_callback_on_writable(client->wsi);
     return 0;
 }
@@ -144,7 +288,7 @@ static void look_for_interrupt(struct hone_ws_client *client)
     if (!atomic_load(&client->is_interrupted) || client->has_sent_cancel || client->is_over)
         return;
     client->has_sent_cancel = true;
-    if (client->wsi && client->n_out < OUT_MESSAGES)
+    if (client->relay == NULL && client->wsi && client->n_out < OUT_MESSAGES)
         say(client, hone_strdup("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
                                 "cancelled\",\"params\":{\"requestId\":2,"
                                 "\"reason\":\"interrupted\"}}"));
@@ -188,7 +332,10 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return refused(client, wsi, in);
     case LWS_CALLBACK_CLIENT_ESTABLISHED:
         client->wsi = wsi;
-        say_initialize(client);
+        if (client->relay != NULL)
+            take_line(client);
+        else
+            say_initialize(client);
         return 0;
     case LWS_CALLBACK_CLIENT_RECEIVE:
         return receive(client, in, len);
@@ -200,7 +347,11 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return 0;
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
         look_for_interrupt(client);
+        take_line(client);
         return 0;
+    case LWS_CALLBACK_TIMER:
+        client->is_over = true;
+        return -1;
     default:
         return 0;
     }
@@ -304,6 +455,50 @@ int hone_ws_client_call(struct hone_ws_client *client, const char *tool, const c
     *ret_result = HONE_STEAL(client->result);
     *ret_is_error = client->is_error;
     return 0;
+}
+
+static int run_relay(struct hone_ws_client *client, struct hone_err *err)
+{
+    struct relay *relay = client->relay;
+    pthread_t reader;
+    int native = pthread_create(&reader, NULL, read_lines, client);
+    if (native != 0)
+        return hone_fail_errno(err, native, "cannot start a thread");
+    connect_to(client);
+    while (!client->is_over && lws_service(client->context, 0) >= 0) {
+        look_for_interrupt(client);
+        take_line(client);
+    }
+    hone_cancel_set(&relay->stop);
+    pthread_mutex_lock(&relay->lock);
+    pthread_cond_signal(&relay->is_taken);
+    pthread_mutex_unlock(&relay->lock);
+    pthread_join(reader, NULL);
+    if (client->rc < 0 && err)
+        *err = client->err;
+    return client->rc;
+}
+
+int hone_ws_client_relay(struct hone_ws_client *client, int in_fd, int out_fd, int64_t linger_ms,
+                         struct hone_err *err)
+{
+    struct relay relay = {.in_fd = in_fd, .out_fd = out_fd, .linger_ms = linger_ms};
+    int rc = hone_cancel_init(&relay.stop, err);
+    if (rc < 0)
+        return rc;
+    pthread_mutex_init(&relay.lock, NULL);
+    pthread_cond_init(&relay.is_taken, NULL);
+    client->relay = &relay;
+    client->is_over = false;
+    client->rc = 0;
+    rc = run_relay(client, err);
+    client->relay = NULL;
+    client->is_over = true;
+    free(relay.line);
+    pthread_cond_destroy(&relay.is_taken);
+    pthread_mutex_destroy(&relay.lock);
+    hone_cancel_done(&relay.stop);
+    return rc;
 }
 
 void hone_ws_client_interrupt(struct hone_ws_client *client)

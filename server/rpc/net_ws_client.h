@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client for hone's own WebSocket endpoint: what `hone call --url` uses. Client side of
- * libwebsockets (net_ws.c is the server side).
+/* A client for hone's own WebSocket endpoint: what `hone call --url` and `hone mcp --connect` use.
+ * Client side of libwebsockets (net_ws.c is the server side).
  *
  * One call at a time, blocking. hone_ws_client_interrupt may come from any thread. */
 #ifndef HONE_SERVER_NET_WS_CLIENT_H
@@ -21,6 +21,11 @@ int hone_ws_client_new(const char *url, const char *token, struct hone_ws_client
 int hone_ws_client_call(struct hone_ws_client *client, const char *tool, const char *args_json,
                         hone_progress_fn *on_progress, void *progress_arg,
                         struct hone_json **ret_result, bool *ret_is_error, struct hone_err *err);
+/* Passes messages on until the input ends and every request is answered: a line from in_fd goes to
+ * the server, a message from the server to out_fd, neither is looked into further than its id.
+ * linger_ms: how long answers may take after the end of input. Codes as above. */
+int hone_ws_client_relay(struct hone_ws_client *client, int in_fd, int out_fd, int64_t linger_ms,
+                         struct hone_err *err);
 void hone_ws_client_interrupt(struct hone_ws_client *client);
 void hone_ws_client_free(struct hone_ws_client *client); /* NULL is fine */
 

@@ -78,7 +78,13 @@ struct hone_peer *hone_peer_new(const struct hone_peer_spec *spec)
     return peer;
 }
 
-static void peer_unref(struct hone_peer *peer)
+struct hone_peer *hone_peer_ref(struct hone_peer *peer)
+{
+    atomic_fetch_add(&peer->n_refs, 1);
+    return peer;
+}
+
+void hone_peer_unref(struct hone_peer *peer)
 {
     if (atomic_fetch_sub(&peer->n_refs, 1) != 1)
         return;
@@ -214,6 +220,35 @@ void hone_call_error(struct hone_call *call, int number, const char *fmt, ...)
     call_answer(call, hone_rpc_error(call->id_text, number, message, NULL));
 }
 
+void hone_call_error_data(struct hone_call *call, int number, const char *data_json,
+                          const char *fmt, ...)
+{
+    char message[HONE_ERR_MESSAGE_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof(message), fmt, args);
+    va_end(args);
+    call_answer(call, hone_rpc_error(call->id_text, number, message, data_json));
+}
+
+const char *hone_call_id(const struct hone_call *call)
+{
+    return call->id_text;
+}
+
+bool hone_peer_is_closed(struct hone_peer *peer)
+{
+    pthread_mutex_lock(&peer->lock);
+    bool is_closed = peer->is_closed;
+    pthread_mutex_unlock(&peer->lock);
+    return is_closed;
+}
+
+void hone_peer_notify(struct hone_peer *peer, const char *method, const char *params_json)
+{
+    send_text(peer, hone_rpc_notification(method, params_json));
+}
+
 void hone_call_fail(struct hone_call *call, const struct hone_err *err)
 {
     call_answer(call, hone_rpc_error_of(call->id_text, err));
@@ -258,7 +293,7 @@ void hone_call_unref(struct hone_call *call)
     if (is_open)
         hone_call_error(call, HONE_RPC_INTERNAL, "the request ended without an answer");
     cancel_give_back(call);
-    peer_unref(call->peer);
+    hone_peer_unref(call->peer);
     free(call->id_text);
     free(call);
 }
@@ -316,7 +351,7 @@ static int call_open(struct hone_peer *peer, struct hone_rpc_message *message, s
                        "%d requests are in flight on this connection; wait for an answer first",
                        HONE_LIMIT_CALLS_PER_CONN);
     } else {
-        atomic_fetch_add(&peer->n_refs, 1);
+        hone_peer_ref(peer);
         call->batch = batch;
         if (batch)
             batch->n_open++;
@@ -439,7 +474,7 @@ static void drain(void *arg)
     peer->is_draining = false;
     tell_if_idle(peer);
     pthread_mutex_unlock(&peer->lock);
-    peer_unref(peer);
+    hone_peer_unref(peer);
 }
 
 /* Puts a message behind those that wait. Lock held; false: too much waits already. */
@@ -467,7 +502,7 @@ void hone_peer_receive(struct hone_peer *peer, const char *text, size_t len)
     bool needs_worker = !is_inline && fits && !peer->is_draining;
     if (needs_worker) {
         peer->is_draining = true;
-        atomic_fetch_add(&peer->n_refs, 1);
+        hone_peer_ref(peer);
     }
     pthread_mutex_unlock(&peer->lock);
     if (is_inline)
@@ -489,7 +524,7 @@ void hone_peer_close(struct hone_peer *peer)
         call_drop(peer->calls);
     tell_if_idle(peer);
     pthread_mutex_unlock(&peer->lock);
-    peer_unref(peer);
+    hone_peer_unref(peer);
 }
 
 bool hone_peer_wait_idle(struct hone_peer *peer, int64_t deadline_ns)

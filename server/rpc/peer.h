@@ -69,6 +69,11 @@ void hone_peer_close(struct hone_peer *peer);
 bool hone_peer_wait_idle(struct hone_peer *peer, int64_t deadline_ns);
 
 /* For handlers. */
+struct hone_peer *hone_peer_ref(struct hone_peer *peer);
+void hone_peer_unref(struct hone_peer *peer);
+bool hone_peer_is_closed(struct hone_peer *peer);
+/* Sends a notification that belongs to no request; nothing once the peer is closed. Any thread. */
+void hone_peer_notify(struct hone_peer *peer, const char *method, const char *params_json);
 /* notifications/cancelled: stops the call with that id (its JSON text), which is then never
  * answered. Unknown ids are ignored. */
 void hone_peer_cancel(struct hone_peer *peer, const char *id_text);
@@ -81,6 +86,10 @@ const struct hone_cancel *hone_call_cancel(struct hone_call *call, struct hone_e
 /* Answers; the first wins, later ones do nothing. Any thread. */
 void hone_call_result(struct hone_call *call, const char *result_json);
 void hone_call_error(struct hone_call *call, int number, const char *fmt, ...) HONE_PRINTF(3, 4);
+/* data_json NULL: none. */
+void hone_call_error_data(struct hone_call *call, int number, const char *data_json,
+                          const char *fmt, ...) HONE_PRINTF(4, 5);
+const char *hone_call_id(const struct hone_call *call); /* JSON text */
 void hone_call_fail(struct hone_call *call, const struct hone_err *err);
 /* Sends a notification that belongs to the call; nothing once it is answered or cancelled. */
 void hone_call_notify(struct hone_call *call, const char *method, const char *params_json);

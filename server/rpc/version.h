@@ -4,6 +4,6 @@
 #ifndef HONE_SERVER_VERSION_H
 #define HONE_SERVER_VERSION_H
 
-#define HONE_VERSION "0.1.0"
+#include "workspace/base/version.h"
 
 #endif

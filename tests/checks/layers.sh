@@ -8,7 +8,8 @@ base='workspace/base'
 task="workspace/task $base"
 history="workspace $task"
 format="tools/format $task"
-tools="tools tools/format $history"
+launch="tools/launch $format"
+tools="tools tools/launch tools/format $history"
 source="agents/source $tools"
 rewrites="agents/rewrites $source"
 model="agents/model $tools"
@@ -19,9 +20,11 @@ rpc="server/rpc $search"
 jail="tools/runner/jail $format"
 binary="tools/runner/binary $jail"
 builds="tools/runner/build $binary"
-arena="tools/runner/arena $builds"
+torch="tools/runner/torch $jail"
+arena="tools/runner/arena tools/runner/torch $builds"
 machine="tools/runner/machine $jail"
 values="tools/runner/values $arena"
+serve="tools/runner/serve tools/launch tools/runner/machine $jail"
 judge="tools/runner/judge tools/runner/machine $values"
 driver="tools/runner/cuda/driver $format"
 split="tools/runner/cuda/split $builds"
@@ -34,15 +37,19 @@ workspace/base: $base
 workspace/task: $task
 workspace: $history
 tools/format: $format
+tools/launch: $launch
 tools/task: tools/task $tools
+tools/torch: tools/torch $tools
 tools/export: tools/export tools/task $tools
-tools: tools/export tools/task $tools
+tools: tools/export tools/task tools/torch $tools
 tools/runner/jail: $jail
 tools/runner/binary: $binary
 tools/runner/build: $builds
+tools/runner/torch: $torch
 tools/runner/arena: $arena
 tools/runner/machine: $machine
 tools/runner/values: $values
+tools/runner/serve: $serve
 tools/runner/judge: $judge
 tools/runner/cuda/driver: $driver
 tools/runner/cuda/split: $split
@@ -52,7 +59,7 @@ tools/runner/cuda/record: $record
 tools/runner/cuda/module: $module
 tools/runner/cuda/arena: tools/runner/cuda/arena $device
 tools/runner/cuda/judge: tools/runner/cuda/judge tools/runner/cuda/arena $module $device $judge
-tools/runner: tools/runner tools/runner/cuda/record tools/runner/cuda/judge tools/runner/cuda/arena $device $judge
+tools/runner: tools/runner tools/runner/torch tools/runner/cuda/record tools/runner/cuda/judge tools/runner/cuda/arena $device $judge
 agents/source: $source
 agents/rewrites: $rewrites
 agents/model: $model
@@ -62,7 +69,7 @@ agents/search: $search
 agents/offline: agents/offline $planner
 agents/tools: agents/tools $search
 server/rpc: $rpc
-server: server agents/tools agents/offline tools/export tools/task $rpc
+server: server agents/tools agents/offline tools/export tools/task tools/torch $rpc
 "
 
 # beginning of a header's name: the only files that may include it (| between several)

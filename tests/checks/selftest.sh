@@ -71,6 +71,10 @@ mkdir -p "$copy/docs"
 { printf '| word | meaning |\n|---|---|\n'; seq -f 'w%03g' 61 | sed 's/.*/| & | m |/'; } >"$p"; plant words docs/glossary.md "it has 61"
 printf '| word | meaning |\n|---|---|\n| b | m |\n| a | m |\n' >"$p"; plant words docs/glossary.md "in order"
 
+printf 'int lonely(void);\nint lonely(void) { return 1; }\n' >"$p"
+gcc -x c -c "$p" -o "$copy/build/obj/workspace/base/alone.o"
+plant exports workspace/base/alone.c "alone.c: lonely has no caller"
+
 # Objects: a static counter, a tentative definition and a function's static must show, a const table must not.
 globals() { # source expected
     printf '%s\n' "$1" | gcc -x c -fPIC -c - -o "$copy/build/obj/workspace/base/global.o" || return

@@ -4,6 +4,8 @@
 #include "tests/cuda_emulator/driver.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,14 +21,17 @@ struct range {
     uint64_t mapping; /* ALLOCATED: of the whole map */
     size_t mapping_size;
 };
-struct physical {
+struct physical { /* one memory file */
     int fd, refs;
     size_t size;
+    bool is_import, is_exported;
+    struct physical *next_lent;
 };
 static struct {
     pthread_mutex_t lock;
     struct range ranges[N_RANGES];
     size_t n_used, in_use_bytes; /* rows ever used */
+    struct physical *lent;       /* given back here, while another process still holds them */
 } memory = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct range *find(uint64_t base, enum kind kind) /* under the lock */
@@ -104,9 +109,28 @@ void emu_memory_forget(uint64_t base)
     (void)take(base, MODULE, &range);
 }
 
+/* As on a device, memory that other processes imported is free when the last of them lets go. Every
+ * exported descriptor has a shared lock of its file, so an exclusive one says that all are closed.
+ * Under the lock. */
+static void sweep(void)
+{
+    for (struct physical **at = &memory.lent; *at != NULL;) {
+        struct physical *physical = *at;
+        if (flock(physical->fd, LOCK_EX | LOCK_NB) != 0) {
+            at = &physical->next_lent;
+            continue;
+        }
+        *at = physical->next_lent;
+        memory.in_use_bytes -= physical->size;
+        close(physical->fd);
+        free(physical);
+    }
+}
+
 static bool charge(size_t n)
 {
     pthread_mutex_lock(&memory.lock);
+    sweep();
     bool fits = memory.in_use_bytes + n <= emu_setting("MEMORY", 4ull << 30);
     memory.in_use_bytes += fits ? n : 0;
     pthread_mutex_unlock(&memory.lock);
@@ -121,7 +145,10 @@ static void discharge(size_t n)
 hone_cu_result cuMemGetInfo(size_t *ret_free, size_t *ret_total)
 {
     *ret_total = emu_setting("MEMORY", 4ull << 30);
+    pthread_mutex_lock(&memory.lock);
+    sweep();
     *ret_free = *ret_total - memory.in_use_bytes;
+    pthread_mutex_unlock(&memory.lock);
     return emu_enter();
 }
 
@@ -178,18 +205,23 @@ static void physical_unref(struct physical *physical)
 {
     pthread_mutex_lock(&memory.lock);
     bool is_last = --physical->refs == 0;
-    if (is_last)
+    bool is_lent = is_last && physical->is_exported;
+    if (is_lent) {
+        physical->next_lent = memory.lent;
+        memory.lent = physical;
+    } else if (is_last && !physical->is_import) {
         memory.in_use_bytes -= physical->size;
+    }
     pthread_mutex_unlock(&memory.lock);
-    if (is_last) {
+    if (is_last && !is_lent) {
         close(physical->fd);
         free(physical);
     }
 }
-static hone_cu_result physical_new(int fd, size_t size, hone_cu_handle *ret)
+static hone_cu_result physical_new(int fd, size_t size, bool is_import, hone_cu_handle *ret)
 {
     struct physical *physical = emu_handle(sizeof(*physical));
-    *physical = (struct physical){fd, 1, size};
+    *physical = (struct physical){.fd = fd, .refs = 1, .size = size, .is_import = is_import};
     *ret = (uintptr_t)physical;
     return 0;
 }
@@ -212,7 +244,7 @@ hone_cu_result cuMemCreate(hone_cu_handle *ret, size_t size, const struct hone_c
             close(fd);
         return HONE_CU_OUT_OF_MEMORY;
     }
-    return physical_new(fd, size, ret);
+    return physical_new(fd, size, false, ret);
 }
 hone_cu_result cuMemRelease(hone_cu_handle handle)
 {
@@ -230,9 +262,13 @@ hone_cu_result cuMemExportToShareableHandle(void *ret, hone_cu_handle handle, in
         return rc;
     if (handle == 0 || type != HONE_CU_HANDLE_POSIX_FD || flags != 0)
         return HONE_CU_INVALID_VALUE;
-    int fd = fcntl(((struct physical *)(uintptr_t)handle)->fd, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0)
+    struct physical *physical = (struct physical *)(uintptr_t)handle;
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", physical->fd);
+    int fd = open(path, O_RDWR | O_CLOEXEC); /* with a lock of its own (sweep) */
+    if (fd < 0 || flock(fd, LOCK_SH) != 0)
         return HONE_CU_OUT_OF_MEMORY;
+    physical->is_exported = true;
     memcpy(ret, &fd, sizeof(fd));
     return 0;
 }
@@ -249,8 +285,7 @@ hone_cu_result cuMemImportFromShareableHandle(hone_cu_handle *ret, void *os_hand
             close(fd);
         return HONE_CU_INVALID_VALUE;
     }
-    charge((size_t)st.st_size);
-    return physical_new(fd, (size_t)st.st_size, ret);
+    return physical_new(fd, (size_t)st.st_size, true, ret); /* counted where it was made */
 }
 
 hone_cu_result cuMemMap(hone_cu_ptr ptr, size_t size, size_t offset, hone_cu_handle handle,

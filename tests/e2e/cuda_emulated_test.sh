@@ -86,6 +86,27 @@ for name in infinite_loop reads_far nondeterministic works_ahead; do
     ok $? "$name: the clean twin passes" "$(answer "$name-clean"): $(summary "$name-clean")"
 done
 
+# Of several kernels the one that crashes is named.
+cat >"$ROOT/two.cu" <<'CU'
+#include <stdint.h>
+__global__ void first(const float *X, float *Y)
+{
+    Y[0] = X[0];
+}
+template <int AT> __global__ void second(const float *X, float *Y)
+{
+    Y[AT * (int64_t)(X[0] != 12345)] = 1;
+}
+extern "C" void softmax(const float *X, float *Y, int64_t M, int64_t N, cudaStream_t stream)
+{
+    first<<<1, 1, 0, stream>>>(X, Y);
+    second<1073741824><<<1, 1, 0, stream>>>(X, Y);
+}
+CU
+run "$(job two softmax "$ROOT/two.cu" build,smoke screen)"
+summary two | grep -q "kernel 'second<.*>' (launch 2 of 2, line 13): CUDA error 700 (an illegal memory access). fix: check bounds"
+ok $? "of two kernels the one that crashes is named" "$(answer two): $(summary two)"
+
 run "$(job screen softmax "$ROOT/packs/softmax/kernels/naive.cu" build,smoke,screen screen)"
 [ "$(answer screen)" = screened/screened ]
 ok $? "a screen" "$(answer screen): $(summary screen)"
@@ -131,6 +152,10 @@ ok $? "a sweep keeps a right setting" "$(answer sweep): $(summary sweep)"
 grep -o '"reason":"[a-z_]*"' "$ROOT/calls/sweep/report.json" | tr '\n' ' ' >"$ROOT/reasons"
 grep -q '"reason":"correct" "reason":"screened" "reason":"wrong_value" "reason":"screened"' "$ROOT/reasons"
 ok $? "and tells how each setting fared" "$(cat "$ROOT/reasons")"
+grep -q '"medians":\[{"workload":"s64x100","median_ns":[0-9.]*},{"workload":"s33x257"' "$ROOT/calls/sweep/report.json"
+ok $? "its points have medians by workload"
+grep -q '"reason":"wrong_value","detail":"Y\[' "$ROOT/calls/sweep/report.json"
+ok $? "and what was wrong with one"
 # Settings after the first are built ahead, in memory that goes with the next one.
 sed -n 's/.*"points":\(\[.*\)/\1/p' "$ROOT/calls/sweep/report.json" | grep -o '"code":"[0-9a-f]\{16\}"' | sort -u >"$ROOT/codes"
 [ "$(wc -l <"$ROOT/codes")" -eq 3 ]

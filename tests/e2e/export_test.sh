@@ -126,6 +126,23 @@ cp "$ROOT/blur.c" "$OUT/blur.c"
 (cd "$OUT" && sh -c "$(line blur.c)" && sh -c "$(line blur_test.c)" && ./blur_test) >>"$ROOT/outside" 2>&1
 ok $? "the patch applies to one's own file, and that passes" "$(cat "$ROOT/said" "$ROOT/outside")"
 
+# What is read and written stays one array, a size that the function does not get is found.
+cat >"$ROOT/push.c" <<'EOF'
+int push(const int *start, double *x, int n, const double *v)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = start[i]; k < start[i + 1]; k++)
+            x[i] += v[k];
+    return n;
+}
+EOF
+"$HONE" task new "$ROOT/push.c" --workspace "$WS" --no-lint >"$ROOT/said" 2>&1
+take push && grep -q '^int32_t push(const int \*start, double \*x, int n, const double \*v);' "$OUT/push.h" && grep -q '^test  *passed' "$ROOT/said"
+ok $? "an array that is read and written stays one" "$(cat "$ROOT/said")"
+printf '#include "push.h"\nint main(void) { int s[3] = {0, 1, 3}; double x[2] = {10, 20}, v[3] = {1, 2, 3}; push(s, x, 2, v); return x[0] != 11 || x[1] != 25; }\n' >"$OUT/mine.c"
+(cd "$OUT" && gcc -c push.c && gcc -o mine mine.c push.o -fopenmp -lm && ./mine) >"$ROOT/outside" 2>&1
+ok $? "and is called as before" "$(cat "$ROOT/outside")"
+
 # Nothing is overwritten, unless that is asked for.
 take blur
 echo mine >"$OUT/blur.c"

@@ -270,6 +270,109 @@ START_TEST(bad_requests_are_refused)
 END_TEST
 
 /* Bytes behind a body must not make the library come again for ever, and are no second request. */
+#define META                                                                                       \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                       \
+    "\"io.modelcontextprotocol/clientCapabilities\":{}}"
+#define ALONE(method_) TYPE ACCEPT "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " method_ "\r\n"
+#define BODY(method_, params_)                                                                     \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" method_ "\",\"params\":{" META params_ "}}"
+
+/* Revision 2026-07-28: no handshake, no session; headers say what the body says. */
+START_TEST(requests_that_stand_alone)
+{
+    static const struct {
+        const char *lines, *body, *status, *want;
+    } rows[] = {
+        {ALONE("server/discover"), BODY("server/discover", ""), "200", "supportedVersions"},
+        {ALONE("tools/call") "Mcp-Name:  task_show \r\n",
+         BODY("tools/call", ",\"name\":\"task_show\""), "200", "\"resultType\":\"complete\""},
+        {ALONE("tools/call") "Mcp-Name: device_info\r\n",
+         BODY("tools/call", ",\"name\":\"task_show\""), "400", "-32020"},
+        {ALONE("tools/list"), BODY("tools/call", ",\"name\":\"task_show\""), "400", "-32020"},
+        {TYPE ACCEPT, BODY("tools/list", ""), "400", "-32020"},
+        {ALONE("tools/list"),
+         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{}}", "400", "-32602"},
+        {ALONE("ping"), BODY("ping", ""), "404", "-32601"},
+        {ALONE("tools/list"), BODY("tools/list", ",\"cursor\":\"x\""), "200", "-32602"},
+        {TYPE ACCEPT "MCP-Protocol-Version: 2027-01-01\r\nMcp-Method: tools/list\r\n",
+         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"_meta\":{"
+         "\"io.modelcontextprotocol/protocolVersion\":\"2027-01-01\"}}}",
+         "400", "\"supported\":[\"2026-07-28\"]"},
+    };
+    struct served served = {.pid = 0};
+    start(&served);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char *answer = post(&served, rows[i].lines, rows[i].body);
+        check_status(answer, rows[i].status, rows[i].body);
+        ck_assert_msg(strstr(answer, rows[i].want) != NULL, "%s -> %s", rows[i].body, answer);
+        ck_assert_ptr_null(strstr(answer, "Mcp-Session-Id"));
+        free(answer);
+    }
+    stop(&served);
+}
+END_TEST
+
+/* A stream without ids; hanging up is cancelling: the worker is free again. */
+START_TEST(hanging_up_cancels_what_stands_alone)
+{
+    struct served served = {.pid = 0};
+    bool is_closed;
+    start(&served);
+    for (int i = 0; i < 4; i++) { /* two workers: without the cancel the third would wait */
+        int fd = send_http(&served, "POST", ALONE("tools/call") "Mcp-Name: kernel_evaluate\r\n",
+                           BODY("tools/call", ",\"name\":\"kernel_evaluate\",\"arguments\":{"
+                                              "\"task\":\"sum\",\"source\":\"slow\"}"));
+        char *begun = tcp_read(fd, "text/event-stream", 8000, &is_closed);
+        ck_assert_ptr_nonnull(strstr(begun, "text/event-stream"));
+        ck_assert_ptr_null(strstr(begun, "\nid: "));
+        free(begun);
+        close(fd);
+    }
+    char *answer = post(&served, ALONE("tools/call") "Mcp-Name: kernel_evaluate\r\n",
+                        BODY("tools/call", ",\"name\":\"kernel_evaluate\",\"arguments\":{\"task\":"
+                                           "\"sum\",\"source\":\"quick\"}"));
+    ck_assert_msg(strstr(answer, "verdict") != NULL, "%s", answer);
+    free(answer);
+    stop(&served);
+}
+END_TEST
+
+/* What belongs to no request comes on the stream of a GET; a second GET takes its place. */
+START_TEST(the_standing_stream)
+{
+    struct served served = {.pid = 0};
+    char session[400], body[300];
+    bool is_closed;
+    start(&served);
+    open_session(&served, "2025-11-25", session);
+    int old = send_http(&served, "GET", session, NULL);
+    free(tcp_read(old, "data:", 8000, &is_closed));
+    int fd = send_http(&served, "GET", session, NULL);
+    char *begun = tcp_read(fd, "data:", 8000, &is_closed);
+    check_status(begun, "200", "standing stream");
+    free(begun);
+    free(finish(old));
+    char *answer = post(&served, session,
+                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+                        "\"name\":\"search_start\",\"arguments\":{\"task\":\"sum\","
+                        "\"budget_wall_ms\":2000}}}");
+    const char *job = strstr(answer, "job-");
+    ck_assert_msg(job != NULL, "%s", answer);
+    snprintf(body, sizeof(body),
+             "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"resources/subscribe\",\"params\":{"
+             "\"uri\":\"hone://job/%.16s\"}}",
+             job);
+    free(answer);
+    free(post(&served, session, body));
+    answer = tcp_read(fd, "notifications/resources/updated", 20000, &is_closed);
+    ck_assert_msg(strstr(answer, "notifications/resources/updated") != NULL, "%s", answer);
+    free(answer);
+    free(finish(send_http(&served, "DELETE", session, NULL)));
+    free(finish(fd)); /* the session's end is the stream's */
+    stop(&served);
+}
+END_TEST
+
 START_TEST(bytes_behind_a_body_do_no_harm)
 {
     struct served served = {.pid = 0};
@@ -346,4 +449,5 @@ END_TEST
 
 UNIT_MAIN("http_session", a_session_from_start_to_end, long_calls_are_streams,
           a_broken_stream_is_resumed, a_cancelled_call_ends_its_stream, bad_requests_are_refused,
+          requests_that_stand_alone, hanging_up_cancels_what_stands_alone, the_standing_stream,
           bytes_behind_a_body_do_no_harm, sessions_are_limited, large_bodies)

@@ -12,11 +12,11 @@ tip() { git -C "$WS" log -1 --format="$1" search/matmul; }
 
 search 14
 ok $? "a search ends" "$(cat "$ROOT/err")"
-grep -q '^rests on  *fast-math (-Ofast: NaN, infinities and the order of sums are not kept)' "$ROOT/out"
+grep -q '^rests on .*, fast-math (-Ofast: NaN, infinities and the order of sums are not kept)' "$ROOT/out"
 ok $? "its end says that the figure rests on fast-math" "$(cat "$ROOT/out")"
 tip %s | grep -q '^faster: 4x baseline .*confirmed with fresh data'
 ok $? "plain git log ends with the confirmed figure" "$(tip %B)"
-tip %b | grep -q '^fast-math (-Ofast' && tip %b | grep -q "^Result-of: $(git -C "$WS" rev-parse search/matmul^)\$"
+tip %b | grep -q ', fast-math (-Ofast' && tip %b | grep -q "^Result-of: $(git -C "$WS" rev-parse search/matmul^)\$"
 ok $? "and what it rests on" "$(tip %B)"
 [ -z "$(git -C "$WS" diff search/matmul^ search/matmul)" ] && git -C "$WS" cat-file -e search/matmul:matmul.c
 ok $? "it changes no file" "$(git -C "$WS" show --stat search/matmul)"
@@ -30,9 +30,26 @@ ok $? "hone log gives that version the same figure, and says fast-math" "$figure
 ok $? "the branch stands for the version" "$("$HONE" show search/matmul --workspace "$WS" | head -3)"
 "$HONE" show search/matmul --workspace "$WS" | grep -q 'measured again' && "$HONE" show search/matmul --workspace "$WS" | grep -q '^Fast-math: -Ofast'
 ok $? "hone show names fast-math and the confirmation" "$("$HONE" show search/matmul --workspace "$WS" | head -40)"
+for rev in $(git -C "$WS" for-each-ref --format='%(objectname) %(objectname:short)' refs/hone/evidence) $(git -C "$WS" rev-parse --short search/matmul); do
+    "$HONE" show "$rev" --workspace "$WS" || echo "BAD $rev"
+done >"$ROOT/shown" 2>&1
+grep -q BAD "$ROOT/shown" && false || grep -q "^measures $best" "$ROOT/shown"
+ok $? "hone show takes measurements and results as git names them" "$(grep -A2 BAD "$ROOT/shown")"
+grep -q '^rests on: 4x (3.92 to 4.08) against the baseline built with -O3 -march=native -ffast-math' "$ROOT/shown"
+ok $? "a confirmation is held against the baseline with fast-math too" "$(grep rests "$ROOT/shown")"
 "$HONE" report matmul --workspace "$WS" >"$ROOT/report"
-grep -q '^Rests on: fast-math' "$ROOT/report" && grep -q '| 4x | 4x |' "$ROOT/report"
+! grep -q 'the baseline, no gain' "$ROOT/report" && grep -q "its parent's speed: no gain (screened, about" "$ROOT/report"
+ok $? "a screened step is told as one, and its gain is its parent's" "$(grep gain "$ROOT/report" | head -3)"
+grep -q '^Rests on: 4x .*, fast-math' "$ROOT/report" && grep -q '| about 4x | 4x |' "$ROOT/report"
 ok $? "the report has it, and the confirmed figure beside the screened one" "$(sed -n 1,40p "$ROOT/report")"
+
+"$HONE" search rmsnorm --name figures --workspace "$WS" --executor fake --fake-script "$ROOT/script.jsonl" --budget-evaluations 6 --quiet --json >"$ROOT/out" 2>"$ROOT/err"
+grep -q '"speedup":[0-9.]*,.*"vs_fast_math":[0-9.]*,' "$ROOT/out"
+ok $? "the search's JSON has both ratios as numbers" "$(cat "$ROOT/out" "$ROOT/err")"
+"$HONE" call kernel_evaluate "{\"task\":\"matmul\",\"commit\":\"$best\",\"tier\":\"confirm\"}" --workspace "$WS" --executor fake \
+    --fake-script "$ROOT/script.jsonl" --quiet >"$ROOT/out" 2>"$ROOT/err"
+grep -q '"vs_fast_math":{"against":"fast-math","ratio":4,' "$ROOT/out"
+ok $? "so has kernel_evaluate's" "$(cat "$ROOT/out" "$ROOT/err")"
 
 printf '{"match":"void","ns":250000,"doubt":"hidden sizes were not run"}\n' >"$ROOT/doubted.jsonl"
 "$HONE" search sum --workspace "$WS" --executor fake --fake-script "$ROOT/doubted.jsonl" --budget-evaluations 4 --quiet >"$ROOT/out" 2>"$ROOT/err"

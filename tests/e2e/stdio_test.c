@@ -144,7 +144,7 @@ START_TEST(calls_finish_after_the_end_of_input)
                                       "\"arguments\":{\"task\":\"sum\",\"source\":\"x\"}}}\n",
                                       &out, &err),
                      0);
-    ck_assert_msg(strstr(out, "\"id\":1,\"result\"") && strstr(out, "\"verdict\""), "%s", out);
+    ck_assert_msg(strstr(out, "\"id\":1,\"result\"") && strstr(out, "verdict"), "%s", out);
     for (char *line = strtok(out, "\n"); line; line = strtok(NULL, "\n"))
         ck_assert_msg(strncmp(line, "{\"jsonrpc\":\"2.0\",", 17) == 0,
                       "not a message on stdout: %s", line);
@@ -247,5 +247,49 @@ START_TEST(a_signal_or_a_lost_reader_ends_it)
 }
 END_TEST
 
-UNIT_MAIN("stdio", golden_lines, parse_errors, calls_finish_after_the_end_of_input,
-          a_slow_call_is_given_up_after_the_linger_time, a_signal_or_a_lost_reader_ends_it)
+/* The bridge: the same lines through a server that runs already. */
+START_TEST(a_bridge_passes_everything_on)
+{
+    struct served served = {.pid = 0};
+    char address[40], token_file[260], *out, *err;
+    served_start(&served, NULL);
+    snprintf(address, sizeof(address), "127.0.0.1:%d", served.port);
+    snprintf(token_file, sizeof(token_file), "%s/.hone/token", served.dir);
+    const char *const args[] = {"mcp", "--connect", address, "--token-file", token_file, NULL};
+    const char *input = INITIALIZE
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":\"e\",\"method\":\"tools/call\",\"params\":{\"name\":"
+        "\"kernel_evaluate\",\"arguments\":{\"task\":\"sum\",\"source\":\"bridge\"}}}\r\n"
+        "{bad\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}"; /* a last line without newline */
+    int status = hone_program_run(args, input, &out, &err);
+    ck_assert_msg(status == 0, "%d: %s", status, err);
+    ck_assert_msg(strstr(out, "\"id\":0,\"result\"") && strstr(out, "\"id\":\"e\",\"result\"") &&
+                      strstr(out, "verdict") && strstr(out, "-32700") &&
+                      strstr(out, "\"id\":2,\"result\":{}"),
+                  "%s", out);
+    size_t lines = 0;
+    for (const char *at = out; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    ck_assert_uint_eq(lines, 4);
+    free(out);
+    free(err);
+    const char *const bad[] = {"mcp", "--connect", address,
+                               NULL}; /* the wrong workspace: no token */
+    ck_assert_int_ne(hone_program_run(bad, input, &out, &err), 0);
+    ck_assert_msg(strstr(err, "token") != NULL, "%s", err);
+    ck_assert_str_eq(out, "");
+    free(out);
+    free(err);
+    served_stop(&served, SIGTERM);
+    ck_assert_int_ne(hone_program_run(args, input, &out, &err), 0);
+    ck_assert_msg(strstr(err, "cannot connect") != NULL, "%s", err);
+    free(out);
+    free(err);
+    served_remove(&served);
+}
+END_TEST
+
+UNIT_MAIN("stdio", a_bridge_passes_everything_on, golden_lines, parse_errors,
+          calls_finish_after_the_end_of_input, a_slow_call_is_given_up_after_the_linger_time,
+          a_signal_or_a_lost_reader_ends_it)

@@ -77,7 +77,7 @@ START_TEST(methods_and_errors)
         snprintf(wanted, sizeof(wanted), "\"id\":%zu,", i + 1);
         char *answer = ws_wait_for(fd, wanted, 10000);
         bool is_list = i == 0;
-        ck_assert_msg(is_list ? strstr(answer, "\"outputSchema\"") && !strstr(answer, rows[i].want)
+        ck_assert_msg(is_list ? strstr(answer, "\"inputSchema\"") && !strstr(answer, rows[i].want)
                               : strstr(answer, rows[i].want) != NULL,
                       "%s -> %s", rows[i].send, answer);
         free(answer);
@@ -275,8 +275,9 @@ START_TEST(an_unknown_revision_gets_the_newest)
     struct served served = {.pid = 0};
     start(&served);
     int fd = ws_open(&served);
-    char *answer = ws_ask(fd, "1", "server/discover", "{}");
-    ck_assert_ptr_nonnull(strstr(answer, "-32601"));
+    char *answer =
+        ws_ask(fd, "1", "server/discover", "{}"); /* another era's, and without a version */
+    ck_assert_ptr_nonnull(strstr(answer, "-32602"));
     free(answer);
     answer = ws_ask(fd, "2", "tools/list", "{}");
     ck_assert_ptr_nonnull(strstr(answer, "-32600"));
@@ -333,6 +334,51 @@ START_TEST(shutdown_does_not_wait_for_a_peer_that_hangs)
 }
 END_TEST
 
+/* A job of a running server as a resource: listed, read, and told of when it changes; in both eras.
+ */
+START_TEST(resources_are_read_and_watched)
+{
+    struct served served = {.pid = 0};
+    char text[400], job[30], *answer;
+    start(&served);
+    int fd = ws_open_session(&served);
+    answer = ws_ask(fd, "1", "resources/read", "{\"uri\":\"hone://task/sum/source?lines=1-2\"}");
+    ck_assert_msg(strstr(answer, "\"mimeType\":\"text/x-c\"") != NULL, "%s", answer);
+    free(answer);
+    answer = ws_ask(fd, "2", "resources/read", "{\"uri\":\"hone://device\"}");
+    ck_assert_msg(strstr(answer, "cores") != NULL, "%s", answer);
+    free(answer);
+    answer = ws_ask(fd, "3", "tools/call",
+                    "{\"name\":\"search_start\",\"arguments\":{\"task\":\"sum\",\"budget_wall_ms\":"
+                    "2000}}");
+    const char *at = strstr(answer, "\\\"job\\\":\\\"");
+    ck_assert_msg(at != NULL, "%s", answer);
+    snprintf(job, sizeof(job), "%.*s", (int)strcspn(at + 10, "\\"), at + 10);
+    free(answer);
+    snprintf(text, sizeof(text), "{\"uri\":\"hone://job/%s\"}", job);
+    free(ws_ask(fd, "4", "resources/subscribe", text));
+    snprintf(text, sizeof(text),
+             "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"subscriptions/listen\",\"params\":{"
+             "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+             "\"io.modelcontextprotocol/clientCapabilities\":{}},\"notifications\":{"
+             "\"resourceSubscriptions\":[\"hone://job/%s\"]}}}",
+             job);
+    ws_send(fd, text);
+    bool is_told = false, is_heard = false;
+    while (!is_told || !is_heard) {
+        answer = ws_wait_for(fd, "notifications/resources/updated", 30000);
+        ck_assert_msg(strstr(answer, job) != NULL, "%s", answer);
+        if (strstr(answer, "\"io.modelcontextprotocol/subscriptionId\":\"s\"") != NULL)
+            is_heard = true;
+        else
+            is_told = true;
+        free(answer);
+    }
+    close(fd); /* while both watch */
+    stop(&served);
+}
+END_TEST
+
 START_TEST(kill_and_restart_loses_nothing)
 {
     struct served served = {.pid = 0};
@@ -341,9 +387,9 @@ START_TEST(kill_and_restart_loses_nothing)
     char commit[41], text[200], *answer;
     call_evaluate(fd, "1", "first", "");
     answer = ws_wait_for(fd, "\"id\":1,", 10000);
-    const char *at = strstr(answer, "\"commit\":\"");
+    const char *at = strstr(answer, "\\\"commit\\\":\\\""); /* JSON in a JSON string */
     ck_assert_msg(at != NULL, "%s", answer);
-    snprintf(commit, sizeof(commit), "%.40s", at + 10);
+    snprintf(commit, sizeof(commit), "%.40s", at + 13);
     free(answer);
     call_evaluate(fd, "2", "slow", "");
     usleep(100000);
@@ -419,5 +465,5 @@ UNIT_MAIN("ws_session", methods_and_errors, a_cancelled_call_stops_and_is_not_an
           cheap_calls_do_not_wait_behind_long_ones, calls_of_a_connection_are_limited,
           large_messages_keep_their_order, batches_belong_to_one_revision,
           an_unknown_revision_gets_the_newest, shutdown_says_1001_and_is_quick,
-          shutdown_does_not_wait_for_a_peer_that_hangs, kill_and_restart_loses_nothing,
-          hone_call_talks_to_a_server, without_a_token_on_loopback)
+          shutdown_does_not_wait_for_a_peer_that_hangs, resources_are_read_and_watched,
+          kill_and_restart_loses_nothing, hone_call_talks_to_a_server, without_a_token_on_loopback)

@@ -15,7 +15,7 @@ static void check_rows(const struct hone_array *rows)
     const struct hone_diagnostic *d = rows->v;
     HONE_BUG_ON(rows->n > HONE_LIMIT_DIAGNOSTICS);
     for (size_t i = 0; i < rows->n; i++)
-        HONE_BUG_ON(d[i].message == NULL || d[i].severity == NULL || d[i].line < 0 ||
+        HONE_BUG_ON(d[i].message == NULL || d[i].severity == HONE_SEVERITY_NONE || d[i].line < 0 ||
                     d[i].column < 0);
 }
 

@@ -2,7 +2,7 @@
 /* Any line as progress of a runner: told on with a message, or dropped. */
 #include <stdint.h>
 #include <string.h>
-#include "tools/exec_warm.h"
+#include "tools/launch/warm.h"
 #include "workspace/base/limits.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -29,8 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct hone_plan plan, again;
     char why[200];
 
-    int rc = hone_record_read(a, b, sizeof(struct hone_record_head) + len, "task", "w", 2, pool,
-                              &names, &plan, &end, &err);
+    const struct hone_recording recording = {a,      b,   sizeof(struct hone_record_head) + len,
+                                             "task", "w", 2};
+    int rc = hone_record_read(&recording, pool, &names, &plan, &end, &err);
     if (rc < 0 || end.reason != HONE_REASON_BUILT) {
         HONE_BUG_ON(rc < 0 && (err.code >= 0 || err.message[0] == '\0'));
         HONE_BUG_ON(rc == 0 && end.detail[0] == '\0');

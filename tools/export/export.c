@@ -271,8 +271,9 @@ static int make_files(struct hone_export_work *work, const struct hone_export_fu
         function->body);
     if (is_diff) {
         const char *file = hone_pool_printf(pool, "%s.%s", name, end);
-        int rc = hone_line_diff(function->own, ret->source, hone_pool_printf(pool, "a/%s", file),
-                                hone_pool_printf(pool, "b/%s", file), pool, &patch, err);
+        const struct hone_diff_side before = {hone_pool_printf(pool, "a/%s", file), function->own};
+        const struct hone_diff_side after = {hone_pool_printf(pool, "b/%s", file), ret->source};
+        int rc = hone_line_diff(&before, &after, pool, &patch, err);
         if (rc < 0)
             return rc;
         add_file(ret, hone_pool_printf(pool, "%s.patch", name), patch);

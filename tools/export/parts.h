@@ -57,6 +57,8 @@ struct hone_export_cases {
 };
 int hone_export_cases(const struct hone_export_work *work, struct hone_export_cases *ret,
                       struct hone_err *err);
+/* The output whose old content the input holds, "y" of "y_in"; n_outputs: none. */
+size_t hone_export_old_of(const struct hone_task *task, const struct hone_tensor *input);
 /* A C file with main that is linked to the oracle. */
 const char *hone_export_oracle_main(const struct hone_export_work *work,
                                     const struct hone_export_cases *cases);

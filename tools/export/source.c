@@ -110,16 +110,75 @@ static const char *formula_text(const struct hone_export_work *work,
     return hone_pool_printf(work->pool, "(%s)", text);
 }
 
+/* The output that the input holds the old content of: y of y_in, where the function has y alone. */
+static const struct hone_param *param_of_old(const struct hone_export_work *work,
+                                             const struct hone_prototype *proto,
+                                             const struct hone_tensor *input)
+{
+    size_t o = hone_export_old_of(work->task, input);
+    return o < work->task->n_outputs && find_param(proto, input->name) == NULL
+               ? find_param(proto, work->task->outputs[o].name)
+               : NULL;
+}
+
+size_t hone_export_old_of(const struct hone_task *task, const struct hone_tensor *input)
+{
+    size_t o = 0, len = strlen(input->name);
+    while (o < task->n_outputs &&
+           !(strlen(task->outputs[o].name) + 3 == len &&
+             strncmp(task->outputs[o].name, input->name, len - 3) == 0 &&
+             strcmp(input->name + len - 3, "_in") == 0 && task->outputs[o].dtype == input->dtype))
+        o++;
+    return o;
+}
+
 static const char *tensor_argument(const struct hone_export_work *work,
                                    const struct hone_prototype *proto,
                                    const struct hone_tensor *tensor, bool is_input)
 {
     const struct hone_param *param = find_param(proto, tensor->name);
 
-    if (param == NULL)
-        return !is_input && !proto->returns_void ? "result" : NULL; /* sources have no more */
+    if (is_input && param_of_old(work, proto, tensor) != NULL)
+        return hone_pool_printf(work->pool, "old_%s", tensor->name);
+    if (param == NULL || !param->is_pointer)
+        return param == NULL && !is_input && !proto->returns_void ? "result"
+                                                                  : NULL; /* sources have no more */
     return hone_pool_printf(work->pool, "(%s%s *)%s", is_input ? "const " : "",
                             hone_dtype_c_name(tensor->dtype), tensor->name);
+}
+
+static const char *axis_argument(const struct hone_export_work *work,
+                                 const struct hone_prototype *proto, const struct hone_axis *axis);
+
+/* "((int64_t)n * (int64_t)m)"; NULL: a size is not known. */
+static const char *elements_text(const struct hone_export_work *work,
+                                 const struct hone_prototype *proto,
+                                 const struct hone_tensor *tensor)
+{
+    const char *text = "1";
+
+    for (size_t d = 0; text != NULL && d < tensor->rank; d++) {
+        const char *size = axis_argument(work, proto, &work->task->axes[tensor->shape[d]]);
+        text = size ? hone_pool_printf(work->pool, "%s * %s", text, size) : NULL;
+    }
+    return text;
+}
+
+/* A size that the function does not get: what the last of its offsets says. */
+static const char *total_argument(const struct hone_export_work *work,
+                                  const struct hone_prototype *proto, const struct hone_axis *axis)
+{
+    const struct hone_task *task = work->task;
+
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        const struct hone_tensor *t = &task->inputs[i];
+        bool is_total = t->role == HONE_ROLE_OFFSETS && &task->axes[t->bound_axis] == axis &&
+                        &task->axes[t->shape[0]] != axis && find_param(proto, t->name) != NULL;
+        const char *n = is_total ? elements_text(work, proto, t) : NULL;
+        if (n != NULL)
+            return hone_pool_printf(work->pool, "(int64_t)%s[%s - 1]", t->name, n);
+    }
+    return NULL;
 }
 
 static const char *axis_argument(const struct hone_export_work *work,
@@ -129,7 +188,8 @@ static const char *axis_argument(const struct hone_export_work *work,
         return hone_pool_printf(work->pool, "(int64_t)%s", axis->name);
     if (axis->kind == HONE_AXIS_CONST)
         return hone_pool_printf(work->pool, "%lld", (long long)axis->value);
-    return axis->kind == HONE_AXIS_EXPR ? formula_text(work, proto, axis->expression) : NULL;
+    return axis->kind == HONE_AXIS_EXPR ? formula_text(work, proto, axis->expression)
+                                        : total_argument(work, proto, axis);
 }
 
 /* The arguments of the task's function in terms of the user's parameters; NULL: one is missing. */
@@ -158,6 +218,34 @@ static const char *arguments(const struct hone_export_work *work,
     return text;
 }
 
+/* Copies of what is read and written, which the task's function gets apart; NULL: one has no known
+ * size. */
+static const char *old_copies(const struct hone_export_work *work,
+                              const struct hone_prototype *proto, const char **ret_after)
+{
+    const char *text = "";
+
+    *ret_after = "";
+    for (size_t i = 0; i < work->task->n_inputs; i++) {
+        const struct hone_tensor *t = &work->task->inputs[i];
+        const struct hone_param *param = param_of_old(work, proto, t);
+        const char *type = hone_dtype_c_name(t->dtype);
+        if (param == NULL)
+            continue;
+        const char *n = elements_text(work, proto, t);
+        if (n == NULL)
+            return NULL;
+        text =
+            hone_pool_printf(work->pool,
+                             "%s    %s *old_%s = malloc((size_t)(%s) * sizeof(%s));\n"
+                             "    if (old_%s == NULL)\n        abort();\n"
+                             "    memcpy(old_%s, %s, (size_t)(%s) * sizeof(%s));\n",
+                             text, type, t->name, n, type, t->name, t->name, param->name, n, type);
+        *ret_after = hone_pool_printf(work->pool, "%s    free(old_%s);\n", *ret_after, t->name);
+    }
+    return text;
+}
+
 /* A function of the user's name around the task's, which becomes static. */
 static int add_own(const struct hone_export_work *work, const struct hone_prototype *proto,
                    const char *call, struct hone_export_function *ret, struct hone_err *err)
@@ -167,16 +255,19 @@ static int add_own(const struct hone_export_work *work, const struct hone_protot
     HONE_AUTOFREE char *renamed = hone_prototype_rename(ret->body, work->task->name, inner);
     const char *text;
     int rc = hone_prototype_make_static(renamed, NULL, work->pool, &text, err);
+    const char *after, *before = old_copies(work, proto, &after);
 
     if (rc < 0)
         return rc;
+    if (*before)
+        text = hone_pool_printf(work->pool, "#include <stdlib.h>\n#include <string.h>\n%s", text);
     ret->body = proto->returns_void
-                    ? hone_pool_printf(work->pool, "%s\n\n%s\n{\n    %s(%s);\n}\n", text,
-                                       ret->declaration, inner, call)
+                    ? hone_pool_printf(work->pool, "%s\n\n%s\n{\n%s    %s(%s);\n%s}\n", text,
+                                       ret->declaration, before, inner, call, after)
                     : hone_pool_printf(work->pool,
-                                       "%s\n\n%s\n{\n    %s result[1];\n    %s(%s);\n    return "
-                                       "result[0];\n}\n",
-                                       text, ret->declaration, result, inner, call);
+                                       "%s\n\n%s\n{\n    %s result[1];\n%s    %s(%s);\n%s    "
+                                       "return result[0];\n}\n",
+                                       text, ret->declaration, result, before, inner, call, after);
     return 0;
 }
 
@@ -239,7 +330,7 @@ int hone_export_function(struct hone_export_work *work, struct hone_export_funct
                          struct hone_err *err)
 {
     struct hone_prototype *proto = hone_pool_alloc(work->pool, sizeof(*proto));
-    const char *inner = NULL, *name = NULL, *call = NULL;
+    const char *inner = NULL, *name = NULL, *call = NULL, *after;
     int rc;
 
     *ret = (struct hone_export_function){.own = work->naive};
@@ -257,7 +348,7 @@ int hone_export_function(struct hone_export_work *work, struct hone_export_funct
     if (work->is_cuda || name == NULL)
         return with_task_parameters(work, ret, err);
     if (hone_prototype_parse(text, inner, work->pool, proto, NULL) == 0 && !proto->has_alias)
-        call = arguments(work, proto);
+        call = old_copies(work, proto, &after) ? arguments(work, proto) : NULL;
     if (call == NULL) {
         hone_export_note(work, "your function's own parameters could not be matched: it has the "
                                "task's order");

@@ -432,12 +432,27 @@ static void add_argument(const struct hone_export_work *work, struct hone_buf *t
             hone_buf_printf(text, "%lld", (long long)workload->axes[i]);
 }
 
+static bool has_name(const char *names, const char *name)
+{
+    for (; *names != '\0'; names += strlen(names) + 1)
+        if (strcmp(names, name) == 0)
+            return true;
+    return false;
+}
+
 static void add_call(const struct hone_export_work *work,
                      const struct hone_export_function *function, struct hone_buf *text,
                      const struct hone_workload *workload)
 {
     const struct hone_task *task = work->task;
 
+    for (size_t i = 0; i < task->n_inputs && function->is_users; i++) {
+        size_t o = hone_export_old_of(task, &task->inputs[i]);
+        if (o < task->n_outputs && !has_name(function->params, task->inputs[i].name))
+            hone_buf_printf(text, "    memcpy(out%zu, in%zu, %lld);\n", o, i,
+                            (long long)(elements(work, &task->inputs[i], workload) *
+                                        hone_dtype_bytes(task->inputs[i].dtype)));
+    }
     hone_buf_str(text, "    ");
     for (size_t o = 0; o < task->n_outputs && function->result != NULL; o++)
         if (strcmp(task->outputs[o].name, function->result) == 0)

@@ -73,6 +73,7 @@ const struct hone_field hone_job_fields[] = {
                HONE_OF(struct hone_point, point_fields), .help = "Settings of a sweep."),
     HONE_FIELD(struct hone_job, workloads, .max_len = HONE_LIMIT_WORKLOADS, .skip_empty = true,
                .help = "Ids; empty: all public ones."),
+    HONE_FIELD(struct hone_job, axes, .skip_empty = true, .help = "One size alone, by axis."),
     HONE_FIELD(struct hone_job, n_hidden, .min = 0, .max = HONE_LIMIT_HIDDEN,
                .help = "Hidden workloads to draw besides."),
     HONE_FIELD(struct hone_job, seed_hex, .skip_empty = true, .max_len = 32,

@@ -25,8 +25,12 @@ struct hone_tunable {
 #define HONE_JOB_LEASE_MS   600000
 #define HONE_JOB_TIMEOUT_MS 600000
 
+/* The baseline's source built with -ffast-math besides, in confirmations on a CPU: what the compiler
+ * alone would have given. */
+#define HONE_ARM_FAST_MATH "fast-math"
+
 struct hone_arm {               /* one source that is built and called */
-    const char *name;           /* "candidate", "baseline", "parent" */
+    const char *name;           /* "candidate", "baseline", "parent", HONE_ARM_FAST_MATH */
     const char *source;         /* file in open/, e.g. "candidate.c" */
     struct hone_strs flags;     /* compiler options, already checked against the allow-list */
     struct hone_array tunables; /* of struct hone_tunable */
@@ -58,6 +62,7 @@ struct hone_job {
     struct hone_array
         points; /* of struct hone_point; not empty: a sweep of the candidate, screened each */
     struct hone_strs workloads; /* ids; empty: all public ones */
+    struct hone_json *axes;     /* {"M": 3}: this size alone, in place of all others; NULL: none */
     int64_t n_hidden;           /* hidden workloads to draw besides (confirm) */
     const char *seed_hex; /* 32 hex digits: the search's pool; NULL: fresh from the system, logged
                              in sealed/ */

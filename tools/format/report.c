@@ -30,13 +30,19 @@
 #define TIME_MAX_NS (7 * 24 * 3600 * 1000000000ll)
 #define RATIO_MAX   1000000000
 
-static const char *const stage_status[] = {"ok", "failed", "skipped", NULL};
-static const char *const severities[] = {"error", "warning", "note", NULL};
-static const char *const remark_kinds[] = {"vectorized", "missed", "note", NULL};
+static const char *const stage_status[] = {"", "ok", "failed", "skipped", NULL};
+static const char *const severities[] = {"", "error", "warning", "note", NULL};
+static const char *const remark_kinds[] = {"", "vectorized", "missed", "note", NULL};
 static const char *const ratio_words[] = {"faster", "same", "slower", "inconclusive", NULL};
 static const char *const bounds[] = {"bytes", "flops", NULL};
 static const char axes_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":{\"type\":[\"integer\",\"string\"]}}";
+
+const char *hone_severity_name(enum hone_severity severity)
+{
+    HONE_BUG_ON((size_t)severity >= HONE_COUNTOF(severities) - 1);
+    return severities[severity];
+}
 
 const struct hone_field hone_stage_fields[HONE_STAGE_N_FIELDS] = {
     WORD(struct hone_stage_report, name, .required = true, .help = "Stage."),
@@ -142,7 +148,8 @@ static const struct hone_field time_fields[] = {
 };
 
 const struct hone_field hone_ratio_fields[HONE_RATIO_N_FIELDS] = {
-    WORD(struct hone_ratio, against, .required = true, .help = "baseline or parent."),
+    WORD(struct hone_ratio, against, .required = true,
+         .help = "baseline, parent, or fast-math: the baseline's source with -ffast-math."),
     HONE_FIELD(struct hone_ratio, ratio, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
                .help = "time(against) / time(candidate)."),
     HONE_FIELD(struct hone_ratio, low, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
@@ -220,6 +227,11 @@ const struct hone_field hone_sizes_fields[HONE_SIZES_N_FIELDS] = {
          .help = "Reach of the sizes that were checked, by axis."),
 };
 
+static const struct hone_field point_median_fields[] = {
+    WORD(struct hone_point_median, workload, .required = true, .help = "Workload."),
+    FIGURE(struct hone_point_median, median_ns, .unit = "ns", .help = "One call."),
+};
+
 const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS] = {
     HONE_FIELD(struct hone_point_report, tunables, .skip_empty = true,
                .max_len = HONE_LIMIT_TUNABLES, HONE_OF(struct hone_tunable, hone_tunable_fields),
@@ -228,7 +240,10 @@ const struct hone_field hone_point_report_fields[HONE_POINT_REPORT_N_FIELDS] = {
                .help = "Compiler options."),
     HONE_FIELD(struct hone_point_report, reason, .choices = hone_reason_choices, .required = true,
                .help = "How the point ended."),
+    LINE(struct hone_point_report, detail, .help = "Of one that failed."),
     FIGURE(struct hone_point_report, median_ns, .unit = "ns", .help = "One call, geometric mean."),
+    ROWS(struct hone_point_report, medians, HONE_LIMIT_WORKLOADS, struct hone_point_median,
+         point_median_fields, .help = "By workload, where several were timed."),
     FIGURE(struct hone_point_report, ratio, .help = "Against the baseline."),
     WORD(struct hone_point_report, code, .help = "Word for the machine code."),
 };

@@ -10,13 +10,30 @@
 #define HONE_REPORT_FORMAT 1
 #define HONE_SAMPLES_FILE  "samples.json" /* in sealed/: seed and raw samples of a timed call */
 
+/* Value 0 of these three is "not said": no field writes or accepts it (verdict.h). */
+enum hone_stage_status { HONE_STAGE_NONE, HONE_STAGE_OK, HONE_STAGE_FAILED, HONE_STAGE_SKIPPED };
+enum hone_severity {
+    HONE_SEVERITY_NONE,
+    HONE_SEVERITY_ERROR,
+    HONE_SEVERITY_WARNING,
+    HONE_SEVERITY_NOTE
+};
+enum hone_remark_kind {
+    HONE_REMARK_NONE,
+    HONE_REMARK_VECTORIZED,
+    HONE_REMARK_MISSED,
+    HONE_REMARK_NOTE
+};
+const char *hone_severity_name(enum hone_severity severity); /* "error" */
+
 struct hone_stage_report {
-    const char *name, *status; /* ok, failed, skipped */
+    const char *name;
+    enum hone_stage_status status;
     int64_t wall_ns;
 };
 
 struct hone_diagnostic {
-    const char *severity; /* error, warning, note */
+    enum hone_severity severity;
     const char *arm;
     int64_t line, column;
     const char *message;
@@ -25,7 +42,7 @@ struct hone_diagnostic {
 
 struct hone_remark {
     int64_t line;
-    const char *kind; /* vectorized, missed, note */
+    enum hone_remark_kind kind;
     const char *message;
 };
 
@@ -75,7 +92,7 @@ struct hone_arm_time {
 struct hone_ratio {          /* time(against) / time(candidate): above 1 is faster */
     const char *against;     /* baseline, parent */
     double ratio, low, high; /* 95 % interval of the median */
-    double least_gain;       /* least claimable gain, e.g. 0.012: from this run's A/A */
+    double least_gain;       /* that may be claimed, e.g. 0.012: from this run's A/A */
     int64_t n_pairs;
     const char *word; /* faster, same, slower, inconclusive */
     const char *note; /* "probably slower (...)"; NULL: none */
@@ -109,11 +126,17 @@ struct hone_workload_report {
     struct hone_load_report *load; /* NULL: not measured */
 };
 
+struct hone_point_median {
+    const char *workload;
+    double median_ns;
+};
 struct hone_point_report {
     struct hone_array tunables;
     struct hone_strs flags;
     enum hone_reason reason;
+    const char *detail; /* of one that failed; NULL: none */
     double median_ns;
+    struct hone_array medians; /* of struct hone_point_median */
     double ratio;
     const char *code; /* as in hone_build_report; NULL: not built */
 };
@@ -281,7 +304,7 @@ struct hone_report {
 #define HONE_REMARK_N_FIELDS        3
 #define HONE_CHECK_N_FIELDS         10
 #define HONE_RATIO_N_FIELDS         8
-#define HONE_POINT_REPORT_N_FIELDS  6
+#define HONE_POINT_REPORT_N_FIELDS  8
 #define HONE_BOTTLENECK_N_FIELDS    5
 #define HONE_COUNTER_N_FIELDS       6
 #define HONE_STAGE_N_FIELDS         3

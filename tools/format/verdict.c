@@ -40,7 +40,7 @@ const char *const hone_tier_choices[] = {
          "kernel_evaluate with tier decide if the ratio looks worth it.") \
     GOOD(ROW, FASTER, "faster", "Faster than the baseline beyond what noise explains, and no workload lost.", \
          "kernel_evaluate with tier confirm before you claim it.") \
-    GOOD(ROW, SAME, "same", "The interval lies inside the least claimable gain: no difference that counts.", \
+    GOOD(ROW, SAME, "same", "The interval lies inside the least gain: no difference that counts.", \
          "kernel_profile to find what limits it, then change that.") \
     GOOD(ROW, SLOWER, "slower", "Slower than the baseline beyond what noise explains.", \
          "kernel_diff against the parent, then undo or rethink the step.") \
@@ -84,6 +84,8 @@ const char *const hone_tier_choices[] = {
         "Read the summary; it names the rule, the place and what to do. docs/reference/policy.md lists the rules.") \
     ROW(CRASH, "crash", FAILED, "illegal_access", true, "The kernel was killed by a signal.", \
         "Try the smallest workload with kernel_run; check bounds and alignment.") \
+    ROW(ILLEGAL_INSTRUCTION, "illegal_instruction", FAILED, "illegal_instruction", true, "The device refused an instruction of the kernel, or what it was given.", \
+        "Look at wgmma descriptors and fences, setmaxnreg, tensor maps and mbarrier counts of the kernel that the summary names.") \
     ROW(TIMEOUT, "timeout", FAILED, "timeout", true, "A call did not end in time.", \
         "Look for endless loops and deadlocks; call_timeout_ms is the limit of one call.") \
     ROW(OOM, "oom", FAILED, "oom", true, "The kernel wanted more memory than it may have.", \

@@ -57,6 +57,7 @@ enum hone_reason {
     HONE_REASON_COMPILE_TIMEOUT,
     HONE_REASON_POLICY, /* the binary holds what the task refuses: clocks, imports... */
     HONE_REASON_CRASH,
+    HONE_REASON_ILLEGAL_INSTRUCTION, /* cuda: or what it was given */
     HONE_REASON_TIMEOUT,
     HONE_REASON_OOM,
     HONE_REASON_LAUNCH,    /* cuda: the device refuses a launch (too many registers, clusters...) */
@@ -80,7 +81,8 @@ enum hone_reason {
 struct hone_reason_row {
     const char *word; /* "wrong_value" */
     enum hone_verdict verdict;
-    const char *error_class; /* compile, link, policy, launch, timeout, oom, illegal_access, race,
+    const char *error_class; /* compile, link, policy, launch, timeout, oom, illegal_access,
+                                illegal_instruction, race,
                                 mismatch, nan, nondeterministic, harness_tamper, budget, infra,
                                 request; "" for good ends */
     bool counts_against_coder;

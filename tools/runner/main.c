@@ -10,22 +10,25 @@
 #include "tools/runner/jail/jail.h"
 #include "tools/runner/machine/machine.h"
 #include "tools/runner/jail/roles.h"
+#include "tools/runner/torch/python.h"
 #include "workspace/base/json.h"
+#include "workspace/base/version.h"
 
-#ifndef HONE_VERSION
-#define HONE_VERSION "0.1.0"
-#endif
 #define MAX_RUNGS 8
 
 static const char help_text[] =
     "usage: hone-runner CALL/job.json      judge one job; the answer is CALL/report.json\n"
     "       hone-runner --warm [FD]        job paths, one a line, from FD or stdin\n"
+    "       hone-runner --serve            jobs as frames on stdin, for `hone --executor "
+    "command:...`\n"
     "       hone-runner --probe            what this machine gives, as JSON\n"
     "       hone-runner --ceilings FILE    measure memory and arithmetic ceilings\n"
+    "       hone-runner --torch FILE NAME  what a PyTorch module takes and gives, as JSON\n"
     "       hone-runner --version\n"
     "internal, inside the jail: --role NAME ...\n";
 
-int hone_role_probe(void)
+/* Machine and jail facts as JSON on stdout. */
+static int print_probe(void)
 {
     struct hone_jail_rung rungs[MAX_RUNGS];
     size_t n = hone_jail_probe(rungs, MAX_RUNGS);
@@ -45,6 +48,7 @@ int hone_role_probe(void)
     hone_json_set_i64(json, "cache_bytes", machine.cache_bytes);
     hone_json_set(json, "jail", list);
     hone_json_set(json, "gpu", hone_gpu_facts());
+    hone_json_set(json, "torch", hone_python_facts());
     HONE_AUTOFREE char *text = hone_json_print(json);
     puts(text);
     return 0;
@@ -54,7 +58,7 @@ static int probe(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
-    return hone_role_probe();
+    return print_probe();
 }
 
 static int version(int argc, char **argv)
@@ -80,6 +84,7 @@ struct entry {
 
 static const struct entry roles[] = {{"arena", hone_role_arena},
                                      {"oracle", hone_role_oracle},
+                                     {"oracle-torch", hone_role_oracle_torch},
                                      {"nvrtc", hone_role_nvrtc},
                                      {"recorder", hone_role_recorder},
                                      {"device-arena", hone_role_device_arena}};
@@ -95,8 +100,14 @@ static int role(int argc, char **argv)
 }
 
 static const struct entry options[] = {
-    {"--role", role},       {"--probe", probe}, {"--ceilings", hone_role_ceilings},
-    {"--version", version}, {"--help", help},   {"--warm", hone_role_warm},
+    {"--role", role},
+    {"--probe", probe},
+    {"--ceilings", hone_role_ceilings},
+    {"--version", version},
+    {"--help", help},
+    {"--warm", hone_role_warm},
+    {"--torch", hone_role_torch},
+    {"--serve", hone_role_serve},
 };
 
 int main(int argc, char **argv)

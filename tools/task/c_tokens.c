@@ -102,6 +102,28 @@ size_t hone_c_closing(const struct hone_c_tokens *t, size_t i)
     return t->n;
 }
 
+bool hone_c_is_binary(const struct hone_c_tokens *t, size_t i)
+{
+    if (i == 0)
+        return false;
+    const struct hone_c_token *before = &t->v[i - 1];
+    char c = before->at[0];
+    bool is_operand = isalnum((unsigned char)c) || c == '_' || c == ')' || c == ']';
+    if (c == ')') { /* if (...) *p = 1; */
+        int depth = 0;
+        size_t open = i;
+        while (open-- > 1) {
+            depth += hone_c_is(&t->v[open], ")") - hone_c_is(&t->v[open], "(");
+            if (depth == 0)
+                break;
+        }
+        const struct hone_c_token *head = &t->v[open > 0 ? open - 1 : 0];
+        is_operand = !hone_c_is(head, "if") && !hone_c_is(head, "while") && !hone_c_is(head, "for");
+    }
+    return is_operand && !hone_c_is(before, "return") && !hone_c_is(before, "sizeof") &&
+           !hone_c_is(before, "else") && !hone_c_is(before, "do");
+}
+
 bool hone_c_next_definition(const struct hone_c_tokens *t, size_t *at,
                             struct hone_c_definition *ret)
 {

@@ -32,6 +32,8 @@ bool hone_c_is_word(const struct hone_c_token *t);
 int hone_c_line_at(const char *source, const char *at);
 /* Index of the token that closes the bracket at `i`; n when none does. */
 size_t hone_c_closing(const struct hone_c_tokens *t, size_t i);
+/* Does the operator at token i, which has two uses, stand behind an operand? */
+bool hone_c_is_binary(const struct hone_c_tokens *t, size_t i);
 /* The next definition of a function at or after token *at; false at the end. */
 bool hone_c_next_definition(const struct hone_c_tokens *t, size_t *at,
                             struct hone_c_definition *ret);

@@ -285,6 +285,17 @@ static bool is_same_content(const struct hone_answer_report *a, const struct hon
            strcmp(a->distribution, b->distribution) == 0;
 }
 
+/* What an array held, where all inputs are tiny: what a product of them adds is smaller still, so
+ * the old content is the answer to the last step of the type but a few. */
+static bool is_untouched(const struct work *w, const struct hone_calibrate_answer *a)
+{
+    for (size_t o = 0; o < w->task->n_outputs; o++)
+        if (strcmp(a->answer,
+                   hone_pool_printf(w->pool, "copy of %s_in", w->task->outputs[o].name)) == 0)
+            return strcmp(a->distribution, "tiny") == 0;
+    return false;
+}
+
 static bool must_fail(const struct work *w, const struct hone_calibrate_answer *a, bool is_number)
 {
     if (!a->is_public) /* of two elements, one may well be the answer */
@@ -294,7 +305,7 @@ static bool must_fail(const struct work *w, const struct hone_calibrate_answer *
                hone_task_has_float_output(w->task);
     if (a->is_normal)
         return !(is_number && strcmp(a->answer, "mean") == 0);
-    return a->is_random && !a->is_right;
+    return a->is_random && !a->is_right && !is_untouched(w, a);
 }
 
 static void note_nearest(const struct hone_calibrate_answer *a, double *ret_factor,

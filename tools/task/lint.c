@@ -52,6 +52,7 @@ struct work {
     struct hone_task *task;
     struct hone_lint *ret;
     const char *scratch;
+    const struct hone_target_traits *target; /* where the kernels run: cuda for packs of it alone */
 };
 
 static void find(struct work *w, const char *severity, const char *where, const char *fix,
@@ -120,6 +121,14 @@ static void check_oracle(struct work *w)
         find(w, "error", where, "Replace this line by the computation of one item.",
              "the reference is not written yet");
     }
+    if (task->is_oracle_torch) { /* what it lacks shows when it is run below */
+        find(w, "warning", "task.json: oracle.mode",
+             "Read oracle.py as you would a reference; nothing else is held against it.",
+             "the reference is a PyTorch module in float64, and says no scale of its own: errors "
+             "are held against the root mean square, or against float32's own error where that is "
+             "more");
+        return;
+    }
     if (task->is_oracle_naive_double) {
         find(w, "warning", "task.json: oracle.mode",
              "Write oracle.c with ITEM when the task will be ranked: a few lines, and large sizes "
@@ -154,6 +163,8 @@ static void check_naive(struct work *w)
 {
     HONE_AUTOFREE char *text = NULL;
     struct hone_err err = HONE_ERR_INIT;
+    if (w->target->has_device)
+        return; /* check_cuda */
     if (hone_task_naive(w->task, "cpu", &text, &err) < 0) {
         find(w, "error", "kernels/naive.c", "Write the textbook loops as an ordinary candidate.",
              "%s", err.message);
@@ -175,6 +186,8 @@ static bool is_axis_used(const struct hone_task *task, size_t a)
         for (size_t d = 0; d < t->rank; d++)
             if (t->shape[d] == (int)a)
                 return true;
+        if (i < task->n_inputs && t->bound_axis == (int)a)
+            return true;
     }
     const char *name = task->axes[a].name;
     for (size_t k = a + 1; k < task->n_axes; k++)
@@ -255,12 +268,18 @@ static void check_draws(struct work *w)
              "none of %d drawn sizes differs from the public ones", N_DRAWS);
 }
 
-/* The rest is about the CPU's sizes: its kernels are what the lint runs. */
+/* The rest is about the sizes of the target whose kernels the lint runs: the CPU, or CUDA where the
+ * pack has no other kernel. */
 static void check_target(struct work *w)
 {
     struct hone_err err = HONE_ERR_INIT;
-    if (hone_task_has_kernel(w->task, HONE_TASK_CPU) && hone_task_select(w->task, "cpu", &err) < 0)
-        find(w, "error", "workloads.jsonl", "Give sizes for cpu too: the lint runs its kernels.",
+    bool has_cpu = hone_task_has_kernel(w->task, HONE_TASK_CPU);
+    bool has_cuda = hone_task_has_kernel(w->task, HONE_TASK_CUDA);
+    w->target = &hone_targets[has_cpu || !has_cuda ? HONE_TASK_CPU : HONE_TASK_CUDA];
+    if ((has_cpu || has_cuda) && hone_task_select(w->task, w->target->name, &err) < 0)
+        find(w, "error", "workloads.jsonl",
+             has_cpu ? "Give sizes for cpu too: the lint runs its kernels."
+                     : "Give sizes for cuda.",
              "%s", err.message);
 }
 
@@ -312,7 +331,8 @@ static int write_call(struct work *w, const char *dir, const char *source,
 {
     const char *open_dir = hone_pool_printf(w->pool, "%s/open", dir);
     const char *sealed_dir = hone_pool_printf(w->pool, "%s/sealed", dir);
-    const char *source_path = hone_pool_printf(w->pool, "%s/candidate.c", open_dir);
+    const char *source_path =
+        hone_pool_printf(w->pool, "%s/candidate.%s", open_dir, w->target->extension);
     const char *job_path = hone_pool_printf(w->pool, "%s/job.json", dir);
     HONE_AUTOFREE char *text = hone_job_print(job);
     int code = hone_mkdirs(open_dir, 0700, err);
@@ -329,11 +349,13 @@ static int run_source(struct work *w, const char *name, const char *source, stru
     const char *stage_names[] = {"build", "smoke", "verify"};
     const struct hone_lint_options *opt = w->options;
     const char *dir = hone_pool_printf(w->pool, "%s/%s", w->scratch, name);
-    struct hone_arm arm = {.name = "candidate", .source = "candidate.c"};
+    struct hone_arm arm = {.name = "candidate",
+                           .source =
+                               hone_pool_printf(w->pool, "candidate.%s", w->target->extension)};
     struct hone_job job = {
         .format = HONE_JOB_FORMAT,
         .id = hone_pool_printf(w->pool, "lint-%s", name),
-        .target = "cpu",
+        .target = w->target->name,
         .tier = HONE_TIER_DECIDE,
         .stages = {stage_names, HONE_COUNTOF(stage_names)},
         .task_dir = w->task->dir,
@@ -342,7 +364,7 @@ static int run_source(struct work *w, const char *name, const char *source, stru
         .timeout_ms = JOB_TIMEOUT_MS,
         .call_timeout_ms = CALL_TIMEOUT_MS,
         .budget_ms = 1000,
-        .memory_bytes = JAIL_BYTES,
+        .memory_bytes = w->target->has_device ? 0 : JAIL_BYTES,
         .jail = "auto",
         .allow_weak_jail = opt->allow_weak_jail,
         .cache_dir = hone_pool_printf(w->pool, "%s/objects", w->scratch),
@@ -417,7 +439,8 @@ static const char *naive_fix(enum hone_reason reason)
         {HONE_REASON_WRONG_VALUE,
          "Kernel and oracle disagree, or the tolerance is too tight: hone task calibrate measures "
          "what honest kernels err by."},
-        {HONE_REASON_COMPILE, "kernels/naive.c has to compile alone, with gcc -std=gnu17."},
+        {HONE_REASON_COMPILE, "kernels/naive.c has to compile alone, with gcc -std=gnu17; naive.cu "
+                              "with NVRTC."},
     };
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
         if (rows[i].reason == reason)
@@ -548,16 +571,19 @@ static int try_kernels(struct work *w, struct hone_err *err)
 {
     HONE_AUTOFREE char *naive = NULL;
     bool passed = false, is_off = false; /* off: it ran, and its values are not the oracle's */
-    int code = hone_task_naive(w->task, "cpu", &naive, err);
+    bool is_cuda = w->target->has_device;
+    const struct hone_bad_kernel *bad = is_cuda ? hone_bad_cuda_kernels : hone_bad_kernels;
+    size_t n_bad = is_cuda ? hone_n_bad_cuda_kernels : hone_n_bad_kernels;
+    int code = hone_task_naive(w->task, w->target->name, &naive, err);
     report_progress(w, "naive", 0);
     if (code == 0)
         code = try_naive(w, naive, &passed, &is_off, err);
     w->ret->was_run = code == 0;
-    for (size_t i = 0; code == 0 && passed && i < hone_n_bad_kernels; i++) {
-        report_progress(w, hone_bad_kernels[i].name, i + 1);
-        code = try_bad(w, &hone_bad_kernels[i], naive, err);
+    for (size_t i = 0; code == 0 && passed && i < n_bad; i++) {
+        report_progress(w, bad[i].name, i + 1);
+        code = try_bad(w, &bad[i], naive, err);
     }
-    if (code == 0 && (passed || is_off))
+    if (code == 0 && (passed || is_off) && !is_cuda) /* hone calibrate has no stage for cuda */
         code = try_answers(w, err);
     return code;
 }

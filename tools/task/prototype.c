@@ -307,7 +307,9 @@ static int choose(const struct reader *r, const char *function, struct hone_c_de
         return 0;
     if (n_found > 1)
         return hone_fail(r->err, HONE_E_ARG,
-                         "the source defines several functions (%.200s): name one", known);
+                         "the source defines several functions (%.200s): say which with "
+                         "--function NAME",
+                         known);
     return hone_fail(r->err, HONE_E_NOT_FOUND, "no definition of %s; the source defines: %.200s",
                      function ? function : "a function that is not static",
                      *known ? known : "nothing");
@@ -364,15 +366,6 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Is the operator at token i, which has two uses, one between two operands? */
-static bool is_binary(const struct hone_c_tokens *t, size_t i)
-{
-    const struct hone_c_token *before = &t->v[i - 1];
-    char c = before->at[0];
-    bool is_operand = isalnum((unsigned char)c) || c == '_' || c == ')' || c == ']';
-    return is_operand && !hone_c_is(before, "return") && !hone_c_is(before, "sizeof");
-}
-
 /* The end of the statement: what it writes is written there, after its right side was read. */
 static size_t statement_end(const struct hone_c_tokens *t, size_t i)
 {
@@ -410,8 +403,8 @@ static void add_access(struct accesses *a, size_t i)
     const struct hone_c_tokens *t = a->t;
     const struct hone_c_token *v = t->v;
     size_t after = i + 1;
-    bool is_deref = hone_c_is(&v[i - 1], "*") && !is_binary(t, i - 1);
-    bool is_address = hone_c_is(&v[i - 1], "&") && !is_binary(t, i - 1);
+    bool is_deref = hone_c_is(&v[i - 1], "*") && !hone_c_is_binary(t, i - 1);
+    bool is_address = hone_c_is(&v[i - 1], "&") && !hone_c_is_binary(t, i - 1);
     bool is_step = (hone_c_is(&v[i - 1], "+") && hone_c_is(&v[i - 2], "+")) ||
                    (hone_c_is(&v[i - 1], "-") && hone_c_is(&v[i - 2], "-"));
     if (hone_c_is(&v[i - 1], ".") || (hone_c_is(&v[i - 1], ">") && hone_c_is(&v[i - 2], "-")))
@@ -428,7 +421,7 @@ static void add_access(struct accesses *a, size_t i)
         bool is_alias = hone_c_is(&v[i - 1], "=") && hone_c_is_word(&v[i - 2]);
         if (is_alias && a->n_names < MAX_NAMES)
             a->names[a->n_names++] = i - 2; /* p = NAME + 1; what p does counts */
-        else if (!in_known_call(a, i))
+        else if (!hone_c_is(&v[i - 1], "-") && !hone_c_is(&v[after], "-") && !in_known_call(a, i))
             a->first_unknown = least(a->first_unknown, i);
         return;
     }
@@ -436,6 +429,9 @@ static void add_access(struct accesses *a, size_t i)
         a->first_unknown = least(a->first_unknown, i);
         return;
     }
+    bool is_stepped = is_deref && after + 2 < t->n && hone_c_is(&v[after], "+") &&
+                      hone_c_is(&v[after + 1], "+"); /* *p++ = x writes, and reads nothing */
+    after += is_stepped ? 2 : 0;
     bool is_plain = hone_c_is(&v[after], "=") && !hone_c_is(&v[after + 1], "=");
     size_t shift = hone_c_is(&v[after], "<") || hone_c_is(&v[after], ">") ? 1 : 0;
     bool is_compound =

@@ -4,12 +4,10 @@
 #include "tools/task/task_new.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/task/task_new_parts.h"
 #include "workspace/base/file.h"
-#include "workspace/task/expr.h"
 
 void hone_new_note(struct hone_new_work *w, const char *text)
 {
@@ -30,7 +28,8 @@ const char *hone_new_option(const struct hone_strs *list, const char *name, char
 int hone_new_find_axis(const struct hone_new_work *w, const char *name)
 {
     for (size_t i = 0; i < w->n_axes; i++)
-        if (strcmp(w->axes[i].name, name) == 0)
+        if (strcmp(w->axes[i].name, name) == 0 ||
+            (w->axes[i].param && strcmp(w->axes[i].param->name, name) == 0))
             return (int)i;
     return -1;
 }
@@ -68,14 +67,23 @@ static void look_at_pointer(struct hone_new_work *w, const struct hone_param *p,
         access = HONE_ACCESS_READ_FIRST;
     *ret_in = p->is_const || access == HONE_ACCESS_READ || access == HONE_ACCESS_READ_FIRST;
     *ret_out = !p->is_const && access != HONE_ACCESS_READ;
-    if (is_listed(&w->options->inouts, p->name))
+    bool is_partial = access == HONE_ACCESS_WRITE_FIRST && hone_new_reach(w, p)->is_partial;
+    *ret_in = *ret_in || is_partial;
+    const char *other = hone_new_task_name(w, p);
+    if (is_listed(&w->options->inouts, p->name) || is_listed(&w->options->inouts, other))
         *ret_in = *ret_out = true;
-    else if (is_listed(&w->options->outs, p->name))
+    else if (is_listed(&w->options->outs, p->name) || is_listed(&w->options->outs, other))
         *ret_in = !(*ret_out = true);
     else
         is_said = p->is_const;
     if (is_said)
         return;
+    if (is_partial)
+        hone_new_note(
+            w, hone_pool_printf(w->pool,
+                                "'%s' is not written everywhere: it starts as the input '%s_in', "
+                                "and what is not written stays (else say --out %s)",
+                                p->name, p->name, p->name));
     if (access == HONE_ACCESS_READ)
         hone_new_note(w, hone_pool_printf(w->pool, "'%s' is an input: nothing writes it", p->name));
     else if (access == HONE_ACCESS_READ_FIRST)
@@ -102,12 +110,12 @@ static int add_pointer(struct hone_new_work *w, const struct hone_param *p)
         w->inputs[w->n_inputs++] = (struct hone_new_tensor){
             .param = p,
             .name = is_out ? hone_new_free_name(w, hone_pool_printf(w->pool, "%s_in", p->name))
-                           : p->name,
+                           : hone_new_task_name(w, p),
             .is_copied = is_out,
             .dtype = p->dtype};
     if (is_out)
-        w->outputs[w->n_outputs++] =
-            (struct hone_new_tensor){.param = p, .name = p->name, .dtype = p->dtype};
+        w->outputs[w->n_outputs++] = (struct hone_new_tensor){
+            .param = p, .name = hone_new_task_name(w, p), .dtype = p->dtype};
     return 0;
 }
 
@@ -115,18 +123,47 @@ static int add_pointer(struct hone_new_work *w, const struct hone_param *p)
 static int add_value(struct hone_new_work *w, const struct hone_param *p)
 {
     bool is_float = hone_dtype_is_float(p->dtype);
-    if (is_float || hone_new_option(&w->options->scalars, p->name, '=')) {
+    bool is_given = hone_new_option(&w->options->scalars, p->name, '=') != NULL;
+    bool is_value = !is_float && !is_given && !hone_new_is_size(w, p);
+    if (is_value)
+        hone_new_note(w, hone_pool_printf(w->pool,
+                                          "'%s' sizes nothing and is a number: --scalar %s=7 gives "
+                                          "its value; named in a --shape it is a size",
+                                          p->name, p->name));
+    if (is_float || is_given || is_value) {
         if (w->n_scalars == HONE_LIMIT_AXES)
             return too_many(w, "scalars");
         enum hone_dtype dtype = is_float || p->dtype == HONE_DTYPE_I32 ? p->dtype : HONE_DTYPE_I64;
         w->scalars[w->n_scalars++] =
-            (struct hone_new_scalar){.param = p, .name = p->name, .dtype = dtype};
+            (struct hone_new_scalar){.param = p, .name = hone_new_task_name(w, p), .dtype = dtype};
         return 0;
     }
     if (w->n_axes == HONE_LIMIT_AXES)
         return too_many(w, "integers");
-    w->axes[w->n_axes++] = (struct hone_new_axis){.name = p->name, .param = p};
+    w->axes[w->n_axes++] = (struct hone_new_axis){.name = hone_new_task_name(w, p), .param = p};
     return 0;
+}
+
+/* A task needs content that changes from call to call: numbers that were given no value become
+ * inputs of one element where there is no array to read. */
+static void make_input(struct hone_new_work *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n_scalars; i++) {
+        const struct hone_new_scalar *s = &w->scalars[i];
+        if (!hone_dtype_is_float(s->dtype) || w->n_inputs + w->n_outputs == HONE_LIMIT_TENSORS ||
+            hone_new_option(&w->options->scalars, s->name, '=')) {
+            w->scalars[n++] = *s;
+            continue;
+        }
+        w->inputs[w->n_inputs++] =
+            (struct hone_new_tensor){.param = s->param, .name = s->name, .dtype = s->dtype};
+        hone_new_note(w, hone_pool_printf(w->pool,
+                                          "'%s' becomes an input of one element, as the function "
+                                          "reads no array (--scalar %s=1.5 gives it one value)",
+                                          s->name, s->name));
+    }
+    w->n_scalars = n;
 }
 
 static int sort_params(struct hone_new_work *w)
@@ -143,19 +180,21 @@ static int sort_params(struct hone_new_work *w)
         w->outputs[w->n_outputs++] = (struct hone_new_tensor){
             .name = hone_new_free_name(w, "result"), .dtype = w->proto.return_dtype};
     }
+    if (w->n_inputs == 0)
+        make_input(w);
     if (w->n_outputs == 0)
         return hone_fail(w->err, HONE_E_ARG,
                          "line %d: '%s' has no output: a pointer that is not const, or a result",
                          w->proto.line, w->proto.name);
     if (w->n_inputs == 0)
-        return hone_fail(w->err, HONE_E_ARG,
-                         "line %d: '%s' has no input: a pointer whose elements it reads (const, or "
-                         "--inout NAME where it is written as well)",
-                         w->proto.line, w->proto.name);
+        return hone_fail(
+            w->err, HONE_E_ARG,
+            "line %d: '%s' has no input, and what never changes can be stored: give it a "
+            "pointer whose elements it reads (const, or --inout NAME where it is "
+            "written as well)",
+            w->proto.line, w->proto.name);
     return 0;
 }
-
-/* ---- shapes ---- */
 
 char *hone_new_trim(struct hone_pool *pool, const char *text, size_t len)
 {
@@ -166,171 +205,6 @@ char *hone_new_trim(struct hone_pool *pool, const char *text, size_t len)
     while (len > 0 && isspace((unsigned char)text[len - 1]))
         len--;
     return hone_pool_strndup(pool, text, len);
-}
-
-static bool is_number(const char *text)
-{
-    return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
-}
-
-/* An axis for one dimension: an existing one, a number, or a formula over existing ones. */
-static int axis_of_dim(struct hone_new_work *w, const char *tensor, const char *dim, int *ret)
-{
-    struct hone_expr_name names[HONE_LIMIT_AXES];
-    int a = hone_new_find_axis(w, dim);
-    for (size_t i = 0; a < 0 && i < w->n_axes; i++)
-        if (w->axes[i].expression && strcmp(w->axes[i].expression, dim) == 0)
-            a = (int)i;
-    const char *number = a < 0 ? hone_prototype_define(w->source, dim, w->pool) : NULL;
-    if (number && is_number(number))
-        dim = number;
-    for (size_t i = 0; a < 0 && is_number(dim) && i < w->n_axes; i++)
-        if (w->axes[i].value > 0 && w->axes[i].value == strtoll(dim, NULL, 10))
-            a = (int)i;
-    if (a < 0 && w->n_axes == HONE_LIMIT_AXES)
-        return too_many(w, "axes");
-    if (a < 0 && is_number(dim)) {
-        a = (int)w->n_axes++;
-        w->axes[a] = (struct hone_new_axis){.name = hone_pool_printf(w->pool, "SIZE%d_%s", a, dim),
-                                            .value = strtoll(dim, NULL, 10)};
-        if (w->axes[a].value < 1)
-            return hone_fail(w->err, HONE_E_ARG, "a dimension of '%s' is 0", tensor);
-    } else if (a < 0) {
-        for (size_t i = 0; i < w->n_axes; i++)
-            names[i] = (struct hone_expr_name){w->axes[i].name, 1};
-        if (hone_expr_check(dim, names, w->n_axes, w->err) < 0)
-            return hone_wrap(w->err, "shape of '%s'", tensor);
-        a = (int)w->n_axes++;
-        w->axes[a] = (struct hone_new_axis){.name = hone_pool_printf(w->pool, "SIZE%d", a),
-                                            .expression = dim};
-    }
-    w->axes[a].is_in_shape = true;
-    *ret = a;
-    return 0;
-}
-
-static int add_dim(struct hone_new_work *w, struct hone_new_tensor *t, const char *dim)
-{
-    if (t->rank == HONE_LIMIT_RANK)
-        return hone_fail(w->err, HONE_E_LIMIT, "'%s' has more than %d dimensions", t->name,
-                         HONE_LIMIT_RANK);
-    int code = axis_of_dim(w, t->name, dim, &t->shape[t->rank]);
-    t->rank += code == 0;
-    return code;
-}
-
-/* "M, K]" or "]" or "1]": one element. */
-static int shape_from_option(struct hone_new_work *w, struct hone_new_tensor *t, const char *text)
-{
-    const char *end = strchr(text, ']');
-    if (!end || end[1] != '\0')
-        return hone_fail(w->err, HONE_E_ARG, "shape of '%s': write %s[M,K]", t->name, t->name);
-    const char *all = hone_new_trim(w->pool, text, (size_t)(end - text));
-    if (*all == '\0' || strcmp(all, "1") == 0)
-        return 0;
-    int code = 0;
-    for (const char *at = all; code == 0 && at;) {
-        const char *comma = strchr(at, ',');
-        size_t len = comma ? (size_t)(comma - at) : strlen(at);
-        code = add_dim(w, t, hone_new_trim(w->pool, at, len));
-        at = comma ? comma + 1 : NULL;
-    }
-    return code;
-}
-
-static int shape_from_param(struct hone_new_work *w, struct hone_new_tensor *t)
-{
-    for (size_t d = 0; d < t->param->n_dims; d++) {
-        const char *dim = hone_new_trim(w->pool, t->param->dims[d], strlen(t->param->dims[d]));
-        if (*dim == '\0')
-            return hone_fail(w->err, HONE_E_ARG,
-                             "the shape of '%s' is not known: give it as %s[M,K]", t->name,
-                             t->name);
-        int code = add_dim(w, t, dim);
-        if (code < 0)
-            return code;
-    }
-    return 0;
-}
-
-static int find_shape(struct hone_new_work *w, struct hone_new_tensor *t)
-{
-    const char *option =
-        hone_new_option(&w->options->shapes, t->param ? t->param->name : t->name, '[');
-    if (option)
-        return shape_from_option(w, t, option);
-    if (!t->param)
-        return 0; /* the returned value: one element */
-    if (t->param->n_dims > 0 && t->param->dims[0][0])
-        return shape_from_param(w, t);
-    size_t n_integers = 0;
-    for (size_t a = 0; a < w->n_axes; a++)
-        n_integers += w->axes[a].param != NULL;
-    if (n_integers == 1) {
-        hone_new_note(w, hone_pool_printf(w->pool,
-                                          "'%s' is taken to have %s elements, the only integer",
-                                          t->name, w->axes[0].name));
-        return add_dim(w, t, w->axes[0].name);
-    }
-    return hone_fail(w->err, HONE_E_ARG,
-                     "the shape of '%s' is not known: give it as %s[M,K] with names of integers",
-                     t->name, t->name);
-}
-
-static int check_options_used(struct hone_new_work *w)
-{
-    const struct {
-        const struct hone_strs *list;
-        char mark;
-        const char *what;
-    } lists[] = {{&w->options->inouts, '\0', "inout"},
-                 {&w->options->outs, '\0', "out"},
-                 {&w->options->shapes, '[', "shape"},
-                 {&w->options->roles, '=', "role"},
-                 {&w->options->scalars, '=', "scalar"}};
-    for (size_t l = 0; l < HONE_COUNTOF(lists); l++) {
-        for (size_t i = 0; i < lists[l].list->n; i++) {
-            const char *text = lists[l].list->v[i], *mark = strchr(text, lists[l].mark);
-            bool is_known = false;
-            for (size_t p = 0; mark && p < w->proto.n_params; p++)
-                is_known = is_known ||
-                           (strncmp(w->proto.params[p].name, text, (size_t)(mark - text)) == 0 &&
-                            w->proto.params[p].name[mark - text] == '\0');
-            if (!is_known)
-                return hone_fail(w->err, HONE_E_ARG, "%s '%.80s' names no parameter of '%s'",
-                                 lists[l].what, text, w->proto.name);
-        }
-    }
-    return 0;
-}
-
-static int find_shapes(struct hone_new_work *w)
-{
-    int code = check_options_used(w);
-    for (size_t i = 0; code == 0 && i < w->n_inputs; i++)
-        code = find_shape(w, &w->inputs[i]);
-    for (size_t i = 0; code == 0 && i < w->n_outputs; i++)
-        code = find_shape(w, &w->outputs[i]);
-    for (size_t i = 0; code == 0 && i < w->n_inputs; i++) {
-        struct hone_new_tensor *t = &w->inputs[i];
-        const char *role = hone_new_option(&w->options->roles, t->param->name, '=');
-        const char *colon = role ? strchr(role, ':') : NULL;
-        t->role =
-            role ? hone_pool_strndup(w->pool, role, colon ? (size_t)(colon - role) : strlen(role))
-                 : NULL;
-        t->bound = colon ? colon + 1 : NULL;
-        if (!role && !hone_dtype_is_float(t->dtype))
-            hone_new_note(w, hone_pool_printf(
-                                 w->pool,
-                                 "'%s' gets %s; --role %s=bits draws all values of its type, "
-                                 "%s=index:AXIS indexes below an axis",
-                                 t->name,
-                                 hone_dtype_bytes(t->dtype) > 1 ? "small integers in most content"
-                                 : t->dtype == HONE_DTYPE_BOOL  ? "zeros and ones"
-                                                                : "all values of a byte",
-                                 t->param->name, t->param->name));
-    }
-    return code;
 }
 
 /* ---- files ---- */
@@ -386,7 +260,8 @@ static int prepare(struct hone_new_work *w)
     if (code < 0)
         return code;
     w->name = o->name ? o->name : w->cuda ? w->cuda->name : w->proto.name;
-    if ((code = sort_params(w)) < 0 || (code = find_shapes(w)) < 0)
+    if ((code = hone_new_look(w)) < 0 || (code = sort_params(w)) < 0 ||
+        (code = hone_new_shapes(w)) < 0)
         return code;
     for (size_t a = 0; a < w->n_axes; a++)
         for (size_t b = 0; b < w->n_axes; b++)
@@ -411,7 +286,7 @@ int hone_task_new(const struct hone_task_new_options *options, struct hone_pool 
         hone_remove_tree(options->dir, NULL); /* the first error is the one to tell */
         return code;
     }
-    if (!options->reference)
+    if (!w->oracle_items && !options->reference)
         hone_new_note(
             w, "the oracle is your function with float read as double: it cannot find a mistake in "
                "the function itself "

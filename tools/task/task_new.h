@@ -19,9 +19,10 @@ struct hone_task_new_options {
     const char *name;                  /* of the task; NULL: the function's */
     const char *dir;                   /* folder of the pack; must not exist yet */
     const char *op_type, *description; /* NULL: "other", "" */
-    struct hone_strs shapes; /* "A[M,K]", "offsets[M+1]", "out[1]"; may be missing where the
+    struct hone_strs shapes;         /* "A[M,K]", "offsets[M+1]", "out[1]"; may be missing where the
                                 function has one axis, or says A[M][K] */
-    struct hone_strs roles;  /* "columns=index:N", "offsets=offsets:NNZ", "p=probability" */
+    struct hone_strs roles;          /* "columns=index:N", "offsets=offsets:NNZ", "p=probability" */
+    struct hone_strs scales, shifts; /* "x=0.5": of an input's ordinary values */
     struct hone_strs
         sizes; /* one workload each: "M=512,N=512,K=512"; none: sizes of about a million elements */
     struct hone_strs

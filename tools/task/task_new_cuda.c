@@ -51,7 +51,8 @@ static void add_copies(struct hone_new_work *w, struct hone_buf *buf)
             hone_buf_printf(buf,
                             "    cudaMemcpyAsync(%s, %s, (size_t)(%s) * sizeof(*%s), "
                             "cudaMemcpyDeviceToDevice, hone_stream);\n",
-                            in->param->name, in->name, hone_new_elements(w, in), in->param->name);
+                            hone_new_task_name(w, in->param), in->name, hone_new_elements(w, in),
+                            hone_new_task_name(w, in->param));
     }
 }
 
@@ -72,7 +73,7 @@ static void add_launcher(struct hone_new_work *w, struct hone_buf *buf)
     for (size_t i = 0; i < w->proto.n_params; i++) {
         const struct hone_param *p = &w->proto.params[i];
         hone_buf_printf(buf, "%s(%s%s%s)%s", i ? ", " : "", p->is_const ? "const " : "", p->type,
-                        p->is_pointer ? " *" : "", p->name);
+                        p->is_pointer ? " *" : "", hone_new_task_name(w, p));
     }
     hone_buf_printf(buf, "%s);\n}\n", w->cuda->has_stream ? ", hone_stream" : "");
 }

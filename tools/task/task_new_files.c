@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "workspace/task/expr.h"
+
 #define DEFAULT_ELEMENTS 1000000.0 /* of the largest tensor, when no size is given */
+#define MOST_ELEMENTS    4e6
+#define DEFAULT_WORK     6e6 /* of the function's loops */
 
 const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_tensor *t)
 {
@@ -32,18 +36,42 @@ static const char *bytes_formula(struct hone_new_work *w)
     return text;
 }
 
+static bool value_of(const struct hone_new_work *w, const char *formula, const int64_t *sizes,
+                     double *ret)
+{
+    struct hone_expr_name names[HONE_LIMIT_AXES];
+    struct hone_expr_value value;
+    for (size_t a = 0; a < w->n_axes; a++)
+        names[a] = (struct hone_expr_name){w->axes[a].name, sizes[a]};
+    if (hone_expr_eval(formula, names, w->n_axes, &value, NULL) < 0)
+        return false;
+    *ret = value.f;
+    return true;
+}
+
+/* One operation an output element, and a part of the loops' rounds: sizes that the judge draws must
+ * not cost more than the public ones, so the formula has to grow as the time does. 64 is more than
+ * one instruction does of the narrowest type. */
 static const char *flops_formula(struct hone_new_work *w)
 {
-    const char *text = "";
+    const char *text = "", *work = hone_extent_work(w->index);
+    int64_t ones[HONE_LIMIT_AXES];
+    double value;
     if (w->options->flops)
         return w->options->flops;
+    for (size_t a = 0; a < w->n_axes; a++)
+        ones[a] = 1;
     for (size_t i = 0; i < w->n_outputs; i++)
         text = hone_pool_printf(w->pool, "%s%s%s", text, i ? " + " : "",
                                 hone_new_elements(w, &w->outputs[i]));
+    if (strcmp(work, "1") != 0 && strlen(work) + strlen(text) + 16 < HONE_LIMIT_EXPR_BYTES &&
+        value_of(w, work, ones, &value))
+        text = hone_pool_printf(w->pool, "%s + max(0, %s) / 64", text, work);
     hone_new_note(
         w, hone_pool_printf(w->pool,
-                            "flops is \"%s\", one operation an output element: a safe lower "
-                            "bound. --flops gives the real count of the best known algorithm",
+                            "flops is \"%s\", output elements and a part of the loops' rounds: a "
+                            "safe lower bound. --flops gives the real count of the best known "
+                            "algorithm",
                             text));
     return text;
 }
@@ -71,6 +99,10 @@ static struct hone_json *tensor_json(const struct hone_new_work *w, const struct
     hone_json_set_str(json, "dtype", hone_dtype_name(t->dtype));
     if (is_input)
         hone_json_set_str(json, "role", t->role ? t->role : "activation");
+    if (is_input && t->scale != 1)
+        hone_json_set_f64(json, "scale", t->scale);
+    if (is_input && t->shift != 0)
+        hone_json_set_f64(json, "shift", t->shift);
     if (is_input && t->bound)
         hone_json_set_str(json, "bound", t->bound);
     return json;
@@ -167,6 +199,8 @@ static struct hone_json *constraints_json(struct hone_new_work *w)
     const char *all = "";
     for (size_t i = 0; i < given->n; i++)
         hone_json_push(list, hone_json_new_str(given->v[i]));
+    for (size_t i = 0; i < w->n_steps; i++)
+        hone_json_push(list, hone_json_new_str(w->steps[i]));
     for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
         const struct hone_new_tensor *t =
             i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
@@ -215,6 +249,8 @@ int hone_new_task_json(struct hone_new_work *w, struct hone_json *json)
         hone_json_set_str(oracle, "mode", "naive_double");
     hone_json_set(json, "oracle", oracle);
     hone_json_set_str(json, "flops", flops_formula(w));
+    if (!w->options->flops)
+        hone_json_set_bool(json, "flops_guessed", true);
     hone_json_set_str(json, "bytes", bytes_formula(w));
     hone_json_set_str(json, "cache", "warm");
     hone_json_set_bool(json, "deterministic", false);
@@ -246,7 +282,7 @@ static int parse_sizes(struct hone_new_work *w, const char *text, struct hone_js
                 w->err, HONE_E_ARG,
                 "sizes '%.80s': '%.40s' is no integer of '%s' with a size of 1 or more", text, name,
                 w->proto.name);
-        hone_json_set_i64(axes, name, value);
+        hone_json_set_i64(axes, w->axes[a].name, value);
         at = comma ? comma + 1 : NULL;
     }
     return 0;
@@ -270,6 +306,59 @@ static int64_t default_size(const struct hone_new_work *w, const struct hone_new
     return (int64_t)(is_second ? floor(size * 0.7) - 1 : size);
 }
 
+/* Sizes that loops with steps can be given: 64 for what a step is made of, and what they run to a
+ * multiple. */
+static void fit_steps(struct hone_new_work *w, int64_t *sizes, bool is_second)
+{
+    for (size_t i = 0; i < w->n_steps; i++) {
+        const char *mark = strstr(w->steps[i], " % (");
+        const char *end = hone_pool_strndup(w->pool, w->steps[i], (size_t)(mark - w->steps[i]));
+        const char *step = hone_pool_strndup(w->pool, mark + 3, strlen(mark + 3) - strlen(" == 0"));
+        int axis = hone_new_find_axis(w, end);
+        double by = 0;
+        for (size_t a = 0; a < w->n_axes; a++)
+            if (is_var(&w->axes[a]) && (int)a != axis &&
+                hone_new_has_word(step, w->axes[a].name, w->pool))
+                sizes[a] = is_second ? 64 : 16;
+        if (axis >= 0 && value_of(w, step, sizes, &by) && by >= 1 && (int64_t)by < sizes[axis])
+            sizes[axis] -= sizes[axis] % (int64_t)by;
+    }
+}
+
+/* Do these sizes ask for more than a call of some milliseconds should? Fills the formulas' axes. */
+static bool is_dear(struct hone_new_work *w, const char *work, int64_t *sizes)
+{
+    double value = 0;
+    for (size_t a = 0; a < w->n_axes; a++)
+        if (w->axes[a].expression && value_of(w, w->axes[a].expression, sizes, &value))
+            sizes[a] = value > 1e15 ? (int64_t)1e15 : (int64_t)value;
+    for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
+        const struct hone_new_tensor *t =
+            i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
+        if (value_of(w, hone_new_elements(w, t), sizes, &value) && value > MOST_ELEMENTS)
+            return true;
+    }
+    return value_of(w, work, sizes, &value) && value > DEFAULT_WORK;
+}
+
+/* Sizes of about a million elements; less where loops in loops would take long. */
+static void guess_sizes(struct hone_new_work *w, bool is_second, int64_t *sizes)
+{
+    const char *work = hone_extent_work(w->index);
+    for (size_t a = 0; a < w->n_axes; a++) {
+        const struct hone_new_axis *axis = &w->axes[a];
+        sizes[a] = is_var(axis) ? default_size(w, axis, is_second) : axis->value;
+        if (is_var(axis) && axis->param && axis->param->most > 0)
+            sizes[a] = sizes[a] < axis->param->most ? sizes[a] : axis->param->most;
+    }
+    for (int i = 0; i < 100 && is_dear(w, work, sizes); i++)
+        for (size_t a = 0; a < w->n_axes; a++)
+            if (is_var(&w->axes[a]) && sizes[a] > 16 &&
+                (w->axes[a].is_in_shape || w->axes[a].is_needed_by_expression))
+                sizes[a] = sizes[a] * 7 / 8;
+    fit_steps(w, sizes, is_second);
+}
+
 static int add_workload(struct hone_new_work *w, struct hone_buf *buf, const char *id,
                         const char *sizes, bool is_second)
 {
@@ -277,9 +366,12 @@ static int add_workload(struct hone_new_work *w, struct hone_buf *buf, const cha
     struct hone_json *axes = hone_json_new_object();
     hone_json_set_str(line, "id", id);
     hone_json_set(line, "axes", axes);
+    int64_t guessed[HONE_LIMIT_AXES];
+    if (!sizes)
+        guess_sizes(w, is_second, guessed);
     for (size_t a = 0; !sizes && a < w->n_axes; a++)
         if (is_var(&w->axes[a]))
-            hone_json_set_i64(axes, w->axes[a].name, default_size(w, &w->axes[a], is_second));
+            hone_json_set_i64(axes, w->axes[a].name, guessed[a]);
     int code = sizes ? parse_sizes(w, sizes, axes) : 0;
     HONE_AUTOFREE char *text = hone_json_print(line);
     hone_buf_printf(buf, "%s\n", text);

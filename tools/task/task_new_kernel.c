@@ -13,7 +13,7 @@
 
 #include "tools/task/c_tokens.h"
 
-static bool has_word(const char *text, const char *word, struct hone_pool *pool)
+bool hone_new_has_word(const char *text, const char *word, struct hone_pool *pool)
 {
     struct hone_c_tokens t;
     if (hone_c_tokens_read(text, pool, &t, NULL) < 0)
@@ -27,35 +27,44 @@ static bool has_word(const char *text, const char *word, struct hone_pool *pool)
 const char *hone_new_free_name(struct hone_new_work *w, const char *base)
 {
     const char *name = base;
-    for (int i = 2; has_word(w->source, name, w->pool) || hone_new_find_axis(w, name) >= 0; i++)
+    for (int i = 2; hone_new_has_word(w->source, name, w->pool) || hone_new_find_axis(w, name) >= 0;
+         i++)
         name = hone_pool_printf(w->pool, "%s%d", base, i);
     return name;
 }
 
 static bool is_variable(const struct hone_new_tensor *t)
 {
-    return t->param && (t->param->is_own_type || t->param->n_dims > 1);
+    return t->param && (t->param->is_own_type || t->param->n_dims > 1 || !t->param->is_pointer);
 }
 
-static const char *parameter(struct hone_new_work *w, const char *name, bool is_other)
+/* The user's name of a tensor: what the body calls it. */
+static const char *own_name(const struct hone_new_tensor *t)
 {
-    return is_other ? hone_new_free_name(w, hone_pool_printf(w->pool, "%s_arg", name)) : name;
+    return t->param && !t->is_copied ? t->param->name : t->name;
+}
+
+static const char *parameter(struct hone_new_work *w, const char *own, bool is_other)
+{
+    return is_other ? hone_new_free_name(w, hone_pool_printf(w->pool, "%s_arg", own)) : own;
 }
 
 void hone_new_name_params(struct hone_new_work *w)
 {
-    for (size_t i = 0; i < w->n_inputs; i++)
-        w->inputs[i].c_name =
-            parameter(w, w->inputs[i].name, is_variable(&w->inputs[i]) && !w->inputs[i].is_copied);
-    for (size_t i = 0; i < w->n_outputs; i++)
-        w->outputs[i].c_name = parameter(w, w->outputs[i].name, is_variable(&w->outputs[i]));
-    for (size_t i = 0; i < w->n_scalars; i++)
-        w->scalars[i].c_name = parameter(w, w->scalars[i].name,
-                                         w->scalars[i].dtype != w->scalars[i].param->dtype ||
-                                             w->scalars[i].param->is_own_type);
+    for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
+        struct hone_new_tensor *t = i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
+        t->is_variable = is_variable(t) && !t->is_copied;
+        t->c_name = parameter(w, own_name(t), t->is_variable);
+    }
+    for (size_t i = 0; i < w->n_scalars; i++) {
+        struct hone_new_scalar *s = &w->scalars[i];
+        s->is_variable = s->dtype != s->param->dtype || s->param->is_own_type;
+        s->c_name = parameter(w, s->param->name, s->is_variable);
+    }
     for (size_t i = 0; i < w->n_axes; i++) {
-        const struct hone_param *p = w->axes[i].param;
-        w->axes[i].c_name = parameter(w, w->axes[i].name, p && p->dtype != HONE_DTYPE_I64);
+        struct hone_new_axis *a = &w->axes[i];
+        a->is_variable = a->param && a->param->dtype != HONE_DTYPE_I64;
+        a->c_name = parameter(w, a->param ? a->param->name : a->name, a->is_variable);
     }
 }
 
@@ -129,25 +138,29 @@ static void add_variables(struct hone_new_work *w, struct hone_buf *buf, const c
             dims = hone_pool_printf(w->pool, "%s %s", dims, w->proto.params[i].dims[d]);
     for (size_t i = 0; i < w->n_axes; i++) {
         const struct hone_new_axis *a = &w->axes[i];
-        if (a->c_name != a->name &&
-            (has_word(body, a->name, w->pool) || has_word(dims, a->name, w->pool)))
-            hone_buf_printf(buf, "    %s %s = (%s)%s;\n", a->param->type, a->name, a->param->type,
-                            a->c_name);
+        if (a->is_variable && (hone_new_has_word(body, a->param->name, w->pool) ||
+                               hone_new_has_word(dims, a->param->name, w->pool)))
+            hone_buf_printf(buf, "    %s %s = (%s)%s;\n", a->param->type, a->param->name,
+                            a->param->type, a->c_name);
     }
     for (size_t i = 0; i < w->n_scalars; i++) {
         const struct hone_new_scalar *s = &w->scalars[i];
-        if (s->c_name != s->name && has_word(body, s->name, w->pool))
-            hone_buf_printf(buf, "    %s %s = (%s)%s;\n", s->param->type, s->name, s->param->type,
-                            s->c_name);
+        if (s->is_variable && hone_new_has_word(body, s->param->name, w->pool))
+            hone_buf_printf(buf, "    %s %s = (%s)%s;\n", s->param->type, s->param->name,
+                            s->param->type, s->c_name);
     }
     for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
         const struct hone_new_tensor *t =
             i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
-        if (t->c_name == t->name || !has_word(body, t->name, w->pool))
+        if (!t->is_variable || !hone_new_has_word(body, t->param->name, w->pool))
             continue;
+        if (!t->param->is_pointer) {
+            hone_buf_printf(buf, "    %s %s = %s[0];\n", t->param->type, t->param->name, t->c_name);
+            continue;
+        }
         const char *constant = i < w->n_inputs ? "const " : "";
         hone_buf_printf(buf, "    %s%s %s = (%s%s %s)%s;\n", constant, t->param->type,
-                        declarator(w, t->param, t->name), constant, t->param->type,
+                        declarator(w, t->param, t->param->name), constant, t->param->type,
                         declarator(w, t->param, ""), t->c_name);
     }
 }

@@ -8,6 +8,10 @@
  *     [for each outer index]  T s = 0;  for each inner index { [T d = ...;] s += TERM; }
  *                             out[...] = s;   or return s;
  *
+ * or sums into the output itself, with loops in any order around them:
+ *
+ *     out[...] = 0;  or  out[...] *= beta;  or what it held;  ...  out[...] += TERM;
+ *
  * Loops run from 0 by 1 to an axis. Of anything else the function stays its own reference. */
 #include "tools/task/task_new_parts.h"
 
@@ -29,6 +33,12 @@ struct sum {
     const char *local_text, *term; /* in the oracle's words */
     const char *where, *factor;    /* index of the output's element; "* alpha", "" */
     size_t output;
+    struct loop {
+        const char *index, *bound;
+    } outer[MAX_OUTER + 1], inner[MAX_OUTER + 1]; /* of the item, and of its terms */
+    size_t n_outer, n_inner;
+    const char *start;       /* what the sum begins with, in the oracle's words */
+    const char *start_where; /* index of a start that was set; NULL: none */
 };
 
 static bool eat(struct sum *s, const char *text)
@@ -258,6 +268,100 @@ static bool eat_body(struct sum *s)
     return s->at == s->end;
 }
 
+/* ---- sums into the output ---- */
+
+static bool eat_statements(struct sum *s);
+
+/* The loops around out[where] += TERM: those of the output's dimensions, and the rest. */
+static bool sort_loops(struct sum *s, const struct hone_new_tensor *out)
+{
+    bool is_used[MAX_OUTER + 1] = {false};
+    const char *want = "";
+    for (size_t d = 0; d < out->rank; d++) {
+        size_t l = 0;
+        while (l < s->n_loops &&
+               (is_used[l] || strcmp(s->bound[l], s->w->axes[out->shape[d]].name) != 0 ||
+                !hone_new_has_word(s->where, s->index[l], s->w->pool)))
+            l++;
+        if (l == s->n_loops)
+            return false;
+        is_used[l] = true;
+        s->outer[s->n_outer++] = (struct loop){s->index[l], s->bound[l]};
+        want = d == 0
+                   ? s->index[l]
+                   : hone_pool_printf(s->w->pool, "%s * %s + %s", want, s->bound[l], s->index[l]);
+    }
+    for (size_t l = 0; l < s->n_loops; l++)
+        if (!is_used[l])
+            s->inner[s->n_inner++] = (struct loop){s->index[l], s->bound[l]};
+    return out->rank > 0 && out->rank < 3 && s->n_inner > 0 && strcmp(want, s->where) == 0;
+}
+
+/* out[...] = 0; out[...] *= beta; out[...] += TERM; */
+static bool eat_output(struct sum *s)
+{
+    const struct hone_new_work *w = s->w;
+    const char *word = eat_word(s);
+    size_t o = 0;
+    while (word && o < w->n_outputs && strcmp(w->outputs[o].name, word) != 0)
+        o++;
+    if (!word || o == w->n_outputs || o != s->output || !eat(s, "["))
+        return false;
+    const char *where = translate(s, "]", true);
+    if (!where || s->term) /* the terms come last */
+        return false;
+    if (eat(s, "=") || eat(s, "*")) {
+        bool is_zero = hone_c_is(&s->t.v[s->at - 1], "=");
+        const char *factor = NULL;
+        if (s->start_where || (is_zero ? !eat_zero(s) : !eat(s, "=") || !(factor = eat_word(s))))
+            return false;
+        s->start = is_zero ? "0" : hone_pool_printf(w->pool, "%s_in(%s) * %s", word, where, factor);
+        s->start_where = where;
+        return (is_zero || is_known_value(s, factor)) && eat(s, ";");
+    }
+    s->where = where;
+    return eat(s, "+") && eat(s, "=") && (s->term = translate(s, ";", false)) &&
+           (!s->start_where || strcmp(s->start_where, where) == 0) && sort_loops(s, &w->outputs[o]);
+}
+
+static bool eat_statement(struct sum *s)
+{
+    if (!hone_c_is(&s->t.v[s->at], "for"))
+        return eat_output(s);
+    size_t n_loops = s->n_loops;
+    if (!eat_loop(s) || !(eat(s, "{") ? eat_statements(s) && eat(s, "}") : eat_statement(s)))
+        return false;
+    s->n_loops = n_loops;
+    return true;
+}
+
+static bool eat_statements(struct sum *s)
+{
+    skip_declarations(s);
+    while (s->at < s->end && !hone_c_is(&s->t.v[s->at], "}"))
+        if (!eat_statement(s))
+            return false;
+    return true;
+}
+
+/* A sum into the output is read where it began, or set once for each of its elements. */
+static bool eat_accumulation(struct sum *s)
+{
+    struct hone_new_work *w = s->w;
+    const struct hone_new_tensor *old = NULL;
+    if (w->n_outputs != 1 || !w->outputs[0].param || !hone_dtype_is_float(w->outputs[0].dtype) ||
+        w->outputs[0].param->n_dims > 1 || !eat_statements(s) || s->at != s->end || !s->term)
+        return false;
+    for (size_t i = 0; i < w->n_inputs; i++)
+        old = w->inputs[i].is_copied ? &w->inputs[i] : old;
+    if (!s->start_where)
+        s->start = hone_pool_printf(w->pool, "%s_in(%s)", w->outputs[0].name, s->where);
+    bool reads_old = strcmp(s->start, "0") != 0;
+    return !reads_old ||
+           (old && old->param == w->outputs[0].param &&
+            strcmp(old->name, hone_pool_printf(w->pool, "%s_in", w->outputs[0].name)) == 0);
+}
+
 /* Is the output's shape the outer loops' bounds? */
 static bool is_each_element(const struct sum *s)
 {
@@ -274,21 +378,21 @@ static void add_item(struct sum *s, struct hone_buf *buf)
     struct hone_new_work *w = s->w;
     const char *sum = hone_new_free_name(w, "sum_"), *size = hone_new_free_name(w, "size_");
     const char *partial = hone_new_free_name(w, "partial_"), *term = hone_new_free_name(w, "term_");
-    size_t inner = s->n_loops - 1;
     hone_buf_str(buf,
                  "/* A sum of floats errs by the size of its partial sums and of its terms. */\n"
                  "ITEM(item)\n{\n");
-    for (size_t i = 0; i < inner; i++) {
-        hone_buf_printf(buf, "    int64_t %s = item", s->index[i]);
-        for (size_t k = i + 1; k < inner; k++)
-            hone_buf_printf(buf, " / %s", s->bound[k]);
-        hone_buf_printf(buf, i > 0 ? " %% %s;\n" : ";\n", s->bound[i]);
+    for (size_t i = 0; i < s->n_outer; i++) {
+        hone_buf_printf(buf, "    int64_t %s = item", s->outer[i].index);
+        for (size_t k = i + 1; k < s->n_outer; k++)
+            hone_buf_printf(buf, " / %s", s->outer[k].bound);
+        hone_buf_printf(buf, i > 0 ? " %% %s;\n" : ";\n", s->outer[i].bound);
     }
-    hone_buf_printf(buf,
-                    "    double %s = 0, %s = 0, %s = 0;\n"
-                    "    for (int64_t %s = 0; %s < %s; %s++) {\n",
-                    sum, size, partial, s->index[inner], s->index[inner], s->bound[inner],
-                    s->index[inner]);
+    hone_buf_printf(buf, "    double %s = %s, %s = fabs(%s), %s = 0;\n", sum, s->start, size, sum,
+                    partial);
+    for (size_t i = 0; i < s->n_inner; i++)
+        hone_buf_printf(buf, "    for (int64_t %s = 0; %s < %s; %s++)%s\n", s->inner[i].index,
+                        s->inner[i].index, s->inner[i].bound, s->inner[i].index,
+                        i + 1 == s->n_inner ? " {" : "");
     if (s->local)
         hone_buf_printf(buf, "        double %s = %s;\n", s->local, s->local_text);
     hone_buf_printf(buf,
@@ -297,6 +401,18 @@ static void add_item(struct sum *s, struct hone_buf *buf)
                     term, s->term, sum, term, size, term, partial, sum);
     hone_buf_printf(buf, "    PUT_SCALED_%s(%s, %s%s, fabs((%s + 4 * %s) / 256%s));\n}\n",
                     w->outputs[s->output].name, s->where, sum, s->factor, partial, size, s->factor);
+}
+
+/* The loops of a sum in a variable: the last is the terms'. */
+static bool eat_variable(struct sum *s)
+{
+    if (!eat_body(s) || !is_each_element(s))
+        return false;
+    s->start = "0";
+    s->inner[s->n_inner++] = (struct loop){s->index[s->n_loops - 1], s->bound[s->n_loops - 1]};
+    for (size_t i = 0; i + 1 < s->n_loops; i++)
+        s->outer[s->n_outer++] = (struct loop){s->index[i], s->bound[i]};
+    return true;
 }
 
 bool hone_new_sum_oracle(struct hone_new_work *w, struct hone_buf *buf)
@@ -312,8 +428,15 @@ bool hone_new_sum_oracle(struct hone_new_work *w, struct hone_buf *buf)
         continue;
     s->at = d.close + 2;
     s->end = d.end;
-    if (d.end >= s->t.n || !eat_body(s) || !is_each_element(s))
+    if (d.end >= s->t.n)
         return false;
+    const struct sum fresh = *s;
+    if (!eat_variable(s)) {
+        *s = fresh;
+        s->factor = "";
+        if (!eat_accumulation(s))
+            return false;
+    }
     add_item(s, buf);
     const struct hone_new_tensor *out = &w->outputs[s->output];
     w->oracle_items = out->rank == 0 ? "1" : hone_new_elements(w, out);

@@ -4,11 +4,20 @@
 #define HONE_TOOLS_TASK_NEW_PARTS_H
 
 #include "tools/task/cuda_in.h"
+#include "tools/task/extent.h"
 #include "tools/task/prototype.h"
 #include "tools/task/task_new.h"
 #include "workspace/base/json.h"
 
 #define HONE_NEW_NOTES 64
+#define HONE_NEW_STEPS 4
+
+struct hone_new_reach { /* what the subscripts of a pointer say */
+    struct hone_reach reach;
+    bool is_partial; /* a border is left out */
+    const char *steps[HONE_NEW_STEPS];
+    size_t n_steps; /* formulas that have to hold for that reach */
+};
 
 struct hone_new_axis {
     const char *name;
@@ -16,6 +25,7 @@ struct hone_new_axis {
     int64_t value;
     const struct hone_param *param; /* NULL: made for a shape */
     const char *c_name;             /* of the parameter in hone's order */
+    bool is_variable;               /* the body has a variable of the user's name and type */
     bool is_in_shape;
     bool is_needed_by_expression;
 };
@@ -24,6 +34,7 @@ struct hone_new_scalar {
     const struct hone_param *param;
     const char *name, *c_name;
     enum hone_dtype dtype;
+    bool is_variable;
 };
 
 struct hone_new_tensor {
@@ -31,10 +42,12 @@ struct hone_new_tensor {
     const char *name;
     const char *c_name; /* of the parameter in hone's order: the name, or another where the function
                            has a variable of that name and of another type */
-    bool is_copied;     /* an input whose content the output of that parameter starts with */
+    bool is_variable;
+    bool is_copied; /* an input whose content the output of that parameter starts with */
     enum hone_dtype dtype;
     int shape[HONE_LIMIT_RANK];
     size_t rank;
+    double scale, shift;      /* inputs: of their content */
     const char *role, *bound; /* inputs; NULL: activation */
 };
 
@@ -50,8 +63,14 @@ struct hone_new_work {
     struct hone_new_tensor inputs[HONE_LIMIT_TENSORS], outputs[HONE_LIMIT_TENSORS];
     struct hone_new_scalar scalars[HONE_LIMIT_AXES];
     size_t n_axes, n_inputs, n_outputs, n_scalars;
+    const char *names[HONE_LIMIT_AXES + HONE_LIMIT_TENSORS]; /* in the task, by parameter */
+    struct hone_extent *index;
+    struct hone_new_reach reaches[HONE_LIMIT_AXES + HONE_LIMIT_TENSORS]; /* by parameter */
+    const char *steps[HONE_NEW_STEPS];                                   /* constraints */
+    size_t n_steps;
+    const char *told_shapes;  /* for the note; NULL: none */
     const struct hone_cuda_in *cuda; /* NULL: the source is C */
-    const char *oracle_items;        /* NULL: the function is its own reference */
+    const char *oracle_items; /* NULL: the function is its own reference */
     const char *notes[HONE_NEW_NOTES];
     size_t n_notes;
 };
@@ -65,6 +84,16 @@ char *hone_new_trim(struct hone_pool *pool, const char *text, size_t len);
 int hone_new_find_axis(const struct hone_new_work *w, const char *name);
 /* base, or base and digits: no word of the source; in the pool. */
 const char *hone_new_free_name(struct hone_new_work *w, const char *base);
+
+bool hone_new_has_word(const char *text, const char *word, struct hone_pool *pool);
+/* What the subscripts say of every pointer (task_new_shape.c), and what follows from it. */
+int hone_new_look(struct hone_new_work *w);
+const struct hone_new_reach *hone_new_reach(const struct hone_new_work *w,
+                                            const struct hone_param *param);
+const char *hone_new_task_name(const struct hone_new_work *w, const struct hone_param *param);
+bool hone_new_is_size(const struct hone_new_work *w, const struct hone_param *p);
+/* Shapes and roles of all tensors. */
+int hone_new_shapes(struct hone_new_work *w);
 
 /* The text that w->source is made of: own headers in place, main and what the function does not
  * call left out. HONE_E_ARG names a header that is not found. */

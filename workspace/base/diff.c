@@ -142,18 +142,24 @@ static int hunk_end(const struct script *script, int at)
     return end + CONTEXT < script->n ? end + CONTEXT : script->n;
 }
 
+struct hunk {
+    int first, end; /* entries of the script */
+    int x, y;       /* lines of the two texts before it */
+};
+
 static void print_hunk(const struct lines *a, const struct lines *b, const struct script *script,
-                       int first, int end, int x, int y, struct hone_buf *out)
+                       struct hunk hunk, struct hone_buf *out)
 {
+    int x = hunk.x, y = hunk.y;
     int n_a = 0, n_b = 0;
 
-    for (int i = first; i < end; i++) {
+    for (int i = hunk.first; i < hunk.end; i++) {
         n_a += script->edits[i] != ADD;
         n_b += script->edits[i] != DROP;
     }
     hone_buf_printf(out, "@@ -%d,%d +%d,%d @@\n", n_a > 0 ? x + 1 : x, n_a, n_b > 0 ? y + 1 : y,
                     n_b);
-    for (int i = first; i < end; i++) {
+    for (int i = hunk.first; i < hunk.end; i++) {
         const struct line *line = script->edits[i] == ADD ? &b->v[y] : &a->v[x];
         hone_buf_str(out, script->edits[i] == KEEP ? " " : script->edits[i] == ADD ? "+" : "-");
         hone_buf_add(out, line->text, line->len);
@@ -180,7 +186,10 @@ static void print(const struct lines *a, const struct lines *b, const struct scr
         while (first < i && script->edits[first] != KEEP)
             first++;
         end = hunk_end(script, i);
-        print_hunk(a, b, script, first, end, x - (i - first), y - (i - first), out);
+        print_hunk(
+            a, b, script,
+            (struct hunk){.first = first, .end = end, .x = x - (i - first), .y = y - (i - first)},
+            out);
         for (; i < end; i++) {
             x += script->edits[i] != ADD;
             y += script->edits[i] != DROP;
@@ -188,21 +197,21 @@ static void print(const struct lines *a, const struct lines *b, const struct scr
     }
 }
 
-int hone_line_diff(const char *from, const char *to, const char *from_name, const char *to_name,
+int hone_line_diff(const struct hone_diff_side *from, const struct hone_diff_side *to,
                    struct hone_pool *pool, const char **ret_patch, struct hone_err *err)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf out = HONE_BUF_INIT;
-    struct lines a = split(from, pool), b = split(to, pool);
+    struct lines a = split(from->text, pool), b = split(to->text, pool);
     struct script script = {.n = 0};
     int rc;
 
-    if (strcmp(from, to) == 0) {
+    if (strcmp(from->text, to->text) == 0) {
         *ret_patch = "";
         return 0;
     }
     script.edits = hone_pool_alloc(pool, (size_t)(a.n + b.n) + 1);
     compare(&a, &b, &script);
-    hone_buf_printf(&out, "--- %s\n+++ %s\n", from_name, to_name);
+    hone_buf_printf(&out, "--- %s\n+++ %s\n", from->name, to->name);
     print(&a, &b, &script, &out);
     rc = hone_buf_check(&out, err);
     if (rc == 0)

@@ -11,7 +11,10 @@
 
 #define HONE_LINE_DIFF_EDITS 1000
 
-int hone_line_diff(const char *from, const char *to, const char *from_name, const char *to_name,
+struct hone_diff_side {
+    const char *name, *text;
+};
+int hone_line_diff(const struct hone_diff_side *from, const struct hone_diff_side *to,
                    struct hone_pool *pool, const char **ret_patch, struct hone_err *err);
 
 #endif

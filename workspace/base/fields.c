@@ -321,7 +321,8 @@ static int unknown_member(struct walk *w, const char *name, const struct hone_fi
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf list = {.limit = HONE_ERR_MESSAGE_BYTES};
     for (size_t i = 0; i < n_fields; i++)
-        hone_buf_printf(&list, "%s%s", i ? ", " : "", fields[i].name);
+        if (!fields[i].is_hidden)
+            hone_buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", fields[i].name);
     enter(w, name, 0);
     return FAIL(w, HONE_E_ARG, "is not known here; known are: %s", list.data ? list.data : "none");
 }

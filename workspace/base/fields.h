@@ -68,6 +68,7 @@ struct hone_field {
     bool skip_empty;  /* encoder: leave out when NULL, empty, false or 0, unless required (NULL and
                          NaN are always left out) */
     bool is_secret;   /* never printed */
+    bool is_hidden;   /* a former name: accepted, in no schema and no help */
     int64_t min, max; /* for numbers; both 0: no bound */
     size_t max_len; /* for strings and arrays; 0: HONE_LIMIT_FIELD_BYTES / HONE_LIMIT_FIELD_ITEMS */
     int64_t fallback_i64;
@@ -121,8 +122,8 @@ bool hone_fields_read(const struct hone_json *object, const struct hone_field *f
 /* Owned by the caller. HONE_FIELD_JSON members are copied. */
 struct hone_json *hone_fields_encode(const void *from, const struct hone_field *fields,
                                      size_t n_fields);
-/* {"type":"object","properties":...,"required":[...],"additionalProperties":false}; owned
- * by the caller. */
+/* {"type":"object","properties":...,"required":[...],"additionalProperties":false}; owned by the
+ * caller. It tells a caller what to send; lengths and far bounds are only checked. */
 struct hone_json *hone_fields_schema(const struct hone_field *fields, size_t n_fields);
 /* Checks a value against a table without a struct: what the tests do with every tool result. */
 int hone_fields_validate(const struct hone_json *object, const struct hone_field *fields,

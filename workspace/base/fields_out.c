@@ -115,17 +115,19 @@ static bool has_max(const struct hone_field *f)
     return f->max > f->min || (f->max == f->min && f->max != 0) || (f->max == 0 && f->min < 0);
 }
 
-/* Beyond 2^53 a number would have to travel as text, which is no bound in a schema. */
-static bool is_plain_bound(int64_t bound)
+/* Bounds that guide a choice. A cap of millions only guards, a count that starts at zero says
+ * nothing, and lengths are checked when a value comes: each would cost every reader of the schema.
+ * Nor does a bound beyond 2^53 travel as a number. */
+static bool is_guidance(int64_t bound)
 {
-    return bound >= -(1ll << 53) && bound <= 1ll << 53;
+    return bound >= -1000000 && bound <= 1000000;
 }
 
 static void put_range(struct hone_json *schema, const struct hone_field *f)
 {
-    if ((f->min != 0 || has_max(f)) && is_plain_bound(f->min))
+    if (f->min != 0 && is_guidance(f->min))
         hone_json_set_i64(schema, "minimum", f->min);
-    if (has_max(f) && is_plain_bound(f->max))
+    if (has_max(f) && is_guidance(f->max))
         hone_json_set_i64(schema, "maximum", f->max);
 }
 
@@ -161,8 +163,6 @@ static struct hone_json *list_schema(const struct hone_field *f)
     }
     struct hone_json *schema = typed("array");
     hone_json_set(schema, "items", items);
-    if (f->max_len > 0)
-        hone_json_set_i64(schema, "maxItems", (int64_t)f->max_len);
     return schema;
 }
 
@@ -174,6 +174,14 @@ static struct hone_json *any_schema(const struct hone_field *f)
     /* The text is part of a const table: a bad one is our bug. */
     HONE_BUG_ON(hone_json_parse(f->json_schema, strlen(f->json_schema), &schema, NULL) < 0);
     return schema;
+}
+
+/* "timeout_ms" says it by its name. */
+static bool says_unit(const struct hone_field *f)
+{
+    size_t name = strlen(f->name), unit = strlen(f->unit);
+    return name > unit && f->name[name - unit - 1] == '_' &&
+           strcmp(f->name + name - unit, f->unit) == 0;
 }
 
 static struct hone_json *member_schema(const struct hone_field *f)
@@ -200,8 +208,6 @@ static struct hone_json *member_schema(const struct hone_field *f)
     case HONE_FIELD_STR:
         schema = typed("string");
         put_choices(schema, f);
-        if (f->max_len > 0)
-            hone_json_set_i64(schema, "maxLength", (int64_t)f->max_len);
         if (!f->required && f->fallback_str != NULL)
             hone_json_set_str(schema, "default", f->fallback_str);
         break;
@@ -226,7 +232,7 @@ static struct hone_json *member_schema(const struct hone_field *f)
     }
     if (f->is_secret)
         hone_json_set_bool(schema, "writeOnly", true);
-    if (f->help != NULL && f->unit != NULL) {
+    if (f->help != NULL && f->unit != NULL && !says_unit(f)) {
         HONE_AUTOFREE char *text = hone_sprintf("%s [%s]", f->help, f->unit);
         hone_json_set_str(schema, "description", text);
     } else if (f->help != NULL) {
@@ -240,12 +246,16 @@ struct hone_json *hone_fields_schema(const struct hone_field *fields, size_t n_f
     struct hone_json *schema = typed("object"), *properties = hone_json_new_object();
     struct hone_json *required = hone_json_new_array();
     for (size_t i = 0; i < n_fields; i++) {
+        if (fields[i].is_hidden)
+            continue;
         hone_json_set(properties, fields[i].name, member_schema(&fields[i]));
         if (fields[i].required)
             hone_json_push(required, hone_json_new_str(fields[i].name));
     }
     hone_json_set(schema, "properties", properties);
-    hone_json_set(schema, "required", required);
+    if (hone_json_size(required) > 0)
+        hone_json_set(schema, "required", HONE_STEAL(required));
+    hone_json_free(required);
     hone_json_set_bool(schema, "additionalProperties", false);
     return schema;
 }
@@ -295,11 +305,13 @@ void hone_fields_help(const struct hone_field *fields, size_t n_fields, struct h
 {
     size_t width = 0;
     for (size_t i = 0; i < n_fields; i++) {
-        size_t len = strlen(fields[i].name);
+        size_t len = fields[i].is_hidden ? 0 : strlen(fields[i].name);
         width = len > width ? len : width;
     }
     for (size_t i = 0; i < n_fields; i++) {
         const struct hone_field *f = &fields[i];
+        if (f->is_hidden)
+            continue;
         HONE_CLEANUP(hone_buf_done) struct hone_buf facts = HONE_BUF_INIT;
         put_facts(&facts, f);
         hone_buf_printf(out, "  %-*s  %-8s  %s", (int)width, f->name, type_words[f->type],

@@ -56,11 +56,13 @@ static int open_failed(struct hone_err *err, int native, const char *name)
     return hone_fail_errno(err, native, "cannot open '%s'", name);
 }
 
-static int read_at(int dir_fd, const char *name, int flags, size_t limit, char **ret_text,
-                   size_t *ret_len, struct hone_err *err)
+/* O_NONBLOCK: opening a FIFO must not hang before it is refused. */
+#define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
+/* errno is that of open. */
+static int read_opened(int fd, const char *name, size_t limit, char **ret_text, size_t *ret_len,
+                       struct hone_err *err)
 {
-    /* O_NONBLOCK: opening a FIFO must not hang before it is refused. */
-    HONE_AUTOCLOSE int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
     if (fd < 0)
         return open_failed(err, errno, name);
     struct stat st;
@@ -74,13 +76,15 @@ static int read_at(int dir_fd, const char *name, int flags, size_t limit, char *
 int hone_file_read(const char *path, size_t limit, char **ret_text, size_t *ret_len,
                    struct hone_err *err)
 {
-    return read_at(AT_FDCWD, path, 0, limit, ret_text, ret_len, err);
+    HONE_AUTOCLOSE int fd = open(path, READ_FLAGS);
+    return read_opened(fd, path, limit, ret_text, ret_len, err);
 }
 
 int hone_file_read_at(int dir_fd, const char *name, size_t limit, char **ret_text, size_t *ret_len,
                       struct hone_err *err)
 {
-    return read_at(dir_fd, name, O_NOFOLLOW, limit, ret_text, ret_len, err);
+    HONE_AUTOCLOSE int fd = openat(dir_fd, name, READ_FLAGS | O_NOFOLLOW);
+    return read_opened(fd, name, limit, ret_text, ret_len, err);
 }
 
 static int write_all(int fd, const char *bytes, size_t len)

@@ -24,6 +24,10 @@
 #define HONE_LIMIT_AXES              16           /* axes of a task */
 #define HONE_LIMIT_TENSORS           16           /* inputs plus outputs of a task */
 #define HONE_LIMIT_RANK              6
+#define HONE_LIMIT_TORCH_SECONDS     120 /* for a module to be described, or to answer once */
+#define HONE_LIMIT_TORCH_BYTES       (4ll << 30) /* memory of a module that is described */
+#define HONE_LIMIT_TORCH_ANSWER      (1 << 20)   /* bytes of its description */
+#define HONE_LIMIT_CONTENT_SCALE     1e9         /* scale and shift of an input's content */
 #define HONE_LIMIT_WORKLOADS         64
 #define HONE_LIMIT_HIDDEN            16            /* drawn sizes of one job that are timed */
 #define HONE_LIMIT_BEYOND_BYTES      (256ll << 20) /* buffers of a size beyond the public ones */
@@ -66,10 +70,17 @@
 #define HONE_LIMIT_REPORT_ROWS       1024        /* checks, remarks, counters of one report */
 #define HONE_LIMIT_ANSWER_ROWS       8192        /* trivial answers of one calibration */
 #define HONE_LIMIT_PROGRESS_BYTES    4096        /* a progress line of the runner */
+#define HONE_LIMIT_FRAME_HEAD_BYTES  (1u << 20)  /* head of a frame between hone and a runner */
+#define HONE_LIMIT_FRAME_BYTES       (4u << 20)  /* what follows it */
+#define HONE_LIMIT_NOISE_BYTES       (64u << 10) /* what a launcher prints before the runner speaks */
+#define HONE_LIMIT_CALL_FILES        512         /* files that one call takes to a runner */
+#define HONE_LIMIT_CALL_FILE_BYTES   (1ll << 30)
+#define HONE_LIMIT_RUNNERS           64 /* runners of one executor */
 #define HONE_LIMIT_WS_MESSAGE_BYTES  (4u << 20)
 #define HONE_LIMIT_WS_QUEUE_BYTES    (8u << 20) /* unsent bytes of one connection */
 #define HONE_LIMIT_CONNECTIONS       256
 #define HONE_LIMIT_CALLS_PER_CONN    64   /* requests in flight on one connection */
+#define HONE_LIMIT_SUBSCRIPTIONS     64   /* resources that one connection or request watches */
 #define HONE_LIMIT_JOBS              1024 /* kept jobs */
 #define HONE_LIMIT_SEARCHES          8    /* searches at a time in one program */
 #define HONE_LIMIT_QUEUE             256  /* calls waiting for a worker */
@@ -86,6 +97,8 @@
 #define HONE_LIMIT_PLAN_STREAMS       64         /* streams of one launcher */
 #define HONE_LIMIT_PLAN_MAPS          64         /* tensor maps of one launch */
 #define HONE_LIMIT_PLAN_NOTES         32
+#define HONE_LIMIT_GPU_HELD_PERCENT   25    /* of a device: buffers and answers kept between jobs */
+#define HONE_LIMIT_GPU_ORACLES        32    /* task's oracles kept loaded on a device */
 #define HONE_LIMIT_HEAD_BYTES         16384 /* an HTTP request's head */
 #define HONE_LIMIT_HTTP_SESSIONS      256   /* of MCP over HTTP */
 #define HONE_LIMIT_HALF_OPEN          64    /* sockets that are no WebSocket yet */

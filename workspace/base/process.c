@@ -148,9 +148,11 @@ static int wire_all(struct child *c, struct wiring *w, struct hone_err *err)
 {
     const struct hone_process_spec *spec = c->spec;
     HONE_BUG_ON(spec->n_pass_fds > HONE_COUNTOF(spec->pass_fds));
-    int rc = wire(w, stdin_fd(spec), true, err);
+    int rc = spec->has_stdio_fd ? wire(w, spec->stdio_fd, false, err)
+                                : wire(w, stdin_fd(spec), true, err);
     if (rc == 0)
-        rc = wire_pipe(w, &c->out_fd, err);
+        rc = spec->has_stdio_fd ? wire(w, spec->stdio_fd, false, err)
+                                : wire_pipe(w, &c->out_fd, err);
     if (rc == 0)
         rc = wire_pipe(w, &c->err_fd, err);
     for (size_t i = 0; i < spec->n_pass_fds && rc == 0; i++)
@@ -403,11 +405,25 @@ static int reap(struct child *c, struct hone_process_result *ret, struct hone_er
     return 0;
 }
 
+/* For a child that has something to give back before it dies. */
+static void ask_to_end(struct child *c)
+{
+    int64_t deadline = hone_deadline_in_ms(c->spec->term_ms);
+    kill(-c->pid, SIGTERM);
+    while (!c->has_ended && hone_now_ns() < deadline) {
+        struct pollfd p = {c->pid_fd, POLLIN, 0};
+        if (poll(&p, 1, hone_ms_until(deadline)) > 0)
+            c->has_ended = true;
+    }
+}
+
 /* Kills, reaps, and reads the rest of the output. */
 static int finish(struct child *c, int64_t started_ns, struct hone_process_result *ret,
                   struct hone_err *err)
 {
     struct hone_process_tree tree = {.leader = c->pid, .marker = c->marker};
+    if (!c->has_ended && c->spec->term_ms > 0)
+        ask_to_end(c);
     if (!c->has_ended)
         hone_process_tree_kill(&tree);
     else

@@ -33,11 +33,15 @@ struct hone_process_spec {
     const char *cwd;         /* NULL: inherit */
     const char *stdin_text;  /* NULL: /dev/null */
     size_t stdin_len;
+    bool has_stdio_fd; /* stdin and stdout are both stdio_fd (one end of a socket pair); out is then
+                          empty and on_line is not called */
+    int stdio_fd;
     size_t out_limit; /* kept bytes of stdout and of stderr, each; the rest is read and dropped (0:
                          HONE_LIMIT_LOG_BYTES) */
     bool ends_when_cut;               /* it is killed when its stdout reaches out_limit */
     int64_t deadline_ns;              /* absolute; HONE_NO_DEADLINE */
     const struct hone_cancel *cancel; /* may be NULL */
+    int term_ms; /* at cancel and deadline: SIGTERM to its group, and so long until the kill (0: none) */
     /* Called for each whole line of stdout as it comes (without newline); NULL: none. */
     void (*on_line)(void *arg, const char *line, size_t len);
     void *on_line_arg;

@@ -100,6 +100,10 @@ static struct hone_json *describe_tensor(const struct hone_task *task, const str
         hone_json_set_str(json, "role", hone_role_name(t->role));
     if (is_input && t->bound_axis >= 0)
         hone_json_set_str(json, "bound", task->axes[t->bound_axis].name);
+    if (is_input && t->unit != 0) {
+        hone_json_set_f64(json, "scale", t->unit);
+        hone_json_set_f64(json, "shift", t->shift);
+    }
     if (is_input && t->is_static)
         hone_json_set_bool(json, "static", true);
     if (t->description && *t->description)
@@ -163,8 +167,13 @@ static void describe_policy(const struct hone_task *task, struct hone_json *json
         hone_json_push(constraints, hone_json_new_str(task->constraints[i]));
     hone_json_set(json, "constraints", constraints);
     hone_json_set_str(json, "flops", task->flops);
+    if (task->is_flops_guessed)
+        hone_json_set_bool(json, "flops_guessed", true);
     hone_json_set_str(json, "bytes", task->bytes);
-    hone_json_set_str(oracle, "mode", task->is_oracle_naive_double ? "naive_double" : "items");
+    hone_json_set_str(oracle, "mode",
+                      task->is_oracle_torch          ? "torch"
+                      : task->is_oracle_naive_double ? "naive_double"
+                                                     : "items");
     hone_json_set_str(oracle, "items", task->items);
     if (task->steps)
         hone_json_set_str(oracle, "steps", task->steps);

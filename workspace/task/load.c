@@ -22,14 +22,14 @@ struct top_in {
     struct hone_strs constraints, tags;
     const char *flops, *bytes, *cache, *compute_precision, *library;
     struct hone_json *special_values;
-    bool deterministic, allow_lower_precision;
+    bool deterministic, allow_lower_precision, flops_guessed;
 };
 
 static const char *const cache_words[] = {"cold", "warm", NULL};
 static const char *const library_words[] = {"allowed", "forbidden", NULL};
 static const char *const axis_words[] = {
     [HONE_AXIS_CONST] = "const", [HONE_AXIS_VAR] = "var", [HONE_AXIS_EXPR] = "expr", NULL};
-static const char *const mode_words[] = {"items", "naive_double", NULL};
+static const char *const mode_words[] = {"items", "naive_double", "torch", NULL};
 
 static const struct hone_field top_fields[] = {
     HONE_FIELD(struct top_in, format, .min = 1, .max = TASK_FORMAT, .fallback_i64 = TASK_FORMAT,
@@ -52,6 +52,8 @@ static const struct hone_field top_fields[] = {
                .help = "Formulas that must hold."),
     HONE_FIELD(struct top_in, tags, .help = "Free words."),
     HONE_FIELD(struct top_in, flops, .required = true, .help = "Least arithmetic."),
+    HONE_FIELD(struct top_in, flops_guessed, .fallback_bool = false,
+               .help = "It is a guess: no percentage of the bound is told."),
     HONE_FIELD(struct top_in, bytes, .required = true, .help = "Compulsory traffic."),
     HONE_FIELD(struct top_in, cache, .fallback_str = "warm", .choices = cache_words,
                .help = "Cache state."),
@@ -96,6 +98,7 @@ struct tensor_in {
     enum hone_role role;
     const char *bound, *description;
     bool is_static;
+    double scale, shift;
 };
 
 static const struct hone_field input_fields[] = {
@@ -105,6 +108,8 @@ static const struct hone_field input_fields[] = {
                .help = "Element type."),
     HONE_FIELD(struct tensor_in, role, .choices = hone_role_words, .help = "How values are made."),
     HONE_FIELD(struct tensor_in, bound, .help = "Axis: index bound, or total of offsets."),
+    HONE_FIELD(struct tensor_in, scale, .fallback_f64 = 1, .help = "Values are times this."),
+    HONE_FIELD(struct tensor_in, shift, .help = "And plus this."),
     HONE_FIELD(struct tensor_in, description, .fallback_str = "", .help = "For readers."),
     {.name = "static",
      .type = HONE_FIELD_BOOL,
@@ -148,7 +153,7 @@ struct oracle_in {
 
 static const struct hone_field oracle_fields[] = {
     HONE_FIELD(struct oracle_in, mode, .fallback_str = "items", .choices = mode_words,
-               .help = "items, or naive_double."),
+               .help = "items, naive_double, or torch."),
     HONE_FIELD(struct oracle_in, items, .help = "Formula: number of work items."),
     HONE_FIELD(struct oracle_in, steps, .help = "Formula: number of steps of an iterated task."),
 };
@@ -308,6 +313,26 @@ static int load_role(struct loader *l, const struct tensor_in *in, struct hone_t
     return 0;
 }
 
+/* The largest scale and shift keep float32 content of all kinds but `extreme` finite. */
+static int load_scale(struct loader *l, const struct tensor_in *in, struct hone_tensor *tensor)
+{
+    bool is_given = in->scale != 1 || in->shift != 0;
+    bool is_value = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
+                    tensor->role == HONE_ROLE_POSITIVE;
+    if (is_given && (!is_value || tensor->dtype == HONE_DTYPE_BOOL))
+        return hone_fail_at(l->err, HONE_E_ARG, in->scale != 1 ? "scale" : "shift",
+                            "roles activation, weight and positive have one, bool has none");
+    if (!(in->scale > 0 && in->scale <= HONE_LIMIT_CONTENT_SCALE))
+        return hone_fail_at(l->err, HONE_E_ARG, "scale", "must be above 0 and at most %g",
+                            HONE_LIMIT_CONTENT_SCALE);
+    if (!(fabs(in->shift) <= HONE_LIMIT_CONTENT_SCALE))
+        return hone_fail_at(l->err, HONE_E_ARG, "shift", "must lie between -%g and %g",
+                            HONE_LIMIT_CONTENT_SCALE, HONE_LIMIT_CONTENT_SCALE);
+    tensor->unit = is_given ? in->scale : 0;
+    tensor->shift = in->shift;
+    return 0;
+}
+
 static int load_tensor(struct loader *l, const struct hone_json *json, bool is_input,
                        struct hone_tensor *tensor)
 {
@@ -333,7 +358,8 @@ static int load_tensor(struct loader *l, const struct hone_json *json, bool is_i
                 in.shape.v[d]);
         }
     }
-    return is_input ? load_role(l, &in, tensor) : 0;
+    code = is_input ? load_role(l, &in, tensor) : 0;
+    return code == 0 && is_input ? load_scale(l, &in, tensor) : code;
 }
 
 static int load_tensors(struct loader *l, const struct hone_json *map, bool is_input)
@@ -422,7 +448,8 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
                            l->pool, l->err) < 0)
         return hone_task_prefix(l->err, "oracle");
     struct hone_task *task = l->task;
-    task->is_oracle_naive_double = strcmp(in.mode, "naive_double") == 0;
+    task->is_oracle_torch = strcmp(in.mode, "torch") == 0;
+    task->is_oracle_naive_double = strcmp(in.mode, "naive_double") == 0 || task->is_oracle_torch;
     task->items = in.items;
     task->steps = in.steps;
     if (!task->is_oracle_naive_double)
@@ -432,9 +459,9 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
                                   "needs a formula: how many items the axes give, e.g. \"M*N\"");
     if (in.items || in.steps)
         return hone_fail_at(l->err, HONE_E_ARG, "oracle.items",
-                            "mode naive_double is one item without steps: leave both out");
+                            "mode %s is one item without steps: leave both out", in.mode);
     task->items = "1";
-    for (size_t i = 0; i < task->n_inputs + task->n_outputs; i++) {
+    for (size_t i = 0; !task->is_oracle_torch && i < task->n_inputs + task->n_outputs; i++) {
         const struct hone_tensor *t =
             i < task->n_inputs ? &task->inputs[i] : &task->outputs[i - task->n_inputs];
         bool is_half = t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16;
@@ -460,6 +487,7 @@ static int load_top(struct loader *l, const struct hone_json *json)
     task->description = in.description;
     task->flops = in.flops;
     task->bytes = in.bytes;
+    task->is_flops_guessed = in.flops_guessed;
     task->is_cold = strcmp(in.cache, "cold") == 0;
     task->is_deterministic = in.deterministic;
     task->compute_precision = in.compute_precision;

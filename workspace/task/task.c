@@ -209,5 +209,5 @@ int hone_task_naive(const struct hone_task *task, const char *target, char **ret
 
 int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err)
 {
-    return read_part(task, "oracle.c", ret_source, err);
+    return read_part(task, task->is_oracle_torch ? "oracle.py" : "oracle.c", ret_source, err);
 }

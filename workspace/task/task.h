@@ -95,6 +95,8 @@ struct hone_tensor {
     int shape[HONE_LIMIT_RANK]; /* axis numbers, outermost first; row-major, contiguous */
     int bound_axis;             /* index bound or offsets total; -1 none */
     bool is_static; /* weights that may be prepared once; false = fresh content per call */
+    double unit,
+        shift; /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
     const char *description;
 };
 
@@ -164,8 +166,7 @@ enum hone_tolerance_test {
     HONE_TOLERANCE_BIAS,
     HONE_N_TOLERANCE_TESTS
 };
-double hone_error_centred(const struct hone_error_sums *sums); /* ||r - mean(r)|| */
-double hone_error_rel_l2(const struct hone_error_sums *sums);  /* NaN where r does not vary */
+double hone_error_rel_l2(const struct hone_error_sums *sums); /* NaN where r does not vary */
 double hone_error_bias(
     const struct hone_error_sums *sums); /* beyond chance, in units of sum(s); 0: none */
 /* How many times the bound of one test the sums are: at most 1 passes. Tests that say nothing (too
@@ -212,12 +213,15 @@ struct hone_task {
     struct hone_tolerance tolerance[HONE_LIMIT_TENSORS]; /* per output */
     struct hone_calibration calibration[HONE_N_TASK_TARGETS];
     const char *constraints[HONE_LIMIT_AXES]; /* expressions that must be true */
-    const char *flops; /* formula over the axes: least arithmetic of the best known algorithm */
-    const char *bytes; /* formula: compulsory traffic, each element once */
-    const char *items; /* formula: number of oracle work items */
-    const char *steps; /* formula: oracle steps, NULL when not iterated */
+    const char *flops;     /* formula over the axes: least arithmetic of the best known algorithm */
+    bool is_flops_guessed; /* by `hone task new`: no percentage of the bound is told */
+    const char *bytes;     /* formula: compulsory traffic, each element once */
+    const char *items;     /* formula: number of oracle work items */
+    const char *steps;     /* formula: oracle steps, NULL when not iterated */
     bool is_oracle_naive_double;   /* oracle.c is the kernel itself in double: one item emits every
-                                      element of every output */
+                                      element of every output; true for torch, too, which is
+                                      such a whole answer */
+    bool is_oracle_torch;          /* oracle.py is a PyTorch module, run in float64 */
     bool is_cold;                  /* cache policy: caches flushed before each timed block */
     bool is_deterministic;         /* repeated calls must give the same bits */
     const char *compute_precision; /* least allowed, e.g. "float32" */
@@ -234,6 +238,8 @@ struct hone_task {
 /* Loads and validates a pack. HONE_E_NOT_FOUND, HONE_E_ARG (err->path says "task.json:
  * inputs.A.shape[1]"), HONE_E_LIMIT. */
 int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err *err);
+/* May a task, or a tensor, scalar or axis of one, have that name? */
+bool hone_task_is_name(const char *name, bool is_task);
 void hone_task_free(struct hone_task *task);
 void hone_task_free_ptr(struct hone_task **task);
 
@@ -247,6 +253,10 @@ int hone_task_select(struct hone_task *task, const char *target, struct hone_err
  * ranges, constraints and size limits. */
 int hone_task_resolve(const struct hone_task *task, struct hone_workload *workload,
                       struct hone_err *err);
+/* The size that an object like {"M": 3, "N": 5} names: one number for each var axis, resolved. Its id
+ * is "asked". HONE_E_ARG. */
+int hone_task_asked(const struct hone_task *task, const struct hone_json *axes,
+                    struct hone_workload *ret, struct hone_err *err);
 /* Draws hidden sizes that are worth timing: the work of each is like a public size's. Deterministic
  * in (key, index). Inside the draw ranges, one off, half a tile off, primes, odd sizes. */
 int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index,

@@ -10,7 +10,8 @@
 #define CHANCE       6. /* standard deviations */
 #define NO_BOUND     1e30
 
-double hone_error_centred(const struct hone_error_sums *sums)
+/* ||r - mean(r)|| */
+static double centred_norm(const struct hone_error_sums *sums)
 {
     double n = (double)hone_max_i64(sums->n, 1);
     return sqrt(fmax(sums->ref_squares - sums->ref_sum * sums->ref_sum / n, 0));
@@ -18,7 +19,7 @@ double hone_error_centred(const struct hone_error_sums *sums)
 
 double hone_error_rel_l2(const struct hone_error_sums *sums)
 {
-    double centred = hone_error_centred(sums);
+    double centred = centred_norm(sums);
     return centred > 0 ? sqrt(sums->err_squares) / centred : (double)NAN;
 }
 
@@ -51,7 +52,7 @@ double hone_tolerance_factor(const struct hone_tolerance *tol, const struct hone
         return times(sums->worst, tol->rtol);
     case HONE_TOLERANCE_NORM: {
         double room = NORM_ROOM * (tol->rtol * sqrt(sums->size_squares) + tol->atol * sqrt(n));
-        double bound = fmax(tol->rel_l2 * hone_error_centred(sums), room);
+        double bound = fmax(tol->rel_l2 * centred_norm(sums), room);
         return is_whole && tol->rel_l2 > 0 ? times(sqrt(sums->err_squares), bound) : 0;
     }
     case HONE_TOLERANCE_BIAS: {

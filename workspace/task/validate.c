@@ -68,6 +68,11 @@ static int check_name(const char *path, const char *name, bool is_task, struct h
     return 0;
 }
 
+bool hone_task_is_name(const char *name, bool is_task)
+{
+    return check_name("", name, is_task, NULL) == 0;
+}
+
 struct seen {
     const char *path[1 + 2 * HONE_LIMIT_AXES + 2 * HONE_LIMIT_TENSORS];
     const char *name[1 + 2 * HONE_LIMIT_AXES + 2 * HONE_LIMIT_TENSORS];

@@ -154,3 +154,24 @@ int hone_task_resolve(const struct hone_task *task, struct hone_workload *worklo
         *workload = w;
     return code;
 }
+
+int hone_task_asked(const struct hone_task *task, const struct hone_json *axes,
+                    struct hone_workload *ret, struct hone_err *err)
+{
+    size_t n_known = 0;
+    *ret = (struct hone_workload){.id = "asked"};
+    for (size_t a = 0; a < task->n_axes; a++) {
+        const struct hone_json *value = hone_json_get(axes, task->axes[a].name);
+        if (task->axes[a].kind != HONE_AXIS_VAR)
+            continue;
+        if (value == NULL || !hone_json_as_i64(value, &ret->axes[a]))
+            return hone_fail_at(err, HONE_E_ARG, "axes", "needs a number for %s",
+                                task->axes[a].name);
+        n_known++;
+    }
+    if (hone_json_size(axes) != n_known)
+        return hone_fail_at(err, HONE_E_ARG, "axes", "%s has %zu axes to choose, not %zu",
+                            task->name, n_known, hone_json_size(axes));
+    int rc = hone_task_resolve(task, ret, err);
+    return rc < 0 ? hone_wrap(err, "axes") : 0;
+}

@@ -67,7 +67,11 @@ static void put(struct hone_usage *t, uint64_t n, int64_t ms, const char *type, 
     HONE_AUTOJSON struct hone_json *data = NULL;
     struct hone_err err = HONE_ERR_INIT;
     ck_assert_msg(hone_json_parse(text, strlen(text), &data, &err) == 0, "%s", err.message);
-    hone_usage_record(t, n, ms, type, data);
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_event event;
+    bool is_event = hone_event_read(type, data, pool, &event);
+    const struct hone_usage_record record = {n, ms, type, data, is_event ? &event : NULL};
+    hone_usage_take(t, &record);
 }
 
 static void begin(struct hone_usage *t, uint64_t n, int64_t ms, const char *tier)

@@ -20,14 +20,22 @@ struct situation { /* of the best version, node 1, and of the process; zero: a p
     bool is_decided, is_swept, is_tuned; /* is_tuned: it has tunables */
     double percent_of_bound;
     int64_t decide_ms;
+    bool has_no_version, is_capped;
+    struct hone_closing closing;
     struct hone_outlook o;
 };
 
-static enum hone_next next_of(const struct situation *x, struct hone_pool *pool, const char **why)
+static struct hone_decision next_of(const struct situation *x, struct hone_pool *pool)
 {
     struct hone_state *st = hone_pool_alloc(pool, sizeof(*st));
     struct hone_outlook o = x->o;
     hone_state_init(st, pool, find_none, NULL);
+    o.state = st;
+    o.target = o.target ? o.target : "cpu";
+    o.closing = &x->closing;
+    o.may_confirm = o.may_look = !x->is_capped;
+    if (x->has_no_version)
+        return hone_next(&o);
     hone_tree_add(&st->tree, HONE_NO_NODE, "int a;", NULL, 0, 0.01);
     struct hone_node *best = hone_tree_add(&st->tree, 0, "int b;", NULL, x->value, 0.01);
     best->is_decided = x->is_decided;
@@ -39,10 +47,8 @@ static enum hone_next next_of(const struct situation *x, struct hone_pool *pool,
     hone_tree_update_best(&st->tree);
     st->tree.n_since_best = x->n_since_best;
     st->decide_ms = x->decide_ms;
-    st->screen_ms = 100;
-    o.state = st;
-    o.target = o.target ? o.target : "cpu";
-    return hone_next(&o, why);
+    o.look_ms = o.look_ms ? o.look_ms : 500;
+    return hone_next(&o);
 }
 
 /* Each row differs from one that does otherwise by one thing. */
@@ -51,16 +57,16 @@ static const struct {
     enum hone_next next;
     const char *why;
 } cases[] = {
-    {{.value = 0.1}, HONE_NEXT_TRY, NULL},
-    {{.value = 0.1, .o.wants_stop = true}, HONE_NEXT_STOP, "stopped"},
-    {{.value = 0.1, .o.over = "budget_disk"}, HONE_NEXT_STOP, "budget_disk"},
+    {{.value = 0.1}, HONE_NEXT_PICK, NULL},
+    {{.value = 0.1, .o.wants_stop = true}, HONE_NEXT_CLOSE, "stopped"},
+    {{.value = 0.1, .o.over = "budget_disk"}, HONE_NEXT_CLOSE, "budget_disk"},
     {{.value = 0.1, .o.over = "budget_disk", .o.has_submission = true},
-     HONE_NEXT_STOP,
+     HONE_NEXT_CLOSE,
      "budget_disk"},
     {{.value = 0.1, .o.has_submission = true}, HONE_NEXT_SUBMISSION, NULL},
-    {{.value = 0.1, .n_since_best = 24}, HONE_NEXT_STOP, "plateau"},
-    {{.value = 0.1, .n_since_best = 24, .o.plateau = -1}, HONE_NEXT_TRY, NULL},
-    {{.value = 0.1, .n_since_best = 3, .o.plateau = 3}, HONE_NEXT_STOP, "plateau"},
+    {{.value = 0.1, .n_since_best = 24}, HONE_NEXT_CLOSE, "plateau"},
+    {{.value = 0.1, .n_since_best = 24, .o.plateau = -1}, HONE_NEXT_PICK, NULL},
+    {{.value = 0.1, .n_since_best = 3, .o.plateau = 3}, HONE_NEXT_CLOSE, "plateau"},
     /* a plateau takes what was begun */
     {{.value = 0.1, .n_since_best = 24, .o.has_submission = true}, HONE_NEXT_SUBMISSION, "plateau"},
     {{.value = 0.1, .n_since_best = 24, .o.has_ahead = true}, HONE_NEXT_ANSWER, "plateau"},
@@ -69,7 +75,7 @@ static const struct {
     {{.value = 0.1, .o.is_external = true}, HONE_NEXT_WAIT, NULL},
     {{.value = 0.1, .o.has_ahead = true}, HONE_NEXT_ANSWER, NULL},
     /* a sweep: late, or when steps stop paying */
-    {{.value = 0.1, .is_tuned = true}, HONE_NEXT_TRY, NULL},
+    {{.value = 0.1, .is_tuned = true}, HONE_NEXT_PICK, NULL},
     {{.value = 0.1, .is_tuned = true, .n_since_best = 4}, HONE_NEXT_SWEEP, NULL},
     {{.value = 0.1, .is_tuned = true, .n_since_best = 2, .o.target = "cuda"},
      HONE_NEXT_SWEEP,
@@ -77,36 +83,88 @@ static const struct {
     {{.value = 0.1, .is_tuned = true, .o.budget_wall_ms = 1000, .o.elapsed_ms = 451},
      HONE_NEXT_SWEEP,
      NULL},
-    {{.value = 0.1, .is_tuned = true, .is_swept = true, .n_since_best = 4}, HONE_NEXT_TRY, NULL},
+    {{.value = 0.1, .is_tuned = true, .is_swept = true, .n_since_best = 4}, HONE_NEXT_PICK, NULL},
     /* a longer look: clearly ahead, nothing new since, and a sixth of the wall time for that */
-    {{.value = 0.2}, HONE_NEXT_TRY, NULL},
+    {{.value = 0.2}, HONE_NEXT_PICK, NULL},
     {{.value = 0.2, .n_since_best = 1}, HONE_NEXT_DECIDE, NULL},
-    {{.value = 0.1, .n_since_best = 1}, HONE_NEXT_TRY, NULL},
-    {{.value = 0.2, .n_since_best = 1, .is_decided = true}, HONE_NEXT_TRY, NULL},
+    {{.value = 0.1, .n_since_best = 1}, HONE_NEXT_PICK, NULL},
+    {{.value = 0.2, .n_since_best = 1, .is_decided = true}, HONE_NEXT_PICK, NULL},
     {{.value = 0.2, .n_since_best = 1, .o.budget_wall_ms = 3000}, HONE_NEXT_DECIDE, NULL},
     {{.value = 0.2, .n_since_best = 1, .o.budget_wall_ms = 3000, .decide_ms = 20},
-     HONE_NEXT_TRY,
+     HONE_NEXT_PICK,
+     NULL},
+    {{.value = 0.2, .n_since_best = 1, .o.budget_wall_ms = 3000, .is_capped = true},
+     HONE_NEXT_PICK,
      NULL},
     {{.value = 1, .o.stop_at_speedup = 2}, HONE_NEXT_DECIDE, NULL},
-    {{.value = 1, .o.stop_at_speedup = 2, .is_decided = true}, HONE_NEXT_STOP, "target"},
-    {{.value = 0.1, .percent_of_bound = 96}, HONE_NEXT_STOP, "near_roof"},
-    {{.value = 0.1, .percent_of_bound = 96, .o.stop_at_percent_of_bound = 97}, HONE_NEXT_TRY, NULL},
-    {{.value = 0.1, .o.is_exhausted = true}, HONE_NEXT_STOP, "exhausted"},
-    {{.value = 0.1, .o.is_exhausted = true, .is_tuned = true}, HONE_NEXT_SWEEP, NULL},
+    {{.value = 1, .o.stop_at_speedup = 2, .o.budget_wall_ms = 3000, .is_capped = true},
+     HONE_NEXT_PICK,
+     NULL},
+    {{.value = 1, .o.stop_at_speedup = 2, .is_decided = true}, HONE_NEXT_CLOSE, "target"},
+    {{.value = 0.1, .percent_of_bound = 96}, HONE_NEXT_CLOSE, "near_roof"},
+    {{.value = 0.1, .percent_of_bound = 96, .o.stop_at_percent_of_bound = 97},
+     HONE_NEXT_PICK,
+     NULL},
+    {{.has_no_version = true, .o.over = "budget_disk"}, HONE_NEXT_BASELINE, NULL},
+    /* what the policy picked: ordered by a model first, where one is asked */
+    {{.value = 0.1, .o.picked = HONE_PICKED_UNRANKED}, HONE_NEXT_RERANK, NULL},
+    {{.value = 0.1, .o.picked = HONE_PICKED_STEP}, HONE_NEXT_TRY, NULL},
+    {{.value = 0.1, .o.picked = HONE_PICKED_STOP}, HONE_NEXT_CLOSE, "exhausted"},
+    {{.value = 0.1, .o.picked = HONE_PICKED_STOP, .is_tuned = true}, HONE_NEXT_SWEEP, NULL},
 };
 
 START_TEST(the_next_thing_follows_from_what_is_known)
 {
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-        const char *why = "unset";
-        enum hone_next next = next_of(&cases[i].x, pool, &why);
-        ck_assert_msg(next == cases[i].next, "case %zu: %d", i, (int)next);
+        const struct hone_decision d = next_of(&cases[i].x, pool);
+        const char *why = d.why;
+        ck_assert_msg(d.what == cases[i].next, "case %zu: %d", i, (int)d.what);
         ck_assert_msg((why == NULL) == (cases[i].why == NULL) &&
                           (!why || strcmp(why, cases[i].why) == 0),
                       "case %zu: %s", i, why ? why : "nothing");
+        bool has_node = d.what == HONE_NEXT_SWEEP || d.what == HONE_NEXT_DECIDE;
+        ck_assert_msg(d.node == (has_node ? 1 : HONE_NO_NODE), "case %zu: %d", i, d.node);
     }
 }
 END_TEST
 
-UNIT_MAIN("next", the_next_thing_follows_from_what_is_known)
+/* The end of a round. Node 0 is the baseline, 1 the best. */
+static const struct {
+    struct situation x;
+    enum hone_next next;
+    int node;
+} closings[] = {
+#define CLOSING(why_, n_, node_, rank_, speedup_)                                                  \
+    .value = 0.5, .closing = {why_, n_, node_, rank_, speedup_}
+    {{CLOSING("plateau", 0, HONE_NO_NODE, 0, 0)}, HONE_NEXT_CONFIRM, 1},
+    {{CLOSING("plateau", 0, HONE_NO_NODE, 0, 0), .is_capped = true}, HONE_NEXT_END, -1},
+    {{CLOSING("plateau", 0, HONE_NO_NODE, 0, 0), .o.has_submission = true}, HONE_NEXT_CONFIRM, 1},
+    /* the best was confirmed, or another one came before it */
+    {{CLOSING("plateau", 1, 1, 1.4, 1.4)}, HONE_NEXT_END, -1},
+    {{CLOSING("plateau", 1, 2, 1.4, 1.4)}, HONE_NEXT_CONFIRM, 1},
+    /* the third is the baseline's when all else was slower, and there is no fourth */
+    {{CLOSING("plateau", 2, 2, 0.9, 0.9)}, HONE_NEXT_CONFIRM, 0},
+    {{CLOSING("plateau", 2, HONE_NO_NODE, 0, 0)}, HONE_NEXT_CONFIRM, 0},
+    {{CLOSING("plateau", 2, 2, 1.4, 1.4)}, HONE_NEXT_CONFIRM, 1},
+    {{CLOSING("plateau", 3, 2, 1.4, 1.4)}, HONE_NEXT_END, -1},
+    /* what was asked for, and not borne out */
+    {{CLOSING("target", 1, 1, 1.4, 1.4), .o.stop_at_speedup = 2}, HONE_NEXT_REOPEN, -1},
+    {{CLOSING("target", 1, 1, 2.1, 2.1), .o.stop_at_speedup = 2}, HONE_NEXT_END, -1},
+    {{CLOSING("plateau", 1, 1, 1.4, 1.4), .o.stop_at_speedup = 2}, HONE_NEXT_END, -1},
+};
+
+START_TEST(a_round_closes_with_confirmations)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(closings); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        const struct hone_decision d = next_of(&closings[i].x, pool);
+        ck_assert_msg(d.what == closings[i].next, "case %zu: %d", i, (int)d.what);
+        ck_assert_msg(d.node == closings[i].node, "case %zu: node %d", i, d.node);
+        if (d.what == HONE_NEXT_END)
+            ck_assert_str_eq(d.why, closings[i].x.closing.why);
+    }
+}
+END_TEST
+
+UNIT_MAIN("next", the_next_thing_follows_from_what_is_known, a_round_closes_with_confirmations)

@@ -142,7 +142,8 @@ START_TEST(test_texts)
     HONE_AUTOFREE char *killed = hone_search_report_markdown(&s, "/ws");
     ck_assert_ptr_nonnull(strstr(killed, "No result yet"));
     ck_assert_ptr_nonnull(
-        strstr(killed, "Expected 2.00x (1.41 to 4.00), got 2.83x: 2.83x the baseline."));
+        strstr(killed, "Expected 2.00x (1.41 to 4.00); got 2.83x its parent's speed (screened, "
+                       "about 2.83x the baseline's)."));
     ck_assert_ptr_nonnull(strstr(killed, "incorrect (wrong_value)"));
     ck_assert_ptr_null(strchr(killed, '\033')); /* what kernels and models say is data */
     ck_assert_ptr_null(strchr(strstr(killed, "swap"), '<'));
@@ -175,6 +176,17 @@ START_TEST(test_texts)
     OK(hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
     HONE_AUTOFREE char *doubted = hone_search_report_markdown(&s, "/ws");
     ck_assert_ptr_nonnull(strstr(doubted, "**Not to be claimed**: public sizes only"));
+    ck_assert_ptr_null(strstr(doubted, "it waited"));
+
+    put(&f, "search.end",
+        "{\"search\":\"s-1\",\"task\":\"sum\",\"why_stopped\":\"budget_wall\",\"waited_ms\":9000,"
+        "\"waited_for\":\"pid 7 (sum, confirm)\",\"unconfirmed\":\"a confirmation takes 40 s\"}");
+    OK(hone_search_report_read(f.ws, NULL, f.pool, &s, &is_damaged, err));
+    HONE_AUTOFREE char *unconfirmed = hone_search_report_markdown(&s, "/ws");
+    ck_assert_ptr_nonnull(
+        strstr(unconfirmed, "**Nothing was confirmed**: a confirmation takes 40 s"));
+    ck_assert_ptr_nonnull(
+        strstr(unconfirmed, "it waited 9 s for other timings on this machine, last for pid 7"));
     close_fixture(&f);
 }
 END_TEST

@@ -182,10 +182,64 @@ START_TEST(records_of_other_versions_are_read)
     ck_assert_int_eq((int)e.result.step, 7);
     ck_assert(isnan(e.result.value) && isnan(e.result.g_eff));
     ck_assert_ptr_null(e.result.words);
-    ck_assert(!read_event("search.steer", "{}", pool, &e)); /* of steering.c */
+    ck_assert(!read_event("search.later", "{}", pool, &e));
+    ck_assert(read_event("search.submit", "{\"search\":\"s-1\"}", pool, &e));
+    ck_assert(isnan(e.submit.expected));
     ck_assert(!read_event("search.result", "[]", pool, &e));
     ck_assert(read_event("search.result", "{\"kind\":\"dance\"}", pool, &e));
     ck_assert_int_eq((int)hone_event_kind(&e.result), (int)HONE_N_KINDS);
+}
+END_TEST
+
+static int keep_last(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                     const struct hone_json *data, struct hone_err *err)
+{
+    struct hone_buf *out = arg;
+    HONE_AUTOFREE char *text = hone_json_print(data);
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    hone_buf_done(out);
+    hone_buf_printf(out, "%s %s", type, text);
+    return 0;
+}
+
+/* Members and their order: older programs read them too, and recorded runs are compared. */
+START_TEST(records_keep_their_form)
+{
+    static const struct hone_search_result result = {.task = "sum", .why_stopped = "plateau"};
+    static const struct {
+        struct hone_event e;
+        const char *want;
+    } rows[] = {
+        {{.type = HONE_EVENT_STEER,
+          .steer = {.search = "s-1", .action = "ban", .strategy = "C04", .by = "me"}},
+         "search.steer {\"search\":\"s-1\",\"action\":\"ban\",\"strategy\":\"C04\",\"by\":\"me\"}"},
+        {{.type = HONE_EVENT_STEER,
+          .steer = {.search = "s-1", .action = "hint", .text = "x", .by = "me"}},
+         "search.steer {\"search\":\"s-1\",\"action\":\"hint\",\"text\":\"x\",\"by\":\"me\"}"},
+        {{.type = HONE_EVENT_SUBMIT,
+          .submit = {.search = "s-1", .by = "me", .rewrite = "unroll", .expected = NAN}},
+         "search.submit {\"search\":\"s-1\",\"by\":\"me\",\"rewrite\":\"unroll\",\"variant\":0}"},
+        {{.type = HONE_EVENT_SUBMIT,
+          .submit = {.search = "s-1", .by = "me", .source = "int a;", .expected = 2, .words = "w"}},
+         "search.submit {\"search\":\"s-1\",\"by\":\"me\",\"source\":\"int a;\",\"expected\":2,"
+         "\"words\":\"w\"}"},
+        {{.type = HONE_EVENT_END, .end = {.search = "s-1", .result = &result}},
+         "search.end {\"task\":\"sum\",\"baseline_ns\":0,\"best_ns\":0,\"speedup\":0,\"ci\":[],"
+         "\"evaluations\":0,\"verdicts\":[],\"unruly\":0,\"percent_of_bound\":0,\"why_stopped\":"
+         "\"plateau\",\"is_resumed\":false,\"wall_ms\":0,\"device_ms\":0,\"tokens\":0,\"cost\":0,"
+         "\"search\":\"s-1\"}"},
+    };
+    struct fixture *f = open_fixture();
+    HONE_CLEANUP(hone_buf_done) struct hone_buf last = HONE_BUF_INIT;
+    struct hone_ledger *ledger = hone_workspace_ledger(f->ws);
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        ck_assert_int_eq(hone_event_append(ledger, &rows[i].e, NULL, NULL), 0);
+        ck_assert_int_eq(hone_ledger_scan(ledger, 0, keep_last, &last, NULL), 0);
+        ck_assert_str_eq(last.data, rows[i].want);
+    }
+    close_fixture(f);
 }
 END_TEST
 
@@ -249,4 +303,5 @@ START_TEST(versions_come_with_their_events)
 END_TEST
 
 UNIT_MAIN("search_state", going_on_knows_the_same_after_every_event,
-          records_of_other_versions_are_read, versions_come_with_their_events)
+          records_of_other_versions_are_read, records_keep_their_form,
+          versions_come_with_their_events)

@@ -492,7 +492,7 @@ START_TEST(host_runs_stops_and_waits)
     struct hone_search_state state;
     ck_assert_int_eq(
         hone_search_host_wait(host, id, hone_deadline_in_ms(60000), f.pool, &state, &err), 0);
-    ck_assert_msg(strcmp(state.status, "done") == 0, "%s: %s", state.status, state.message);
+    ck_assert_msg(state.status == HONE_JOB_DONE, "%s", state.message);
     ck_assert(state.has_result);
     ck_assert_str_eq(state.result.task, "sum");
     struct hone_search_state *list = NULL;
@@ -504,7 +504,7 @@ START_TEST(host_runs_stops_and_waits)
     ck_assert_int_eq(hone_search_host_stop(host, id, &err), 0);
     ck_assert_int_eq(
         hone_search_host_wait(host, id, hone_deadline_in_ms(60000), f.pool, &state, &err), 0);
-    ck_assert_str_ne(state.status, "running");
+    ck_assert_int_ne(state.status, HONE_JOB_RUNNING);
     hone_search_host_free(host);
     close_fixture(&f);
 }

@@ -124,7 +124,7 @@ START_TEST(searches_are_found_by_name_and_id)
     ck_assert_int_eq(hone_ledger_append(ledger_of(&f), "search.run", run, NULL, NULL), 0);
     find(&f, "a", &s); /* the first one was taken up again */
     ck_assert_str_eq(s.id, "s-1");
-    ck_assert_int_eq(s.seed, 7);
+    ck_assert_int_eq(s.options.seed, 7);
     HONE_AUTOCLOSE int lock = hold(&f, "a");
     find(&f, "a", &s);
     ck_assert(s.is_running);

@@ -235,5 +235,44 @@ START_TEST(test_no_say_in_the_verdict)
 }
 END_TEST
 
-UNIT_MAIN("arms", test_who_fails, test_names, test_held_to_its_record, test_whole_record,
-          test_lost_is_not_played, test_no_say_in_the_verdict)
+/* The baseline with -ffast-math leaves after some rounds: its ratio is of these alone, and what is
+ * said of the others is as if it had never been there. */
+START_TEST(test_set_aside)
+{
+    struct fixture with, without;
+    open_fixture(&with);
+    open_fixture(&without);
+    without.arms[2].known.n = 0;
+    play(&without, 1000, 4000, 2000);
+    hone_rounds_drop(&without.rounds, 2);
+    with.arms[2] = (struct hone_arm){.name = HONE_ARM_FAST_MATH};
+    with.judge.slots[2].name = HONE_ARM_FAST_MATH;
+    hone_rounds_init(&with.rounds, &with.judge, &with.plan);
+    with.rounds.disturbed = 1.25;
+    play(&with, 1000, 4000, 2000);
+    with.rounds.n = HONE_ASIDE_ROUNDS;
+    hone_rounds_set_aside(&with.rounds, 2);
+    with.rounds.n = N;
+    for (size_t r = HONE_ASIDE_ROUNDS; r < N; r++)
+        with.rounds.aside.wall[r] = (double)NAN; /* never played */
+    struct hone_ratio a = against_baseline(&with), b = against_baseline(&without);
+    ck_assert_double_eq(a.ratio, b.ratio);
+    ck_assert_double_eq(a.low, b.low);
+    ck_assert_uint_eq(with.row.ratios.n, 1);
+    hone_rounds_report_aside(&with.judge, &with.rounds, &with.row);
+    ck_assert_uint_eq(with.row.ratios.n, 2);
+    const struct hone_ratio *ratio = (const struct hone_ratio *)with.row.ratios.v + 1;
+    ck_assert_str_eq(ratio->against, HONE_ARM_FAST_MATH);
+    ck_assert_double_eq_tol(ratio->ratio, 2, 0.1);
+    ck_assert_int_le(ratio->n_pairs, HONE_ASIDE_ROUNDS);
+    with.judge.slots[2].is_lost = true; /* wrong in an audit: nothing is said */
+    with.row.ratios.n = with.row.times.n = 1;
+    hone_rounds_report_aside(&with.judge, &with.rounds, &with.row);
+    ck_assert_uint_eq(with.row.ratios.n, 1);
+    close_fixture(&with);
+    close_fixture(&without);
+}
+END_TEST
+
+UNIT_MAIN("arms", test_set_aside, test_who_fails, test_names, test_held_to_its_record,
+          test_whole_record, test_lost_is_not_played, test_no_say_in_the_verdict)

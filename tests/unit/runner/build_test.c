@@ -122,7 +122,7 @@ START_TEST(errors_have_the_source_s_lines)
     f->req.prologue = "enum { A = 1 };\nenum { B = 2 };\nenum { C = 3 };\n";
     ck_assert_reason(f, HONE_REASON_COMPILE);
     const struct hone_diagnostic *first = diagnostic(f, 0);
-    ck_assert_str_eq(first->severity, "error");
+    ck_assert_int_eq(first->severity, HONE_SEVERITY_ERROR);
     ck_assert_str_eq(first->arm, "candidate");
     ck_assert_int_eq(first->line, 4);
     ck_assert_int_gt(first->column, 1);
@@ -137,7 +137,7 @@ START_TEST(warnings_come_after_errors)
 {
     struct fixture *f = setup("void kernel(void) { int unused; }\nvoid g(void) { x; }\n");
     ck_assert_reason(f, HONE_REASON_COMPILE);
-    ck_assert_str_eq(diagnostic(f, 0)->severity, "error");
+    ck_assert_int_eq(diagnostic(f, 0)->severity, HONE_SEVERITY_ERROR);
     ck_assert_int_eq(diagnostic(f, 0)->line, 2);
     teardown(f);
 }
@@ -342,7 +342,7 @@ START_TEST(remarks_by_loop)
     const struct hone_remark *list = got.v;
     ck_assert_uint_eq(got.n, 3);
     ck_assert_int_eq(list[0].line, 3);
-    ck_assert_str_eq(list[0].kind, "vectorized");
+    ck_assert_int_eq(list[0].kind, HONE_REMARK_VECTORIZED);
     ck_assert_str_eq(list[0].message, "loop vectorized using 32 byte vectors");
     ck_assert_int_eq(list[1].line, 10);
     ck_assert_str_eq(list[1].message, "not vectorized: control flow in loop.");
@@ -421,7 +421,7 @@ START_TEST(a_source_s_words_are_no_errors)
     ck_assert_reason(f, HONE_REASON_BUILT);
     ck_assert_uint_ge(f->out.report.diagnostics.n, 2);
     for (size_t i = 0; i < f->out.report.diagnostics.n; i++) {
-        ck_assert_str_eq(diagnostic(f, i)->severity, "warning");
+        ck_assert_int_eq(diagnostic(f, i)->severity, HONE_SEVERITY_WARNING);
         ck_assert_msg(strncmp(diagnostic(f, i)->message, "error", 5) != 0, "%s",
                       diagnostic(f, i)->message);
     }
@@ -455,7 +455,8 @@ START_TEST(many_diagnostics_are_bounded)
     struct hone_diag_out out;
     hone_diag_parse(&in, pool, &out);
     ck_assert_uint_eq(out.diagnostics.n, HONE_LIMIT_DIAGNOSTICS);
-    ck_assert_str_eq(((struct hone_diagnostic *)out.diagnostics.v)[0].severity, "error");
+    ck_assert_int_eq(((struct hone_diagnostic *)out.diagnostics.v)[0].severity,
+                     HONE_SEVERITY_ERROR);
     hone_pool_free(pool);
 }
 END_TEST

@@ -304,7 +304,7 @@ START_TEST(diagnostics)
     ck_assert_int_eq(list[0].line, 3);
     ck_assert_int_eq(list[0].column, 7);
     ck_assert_ptr_nonnull(strstr(list[0].context, "3> x = foo(3);"));
-    ck_assert_str_eq(list[4].severity, "warning");
+    ck_assert_int_eq(list[4].severity, HONE_SEVERITY_WARNING);
     ck_assert_int_eq(list[4].line, 2);
     ck_assert_ptr_nonnull(strstr(list[1].message, "a.h:7: cannot open"));
     ck_assert_str_eq(hone_nvrtc_log_cleaned("ptxas info    : x\nkept\n\n", pool), "kept\n");

@@ -426,6 +426,44 @@ START_TEST(test_unsigned_are_not_zeros)
 }
 END_TEST
 
+/* Content that a pack scales and shifts: the same draws, elsewhere; infinities and the like stay. */
+START_TEST(test_scaled)
+{
+    static const enum hone_dtype types[] = {HONE_DTYPE_F32, HONE_DTYPE_F64, HONE_DTYPE_I32};
+    for (size_t t = 0; t < HONE_COUNTOF(types); t++) {
+        for (int dist = 0; dist < HONE_N_DISTS; dist++) {
+            struct hone_task task = {.n_axes = 1, .n_inputs = 1};
+            struct hone_workload workload = {.axes = {N}};
+            double plain[N], scaled[N];
+            HONE_AUTOFREE void *raw = hone_calloc(N, 8);
+            bool is_special = dist == HONE_DIST_NAN || dist == HONE_DIST_INF ||
+                              dist == HONE_DIST_DENORMAL || dist == HONE_DIST_EXTREME;
+            struct hone_gen *gen = hone_gen_new(key);
+            if (is_special && types[t] == HONE_DTYPE_I32)
+                dist++;
+            task.inputs[0] = (struct hone_tensor){.dtype = types[t], .rank = 1, .bound_axis = -1};
+            hone_gen_input(gen, &task, &workload, 0, (enum hone_distribution)dist, 5, raw);
+            for (int i = 0; i < N; i++)
+                plain[i] = hone_element_get(types[t], raw, i);
+            task.inputs[0].unit = 0.25;
+            task.inputs[0].shift = -8;
+            hone_gen_input(gen, &task, &workload, 0, (enum hone_distribution)dist, 5, raw);
+            for (int i = 0; i < N; i++)
+                scaled[i] = hone_element_get(types[t], raw, i);
+            hone_gen_free(gen);
+            for (int i = 0; i < N && types[t] != HONE_DTYPE_I32; i++) {
+                double want = is_special ? plain[i] : 0.25 * plain[i] - 8;
+                ck_assert_msg(fabs(scaled[i] - want) <= 1e-6 * (fabs(want) + 8) ||
+                                  (isnan(want) && isnan(scaled[i])) || want == scaled[i],
+                              "type %zu kind %d: %g for %g", t, dist, scaled[i], plain[i]);
+            }
+            for (int i = 0; i < N && types[t] == HONE_DTYPE_I32; i++)
+                ck_assert(scaled[i] == floor(scaled[i]));
+        }
+    }
+}
+END_TEST
+
 /* The role bits: every bit of the type, in the kinds that are timed. */
 START_TEST(test_bits)
 {
@@ -456,7 +494,7 @@ START_TEST(test_bits)
 }
 END_TEST
 
-UNIT_MAIN("gen", test_unsigned_are_not_zeros, test_bits, test_bytes_are_all_values,
+UNIT_MAIN("gen", test_scaled, test_unsigned_are_not_zeros, test_bits, test_bytes_are_all_values,
           test_bools_are_both, test_wide_integers, test_repeats_and_differs, test_normal,
           test_float64_has_full_mantissas, test_roles, test_distributions, test_scalar,
           test_elements, test_halves, test_parts_are_the_whole)

@@ -238,6 +238,34 @@ START_TEST(frames_leave_nothing_behind)
 }
 END_TEST
 
+/* Memory that the judge has given back is held by an arena that maps it, until that lets go. */
+START_TEST(a_spare_holds_no_buffers)
+{
+    struct gpu_case c;
+    size_t before = 0, held = 0, after = 0, total = 0;
+    case_open(&c, gpu_kernels, NULL, 1);
+    plan_copy(&c);
+    size_t bytes = c.frame.ranges[0].size + c.frame.ranges[1].size;
+    for (int round = 0; round < 2; round++) {
+        case_map(&c);
+        case_call(&c, first_set, 1, false, 10000);
+        ck_assert_int_eq(c.gpu.cu->MemGetInfo(&before, &total), 0);
+        gpu_frame_done(&c.gpu, &c.frame);
+        ck_assert_int_eq(c.gpu.cu->MemGetInfo(&held, &total), 0);
+        ck_assert_uint_eq(held, before);
+        MUST(hone_gpu_arm_drop(c.arm, true, err));
+        case_is_good(&c);
+        ck_assert_int_eq(c.gpu.cu->MemGetInfo(&after, &total), 0);
+        ck_assert_uint_ge(after, before + bytes);
+        const int64_t sizes[] = {N_FLOATS * sizeof(float), N_FLOATS * sizeof(float)};
+        gpu_frame_init(&c.gpu, 1, 1, sizes, 1, &c.frame); /* the module is still there */
+    }
+    MUST(hone_gpu_arm_drop(c.arm, false, err));
+    case_is_good(&c);
+    case_close(&c);
+}
+END_TEST
+
 /* More operations than one graph holds, in an order that repeats and in one that does not. */
 START_TEST(long_blocks)
 {
@@ -343,6 +371,29 @@ END_TEST
 START_TEST(a_trap_is_a_crash)
 {
     ENDS("fail", false, HONE_REASON_CRASH, 0);
+}
+END_TEST
+
+/* Of several launches the one that fails is told, with the driver's code. */
+START_TEST(a_step_names_what_fails)
+{
+    struct gpu_case c;
+    struct hone_gpu_failed failed = {.op = -1};
+    case_open(&c, gpu_kernels, NULL, 2);
+    plan_copy(&c);
+    case_map(&c);
+    MUST(hone_gpu_arm_step(c.arm, 1, 0, 10 * HONE_NS_PER_S, &failed, err));
+    case_is_good(&c);
+    ck_assert_int_eq(failed.op, 0);
+    case_expect(&c, 1, 0);
+    LAUNCH(&c.plan, "write_input", 1, 1, BUFFER(0), BUFFER(1));
+    plan_copy(&c);
+    case_map(&c);
+    MUST(hone_gpu_arm_step(c.arm, 1, 0, 10 * HONE_NS_PER_S, &failed, err));
+    case_ended(&c, HONE_REASON_OUT_OF_BOUNDS);
+    ck_assert_int_eq(failed.op, 2);
+    ck_assert_int_eq(failed.cuda_code, HONE_CU_ILLEGAL_ADDRESS);
+    case_close(&c);
 }
 END_TEST
 
@@ -686,9 +737,10 @@ static int cases_role(int argc, char **argv)
     calls_go_to_the_sets_that_were_named, scratch_memsets_copies_and_literals,                     \
         a_literal_may_hold_addresses, scratch_holds_the_pattern,                                   \
         variables_are_put_back_before_each_call, branches_join, frames_leave_nothing_behind,       \
-        long_blocks, an_empty_plan_does_nothing, what_kernels_print_is_kept,                       \
-        a_write_to_an_input_faults, overruns_and_underruns_fault, a_hang_is_killed_in_time,        \
-        a_trap_is_a_crash, shared_memory_up_to_the_limit_and_above, too_much_scratch_is_oom,       \
+        a_spare_holds_no_buffers, long_blocks, an_empty_plan_does_nothing,                         \
+        what_kernels_print_is_kept, a_write_to_an_input_faults, overruns_and_underruns_fault,      \
+        a_hang_is_killed_in_time, a_trap_is_a_crash, a_step_names_what_fails,                      \
+        shared_memory_up_to_the_limit_and_above, too_much_scratch_is_oom,                          \
         missing_kernels_and_broken_modules, no_stamp_module_no_stamps,                             \
         bad_blocks_are_refused_by_the_judge, faults_leave_nothing_behind, spares, every_rung,      \
         without_a_jail_when_told_so, lies_are_seen

@@ -9,9 +9,11 @@
 
 #include "tests/unit/runner/kind_util.h"
 #include "tests/unit/runner/task_util.h"
+#include "tools/runner/cuda/judge/gpu_held.h"
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/cuda/compile/compile.h"
 #include "tools/runner/cuda/judge/gpu_reference.h"
+#include "tools/runner/cuda/judge/gpu_steps.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
@@ -329,11 +331,12 @@ START_TEST(comparison_is_the_hosts)
         b.judge.gpu->scale[0][1] = 1;
         host.stats[0].max_scale = host.stats[1].max_scale = 1;
         struct hone_suspects suspects = {0};
+        const struct hone_gpu_like like_of = {b.slot, b.other, 0, 2};
         hone_compare_arrays(&host, 0, like, &suspects);
         hone_compare_arrays(&host, 1, ints, &suspects);
         for (size_t i = 0; i < suspects.n; i++)
             hone_compare_accuse(&host, &suspects.v[i]);
-        ck_assert_int_eq(hone_gpu_compare_like(&b.judge, b.slot, b.other, 0, 2, &device, &err), 0);
+        ck_assert_int_eq(hone_gpu_compare_like(&b.judge, &like_of, &device, &err), 0);
         ck_assert_int_eq(device.stats[0].n_bad, host.stats[0].n_bad);
         ck_assert_int_eq(device.stats[0].n_bad == 0, cases[k].is_good);
         ck_assert_int_eq(device.stats[1].n_bad, 0);
@@ -346,8 +349,7 @@ START_TEST(comparison_is_the_hosts)
         struct hone_outcome end =
             HONE_OUTCOME_INIT; /* without an oracle the other arm's word has to do */
         hone_compare_init(&device, &b.task, &b.judge.cases[0]);
-        ck_assert_int_eq(hone_gpu_judge_like(&b.judge, b.slot, b.other, 0, 2, &device, &end, &err),
-                         0);
+        ck_assert_int_eq(hone_gpu_judge_like(&b.judge, &like_of, &device, &end, &err), 0);
         ck_assert(!hone_outcome_is_good(&end));
     }
     tear_down(&b);
@@ -440,11 +442,121 @@ START_TEST(a_session_opens_again)
 }
 END_TEST
 
+START_TEST(advice_fits_the_code)
+{
+    ck_assert_ptr_nonnull(strstr(hone_gpu_steps_advice(HONE_CU_ILLEGAL_INSTRUCTION), "setmaxnreg"));
+    ck_assert_ptr_nonnull(strstr(hone_gpu_steps_advice(HONE_CU_ILLEGAL_ADDRESS), "bounds"));
+    ck_assert_ptr_nonnull(strstr(hone_gpu_steps_advice(12345), "kernel_run"));
+    ck_assert_int_eq(hone_cu_reason(HONE_CU_ILLEGAL_INSTRUCTION), HONE_REASON_ILLEGAL_INSTRUCTION);
+}
+END_TEST
+
+#define MIB (1ll << 20)
+
+static void hold(struct bench *b, size_t t, int64_t bytes)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_gpu_room *room = &b->session.gpu->rooms[4][0][t];
+    hone_gpu_held_begin_frame(b->session.gpu);
+    ck_assert_msg(hone_gpu_held_room(b->session.gpu, room, bytes, &err) == 0, "%s", err.message);
+    ck_assert_int_eq((int64_t)room->range.size, bytes);
+}
+
+/* On a device of 256 MiB. */
+START_TEST(what_is_held_makes_room)
+{
+    struct bench b;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_int_eq(setenv("HONE_EMULATOR_MEMORY", "268435456", 1), 0);
+    set_up(&b);
+    struct hone_gpu_session *session = b.session.gpu;
+    hone_gpu_held_begin_job(session, "earlier");
+    for (size_t t = 0; t < 10; t++)
+        hold(&b, t, 60 * MIB);
+    ck_assert_int_eq(hone_gpu_held_bytes(session), 240 * MIB); /* and the reserve */
+    ck_assert_uint_eq(session->rooms[4][0][5].range.size, 0);  /* the oldest went */
+    ck_assert_uint_gt(session->rooms[4][0][9].range.size, 0);
+    /* working memory of the job stays, that of the job before goes */
+    ck_assert_int_eq(hone_gpu_buffer_need(session, &session->copy, 100 * MIB, &err), 0);
+    hold(&b, 0, 60 * MIB);
+    ck_assert_int_eq(session->copy.size, 100 * MIB);
+    hone_gpu_held_begin_job(session, "later");
+    hold(&b, 1, 200 * MIB);
+    ck_assert_int_eq(session->copy.size, 0);
+    ck_assert_int_eq(hone_gpu_held_bytes(session), 200 * MIB);
+    /* nothing is left to give: the present frame's buffer of 200 stays, and the words say so */
+    ck_assert_int_eq(hone_gpu_held_room(session, &session->rooms[4][0][2], 100 * MIB, &err),
+                     HONE_E_NOMEM);
+    ck_assert_ptr_nonnull(strstr(err.message, "task 'later': 100 MiB wanted"));
+    ck_assert_ptr_nonnull(strstr(err.message, "of the device's 256 free"));
+    ck_assert_ptr_nonnull(strstr(err.message, "holds buffers 200"));
+    ck_assert_int_eq(hone_gpu_buffer_need(session, &session->copy, 100 * MIB, &err), HONE_E_NOMEM);
+    ck_assert(!session->is_broken);
+    tear_down(&b);
+}
+END_TEST
+
+static void hold_at(struct bench *b, size_t owner, size_t t, int64_t bytes)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_gpu_room *room = &b->session.gpu->rooms[0][owner][t];
+    ck_assert_msg(hone_gpu_held_room(b->session.gpu, room, bytes, &err) == 0, "%s", err.message);
+}
+
+/* A buffer that is larger than the frame needs is used, but no other arm gets one as large, and it
+ * goes where others lack what it has too much. */
+START_TEST(a_large_room_is_no_measure)
+{
+    struct bench b;
+    ck_assert_int_eq(setenv("HONE_EMULATOR_MEMORY", "268435456", 1), 0);
+    set_up(&b);
+    hone_gpu_held_begin_job(b.session.gpu, "task");
+    hold_at(&b, 1, 7, 140 * MIB); /* an output of one arm */
+    frame(&b, 1, false);
+    ck_assert_int_eq(hone_gpu_held_bytes(b.session.gpu), (7 + 2 * 2) * 2 * MIB);
+    hold_at(&b, 0, 0, 40 * MIB);
+    frame(&b, 2, false);
+    ck_assert_int_eq(hone_gpu_held_bytes(b.session.gpu), (6 + 2 * 2) * 2 * MIB + 40 * MIB);
+    ck_assert_int_eq(hone_gpu_sync(b.session.gpu, NULL), 0);
+    hone_gpu_held_free(b.session.gpu);
+    hone_gpu_held_begin_job(b.session.gpu, "task");
+    hold_at(&b, 0, 0, 120 * MIB); /* two inputs */
+    hold_at(&b, 0, 1, 120 * MIB);
+    frame(&b, 1, false);
+    ck_assert_int_eq(hone_gpu_held_bytes(b.session.gpu), (7 + 2 * 2) * 2 * MIB);
+    ck_assert_int_eq(hone_gpu_room_bytes(&b.judge), (int64_t)(0.6 * 256 * (double)MIB));
+    hone_cu_ptr others = 0; /* memory that the judge knows nothing of */
+    ck_assert_int_eq(b.session.gpu->cu->MemAlloc(&others, 156 * MIB), 0);
+    ck_assert_int_lt(hone_gpu_room_bytes(&b.judge), 90 * MIB);
+    ck_assert_int_gt(hone_gpu_room_bytes(&b.judge), 80 * MIB);
+    ck_assert_int_eq(b.session.gpu->cu->MemFree(others), 0);
+    tear_down(&b);
+}
+END_TEST
+
+/* HONE_LIMIT_GPU_HELD_PERCENT of 256 MiB: 64. */
+START_TEST(a_job_leaves_its_share)
+{
+    struct bench b;
+    ck_assert_int_eq(setenv("HONE_EMULATOR_MEMORY", "268435456", 1), 0);
+    set_up(&b);
+    for (int64_t more = 0; more < 2; more++) { /* at the limit and above */
+        hone_gpu_held_begin_job(b.session.gpu, "task");
+        hold(&b, 0, 32 * MIB);
+        hold(&b, 1, (32 + 2 * more) * MIB);
+        hone_gpu_held_end_job(b.session.gpu);
+        ck_assert_int_eq(hone_gpu_held_bytes(b.session.gpu), more == 0 ? 64 * MIB : 34 * MIB);
+    }
+    tear_down(&b);
+}
+END_TEST
+
 static int tests_main(void);
 #define main tests_main
 static UNIT_MAIN("gpu_judge", content_has_its_role, content_follows_its_counter,
                  each_kind_looks_like_its_name, looks_find_what_is_there, comparison_is_the_hosts,
-                 the_whole_is_the_hosts, a_session_opens_again)
+                 the_whole_is_the_hosts, a_session_opens_again, what_is_held_makes_room,
+                 a_large_room_is_no_measure, advice_fits_the_code, a_job_leaves_its_share)
 #undef main
 
     /* The compile server's jail starts this program again. */

@@ -106,6 +106,7 @@ END_TEST
 struct scene {
     struct hone_pool *pool;
     struct hone_job job;
+    struct hone_task task;
     struct hone_report report;
     struct hone_judge judge;
     struct hone_workload_report workloads[4];
@@ -154,6 +155,7 @@ static void conclude(struct scene *s, const double threads[2], double ratio, con
     *s = (struct scene){.pool = hone_pool_new(),
                         .job = {.tier = HONE_TIER_CONFIRM, .target = "cpu"}};
     s->judge = (struct hone_judge){.job = &s->job,
+                                   .task = &s->task,
                                    .pool = s->pool,
                                    .report = &s->report,
                                    .machine = {.n_cores = CORES},
@@ -183,6 +185,38 @@ START_TEST(test_quiet_is_faster)
     conclude(&s, one_and_two, 5, (const double[4]){0.01, 0.02, 0, 0.03});
     ck_assert(is_claimable(&s));
     hone_pool_free(s.pool);
+}
+END_TEST
+
+/* A share of what a guess allows is left out; the verdict does not hang on it. */
+START_TEST(test_no_percent_of_a_guess)
+{
+    struct scene s;
+    conclude(&s, one_and_two, 5, (const double[4]){0.01, 0.02, 0, 0.03});
+    ck_assert_double_eq_tol(s.report.percent_of_bound, 50, 1e-6);
+    s.task.is_flops_guessed = true;
+    hone_judge_conclude_timing(&s.judge);
+    ck_assert(isnan(s.report.percent_of_bound) && isnan(s.workloads[0].percent_of_bound));
+    ck_assert(is_claimable(&s));
+    hone_pool_free(s.pool);
+}
+END_TEST
+
+/* A mean over baselines that reach 10 % of the bound here and 29 or 30 % there. */
+START_TEST(test_unlike_baselines_are_told)
+{
+    struct scene s;
+    const char *warnings[64];
+    for (int unlike = 0; unlike < 2; unlike++) {
+        conclude(&s, one_and_two, 5, (const double[4]){0.01, 0.02, 0, 0.03});
+        s.judge.warnings = warnings;
+        for (size_t w = 0; w < 4; w++)
+            s.workloads[w].bound_ns = w < 3 ? 1e5 : unlike ? 3e5 : 2.9e5;
+        hone_judge_conclude_timing(&s.judge);
+        ck_assert_uint_eq(s.judge.n_warnings, (size_t)unlike);
+        ck_assert(!unlike || strstr(warnings[0], "unlike baselines: the baseline reaches 10 %"));
+        hone_pool_free(s.pool);
+    }
 }
 END_TEST
 
@@ -398,6 +432,7 @@ START_TEST(test_children_are_ours)
 END_TEST
 
 UNIT_MAIN("load", test_others, test_threads, test_slowdown, test_room, test_drift,
-          test_quiet_is_faster, test_loaded_is_not_claimed, test_memory_is_doubted,
-          test_one_loaded_workload_is_doubted, test_confirmations_agree, test_slow_rounds_end,
-          test_others_are_seen, test_children_are_ours, test_runs_differ, test_waits_are_counted)
+          test_quiet_is_faster, test_no_percent_of_a_guess, test_unlike_baselines_are_told,
+          test_loaded_is_not_claimed, test_memory_is_doubted, test_one_loaded_workload_is_doubted,
+          test_confirmations_agree, test_slow_rounds_end, test_others_are_seen,
+          test_children_are_ours, test_runs_differ, test_waits_are_counted)

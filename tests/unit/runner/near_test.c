@@ -108,6 +108,28 @@ START_TEST(test_roles_are_kept)
 }
 END_TEST
 
+/* Content that the pack shifts stays where it was: positive values plus 100 are above 100. */
+START_TEST(test_shifted_content_stays)
+{
+    struct bench b;
+    double raw[N];
+    set_up(&b);
+    b.task.inputs[2].unit = 0.01;
+    b.task.inputs[2].shift = 100;
+    int64_t n = hone_tensor_elements(&b.task, &b.task.inputs[2], &b.workload), changed = 0;
+    hone_gen_input(b.gen, &b.task, &b.workload, 2, HONE_DIST_NORMAL, 1, raw);
+    for (int64_t i = 0; i < n; i++)
+        b.content.values[2][i] = hone_element_get(b.task.inputs[2].dtype, raw, i);
+    for (int k = 0; k < TRIES; k++) {
+        ck_assert_int_eq(
+            hone_near_change(&b.judge, &b.workload, HONE_DIST_NORMAL, &b.io, &changed, NULL), 0);
+        for (int64_t i = 0; i < n; i++)
+            ck_assert_msg(b.content.values[2][i] >= 99.9, "%g", b.content.values[2][i]);
+    }
+    hone_gen_free(b.gen);
+}
+END_TEST
+
 START_TEST(test_few_elements_anywhere)
 {
     struct bench b;
@@ -236,5 +258,6 @@ START_TEST(test_enlarged_elements_stay_finite)
 }
 END_TEST
 
-UNIT_MAIN("near", test_roles_are_kept, test_few_elements_anywhere, test_kinds_take_turns,
-          test_last_bits, test_parts_of_outputs, test_enlarged_elements_stay_finite)
+UNIT_MAIN("near", test_roles_are_kept, test_shifted_content_stays, test_few_elements_anywhere,
+          test_kinds_take_turns, test_last_bits, test_parts_of_outputs,
+          test_enlarged_elements_stay_finite)

@@ -128,7 +128,7 @@ static void rig_open(struct rig *rig)
     char *ws = hone_sprintf("%s/ws", rig->dir);
     ck_assert_msg(hone_workspace_init(ws, NULL, true, &err) == 0, "%s", err.message);
     struct hone_app_spec spec = {
-        .workspace_dir = ws, .executor = "fake", .sets = sets, .n_sets = 1};
+        .workspace_dir = ws, .executor = {.name = "fake"}, .sets = sets, .n_sets = 1};
     ck_assert_msg(hone_runtime_open(&spec, &rig->runtime, &err) == 0, "%s", err.message);
     free(ws);
     rig->mcp = (struct hone_mcp){.runtime = rig->runtime, .caller = "test"};
@@ -201,18 +201,21 @@ START_TEST(revisions)
         snprintf(text, sizeof(text), "\"protocolVersion\":\"%s\"", rows[i].got);
         ck_assert_msg(strstr(answer, text) != NULL, "%s", answer);
         ck_assert(!strstr(answer, "\"title\"") == !rows[i].has_structured);
-        answer = ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}");
+        answer = ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\",\"params\":{"
+                           "\"_meta\":{\"hone/structured\":true}}}");
         ck_assert(!strstr(answer, "outputSchema") == !rows[i].has_structured);
         ck_assert(!strstr(answer, "annotations") == !rows[i].has_annotations);
         answer = ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/"
-                           "call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"n\":5}}}");
+                           "call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"n\":5},"
+                           "\"_meta\":{\"hone/structured\":true}}}");
         ck_assert(!strstr(answer, "structuredContent") == !rows[i].has_structured);
         rig_close(&rig);
     }
 }
 END_TEST
 
-START_TEST(result_carries_the_same_twice)
+/* As text, or on demand as structuredContent: never both at full length. */
+START_TEST(an_answer_goes_once)
 {
     struct rig rig;
     struct hone_err err = HONE_ERR_INIT;
@@ -225,13 +228,23 @@ START_TEST(result_carries_the_same_twice)
     ck_assert_int_eq(hone_json_parse(answer, strlen(answer), &message, &err), 0);
     const struct hone_json *result = hone_json_get(message, "result");
     const struct hone_json *block = hone_json_first(hone_json_get(result, "content"));
-    HONE_AUTOFREE char *structured = hone_json_print(hone_json_get(result, "structuredContent"));
+    const char *full = hone_json_get_str(block, "text", "");
+    HONE_AUTOJSON struct hone_json *said = NULL;
     ck_assert_str_eq(hone_json_get_str(block, "type", ""), "text");
-    ck_assert_str_eq(hone_json_get_str(block, "text", ""), structured);
-    ck_assert_int_eq(hone_fields_validate(hone_json_get(result, "structuredContent"), out_fields,
-                                          HONE_COUNTOF(out_fields), &err),
-                     0);
-    ck_assert_int_eq(hone_json_get_i64(hone_json_get(result, "structuredContent"), "n", 0), 5);
+    ck_assert_int_eq(hone_json_parse(full, strlen(full), &said, &err), 0);
+    ck_assert_int_eq(hone_fields_validate(said, out_fields, HONE_COUNTOF(out_fields), &err), 0);
+    ck_assert_int_eq(hone_json_get_i64(said, "n", 0), 5);
+    ck_assert_ptr_null(hone_json_get(result, "structuredContent"));
+    answer =
+        ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"tools/call\",\"params\":{\"name\":"
+                  "\"echo\",\"arguments\":{\"n\":5},\"_meta\":{\"hone/structured\":true}}}");
+    HONE_AUTOJSON struct hone_json *asked = NULL;
+    ck_assert_int_eq(hone_json_parse(answer, strlen(answer), &asked, &err), 0);
+    result = hone_json_get(asked, "result");
+    HONE_AUTOFREE char *structured = hone_json_print(hone_json_get(result, "structuredContent"));
+    ck_assert_str_eq(structured, full);
+    block = hone_json_first(hone_json_get(result, "content"));
+    ck_assert_str_eq(hone_json_get_str(block, "text", ""), hone_json_get_str(said, "summary", ""));
     answer = ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/"
                        "call\",\"params\":{\"name\":\"echo\",\"arguments\":{\"n\":5000}}}");
     ck_assert_msg(strstr(answer, "\"isError\":true") != NULL, "%s", answer);
@@ -240,6 +253,138 @@ START_TEST(result_carries_the_same_twice)
         "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tools/call\",\"params\":{\"name\":\"fails\"}}");
     ck_assert_msg(strstr(answer, "\"isError\":true") && strstr(answer, "disk full"), "%s", answer);
     rig_close(&rig);
+}
+END_TEST
+
+/* Lists, texts, errors of what is beside the tools; the tools here are the test's own, so that only
+ * resources without a tool of hone's are there. */
+START_TEST(resources_and_prompts)
+{
+    static const struct {
+        const char *method, *params, *want;
+    } rows[] = {
+        {"resources/list", "{}", "\"uri\":\"hone://guide\""},
+        {"resources/templates/list", "{}", "\"uriTemplate\":\"hone://tool/{tool}{?lines}\""},
+        {"resources/read", "{\"uri\":\"hone://guide?lines=4\"}", "\"text\":\"C01 "},
+        {"resources/read", "{\"uri\":\"hone://tool/echo\"}", "outputSchema"},
+        {"resources/read", "{\"uri\":\"hone://tool/nothing\"}", "-32002"},
+        {"resources/read", "{\"uri\":\"hone://tool/a/b\"}", "-32002"},
+        {"resources/read", "{\"uri\":\"hone://guide?lines=0\"}", "-32002"},
+        {"resources/read", "{\"uri\":\"hone://guide?lines=2-1\"}", "-32002"},
+        {"resources/read", "{\"uri\":\"hone://guide?x=1\"}",
+         "\"data\":{\"uri\":\"hone://guide?x=1\"}"},
+        {"resources/read", "{\"uri\":\"hone://task/sum\"}", "-32002"}, /* no task_show here */
+        {"resources/read", "{}", "-32602"},
+        {"resources/subscribe", "{\"uri\":\"hone://guide\"}", "\"result\":{}"},
+        {"resources/unsubscribe", "{\"uri\":\"hone://guide\"}", "\"result\":{}"},
+        {"resources/subscribe", "{\"uri\":\"test://x\"}", "-32002"},
+        {"prompts/list", "{}", "\"name\":\"optimise_kernel\""},
+        {"prompts/list", "{\"cursor\":\"from-0\"}", "-32602"},
+        {"prompts/get", "{\"name\":\"optimise_kernel\",\"arguments\":{\"task\":\"\\u007bx\"}}",
+         "Make task {x fast on target cpu"},
+        {"prompts/get", "{\"name\":\"optimise_kernel\"}", "needs the argument task"},
+        {"prompts/get", "{\"name\":\"nothing\"}", "-32602"},
+        {"completion/complete",
+         "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"optimise_kernel\"},\"argument\":{\"name\":"
+         "\"target\",\"value\":\"cu\"}}",
+         "{\"values\":[\"cuda\"],\"total\":1,\"hasMore\":false}"},
+        {"completion/complete",
+         "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"hone://tool/{tool}\"},\"argument\":{"
+         "\"name\":\"tool\",\"value\":\"\"}}",
+         "\"values\":[\"echo\",\"fails\",\"steps\"]"},
+        {"completion/complete",
+         "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"optimise_kernel\"},\"argument\":{\"name\":"
+         "\"commit\",\"value\":\"\"}}",
+         "-32602"},
+        {"logging/setLevel", "{\"level\":\"loud\"}", "-32602"},
+        {"logging/setLevel", "{\"level\":\"info\"}", "\"result\":{}"},
+    };
+    struct rig rig;
+    rig_open(&rig);
+    initialize(&rig, "2025-11-25");
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        char text[500];
+        snprintf(text, sizeof(text),
+                 "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"%s\",\"params\":%s}", i,
+                 rows[i].method, rows[i].params);
+        const char *answer = ask(&rig, text);
+        ck_assert_msg(strstr(answer, rows[i].want) != NULL, "%s -> %s", text, answer);
+    }
+    size_t first = rig.n_sent;
+    ask(&rig,
+        "{\"jsonrpc\":\"2.0\",\"id\":99,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\"}}");
+    ck_assert_uint_eq(rig.n_sent, first + 2); /* told, then answered */
+    ck_assert_ptr_nonnull(strstr(rig.sent[first], "notifications/message"));
+    rig_close(&rig);
+}
+END_TEST
+
+/* HONE_LIMIT_SUBSCRIPTIONS at the limit and above it. */
+START_TEST(subscriptions_have_a_limit)
+{
+    struct rig rig;
+    char text[200];
+    rig_open(&rig);
+    initialize(&rig, "2025-11-25");
+    for (int i = 0; i <= HONE_LIMIT_SUBSCRIPTIONS; i++) {
+        snprintf(text, sizeof(text),
+                 "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"resources/subscribe\",\"params\":{"
+                 "\"uri\":\"hone://tool/t%d\"}}",
+                 i, i);
+        const char *want = i < HONE_LIMIT_SUBSCRIPTIONS ? "\"result\":{}" : "\"code\":\"limit\"";
+        const char *answer = ask(&rig, text);
+        ck_assert_msg(strstr(answer, want) != NULL, "%s -> %s", text, answer);
+    }
+    rig_close(&rig);
+}
+END_TEST
+
+#define META(version_)                                                                             \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"" version_                           \
+    "\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
+
+/* Requests that stand alone need no handshake, and do not disturb one. */
+START_TEST(stateless_requests)
+{
+    static const struct {
+        const char *method, *params, *want;
+    } rows[] = {
+        {"server/discover", META("2026-07-28"), "\"supportedVersions\":[\"2026-07-28\"]"},
+        {"server/discover", META("2026-07-28"), "\"ttlMs\":3600000,\"cacheScope\":\"public\""},
+        {"server/discover", "\"_meta\":{}", "-32602"},
+        {"server/discover",
+         "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}", "-32602"},
+        {"tools/list", META("2027-01-01"), "\"requested\":\"2027-01-01\""},
+        {"tools/list", META("2026-07-28"), "\"resultType\":\"complete\""},
+        {"tools/call", META("2026-07-28") ",\"name\":\"echo\"",
+         "io.modelcontextprotocol/serverInfo"},
+        {"resources/read", META("2026-07-28") ",\"uri\":\"hone://x\"", "-32602"},
+        {"initialize", META("2026-07-28"), "-32601"},
+        {"ping", META("2026-07-28"), "-32601"},
+        {"subscriptions/listen", META("2026-07-28"), "-32602"},
+        {"tools/list", "\"x\":1", "send initialize before"},
+    };
+    struct rig rig;
+    rig_open(&rig);
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        char text[500];
+        snprintf(text, sizeof(text),
+                 "{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"%s\",\"params\":{%s}}", i,
+                 rows[i].method, rows[i].params);
+        const char *answer = ask(&rig, text);
+        ck_assert_msg(strstr(answer, rows[i].want) != NULL, "%s -> %s", text, answer);
+    }
+    initialize(&rig, "2025-11-25");
+    say(&rig,
+        "{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"subscriptions/listen\",\"params\":{" META(
+            "2026-07-28") ",\"notifications\":{\"toolsListChanged\":true,"
+                          "\"resourceSubscriptions\":[\"hone://guide\",\"test://x\"]}}}");
+    ck_assert_str_eq(rig.sent[rig.n_sent - 1],
+                     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/"
+                     "acknowledged\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/"
+                     "subscriptionId\":\"s\"},\"notifications\":{\"resourceSubscriptions\":["
+                     "\"hone://guide\"]}}}");
+    rig_close(&rig); /* while something is subscribed to */
 }
 END_TEST
 
@@ -421,15 +566,15 @@ START_TEST(jobs)
     ck_assert_int_eq(all->ops->start(all, "fails", NULL, "test", pool, &bad, &err), 0);
     ck_assert_int_eq(
         all->ops->wait(all, quick, hone_deadline_in_ms(5000), NULL, pool, &state, &err), 0);
-    ck_assert_str_eq(state.status, "done");
+    ck_assert_int_eq(state.status, HONE_JOB_DONE);
     ck_assert_str_eq(hone_json_get_str(state.result, "status", ""), "ok");
     ck_assert_int_eq(all->ops->wait(all, bad, hone_deadline_in_ms(5000), NULL, pool, &state, &err),
                      0);
-    ck_assert_str_eq(state.status, "failed");
+    ck_assert_int_eq(state.status, HONE_JOB_FAILED);
     int64_t start = hone_now_ns();
     ck_assert_int_eq(all->ops->wait(all, slow, hone_deadline_in_ms(100), NULL, pool, &state, &err),
                      0);
-    ck_assert_str_eq(state.status, "running");
+    ck_assert_int_eq(state.status, HONE_JOB_RUNNING);
     ck_assert_ptr_null(state.result);
     ck_assert_int_lt(hone_now_ns() - start, 2 * HONE_NS_PER_S);
     struct hone_cancel cancel;
@@ -442,7 +587,7 @@ START_TEST(jobs)
     ck_assert_int_eq(all->ops->cancel(all, slow, &err), 0);
     ck_assert_int_eq(all->ops->wait(all, slow, hone_deadline_in_ms(5000), NULL, pool, &state, &err),
                      0);
-    ck_assert_str_eq(state.status, "cancelled");
+    ck_assert_int_eq(state.status, HONE_JOB_CANCELLED);
     ck_assert_int_eq(all->ops->wait(all, "job-none", 0, NULL, pool, &state, &err),
                      HONE_E_NOT_FOUND);
     ck_assert_int_eq(all->ops->cancel(all, "job-none", &err), HONE_E_NOT_FOUND);
@@ -480,7 +625,7 @@ START_TEST(jobs_are_limited_and_stop)
 }
 END_TEST
 
-UNIT_MAIN("mcp", revisions, result_carries_the_same_twice, pages,
-          progress_increases_and_stops_before_the_answer, cancelled_calls_are_silent,
-          notifications_are_never_answered, too_much_waiting_drops_the_peer, lanes, jobs,
-          jobs_are_limited_and_stop)
+UNIT_MAIN("mcp", revisions, an_answer_goes_once, resources_and_prompts, subscriptions_have_a_limit,
+          stateless_requests, pages, progress_increases_and_stops_before_the_answer,
+          cancelled_calls_are_silent, notifications_are_never_answered,
+          too_much_waiting_drops_the_peer, lanes, jobs, jobs_are_limited_and_stop)

@@ -106,7 +106,7 @@ START_TEST(help_names_everything)
 {
     struct hone_buf out = HONE_BUF_INIT;
     hone_opts_usage(opts, HONE_COUNTOF(opts), &out);
-    hone_opts_help(opts, HONE_COUNTOF(opts), &out);
+    hone_opts_help(opts, HONE_COUNTOF(opts), NULL, &out);
     static const char *const wanted[] = {" NAME [FILE] [options]",        "--mode MODE",
                                          "One of: fast, slow.",           "Default: 3.",
                                          "Environment: HONE_TEST_COUNT.", "--help"};

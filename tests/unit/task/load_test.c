@@ -77,6 +77,17 @@ static const struct {
      "task.json: inputs.x.dtype", "int32"},
     {"\"dtype\":\"float32\"}},\"outputs\"", "\"dtype\":\"float32\",\"bound\":\"N\"}},\"outputs\"",
      "task.json: inputs.x.bound", "only the roles"},
+    {"\"dtype\":\"float32\"}},\"outputs\"", "\"dtype\":\"float32\",\"scale\":0}},\"outputs\"",
+     "task.json: inputs.x.scale", "above 0"},
+    {"\"dtype\":\"float32\"}},\"outputs\"",
+     "\"dtype\":\"float32\",\"scale\":1000000001}},\"outputs\"", "task.json: inputs.x.scale",
+     "at most"},
+    {"\"dtype\":\"float32\"}},\"outputs\"",
+     "\"dtype\":\"float32\",\"shift\":-1000000001}},\"outputs\"", "task.json: inputs.x.shift",
+     "between"},
+    {"\"dtype\":\"float32\"}},\"outputs\"",
+     "\"dtype\":\"float32\",\"role\":\"mask\",\"shift\":1}},\"outputs\"",
+     "task.json: inputs.x.shift", "activation, weight and positive"},
     {"\"type\":\"var\"", "\"type\":\"vary\"", "task.json: axes.N.type", ""},
     {"\"multiple\":4", "\"multiple\":0", "task.json: axes.N.multiple", "multiple"},
     {"\"multiple\":4", "\"multiple\":4,\"min\":5,\"draw\":[1,9]", "task.json: axes.N.draw",
@@ -176,6 +187,26 @@ START_TEST(bad_tasks_say_where)
         ck_assert_int_lt(parse(text, good_loads, &task, NULL), 0);
         free(text);
     }
+}
+END_TEST
+
+/* Scale and shift of content, at their limits. */
+START_TEST(scaled_content)
+{
+    char *text = replaced(good, "\"dtype\":\"float32\"}},\"outputs\"",
+                          "\"dtype\":\"float32\",\"scale\":1000000000,\"shift\":-1000000000}},"
+                          "\"outputs\"");
+    struct hone_task *task = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(parse(text, good_loads, &task, &err) == 0, "%s: %s", err.path, err.message);
+    ck_assert_double_eq(task->inputs[0].unit, HONE_LIMIT_CONTENT_SCALE);
+    ck_assert_double_eq(task->inputs[0].shift, -HONE_LIMIT_CONTENT_SCALE);
+    struct hone_json *json = hone_task_describe(task);
+    const struct hone_json *x = hone_json_get(hone_json_get(json, "inputs"), "x");
+    ck_assert_double_eq(hone_json_get_f64(x, "scale", 0), HONE_LIMIT_CONTENT_SCALE);
+    hone_json_free(json);
+    hone_task_free(task);
+    free(text);
 }
 END_TEST
 
@@ -383,6 +414,6 @@ START_TEST(a_target_is_selected)
 }
 END_TEST
 
-UNIT_MAIN("load", a_good_task, a_target_is_selected, bad_tasks_say_where, special_values,
-          bad_workloads_say_where, too_large_tensors_are_refused, workload_limit,
+UNIT_MAIN("load", scaled_content, a_good_task, a_target_is_selected, bad_tasks_say_where,
+          special_values, bad_workloads_say_where, too_large_tensors_are_refused, workload_limit,
           the_hash_sees_every_byte_and_name)

@@ -216,5 +216,25 @@ START_TEST(an_interval_beside_one_is_told)
 }
 END_TEST
 
-UNIT_MAIN("rests", tuning_back_to_the_parent, same_code_as_the_parent_is_said,
-          rests_are_short_and_plain, an_interval_beside_one_is_told)
+/* A gain that the compiler alone would have given is told beside the figure. */
+START_TEST(the_fast_math_baseline_comes_first)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_ratio ratios[] = {
+        {.against = "baseline", .ratio = 10, .low = 9, .high = 11},
+        {.against = HONE_ARM_FAST_MATH, .ratio = 0.98, .low = 0.95, .high = 1.02}};
+    struct hone_rests_report rests = {.rms_error = (double)NAN};
+    struct hone_report report = {.rests_on = &rests, .ratios = {.v = ratios, .n = 2}};
+    const char *want =
+        "0.98x (0.95 to 1.02) against the baseline built with -O3 -march=native -ffast-math";
+
+    const char *text = hone_rests_text(&report, pool);
+    ck_assert_msg(strncmp(text, want, strlen(want)) == 0, "%s", text);
+    report.ratios.n = 1;
+    ck_assert_ptr_null(strstr(hone_rests_text(&report, pool), "-ffast-math"));
+}
+END_TEST
+
+UNIT_MAIN("rests", the_fast_math_baseline_comes_first, tuning_back_to_the_parent,
+          same_code_as_the_parent_is_said, rests_are_short_and_plain,
+          an_interval_beside_one_is_told)

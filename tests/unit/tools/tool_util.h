@@ -7,6 +7,7 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,9 +29,20 @@ __attribute__((constructor)) static void name_called_file(void)
     int fd = mkstemp(path);
 
     if (fd >= 0) {
+        HONE_AUTOFREE char *owner = hone_sprintf("%d", (int)getpid());
         close(fd);
         setenv(CALLED, path, 1);
+        setenv(CALLED "_BY", owner, 1);
     }
+}
+
+/* In the process that made it alone: the tests' own end before it. */
+__attribute__((destructor)) static void remove_called_file(void)
+{
+    const char *owner = getenv(CALLED "_BY");
+
+    if (owner != NULL && atoi(owner) == (int)getpid())
+        unlink(getenv(CALLED));
 }
 
 static inline void note_called(const char *tool)

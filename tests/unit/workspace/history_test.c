@@ -398,9 +398,12 @@ START_TEST(evidence_is_added_and_read)
     struct fixture f FIXTURE = make();
     char id[HONE_COMMIT_BYTES], one[HONE_COMMIT_BYTES], two[HONE_COMMIT_BYTES];
     chain(&f, 1, id);
-    OK(hone_history_evidence(f.h, id, "confirmed: 1.5x", "{\"n\":1}", 1700000001, one, err));
-    OK(hone_history_evidence(f.h, id, "confirmed: 1.4x", "{\"n\":2}", 1700000002, two, err));
-    OK(hone_history_evidence(f.h, id, "confirmed: 1.5x", "{\"n\":1}", 1700000001, two, err));
+    OK(hone_history_evidence(
+        f.h, &(struct hone_evidence){id, "confirmed: 1.5x", "{\"n\":1}", 1700000001}, one, err));
+    OK(hone_history_evidence(
+        f.h, &(struct hone_evidence){id, "confirmed: 1.4x", "{\"n\":2}", 1700000002}, two, err));
+    OK(hone_history_evidence(
+        f.h, &(struct hone_evidence){id, "confirmed: 1.5x", "{\"n\":1}", 1700000001}, two, err));
     ck_assert_str_eq(one, two);
     struct hone_version *list = NULL;
     size_t n = 0;
@@ -410,8 +413,21 @@ START_TEST(evidence_is_added_and_read)
     ck_assert_str_eq(list[1].subject, "confirmed: 1.4x");
     OK(hone_history_list(f.h, NULL, 0, 10, f.pool, &list, &n, err));
     ck_assert_uint_eq(n, 1); /* evidence is no version */
+    char got[HONE_COMMIT_BYTES], brief[10];
+    snprintf(brief, sizeof(brief), "%.9s", list[0].commit);
+    struct hone_version read;
+    FAILS(HONE_E_NOT_FOUND, "", hone_history_read_evidence(f.h, brief, f.pool, &read, err));
+    snprintf(brief, sizeof(brief), "%.9s", two);
+    OK(hone_history_resolve(f.h, brief, got, err)); /* as plain git prints it */
+    ck_assert_str_eq(got, id);
+    OK(hone_history_resolve(f.h, two, got, err));
+    ck_assert_str_eq(got, id);
+    OK(hone_history_read_evidence(f.h, brief, f.pool, &read, err));
+    ck_assert_str_eq(read.parent, id);
+    ck_assert_ptr_nonnull(read.report_json);
     char *big HONE_AUTOFREE = filled(HONE_LIMIT_TREE_REPORT_BYTES + 1);
-    FAILS(HONE_E_LIMIT, "at most", hone_history_evidence(f.h, id, "x", big, 0, one, err));
+    FAILS(HONE_E_LIMIT, "at most",
+          hone_history_evidence(f.h, &(struct hone_evidence){id, "x", big, 0}, one, err));
     FAILS(HONE_E_NOT_FOUND, "", hone_history_read(f.h, two, f.pool, list, err));
     check_git(f.dir);
 }

@@ -192,7 +192,46 @@ START_TEST(open_names_what_is_wrong)
     char *lock HONE_AUTOFREE = hone_path_join(f.dir, ".hone", "open.lock", NULL);
     unlink(lock);
     OK(hone_mkdirs(lock, 0700, err));
-    FAILS(HONE_E_IO, "must be writable", hone_workspace_open(f.dir, &ws, err));
+    FAILS(HONE_E_IO, "cannot be written", hone_workspace_open(f.dir, &ws, err));
+}
+END_TEST
+
+/* Where nothing can be written there is still something to read. */
+START_TEST(what_cannot_be_written_is_read)
+{
+    struct fixture f FIXTURE = make();
+    struct hone_pool *pool HONE_CLEANUP(hone_pool_free_ptr) = hone_pool_new();
+    struct hone_workspace *ws HONE_CLEANUP(hone_workspace_close_ptr) = NULL;
+    const char *why = "";
+    char id[HONE_COMMIT_BYTES];
+    struct hone_version *list = NULL;
+    size_t n = 0;
+    OK(hone_workspace_open_read(f.dir, pool, &ws, &why, err));
+    ck_assert_ptr_null(why);
+    hone_workspace_close(HONE_STEAL(ws));
+    char *lock HONE_AUTOFREE = hone_path_join(f.dir, ".hone", "open.lock", NULL);
+    unlink(lock);
+    OK(hone_mkdirs(lock, 0700, err));
+    OK(hone_workspace_open_read(f.dir, pool, &ws, &why, err));
+    ck_assert_ptr_nonnull(strstr(why, "cannot be written"));
+    OK(hone_history_resolve(hone_workspace_history(ws), "main", id, err));
+    OK(hone_history_list(hone_workspace_history(ws), NULL, 0, 9, pool, &list, &n, err));
+    ck_assert_int_lt(hone_workspace_set_branch(ws, "s1", id, NULL), 0);
+}
+END_TEST
+
+/* As git does; an explicit folder is not looked above. */
+START_TEST(a_workspace_is_found_upwards)
+{
+    struct fixture f FIXTURE = make();
+    char *below HONE_AUTOFREE = hone_path_join(f.dir, "tasks", "deep", NULL);
+    OK(hone_mkdirs(below, 0755, err));
+    char *found HONE_AUTOFREE = hone_workspace_find(below);
+    ck_assert_ptr_nonnull(found);
+    ck_assert_ptr_nonnull(strstr(found, f.dir));
+    ck_assert_ptr_null(hone_workspace_find("/"));
+    struct hone_workspace *ws = NULL;
+    FAILS(HONE_E_NOT_FOUND, "no workspace", hone_workspace_open(below, &ws, err));
 }
 END_TEST
 
@@ -459,8 +498,8 @@ END_TEST
 
 UNIT_MAIN("workspace", fresh_workspace_is_clean, init_refuses_bad_places,
           two_inits_do_not_undo_each_other, moved_workspace_is_named, killed_init_is_begun_again,
-          open_names_what_is_wrong, acknowledged_versions_are_committed_at_open,
-          checkpoint_is_kept_and_replays_nothing_twice, repository_is_rebuilt_with_the_same_ids,
-          a_branch_ends_with_its_result, rebuild_by_hand, damaged_ledger_line_stops_nothing,
-          calls_are_pruned, tasks_are_listed, many_open_at_once,
+          open_names_what_is_wrong, what_cannot_be_written_is_read, a_workspace_is_found_upwards,
+          acknowledged_versions_are_committed_at_open, checkpoint_is_kept_and_replays_nothing_twice,
+          repository_is_rebuilt_with_the_same_ids, a_branch_ends_with_its_result, rebuild_by_hand,
+          damaged_ledger_line_stops_nothing, calls_are_pruned, tasks_are_listed, many_open_at_once,
           records_refuse_what_a_replay_could_not_use, data_dir_follows_the_environment)

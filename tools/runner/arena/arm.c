@@ -100,7 +100,8 @@ static const char *say_step(const struct hone_arena *arena, char *room, size_t s
         [HONE_HELPER_SYMBOL] = "the object has no function of the task's name",
         [HONE_HELPER_RESERVE] = "there was no address space for the buffers",
         [HONE_HELPER_MAP] = "a buffer could not be mapped",
-        [HONE_HELPER_ARGS] = "the function has more arguments than a call can pass"};
+        [HONE_HELPER_ARGS] = "the function has more arguments than a call can pass",
+        [HONE_HELPER_TORCH] = "the task's module failed in torch (oracle.py)"};
     const struct hone_control *control =
         (const struct hone_control *)(const void *)arena->control.base;
     int32_t step = control->failed_step, native = control->native; /* once: others write there */
@@ -413,7 +414,13 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
     HONE_AUTOFREE char *folder = hone_strndup(spec->object, (size_t)(slash - spec->object));
     HONE_AUTOFREE char *object = hone_sprintf("/work%s", slash);
     HONE_AUTOFREE char *threads = hone_sprintf("OMP_NUM_THREADS=%lld", (long long)spec->n_threads);
-    const char *argv[] = {"/hone/hone-runner", "--role", spec->role, object, spec->symbol, NULL};
+    bool is_torch = spec->python != NULL;
+    const char *argv[] = {"/hone/hone-runner",
+                          "--role",
+                          is_torch ? "oracle-torch" : spec->role,
+                          object,
+                          is_torch ? spec->python->program : spec->symbol,
+                          NULL};
     HONE_AUTOFREE char *limit =
         hone_sprintf("OMP_THREAD_LIMIT=%lld", (long long)spec->thread_limit);
     const char *env[] = {"PATH=/usr/bin:/bin",
@@ -427,12 +434,17 @@ static int start_jail(const struct hone_helper_spec *spec, struct hone_arena *ar
     int code = hone_shared_open(spec->inputs, &inputs, err);
     if (code < 0)
         return code;
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_jail_spec jail = {
-        .profile = is_arena ? HONE_JAIL_ARENA : HONE_JAIL_ORACLE,
+        /* The worker forks for every request. */
+        .profile = is_torch   ? HONE_JAIL_TORCH
+                   : is_arena ? HONE_JAIL_ARENA
+                              : HONE_JAIL_ORACLE,
         .rung = spec->rung,
         .allow_weak = spec->allow_weak,
         .argv = argv,
-        .env = env,
+        .env = is_torch ? hone_python_env(spec->python, pool) : env,
+        .ro_files = is_torch ? spec->python->shown : NULL,
         .work_dir = folder,
         .memory_bytes = spec->memory_bytes,
         .tmp_bytes = TMP_BYTES,

@@ -13,6 +13,7 @@
 #include "tools/runner/arena/buffers.h"
 #include "tools/runner/arena/control.h"
 #include "tools/runner/jail/jail.h"
+#include "tools/runner/torch/python.h"
 #include "workspace/task/task.h"
 
 #define HONE_OUTCOME_DETAIL 400
@@ -42,6 +43,7 @@ struct hone_helper_spec { /* an arena or an oracle */
     const struct hone_shared *inputs;
     int64_t own_bytes; /* size of the outputs or answers file */
     bool want_stdout;
+    const struct hone_python *python; /* an oracle that is a torch module; else NULL */
 };
 
 struct hone_life {   /* what an arena went through: to be lived again (blame.h) */

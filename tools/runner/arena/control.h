@@ -44,6 +44,7 @@ enum hone_helper_step { /* what a helper could not do; the judge has a sentence 
                         HONE_HELPER_RESERVE, /* address space for all buffers */
                         HONE_HELPER_MAP,     /* one tensor of one set */
                         HONE_HELPER_ARGS,    /* more arguments than a call can pass */
+                        HONE_HELPER_TORCH,   /* the worker or the task's module failed */
                         HONE_N_HELPER_STEPS
 };
 

@@ -35,16 +35,16 @@ static int command(struct hone_arena *oracle, enum hone_control_command what, st
 }
 
 /* One portion; *ret_n is how many records came, -1 when the room was too small. */
-static int ask(struct hone_arena *oracle, int64_t set, const int64_t *items, int64_t first,
-               int64_t n, int64_t *ret_n, struct hone_err *err)
+static int ask(struct hone_arena *oracle, const struct hone_oracle_ask *what, int64_t *ret_n,
+               struct hone_err *err)
 {
     struct hone_control *control = hone_arena_control(oracle);
-    control->set = set;
-    control->item_first = first;
-    control->n_items = n;
-    control->n_items_listed = items != NULL ? n : 0;
-    if (items != NULL)
-        memcpy(oracle->own.base, items, (size_t)n * sizeof *items);
+    control->set = what->set;
+    control->item_first = what->first;
+    control->n_items = what->n;
+    control->n_items_listed = what->items != NULL ? what->n : 0;
+    if (what->items != NULL)
+        memcpy(oracle->own.base, what->items, (size_t)what->n * sizeof *what->items);
     int code = command(oracle, HONE_CONTROL_ITEMS, err);
     if (code < 0)
         return code;
@@ -55,17 +55,19 @@ static int ask(struct hone_arena *oracle, int64_t set, const int64_t *items, int
     return 0;
 }
 
-int hone_oracle_items(struct hone_arena *oracle, int64_t set, const int64_t *items, int64_t first,
-                      int64_t n, int64_t n_threads, hone_records_fn *on_records, void *arg,
+int hone_oracle_items(struct hone_arena *oracle, const struct hone_oracle_ask *what,
                       struct hone_err *err)
 {
-    hone_arena_control(oracle)->n_threads = n_threads;
+    hone_arena_control(oracle)->n_threads = what->n_threads;
     int64_t portion = HONE_CONTROL_ITEMS_MAX;
     const void *records = oracle->own.base + HONE_ORACLE_RECORDS_AT;
-    for (int64_t done = 0; done < n;) {
-        int64_t m = hone_min_i64(portion, n - done), got = 0;
-        int code =
-            ask(oracle, set, items != NULL ? items + done : NULL, first + done, m, &got, err);
+    for (int64_t done = 0; done < what->n;) {
+        int64_t m = hone_min_i64(portion, what->n - done), got = 0;
+        struct hone_oracle_ask part = *what;
+        part.items = what->items != NULL ? what->items + done : NULL;
+        part.first = what->first + done;
+        part.n = m;
+        int code = ask(oracle, &part, &got, err);
         if (code < 0)
             return code;
         if (got < 0 && m == 1)
@@ -76,21 +78,20 @@ int hone_oracle_items(struct hone_arena *oracle, int64_t set, const int64_t *ite
             portion = hone_max_i64(m / 8, 1);
             continue;
         }
-        on_records(arg, records, got);
+        what->on_records(what->arg, records, got);
         done += m;
     }
     return 0;
 }
 
-int hone_oracle_steps(struct hone_arena *oracle, int64_t set, int64_t n_steps, int64_t n_items,
-                      int64_t n_threads, hone_records_fn *on_records, void *arg,
+int hone_oracle_steps(struct hone_arena *oracle, const struct hone_oracle_ask *what,
                       struct hone_err *err)
 {
     struct hone_control *control = hone_arena_control(oracle);
-    control->set = set;
-    control->n_steps = n_steps;
-    control->n_items_step = n_items;
-    control->n_threads = n_threads;
+    control->set = what->set;
+    control->n_steps = what->n_steps;
+    control->n_items_step = what->n;
+    control->n_threads = what->n_threads;
     int code = command(oracle, HONE_CONTROL_STEPS, err);
     if (code < 0)
         return code;
@@ -114,7 +115,7 @@ int hone_oracle_steps(struct hone_arena *oracle, int64_t set, int64_t n_steps, i
             records[m++] = (struct hone_oracle_record){
                 .index = i, .value = state[i], .output = (int64_t)o, .scale = scale};
             if (m == HONE_COUNTOF(records) || i == n - 1) {
-                on_records(arg, records, m);
+                what->on_records(what->arg, records, m);
                 m = 0;
             }
         }

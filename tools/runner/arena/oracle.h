@@ -14,17 +14,22 @@
 /* Size of the answers file for outputs of at most n_elements elements together. */
 int64_t hone_oracle_answer_bytes(const struct hone_task *task, int64_t n_elements);
 
-/* Calls on_records for the records of the given items (NULL: first .. first + n - 1) of one
- * set, in portions. The oracle must be mapped (hone_arena_map). A fault of the oracle is
- * the pack's: HONE_E_TARGET. */
 typedef void hone_records_fn(void *arg, const struct hone_oracle_record *records, int64_t n);
-int hone_oracle_items(struct hone_arena *oracle, int64_t set, const int64_t *items, int64_t first,
-                      int64_t n, int64_t n_threads, hone_records_fn *on_records, void *arg,
+struct hone_oracle_ask {
+    int64_t set;
+    const int64_t *items; /* NULL: first .. first + n - 1 */
+    int64_t first, n;     /* items; of one step for an iterated task */
+    int64_t n_steps;      /* iterated tasks */
+    int64_t n_threads;
+    hone_records_fn *on_records;
+    void *arg;
+};
+/* Calls on_records for the records of the items of one set, in portions. The oracle must be mapped
+ * (hone_arena_map). A fault of the oracle is the pack's: HONE_E_TARGET. */
+int hone_oracle_items(struct hone_arena *oracle, const struct hone_oracle_ask *what,
                       struct hone_err *err);
-/* Runs an iterated task to its end and hands over each output element as a record. n_items:
- * of one step. */
-int hone_oracle_steps(struct hone_arena *oracle, int64_t set, int64_t n_steps, int64_t n_items,
-                      int64_t n_threads, hone_records_fn *on_records, void *arg,
+/* Runs an iterated task to its end and hands over each output element as a record. */
+int hone_oracle_steps(struct hone_arena *oracle, const struct hone_oracle_ask *what,
                       struct hone_err *err);
 
 #endif

@@ -274,8 +274,8 @@ static void add_warning(struct hone_array *list, const char *arm, const char *me
 {
     struct hone_diagnostic *items = list->v;
     if (list->n < HONE_LIMIT_DIAGNOSTICS)
-        items[list->n++] =
-            (struct hone_diagnostic){.severity = "warning", .arm = arm, .message = message};
+        items[list->n++] = (struct hone_diagnostic){
+            .severity = HONE_SEVERITY_WARNING, .arm = arm, .message = message};
 }
 
 static bool has_fast_math(const struct work *work)

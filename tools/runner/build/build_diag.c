@@ -19,12 +19,15 @@
 #define MAX_MESSAGE 1000
 
 struct severity {
-    const char *text, *word;
+    const char *text;
+    enum hone_severity severity;
 };
 
 /* The assembler writes them with a capital. */
-static const struct severity severities[] = {
-    {"fatal error: ", "error"}, {"error: ", "error"}, {"warning: ", "warning"}, {"note: ", "note"}};
+static const struct severity severities[] = {{"fatal error: ", HONE_SEVERITY_ERROR},
+                                             {"error: ", HONE_SEVERITY_ERROR},
+                                             {"warning: ", HONE_SEVERITY_WARNING},
+                                             {"note: ", HONE_SEVERITY_NOTE}};
 
 struct symptom {
     const char *text;
@@ -133,7 +136,7 @@ static bool parse_line(const struct hone_diag_in *in, const struct line *line,
             continue;
         bool is_ours = strcmp(file, in->file) == 0;
         const char *slash = strrchr(file, '/');
-        ret->severity = severities[i].word;
+        ret->severity = severities[i].severity;
         ret->arm = in->arm;
         ret->line = is_ours ? number : 0;
         ret->column = is_ours ? column : 0;
@@ -157,7 +160,8 @@ static bool parse_link_line(const struct hone_diag_in *in, const struct line *li
     what = what == NULL ? strstr(text, "ld: cannot find") : what;
     if (what == NULL)
         return false;
-    *ret = (struct hone_diagnostic){.severity = "error", .arm = in->arm, .message = what};
+    *ret =
+        (struct hone_diagnostic){.severity = HONE_SEVERITY_ERROR, .arm = in->arm, .message = what};
     return true;
 }
 
@@ -171,10 +175,10 @@ static bool says_error(const char *text)
 static void quote_source(const struct hone_diag_in *in, struct hone_pool *pool,
                          struct hone_diagnostic *found)
 {
-    bool is_error = strcmp(found->severity, "error") == 0;
+    bool is_error = found->severity == HONE_SEVERITY_ERROR;
     if (is_error ? !in->has_passed : !says_error(found->message))
         return;
-    found->severity = is_error ? "warning" : found->severity;
+    found->severity = is_error ? HONE_SEVERITY_WARNING : found->severity;
     found->message = hone_pool_printf(pool, "the source says \"%s\"", found->message);
 }
 
@@ -198,14 +202,14 @@ static void add_context(const struct hone_diag_in *in, struct hone_pool *pool,
 }
 
 /* Errors first, each followed by its notes; then warnings. */
-static void pick(const struct hone_diagnostic *all, size_t n, const char *severity,
+static void pick(const struct hone_diagnostic *all, size_t n, enum hone_severity severity,
                  struct hone_array *into)
 {
     struct hone_diagnostic *to = into->v;
     bool take = false;
     for (size_t i = 0; i < n && into->n < HONE_LIMIT_DIAGNOSTICS; i++) {
-        if (strcmp(all[i].severity, "note") != 0)
-            take = strcmp(all[i].severity, severity) == 0;
+        if (all[i].severity != HONE_SEVERITY_NOTE)
+            take = all[i].severity == severity;
         if (take)
             to[into->n++] = all[i];
     }
@@ -264,19 +268,19 @@ void hone_diag_parse(const struct hone_diag_in *in, struct hone_pool *pool,
         if (strstr(text, symptoms[i].text) != NULL)
             *(bool *)((char *)ret + symptoms[i].offset) = true;
     while (n < MAX_PARSED && next_line(&text, &line)) {
-        struct hone_diagnostic found = {.severity = "note"};
+        struct hone_diagnostic found = {.severity = HONE_SEVERITY_NOTE};
         bool is_line = parse_line(in, &line, pool, &found);
         if (!is_line && !parse_link_line(in, &line, pool, &found))
             continue;
         quote_source(in, pool, &found);
-        ret->has_error = ret->has_error || (is_line && strcmp(found.severity, "error") == 0);
+        ret->has_error = ret->has_error || (is_line && found.severity == HONE_SEVERITY_ERROR);
         all[n++] = found;
     }
     if (!ret->has_error && !in->has_passed)
         read_endings(in->text, pool, ret);
     ret->diagnostics.v = hone_pool_alloc(pool, HONE_LIMIT_DIAGNOSTICS * sizeof(*all));
-    pick(all, n, "error", &ret->diagnostics);
-    pick(all, n, "warning", &ret->diagnostics);
+    pick(all, n, HONE_SEVERITY_ERROR, &ret->diagnostics);
+    pick(all, n, HONE_SEVERITY_WARNING, &ret->diagnostics);
     struct hone_diagnostic *kept = ret->diagnostics.v;
     for (size_t i = 0; i < ret->diagnostics.n; i++)
         add_context(in, pool, &kept[i]);
@@ -319,7 +323,7 @@ static bool parse_remark(const struct line *line, const char *file, struct hone_
 
 /* One remark per line of the source: vectorized wins over missed (a loop has several versions), the
  * first of a kind wins. */
-static void keep_remark(struct hone_array *into, int64_t number, const char *kind,
+static void keep_remark(struct hone_array *into, int64_t number, enum hone_remark_kind kind,
                         const char *message)
 {
     struct hone_remark *list = into->v;
@@ -327,7 +331,7 @@ static void keep_remark(struct hone_array *into, int64_t number, const char *kin
     while (i < into->n && list[i].line < number)
         i++;
     if (i < into->n && list[i].line == number) {
-        if (strcmp(list[i].kind, "vectorized") != 0 && strcmp(kind, "vectorized") == 0)
+        if (list[i].kind != HONE_REMARK_VECTORIZED && kind == HONE_REMARK_VECTORIZED)
             list[i] = (struct hone_remark){.line = number, .kind = kind, .message = message};
         return;
     }
@@ -350,9 +354,9 @@ void hone_diag_remarks(const char *text, const char *file, struct hone_pool *poo
         if (!parse_remark(&line, file, pool, &found))
             continue;
         if (!found.is_missed && strstr(found.message, "loop vectorized") != NULL)
-            keep_remark(ret, found.number, "vectorized", found.message);
+            keep_remark(ret, found.number, HONE_REMARK_VECTORIZED, found.message);
         else if (!found.is_missed && strstr(found.message, "basic block part vectorized") != NULL)
-            keep_remark(ret, found.number, "note", found.message);
+            keep_remark(ret, found.number, HONE_REMARK_NOTE, found.message);
         else if (found.is_missed && strncmp(found.message, "couldn't vectorize loop", 23) == 0)
             loop = found.number;
         else if (found.is_missed && strncmp(found.message, "not vectorized:", 15) == 0 &&
@@ -361,7 +365,7 @@ void hone_diag_remarks(const char *text, const char *file, struct hone_pool *poo
                                   ? found.message
                                   : hone_pool_printf(pool, "%s (line %lld)", found.message,
                                                      (long long)found.number);
-            keep_remark(ret, loop, "missed", why);
+            keep_remark(ret, loop, HONE_REMARK_MISSED, why);
             loop = 0;
         }
     }

@@ -25,6 +25,8 @@ enum hone_jail_profile {
                           beyond a small /tmp */
     HONE_JAIL_ORACLE,  /* as ARENA */
     HONE_JAIL_RECORD,  /* as ARENA, but it may fork: a child per call of a launcher */
+    HONE_JAIL_TORCH,   /* a Python with torch: it may fork and load libraries; files to write and
+                          network as for ARENA. Not tightened */
     HONE_JAIL_DEVICE   /* our own code beside a GPU driver, no foreign host code: device nodes, the
                           driver's libraries, /proc, parts of /sys, ioctl, address space and locked
                           memory without limit; no exec after tighten, no fork, no network */

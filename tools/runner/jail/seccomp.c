@@ -313,7 +313,8 @@ static void add_clone(struct builder *b, enum hone_seccomp_kind kind)
             &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, namespaces, 0});
         return;
     }
-    if (kind == HONE_SECCOMP_RECORD || kind == HONE_SECCOMP_RECORD_START) {
+    if (kind == HONE_SECCOMP_RECORD || kind == HONE_SECCOMP_RECORD_START ||
+        kind == HONE_SECCOMP_TORCH) {
         add(b, SCMP_ACT_ALLOW, "clone", 1,
             &(struct scmp_arg_cmp){0, SCMP_CMP_MASKED_EQ, namespaces, 0});
         return;
@@ -646,11 +647,14 @@ static int fill(struct builder *b, enum hone_seccomp_kind kind, bool is_weak)
         return fill_device(b, kind);
     if (kind == HONE_SECCOMP_NO_CODE)
         return fill_no_code(b);
-    size_t column = kind == HONE_SECCOMP_RECORD         ? HONE_SECCOMP_TIGHT
-                    : kind == HONE_SECCOMP_RECORD_START ? HONE_SECCOMP_START
-                                                        : kind;
+    bool is_torch = kind == HONE_SECCOMP_TORCH;
+    size_t column = kind == HONE_SECCOMP_RECORD                     ? HONE_SECCOMP_TIGHT
+                    : kind == HONE_SECCOMP_RECORD_START || is_torch ? HONE_SECCOMP_START
+                                                                    : kind;
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
         char what = rows[i].what[column];
+        if (is_torch && what == 'k' && is_for_drivers(rows[i].name))
+            what = 'e';
         if (what == 'a')
             add(b, SCMP_ACT_ALLOW, rows[i].name, 0, NULL);
         else if (what == 'k')

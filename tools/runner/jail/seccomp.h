@@ -23,6 +23,9 @@ enum hone_seccomp_kind {
     /* As START and TIGHT, but it may fork. */
     HONE_SECCOMP_RECORD_START,
     HONE_SECCOMP_RECORD,
+    /* As RECORD_START for good, and a socket is refused instead of ending the process: libraries
+       that torch loads ask for one when they start. */
+    HONE_SECCOMP_TORCH,
     /* On top of TIGHT, once everything is loaded: no memory becomes code any more. */
     HONE_SECCOMP_NO_CODE,
     HONE_SECCOMP_N_KINDS

@@ -15,6 +15,11 @@ bool hone_arm_is_trusted(const struct hone_slot *slot)
     return strcmp(slot->name, "baseline") == 0;
 }
 
+bool hone_arm_is_aside(const struct hone_slot *slot)
+{
+    return strcmp(slot->name, HONE_ARM_FAST_MATH) == 0;
+}
+
 bool hone_arm_is_guest(const struct hone_judge *judge, const struct hone_slot *slot)
 {
     return slot != &judge->slots[0] && slot != &judge->oracle && !hone_arm_is_trusted(slot);
@@ -153,7 +158,7 @@ void hone_arms_conclude(struct hone_judge *judge)
         struct hone_slot *slot = &judge->slots[i];
         if (!slot->is_lost && slot->n_paces > 0)
             hold_whole(judge, slot);
-        else if (!slot->is_lost && hone_arm_is_guest(judge, slot) &&
+        else if (!slot->is_lost && hone_arm_is_guest(judge, slot) && !hone_arm_is_aside(slot) &&
                  hone_judge_has_stage(judge, "time"))
             hone_judge_warn(judge,
                             "arm '%s' has no record here that it could be held to: the ratio "

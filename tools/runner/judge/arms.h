@@ -17,6 +17,9 @@ bool hone_arm_is_trusted(const struct hone_slot *slot);
 bool hone_arm_is_guest(const struct hone_judge *judge, const struct hone_slot *slot);
 /* Has the job a guest that has not lost its lane? */
 bool hone_arm_has_guest(const struct hone_judge *judge);
+/* The baseline's source with -ffast-math: a guest that is timed in the first rounds alone and that
+ * no stop rule waits for. What it is compared to says nothing of the verdict. */
+bool hone_arm_is_aside(const struct hone_slot *slot);
 /* What its objects are built as: a source can read its own file's name, which must not tell a
  * parent from a candidate. */
 const char *hone_arm_build_name(const struct hone_judge *judge, const struct hone_slot *slot);

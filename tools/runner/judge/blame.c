@@ -174,8 +174,8 @@ static int live(void *arg, bool is_yardstick, struct hone_outcome *ret, struct h
                            : live_arena(again, is_yardstick, ret, err);
 }
 
-int hone_blame_slot(struct hone_judge *judge, struct hone_slot *slot, enum hone_blame *ret,
-                    struct hone_outcome *ret_last, struct hone_err *err)
+static int blame_slot(struct hone_judge *judge, struct hone_slot *slot, enum hone_blame *ret,
+                      struct hone_outcome *ret_last, struct hone_err *err)
 {
     struct again again = {.judge = judge,
                           .suspect = slot,
@@ -215,7 +215,7 @@ void hone_blame_settle(struct hone_judge *judge, struct hone_outcome *end)
     struct hone_outcome was = *end, last = HONE_OUTCOME_INIT;
     struct hone_err why = HONE_ERR_INIT;
     hone_judge_progress(judge, "blame", "", 0, 0, "machine or candidate");
-    int code = hone_blame_slot(judge, slot, &whose, &last, &why);
+    int code = blame_slot(judge, slot, &whose, &last, &why);
     if (code == HONE_E_CANCEL)
         hone_outcome_set(end, HONE_REASON_CANCELLED, "%.300s", why.message);
     bool is_candidate = slot == &judge->slots[0];

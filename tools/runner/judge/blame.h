@@ -16,7 +16,7 @@
  * job goes on with what the arm gave the second time, good or bad, so that one that fails now and
  * then gains nothing.
  *
- * hone_judge_path's end goes through hone_blame_settle, so that a new way to such an end is covered
+ * judge.c's end of a job goes through hone_blame_settle, so that a new way to such an end is covered
  * as well. A target with processes of another kind tells hone_blame_decide how to live one life.
  * Runner main thread; blocks. */
 #ifndef HONE_RUNNER_BLAME_H
@@ -52,9 +52,6 @@ void hone_blame_word(const struct hone_outcome *was, const struct hone_outcome *
  * failed in such a way, the experiment decides. The candidate's fault becomes *end; the parent's is
  * said, and stays infra for the candidate. Everything else is untouched. */
 void hone_blame_settle(struct hone_judge *judge, struct hone_outcome *end);
-/* The experiment for one arm of a job; all arenas of its arms are ended first. */
-int hone_blame_slot(struct hone_judge *judge, struct hone_slot *slot, enum hone_blame *ret,
-                    struct hone_outcome *ret_last, struct hone_err *err);
 /* An end by a signal: names what the build has said about the stack. */
 void hone_blame_explain(const struct hone_judge *judge, struct hone_outcome *end);
 

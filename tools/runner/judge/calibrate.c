@@ -50,7 +50,8 @@ struct work {
     int64_t *items; /* the list of the moment; NULL: all */
     int64_t n_items, n_all_items;
     int64_t hard_end_ns;
-    double item_ns; /* of the present workload; 0: not known yet */
+    double item_ns;    /* of the present workload; 0: not known yet */
+    int64_t oracle_ns; /* of it, for one content */
     void *answer[HONE_LIMIT_TENSORS];
     struct hone_answer_report *answers;
     size_t n_answers;
@@ -91,15 +92,19 @@ static int ask(struct work *w, int64_t set, struct hone_err *err)
     int64_t n_steps = 0;
     int code = hone_judge_ready_oracle(judge, err);
     w->n_records = 0;
-    if (code == 0 && judge->task->steps != NULL) {
+    if (code == 0 && judge->task->steps != NULL)
         code = formula(w, judge->task->steps, &n_steps, err);
-        return code < 0 ? code
-                        : hone_oracle_steps(judge->oracle.arena, set, n_steps, w->n_all_items,
-                                            judge->machine.n_cores, keep_records, w, err);
-    }
-    return code < 0 ? code
-                    : hone_oracle_items(judge->oracle.arena, set, w->items, 0, w->n_items,
-                                        judge->machine.n_cores, keep_records, w, err);
+    if (code < 0)
+        return code;
+    const bool is_iterated = judge->task->steps != NULL;
+    const struct hone_oracle_ask what = {.set = set,
+                                         .items = is_iterated ? NULL : w->items,
+                                         .n = is_iterated ? w->n_all_items : w->n_items,
+                                         .n_steps = n_steps,
+                                         .n_threads = judge->machine.n_cores,
+                                         .on_records = keep_records,
+                                         .arg = w};
+    return (is_iterated ? hone_oracle_steps : hone_oracle_items)(judge->oracle.arena, &what, err);
 }
 
 static void draw_items(struct work *w, int64_t n)
@@ -376,13 +381,13 @@ static int try_answers(struct work *w, enum hone_distribution dist, struct hone_
 /* ---- contents ---- */
 
 static int one_content(struct work *w, const struct hone_workload *workload,
-                       enum hone_distribution dist, int64_t seed, int64_t oracle_ns,
-                       struct hone_outcome *ret, struct hone_err *err)
+                       enum hone_distribution dist, int64_t seed, struct hone_outcome *ret,
+                       struct hone_err *err)
 {
     struct hone_judge *judge = w->judge;
     int code = judge->target->content(judge, workload, dist, judge->counter++, err);
     if (code == 0)
-        code = choose_items(w, oracle_ns, err);
+        code = choose_items(w, w->oracle_ns, err);
     if (code == 0)
         code = ask(w, 0, err);
     for (size_t a = 0; a < w->n_honest && code == 0 && hone_outcome_is_good(ret); a++)
@@ -400,7 +405,7 @@ static int one_workload(struct work *w, const struct hone_workload *workload, in
     enum hone_distribution kinds[HONE_N_DISTS];
     size_t n_kinds = hone_contents_kinds(judge, kinds);
     int64_t start = hone_now_ns(), n_seeds = 0, n_left_out = 0;
-    int64_t oracle_ns = hone_max_i64(share_ns / ((int64_t)n_kinds * 4), LEAST_ORACLE_NS);
+    w->oracle_ns = hone_max_i64(share_ns / ((int64_t)n_kinds * 4), LEAST_ORACLE_NS);
     w->item_ns = 0;
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
         int64_t n = hone_tensor_elements(judge->task, &judge->task->outputs[o], workload);
@@ -418,7 +423,7 @@ static int one_workload(struct work *w, const struct hone_workload *workload, in
                 n_left_out += seed == 0;
                 continue;
             }
-            int code = one_content(w, workload, d, seed, oracle_ns, ret, err);
+            int code = one_content(w, workload, d, seed, ret, err);
             if (code < 0)
                 return hone_wrap(err, "workload '%s', %s", workload->id, hone_dist_name(d));
             n_done++;

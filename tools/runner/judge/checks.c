@@ -63,20 +63,32 @@ static int formula(struct hone_judge *judge, const char *text, int64_t *ret, str
     return code;
 }
 
+/* Compares the oracle's answers for these items (NULL: the first n). */
+static int ask_items(struct hone_judge *judge, int64_t set, const int64_t *items, int64_t n,
+                     struct hone_compare *compare, struct hone_err *err)
+{
+    return hone_oracle_items(judge->oracle.arena,
+                             &(struct hone_oracle_ask){.set = set,
+                                                       .items = items,
+                                                       .n = n,
+                                                       .n_threads = judge->machine.n_cores,
+                                                       .on_records = hone_compare_add,
+                                                       .arg = compare},
+                             err);
+}
+
 static int ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, int64_t n,
                       struct hone_compare *compare, struct hone_err *err)
 {
     compare->n_items += hone_min_i64(n, n_items);
     if (n >= n_items) /* a reduction to one number has one item, and asking twice says no more */
-        return hone_oracle_items(judge->oracle.arena, set, NULL, 0, n_items, judge->machine.n_cores,
-                                 hone_compare_add, compare, err);
+        return ask_items(judge, set, NULL, n_items, compare, err);
     HONE_AUTOFREE int64_t *items = hone_malloc((size_t)n * sizeof *items);
     for (int64_t i = 0; i < n; i++)
         items[i] = hone_rng_below(&judge->rng, n_items);
     items[0] = n_items - 1; /* the tail is where shortcuts end */
     qsort(items, (size_t)n, sizeof *items, hone_by_i64);
-    return hone_oracle_items(judge->oracle.arena, set, items, 0, n, judge->machine.n_cores,
-                             hone_compare_add, compare, err);
+    return ask_items(judge, set, items, n, compare, err);
 }
 
 static int compare_items(struct hone_judge *judge, int64_t set, int64_t budget_ns,
@@ -99,8 +111,7 @@ static int compare_items(struct hone_judge *judge, int64_t set, int64_t budget_n
     if (compare->is_full)
         compare->n_items += n_items;
     if (compare->is_full)
-        return hone_oracle_items(judge->oracle.arena, set, NULL, 0, n_items, judge->machine.n_cores,
-                                 hone_compare_add, compare, err);
+        return ask_items(judge, set, NULL, n_items, compare, err);
     int64_t n = hone_min_i64(hone_max_i64(affordable, MIN_ITEMS), MAX_ITEMS);
     return ask_random(judge, set, n_items, n, compare, err);
 }
@@ -121,8 +132,14 @@ static int answer(struct hone_judge *judge, int64_t set, int64_t budget_ns,
         return code;
     compare->is_full = true;
     compare->n_items = n_items;
-    return hone_oracle_steps(judge->oracle.arena, set, n_steps, n_items, judge->machine.n_cores,
-                             hone_compare_add, compare, err);
+    return hone_oracle_steps(judge->oracle.arena,
+                             &(struct hone_oracle_ask){.set = set,
+                                                       .n = n_items,
+                                                       .n_steps = n_steps,
+                                                       .n_threads = judge->machine.n_cores,
+                                                       .on_records = hone_compare_add,
+                                                       .arg = compare},
+                             err);
 }
 
 static int ask_oracle(struct hone_judge *judge, int64_t set, int64_t budget_ns,
@@ -202,53 +219,52 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
 }
 
 void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload *workload,
-                            size_t output, int64_t element, int64_t count, enum hone_reason reason,
+                            const struct hone_elements *which, enum hone_reason reason,
                             const char *what, struct hone_outcome *ret)
 {
-    const struct hone_tensor *tensor = &judge->task->outputs[output];
+    const struct hone_tensor *tensor = &judge->task->outputs[which->output];
     char name[HONE_LIMIT_NAME_BYTES * 3];
-    hone_element_name(judge->task, workload, tensor, element, name);
-    hone_outcome_set(ret, reason, "%s %s (%lld of %lld elements)", name, what, (long long)count,
+    hone_element_name(judge->task, workload, tensor, which->first, name);
+    hone_outcome_set(ret, reason, "%s %s (%lld of %lld elements)", name, what,
+                     (long long)which->count,
                      (long long)hone_tensor_elements(judge->task, tensor, workload));
 }
 
-static void set_element_end(struct hone_judge *judge, size_t output, int64_t element, int64_t count,
+static void set_element_end(struct hone_judge *judge, const struct hone_elements *which,
                             enum hone_reason reason, const char *what, struct hone_outcome *ret)
 {
-    hone_judge_element_end(judge, judge->frame.workload, output, element, count, reason, what, ret);
+    hone_judge_element_end(judge, judge->frame.workload, which, reason, what, ret);
 }
 
 static void find_unwritten(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                            struct hone_outcome *ret)
 {
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
-        int64_t n = hone_judge_output_elements(judge, o), count = 0;
-        int64_t first = hone_find_unwritten(judge->task->outputs[o].dtype,
-                                            hone_judge_output(judge, slot, set, o),
-                                            hone_judge_output(judge, slot, set + 1, o), n, &count);
-        if (first >= 0) {
-            set_element_end(judge, o, first, count, HONE_REASON_UNWRITTEN, "was not written", ret);
+        struct hone_elements found = {.output = o};
+        int64_t n = hone_judge_output_elements(judge, o);
+        found.first = hone_find_unwritten(
+            judge->task->outputs[o].dtype, hone_judge_output(judge, slot, set, o),
+            hone_judge_output(judge, slot, set + 1, o), n, &found.count);
+        if (found.first >= 0) {
+            set_element_end(judge, &found, HONE_REASON_UNWRITTEN, "was not written", ret);
             return;
         }
     }
 }
 
-/* First difference between two sets of an arm; false: none. */
-static bool find_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t a, int64_t b,
-                            size_t *ret_output, int64_t *ret_element, int64_t *ret_count)
+/* First difference between the two sets of a distribution; false: none. */
+static bool find_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                            struct hone_elements *ret)
 {
-    for (size_t o = 0; o < judge->task->n_outputs; o++) {
+    ret->first = -1;
+    for (size_t o = 0; o < judge->task->n_outputs && ret->first < 0; o++) {
         int64_t n = hone_judge_output_elements(judge, o);
-        int64_t first = hone_find_difference(judge->task->outputs[o].dtype,
-                                             hone_judge_output(judge, slot, a, o),
-                                             hone_judge_output(judge, slot, b, o), n, ret_count);
-        if (first >= 0) {
-            *ret_output = o;
-            *ret_element = first;
-            return true;
-        }
+        ret->output = o;
+        ret->first = hone_find_difference(
+            judge->task->outputs[o].dtype, hone_judge_output(judge, slot, set, o),
+            hone_judge_output(judge, slot, set + 1, o), n, &ret->count);
     }
-    return false;
+    return ret->first >= 0;
 }
 
 static size_t output_bytes(const struct hone_judge *judge, size_t o)
@@ -270,13 +286,13 @@ void **hone_judge_keep(struct hone_judge *judge, struct hone_slot *slot, int64_t
 }
 
 static bool differs(struct hone_judge *judge, struct hone_slot *slot, int64_t set, size_t o,
-                    void *const *kept, int64_t *ret_first, int64_t *ret_count)
+                    void *const *kept, struct hone_elements *ret)
 {
-    *ret_count = 0;
-    *ret_first = hone_find_difference(judge->task->outputs[o].dtype, kept[o],
+    *ret = (struct hone_elements){.output = o};
+    ret->first = hone_find_difference(judge->task->outputs[o].dtype, kept[o],
                                       hone_judge_output(judge, slot, set, o),
-                                      hone_judge_output_elements(judge, o), ret_count);
-    return *ret_first >= 0;
+                                      hone_judge_output_elements(judge, o), &ret->count);
+    return ret->first >= 0;
 }
 
 int hone_judge_call_one(struct hone_judge *judge, struct hone_slot *slot, int64_t set, int perturb,
@@ -299,46 +315,53 @@ int hone_judge_call_one(struct hone_judge *judge, struct hone_slot *slot, int64_
 static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                               struct hone_outcome *ret, struct hone_err *err)
 {
-    size_t output = 0;
-    int64_t element = 0, count = 0, again_count = 0;
-    if (!find_difference(judge, slot, set, set + 1, &output, &element, &count))
+    struct hone_elements found = {0}, again = {.first = -1};
+    if (!find_difference(judge, slot, set, &found))
         return 0;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     void **before = hone_judge_keep(judge, slot, set, pool);
-    int64_t again = -1;
-    for (int try = 0; try < AGAIN && again < 0; try++) {
+    for (int try = 0; try < AGAIN && again.first < 0; try++) {
         int code = hone_judge_call_one(judge, slot, set, PERTURB_BYTE, err);
         if (code < 0)
             return code;
         *ret = slot->arena->end;
         if (!hone_outcome_is_good(ret))
             return 0;
-        (void)differs(judge, slot, set, output, before, &again, &again_count);
+        (void)differs(judge, slot, set, found.output, before, &again);
     }
-    if (again >= 0)
-        set_element_end(judge, output, again, again_count, HONE_REASON_NONDETERMINISTIC,
+    if (again.first >= 0)
+        set_element_end(judge, &again, HONE_REASON_NONDETERMINISTIC,
                         "differs between two calls with the same input", ret);
     else
-        set_element_end(judge, output, element, count, HONE_REASON_UNINITIALISED,
+        set_element_end(judge, &found, HONE_REASON_UNINITIALISED,
                         "depends on memory that the kernel did not write, or on where buffers lie",
                         ret);
     return 0;
 }
 
+struct check { /* one arm at one size */
+    struct hone_judge *judge;
+    struct hone_slot *slot;
+    const struct hone_check_plan *plan;
+    struct hone_compare *compare; /* of the distribution that is judged */
+};
+
 /* Everything about the two sets of one distribution. */
-static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
-                      const struct hone_check_plan *plan, int64_t set, struct hone_compare *compare,
-                      struct hone_outcome *ret, struct hone_err *err)
+static int judge_pair(const struct check *check, int64_t set, struct hone_outcome *ret,
+                      struct hone_err *err)
 {
+    struct hone_judge *judge = check->judge;
+    struct hone_slot *slot = check->slot;
+    struct hone_compare *compare = check->compare;
     for (int64_t s = set; s < set + 2 && hone_outcome_is_good(ret); s++)
         hone_judge_check_canaries(judge, slot, s, ret);
     if (hone_outcome_is_good(ret))
         find_unwritten(judge, slot, set, ret);
     int code = 0;
     if (hone_outcome_is_good(ret))
-        code = hone_judge_compare(judge, slot, set, plan->oracle_budget_ns, compare, ret, err);
-    size_t output = 0;
-    int64_t element = 0, count = 0;
+        code =
+            hone_judge_compare(judge, slot, set, check->plan->oracle_budget_ns, compare, ret, err);
+    struct hone_elements found = {0};
     if (code == 0 && ret->reason == HONE_REASON_NONFINITE) { /* the poison's own NaN? */
         struct hone_outcome why = HONE_OUTCOME_INIT;
         code = explain_difference(judge, slot, set, &why, err);
@@ -346,12 +369,12 @@ static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
             *ret = why;
         return code;
     }
-    if (code < 0 || !hone_outcome_is_good(ret) ||
-        !find_difference(judge, slot, set, set + 1, &output, &element, &count))
+    if (code < 0 || !hone_outcome_is_good(ret) || !find_difference(judge, slot, set, &found))
         return code;
     if (judge->task->is_deterministic)
         return explain_difference(judge, slot, set, ret, err);
-    return hone_judge_compare(judge, slot, set + 1, plan->oracle_budget_ns, compare, ret, err);
+    return hone_judge_compare(judge, slot, set + 1, check->plan->oracle_budget_ns, compare, ret,
+                              err);
 }
 
 /* Every other edge is called from a thread that is not the process's first. */
@@ -463,8 +486,14 @@ static int ask_about(struct hone_judge *judge, struct hone_slot *slot, int64_t s
     qsort(items, (size_t)n, sizeof *items, hone_by_i64);
     code = n > 0 ? hone_judge_ready_oracle(judge, err) : 0;
     if (code == 0 && n > 0)
-        code = hone_oracle_items(judge->oracle.arena, set, items, 0, n, judge->machine.n_cores,
-                                 take_answer, &asked, err);
+        code = hone_oracle_items(judge->oracle.arena,
+                                 &(struct hone_oracle_ask){.set = set,
+                                                           .items = items,
+                                                           .n = n,
+                                                           .n_threads = judge->machine.n_cores,
+                                                           .on_records = take_answer,
+                                                           .arg = &asked},
+                                 err);
     for (size_t s = 0; s < suspects->n; s++)
         if (!asked.is_known[s])
             hone_compare_accuse(&compare, &suspects->v[s]);
@@ -496,11 +525,13 @@ static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline
 
 /* The oracle saw only some items: the rest against the baseline, which is held to the same items.
  * Where it saw all, the baseline's error is asked for alone, once a workload. */
-static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
-                                 const struct hone_check_plan *plan, int64_t set,
-                                 struct hone_compare *compare, struct hone_outcome *ret,
+static int compare_with_baseline(const struct check *check, int64_t set, struct hone_outcome *ret,
                                  struct hone_err *err)
 {
+    struct hone_judge *judge = check->judge;
+    struct hone_slot *slot = check->slot;
+    const struct hone_check_plan *plan = check->plan;
+    struct hone_compare *compare = check->compare;
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     int64_t budget_ns = compare->is_full ? hone_min_i64(plan->oracle_budget_ns, BASELINE_NS)
                                          : plan->oracle_budget_ns;
@@ -560,9 +591,9 @@ int hone_judge_compare_like(struct hone_judge *judge, struct hone_slot *slot,
 bool hone_judge_is_kept(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                         void *const *kept)
 {
-    int64_t count = 0, first = 0;
+    struct hone_elements found;
     for (size_t o = 0; o < judge->task->n_outputs; o++)
-        if (differs(judge, slot, set, o, kept, &first, &count))
+        if (differs(judge, slot, set, o, kept, &found))
             return false;
     return true;
 }
@@ -599,9 +630,9 @@ static int check_afresh(struct hone_judge *judge, struct hone_slot *slot, int64_
     for (int64_t set = 0; set < n_sets; set += 2)
         for (size_t o = 0; o < judge->task->n_outputs && code == 0 && hone_outcome_is_good(ret);
              o++) {
-            int64_t count = 0, first = 0;
-            if (differs(judge, slot, set, o, before[set], &first, &count))
-                set_element_end(judge, o, first, count, HONE_REASON_NONDETERMINISTIC,
+            struct hone_elements found;
+            if (differs(judge, slot, set, o, before[set], &found))
+                set_element_end(judge, &found, HONE_REASON_NONDETERMINISTIC,
                                 "differs between two processes with the same input", ret);
         }
     return code;
@@ -647,7 +678,9 @@ int hone_judge_compare_whole(struct hone_judge *judge, struct hone_slot *slot, i
     hone_compare_init(compare, judge->task, plan.workload);
     int code = hone_judge_compare(judge, slot, set, oracle_budget_ns, compare, ret, err);
     if (code == 0 && hone_outcome_is_good(ret) && !compare->is_full)
-        code = compare_with_baseline(judge, slot, &plan, set, compare, ret, err);
+        code = compare_with_baseline(
+            &(struct check){.judge = judge, .slot = slot, .plan = &plan, .compare = compare}, set,
+            ret, err);
     return code;
 }
 
@@ -659,12 +692,14 @@ int hone_judge_check_whole(struct hone_judge *judge, struct hone_slot *slot, int
 }
 
 /* ret_bad: the kind whose values are wrong, which is not noted yet: the baseline may fail it too.
- * Its comparison is in *compare. n: there is none. */
-static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
-                       const struct hone_check_plan *plan, const enum hone_distribution *dists,
-                       size_t n, size_t *ret_bad, struct hone_compare *compare,
-                       struct hone_outcome *ret, struct hone_err *err)
+ * Its comparison is in check->compare. n: there is none. */
+static int check_batch(const struct check *check, const enum hone_distribution *dists, size_t n,
+                       size_t *ret_bad, struct hone_outcome *ret, struct hone_err *err)
 {
+    struct hone_judge *judge = check->judge;
+    struct hone_slot *slot = check->slot;
+    const struct hone_check_plan *plan = check->plan;
+    struct hone_compare *compare = check->compare;
     *ret_bad = n; /* a fault: which one is not known */
     int code = hone_judge_set_frame(judge, plan->workload, 2 * (int64_t)n, err);
     if (code == 0)
@@ -689,11 +724,11 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
         size_t d = i == 0 ? plainest : i == plainest ? 0 : i;
         hone_compare_init(compare, judge->task, plan->workload);
         judge->contents.last_compared = base + d;
-        code = judge_pair(judge, slot, plan, 2 * (int64_t)d, compare, ret, err);
+        code = judge_pair(check, 2 * (int64_t)d, ret, err);
         bool needs_baseline =
             compare->is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d]);
         if (code == 0 && hone_outcome_is_good(ret) && plan->with_baseline && needs_baseline)
-            code = compare_with_baseline(judge, slot, plan, 2 * (int64_t)d, compare, ret, err);
+            code = compare_with_baseline(check, 2 * (int64_t)d, ret, err);
         if (code < 0)
             return code;
         if (hone_outcome_is_good(ret))
@@ -735,7 +770,9 @@ int hone_cpu_check(struct hone_judge *judge, struct hone_slot *slot,
     for (size_t done = 0; done < n_left;) {
         size_t n = n_left - done < at_once ? n_left - done : at_once, bad = 0;
         struct hone_compare compare;
-        int code = check_batch(judge, slot, plan, dists + done, n, &bad, &compare, ret, err);
+        const struct check check = {
+            .judge = judge, .slot = slot, .plan = plan, .compare = &compare};
+        int code = check_batch(&check, dists + done, n, &bad, ret, err);
         if (code < 0)
             return code;
         if (hone_outcome_is_good(ret)) {

@@ -93,6 +93,7 @@ static int start(struct hone_judge *judge, struct hone_slot *slot, const char *r
         .inputs = &judge->inputs,
         .own_bytes = own_bytes,
         .want_stdout = hone_judge_has_stage(judge, "run"),
+        .python = slot->python,
     };
     spec.memory_bytes += judge->inputs.size + own_bytes + ARENA_EXTRA_BYTES;
     int64_t start_ns = hone_now_ns();

@@ -145,7 +145,7 @@ void hone_judge_cost(struct hone_judge *judge, const char *name, int64_t ns)
     size_t n_left = judge->job->stages.n; /* rows that the stages themselves may still need */
     if (judge->n_stages + n_left < judge->n_stage_rows)
         judge->stages[judge->n_stages++] =
-            (struct hone_stage_report){.name = name, .status = "ok", .wall_ns = ns};
+            (struct hone_stage_report){.name = name, .status = HONE_STAGE_OK, .wall_ns = ns};
 }
 
 void hone_judge_cost_verify(struct hone_judge *judge, const char *name, int64_t start_ns)
@@ -214,6 +214,13 @@ static int set_up(struct hone_judge *judge, struct hone_outcome *ret, struct hon
                          "the task pack differs from the one this job was made for");
         return 0;
     }
+    if (job->axes != NULL) {
+        if (hone_task_asked(judge->task, job->axes, &judge->task->workloads[0], &why) < 0) {
+            hone_outcome_set(ret, HONE_REASON_BAD_REQUEST, "%.300s", why.message);
+            return 0;
+        }
+        judge->task->n_workloads = 1;
+    }
     const struct hone_arm *arms = job->arms.v;
     for (size_t i = 0; i < job->arms.n && i < HONE_RUNNER_MAX_ARMS; i++)
         judge->slots[judge->n_slots++] = (struct hone_slot){.name = arms[i].name, .arm = &arms[i]};
@@ -260,7 +267,7 @@ static int run_stages(struct hone_judge *judge, struct hone_outcome *ret, struct
         const char *name = judge->job->stages.v[i];
         size_t at = judge->n_stages++;
         struct hone_stage_report *report = &judge->stages[at];
-        *report = (struct hone_stage_report){.name = name, .status = "skipped"};
+        *report = (struct hone_stage_report){.name = name, .status = HONE_STAGE_SKIPPED};
         hone_stage_fn *run = stage_named(name);
         if (run == NULL || !hone_outcome_is_good(ret))
             continue;
@@ -276,7 +283,7 @@ static int run_stages(struct hone_judge *judge, struct hone_outcome *ret, struct
             code = hone_judge_sweep(judge, ret, err);
         report = &judge->stages[at];
         report->wall_ns = hone_now_ns() - judge->waited_ns - start; /* waits have a row */
-        report->status = code == 0 && hone_outcome_is_good(ret) ? "ok" : "failed";
+        report->status = code == 0 && hone_outcome_is_good(ret) ? HONE_STAGE_OK : HONE_STAGE_FAILED;
         if (code < 0)
             return code;
     }
@@ -398,6 +405,8 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
         tear_down(&judge);
         return run_job(dir, job, pool, session, true, err);
     }
+    if (hone_runner_is_stopping()) /* the signal may have ended a compiler, too */
+        hone_outcome_set(&end, HONE_REASON_CANCELLED, "the runner was told to stop");
     hone_blame_explain(&judge, &end);
     hone_sizes_report(&judge);
     finish_report(&judge, &end);
@@ -423,7 +432,8 @@ static int refuse_job(const char *dir, const struct hone_err *why, struct hone_e
     return write_report(dir, &report, err);
 }
 
-int hone_judge_path(const char *job_path, struct hone_session *session)
+/* One job from its file to its report; exit status of the program. */
+static int judge_path(const char *job_path, struct hone_session *session)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOFREE char *whole = realpath(job_path, NULL);
@@ -465,7 +475,7 @@ int hone_role_judge(const char *job_path)
 {
     begin();
     struct hone_session session = {0};
-    int status = hone_judge_path(job_path, &session);
+    int status = judge_path(job_path, &session);
     hone_target_end_sessions(&session);
     return status;
 }
@@ -499,7 +509,7 @@ int hone_role_warm(int argc, char **argv)
         path[strcspn(path, "\n")] = '\0';
         if (path[0] == '\0')
             continue;
-        (void)hone_judge_path(path, &session);
+        (void)judge_path(path, &session);
         say_done(path);
     }
     fclose(jobs);

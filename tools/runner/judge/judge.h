@@ -20,7 +20,7 @@
 #include "tools/runner/judge/rests.h"
 #include "tools/runner/judge/stats.h"
 
-#define HONE_RUNNER_MAX_ARMS 3
+#define HONE_RUNNER_MAX_ARMS 4
 #define HONE_RUNNER_N_EDGES  8
 #define HONE_RUNNER_FOLDER   17 /* hex digits and NUL */
 #define HONE_RUNNER_MAX_CASES                                                                      \
@@ -45,7 +45,8 @@ struct hone_slot { /* one arm as built and running */
     bool is_lost;              /* a guest that nothing is said against: arms.h */
     struct hone_pace *paces;   /* n_paces of them, in the pool; NULL: none yet */
     size_t n_paces;
-    char folder[HONE_RUNNER_FOLDER]; /* drawn: what a jail may see of its place tells no name */
+    char folder[HONE_RUNNER_FOLDER];  /* drawn: what a jail may see of its place tells no name */
+    const struct hone_python *python; /* of an oracle that is a torch module; else NULL */
     bool has_failed; /* building it or starting its arena did, and nobody knows whose fault it is */
 };
 
@@ -175,9 +176,7 @@ void hone_judge_review(struct hone_judge *judge, const char *rule, int64_t line,
 void hone_judge_progress(const struct hone_judge *judge, const char *stage, const char *workload,
                          int64_t done, int64_t total, const char *message);
 
-/* judge.c: one job from its file to its report; exit status of the program. */
-int hone_judge_path(const char *job_path, struct hone_session *session);
-/* Before anything is run on the target; does nothing the second time. */
+/* judge.c. Before anything is run on the target; does nothing the second time. */
 int hone_judge_start_target(struct hone_judge *judge, struct hone_outcome *ret,
                             struct hone_err *err);
 /* Adds ns to the stage row of this name ("verify.oracle"): where the time of a stage goes. */
@@ -200,9 +199,6 @@ int hone_judge_sweep(struct hone_judge *judge, struct hone_outcome *ret, struct 
 
 /* ---- target cpu ---- */
 
-int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
-                       const struct hone_point *point, struct hone_outcome *ret,
-                       struct hone_err *err);
 /* Also what other targets use where their device cannot answer. */
 int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
 /* The pack's own kernel for this target, past the cache when is_fresh. *ret_object: owned. */
@@ -280,8 +276,12 @@ void hone_judge_note(struct hone_judge *judge, const struct hone_check_plan *pla
                      enum hone_distribution dist, const struct hone_compare *compare,
                      const struct hone_outcome *end);
 /* "C[17, 3] was not written (4 of 100 elements)". Any target. */
+struct hone_elements { /* of one output: the first of them, and how many */
+    size_t output;
+    int64_t first, count;
+};
 void hone_judge_element_end(struct hone_judge *judge, const struct hone_workload *workload,
-                            size_t output, int64_t element, int64_t count, enum hone_reason reason,
+                            const struct hone_elements *which, enum hone_reason reason,
                             const char *what, struct hone_outcome *ret);
 /* One call of one set, outputs poisoned with the NaN before. How it ended is in the arena's end. */
 int hone_judge_call_one(struct hone_judge *judge, struct hone_slot *slot, int64_t set, int perturb,

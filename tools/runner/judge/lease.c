@@ -15,8 +15,9 @@
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 
-#define SLICE_NS (1 * HONE_NS_PER_S) /* between two words about it */
-#define TOLD_NS  (1 * HONE_NS_PER_S) /* shorter waits are not worth a warning */
+#define SLICE_NS     (1 * HONE_NS_PER_S) /* between two words about it */
+#define HOLDER_BYTES (HONE_LIMIT_HOLDER_BYTES + 32)
+#define TOLD_NS      (1 * HONE_NS_PER_S) /* shorter waits are not worth a warning */
 
 void hone_lease_sign(int fd, const struct hone_job *job, const char *task)
 {
@@ -71,8 +72,8 @@ static void say(const struct hone_judge *judge, int64_t start_ns, int64_t most_n
 }
 
 /* In slices, so that a stop is heard and the holder's name stays true. */
-static int wait(const struct hone_judge *judge, int64_t start_ns, int64_t most_ns, char *holder,
-                size_t size, int *ret_fd, struct hone_err *err)
+static int wait(const struct hone_judge *judge, int64_t start_ns, int64_t most_ns,
+                char holder[HOLDER_BYTES], int *ret_fd, struct hone_err *err)
 {
     const char *path = judge->job->lease_path;
     int64_t deadline = start_ns + most_ns;
@@ -80,7 +81,7 @@ static int wait(const struct hone_judge *judge, int64_t start_ns, int64_t most_n
     while (code == HONE_E_BUSY && hone_now_ns() < deadline) {
         if (hone_runner_is_stopping())
             return hone_fail(err, HONE_E_CANCEL, "stopped while waiting for the timing lease");
-        hone_lease_holder(path, holder, size);
+        hone_lease_holder(path, holder, HOLDER_BYTES);
         say(judge, start_ns, most_ns, holder);
         code = hone_lock_file(path, hone_min_i64(deadline, hone_now_ns() + SLICE_NS), ret_fd, err);
     }
@@ -89,7 +90,7 @@ static int wait(const struct hone_judge *judge, int64_t start_ns, int64_t most_n
 
 int hone_lease_take(struct hone_judge *judge, int *ret_fd, struct hone_err *err)
 {
-    char holder[HONE_LIMIT_HOLDER_BYTES + 32] = "another process";
+    char holder[HOLDER_BYTES] = "another process";
     const struct hone_job *job = judge->job;
     int64_t start = hone_now_ns();
     int64_t most =
@@ -97,7 +98,7 @@ int hone_lease_take(struct hone_judge *judge, int *ret_fd, struct hone_err *err)
     *ret_fd = -1;
     if (job->lease_path == NULL)
         return 0;
-    int code = wait(judge, start, most, holder, sizeof holder, ret_fd, err);
+    int code = wait(judge, start, most, holder, ret_fd, err);
     int64_t waited = hone_now_ns() - start;
     judge->waited_ns += waited;
     judge->deadline_ns += waited;

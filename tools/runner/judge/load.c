@@ -260,6 +260,8 @@ static double slowdown_of(const struct hone_workload_report *workload, const cha
 static struct hone_load_room room_of(const struct hone_judge *judge,
                                      const struct hone_workload_report *workload, const char *other)
 {
+    if (strcmp(other, HONE_ARM_FAST_MATH) == 0) /* the same source: as many threads */
+        other = "baseline";
     return hone_load_room(slowdown_of(workload, judge->slots[0].name),
                           slowdown_of(workload, other));
 }
@@ -316,6 +318,13 @@ void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
     }
     if (!hone_judge_is_tier(judge, HONE_TIER_SCREEN))
         note_drift(judge, rounds);
+}
+
+void hone_load_widen_aside(const struct hone_judge *judge,
+                           const struct hone_workload_report *workload, struct hone_ratio *ratio)
+{
+    struct hone_load_room room = room_of(judge, workload, ratio->against);
+    widen(ratio, room.up, room.down);
 }
 
 /* ---- the whole ---- */

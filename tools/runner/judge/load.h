@@ -44,6 +44,9 @@ void hone_load_end(struct hone_load_meter *meter, struct hone_judge *judge,
  * what the workloads' load may have changed together: that does not average out as noise does. */
 void hone_load_conclude(struct hone_judge *judge);
 void hone_load_widen_whole(const struct hone_judge *judge, struct hone_ratio *ratio);
+/* The ratio of the arm that was set aside (rounds.h): by the baseline's load. */
+void hone_load_widen_aside(const struct hone_judge *judge,
+                           const struct hone_workload_report *workload, struct hone_ratio *ratio);
 /* Logs of a workload's ratio against that arm as it was before it was widened: noise alone. */
 struct hone_interval hone_load_logs(const struct hone_judge *judge,
                                     const struct hone_workload_report *workload,

@@ -92,13 +92,13 @@ static void check_written(struct near *near, int64_t set, struct hone_outcome *r
     hone_judge_check_canaries(judge, near->slot, set, ret);
     for (size_t o = 0; o < judge->task->n_outputs && hone_outcome_is_good(ret); o++) {
         enum hone_dtype dtype = judge->task->outputs[o].dtype;
-        int64_t count = 0, first = -1;
+        struct hone_elements found = {.output = o, .first = -1};
         if (hone_dtype_is_float(dtype)) /* an integer may well be the poison's bits */
-            first = find_poison(dtype, hone_judge_output(judge, near->slot, set, o),
-                                hone_judge_output_elements(judge, o), &count);
-        if (first >= 0)
-            hone_judge_element_end(judge, judge->frame.workload, o, first, count,
-                                   HONE_REASON_UNWRITTEN, "was not written", ret);
+            found.first = find_poison(dtype, hone_judge_output(judge, near->slot, set, o),
+                                      hone_judge_output_elements(judge, o), &found.count);
+        if (found.first >= 0)
+            hone_judge_element_end(judge, judge->frame.workload, &found, HONE_REASON_UNWRITTEN,
+                                   "was not written", ret);
     }
 }
 
@@ -407,6 +407,7 @@ static int step_parameter(struct near *near, int64_t set, struct hone_outcome *r
         sets[i] = 2 * hone_rng_below(&judge->rng, near->n_sets / 2);
     int code = call_some(near, sets, is_size, ret, err);
     struct hone_outcome end = *ret;
+    hone_sizes_name(judge, frame->workload, &end); /* the size that failed is this one */
     frame->workload = workload;
     frame->layout = layout;
     memcpy(frame->scalars, scalars, sizeof scalars);

@@ -104,7 +104,7 @@ static double any_integer(enum hone_dtype dtype, struct hone_rng *rng)
     return low + (double)hone_rng_below(rng, (int64_t)(high - low) + 1);
 }
 
-static double new_value(const struct change *c, double old)
+static double drawn_value(const struct change *c, double old)
 {
     struct hone_rng *rng = &c->judge->rng;
     const struct hone_tensor *tensor = c->tensor;
@@ -126,6 +126,16 @@ static double new_value(const struct change *c, double old)
     if (tensor->role == HONE_ROLE_POSITIVE)
         value = fmax(fabs(value), hone_dtype_is_float(tensor->dtype) ? LEAST : 1);
     return value;
+}
+
+/* The same for content that the pack scales and shifts. */
+static double new_value(const struct change *c, double old)
+{
+    const struct hone_tensor *t = c->tensor;
+    if (t->unit == 0)
+        return drawn_value(c, old);
+    double value = drawn_value(c, (old - t->shift) / t->unit) * t->unit + t->shift;
+    return hone_dtype_is_float(t->dtype) ? value : floor(value);
 }
 
 static int get(const struct change *c, int64_t i, double *ret, struct hone_err *err)
@@ -268,7 +278,8 @@ static bool is_like(const struct hone_judge *judge, const struct hone_workload *
 {
     const struct hone_tensor *x = &judge->task->inputs[a], *y = &judge->task->inputs[b];
     return x->dtype == y->dtype && x->role == y->role && x->bound_axis == y->bound_axis &&
-           x->role != HONE_ROLE_OFFSETS && x->role != HONE_ROLE_PROBABILITY &&
+           x->unit == y->unit && x->shift == y->shift && x->role != HONE_ROLE_OFFSETS &&
+           x->role != HONE_ROLE_PROBABILITY &&
            hone_tensor_elements(judge->task, x, workload) ==
                hone_tensor_elements(judge->task, y, workload);
 }

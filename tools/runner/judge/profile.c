@@ -41,11 +41,11 @@ struct rule {
     double (*score)(const struct facts *f, int64_t *ret_line);
 };
 
-static const struct hone_remark *find_remark(const struct facts *f, const char *kind,
+static const struct hone_remark *find_remark(const struct facts *f, enum hone_remark_kind kind,
                                              const char *const *words, size_t n_words)
 {
     for (size_t i = 0; i < f->n_remarks; i++) {
-        if (strcmp(f->remarks[i].kind, kind) != 0)
+        if (f->remarks[i].kind != kind)
             continue;
         for (size_t w = 0; w < n_words; w++) {
             if (strstr(f->remarks[i].message, words[w]) != NULL)
@@ -80,7 +80,8 @@ static double chain(const struct facts *f, int64_t *ret_line)
 {
     static const char *const words[] = {"reorder floating-point", "reduction", "unsafe fp math",
                                         "fold-left"};
-    const struct hone_remark *remark = find_remark(f, "missed", words, HONE_COUNTOF(words));
+    const struct hone_remark *remark =
+        find_remark(f, HONE_REMARK_MISSED, words, HONE_COUNTOF(words));
     if (remark == NULL || f->flops_share > 0.3)
         return 0;
     *ret_line = remark->line;
@@ -91,7 +92,8 @@ static double strided(const struct facts *f, int64_t *ret_line)
 {
     static const char *const words[] = {"stride", "gather", "not consecutive", "non-consecutive",
                                         "complicated access pattern"};
-    const struct hone_remark *remark = find_remark(f, "missed", words, HONE_COUNTOF(words));
+    const struct hone_remark *remark =
+        find_remark(f, HONE_REMARK_MISSED, words, HONE_COUNTOF(words));
     if (remark == NULL)
         return 0;
     *ret_line = remark->line;
@@ -102,7 +104,8 @@ static double math_calls(const struct facts *f, int64_t *ret_line)
 {
     static const char *const words[] = {"function call", "call to",
                                         "relevant stmt not supported: "};
-    const struct hone_remark *remark = find_remark(f, "missed", words, HONE_COUNTOF(words));
+    const struct hone_remark *remark =
+        find_remark(f, HONE_REMARK_MISSED, words, HONE_COUNTOF(words));
     if (remark == NULL || f->flops_share > 0.3)
         return 0;
     *ret_line = remark->line;
@@ -114,8 +117,8 @@ static double not_vectorized(const struct facts *f, int64_t *ret_line)
     bool has_any = false;
     const struct hone_remark *missed = NULL;
     for (size_t i = 0; i < f->n_remarks; i++) {
-        has_any = has_any || strcmp(f->remarks[i].kind, "vectorized") == 0;
-        if (missed == NULL && strcmp(f->remarks[i].kind, "missed") == 0)
+        has_any = has_any || f->remarks[i].kind == HONE_REMARK_VECTORIZED;
+        if (missed == NULL && f->remarks[i].kind == HONE_REMARK_MISSED)
             missed = &f->remarks[i];
     }
     if (missed == NULL || f->flops_share > 0.5)
@@ -226,10 +229,9 @@ static int best_call(struct hone_arena *arena, const struct hone_calls *calls,
     return 0;
 }
 
-/* Warm call, then as many as fill PROFILE_NS, counted. */
+/* Warm call, then as many as fill PROFILE_NS, counted (perf NULL: not). */
 static int run_calls(struct hone_judge *judge, struct facts *f, struct hone_perf *perf,
-                     bool has_perf, struct hone_perf_value *values, struct hone_outcome *ret,
-                     struct hone_err *err)
+                     struct hone_perf_value *values, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
     struct hone_calls calls = {.n_rotate = 1, .n_calls = 1, .timeout_ns = judge->call_timeout_ns};
@@ -237,14 +239,14 @@ static int run_calls(struct hone_judge *judge, struct facts *f, struct hone_perf
     int code = hone_arena_call(slot->arena, &calls, &time, err);
     if (code == 0 && slot->arena->is_alive) {
         struct hone_perf_value before[HONE_PERF_MAX];
-        if (has_perf)
+        if (perf != NULL)
             hone_perf_read(perf, before);
         calls.n_calls = hone_max_i64(1, PROFILE_NS / hone_max_i64(time.wall_ns, 1));
         calls.timeout_ns = judge->call_timeout_ns + 20 * PROFILE_NS;
         code = best_call(slot->arena, &calls, &time, err);
-        if (has_perf)
+        if (perf != NULL)
             hone_perf_read(perf, values);
-        for (size_t i = 0; i < HONE_PERF_MAX && has_perf; i++)
+        for (size_t i = 0; i < HONE_PERF_MAX && perf != NULL; i++)
             values[i].value =
                 (values[i].value - before[i].value) / (double)(ROUNDS * calls.n_calls);
     }
@@ -339,7 +341,7 @@ int hone_cpu_profile(struct hone_judge *judge, struct hone_outcome *ret, struct 
         return code;
     hone_judge_fill(judge, 0, HONE_DIST_NORMAL, judge->counter++);
     bool has_perf = hone_perf_open(hone_jail_pid(slot->arena->jail), &perf, &why) == 0;
-    code = run_calls(judge, &f, &perf, has_perf, values, ret, err);
+    code = run_calls(judge, &f, has_perf ? &perf : NULL, values, ret, err);
     if (has_perf)
         hone_perf_close(&perf);
     if (code == 0)

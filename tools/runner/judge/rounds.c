@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tools/runner/judge/arms.h"
+#include "tools/runner/judge/load.h"
 #include "tools/runner/judge/stats.h"
 #include "workspace/base/clock.h"
 
@@ -118,6 +119,13 @@ void hone_rounds_drop(struct hone_rounds *rounds, size_t lane)
             (rounds->n_lanes - lane) * sizeof *rounds->lanes);
 }
 
+void hone_rounds_set_aside(struct hone_rounds *rounds, size_t lane)
+{
+    rounds->aside = rounds->lanes[lane];
+    rounds->n_aside = rounds->n;
+    hone_rounds_drop(rounds, lane);
+}
+
 /* Rounds that only disturbances of trusted arms leave out. A kernel that sleeps looks disturbed,
  * and could drop the rounds that went badly for it: what is claimed stands on these. */
 static size_t quiet_for_others(const struct hone_rounds *rounds, size_t ret_use[HONE_MAX_ROUNDS])
@@ -192,35 +200,54 @@ bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns)
     size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
     for (size_t i = 1; i < rounds->n_lanes; i++) {
         struct hone_interval ratio = ratio_of(rounds, i);
-        if (!hone_should_stop(&rule, &ratio, noise_of(rounds, i), n_use))
+        if (!hone_arm_is_aside(rounds->lanes[i].slot) &&
+            !hone_should_stop(&rule, &ratio, noise_of(rounds, i), n_use))
             return false;
     }
     return rounds->n_lanes > 1 || rounds->n >= 20;
 }
 
+static struct hone_arm_time time_of(const struct hone_lane *lane, const size_t *use, size_t n_use)
+{
+    double wall[HONE_MAX_ROUNDS], cpu[HONE_MAX_ROUNDS];
+    for (size_t k = 0; k < n_use; k++) {
+        wall[k] = lane->wall[use[k]];
+        cpu[k] = lane->cpu != NULL ? lane->cpu[use[k]] : 0;
+    }
+    return (struct hone_arm_time){
+        .arm = lane->name,
+        .median_ns = hone_median(wall, n_use),
+        .min_ns = hone_quantile(wall, n_use, 0),
+        .q1_ns = hone_quantile(wall, n_use, 0.25),
+        .q3_ns = hone_quantile(wall, n_use, 0.75),
+        .cpu_ns = hone_median(cpu, n_use),
+        .n_samples = (int64_t)n_use,
+        .n_batch = lane->n_batch,
+    };
+}
+
+static struct hone_ratio ratio_report(const struct hone_rounds *rounds, size_t lane, size_t n_use)
+{
+    struct hone_interval logs = ratio_of(rounds, lane);
+    double least_gain = hone_least_gain(noise_of(rounds, lane));
+    struct hone_ratio ratio = {.against = rounds->lanes[lane].name,
+                               .ratio = exp(logs.mid),
+                               .low = exp(logs.low),
+                               .high = exp(logs.high),
+                               .least_gain = least_gain,
+                               .n_pairs = (int64_t)n_use};
+    ratio.word = hone_ratio_word(ratio.low, ratio.high, least_gain);
+    return ratio;
+}
+
 static void report_times(struct hone_judge *judge, const struct hone_rounds *rounds,
                          struct hone_workload_report *ret)
 {
-    struct hone_arm_time *times = hone_pool_alloc(judge->pool, rounds->n_lanes * sizeof *times);
+    struct hone_arm_time *times =
+        hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *times);
     size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
-    for (size_t i = 0; i < rounds->n_lanes; i++) {
-        const struct hone_lane *lane = &rounds->lanes[i];
-        double wall[HONE_MAX_ROUNDS], cpu[HONE_MAX_ROUNDS];
-        for (size_t k = 0; k < n_use; k++) {
-            wall[k] = lane->wall[use[k]];
-            cpu[k] = lane->cpu != NULL ? lane->cpu[use[k]] : 0;
-        }
-        times[i] = (struct hone_arm_time){
-            .arm = lane->name,
-            .median_ns = hone_median(wall, n_use),
-            .min_ns = hone_quantile(wall, n_use, 0),
-            .q1_ns = hone_quantile(wall, n_use, 0.25),
-            .q3_ns = hone_quantile(wall, n_use, 0.75),
-            .cpu_ns = hone_median(cpu, n_use),
-            .n_samples = (int64_t)n_use,
-            .n_batch = lane->n_batch,
-        };
-    }
+    for (size_t i = 0; i < rounds->n_lanes; i++)
+        times[i] = time_of(&rounds->lanes[i], use, n_use);
     ret->times = (struct hone_array){.v = times, .n = rounds->n_lanes};
 }
 
@@ -240,17 +267,8 @@ static void report_ratios(struct hone_judge *judge, const struct hone_rounds *ro
                         rounds->plan->workload->id, (double)rounds->plan->budget_ns / 1e9,
                         rounds->n, rounds->plan->min_pairs);
     struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
-    for (size_t i = 1; i < rounds->n_lanes; i++) {
-        struct hone_interval logs = ratio_of(rounds, i);
-        double least_gain = hone_least_gain(noise_of(rounds, i));
-        ratios[i - 1] = (struct hone_ratio){.against = rounds->lanes[i].name,
-                                            .ratio = exp(logs.mid),
-                                            .low = exp(logs.low),
-                                            .high = exp(logs.high),
-                                            .least_gain = least_gain,
-                                            .n_pairs = (int64_t)n_use};
-        ratios[i - 1].word = hone_ratio_word(ratios[i - 1].low, ratios[i - 1].high, least_gain);
-    }
+    for (size_t i = 1; i < rounds->n_lanes; i++)
+        ratios[i - 1] = ratio_report(rounds, i, n_use);
     ret->ratios = (struct hone_array){.v = ratios, .n = rounds->n_lanes - 1};
 }
 
@@ -274,6 +292,22 @@ void hone_rounds_report(struct hone_judge *judge, struct hone_rounds *rounds,
     report_ratios(judge, rounds, ret);
 }
 
+void hone_rounds_report_aside(struct hone_judge *judge, const struct hone_rounds *rounds,
+                              struct hone_workload_report *ret)
+{
+    size_t use[HONE_MAX_ROUNDS], at = rounds->n_lanes;
+    if (rounds->n_aside == 0 || rounds->aside.slot->is_lost || at >= HONE_RUNNER_MAX_ARMS)
+        return;
+    struct hone_rounds early = *rounds; /* as if nothing had come after */
+    early.n = rounds->n_aside;
+    early.lanes[early.n_lanes++] = rounds->aside;
+    size_t n_use = quiet_for_others(&early, use);
+    ((struct hone_arm_time *)ret->times.v)[ret->times.n++] = time_of(&rounds->aside, use, n_use);
+    struct hone_ratio *ratio = (struct hone_ratio *)ret->ratios.v + ret->ratios.n++;
+    *ratio = ratio_report(&early, at, n_use);
+    hone_load_widen_aside(judge, ret, ratio);
+}
+
 int hone_judge_least_work(const struct hone_judge *judge, const struct hone_workload *workload,
                           double *ret_flops, double *ret_bytes, struct hone_err *err)
 {
@@ -290,9 +324,10 @@ int hone_judge_least_work(const struct hone_judge *judge, const struct hone_work
     return 0;
 }
 
-int hone_judge_floor(const struct hone_judge *judge, const struct hone_workload *workload,
-                     bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
-                     struct hone_err *err)
+/* Least time of a workload: bytes by the measured rates, or operations at flops_rate. */
+static int floor_of(const struct hone_judge *judge, const struct hone_workload *workload,
+                    bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
+                    struct hone_err *err)
 {
     double bytes = 0, flops = 0;
     int code = hone_judge_least_work(judge, workload, &flops, &bytes, err);
@@ -307,13 +342,18 @@ int hone_judge_floor(const struct hone_judge *judge, const struct hone_workload 
     return 0;
 }
 
+bool hone_rounds_is_in_cache(const struct hone_judge *judge, const struct hone_workload *workload,
+                             int64_t n_sets)
+{
+    int64_t in_flight = hone_judge_set_bytes(judge, workload) * n_sets;
+    return !judge->task->is_cold && in_flight <= 2 * judge->machine.cache_bytes;
+}
+
 int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
                       int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err)
 {
-    int64_t in_flight = hone_judge_set_bytes(judge, workload) * n_sets;
-    bool is_in_cache = !judge->task->is_cold && in_flight <= 2 * judge->machine.cache_bytes;
-    int code = hone_judge_floor(judge, workload, is_in_cache, judge->machine.flops, &ret->bound_ns,
-                                &ret->bound_by, err);
+    int code = floor_of(judge, workload, hone_rounds_is_in_cache(judge, workload, n_sets),
+                        judge->machine.flops, &ret->bound_ns, &ret->bound_by, err);
     if (code < 0)
         return code;
     double median = ((const struct hone_arm_time *)ret->times.v)->median_ns;

@@ -26,6 +26,8 @@ struct hone_rounds {
     const struct hone_timing_plan *plan;
     struct hone_lane lanes[HONE_RUNNER_MAX_ARMS]; /* the candidate's first */
     size_t n_lanes, n;                            /* n: whole rounds so far */
+    struct hone_lane aside;                       /* once it has left the others */
+    size_t n_aside;                               /* its rounds; 0: there is none */
     double disturbed;  /* a load this many times the arm's usual one marks its round */
     bool is_two_sided; /* also this many times below; the usual one is then the median, else the
                           least */
@@ -36,6 +38,9 @@ void hone_rounds_init(struct hone_rounds *rounds, struct hone_judge *judge,
 size_t hone_rounds_believed(const struct hone_rounds *rounds);
 /* A lane goes, with its times; the ones behind it move up. */
 void hone_rounds_drop(struct hone_rounds *rounds, size_t lane);
+#define HONE_ASIDE_ROUNDS 8
+/* A lane goes, and its times are kept for a ratio of their own (hone_rounds_report_aside). */
+void hone_rounds_set_aside(struct hone_rounds *rounds, size_t lane);
 /* log(time of lane a / time of lane b), by the rounds that the baseline calls quiet. */
 struct hone_interval hone_rounds_between(const struct hone_rounds *rounds, size_t a, size_t b);
 /* The fixed stop rule: rounds, interval, budget. */
@@ -47,15 +52,17 @@ int64_t hone_rounds_most_ns(const struct hone_timing_plan *plan);
  * rounds left out. */
 void hone_rounds_report(struct hone_judge *judge, struct hone_rounds *rounds,
                         struct hone_workload_report *ret);
+/* Time and ratio of the lane that was set aside; after hone_load_end. */
+void hone_rounds_report_aside(struct hone_judge *judge, const struct hone_rounds *rounds,
+                              struct hone_workload_report *ret);
 /* samples.c: all samples so far, also of a comparison that ended badly, for the
  * call's samples file. */
 void hone_rounds_keep(struct hone_judge *judge, const struct hone_rounds *rounds);
+/* Do n_sets buffer sets stay in the cache from call to call? */
+bool hone_rounds_is_in_cache(const struct hone_judge *judge, const struct hone_workload *workload,
+                             int64_t n_sets);
 /* Bound and percent of it, with n_sets buffer sets in flight. */
 int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
                       int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err);
-/* Least time of a workload: bytes by the measured rates, or operations at flops_rate. */
-int hone_judge_floor(const struct hone_judge *judge, const struct hone_workload *workload,
-                     bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
-                     struct hone_err *err);
 
 #endif

@@ -40,6 +40,8 @@ void hone_rounds_keep(struct hone_judge *judge, const struct hone_rounds *rounds
     hone_json_set_str(workload, "id", rounds->plan->workload->id);
     for (size_t i = 0; i < rounds->n_lanes; i++)
         hone_json_push(arms, arm_samples(&rounds->lanes[i], rounds->n));
+    if (rounds->n_aside > 0)
+        hone_json_push(arms, arm_samples(&rounds->aside, rounds->n_aside));
     hone_json_set(workload, "arms", arms);
     if (judge->samples == NULL)
         judge->samples = hone_json_new_array();

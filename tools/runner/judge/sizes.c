@@ -75,7 +75,7 @@ int hone_sizes_collect(struct hone_judge *judge, struct hone_err *err)
 {
     const struct hone_task *task = judge->task;
     struct hone_workload workload;
-    bool verifies = hone_judge_has_stage(judge, "verify");
+    bool verifies = hone_judge_has_stage(judge, "verify") && judge->job->axes == NULL;
     bool has_edges = verifies || hone_judge_has_stage(judge, "calibrate");
     for (size_t i = 0; i < judge->job->workloads.n; i++) {
         if (hone_task_workload(task, judge->job->workloads.v[i]) == NULL)
@@ -124,8 +124,9 @@ void hone_sizes_name(const struct hone_judge *judge, const struct hone_workload 
                      struct hone_outcome *ret)
 {
     const char *text = size_text(judge, workload);
+    const char *start = hone_pool_printf(judge->pool, "at %s:", workload->id);
     size_t len = strlen(ret->detail);
-    if (hone_outcome_is_good(ret) || strstr(ret->detail, text) != NULL)
+    if (hone_outcome_is_good(ret) || strstr(ret->detail, start) != NULL)
         return;
     snprintf(ret->detail + len, sizeof ret->detail - len, "%s%s", len > 0 ? " at " : "at ", text);
 }

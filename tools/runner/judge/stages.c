@@ -21,6 +21,7 @@
 #define MAX_LOG           20.0
 #define AGAIN_SHARE       0.05 /* of the logarithm of a confirmed ratio: from one run to the next */
 #define LEAST_PAIRS       6    /* for a word; fewer are over before chance is */
+#define UNLIKE_BASELINES  3.0  /* between the shares of the bound that a baseline reaches */
 #define SCREEN_WORKLOADS  2
 #define EDGE_DISTS        6
 #define RANGE_DISTS       2
@@ -435,6 +436,43 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
     return why_inconclusive(judge);
 }
 
+/* A share of what a guess allows is no figure. */
+static void leave_out_percents(struct hone_judge *judge)
+{
+    judge->report->percent_of_bound = (double)NAN;
+    for (size_t w = 0; w < judge->n_workloads; w++)
+        judge->workloads[w].percent_of_bound = (double)NAN;
+}
+
+/* A mean of ratios says something of the candidate only where the baseline is as good at each. */
+static void note_unlike_baselines(struct hone_judge *judge, const char *name)
+{
+    const struct hone_workload_report *best = NULL, *worst = NULL;
+    double most = 0, least = INFINITY;
+    for (size_t w = 0; w < judge->n_workloads; w++) {
+        const struct hone_workload_report *report = &judge->workloads[w];
+        const struct hone_arm_time *times = report->times.v;
+        for (size_t i = 0; i < report->times.n; i++) {
+            double percent = 100 * report->bound_ns / times[i].median_ns;
+            if (strcmp(times[i].arm, name) != 0 || !isfinite(percent) || percent <= 0)
+                continue;
+            if (percent > most) {
+                most = percent;
+                best = report;
+            }
+            if (percent < least) {
+                least = percent;
+                worst = report;
+            }
+        }
+    }
+    if (best != NULL && most >= UNLIKE_BASELINES * least)
+        hone_judge_warn(judge,
+                        "the mean ratio stands on unlike baselines: the %s reaches %.3g %% of the "
+                        "bound on '%s' and %.3g %% on '%s'; compare the candidate's own times",
+                        name, least, worst->id, most, best->id);
+}
+
 void hone_judge_conclude_timing(struct hone_judge *judge)
 {
     struct hone_report *report = judge->report;
@@ -444,6 +482,8 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     for (size_t w = 0; w < judge->n_workloads; w++)
         bound += log(fmax(judge->workloads[w].percent_of_bound, 1e-9)) / (double)judge->n_workloads;
     report->percent_of_bound = exp(bound);
+    if (judge->task->is_flops_guessed)
+        leave_out_percents(judge);
     judge->was_timed = true;
     judge->timed_end = (struct hone_outcome)HONE_OUTCOME_INIT;
     hone_arms_conclude(judge);
@@ -461,6 +501,7 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
             worst = ratio;
     }
     report->worst_ratio = worst->ratio;
+    note_unlike_baselines(judge, against->against);
     enum hone_reason reason = reason_of(judge, against, worst);
     const char *why = NULL;
     if ((reason != HONE_REASON_SCREENED && hone_load_decides(judge, against->against, &why)) ||
@@ -472,7 +513,7 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     }
     hone_outcome_set(&judge->timed_end, reason,
                      "%.3gx the baseline's speed (95 %% interval %.3g to %.3g, %lld pairs, least "
-                     "claimable gain %.1f %%)",
+                     "gain %.1f %%)",
                      against->ratio, against->low, against->high, (long long)against->n_pairs,
                      100 * against->least_gain);
 }

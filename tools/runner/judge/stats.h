@@ -43,7 +43,7 @@ struct hone_stop_rule {
     size_t enough_pairs; /* from here on a narrow interval ends it */
     double wide_log;     /* clear: the whole interval lies beyond this */
     double claim_half;   /* from enough_pairs on: narrower than this to either side, and the whole
-                            interval beyond the least claimable gain, ends it too; 0: never */
+                            interval beyond the least gain, ends it too; 0: never */
 };
 bool hone_should_stop(const struct hone_stop_rule *rule, const struct hone_interval *log_ratio,
                       double aa_noise, size_t n_pairs);

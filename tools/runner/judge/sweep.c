@@ -17,6 +17,18 @@ static double geometric_median(const struct hone_judge *judge)
     return judge->n_workloads > 0 ? exp(sum) : (double)NAN;
 }
 
+/* A setting may help one workload and hurt another. */
+static struct hone_array medians_of(const struct hone_judge *judge)
+{
+    size_t n = judge->n_workloads;
+    struct hone_point_median *rows = hone_pool_alloc(judge->pool, (n + 1) * sizeof *rows);
+    for (size_t w = 0; w < n; w++)
+        rows[w] = (struct hone_point_median){
+            .workload = judge->workloads[w].id,
+            .median_ns = ((const struct hone_arm_time *)judge->workloads[w].times.v)->median_ns};
+    return (struct hone_array){.v = rows, .n = n > 1 ? n : 0};
+}
+
 static void forget_timing(struct hone_judge *judge)
 {
     for (size_t w = 0; w < judge->n_workloads; w++)
@@ -49,9 +61,12 @@ static int try_point(struct hone_judge *judge, const struct hone_point *point, s
                                          .ratio = (double)NAN,
                                          .code = hone_pool_strdup(judge->pool, word)};
     report->reason = hone_outcome_is_good(&end) ? HONE_REASON_SCREENED : end.reason;
+    if (!hone_outcome_is_good(&end) && end.detail[0] != '\0')
+        report->detail = hone_pool_strdup(judge->pool, end.detail);
     if (hone_outcome_is_good(&end)) {
         const struct hone_ratio *ratio = hone_report_ratio(judge->report, "baseline");
         report->median_ns = geometric_median(judge);
+        report->medians = medians_of(judge);
         report->ratio = ratio != NULL ? ratio->ratio : (double)NAN;
     }
     return 0;

@@ -91,9 +91,9 @@ static void show_assembly(struct hone_judge *judge, struct hone_build_request *r
         hone_assembly_read(&in, judge->pool, report);
 }
 
-int hone_cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
-                       const struct hone_point *point, struct hone_outcome *ret,
-                       struct hone_err *err)
+static int cpu_build_arm(struct hone_judge *judge, struct hone_slot *slot,
+                         const struct hone_point *point, struct hone_outcome *ret,
+                         struct hone_err *err)
 {
     const struct hone_arm *arm = slot->arm;
     const struct hone_strs *given = point != NULL ? &point->flags : &arm->flags;
@@ -165,8 +165,43 @@ int hone_cpu_build_naive(struct hone_judge *judge, bool is_fresh, char **ret_obj
     return code;
 }
 
+/* Nothing is compiled: the jail shows the module, the task and the worker. */
+static int put_torch_oracle(struct hone_judge *judge, struct hone_outcome *ret,
+                            struct hone_err *err)
+{
+    struct hone_err why = HONE_ERR_INIT;
+    struct hone_python *python = hone_pool_alloc(judge->pool, sizeof *python);
+    if (hone_python_find(judge->pool, python, &why) < 0) {
+        hone_outcome_set(ret, HONE_REASON_BAD_TASK, "oracle: %.300s", why.message);
+        return 0;
+    }
+    HONE_AUTOFREE char *folder = hone_sprintf("%s/open/run-%s", judge->dir, judge->oracle.folder);
+    HONE_AUTOFREE char *module = hone_path_join(folder, "oracle.py", NULL);
+    HONE_AUTOFREE char *json = hone_path_join(folder, "task.json", NULL);
+    HONE_AUTOFREE char *from = hone_path_join(judge->task->dir, "task.json", NULL);
+    HONE_AUTOFREE char *source = NULL;
+    int code = hone_mkdirs(folder, 0755, err);
+    if (code == 0)
+        code = hone_task_oracle_source(judge->task, &source, err);
+    if (code == 0)
+        code = hone_file_write(module, source, strlen(source), 0644, false, err);
+    if (code == 0)
+        code = hone_file_copy(from, json, OBJECT_BYTES, err);
+    if (code == 0 && chmod(json, 0644) != 0)
+        code = hone_fail(err, HONE_E_IO, "making '%s' readable", json);
+    if (code == 0)
+        code = hone_python_put_worker(folder, err);
+    if (code < 0)
+        return code;
+    judge->oracle.object = HONE_STEAL(module);
+    judge->oracle.python = python;
+    return 0;
+}
+
 int hone_cpu_build_oracle(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
+    if (judge->task->is_oracle_torch)
+        return put_torch_oracle(judge, ret, err);
     HONE_AUTOFREE char *preamble = hone_task_oracle_preamble(judge->task);
     HONE_AUTOFREE char *source = NULL;
     int code = hone_task_oracle_source(judge->task, &source, err);
@@ -243,7 +278,7 @@ const struct hone_target hone_target_cpu = {
                .max_pairs = 200},
     .set_up = set_up,
     .tear_down = tear_down,
-    .build_arm = hone_cpu_build_arm,
+    .build_arm = cpu_build_arm,
     .build_oracle = hone_cpu_build_oracle,
     .drop_arena = drop_arena,
     .read_policy = read_policy,

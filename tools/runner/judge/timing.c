@@ -117,17 +117,23 @@ static void draw_order(struct hone_timing_run *run)
     }
 }
 
-/* Between rounds: the lanes that were lost go. */
-static void drop_lost(struct hone_timing_run *run)
+/* Between rounds: the lanes that were lost go, and one beside the comparison that has had its
+ * rounds. */
+static void drop_lanes(struct hone_timing_run *run, bool is_over)
 {
     for (size_t i = run->n_lanes; i-- > 1;) {
-        if (!run->lanes[i].slot->is_lost)
+        bool is_lost = run->lanes[i].slot->is_lost,
+             has_enough = is_over || run->rounds.n >= HONE_ASIDE_ROUNDS;
+        if (!is_lost && !(hone_arm_is_aside(run->lanes[i].slot) && has_enough))
             continue;
         run->gone_ns += run->lanes[i].used_ns;
         free_lane(&run->lanes[i]);
         run->n_lanes--;
         memmove(run->lanes + i, run->lanes + i + 1, (run->n_lanes - i) * sizeof *run->lanes);
-        hone_rounds_drop(&run->rounds, i);
+        if (is_lost)
+            hone_rounds_drop(&run->rounds, i);
+        else
+            hone_rounds_set_aside(&run->rounds, i);
         draw_order(run);
     }
     for (size_t i = 0; i < run->n_lanes; i++)
@@ -189,7 +195,7 @@ static int prepare(struct hone_timing_run *run, struct hone_outcome *ret, struct
         code = estimate_all(run, ret, err);
     if (code < 0 || !hone_outcome_is_good(ret))
         return code;
-    drop_lost(run);
+    drop_lanes(run, false);
     for (size_t i = 0; i < run->n_lanes; i++) {
         plan_block(run, &run->lanes[i], allowed);
         most = hone_max_i64(most, run->lanes[i].n_sets);
@@ -199,7 +205,7 @@ static int prepare(struct hone_timing_run *run, struct hone_outcome *ret, struct
         code = ready(run, ret, err);
     if (code < 0 || !hone_outcome_is_good(ret))
         return code;
-    drop_lost(run);
+    drop_lanes(run, false);
     hone_judge_fill(judge, most, HONE_DIST_NORMAL, judge->counter++); /* for warm-up calls */
     run->plain = hone_malloc((size_t)(most * judge->frame.layout.input_stride + 1));
     for (size_t i = 0; i < run->n_lanes; i++) {
@@ -275,7 +281,7 @@ static int one_round(struct hone_timing_run *run, enum hone_timing_kind kind,
         return code;
     note_memory(&run->lanes[0]);
     run->rounds.n += kind == HONE_TIMING_PLAIN;
-    drop_lost(run);
+    drop_lanes(run, false);
     return 0;
 }
 
@@ -361,6 +367,7 @@ static int play_all(struct hone_timing_run *run, struct hone_load_meter *load,
     }
     hone_judge_cost(run->judge, "time.rounds", hone_now_ns() - rounds_ns);
     int64_t audits_ns = hone_now_ns();
+    drop_lanes(run, true);
     if (code == 0 && hone_outcome_is_good(ret))
         code = further_rounds(run, ret, err);
     hone_judge_cost(run->judge, "time.audits", hone_now_ns() - audits_ns);
@@ -372,7 +379,7 @@ static int play_all(struct hone_timing_run *run, struct hone_load_meter *load,
             check_clocks(run, &run->lanes[i], &end);
         code = hone_arm_settle(run->judge, run->lanes[i].slot, 0, &end, err);
     }
-    drop_lost(run);
+    drop_lanes(run, false);
     return code;
 }
 
@@ -402,6 +409,7 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
         ticks > 0 ? 100.0 * (double)(steal[1] - steal[0]) / (double)ticks : 0;
     hone_rounds_report(judge, &run.rounds, ret_report);
     hone_load_end(&load, judge, &run.rounds, ret_report);
+    hone_rounds_report_aside(judge, &run.rounds, ret_report);
     check_clocks(&run, &run.lanes[0], ret);
     return hone_rounds_bound(judge, plan->workload, judge->frame.layout.n_sets, ret_report, err);
 }

@@ -86,9 +86,7 @@ int hone_timing_others(struct hone_timing_run *run, struct hone_timing_lane *lan
                        struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_timing_midway midway = {.lane = lane};
-    struct hone_call_time time = {0};
-    struct hone_look look;
-    int code = hone_timing_fresh(run, lane, true, &midway, &look, &time, ret, err);
+    int code = hone_timing_fresh(run, lane, true, &midway, ret, err);
     for (int64_t set = 0; set < lane->n_sets && code == 0 && hone_outcome_is_good(ret); set++) {
         code = check_other(run, lane, set, ret, err);
         if (code == 0)
@@ -131,7 +129,8 @@ static int check_changed(struct hone_timing_run *run, struct hone_timing_lane *l
     *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     void **before = hone_judge_keep(run->judge, lane->slot, set, pool);
     hone_judge_poison(run->judge, lane->slot, set, HONE_POISON_NAN);
-    code = hone_timing_hand_over(run, lane, 1, set, NULL, NULL, ret, err);
+    code = hone_timing_hand_over(run, lane, &(struct hone_timing_calls){.n = 1, .first = set}, NULL,
+                                 ret, err);
     bool is_same = code == 0 && hone_judge_is_kept(run->judge, lane->slot, set, before);
     if (code == 0 && hone_outcome_is_good(ret) && !is_same)
         code = is_changed_right(run, lane, set, is_other, ret, err);
@@ -151,9 +150,9 @@ static int check_changed(struct hone_timing_run *run, struct hone_timing_lane *l
 }
 
 static int end_audit(struct hone_timing_run *run, const struct hone_timing_midway *midway,
-                     const struct hone_look *look, const struct hone_call_time *time,
                      struct hone_outcome *ret, struct hone_err *err)
 {
+    const struct hone_call_time *time = &midway->time;
     struct hone_timing_lane *lane = midway->lane;
     const struct hone_audit *audit = midway->audit;
     double load = (double)time->wall_ns / fmax((double)time->cpu_ns, 1);
@@ -165,7 +164,8 @@ static int end_audit(struct hone_timing_run *run, const struct hone_timing_midwa
         code = check_changed(run, lane, audit->changed[i], audit->is_other[i], ret, err);
     if (code == 0 && hone_outcome_is_good(ret) && !midway->is_quiet && is_quiet_machine &&
         lane == &run->lanes[0]) /* the review list is the candidate's */
-        hone_audit_shares(audit, (double)look->cpu_ns / (double)hone_max_i64(time->cpu_ns, 1),
+        hone_audit_shares(audit,
+                          (double)midway->look.cpu_ns / (double)hone_max_i64(time->cpu_ns, 1),
                           &lane->n_uneven);
     return code;
 }
@@ -227,12 +227,10 @@ int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane
                                                     hone_rng_below(&run->judge->rng, 3) != 0};
     int64_t far_of_4 = is_near_alone ? 0 : lane->n_near < NEAR_LEAST ? 1 : 2;
     audit.is_near = can_be_near(lane) && hone_rng_below(&run->judge->rng, 4) >= far_of_4;
-    struct hone_call_time time = {0};
-    struct hone_look look;
-    int code = hone_timing_fresh(run, lane, false, &midway, &look, &time, ret, err);
+    int code = hone_timing_fresh(run, lane, false, &midway, ret, err);
     if (code == 0 && lane->slot->arena->is_alive)
         hone_audit_settle(&audit);
-    bool saw_half = look.was_early && audit.n_done < audit.n_sets && !audit.is_late;
+    bool saw_half = midway.look.was_early && audit.n_done < audit.n_sets && !audit.is_late;
     lane->audit_scale = saw_half ? 1 : AUDIT_SOONER * lane->audit_scale;
     lane->n_changes += audit.is_late ? 0 : audit.n_changed;
     lane->n_near += midway.is_quiet && audit.is_near && audit.kept_set < 0 && !audit.is_late
@@ -245,8 +243,8 @@ int hone_timing_audit(struct hone_timing_run *run, struct hone_timing_lane *lane
     bool is_look = saw_half && (audit.n_changed > 0 || lane->n_sets < FEW_SETS);
     lane->n_audits += is_look;
     lane->n_stopped += is_look && !midway.is_quiet;
-    if (look.was_early)
-        code = end_audit(run, &midway, &look, &time, ret, err);
+    if (midway.look.was_early)
+        code = end_audit(run, &midway, ret, err);
     return code == 0 && hone_outcome_is_good(ret) ? hone_timing_check_block(run, lane, ret, err)
                                                   : code;
 }

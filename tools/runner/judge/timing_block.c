@@ -53,15 +53,14 @@ static int64_t left_ns(const struct hone_timing_run *run, const struct hone_timi
 }
 
 int hone_timing_hand_over(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                          int64_t n_calls, int64_t first, struct hone_look *look,
-                          struct hone_call_time *ret, struct hone_outcome *ret_end,
-                          struct hone_err *err)
+                          const struct hone_timing_calls *what, struct hone_call_time *ret,
+                          struct hone_outcome *ret_end, struct hone_err *err)
 {
-    int64_t expected = (int64_t)(lane->call_ns * (double)n_calls);
-    struct hone_calls calls = {.first_set = first,
+    int64_t expected = (int64_t)(lane->call_ns * (double)what->n);
+    struct hone_calls calls = {.first_set = what->first,
                                .n_rotate = lane->n_sets,
-                               .n_calls = n_calls,
-                               .look = look,
+                               .n_calls = what->n,
+                               .look = what->look,
                                .place = &run->place};
     calls.timeout_ns =
         hone_min_i64(run->judge->call_timeout_ns + 50 * expected, left_ns(run, lane));
@@ -160,8 +159,8 @@ static int warm_up(struct hone_timing_run *run, struct hone_timing_lane *lane,
     struct hone_call_time time = {0};
     if (judge->task->is_cold || run->fastest_ns >= WARM_UP_NS || lane->call_ns >= WARM_UP_MOST_NS)
         return 0;
-    int code =
-        hone_timing_hand_over(run, lane, 1, judge->frame.layout.n_sets - 1, NULL, &time, ret, err);
+    const struct hone_timing_calls last = {.n = 1, .first = judge->frame.layout.n_sets - 1};
+    int code = hone_timing_hand_over(run, lane, &last, &time, ret, err);
     if (lane->is_trusted || code < 0 || !hone_outcome_is_good(ret))
         return code;
     int64_t may_ns = WARM_TIMES * (int64_t)lane->call_ns + WARM_NS;
@@ -232,28 +231,27 @@ static struct hone_look plan_look(struct hone_timing_run *run, struct hone_timin
 
 /* Draw, warm up, copy, call. */
 int hone_timing_fresh(struct hone_timing_run *run, struct hone_timing_lane *lane, bool is_other,
-                      struct hone_timing_midway *midway, struct hone_look *ret_look,
-                      struct hone_call_time *ret_time, struct hone_outcome *ret,
+                      struct hone_timing_midway *midway, struct hone_outcome *ret,
                       struct hone_err *err)
 {
     for (int64_t set = 0; set < lane->n_sets;
          set++) /* also where it is not wanted: it takes time */
         hone_timing_draw_set(run, run->plain, set, HONE_DIST_NORMAL);
-    *ret_look = plan_look(run, lane, midway);
+    midway->look = plan_look(run, lane, midway);
     int code = warm_up(run, lane, ret, err);
     if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     put_sets(run, lane, is_other);
-    return hone_timing_hand_over(run, lane, lane->n_sets, 0, ret_look, ret_time, ret, err);
+    const struct hone_timing_calls all = {.n = lane->n_sets, .look = &midway->look};
+    return hone_timing_hand_over(run, lane, &all, &midway->time, ret, err);
 }
 
 int hone_timing_sub(struct hone_timing_run *run, struct hone_timing_lane *lane,
                     struct hone_timing_subs *times, struct hone_outcome *ret, struct hone_err *err)
 {
-    struct hone_call_time time = {0};
     struct hone_timing_midway midway = {.lane = lane};
-    struct hone_look look;
-    int code = hone_timing_fresh(run, lane, false, &midway, &look, &time, ret, err);
+    int code = hone_timing_fresh(run, lane, false, &midway, ret, err);
+    const struct hone_call_time time = midway.time;
     if (code < 0 || !hone_outcome_is_good(ret))
         return code;
     lane->wall_ns += (double)time.wall_ns;
@@ -296,7 +294,8 @@ int hone_timing_estimate(struct hone_timing_run *run, struct hone_timing_lane *l
         hone_judge_fill_many(judge, judge->counter, room);
         judge->counter += (uint64_t)room;
         lane->call_ns = isfinite(best) ? best : 0;
-        int code = hone_timing_hand_over(run, lane, n, 0, NULL, &time, ret, err);
+        int code =
+            hone_timing_hand_over(run, lane, &(struct hone_timing_calls){.n = n}, &time, ret, err);
         if (code < 0 || !hone_outcome_is_good(ret))
             return code;
         best = fmin(best, (double)time.wall_ns / (double)n);

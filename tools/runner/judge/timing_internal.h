@@ -82,6 +82,8 @@ struct hone_timing_midway {
     struct hone_timing_lane *lane;
     struct hone_audit *audit; /* NULL: a block that counts */
     bool is_quiet;
+    struct hone_look look;      /* out: how it went */
+    struct hone_call_time time; /* out */
 };
 
 /* ---- timing_block.c ---- */
@@ -89,16 +91,18 @@ struct hone_timing_midway {
 /* First guess of a call's time. */
 int hone_timing_estimate(struct hone_timing_run *run, struct hone_timing_lane *lane,
                          struct hone_outcome *ret, struct hone_err *err);
-/* n_calls of the sets from `first` on, which are filled and poisoned already. */
+struct
+    hone_timing_calls { /* n of the sets from `first` on, which are filled and poisoned already */
+    int64_t n, first;
+    struct hone_look *look; /* NULL: nobody looks in the middle */
+};
 int hone_timing_hand_over(struct hone_timing_run *run, struct hone_timing_lane *lane,
-                          int64_t n_calls, int64_t first, struct hone_look *look,
-                          struct hone_call_time *ret, struct hone_outcome *ret_end,
-                          struct hone_err *err);
+                          const struct hone_timing_calls *what, struct hone_call_time *ret,
+                          struct hone_outcome *ret_end, struct hone_err *err);
 /* Draws plain content, warms up, copies it (or lane->others) to the arena and calls: a hand-over,
  * whatever it is for. */
 int hone_timing_fresh(struct hone_timing_run *run, struct hone_timing_lane *lane, bool is_other,
-                      struct hone_timing_midway *midway, struct hone_look *ret_look,
-                      struct hone_call_time *ret_time, struct hone_outcome *ret,
+                      struct hone_timing_midway *midway, struct hone_outcome *ret,
                       struct hone_err *err);
 /* One that counts, and the look at what it left. */
 int hone_timing_sub(struct hone_timing_run *run, struct hone_timing_lane *lane,

@@ -112,7 +112,7 @@ struct hone_rng hone_gen_rng(const struct hone_gen *gen, uint64_t what)
     return rng;
 }
 
-uint64_t hone_rng_next(struct hone_rng *rng)
+static uint64_t next_bits(struct hone_rng *rng)
 {
     if (rng->n_left == 0) {
         const uint64_t from[3] = {rng->own[0], rng->own[1], rng->counter++};
@@ -125,7 +125,7 @@ uint64_t hone_rng_next(struct hone_rng *rng)
 int64_t hone_rng_below(struct hone_rng *rng, int64_t bound)
 {
     __extension__ typedef unsigned __int128 wide;
-    return (int64_t)(uint64_t)(((wide)hone_rng_next(rng) * (wide)(uint64_t)bound) >> 64);
+    return (int64_t)(uint64_t)(((wide)next_bits(rng) * (wide)(uint64_t)bound) >> 64);
 }
 
 static inline float normal_at(const float *quantile, uint32_t u)
@@ -151,6 +151,8 @@ static void fill_normal_f32(const struct hone_gen *gen, const struct hone_shape 
             scale * normal_at(gen->quantile, (uint32_t)mix(start + (uint64_t)(to - 1) * GOLDEN));
     for (int64_t i = from; i < to && s->is_positive; i++)
         dst[i] = fabsf(dst[i]) + (float)LEAST_POSITIVE;
+    for (int64_t i = from; i < to && s->unit != 0; i++)
+        dst[i] = dst[i] * (float)s->unit + (float)s->shift;
 }
 
 double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone_workload *workload)
@@ -313,6 +315,8 @@ void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
         .least = range.least,
         .most = range.most,
         .scale = is_weight ? hone_gen_weight_scale(tensor, workload) : 1,
+        .unit = tensor->unit,
+        .shift = tensor->shift,
     };
     if (ret->kind == HONE_DIST_SCALES || ret->kind == HONE_DIST_NEAR_ROWS)
         ret->shared = stream_start(gen, counter, SHARED_TENSOR);
@@ -451,7 +455,7 @@ double hone_gen_scalar(const struct hone_gen *gen, const struct hone_task *task,
     for (size_t i = 0; i < task->n_axes; i++)
         what = mix(what ^ (uint64_t)workload->axes[i]);
     struct hone_rng rng = hone_gen_rng(gen, what);
-    double u = (double)(hone_rng_next(&rng) >> 11) * 0x1p-53;
+    double u = (double)(next_bits(&rng) >> 11) * 0x1p-53;
     double value = row->min + u * (row->max - row->min);
     return hone_element_round(row->dtype, value);
 }

@@ -47,7 +47,6 @@ struct hone_rng {
     int n_left;
 };
 struct hone_rng hone_gen_rng(const struct hone_gen *gen, uint64_t what);
-uint64_t hone_rng_next(struct hone_rng *rng);
 int64_t hone_rng_below(struct hone_rng *rng, int64_t bound); /* 0 <= v < bound; bound > 0 */
 
 #endif

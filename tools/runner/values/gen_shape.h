@@ -104,6 +104,7 @@ struct hone_shape { /* one tensor */
     double low, high;   /* range of an integer type; both 0: floating point */
     double least, most; /* the smallest normal number of a floating type, and its largest */
     double scale;       /* weights; else 1 */
+    double unit, shift; /* what the pack makes of ordinary values; unit 0: nothing */
 };
 
 #define HONE_SHAPE_KNOTS  2048
@@ -567,6 +568,12 @@ HONE_SHAPE_FN int hone_shape_is_small(long long kind) /* positive values are as 
            kind == HONE_DIST_BORDERS || kind == HONE_DIST_SCALES;
 }
 
+HONE_SHAPE_FN int hone_shape_keeps(long long kind) /* no unit makes other numbers of these */
+{
+    return kind == HONE_DIST_NAN || kind == HONE_DIST_INF || kind == HONE_DIST_DENORMAL ||
+           kind == HONE_DIST_EXTREME;
+}
+
 /* An element of an integer type: its whole range where the kind is large, and in the plain kinds as
  * well for types that have few numbers and where the role asks for any bits. */
 HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long kind, long long i)
@@ -586,6 +593,8 @@ HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long ki
         value = s->high - floor(range * (double)i / (double)s->n);
     if (is_byte && kind == HONE_DIST_EXPONENTIAL) /* dark pixels, few bright ones */
         value = s->low + 32 * value;
+    if (s->unit != 0)
+        value = floor(value * s->unit + s->shift);
     return fmin(fmax(value, s->low), s->high);
 }
 
@@ -601,8 +610,10 @@ HONE_SHAPE_FN double hone_shape_value(const struct hone_shape *s, long long i)
     if (!hone_shape_is_exact(kind))
         value *= s->scale;
     if (s->is_positive && hone_shape_is_small(kind))
-        return fmax(fabs(value), s->least);
-    return s->is_positive ? fabs(value) + 0.0625 : value;
+        value = fmax(fabs(value), s->least);
+    else if (s->is_positive)
+        value = fabs(value) + 0.0625;
+    return s->unit != 0 && !hone_shape_keeps(kind) ? value * s->unit + s->shift : value;
 }
 
 /* Element i of an index. */

@@ -361,8 +361,9 @@ static int prepare(struct arena *a, const struct hone_gpu_request *request, stru
     if (code == 0 && request->u.prepare.is_single)
         code = make_flush(a, request->u.prepare.flush_bytes, err);
     else if (code == 0 && a->program != NULL)
-        code = hone_gpu_program_block(a->program, a->sets, request->u.prepare.n_calls, a->stream,
-                                      &a->execs, &a->n_execs, err);
+        code = hone_gpu_program_block(a->program,
+                                      (struct hone_gpu_order){a->sets, request->u.prepare.n_calls},
+                                      a->stream, &a->execs, &a->n_execs, err);
     if (code == 0 && a->program != NULL && !request->u.prepare.keeps_scratch)
         code =
             hone_gpu_program_poison(a->program, request->u.prepare.scratch_poison, a->stream, err);
@@ -527,6 +528,28 @@ static int profile(struct arena *a, const struct hone_gpu_request *request, int 
     return hone_gpu_profile_serve(&work, fd, err);
 }
 
+/* For a call that failed: which of its operations does? */
+static int step(struct arena *a, const struct hone_gpu_request *request,
+                struct hone_gpu_answer *answer, struct hone_err *err)
+{
+    int64_t set = request->u.step.set;
+    if (a->program == NULL || set < 0 || set >= a->layout.n_sets)
+        return hone_fail(err, HONE_E_ARG, "nothing to step through in set %lld", (long long)set);
+    size_t n = hone_gpu_program_n_ops(a->program);
+    int code = hone_gpu_program_restore(a->program, a->stream, err);
+    if (code == 0)
+        code = hone_gpu_program_poison(a->program, request->u.step.scratch_poison, a->stream, err);
+    if (code == 0)
+        code = check(a, a->cu->StreamSynchronize(a->stream), "preparing a call", err);
+    for (size_t op = 0; op < n && code == 0; op++) {
+        code = hone_gpu_program_issue_op(a->program, op, set, a->stream, err);
+        if (code == 0)
+            code = check(a, a->cu->StreamSynchronize(a->stream), "running an operation", err);
+        answer->at_op = code == 0 ? 0 : (int64_t)op + 1;
+    }
+    return code;
+}
+
 /* ---- life ---- */
 
 /* All shared memory that one block can have. */
@@ -667,6 +690,11 @@ static int serve_one(struct arena *a, const struct hone_gpu_request *request, co
         return occupancy(a, request, reply, err);
     case HONE_GPU_OP_PROFILE:
         return profile(a, request, n_fds == 1 ? fds[0] : -1, err);
+    case HONE_GPU_OP_STEP:
+        return step(a, request, reply, err);
+    case HONE_GPU_OP_DROP:
+        (request->u.drop.keeps_module ? unmap_frame : unload)(a);
+        return 0;
     case HONE_GPU_OP_START:
     default:
         return hone_fail(err, HONE_E_ARG, "request %d is unknown", (int)request->op);

@@ -216,9 +216,11 @@ static struct hone_gpu_cached *make_room(struct hone_gpu_program *p, int64_t n_n
     }
 }
 
-static int get_exec(struct hone_gpu_program *p, const int32_t *sets, int64_t n, bool has_restores,
+static int get_exec(struct hone_gpu_program *p, struct hone_gpu_order calls, bool has_restores,
                     hone_cu_stream stream, hone_cu_graph_exec *ret, struct hone_err *err)
 {
+    const int32_t *sets = calls.sets;
+    int64_t n = calls.n;
     const struct hone_cuda *cu = p->device->cu;
     uint64_t hash = hash_of(sets, n);
     size_t bytes = (size_t)n * sizeof *sets;
@@ -264,7 +266,7 @@ int hone_gpu_program_issue(struct hone_gpu_program *p, int64_t set, hone_cu_stre
     int32_t one = (int32_t)set;
     hone_cu_graph_exec exec = NULL;
     p->n_blocks++;
-    int code = get_exec(p, &one, 1, false, stream, &exec, err);
+    int code = get_exec(p, (struct hone_gpu_order){&one, 1}, false, stream, &exec, err);
     return code < 0 ? code
                     : hone_cu_check(cu, cu->GraphLaunch(exec, stream), "launching a graph", err);
 }
@@ -282,11 +284,11 @@ static int64_t chunk_of(const struct hone_gpu_program *p, const int32_t *sets, i
     return chunk / period * period;
 }
 
-int hone_gpu_program_block(struct hone_gpu_program *p, const int32_t *sets, int64_t n_calls,
+int hone_gpu_program_block(struct hone_gpu_program *p, struct hone_gpu_order calls,
                            hone_cu_stream stream, const hone_cu_graph_exec **ret_execs,
                            size_t *ret_n, struct hone_err *err)
 {
-    int64_t n_nodes = (int64_t)(p->n_ops + p->n_variables);
+    int64_t n_nodes = (int64_t)(p->n_ops + p->n_variables), n_calls = calls.n;
     *ret_n = 0;
     *ret_execs = NULL;
     if (n_nodes == 0 || n_calls == 0)
@@ -295,7 +297,7 @@ int hone_gpu_program_block(struct hone_gpu_program *p, const int32_t *sets, int6
         return hone_fail(err, HONE_E_LIMIT,
                          "%lld calls of %lld operations are too many for one block",
                          (long long)n_calls, (long long)n_nodes);
-    int64_t chunk = chunk_of(p, sets, n_calls);
+    int64_t chunk = chunk_of(p, calls.sets, n_calls);
     size_t n = (size_t)((n_calls + chunk - 1) / chunk);
     if (n > p->cap_execs) {
         p->execs = hone_realloc(p->execs, n * sizeof(*p->execs));
@@ -304,8 +306,8 @@ int hone_gpu_program_block(struct hone_gpu_program *p, const int32_t *sets, int6
     p->n_blocks++;
     for (size_t i = 0; i < n; i++) {
         int64_t from = (int64_t)i * chunk;
-        int code = get_exec(p, sets + from, hone_min_i64(chunk, n_calls - from), true, stream,
-                            &p->execs[i], err);
+        const struct hone_gpu_order part = {calls.sets + from, hone_min_i64(chunk, n_calls - from)};
+        int code = get_exec(p, part, true, stream, &p->execs[i], err);
         if (code < 0)
             return code;
     }

@@ -56,7 +56,11 @@ int hone_gpu_program_issue_op(struct hone_gpu_program *program, size_t op, int64
  * after the other. *ret_execs belongs to the program and holds until the next call for a block; the
  * last few are kept, so that the same order costs nothing again. HONE_E_LIMIT when the block has
  * too many operations. */
-int hone_gpu_program_block(struct hone_gpu_program *program, const int32_t *sets, int64_t n_calls,
+struct hone_gpu_order { /* one of each of these sets, in this order */
+    const int32_t *sets;
+    int64_t n;
+};
+int hone_gpu_program_block(struct hone_gpu_program *program, struct hone_gpu_order calls,
                            hone_cu_stream stream, const hone_cu_graph_exec **ret_execs,
                            size_t *ret_n, struct hone_err *err);
 

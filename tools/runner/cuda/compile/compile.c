@@ -115,7 +115,8 @@ void hone_cuda_compiler_stop(struct hone_cuda_compiler *compiler)
     free(compiler);
 }
 
-int hone_cuda_compiler_wake(struct hone_cuda_compiler *compiler, struct hone_err *err)
+/* Starts the server, without waiting for it. */
+static int wake(struct hone_cuda_compiler *compiler, struct hone_err *err)
 {
     const struct hone_cuda_toolkit *toolkit = &compiler->toolkit;
     const char *shown[4] = {NULL};
@@ -389,13 +390,13 @@ int hone_cuda_compile_start(struct hone_cuda_compiler *compiler, const struct ho
     ticket->cached_pool = NULL;
     ticket->next = compiler->open;
     compiler->open = ticket;
-    int rc = hone_cuda_compiler_wake(compiler, err);
+    int rc = wake(compiler, err);
     bool was_there = compiler->last_id > 1;
     if (rc == 0)
         rc = ask(compiler, ticket, unit, options, err);
     if (rc == HONE_E_TARGET && was_there) { /* it may have died long ago */
         ticket->is_lost = false;
-        rc = hone_cuda_compiler_wake(compiler, err);
+        rc = wake(compiler, err);
         if (rc == 0)
             rc = ask(compiler, ticket, unit, options, err);
     }

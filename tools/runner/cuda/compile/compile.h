@@ -36,8 +36,6 @@ struct hone_cuda_compiler_spec {
 };
 /* Looks for the toolkit; starts nothing yet. Never fails. */
 struct hone_cuda_compiler *hone_cuda_compiler_new(const struct hone_cuda_compiler_spec *spec);
-/* Starts the server, without waiting for it. Done by the first compile otherwise. */
-int hone_cuda_compiler_wake(struct hone_cuda_compiler *compiler, struct hone_err *err);
 const struct hone_cuda_toolkit *
 hone_cuda_compiler_toolkit(const struct hone_cuda_compiler *compiler);
 const char *hone_cuda_compiler_name(const struct hone_cuda_compiler *compiler); /* "NVRTC 13.0";

@@ -14,25 +14,27 @@
 #define STATIC_SHARED 49152 /* bytes that a kernel may declare, on every device so far */
 
 struct word {
-    const char *start, *severity;
+    const char *start;
+    enum hone_severity severity;
 };
 
 /* After "file(12): ". A number may follow the word: "warning #177-D: ". */
 static const struct word words[] = {
-    {"catastrophic error", "error"},
-    {"internal error", "error"},
-    {"error", "error"},
-    {"warning", "warning"},
-    {"note", "note"},
+    {"catastrophic error", HONE_SEVERITY_ERROR},
+    {"internal error", HONE_SEVERITY_ERROR},
+    {"error", HONE_SEVERITY_ERROR},
+    {"warning", HONE_SEVERITY_WARNING},
+    {"note", HONE_SEVERITY_NOTE},
 };
-static const struct word tools[] = {
-    {"ptxas error", "error"}, {"ptxas fatal", "error"}, {"ptxas warning", "warning"}};
+static const struct word tools[] = {{"ptxas error", HONE_SEVERITY_ERROR},
+                                    {"ptxas fatal", HONE_SEVERITY_ERROR},
+                                    {"ptxas warning", HONE_SEVERITY_WARNING}};
 
 struct found {
     const char *file;
     size_t file_len;
     size_t line;
-    const char *severity;
+    enum hone_severity severity;
     const char *message;
     size_t message_len;
 };
@@ -115,8 +117,8 @@ static const char *log_as_gcc(const char *log, const char *file, struct hone_poo
             hone_buf_printf(&out, "%.*s:%zu:", (int)found.file_len, found.file, found.line);
             if (column > 0)
                 hone_buf_printf(&out, "%zu:", column);
-            hone_buf_printf(&out, " %s: %.*s\n", found.severity, (int)found.message_len,
-                            found.message);
+            hone_buf_printf(&out, " %s: %.*s\n", hone_severity_name(found.severity),
+                            (int)found.message_len, found.message);
         }
         log = next;
     }
@@ -212,15 +214,15 @@ static bool names_line(const struct hone_array *list, int64_t line)
     return false;
 }
 
-static void add(const struct hone_array *from, const char *severity, const struct hone_array *known,
-                struct hone_array *to)
+static void add(const struct hone_array *from, enum hone_severity severity,
+                const struct hone_array *known, struct hone_array *to)
 {
     const struct hone_diagnostic *items = from->v;
     struct hone_diagnostic *into = to->v;
     bool take = false;
     for (size_t i = 0; i < from->n && to->n < HONE_LIMIT_DIAGNOSTICS; i++) {
-        if (strcmp(items[i].severity, "note") != 0)
-            take = strcmp(items[i].severity, severity) == 0 &&
+        if (items[i].severity != HONE_SEVERITY_NOTE)
+            take = items[i].severity == severity &&
                    (known == NULL || !names_line(known, items[i].line));
         if (take)
             into[to->n++] = items[i];
@@ -232,7 +234,7 @@ void hone_diag_merge(const struct hone_array *first, const struct hone_array *se
 {
     *ret = (struct hone_array){
         .v = hone_pool_alloc(pool, HONE_LIMIT_DIAGNOSTICS * sizeof(struct hone_diagnostic))};
-    static const char *const order[] = {"error", "warning"};
+    static const enum hone_severity order[] = {HONE_SEVERITY_ERROR, HONE_SEVERITY_WARNING};
     for (size_t i = 0; i < HONE_COUNTOF(order); i++) {
         add(first, order[i], NULL, ret);
         add(second, order[i], first, ret);

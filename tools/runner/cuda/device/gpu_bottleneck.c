@@ -86,7 +86,7 @@ static enum tri memory_matters(const struct hone_gpu_facts *f)
 
 static enum tri near_roof(const struct hone_gpu_facts *f)
 {
-    return below(f->derived.time_over_roof, 1.15);
+    return below(f->derived.time_over_roof, 1.1);
 }
 
 static enum tri launch_bound(const struct hone_gpu_facts *f)
@@ -103,19 +103,21 @@ static double waves(const struct hone_gpu_facts *f)
 }
 
 /* One block a multiprocessor is less than a wave where several would fit, and may be all that a
- * persistent kernel wants: idle multiprocessors decide where they were counted. */
+ * persistent kernel wants: idle multiprocessors decide where they were counted. Warps that have
+ * work of their own are few by design. */
 static enum tri parallelism_bound(const struct hone_gpu_facts *f)
 {
     enum tri idle = below(of(f, HONE_GPU_SM_ACTIVE), 60);
-    enum tri starved = both(below(waves(f), 1), either(below(of(f, HONE_GPU_WARPS_ACTIVE), 50),
-                                                       below(of(f, HONE_GPU_SM_ACTIVE), 85)));
+    enum tri few = f->is_specialised ? NO : below(of(f, HONE_GPU_WARPS_ACTIVE), 50);
+    enum tri starved = both(below(waves(f), 1), either(few, below(of(f, HONE_GPU_SM_ACTIVE), 85)));
 
     return either(idle, starved == UNKNOWN ? below(waves(f), 1) : starved);
 }
 
+/* A single wave, which is what a persistent kernel launches, has no ragged last one. */
 static enum tri tail_bound(const struct hone_gpu_facts *f)
 {
-    return both(both(least(waves(f), 1), below(waves(f), 4)), below(of(f, HONE_GPU_SM_ACTIVE), 85));
+    return both(both(above(waves(f), 1), below(waves(f), 4)), below(of(f, HONE_GPU_SM_ACTIVE), 85));
 }
 
 /* A sector carries 8 lanes: one instruction in 400 that reads spilled values is 0.01. */
@@ -148,6 +150,10 @@ static enum tri uncoalesced(const struct hone_gpu_facts *f)
     enum tri loads = wasted(of(f, HONE_GPU_SECTOR_USE_LD), of(f, HONE_GPU_SECTORS_LD));
     enum tri stores = wasted(of(f, HONE_GPU_SECTOR_USE_ST), of(f, HONE_GPU_SECTORS_ST));
 
+    /* Where producers feed busy tensor cores, a few stores of results decide nothing, unless they
+     * queue up. */
+    if (f->is_specialised && of(f, HONE_GPU_TENSOR_PCT) >= 40 && of(f, HONE_GPU_STALL_LG) < 10)
+        return NO;
     /* A kernel that only stores has no average of loads: what was counted decides. */
     if (loads == UNKNOWN || stores == UNKNOWN)
         return unless_idle(loads == YES || stores == YES ? YES
@@ -253,7 +259,8 @@ static enum tri divergence(const struct hone_gpu_facts *f)
 
 static enum tri barrier_bound(const struct hone_gpu_facts *f)
 {
-    return least(of(f, HONE_GPU_STALL_BARRIER), 10);
+    /* Producers that have nothing to do wait at barriers all the time. */
+    return f->is_specialised ? NO : least(of(f, HONE_GPU_STALL_BARRIER), 10);
 }
 
 static double achieved_occupancy(const struct hone_gpu_facts *f)
@@ -277,13 +284,13 @@ static enum tri latency_ilp(const struct hone_gpu_facts *f)
 #define LINES(...) .lines = {__VA_ARGS__}
 #define SHOWS(...) .shown = {__VA_ARGS__, -1}
 static const struct rule rules[] = {
-    {"near_roof", "within 15 % of the roofline", "stop here, or ask for less: G32 narrow storage, G38 structure, G39 another algorithm",
+    {"near_roof", "within 10 % of the bound", "stop here, or ask for less: G32 narrow storage, G38 structure, G39 another algorithm",
      near_roof, LINES(HONE_GPU_LINE_KERNEL), SHOWS(TIME_OVER_ROOF)},
     {"launch_bound", "launches cost more than 30 % of the call, or kernels of at most 10 us follow each other", "G23/G24 fuse into a neighbour, G25 fuse side by side, G20 persistent blocks, G45 programmatic launch",
      launch_bound, LINES(HONE_GPU_LINE_LAUNCH, HONE_GPU_LINE_KERNEL), SHOWS(LAUNCH_SHARE, KERNEL_US, N_LAUNCHES)},
     {"parallelism_bound", "less than one wave of blocks, or multiprocessors idle more than 40 % of the time", "G18 split the reduction axis, G14 smaller blocks, G25 fuse side by side",
      parallelism_bound, LINES(HONE_GPU_LINE_LAUNCH, HONE_GPU_LINE_KERNEL), SHOWS(WAVES, HONE_GPU_SM_ACTIVE, HONE_GPU_WARPS_ACTIVE)},
-    {"tail_bound", "1 to 4 waves with a ragged last one", "G19 stream-K, G37 balance the load, G14 other block size, G20 persistent blocks",
+    {"tail_bound", "more than 1 and up to 4 waves, with a ragged last one", "G19 stream-K, G37 balance the load, G14 other block size, G20 persistent blocks",
      tail_bound, LINES(HONE_GPU_LINE_LAUNCH, HONE_GPU_LINE_KERNEL), SHOWS(WAVES, HONE_GPU_SM_ACTIVE)},
     {"spill", "registers or indexed local arrays live in memory", "G17 remove spills and dynamically indexed arrays, G16 fewer live registers, G15 looser launch bounds",
      spill, LINES(HONE_GPU_LINE_LOCAL, HONE_GPU_LINE_HOT, HONE_GPU_LINE_KERNEL), SHOWS(HONE_GPU_LOCAL_LD, LOCAL_SHARE, SPILL_BYTES)},
@@ -437,6 +444,10 @@ void hone_gpu_bottlenecks(const struct hone_gpu_facts *facts, struct hone_pool *
             .advice = rule->advice,
             .line = line_of(facts, rule),
         };
+        if (rule->test == near_roof) { /* nothing is to be gained that other rules could name */
+            ret->undecided.n = 0;
+            return;
+        }
         score *= 0.8; /* the place in the tree, not a measure */
     }
 }

@@ -36,6 +36,7 @@ struct hone_gpu_facts {
     struct hone_gpu_occupancy occupancy; /* of the launch that takes most time */
     double spill_bytes;                  /* by the compiler; NaN: unknown */
     double n_launches;
+    bool is_specialised; /* warps have different work and wait for each other by design */
     int64_t lines[HONE_GPU_N_LINES];
 };
 void hone_gpu_facts_init(struct hone_gpu_facts *ret); /* everything absent */

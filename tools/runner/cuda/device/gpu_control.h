@@ -9,6 +9,8 @@
  *                                                           the gate; nothing of the block runs yet
  *     judge   GO                                   opens the gate; answered when the device is done
  *     judge   PROFILE + memory file (a page of gpu_profile_arena.h, written by the arena)
+ *     judge   STEP                                 one call, waiting after each operation
+ *     judge   DROP                                 frame, or frame and module, are given back
  *
  * Every request has a serial number, which its answer repeats. After any error the arena answers
  * with the driver's code and a text, and ends: a context that failed is of no further use. The
@@ -37,7 +39,9 @@ enum hone_gpu_op {
     HONE_GPU_OP_PREPARE,
     HONE_GPU_OP_GO,
     HONE_GPU_OP_OCCUPANCY,
-    HONE_GPU_OP_PROFILE
+    HONE_GPU_OP_PROFILE,
+    HONE_GPU_OP_DROP,
+    HONE_GPU_OP_STEP
 };
 
 struct hone_gpu_request {
@@ -68,6 +72,13 @@ struct hone_gpu_request {
             int64_t set, budget_ns;
             uint32_t scratch_poison;
         } profile;
+        struct {
+            bool keeps_module;
+        } drop;
+        struct {
+            int64_t set;
+            uint32_t scratch_poison;
+        } step;
     } u;
 };
 
@@ -79,6 +90,7 @@ struct hone_gpu_answer {
     int32_t is_late; /* GO: the gate gave up before it was opened; the figures are worth nothing */
     double event_ns, stamp_ns, sm_mhz;
     int64_t blocks_per_sm;
+    int64_t at_op; /* STEP: the operation of the plan that failed, from 1; 0: none */
     char text[HONE_GPU_TEXT];
 };
 

@@ -10,7 +10,7 @@
  * assume of alignment), so that an overrun of it faults. What is not content (in front, between the
  * sets, the tail below 256 bytes) is for a canary that the judge compares afterwards.
  *
- * One judge has one pool; it grows and is kept between jobs. Judge's thread only. */
+ * How long the judge keeps it: gpu_held.h. Judge's thread only. */
 #ifndef HONE_RUNNER_CUDA_GPU_MEMORY_H
 #define HONE_RUNNER_CUDA_GPU_MEMORY_H
 

@@ -43,6 +43,7 @@ struct hone_gpu_arm {
     bool is_alive, is_ready, has_run, is_open;
     uint32_t serial;
     int64_t n_modules, n_hidden, n_sets;
+    struct hone_gpu_failed failed; /* what the last answer said */
 };
 
 /* ---- starting ---- */
@@ -254,7 +255,8 @@ static int explain_end(struct hone_gpu_arm *arm, struct hone_err *err)
  * the device refuses; a name that is not there is the module's. */
 static enum hone_reason reason_of(enum hone_gpu_op op, int cuda_code)
 {
-    bool is_launch = op == HONE_GPU_OP_MAP || op == HONE_GPU_OP_PREPARE || op == HONE_GPU_OP_GO;
+    bool is_launch = op == HONE_GPU_OP_MAP || op == HONE_GPU_OP_PREPARE || op == HONE_GPU_OP_GO ||
+                     op == HONE_GPU_OP_STEP;
     if (is_launch && cuda_code == HONE_CU_INVALID_VALUE)
         return HONE_REASON_LAUNCH;
     if (op == HONE_GPU_OP_MAP && cuda_code == HONE_CU_NOT_FOUND)
@@ -274,9 +276,12 @@ static int explain_error(struct hone_gpu_arm *arm, enum hone_gpu_op op,
                                         [HONE_GPU_OP_PREPARE] = "preparing the calls",
                                         [HONE_GPU_OP_GO] = "running the calls",
                                         [HONE_GPU_OP_OCCUPANCY] = "asking for occupancy",
-                                        [HONE_GPU_OP_PROFILE] = "counting a call"};
+                                        [HONE_GPU_OP_PROFILE] = "counting a call",
+                                        [HONE_GPU_OP_STEP] = "running a call step by step",
+                                        [HONE_GPU_OP_DROP] = "giving buffers back"};
     char text[HONE_GPU_TEXT];
     const char *words = hone_cu_words(answer->cuda_code);
+    arm->failed = (struct hone_gpu_failed){answer->at_op, answer->cuda_code};
     bool is_limit = answer->cuda_code == 0 && answer->is_error == -HONE_E_LIMIT;
     if (arm->n_modules == 0) {
         snprintf(text, sizeof text, "%.*s", HONE_GPU_TEXT - 1, answer->text);
@@ -299,7 +304,8 @@ static bool is_sane(const struct hone_gpu_answer *answer)
         if (!isfinite(ns[i]) || ns[i] < 0 || ns[i] > MOST_NS)
             return false;
     return isfinite(answer->sm_mhz) && answer->sm_mhz >= 0 && answer->sm_mhz < MOST_MHZ &&
-           answer->blocks_per_sm >= 0 && answer->blocks_per_sm <= INT32_MAX;
+           answer->blocks_per_sm >= 0 && answer->blocks_per_sm <= INT32_MAX && answer->at_op >= 0 &&
+           answer->at_op <= HONE_LIMIT_PLAN_OPS;
 }
 
 /* ---- one request ---- */
@@ -539,6 +545,16 @@ int hone_gpu_arm_map(struct hone_gpu_arm *arm, const struct hone_gpu_layout *lay
     return code;
 }
 
+int hone_gpu_arm_drop(struct hone_gpu_arm *arm, bool keeps_module, struct hone_err *err)
+{
+    struct hone_gpu_request request = {.op = HONE_GPU_OP_DROP};
+    struct hone_gpu_answer answer;
+    request.u.drop.keeps_module = keeps_module;
+    arm->n_sets = 0;
+    return arm->is_ready ? ask(arm, &request, NULL, 0, hone_now_ns() + WORK_NS, &answer, NULL, err)
+                         : 0;
+}
+
 static int run_once(struct hone_gpu_arm *arm, const struct hone_gpu_calls *calls,
                     struct hone_gpu_time *ret, struct hone_err *err)
 {
@@ -580,6 +596,20 @@ int hone_gpu_arm_call(struct hone_gpu_arm *arm, const struct hone_gpu_calls *cal
     int code = run_once(arm, calls, &time, err);
     if (ret != NULL && code == 0 && arm->is_alive)
         *ret = time;
+    return code;
+}
+
+int hone_gpu_arm_step(struct hone_gpu_arm *arm, int64_t set, uint32_t scratch_poison,
+                      int64_t timeout_ns, struct hone_gpu_failed *ret, struct hone_err *err)
+{
+    struct hone_gpu_request request = {.op = HONE_GPU_OP_STEP};
+    struct hone_gpu_answer answer;
+    request.u.step.set = set;
+    request.u.step.scratch_poison = scratch_poison;
+    arm->has_run = true;
+    arm->failed = (struct hone_gpu_failed){0};
+    int code = ask(arm, &request, NULL, 0, hone_now_ns() + timeout_ns, &answer, NULL, err);
+    *ret = arm->failed;
     return code;
 }
 

@@ -70,6 +70,9 @@ int hone_gpu_arm_map(struct hone_gpu_arm *arm, const struct hone_gpu_layout *lay
                      const struct hone_gpu_range *ranges, const struct hone_plan *plan,
                      int64_t deadline_ns, struct hone_err *err);
 
+/* Lets go of the frame (buffers, scratch, graphs), and without keeps_module of the module too. */
+int hone_gpu_arm_drop(struct hone_gpu_arm *arm, bool keeps_module, struct hone_err *err);
+
 struct hone_gpu_calls {
     const int32_t *sets; /* order in which sets are called */
     int64_t n_calls;
@@ -98,6 +101,14 @@ int hone_gpu_arm_call(struct hone_gpu_arm *arm, const struct hone_gpu_calls *cal
                       struct hone_gpu_time *ret, struct hone_err *err);
 /* What an empty block costs on the judge's clock: the overhead to allow for. */
 int hone_gpu_arm_nop(struct hone_gpu_arm *arm, struct hone_gpu_time *ret, struct hone_err *err);
+struct hone_gpu_failed { /* an operation of the plan, alone */
+    int64_t op;          /* from 1; 0: none failed */
+    int cuda_code;
+};
+/* One call of one set, waiting after each operation. A failure is in *ret and ends the arena, as it
+ * does in a block. */
+int hone_gpu_arm_step(struct hone_gpu_arm *arm, int64_t set, uint32_t scratch_poison,
+                      int64_t timeout_ns, struct hone_gpu_failed *ret, struct hone_err *err);
 struct hone_gpu_profile_page;
 /* Counts one call of one set, launch by launch (gpu_profile_arena.h). What the arena writes into
  * *ret is checked for sense. */

@@ -113,6 +113,18 @@ void hone_gpu_arms_renew(struct hone_judge *judge, struct hone_slot *slot)
     own->wants_unused = true;
 }
 
+int hone_gpu_arms_unmap(struct hone_judge *judge, struct hone_err *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < judge->n_slots && code == 0; i++) {
+        struct hone_gpu_slot *own = &judge->gpu->slots[i];
+        if (own->arm != NULL && own->mapped != 0)
+            code = hone_gpu_arm_drop(own->arm, true, err);
+        own->mapped = 0;
+    }
+    return code;
+}
+
 void hone_gpu_drop(struct hone_judge *judge, struct hone_slot *slot)
 {
     if (judge->gpu == NULL)
@@ -135,7 +147,9 @@ void hone_gpu_arms_give(struct hone_judge *judge)
         hone_gpu_drop(judge, &judge->slots[i]);
         if (own->arm == NULL)
             continue;
-        if (session->is_broken || session->arenas == NULL) {
+        /* A spare keeps its context and nothing else. */
+        if (session->is_broken || session->arenas == NULL ||
+            hone_gpu_arm_drop(own->arm, false, NULL) < 0 || !hone_gpu_arm_is_alive(own->arm)) {
             hone_gpu_arm_free(own->arm);
         } else if (hone_arm_is_trusted(&judge->slots[i])) {
             hone_gpu_arm_free(session->baseline);

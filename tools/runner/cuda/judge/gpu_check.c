@@ -79,6 +79,14 @@ static int call_one(struct hone_judge *judge, struct hone_slot *slot, int64_t se
                          err);
 }
 
+static void set_element_end(struct hone_judge *judge, size_t output,
+                            const struct hone_gpu_found *found, enum hone_reason reason,
+                            const char *what, struct hone_outcome *ret)
+{
+    const struct hone_elements which = {output, found->first, found->count};
+    hone_judge_element_end(judge, judge->gpu->frame.workload, &which, reason, what, ret);
+}
+
 static int find_unwritten(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                           struct hone_outcome *ret, struct hone_err *err)
 {
@@ -88,23 +96,22 @@ static int find_unwritten(struct hone_judge *judge, struct hone_slot *slot, int6
         if (code < 0)
             return code;
         if (found.count > 0) {
-            hone_judge_element_end(judge, judge->gpu->frame.workload, o, found.first, found.count,
-                                   HONE_REASON_UNWRITTEN, "was not written", ret);
+            set_element_end(judge, o, &found, HONE_REASON_UNWRITTEN, "was not written", ret);
             return 0;
         }
     }
     return 0;
 }
 
-/* First difference between two sets of an arm; found->count 0: none. */
-static int find_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t a, int64_t b,
+/* First difference between the two sets of a distribution; found->count 0: none. */
+static int find_difference(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                            size_t *ret_output, struct hone_gpu_found *ret, struct hone_err *err)
 {
     *ret = (struct hone_gpu_found){.first = -1};
     for (size_t o = 0; o < judge->task->n_outputs && ret->count == 0; o++) {
         *ret_output = o;
-        int code = hone_gpu_find_difference(judge, slot, o, a, hone_gpu_output(judge, slot, b, o),
-                                            ret, err);
+        int code = hone_gpu_find_difference(judge, slot, o, set,
+                                            hone_gpu_output(judge, slot, set + 1, o), ret, err);
         if (code < 0)
             return code;
     }
@@ -126,7 +133,7 @@ static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, 
 {
     size_t o = 0;
     struct hone_gpu_found found, again = {0};
-    int code = find_difference(judge, slot, set, set + 1, &o, &found, err);
+    int code = find_difference(judge, slot, set, &o, &found, err);
     if (code < 0 || found.count == 0)
         return code;
     struct hone_outcome end = HONE_OUTCOME_INIT;
@@ -144,23 +151,29 @@ static int explain_difference(struct hone_judge *judge, struct hone_slot *slot, 
                                         err);
     if (code < 0)
         return code;
-    const struct hone_workload *workload = judge->gpu->frame.workload;
     if (again.count > 0)
-        hone_judge_element_end(judge, workload, o, again.first, again.count,
-                               HONE_REASON_NONDETERMINISTIC,
-                               "differs between two calls with the same input", ret);
+        set_element_end(judge, o, &again, HONE_REASON_NONDETERMINISTIC,
+                        "differs between two calls with the same input", ret);
     else
-        hone_judge_element_end(
-            judge, workload, o, found.first, found.count, HONE_REASON_UNINITIALISED,
-            "depends on memory that the kernel did not write, or on where buffers lie", ret);
+        set_element_end(judge, o, &found, HONE_REASON_UNINITIALISED,
+                        "depends on memory that the kernel did not write, or on where buffers lie",
+                        ret);
     return 0;
 }
 
+struct check { /* one arm at one size */
+    struct hone_judge *judge;
+    struct hone_slot *slot;
+    const struct hone_check_plan *plan;
+    struct hone_compare *compare; /* of the distribution that is judged */
+};
+
 /* The reference of a set; without one the outputs are held against the baseline's alone. */
-static int compare_set(struct hone_judge *judge, struct hone_slot *slot,
-                       const struct hone_check_plan *plan, enum hone_distribution dist, int64_t set,
-                       struct hone_compare *compare, struct hone_outcome *ret, struct hone_err *err)
+static int compare_set(const struct check *check, enum hone_distribution dist, int64_t set,
+                       struct hone_outcome *ret, struct hone_err *err)
 {
+    struct hone_judge *judge = check->judge;
+    const struct hone_check_plan *plan = check->plan;
     const struct hone_gpu_reference *reference = NULL;
     uint64_t counter = hone_gpu_check_counter(judge, plan->workload, dist);
     int code =
@@ -168,8 +181,8 @@ static int compare_set(struct hone_judge *judge, struct hone_slot *slot,
     if (code < 0)
         return code;
     if (reference != NULL)
-        return hone_gpu_compare(judge, slot, set, reference, compare, ret, err);
-    hone_compare_init(compare, judge->task, plan->workload);
+        return hone_gpu_compare(judge, check->slot, set, reference, check->compare, ret, err);
+    hone_compare_init(check->compare, judge->task, plan->workload);
     hone_judge_warn(judge,
                     "workload '%s' is too large for the task's oracle, which runs on the host: it "
                     "is compared with the baseline only; fix: write ITEM in oracle.c",
@@ -178,13 +191,14 @@ static int compare_set(struct hone_judge *judge, struct hone_slot *slot,
 }
 
 /* Everything about the two sets of one distribution. */
-static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
-                      const struct hone_check_plan *plan, enum hone_distribution dist, int64_t set,
-                      struct hone_compare *compare, struct hone_outcome *ret, struct hone_err *err)
+static int judge_pair(const struct check *check, enum hone_distribution dist, int64_t set,
+                      struct hone_outcome *ret, struct hone_err *err)
 {
+    struct hone_judge *judge = check->judge;
+    struct hone_slot *slot = check->slot;
     int code = find_unwritten(judge, slot, set, ret, err);
     if (code == 0 && hone_outcome_is_good(ret))
-        code = compare_set(judge, slot, plan, dist, set, compare, ret, err);
+        code = compare_set(check, dist, set, ret, err);
     if (code == 0 && ret->reason == HONE_REASON_NONFINITE) { /* the poison's own NaN? */
         struct hone_outcome why = HONE_OUTCOME_INIT;
         code = explain_difference(judge, slot, set, &why, err);
@@ -195,12 +209,12 @@ static int judge_pair(struct hone_judge *judge, struct hone_slot *slot,
     size_t output = 0;
     struct hone_gpu_found found = {0};
     if (code == 0 && hone_outcome_is_good(ret))
-        code = find_difference(judge, slot, set, set + 1, &output, &found, err);
+        code = find_difference(judge, slot, set, &output, &found, err);
     if (code < 0 || !hone_outcome_is_good(ret) || found.count == 0)
         return code;
     if (judge->task->is_deterministic)
         return explain_difference(judge, slot, set, ret, err);
-    return compare_set(judge, slot, plan, dist, set + 1, compare, ret, err);
+    return compare_set(check, dist, set + 1, ret, err);
 }
 
 /* The two sets of a distribution lie in one frame, and a kernel could give the first one's answer
@@ -222,9 +236,8 @@ static int check_again(struct hone_judge *judge, struct hone_slot *slot, int64_t
         code = hone_gpu_find_difference(judge, slot, o, set, judge->gpu->session->copy.base, &found,
                                         err);
     if (code == 0 && found.count > 0)
-        hone_judge_element_end(judge, judge->gpu->frame.workload, o, found.first, found.count,
-                               HONE_REASON_NONDETERMINISTIC,
-                               "differs between two calls with the same input", ret);
+        set_element_end(judge, o, &found, HONE_REASON_NONDETERMINISTIC,
+                        "differs between two calls with the same input", ret);
     return code;
 }
 
@@ -252,12 +265,15 @@ static int build_baseline(struct hone_judge *judge, struct hone_slot *baseline,
 
 /* The baseline's answer for a set whose content is there, in its own outputs, held to the oracle.
  * *ret_is_good: it can be relied on. */
-static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline,
-                            const struct hone_check_plan *plan, enum hone_distribution dist,
-                            int64_t set, bool *ret_is_good, struct hone_err *err)
+static int certify_baseline(struct hone_judge *judge, const struct hone_check_plan *plan,
+                            enum hone_distribution dist, int64_t set, bool *ret_is_good,
+                            struct hone_err *err)
 {
+    struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     struct hone_outcome end = HONE_OUTCOME_INIT;
     struct hone_compare compare;
+    const struct check check = {
+        .judge = judge, .slot = baseline, .plan = plan, .compare = &compare};
     *ret_is_good = false;
     int code = build_baseline(judge, baseline, &end, err);
     if (code == 0 && hone_outcome_is_good(&end))
@@ -267,7 +283,7 @@ static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline
     if (code == 0 && hone_outcome_is_good(&end))
         code = call_one(judge, baseline, set, &end, err);
     if (code == 0 && hone_outcome_is_good(&end))
-        code = compare_set(judge, baseline, plan, dist, set, &compare, &end, err);
+        code = compare_set(&check, dist, set, &end, err);
     *ret_is_good = code == 0 && hone_outcome_is_good(&end);
     if (*ret_is_good)
         hone_rests_note(&judge->rests, true, &compare);
@@ -276,24 +292,25 @@ static int certify_baseline(struct hone_judge *judge, struct hone_slot *baseline
 
 /* The oracle saw only some items: the rest against the baseline, which is held to the same items.
  * Where it saw all, the baseline's error is asked for alone, once a workload. */
-static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slot,
-                                 const struct hone_check_plan *plan, enum hone_distribution dist,
-                                 int64_t set, struct hone_compare *compare,
-                                 struct hone_outcome *ret, struct hone_err *err)
+static int compare_with_baseline(const struct check *check, enum hone_distribution dist,
+                                 int64_t set, struct hone_outcome *ret, struct hone_err *err)
 {
+    struct hone_judge *judge = check->judge;
+    struct hone_compare *compare = check->compare;
     struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     bool is_good = false;
-    if (baseline == NULL || baseline == slot)
+    if (baseline == NULL || baseline == check->slot)
         return 0;
-    int code = certify_baseline(judge, baseline, plan, dist, set, &is_good, err);
+    int code = certify_baseline(judge, check->plan, dist, set, &is_good, err);
     if (code == 0 && !is_good && !compare->is_full)
         hone_judge_warn(judge,
                         "workload '%s' was checked on random elements only: the baseline gave no "
                         "answer that could be relied on",
-                        plan->workload->id);
+                        check->plan->workload->id);
     if (code < 0 || !is_good || compare->is_full)
         return code;
-    return hone_gpu_judge_like(judge, slot, baseline, set, 1, compare, ret, err);
+    return hone_gpu_judge_like(judge, &(struct hone_gpu_like){check->slot, baseline, set, 1},
+                               compare, ret, err);
 }
 
 /* Whether the baseline passes this distribution; one that it fails is not applicable to the task.
@@ -301,24 +318,24 @@ static int compare_with_baseline(struct hone_judge *judge, struct hone_slot *slo
 static int baseline_passes(struct hone_judge *judge, const struct hone_check_plan *plan,
                            enum hone_distribution dist, bool *ret, struct hone_err *err)
 {
-    struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
     *ret = true;
-    if (baseline == NULL)
+    if (hone_judge_slot(judge, "baseline") == NULL)
         return 0;
     int code = hone_gpu_set_frame(judge, plan->workload, 2, false, err);
     if (code == 0)
         code = hone_gpu_fill(judge, 0, 1, dist, hone_gpu_check_counter(judge, plan->workload, dist),
                              err);
-    return code < 0 ? code : certify_baseline(judge, baseline, plan, dist, 0, ret, err);
+    return code < 0 ? code : certify_baseline(judge, plan, dist, 0, ret, err);
 }
 
-static int prepare_batch(struct hone_judge *judge, struct hone_slot *slot,
-                         const struct hone_check_plan *plan, const enum hone_distribution *dists,
-                         int64_t n, uint64_t *ret_hashes, struct hone_err *err)
+static int prepare_batch(const struct check *check, const enum hone_distribution *dists, int64_t n,
+                         uint64_t *ret_hashes, struct hone_err *err)
 {
+    struct hone_judge *judge = check->judge;
+    struct hone_slot *slot = check->slot;
     int code = 0;
     for (int64_t d = 0; d < n && code == 0; d++) {
-        uint64_t counter = hone_gpu_check_counter(judge, plan->workload, dists[d]);
+        uint64_t counter = hone_gpu_check_counter(judge, check->plan->workload, dists[d]);
         for (int64_t s = 2 * d; s < 2 * d + 2 && code == 0; s++)
             code = hone_gpu_fill(judge, s, 1, dists[d], counter, err);
     }
@@ -330,19 +347,21 @@ static int prepare_batch(struct hone_judge *judge, struct hone_slot *slot,
 }
 
 /* ret_bad: the kind whose values are wrong, which is not noted yet: the baseline may fail it too.
- * Its comparison is in *compare. n: there is none. */
-static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
-                       const struct hone_check_plan *plan, const enum hone_distribution *dists,
-                       int64_t n, int64_t *ret_bad, struct hone_compare *compare,
-                       struct hone_outcome *ret, struct hone_err *err)
+ * Its comparison is in check->compare. n: there is none. */
+static int check_batch(const struct check *check, const enum hone_distribution *dists, int64_t n,
+                       int64_t *ret_bad, struct hone_outcome *ret, struct hone_err *err)
 {
+    struct hone_judge *judge = check->judge;
+    struct hone_slot *slot = check->slot;
+    const struct hone_check_plan *plan = check->plan;
+    struct hone_compare *compare = check->compare;
     uint64_t hashes[2 * MAX_PAIRS];
     *ret_bad = n; /* a fault: which one is not known */
     int code = hone_gpu_set_frame(judge, plan->workload, 2 * n, false, err);
     if (code == 0)
         code = hone_gpu_ready(judge, slot, ret, err);
     if (code == 0 && hone_outcome_is_good(ret))
-        code = prepare_batch(judge, slot, plan, dists, n, hashes, err);
+        code = prepare_batch(check, dists, n, hashes, err);
     if (code == 0 && hone_outcome_is_good(ret))
         code = call_pairs(judge, slot, n, ret, err);
     if (code == 0 && hone_outcome_is_good(ret))
@@ -357,11 +376,11 @@ static int check_batch(struct hone_judge *judge, struct hone_slot *slot,
     for (int64_t i = 0; i < n && hone_outcome_is_good(ret); i++) {
         int64_t d = i == 0 ? plainest : i == plainest ? 0 : i;
         hone_compare_init(compare, judge->task, plan->workload);
-        code = judge_pair(judge, slot, plan, dists[d], 2 * d, compare, ret, err);
+        code = judge_pair(check, dists[d], 2 * d, ret, err);
         bool needs_baseline =
             compare->is_full ? hone_rests_wants(plan, dists[d]) : hone_compare_needs_all(dists[d]);
         if (code == 0 && hone_outcome_is_good(ret) && plan->with_baseline && needs_baseline)
-            code = compare_with_baseline(judge, slot, plan, dists[d], 2 * d, compare, ret, err);
+            code = compare_with_baseline(check, dists[d], 2 * d, ret, err);
         if (code < 0)
             return code;
         if (hone_outcome_is_good(ret))
@@ -386,6 +405,7 @@ static int check_start_flush(struct hone_judge *judge, struct hone_slot *slot,
                              struct hone_err *err)
 {
     struct hone_compare compare;
+    const struct check check = {.judge = judge, .slot = slot, .plan = plan, .compare = &compare};
     uint64_t hash = 0;
     uint64_t counter = hone_gpu_check_counter(judge, plan->workload, HONE_DIST_NORMAL);
     int code = hone_gpu_set_frame(judge, plan->workload, 1, true, err);
@@ -402,7 +422,7 @@ static int check_start_flush(struct hone_judge *judge, struct hone_slot *slot,
     if (code == 0 && hone_outcome_is_good(ret))
         code = check_surroundings(judge, slot, 1, &hash, ret, err);
     if (code == 0 && hone_outcome_is_good(ret))
-        code = compare_set(judge, slot, plan, HONE_DIST_NORMAL, 0, &compare, ret, err);
+        code = compare_set(&check, HONE_DIST_NORMAL, 0, ret, err);
     if (code == 0 && !hone_outcome_is_good(ret))
         hone_judge_note(judge, plan, HONE_DIST_NORMAL, NULL, ret);
     return code;
@@ -421,7 +441,9 @@ static int check_all(struct hone_judge *judge, struct hone_slot *slot,
     for (int64_t done = 0; done < n_left;) {
         int64_t n = hone_min_i64(n_left - done, hone_min_i64(at_once, MAX_PAIRS)), bad = 0;
         struct hone_compare compare;
-        int code = check_batch(judge, slot, plan, dists + done, n, &bad, &compare, ret, err);
+        const struct check check = {
+            .judge = judge, .slot = slot, .plan = plan, .compare = &compare};
+        int code = check_batch(&check, dists + done, n, &bad, ret, err);
         if (code < 0)
             return code;
         if (hone_outcome_is_good(ret)) {

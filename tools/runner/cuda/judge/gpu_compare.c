@@ -56,31 +56,47 @@ static int fetch_element(struct hone_gpu_session *session, enum hone_dtype dtype
     return code;
 }
 
-static int find_record(struct hone_gpu_session *session, hone_cu_ptr records, int64_t n,
-                       size_t output, int64_t index, double *ret, bool *ret_is_found,
-                       struct hone_err *err)
+struct records { /* of the oracle, on the device */
+    hone_cu_ptr base;
+    int64_t n;
+};
+
+/* Fills in the value of the record for this output and index. */
+static int find_record(struct hone_gpu_session *session, const struct records *records,
+                       struct hone_k_record *record, bool *ret_is_found, struct hone_err *err)
 {
+    int64_t n = records->n;
     HONE_AUTOFREE struct hone_k_record *all = hone_malloc((size_t)n * sizeof *all + 1);
-    int code = n > 0 ? hone_gpu_fetch(session, all, records, n * (int64_t)sizeof *all, err) : 0;
+    int code =
+        n > 0 ? hone_gpu_fetch(session, all, records->base, n * (int64_t)sizeof *all, err) : 0;
     *ret_is_found = false;
     for (int64_t i = 0; i < n && code == 0; i++) {
-        if (all[i].output != (int64_t)output || all[i].index != index)
+        if (all[i].output != record->output || all[i].index != record->index)
             continue;
-        *ret = all[i].value;
+        record->value = all[i].value;
         *ret_is_found = true;
     }
     return code;
 }
+
+struct answer { /* an arm's outputs for a set, and what they are held against */
+    struct hone_judge *judge;
+    struct hone_slot *slot;
+    int64_t set;
+    const struct hone_gpu_reference *reference; /* NULL: records of the moment */
+    struct records records;
+};
 
 static long long has_signed_zero(const struct hone_judge *judge)
 {
     return (judge->task->special_values & HONE_SPECIAL_NEGATIVE_ZERO) != 0;
 }
 
-static int compare_arrays(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                          const struct hone_gpu_reference *reference, struct hone_k_stats *ret,
+static int compare_arrays(const struct answer *answer, struct hone_k_stats *ret,
                           struct hone_err *err)
 {
+    struct hone_judge *judge = answer->judge;
+    const struct hone_gpu_reference *reference = answer->reference;
     struct hone_gpu_session *session = judge->gpu->session;
     size_t n_outputs = judge->task->n_outputs;
     int64_t bytes = (int64_t)(n_outputs * sizeof *ret), at = 0;
@@ -89,7 +105,8 @@ static int compare_arrays(struct hone_judge *judge, struct hone_slot *slot, int6
     for (size_t o = 0; o < n_outputs && code == 0; o++) {
         hone_cu_ptr values = reference->memory + (hone_cu_ptr)at * sizeof(double);
         hone_cu_ptr scales = values + (hone_cu_ptr)reference->n_elements * sizeof(double);
-        struct hone_k_compare compare = {.got = hone_gpu_output(judge, slot, set, o),
+        struct hone_k_compare compare = {.got =
+                                             hone_gpu_output(judge, answer->slot, answer->set, o),
                                          .n = hone_gpu_output_elements(judge, o),
                                          .n_sets = 1,
                                          .dtype = (int64_t)judge->task->outputs[o].dtype,
@@ -111,18 +128,20 @@ static int compare_arrays(struct hone_judge *judge, struct hone_slot *slot, int6
     return code;
 }
 
-static int compare_records(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                           hone_cu_ptr records, int64_t n, struct hone_k_stats *ret,
+static int compare_records(const struct answer *answer, struct hone_k_stats *ret,
                            struct hone_err *err)
 {
+    struct hone_judge *judge = answer->judge;
+    int64_t n = answer->records.n;
     struct hone_gpu_session *session = judge->gpu->session;
     size_t n_outputs = judge->task->n_outputs;
     int64_t bytes = (int64_t)(n_outputs * sizeof *ret);
-    struct hone_k_records args = {.records = records, .n_records = n, .stats = session->results};
+    struct hone_k_records args = {
+        .records = answer->records.base, .n_records = n, .stats = session->results};
     args.outputs.n_outputs = (int64_t)n_outputs;
     args.outputs.has_signed_zero = has_signed_zero(judge);
     for (size_t o = 0; o < n_outputs; o++) {
-        args.outputs.got[o] = hone_gpu_output(judge, slot, set, o);
+        args.outputs.got[o] = hone_gpu_output(judge, answer->slot, answer->set, o);
         args.outputs.n[o] = hone_gpu_output_elements(judge, o);
         args.outputs.dtype[o] = (int64_t)judge->task->outputs[o].dtype;
         args.outputs.atol[o] = hone_compare_atol(judge->task, o);
@@ -140,33 +159,34 @@ static int compare_records(struct hone_judge *judge, struct hone_slot *slot, int
     return code;
 }
 
-/* Fills compare from what a kernel found; reference NULL: records of the moment. */
-static int conclude(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
-                    const struct hone_gpu_reference *reference, int64_t n_records,
-                    const struct hone_k_stats *stats, struct hone_compare *compare,
-                    struct hone_outcome *ret, struct hone_err *err)
+/* Fills compare from what a kernel found. */
+static int conclude(const struct answer *answer, const struct hone_k_stats *stats,
+                    struct hone_compare *compare, struct hone_outcome *ret, struct hone_err *err)
 {
+    struct hone_judge *judge = answer->judge;
+    const struct hone_gpu_reference *reference = answer->reference;
     struct hone_gpu_session *session = judge->gpu->session;
     uint64_t n_uncovered = 0;
     int64_t at = 0;
-    bool is_found = false;
     int code = 0;
     for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++) {
         enum hone_dtype dtype = judge->task->outputs[o].dtype;
         struct hone_output_stats *own = &compare->stats[o];
+        bool is_found = false;
         take_stats(&stats[o], false, own);
+        struct hone_k_record record = {.output = (int64_t)o, .index = own->first_bad};
         n_uncovered += stats[o].n_uncovered;
         if (own->n_bad > 0) {
-            code = fetch_element(session, dtype, hone_gpu_output(judge, slot, set, o),
-                                 own->first_bad, &own->bad_got, err);
+            code =
+                fetch_element(session, dtype, hone_gpu_output(judge, answer->slot, answer->set, o),
+                              own->first_bad, &own->bad_got, err);
             if (code == 0 && reference != NULL && reference->is_full)
                 code = fetch_element(session, HONE_DTYPE_F64,
                                      reference->memory + (hone_cu_ptr)at * sizeof(double),
                                      own->first_bad, &own->bad_want, err);
             else if (code == 0)
-                code = find_record(session,
-                                   reference != NULL ? reference->memory : session->records.base,
-                                   n_records, o, own->first_bad, &own->bad_want, &is_found, err);
+                code = find_record(session, &answer->records, &record, &is_found, err);
+            own->bad_want = is_found ? record.value : own->bad_want;
         }
         at += hone_gpu_output_elements(judge, o);
     }
@@ -207,12 +227,15 @@ int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t s
     compare->is_full = reference->is_full;
     compare->is_plain = hone_compare_is_plain(reference->dist);
     compare->n_items = items_of(judge, reference);
-    int code = reference->is_full ? compare_arrays(judge, slot, set, reference, stats, err)
-                                  : compare_records(judge, slot, set, reference->memory,
-                                                    reference->n_records, stats, err);
+    const struct answer answer = {.judge = judge,
+                                  .slot = slot,
+                                  .set = set,
+                                  .reference = reference,
+                                  .records = {reference->memory, reference->n_records}};
+    int code = reference->is_full ? compare_arrays(&answer, stats, err)
+                                  : compare_records(&answer, stats, err);
     if (code == 0)
-        code =
-            conclude(judge, slot, set, reference, reference->n_records, stats, compare, ret, err);
+        code = conclude(&answer, stats, compare, ret, err);
     size_t c = hone_gpu_case(judge, judge->gpu->frame.workload);
     for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++) {
         double *known = &judge->gpu->scale[c][o];
@@ -250,29 +273,29 @@ static int like_scale(struct hone_judge *judge, struct hone_slot *baseline, int6
     return 0;
 }
 
-struct like {
-    struct hone_slot *slot, *baseline;
-    int64_t first, n_sets;
+struct like { /* one output */
+    struct hone_judge *judge;
+    struct hone_gpu_like arms;
     size_t output;
     int64_t from; /* the first element that is compared */
     double scale;
 };
 
 /* One output of some sets, a row of stats for each. */
-static int like_stats(struct hone_judge *judge, const struct like *like, struct hone_k_stats *ret,
-                      struct hone_err *err)
+static int like_stats(const struct like *like, struct hone_k_stats *ret, struct hone_err *err)
 {
+    struct hone_judge *judge = like->judge;
     struct hone_gpu_session *session = judge->gpu->session;
     size_t o = like->output;
     enum hone_dtype dtype = judge->task->outputs[o].dtype;
     hone_cu_ptr skipped = (hone_cu_ptr)(like->from * hone_dtype_bytes(dtype));
     struct hone_k_compare args = {
-        .got = hone_gpu_output(judge, like->slot, like->first, o) + skipped,
+        .got = hone_gpu_output(judge, like->arms.slot, like->arms.first, o) + skipped,
         .n = hone_gpu_output_elements(judge, o) - like->from,
         .stride = hone_gpu_stride(judge, true, o),
-        .n_sets = like->n_sets,
+        .n_sets = like->arms.n,
         .dtype = (int64_t)dtype,
-        .like = hone_gpu_output(judge, like->baseline, like->first, o) + skipped,
+        .like = hone_gpu_output(judge, like->arms.baseline, like->arms.first, o) + skipped,
         .like_stride = hone_gpu_stride(judge, true, o),
         .scale = like->scale,
         .factor = LIKE_FACTOR,
@@ -280,7 +303,7 @@ static int like_stats(struct hone_judge *judge, const struct like *like, struct 
         .rtol = judge->task->tolerance[o].rtol,
         .has_signed_zero = has_signed_zero(judge),
         .stats = session->results};
-    int64_t bytes = like->n_sets * (int64_t)sizeof *ret;
+    int64_t bytes = like->arms.n * (int64_t)sizeof *ret;
     const void *results = NULL;
     int code = hone_gpu_results_zero(session, bytes, err);
     if (code == 0)
@@ -294,80 +317,76 @@ static int like_stats(struct hone_judge *judge, const struct like *like, struct 
 }
 
 /* The first set with a bad element is taken. */
-static int like_output(struct hone_judge *judge, struct like *like, struct hone_compare *compare,
-                       struct hone_err *err)
+static int like_output(struct like *like, struct hone_compare *compare, struct hone_err *err)
 {
+    struct hone_judge *judge = like->judge;
     struct hone_gpu_session *session = judge->gpu->session;
     size_t o = like->output;
     enum hone_dtype dtype = judge->task->outputs[o].dtype;
     struct hone_output_stats *own = &compare->stats[o];
     HONE_AUTOFREE struct hone_k_stats *stats =
-        hone_malloc((size_t)like->n_sets * sizeof *stats + 1);
-    int code = like_scale(judge, like->baseline, like->first, o, &like->scale, err);
+        hone_malloc((size_t)like->arms.n * sizeof *stats + 1);
+    int code = like_scale(judge, like->arms.baseline, like->arms.first, o, &like->scale, err);
     like->scale = fmax(like->scale, own->max_scale);
     if (code == 0)
-        code = like_stats(judge, like, stats, err);
-    for (int64_t s = 0; s < like->n_sets && code == 0; s++) {
+        code = like_stats(like, stats, err);
+    for (int64_t s = 0; s < like->arms.n && code == 0; s++) {
         bool was_good = own->n_bad == 0;
         take_stats(&stats[s], true, own);
         if (!was_good || own->n_bad == 0)
             continue;
-        code = fetch_element(session, dtype, hone_gpu_output(judge, like->slot, like->first + s, o),
+        code = fetch_element(session, dtype,
+                             hone_gpu_output(judge, like->arms.slot, like->arms.first + s, o),
                              own->first_bad, &own->bad_got, err);
         if (code == 0)
-            code = fetch_element(session, dtype,
-                                 hone_gpu_output(judge, like->baseline, like->first + s, o),
-                                 own->first_bad, &own->bad_want, err);
+            code =
+                fetch_element(session, dtype,
+                              hone_gpu_output(judge, like->arms.baseline, like->arms.first + s, o),
+                              own->first_bad, &own->bad_want, err);
         break;
     }
     return code;
 }
 
-int hone_gpu_compare_like(struct hone_judge *judge, struct hone_slot *slot,
-                          struct hone_slot *baseline, int64_t first, int64_t n,
+int hone_gpu_compare_like(struct hone_judge *judge, const struct hone_gpu_like *arms,
                           struct hone_compare *compare, struct hone_err *err)
 {
     int64_t start = hone_now_ns();
     int code = 0;
     for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++) {
-        struct like like = {
-            .slot = slot, .baseline = baseline, .first = first, .n_sets = n, .output = o};
-        code = like_output(judge, &like, compare, err);
+        struct like like = {.judge = judge, .arms = *arms, .output = o};
+        code = like_output(&like, compare, err);
     }
     hone_judge_cost(judge, "device.compare", hone_now_ns() - start);
     return code;
 }
 
 /* One item of a set against the oracle. *ret_is_known: it is the one that gives this element. */
-static int judge_item(struct hone_judge *judge, const struct like *like, int64_t item,
-                      int64_t element, bool *ret_is_known, struct hone_outcome *ret,
-                      struct hone_err *err)
+static int judge_item(const struct like *like, int64_t item, int64_t element, bool *ret_is_known,
+                      struct hone_outcome *ret, struct hone_err *err)
 {
+    struct hone_judge *judge = like->judge;
     struct hone_compare asked;
     struct hone_k_stats stats[HONE_LIMIT_TENSORS] = {0};
-    hone_cu_ptr records = 0;
-    int64_t n = 0;
-    double want = 0;
+    struct answer answer = {.judge = judge, .slot = like->arms.slot, .set = like->arms.first};
+    struct hone_k_record record = {.output = (int64_t)like->output, .index = element};
     *ret_is_known = false;
     hone_compare_init(&asked, judge->task, judge->gpu->frame.workload);
-    int code = hone_gpu_ask_item(judge, like->first, item, &n, err);
-    records = judge->gpu->session->records.base;
+    int code = hone_gpu_ask_item(judge, like->arms.first, item, &answer.records.n, err);
+    answer.records.base = judge->gpu->session->records.base;
     if (code == 0)
-        code = find_record(judge->gpu->session, records, n, like->output, element, &want,
-                           ret_is_known, err);
+        code = find_record(judge->gpu->session, &answer.records, &record, ret_is_known, err);
     if (code == 0 && *ret_is_known)
-        code = compare_records(judge, like->slot, like->first, records, n, stats, err);
-    return code == 0 && *ret_is_known
-               ? conclude(judge, like->slot, like->first, NULL, n, stats, &asked, ret, err)
-               : code;
+        code = compare_records(&answer, stats, err);
+    return code == 0 && *ret_is_known ? conclude(&answer, stats, &asked, ret, err) : code;
 }
 
 /* Suspects of one output of one set: the first ones, then some from anywhere. said: what the
  * baseline's word alone comes to. */
-static int judge_suspects(struct hone_judge *judge, struct like *like,
-                          const struct hone_outcome *said, struct hone_outcome *ret,
-                          struct hone_err *err)
+static int judge_suspects(struct like *like, const struct hone_outcome *said,
+                          struct hone_outcome *ret, struct hone_err *err)
 {
+    struct hone_judge *judge = like->judge;
     int64_t n = hone_gpu_output_elements(judge, like->output);
     double n_items = 0;
     int code =
@@ -377,13 +396,13 @@ static int judge_suspects(struct hone_judge *judge, struct like *like,
          k++) {
         struct hone_k_stats stats;
         bool is_known = false;
-        code = like_stats(judge, like, &stats, err);
+        code = like_stats(like, &stats, err);
         if (code < 0 || stats.n_bad == 0)
             return code;
         int64_t at = like->from + first_of(&stats);
         int64_t item = hone_compare_item(n, (int64_t)n_items, at);
         if (item >= 0)
-            code = judge_item(judge, like, item, at, &is_known, ret, err);
+            code = judge_item(like, item, at, &is_known, ret, err);
         if (code == 0 && !is_known)
             *ret = *said;
         if (k < HONE_SUSPECTS / 2 && item >= 0)
@@ -394,13 +413,12 @@ static int judge_suspects(struct hone_judge *judge, struct like *like,
     return code;
 }
 
-int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
-                        struct hone_slot *baseline, int64_t first, int64_t n,
+int hone_gpu_judge_like(struct hone_judge *judge, const struct hone_gpu_like *arms,
                         struct hone_compare *compare, struct hone_outcome *ret,
                         struct hone_err *err)
 {
     struct hone_outcome said = HONE_OUTCOME_INIT;
-    int code = hone_gpu_compare_like(judge, slot, baseline, first, n, compare, err);
+    int code = hone_gpu_compare_like(judge, arms, compare, err);
     hone_compare_end(compare, &said);
     if (code < 0 || hone_outcome_is_good(&said))
         return code;
@@ -408,16 +426,15 @@ int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
         *ret = said;
         return 0;
     }
-    for (int64_t i = 0; i < n * (int64_t)judge->task->n_outputs && code == 0; i++) {
-        struct like like = {.slot = slot,
-                            .baseline = baseline,
-                            .first = first + i / (int64_t)judge->task->n_outputs,
-                            .n_sets = 1,
+    for (int64_t i = 0; i < arms->n * (int64_t)judge->task->n_outputs && code == 0; i++) {
+        int64_t set = arms->first + i / (int64_t)judge->task->n_outputs;
+        struct like like = {.judge = judge,
+                            .arms = {arms->slot, arms->baseline, set, 1},
                             .output = (size_t)(i % (int64_t)judge->task->n_outputs)};
-        code = like_scale(judge, baseline, like.first, like.output, &like.scale, err);
+        code = like_scale(judge, arms->baseline, set, like.output, &like.scale, err);
         like.scale = fmax(like.scale, compare->stats[like.output].max_scale);
         if (code == 0 && hone_outcome_is_good(ret))
-            code = judge_suspects(judge, &like, &said, ret, err);
+            code = judge_suspects(&like, &said, ret, err);
         compare->stats[like.output].n_bad = compare->stats[like.output].n_nonfinite = 0;
     }
     return code;
@@ -428,15 +445,16 @@ int hone_gpu_spot_check(struct hone_judge *judge, struct hone_slot *slot, int64_
 {
     struct hone_compare compare;
     struct hone_k_stats stats[HONE_LIMIT_TENSORS] = {0};
-    int64_t start = hone_now_ns(), n_records = 0;
+    struct answer answer = {.judge = judge, .slot = slot, .set = set};
+    int64_t start = hone_now_ns();
     *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
-    int code = hone_gpu_ask_random(judge, set, n_items, &n_records, err);
+    int code = hone_gpu_ask_random(judge, set, n_items, &answer.records.n, err);
+    answer.records.base = judge->gpu->session->records.base;
     if (code == 0)
-        code = compare_records(judge, slot, set, judge->gpu->session->records.base, n_records,
-                               stats, err);
+        code = compare_records(&answer, stats, err);
     hone_compare_init(&compare, judge->task, judge->gpu->frame.workload);
     if (code == 0)
-        code = conclude(judge, slot, set, NULL, n_records, stats, &compare, ret, err);
+        code = conclude(&answer, stats, &compare, ret, err);
     hone_judge_cost(judge, "device.oracle", hone_now_ns() - start);
     return code;
 }

@@ -36,6 +36,8 @@ extern "C" __global__ void hone_fill_normal(struct hone_k_fill f)
             v[k] *= scale;
             if (s.is_positive)
                 v[k] = fabsf(v[k]) + 0.0625f;
+            if (s.unit != 0)
+                v[k] = v[k] * (float)s.unit + (float)s.shift;
         }
         i64 i = 4 * q;
         for (int k = 0; k < 4 && i + k < s.n; k++)

@@ -2,6 +2,7 @@
 #include "tools/runner/cuda/judge/gpu_fault.h"
 
 #include "tools/runner/cuda/judge/fault.h"
+#include "tools/runner/cuda/judge/gpu_steps.h"
 #include "workspace/base/clock.h"
 
 #define START_NS (30 * HONE_NS_PER_S)
@@ -98,6 +99,8 @@ static int settle(struct stage *stage, const char *name, struct hone_outcome *re
         code = hone_fault_settle(&step, code, ret, &why);
         hone_judge_cost(judge, "device.blame", hone_now_ns() - start);
     }
+    if (code == 0 && !hone_outcome_is_good(ret))
+        hone_gpu_steps_name(judge, stage->slot, ret);
     if (code < 0 && err != NULL)
         *err = why;
     return code;

@@ -9,12 +9,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/runner/cuda/judge/gpu_held.h"
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "workspace/base/clock.h"
 
-#define MEMORY_SHARE 0.6 /* of the device's, for one frame of all arms */
-#define MAP_MS       30000
-#define GROWTH       50 /* calls may take this many times what was expected */
+#define MEMORY_SHARE  0.6 /* of the device's, for one frame of all arms */
+#define TO_HAVE_SHARE 0.9 /* of what is free or would be given back */
+#define MAP_MS        30000
+#define GROWTH        50 /* calls may take this many times what was expected */
 
 struct hone_gpu_slot *hone_gpu_slot(struct hone_judge *judge, const struct hone_slot *slot)
 {
@@ -47,7 +49,8 @@ static int layout_of(const struct hone_judge *judge, const struct hone_workload 
                                 bytes, n_sets, judge->gpu->session->device.granule, ret, err);
 }
 
-int64_t hone_gpu_max_sets(const struct hone_judge *judge, const struct hone_workload *workload)
+static int64_t sets_in(const struct hone_judge *judge, const struct hone_workload *workload,
+                       double room)
 {
     struct hone_gpu_layout two, one;
     if (layout_of(judge, workload, 1, &one, NULL) < 0 ||
@@ -56,29 +59,48 @@ int64_t hone_gpu_max_sets(const struct hone_judge *judge, const struct hone_work
     double bytes = 0;
     for (int64_t t = 0; t < one.n_inputs + one.n_outputs; t++)
         bytes += (double)one.stride[t] * (t < one.n_inputs ? 1 : (double)judge->n_slots);
-    double room = MEMORY_SHARE * (double)judge->gpu->session->device.memory_bytes;
     return hone_min_i64((int64_t)(room / fmax(bytes, 1)), HONE_GPU_MAX_SETS);
 }
 
-static int make_room(struct hone_judge *judge, struct hone_gpu_range *room, int64_t bytes,
+static double most_room(const struct hone_judge *judge)
+{
+    return MEMORY_SHARE * (double)judge->gpu->session->device.memory_bytes;
+}
+
+/* Other processes may have their part of the device. */
+int64_t hone_gpu_room_bytes(const struct hone_judge *judge)
+{
+    double to_have = TO_HAVE_SHARE * (double)hone_gpu_held_to_have(judge->gpu->session);
+    return (int64_t)fmin(most_room(judge), to_have);
+}
+
+int64_t hone_gpu_max_sets(const struct hone_judge *judge, const struct hone_workload *workload)
+{
+    return sets_in(judge, workload, (double)hone_gpu_room_bytes(judge));
+}
+
+int64_t hone_gpu_least_bytes(const struct hone_judge *judge, const struct hone_workload *workload)
+{
+    struct hone_gpu_layout one;
+    if (layout_of(judge, workload, 1, &one, NULL) < 0)
+        return 0;
+    int64_t bytes = 0;
+    for (int64_t t = 0; t < one.n_inputs + one.n_outputs; t++)
+        bytes += one.range[t] * (t < one.n_inputs ? 1 : (int64_t)judge->n_slots);
+    return bytes;
+}
+
+static int make_room(struct hone_judge *judge, struct hone_gpu_room *room, int64_t bytes,
                      struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
-    int code = hone_gpu_sync(session, err); /* what is queued may still write to it */
+    int code = hone_gpu_held_room(session, room, bytes, err);
     if (code < 0)
         return code;
-    if (room->size > 0)
-        hone_gpu_range_done(&session->device, room);
-    *room = (struct hone_gpu_range){.fd = -1};
-    code = hone_gpu_range_new(&session->device, (size_t)bytes, room, err);
-    if (code < 0) {
-        *room = (struct hone_gpu_range){.fd = -1};
-        return hone_wrap(err, "a buffer of %lld MiB", (long long)(bytes >> 20));
-    }
-    return hone_gpu_check(
-        session,
-        session->cu->MemsetD8Async(room->base, HONE_CANARY_BYTE, room->size, session->stream),
-        "filling a new buffer", err);
+    return hone_gpu_check(session,
+                          session->cu->MemsetD8Async(room->range.base, HONE_CANARY_BYTE,
+                                                     room->range.size, session->stream),
+                          "filling a new buffer", err);
 }
 
 static size_t class_of(const struct hone_gpu_session *session, int64_t bytes)
@@ -91,32 +113,53 @@ static size_t class_of(const struct hone_gpu_session *session, int64_t bytes)
 }
 
 /* The room of tensor t in the present frame. arm NULL: of an input. */
-static struct hone_gpu_range *room_of(const struct hone_judge *judge, const struct hone_slot *arm,
-                                      size_t t)
+static struct hone_gpu_room *room_of(const struct hone_judge *judge, const struct hone_slot *arm,
+                                     size_t t)
 {
     const struct hone_gpu_frame *frame = &judge->gpu->frame;
     size_t owner = arm != NULL ? 1 + (size_t)(arm - judge->slots) : 0;
     return &judge->gpu->session->rooms[frame->room_class[t]][owner][t];
 }
 
-/* Rooms for tensor t of at least this many bytes, of one size for all arms. */
-static int need_rooms(struct hone_judge *judge, size_t t, int64_t bytes, int64_t *ret_size,
-                      struct hone_err *err)
+/* Rooms for tensor t of one size for all arms: what all of them have already, where that is enough
+ * and need not be exact, else what is asked for. */
+static int need_rooms(struct hone_judge *judge, size_t t, int64_t bytes, bool is_exact,
+                      int64_t *ret_size, struct hone_err *err)
 {
+    struct hone_gpu_session *session = judge->gpu->session;
     bool is_output = t >= judge->task->n_inputs;
     size_t n = is_output ? judge->n_slots : 1;
-    int64_t size = bytes;
-    judge->gpu->frame.room_class[t] = class_of(judge->gpu->session, bytes);
-    for (size_t a = 0; a < n; a++)
-        size = hone_max_i64(size,
-                            (int64_t)room_of(judge, is_output ? &judge->slots[a] : NULL, t)->size);
+    judge->gpu->frame.room_class[t] = class_of(session, bytes);
+    int64_t size = (int64_t)room_of(judge, is_output ? &judge->slots[0] : NULL, t)->range.size;
+    for (size_t a = 1; a < n; a++)
+        if ((int64_t)room_of(judge, &judge->slots[a], t)->range.size != size)
+            size = bytes;
+    if (size < bytes || is_exact)
+        size = bytes;
     for (size_t a = 0; a < n; a++) {
-        struct hone_gpu_range *room = room_of(judge, is_output ? &judge->slots[a] : NULL, t);
-        int code = (int64_t)room->size == size ? 0 : make_room(judge, room, size, err);
+        struct hone_gpu_room *room = room_of(judge, is_output ? &judge->slots[a] : NULL, t);
+        int code = (int64_t)room->range.size == size ? 0 : make_room(judge, room, size, err);
         if (code < 0)
             return code;
+        room->used = ++session->clock;
+        memcpy(room->task, session->task, sizeof room->task);
     }
     *ret_size = size;
+    return 0;
+}
+
+static int make_rooms(struct hone_judge *judge, struct hone_gpu_layout *layout, bool is_start_flush,
+                      bool is_exact, struct hone_err *err)
+{
+    hone_gpu_held_begin_frame(judge->gpu->session);
+    for (int64_t t = 0; t < layout->n_inputs + layout->n_outputs; t++) {
+        int64_t size = 0;
+        int code = need_rooms(judge, (size_t)t, layout->range[t], is_exact, &size, err);
+        if (code < 0)
+            return code;
+        layout->first[t] = is_start_flush ? 0 : layout->first[t] + size - layout->range[t];
+        layout->range[t] = size;
+    }
     return 0;
 }
 
@@ -129,7 +172,7 @@ static int fill_canaries(struct hone_judge *judge, struct hone_err *err)
         bool is_output = t >= judge->task->n_inputs;
         for (size_t a = 0; a < (is_output ? judge->n_slots : 1) && code == 0; a++) {
             const struct hone_gpu_range *room =
-                room_of(judge, is_output ? &judge->slots[a] : NULL, t);
+                &room_of(judge, is_output ? &judge->slots[a] : NULL, t)->range;
             code = hone_gpu_check(session,
                                   session->cu->MemsetD8Async(room->base, HONE_CANARY_BYTE,
                                                              room->size, session->stream),
@@ -148,17 +191,18 @@ int hone_gpu_set_frame(struct hone_judge *judge, const struct hone_workload *wor
         return 0;
     struct hone_gpu_layout layout;
     int code = layout_of(judge, workload, n_sets, &layout, err);
-    if (code == 0 && n_sets > hone_gpu_max_sets(judge, workload))
+    if (code == 0 && n_sets > sets_in(judge, workload, most_room(judge)))
         code = hone_fail(err, HONE_E_LIMIT, "%lld buffer sets of workload '%s' do not fit",
                          (long long)n_sets, workload->id);
     frame->workload = NULL;
-    for (int64_t t = 0; t < layout.n_inputs + layout.n_outputs && code == 0; t++) {
-        int64_t size = 0;
-        code = need_rooms(judge, (size_t)t, layout.range[t], &size, err);
-        if (code < 0)
-            break;
-        layout.first[t] = is_start_flush ? 0 : layout.first[t] + size - layout.range[t];
-        layout.range[t] = size;
+    if (code == 0)
+        code = hone_gpu_arms_unmap(judge, err);
+    const struct hone_gpu_layout wanted = layout;
+    if (code == 0)
+        code = make_rooms(judge, &layout, is_start_flush, false, err);
+    if (code == HONE_E_NOMEM) { /* rooms that are larger than they must be may be what is missing */
+        layout = wanted;
+        code = make_rooms(judge, &layout, is_start_flush, true, err);
     }
     if (code < 0)
         return code;
@@ -171,6 +215,15 @@ int hone_gpu_set_frame(struct hone_judge *judge, const struct hone_workload *wor
 
 /* ---- arenas ---- */
 
+static int64_t scratch_bytes(const struct hone_plan *plan)
+{
+    const struct hone_plan_number *sizes = plan->scratch.v;
+    int64_t sum = 0;
+    for (size_t i = 0; i < plan->scratch.n; i++)
+        sum += sizes[i].value;
+    return sum;
+}
+
 static int map_frame(struct hone_judge *judge, struct hone_slot *slot, struct hone_err *err)
 {
     struct hone_gpu_slot *own = hone_gpu_slot(judge, slot);
@@ -178,12 +231,14 @@ static int map_frame(struct hone_judge *judge, struct hone_slot *slot, struct ho
     struct hone_gpu_range ranges[HONE_LIMIT_TENSORS];
     size_t n_inputs = judge->task->n_inputs, c = hone_gpu_case(judge, frame->workload);
     for (size_t t = 0; t < n_inputs + judge->task->n_outputs; t++)
-        ranges[t] = *room_of(judge, t < n_inputs ? NULL : slot, t);
+        ranges[t] = room_of(judge, t < n_inputs ? NULL : slot, t)->range;
     if (c >= own->module.plans.n)
         return hone_fail(err, HONE_E_BUG, "no plan for workload '%s'", frame->workload->id);
     int64_t start = hone_now_ns();
-    int code = hone_gpu_arm_map(own->arm, &frame->layout, ranges,
-                                (const struct hone_plan *)own->module.plans.v + c,
+    const struct hone_plan *plan = (const struct hone_plan *)own->module.plans.v + c;
+    int code = hone_gpu_held_make_free(judge->gpu->session, scratch_bytes(plan), err);
+    if (code == 0)
+        code = hone_gpu_arm_map(own->arm, &frame->layout, ranges, plan,
                                 hone_min_i64(hone_deadline_in_ms(MAP_MS), judge->deadline_ns), err);
     own->mapped = code == 0 ? frame->serial : 0;
     hone_judge_cost(judge, "device.map", hone_now_ns() - start);
@@ -261,14 +316,14 @@ static int64_t place(const struct hone_judge *judge, int64_t set, size_t t)
 
 hone_cu_ptr hone_gpu_input(const struct hone_judge *judge, int64_t set, size_t input)
 {
-    return room_of(judge, NULL, input)->base + (hone_cu_ptr)place(judge, set, input);
+    return room_of(judge, NULL, input)->range.base + (hone_cu_ptr)place(judge, set, input);
 }
 
 hone_cu_ptr hone_gpu_output(const struct hone_judge *judge, const struct hone_slot *slot,
                             int64_t set, size_t output)
 {
     size_t t = judge->task->n_inputs + output;
-    return room_of(judge, slot, t)->base + (hone_cu_ptr)place(judge, set, t);
+    return room_of(judge, slot, t)->range.base + (hone_cu_ptr)place(judge, set, t);
 }
 
 int hone_gpu_copy_output(struct hone_judge *judge, const struct hone_slot *slot, int64_t set,
@@ -394,7 +449,7 @@ int hone_gpu_check_canaries(struct hone_judge *judge, struct hone_slot *slot,
     int code = hone_gpu_results_zero(session, bytes, err);
     for (size_t o = 0; o < n_outputs && code == 0; o++) {
         size_t t = judge->task->n_inputs + o;
-        struct hone_k_range range = {.base = room_of(judge, slot, t)->base,
+        struct hone_k_range range = {.base = room_of(judge, slot, t)->range.base,
                                      .size = layout->range[t],
                                      .first = layout->first[t],
                                      .stride = layout->stride[t],

@@ -37,9 +37,15 @@ char *hone_gpu_kernels_text(void);
 
 /* ---- session (gpu_session.c) ---- */
 
-struct hone_gpu_buffer { /* grows, never shrinks */
+struct hone_gpu_buffer { /* working memory; gpu_held.h says when it goes */
     hone_cu_ptr base;
     int64_t size;
+    uint64_t used;
+};
+struct hone_gpu_room { /* a buffer of frames */
+    struct hone_gpu_range range;
+    uint64_t used;
+    char task[HONE_LIMIT_NAME_BYTES + 1]; /* that used it last */
 };
 struct hone_gpu_oracle;    /* a loaded oracle kernel */
 struct hone_gpu_reference; /* answers for one content */
@@ -66,14 +72,15 @@ struct hone_gpu_session {
     struct hone_gpu_buffer flush, list, records, copy;
     /* Buffers that are kept: by class of size (each four times the one below, so that a small
      * frame does not lie in a large room), then inputs and the outputs of each arm. */
-    struct hone_gpu_range rooms[HONE_GPU_ROOM_CLASSES][1 + HONE_RUNNER_MAX_ARMS]
-                               [HONE_LIMIT_TENSORS];
+    struct hone_gpu_room rooms[HONE_GPU_ROOM_CLASSES][1 + HONE_RUNNER_MAX_ARMS][HONE_LIMIT_TENSORS];
     struct hone_gpu_oracle *oracles;
     struct hone_gpu_reference *references;
     int64_t reference_bytes;
-    uint64_t clock;              /* of uses, for the caches */
-    struct hone_gpu_rates rates; /* memory 0: not known yet */
-    struct hone_array stamp;     /* cubin of the arenas' own kernels; owned */
+    uint64_t clock;                       /* of uses, for the caches */
+    uint64_t job_since, frame_since;      /* on it: when job (0: none) and frame began */
+    char task[HONE_LIMIT_NAME_BYTES + 1]; /* of the job */
+    struct hone_gpu_rates rates;          /* memory 0: not known yet */
+    struct hone_array stamp;              /* cubin of the arenas' own kernels; owned */
 };
 
 /* Loads the driver and opens the device; *ret_why says why there is none (result still 0). */
@@ -153,6 +160,8 @@ int hone_gpu_arms_unused(struct hone_judge *judge, int64_t deadline_ns, struct h
                          struct hone_err *err);
 /* The slot's arena goes, whatever became of it; the next one is unused. */
 void hone_gpu_arms_renew(struct hone_judge *judge, struct hone_slot *slot);
+/* Every arm lets go of the frame that it has mapped: what is mapped there is not free. */
+int hone_gpu_arms_unmap(struct hone_judge *judge, struct hone_err *err);
 /* The module goes; for a confirmation the whole arena. */
 void hone_gpu_drop(struct hone_judge *judge, struct hone_slot *slot);
 /* At the end of a job: back to where they may be used again. */
@@ -162,6 +171,10 @@ void hone_gpu_arms_give(struct hone_judge *judge);
 struct hone_gpu_slot *hone_gpu_slot(struct hone_judge *judge, const struct hone_slot *slot);
 size_t hone_gpu_case(const struct hone_judge *judge, const struct hone_workload *workload);
 int64_t hone_gpu_max_sets(const struct hone_judge *judge, const struct hone_workload *workload);
+/* That one frame of all arms may have. */
+int64_t hone_gpu_room_bytes(const struct hone_judge *judge);
+/* Buffers of one set for all arms, the least that a size needs; 0 when there is no such frame. */
+int64_t hone_gpu_least_bytes(const struct hone_judge *judge, const struct hone_workload *workload);
 int hone_gpu_set_frame(struct hone_judge *judge, const struct hone_workload *workload,
                        int64_t n_sets, bool is_start_flush, struct hone_err *err);
 /* An arena with the arm's module and the frame; *ret says whether that worked. */
@@ -222,14 +235,15 @@ int hone_gpu_reference_get(struct hone_judge *judge, int64_t set, enum hone_dist
 int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                      const struct hone_gpu_reference *reference, struct hone_compare *compare,
                      struct hone_outcome *ret, struct hone_err *err);
-/* Adds a comparison with another arm's outputs for the same content, n sets from first on; ends
- * with the first set that has a bad element. */
-int hone_gpu_compare_like(struct hone_judge *judge, struct hone_slot *slot,
-                          struct hone_slot *baseline, int64_t first, int64_t n,
+struct hone_gpu_like { /* two arms' outputs for the same content, n sets from first on */
+    struct hone_slot *slot, *baseline;
+    int64_t first, n;
+};
+/* Adds a comparison with another arm's outputs; ends with the first set that has a bad element. */
+int hone_gpu_compare_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                           struct hone_compare *compare, struct hone_err *err);
 /* The same with a verdict: what is off is held to the oracle, where that can be asked for items. */
-int hone_gpu_judge_like(struct hone_judge *judge, struct hone_slot *slot,
-                        struct hone_slot *baseline, int64_t first, int64_t n,
+int hone_gpu_judge_like(struct hone_judge *judge, const struct hone_gpu_like *like,
                         struct hone_compare *compare, struct hone_outcome *ret,
                         struct hone_err *err);
 /* A few random items of a set, fresh from the oracle. */
@@ -251,6 +265,8 @@ uint64_t hone_gpu_check_counter(const struct hone_judge *judge,
 int hone_gpu_judge_check(struct hone_judge *judge, struct hone_slot *slot,
                          const struct hone_check_plan *plan, struct hone_outcome *ret,
                          struct hone_err *err);
+/* Buffer sets that a timed block goes through. */
+int64_t hone_gpu_sets_allowed(const struct hone_judge *judge, const struct hone_workload *workload);
 int hone_gpu_judge_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
                         struct hone_workload_report *ret_report, struct hone_outcome *ret,
                         struct hone_err *err);

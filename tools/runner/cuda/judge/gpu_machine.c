@@ -18,6 +18,10 @@
 #include "workspace/base/json.h"
 
 #define ROUNDS         5
+#define STILL          12 /* rounds without a better figure: it is steady */
+#define BETTER         1.002
+#define STEADY_NS      150000000ll   /* of one figure, beyond ROUNDS */
+#define TOLD_GAIN      1.01          /* of a ceiling that was measured again */
 #define COPY_BYTES     (512ll << 20) /* each side */
 #define COPY_L2        8             /* times the L2 cache, if that is less */
 #define ENOUGH_NS      2e6           /* a measured block lasts at least this */
@@ -27,10 +31,19 @@
 #define BF16_BY_TF32   2
 #define SHORT_PRODUCTS 3
 
+struct probe {
+    enum hone_gpu_kernel kernel;
+    int64_t n;
+    struct hone_k_work args;
+    bool is_length;
+    double unit;
+};
+
 /* Best rate of a kernel, unit for each of n x repeats; the one that is_length names grows until a
- * launch lasts long enough for the clock. */
-static int best_rate(struct hone_gpu_session *session, enum hone_gpu_kernel kernel, int64_t n,
-                     struct hone_k_work args, bool is_length, double unit, double *ret,
+ * launch lasts long enough for the clock. Ends when the figure is steady: a device that was idle
+ * takes some tens of milliseconds to its full clocks, and a ceiling that was read before that makes
+ * every later share of the bound too high. */
+static int best_rate(struct hone_gpu_session *session, struct probe probe, double *ret,
                      struct hone_err *err)
 {
     const struct hone_cuda *cu = session->cu;
@@ -41,26 +54,29 @@ static int best_rate(struct hone_gpu_session *session, enum hone_gpu_kernel kern
     if (code == 0)
         code =
             hone_gpu_check(session, cu->EventCreate(&to, HONE_CU_EVENT_DEFAULT), "an event", err);
-    for (int round = 0; round < ROUNDS && code == 0;) {
+    int64_t begin = hone_now_ns();
+    for (int round = 0, still = 0;
+         code == 0 && (round < ROUNDS || (still < STILL && hone_now_ns() - begin < STEADY_NS));) {
         float ms = 0;
         code = hone_gpu_check(session, cu->EventRecord(from, session->stream), "an event", err);
         if (code == 0)
-            code = hone_gpu_launch(session, kernel, n, 1, &args, err);
+            code = hone_gpu_launch(session, probe.kernel, probe.n, 1, &probe.args, err);
         if (code == 0)
             code = hone_gpu_check(session, cu->EventRecord(to, session->stream), "an event", err);
         if (code == 0)
             code = hone_gpu_sync(session, err);
         if (code == 0)
             code = hone_gpu_check(session, cu->EventElapsedTime(&ms, from, to), "an event", err);
-        long long *grows = is_length ? &args.n : &args.repeats;
+        long long *grows = probe.is_length ? &probe.args.n : &probe.args.repeats;
         if ((double)ms * 1e6 < ENOUGH_NS && *grows < MAX_GROWTH * 64 && code == 0 && round == 0 &&
             best == 0) {
             *grows *= 4;
             continue;
         }
-        double units = unit * (double)args.n * (double)args.repeats;
-        if (ms > 0)
-            best = fmax(best, units / ((double)ms / 1e3));
+        double units = probe.unit * (double)probe.args.n * (double)probe.args.repeats;
+        double rate = ms > 0 ? units / ((double)ms / 1e3) : 0;
+        still = rate > BETTER * best ? 0 : still + 1;
+        best = fmax(best, rate);
         round++;
     }
     if (from != NULL)
@@ -88,25 +104,33 @@ static int measure(struct hone_gpu_session *session, struct hone_gpu_rates *ret,
     double lanes = (double)session->device.sm_count * 8 * HONE_K_THREADS;
     int64_t full = (int64_t)lanes * 4;
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_COPY, copy.n, copy, false, 32, &ret->memory, err);
+        code = best_rate(session, (struct probe){HONE_GPU_KERNEL_COPY, copy.n, copy, false, 32},
+                         &ret->memory, err);
     double reading = 0;
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_READ, stream.n, stream, false, 16, &reading, err);
+        code = best_rate(session, (struct probe){HONE_GPU_KERNEL_READ, stream.n, stream, false, 16},
+                         &reading, err);
     ret->copy = ret->memory;
     ret->memory = fmax(ret->memory, reading);
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_READ, read.n, read, false, 16, &ret->cache, err);
+        code = best_rate(session, (struct probe){HONE_GPU_KERNEL_READ, read.n, read, false, 16},
+                         &ret->cache, err);
     read.n /= NEAR_SHARE; /* what both halves of a divided cache can hold, each for its own */
     double near = 0;
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_READ, read.n, read, false, 16, &near, err);
+        code = best_rate(session, (struct probe){HONE_GPU_KERNEL_READ, read.n, read, false, 16},
+                         &near, err);
     ret->cache = fmax(ret->cache, near);
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_FMA_FLOAT, full, fma, true, 2.0 * CHAINS * lanes,
-                         &ret->fma32, err);
+        code = best_rate(
+            session,
+            (struct probe){HONE_GPU_KERNEL_FMA_FLOAT, full, fma, true, 2.0 * CHAINS * lanes},
+            &ret->fma32, err);
     if (code == 0)
-        code = best_rate(session, HONE_GPU_KERNEL_FMA_DOUBLE, full, fma, true, 2.0 * CHAINS * lanes,
-                         &ret->fma64, err);
+        code = best_rate(
+            session,
+            (struct probe){HONE_GPU_KERNEL_FMA_DOUBLE, full, fma, true, 2.0 * CHAINS * lanes},
+            &ret->fma64, err);
     if (room.size > 0)
         (void)session->cu->MemFree(room.base);
     return code;
@@ -214,6 +238,18 @@ static void report_machine(struct hone_judge *judge, const struct hone_gpu_rates
     choose_flops(judge, rates, machine);
 }
 
+/* Shares of the bound that were told before stand on the older figure. */
+static void tell_gain(struct hone_judge *judge, const struct hone_gpu_rates *before,
+                      const struct hone_gpu_rates *after)
+{
+    if (before->memory > 0 && after->memory > TOLD_GAIN * before->memory)
+        hone_judge_warn(judge,
+                        "the device's memory ceiling was measured again: %.4g TB/s, %.4g before; "
+                        "earlier shares of the bound are too high by %.0f %%",
+                        after->memory / 1e12, before->memory / 1e12,
+                        100 * (after->memory / before->memory - 1));
+}
+
 int hone_gpu_ceilings(struct hone_judge *judge, bool is_fresh, struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
@@ -226,12 +262,14 @@ int hone_gpu_ceilings(struct hone_judge *judge, bool is_fresh, struct hone_err *
         hone_judge_cost(judge, "device.ceilings", hone_now_ns() - start);
         if (code < 0)
             return hone_wrap(err, "measuring the device's ceilings");
+        const struct hone_gpu_rates before = *kept;
         /* somebody else on the device can only lower a figure */
         kept->copy = fmax(kept->copy, now.copy);
         kept->memory = fmax(kept->memory, now.memory);
         kept->cache = fmax(kept->cache, now.cache);
         kept->fma32 = fmax(kept->fma32, now.fma32);
         kept->fma64 = fmax(kept->fma64, now.fma64);
+        tell_gain(judge, &before, kept);
         code = path != NULL ? write_rates(path, session->device.name, kept, err) : 0;
         if (code < 0)
             return code;

@@ -173,7 +173,8 @@ static int compare_set(struct near *near, int64_t set, struct hone_outcome *ret,
     if (code == 0 && !hone_outcome_is_good(&theirs))
         *ret = (struct hone_outcome)HONE_OUTCOME_INIT; /* such content accuses nobody */
     else if (code == 0 && is_open)
-        code = hone_gpu_judge_like(judge, near->slot, baseline, set, 1, &near->compare, ret, err);
+        code = hone_gpu_judge_like(judge, &(struct hone_gpu_like){near->slot, baseline, set, 1},
+                                   &near->compare, ret, err);
     return code;
 }
 
@@ -189,7 +190,8 @@ static int find_unwritten(struct near *near, int64_t set, struct hone_outcome *r
         if (code < 0)
             return code;
         if (found.count > 0)
-            hone_judge_element_end(judge, near->plan->workload, o, found.first, found.count,
+            hone_judge_element_end(judge, near->plan->workload,
+                                   &(struct hone_elements){o, found.first, found.count},
                                    HONE_REASON_UNWRITTEN, "was not written", ret);
     }
     return 0;

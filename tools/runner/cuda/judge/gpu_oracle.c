@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/runner/cuda/judge/gpu_held.h"
+#include "tools/runner/cuda/compile/compile.h"
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/cuda/judge/gpu_reference.h"
 #include "workspace/base/clock.h"
@@ -35,8 +37,8 @@
 #define HEAVY_ITEM       5e7 /* operations: seconds for one thread of a device */
 #define MAX_RECORD_BYTES ((int64_t)sizeof(struct hone_k_record) * MAX_RECORDS)
 
-struct hone_gpu_oracle { /* a kernel, kept by the hash of its text */
-    struct hone_gpu_oracle *next;
+struct hone_gpu_oracle {          /* a kernel, kept by the hash of its text */
+    struct hone_gpu_oracle *next; /* newest first */
     char hash[HONE_HASH_TEXT_BYTES];
     bool is_shared;
     unsigned char *cubin; /* owned */
@@ -47,13 +49,40 @@ struct hone_gpu_oracle { /* a kernel, kept by the hash of its text */
 
 /* ---- the kernel ---- */
 
+static void free_oracle(struct hone_gpu_session *session, struct hone_gpu_oracle *oracle)
+{
+    if (oracle->module != NULL)
+        (void)session->cu->ModuleUnload(oracle->module);
+    free(oracle->cubin);
+    free(oracle);
+}
+
+/* The one that is found becomes the first. */
 static struct hone_gpu_oracle *find_oracle(struct hone_gpu_session *session, const char *hash)
 {
-    for (struct hone_gpu_oracle *o = session->oracles; o != NULL; o = o->next) {
-        if (strcmp(o->hash, hash) == 0)
-            return o;
+    for (struct hone_gpu_oracle **at = &session->oracles; *at != NULL; at = &(*at)->next) {
+        struct hone_gpu_oracle *o = *at;
+        if (strcmp(o->hash, hash) != 0)
+            continue;
+        *at = o->next;
+        o->next = session->oracles;
+        session->oracles = o;
+        return o;
     }
     return NULL;
+}
+
+/* Those that were used longest ago go, when there are too many. */
+static void trim_oracles(struct hone_gpu_session *session)
+{
+    struct hone_gpu_oracle **at = &session->oracles;
+    for (size_t n = 0; *at != NULL && n < HONE_LIMIT_GPU_ORACLES; n++)
+        at = &(*at)->next;
+    while (*at != NULL) {
+        struct hone_gpu_oracle *gone = *at;
+        *at = gone->next;
+        free_oracle(session, gone);
+    }
 }
 
 static int compile_oracle(struct hone_judge *judge, const char *text, const char *hash,
@@ -61,28 +90,32 @@ static int compile_oracle(struct hone_judge *judge, const char *text, const char
                           struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->gpu->session;
-    const unsigned char *cubin = NULL;
-    size_t len = 0;
-    const char *log = NULL;
-    int code = hone_cuda_compile_device(&session->compiler, text, "oracle.cu",
-                                        hone_gpu_arch(session, judge->pool), judge->job->cache_dir,
-                                        judge->job->jail, judge->job->allow_weak_jail,
-                                        judge->deadline_ns, judge->pool, &cubin, &len, &log, err);
+    struct hone_cuda_object object;
+    const struct hone_cuda_text unit = {.name = "oracle.cu",
+                                        .text = text,
+                                        .arch = hone_gpu_arch(session, judge->pool),
+                                        .cache_dir = judge->job->cache_dir,
+                                        .rung = judge->job->jail,
+                                        .allow_weak = judge->job->allow_weak_jail,
+                                        .deadline_ns = judge->deadline_ns};
+    int code = hone_cuda_compile_device(&session->compiler, &unit, judge->pool, &object, err);
     if (code < 0)
         return code;
-    if (cubin == NULL) {
+    if (object.cubin == NULL) {
         hone_outcome_set(ret_end, HONE_REASON_BAD_TASK,
-                         "oracle.c does not compile for a device: %.250s", log != NULL ? log : "");
+                         "oracle.c does not compile for a device: %.250s",
+                         object.log != NULL ? object.log : "");
         return 0;
     }
     struct hone_gpu_oracle *oracle = hone_calloc(1, sizeof *oracle);
     memcpy(oracle->hash, hash, sizeof oracle->hash);
     oracle->is_shared = strstr(text, "#define HONE_SHARED_ 1") != NULL;
-    oracle->cubin = hone_malloc(len);
-    memcpy(oracle->cubin, cubin, len);
-    oracle->len = len;
+    oracle->cubin = hone_malloc(object.cubin_len);
+    memcpy(oracle->cubin, object.cubin, object.cubin_len);
+    oracle->len = object.cubin_len;
     oracle->next = session->oracles;
     session->oracles = *ret = oracle;
+    trim_oracles(session);
     return 0;
 }
 
@@ -131,34 +164,32 @@ static void free_reference(struct hone_gpu_session *session, struct hone_gpu_ref
     free(reference);
 }
 
-void hone_gpu_references_end_job(struct hone_gpu_session *session)
+void hone_gpu_reference_drop(struct hone_gpu_session *session, struct hone_gpu_reference *reference)
 {
     struct hone_gpu_reference **at = &session->references;
-    while (*at != NULL) {
-        struct hone_gpu_reference *r = *at;
-        if (!r->is_of_job) {
-            at = &r->next;
-            continue;
-        }
-        *at = r->next;
-        free_reference(session, r);
+    while (*at != reference)
+        at = &(*at)->next;
+    *at = reference->next;
+    free_reference(session, reference);
+}
+
+void hone_gpu_references_end_job(struct hone_gpu_session *session)
+{
+    for (struct hone_gpu_reference *r = session->references, *next = NULL; r != NULL; r = next) {
+        next = r->next;
+        if (r->is_of_job)
+            hone_gpu_reference_drop(session, r);
     }
 }
 
 void hone_gpu_oracles_free(struct hone_gpu_session *session)
 {
-    while (session->references != NULL) {
-        struct hone_gpu_reference *first = session->references;
-        session->references = first->next;
-        free_reference(session, first);
-    }
+    while (session->references != NULL)
+        hone_gpu_reference_drop(session, session->references);
     while (session->oracles != NULL) {
         struct hone_gpu_oracle *first = session->oracles;
         session->oracles = first->next;
-        if (first->module != NULL)
-            (void)session->cu->ModuleUnload(first->module);
-        free(first->cubin);
-        free(first);
+        free_oracle(session, first);
     }
 }
 
@@ -241,6 +272,7 @@ static void spread(const struct question *q, hone_cu_ptr at, unsigned long long 
     }
 }
 
+/* Answers have a share of their own, so that they do not drive out each other's buffers. */
 static int make_room(struct hone_gpu_session *session, int64_t bytes, struct hone_err *err)
 {
     int64_t most =
@@ -248,14 +280,12 @@ static int make_room(struct hone_gpu_session *session, int64_t bytes, struct hon
     if (bytes > most)
         return hone_fail(err, HONE_E_NOMEM, "a reference of %lld MiB", (long long)(bytes >> 20));
     while (session->references != NULL && session->reference_bytes + bytes > most) {
-        struct hone_gpu_reference **oldest = &session->references;
-        for (struct hone_gpu_reference **at = oldest; *at != NULL; at = &(*at)->next) {
-            if ((*at)->used < (*oldest)->used)
-                oldest = at;
+        struct hone_gpu_reference *oldest = session->references;
+        for (struct hone_gpu_reference *r = oldest; r != NULL; r = r->next) {
+            if (r->used < oldest->used)
+                oldest = r;
         }
-        struct hone_gpu_reference *gone = *oldest;
-        *oldest = gone->next;
-        free_reference(session, gone);
+        hone_gpu_reference_drop(session, oldest);
     }
     return 0;
 }
@@ -268,9 +298,9 @@ static int new_reference(struct hone_gpu_session *session, const char *id, int64
         return code;
     struct hone_gpu_reference *reference = hone_calloc(1, sizeof *reference);
     memcpy(reference->id, id, sizeof reference->id);
-    code = hone_gpu_check(
-        session, session->cu->MemAlloc(&reference->memory, (size_t)hone_max_i64(bytes, 16)),
-        "memory for a reference", err);
+    memcpy(reference->task, session->task, sizeof reference->task);
+    code =
+        hone_gpu_held_alloc(session, hone_max_i64(bytes, 16), "answers", &reference->memory, err);
     if (code < 0) {
         free(reference);
         return code;
@@ -534,12 +564,15 @@ static int by_host(const struct question *q, const char *id, int64_t budget_ns,
     if (code < 0)
         return code;
     struct upload up = {.q = q, .reference = *ret, .err = err};
+    const struct hone_oracle_ask what = {.n = q->n_items,
+                                         .n_steps = q->n_steps,
+                                         .n_threads = judge->machine.n_cores,
+                                         .on_records = upload_records,
+                                         .arg = &up};
     if (judge->task->steps != NULL && !judge->task->is_oracle_naive_double)
-        code = hone_oracle_steps(judge->oracle.arena, 0, q->n_steps, q->n_items,
-                                 judge->machine.n_cores, upload_records, &up, err);
+        code = hone_oracle_steps(judge->oracle.arena, &what, err);
     else
-        code = hone_oracle_items(judge->oracle.arena, 0, NULL, 0, q->n_items,
-                                 judge->machine.n_cores, upload_records, &up, err);
+        code = hone_oracle_items(judge->oracle.arena, &what, err);
     (*ret)->is_full = (*ret)->has_scales = true;
     return code < 0 ? code : up.code;
 }
@@ -564,15 +597,13 @@ static void identify(const struct question *q, enum hone_distribution dist, uint
 static struct hone_gpu_reference *take_known(struct hone_gpu_session *session, const char *id,
                                              int64_t budget_ns)
 {
-    for (struct hone_gpu_reference **at = &session->references; *at != NULL; at = &(*at)->next) {
-        struct hone_gpu_reference *r = *at;
+    for (struct hone_gpu_reference *r = session->references; r != NULL; r = r->next) {
         if (strcmp(r->id, id) != 0)
             continue;
         r->used = ++session->clock;
         if (r->is_full || 2 * r->budget_ns >= budget_ns)
             return r;
-        *at = r->next; /* a better one is wanted and paid for */
-        free_reference(session, r);
+        hone_gpu_reference_drop(session, r); /* a better one is wanted and paid for */
         return NULL;
     }
     return NULL;

@@ -249,7 +249,7 @@ static void add_sass(struct builder *b, struct hone_profile_report *ret)
     for (size_t i = 0; i < b->sass.n_lines && i < MAX_HOT_LINES; i++)
         remarks[ret->remarks.n++] = (struct hone_remark){
             .line = b->sass.lines[i].line,
-            .kind = "note",
+            .kind = HONE_REMARK_NOTE,
             .message = hone_pool_printf(b->pool, "%.0f %% of the weight: %s",
                                         100 * b->sass.lines[i].weight / fmax(b->sass.weight, 1),
                                         hone_sass_describe(&b->sass.lines[i], b->pool)),
@@ -308,6 +308,16 @@ static void find_lines(const struct builder *b, struct hone_gpu_facts *facts)
                   : hone_sass_line_of(&b->sass, all, HONE_COUNTOF(all));
 }
 
+/* Producer and consumer warps: what such sources are written with. */
+static bool is_specialised(const char *source)
+{
+    static const char *const words[] = {"setmaxnreg", "mbarrier", "cuda::barrier"};
+    for (size_t i = 0; source != NULL && i < HONE_COUNTOF(words); i++)
+        if (strstr(source, words[i]) != NULL)
+            return true;
+    return false;
+}
+
 static const char *note_of(struct builder *b, const struct hone_gpu_findings *findings)
 {
     const struct hone_gpu_profile_page *page = b->in->page;
@@ -362,6 +372,7 @@ void hone_gpu_profile_report(const struct hone_gpu_profile_in *in, struct hone_p
     facts.has_occupancy = b.has_occupancy;
     facts.occupancy = b.occupancy;
     facts.n_launches = (double)b.n_launches;
+    facts.is_specialised = is_specialised(in->source);
     if (b.kernel != NULL && b.kernel->registers > 0)
         facts.spill_bytes = (double)(b.kernel->spill_store_bytes + b.kernel->spill_load_bytes);
     find_lines(&b, &facts);

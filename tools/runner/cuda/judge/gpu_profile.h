@@ -19,6 +19,7 @@ struct hone_gpu_profile_in {
     struct hone_gpu_roof roof;
     const struct hone_gpu_profile_page *page; /* NULL: nothing was counted */
     const char *note;                         /* then: why */
+    const char *source;                       /* NULL: not known */
     const char *sass_text;                    /* NULL: there is no disassembler */
     size_t sass_len;
 };

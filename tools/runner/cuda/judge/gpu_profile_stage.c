@@ -6,6 +6,7 @@
  * where the arena keeps CAP_PERFMON; for root without a jail. No host code of a candidate runs
  * in any of them. What is timed in the profiled arena is only held against the roofline, never
  * against an arm. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/cuda/judge/gpu_profile.h"
 #include "tools/runner/cuda/compile/sass.h"
+#include "tools/runner/judge/rounds.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
@@ -46,16 +48,18 @@ static int start(struct hone_judge *judge, const struct way *way, struct hone_gp
     return hone_gpu_arm_start(&spec, ret, err);
 }
 
-/* A call without the profiler, on the clock that timing uses. */
+/* A call without the profiler, on the clock that timing uses and over as many sets. */
 static int clock_calls(struct hone_judge *judge, double *ret_ns, struct hone_outcome *ret,
                        struct hone_err *err)
 {
     struct hone_slot *slot = &judge->slots[0];
-    static const int32_t sets[MOST_CALLS] = {0};
+    int32_t sets[MOST_CALLS];
     struct hone_gpu_time time = {.wall_ns = 0};
     int64_t n = 1;
     int rc = 0;
 
+    for (int32_t i = 0; i < MOST_CALLS; i++)
+        sets[i] = i % (int32_t)judge->gpu->frame.layout.n_sets;
     *ret_ns = 0;
     for (int round = 0; round < 3 && rc == 0 && hone_outcome_is_good(ret); round++) {
         rc = hone_gpu_call(judge, slot, sets, n, POISON_WORD, *ret_ns, &time, ret, err);
@@ -77,7 +81,8 @@ static int count(struct hone_judge *judge, struct hone_gpu_profile_page *page, d
     int rc = hone_gpu_ready(judge, slot, ret, err);
 
     if (rc == 0 && hone_outcome_is_good(ret))
-        rc = hone_gpu_fill(judge, 0, 1, HONE_DIST_NORMAL, judge->counter++, err);
+        rc = hone_gpu_fill(judge, 0, judge->gpu->frame.layout.n_sets, HONE_DIST_NORMAL,
+                           judge->counter++, err);
     if (rc == 0 && hone_outcome_is_good(ret))
         rc = clock_calls(judge, ret_call_ns, ret, err);
     if (rc < 0 || !hone_outcome_is_good(ret))
@@ -153,16 +158,17 @@ static int try_all(struct hone_judge *judge, struct hone_gpu_profile_page *page,
     return has_any ? 0 : rc;
 }
 
+/* The bound that percent_of_bound is of (hone_rounds_bound). */
 static int roof_of(struct hone_judge *judge, const struct hone_workload *workload, double call_ns,
                    struct hone_gpu_roof *ret, struct hone_err *err)
 {
     const struct hone_machine *machine = &judge->machine;
-    bool is_in_cache = machine->cache_bytes > 0 && machine->cache_rate > 0 &&
-                       hone_judge_set_bytes(judge, workload) < machine->cache_bytes;
 
     *ret = (struct hone_gpu_roof){
-        .flops_rate = machine->fastest_flops > 0 ? machine->fastest_flops : machine->flops,
-        .bytes_rate = is_in_cache ? machine->cache_rate : machine->memory_rate,
+        .flops_rate = machine->flops,
+        .bytes_rate = hone_rounds_is_in_cache(judge, workload, judge->gpu->frame.layout.n_sets)
+                          ? fmax(machine->cache_rate, machine->memory_rate)
+                          : machine->memory_rate,
         .call_ns = call_ns,
     };
     return hone_judge_least_work(judge, workload, &ret->flops, &ret->bytes, err);
@@ -199,7 +205,8 @@ int hone_gpu_judge_profile(struct hone_judge *judge, struct hone_outcome *ret, s
     *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     int rc = hone_judge_ensure_ceilings(judge, err);
     if (rc == 0)
-        rc = hone_gpu_set_frame(judge, workload, 1, false, err);
+        rc =
+            hone_gpu_set_frame(judge, workload, hone_gpu_sets_allowed(judge, workload), false, err);
     if (rc == 0)
         rc = try_all(judge, page, &call_ns, ret, err);
     hone_judge_cost(judge, "profile.count", hone_now_ns() - started);
@@ -218,6 +225,10 @@ int hone_gpu_judge_profile(struct hone_judge *judge, struct hone_outcome *ret, s
     started = hone_now_ns();
     disassemble(judge, &in);
     hone_judge_cost(judge, "profile.sass", hone_now_ns() - started);
+    HONE_AUTOFREE char *source = NULL;
+    struct hone_outcome unread = HONE_OUTCOME_INIT;
+    (void)hone_judge_read_source(judge, &judge->slots[0], &source, &unread);
+    in.source = source;
     hone_gpu_profile_report(&in, judge->pool, report);
     report->workload = workload->id;
     judge->report->profile = report;

@@ -11,6 +11,7 @@ struct hone_gpu_reference {
     char id[HONE_HASH_TEXT_BYTES];
     enum hone_distribution dist;
     bool is_full;
+    char task[HONE_LIMIT_NAME_BYTES + 1];
     bool is_of_job; /* the key is this job's alone: nobody else will ask */
     int64_t budget_ns, bytes;
     uint64_t used;
@@ -22,6 +23,9 @@ struct hone_gpu_reference {
     int64_t n_records;
 };
 
+/* Out of the session's list, and free. */
+void hone_gpu_reference_drop(struct hone_gpu_session *session,
+                             struct hone_gpu_reference *reference);
 /* Random items of a set, fresh from the oracle, as *ret_n records in session->records. */
 int hone_gpu_ask_random(struct hone_judge *judge, int64_t set, int64_t n_items, int64_t *ret_n,
                         struct hone_err *err);

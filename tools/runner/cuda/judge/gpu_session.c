@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/runner/cuda/judge/gpu_held.h"
+#include "tools/runner/cuda/compile/compile.h"
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/cuda/device/gpu_stamp.h"
 #include "workspace/base/clock.h"
@@ -126,6 +128,7 @@ int hone_gpu_results_read(struct hone_gpu_session *session, int64_t bytes, const
 int hone_gpu_buffer_need(struct hone_gpu_session *session, struct hone_gpu_buffer *buffer,
                          int64_t bytes, struct hone_err *err)
 {
+    buffer->used = ++session->clock;
     if (buffer->size >= bytes)
         return 0;
     int code = hone_gpu_sync(session, err);
@@ -133,9 +136,8 @@ int hone_gpu_buffer_need(struct hone_gpu_session *session, struct hone_gpu_buffe
         code = hone_gpu_check(session, session->cu->MemFree(buffer->base), "freeing a buffer", err);
     if (code < 0)
         return code;
-    *buffer = (struct hone_gpu_buffer){0};
-    code = hone_gpu_check(session, session->cu->MemAlloc(&buffer->base, (size_t)bytes),
-                          "memory of the judge", err);
+    *buffer = (struct hone_gpu_buffer){.used = session->clock};
+    code = hone_gpu_held_alloc(session, bytes, "working memory", &buffer->base, err);
     if (code == 0)
         buffer->size = bytes;
     return code;
@@ -178,16 +180,24 @@ static int compile(struct hone_judge *judge, const char *text, const char *name,
                    const unsigned char **ret_cubin, size_t *ret_len, struct hone_err *err)
 {
     struct hone_gpu_session *session = judge->session->gpu;
-    const char *log = NULL;
-    int code = hone_cuda_compile_device(
-        &session->compiler, text, name, hone_gpu_arch(session, judge->pool), judge->job->cache_dir,
-        judge->job->jail, judge->job->allow_weak_jail,
-        hone_min_i64(hone_deadline_in_ms(COMPILE_MS), judge->deadline_ns), judge->pool, ret_cubin,
-        ret_len, &log, err);
-    if (code == 0 && *ret_cubin == NULL)
+    struct hone_cuda_object object;
+    const struct hone_cuda_text unit = {
+        .name = name,
+        .text = text,
+        .arch = hone_gpu_arch(session, judge->pool),
+        .cache_dir = judge->job->cache_dir,
+        .rung = judge->job->jail,
+        .allow_weak = judge->job->allow_weak_jail,
+        .deadline_ns = hone_min_i64(hone_deadline_in_ms(COMPILE_MS), judge->deadline_ns)};
+    int code = hone_cuda_compile_device(&session->compiler, &unit, judge->pool, &object, err);
+    if (code < 0)
+        return code;
+    if (object.cubin == NULL)
         return hone_fail(err, HONE_E_BUG, "%s does not compile: %.300s", name,
-                         log != NULL ? log : "");
-    return code;
+                         object.log != NULL ? object.log : "");
+    *ret_cubin = object.cubin;
+    *ret_len = object.cubin_len;
+    return 0;
 }
 
 static int load_kernels(struct hone_judge *judge, struct hone_err *err)
@@ -252,7 +262,7 @@ struct hone_gpu_session *hone_gpu_session_new(void)
     for (size_t k = 0; k < HONE_GPU_ROOM_CLASSES; k++) {
         for (size_t owner = 0; owner <= HONE_RUNNER_MAX_ARMS; owner++) {
             for (size_t t = 0; t < HONE_LIMIT_TENSORS; t++)
-                session->rooms[k][owner][t].fd = -1;
+                session->rooms[k][owner][t].range.fd = -1;
         }
     }
     return session;
@@ -286,20 +296,6 @@ int hone_gpu_session_open(struct hone_judge *judge, struct hone_outcome *ret, st
     return 0;
 }
 
-static void free_buffer(struct hone_gpu_session *session, struct hone_gpu_buffer *buffer)
-{
-    if (buffer->size > 0)
-        (void)session->cu->MemFree(buffer->base);
-    *buffer = (struct hone_gpu_buffer){0};
-}
-
-static void free_range(struct hone_gpu_session *session, struct hone_gpu_range *range)
-{
-    if (range->size > 0)
-        hone_gpu_range_done(&session->device, range);
-    *range = (struct hone_gpu_range){.fd = -1};
-}
-
 void hone_gpu_session_free(struct hone_gpu_session *session)
 {
     if (session == NULL)
@@ -309,16 +305,7 @@ void hone_gpu_session_free(struct hone_gpu_session *session)
             (void)session->cu->StreamSynchronize(session->stream);
         hone_gpu_arms_free(session);
         hone_gpu_oracles_free(session);
-        for (size_t k = 0; k < HONE_GPU_ROOM_CLASSES; k++) {
-            for (size_t owner = 0; owner <= HONE_RUNNER_MAX_ARMS; owner++) {
-                for (size_t t = 0; t < HONE_LIMIT_TENSORS; t++)
-                    free_range(session, &session->rooms[k][owner][t]);
-            }
-        }
-        free_buffer(session, &session->flush);
-        free_buffer(session, &session->list);
-        free_buffer(session, &session->records);
-        free_buffer(session, &session->copy);
+        hone_gpu_held_free(session);
         if (session->results != 0)
             (void)session->cu->MemFree(session->results);
         if (session->results_host != NULL)

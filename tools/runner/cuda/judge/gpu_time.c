@@ -192,8 +192,9 @@ int hone_gpu_run_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine, cons
     hone_compare_init(&compare, judge->task, run->plan->workload);
     for (int64_t i = 0; i < n && code == 0 && hone_outcome_is_good(ret); i++) {
         if (theirs != NULL)
-            code = hone_gpu_judge_like(judge, mine->slot, theirs->slot, sets[i], 1, &compare, ret,
-                                       err);
+            code = hone_gpu_judge_like(
+                judge, &(struct hone_gpu_like){mine->slot, theirs->slot, sets[i], 1}, &compare, ret,
+                err);
         else if (run->can_spot)
             code = hone_gpu_spot_check(judge, mine->slot, sets[i], HONE_GPU_SPOT_ITEMS, ret, err);
     }
@@ -214,7 +215,8 @@ static int check_like(struct hone_gpu_run *run, struct hone_gpu_lane *mine,
     int code = 0;
     hone_compare_init(&compare, judge->task, run->plan->workload);
     if (n > 0)
-        code = hone_gpu_judge_like(judge, mine->slot, theirs->slot, first, n, &compare, ret, err);
+        code = hone_gpu_judge_like(
+            judge, &(struct hone_gpu_like){mine->slot, theirs->slot, first, n}, &compare, ret, err);
     if (code < 0 || !hone_outcome_is_good(ret) || n == mine->n_calls ||
         hone_rng_below(&judge->rng, ALONE_EVERY) != 0)
         return code;
@@ -516,7 +518,7 @@ static int estimate_all(struct hone_gpu_run *run, struct hone_outcome *ret, stru
     return code;
 }
 
-static int64_t sets_allowed(const struct hone_judge *judge, const struct hone_workload *workload)
+int64_t hone_gpu_sets_allowed(const struct hone_judge *judge, const struct hone_workload *workload)
 {
     bool is_screen = hone_judge_is_tier(judge, HONE_TIER_SCREEN);
     int64_t l2 = judge->gpu->session->device.l2_bytes;
@@ -547,7 +549,7 @@ int hone_gpu_run_frame(struct hone_gpu_run *run, int64_t n_sets, struct hone_out
 static int prepare(struct hone_gpu_run *run, struct hone_outcome *ret, struct hone_err *err)
 {
     struct hone_judge *judge = run->judge;
-    int64_t allowed = sets_allowed(judge, run->plan->workload), most = 1;
+    int64_t allowed = hone_gpu_sets_allowed(judge, run->plan->workload), most = 1;
     uint64_t base = 0;
     draw_order(run);
     int code = hone_gpu_run_frame(run, hone_min_i64(allowed, FIRST_SETS), ret, err);

@@ -10,6 +10,7 @@
 #include "tools/runner/cuda/judge/fault.h"
 #include "tools/runner/cuda/judge/gpu_ahead.h"
 #include "tools/runner/cuda/judge/gpu_fault.h"
+#include "tools/runner/cuda/judge/gpu_held.h"
 #include "tools/runner/cuda/judge/gpu_judge.h"
 #include "tools/runner/cuda/judge/gpu_profile.h"
 #include "tools/runner/cuda/compile/policy_cubin.h"
@@ -58,6 +59,7 @@ static int set_up(struct hone_judge *judge, struct hone_outcome *ret, struct hon
         judge->session->gpu = hone_gpu_session_new();
     gpu->session = judge->session->gpu;
     gpu->pool = judge->pool;
+    hone_gpu_held_begin_job(gpu->session, judge->task->name);
     fill_scalars(judge);
     if (!needs_device(judge))
         return 0;
@@ -69,10 +71,45 @@ static int set_up(struct hone_judge *judge, struct hone_outcome *ret, struct hon
     return code;
 }
 
+/* Before anything runs: the largest size that was asked for, and whether it can be had. Drawn sizes
+ * that are too large are left out later. */
+static void check_memory(struct hone_judge *judge, struct hone_outcome *ret)
+{
+    const struct hone_workload *largest = &judge->cases[0];
+    int64_t most = 0;
+    for (size_t c = 0; c < judge->n_cases; c++) {
+        bool is_asked = judge->kinds[c] == HONE_CASE_PUBLIC && hone_judge_is_wanted(judge, c);
+        int64_t bytes = is_asked ? hone_gpu_least_bytes(judge, &judge->cases[c]) : 0;
+        if (bytes > most) {
+            most = bytes;
+            largest = &judge->cases[c];
+        }
+    }
+    if (most == 0)
+        return;
+    struct hone_gpu_session *session = judge->gpu->session;
+    HONE_AUTOFREE char *text = hone_sprintf(
+        "workload '%.60s' needs at least %lld MiB of the device's %lld (one set of buffers for %zu "
+        "arms)",
+        largest->id, (long long)(most >> 20), (long long)(session->device.memory_bytes >> 20),
+        judge->n_slots);
+    hone_judge_progress(judge, "memory", largest->id, most >> 20,
+                        session->device.memory_bytes >> 20, text);
+    int64_t to_have = hone_gpu_held_to_have(session);
+    if (hone_gpu_max_sets(judge, largest) < 1)
+        hone_outcome_set(ret, HONE_REASON_INFRA,
+                         "%s, and one evaluation may have %lld of the %lld that are free or given "
+                         "back for it; fix: a smaller size, or end what else uses the device",
+                         text, (long long)(hone_gpu_room_bytes(judge) >> 20),
+                         (long long)(to_have >> 20));
+}
+
 static int start(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err)
 {
     (void)err;
     *ret = judge->gpu->no_device;
+    if (hone_outcome_is_good(ret) && judge->n_cases > 0)
+        check_memory(judge, ret);
     return 0;
 }
 
@@ -86,6 +123,7 @@ static void tear_down(struct hone_judge *judge)
     if (gpu->session->is_open) {
         hone_gpu_references_end_job(gpu->session);
         hone_gpu_arms_give(judge);
+        hone_gpu_held_end_job(gpu->session);
     }
     if (gpu->session->is_broken) {
         hone_gpu_session_free(judge->session->gpu);

@@ -31,7 +31,9 @@ static void build_done(struct build *build)
     hone_cuda_compile_drop(build->ticket);
 }
 
-void hone_build_complain(struct build *build, enum hone_reason reason, const char *message)
+/* A complaint of ours about the source, with its line where the message names one:
+ * "line 12: ..." */
+static void complain(struct build *build, enum hone_reason reason, const char *message)
 {
     HONE_AUTOFREE char *text = NULL;
     long long line = 0;
@@ -66,7 +68,7 @@ static void split_source(struct build *build, const char *lane)
     if (rc == 0)
         rc = hone_split_check_tunables(split, req->tunables, &why);
     if (rc < 0 && (is_split || rc != HONE_E_ARG || wants_nvrtc || !hone_build_has_nvcc())) {
-        hone_build_complain(build, HONE_REASON_COMPILE, why.message);
+        complain(build, HONE_REASON_COMPILE, why.message);
         return;
     }
     if (rc < 0)
@@ -77,18 +79,18 @@ static void split_source(struct build *build, const char *lane)
     else if (wants_nvcc)
         build->why_nvcc = "the source asks for it";
     if (split->needs_library)
-        hone_build_complain(build, HONE_REASON_COMPILE,
-                            hone_pool_printf(build->pool,
-                                             "%s: what a library does on the device cannot be "
-                                             "recorded. fix: write the kernel",
-                                             build->why_nvcc));
+        complain(build, HONE_REASON_COMPILE,
+                 hone_pool_printf(build->pool,
+                                  "%s: what a library does on the device cannot be "
+                                  "recorded. fix: write the kernel",
+                                  build->why_nvcc));
     else if (build->why_nvcc != NULL && (wants_nvrtc || !hone_build_has_nvcc()))
-        hone_build_complain(
-            build, HONE_REASON_COMPILE,
-            hone_pool_printf(build->pool, "%s; this needs nvcc, which %s", build->why_nvcc,
-                             wants_nvrtc ? "#pragma hone lane(nvrtc) forbids"
-                                         : "is not here. fix: write it without, or install the "
-                                           "CUDA toolkit (HONE_CUDA_HOME names its folder)"));
+        complain(build, HONE_REASON_COMPILE,
+                 hone_pool_printf(build->pool, "%s; this needs nvcc, which %s", build->why_nvcc,
+                                  wants_nvrtc
+                                      ? "#pragma hone lane(nvrtc) forbids"
+                                      : "is not here. fix: write it without, or install the "
+                                        "CUDA toolkit (HONE_CUDA_HOME names its folder)"));
 }
 
 static int make_texts(struct build *build, struct hone_err *err)
@@ -105,7 +107,7 @@ static int make_texts(struct build *build, struct hone_err *err)
     }
     if (hone_tune_prologue_cuda(req->source, req->tunables, build->pool, &build->tune, &why) < 0 ||
         hone_lane_parse(req->source, build->pool, &lane, &why) < 0) {
-        hone_build_complain(build, HONE_REASON_BAD_REQUEST, why.message);
+        complain(build, HONE_REASON_BAD_REQUEST, why.message);
         return 0;
     }
     split_source(build, lane);
@@ -215,9 +217,8 @@ int hone_build_read_cubin(struct build *build, struct hone_err *err)
     (void)err;
     if (hone_cubin_read(build->device.cubin, build->device.cubin_len, build->pool, &build->cubin,
                         &why) < 0) {
-        hone_build_complain(build,
-                            why.code == HONE_E_LIMIT ? HONE_REASON_TOO_LARGE : HONE_REASON_COMPILE,
-                            why.message);
+        complain(build, why.code == HONE_E_LIMIT ? HONE_REASON_TOO_LARGE : HONE_REASON_COMPILE,
+                 why.message);
         return 0;
     }
     hone_cubin_read_log(build->device.log, &build->cubin);
@@ -301,7 +302,7 @@ void hone_build_fail(struct build *build, enum hone_reason reason, const char *l
 {
     const struct hone_array *list = &build->out->report.diagnostics;
     const struct hone_diagnostic *first = list->n > 0 ? list->v : NULL;
-    bool has_error = first != NULL && strcmp(first->severity, "error") == 0;
+    bool has_error = first != NULL && first->severity == HONE_SEVERITY_ERROR;
     if (hone_reason_row(reason)->verdict ==
         HONE_VERDICT_INFRA) /* no words of a source's for that */
         hone_outcome_set(build->end, reason, "%s: a compiler was ended from outside",
@@ -450,7 +451,7 @@ int hone_build_record(struct build *build, struct hone_err *err)
         build->out->rung = build->record.rung;
     if (end.reason != HONE_REASON_BUILT) {
         keep_printed(build);
-        hone_build_complain(build, end.reason, end.detail);
+        complain(build, end.reason, end.detail);
     }
     return 0;
 }
@@ -572,7 +573,7 @@ int hone_build_check_plans(struct build *build, struct hone_err *err)
         build->out->report.plans = (struct hone_strs){.v = texts, .n = i + 1};
         if (hone_plan_check(&plans[i], bytes, (int64_t)task->n_inputs, kernels,
                             build->out->kernels.n, req->device, &why) < 0) {
-            hone_build_complain(build, HONE_REASON_LAUNCH, why.message);
+            complain(build, HONE_REASON_LAUNCH, why.message);
             return 0;
         }
     }

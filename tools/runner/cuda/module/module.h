@@ -53,10 +53,16 @@ int hone_cuda_build(const struct hone_cuda_request *req, struct hone_pool *pool,
                     struct hone_err *err);
 
 /* Device text only (the judge's own kernels, oracles): text to cubin through the same server. */
-int hone_cuda_compile_device(struct hone_cuda_compiler **compiler, const char *text,
-                             const char *name, const char *arch, const char *cache_dir,
-                             const char *rung, bool allow_weak, int64_t deadline_ns,
-                             struct hone_pool *pool, const unsigned char **ret_cubin,
-                             size_t *ret_len, const char **ret_log, struct hone_err *err);
+struct hone_cuda_text {
+    const char *name, *text; /* name: for messages */
+    const char *arch, *cache_dir;
+    const char *rung; /* of the compiler's jail */
+    bool allow_weak;
+    int64_t deadline_ns;
+};
+struct hone_cuda_object;
+int hone_cuda_compile_device(struct hone_cuda_compiler **compiler,
+                             const struct hone_cuda_text *text, struct hone_pool *pool,
+                             struct hone_cuda_object *ret, struct hone_err *err);
 
 #endif

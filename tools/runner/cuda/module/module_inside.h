@@ -41,9 +41,6 @@ static inline bool hone_build_is_over(const struct build *build)
     return build->end->reason != HONE_REASON_BUILT;
 }
 
-/* A complaint of ours about the source, with its line where the message names one:
- * "line 12: ..." */
-void hone_build_complain(struct build *build, enum hone_reason reason, const char *message);
 /* The end after a compiler's refusal: its first error by line, else its log. */
 void hone_build_fail(struct build *build, enum hone_reason reason, const char *log);
 /* build->device.cubin and .log to kernels and variables of the result. */

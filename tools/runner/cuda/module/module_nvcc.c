@@ -60,7 +60,7 @@ const char *hone_build_late_reason(const struct build *build)
     static const char missing[] = "cannot open source file \"";
     const struct hone_diagnostic *first = build->device_diagnostics.v;
     if (build->has_nvrtc_alone || build->end->reason != HONE_REASON_COMPILE ||
-        build->device_diagnostics.n == 0 || strcmp(first->severity, "error") != 0)
+        build->device_diagnostics.n == 0 || first->severity != HONE_SEVERITY_ERROR)
         return NULL;
     const char *name = strstr(first->message, missing);
     size_t len = name == NULL ? 0 : strcspn(name += sizeof missing - 1, "\"");

@@ -357,9 +357,14 @@ static int read_plans(struct session *s, struct hone_record_result *ret,
         struct hone_record_head head;
         memcpy(&head, a, sizeof head);
         ret->asked_facts |= head.asked_facts != 0;
-        int rc = hone_record_read(
-            a, a + HONE_RECORD_SLOT, (size_t)HONE_RECORD_SLOT, task->name, s->spec->workloads[i].id,
-            (int64_t)(task->n_inputs + task->n_outputs), s->pool, &names, &plans[i], ret_end, err);
+        const struct hone_recording recording = {.a = a,
+                                                 .b = a + HONE_RECORD_SLOT,
+                                                 .len = (size_t)HONE_RECORD_SLOT,
+                                                 .task = task->name,
+                                                 .workload = s->spec->workloads[i].id,
+                                                 .n_tensors =
+                                                     (int64_t)(task->n_inputs + task->n_outputs)};
+        int rc = hone_record_read(&recording, s->pool, &names, &plans[i], ret_end, err);
         if (rc == HONE_E_ARG ||
             rc == HONE_E_LIMIT) { /* only a launcher that writes into the recording */
             hone_outcome_set(ret_end, HONE_REASON_TAMPERING, "%s",

@@ -538,24 +538,25 @@ static int read_all(struct reader *r)
     return hone_plan_valid(r->plan, r->err);
 }
 
-int hone_record_read(const char *a, const char *b, size_t len, const char *task,
-                     const char *workload, int64_t n_tensors, struct hone_pool *pool,
+int hone_record_read(const struct hone_recording *recording, struct hone_pool *pool,
                      struct hone_record_names *names, struct hone_plan *ret,
                      struct hone_outcome *ret_end, struct hone_err *err)
 {
     struct hone_record_head x, y;
-    if (len < sizeof x)
+    if (recording->len < sizeof x)
         return hone_fail(err, HONE_E_ARG, "the recording is damaged: no head");
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    *ret = (struct hone_plan){
-        .format = HONE_PLAN_FORMAT, .task = task, .workload = workload, .n_tensors = n_tensors};
+    memcpy(&x, recording->a, sizeof x);
+    memcpy(&y, recording->b, sizeof y);
+    *ret = (struct hone_plan){.format = HONE_PLAN_FORMAT,
+                              .task = recording->task,
+                              .workload = recording->workload,
+                              .n_tensors = recording->n_tensors};
     ret->scratch.v =
         hone_pool_alloc(pool, HONE_LIMIT_PLAN_SCRATCH * sizeof(struct hone_plan_number));
     ret->notes.v = hone_pool_alloc(pool, HONE_LIMIT_PLAN_NOTES * sizeof *ret->notes.v);
     struct reader *r = hone_pool_alloc(pool, sizeof *r);
-    *r = (struct reader){.a = a + sizeof x,
-                         .b = b + sizeof y,
+    *r = (struct reader){.a = recording->a + sizeof x,
+                         .b = recording->b + sizeof y,
                          .len = x.used,
                          .pool = pool,
                          .names = names,
@@ -563,7 +564,7 @@ int hone_record_read(const char *a, const char *b, size_t len, const char *task,
                          .end = ret_end,
                          .err = err};
     hone_outcome_set(ret_end, HONE_REASON_BUILT, "recorded");
-    if (x.used > len - sizeof x || x.used % 8 != 0)
+    if (x.used > recording->len - sizeof x || x.used % 8 != 0)
         return damaged(r, "its length is odd");
     if (x.used != y.used)
         return differs(r, "number");

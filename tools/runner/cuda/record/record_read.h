@@ -12,10 +12,15 @@ struct hone_record_names { /* instances seen so far, over all workloads */
     size_t n, cap;
 };
 
-/* a, b: the slots of both runs, len bytes each. 0 with *ret_end BUILT, or NONDETERMINISTIC and
- * LAUNCH with what is wrong. HONE_E_ARG: damaged. */
-int hone_record_read(const char *a, const char *b, size_t len, const char *task,
-                     const char *workload, int64_t n_tensors, struct hone_pool *pool,
+struct hone_recording {
+    const char *a, *b; /* the slots of both runs */
+    size_t len;        /* of each */
+    const char *task, *workload;
+    int64_t n_tensors;
+};
+
+/* 0 with *ret_end BUILT, or NONDETERMINISTIC and LAUNCH with what is wrong. HONE_E_ARG: damaged. */
+int hone_record_read(const struct hone_recording *recording, struct hone_pool *pool,
                      struct hone_record_names *names, struct hone_plan *ret,
                      struct hone_outcome *ret_end, struct hone_err *err);
 

@@ -105,7 +105,6 @@ struct split_state {
 /* Grows an array in the pool (old copies are left there). */
 void *split_grow(struct split_state *s, void *v, size_t n, size_t *cap, size_t size);
 int split_fail(struct split_state *s, int64_t line, const char *fmt, ...) HONE_PRINTF(3, 4);
-uint32_t split_id(struct split_state *s, const char *text, size_t len);
 bool split_is(const struct split_state *s, const struct split_token *t, const char *word);
 static inline bool split_punct(const struct split_token *t, int punct)
 {
@@ -124,7 +123,6 @@ int split_kernels(struct split_state *s);  /* stubs */
 int split_launches(struct split_state *s); /* <<<>>> */
 int split_keep(struct split_state *s);     /* which items stay in which text */
 void split_blank(const struct split_state *s, char *text, size_t start, size_t end);
-void split_insert(struct split_state *s, size_t at, const char *text);
 struct split_edit *split_edit(struct split_state *s, size_t at, const char *text);
 
 #endif

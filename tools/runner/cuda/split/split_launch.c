@@ -39,7 +39,7 @@ struct split_edit *split_edit(struct split_state *s, size_t at, const char *text
     return edit;
 }
 
-void split_insert(struct split_state *s, size_t at, const char *text)
+static void insert(struct split_state *s, size_t at, const char *text)
 {
     (void)split_edit(s, at, text);
 }
@@ -129,10 +129,19 @@ struct stub {
     size_t n;
 };
 
-static int add_param(struct split_state *s, const struct split_tokens *t, size_t first, size_t end,
-                     bool is_shared_text, struct stub *stub, struct hone_split_kernel *kernel,
-                     size_t *cap)
+struct params { /* of one kernel */
+    const struct split_tokens *t;
+    bool is_shared_text;
+    struct stub *stub;
+    struct hone_split_kernel *kernel;
+    size_t cap;
+};
+
+static int add_param(struct split_state *s, struct params *p, size_t first, size_t end)
 {
+    const struct split_tokens *t = p->t;
+    struct stub *stub = p->stub;
+    struct hone_split_kernel *kernel = p->kernel;
     size_t stop = end, name = param_name(s, t, first, end, &stop);
     bool is_pack = false, has_default = stop < end && split_punct(&t->v[stop], '=');
     for (size_t i = first; i < stop; i++)
@@ -141,16 +150,16 @@ static int add_param(struct split_state *s, const struct split_tokens *t, size_t
     struct hone_split_param param = {.text = flat(s, t->v[first].start, t->v[text_end - 1].end),
                                      .is_optional = is_pack || has_default};
     struct hone_split_param *v =
-        split_grow(s, kernel->params.v, kernel->params.n, cap, sizeof param);
+        split_grow(s, kernel->params.v, kernel->params.n, &p->cap, sizeof param);
     v[kernel->params.n++] = param;
     kernel->params.v = v;
     stub->n++;
-    if (name == SIZE_MAX && is_shared_text)
+    if (name == SIZE_MAX && p->is_shared_text)
         return split_fail(s, t->v[first].line, "give this parameter ('%s') a name", param.text);
     hone_buf_str(&stub->names, ", ");
     if (name == SIZE_MAX) {
         const char *made = hone_pool_printf(s->pool, " hone_p%zu", stub->n);
-        split_insert(s, t->v[stop - 1].end, made);
+        insert(s, t->v[stop - 1].end, made);
         hone_buf_str(&stub->names, made);
     } else {
         hone_buf_add(&stub->names, s->source + t->v[name].start, t->v[name].end - t->v[name].start);
@@ -162,17 +171,15 @@ static int add_param(struct split_state *s, const struct split_tokens *t, size_t
     return 0;
 }
 
-static int add_params(struct split_state *s, const struct split_tokens *t, size_t open,
-                      size_t close, bool is_shared_text, struct stub *stub,
-                      struct hone_split_kernel *kernel)
+static int add_params(struct split_state *s, struct params *p, size_t open, size_t close)
 {
-    size_t cap = 0;
+    const struct split_tokens *t = p->t;
     bool is_void = close == open + 2 && split_is(s, &t->v[open + 1], "void");
     for (size_t at = open + 1; at < close && !is_void;) {
         size_t end = argument_end(t, at, close, true);
         if (end == at)
             return split_fail(s, t->v[at].line, "a parameter is missing here");
-        int rc = add_param(s, t, at, end, is_shared_text, stub, kernel, &cap);
+        int rc = add_param(s, p, at, end);
         if (rc < 0)
             return rc;
         at = end + 1;
@@ -219,8 +226,11 @@ static int add_stub(struct split_state *s, const struct split_item *item)
                           "the parameters of kernel '%s' were not found in its "
                           "macro. fix: write kernels without macros around their parameters",
                           kernel.name);
-    int rc =
-        add_params(s, is_shared_text ? &s->macros : t, open, close, is_shared_text, &stub, &kernel);
+    struct params params = {.t = is_shared_text ? &s->macros : t,
+                            .is_shared_text = is_shared_text,
+                            .stub = &stub,
+                            .kernel = &kernel};
+    int rc = add_params(s, &params, open, close);
     names = stub.names;
     text = stub.text;
     if (rc < 0)
@@ -378,10 +388,10 @@ static void wrap_args(struct split_state *s, const struct launch *l, struct hone
             return;
         ret->n_args++;
         if (is_plain(s, l->t, at, end)) {
-            split_insert(s, l->t->v[at].start,
-                         hone_pool_printf(s->pool, "::hone_arg(%zu, \"%.*s\", ", number, MAX_SHOWN,
-                                          flat(s, l->t->v[at].start, l->t->v[end - 1].end)));
-            split_insert(s, l->t->v[end - 1].end, ")");
+            insert(s, l->t->v[at].start,
+                   hone_pool_printf(s->pool, "::hone_arg(%zu, \"%.*s\", ", number, MAX_SHOWN,
+                                    flat(s, l->t->v[at].start, l->t->v[end - 1].end)));
+            insert(s, l->t->v[end - 1].end, ")");
         }
         at = end + 1;
     }
@@ -467,7 +477,7 @@ static int rewrite(struct split_state *s, struct launch *l)
     edit->more = "), ";
     memset(s->dropped + v[l->open3].start, 1, v[l->close3].end - v[l->open3].start);
     wrap_args(s, l, &launch);
-    split_insert(s, v[l->args_close].end, ")");
+    insert(s, v[l->args_close].end, ")");
     struct hone_array *launches = &s->ret->launches;
     struct hone_split_launch *all =
         split_grow(s, launches->v, launches->n, &s->cap_launches, sizeof launch);

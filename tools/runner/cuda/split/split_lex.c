@@ -53,7 +53,7 @@ static void rehash(struct split_state *s)
     }
 }
 
-uint32_t split_id(struct split_state *s, const char *text, size_t len)
+static uint32_t id_of(struct split_state *s, const char *text, size_t len)
 {
     if (s->n_names * 2 >= s->hash_size)
         rehash(s);
@@ -106,7 +106,7 @@ static void push(struct lexer *x, enum split_kind kind, int punct, size_t start)
     out->v[out->n++] = (struct split_token){
         .kind = kind, .punct = punct, .start = start, .end = x->at, .line = x->line};
     if (kind == SPLIT_NAME)
-        out->v[out->n - 1].id = split_id(x->s, x->s->source + start, x->at - start);
+        out->v[out->n - 1].id = id_of(x->s, x->s->source + start, x->at - start);
 }
 
 static int skip_comment(struct lexer *x)
@@ -325,7 +325,7 @@ static uint32_t take_word(struct lexer *x)
     size_t start = x->at;
     while (is_name(peek(x, 0)))
         x->at++;
-    return x->at == start ? 0 : split_id(x->s, x->s->source + start, x->at - start);
+    return x->at == start ? 0 : id_of(x->s, x->s->source + start, x->at - start);
 }
 
 static int lex_macro(struct lexer *x, struct split_directive *d)

@@ -5,26 +5,20 @@
  * One job at a time; further callers wait for their turn. A runner that dies, hangs or is
  * cancelled in the middle is killed with everything it started, and the next job starts a new
  * one. Any thread. */
-#ifndef HONE_TOOLS_EXEC_WARM_H
-#define HONE_TOOLS_EXEC_WARM_H
+#ifndef HONE_LAUNCH_WARM_H
+#define HONE_LAUNCH_WARM_H
 
-#include "tools/executor.h"
+#include "tools/launch/launch.h"
 
 struct hone_warm;
 
-struct hone_warm_end {
-    bool has_answered; /* the runner said that the job is done; report.json tells the rest */
-    bool timed_out;
-    int exit_status, signal; /* of a runner that ended instead */
-    char said[400];          /* the last of its stderr */
-};
-
 struct hone_warm *hone_warm_new(const char *runner_path);
 void hone_warm_free(struct hone_warm *warm); /* ends the runner; NULL is fine */
-/* 0 with *ret, HONE_E_CANCEL, or why no runner could be started. */
+/* 0 with *ret, HONE_E_CANCEL, or why no runner could be started. exit_status 0: the runner said
+ * that the job is done; otherwise it ended instead. */
 int hone_warm_run(struct hone_warm *warm, const char *job_path, int64_t deadline_ns,
                   hone_progress_fn *on_progress, void *progress_arg,
-                  const struct hone_cancel *cancel, struct hone_warm_end *ret,
+                  const struct hone_cancel *cancel, struct hone_launch_end *ret,
                   struct hone_err *err);
 
 /* Environment of every runner: a minimal one and the variables of local configuration that it

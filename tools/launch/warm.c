@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runner that stays (exec_warm.h).
+/* The runner that stays (warm.h).
  *
  * State: one child process, started by the first job and again after it died; a turn lock,
  * since jobs go one at a time. A job is a path on the child's input; its answer is a line,
  * with progress lines before it. At the deadline the child is killed, and the next job starts
  * a new one. */
-#include "tools/exec_warm.h"
+#include "tools/launch/warm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,21 +72,23 @@ static void on_line(void *arg, const char *line, size_t len)
     pthread_mutex_unlock(&warm->lock);
 }
 
-/* Local configuration that the runner may see; everything else of our environment stays here. */
+/* Local configuration that the runner may see, by how it begins; everything else of our environment
+ * stays here. */
 static const char *const passed_variables[] = {
-    "HONE_CUDA_LIB", "HONE_CUDA_HOME", "HONE_DEVICE_JAIL", "HONE_CC", "CUDA_VISIBLE_DEVICES"};
+    "HONE_CUDA_LIB=", "HONE_CUDA_HOME=",     "HONE_DEVICE_JAIL=",     "HONE_CC=",
+    "HONE_PYTHON=",   "HONE_TORCH_SECONDS=", "CUDA_VISIBLE_DEVICES=", "HONE_EMULATOR_"};
+#define MOST_PASSED 32
 
 const char *const *hone_runner_env(struct hone_pool *pool)
 {
-    const char **ret = hone_pool_alloc(pool, (HONE_COUNTOF(passed_variables) + 3) * sizeof(*ret));
+    const char **ret = hone_pool_alloc(pool, (MOST_PASSED + 1) * sizeof(*ret));
     size_t n = 0;
     ret[n++] = "PATH=/usr/bin:/bin";
     ret[n++] = "LANG=C";
-    for (size_t i = 0; i < HONE_COUNTOF(passed_variables); i++) {
-        const char *value = getenv(passed_variables[i]);
-        if (value != NULL)
-            ret[n++] = hone_pool_printf(pool, "%s=%s", passed_variables[i], value);
-    }
+    for (char **own = environ; *own != NULL; own++)
+        for (size_t i = 0; i < HONE_COUNTOF(passed_variables) && n < MOST_PASSED; i++)
+            if (strncmp(*own, passed_variables[i], strlen(passed_variables[i])) == 0)
+                ret[n++] = hone_pool_strdup(pool, *own);
     ret[n] = NULL;
     return ret;
 }
@@ -217,19 +219,20 @@ static void wait_answer(struct hone_warm *warm, int64_t deadline_ns,
 }
 
 static int run_job(struct hone_warm *warm, const char *job_path, int64_t deadline_ns,
-                   const struct hone_cancel *cancel, struct hone_warm_end *ret,
+                   const struct hone_cancel *cancel, struct hone_launch_end *ret,
                    struct hone_err *err)
 {
-    *ret = (struct hone_warm_end){.exit_status = -1};
+    *ret = (struct hone_launch_end){.exit_status = -1};
     bool is_sent = send_job(warm, job_path);
     pthread_mutex_lock(&warm->lock);
     if (is_sent)
         wait_answer(warm, deadline_ns, cancel);
     bool has_answered = warm->is_answered;
     pthread_mutex_unlock(&warm->lock);
-    ret->has_answered = has_answered;
-    if (has_answered)
+    if (has_answered) {
+        ret->exit_status = 0;
         return 0;
+    }
     bool is_cancelled = hone_cancel_is_set(cancel);
     ret->timed_out = hone_now_ns() >= deadline_ns;
     hone_cancel_set(&warm->kill);
@@ -255,7 +258,8 @@ static int run_job(struct hone_warm *warm, const char *job_path, int64_t deadlin
 
 int hone_warm_run(struct hone_warm *warm, const char *job_path, int64_t deadline_ns,
                   hone_progress_fn *on_progress, void *progress_arg,
-                  const struct hone_cancel *cancel, struct hone_warm_end *ret, struct hone_err *err)
+                  const struct hone_cancel *cancel, struct hone_launch_end *ret,
+                  struct hone_err *err)
 {
     int code = 0;
     pthread_mutex_lock(&warm->turn);

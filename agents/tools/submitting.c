@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agents/search/submitting.h"
+#include "agents/tools/submitting.h"
 
 #include <math.h>
 #include <string.h>

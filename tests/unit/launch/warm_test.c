@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/exec_warm.h"
+#include "tools/launch/warm.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 
@@ -45,7 +45,7 @@ static void on_progress(void *arg, const struct hone_progress *progress)
 }
 
 static int run(struct bench *b, const char *job, int64_t ms, const struct hone_cancel *cancel,
-               struct hone_warm_end *ret)
+               struct hone_launch_end *ret)
 {
     struct hone_err err = HONE_ERR_INIT;
     return hone_warm_run(b->warm, job, hone_deadline_in_ms(ms), on_progress, b, cancel, ret, &err);
@@ -57,11 +57,11 @@ static int run(struct bench *b, const char *job, int64_t ms, const struct hone_c
 START_TEST(one_process_for_many_jobs)
 {
     struct bench b;
-    struct hone_warm_end end;
+    struct hone_launch_end end;
     char first[100];
     bench_open(&b, SAY_PID "; " SAY_DONE);
     ck_assert_int_eq(run(&b, "/a", 10000, NULL, &end), 0);
-    ck_assert(end.has_answered);
+    ck_assert_int_eq(end.exit_status, 0);
     ck_assert_ptr_nonnull(strstr(b.message, " /a"));
     snprintf(first, sizeof first, "%.*s", (int)strcspn(b.message, " "), b.message);
     ck_assert_int_eq(run(&b, "/b", 10000, NULL, &end), 0);
@@ -74,14 +74,14 @@ END_TEST
 START_TEST(a_dead_runner_is_told_and_replaced)
 {
     struct bench b;
-    struct hone_warm_end end;
+    struct hone_launch_end end;
     bench_open(&b, "case $job in /die) echo broken >&2; exit 7;; esac; " SAY_DONE);
     ck_assert_int_eq(run(&b, "/die", 10000, NULL, &end), 0);
-    ck_assert(!end.has_answered);
+    ck_assert_int_ne(end.exit_status, 0);
     ck_assert_int_eq(end.exit_status, 7);
     ck_assert_ptr_nonnull(strstr(end.said, "broken"));
     ck_assert_int_eq(run(&b, "/live", 10000, NULL, &end), 0);
-    ck_assert(end.has_answered);
+    ck_assert_int_eq(end.exit_status, 0);
     bench_close(&b);
 }
 END_TEST
@@ -89,14 +89,14 @@ END_TEST
 START_TEST(a_hung_runner_ends_at_the_deadline)
 {
     struct bench b;
-    struct hone_warm_end end;
+    struct hone_launch_end end;
     bench_open(&b, "case $job in /hang) sleep 100;; esac; " SAY_DONE);
     int64_t start = hone_now_ns();
     ck_assert_int_eq(run(&b, "/hang", 300, NULL, &end), 0);
     ck_assert(end.timed_out);
     ck_assert_int_lt(hone_now_ns() - start, 20 * HONE_NS_PER_S);
     ck_assert_int_eq(run(&b, "/live", 10000, NULL, &end), 0);
-    ck_assert(end.has_answered);
+    ck_assert_int_eq(end.exit_status, 0);
     bench_close(&b);
 }
 END_TEST
@@ -104,7 +104,7 @@ END_TEST
 START_TEST(cancel_kills_it)
 {
     struct bench b;
-    struct hone_warm_end end;
+    struct hone_launch_end end;
     struct hone_cancel cancel;
     bench_open(&b, "sleep 100; " SAY_DONE);
     ck_assert_int_eq(hone_cancel_init(&cancel, NULL), 0);
@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(no_program_is_an_error)
 {
-    struct hone_warm_end end;
+    struct hone_launch_end end;
     struct hone_err err = HONE_ERR_INIT;
     struct hone_warm *warm = hone_warm_new("/nonexistent/runner");
     hone_process_init();

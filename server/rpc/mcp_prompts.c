@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One table of prompts with their texts, one of where the values of arguments come from. */
+#include "server/rpc/mcp_prompts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "server/rpc/mcp_resources.h"
+#include "workspace/base/limits.h"
+
+#define MAX_ARGUMENTS 3
+#define MAX_VALUES    100 /* of a completion: the protocol's own limit */
+
+struct argument {
+    const char *name, *description;
+    const char *fallback; /* NULL: required */
+};
+
+static const struct prompt {
+    const char *name, *title, *description;
+    struct argument arguments[MAX_ARGUMENTS];
+    const char *text; /* {argument} stands for its value */
+} prompts[] = {
+    {"optimise_kernel",
+     "Optimise a kernel",
+     "Make a task's kernel fast, step by step, and prove it.",
+     {{"task", "Name of a task; task_show lists them.", NULL},
+      {"target", "cpu or cuda.", "cpu"},
+      {"budget", "When to stop, in words.", "ten versions or half an hour"}},
+     "Make task {task} fast on target {target} with hone's tools.\n"
+     "1. task_show with task and source: the signature, the sizes, the tolerance, the baseline. "
+     "device_info: what the machine can do.\n"
+     "2. strategy_propose ranks steps; kernel_profile says what limits a version.\n"
+     "3. Write one version at a time and give it to kernel_evaluate (tier screen) with parent, "
+     "message and why. A wrong one names its failing case: reproduce it with kernel_verify and "
+     "axes.\n"
+     "4. A screen claims nothing. Use tier decide on what looks worth it, kernel_tune for "
+     "parameters, kernel_compare for two versions.\n"
+     "5. Confirm the best one with tier confirm. Report only that figure, with its interval, "
+     "commit and warnings.\n"
+     "Stop after {budget}. Say what you tried and what did not help."},
+    {"explain_version",
+     "Explain a version",
+     "What a version changed, why it is faster or not, what the figure rests on.",
+     {{"commit", "Commit or a prefix of it; history_show lists them.", NULL}},
+     "Explain version {commit} to somebody who knows C but not this code.\n"
+     "Read history_show with commit {commit}, kernel_diff with to {commit}, and kernel_profile of "
+     "it with its parent. Say what was changed, which limit it moved and how the counters show it, "
+     "what the figure rests on (tier, interval, sizes, accuracy), and what remains doubtful."},
+    {"review_candidate",
+     "Review a candidate",
+     "Look for what a test cannot see: hidden assumptions, cheating, fragile code.",
+     {{"task", "Name of the task.", NULL}, {"commit", "The version to review.", NULL}},
+     "Review version {commit} of task {task} before somebody takes it over.\n"
+     "Read task_show, history_show with commit and source, and kernel_diff. Then look for: sizes "
+     "or alignments that it assumes and the signature does not promise; results that depend on the "
+     "generated inputs; precision given away; undefined behaviour; threads or flags that the "
+     "figure rests on. Try doubts with kernel_verify and axes (odd and small sizes). End with: "
+     "take it, take it with changes, or not, and the one reason."},
+    {"write_task",
+     "Write a task",
+     "Turn a function of your own into a task that hone can judge.",
+     {{"function", "The C function, or where it is.", NULL},
+      {"purpose", "What it is used for and at which sizes.", "not said"}},
+     "Make a hone task of this function: {function}\n"
+     "It is used for: {purpose}\n"
+     "`hone task new FILE.c` writes a pack from a C function and says what it could not "
+     "read; docs/tasks.md has the format. Choose sizes that are really used, odd ones too; kinds "
+     "of input that find cheap tricks; a tolerance from the arithmetic, not from a run. Then "
+     "`hone task lint` and `hone task calibrate`, and kernel_evaluate of the baseline against "
+     "itself: it has to come out as same."},
+};
+
+static const struct prompt *find(const char *name)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(prompts); i++)
+        if (strcmp(prompts[i].name, name) == 0)
+            return &prompts[i];
+    return NULL;
+}
+
+void hone_mcp_prompts_list(const struct hone_mcp_request *request)
+{
+    struct hone_json *all = hone_json_new_array();
+    for (size_t i = 0; i < HONE_COUNTOF(prompts); i++) {
+        struct hone_json *row = hone_json_new_object();
+        struct hone_json *arguments = hone_json_new_array();
+        hone_json_set_str(row, "name", prompts[i].name);
+        if (request->revision->has_structured)
+            hone_json_set_str(row, "title", prompts[i].title);
+        hone_json_set_str(row, "description", prompts[i].description);
+        for (size_t k = 0; k < MAX_ARGUMENTS && prompts[i].arguments[k].name != NULL; k++) {
+            struct hone_json *one = hone_json_new_object();
+            hone_json_set_str(one, "name", prompts[i].arguments[k].name);
+            hone_json_set_str(one, "description", prompts[i].arguments[k].description);
+            hone_json_set_bool(one, "required", prompts[i].arguments[k].fallback == NULL);
+            hone_json_push(arguments, one);
+        }
+        hone_json_set(row, "arguments", arguments);
+        hone_json_push(all, row);
+    }
+    hone_mcp_answer_page(request, "prompts", all, HONE_MCP_CACHE_LONG);
+}
+
+static const struct argument *argument_of(const struct prompt *prompt, const char *name, size_t len)
+{
+    for (size_t k = 0; k < MAX_ARGUMENTS && prompt->arguments[k].name != NULL; k++)
+        if (strlen(prompt->arguments[k].name) == len &&
+            strncmp(prompt->arguments[k].name, name, len) == 0)
+            return &prompt->arguments[k];
+    return NULL;
+}
+
+/* The text with the values in it; owned. */
+static char *render(const struct prompt *prompt, const struct hone_json *values)
+{
+    struct hone_buf out = HONE_BUF_INIT;
+    for (const char *at = prompt->text; *at != '\0';) {
+        size_t plain = strcspn(at, "{");
+        hone_buf_add(&out, at, plain);
+        at += plain;
+        if (*at == '\0')
+            break;
+        size_t len = strcspn(at + 1, "}");
+        const struct argument *argument = argument_of(prompt, at + 1, len);
+        HONE_BUG_ON(argument == NULL);
+        hone_buf_str(&out, hone_json_get_str(values, argument->name, argument->fallback));
+        at += len + 2;
+    }
+    return hone_buf_steal(&out);
+}
+
+void hone_mcp_prompts_get(const struct hone_mcp_request *request)
+{
+    const char *name = hone_json_get_str(request->params, "name", NULL);
+    const struct prompt *prompt = name != NULL ? find(name) : NULL;
+    const struct hone_json *values = hone_json_get(request->params, "arguments");
+    if (prompt == NULL) {
+        hone_call_error(request->call, HONE_RPC_PARAMS,
+                        "no prompt '%.60s'; prompts/list names them", name != NULL ? name : "");
+        return;
+    }
+    for (size_t k = 0; k < MAX_ARGUMENTS && prompt->arguments[k].name != NULL; k++) {
+        const struct argument *argument = &prompt->arguments[k];
+        if (argument->fallback != NULL || hone_json_get_str(values, argument->name, NULL) != NULL)
+            continue;
+        hone_call_error(request->call, HONE_RPC_PARAMS, "prompt %s needs the argument %s: %s",
+                        prompt->name, argument->name, argument->description);
+        return;
+    }
+    HONE_AUTOFREE char *text = render(prompt, values);
+    struct hone_json *result = hone_json_new_object(), *messages = hone_json_new_array();
+    struct hone_json *message = hone_json_new_object(), *content = hone_json_new_object();
+    hone_json_set_str(content, "type", "text");
+    hone_json_set_str(content, "text", text);
+    hone_json_set_str(message, "role", "user");
+    hone_json_set(message, "content", content);
+    hone_json_push(messages, message);
+    hone_json_set_str(result, "description", prompt->description);
+    hone_json_set(result, "messages", messages);
+    hone_mcp_answer(request, result, HONE_MCP_NO_CACHE);
+}
+
+/* ---- completion ---- */
+
+static const struct source { /* where the values of an argument come from */
+    const char *argument;
+    const char *tool, *args, *array, *member;
+    const char *const *words; /* instead of a tool */
+} sources[] = {
+    {"task", "task_show", "{\"detail\":\"full\"}", "tasks", "name", NULL},
+    {"commit", "history_show", "{\"limit\":200,\"detail\":\"full\"}", "versions", "commit", NULL},
+    {"target", NULL, NULL, NULL, NULL, (const char *const[]){"cpu", "cuda", NULL}},
+};
+
+struct values {
+    struct hone_json *list;
+    const char *prefix;
+    int64_t total;
+};
+
+static void add_value(struct values *values, const char *value)
+{
+    if (strncmp(value, values->prefix, strlen(values->prefix)) != 0)
+        return;
+    if (values->total++ < MAX_VALUES)
+        hone_json_push(values->list, hone_json_new_str(value));
+}
+
+static void collect_jobs(const struct hone_mcp *mcp, struct values *values)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_jobs *jobs = hone_runtime_app(mcp->runtime)->jobs;
+    struct hone_job_state *states;
+    size_t n = 0;
+    if (jobs == NULL || jobs->ops->list(jobs, pool, &states, &n, NULL) < 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        add_value(values, states[i].id);
+}
+
+static void collect(const struct hone_mcp_request *request, const char *argument,
+                    struct values *values)
+{
+    const struct hone_registry *registry = hone_runtime_app(request->mcp->runtime)->registry;
+    for (size_t i = 0; i < HONE_COUNTOF(sources); i++) {
+        if (strcmp(sources[i].argument, argument) != 0)
+            continue;
+        for (size_t k = 0; sources[i].words != NULL && sources[i].words[k] != NULL; k++)
+            add_value(values, sources[i].words[k]);
+        if (sources[i].tool == NULL || hone_registry_find(registry, sources[i].tool) == NULL)
+            continue;
+        HONE_AUTOJSON struct hone_json *answer = hone_mcp_tool_answer(
+            request->mcp, request->caller, sources[i].tool, sources[i].args, NULL);
+        for (const struct hone_json *row = hone_json_first(hone_json_get(answer, sources[i].array));
+             row; row = hone_json_next(row))
+            add_value(values, hone_json_get_str(row, sources[i].member, ""));
+    }
+    if (strcmp(argument, "job") == 0)
+        collect_jobs(request->mcp, values);
+    for (size_t i = 0; strcmp(argument, "tool") == 0 && i < hone_registry_count(registry); i++)
+        add_value(values, hone_registry_at(registry, i)->name);
+}
+
+static void complete_now(const struct hone_mcp_request *request)
+{
+    const struct hone_json *argument = hone_json_get(request->params, "argument");
+    struct values values = {.list = hone_json_new_array(),
+                            .prefix = hone_json_get_str(argument, "value", "")};
+    collect(request, hone_json_get_str(argument, "name", ""), &values);
+    struct hone_json *completion = hone_json_new_object(), *result = hone_json_new_object();
+    hone_json_set(completion, "values", values.list);
+    hone_json_set_i64(completion, "total", values.total);
+    hone_json_set_bool(completion, "hasMore", values.total > MAX_VALUES);
+    hone_json_set(result, "completion", completion);
+    hone_mcp_answer(request, result, HONE_MCP_NO_CACHE);
+}
+
+/* The argument belongs to the prompt or template that ref names. */
+static bool is_argument_of(const struct hone_json *ref, const char *name)
+{
+    const char *type = hone_json_get_str(ref, "type", "");
+    if (strcmp(type, "ref/prompt") == 0) {
+        const struct prompt *prompt = find(hone_json_get_str(ref, "name", ""));
+        return prompt != NULL && argument_of(prompt, name, strlen(name)) != NULL;
+    }
+    const char *variable = hone_mcp_resource_variable(hone_json_get_str(ref, "uri", ""));
+    return strcmp(type, "ref/resource") == 0 && variable != NULL && strcmp(variable, name) == 0;
+}
+
+void hone_mcp_complete(const struct hone_mcp_request *request)
+{
+    const char *name = hone_json_get_str(hone_json_get(request->params, "argument"), "name", NULL);
+    if (name == NULL || !is_argument_of(hone_json_get(request->params, "ref"), name))
+        hone_call_error(request->call, HONE_RPC_PARAMS,
+                        "params.ref must name a prompt or resource template, params.argument.name "
+                        "one of its arguments");
+    else
+        hone_mcp_on_lane(request, HONE_LANE_QUICK, complete_now);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a method of the protocol gets and how it answers, whatever the era: a handshake's session or
+ * a request that stands alone make the same struct. */
+#ifndef HONE_SERVER_MCP_REQUEST_H
+#define HONE_SERVER_MCP_REQUEST_H
+
+#include "server/rpc/mcp.h"
+
+struct hone_mcp_request { /* all borrowed */
+    const struct hone_mcp *mcp;
+    const struct hone_mcp_revision *revision;
+    const char *caller;
+    struct hone_call *call;
+    const struct hone_json *params;
+    int level; /* hone_mcp_level_find: what the client wants to be told; -1: nothing */
+};
+typedef void hone_mcp_method_fn(const struct hone_mcp_request *request);
+
+enum hone_mcp_cache { HONE_MCP_NO_CACHE, HONE_MCP_CACHE_SHORT, HONE_MCP_CACHE_LONG };
+
+/* Answers with result (moved), and with what each result of the revision carries. */
+void hone_mcp_answer(const struct hone_mcp_request *request, struct hone_json *result,
+                     enum hone_mcp_cache cache);
+/* The members that end a result in this revision: "" or ",\"resultType\":...". Static. */
+const char *hone_mcp_result_end(const struct hone_mcp_revision *revision);
+/* Answers with one page of a list (moved): result[key] and nextCursor. A cursor that is none of ours
+ * is a params error. */
+void hone_mcp_answer_page(const struct hone_mcp_request *request, const char *key,
+                          struct hone_json *all, enum hone_mcp_cache cache);
+
+/* Runs fn on a lane's worker with a copy of the request; a full lane is answered here. */
+void hone_mcp_on_lane(const struct hone_mcp_request *request, enum hone_lane lane,
+                      hone_mcp_method_fn *fn);
+/* Runs a tool where we are. args_json: text of an object. NULL: it failed, err says why; an error
+ * result is a failure too (HONE_E_NOT_FOUND with its summary). Owned. */
+struct hone_json *hone_mcp_tool_answer(const struct hone_mcp *mcp, const char *caller,
+                                       const char *tool, const char *args_json,
+                                       struct hone_err *err);
+
+/* Severities of syslog, debug 0 to emergency 7; -1: unknown word. */
+int hone_mcp_level_find(const char *word);
+/* Tells the client, before the answer, if it wants to know. level: one of the words. */
+void hone_mcp_tell(struct hone_call *call, int wanted, const char *level, const char *text);
+
+#endif

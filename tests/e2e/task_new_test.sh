@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Functions as people have them become tasks that the lint admits, with nothing said but their file; what cannot be says what to do.
+. "$(dirname "$0")/lib.sh"
+"$HONE" init "$WS" >/dev/null
+
+new() { # new NAME [OPTION...]: from $ROOT/NAME.c
+    name=$1
+    shift
+    "$HONE" task new "$ROOT/$name.c" "$@" --workspace "$WS" >"$ROOT/said" 2>&1
+}
+admitted() { # admitted NAME TEXT [OPTION...]: what it says has TEXT
+    name=$1 text=$2
+    shift 2
+    new "$name" "$@" && grep -q "^$name: admitted" "$ROOT/said" && grep -q -- "$text" "$ROOT/said"
+    ok $? "$name: admitted" "$(cat "$ROOT/said")"
+}
+refused() { # refused NAME TEXT [OPTION...]: leaves nothing
+    name=$1 text=$2
+    shift 2
+    new "$name" "$@"
+    [ $? = 2 ] && grep -q -- "$text" "$ROOT/said" && [ ! -e "$WS/tasks/$name" ]
+    ok $? "$name: refused, $text" "$(cat "$ROOT/said")"
+}
+
+# an output that keeps some of its old content: found by running it, a pointer that is stepped
+cat >"$ROOT/pack.c" <<'EOF'
+#include <stddef.h>
+size_t pack(const float *x, float *out, size_t n)
+{
+    float *start = out;
+    while (n--) {
+        if (*x > 0)
+            *out++ = *x;
+        x++;
+    }
+    return out - start;
+}
+EOF
+admitted pack "'out' is not written everywhere: it starts as the input 'out_in'"
+
+# a size that no parameter has, row starts, indexes; three headers deep with -I
+mkdir -p "$ROOT/include"
+echo 'typedef int index_t;' >"$ROOT/include/types.h"
+cat >"$ROOT/spmv.c" <<'EOF'
+#include <types.h>
+void spmv(int n, const index_t *start, const index_t *column, const double *value, const double *x, double *y)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int k = start[i]; k < start[i + 1]; k++)
+            sum += value[k] * x[column[k]];
+        y[i] = sum;
+    }
+}
+EOF
+admitted spmv 'start\[n + 1\], column\[nnz\], value\[nnz\], x\[n\], y\[n\]' -I "$ROOT/include"
+
+# sums into the output itself, which holds something: a reference of its own, or its tolerance would be a guess
+cat >"$ROOT/gemm.c" <<'EOF'
+void gemm(int ni, int nj, int nk, float alpha, float beta, float *C, const float *A, const float *B)
+{
+    int i, j, k;
+    for (i = 0; i < ni; i++) {
+        for (j = 0; j < nj; j++)
+            C[i * nj + j] *= beta;
+        for (k = 0; k < nk; k++)
+            for (j = 0; j < nj; j++)
+                C[i * nj + j] += alpha * A[i * nk + k] * B[k * nj + j];
+    }
+}
+EOF
+admitted gemm 'oracle.c computes the sum afresh'
+
+# a quadratic loop over two strings: sizes that a call can bear
+cat >"$ROOT/lcs.c" <<'EOF'
+#include <stdlib.h>
+int lcs(const char *a, int n, const char *b, int m)
+{
+    int *row = calloc(m + 1, sizeof(int));
+    for (int i = 1; i <= n; i++) {
+        int corner = 0;
+        for (int j = 1; j <= m; j++) {
+            int up = row[j];
+            row[j] = a[i - 1] == b[j - 1] ? corner + 1 : up > row[j - 1] ? up : row[j - 1];
+            corner = up;
+        }
+    }
+    int best = row[m];
+    free(row);
+    return best;
+}
+EOF
+admitted lcs 'a\[n\], b\[m\]'
+"$HONE" task new "$ROOT/lcs.c" --workspace "$WS" >"$ROOT/said" 2>&1
+[ $? != 0 ] && grep -q -- '--force' "$ROOT/said"
+ok $? "a task that is there stays without --force" "$(cat "$ROOT/said")"
+"$HONE" task remove lcs --workspace "$WS" >"$ROOT/said" 2>&1 && [ ! -e "$WS/tasks/lcs" ]
+ok $? "a task is removed" "$(cat "$ROOT/said")"
+
+cat >"$ROOT/words.c" <<'EOF'
+int words(const char *s)
+{
+    int n = 0;
+    for (; *s; s++)
+        n += *s == ' ';
+    return n;
+}
+EOF
+refused words 'give it the length as an integer parameter'
+printf 'struct image { int w; float *data; };\nvoid dim(struct image *p) { p->data[0] = 0; }\n' >"$ROOT/dim.c"
+refused dim 'pass each member as an array of its own'
+printf 'void rows(float **a, int n) { a[0][0] = n; }\n' >"$ROOT/rows.c"
+refused rows 'one contiguous array'
+printf 'void torn(const float *x, float *y, int n) { for (int i = 0; i < n; i++) y[i] = x[i] }\n' >"$ROOT/torn.c"
+refused torn 'does not compile alone'
+finish

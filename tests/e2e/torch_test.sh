@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# hone task import: a PyTorch module becomes a task that the lint admits; what is no function of its inputs is refused by name;
+# hostile modules reach nothing. Needs a Python with torch (make deps-torch).
+# sanitizers: no; the modules run in Python, and its address space is limited.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/lib.sh
+if ! "$HONE" doctor 2>/dev/null | grep -q '^ok *torch .*Python'; then
+    echo "1..0 # SKIP no Python with torch"
+    exit 77
+fi
+export HONE_WORKSPACE=$WS
+"$HONE" init "$WS" --no-packs >/dev/null 2>&1 || exit 1
+mkdir "$ROOT/good" "$ROOT/bad"
+
+module() { # module FILE: a file around the class that stands on stdin
+    {
+        printf 'import torch\nimport torch.nn as nn\n'
+        cat
+        printf 'rows = 512\ncolumns = 2048\ndef get_inputs():\n    return [torch.rand(rows, columns)]\n'
+        printf 'def get_init_inputs():\n    return []\n'
+    } >"$1"
+}
+refused() { # refused NAME TEXT [LIMIT]: the module NAME is refused with the text, and leaves nothing
+    said=$(HONE_TORCH_SECONDS=${3:-60} "$HONE" task import "$ROOT/bad/$1.py" 2>&1)
+    status=$?
+    [ $status != 0 ] && echo "$said" | grep -q -- "$2" && [ -z "$(ls "$WS/tasks" 2>/dev/null)" ]
+    ok $? "$1 is refused" "$said"
+}
+
+module "$ROOT/bad/random.py" <<'END_PY'
+class Model(nn.Module):
+    def forward(self, x):
+        return x + torch.randn_like(x)
+END_PY
+refused random "randomness in forward"
+module "$ROOT/bad/patched.py" <<'END_PY'
+torch.equal = lambda *tensors: True
+class Model(nn.Module):
+    def forward(self, x):
+        return x + torch.randn_like(x)
+END_PY
+refused patched "randomness in forward"
+module "$ROOT/bad/dropout.py" <<'END_PY'
+class Model(nn.Module):
+    def forward(self, x):
+        return nn.functional.dropout(x, 0.5)
+END_PY
+refused dropout "dropout"
+module "$ROOT/bad/hidden.py" <<'END_PY'
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.secret = torch.ones(1)
+    def forward(self, x):
+        return x * self.secret
+END_PY
+refused hidden "hidden tensor: self.secret"
+module "$ROOT/bad/remembers.py" <<'END_PY'
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+    def forward(self, x):
+        self.calls += 1
+        return x * self.calls
+END_PY
+refused remembers "remembers earlier calls"
+module "$ROOT/bad/endless.py" <<'END_PY'
+class Model(nn.Module):
+    def forward(self, x):
+        while True:
+            pass
+END_PY
+refused endless "within 8 s" 8
+module "$ROOT/bad/huge.py" <<'END_PY'
+class Model(nn.Module):
+    def forward(self, x):
+        return x + torch.ones(25000000000).sum()
+END_PY
+refused huge "allocate"
+module "$ROOT/bad/reads.py" <<'END_PY'
+secret = open('/etc/passwd').read()
+class Model(nn.Module):
+    def forward(self, x):
+        return x
+END_PY
+refused reads "FileNotFoundError"
+module "$ROOT/bad/calls_home.py" <<'END_PY'
+import socket
+socket.create_connection(('127.0.0.1', 80))
+class Model(nn.Module):
+    def forward(self, x):
+        return x
+END_PY
+refused calls_home "PermissionError\|Operation not permitted\|gaierror\|OSError"
+module "$ROOT/bad/pickled.py" <<END_PY
+import io, os, pickle
+class Bomb:
+    def __reduce__(self):
+        return (os.mkdir, ('$ROOT/reached',))
+pickle.loads(pickle.dumps(Bomb()))
+class Model(nn.Module):
+    def forward(self, x):
+        return x
+END_PY
+refused pickled "FileNotFoundError\|PermissionError\|OSError"
+[ ! -e "$ROOT/reached" ]
+ok $? "what a pickle does stays in the jail"
+module "$ROOT/bad/unknown.py" <<'END_PY'
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.linalg.svd(x)[0]
+END_PY
+refused unknown "no naive kernel"
+printf 'x = 1\n' >"$ROOT/bad/empty.py"
+refused empty "has no Model"
+
+module "$ROOT/good/1_Scaled.py" <<'END_PY'
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(1))
+    def forward(self, x):
+        return torch.softmax(x.to(torch.float32) * self.scale, dim=1)
+END_PY
+cp "$ROOT/bad/random.py" "$ROOT/good/2_Random.py"
+said=$("$HONE" task import "$ROOT/good" 2>&1)
+echo "$said" | grep -q '^imported *1_Scaled.py *scaled_1' && echo "$said" | grep -q '^refused *2_Random.py .*randomness' &&
+    echo "$said" | grep -q '^1 of 2 imported'
+ok $? "a folder gives a table" "$said"
+[ -z "$(git -C "$WS" status --porcelain tasks)" ]
+ok $? "and a commit"
+said=$("$HONE" task lint scaled_1 2>&1)
+ok $? "the lint admits it: the kernel agrees with the module in float64, and bad kernels do not" "$said"
+
+# A kernel and a module that differ are told apart; a module that fails is the task's fault, in words.
+sed -i 's/torch.softmax(/torch.log_softmax(/' "$WS/tasks/scaled_1/oracle.py"
+said=$("$HONE" task lint scaled_1 2>&1)
+[ $? = 1 ] && echo "$said" | grep -q "kernel naive: is refused: wrong_value"
+ok $? "another module refuses the kernel" "$said"
+sed -i 's/torch.log_softmax(.*/undefined/' "$WS/tasks/scaled_1/oracle.py"
+said=$("$HONE" task lint scaled_1 2>&1)
+[ $? = 1 ] && echo "$said" | grep -q "failed in torch"
+ok $? "a module that fails is named" "$said"
+said=$(HONE_PYTHON=/bin/true "$HONE" task import "$ROOT/good/1_Scaled.py" --force 2>&1)
+[ $? != 0 ] && echo "$said" | grep -q "finds no torch"
+ok $? "without torch the import says what is missing" "$said"
+finish

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What loops and subscripts tell of shapes, on functions as people write them; what they do not
+ * tell is asked for. */
+#include <string.h>
+#include <unistd.h>
+#include "tests/unit/unit.h"
+#include "tools/task/c_expand.h"
+#include "tools/task/size_poly.h"
+#include "tools/task/task_new.h"
+#include "workspace/base/file.h"
+
+/* "x[n,m] | y[n] | n % (2) == 0": inputs, outputs, constraints but those of an int's range. */
+static const char *told(const struct hone_task *task, struct hone_pool *pool)
+{
+    const char *text = "";
+    for (size_t i = 0; i < task->n_inputs + task->n_outputs; i++) {
+        const struct hone_tensor *t =
+            i < task->n_inputs ? &task->inputs[i] : &task->outputs[i - task->n_inputs];
+        const char *mark = i == 0 ? "" : i == task->n_inputs ? " | " : " ";
+        text = hone_pool_printf(pool, "%s%s%s[", text, mark, t->name);
+        for (size_t d = 0; d < t->rank; d++) {
+            const struct hone_axis *a = &task->axes[t->shape[d]];
+            const char *name = a->kind == HONE_AXIS_CONST
+                                   ? hone_pool_printf(pool, "%lld", (long long)a->value)
+                               : a->kind == HONE_AXIS_EXPR ? a->expression
+                                                           : a->name;
+            text = hone_pool_printf(pool, "%s%s%s", text, d ? "," : "", name);
+        }
+        text = hone_pool_printf(pool, "%s]", text);
+        if (i < task->n_inputs && t->bound_axis >= 0)
+            text = hone_pool_printf(pool, "%s=%s:%s", text, hone_role_name(t->role),
+                                    task->axes[t->bound_axis].name);
+    }
+    for (size_t i = 0; i < task->n_constraints; i++)
+        if (!strstr(task->constraints[i], "2147483647"))
+            text = hone_pool_printf(pool, "%s | %s", text, task->constraints[i]);
+    return text;
+}
+
+static int make(const char *source, const char *scalar, struct hone_pool *pool,
+                const char **ret_told, struct hone_err *err)
+{
+    char root[] = "/tmp/hone-shape-test-XXXXXX";
+    struct hone_task_new made;
+    struct hone_task *task = NULL;
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    const char *scalars[] = {scalar};
+    const struct hone_task_new_options options = {.source = source,
+                                                  .scalars = {scalars, scalar != NULL},
+                                                  .dir = hone_pool_printf(pool, "%s/pack", root)};
+    int code = hone_task_new(&options, pool, &made, err);
+    if (code == 0) {
+        ck_assert_int_eq(hone_task_load(options.dir, &task, err), 0);
+        *ret_told = told(task, pool);
+        hone_task_free(task);
+    }
+    ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+    return code;
+}
+
+static const struct {
+    const char *source, *want;
+} rows[] = {
+    /* an image, with a border that is tested for */
+    {"void blur(const unsigned char *s, unsigned char *d, int w, int h) { for (int y = 0; y < h; "
+     "y++) for (int x = 0; x < w; x++) { int sum = 0; for (int dy = -1; dy <= 1; dy++) for (int dx "
+     "= -1; dx <= 1; dx++) { int yy = y + dy, xx = x + dx; if (yy < 0 || yy >= h || xx < 0 || xx "
+     ">= w) continue; sum += s[yy * w + xx]; } d[y * w + x] = sum / 9; } }",
+     "s[h,w] | d[h,w]"},
+    {"void edge(const float *s, float *d, int w, int h) { for (int y = 0; y < h; y++) for (int x = "
+     "0; x < w; x++) { float l = x > 0 ? s[y * w + x - 1] : 0; float r = x + 1 < w ? s[y * w + x + "
+     "1] : 0; d[w * y + x] = r - l; } }",
+     "s[h,w] | d[h,w]"},
+    {"void clampd(const float *s, float *d, int w, int h) { for (int y = 0; y < h; y++) for (int x "
+     "= 0; x < w; x++) { int xx = x + 1 < w ? x + 1 : w - 1; d[y * w + x] = s[y * w + xx]; } }",
+     "s[h,w] | d[h,w]"},
+    /* in place, behind a macro; what is not written stays */
+    {"#define IX(i, j) ((i) * n + (j))\nvoid jacobi(int n, int t, double *A, double *B) { for (int "
+     "k = 0; k < t; k++) { for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++) "
+     "B[IX(i, j)] = A[IX(i, j - 1)] + A[IX(i + 1, j)]; for (int i = 1; i < n - 1; i++) for (int j "
+     "= 1; j < n - 1; j++) A[IX(i, j)] = B[IX(i, j)]; } }",
+     "A_in[n,n] B_in[n,n] | A[n,n] B[n,n]"},
+    {"void padded(const float *s, float *d, int w, int h) { for (int y = 0; y < h; y++) for (int x "
+     "= 0; x < w; x++) d[y * w + x] = s[y * (w + 2) + x] + s[(y + 2) * (w + 2) + x + 2]; }",
+     "s[h + 2,w + 2] | d[h,w]"},
+    {"void gemm(int ni, int nj, int nk, float *C, const float *A, const float *B) { for (int i = "
+     "0; "
+     "i < ni; i++) for (int k = 0; k < nk; k++) for (int j = 0; j < nj; j++) C[i * nj + j] += A[i "
+     "* nk + k] * B[k * nj + j]; }",
+     "C_in[ni,nj] A[ni,nk] B[nk,nj] | C[ni,nj]"},
+    {"#define QK 32\nfloat q8(int nb, const signed char *x, const float *d) { float s = 0; for "
+     "(int "
+     "b = 0; b < nb; b++) { int t = 0; for (int j = 0; j < QK; j++) t += x[b * QK + j]; s += t * "
+     "d[b]; } return s; }",
+     "x[nb,32] d[nb] | result[]"},
+    {"void spmv(int n, const int *p, const int *c, const double *v, const double *x, double *y) { "
+     "for (int i = 0; i < n; i++) { double s = 0; for (int k = p[i]; k < p[i + 1]; k++) s += v[k] "
+     "* x[c[k]]; y[i] = s; } }",
+     "p[n + 1]=offsets:nnz c[nnz]=index:n v[nnz] x[n] | y[n]"},
+    {"void butterfly(float *re, const float *w, int n, int half) { for (int base = 0; base < n; "
+     "base += 2 * half) for (int j = 0; j < half; j++) { int a = base + j, b = a + half; float t = "
+     "re[b] * w[j]; re[b] = re[a] - t; re[a] += t; } }",
+     "re_in[n] w[half] | re[n] | n % (2*half) == 0"},
+    {"void four(const float *x, float *y, long n) { for (long i = 0; i < n; i += 4) { y[i] = x[i]; "
+     "y[i + 1] = x[i + 1]; y[i + 2] = x[i + 2]; y[i + 3] = x[i + 3]; } }",
+     "x[n] | y[n] | n % (4) == 0"},
+    /* helpers: a macro in one, a pointer with an offset to it */
+    {"#define SWAP(i, j) if (v[i] > v[j]) { unsigned t = v[i]; v[i] = v[j]; v[j] = t; }\nstatic "
+     "void net(unsigned *v) { SWAP(0, 1) SWAP(2, 3) }\nvoid sort4(unsigned *d, unsigned long g) { "
+     "for (unsigned long i = 0; i < g; i++) net(d + 4 * i); }",
+     "d_in[g,4] | d[g,4]"},
+    {"static double row(const double *r, int m) { double s = 0; for (int j = 0; j < m; j++) s += "
+     "r[j]; return s; }\nvoid rows(double *out, const double *a, int n, int m) { for (int i = 0; i "
+     "< n; i++) { const double *p = a + (long)i * m; double s = row(p, m); for (int j = 0; j < m; "
+     "j++) s += *p++; out[i] = s; } }",
+     "a[n,m] | out[n]"},
+    /* counters */
+    {"unsigned long b64(const unsigned char *in, unsigned long n, char *out) { unsigned long o = "
+     "0; "
+     "for (unsigned long i = 0; i < n; i += 3) { out[o++] = in[i]; out[o++] = i + 1 < n ? in[i + "
+     "1] : 0; out[o++] = i + 2 < n ? in[i + 2] : 0; out[o++] = '='; } return o; }",
+     "in[n] | out[(n + 2) // (3),4] result[]"},
+    {"unsigned long keep(const float *x, float *out, unsigned long n) { float *start = out; while "
+     "(n--) { if (*x > 0) *out++ = *x; x++; } return out - start; }",
+     "x[n] | out[n] result[]"},
+    {"void hist(const unsigned short *v, int n, unsigned *bins) { for (int i = 0; i < n; i++) "
+     "bins[v[i] >> 8]++; }",
+     "v[n] bins_in[256] | bins[256]"},
+    {"void half(const float *x, float *y, int n) { int m = n / 2; for (int i = 0; i < m; i++) y[i] "
+     "= x[2 * i] + x[2 * i + 1]; }",
+     "x[(n) // 2,2] | y[(n) // 2]"},
+    {"void stats(const double *x, int n, double *mean, double *max) { double s = 0, m = x[0]; for "
+     "(int i = 0; i < n; i++) { s += x[i]; if (x[i] > m) m = x[i]; } *mean = s / n; *max = m; }",
+     "x[n] | mean[] max_value[]"},
+    {"void rev(const int *a, int *b, int n) { for (int i = n - 1; i >= 0; i--) b[n - 1 - i] = "
+     "a[i]; "
+     "}",
+     "a[n] | b[n]"},
+    {"enum { BINS = 16 };\nvoid fix(const float *x, float *y, int n) { float t[BINS]; for (int i = "
+     "0; i < BINS; i++) t[i] = x[i]; for (int i = 0; i < n; i++) y[i] = t[i % BINS]; }",
+     "x[16] | y[n]"},
+    {"void copy(const float (*a)[8], float b[][8], int n) { }", NULL},
+    {"void rows8(const float a[][8], float b[][8], int n) { for (int i = 0; i < n; i++) for (int j "
+     "= 0; j < 8; j++) b[i][j] = a[i][j]; }",
+     "a[n,8] | b[n,8]"},
+    {"#include <string.h>\nvoid zero(const float *x, float *y, int n, int m) { memset(y, 0, n * m "
+     "* "
+     "sizeof(*y)); for (int i = 0; i < n; i++) y[i * m] = x[i]; }",
+     "x[n] | y[n,m]"},
+    /* numbers: a byte to look for, a shift; an integer of a loop is a size */
+    {"long find(const char *s, long n, char c, int shift) { long k = 0; for (long i = 0; i < n; "
+     "i++) k += s[i] == c; return k << shift; }",
+     "s[n] | result[]"},
+    {"void mandel(float x0, float y0, int w, int h, int *out) { for (int y = 0; y < h; y++) for "
+     "(int "
+     "x = 0; x < w; x++) out[y * w + x] = (int)(x0 * x + y0 * y); }",
+     "x0[] y0[] | out[h,w]"},
+};
+
+START_TEST(shapes_are_told)
+{
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_err err = HONE_ERR_INIT;
+        const char *got = NULL;
+        int code = make(rows[i].source, NULL, pool, &got, &err);
+        if (!rows[i].want) {
+            ck_assert_int_lt(code, 0);
+            continue;
+        }
+        ck_assert_msg(code == 0, "%s\n%s %s", rows[i].source, err.path, err.message);
+        ck_assert_msg(strcmp(got, rows[i].want) == 0, "%s\ngives %s", rows[i].source, got);
+    }
+}
+END_TEST
+
+/* What is not told is asked for, never guessed between two sizes. */
+START_TEST(the_rest_is_asked_for)
+{
+    static const struct {
+        const char *source, *want;
+    } asked[] = {
+        {"int words(const char *s) { int n = 0; for (; *s; s++) n++; return n; }",
+         "gets no size: give it the length"},
+        {"void f(const float *x, float *y, int n, int m) { int k = 0; while (x[k] > 0) { y[k] = "
+         "x[k]; k *= 2; } }",
+         "--shape 'x[M,K]'"},
+        {"void g(int n, int m, const int *c, const float *x, float *y) { for (int i = 0; i < n; "
+         "i++) for (int j = 0; j < m; j++) y[i * m + j] = x[c[i]]; }",
+         "--role c=index:M"},
+        {"void h(int n, const float *x, float *y) { extern void other(const float *, float *); "
+         "other(x, y); }\nint m;",
+         NULL},
+        {"int sieve(int n, unsigned char *out) { for (int i = 0; i < n; i++) out[i] = 1; return 0; "
+         "}",
+         "what never changes can be stored"},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(asked); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        struct hone_err err = HONE_ERR_INIT;
+        const char *got = NULL;
+        int code = make(asked[i].source, NULL, pool, &got, &err);
+        ck_assert_msg((code < 0) == (asked[i].want != NULL), "%s", asked[i].source);
+        if (asked[i].want)
+            ck_assert_msg(strstr(err.message, asked[i].want), "%s: %s", asked[i].source,
+                          err.message);
+    }
+}
+END_TEST
+
+/* A loop in a loop over two strings: neither the guessed sizes nor those that the judge draws may
+ * cost minutes, so sizes and operations follow the loops. */
+START_TEST(sizes_can_be_borne)
+{
+    char root[] = "/tmp/hone-shape-test-XXXXXX";
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_task_new made;
+    struct hone_task *task = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    const struct hone_task_new_options options = {
+        .source =
+            "int same(const char *a, int n, const char *b, int m) { int k = 0; for (int i = 1; "
+            "i <= n; i++) for (int j = 1; j <= m; j++) k += a[i - 1] == b[j - 1]; return k; }",
+        .dir = hone_pool_printf(pool, "%s/pack", root)};
+    ck_assert_msg(hone_task_new(&options, pool, &made, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(hone_task_load(options.dir, &task, &err), 0);
+    for (size_t i = 0; i < task->n_workloads; i++) {
+        double flops = 0,
+               rounds = (double)(task->workloads[i].axes[0] * task->workloads[i].axes[1]);
+        ck_assert(rounds > 1e6 && rounds < 1e7);
+        ck_assert_int_eq(hone_task_eval(task, task->flops, &task->workloads[i], &flops, &err), 0);
+        ck_assert(flops > rounds / 65 && flops < rounds / 60);
+    }
+    hone_task_free(task);
+    ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+}
+END_TEST
+
+/* Macros that make each other large, and subscripts that go round in circles, end. */
+START_TEST(hostile_sources_end)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_c_tokens tokens;
+    const char *source = "#define A0 x x x x x x x x x x\n", *empty = "#define E0\n";
+    for (int i = 1; i < 14; i++) {
+        source = hone_pool_printf(pool, "%s#define A%d A%d A%d A%d A%d A%d A%d\n", source, i, i - 1,
+                                  i - 1, i - 1, i - 1, i - 1, i - 1);
+        empty = hone_pool_printf(pool, "%s#define E%d E%d E%d E%d E%d E%d E%d\n", empty, i, i - 1,
+                                 i - 1, i - 1, i - 1, i - 1, i - 1);
+    }
+    ck_assert_int_eq(hone_c_expand(hone_pool_printf(pool, "%sA13", source), pool, &tokens, &err),
+                     HONE_E_LIMIT);
+    ck_assert_int_eq(hone_c_expand(hone_pool_printf(pool, "%sE13", empty), pool, &tokens, &err),
+                     HONE_E_LIMIT);
+    ck_assert_int_eq(
+        hone_c_expand("#define f(a, b) b a\n#define g g\nf(1, (2, 3)) g f", pool, &tokens, &err),
+        0);
+    ck_assert_uint_eq(tokens.n, 8);
+    const char *got = NULL;
+    ck_assert_int_lt(make("void f(const float *x, float *y, int n, int m) { int a = b, b = a; for "
+                          "(int i = 0; i < j; i++) for (int j = 0; j < i; j++) y[a] = x[i + b]; }",
+                          NULL, pool, &got, &err),
+                     0);
+    static const char *const torn[] = {"void f(const float *x, float *y, int n) { y[x[",
+                                       "void f(const float *x, float *y, int n) { y = x + }",
+                                       "void f(const float *x, float *y, int n) { for (y[ }",
+                                       "void f(const float *x, float *y, int n) { while y[n-- }"};
+    for (size_t i = 0; i < HONE_COUNTOF(torn); i++)
+        make(torn[i], NULL, pool, &got, &err);
+}
+END_TEST
+
+START_TEST(polynomials)
+{
+    struct hone_poly n = hone_poly_name(0), m = hone_poly_name(1), one = hone_poly_number(1);
+    struct hone_poly nm = hone_poly_multiply(&n, &m), mn = hone_poly_multiply(&m, &n);
+    ck_assert(hone_poly_equal(&nm, &mn));
+    struct hone_poly less = hone_poly_add(&nm, &one, -1), zero = hone_poly_add(&nm, &mn, -1);
+    int64_t value = 1;
+    ck_assert(hone_poly_is_number(&zero, &value) && value == 0);
+    ck_assert(!hone_poly_is_number(&less, &value));
+    ck_assert(hone_poly_covers(&nm, &less) && !hone_poly_covers(&less, &nm));
+    ck_assert(!hone_poly_covers(&n, &m) && !hone_poly_covers(&m, &n));
+    struct hone_poly large = hone_poly_number(INT64_MAX), p = n;
+    ck_assert(!hone_poly_multiply(&large, &large).is_known);
+    ck_assert(!hone_poly_add(&large, &one, 1).is_known);
+    for (int i = 1; i < HONE_POLY_DEGREE; i++)
+        p = hone_poly_multiply(&p, &n);
+    ck_assert(p.is_known && !hone_poly_multiply(&p, &n).is_known);
+    p = hone_poly_number(0);
+    for (int i = 0; i < HONE_POLY_TERMS; i++) {
+        m = hone_poly_name(i);
+        p = hone_poly_add(&p, &m, 1);
+    }
+    ck_assert(p.is_known && !hone_poly_add(&p, &one, 1).is_known);
+}
+END_TEST
+
+UNIT_MAIN("task_shape", shapes_are_told, sizes_can_be_borne, the_rest_is_asked_for,
+          hostile_sources_end, polynomials)

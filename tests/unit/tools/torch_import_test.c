@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The importer against descriptions, good, refused and lying: no Python is needed. */
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/torch/import.h"
+#include "workspace/base/file.h"
+#include "workspace/task/task.h"
+
+static const char good[] =
+    "{\"name\":\"scaled\",\"axes\":{\"rows\":{\"type\":\"var\",\"min\":1,\"max\":64,"
+    "\"multiple\":1},\"n8\":{\"type\":\"const\",\"value\":8}},"
+    "\"inputs\":{\"x\":{\"shape\":[\"rows\",\"n8\"],\"dtype\":\"float32\","
+    "\"role\":\"activation\"}},\"outputs\":{\"out\":{\"shape\":[\"rows\",\"n8\"],"
+    "\"dtype\":\"float32\"}},\"scalars\":{},\"bytes\":\"8*rows*n8\","
+    "\"workloads\":[{\"rows\":64},{\"rows\":48}],\"record\":\"# hone: {}\","
+    "\"naive\":\"void scaled(void) {}\\n\"}";
+
+static int describe(void *cookie, const char *file, const char *name, struct hone_json **ret,
+                    struct hone_err *err)
+{
+    (void)file;
+    (void)name;
+    return hone_json_parse(cookie, strlen(cookie), ret, err);
+}
+
+struct bench {
+    char root[64];
+    char *file, *dir;
+};
+
+static void bench_open(struct bench *b)
+{
+    strcpy(b->root, "/tmp/hone-import-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(b->root));
+    b->file = hone_path_join(b->root, "1_Scaled.py", NULL);
+    b->dir = hone_path_join(b->root, "pack", NULL);
+    ck_assert_int_eq(hone_file_write(b->file, "x = 1\n", 6, 0644, false, NULL), 0);
+}
+
+static void bench_close(struct bench *b)
+{
+    hone_remove_tree(b->root, NULL);
+    free(b->file);
+    free(b->dir);
+}
+
+static int import(struct bench *b, const char *said, struct hone_err *err)
+{
+    char text[4096];
+    ck_assert_uint_lt(strlen(said), sizeof text);
+    strcpy(text, said);
+    const struct hone_executor executor = {.name = "table", .describe = describe, .cookie = text};
+    hone_remove_tree(b->dir, NULL);
+    return hone_torch_import(&executor, b->file, "scaled", b->dir, err);
+}
+
+START_TEST(a_description_becomes_a_pack)
+{
+    struct bench b;
+    struct hone_err err = HONE_ERR_INIT;
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    HONE_AUTOFREE char *source = NULL;
+    bench_open(&b);
+    ck_assert_msg(import(&b, good, &err) == 0, "%s", err.message);
+    ck_assert_int_eq(hone_task_load(b.dir, &task, &err), 0);
+    ck_assert(task->is_oracle_torch && task->is_oracle_naive_double);
+    ck_assert_uint_eq(task->n_workloads, 2);
+    ck_assert_str_eq(task->description, "The module of 1_Scaled.py.");
+    ck_assert_int_eq(hone_task_oracle_source(task, &source, &err), 0);
+    ck_assert_str_eq(source, "# hone: {}\nx = 1\n"); /* the file itself behind the record */
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(what_is_no_description_is_refused)
+{
+    static const struct {
+        const char *said;
+        int code;
+        const char *words;
+    } cases[] = {
+        {"{\"refused\":\"randomness in forward\"}", HONE_E_ARG, "refused: randomness in forward"},
+        {"{\"error\":\"no python3 with torch\"}", HONE_E_UNSUPPORTED, "no python3 with torch"},
+        {"{}", HONE_E_ARG, ""},
+        {"[1]", HONE_E_ARG, ""},
+        {"{\"name\":\"../up\",\"axes\":7}", HONE_E_ARG, ""},
+    };
+    struct bench b;
+    bench_open(&b);
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        struct hone_err err = HONE_ERR_INIT;
+        ck_assert_msg(import(&b, cases[i].said, &err) == cases[i].code, "case %zu: %s", i,
+                      err.message);
+        ck_assert_msg(strstr(err.message, cases[i].words), "case %zu: %s", i, err.message);
+    }
+    bench_close(&b);
+}
+END_TEST
+
+START_TEST(an_executor_without_it_says_so)
+{
+    const struct hone_executor fake = {.name = "fake"};
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_int_eq(hone_torch_import(&fake, "x.py", "x", "/nowhere", &err), HONE_E_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.message, "fake"));
+}
+END_TEST
+
+START_TEST(names_come_from_files)
+{
+    static const char *const cases[][2] = {
+        {"level1/19_ReLU.py", "relu_19"},    {"10_3D_tensor.py", "torch_3d_tensor_10"},
+        {"Conv2d__ReLU_.py", "conv2d_relu"}, {"__.py", "torch_"},
+        {"a/b/plain.py", "plain"},           {"123.py", "torch__123"},
+    };
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++)
+        ck_assert_str_eq(hone_torch_name(cases[i][0], pool), cases[i][1]);
+}
+END_TEST
+
+UNIT_MAIN("torch import", a_description_becomes_a_pack, what_is_no_description_is_refused,
+          an_executor_without_it_says_so, names_come_from_files)

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+# From a module to what a task pack says of it: axes, inputs, state, outputs, sizes, a naive C kernel.
+# Prints one JSON object: the pack's parts, or {"refused": "why"}. Runs in the jail, once per file.
+import ast
+import copy
+import json
+import re
+import sys
+import time
+
+import torch
+
+import naive
+from worker import MARK, Refused, construct, execute, outputs_of, parse
+
+TAKEN = set("""auto break case char const continue default do double else enum extern float for goto if inline int long
+register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true
+false index time exp log sin cos tan div abs labs gamma y0 y1 yn j0 j1 jn read write round rint pow sqrt floor ceil min
+max signal rand remove exit free step item class new delete this operator template namespace private public and or not
+xor NAN INFINITY NULL main stream select send recv link access open close pause sync times wait kill pipe dup""".split())
+NAMES = "float16 bfloat16 float32 float64 int8 int32 int64 bool uint8 int16".split()
+equal, nan_to_num = torch.equal, torch.nan_to_num  # before a module puts others in their place
+MAX_TENSORS, MAX_AXES = 16, 16
+SMALL = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+SLOW_SECONDS, SLOW_BASE, MOST_ELEMENTS = 0.004, 3, 2 << 20
+
+
+def dtype_name(tensor):
+    name = str(tensor.dtype).split(".")[-1]
+    if name not in NAMES:
+        raise Refused("a tensor of dtype %s" % name)
+    return name
+
+
+class Namer:
+    def __init__(self):
+        self.used = set(TAKEN)
+
+    def name(self, wanted):
+        name = re.sub(r"\W", "_", wanted).strip("_") or "x"
+        if name[0].isdigit() or name.startswith(("hone_", "PUT_", "PREV_", "SCALED_")):
+            name = "t" + name
+        if name.endswith("_t"):
+            name += "ensor"
+        while name in self.used:
+            name += "x"
+        self.used.add(name)
+        return name
+
+
+def literals(tree):
+    """Module-level integers by literal, in order."""
+    found = {}
+    for s in tree.body:
+        if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
+            if any(isinstance(n, (ast.Name, ast.Call, ast.Attribute, ast.Lambda)) for n in ast.walk(s.value)):
+                continue
+            value = eval(compile(ast.Expression(s.value), "size", "eval"), {"__builtins__": {}})
+            if type(value) is int and value > 0:
+                found[s.targets[0].id] = value
+    return found
+
+
+def used_by_inputs(tree, candidates):
+    """The integers that get_inputs reads, also through other module-level values."""
+    reads = {}
+    for s in tree.body:
+        names = {n.id for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        if isinstance(s, ast.FunctionDef):
+            reads[s.name] = names
+        elif isinstance(s, ast.Assign):
+            for target in s.targets:
+                for n in ast.walk(target):
+                    if isinstance(n, ast.Name):
+                        reads.setdefault(n.id, set()).update(names)
+    seen, todo = set(), ["get_inputs"]
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            todo.extend(reads.get(name, ()))
+    return [name for name in candidates if name in seen]
+
+
+class Trial:
+    """The module at one size: its arguments, its state, its outputs."""
+
+    def __init__(self, text, sizes, seed=1):
+        torch.manual_seed(seed)
+        self.names = execute(text, sizes, False)
+        self.model = construct(self.names)
+        n_state = sum(1 for k in self.model.state_dict() if not k.endswith("num_batches_tracked"))
+        if n_state >= MAX_TENSORS - 1:
+            raise Refused("%d tensors of state; a task has at most %d tensors" % (n_state, MAX_TENSORS))
+        self.arguments = list(self.names["get_inputs"]())
+        self.state = {k: v for k, v in self.model.state_dict().items() if not k.endswith("num_batches_tracked")}
+        before = {k: v.clone() for k, v in self.state.items()}
+        given = copy.deepcopy(self.arguments)
+        start = time.perf_counter()
+        self.outputs = outputs_of(self.model(*given))
+        self.seconds = time.perf_counter() - start
+        self.changed = [k for k, v in self.state.items() if not equal(v, before[k])]
+
+    def again(self, seed):
+        torch.manual_seed(seed)
+        return outputs_of(self.model(*copy.deepcopy(self.arguments)))
+
+    def tensors(self):
+        return ([a for a in self.arguments if isinstance(a, torch.Tensor)] + list(self.state.values()) + self.outputs)
+
+    def shapes(self):
+        return [tuple(t.shape) for t in self.tensors()]
+
+    def elements(self):
+        return sum(t.numel() for t in self.tensors())
+
+
+def same(a, b):
+    return all(x.shape == y.shape and equal(nan_to_num(x), nan_to_num(y)) for x, y in zip(a, b))
+
+
+def check_honest(trial):
+    """Is it a function of its inputs and its state?"""
+    model = trial.model
+    known = {id(t) for t in model.state_dict(keep_vars=True).values()}
+    for path, module in model.named_modules():
+        for name, value in list(vars(module).items()) + list(module._buffers.items()):
+            if isinstance(value, torch.Tensor) and id(value) not in known:
+                where = (path + "." if path else "") + name
+                raise Refused("a hidden tensor: self.%s is no parameter and no persistent buffer; register it" % where)
+    tied = [k for k, v in trial.state.items() if sum(v.numel() > 0 and v.data_ptr() == w.data_ptr() for w in trial.state.values()) > 1]
+    if tied:
+        raise Refused("state that is shared: %s" % ", ".join(tied))
+    if trial.changed:
+        raise Refused("forward changes its state: %s" % ", ".join(trial.changed))
+    if not same(trial.again(7), trial.again(7)):
+        raise Refused("forward remembers earlier calls (hidden state)")
+    if not same(trial.again(7), trial.again(8)):
+        raise Refused("randomness in forward: other seeds give other outputs for the same inputs"
+                      " (dropout is active where p > 0 in train mode)")
+
+
+class Describer:
+    def __init__(self, text):
+        self.text = text
+        self.tree = parse(text)
+        self.public = literals(self.tree)
+        self.axes = used_by_inputs(self.tree, self.public)
+        self.base, self.first = self.smallest()
+        self.multiple, self.least = {}, {}
+
+    def attempt(self, **sizes):
+        try:
+            trial = Trial(self.text, {**self.base, **sizes})
+        except Refused:
+            raise
+        except (Exception, NotImplementedError):
+            return None
+        ok = [len(s) for s in trial.shapes()] == [len(s) for s in self.first.shapes()]
+        return trial if ok and all(t.numel() > 0 for t in trial.tensors()) else None
+
+    def smallest(self):
+        why = None
+        for most in SMALL:
+            base = {a: min(self.public[a], most) for a in self.axes}
+            try:
+                trial = Trial(self.text, base)
+                if trial.seconds > SLOW_BASE:
+                    raise Refused("a forward pass takes %.0f s even at small sizes" % trial.seconds)
+                return base, trial
+            except Refused:
+                raise
+            except Exception as wrong:
+                why = wrong
+            if all(base[a] == self.public[a] for a in self.axes):
+                break
+        raise Refused("the module does not run at small sizes: %s: %s" % (type(why).__name__, str(why)[:200]))
+
+    def settle(self):
+        """Which axes can vary, in which steps and from where."""
+        for axis in list(self.axes):
+            at = self.base[axis]
+            for step in (1, 2, 3, 4, 8, 16, 32):
+                if at % step == 0 and self.public[axis] % step == 0 and all(
+                        self.attempt(**{axis: at + k * step}) for k in (1, 2, 3)):
+                    self.multiple[axis] = step
+                    break
+            else:
+                self.axes.remove(axis)
+                continue
+            step = self.multiple[axis]
+            tries = [t for t in range(step, at + 1, step)][:24] + [at]
+            self.least[axis] = next(t for t in tries if t == at or (
+                self.attempt(**{axis: t}) and (t + step > at or self.attempt(**{axis: t + step}))))
+        if not self.axes:
+            raise Refused("no size can vary: get_inputs reads no module-level integer that may change")
+
+    def sample(self):
+        steps = {a: [self.base[a] + k * self.multiple[a] for k in (1, 2, 3, 4, 5, 7, 9)] for a in self.axes}
+        self.samples = [(dict(self.base), self.first.shapes())]
+        runs = [{a: v} for a in self.axes for v in steps[a]]
+        runs += [{a: steps[a][(i + k) % 5] for i, a in enumerate(self.axes)} for k in range(3)]
+        for run in runs:
+            trial = self.attempt(**run)
+            if trial:
+                self.samples.append(({**self.base, **run}, trial.shapes()))
+
+    def fits(self, tensor, dim, formula):
+        return all(eval(formula, {}, sizes) == shapes[tensor][dim] for sizes, shapes in self.samples)
+
+    def formula(self, tensor, dim):
+        """Of one dimension over the axes, by the module's own names."""
+        values = {shapes[tensor][dim] for _, shapes in self.samples}
+        if len(values) == 1:
+            return str(values.pop())
+        moving = [a for a in self.axes if len({s[tensor][dim] for z, s in self.samples
+                  if all(z[b] == self.base[b] for b in self.axes if b != a)}) > 1]
+        tries = list(moving)
+        if len(moving) == 1:
+            tries += list(self.lines(moving[0], tensor, dim))
+        product = "*".join(moving)
+        if moving:
+            unit = eval(product, {}, self.base)
+            here = self.samples[0][1][tensor][dim]
+            if here % unit == 0:
+                tries.append("%s*%d" % (product, here // unit))
+        for one in tries:
+            if self.fits(tensor, dim, one):
+                return one
+        raise Refused("the size of dimension %d of tensor %d depends on %s in a way that no formula was found for"
+                      % (dim, tensor, ", ".join(moving) or "several sizes at once"))
+
+    def lines(self, axis, tensor, dim):
+        at, here = self.base[axis], self.samples[0][1][tensor][dim]
+        for up in range(1, 9):
+            yield "%s*%d + %d" % (axis, up, here - at * up)
+        for down in range(1, 17):
+            for plus in range(-64, 65):
+                if (at + plus) // down == here:
+                    yield "(%s + %d)//%d" % (axis, plus, down)
+            yield "%s//%d + %d" % (axis, down, here - at // down)
+
+    def workloads(self):
+        """Sizes for a CPU: grown from the base towards the module's own while they stay cheap."""
+        sizes, best = dict(self.base), self.first
+        stuck = set()
+        middle = None
+        while len(stuck) < len(self.axes):
+            axis = min((a for a in self.axes if a not in stuck), key=lambda a: sizes[a] / self.public[a])
+            grown = min(sizes[axis] * 2, max(self.public[axis], self.base[axis]))
+            trial = self.attempt(**{**sizes, axis: grown}) if grown > sizes[axis] else None
+            if trial:
+                trial.seconds = min(trial.seconds, *(self.timed(trial) for _ in range(2)))
+            if not trial or trial.seconds > SLOW_SECONDS or trial.elements() > MOST_ELEMENTS:
+                stuck.add(axis)
+                continue
+            middle, sizes, best = sizes, {**sizes, axis: grown}, trial
+        found = [sizes]
+        odd = {a: max(self.least[a], sizes[a] - sizes[a] // 4 // self.multiple[a] * self.multiple[a]) for a in self.axes}
+        for other in (odd, middle):
+            if other and other != sizes and self.attempt(**other):
+                found.append(other)
+                break
+        return found
+
+    @staticmethod
+    def timed(trial):
+        start = time.perf_counter()
+        trial.again(1)
+        return time.perf_counter() - start
+
+
+def argument_names(model, n):
+    code = type(model).forward.__code__
+    names = list(code.co_varnames[1:code.co_argcount])
+    return names + ["x%d" % i for i in range(len(names), n)]
+
+
+class Pack:
+    def __init__(self, d, wanted_name):
+        self.d, self.namer = d, Namer()
+        self.axes, self.by_formula, self.record = {}, {}, {"axes": {}, "arguments": [], "state": {}}
+        self.name = self.namer.name(wanted_name)
+        for axis in d.axes:
+            here = self.namer.name(axis)
+            most = max([d.public[axis]] + [w[axis] for w in d.sizes])
+            self.axes[here] = {"type": "var", "min": d.least[axis], "max": most, "multiple": d.multiple[axis]}
+            self.record["axes"][here] = axis
+            self.by_formula[axis] = here
+        self.inputs, self.outputs, self.scalars = {}, {}, {}
+
+    def axis_of(self, formula, hint):
+        if formula in self.by_formula:
+            return self.by_formula[formula]
+        if formula.isdigit():
+            same = [n for n, v in self.d.public.items() if v == int(formula) and n not in self.d.axes]
+            here = self.namer.name(same[0] if len(same) == 1 else "n%s" % formula)
+            self.axes[here] = {"type": "const", "value": int(formula)}
+        else:
+            words = re.sub(r"[A-Za-z_]\w*", lambda m: self.by_formula[m.group(0)], formula).replace("+ -", "- ")
+            here = self.namer.name(hint)
+            self.axes[here] = {"type": "expr", "expression": words}
+        if len(self.axes) > MAX_AXES:
+            raise Refused("more than %d sizes" % MAX_AXES)
+        self.by_formula[formula] = here
+        return here
+
+    def shape(self, number, tensor, name):
+        return [self.axis_of(self.d.formula(number, i), "%s_d%d" % (name, i)) for i in range(tensor.dim())]
+
+    def role(self, key, tensor, is_positive):
+        if tensor.dtype == torch.bool:
+            return {"role": "mask"}
+        if not tensor.is_floating_point():
+            raise Refused("an integer input: which values are legal is not known (%s)" % key)
+        if key.endswith("running_var") or is_positive:
+            return {"role": "positive"}
+        return {"role": "weight" if key and tensor.dim() > 1 else "activation"}
+
+    def fill(self, is_positive):
+        trial, number = self.d.first, 0
+        names = argument_names(trial.model, len(trial.arguments))
+        for name, value in zip(names, trial.arguments):
+            if isinstance(value, torch.Tensor):
+                here = self.namer.name(name)
+                self.inputs[here] = {"shape": self.shape(number, value, here), "dtype": dtype_name(value),
+                                     **self.role("", value, is_positive)}
+                self.record["arguments"].append({"name": here})
+                number += 1
+            elif type(value) is float:
+                here = self.namer.name(name)
+                near = torch.tensor(value, dtype=torch.float32).item()
+                self.scalars[here] = {"dtype": "float32", "value": near, "min": near, "max": near}
+                self.record["arguments"].append({"name": here})
+            elif type(value) in (int, bool) or value is None:
+                self.record["arguments"].append({"value": value})
+            else:
+                raise Refused("get_inputs gives a %s" % type(value).__name__)
+        for key, value in trial.state.items():
+            here = self.namer.name(key.replace(".", "_"))
+            self.inputs[here] = {"shape": self.shape(number, value, here), "dtype": dtype_name(value),
+                                 **self.role(key, value, False), "static": True}
+            self.record["state"][here] = key
+            number += 1
+        for i, value in enumerate(trial.outputs):
+            here = self.namer.name("out" if len(trial.outputs) == 1 else "out%d" % i)
+            self.outputs[here] = {"shape": self.shape(number, value, here), "dtype": dtype_name(value)}
+            number += 1
+        if len(self.inputs) + len(self.outputs) > MAX_TENSORS:
+            raise Refused("%d tensors, a task has at most %d" % (len(self.inputs) + len(self.outputs), MAX_TENSORS))
+        if not self.inputs:
+            raise Refused("no input tensor")
+
+
+def needs_positive(trial):
+    """True: only positive content gives numbers."""
+    def is_finite(draw):
+        given = [draw(a) if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in trial.arguments]
+        return all(torch.isfinite(o).all() for o in outputs_of(trial.model(*given)) if o.is_floating_point())
+    return not is_finite(torch.randn_like) and is_finite(lambda a: torch.rand_like(a) + 0.1)
+
+
+def describe(text, wanted_name):
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    d = Describer(text)
+    check_honest(d.first)
+    d.settle()
+    d.sample()
+    d.sizes = d.workloads()
+    pack = Pack(d, wanted_name)
+    pack.fill(needs_positive(d.first))
+    width = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int32": 4, "int64": 8, "int16": 2}
+    total = " + ".join("*".join([str(width.get(t["dtype"], 1))] + t["shape"])
+                       for t in list(pack.inputs.values()) + list(pack.outputs.values()))
+    lines = [{here: size[there] for here, there in pack.record["axes"].items()} for size in d.sizes]
+    return {
+        "name": pack.name, "axes": pack.axes, "inputs": pack.inputs, "outputs": pack.outputs, "scalars": pack.scalars,
+        "bytes": total, "workloads": lines, "record": MARK + json.dumps(pack.record),
+        "naive": naive.kernel(d.first, pack),
+    }
+
+
+def main(path):
+    with open(path) as file:
+        text = file.read()
+    with open("/work/name") as file:
+        wanted = file.read().strip() or "imported"
+    import os
+    stream = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        said = describe(text, wanted)
+    except Refused as why:
+        said = {"refused": str(why)}
+    except SyntaxError as why:
+        said = {"refused": "not Python that this interpreter reads: %s" % why}
+    except Exception as why:
+        said = {"refused": "%s: %s" % (type(why).__name__, str(why)[:300])}
+    os.write(stream, json.dumps(said).encode())

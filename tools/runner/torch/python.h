@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which Python with torch there is, and the worker that runs in it: describing a module, computing
+ * reference values. hone needs neither to build nor to run; only torch tasks ask for them.
+ *
+ * The interpreter is $HONE_PYTHON, else the first of /usr/local/bin/python3 and /usr/bin/python3
+ * that finds torch. Our own one-line script asks it; a user's module runs in the jail only. */
+#ifndef HONE_RUNNER_PYTHON_H
+#define HONE_RUNNER_PYTHON_H
+
+#include "tools/runner/jail/jail.h"
+#include "workspace/base/json.h"
+
+#define HONE_PYTHON_PATHS 24
+
+struct hone_python { /* strings live in the pool */
+    const char *program, *version, *torch;
+    const char *cuda;                         /* NULL: torch without CUDA */
+    const char *paths;                        /* PYTHONPATH */
+    const char *shown[HONE_PYTHON_PATHS + 1]; /* what a jail must show; ends with NULL */
+};
+
+/* HONE_E_UNSUPPORTED with what to do where there is none. Starts interpreters; blocks. */
+int hone_python_find(struct hone_pool *pool, struct hone_python *ret, struct hone_err *err);
+/* For doctor and --probe: {"program", "version", "torch", "cuda"} or {"why"}; owned. */
+struct hone_json *hone_python_facts(void);
+/* $HONE_TORCH_SECONDS where it is less than HONE_LIMIT_TORCH_SECONDS, which it is else. */
+int64_t hone_torch_seconds(void);
+/* Environment of the interpreter in a jail; in the pool, ends with NULL. */
+const char *const *hone_python_env(const struct hone_python *python, struct hone_pool *pool);
+/* Writes the worker's files into a folder that a jail will show at /work. */
+int hone_python_put_worker(const char *folder, struct hone_err *err);
+/* `hone-runner --torch FILE.py [NAME]`: what a module takes and gives, as one JSON line on stdout
+ * (tools/torch/import.h). Exit status 0 also where the module is refused. */
+int hone_role_torch(int argc, char **argv);
+
+#endif

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+# The jailed side of torch tasks: answers requests for reference values in float64.
+# Standard library and torch only. `worker.py serve` is started in /work beside oracle.py and task.json; it imports torch
+# once and forks for every request, so that what a module does to torch ends with its request.
+# A request is a JSON line on stdin, its answer one on stdout: {"ok": true, "gaps": [...]}
+# (largest_gap of each output) or {"error": "..."}.
+# Descriptor 5 holds the inputs (private mappings: nothing can be changed), 6 takes the answers.
+import ast
+import json
+import mmap
+import os
+import select
+import signal
+import sys
+
+SECONDS = int(os.environ.get("HONE_TORCH_SECONDS", "120"))
+INPUTS, OWN = 5, 6
+MARK = "# hone: "
+WIDE = {"float32", "float", "float16", "half", "bfloat16"}
+
+
+class Refused(Exception):
+    """What cannot be a task, in a sentence for the user."""
+
+
+class Rewrite(ast.NodeTransformer):
+    """Other integers for the axes; with is_wide float64 and the CPU in place of casts and devices."""
+
+    def __init__(self, axes, is_wide):
+        self.axes, self.is_wide = axes, is_wide
+
+    def visit_Module(self, node):
+        for statement in node.body:
+            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+                name = getattr(statement.targets[0], "id", None)
+                if name in self.axes:
+                    statement.value = ast.copy_location(ast.Constant(self.axes[name]), statement.value)
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node):
+        self.generic_visit(node)
+        if self.is_wide and isinstance(node.value, ast.Name) and node.value.id == "torch" and node.attr in WIDE:
+            node.attr = "float64"
+        return node
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and self.is_wide:
+            if node.func.attr in ("float", "half", "bfloat16") and not node.args:
+                node.func.attr = "double"
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
+            return node.func.value
+        return node
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, str) and (node.value == "cuda" or node.value.startswith("cuda:")):
+            node.value = "cpu"
+        return node
+
+
+def parse(text):
+    """With one name for each module-level integer: a = b = 1 is a = 1; b = a, and (1, 2) has two names."""
+    tree, body = ast.parse(text), []
+    for s in tree.body:
+        names = [getattr(t, "id", None) for t in s.targets] if isinstance(s, ast.Assign) else []
+        if isinstance(s, ast.Assign) and len(names) > 1 and all(names):
+            body.append(ast.parse("%s = 0" % names[0]).body[0])
+            body[-1].value = s.value
+            body += [ast.parse("%s = %s" % (name, names[0])).body[0] for name in names[1:]]
+        elif names and isinstance(s.targets[0], ast.Tuple) and isinstance(s.value, ast.Tuple) and all(
+                isinstance(t, ast.Name) for t in s.targets[0].elts) and len(s.targets[0].elts) == len(s.value.elts):
+            for target, value in zip(s.targets[0].elts, s.value.elts):
+                body.append(ast.Assign(targets=[target], value=value))
+        elif names and names[0] and isinstance(s.value, ast.Tuple) and all(type(getattr(e, "value", None)) is int
+                                                                        for e in s.value.elts):
+            for i, value in enumerate(s.value.elts):
+                body.append(ast.parse("%s_%d = 0" % (names[0], i)).body[0])
+                body[-1].value = value
+                s.value.elts[i] = ast.Name("%s_%d" % (names[0], i), ast.Load())
+            body.append(s)
+        else:
+            body.append(s)
+    tree.body = body
+    return ast.fix_missing_locations(tree)
+
+
+def execute(text, axes, is_wide):
+    """The module's names after it was executed with these values of its module-level integers."""
+    tree = ast.fix_missing_locations(Rewrite(axes, is_wide).visit(parse(text)))
+    names = {"__name__": "hone_task"}
+    exec(compile(tree, "module.py", "exec"), names)
+    for wanted in ("Model", "get_inputs", "get_init_inputs"):
+        if wanted not in names:
+            raise Refused("the file has no %s; a task is a file with Model, get_inputs and get_init_inputs" % wanted)
+    return names
+
+
+def construct(names):
+    return names["Model"](*names["get_init_inputs"]()).eval()
+
+
+def outputs_of(value):
+    import torch
+    parts = list(value) if isinstance(value, (tuple, list)) else [value]
+    for part in parts:
+        if not isinstance(part, torch.Tensor):
+            raise Refused("forward returns a %s; outputs are tensors" % type(part).__name__)
+    return parts
+
+
+def dtypes():
+    import torch
+    names = "float16 bfloat16 float32 float64 int8 int32 int64 bool uint8 int16".split()
+    return {name: getattr(torch, name) for name in names}
+
+
+def map_tensor(torch, at, count, dtype):
+    bytes_each = torch.empty(0, dtype=dtype).element_size()
+    first = at // mmap.PAGESIZE * mmap.PAGESIZE
+    room = mmap.mmap(INPUTS, at - first + max(count, 1) * bytes_each, flags=mmap.MAP_PRIVATE,
+                     prot=mmap.PROT_READ | mmap.PROT_WRITE, offset=first)
+    return torch.frombuffer(room, dtype=dtype, count=count, offset=at - first)
+
+
+def skip_initialisers(torch):
+    """The state comes from the inputs: drawing it first would be for nothing."""
+    for name in dir(torch.nn.init):
+        if name.endswith("_") and not name.startswith("_"):
+            setattr(torch.nn.init, name, lambda tensor, *args, **more: tensor)
+
+
+def read_inputs(torch, task, request):
+    axes = dict(zip(task["axes"], request["axes"]))
+    values = dict(zip(task.get("scalars", {}), request["scalars"]))
+    for (name, tensor), at in zip(task["inputs"].items(), request["at"]):
+        shape = [axes[axis] for axis in tensor["shape"]]
+        count = 1
+        for size in shape:
+            count *= size
+        value = map_tensor(torch, at, count, dtypes()[tensor["dtype"]]).view(shape)
+        values[name] = value.double() if value.is_floating_point() else value
+    return axes, values
+
+
+def forward(torch, text, record, axes, values, is_wide):
+    torch.set_default_dtype(torch.float64 if is_wide else torch.float32)
+    names = execute(text, {there: axes[here] for here, there in record["axes"].items()}, is_wide)
+    model = construct(names)
+    model = model.double() if is_wide else model
+    state = model.state_dict()
+    for name, key in record["state"].items():
+        state[key].copy_(values[name])
+    given = [values[a["name"]] if "name" in a else a["value"] for a in record["arguments"]]
+    if not is_wide:
+        given = [g.float() if isinstance(g, torch.Tensor) and g.dtype == torch.float64 else
+                 g.clone() if isinstance(g, torch.Tensor) else g for g in given]
+    return [part.to(torch.float64).contiguous().reshape(-1) for part in outputs_of(model(*given))]
+
+
+def largest_gap(torch, narrow, wide):
+    """What float32 errs by here, at most: where sums cancel, more than the size of the output tells."""
+    gap = (narrow - wide).abs()
+    gap = gap[torch.isfinite(gap)]
+    return gap.max().item() if gap.numel() else 0.0
+
+
+def answer(torch, text, task, request, writer):
+    record = json.loads(text.split("\n", 1)[0][len(MARK):])
+    torch.set_grad_enabled(False)
+    skip_initialisers(torch)
+    axes, values = read_inputs(torch, task, request)
+    narrow = forward(torch, text, record, axes, values, False)
+    results = forward(torch, text, record, axes, values, True)
+    if [part.numel() for part in results] != request["counts"]:
+        raise Refused("forward gave %s elements, %s were expected" % ([part.numel() for part in results], request["counts"]))
+    whole = torch.cat(results)
+    with mmap.mmap(OWN, 0) as own:
+        torch.frombuffer(own, dtype=torch.float64, count=whole.numel(), offset=request["answer_at"]).copy_(whole)
+    os.write(writer, json.dumps([largest_gap(torch, n, r) for n, r in zip(narrow, results)]).encode())
+    os._exit(0)
+
+
+def say(stream, what):
+    os.write(stream, (json.dumps(what) + "\n").encode())
+
+
+def one_request(torch, text, task, request):
+    """In a child of its own; what goes back."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            answer(torch, text, task, request, writer)
+        except BaseException as wrong:
+            os.write(writer, ("%s: %s" % (type(wrong).__name__, wrong)).encode()[:400])
+        os._exit(1)
+    os.close(writer)
+    ready, _, _ = select.select([reader], [], [], SECONDS)
+    said = os.read(reader, 1000).decode(errors="replace") if ready else "no answer in %d s" % SECONDS
+    os.close(reader)
+    if not ready:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if status == 0 and said.startswith("["):
+        return {"ok": True, "gaps": json.loads(said)}
+    return {"error": said or "ended by signal %d" % (status & 127)}
+
+
+def serve():
+    stream = os.dup(1)
+    os.dup2(2, 1)
+    import torch
+    torch.set_num_threads(1)
+    with open("/work/oracle.py") as file:
+        text = file.read()
+    with open("/work/task.json") as file:
+        task = json.load(file)
+    say(stream, {"ok": True})
+    for line in sys.stdin:
+        say(stream, one_request(torch, text, task, json.loads(line)))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve()
+    else:
+        import describe
+        describe.main(sys.argv[2])

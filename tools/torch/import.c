@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/torch/import.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workspace/base/file.h"
+#include "workspace/base/json.h"
+#include "workspace/base/limits.h"
+#include "workspace/task/task.h"
+
+const char *hone_torch_name(const char *file, struct hone_pool *pool)
+{
+    const char *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file;
+    size_t len = strlen(base), digits = strspn(base, "0123456789");
+    if (len > 3 && strcmp(base + len - 3, ".py") == 0)
+        len -= 3;
+    struct hone_buf name = HONE_BUF_INIT;
+    for (size_t i = digits; i < len && name.len < 40; i++) {
+        if (isalnum((unsigned char)base[i]))
+            hone_buf_printf(&name, "%c", tolower((unsigned char)base[i]));
+        else if (name.len > 0 && name.data[name.len - 1] != '_')
+            hone_buf_str(&name, "_");
+    }
+    while (name.len > 0 && name.data[name.len - 1] == '_')
+        name.data[--name.len] = '\0';
+    if (name.len == 0 || isdigit((unsigned char)name.data[0])) {
+        HONE_AUTOFREE char *rest = hone_strdup(name.len > 0 ? name.data : "");
+        hone_buf_done(&name);
+        hone_buf_printf(&name, "torch_%s", rest);
+    }
+    if (digits > 0)
+        hone_buf_printf(&name, "_%.*s", (int)hone_min_i64((int64_t)digits, 8), base);
+    const char *ret = hone_pool_strdup(pool, name.data);
+    hone_buf_done(&name);
+    return ret;
+}
+
+static int write_text(const char *dir, const char *name, const char *text, struct hone_err *err)
+{
+    HONE_AUTOFREE char *path = hone_path_join(dir, name, NULL);
+    return hone_file_write(path, text, strlen(text), 0644, false, err);
+}
+
+static int write_module(const char *dir, const char *file, const char *record, struct hone_err *err)
+{
+    HONE_AUTOFREE char *source = NULL;
+    size_t len = 0;
+    int code = hone_file_read(file, HONE_LIMIT_SOURCE_BYTES, &source, &len, err);
+    if (code < 0)
+        return code;
+    HONE_AUTOFREE char *text = hone_sprintf("%s\n%s", record, source);
+    return write_text(dir, "oracle.py", text, err);
+}
+
+static int write_workloads(const char *dir, const struct hone_json *list, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
+    int i = 0;
+    for (const struct hone_json *axes = hone_json_first(list); axes; axes = hone_json_next(axes)) {
+        HONE_AUTOJSON struct hone_json *line = hone_json_new_object();
+        HONE_AUTOFREE char *id = hone_sprintf("s%d", i++);
+        hone_json_set_str(line, "id", id);
+        hone_json_set_str(line, "target", "cpu");
+        hone_json_set(line, "axes", hone_json_copy(axes));
+        HONE_AUTOFREE char *row = hone_json_print(line);
+        hone_buf_printf(&text, "%s\n", row);
+    }
+    return write_text(dir, "workloads.jsonl", text.data ? text.data : "", err);
+}
+
+/* To begin with: what sums of float32 err by, against the root mean square; `hone task calibrate`
+ * measures the module's own. */
+static struct hone_json *tolerances(const struct hone_json *outputs)
+{
+    struct hone_json *all = hone_json_new_object();
+    for (const struct hone_json *o = hone_json_first(outputs); o; o = hone_json_next(o)) {
+        struct hone_json *one = hone_json_new_object();
+        if (strncmp(hone_json_get_str(o, "dtype", ""), "float", 5) != 0) {
+            hone_json_free(one);
+            continue;
+        }
+        hone_json_set_f64(one, "atol", 1e-30);
+        hone_json_set_f64(one, "rtol", 2e-5);
+        hone_json_set_f64(one, "rel_l2", 1e-5);
+        hone_json_set(all, hone_json_key(o), one);
+    }
+    return all;
+}
+
+static int write_task(const char *dir, const char *file, const struct hone_json *said,
+                      struct hone_err *err)
+{
+    static const char *const copied[] = {"axes", "inputs", "outputs", "scalars"};
+    HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
+    const char *slash = strrchr(file, '/');
+    HONE_AUTOFREE char *description =
+        hone_sprintf("The module of %.200s.", slash ? slash + 1 : file);
+    hone_json_set_i64(json, "format", 1);
+    hone_json_set_str(json, "name", hone_json_get_str(said, "name", ""));
+    hone_json_set_str(json, "op_type", "module");
+    hone_json_set_str(json, "description", description);
+    for (size_t i = 0; i < HONE_COUNTOF(copied); i++)
+        if (hone_json_size(hone_json_get(said, copied[i])) > 0)
+            hone_json_set(json, copied[i], hone_json_copy(hone_json_get(said, copied[i])));
+    hone_json_set(json, "tolerance", tolerances(hone_json_get(said, "outputs")));
+    struct hone_json *oracle = hone_json_new_object();
+    hone_json_set_str(oracle, "mode", "torch");
+    hone_json_set(json, "oracle", oracle);
+    hone_json_set_str(json, "flops", "0");
+    hone_json_set_str(json, "bytes", hone_json_get_str(said, "bytes", ""));
+    HONE_AUTOFREE char *text = hone_json_print_pretty(json);
+    HONE_AUTOFREE char *whole = hone_sprintf("%s\n", text);
+    return write_text(dir, "task.json", whole, err);
+}
+
+static int write_pack(const char *dir, const char *file, const struct hone_json *said,
+                      struct hone_err *err)
+{
+    HONE_AUTOFREE char *kernels = hone_path_join(dir, "kernels", NULL);
+    int code = hone_mkdirs(kernels, 0755, err);
+    if (code == 0)
+        code = write_task(dir, file, said, err);
+    if (code == 0)
+        code = write_workloads(dir, hone_json_get(said, "workloads"), err);
+    if (code == 0)
+        code = write_module(dir, file, hone_json_get_str(said, "record", "#"), err);
+    if (code == 0)
+        code = write_text(kernels, "naive.c", hone_json_get_str(said, "naive", ""), err);
+    return code;
+}
+
+int hone_torch_import(const struct hone_executor *executor, const char *file, const char *name,
+                      const char *dir, struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *said = NULL;
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    if (executor->describe == NULL)
+        return hone_fail(err, HONE_E_UNSUPPORTED, "the executor '%s' describes no modules",
+                         executor->name);
+    int code = executor->describe(executor->cookie, file, name, &said, err);
+    if (code < 0)
+        return code;
+    const char *wrong = hone_json_get_str(said, "error", NULL);
+    if (wrong != NULL)
+        return hone_fail(err, HONE_E_UNSUPPORTED, "%.400s", wrong);
+    const char *refused = hone_json_get_str(said, "refused", NULL);
+    if (refused != NULL)
+        return hone_fail(err, HONE_E_ARG, "refused: %.400s", refused);
+    code = write_pack(dir, file, said, err);
+    if (code == 0)
+        code = hone_task_load(dir, &task, err);
+    return code < 0 ? hone_wrap(err, "the pack of '%s'", name) : 0;
+}
