@@ -583,7 +583,7 @@ static int fake_probe(void *cookie, struct hone_json **ret, struct hone_err *err
         "{\"name\":\"L1d\",\"size\":\"32K\",\"n_sharing\":1},"
         "{\"name\":\"L2\",\"size\":\"1M\",\"n_sharing\":1},"
         "{\"name\":\"L3\",\"size\":\"16M\",\"n_sharing\":4}],"
-        "\"jails\":[{\"name\":\"none\",\"works\":true}],\"note\":\"fake: nothing is run\"}";
+        "\"jail\":[{\"name\":\"none\",\"works\":true}],\"note\":\"fake: nothing is run\"}";
 
     (void)cookie;
     return hone_json_parse(text, sizeof(text) - 1, ret, err);
