@@ -63,6 +63,8 @@ const struct hone_cuda_kernel *hone_cuda_kernel_at(const struct hone_coder_input
 /* The kernel that the task's launcher is about, whatever its body: the hot one if that is known,
  * else the first that the launcher names, else the first of the source; NULL: there is none. */
 const struct hone_c_node *hone_cuda_main_kernel(const struct hone_coder_input *in);
+/* blockIdx.d * (anything that is no thread) + threadIdx.d */
+bool hone_cuda_is_place(const struct hone_c_poly *poly, char dim);
 /* A site that is the whole kernel. */
 struct hone_coder_site hone_cuda_site(const struct hone_cuda_kernel *k, int variant,
                                       const char *evidence);
