@@ -358,14 +358,17 @@ static void log_line(int level, const char *line)
     hone_log(HONE_LOG_DEBUG, "event=lws text=\"%.*s\"", (int)strcspn(line, "\n"), line);
 }
 
-/* The library sizes its tables by the descriptor limit. */
-static void lower_descriptor_limit(void)
+/* The library sizes its tables by the descriptor limit. Each connection may hold a socket and a few
+ * descriptors of cancel flags. */
+#define DESCRIPTORS 4096
+
+static void set_descriptor_limit(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 4096) {
-        limit.rlim_cur = 4096;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == DESCRIPTORS)
+        return;
+    limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* True when the descriptor is a listening socket on the wanted port; its address goes to text. */
@@ -393,7 +396,7 @@ static bool is_listener(int fd, int port, char text[INET6_ADDRSTRLEN])
 static int check_bound(const char *host, int port, struct hone_err *err)
 {
     size_t n_found = 0;
-    for (int fd = 0; fd < 4096; fd++) {
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
         char text[INET6_ADDRSTRLEN];
         if (!is_listener(fd, port, text))
             continue;
@@ -476,7 +479,7 @@ int hone_ws_new(const struct hone_ws_spec *spec, struct hone_ws **ret, struct ho
     if (!spec->clients && !hone_is_loopback(host))
         return hone_fail(err, HONE_E_AUTH,
                          "a server without a token listens on loopback only, not on %s", host);
-    lower_descriptor_limit();
+    set_descriptor_limit();
     lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
     struct hone_ws *ws = hone_calloc(1, sizeof(*ws));
     ws->spec = spec;

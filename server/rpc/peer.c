@@ -20,7 +20,7 @@
 
 #define INLINE_BYTES (64u << 10) /* parsed on the transport's thread up to here */
 
-#define SPARE_FDS 8
+#define SPARE_FDS 2
 
 enum call_state { CALL_OPEN, CALL_DONE, CALL_DROPPED };
 

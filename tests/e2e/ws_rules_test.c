@@ -558,7 +558,7 @@ START_TEST(connections_are_limited)
 {
     struct served served = {.pid = 0};
     served_start(&served, NULL);
-    int fds[HONE_LIMIT_CONNECTIONS];
+    static int fds[HONE_LIMIT_CONNECTIONS];
     char path[200];
     snprintf(path, sizeof(path), "/mcp?token=%s", served.token);
     for (int i = 0; i < HONE_LIMIT_CONNECTIONS; i++)

@@ -78,8 +78,8 @@
 #define HONE_LIMIT_RUNNERS           64 /* runners of one executor */
 #define HONE_LIMIT_WS_MESSAGE_BYTES  (4u << 20)
 #define HONE_LIMIT_WS_QUEUE_BYTES    (8u << 20) /* unsent bytes of one connection */
-#define HONE_LIMIT_CONNECTIONS       256
-#define HONE_LIMIT_CALLS_PER_CONN    64   /* requests in flight on one connection */
+#define HONE_LIMIT_CONNECTIONS       1024       /* WebSockets */
+#define HONE_LIMIT_CALLS_PER_CONN    64         /* requests in flight on one connection */
 #define HONE_LIMIT_SUBSCRIPTIONS     64   /* resources that one connection or request watches */
 #define HONE_LIMIT_JOBS              1024 /* kept jobs */
 #define HONE_LIMIT_SEARCHES          8    /* searches at a time in one program */
