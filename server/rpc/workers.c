@@ -162,7 +162,6 @@ static int submit_locked(struct hone_workers *workers, uint64_t turn, hone_work_
             return hone_fail_errno(err, native, "cannot start a worker thread");
     }
     put(workers, turn, fn, arg);
-    pthread_cond_signal(&workers->has_work);
     return 0;
 }
 
@@ -171,7 +170,10 @@ int hone_workers_submit(struct hone_workers *workers, uint64_t turn, hone_work_f
 {
     pthread_mutex_lock(&workers->lock);
     int rc = submit_locked(workers, turn, fn, arg, err);
+    bool has_idle = rc == 0 && workers->n_idle > 0;
     pthread_mutex_unlock(&workers->lock);
+    if (has_idle) /* after the lock is free, so that who wakes does not wait for it */
+        pthread_cond_signal(&workers->has_work);
     return rc;
 }
 
