@@ -28,6 +28,7 @@ REWRITE(cuda_block_shape);
 REWRITE(cuda_coalesce);
 REWRITE(cuda_coarsen);
 REWRITE(cuda_map_lanes);
+REWRITE(cuda_private_bins);
 REWRITE(cuda_fast_math);
 REWRITE(cuda_unroll);
 REWRITE(cuda_restrict);
@@ -35,20 +36,21 @@ REWRITE(cuda_vector);
 REWRITE(cuda_row_lanes);
 
 const struct hone_rewrite *const hone_rewrites[] = {
-    &hone_rewrite_cuda_shared_tile,    &hone_rewrite_cuda_flash,
-    &hone_rewrite_cuda_tensor_tile,    &hone_rewrite_cuda_online_softmax,
-    &hone_rewrite_cuda_row_cache,      &hone_rewrite_cuda_grid_reduce,
-    &hone_rewrite_cuda_transpose_tile, &hone_rewrite_cuda_block_shape,
-    &hone_rewrite_cuda_coalesce,       &hone_rewrite_cuda_coarsen,
-    &hone_rewrite_cuda_map_lanes,      &hone_rewrite_cuda_fast_math,
-    &hone_rewrite_cuda_unroll,         &hone_rewrite_cuda_restrict,
-    &hone_rewrite_cuda_vector,         &hone_rewrite_cuda_row_lanes,
-    &hone_rewrite_accumulators,        &hone_rewrite_fast_math,
-    &hone_rewrite_interchange,         &hone_rewrite_ping_pong,
-    &hone_rewrite_register_tile,       &hone_rewrite_reuse_pass,
-    &hone_rewrite_simd_inner,          &hone_rewrite_thread_outer,
-    &hone_rewrite_thread_reduction,    &hone_rewrite_tile_loops,
-    &hone_rewrite_unroll_loops,        &hone_rewrite_vector_math,
+    &hone_rewrite_cuda_shared_tile,  &hone_rewrite_cuda_flash,
+    &hone_rewrite_cuda_tensor_tile,  &hone_rewrite_cuda_online_softmax,
+    &hone_rewrite_cuda_row_cache,    &hone_rewrite_cuda_grid_reduce,
+    &hone_rewrite_cuda_private_bins, &hone_rewrite_cuda_transpose_tile,
+    &hone_rewrite_cuda_block_shape,  &hone_rewrite_cuda_coalesce,
+    &hone_rewrite_cuda_coarsen,      &hone_rewrite_cuda_map_lanes,
+    &hone_rewrite_cuda_fast_math,    &hone_rewrite_cuda_unroll,
+    &hone_rewrite_cuda_restrict,     &hone_rewrite_cuda_vector,
+    &hone_rewrite_cuda_row_lanes,    &hone_rewrite_accumulators,
+    &hone_rewrite_fast_math,         &hone_rewrite_interchange,
+    &hone_rewrite_ping_pong,         &hone_rewrite_register_tile,
+    &hone_rewrite_reuse_pass,        &hone_rewrite_simd_inner,
+    &hone_rewrite_thread_outer,      &hone_rewrite_thread_reduction,
+    &hone_rewrite_tile_loops,        &hone_rewrite_unroll_loops,
+    &hone_rewrite_vector_math,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
 

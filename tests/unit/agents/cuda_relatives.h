@@ -196,5 +196,22 @@ static const char count_flat_text[] = HEAD
     "    shift<<<(total + 255) / 256, 256, 0, stream>>>(x, b, y, total, (int)C, (int)S);\n"
     "}\n";
 
+/* counts by atomics, in a loop that strides over the grid */
+static const char counts_text[] = HEAD
+    "__global__ void count(const int *x, int *h, int64_t n)\n"
+    "{\n"
+    "    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n;\n"
+    "         i += (int64_t)gridDim.x * blockDim.x) {\n"
+    "        int b = x[i];\n"
+    "        if (b >= 0)\n"
+    "            atomicAdd(&h[b], 1);\n"
+    "    }\n"
+    "}\n"
+    "extern \"C\" void counts(const int *x, int *h, int64_t n, int64_t B, cudaStream_t stream)\n"
+    "{\n"
+    "    cudaMemsetAsync(h, 0, B * sizeof(int), stream);\n"
+    "    count<<<64, 256, 0, stream>>>(x, h, n);\n"
+    "}\n";
+
 #undef HEAD
 #endif

@@ -124,6 +124,11 @@ static struct kernel_case cases[] = {
     {"turned_flat", turned_flat_text, 0, {{A, OUT, 3, 33, 70}, {A, OUT, 2, 65, 64}}, 2},
     {"gate", gate_text, 1e-6, {{A, OUT, 7, 70}, {A, OUT, 3, 1}, {A, OUT, 2, 5003}}, 3},
     {"row_block", row_block_text, 2e-5, {{A, B, OUT, 7, 70}, {A, B, OUT, 3, 1}}, 2},
+    {"counts",
+     counts_text,
+     0,
+     {{P(columns), OUT, 5000, 200}, {P(columns), OUT, 1, 200}, {P(columns), OUT, 9000, 20000}},
+     3},
     {"count_flat", count_flat_text, 1e-6, {{A, B, OUT, 5, 7, 11}, {A, B, OUT, 1, 1, 300}}, 2},
 };
 
@@ -155,6 +160,7 @@ static const char *const chains[][7] = {
     {"gate", "cuda_coarsen"},
     {"row_block", "cuda_row_lanes", "cuda_vector"},
     {"count_flat", "cuda_map_lanes", "cuda_vector"},
+    {"counts", "cuda_private_bins", "cuda_vector", "cuda_restrict"},
 };
 
 static void fill(void)
