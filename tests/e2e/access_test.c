@@ -226,6 +226,7 @@ START_TEST(limits_of_a_token)
     text = ws_wait_for(fd, "calls at a time", 5000);
     ck_assert_ptr_nonnull(strstr(text, "\"id\":3,"));
     free(text);
+    ask(fd, "4", "resources/subscribe", "{\"uri\":\"hone://device\"}", "calls at a time");
     close(fd);
     stop(&served);
 }
