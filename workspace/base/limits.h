@@ -105,6 +105,7 @@
 #define HONE_LIMIT_TOKEN_BYTES        128
 #define HONE_LIMIT_ACCESS_TOKENS      64         /* named tokens of a workspace */
 #define HONE_LIMIT_CLIENT_NAME_BYTES  32         /* of a named token */
+#define HONE_LIMIT_ANSWERS_TEXT_BYTES (2u << 20) /* of a search as a resource; one answer more */
 #define HONE_LIMIT_COOKIES            64         /* pages that a server knows */
 #define HONE_LIMIT_AUDIT_BYTES        (8u << 20) /* of an audit log, then it is moved aside */
 #define HONE_LIMIT_STDIO_LINE_BYTES   (16u << 20)
