@@ -22,7 +22,7 @@
 #define HONE_LIMIT_RECORD_BYTES      (16u << 20)  /* data text of one ledger record */
 #define HONE_LIMIT_CACHE_BYTES       (64u << 20)  /* one entry of the cache */
 #define HONE_LIMIT_AXES              16           /* axes of a task */
-#define HONE_LIMIT_TENSORS           16           /* inputs plus outputs of a task */
+#define HONE_LIMIT_TENSORS           64           /* inputs plus outputs of a task */
 #define HONE_LIMIT_RANK              6
 #define HONE_LIMIT_TORCH_SECONDS     120 /* for a module to be described, or to answer once */
 #define HONE_LIMIT_TORCH_BYTES       (4ll << 30) /* memory of a module that is described */

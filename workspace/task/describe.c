@@ -104,6 +104,8 @@ static struct hone_json *describe_tensor(const struct hone_task *task, const str
         hone_json_set_f64(json, "scale", t->unit);
         hone_json_set_f64(json, "shift", t->shift);
     }
+    if (is_input && t->density != 0)
+        hone_json_set_f64(json, "density", t->density);
     if (is_input && t->is_static)
         hone_json_set_bool(json, "static", true);
     if (t->description && *t->description)

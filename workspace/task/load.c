@@ -98,7 +98,7 @@ struct tensor_in {
     enum hone_role role;
     const char *bound, *description;
     bool is_static;
-    double scale, shift;
+    double scale, shift, density;
 };
 
 static const struct hone_field input_fields[] = {
@@ -110,6 +110,7 @@ static const struct hone_field input_fields[] = {
     HONE_FIELD(struct tensor_in, bound, .help = "Axis: index bound, or total of offsets."),
     HONE_FIELD(struct tensor_in, scale, .fallback_f64 = 1, .help = "Values are times this."),
     HONE_FIELD(struct tensor_in, shift, .help = "And plus this."),
+    HONE_FIELD(struct tensor_in, density, .fallback_f64 = 0.5, .help = "Masks: share of ones."),
     HONE_FIELD(struct tensor_in, description, .fallback_str = "", .help = "For readers."),
     {.name = "static",
      .type = HONE_FIELD_BOOL,
@@ -305,7 +306,11 @@ static int load_role(struct loader *l, const struct tensor_in *in, struct hone_t
         return hone_fail_at(l->err, HONE_E_ARG, "dtype", "role bits needs an integer dtype");
     if (tensor->role == HONE_ROLE_OFFSETS && tensor->rank != 1)
         return hone_fail_at(l->err, HONE_E_ARG, "shape", "role offsets needs one dimension");
-    if (is_integer && (tensor->role == HONE_ROLE_WEIGHT || tensor->role == HONE_ROLE_PROBABILITY))
+    if (hone_role_is_placed(tensor->role) && tensor->rank < 2)
+        return hone_fail_at(l->err, HONE_E_ARG, "shape", "role %s needs two dimensions or more",
+                            hone_role_name(in->role));
+    if (is_integer && (tensor->role == HONE_ROLE_WEIGHT || hone_role_is_placed(tensor->role) ||
+                       tensor->role == HONE_ROLE_PROBABILITY))
         return hone_fail_at(l->err, HONE_E_ARG, "role", "role %s needs a floating-point dtype",
                             hone_role_name(in->role));
     if (in->bound && (tensor->bound_axis = hone_task_axis(l->task, in->bound)) < 0)
@@ -330,6 +335,18 @@ static int load_scale(struct loader *l, const struct tensor_in *in, struct hone_
                             HONE_LIMIT_CONTENT_SCALE, HONE_LIMIT_CONTENT_SCALE);
     tensor->unit = is_given ? in->scale : 0;
     tensor->shift = in->shift;
+    return 0;
+}
+
+static int load_density(struct loader *l, const struct tensor_in *in, struct hone_tensor *tensor)
+{
+    bool is_mask = tensor->role == HONE_ROLE_MASK || tensor->role == HONE_ROLE_ADDITIVE_MASK;
+    if (in->density != 0.5 && !is_mask)
+        return hone_fail_at(l->err, HONE_E_ARG, "density",
+                            "only the roles mask and additive_mask have one");
+    if (!(in->density > 0 && in->density < 1))
+        return hone_fail_at(l->err, HONE_E_ARG, "density", "must lie between 0 and 1");
+    tensor->density = in->density != 0.5 ? in->density : 0;
     return 0;
 }
 
@@ -359,7 +376,9 @@ static int load_tensor(struct loader *l, const struct hone_json *json, bool is_i
         }
     }
     code = is_input ? load_role(l, &in, tensor) : 0;
-    return code == 0 && is_input ? load_scale(l, &in, tensor) : code;
+    if (code == 0 && is_input)
+        code = load_scale(l, &in, tensor);
+    return code == 0 && is_input ? load_density(l, &in, tensor) : code;
 }
 
 static int load_tensors(struct loader *l, const struct hone_json *map, bool is_input)

@@ -44,8 +44,17 @@ const char *const hone_role_words[] = {
     [HONE_ROLE_OFFSETS] = "offsets",
     [HONE_ROLE_MASK] = "mask",
     [HONE_ROLE_BITS] = "bits",
-    [HONE_ROLE_BITS + 1] = NULL,
+    [HONE_ROLE_TRIANGULAR] = "triangular",
+    [HONE_ROLE_UPPER_TRIANGULAR] = "upper_triangular",
+    [HONE_ROLE_ADDITIVE_MASK] = "additive_mask",
+    [HONE_ROLE_ADDITIVE_MASK + 1] = NULL,
 };
+
+bool hone_role_is_placed(enum hone_role role)
+{
+    return role == HONE_ROLE_TRIANGULAR || role == HONE_ROLE_UPPER_TRIANGULAR ||
+           role == HONE_ROLE_ADDITIVE_MASK;
+}
 
 const char *hone_dtype_name(enum hone_dtype dtype)
 {

@@ -77,15 +77,21 @@ struct hone_axis {
 
 enum hone_role {                       /* decides how values are generated */
                  HONE_ROLE_ACTIVATION, /* normal(0,1) and the other distributions */
-                 HONE_ROLE_WEIGHT,   /* scaled by 1/sqrt(fan-in), fan-in = last-but-one dimension */
-                 HONE_ROLE_POSITIVE, /* > 0 */
+                 HONE_ROLE_WEIGHT, /* scaled by 1/sqrt(fan-in): of the last but one dimension; of filters (4
+                         dimensions and more), of all but the first */
+                 HONE_ROLE_POSITIVE,    /* > 0 */
                  HONE_ROLE_PROBABILITY, /* rows (last dimension) that sum to 1 */
                  HONE_ROLE_INDEX,       /* 0 <= v < index_bound axis */
                  HONE_ROLE_OFFSETS,     /* non-decreasing, first 0, last = offsets_total axis */
                  HONE_ROLE_MASK,        /* 0 or 1 */
-                 HONE_ROLE_BITS /* integers: the whole range of the type in the plain kinds too */
+                 HONE_ROLE_BITS, /* integers: the whole range of the type in the plain kinds too */
+                 HONE_ROLE_TRIANGULAR, /* zeros above the diagonal; on it 0.5 to 2 in size; below it at most
+                              1/n, so that a system of equations has a tame solution */
+                 HONE_ROLE_UPPER_TRIANGULAR,
+                 HONE_ROLE_ADDITIVE_MASK /* 0 where it is seen, minus infinity elsewhere; 0 on the diagonal */
 };
 const char *hone_role_name(enum hone_role role); /* "activation"... */
+bool hone_role_is_placed(enum hone_role role);   /* what an element may be depends on its place */
 
 struct hone_tensor {
     const char *name;
@@ -96,7 +102,8 @@ struct hone_tensor {
     int bound_axis;             /* index bound or offsets total; -1 none */
     bool is_static; /* weights that may be prepared once; false = fresh content per call */
     double unit,
-        shift; /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
+        shift;      /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
+    double density; /* masks: share of ones, or of zeros of an additive one; 0: a half */
     const char *description;
 };
 

@@ -77,6 +77,17 @@ static const struct {
      "task.json: inputs.x.dtype", "int32"},
     {"\"dtype\":\"float32\"}},\"outputs\"", "\"dtype\":\"float32\",\"bound\":\"N\"}},\"outputs\"",
      "task.json: inputs.x.bound", "only the roles"},
+    {"\"dtype\":\"float32\"}},\"outputs\"", "\"dtype\":\"float32\",\"density\":0.3}},\"outputs\"",
+     "task.json: inputs.x.density", "only the roles mask"},
+    {"\"dtype\":\"float32\"}},\"outputs\"",
+     "\"dtype\":\"float32\",\"role\":\"mask\",\"density\":1}},\"outputs\"",
+     "task.json: inputs.x.density", "between 0 and 1"},
+    {"\"dtype\":\"float32\"}},\"outputs\"",
+     "\"dtype\":\"int32\",\"role\":\"additive_mask\"}},\"outputs\"", "task.json: inputs.x.role",
+     "floating-point"},
+    {"[\"N\",\"C\"],\"dtype\":\"float32\"}",
+     "[\"N\"],\"dtype\":\"float32\",\"role\":\"triangular\"}", "task.json: inputs.x.shape",
+     "two dimensions"},
     {"\"dtype\":\"float32\"}},\"outputs\"", "\"dtype\":\"float32\",\"scale\":0}},\"outputs\"",
      "task.json: inputs.x.scale", "above 0"},
     {"\"dtype\":\"float32\"}},\"outputs\"",
@@ -285,6 +296,27 @@ START_TEST(too_large_tensors_are_refused)
 }
 END_TEST
 
+START_TEST(tensor_limit)
+{
+    for (int n = HONE_LIMIT_TENSORS; n <= HONE_LIMIT_TENSORS + 1; n++) {
+        struct hone_buf buf = HONE_BUF_INIT;
+        for (int i = 1; i < n; i++)
+            hone_buf_printf(&buf, "%s\"x%d\":{\"shape\":[\"N\"],\"dtype\":\"int8\"}",
+                            i > 1 ? "," : "", i);
+        char *text =
+            replaced(good, "\"x\":{\"shape\":[\"N\",\"C\"],\"dtype\":\"float32\"}", buf.data);
+        struct hone_task *task = NULL;
+        struct hone_err err = HONE_ERR_INIT;
+        int code = parse(text, good_loads, &task, &err);
+        ck_assert_msg(code == (n > HONE_LIMIT_TENSORS ? HONE_E_LIMIT : 0), "%d: %s: %s", n,
+                      err.path, err.message);
+        hone_task_free(task);
+        free(text);
+        hone_buf_done(&buf);
+    }
+}
+END_TEST
+
 START_TEST(workload_limit)
 {
     struct hone_buf buf = HONE_BUF_INIT;
@@ -415,5 +447,5 @@ START_TEST(a_target_is_selected)
 END_TEST
 
 UNIT_MAIN("load", scaled_content, a_good_task, a_target_is_selected, bad_tasks_say_where,
-          special_values, bad_workloads_say_where, too_large_tensors_are_refused, workload_limit,
-          the_hash_sees_every_byte_and_name)
+          special_values, bad_workloads_say_where, too_large_tensors_are_refused, tensor_limit,
+          workload_limit, the_hash_sees_every_byte_and_name)

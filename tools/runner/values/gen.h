@@ -38,6 +38,11 @@ double hone_gen_scalar(const struct hone_gen *gen, const struct hone_task *task,
 double hone_gen_weight_scale(const struct hone_tensor *tensor,
                              const struct hone_workload *workload);
 
+/* What a role that fixes elements by their place (hone_role_is_placed) makes of a value at place i;
+ * other roles leave it alone. For callers that change single elements. */
+double hone_gen_fit(const struct hone_tensor *tensor, const struct hone_workload *workload,
+                    int64_t i, double value);
+
 /* A generator for the judge's own choices (orders, items, moments). Deterministic in (key, what).
  * Blocks of SHA-256 over 128 bits of its own and a counter: a kernel sees some of the choices, and
  * must not tell the others by them. */

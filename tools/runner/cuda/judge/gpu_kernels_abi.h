@@ -10,7 +10,7 @@
 #endif
 
 #define HONE_K_THREADS 256
-#define HONE_K_TENSORS 16
+#define HONE_K_TENSORS 64
 
 struct hone_k_fill { /* one tensor of some sets; set s gets the stream (key, stream + first_set + s)
                       */
