@@ -145,7 +145,8 @@ struct hone_scalar { /* a by-value parameter, passed between outputs and axes */
  *
  * scale is the size of what was added up to get r (for a dot product: the sum of |a*b|), so that
  * cancellation excuses rounding and nothing else. It comes with the oracle's record; where there is
- * none (iterated tasks) it is the root mean square of the output's reference values. Non-finite
+ * none (iterated tasks) it is the root mean square of the output over all steps, and at least that
+ * of its reference values. Non-finite
  * values must agree in kind and place; integers and bool must be equal (all zero). */
 struct hone_tolerance {
     double atol, rtol, rel_l2, bias;
