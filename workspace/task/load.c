@@ -96,7 +96,7 @@ struct tensor_in {
     struct hone_strs shape;
     enum hone_dtype dtype;
     enum hone_role role;
-    const char *bound, *description;
+    const char *bound, *description, *pitch;
     bool is_static;
     double scale, shift, density;
 };
@@ -106,6 +106,7 @@ static const struct hone_field input_fields[] = {
                .help = "Axis names."),
     HONE_FIELD(struct tensor_in, dtype, .required = true, .choices = hone_dtype_words,
                .help = "Element type."),
+    HONE_FIELD(struct tensor_in, pitch, .help = "Axis: elements from row to row in memory."),
     HONE_FIELD(struct tensor_in, role, .choices = hone_role_words, .help = "How values are made."),
     HONE_FIELD(struct tensor_in, bound, .help = "Axis: index bound, or total of offsets."),
     HONE_FIELD(struct tensor_in, scale, .fallback_f64 = 1, .help = "Values are times this."),
@@ -123,6 +124,7 @@ static const struct hone_field output_fields[] = {
                .help = "Axis names."),
     HONE_FIELD(struct tensor_in, dtype, .required = true, .choices = hone_dtype_words,
                .help = "Element type."),
+    HONE_FIELD(struct tensor_in, pitch, .help = "Axis: elements from row to row in memory."),
     HONE_FIELD(struct tensor_in, description, .fallback_str = "", .help = "For readers."),
 };
 
@@ -350,6 +352,20 @@ static int load_density(struct loader *l, const struct tensor_in *in, struct hon
     return 0;
 }
 
+/* In memory the last dimension is as long as the pitch. */
+static int load_pitch(struct loader *l, const char *name, struct hone_tensor *tensor)
+{
+    int axis = hone_task_axis(l->task, name);
+    if (axis < 0)
+        return hone_fail_at(l->err, HONE_E_ARG, "pitch", "no axis is named '%.64s'", name);
+    if (tensor->rank < 1)
+        return hone_fail_at(l->err, HONE_E_ARG, "pitch", "one element has none");
+    tensor->has_pitch = true;
+    tensor->row_axis = tensor->shape[tensor->rank - 1];
+    tensor->shape[tensor->rank - 1] = axis;
+    return 0;
+}
+
 static int load_tensor(struct loader *l, const struct hone_json *json, bool is_input,
                        struct hone_tensor *tensor)
 {
@@ -375,7 +391,9 @@ static int load_tensor(struct loader *l, const struct hone_json *json, bool is_i
                 in.shape.v[d]);
         }
     }
-    code = is_input ? load_role(l, &in, tensor) : 0;
+    code = in.pitch ? load_pitch(l, in.pitch, tensor) : 0;
+    if (code == 0 && is_input)
+        code = load_role(l, &in, tensor);
     if (code == 0 && is_input)
         code = load_scale(l, &in, tensor);
     return code == 0 && is_input ? load_density(l, &in, tensor) : code;
@@ -480,6 +498,11 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
         return hone_fail_at(l->err, HONE_E_ARG, "oracle.items",
                             "mode %s is one item without steps: leave both out", in.mode);
     task->items = "1";
+    for (size_t o = 0; o < task->n_outputs && task->is_oracle_torch; o++)
+        if (task->outputs[o].has_pitch)
+            return hone_fail_at(l->err, HONE_E_ARG, "oracle.mode",
+                                "a module's answer has no pitch: output '%s' must have none",
+                                task->outputs[o].name);
     for (size_t i = 0; !task->is_oracle_torch && i < task->n_inputs + task->n_outputs; i++) {
         const struct hone_tensor *t =
             i < task->n_inputs ? &task->inputs[i] : &task->outputs[i - task->n_inputs];

@@ -273,6 +273,35 @@ static void add_wide_buffers(struct hone_buf *buf, const struct hone_task *task)
     }
 }
 
+/* Records of one output, what lies between rows with a pitch left out. */
+static void add_wide_records(struct hone_buf *buf, const struct hone_tensor *t, size_t i)
+{
+    hone_buf_str(buf, "#define HONE_IS_OUT_(i) ");
+    if (t->has_pitch)
+        hone_buf_printf(buf, "((i) %% args->axes[%d] < args->axes[%d])\n", t->shape[t->rank - 1],
+                        t->row_axis);
+    else
+        hone_buf_str(buf, "1\n");
+    hone_buf_printf(buf,
+                    "        double sum%zu = 0, used%zu = 0;\n"
+                    "        for (int64_t i = 0; i < n_out%zu; i++)\n"
+                    "            if (HONE_IS_OUT_(i)) {\n"
+                    "                sum%zu += (double)out%zu[i] * (double)out%zu[i];\n"
+                    "                used%zu++;\n"
+                    "            }\n"
+                    "        for (int64_t i = 0; i < n_out%zu; i++) {\n"
+                    "            if (!HONE_IS_OUT_(i))\n"
+                    "                continue;\n"
+                    "            int64_t n = args->n_records++;\n"
+                    "            if (n < args->n_records_max)\n"
+                    "                args->records[n] = (struct hone_oracle_record){i, "
+                    "(double)out%zu[i], %zu, "
+                    "sqrt(sum%zu / used%zu)};\n"
+                    "        }\n"
+                    "#undef HONE_IS_OUT_\n",
+                    i, i, i, i, i, i, i, i, i, i, i, i);
+}
+
 static void add_wide_entry(struct hone_buf *buf, const struct hone_task *task)
 {
     hone_buf_str(
@@ -297,18 +326,7 @@ static void add_wide_entry(struct hone_buf *buf, const struct hone_task *task)
         hone_buf_printf(buf, ", args->axes[%zu]", i);
     hone_buf_str(buf, ");\n");
     for (size_t i = 0; i < task->n_outputs; i++)
-        hone_buf_printf(buf,
-                        "        double sum%zu = 0;\n"
-                        "        for (int64_t i = 0; i < n_out%zu; i++)\n"
-                        "            sum%zu += (double)out%zu[i] * (double)out%zu[i];\n"
-                        "        for (int64_t i = 0; i < n_out%zu; i++) {\n"
-                        "            int64_t n = args->n_records++;\n"
-                        "            if (n < args->n_records_max)\n"
-                        "                args->records[n] = (struct hone_oracle_record){i, "
-                        "(double)out%zu[i], %zu, "
-                        "sqrt(sum%zu / (double)n_out%zu)};\n"
-                        "        }\n",
-                        i, i, i, i, i, i, i, i, i, i);
+        add_wide_records(buf, &task->outputs[i], i);
     hone_buf_str(buf, "    }\n");
     for (size_t i = 0; i < task->n_inputs; i++)
         hone_buf_printf(buf, "    free(in%zu);\n", i);

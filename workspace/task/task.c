@@ -173,6 +173,17 @@ bool hone_task_has_float_output(const struct hone_task *task)
     return false;
 }
 
+bool hone_tensor_pitch(const struct hone_tensor *tensor, const struct hone_workload *workload,
+                       struct hone_pitch *ret)
+{
+    *ret = (struct hone_pitch){0, 0};
+    if (!tensor->has_pitch)
+        return false;
+    *ret = (struct hone_pitch){workload->axes[tensor->shape[tensor->rank - 1]],
+                               workload->axes[tensor->row_axis]};
+    return true;
+}
+
 int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor,
                              const struct hone_workload *workload)
 {

@@ -100,6 +100,8 @@ struct hone_tensor {
     size_t rank;                /* 0: one element */
     int shape[HONE_LIMIT_RANK]; /* axis numbers, outermost first; row-major, contiguous */
     int bound_axis;             /* index bound or offsets total; -1 none */
+    bool has_pitch;             /* rows lie shape[rank - 1] elements apart, and hold */
+    int row_axis;               /* as many as this axis says; what lies between stays untouched */
     bool is_static; /* weights that may be prepared once; false = fresh content per call */
     double unit,
         shift;      /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
@@ -310,6 +312,13 @@ int hone_task_hash(const char *dir, char ret_hex[65], struct hone_err *err);
 bool hone_task_has_float_output(const struct hone_task *task);
 int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor,
                              const struct hone_workload *workload);
+/* How an output with a pitch lies: each `row` elements begin with `used` that the kernel writes; the
+ * rest must stay as it was. false: no pitch, both are 0. */
+struct hone_pitch {
+    int64_t row, used;
+};
+bool hone_tensor_pitch(const struct hone_tensor *tensor, const struct hone_workload *workload,
+                       struct hone_pitch *ret);
 /* Value of a formula over a workload's axes, as a double. */
 int hone_task_eval(const struct hone_task *task, const char *formula,
                    const struct hone_workload *workload, double *ret, struct hone_err *err);

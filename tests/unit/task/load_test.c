@@ -99,6 +99,12 @@ static const struct {
     {"\"dtype\":\"float32\"}},\"outputs\"",
      "\"dtype\":\"float32\",\"role\":\"mask\",\"shift\":1}},\"outputs\"",
      "task.json: inputs.x.shift", "activation, weight and positive"},
+    {"\"y\":{\"shape\":[\"P\"],", "\"y\":{\"shape\":[\"P\"],\"pitch\":\"Q\",",
+     "task.json: outputs.y.pitch", "no axis"},
+    {"\"y\":{\"shape\":[\"P\"],", "\"y\":{\"shape\":[],\"pitch\":\"P\",",
+     "task.json: outputs.y.pitch", "one element"},
+    {"\"y\":{\"shape\":[\"P\"],", "\"y\":{\"shape\":[\"P\"],\"pitch\":\"N\",", "workloads.jsonl: a",
+     "less than its row of 65"},
     {"\"type\":\"var\"", "\"type\":\"vary\"", "task.json: axes.N.type", ""},
     {"\"multiple\":4", "\"multiple\":0", "task.json: axes.N.multiple", "multiple"},
     {"\"multiple\":4", "\"multiple\":4,\"min\":5,\"draw\":[1,9]", "task.json: axes.N.draw",
@@ -296,6 +302,29 @@ START_TEST(too_large_tensors_are_refused)
 }
 END_TEST
 
+/* A pitch may be as long as the row and longer. */
+START_TEST(pitch_is_told)
+{
+    char *text =
+        replaced(good, "\"y\":{\"shape\":[\"P\"],", "\"y\":{\"shape\":[\"N\"],\"pitch\":\"P\",");
+    struct hone_task *task = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_pitch pitch;
+    ck_assert_msg(parse(text, good_loads, &task, &err) == 0, "%s: %s", err.path, err.message);
+    ck_assert(hone_tensor_pitch(&task->outputs[0], &task->workloads[0], &pitch));
+    ck_assert_int_eq(pitch.row, 65);
+    ck_assert_int_eq(pitch.used, 64);
+    ck_assert_int_eq(hone_tensor_elements(task, &task->outputs[0], &task->workloads[0]), 65);
+    struct hone_json *json = hone_task_describe(task);
+    const struct hone_json *y = hone_json_get(hone_json_get(json, "outputs"), "y");
+    ck_assert_str_eq(hone_json_get_str(y, "pitch", ""), "P");
+    hone_json_free(json);
+    ck_assert(!hone_tensor_pitch(&task->inputs[0], &task->workloads[0], &pitch));
+    hone_task_free(task);
+    free(text);
+}
+END_TEST
+
 START_TEST(tensor_limit)
 {
     for (int n = HONE_LIMIT_TENSORS; n <= HONE_LIMIT_TENSORS + 1; n++) {
@@ -447,5 +476,5 @@ START_TEST(a_target_is_selected)
 END_TEST
 
 UNIT_MAIN("load", scaled_content, a_good_task, a_target_is_selected, bad_tasks_say_where,
-          special_values, bad_workloads_say_where, too_large_tensors_are_refused, tensor_limit,
-          workload_limit, the_hash_sees_every_byte_and_name)
+          special_values, bad_workloads_say_where, too_large_tensors_are_refused, pitch_is_told,
+          tensor_limit, workload_limit, the_hash_sees_every_byte_and_name)

@@ -105,6 +105,8 @@ static int compare_arrays(const struct answer *answer, struct hone_k_stats *ret,
     for (size_t o = 0; o < n_outputs && code == 0; o++) {
         hone_cu_ptr values = reference->memory + (hone_cu_ptr)at * sizeof(double);
         hone_cu_ptr scales = values + (hone_cu_ptr)reference->n_elements * sizeof(double);
+        struct hone_pitch pitch;
+        (void)hone_tensor_pitch(&judge->task->outputs[o], judge->gpu->frame.workload, &pitch);
         struct hone_k_compare compare = {.got =
                                              hone_gpu_output(judge, answer->slot, answer->set, o),
                                          .n = hone_gpu_output_elements(judge, o),
@@ -117,6 +119,8 @@ static int compare_arrays(const struct answer *answer, struct hone_k_stats *ret,
                                          .atol = hone_compare_atol(judge->task, o),
                                          .rtol = judge->task->tolerance[o].rtol,
                                          .has_signed_zero = has_signed_zero(judge),
+                                         .row = pitch.row,
+                                         .used = pitch.used,
                                          .stats = session->results + o * sizeof *ret};
         code = hone_gpu_launch(session, HONE_GPU_KERNEL_COMPARE, compare.n, 1, &compare, err);
         at += compare.n;
