@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 "$HONE" init "$WS" >/dev/null 2>&1 || exit 1
 nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
 
-for pack in workspace/packs/* tests/judge/packs/many_tensors tests/judge/packs/solve_lower tests/judge/packs/added_mask tests/judge/packs/diffusion tests/judge/packs/pitched_scale; do
+for pack in workspace/packs/* tests/judge/packs/many_tensors tests/judge/packs/solve_lower tests/judge/packs/added_mask tests/judge/packs/diffusion tests/judge/packs/pitched_scale tests/judge/packs/stored_weights; do
     name=$(basename "$pack")
     said=$("$HONE" task lint "$pack" --workspace "$WS" 2>/dev/null)
     echo "$said" | grep -q "^$name: admitted\$"

@@ -109,6 +109,8 @@ static struct hone_json *describe_tensor(const struct hone_task *task, const str
         hone_json_set_f64(json, "scale", t->unit);
         hone_json_set_f64(json, "shift", t->shift);
     }
+    if (is_input && t->stored_file)
+        hone_json_set_str(json, "stored", t->stored_file);
     if (is_input && t->density != 0)
         hone_json_set_f64(json, "density", t->density);
     if (is_input && t->is_static)

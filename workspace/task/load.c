@@ -12,6 +12,7 @@
 #include "workspace/base/file.h"
 #include "workspace/base/hash.h"
 #include "workspace/task/parts.h"
+#include "workspace/task/stored.h"
 
 #define TASK_FORMAT 1
 
@@ -96,7 +97,7 @@ struct tensor_in {
     struct hone_strs shape;
     enum hone_dtype dtype;
     enum hone_role role;
-    const char *bound, *description, *pitch;
+    const char *bound, *description, *pitch, *stored;
     bool is_static;
     double scale, shift, density;
 };
@@ -111,6 +112,8 @@ static const struct hone_field input_fields[] = {
     HONE_FIELD(struct tensor_in, bound, .help = "Axis: index bound, or total of offsets."),
     HONE_FIELD(struct tensor_in, scale, .fallback_f64 = 1, .help = "Values are times this."),
     HONE_FIELD(struct tensor_in, shift, .help = "And plus this."),
+    HONE_FIELD(struct tensor_in, stored, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Safetensors file of the pack: what normal content is."),
     HONE_FIELD(struct tensor_in, density, .fallback_f64 = 0.5, .help = "Masks: share of ones."),
     HONE_FIELD(struct tensor_in, description, .fallback_str = "", .help = "For readers."),
     {.name = "static",
@@ -352,6 +355,22 @@ static int load_density(struct loader *l, const struct tensor_in *in, struct hon
     return 0;
 }
 
+static int load_stored(struct loader *l, const char *file, struct hone_tensor *tensor)
+{
+    bool is_value = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
+                    tensor->role == HONE_ROLE_BITS;
+    tensor->stored_file = file;
+    if (!file)
+        return 0;
+    if (!is_value || tensor->unit != 0)
+        return hone_fail_at(l->err, HONE_E_ARG, "stored",
+                            "is for the roles activation, weight and bits without scale and shift");
+    if (*file == '\0' || *file == '.' || strchr(file, '/'))
+        return hone_fail_at(l->err, HONE_E_ARG, "stored",
+                            "must be the name of a file of the pack, beside task.json");
+    return 0;
+}
+
 /* In memory the last dimension is as long as the pitch. */
 static int load_pitch(struct loader *l, const char *name, struct hone_tensor *tensor)
 {
@@ -396,7 +415,9 @@ static int load_tensor(struct loader *l, const struct hone_json *json, bool is_i
         code = load_role(l, &in, tensor);
     if (code == 0 && is_input)
         code = load_scale(l, &in, tensor);
-    return code == 0 && is_input ? load_density(l, &in, tensor) : code;
+    if (code == 0 && is_input)
+        code = load_density(l, &in, tensor);
+    return code == 0 && is_input ? load_stored(l, in.stored, tensor) : code;
 }
 
 static int load_tensors(struct loader *l, const struct hone_json *map, bool is_input)
@@ -608,7 +629,8 @@ int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err
         return hone_wrap(err, "task pack '%s' needs a workloads.jsonl", dir);
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
     if ((code = hone_task_parse(text, len, loads, loads_len, real, &task, err)) < 0 ||
-        (code = hone_task_hash(real, task->hash, err)) < 0)
+        (code = hone_task_hash(real, task->hash, err)) < 0 ||
+        (code = hone_task_load_stored(task, err)) < 0)
         return code;
     *ret_task = HONE_STEAL(task);
     return 0;

@@ -104,7 +104,10 @@ struct hone_tensor {
     int row_axis;               /* as many as this axis says; what lies between stays untouched */
     bool is_static; /* weights that may be prepared once; false = fresh content per call */
     double unit,
-        shift;      /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
+        shift; /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
+    const char *stored_file; /* inputs: safetensors file of the pack; NULL: values are drawn */
+    const void *stored;      /* its values; NULL before hone_task_load */
+    int64_t n_stored, stored_row;
     double density; /* masks: share of ones, or of zeros of an additive one; 0: a half */
     const char *description;
 };

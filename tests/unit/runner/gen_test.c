@@ -383,6 +383,39 @@ START_TEST(test_density)
 }
 END_TEST
 
+/* Normal content of a stored input is the file's, as a ring that begins anew for each counter; other
+ * kinds are drawn. */
+START_TEST(test_stored)
+{
+    enum { ROW = 5, HELD = 20 * ROW, ALL = 3 * HELD + 7 };
+    float held[HELD], v[ALL], first[2] = {0};
+    for (int i = 0; i < HELD; i++)
+        held[i] = (float)(1000 + i);
+    struct hone_task task = {.n_axes = 1, .n_inputs = 1};
+    struct hone_workload workload = {.axes = {ALL}};
+    struct hone_gen *gen = hone_gen_new(key);
+    task.inputs[0] = (struct hone_tensor){.dtype = HONE_DTYPE_F32,
+                                          .rank = 1,
+                                          .bound_axis = -1,
+                                          .stored_file = "x",
+                                          .stored = held,
+                                          .n_stored = HELD,
+                                          .stored_row = ROW};
+    for (int c = 0; c < 2; c++) {
+        hone_gen_input(gen, &task, &workload, 0, HONE_DIST_NORMAL, (uint64_t)c, v);
+        first[c] = v[0];
+        ck_assert_int_eq(((int)v[0] - 1000) % ROW, 0);
+        for (int i = 0; i < ALL; i++)
+            ck_assert(v[i] == held[((int)v[0] - 1000 + i) % HELD]);
+    }
+    ck_assert(first[0] != first[1]);
+    hone_gen_input(gen, &task, &workload, 0, HONE_DIST_UNIFORM, 1, v);
+    for (int i = 0; i < ALL; i++)
+        ck_assert(fabsf(v[i]) <= 1);
+    hone_gen_free(gen);
+}
+END_TEST
+
 /* A filter's sums run over channels and places: all of its dimensions but the first. */
 START_TEST(test_fan_in)
 {
@@ -581,5 +614,5 @@ END_TEST
 UNIT_MAIN("gen", test_scaled, test_unsigned_are_not_zeros, test_bits, test_bytes_are_all_values,
           test_bools_are_both, test_wide_integers, test_repeats_and_differs, test_normal,
           test_float64_has_full_mantissas, test_roles, test_distributions, test_scalar,
-          test_elements, test_halves, test_placed_roles, test_density, test_fan_in,
+          test_elements, test_halves, test_placed_roles, test_density, test_stored, test_fan_in,
           test_parts_are_the_whole)

@@ -51,7 +51,7 @@ int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, 
 static void set_outputs(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                         struct hone_compare *compare)
 {
-    compare->is_plain = hone_compare_is_plain(judge->frame.dists[set]);
+    compare->is_plain = hone_compare_is_plain_for(judge->task, judge->frame.dists[set]);
     compare->content = hone_dist_name(judge->frame.dists[set]);
     for (size_t o = 0; o < judge->task->n_outputs; o++)
         compare->outputs[o] = hone_judge_output(judge, slot, set, o);

@@ -258,6 +258,14 @@ bool hone_compare_is_plain(enum hone_distribution dist)
     return hone_kind_row(dist)->is_plain;
 }
 
+bool hone_compare_is_plain_for(const struct hone_task *task, enum hone_distribution dist)
+{
+    bool is_stored = false;
+    for (size_t i = 0; i < task->n_inputs; i++)
+        is_stored = is_stored || task->inputs[i].stored_file != NULL;
+    return hone_compare_is_plain(dist) && !(is_stored && dist == HONE_DIST_NORMAL);
+}
+
 bool hone_compare_needs_all(enum hone_distribution dist)
 {
     return hone_kind_row(dist)->needs_all;

@@ -50,6 +50,8 @@ size_t hone_error_bin(double error);
 double hone_error_bin_value(size_t bin);
 /* Content of this kind is random without structure (task.h, struct hone_tolerance). */
 bool hone_compare_is_plain(enum hone_distribution dist);
+/* The same of a task: what it stores may have any structure. */
+bool hone_compare_is_plain_for(const struct hone_task *task, enum hone_distribution dist);
 /* Content of this kind shows what is wrong at few elements: where the oracle sees some, all are
  * held against the baseline. */
 bool hone_compare_needs_all(enum hone_distribution dist);

@@ -27,6 +27,7 @@
 #define LEAST_PARTED   (1 << 18) /* elements: a millisecond of one core */
 #define MAX_PARTS      8
 #define PART_MULTIPLE  64
+#define LEAST_ROWS     16 /* of stored content, to begin at one of them */
 
 struct hone_gen {
     uint8_t key[16];
@@ -452,6 +453,26 @@ static void fill_offsets(const struct hone_shape *s, enum hone_dtype dtype, void
     }
 }
 
+void hone_gen_stored(const struct hone_tensor *tensor, int64_t n, uint64_t word, void *dst)
+{
+    int64_t bytes = hone_dtype_bytes(tensor->dtype), held = tensor->n_stored;
+    bool has_rows = held / tensor->stored_row >= LEAST_ROWS;
+    int64_t step = has_rows ? tensor->stored_row : 1;
+    int64_t from = (int64_t)(word % (uint64_t)(held / step)) * step;
+    for (int64_t done = 0; done < n;) {
+        int64_t part = hone_min_i64(held - from, n - done);
+        memcpy((char *)dst + done * bytes, (const char *)tensor->stored + from * bytes,
+               (size_t)(part * bytes));
+        done += part;
+        from = 0;
+    }
+}
+
+bool hone_gen_is_stored(const struct hone_tensor *tensor, const struct hone_shape *shape)
+{
+    return tensor->stored != NULL && shape->kind == HONE_DIST_NORMAL;
+}
+
 void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
                     const struct hone_workload *workload, size_t input, enum hone_distribution dist,
                     uint64_t counter, void *dst)
@@ -459,6 +480,10 @@ void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
     const struct hone_tensor *tensor = &task->inputs[input];
     struct hone_shape s;
     hone_gen_shape(gen, task, workload, input, dist, counter, &s);
+    if (hone_gen_is_stored(tensor, &s)) {
+        hone_gen_stored(tensor, s.n, mix(s.stream), dst);
+        return;
+    }
     switch (tensor->role) {
     case HONE_ROLE_ACTIVATION:
     case HONE_ROLE_WEIGHT:

@@ -236,7 +236,7 @@ int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t s
     int64_t start = hone_now_ns();
     hone_compare_init(compare, judge->task, judge->gpu->frame.workload);
     compare->is_full = reference->is_full;
-    compare->is_plain = hone_compare_is_plain(reference->dist);
+    compare->is_plain = hone_compare_is_plain_for(judge->task, reference->dist);
     compare->content = hone_dist_name(reference->dist);
     compare->n_items = items_of(judge, reference);
     const struct answer answer = {.judge = judge,

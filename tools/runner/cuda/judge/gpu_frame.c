@@ -351,6 +351,22 @@ int64_t hone_gpu_output_elements(const struct hone_judge *judge, size_t output)
 
 /* ---- content and poison ---- */
 
+/* What the pack stores, a set at a time: drawn on the host, it begins elsewhere in each. */
+static int fill_stored(struct hone_judge *judge, const struct hone_k_fill *fill,
+                       const struct hone_tensor *tensor, struct hone_err *err)
+{
+    int64_t bytes = fill->shape.n * hone_dtype_bytes(tensor->dtype);
+    HONE_AUTOFREE void *content = hone_malloc((size_t)bytes + 1);
+    int code = 0;
+    for (int64_t set = 0; set < fill->n_sets && code == 0; set++) {
+        hone_gen_stored(tensor, fill->shape.n, hone_shape_mix(fill->shape.stream + (uint64_t)set),
+                        content);
+        code = hone_gpu_store(judge->gpu->session, fill->base + (hone_cu_ptr)(fill->stride * set),
+                              content, bytes, err);
+    }
+    return code;
+}
+
 static int fill_input(struct hone_judge *judge, size_t input, int64_t first, int64_t n,
                       enum hone_distribution dist, uint64_t counter, struct hone_err *err)
 {
@@ -374,6 +390,8 @@ static int fill_input(struct hone_judge *judge, size_t input, int64_t first, int
     struct hone_gpu_session *session = judge->gpu->session;
     bool is_values = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
                      tensor->role == HONE_ROLE_POSITIVE;
+    if (hone_gen_is_stored(tensor, shape))
+        return fill_stored(judge, &fill, tensor, err);
     if (is_values && tensor->dtype == HONE_DTYPE_F32 && shape->kind == HONE_DIST_NORMAL)
         return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_NORMAL, (shape->n + 3) / 4, n, &fill,
                                err);
