@@ -56,8 +56,7 @@ static bool is_name(const struct hone_c_factor *f, const char *what, char dim)
            f->name[len + 1] == dim;
 }
 
-/* blockIdx.d * (anything that is no thread) + threadIdx.d */
-static bool is_axis_poly(const struct hone_c_poly *p, char dim)
+bool hone_cuda_is_place(const struct hone_c_poly *p, char dim)
 {
     if (!p->is_known || p->n != 2)
         return false;
@@ -83,7 +82,7 @@ static bool read_axis(struct hone_cuda_kernel *k, const struct hone_c_node *stmt
         return false;
     struct hone_c_poly p = hone_c_poly_of(k->function, v->last);
     for (const char *dim = "xyz"; *dim; dim++) {
-        if (!is_axis_poly(&p, *dim))
+        if (!hone_cuda_is_place(&p, *dim))
             continue;
         k->axes[k->n_axes++] = (struct hone_cuda_axis){.var = v, .dim = *dim};
         return true;

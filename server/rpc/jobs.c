@@ -200,7 +200,7 @@ static int jobs_start(struct hone_jobs *base, const char *name, const struct hon
         rc = hone_fail(err, HONE_E_BUSY, "%zu jobs are queued or running; wait for one to end",
                        jobs->n);
     else
-        rc = hone_workers_submit(jobs->lane, run_job, job, err);
+        rc = hone_workers_submit(jobs->lane, hone_turn_of(job->caller, ""), run_job, job, err);
     if (rc == 0) {
         job->next = jobs->list;
         jobs->list = job;

@@ -127,6 +127,12 @@ char *hone_mcp_refusal_data(const struct hone_mcp_refusal *refusal, const struct
     return hone_sprintf("{%s,\"requested\":%s}", refusal->data_json, asked);
 }
 
+const char *hone_mcp_program(const struct hone_json *params)
+{
+    return hone_json_get_str(hone_json_get(hone_json_get(params, "_meta"), META_CLIENT), "name",
+                             "");
+}
+
 void hone_mcp_modern(const struct hone_mcp *mcp, struct hone_call *call, const char *method,
                      const struct hone_json *params)
 {
@@ -137,7 +143,7 @@ void hone_mcp_modern(const struct hone_mcp *mcp, struct hone_call *call, const c
         return;
     }
     const struct hone_json *meta = hone_json_get(params, "_meta");
-    const char *client = hone_json_get_str(hone_json_get(meta, META_CLIENT), "name", "");
+    const char *client = hone_mcp_program(params);
     HONE_AUTOFREE char *caller =
         hone_strndup(client[0] != '\0' ? client : mcp->caller, HONE_LIMIT_NAME_BYTES);
     const struct hone_mcp_request request = {

@@ -119,8 +119,8 @@ void hone_mcp_on_lane(const struct hone_mcp_request *request, enum hone_lane lan
     work->request.params = work->params;
     work->request.caller = work->caller;
     hone_call_ref(request->call);
-    if (hone_workers_submit(hone_runtime_lane(request->mcp->runtime, lane), run_work, work, &err) <
-        0) {
+    if (hone_workers_submit(hone_runtime_lane(request->mcp->runtime, lane),
+                            hone_call_turn(request->call), run_work, work, &err) < 0) {
         hone_call_fail(request->call, &err);
         work_free(work);
     }

@@ -150,8 +150,8 @@ static int start(struct hone_mcp_watch *watch, struct hone_err *err)
         return 0;
     if (watch->peer != NULL)
         hone_peer_ref(watch->peer);
-    int rc = hone_workers_submit(hone_runtime_lane(watch->mcp->runtime, HONE_LANE_WAIT), run, watch,
-                                 err);
+    int rc = hone_workers_submit(hone_runtime_lane(watch->mcp->runtime, HONE_LANE_WAIT),
+                                 (uintptr_t)watch, run, watch, err);
     watch->is_running = rc == 0;
     if (rc < 0 && watch->peer != NULL)
         hone_peer_unref(watch->peer);

@@ -53,6 +53,9 @@ struct hone_ws *hone_net_of(struct lws *wsi);
 char *hone_net_header(struct lws *wsi, int token);
 /* Of a header that the library has no name for: lower case, with the colon ("mcp-session-id:"). */
 char *hone_net_custom_header(struct lws *wsi, const char *name);
+/* Who sent the request: by Authorization: Bearer, sub-protocol bearer.TOKEN, ?token= or the cookie
+ * of clients.h. NULL: nobody that the server knows. */
+struct hone_client *hone_net_client(struct lws *wsi);
 /* What every request has to pass: 0, or the HTTP status of the refusal with its message. */
 unsigned hone_net_gate(struct lws *wsi, enum hone_net_method *ret_method, const char **ret_message);
 /* Writes a whole answer and asks for the end of the connection: the result is what a callback

@@ -16,6 +16,7 @@
 #ifndef HONE_SERVER_PEER_H
 #define HONE_SERVER_PEER_H
 
+#include "server/access/clients.h"
 #include "server/rpc/rpc.h"
 #include "server/rpc/workers.h"
 #include "workspace/base/process.h"
@@ -57,6 +58,8 @@ struct hone_peer_spec {
     const struct hone_handler *handler;
     const void *handler_arg;
     struct hone_workers *parsers; /* for large messages */
+    struct hone_client *client;   /* whose token was shown; NULL: none was asked for */
+    uint64_t turn;                /* whose work this is, workers.h */
 };
 
 /* One reference, the transport's. Everything in spec is borrowed and outlives the peer. */
@@ -90,6 +93,8 @@ void hone_call_error(struct hone_call *call, int number, const char *fmt, ...) H
 void hone_call_error_data(struct hone_call *call, int number, const char *data_json,
                           const char *fmt, ...) HONE_PRINTF(4, 5);
 const char *hone_call_id(const struct hone_call *call); /* JSON text */
+struct hone_client *hone_call_client(const struct hone_call *call);
+uint64_t hone_call_turn(const struct hone_call *call);
 void hone_call_fail(struct hone_call *call, const struct hone_err *err);
 /* Sends a notification that belongs to the call; nothing once it is answered or cancelled. */
 void hone_call_notify(struct hone_call *call, const char *method, const char *params_json);

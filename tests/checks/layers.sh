@@ -16,7 +16,8 @@ model="agents/model $tools"
 planner="agents/planner $rewrites"
 coder="agents/coder agents/model $planner"
 search="agents/search $coder"
-rpc="server/rpc $search"
+access="server/access $base"
+rpc="server/rpc $access $search"
 jail="tools/runner/jail $format"
 binary="tools/runner/binary $jail"
 builds="tools/runner/build $binary"
@@ -68,6 +69,7 @@ agents/coder: $coder
 agents/search: $search
 agents/offline: agents/offline $planner
 agents/tools: agents/tools $search
+server/access: $access
 server/rpc: $rpc
 server: server agents/tools agents/offline tools/export tools/task tools/torch $rpc
 "

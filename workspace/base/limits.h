@@ -80,8 +80,8 @@
 #define HONE_LIMIT_RUNNERS           64 /* runners of one executor */
 #define HONE_LIMIT_WS_MESSAGE_BYTES  (4u << 20)
 #define HONE_LIMIT_WS_QUEUE_BYTES    (8u << 20) /* unsent bytes of one connection */
-#define HONE_LIMIT_CONNECTIONS       256
-#define HONE_LIMIT_CALLS_PER_CONN    64   /* requests in flight on one connection */
+#define HONE_LIMIT_CONNECTIONS       1024       /* WebSockets */
+#define HONE_LIMIT_CALLS_PER_CONN    64         /* requests in flight on one connection */
 #define HONE_LIMIT_SUBSCRIPTIONS     64   /* resources that one connection or request watches */
 #define HONE_LIMIT_JOBS              1024 /* kept jobs */
 #define HONE_LIMIT_SEARCHES          8    /* searches at a time in one program */
@@ -105,6 +105,10 @@
 #define HONE_LIMIT_HTTP_SESSIONS      256   /* of MCP over HTTP */
 #define HONE_LIMIT_HALF_OPEN          64    /* sockets that are no WebSocket yet */
 #define HONE_LIMIT_TOKEN_BYTES        128
+#define HONE_LIMIT_ACCESS_TOKENS      64         /* named tokens of a workspace */
+#define HONE_LIMIT_CLIENT_NAME_BYTES  32         /* of a named token */
+#define HONE_LIMIT_COOKIES            64         /* pages that a server knows */
+#define HONE_LIMIT_AUDIT_BYTES        (8u << 20) /* of an audit log, then it is moved aside */
 #define HONE_LIMIT_STDIO_LINE_BYTES   (16u << 20)
 #define HONE_LIMIT_SYMBOL_BYTES       8192        /* a mangled name or a name expression */
 #define HONE_LIMIT_CUBIN_BYTES        (32u << 20) /* what a device compiler may hand back */
