@@ -129,11 +129,14 @@ static void check_oracle(struct work *w)
         return;
     }
     if (task->is_oracle_naive_double) {
+        bool is_own = task->is_oracle_own;
         find(w, "warning", "task.json: oracle.mode",
-             "Write oracle.c with ITEM when the task will be ranked: a few lines, and large sizes "
-             "are sampled.",
-             "the reference is the kernel itself in double: a mistake in the kernel is a mistake "
-             "in the reference too");
+             is_own ? "Integers that a rounding decides leave no other; a kernel must round alike."
+                    : "Write oracle.c with ITEM when the task will be ranked: a few lines, and "
+                      "large sizes are sampled.",
+             "the reference is the kernel itself in %s: a mistake in the kernel is a mistake in "
+             "the reference too",
+             is_own ? "its own types" : "double");
         if (!find_word(text, task->name))
             find(w, "error", "oracle.c", "Put the kernel's text into oracle.c.",
                  "does not define '%s'", task->name);

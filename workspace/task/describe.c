@@ -181,6 +181,7 @@ static void describe_policy(const struct hone_task *task, struct hone_json *json
     hone_json_set_str(json, "bytes", task->bytes);
     hone_json_set_str(oracle, "mode",
                       task->is_oracle_torch          ? "torch"
+                      : task->is_oracle_own          ? "naive"
                       : task->is_oracle_naive_double ? "naive_double"
                                                      : "items");
     hone_json_set_str(oracle, "items", task->items);

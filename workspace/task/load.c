@@ -30,7 +30,7 @@ static const char *const cache_words[] = {"cold", "warm", NULL};
 static const char *const library_words[] = {"allowed", "forbidden", NULL};
 static const char *const axis_words[] = {
     [HONE_AXIS_CONST] = "const", [HONE_AXIS_VAR] = "var", [HONE_AXIS_EXPR] = "expr", NULL};
-static const char *const mode_words[] = {"items", "naive_double", "torch", NULL};
+static const char *const mode_words[] = {"items", "naive", "naive_double", "torch", NULL};
 
 static const struct hone_field top_fields[] = {
     HONE_FIELD(struct top_in, format, .min = 1, .max = TASK_FORMAT, .fallback_i64 = TASK_FORMAT,
@@ -159,7 +159,7 @@ struct oracle_in {
 
 static const struct hone_field oracle_fields[] = {
     HONE_FIELD(struct oracle_in, mode, .fallback_str = "items", .choices = mode_words,
-               .help = "items, naive_double, or torch."),
+               .help = "items, naive, naive_double, or torch."),
     HONE_FIELD(struct oracle_in, items, .help = "Formula: number of work items."),
     HONE_FIELD(struct oracle_in, steps, .help = "Formula: number of steps of an iterated task."),
 };
@@ -507,7 +507,13 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
         return hone_task_prefix(l->err, "oracle");
     struct hone_task *task = l->task;
     task->is_oracle_torch = strcmp(in.mode, "torch") == 0;
-    task->is_oracle_naive_double = strcmp(in.mode, "naive_double") == 0 || task->is_oracle_torch;
+    task->is_oracle_own = strcmp(in.mode, "naive") == 0;
+    task->is_oracle_naive_double =
+        strcmp(in.mode, "naive_double") == 0 || task->is_oracle_own || task->is_oracle_torch;
+    if (task->is_oracle_own && hone_task_has_float_output(task))
+        return hone_fail_at(l->err, HONE_E_ARG, "oracle.mode",
+                            "mode naive is for integer outputs: a float's own rounding is no "
+                            "reference, naive_double is");
     task->items = in.items;
     task->steps = in.steps;
     if (!task->is_oracle_naive_double)

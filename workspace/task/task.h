@@ -231,12 +231,14 @@ struct hone_task {
     const char *bytes;     /* formula: compulsory traffic, each element once */
     const char *items;     /* formula: number of oracle work items */
     const char *steps;     /* formula: oracle steps, NULL when not iterated */
-    bool is_oracle_naive_double;   /* oracle.c is the kernel itself in double: one item emits every
+    bool is_oracle_naive_double; /* oracle.c is the kernel itself in double: one item emits every
                                       element of every output; true for torch, too, which is
                                       such a whole answer */
-    bool is_oracle_torch;          /* oracle.py is a PyTorch module, run in float64 */
-    bool is_cold;                  /* cache policy: caches flushed before each timed block */
-    bool is_deterministic;         /* repeated calls must give the same bits */
+    bool is_oracle_own;          /* mode naive, naive_double besides: in its own types, compiled as
+                                      candidates are; integers alone, where a rounding decides */
+    bool is_oracle_torch;        /* oracle.py is a PyTorch module, run in float64 */
+    bool is_cold;                /* cache policy: caches flushed before each timed block */
+    bool is_deterministic;       /* repeated calls must give the same bits */
     const char *compute_precision; /* least allowed, e.g. "float32" */
     bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does
                                       not insist) */

@@ -125,6 +125,7 @@ static const struct {
     {"\"items\":\"P\"", "\"items\":\"0\"", "workloads.jsonl: a", "oracle.items"},
     {"\"items\":\"P\"", "\"items\":\"P\",\"mode\":\"naive_double\"", "task.json: oracle.items",
      "leave both out"},
+    {"\"items\":\"P\"", "\"mode\":\"naive\"", "task.json: oracle.mode", "integer outputs"},
     {"\"flops\":\"N\"", "\"flops\":\"Q\"", "task.json: flops", "'Q'"},
     {"\"bytes\":\"4*N\"", "\"bytes\":\"0\"", "workloads.jsonl: a", "bytes"},
     {"\"rtol\":1e-5", "\"rtol\":-1", "task.json: tolerance.y", "0 or more"},
