@@ -88,6 +88,7 @@ $(B)/obj/tools/runner/machine/ceilings.o: override SANITIZE :=
 $(B)/obj/tools/runner/machine/ceilings.o: override OPT := -O2 -g
 
 # Texts that travel inside of the program (.incbin knows no dependencies).
+$(B)/obj/server/page/page.o: server/page/web/index.html server/page/web/page.css server/page/web/page.js
 $(B)/obj/tools/runner/torch/python.o: tools/runner/torch/worker.py tools/runner/torch/describe.py tools/runner/torch/naive.py
 $(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/values/gen_roles.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
 $(B)/obj/tools/runner/cuda/split/host_prelude.o: tools/runner/cuda/split/host_prelude.hpp tools/runner/cuda/split/host_structs.hpp tools/runner/cuda/split/host_standin.hpp
@@ -261,6 +262,9 @@ deps: ## installs the packages that build and tests need (Debian, Ubuntu); does 
 .PHONY: deps-torch
 deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; $$sudo apt-get install -y --no-install-recommends python3-torch
+.PHONY: deps-page
+deps-page: ## installs Debian's chromium-driver, which the page's browser test needs and nothing else does
+	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; command -v chromedriver >/dev/null || $$sudo apt-get install -y --no-install-recommends chromium-driver
 format: ## clang-format (version 14) in place
 	$(Q).ci/clang-format -i $(C_FILES)
 tidy: compile_commands.json ## clang-tidy

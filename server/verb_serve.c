@@ -103,6 +103,9 @@ static int announce(const struct args *args, const struct hone_ws_spec *spec, co
     if (strcmp(args->common.executor, "fake") == 0)
         hone_say("note: the fake executor runs nothing; its figures are made up");
     hone_say("listening on %s", url);
+    hone_say("in a browser: %s://%s%s%s:%d/%s%s", spec->certificate ? "https" : "http",
+             is_v6 ? "[" : "", spec->host, is_v6 ? "]" : "", port, token ? "?token=" : "",
+             token ? token : "");
     return 0;
 }
 
@@ -211,7 +214,8 @@ const struct hone_verb hone_verb_serve = {
     .name = "serve",
     .summary = "Serve MCP clients over HTTP and WebSocket.",
     .description =
-        "Prints the WebSocket URL, with the token, on stderr. Over HTTP the same address is "
+        "Prints the WebSocket URL, with the token, on stderr, and the address of the page for a "
+        "browser. Over HTTP the same address is "
         "http://HOST:PORT/mcp. Clients that can send "
         "a header use\n"
         "`Authorization: Bearer TOKEN` with the token of DIR/.hone/token instead; `hone token` "

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "agents/planner/catalogue.h"
+#include "agents/search/search_report.h"
+#include "server/page/searches.h"
 #include "server/rpc/mcp_tools.h"
 #include "workspace/base/limits.h"
 
@@ -16,6 +18,8 @@
 
 static char *guide_text(const struct hone_mcp *mcp, const char *value);
 static char *tool_text(const struct hone_mcp *mcp, const char *value);
+static char *searches_text(const struct hone_mcp *mcp, const char *value);
+static char *report_text(const struct hone_mcp *mcp, const char *value);
 
 static const struct resource {
     const char *uri; /* at most one {variable} */
@@ -87,6 +91,18 @@ static const struct resource {
      .tool = "job_wait",
      .argument = "job",
      .more = "\"timeout_ms\":0"},
+    {.uri = "hone://searches",
+     .name = "searches",
+     .title = "Searches",
+     .description = "Every search: result or best so far, way up.",
+     .mime = "application/json",
+     .text = searches_text},
+    {.uri = "hone://search/{search}/report",
+     .name = "search-report",
+     .title = "Report",
+     .description = "All steps, evaluations and costs of a search.",
+     .mime = "application/json",
+     .text = report_text},
     {.uri = "hone://search/{search}",
      .name = "search",
      .title = "Search",
@@ -118,6 +134,27 @@ static char *guide_text(const struct hone_mcp *mcp, const char *value)
                         s->words, s->params != NULL ? s->params : "none");
     }
     return hone_buf_steal(&out);
+}
+
+static char *searches_text(const struct hone_mcp *mcp, const char *value)
+{
+    HONE_AUTOJSON struct hone_json *json = NULL;
+    (void)value;
+    if (hone_searches_json(hone_runtime_app(mcp->runtime)->ws, &json, NULL) < 0)
+        return NULL;
+    return hone_json_print(json);
+}
+
+static char *report_text(const struct hone_mcp *mcp, const char *value)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_search_report report;
+    bool is_damaged;
+    if (hone_search_report_read(hone_runtime_app(mcp->runtime)->ws, value, pool, &report,
+                                &is_damaged, NULL) < 0)
+        return NULL;
+    HONE_AUTOJSON struct hone_json *json = hone_search_report_json(&report);
+    return hone_json_print(json);
 }
 
 static char *tool_text(const struct hone_mcp *mcp, const char *value)

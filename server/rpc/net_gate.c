@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/page/page.h"
 #include "server/rpc/net_internal.h"
 #include "workspace/base/clock.h"
 
@@ -128,7 +129,10 @@ unsigned hone_net_gate(struct lws *wsi, enum hone_net_method *ret_method, const 
     *ret_message = "this Origin may not connect (see --allow-origin)";
     if (!hone_access_origin(&ws->spec->access, origin, host))
         return 403;
-    *ret_message = "the only path is /mcp";
+    bool is_upgrade = lws_hdr_total_length(wsi, WSI_TOKEN_UPGRADE) > 0;
+    if (path && !is_upgrade && *ret_method == HONE_NET_GET && hone_page_find(path) != NULL)
+        return 0;
+    *ret_message = "the paths are /mcp, and / for a browser";
     if (!path || strcmp(path, "/mcp") != 0)
         return 404;
     *ret_message = "a token is needed: header Authorization: Bearer, query ?token=, or "

@@ -345,6 +345,11 @@ static int on_head(struct lws *wsi, struct http_conn *conn)
     if (conn == NULL || conn->phase != HEAD)
         return -1;
     conn->wsi = wsi;
+    if (method == HONE_NET_GET && hone_net_page(wsi, &conn->out)) {
+        conn->phase = ENDING;
+        lws_callback_on_writable(wsi);
+        return 0;
+    }
     if (method == HONE_NET_POST)
         return begin_post(wsi, conn);
     return method == HONE_NET_GET ? resume(wsi, conn) : end_session(wsi, conn);

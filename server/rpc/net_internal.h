@@ -66,6 +66,9 @@ int hone_net_refuse_with(struct lws *wsi, unsigned status, const char *body);
 /* 0: this request may become a WebSocket; else it was refused. */
 int hone_net_confirm_upgrade(struct lws *wsi);
 
+/* net_page.c: a GET of one of the page's files; the whole answer. false: it is none. The gate has let
+ * the request pass. */
+bool hone_net_page(struct lws *wsi, struct hone_buf *out);
 /* net_http.c: every callback of a connection that is no WebSocket; -1 ends it. */
 int hone_net_http(struct lws *wsi, int reason, void *user, void *in, size_t len);
 size_t hone_net_http_conn_bytes(void); /* of the library's memory for each connection */

@@ -17,7 +17,8 @@ planner="agents/planner $rewrites"
 coder="agents/coder agents/model $planner"
 search="agents/search $coder"
 access="server/access $base"
-rpc="server/rpc $access $search"
+page="server/page $search"
+rpc="server/rpc $access $page"
 jail="tools/runner/jail $format"
 binary="tools/runner/binary $jail"
 builds="tools/runner/build $binary"
@@ -70,6 +71,7 @@ agents/search: $search
 agents/offline: agents/offline $planner
 agents/tools: agents/tools $search
 server/access: $access
+server/page: $page
 server/rpc: $rpc
 server: server agents/tools agents/offline tools/export tools/task tools/torch $rpc
 "
@@ -78,7 +80,7 @@ server: server agents/tools agents/offline tools/export tools/task tools/torch $
 owners='
 cjson/: workspace/base/json.c
 git2: workspace/history.c|workspace/git_store.c
-libwebsockets: server/rpc/net_ws.c|server/rpc/net_gate.c|server/rpc/net_http.c|server/rpc/net_ws_client.c|tests/bench/ws_bench.c
+libwebsockets: server/rpc/net_ws.c|server/rpc/net_gate.c|server/rpc/net_http.c|server/rpc/net_page.c|server/rpc/net_ws_client.c|tests/bench/ws_bench.c
 seccomp.h: tools/runner/jail/seccomp.c
 sha2.h: workspace/base/hash.c
 sha256.h: workspace/base/hash.c

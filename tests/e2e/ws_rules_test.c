@@ -142,7 +142,7 @@ START_TEST(answers_plain_http_at_once)
          "POST /mcp?token=@ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: "
          "100-continue\r\n\r\n",
          "415"},
-        {"other path", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"},
+        {"other path", "GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"},
         {"path with the same start", "GET /mcpfoo?token=@ HTTP/1.1\r\nHost: localhost\r\n\r\n",
          "404"},
         {"well-known",

@@ -143,6 +143,8 @@
 #define HONE_LIMIT_HINT_BYTES         1000        /* a hint to a running search */
 #define HONE_LIMIT_HINTS              8           /* of them that stand at a time */
 #define HONE_LIMIT_SUBMISSIONS        16          /* steps from outside that wait in one search */
+#define HONE_LIMIT_PAGE_SEARCHES      1000        /* searches in one list; the oldest give way */
+#define HONE_LIMIT_PAGE_SOURCES       200         /* sources that a static page holds */
 #define HONE_MAX_CODERS               16 /* answers of models under way at a time in one search */
 
 #endif
