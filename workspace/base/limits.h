@@ -107,6 +107,7 @@
 #define HONE_LIMIT_TOKEN_BYTES        128
 #define HONE_LIMIT_ACCESS_TOKENS      64         /* named tokens of a workspace */
 #define HONE_LIMIT_CLIENT_NAME_BYTES  32         /* of a named token */
+#define HONE_LIMIT_ANSWERS_TEXT_BYTES (2u << 20) /* of a search as a resource; one answer more */
 #define HONE_LIMIT_COOKIES            64         /* pages that a server knows */
 #define HONE_LIMIT_AUDIT_BYTES        (8u << 20) /* of an audit log, then it is moved aside */
 #define HONE_LIMIT_STDIO_LINE_BYTES   (16u << 20)
@@ -143,6 +144,7 @@
 #define HONE_LIMIT_HINT_BYTES         1000        /* a hint to a running search */
 #define HONE_LIMIT_HINTS              8           /* of them that stand at a time */
 #define HONE_LIMIT_SUBMISSIONS        16          /* steps from outside that wait in one search */
+#define HONE_LIMIT_DEVICES            64          /* of one machine that are used */
 #define HONE_LIMIT_PAGE_SEARCHES      1000        /* searches in one list; the oldest give way */
 #define HONE_LIMIT_PAGE_SOURCES       200         /* sources that a static page holds */
 #define HONE_MAX_CODERS               16 /* answers of models under way at a time in one search */
