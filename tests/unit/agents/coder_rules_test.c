@@ -343,7 +343,7 @@ START_TEST(chains_keep_the_answer)
             struct hone_coder_site sites[HONE_CODER_MAX_SITES];
             const struct hone_rewrite *rewrite = hone_rewrite_find(chains[c][i]);
             ck_assert_msg(hone_coder_sites(rewrite, &in, sites) > 0,
-                          "chain %zu: no site for %s in\n%s", c, chains[c][i], source);
+                          "chain %zu: no site for %s in\n%.2000s", c, chains[c][i], source);
             ck_assert_msg(hone_coder_apply(parser, rewrite, &in, &sites[0], &source, &err) == 0,
                           "%s", err.message);
         }
@@ -419,4 +419,42 @@ START_TEST(normal_form)
 }
 END_TEST
 
-UNIT_MAIN("coder_rules", every_rewrite_keeps_the_answer, chains_keep_the_answer, normal_form)
+/* Threads go to the deepest nest or nowhere. */
+static const struct {
+    const char *body;
+    bool has_site;
+} threaded[] = {
+    {"for (long i = 0; i < M; i++) C[i] = A[i];", true},
+    {"for (long i = 0; i < M; i++) for (long j = 0; j < N; j++) C[i * N + j] = A[i];", true},
+    {"for (long i = 0; i < M; i++) C[i] = A[i];"
+     "for (long i = 0; i < M; i++) for (long j = 0; j < N; j++) C[i * N + j] = A[i];",
+     true},
+    {"for (long i = 0; i < M; i++) C[i] = A[i];"
+     "for (long i = 1; i < M; i++) for (long j = 1; j < N; j++) C[j] += C[i + j - 1];",
+     false},
+    {"for (long i = 0; i < M; i++) C[i] = A[i];"
+     "for (long i = 1; i < M; i++) for (long j = 0; j < 4; j++) C[j] += C[i + j - 1];",
+     true},
+    {"for (long t = 0; t < K; t++) { for (long i = 0; i < M; i++) C[i] = A[i] + B[i]; }", true},
+};
+
+START_TEST(threads_go_to_the_deepest_nest)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(threaded); i++) {
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const char *source = hone_pool_printf(
+            pool,
+            "void k(const float *A, const float *B, float *C, long M, long N, long K)\n{%s}\n",
+            threaded[i].body);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);
+        size_t n = hone_coder_sites(hone_rewrite_find("thread_outer"), &in, sites);
+        ck_assert_msg((n > 0) == threaded[i].has_site, "%zu sites: %s", n, threaded[i].body);
+    }
+}
+END_TEST
+
+UNIT_MAIN("coder_rules", every_rewrite_keeps_the_answer, chains_keep_the_answer, normal_form,
+          threads_go_to_the_deepest_nest)
