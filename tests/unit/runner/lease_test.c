@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/format/lease_file.h"
 #include "tools/runner/judge/lease.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
