@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/format/lease_file.h"
 #include "tools/runner/judge/lease.h"
+#include "tools/runner/judge/target.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -211,5 +213,127 @@ START_TEST(no_wait_no_row)
 }
 END_TEST
 
+static const char *device_a(const struct hone_judge *judge)
+{
+    (void)judge;
+    return "aa";
+}
+
+START_TEST(each_device_has_a_lease_of_its_own)
+{
+    static const struct hone_target target = {.name = "cuda", .device = device_a};
+    struct place p;
+    struct scene s;
+    struct hone_err err = HONE_ERR_INIT;
+    char said[HONE_LIMIT_HOLDER_BYTES + 32];
+    int fd = -1, other = -1;
+    open_place(&p);
+    pid_t pid = hold(&p, 60000); /* the processors' */
+    set_up(&s, &p, 100);
+    s.judge.target = &target;
+    const char *path = hone_lease_path(p.path, "bb", s.judge.pool);
+    ck_assert_int_eq(hone_lock_file(path, 0, &other, NULL), 0);
+    ck_assert_msg(hone_lease_take(&s.judge, &fd, &err) == 0, "%s", err.message);
+    ck_assert_uint_eq(s.judge.n_stages, 0); /* at once */
+    hone_lease_holder(hone_lease_path(p.path, "aa", s.judge.pool), said, sizeof said);
+    ck_assert_ptr_nonnull(strstr(said, "softmax, decide"));
+    close(other);
+    ck_assert_int_eq(hone_lease_take(&s.judge, &other, &err), HONE_E_BUSY); /* this one is taken */
+    close(fd);
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    hone_pool_free(s.judge.pool);
+    close_place(&p);
+}
+END_TEST
+
+/* Another process that waits for the lease until it gets a signal, or for so long. */
+static pid_t start_waiter(const struct place *p)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct scene s;
+        int fd = -1;
+        set_up(&s, p, 60000);
+        _exit(hone_lease_take(&s.judge, &fd, NULL) == 0 ? 0 : 1);
+    }
+    return pid;
+}
+
+static void look(const struct place *p, size_t n_waiters, struct hone_pool *pool,
+                 struct hone_lease_state *ret)
+{
+    const struct timespec pause = {.tv_nsec = 20 * HONE_NS_PER_MS};
+    int64_t deadline = hone_deadline_in_ms(30000);
+    do {
+        nanosleep(&pause, NULL);
+        hone_lease_look(p->path, pool, ret);
+    } while (ret->waiters.n != n_waiters && hone_now_ns() < deadline);
+    ck_assert_uint_eq(ret->waiters.n, n_waiters);
+}
+
+START_TEST(who_has_it_and_who_waits)
+{
+    struct place p;
+    struct hone_lease_state state;
+    struct hone_pool *pool = hone_pool_new();
+    open_place(&p);
+    hone_lease_look(p.path, pool, &state); /* no file */
+    ck_assert(!state.is_held && state.waiters.n == 0);
+    pid_t holder_pid = hold(&p, 600000), waiter = start_waiter(&p), killed = start_waiter(&p);
+    look(&p, 2, pool, &state);
+    ck_assert(state.is_held);
+    ck_assert_int_eq(state.holder.pid, holder_pid);
+    ck_assert_str_eq(state.holder.what, "matmul, confirm, call call-1");
+    ck_assert_int_lt(hone_wall_ms() - state.holder.since_ms, 60000);
+    /* A waiter that is killed waits no longer, and what it left goes. */
+    ck_assert_int_eq(kill(killed, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(killed, NULL, 0), killed);
+    look(&p, 1, pool, &state);
+    const struct hone_lease_user *one = state.waiters.v;
+    ck_assert_int_eq(one->pid, waiter);
+    ck_assert_str_eq(one->what, "softmax, decide, call call-2");
+    HONE_AUTOFREE char *left = hone_sprintf("%s.wait-%d", p.path, (int)killed);
+    ck_assert(!hone_file_exists(left));
+    /* Nobody waits for what is free, though its file still names who had it. */
+    int status = -1;
+    ck_assert_int_eq(kill(holder_pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(holder_pid, NULL, 0), holder_pid);
+    ck_assert_int_eq(waitpid(waiter, &status, 0), waiter);
+    ck_assert_int_eq(status, 0);
+    look(&p, 0, pool, &state);
+    ck_assert(!state.is_held);
+    hone_pool_free(pool);
+    close_place(&p);
+}
+END_TEST
+
+static size_t n_listed(size_t n)
+{
+    struct place p;
+    struct hone_lease_state state;
+    struct hone_pool *pool = hone_pool_new();
+    int fds[HONE_LIMIT_LEASE_WAITERS + 1];
+    open_place(&p);
+    for (size_t i = 0; i < n; i++) {
+        HONE_AUTOFREE char *path = hone_sprintf("%s.wait-%zu", p.path, i);
+        ck_assert_int_eq(hone_lock_file(path, 0, &fds[i], NULL), 0);
+    }
+    hone_lease_look(p.path, pool, &state);
+    for (size_t i = 0; i < n; i++)
+        close(fds[i]);
+    hone_pool_free(pool);
+    close_place(&p);
+    return state.waiters.n;
+}
+
+START_TEST(a_long_queue_is_cut)
+{
+    ck_assert_uint_eq(n_listed(HONE_LIMIT_LEASE_WAITERS), HONE_LIMIT_LEASE_WAITERS);
+    ck_assert_uint_eq(n_listed(HONE_LIMIT_LEASE_WAITERS + 1), HONE_LIMIT_LEASE_WAITERS);
+}
+END_TEST
+
 UNIT_MAIN("lease", what_is_said_of_the_holder, a_wait_is_a_stage_with_its_holder,
-          a_wait_in_vain_names_the_holder, no_wait_no_row)
+          a_wait_in_vain_names_the_holder, no_wait_no_row, each_device_has_a_lease_of_its_own,
+          who_has_it_and_who_waits, a_long_queue_is_cut)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timing lease: one timing at a time on the machine, by a lock file.
+/* The timing lease: one timing at a time on the processors and on each device, by lock files
+ * (tools/format/lease_file.h).
  *
- * Who holds it writes into the file who that is and what for. Whoever waits reads that, says it
- * while waiting (progress) and afterwards (stage "lease", a warning, the error when it was in
- * vain). What stands in the file was written by another process: it is made printable and cut, and
- * only believed while that process lives. Waiting counts against no budget of the timing, and the
+ * Whoever waits reads who holds it, and says it while waiting (progress) and afterwards (stage
+ * "lease", a warning, the error when it was in vain). Waiting counts against no budget of the timing, and the
  * job's own deadline moves by it. Blocks; ends early when the runner is told to stop. */
 #ifndef HONE_RUNNER_LEASE_H
 #define HONE_RUNNER_LEASE_H
@@ -14,9 +13,5 @@
 /* *ret_fd: -1 when the job names no lease; close it to let go. HONE_E_BUSY: not within the job's
  * time for it; HONE_E_CANCEL. */
 int hone_lease_take(struct hone_judge *judge, int *ret_fd, struct hone_err *err);
-/* "pid 123 (softmax, confirm, call 2026...)", or "another process": by what stands in the file. */
-void hone_lease_holder(const char *path, char *ret, size_t size);
-/* Writes that this process holds it. */
-void hone_lease_sign(int fd, const struct hone_job *job, const char *task);
 
 #endif
