@@ -124,14 +124,19 @@ int hone_launch_describe(const struct hone_launcher *launcher, const char *file,
                1000ll * HONE_LIMIT_TORCH_SECONDS + PROBE_MS, ret, err);
 }
 
-char *hone_launch_class(const struct hone_json *facts)
+char *hone_launch_device_class(const struct hone_json *facts, const char *gpu)
 {
-    const struct hone_json *devices = hone_json_get(hone_json_get(facts, "gpu"), "devices");
-    const char *gpu = hone_json_get_str(hone_json_first(devices), "name", NULL);
-
     return hone_sprintf("%s, %lld cores%s%s", hone_json_get_str(facts, "cpu", "?"),
                         (long long)hone_json_get_i64(facts, "n_cores", 0), gpu != NULL ? ", " : "",
                         gpu != NULL ? gpu : "");
+}
+
+char *hone_launch_class(const struct hone_json *facts)
+{
+    const struct hone_json *devices = hone_json_get(hone_json_get(facts, "gpu"), "devices");
+
+    return hone_launch_device_class(facts,
+                                    hone_json_get_str(hone_json_first(devices), "name", NULL));
 }
 
 struct hone_launcher *hone_launcher_new(const char *runner_path)

@@ -46,8 +46,11 @@ int hone_launch_describe(const struct hone_launcher *launcher, const char *file,
 /* What kind of machine those facts tell: "AMD EPYC 9B45, 2 cores, NVIDIA H200". Timings of
  * different classes are never compared. Owned by the caller. */
 char *hone_launch_class(const struct hone_json *facts);
+/* The same of one device: gpu is its name, NULL: the processors. Owned by the caller. */
+char *hone_launch_device_class(const struct hone_json *facts, const char *gpu);
 
-/* The lock of the one timing at a time on this machine, whatever the workspace; in the pool. */
+/* The lock of the one timing at a time on these processors, whatever the workspace; those of devices
+ * are named after it (tools/format/lease_file.h). In the pool. */
 const char *hone_timing_lock_path(struct hone_pool *pool);
 
 #endif
