@@ -116,18 +116,34 @@ static bool is_device(hone_cu_device dev)
 {
     return dev >= 0 && (uint64_t)dev < emu_setting("DEVICES", 1);
 }
+/* The i-th of CUDA_VISIBLE_DEVICES, numbers alone; all devices without it. -1: there is none. */
+static int visible(int i)
+{
+    const char *at = getenv("CUDA_VISIBLE_DEVICES");
+    if (at == NULL)
+        return is_device(i) ? i : -1;
+    for (; i > 0 && *at != '\0'; i--) {
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    int dev = i == 0 && *at >= '0' && *at <= '9' ? atoi(at) : -1;
+    return is_device(dev) ? dev : -1;
+}
+
 hone_cu_result cuDeviceGetCount(int *ret)
 {
-    *ret = (int)emu_setting("DEVICES", 1);
+    *ret = 0;
+    while (visible(*ret) >= 0)
+        ++*ret;
     return is_initialised ? 0 : EMU_NOT_INITIALIZED;
 }
 hone_cu_result cuDeviceGet(hone_cu_device *ret, int ordinal)
 {
     if (!is_initialised)
         return EMU_NOT_INITIALIZED;
-    if (!is_device(ordinal))
+    if (ordinal < 0 || visible(ordinal) < 0)
         return EMU_INVALID_DEVICE;
-    *ret = ordinal;
+    *ret = visible(ordinal);
     return 0;
 }
 hone_cu_result cuDeviceGetName(char *name, int len, hone_cu_device dev)

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One hone-runner process per job, or the one that stays. */
+/* One hone-runner process per job, or one that stays for each device.
+ *
+ * The devices are asked for once, at the first job of one: those that have the name of the first,
+ * since timings of different ones are never compared. Device i is the i-th of CUDA_VISIBLE_DEVICES,
+ * which is all that its runner sees. */
 #include "tools/launch/launch.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/format/lease_file.h"
 #include "tools/launch/warm.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -17,9 +23,17 @@
 
 #define PROBE_MS 30000
 
-struct hone_launcher {
-    char *runner_path;      /* owned */
+struct device {
     struct hone_warm *warm; /* owned */
+    char *uuid;             /* owned; NULL: not known */
+    size_t n_jobs;          /* that run or wait their turn */
+};
+
+struct hone_launcher {
+    char *runner_path;    /* owned */
+    pthread_mutex_t lock; /* guards what follows */
+    struct device devices[HONE_LIMIT_DEVICES];
+    size_t n_devices; /* 0: not asked yet */
 };
 
 struct relay { /* progress lines on their way up */
@@ -55,7 +69,7 @@ static int launch_cold(const struct hone_launcher *launcher, const char *call_di
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     const struct hone_process_spec spec = {
         .argv = (const char *const[]){launcher->runner_path, job_path, NULL},
-        .env = hone_runner_env(pool),
+        .env = hone_runner_env(NULL, pool),
         .cwd = call_dir,
         .deadline_ns = deadline_ns,
         .cancel = cancel,
@@ -71,6 +85,70 @@ static int launch_cold(const struct hone_launcher *launcher, const char *call_di
     return rc;
 }
 
+/* The i-th of what this process sees; owned, NULL: there are no so many. */
+static char *visible_device(size_t i)
+{
+    const char *at = getenv("CUDA_VISIBLE_DEVICES");
+    if (at == NULL)
+        return hone_sprintf("%zu", i);
+    for (; i > 0 && *at != '\0'; i--) {
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    return *at != '\0' ? hone_strndup(at, strcspn(at, ",")) : NULL;
+}
+
+/* lock is held. Where nothing is known, one runner that sees what this process sees. */
+static void find_devices(struct hone_launcher *launcher)
+{
+    HONE_AUTOJSON struct hone_json *facts = NULL;
+    size_t i = 0;
+    (void)hone_launch_probe(launcher, &facts, NULL);
+    const struct hone_json *list = hone_json_get(hone_json_get(facts, "gpu"), "devices");
+    const char *name = hone_json_get_str(hone_json_first(list), "name", "");
+    for (const struct hone_json *row = hone_json_first(list); row != NULL;
+         row = hone_json_next(row), i++) {
+        HONE_AUTOFREE char *visible = hone_json_size(list) > 1 ? visible_device(i) : NULL;
+        bool is_used = launcher->n_devices < HONE_LIMIT_DEVICES &&
+                       strcmp(hone_json_get_str(row, "name", ""), name) == 0 &&
+                       (visible != NULL || i == 0);
+        if (is_used)
+            launcher->devices[launcher->n_devices++] =
+                (struct device){.warm = hone_warm_new(launcher->runner_path, visible),
+                                .uuid = hone_strdup(hone_json_get_str(row, "uuid", ""))};
+    }
+    if (launcher->n_devices == 0)
+        launcher->devices[launcher->n_devices++].warm = hone_warm_new(launcher->runner_path, NULL);
+}
+
+/* How much there is to do before another job, of this program and of others. */
+static size_t load_of(const struct device *device)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lease_state state;
+    hone_lease_look(hone_lease_path(hone_timing_lock_path(pool), device->uuid, pool), pool, &state);
+    return 2 * device->n_jobs + state.is_held + state.waiters.n;
+}
+
+static struct device *take_device(struct hone_launcher *launcher)
+{
+    pthread_mutex_lock(&launcher->lock);
+    if (launcher->n_devices == 0)
+        find_devices(launcher);
+    struct device *best = &launcher->devices[0];
+    size_t least = launcher->n_devices > 1 ? load_of(best) : 0;
+    for (size_t i = 1; i < launcher->n_devices && least > 0; i++) {
+        size_t load = load_of(&launcher->devices[i]);
+        if (load >= least)
+            continue;
+        least = load;
+        best = &launcher->devices[i];
+    }
+    best->n_jobs++;
+    pthread_mutex_unlock(&launcher->lock);
+    return best;
+}
+
 int hone_launch(struct hone_launcher *launcher, const char *call_dir, const struct hone_job *job,
                 hone_progress_fn *on_progress, void *progress_arg, const struct hone_cancel *cancel,
                 struct hone_launch_end *ret, struct hone_err *err)
@@ -79,9 +157,15 @@ int hone_launch(struct hone_launcher *launcher, const char *call_dir, const stru
     const struct relay relay = {.on_progress = on_progress, .arg = progress_arg};
     int64_t deadline = hone_deadline_in_ms(hone_job_most_ms(job) + HONE_LAUNCH_GRACE_MS);
 
-    if (hone_target_traits(job->target)->has_device)
-        return hone_warm_run(launcher->warm, job_path, deadline, on_progress, progress_arg, cancel,
-                             ret, err);
+    if (hone_target_traits(job->target)->has_device) {
+        struct device *device = take_device(launcher);
+        int code = hone_warm_run(device->warm, job_path, deadline, on_progress, progress_arg,
+                                 cancel, ret, err);
+        pthread_mutex_lock(&launcher->lock);
+        device->n_jobs--;
+        pthread_mutex_unlock(&launcher->lock);
+        return code;
+    }
     return launch_cold(launcher, call_dir, job_path, deadline, &relay, cancel, ret, err);
 }
 
@@ -94,7 +178,7 @@ static int ask(const struct hone_launcher *launcher, const char *const options[3
     const struct hone_process_spec spec = {
         .argv =
             (const char *const[]){launcher->runner_path, options[0], options[1], options[2], NULL},
-        .env = hone_runner_env(pool),
+        .env = hone_runner_env(NULL, pool),
         .deadline_ns = hone_deadline_in_ms(ms),
         .out_limit = HONE_LIMIT_TORCH_ANSWER,
     };
@@ -144,7 +228,7 @@ struct hone_launcher *hone_launcher_new(const char *runner_path)
     struct hone_launcher *launcher = hone_calloc(1, sizeof(*launcher));
 
     launcher->runner_path = hone_strdup(runner_path);
-    launcher->warm = hone_warm_new(runner_path);
+    pthread_mutex_init(&launcher->lock, NULL);
     return launcher;
 }
 
@@ -152,7 +236,11 @@ void hone_launcher_free(struct hone_launcher *launcher)
 {
     if (launcher == NULL)
         return;
-    hone_warm_free(launcher->warm);
+    for (size_t i = 0; i < launcher->n_devices; i++) {
+        hone_warm_free(launcher->devices[i].warm);
+        free(launcher->devices[i].uuid);
+    }
+    pthread_mutex_destroy(&launcher->lock);
     free(launcher->runner_path);
     free(launcher);
 }

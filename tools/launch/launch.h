@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs hone-runner on this machine for one job after the other: a process per job for the CPU, one
- * that stays (warm.h) for devices, because a context costs more than an evaluation.
+ * that stays (warm.h) for each device, because a context costs more than an evaluation. Of several
+ * devices of one kind a job gets the one with the least to do, here and by its timing lease.
  *
  *     struct hone_launcher *launcher = hone_launcher_new("/usr/lib/hone/hone-runner");
  *     write CALL/open/candidate.c and CALL/job.json

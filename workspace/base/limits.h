@@ -63,6 +63,7 @@
 #define HONE_LIMIT_RESTS             16          /* units, places of fast-math in a report */
 #define HONE_LIMIT_DOUBTS            16          /* reasons against claiming one figure */
 #define HONE_LIMIT_HOLDER_BYTES      160         /* what a lock file says of its holder */
+#define HONE_LIMIT_DEVICES           16          /* GPUs of one machine that are used */
 #define HONE_LIMIT_LEASE_WAITERS     64          /* listed of those who wait for a timing lease */
 #define HONE_LIMIT_CONFIRMATIONS     64          /* of one version that are held together */
 #define HONE_LIMIT_POLICY_NAMES      64          /* imports that a task names */
