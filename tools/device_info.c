@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/launch/devices.h"
 #include "tools/kernel.h"
 
 #include <stdio.h>
@@ -6,7 +7,6 @@
 #include <unistd.h>
 
 #include "tools/device_facts.h"
-#include "tools/devices/devices.h"
 #include "workspace/base/text.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
@@ -24,9 +24,9 @@ struct info_out {
     struct hone_head head;
     const char *cpu, *vectors, *kernel, *executor, *probe_problem;
     int64_t n_cores, memory_bytes;
-    struct hone_array caches, devices;
+    struct hone_array caches;
     struct hone_strs compilers, targets;
-    struct hone_json *ceilings, *probe;
+    struct hone_json *ceilings, *probe, *devices;
 };
 
 static const struct hone_field in_fields[] = {
@@ -54,12 +54,12 @@ static const struct hone_field out_fields[] = {
     OUT(compilers, .help = "Compilers and their versions."),
     OUT(targets, .help = "Where kernels can run."),
     OUT(executor, .help = "Who runs them: local, or fake (nothing is measured)."),
-    OUT(devices, HONE_OF(struct hone_device, hone_device_fields),
-        .help = "What candidates are timed on, who has it and who waits; with probe."),
     OUT(ceilings, .json_schema = "{\"type\":\"object\"}",
         .help = "Measured bandwidth and arithmetic rate; absent until something was timed."),
     OUT(probe, .json_schema = "{\"type\":\"object\"}",
         .help = "Jail rungs and hardware counters, with what is missing."),
+    OUT(devices, .json_schema = "{\"type\":\"array\"}",
+        .help = "Each device: class, who holds its timing lease, who waits."),
     OUT(probe_problem, .help = "Why the probe failed."),
 };
 
@@ -118,6 +118,8 @@ static void ask_runner(struct hone_tool_ctx *ctx, struct info_out *out)
         return;
     }
     hone_pool_defer(ctx->pool, free_json, out->probe);
+    out->devices = hone_devices_json(out->probe);
+    hone_pool_defer(ctx->pool, free_json, out->devices);
 }
 
 /* cuda is a target where a device was found; without one, kernels can still be compiled. */
@@ -150,10 +152,8 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     out->executor = ctx->app->executor != NULL ? ctx->app->executor->name : "none";
     ask_compilers(ctx, &out->compilers);
     read_ceilings(ctx, out);
-    if (in->probe) {
+    if (in->probe)
         ask_runner(ctx, out);
-        hone_devices_list(ctx->app->executor, out->probe, ctx->pool, &out->devices);
-    }
     list_targets(ctx->pool, out);
     out->head.status = "ok";
     out->head.summary =

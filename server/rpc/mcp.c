@@ -60,8 +60,10 @@ struct hone_json *hone_mcp_capabilities(const struct hone_mcp_revision *revision
         "{\"tools\":{\"listChanged\":false},\"resources\":{\"subscribe\":true,\"listChanged\":"
         "false}"
         ",\"prompts\":{\"listChanged\":false},\"completions\":{},\"logging\":{}}";
-    static const char stateless[] = "{\"tools\":{},\"resources\":{\"subscribe\":true},"
-                                    "\"prompts\":{},\"completions\":{},\"logging\":{}}";
+    static const char stateless[] =
+        "{\"tools\":{},\"resources\":{\"subscribe\":true},"
+        "\"prompts\":{},\"completions\":{},\"logging\":{},\"extensions\":{"
+        "\"io.modelcontextprotocol/tasks\":{}}}";
     const char *text = revision->is_stateless ? stateless : legacy;
     struct hone_json *capabilities = NULL;
     HONE_BUG_ON(hone_json_parse(text, strlen(text), &capabilities, NULL) < 0);

@@ -9,7 +9,9 @@
 #include "server/rpc/mcp_request.h"
 
 #define HONE_MCP_MISMATCH    (-32020) /* headers and body differ */
+#define HONE_MCP_MISSING     (-32021) /* the client must be able to do something */
 #define HONE_MCP_UNSUPPORTED (-32022) /* another version */
+#define HONE_MCP_META_ABLE   "io.modelcontextprotocol/clientCapabilities"
 
 extern const struct hone_mcp_revision hone_mcp_stateless;
 

@@ -11,6 +11,7 @@
 #include "agents/planner/catalogue.h"
 #include "agents/search/search_report.h"
 #include "server/page/searches.h"
+#include "server/rpc/mcp_texts.h"
 #include "server/rpc/mcp_tools.h"
 #include "workspace/base/limits.h"
 
@@ -83,6 +84,12 @@ static const struct resource {
      .argument = "to",
      .more = "\"detail\":\"full\"",
      .member = "patch"},
+    {.uri = "hone://version/{commit}/profile",
+     .name = "version-profile",
+     .title = "Profile",
+     .description = "The latest profile of a version, as measured.",
+     .mime = "application/json",
+     .text = hone_mcp_profile_text},
     {.uri = "hone://job/{job}",
      .name = "job",
      .title = "Job",
@@ -111,6 +118,12 @@ static const struct resource {
      .tool = "strategy_propose",
      .argument = "search",
      .more = "\"max\":20"},
+    {.uri = "hone://search/{search}/answers",
+     .name = "search-answers",
+     .title = "Answers of models",
+     .description = "What models answered in a search, with tokens and faults.",
+     .mime = "text/plain",
+     .text = hone_mcp_answers_text},
     {.uri = "hone://tool/{tool}",
      .name = "tool",
      .title = "Tool",

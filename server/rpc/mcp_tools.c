@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "server/rpc/mcp_tasks.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/hash.h"
 #include "workspace/base/limits.h"
@@ -133,25 +134,33 @@ static void on_progress(void *arg, const struct hone_progress *progress)
 
 /* The answer goes once: as text, which every host shows to its model, or where the call asked for
  * it as structuredContent, with the one-line summary as text. Owned, NULL: too large. */
-static char *result_text(const struct tool_call *tc, const struct hone_json *content, bool is_error)
+static char *result_text(const struct hone_mcp_revision *revision, bool is_structured,
+                         const struct hone_json *content, bool is_error)
 {
     HONE_AUTOFREE char *json = hone_json_print(content);
     HONE_AUTOFREE char *quoted =
-        hone_rpc_quote(tc->is_structured ? hone_json_get_str(content, "summary", "") : json);
+        hone_rpc_quote(is_structured ? hone_json_get_str(content, "summary", "") : json);
     struct hone_buf out = HONE_BUF_INIT;
     hone_buf_str(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
     hone_buf_str(&out, quoted);
     hone_buf_str(&out, "}]");
-    if (tc->is_structured) {
+    if (is_structured) {
         hone_buf_str(&out, ",\"structuredContent\":");
         hone_buf_str(&out, json);
     }
     hone_buf_printf(&out, ",\"isError\":%s%s}", is_error ? "true" : "false",
-                    hone_mcp_result_end(tc->revision));
+                    hone_mcp_result_end(revision));
     if (!out.has_failed)
         return hone_buf_steal(&out);
     hone_buf_done(&out);
     return NULL;
+}
+
+char *hone_mcp_result_text(const struct hone_mcp_request *request, const struct hone_json *content,
+                           bool is_error)
+{
+    return result_text(request->revision, wants_structured(request->params, request->revision),
+                       content, is_error);
 }
 
 static void note(const struct tool_call *tc, const char *outcome, const struct hone_json *answer,
@@ -198,7 +207,7 @@ static void run_tool(void *arg)
         HONE_AUTOFREE char *said =
             hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
         hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
-        HONE_AUTOFREE char *text = result_text(tc, content, is_error);
+        HONE_AUTOFREE char *text = result_text(tc->revision, tc->is_structured, content, is_error);
         if (text)
             hone_call_result(tc->call, text);
         else
@@ -266,6 +275,23 @@ static void refuse_role(const struct hone_mcp_request *request, const struct hon
     hone_call_fail(request->call, &err);
 }
 
+static void start_task(const struct hone_mcp_request *request, const struct hone_tool *tool,
+                       const struct hone_json *args)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOJSON struct hone_json *answer = hone_json_new_object();
+    struct hone_err err = HONE_ERR_INIT;
+    const char *id = hone_mcp_task_start(request, tool, args, pool, &err);
+    const struct hone_audit_call row = {.client = hone_call_client(request->call),
+                                        .program = request->caller,
+                                        .tool = tool->name,
+                                        .outcome = id ? "task" : hone_code_name(err.code),
+                                        .answer = answer};
+    if (id)
+        hone_json_set_str(answer, "job", id);
+    hone_audit_call(request->mcp->audit, &row);
+}
+
 void hone_mcp_tools_call(const struct hone_mcp_request *request)
 {
     const struct hone_registry *registry = hone_runtime_app(request->mcp->runtime)->registry;
@@ -287,6 +313,8 @@ void hone_mcp_tools_call(const struct hone_mcp_request *request)
                         "params._meta.progressToken must be a string or an integer");
     else if (!may_call(call, tool))
         refuse_role(request, tool);
+    else if (hone_mcp_wants_task(request, tool))
+        start_task(request, tool, args);
     else if (hone_client_begin(hone_call_client(call), &err) < 0)
         hone_call_fail(call, &err);
     else

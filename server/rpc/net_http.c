@@ -437,8 +437,9 @@ static bool header_is(struct lws *wsi, const char *name, const char *want)
 /* "=?base64?...?=" hides what a header cannot hold: nothing of hone's needs it, so it differs. */
 static bool headers_agree(struct lws *wsi, const struct hone_rpc_message *message)
 {
-    static const char *const named[][2] = {
-        {"tools/call", "name"}, {"prompts/get", "name"}, {"resources/read", "uri"}};
+    static const char *const named[][2] = {{"tools/call", "name"},     {"prompts/get", "name"},
+                                           {"resources/read", "uri"},  {"tasks/get", "taskId"},
+                                           {"tasks/update", "taskId"}, {"tasks/cancel", "taskId"}};
     const char *version = hone_json_get_str(hone_json_get(message->params, "_meta"),
                                             "io.modelcontextprotocol/protocolVersion", "");
     if (!header_is(wsi, "mcp-protocol-version:", version) ||

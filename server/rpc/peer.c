@@ -236,6 +236,11 @@ const char *hone_call_id(const struct hone_call *call)
     return call->id_text;
 }
 
+struct hone_client *hone_peer_client(const struct hone_peer *peer)
+{
+    return peer->spec.client;
+}
+
 struct hone_client *hone_call_client(const struct hone_call *call)
 {
     return call->peer->spec.client;

@@ -80,6 +80,7 @@ void hone_peer_notify(struct hone_peer *peer, const char *method, const char *pa
 /* notifications/cancelled: stops the call with that id (its JSON text), which is then never
  * answered. Unknown ids are ignored. */
 void hone_peer_cancel(struct hone_peer *peer, const char *id_text);
+struct hone_client *hone_peer_client(const struct hone_peer *peer);
 
 struct hone_call *hone_call_ref(struct hone_call *call);
 void hone_call_unref(struct hone_call *call);

@@ -26,6 +26,7 @@ struct hone_workers {
     pthread_cond_t has_work;  /* lock; CLOCK_MONOTONIC */
     pthread_cond_t is_quiet;  /* lock; CLOCK_MONOTONIC */
     bool is_stopping;         /* lock */
+    bool is_waking;           /* lock: a worker was woken and has not looked yet */
     size_t n_threads, n_idle; /* lock */
     size_t n_started;         /* lock: in threads, of which n_threads still run */
     pthread_t *threads;       /* lock; max_threads slots */
@@ -107,6 +108,15 @@ static void put(struct hone_workers *workers, uint64_t turn, hone_work_fn *fn, v
     workers->n_queued++;
 }
 
+/* One is woken at a time, and wakes the next before it works: in a burst of short tasks few threads
+ * do all, and a long one keeps nobody waiting. */
+static bool should_wake(struct hone_workers *workers)
+{
+    bool should = workers->n_queued > 0 && workers->n_idle > 0 && !workers->is_waking;
+    workers->is_waking = workers->is_waking || should;
+    return should;
+}
+
 static void *worker_main(void *arg)
 {
     struct hone_workers *workers = arg;
@@ -116,11 +126,15 @@ static void *worker_main(void *arg)
             workers->n_idle++;
             pthread_cond_wait(&workers->has_work, &workers->lock);
             workers->n_idle--;
+            workers->is_waking = false;
         }
         if (workers->n_queued == 0)
             break;
         struct work *work = take(workers);
+        bool wakes_next = should_wake(workers);
         pthread_mutex_unlock(&workers->lock);
+        if (wakes_next)
+            pthread_cond_signal(&workers->has_work);
         work->fn(work->arg);
         free(work);
         pthread_mutex_lock(&workers->lock);
@@ -162,7 +176,6 @@ static int submit_locked(struct hone_workers *workers, uint64_t turn, hone_work_
             return hone_fail_errno(err, native, "cannot start a worker thread");
     }
     put(workers, turn, fn, arg);
-    pthread_cond_signal(&workers->has_work);
     return 0;
 }
 
@@ -171,7 +184,10 @@ int hone_workers_submit(struct hone_workers *workers, uint64_t turn, hone_work_f
 {
     pthread_mutex_lock(&workers->lock);
     int rc = submit_locked(workers, turn, fn, arg, err);
+    bool wakes = rc == 0 && should_wake(workers);
     pthread_mutex_unlock(&workers->lock);
+    if (wakes) /* after the lock is free, so that who wakes does not wait for it */
+        pthread_cond_signal(&workers->has_work);
     return rc;
 }
 

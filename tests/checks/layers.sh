@@ -42,9 +42,8 @@ tools/format: $format
 tools/launch: $launch
 tools/task: tools/task $tools
 tools/torch: tools/torch $tools
-tools/devices: tools/devices $tools
 tools/export: tools/export tools/task $tools
-tools: tools/devices tools/export tools/task tools/torch $tools
+tools: tools/export tools/task tools/torch $tools
 tools/runner/jail: $jail
 tools/runner/binary: $binary
 tools/runner/build: $builds
@@ -74,7 +73,7 @@ agents/tools: agents/tools $search
 server/access: $access
 server/page: $page
 server/rpc: $rpc
-server: server agents/tools agents/offline tools/devices tools/export tools/task tools/torch $rpc
+server: server agents/tools agents/offline tools/export tools/task tools/torch $rpc
 "
 
 # beginning of a header's name: the only files that may include it (| between several)

@@ -226,6 +226,7 @@ START_TEST(limits_of_a_token)
     text = ws_wait_for(fd, "calls at a time", 5000);
     ck_assert_ptr_nonnull(strstr(text, "\"id\":3,"));
     free(text);
+    ask(fd, "4", "resources/subscribe", "{\"uri\":\"hone://device\"}", "calls at a time");
     close(fd);
     stop(&served);
 }
@@ -275,7 +276,8 @@ START_TEST(tls)
     snprintf(key, sizeof(key), "%s/key.pem", served.dir);
     snprintf(cert, sizeof(cert), "%s/cert.pem", served.dir);
     snprintf(command, sizeof(command),
-             "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout %s "
+             "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost "
+             "-addext subjectAltName=DNS:localhost -keyout %s "
              "-out %s 2>/dev/null",
              key, cert);
     ck_assert_int_eq(system(command), 0);
@@ -293,6 +295,16 @@ START_TEST(tls)
         has_answer = has_answer || strstr(line, "HTTP/1.1 400") != NULL;
     pclose(pipe);
     ck_assert_msg(has_answer, "last line: %s", line);
+    /* hone's own client: not trusted, trusted, trusted for another name */
+    static const char *const names[] = {"localhost", "localhost", "127.0.0.1"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(command, sizeof(command),
+                 "%s%s timeout 20 %s call task_show '{\"task\":\"sum\"}' --url "
+                 "wss://%s:%d/mcp?token=%s >/dev/null 2>&1",
+                 i > 0 ? "SSL_CERT_FILE=" : "", i > 0 ? cert : "", hone_program(), names[i],
+                 served.port, served.token);
+        ck_assert_msg((system(command) == 0) == (i == 1), "case %d: %s", i, command);
+    }
     bool is_closed;
     int fd = tcp_open(served.port); /* plain text finds no server */
     tcp_send_text(fd, "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n");

@@ -2,28 +2,29 @@
 #include "tools/format/lease_file.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 
-#define QUEUE_MS 100 /* one who looks has the file locked for an instant */
+#define WAIT_SUFFIX ".wait-"
 
-const char *hone_lease_path(const char *base, const char *uuid, struct hone_pool *pool)
+char *hone_lease_path(const char *path, const char *device)
 {
-    return uuid != NULL ? hone_pool_printf(pool, "%s.%s", base, uuid) : base;
+    if (device == NULL || strlen(device) != 32 ||
+        strspn(device, "0123456789abcdef") != strlen(device))
+        return hone_strdup(path);
+    return hone_sprintf("%s-%s", path, device);
 }
 
-void hone_lease_sign(int fd, const struct hone_job *job, const char *task)
+static void put_words(int fd, const struct hone_job *job, const char *task)
 {
     char text[HONE_LIMIT_HOLDER_BYTES];
     int n = snprintf(text, sizeof text, "%d %.60s, %.20s, call %.40s\n", (int)getpid(), task,
@@ -33,6 +34,11 @@ void hone_lease_sign(int fd, const struct hone_job *job, const char *task)
     /* A courtesy: who cannot write it holds the lease all the same. */
     if (ftruncate(fd, 0) < 0 || pwrite(fd, text, len < sizeof text ? len : sizeof text - 1, 0) < 0)
         return;
+}
+
+void hone_lease_sign(int fd, const struct hone_job *job, const char *task)
+{
+    put_words(fd, job, task);
 }
 
 /* Words, points and the like: nothing that a terminal or a prompt could take for more. */
@@ -47,103 +53,82 @@ static void make_plain(char *text)
         text[len - 1] = '\0';
 }
 
-static int open_to_read(const char *path)
+/* false: its process is gone, or it says nothing. */
+static bool read_words(const char *path, char *ret, size_t size)
 {
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-}
-
-/* The process that signed, and what for (in text); 0: nobody who still lives. */
-static int64_t read_user(int fd, char text[HONE_LIMIT_HOLDER_BYTES], const char **ret_what)
-{
-    ssize_t n = fd >= 0 ? pread(fd, text, HONE_LIMIT_HOLDER_BYTES - 1, 0) : -1;
+    char text[HONE_LIMIT_HOLDER_BYTES] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
     text[n > 0 ? n : 0] = '\0';
     char *end = text;
     long pid = strtol(text, &end, 10);
-    bool is_there =
-        end != text && pid > 0 && pid < INT32_MAX && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+    if (end == text || pid <= 0 || pid >= INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno != EPERM))
+        return false;
     end += strspn(end, " ");
     make_plain(end);
-    *ret_what = is_there ? end : "";
-    return is_there ? pid : 0;
+    snprintf(ret, size, "pid %ld (%s)", pid, end);
+    return true;
 }
 
 void hone_lease_holder(const char *path, char *ret, size_t size)
 {
-    char text[HONE_LIMIT_HOLDER_BYTES];
-    const char *what;
-    HONE_AUTOCLOSE int fd = open_to_read(path);
-    int64_t pid = read_user(fd, text, &what);
-    if (pid > 0)
-        snprintf(ret, size, "pid %lld (%s)", (long long)pid, what);
-    else
+    if (!read_words(path, ret, size))
         snprintf(ret, size, "another process");
 }
 
-static char *queue_path(const char *path)
+void hone_lease_wait(const char *path, const struct hone_job *job, const char *task)
 {
-    return hone_sprintf("%s.wait-%d", path, (int)getpid());
-}
-
-int hone_lease_join_queue(const char *path, const struct hone_job *job, const char *task)
-{
-    HONE_AUTOFREE char *own = queue_path(path);
-    int fd = -1;
-    if (hone_lock_file(own, hone_deadline_in_ms(QUEUE_MS), &fd, NULL) < 0)
-        return -1;
-    hone_lease_sign(fd, job, task);
-    return fd;
-}
-
-void hone_lease_leave_queue(const char *path, int fd)
-{
-    HONE_AUTOFREE char *own = queue_path(path);
+    HONE_AUTOFREE char *own = hone_sprintf("%s" WAIT_SUFFIX "%d", path, (int)getpid());
+    int fd = open(own, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return;
-    (void)unlink(own);
+    put_words(fd, job, task);
     close(fd);
 }
 
-/* Does a process have this file of ours locked? A file in the queue that nobody has is what a
- * killed process left: it is removed. */
-static bool look_at(const char *path, bool is_queued, struct hone_pool *pool,
-                    struct hone_lease_user *ret)
+void hone_lease_stop_waiting(const char *path)
 {
-    char text[HONE_LIMIT_HOLDER_BYTES];
-    const char *what;
-    struct stat st;
-    HONE_AUTOCLOSE int fd = open_to_read(path);
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != getuid())
-        return false;
-    if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
-        if (is_queued)
-            (void)unlink(path);
-        return false;
-    }
-    ret->pid = read_user(fd, text, &what);
-    ret->what = hone_pool_strdup(pool, what);
-    ret->since_ms = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / HONE_NS_PER_MS;
-    return true;
+    HONE_AUTOFREE char *own = hone_sprintf("%s" WAIT_SUFFIX "%d", path, (int)getpid());
+    (void)unlink(own);
 }
 
-void hone_lease_look(const char *path, struct hone_pool *pool, struct hone_lease_state *ret)
+/* Files of those that were killed while they waited go. */
+static struct hone_json *waiting(const char *path)
 {
+    struct hone_json *out = hone_json_new_array();
     const char *slash = strrchr(path, '/');
-    const char *dir = slash != NULL && slash > path
-                          ? hone_pool_printf(pool, "%.*s", (int)(slash - path), path)
-                          : "/";
-    const char *prefix = hone_pool_printf(pool, "%s.wait-", slash != NULL ? slash + 1 : path);
-    const char **names;
-    size_t n = 0;
-    *ret = (struct hone_lease_state){.is_held = false};
-    ret->is_held = look_at(path, false, pool, &ret->holder);
-    struct hone_lease_user *waiters =
-        hone_pool_alloc(pool, HONE_LIMIT_LEASE_WAITERS * sizeof *waiters);
-    ret->waiters.v = waiters;
-    if (hone_list_dir(dir, pool, &names, &n, NULL) < 0)
-        return;
-    for (size_t i = 0; i < n && ret->waiters.n < HONE_LIMIT_LEASE_WAITERS; i++) {
-        HONE_AUTOFREE char *file = hone_path_join(dir, names[i], NULL);
-        if (strncmp(names[i], prefix, strlen(prefix)) == 0)
-            ret->waiters.n += look_at(file, true, pool, &waiters[ret->waiters.n]);
+    HONE_AUTOFREE char *dir = hone_strndup(path, slash != NULL ? (size_t)(slash - path) : 0);
+    HONE_AUTOFREE char *head = hone_sprintf("%s" WAIT_SUFFIX, slash != NULL ? slash + 1 : path);
+    DIR *d = opendir(dir[0] != '\0' ? dir : "/");
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        char words[HONE_LEASE_HOLDER_BYTES];
+        if (strncmp(e->d_name, head, strlen(head)) != 0)
+            continue;
+        HONE_AUTOFREE char *file = hone_sprintf("%s/%s", dir, e->d_name);
+        if (read_words(file, words, sizeof words))
+            hone_json_push(out, hone_json_new_str(words));
+        else
+            (void)unlink(file);
     }
+    if (d != NULL)
+        closedir(d);
+    return out;
+}
+
+struct hone_json *hone_lease_json(const char *path)
+{
+    struct hone_json *out = hone_json_new_object();
+    char holder[HONE_LEASE_HOLDER_BYTES];
+    int fd = -1;
+    bool is_held = hone_file_exists(path) && hone_lock_file(path, 0, &fd, NULL) == HONE_E_BUSY;
+    hone_close_fd(&fd);
+    hone_json_set_bool(out, "held", is_held);
+    if (is_held) {
+        hone_lease_holder(path, holder, sizeof holder);
+        hone_json_set_str(out, "by", holder);
+    }
+    hone_json_set(out, "waiting", waiting(path));
+    return out;
 }

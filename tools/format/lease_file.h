@@ -1,41 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lock files of timing leases: one for the processors, one for each device, and what they say.
+/* The files of a timing lease: who holds it, and who waits.
  *
- *     BASE               the processors' (hone_timing_lock_path)
- *     BASE.UUID          a device's, whatever number a program knows it by
- *     LOCK.wait-PID      locked by a process that waits for LOCK
- *
- * Who holds a lock writes "PID what for" into it; its time of change is since when. What stands
- * there was written by another process: it is made printable and cut, and believed only while the
- * file is locked. Any thread. */
+ * A lease is a lock file. Who holds it writes into it who that is; who waits leaves a file of the same
+ * form beside it, LEASE.wait-PID, and removes it. What stands in these files was written by other
+ * processes: it is made printable, cut, and believed only while that process lives. On a machine with
+ * several devices each has a lease of its own, LEASE-UUID, beside the machine's, which timings on the
+ * processor take. Any thread. */
 #ifndef HONE_FORMAT_LEASE_FILE_H
 #define HONE_FORMAT_LEASE_FILE_H
 
 #include "tools/format/job.h"
-#include "workspace/base/buf.h"
 
-struct hone_lease_user { /* strings in the pool */
-    int64_t pid;         /* 0: not known */
-    const char *what;    /* "softmax, confirm, call 2026..." */
-    int64_t since_ms;    /* Unix time */
-};
+#define HONE_LEASE_HOLDER_BYTES (HONE_LIMIT_HOLDER_BYTES + 32)
+/* In a runner's environment: the uuid of its device, 32 hex digits, where there are several. */
+#define HONE_DEVICE_VARIABLE "HONE_DEVICE"
 
-struct hone_lease_state {
-    bool is_held;
-    struct hone_lease_user holder;
-    struct hone_array waiters; /* of struct hone_lease_user */
-};
-
-/* uuid NULL: the processors'. In the pool. */
-const char *hone_lease_path(const char *base, const char *uuid, struct hone_pool *pool);
-/* Writes that this process holds fd's file. */
+/* The lock of a device's timings: path itself without a device (NULL, or no uuid). Owned. */
+char *hone_lease_path(const char *path, const char *device);
+/* Writes that this process holds it. */
 void hone_lease_sign(int fd, const struct hone_job *job, const char *task);
 /* "pid 123 (softmax, confirm, call 2026...)", or "another process": by what stands in the file. */
 void hone_lease_holder(const char *path, char *ret, size_t size);
-/* Makes this process known as one that waits; -1: it could not be, which matters to nobody. */
-int hone_lease_join_queue(const char *path, const struct hone_job *job, const char *task);
-void hone_lease_leave_queue(const char *path, int fd); /* fd -1 is fine */
-/* Who has it and who waits, of this instant. */
-void hone_lease_look(const char *path, struct hone_pool *pool, struct hone_lease_state *ret);
+/* Says that this process waits for it; hone_lease_stop_waiting takes that back. A courtesy. */
+void hone_lease_wait(const char *path, const struct hone_job *job, const char *task);
+void hone_lease_stop_waiting(const char *path);
+/* {"held": bool, "by": "pid ...", "waiting": ["pid ..."]}: takes the lock for a moment when it is free.
+ * Owned. */
+struct hone_json *hone_lease_json(const char *path);
 
 #endif

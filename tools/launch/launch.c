@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One hone-runner process per job, or one that stays for each device.
- *
- * The devices are asked for once, at the first job of one: those that have the name of the first,
- * since timings of different ones are never compared. Device i is the i-th of CUDA_VISIBLE_DEVICES,
- * which is all that its runner sees. */
+/* One hone-runner process per job, or the one that stays. */
 #include "tools/launch/launch.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/format/lease_file.h"
-#include "tools/launch/warm.h"
+#include "tools/launch/devices.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -23,17 +17,9 @@
 
 #define PROBE_MS 30000
 
-struct device {
-    struct hone_warm *warm; /* owned */
-    char *uuid;             /* owned; NULL: not known */
-    size_t n_jobs;          /* that run or wait their turn */
-};
-
 struct hone_launcher {
-    char *runner_path;    /* owned */
-    pthread_mutex_t lock; /* guards what follows */
-    struct device devices[HONE_LIMIT_DEVICES];
-    size_t n_devices; /* 0: not asked yet */
+    char *runner_path;            /* owned */
+    struct hone_devices *devices; /* owned */
 };
 
 struct relay { /* progress lines on their way up */
@@ -85,70 +71,6 @@ static int launch_cold(const struct hone_launcher *launcher, const char *call_di
     return rc;
 }
 
-/* The i-th of what this process sees; owned, NULL: there are no so many. */
-static char *visible_device(size_t i)
-{
-    const char *at = getenv("CUDA_VISIBLE_DEVICES");
-    if (at == NULL)
-        return hone_sprintf("%zu", i);
-    for (; i > 0 && *at != '\0'; i--) {
-        at += strcspn(at, ",");
-        at += *at == ',';
-    }
-    return *at != '\0' ? hone_strndup(at, strcspn(at, ",")) : NULL;
-}
-
-/* lock is held. Where nothing is known, one runner that sees what this process sees. */
-static void find_devices(struct hone_launcher *launcher)
-{
-    HONE_AUTOJSON struct hone_json *facts = NULL;
-    size_t i = 0;
-    (void)hone_launch_probe(launcher, &facts, NULL);
-    const struct hone_json *list = hone_json_get(hone_json_get(facts, "gpu"), "devices");
-    const char *name = hone_json_get_str(hone_json_first(list), "name", "");
-    for (const struct hone_json *row = hone_json_first(list); row != NULL;
-         row = hone_json_next(row), i++) {
-        HONE_AUTOFREE char *visible = hone_json_size(list) > 1 ? visible_device(i) : NULL;
-        bool is_used = launcher->n_devices < HONE_LIMIT_DEVICES &&
-                       strcmp(hone_json_get_str(row, "name", ""), name) == 0 &&
-                       (visible != NULL || i == 0);
-        if (is_used)
-            launcher->devices[launcher->n_devices++] =
-                (struct device){.warm = hone_warm_new(launcher->runner_path, visible),
-                                .uuid = hone_strdup(hone_json_get_str(row, "uuid", ""))};
-    }
-    if (launcher->n_devices == 0)
-        launcher->devices[launcher->n_devices++].warm = hone_warm_new(launcher->runner_path, NULL);
-}
-
-/* How much there is to do before another job, of this program and of others. */
-static size_t load_of(const struct device *device)
-{
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_lease_state state;
-    hone_lease_look(hone_lease_path(hone_timing_lock_path(pool), device->uuid, pool), pool, &state);
-    return 2 * device->n_jobs + state.is_held + state.waiters.n;
-}
-
-static struct device *take_device(struct hone_launcher *launcher)
-{
-    pthread_mutex_lock(&launcher->lock);
-    if (launcher->n_devices == 0)
-        find_devices(launcher);
-    struct device *best = &launcher->devices[0];
-    size_t least = launcher->n_devices > 1 ? load_of(best) : 0;
-    for (size_t i = 1; i < launcher->n_devices && least > 0; i++) {
-        size_t load = load_of(&launcher->devices[i]);
-        if (load >= least)
-            continue;
-        least = load;
-        best = &launcher->devices[i];
-    }
-    best->n_jobs++;
-    pthread_mutex_unlock(&launcher->lock);
-    return best;
-}
-
 int hone_launch(struct hone_launcher *launcher, const char *call_dir, const struct hone_job *job,
                 hone_progress_fn *on_progress, void *progress_arg, const struct hone_cancel *cancel,
                 struct hone_launch_end *ret, struct hone_err *err)
@@ -157,15 +79,18 @@ int hone_launch(struct hone_launcher *launcher, const char *call_dir, const stru
     const struct relay relay = {.on_progress = on_progress, .arg = progress_arg};
     int64_t deadline = hone_deadline_in_ms(hone_job_most_ms(job) + HONE_LAUNCH_GRACE_MS);
 
-    if (hone_target_traits(job->target)->has_device) {
-        struct device *device = take_device(launcher);
-        int code = hone_warm_run(device->warm, job_path, deadline, on_progress, progress_arg,
-                                 cancel, ret, err);
-        pthread_mutex_lock(&launcher->lock);
-        device->n_jobs--;
-        pthread_mutex_unlock(&launcher->lock);
-        return code;
-    }
+    if (hone_target_traits(job->target)->has_device)
+        return hone_devices_run(launcher->devices,
+                                &(struct hone_device_job){
+                                    .launcher = launcher,
+                                    .path = job_path,
+                                    .lease_path = job->lease_path,
+                                    .deadline_ns = deadline,
+                                    .on_progress = on_progress,
+                                    .progress_arg = progress_arg,
+                                    .cancel = cancel,
+                                },
+                                ret, err);
     return launch_cold(launcher, call_dir, job_path, deadline, &relay, cancel, ret, err);
 }
 
@@ -208,19 +133,14 @@ int hone_launch_describe(const struct hone_launcher *launcher, const char *file,
                1000ll * HONE_LIMIT_TORCH_SECONDS + PROBE_MS, ret, err);
 }
 
-char *hone_launch_device_class(const struct hone_json *facts, const char *gpu)
-{
-    return hone_sprintf("%s, %lld cores%s%s", hone_json_get_str(facts, "cpu", "?"),
-                        (long long)hone_json_get_i64(facts, "n_cores", 0), gpu != NULL ? ", " : "",
-                        gpu != NULL ? gpu : "");
-}
-
 char *hone_launch_class(const struct hone_json *facts)
 {
     const struct hone_json *devices = hone_json_get(hone_json_get(facts, "gpu"), "devices");
+    const char *gpu = hone_json_get_str(hone_json_first(devices), "name", NULL);
 
-    return hone_launch_device_class(facts,
-                                    hone_json_get_str(hone_json_first(devices), "name", NULL));
+    return hone_sprintf("%s, %lld cores%s%s", hone_json_get_str(facts, "cpu", "?"),
+                        (long long)hone_json_get_i64(facts, "n_cores", 0), gpu != NULL ? ", " : "",
+                        gpu != NULL ? gpu : "");
 }
 
 struct hone_launcher *hone_launcher_new(const char *runner_path)
@@ -228,7 +148,7 @@ struct hone_launcher *hone_launcher_new(const char *runner_path)
     struct hone_launcher *launcher = hone_calloc(1, sizeof(*launcher));
 
     launcher->runner_path = hone_strdup(runner_path);
-    pthread_mutex_init(&launcher->lock, NULL);
+    launcher->devices = hone_devices_new(runner_path);
     return launcher;
 }
 
@@ -236,11 +156,7 @@ void hone_launcher_free(struct hone_launcher *launcher)
 {
     if (launcher == NULL)
         return;
-    for (size_t i = 0; i < launcher->n_devices; i++) {
-        hone_warm_free(launcher->devices[i].warm);
-        free(launcher->devices[i].uuid);
-    }
-    pthread_mutex_destroy(&launcher->lock);
+    hone_devices_free(launcher->devices);
     free(launcher->runner_path);
     free(launcher);
 }

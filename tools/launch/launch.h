@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs hone-runner on this machine for one job after the other: a process per job for the CPU, one
- * that stays (warm.h) for each device, because a context costs more than an evaluation. Of several
- * devices of one kind a job gets the one with the least to do, here and by its timing lease.
+ * that stays (warm.h) for devices, because a context costs more than an evaluation.
  *
  *     struct hone_launcher *launcher = hone_launcher_new("/usr/lib/hone/hone-runner");
  *     write CALL/open/candidate.c and CALL/job.json
@@ -47,11 +46,8 @@ int hone_launch_describe(const struct hone_launcher *launcher, const char *file,
 /* What kind of machine those facts tell: "AMD EPYC 9B45, 2 cores, NVIDIA H200". Timings of
  * different classes are never compared. Owned by the caller. */
 char *hone_launch_class(const struct hone_json *facts);
-/* The same of one device: gpu is its name, NULL: the processors. Owned by the caller. */
-char *hone_launch_device_class(const struct hone_json *facts, const char *gpu);
 
-/* The lock of the one timing at a time on these processors, whatever the workspace; those of devices
- * are named after it (tools/format/lease_file.h). In the pool. */
+/* The lock of the one timing at a time on this machine, whatever the workspace; in the pool. */
 const char *hone_timing_lock_path(struct hone_pool *pool);
 
 #endif

@@ -90,6 +90,8 @@ const struct hone_new_reach *hone_new_reach(const struct hone_new_work *w,
                                             const struct hone_param *param);
 const char *hone_new_task_name(const struct hone_new_work *w, const struct hone_param *param);
 bool hone_new_is_size(const struct hone_new_work *w, const struct hone_param *p);
+/* Integers that floats decide: the reference keeps the function's own types. */
+bool hone_new_is_rounded(const struct hone_new_work *w);
 /* Shapes and roles of all tensors. */
 int hone_new_shapes(struct hone_new_work *w);
 

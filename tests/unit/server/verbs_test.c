@@ -17,7 +17,7 @@
 static const struct hone_verb *const verbs[] = {
     &hone_verb_init,   &hone_verb_task, &hone_verb_search, &hone_verb_log,     &hone_verb_show,
     &hone_verb_steer,  &hone_verb_diff, &hone_verb_report, &hone_verb_call,    &hone_verb_tools,
-    &hone_verb_doctor, &hone_verb_mcp,  &hone_verb_serve,  &hone_verb_planner, &hone_verb_devices,
+    &hone_verb_doctor, &hone_verb_mcp,  &hone_verb_serve,  &hone_verb_planner,
 };
 
 struct place {
@@ -97,18 +97,6 @@ static int evaluate(struct place *p, const char *json)
 
 /* A row that names another's member, or a default that its own check refuses, shows only to who
  * uses it. */
-START_TEST(devices_are_listed)
-{
-    struct place p;
-    place_open(&p);
-    ck_assert_msg(RUN(&p, devices, "--json") == 0, "%s", p.err.message);
-    ck_assert_ptr_nonnull(strstr(p.said, "\"lease\":\"elsewhere\""));
-    ck_assert_msg(RUN(&p, devices, "--executor", "fake") == 0, "%s", p.err.message);
-    ck_assert_ptr_nonnull(strstr(p.said, "target"));
-    place_close(&p);
-}
-END_TEST
-
 START_TEST(tables_of_options)
 {
     for (size_t v = 0; v < HONE_COUNTOF(verbs); v++) {
@@ -282,5 +270,5 @@ START_TEST(manuals_and_tasks)
 }
 END_TEST
 
-UNIT_MAIN("verbs", devices_are_listed, tables_of_options, a_workspace_is_made_once,
-          a_version_from_call_to_diff, the_log, calls, manuals_and_tasks)
+UNIT_MAIN("verbs", tables_of_options, a_workspace_is_made_once, a_version_from_call_to_diff,
+          the_log, calls, manuals_and_tasks)

@@ -2,14 +2,17 @@
 #include "tools/runner/judge/lease.h"
 #include "tools/format/lease_file.h"
 #include "tools/runner/jail/stopping.h"
-#include "tools/runner/judge/target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 
-#define SLICE_NS     (1 * HONE_NS_PER_S) /* between two words about it */
-#define HOLDER_BYTES (HONE_LIMIT_HOLDER_BYTES + 32)
-#define TOLD_NS      (1 * HONE_NS_PER_S) /* shorter waits are not worth a warning */
+#define SLICE_NS (1 * HONE_NS_PER_S) /* between two words about it */
+#define TOLD_NS  (1 * HONE_NS_PER_S) /* shorter waits are not worth a warning */
 
 static void say(const struct hone_judge *judge, int64_t start_ns, int64_t most_ns,
                 const char *holder)
@@ -21,28 +24,28 @@ static void say(const struct hone_judge *judge, int64_t start_ns, int64_t most_n
 
 /* In slices, so that a stop is heard and the holder's name stays true. */
 static int wait(const struct hone_judge *judge, const char *path, int64_t start_ns, int64_t most_ns,
-                char holder[HOLDER_BYTES], int *ret_fd, struct hone_err *err)
+                char holder[HONE_LEASE_HOLDER_BYTES], int *ret_fd, struct hone_err *err)
 {
     int64_t deadline = start_ns + most_ns;
     int code = hone_lock_file(path, 0, ret_fd, err);
-    int queue =
-        code == HONE_E_BUSY ? hone_lease_join_queue(path, judge->job, judge->task->name) : -1;
+    if (code == HONE_E_BUSY)
+        hone_lease_wait(path, judge->job, judge->task->name);
     while (code == HONE_E_BUSY && hone_now_ns() < deadline) {
         if (hone_runner_is_stopping()) {
             code = hone_fail(err, HONE_E_CANCEL, "stopped while waiting for the timing lease");
             break;
         }
-        hone_lease_holder(path, holder, HOLDER_BYTES);
+        hone_lease_holder(path, holder, HONE_LEASE_HOLDER_BYTES);
         say(judge, start_ns, most_ns, holder);
         code = hone_lock_file(path, hone_min_i64(deadline, hone_now_ns() + SLICE_NS), ret_fd, err);
     }
-    hone_lease_leave_queue(path, queue);
+    hone_lease_stop_waiting(path);
     return code;
 }
 
 int hone_lease_take(struct hone_judge *judge, int *ret_fd, struct hone_err *err)
 {
-    char holder[HOLDER_BYTES] = "another process";
+    char holder[HONE_LEASE_HOLDER_BYTES] = "another process";
     const struct hone_job *job = judge->job;
     int64_t start = hone_now_ns();
     int64_t most =
@@ -50,9 +53,9 @@ int hone_lease_take(struct hone_judge *judge, int *ret_fd, struct hone_err *err)
     *ret_fd = -1;
     if (job->lease_path == NULL)
         return 0;
-    const struct hone_target *target = judge->target;
-    const char *uuid = target != NULL && target->device != NULL ? target->device(judge) : NULL;
-    const char *path = hone_lease_path(job->lease_path, uuid, judge->pool);
+    bool has_device = hone_target_traits(job->target)->has_device;
+    HONE_AUTOFREE char *path =
+        hone_lease_path(job->lease_path, has_device ? getenv(HONE_DEVICE_VARIABLE) : NULL);
     int code = wait(judge, path, start, most, holder, ret_fd, err);
     int64_t waited = hone_now_ns() - start;
     judge->waited_ns += waited;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timing lease: one timing at a time on the processors and on each device, by lock files
- * (tools/format/lease_file.h).
+/* The timing lease: one timing at a time on a device, by a lock file (tools/format/lease_file.h).
  *
- * Whoever waits reads who holds it, and says it while waiting (progress) and afterwards (stage
- * "lease", a warning, the error when it was in vain). Waiting counts against no budget of the timing, and the
+ * Who holds it writes into the file who that is and what for. Whoever waits reads that, says it
+ * while waiting (progress) and afterwards (stage "lease", a warning, the error when it was in
+ * vain). What stands in the file was written by another process: it is made printable and cut, and
+ * only believed while that process lives. Waiting counts against no budget of the timing, and the
  * job's own deadline moves by it. Blocks; ends early when the runner is told to stop. */
 #ifndef HONE_RUNNER_LEASE_H
 #define HONE_RUNNER_LEASE_H

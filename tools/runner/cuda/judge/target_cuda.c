@@ -503,12 +503,6 @@ static int profile_settled(struct hone_judge *judge, struct hone_outcome *ret, s
                                   err);
 }
 
-static const char *device(const struct hone_judge *judge)
-{
-    const struct hone_gpu_session *session = judge->gpu != NULL ? judge->gpu->session : NULL;
-    return session != NULL && session->is_open ? session->device.uuid : NULL;
-}
-
 const struct hone_target hone_target_cuda = {
     .name = "cuda",
     .effort = {.small_bytes = 256ll << 20,
@@ -533,5 +527,4 @@ const struct hone_target hone_target_cuda = {
     .run = run_settled,
     .profile = profile_settled,
     .ceilings = hone_gpu_ceilings,
-    .device = device,
 };
