@@ -261,6 +261,67 @@ static const struct hone_c_node *guard_of(const struct hone_cuda_kernel *k,
     return n && hone_c_contains(k->function, n) ? n : NULL;
 }
 
+/* An axis in a narrow type would come round, where the index did not. */
+static bool fits_types(const struct flat *f)
+{
+    for (size_t i = 0; i < f->n_axes; i++) {
+        const char *type = f->axes[i]->var->type;
+        if (hone_cuda_type_bytes(strncmp(type, "const ", 6) == 0 ? type + 6 : type) < 4 ||
+            strstr(type, "float") || strstr(type, "double"))
+            return false;
+    }
+    return true;
+}
+
+/* What a launch's argument is computed from: a local of the launcher that is set once. */
+static const struct hone_c_node *origin(const struct hone_c_node *launcher,
+                                        const struct hone_c_node *arg)
+{
+    const struct hone_c_node *n = hone_c_strip(arg);
+    bool is_local = n && n->kind == HONE_C_REF && n->decl && n->decl->kind == HONE_C_VAR &&
+                    n->decl->last && !hone_c_writes(launcher, n->decl);
+    return is_local ? hone_c_strip(n->decl->last) : n;
+}
+
+static const struct hone_c_node *argument(const struct hone_cuda_kernel *k,
+                                          const struct hone_cuda_launch *l,
+                                          const struct hone_c_node *param)
+{
+    for (size_t i = 0; i < k->n_params; i++)
+        if (k->params[i] == param)
+            return origin(l->launcher, l->args[i]);
+    return NULL;
+}
+
+/* Is the count a product that has the sizes in it, at every launch? Otherwise the last row would be
+ * left out. */
+static bool divides(const struct flat *f)
+{
+    const struct hone_c_node *bound = hone_c_strip(f->axis->bound);
+    for (size_t i = 0; i < f->k->n_launches; i++) {
+        const struct hone_cuda_launch *l = &f->k->launches[i];
+        const struct hone_c_node *count =
+            bound->kind == HONE_C_REF ? argument(f->k, l, bound->decl) : NULL;
+        if (!count)
+            return false;
+        struct hone_c_poly p = hone_c_poly_of(l->launcher, count);
+        unsigned taken = 0;
+        for (size_t s = 0; s < f->n_sizes; s++) {
+            const struct hone_c_node *size = argument(f->k, l, f->sizes[s]);
+            size_t at = 0;
+            if (!p.is_known || p.n != 1 || !size || size->kind != HONE_C_REF)
+                return false;
+            while (at < p.terms[0].n_factors &&
+                   (taken & 1u << at || p.terms[0].factors[at].decl != size->decl))
+                at++;
+            if (at == p.terms[0].n_factors)
+                return false;
+            taken |= 1u << at;
+        }
+    }
+    return true;
+}
+
 const char *hone_cuda_split_flat(const struct hone_cuda_kernel *k)
 {
     struct flat f = {.k = k, .axis = &k->axes[0]};
@@ -274,7 +335,8 @@ const char *hone_cuda_split_flat(const struct hone_cuda_kernel *k)
     f.is_open = !is_product;
     f.n_sizes = is_product ? f.n_sizes : 0;
     f.all = is_product ? product : OPEN;
-    if (!read_values(&f) || !choose_axes(&f))
+    if (!hone_cuda_may_relaunch(k, guard) || !read_values(&f) || !choose_axes(&f) ||
+        !fits_types(&f) || (f.all & OPEN && !divides(&f)))
         return NULL;
     struct hone_c_edits edits;
     const struct hone_c_node *stmt = f.axis->var->parent;

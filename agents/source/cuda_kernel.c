@@ -16,13 +16,12 @@ static bool is_place(const struct hone_c_node *n)
     return false;
 }
 
-/* Does the subtree name threadIdx or the like? */
-static bool hone_cuda_uses_threads(const struct hone_c_node *top)
+size_t hone_cuda_n_places(const struct hone_c_node *top)
 {
+    size_t out = 0;
     for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))
-        if (is_place(n))
-            return true;
-    return false;
+        out += is_place(n);
+    return out;
 }
 
 static bool is_memory(const struct hone_c_node *target)
@@ -253,7 +252,7 @@ static void classify(struct hone_cuda_kernel *k, bool is_read)
     for (size_t i = 0; i < k->n_axes; i++)
         k->is_plain = k->is_plain && k->axes[i].bound;
     for (size_t i = 0; i < k->n_stmts; i++)
-        k->uses_threads = k->uses_threads || hone_cuda_uses_threads(k->stmts[i]);
+        k->uses_threads = k->uses_threads || hone_cuda_n_places(k->stmts[i]) > 0;
     k->is_plain = k->is_plain && !k->uses_threads;
     k->is_single = k->is_plain && k->n_axes == 0;
     for (size_t i = 0; i < k->n_launches; i++)

@@ -68,6 +68,8 @@ bool hone_cuda_is_place(const struct hone_c_poly *poly, char dim);
 /* A site that is the whole kernel. */
 struct hone_coder_site hone_cuda_site(const struct hone_cuda_kernel *k, int variant,
                                       const char *evidence);
+/* How often the subtree names threadIdx, blockIdx, blockDim or gridDim. */
+size_t hone_cuda_n_places(const struct hone_c_node *top);
 /* Does the subtree store to memory, call for effect, synchronise? */
 bool hone_cuda_has_store(const struct hone_c_node *top);
 

@@ -88,17 +88,22 @@ static const char *open_grid_loop(const struct hone_cuda_kernel *k)
     if (!is_grid_loop(k, l) || f->parent != k->function->body)
         return NULL;
     const char *lower = hone_cuda_inline(k, l->lower, NULL, 0);
-    if (!lower)
+    size_t n_places = hone_cuda_n_places(l->lower) + hone_cuda_n_places(f->inc);
+    if (!lower || !hone_cuda_may_relaunch(k, f))
         return NULL;
     hone_c_edits_init(&edits, k->in->tree);
     for (const struct hone_c_node *s = k->function->body->first; s && s != f; s = s->next) {
         const struct hone_c_node *v = only_var(s);
-        if (!v)
+        if (!v || hone_c_writes(f, v))
             return NULL;
         /* what only deals out the loop goes with it */
-        if (n_refs(k->function->body, v) == n_refs(f->inc, v) + n_refs(l->lower, v))
-            delete_stmt(&edits, s);
+        if (n_refs(k->function->body, v) != n_refs(f->inc, v) + n_refs(l->lower, v))
+            continue;
+        delete_stmt(&edits, s);
+        n_places += hone_cuda_n_places(s);
     }
+    if (hone_cuda_n_places(k->function->body) != n_places)
+        return NULL; /* a thread is asked for beside the loop's variable */
     hone_c_replace(&edits, f->begin, hone_c_stmt_end(k->in->tree, f),
                    hone_pool_printf(pool, "%s %s = %s;\n    if (%s >= %s)\n        return;\n%s",
                                     hone_cuda_type(k->in, l->var), l->var->name, lower,
@@ -114,6 +119,20 @@ static const char *open_grid_loop(const struct hone_cuda_kernel *k)
 }
 
 /* ---- a block for each index ---- */
+
+/* grid.x = ...: a dim3 that is more than its declaration says */
+static bool has_member(const struct hone_c_node *top, const char *name)
+{
+    for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n)) {
+        const struct hone_c_node *of = n->kind == HONE_C_MEMBER ? hone_c_strip(n->first) : n;
+        bool is_set = n->kind == HONE_C_BINARY && strcmp(n->op, "=") == 0;
+        of = is_set ? hone_c_strip(n->first) : of;
+        if ((n->kind == HONE_C_MEMBER || is_set) && of && of->kind == HONE_C_REF &&
+            strcmp(of->name, name) == 0)
+            return true;
+    }
+    return false;
+}
 
 /* "a, b, c" of a launch's part: of dim3(a, b, c), of a dim3 of the launcher, or of a number. */
 static bool read_dims(const struct hone_cuda_kernel *k, const struct hone_cuda_launch *l,
@@ -132,7 +151,7 @@ static bool read_dims(const struct hone_cuda_kernel *k, const struct hone_cuda_l
         const char *at = source + n->name_at + strlen(n->name);
         at += strspn(at, " =");
         at += strncmp(at, "dim3", 4) == 0 ? 4 : 0;
-        if (*at != '(' && *at != '{')
+        if ((*at != '(' && *at != '{') || has_member(top, text))
             return false;
         inside = at + 1;
     }
@@ -188,7 +207,8 @@ static const char *guard_block(const struct hone_cuda_kernel *k)
             continue;
         char dim = init->name[9];
         if (n_members(k, "blockIdx", dim) != 1 || n_members(k, "threadIdx", dim) > 0 ||
-            n_members(k, "blockDim", dim) > 0 || n_members(k, "gridDim", dim) > 0)
+            n_members(k, "blockDim", dim) > 0 || n_members(k, "gridDim", dim) > 0 ||
+            !hone_cuda_may_relaunch(k, s))
             continue;
         const char *bound = hone_fresh_name(k->in, hone_pool_printf(k->in->pool, "n_%s", v->name));
         bool is_known = true;
@@ -232,7 +252,7 @@ static bool grows_in(const struct hone_cuda_kernel *k, const struct hone_c_node 
         if (a[i].node != target && (!a[i].root || a[i].root == root || a[i].is_write))
             return false;
     return root && root->kind == HONE_C_PARAM && n <= MAX_ACCESSES &&
-           hone_c_is_invariant(target->last, loop);
+           n_refs(loop, root) == n_refs(target, root) && hone_c_is_invariant(target->last, loop);
 }
 
 static const char *hold_sum(const struct hone_cuda_kernel *k)
@@ -288,20 +308,22 @@ static const char *inline_locals(const struct hone_cuda_kernel *k)
         const struct hone_c_node *last = body && body->kind == HONE_C_COMPOUND ? body->last : NULL;
         if (!last || last == body->first || hone_c_contains(last, k->nest.loops[i].node) ||
             (last->kind != HONE_C_ASSIGN_OP && last->kind != HONE_C_BINARY) ||
-            hone_c_strip(last->first)->kind != HONE_C_REF)
+            hone_c_strip(last->first)->kind != HONE_C_REF || hone_cuda_has_effect(k, last->last))
             continue;
         struct hone_cuda_sub subs[8];
         size_t n = 0;
         const struct hone_c_node *s = body->first;
         for (; s != last && n < HONE_COUNTOF(subs); s = s->next, n++) {
             const struct hone_c_node *v = only_var(s);
-            const char *text = v && !strpbrk(v->type, "*[") && !hone_c_writes(body, v)
+            const char *text = v && !strpbrk(v->type, "*[") && !hone_c_writes(body, v) &&
+                                       !hone_cuda_has_effect(k, v->last)
                                    ? with_subs(k, v->last, subs, n)
                                    : NULL;
             if (!text)
                 break;
             const char *type = hone_cuda_type(k->in, v);
-            bool is_same = strcmp(hone_c_strip(v->last)->type, type) == 0;
+            bool is_same =
+                strcmp(hone_c_strip(v->last)->type, type) == 0 || strcmp(type, "auto") == 0;
             subs[n] = (struct hone_cuda_sub){
                 v, is_same ? hone_pool_printf(k->in->pool, "(%s)", text)
                            : hone_pool_printf(k->in->pool, "(%s)(%s)", type, text)};

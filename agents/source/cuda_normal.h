@@ -17,6 +17,15 @@
 /* The source one step closer, in the input's pool; NULL: no step applies. */
 const char *hone_cuda_normal_step(const struct hone_coder_input *in);
 
+/* ---- what a step may do to a kernel (cuda_effects.c) ---- */
+
+/* Does the subtree change anything beside what it declares, itself or by a call? */
+bool hone_cuda_has_effect(const struct hone_cuda_kernel *k, const struct hone_c_node *top);
+/* Could it be started with other blocks and more threads, which all come as far as `until`? Not
+ * where threads of a block work together, where a helper asks for its thread, where a parameter
+ * changes, or where something happens in front of `until`. */
+bool hone_cuda_may_relaunch(const struct hone_cuda_kernel *k, const struct hone_c_node *until);
+
 /* ---- steps (cuda_flat.c and cuda_normal.c) ---- */
 
 /* i = blockIdx.x * blockDim.x + threadIdx.x; m = i / N; n = i % N: m and n become the axes. */

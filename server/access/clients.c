@@ -147,15 +147,39 @@ struct hone_client *hone_clients_find(struct hone_clients *clients, const char *
 
 /* ---- cookies ---- */
 
+static size_t n_cookies(const struct hone_clients *clients, const struct hone_client *client)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < HONE_LIMIT_COOKIES; i++)
+        n += clients->cookies[i].client == client;
+    return n;
+}
+
+/* A free one; else the one unused for longest of the client that has the most, so that nobody who
+ * asks for many takes those of others. Lock held. */
+static struct cookie *cookie_to_take(struct hone_clients *clients)
+{
+    struct cookie *out = &clients->cookies[0];
+    size_t most = 0;
+    for (size_t i = 0; i < HONE_LIMIT_COOKIES; i++) {
+        struct cookie *cookie = &clients->cookies[i];
+        size_t n = n_cookies(clients, cookie->client);
+        if (!cookie->client)
+            return cookie;
+        if (n > most || (n == most && cookie->used_ns < out->used_ns)) {
+            out = cookie;
+            most = n;
+        }
+    }
+    return out;
+}
+
 void hone_clients_cookie(struct hone_clients *clients, struct hone_client *client, int64_t now_ns,
                          char ret_value[HONE_COOKIE_BYTES])
 {
     hone_random_hex(ret_value, 32);
     pthread_mutex_lock(&clients->lock);
-    struct cookie *cookie = &clients->cookies[0]; /* free, or unused for longest */
-    for (size_t i = 1; i < HONE_LIMIT_COOKIES && cookie->client; i++)
-        if (!clients->cookies[i].client || clients->cookies[i].used_ns < cookie->used_ns)
-            cookie = &clients->cookies[i];
+    struct cookie *cookie = cookie_to_take(clients);
     hone_hash(ret_value, strlen(ret_value), cookie->hash);
     cookie->client = client;
     cookie->used_ns = now_ns;

@@ -227,6 +227,27 @@ START_TEST(cookies_are_bounded_and_grow_old)
 }
 END_TEST
 
+START_TEST(one_client_cannot_take_the_cookies_of_others)
+{
+    struct place place;
+    char first[HONE_COOKIE_BYTES], cookie[HONE_COOKIE_BYTES], header[100];
+    place_make(&place);
+    HONE_AUTOFREE char *token = add(&place, "x", HONE_ACCESS_VIEWER, 0, 0);
+    struct hone_clients *clients = hone_clients_new(place.file, "own-token");
+    struct hone_client *own = hone_clients_find(clients, "own-token"),
+                       *viewer = hone_clients_find(clients, token);
+    hone_clients_cookie(clients, own, 1, first);
+    snprintf(header, sizeof(header), "hone=%s", first);
+    for (int i = 2; i <= 3 * HONE_LIMIT_COOKIES; i++)
+        hone_clients_cookie(clients, viewer, i, cookie);
+    ck_assert_ptr_eq(hone_clients_by_cookie(clients, header, 1000), own);
+    snprintf(header, sizeof(header), "hone=%s", cookie);
+    ck_assert_ptr_eq(hone_clients_by_cookie(clients, header, 1000), viewer);
+    hone_clients_free(clients);
+    place_remove(&place);
+}
+END_TEST
+
 START_TEST(the_audit_log_has_a_cap)
 {
     enum { CAP = 2000 };
@@ -276,4 +297,4 @@ END_TEST
 UNIT_MAIN("clients", tokens_are_added_and_removed, the_table_is_bounded, bad_files_let_nobody_in,
           others_must_not_read_the_file, a_removed_token_ends,
           requests_have_a_rate_and_calls_a_number, cookies_are_bounded_and_grow_old,
-          the_audit_log_has_a_cap)
+          one_client_cannot_take_the_cookies_of_others, the_audit_log_has_a_cap)
