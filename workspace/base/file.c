@@ -131,7 +131,7 @@ int hone_file_write(const char *path, const void *bytes, size_t len, unsigned mo
     char nonce[17];
     struct stat there;
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return hone_fail(err, HONE_E_ARG, "'%s' is there and no regular file: it is left as it is",
+        return hone_fail(err, HONE_E_IO, "'%s' is there and no regular file: it is left as it is",
                          path);
     hone_random_hex(nonce, 8);
     HONE_AUTOFREE char *temporary = hone_sprintf("%s/.tmp-%s", dir, nonce);
