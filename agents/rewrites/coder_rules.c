@@ -93,7 +93,7 @@ size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_co
     size_t n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
     for (size_t i = 0; i < n; i++)
         hone_coder_locate(in, &ret[i]);
-    return n > 0 || !in->normal ? n : normal_sites(rewrite, in, ret);
+    return n > 0 || !in->normal || rewrite->is_as_written ? n : normal_sites(rewrite, in, ret);
 }
 
 int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *rewrite,

@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/source/c_normal.h"
 #include "agents/source/cuda_normal.h"
 #include "workspace/base/hash.h"
 #include "workspace/task/target.h"
 
 /* About ten microseconds of plain iterations; a guess for a count that is not known. */
-enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32, MAX_NORMAL_STEPS = 8 };
+enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32, MAX_NORMAL_STEPS = 16 };
 
 static int read_text(struct hone_c_parser *parser, const char *target, const char *source,
                      const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
@@ -47,8 +48,9 @@ static const struct hone_coder_input *normal_of(struct hone_c_parser *parser,
                                                 const struct hone_coder_input *in)
 {
     const struct hone_coder_input *now = in;
+    bool is_cuda = in->tree->language == HONE_C_CUDA;
     for (int i = 0; i < MAX_NORMAL_STEPS; i++) {
-        const char *text = hone_cuda_normal_step(now);
+        const char *text = is_cuda ? hone_cuda_normal_step(now) : hone_c_normal_step(now);
         struct hone_coder_input *next = text ? hone_pool_alloc(in->pool, sizeof(*next)) : NULL;
         if (!next ||
             read_text(parser, in->target, text, in->nest.function->name, in->pool, next, NULL) < 0)
@@ -63,7 +65,7 @@ int hone_coder_read(struct hone_c_parser *parser, const char *target, const char
                     struct hone_err *err)
 {
     int r = read_text(parser, target, source, function, pool, ret, err);
-    if (r == 0 && ret->tree->language == HONE_C_CUDA)
+    if (r == 0)
         ret->normal = normal_of(parser, ret);
     return r;
 }

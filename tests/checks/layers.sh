@@ -16,6 +16,7 @@ model="agents/model $tools"
 planner="agents/planner $rewrites"
 coder="agents/coder agents/model $planner"
 search="agents/search $coder"
+knowledge="agents/knowledge $search"
 access="server/access $base"
 page="server/page $search"
 rpc="server/rpc $access $page"
@@ -68,12 +69,13 @@ agents/model: $model
 agents/planner: $planner
 agents/coder: $coder
 agents/search: $search
+agents/knowledge: $knowledge
 agents/offline: agents/offline $planner
 agents/tools: agents/tools $search
 server/access: $access
 server/page: $page
 server/rpc: $rpc
-server: server agents/tools agents/offline tools/export tools/task tools/torch $rpc
+server: server agents/knowledge agents/tools agents/offline tools/export tools/task tools/torch $rpc
 "
 
 # beginning of a header's name: the only files that may include it (| between several)

@@ -54,8 +54,8 @@ evaluate "$ROOT/one"
 grep -q '"verdict":"screened"' "$ROOT/one" && grep -q held0 "$LOCK-$(uuid 2)"
 ok $? "a job goes to a device that is free" "$(cat "$ROOT/one" "$ROOT/one.err"; ls "$XDG_RUNTIME_DIR")"
 free
-HONE_EMULATOR_DEVICES=1
-hold "$LOCK"
+HONE_EMULATOR_DEVICES=1 # a program that sees one device of several waits for the same lease
+hold "$LOCK-$(uuid 1)"
 evaluate "$ROOT/two" &
 waits=$!
 shown=1

@@ -3,19 +3,19 @@
  *
  * A lease is a lock file. Who holds it writes into it who that is; who waits leaves a file of the same
  * form beside it, LEASE.wait-PID, and removes it. What stands in these files was written by other
- * processes: it is made printable, cut, and believed only while that process lives. On a machine with
- * several devices each has a lease of its own, LEASE-UUID, beside the machine's, which timings on the
- * processor take. Any thread. */
+ * processes: it is made printable, cut, and believed only while that process lives. Each device has a
+ * lease of its own, LEASE-UUID, beside the machine's, which timings on the processor take. The judge
+ * reads the uuid from the device that it opened: a program that sees one device of several and one
+ * that sees them all have the same lease. Any thread. */
 #ifndef HONE_FORMAT_LEASE_FILE_H
 #define HONE_FORMAT_LEASE_FILE_H
 
 #include "tools/format/job.h"
 
 #define HONE_LEASE_HOLDER_BYTES (HONE_LIMIT_HOLDER_BYTES + 32)
-/* In a runner's environment: the uuid of its device, 32 hex digits, where there are several. */
-#define HONE_DEVICE_VARIABLE "HONE_DEVICE"
 
-/* The lock of a device's timings: path itself without a device (NULL, or no uuid). Owned. */
+/* The lock of a device's timings: path itself without a device (NULL, or no uuid of 32 hex digits).
+ * Owned. */
 char *hone_lease_path(const char *path, const char *device);
 /* Writes that this process holds it. */
 void hone_lease_sign(int fd, const struct hone_job *job, const char *task);

@@ -50,7 +50,8 @@ static const struct hone_json *listed(const struct hone_json *facts)
     return hone_json_get(hone_json_get(facts, "gpu"), "devices");
 }
 
-/* lock is held; a probe takes a fraction of a second, once. */
+/* lock is held; a probe takes a fraction of a second, once. Devices of another name than the first's
+ * are left out: timings of different ones are never compared. */
 static void learn(struct hone_devices *d, const struct hone_launcher *launcher)
 {
     HONE_AUTOJSON struct hone_json *facts = NULL;
@@ -60,10 +61,11 @@ static void learn(struct hone_devices *d, const struct hone_launcher *launcher)
     const struct hone_json *list =
         hone_launch_probe(launcher, &facts, NULL) == 0 ? listed(facts) : NULL;
     bool has_several = hone_json_size(list) > 1;
+    const char *name = hone_json_get_str(hone_json_first(list), "name", "");
     const struct hone_json *row = has_several ? hone_json_first(list) : NULL;
     for (; row != NULL && d->n < HONE_LIMIT_DEVICES; row = hone_json_next(row)) {
         const char *uuid = hone_json_get_str(row, "uuid", "");
-        if (strlen(uuid) == 32)
+        if (strlen(uuid) == 32 && strcmp(hone_json_get_str(row, "name", ""), name) == 0)
             d->of[d->n++] = (struct device){.uuid = hone_strdup(uuid),
                                             .warm = hone_warm_new(d->runner_path, uuid)};
     }
@@ -130,7 +132,6 @@ struct hone_json *hone_devices_json(const struct hone_json *facts)
     const char *lease = hone_timing_lock_path(pool);
     struct hone_json *out = hone_json_new_array(), *cpu = hone_json_new_object();
     const struct hone_json *list = listed(facts);
-    bool has_several = hone_json_size(list) > 1;
     int i = 0;
     hone_json_set_str(cpu, "device", "cpu");
     hone_json_set_str(cpu, "name", hone_json_get_str(facts, "cpu", "unknown"));
@@ -145,7 +146,7 @@ struct hone_json *hone_devices_json(const struct hone_json *facts)
         hone_json_set_str(row, "class", hone_json_get_str(gpu, "name", "unknown"));
         hone_json_set_str(row, "uuid", uuid);
         hone_json_set_i64(row, "memory_bytes", hone_json_get_i64(gpu, "memory_bytes", 0));
-        add(out, row, lease, has_several ? uuid : NULL);
+        add(out, row, lease, uuid);
     }
     return out;
 }

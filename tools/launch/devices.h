@@ -2,8 +2,8 @@
 /* The devices of this machine: a runner that stays for each, and who holds their timing leases.
  *
  * A job goes to the device with the fewest jobs of this process; among equals to one whose lease is
- * free. With one device, or none that can be listed, there is one runner and the machine's lease. Any
- * thread. */
+ * free. With one device, or none that can be listed, there is one runner. Devices of another name
+ * than the first's are left out: timings of different ones are never compared. Any thread. */
 #ifndef HONE_LAUNCH_DEVICES_H
 #define HONE_LAUNCH_DEVICES_H
 

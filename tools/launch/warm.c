@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/format/lease_file.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
 
@@ -90,7 +89,7 @@ static const char *visible_device(const char *d, struct hone_pool *pool)
 
 const char *const *hone_runner_env(const char *device, struct hone_pool *pool)
 {
-    const char **ret = hone_pool_alloc(pool, (MOST_PASSED + 3) * sizeof(*ret));
+    const char **ret = hone_pool_alloc(pool, (MOST_PASSED + 2) * sizeof(*ret));
     size_t n = 0;
     ret[n++] = "PATH=/usr/bin:/bin";
     ret[n++] = "LANG=C";
@@ -99,10 +98,8 @@ const char *const *hone_runner_env(const char *device, struct hone_pool *pool)
             if (strncmp(*own, passed_variables[i], strlen(passed_variables[i])) == 0 &&
                 (device == NULL || strncmp(*own, "CUDA_VISIBLE", 12) != 0))
                 ret[n++] = hone_pool_strdup(pool, *own);
-    if (device != NULL) {
+    if (device != NULL)
         ret[n++] = visible_device(device, pool);
-        ret[n++] = hone_pool_printf(pool, HONE_DEVICE_VARIABLE "=%s", device);
-    }
     ret[n] = NULL;
     return ret;
 }

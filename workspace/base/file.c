@@ -124,20 +124,15 @@ static int fill(int fd, const void *bytes, size_t len, unsigned mode, bool sync)
     return sync ? fsync(fd) : 0;
 }
 
-/* A device, a pipe or a socket, itself or behind a link: a rename would put a file in its place. */
-static bool is_special(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
-}
-
 int hone_file_write(const char *path, const void *bytes, size_t len, unsigned mode, bool sync,
                     struct hone_err *err)
 {
     HONE_AUTOFREE char *dir = parent_of(path);
-    if (is_special(path))
-        return hone_fail(err, HONE_E_IO, "cannot write '%s': it is no regular file", path);
     char nonce[17];
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return hone_fail(err, HONE_E_IO, "'%s' is there and no regular file: it is left as it is",
+                         path);
     hone_random_hex(nonce, 8);
     HONE_AUTOFREE char *temporary = hone_sprintf("%s/.tmp-%s", dir, nonce);
     HONE_AUTOCLOSE int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -144,6 +144,9 @@
 #define HONE_LIMIT_HINT_BYTES         1000        /* a hint to a running search */
 #define HONE_LIMIT_HINTS              8           /* of them that stand at a time */
 #define HONE_LIMIT_SUBMISSIONS        16          /* steps from outside that wait in one search */
+#define HONE_LIMIT_KNOWLEDGE_LINE     (8u << 10)  /* one row of a store */
+#define HONE_LIMIT_KNOWLEDGE_BYTES    (16u << 20) /* a store */
+#define HONE_LIMIT_KNOWLEDGE_ROWS     50000       /* of a store */
 #define HONE_LIMIT_DEVICES            64          /* of one machine that are used */
 #define HONE_LIMIT_PAGE_SEARCHES      1000        /* searches in one list; the oldest give way */
 #define HONE_LIMIT_PAGE_SOURCES       200         /* sources that a static page holds */

@@ -2,6 +2,7 @@
 #include "tools/runner/judge/lease.h"
 #include "tools/format/lease_file.h"
 #include "tools/runner/jail/stopping.h"
+#include "tools/runner/judge/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +54,10 @@ int hone_lease_take(struct hone_judge *judge, int *ret_fd, struct hone_err *err)
     *ret_fd = -1;
     if (job->lease_path == NULL)
         return 0;
-    bool has_device = hone_target_traits(job->target)->has_device;
+    const struct hone_target *target = judge->target;
+    bool has_device = target != NULL && target->device != NULL;
     HONE_AUTOFREE char *path =
-        hone_lease_path(job->lease_path, has_device ? getenv(HONE_DEVICE_VARIABLE) : NULL);
+        hone_lease_path(job->lease_path, has_device ? target->device(judge) : NULL);
     int code = wait(judge, path, start, most, holder, ret_fd, err);
     int64_t waited = hone_now_ns() - start;
     judge->waited_ns += waited;
