@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agents/search/search_report.h"
 #include "server/page/page.h"
@@ -87,6 +88,9 @@ static int add_standing(struct hone_workspace *ws, const struct hone_search_repo
 
 static int write_file(const char *path, const char *text, struct hone_err *err)
 {
+    char target[2];
+    if (readlink(path, target, sizeof(target)) >= 0) /* /dev/stdout is one too */
+        return hone_fail(err, HONE_E_ARG, "'%s' is a link; name the file itself", path);
     int rc = hone_file_write(path, text, strlen(text), 0644, false, err);
     if (rc == 0)
         hone_say("wrote %s, %.4g kB", path, (double)strlen(text) / 1000);

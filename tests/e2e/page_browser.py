@@ -138,6 +138,9 @@ try:
     log = [e["message"] for e in call(f"/session/{session}/se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
     log = [m for m in log if "401" not in m and "WebSocket" not in m]
     ok(not log, "no error in the browser's console", "\n".join(log))
+    os.symlink("other.html", file + ".link")
+    told = subprocess.run([hone, "report", search, "--workspace", workspace, "--html", file + ".link"], capture_output=True, text=True)
+    ok(told.returncode != 0 and os.path.islink(file + ".link") and "is a link" in told.stderr, "a link is not written over", told.stderr)
     call(f"/session/{session}", method="DELETE")
 finally:
     driver.terminate()

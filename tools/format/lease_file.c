@@ -81,7 +81,8 @@ void hone_lease_holder(const char *path, char *ret, size_t size)
 void hone_lease_wait(const char *path, const struct hone_job *job, const char *task)
 {
     HONE_AUTOFREE char *own = hone_sprintf("%s" WAIT_SUFFIX "%d", path, (int)getpid());
-    int fd = open(own, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    (void)unlink(own); /* of a process that had this number, or a pipe that would not open */
+    int fd = open(own, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
     put_words(fd, job, task);

@@ -213,6 +213,31 @@ START_TEST(no_wait_no_row)
 }
 END_TEST
 
+/* Whoever may write in the folder (/tmp) could leave them where a waiting process puts its file. */
+START_TEST(what_lies_in_the_waiters_place_goes)
+{
+    static const struct hone_job job = {.tier = HONE_TIER_CONFIRM, .id = "7"};
+    struct place p;
+    size_t len;
+    open_place(&p);
+    HONE_AUTOFREE char *own = hone_sprintf("%s.wait-%d", p.path, (int)getpid()), *text = NULL;
+    HONE_AUTOFREE char *victim = hone_path_join(p.dir, "victim", NULL);
+    ck_assert_int_eq(mkfifo(own, 0600), 0);
+    alarm(10);
+    hone_lease_wait(p.path, &job, "softmax"); /* without a reader it would never open */
+    alarm(0);
+    HONE_AUTOJSON struct hone_json *json = hone_lease_json(p.path);
+    ck_assert_uint_eq(hone_json_size(hone_json_get(json, "waiting")), 1);
+    hone_lease_stop_waiting(p.path);
+    ck_assert_int_eq(hone_file_write(victim, "mine", 4, 0600, false, NULL), 0);
+    ck_assert_int_eq(link(victim, own), 0);
+    hone_lease_wait(p.path, &job, "softmax");
+    ck_assert_int_eq(hone_file_read(victim, 100, &text, &len, NULL), 0);
+    ck_assert_str_eq(text, "mine");
+    close_place(&p);
+}
+END_TEST
+
 #define DEVICE_A "0123456789abcdef0123456789abcdef"
 static const char *device_a(const struct hone_judge *judge)
 {
@@ -249,5 +274,6 @@ START_TEST(each_device_has_a_lease_of_its_own)
 }
 END_TEST
 
-UNIT_MAIN("lease", what_is_said_of_the_holder, a_wait_is_a_stage_with_its_holder,
-          a_wait_in_vain_names_the_holder, no_wait_no_row, each_device_has_a_lease_of_its_own)
+UNIT_MAIN("lease", what_lies_in_the_waiters_place_goes, what_is_said_of_the_holder,
+          a_wait_is_a_stage_with_its_holder, a_wait_in_vain_names_the_holder, no_wait_no_row,
+          each_device_has_a_lease_of_its_own)
