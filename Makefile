@@ -88,8 +88,9 @@ $(B)/obj/tools/runner/machine/ceilings.o: override SANITIZE :=
 $(B)/obj/tools/runner/machine/ceilings.o: override OPT := -O2 -g
 
 # Texts that travel inside of the program (.incbin knows no dependencies).
+$(B)/obj/server/page/page.o: server/page/web/index.html server/page/web/page.css server/page/web/page.js
 $(B)/obj/tools/runner/torch/python.o: tools/runner/torch/worker.py tools/runner/torch/describe.py tools/runner/torch/naive.py
-$(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
+$(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/values/gen_roles.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
 $(B)/obj/tools/runner/cuda/split/host_prelude.o: tools/runner/cuda/split/host_prelude.hpp tools/runner/cuda/split/host_structs.hpp tools/runner/cuda/split/host_standin.hpp
 
 $(B)/hone: $(call obj,server/main.c) $(call libs_of,server)
@@ -140,7 +141,7 @@ $(E2E): $(B)/tests/e2e/%: tests/e2e/%.c $(wildcard tests/e2e/*.h) $(E2E_SUPPORT)
 # Fuzzing: tests/fuzz/NAME_fuzz.c; the same source replays its corpus (tests/fuzz/corpus/NAME) in `make check`.
 FUZZERS := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 REPLAY := $(patsubst %,$(B)/tests/fuzz/%_replay,$(FUZZERS))
-$(REPLAY): $(B)/tests/fuzz/%_replay: tests/fuzz/%_fuzz.c tests/fuzz/replay_main.c $(call libs_of,runner) $(call libs_of,server)
+$(REPLAY): $(B)/tests/fuzz/%_replay: tests/fuzz/%_fuzz.c tests/fuzz/replay_main.c $(wildcard tests/fuzz/*.h) $(call libs_of,runner) $(call libs_of,server)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  TEST $<")
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -DCORPUS='"tests/fuzz/corpus/$*"' -c tests/fuzz/$*_fuzz.c -o $@.fuzz.o
@@ -205,7 +206,7 @@ fuzz: ## libFuzzer on FUZZ=name for TIME=seconds (needs clang); new inputs go to
 	$(Q)mkdir -p $(B)-fuzz/corpus/$(FUZZ)
 	$(B)-fuzz/tests/fuzz/$(FUZZ) -max_total_time=$(TIME) -rss_limit_mb=4096 -timeout=20 \
 		-artifact_prefix=$(B)-fuzz/ $(B)-fuzz/corpus/$(FUZZ) tests/fuzz/corpus/$(FUZZ)
-$(patsubst %,$(B)/tests/fuzz/%,$(FUZZERS)): $(B)/tests/fuzz/%: tests/fuzz/%_fuzz.c $(call libs_of,runner) $(call libs_of,server)
+$(patsubst %,$(B)/tests/fuzz/%,$(FUZZERS)): $(B)/tests/fuzz/%: tests/fuzz/%_fuzz.c $(wildcard tests/fuzz/*.h) $(call libs_of,runner) $(call libs_of,server)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $< $(call libs_of,runner) $(call libs_of,server) $(LIBS_server) $(LIBS_runner)
 
@@ -261,6 +262,9 @@ deps: ## installs the packages that build and tests need (Debian, Ubuntu); does 
 .PHONY: deps-torch
 deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; $$sudo apt-get install -y --no-install-recommends python3-torch
+.PHONY: deps-page
+deps-page: ## installs Debian's chromium-driver, which the page's browser test needs and nothing else does
+	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; command -v chromedriver >/dev/null || $$sudo apt-get install -y --no-install-recommends chromium-driver
 format: ## clang-format (version 14) in place
 	$(Q).ci/clang-format -i $(C_FILES)
 tidy: compile_commands.json ## clang-tidy

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agents/search/search_report.h"
+#include "server/page/page.h"
+#include "server/page/searches.h"
+#include "server/page/search_svg.h"
 #include "server/verb.h"
 #include "tools/best_measurement.h"
 #include "workspace/base/clock.h"
@@ -10,7 +14,7 @@
 #include "workspace/history.h"
 
 struct args {
-    const char *workspace, *name;
+    const char *workspace, *name, *html, *svg;
     bool json, commit;
 };
 
@@ -20,6 +24,9 @@ static const struct hone_opt opts[] = {
     HONE_OPT_WORKSPACE(struct args),
     HONE_OPT(struct args, commit, "commit", NULL,
              "Also write reports/NAME.md and .json into the workspace and commit them on main."),
+    HONE_OPT(struct args, html, "html", "FILE",
+             "Write the page of this search into one file that a browser opens without a server."),
+    HONE_OPT(struct args, svg, "svg", "FILE", "Draw its way up into a file."),
     HONE_OPT_JSON(struct args),
 };
 
@@ -79,6 +86,34 @@ static int add_standing(struct hone_workspace *ws, const struct hone_search_repo
     return 0;
 }
 
+static int write_file(const char *path, const char *text, struct hone_err *err)
+{
+    char target[2];
+    if (readlink(path, target, sizeof(target)) >= 0) /* /dev/stdout is one too */
+        return hone_fail(err, HONE_E_ARG, "'%s' is a link; name the file itself", path);
+    int rc = hone_file_write(path, text, strlen(text), 0644, false, err);
+    if (rc == 0)
+        hone_say("wrote %s, %.4g kB", path, (double)strlen(text) / 1000);
+    return rc;
+}
+
+static int write_views(struct hone_workspace *ws, const struct args *args,
+                       const struct hone_search_report *report, const struct hone_json *json,
+                       struct hone_err *err)
+{
+    int rc = 0;
+    if (args->svg) {
+        HONE_AUTOFREE char *text = hone_search_svg(report);
+        rc = write_file(args->svg, text, err);
+    }
+    if (rc == 0 && args->html) {
+        HONE_AUTOJSON struct hone_json *data = hone_page_data(ws, report, json);
+        HONE_AUTOFREE char *text = hone_page_static(data);
+        rc = write_file(args->html, text, err);
+    }
+    return rc;
+}
+
 static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
@@ -102,6 +137,8 @@ static int run(const void *arg, struct hone_err *err)
     HONE_AUTOFREE char *json_text = hone_json_print(json);
     HONE_AUTOFREE char *told = hone_search_report_markdown(&report, hone_workspace_dir(ws));
     HONE_AUTOFREE char *markdown = hone_sprintf("%s%s", told, known ? known : "");
+    if (args->html || args->svg)
+        return write_views(ws, args, &report, json, err);
     if (args->commit)
         rc = commit(ws, &report, markdown, json_text, err);
     if (rc == 0)

@@ -123,7 +123,7 @@ static void on_progress(void *arg, const struct hone_search_progress *p)
     if (p->budget_evaluations > 0)
         snprintf(most, sizeof(most), "/%lld", (long long)p->budget_evaluations);
     snprintf(text, sizeof(text), "%5.1f%s s  %-8s %4lld%s evaluations  best %s%.3gx (%s)  %s%s%s",
-             (double)p->elapsed_ms / 1000, wall, p->phase ? p->phase : "",
+             (double)p->elapsed_ms / 1000, wall, hone_search_phase_name(p->phase),
              (long long)p->evaluations, most,
              strcmp(p->best_word, "confirmed") == 0 ? "" : "about ", p->best_ratio, p->best_word,
              p->budgets && p->budgets[0] ? p->budgets : "", p->budgets && p->budgets[0] ? "  " : "",

@@ -25,7 +25,8 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
              .is_positional = true, .is_required = true, .choices = action_names),
     HONE_OPT(struct hone_task_args, subject, "subject", "SUBJECT",
-             "A task; for new: a C or CUDA file; for import: a PyTorch file or a folder of them; lint and "
+             "A task; for new: a C or CUDA file; for import: a PyTorch file or a folder of them; "
+             "lint and "
              "calibrate also take a pack's folder.",
              .is_positional = true, .of = "show new import remove lint calibrate"),
     HONE_OPTS_COMMON(struct hone_task_args),

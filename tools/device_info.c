@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/launch/devices.h"
 #include "tools/kernel.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ struct info_out {
     int64_t n_cores, memory_bytes;
     struct hone_array caches;
     struct hone_strs compilers, targets;
-    struct hone_json *ceilings, *probe;
+    struct hone_json *ceilings, *probe, *devices;
 };
 
 static const struct hone_field in_fields[] = {
@@ -57,6 +58,8 @@ static const struct hone_field out_fields[] = {
         .help = "Measured bandwidth and arithmetic rate; absent until something was timed."),
     OUT(probe, .json_schema = "{\"type\":\"object\"}",
         .help = "Jail rungs and hardware counters, with what is missing."),
+    OUT(devices, .json_schema = "{\"type\":\"array\"}",
+        .help = "Each device: class, who holds its timing lease, who waits."),
     OUT(probe_problem, .help = "Why the probe failed."),
 };
 
@@ -115,6 +118,8 @@ static void ask_runner(struct hone_tool_ctx *ctx, struct info_out *out)
         return;
     }
     hone_pool_defer(ctx->pool, free_json, out->probe);
+    out->devices = hone_devices_json(out->probe);
+    hone_pool_defer(ctx->pool, free_json, out->devices);
 }
 
 /* cuda is a target where a device was found; without one, kernels can still be compiled. */

@@ -149,6 +149,8 @@ struct hone_job_state {
     double done, total;
     const char *message;
     struct hone_json *result;
+    enum hone_code code;            /* why it failed, where the tool gave no answer; else HONE_OK */
+    int64_t created_ms, updated_ms; /* Unix time */
 };
 struct hone_jobs_ops {
     /* Starts tool `name` with args in the background; the id is in the pool. HONE_E_BUSY when too

@@ -27,6 +27,8 @@ REWRITE(cuda_transpose_tile);
 REWRITE(cuda_block_shape);
 REWRITE(cuda_coalesce);
 REWRITE(cuda_coarsen);
+REWRITE(cuda_map_lanes);
+REWRITE(cuda_private_bins);
 REWRITE(cuda_fast_math);
 REWRITE(cuda_unroll);
 REWRITE(cuda_restrict);
@@ -34,19 +36,20 @@ REWRITE(cuda_vector);
 REWRITE(cuda_row_lanes);
 
 const struct hone_rewrite *const hone_rewrites[] = {
-    &hone_rewrite_cuda_shared_tile,    &hone_rewrite_cuda_flash,
-    &hone_rewrite_cuda_tensor_tile,    &hone_rewrite_cuda_online_softmax,
-    &hone_rewrite_cuda_row_cache,      &hone_rewrite_cuda_grid_reduce,
-    &hone_rewrite_cuda_transpose_tile, &hone_rewrite_cuda_block_shape,
-    &hone_rewrite_cuda_coalesce,       &hone_rewrite_cuda_coarsen,
-    &hone_rewrite_cuda_fast_math,      &hone_rewrite_cuda_unroll,
-    &hone_rewrite_cuda_restrict,       &hone_rewrite_cuda_vector,
-    &hone_rewrite_cuda_row_lanes,      &hone_rewrite_accumulators,
-    &hone_rewrite_fast_math,           &hone_rewrite_interchange,
-    &hone_rewrite_ping_pong,           &hone_rewrite_register_tile,
-    &hone_rewrite_reuse_pass,          &hone_rewrite_simd_inner,
-    &hone_rewrite_thread_outer,        &hone_rewrite_thread_reduction,
-    &hone_rewrite_tile_loops,          &hone_rewrite_unroll_loops,
+    &hone_rewrite_cuda_shared_tile,  &hone_rewrite_cuda_flash,
+    &hone_rewrite_cuda_tensor_tile,  &hone_rewrite_cuda_online_softmax,
+    &hone_rewrite_cuda_row_cache,    &hone_rewrite_cuda_grid_reduce,
+    &hone_rewrite_cuda_private_bins, &hone_rewrite_cuda_transpose_tile,
+    &hone_rewrite_cuda_block_shape,  &hone_rewrite_cuda_coalesce,
+    &hone_rewrite_cuda_coarsen,      &hone_rewrite_cuda_map_lanes,
+    &hone_rewrite_cuda_fast_math,    &hone_rewrite_cuda_unroll,
+    &hone_rewrite_cuda_restrict,     &hone_rewrite_cuda_vector,
+    &hone_rewrite_cuda_row_lanes,    &hone_rewrite_accumulators,
+    &hone_rewrite_fast_math,         &hone_rewrite_interchange,
+    &hone_rewrite_ping_pong,         &hone_rewrite_register_tile,
+    &hone_rewrite_reuse_pass,        &hone_rewrite_simd_inner,
+    &hone_rewrite_thread_outer,      &hone_rewrite_thread_reduction,
+    &hone_rewrite_tile_loops,        &hone_rewrite_unroll_loops,
     &hone_rewrite_vector_math,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
@@ -64,6 +67,24 @@ bool hone_rewrite_is_for(const struct hone_rewrite *rewrite, const char *target)
     return strcmp(rewrite->target ? rewrite->target : "cpu", target) == 0;
 }
 
+/* Places in the normal form, under the lines of the function that they came from. */
+static size_t normal_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,
+                           struct hone_coder_site ret[HONE_CODER_MAX_SITES])
+{
+    size_t n = rewrite->sites(in->normal, ret, HONE_CODER_MAX_SITES);
+    for (size_t i = 0; i < n; i++) {
+        const struct hone_c_node *f = ret[i].node, *own;
+        while (f->kind != HONE_C_FUNCTION && f->parent)
+            f = f->parent;
+        hone_coder_locate(in->normal, &ret[i]);
+        own = hone_c_function(in->tree, f->name);
+        ret[i].is_normal = true;
+        ret[i].line = own ? hone_c_line(in->tree, own->begin) : 1;
+        ret[i].last_line = own ? hone_c_line(in->tree, own->end) : 1;
+    }
+    return n;
+}
+
 size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_coder_input *in,
                         struct hone_coder_site ret[HONE_CODER_MAX_SITES])
 {
@@ -72,14 +93,14 @@ size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_co
     size_t n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
     for (size_t i = 0; i < n; i++)
         hone_coder_locate(in, &ret[i]);
-    return n;
+    return n > 0 || !in->normal || rewrite->is_as_written ? n : normal_sites(rewrite, in, ret);
 }
 
 int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *rewrite,
                      const struct hone_coder_input *in, const struct hone_coder_site *site,
                      const char **ret_source, struct hone_err *err)
 {
-    char *text = rewrite->apply(in, site, err);
+    char *text = rewrite->apply(site->is_normal ? in->normal : in, site, err);
     if (!text)
         return hone_wrap(err, "%s", rewrite->name);
     struct hone_coder_input again;

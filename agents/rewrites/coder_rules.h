@@ -14,6 +14,7 @@ struct hone_rewrite {
     const char *target;   /* NULL: cpu */
     const char *strategy; /* catalogue id, "C08" */
     const char *words;    /* commit subject: "thread the outer loops" */
+    bool is_as_written;   /* not asked about the normal form, where it would undo what was won */
     /* Fills in at most max sites, best first; returns how many. */
     size_t (*sites)(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max);
     /* New source in the pool; NULL with err set when it cannot be expressed. */

@@ -11,8 +11,8 @@
  *
  * The body may hold several scalars, several k loops, also nested ones, as long as their bounds do
  * not depend on i and j. Columns that do not fill a block are done by a last block that overlaps
- * the one before; that needs a body that can be done twice (nothing written is read). Rows that do
- * not fill a block are done one by one with blocks of 1 x NR. variant 0: rows and columns; 1:
+ * the one before, or, when the body cannot be done twice (what it writes is read), by blocks of one
+ * column. Rows that do not fill a block are done one by one with blocks of 1 x NR. variant 0: rows and columns; 1:
  * columns only. */
 #include "agents/rewrites/coder_rules.h"
 
@@ -93,7 +93,10 @@ static bool has_unit_access(const struct hone_coder_input *in, const struct hone
         enum hone_c_stride s = hone_c_poly_stride(&a[i].index, columns->var);
         if (s == HONE_C_STRIDE_UNKNOWN)
             return false;
-        has_unit = has_unit || (s == HONE_C_STRIDE_UNIT && a[i].is_read);
+        bool is_input = a[i].is_read;
+        for (size_t k = 0; k < n && k < MAX_ACCESSES; k++)
+            is_input = is_input && !(a[k].is_write && a[k].root == a[i].root);
+        has_unit = has_unit || (s == HONE_C_STRIDE_UNIT && is_input);
     }
     return has_unit;
 }
@@ -116,7 +119,7 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
         const struct hone_c_loop *c = &in->nest.loops[i];
         if (c->is_fallback || c->has_parallel || !is_signed_counter(c) || c->is_innermost ||
             c->node->body->kind != HONE_C_COMPOUND || !hone_c_is_parallel(&in->nest, c, &why) ||
-            !has_unit_access(in, c) || !can_repeat(in, c))
+            !has_unit_access(in, c))
             continue;
         const struct hone_c_loop *rows = row_loop(c);
         if (rows && (!hone_c_is_parallel(&in->nest, rows, &why) ||
@@ -229,12 +232,23 @@ static char *tile_text(const struct hone_coder_input *in, const struct hone_c_lo
     return text;
 }
 
-/* All columns of one block row: whole blocks, the last one moved back to fit. */
+/* All columns of one block row: whole blocks, the last one moved back to fit. A body that must not
+ * run twice ends with blocks of one column. */
 static char *columns_text(const struct hone_coder_input *in, const struct hone_c_loop *rows,
                           const struct hone_c_loop *c, const char *mr, const char *nr)
 {
     const char *type = hone_type_text(in, c->var), *name = c->var->name;
     const char *lower = hone_lower_text(in, c), *upper = hone_upper_text(in, c);
+    if (!can_repeat(in, c)) {
+        const char *stop = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_full", name));
+        return hone_pool_printf(in->pool,
+                                "const %s %s = %s;\n"
+                                "for (%s %s = %s; %s < %s; %s += %s) {\n%s}\n"
+                                "for (%s %s = %s; %s < %s; %s++) {\n%s}\n",
+                                type, stop, hone_full_text(in, c, nr), type, name, lower, name,
+                                stop, name, nr, tile_text(in, rows, c, mr, nr), type, name, stop,
+                                name, upper, name, tile_text(in, rows, c, mr, "1"));
+    }
     const char *at = hone_fresh_name(in, hone_pool_printf(in->pool, "%s_block", name));
     return hone_pool_printf(in->pool,
                             "for (%s %s = %s; %s < %s; %s += %s) {\n"

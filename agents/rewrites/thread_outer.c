@@ -6,7 +6,9 @@
  * over two collapsed loops. A loop with reductions is threaded only when nothing better is
  * inside or outside of it; partial sums are kept per chunk so that the answer does not depend on
  * which thread ends first: OpenMP's own combining order may change from call to call with more
- * than two threads. */
+ * than two threads.
+ *
+ * Nothing is done when the deepest nest is not among them: its time is what counts. */
 #include "agents/rewrites/coder_rules.h"
 
 enum { STATIC, DYNAMIC, COLLAPSE, MAX_LOOPS = 8 };
@@ -44,10 +46,39 @@ static bool is_uneven(const struct hone_coder_input *in, const struct hone_c_loo
     return false;
 }
 
+/* Levels of loops with counts of their own from the function down to the deepest loop in `top`. */
+static int levels(const struct hone_coder_input *in, const struct hone_c_node *top)
+{
+    int most = 0;
+    for (size_t i = 0; i < in->nest.n; i++) {
+        int n = 0;
+        for (const struct hone_c_loop *l = &in->nest.loops[i]; l; l = l->parent)
+            n += !l->is_small && !l->is_fallback;
+        if (n > most && hone_c_contains(top, in->nest.loops[i].node))
+            most = n;
+    }
+    return most;
+}
+
+/* Is one of them the way to the deepest loop? Threads on a loop that copies or clears what a deeper
+ * nest works on gain nothing and would pass for the step that was needed. */
+static bool is_hot(const struct hone_coder_input *in, const struct hone_c_loop *const *loops,
+                   size_t n)
+{
+    int all = levels(in, in->nest.function), most = 0;
+    for (size_t i = 0; i < n; i++) {
+        int here = has_reduction(loops[i]) ? 0 : levels(in, loops[i]->node);
+        most = here > most ? here : most;
+    }
+    return most == all;
+}
+
 static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
     const struct hone_c_loop *loops[MAX_LOOPS];
     size_t n_loops = hone_is_threaded(in) ? 0 : hone_parallel_loops(in, loops, MAX_LOOPS), n = 0;
+    if (!is_hot(in, loops, n_loops))
+        return 0;
     bool any = false, uneven = false, collapse = false;
     for (size_t i = 0; i < n_loops; i++) {
         any = any || !has_reduction(loops[i]);

@@ -2,16 +2,39 @@
 #include "agents/search/budget.h"
 
 const struct hone_budget_row hone_budget_rows[HONE_N_BUDGETS] = {
-    [HONE_BUDGET_WALL] = {"wall", "--budget-wall", "budget_wall_ms", "budget_wall", "s", 1000},
-    [HONE_BUDGET_EVALUATIONS] = {"evaluations", "--budget-evaluations", "budget_evaluations",
-                                 "budget_evaluations", "", 1},
-    [HONE_BUDGET_DEVICE] = {"device", "--budget-device", "budget_device_ms", "budget_device", "s",
-                            1000},
-    [HONE_BUDGET_DISK] = {"disk", "--budget-disk", "budget_disk_bytes", "budget_disk", "MiB",
-                          1048576},
-    [HONE_BUDGET_COST] = {"cost", "--budget-cost", "budget_cost", "budget_cost", "USD", 1},
-    [HONE_BUDGET_TOKENS] = {"tokens", "--budget-tokens", "budget_tokens", "budget_tokens", "", 1},
+    [HONE_BUDGET_WALL] = {"wall", "--budget-wall", "budget_wall_ms", "s", 1000},
+    [HONE_BUDGET_EVALUATIONS] = {"evaluations", "--budget-evaluations", "budget_evaluations", "",
+                                 1},
+    [HONE_BUDGET_DEVICE] = {"device", "--budget-device", "budget_device_ms", "s", 1000},
+    [HONE_BUDGET_DISK] = {"disk", "--budget-disk", "budget_disk_bytes", "MiB", 1048576},
+    [HONE_BUDGET_COST] = {"cost", "--budget-cost", "budget_cost", "USD", 1},
+    [HONE_BUDGET_TOKENS] = {"tokens", "--budget-tokens", "budget_tokens", "", 1},
 };
+
+const char *hone_stop_reason_name(enum hone_stop_reason stop)
+{
+    static const char *const names[HONE_N_STOPS] = {
+        [HONE_STOP_BUDGET_WALL] = "budget_wall",
+        [HONE_STOP_BUDGET_EVALUATIONS] = "budget_evaluations",
+        [HONE_STOP_BUDGET_DEVICE] = "budget_device",
+        [HONE_STOP_BUDGET_DISK] = "budget_disk",
+        [HONE_STOP_BUDGET_COST] = "budget_cost",
+        [HONE_STOP_BUDGET_TOKENS] = "budget_tokens",
+        [HONE_STOP_STOPPED] = "stopped",
+        [HONE_STOP_TARGET] = "target",
+        [HONE_STOP_NEAR_ROOF] = "near_roof",
+        [HONE_STOP_PLATEAU] = "plateau",
+        [HONE_STOP_EXHAUSTED] = "exhausted",
+        [HONE_STOP_TREE_FULL] = "tree_full",
+        [HONE_STOP_NO_SUBMISSIONS] = "no_submissions",
+    };
+    return names[stop];
+}
+
+enum hone_stop_reason hone_stop_reason_of_budget(enum hone_budget_kind kind)
+{
+    return (enum hone_stop_reason)(HONE_STOP_BUDGET_WALL + kind);
+}
 
 bool hone_budget_fits(const struct hone_budgets *budgets, enum hone_budget_kind kind, double more)
 {
@@ -31,8 +54,9 @@ int hone_budget_reserve(struct hone_budgets *budgets, enum hone_budget_kind kind
         hone_budget_put(&text, kind, b->cap);
         hone_buf_str(&text, " are spent or set aside, and ");
         hone_budget_put(&text, kind, more);
-        return hone_fail_at(err, HONE_E_LIMIT, row->why, "%s: %s more may be needed", row->option,
-                            text.data);
+        return hone_fail_at(err, HONE_E_LIMIT,
+                            hone_stop_reason_name(hone_stop_reason_of_budget(kind)),
+                            "%s: %s more may be needed", row->option, text.data);
     }
     b->reserved += more;
     return 0;

@@ -22,11 +22,31 @@ enum hone_budget_kind {
     HONE_N_BUDGETS
 };
 
+/* Why a round ends. Records and answers have the name; STOP_NONE: it has not ended. */
+enum hone_stop_reason {
+    HONE_STOP_NONE,
+    HONE_STOP_BUDGET_WALL, /* the caps, in the order of their kinds */
+    HONE_STOP_BUDGET_EVALUATIONS,
+    HONE_STOP_BUDGET_DEVICE,
+    HONE_STOP_BUDGET_DISK,
+    HONE_STOP_BUDGET_COST,
+    HONE_STOP_BUDGET_TOKENS,
+    HONE_STOP_STOPPED, /* by the user */
+    HONE_STOP_TARGET,  /* the speedup that was asked for stands */
+    HONE_STOP_NEAR_ROOF,
+    HONE_STOP_PLATEAU,   /* so many expansions without a new best */
+    HONE_STOP_EXHAUSTED, /* the policy picks nothing */
+    HONE_STOP_TREE_FULL,
+    HONE_STOP_NO_SUBMISSIONS,
+    HONE_N_STOPS
+};
+const char *hone_stop_reason_name(enum hone_stop_reason stop); /* "budget_wall"; NULL of NONE */
+enum hone_stop_reason hone_stop_reason_of_budget(enum hone_budget_kind kind);
+
 struct hone_budget_row {
     const char *name;   /* "device" */
     const char *option; /* "--budget-device" */
     const char *member; /* of records and of search_start: "budget_device_ms" */
-    const char *why;    /* why_stopped: "budget_device" */
     const char *unit;   /* "s", "MiB", "USD"; "": counted */
     double scale;       /* amount of one unit */
 };
@@ -42,7 +62,7 @@ struct hone_budgets {
 
 /* Spent, reserved and more together stay within the cap; always without one. */
 bool hone_budget_fits(const struct hone_budgets *budgets, enum hone_budget_kind kind, double more);
-/* HONE_E_LIMIT, path the row's why, when it does not fit; then nothing is reserved. */
+/* HONE_E_LIMIT, path the name of the stop, when it does not fit; then nothing is reserved. */
 int hone_budget_reserve(struct hone_budgets *budgets, enum hone_budget_kind kind, double more,
                         struct hone_err *err);
 void hone_budget_settle(struct hone_budgets *budgets, enum hone_budget_kind kind, double reserved,

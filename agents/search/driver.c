@@ -42,7 +42,7 @@ static struct hone_outlook look_around(const struct driver *d)
         .stop_at_speedup = options->stop_at_speedup,
         .stop_at_percent_of_bound = options->stop_at_percent_of_bound,
         .plateau = options->plateau,
-        .over = is_open ? hone_search_over(s, &(struct hone_planned){.n = 1}) : NULL,
+        .over = is_open ? hone_search_over(s, &(struct hone_planned){.n = 1}) : HONE_STOP_NONE,
         .may_confirm = hone_search_may_confirm(s),
         .may_look = is_open && !hone_search_over(s, &look),
         .wants_stop = s->steering->wants_stop,
@@ -62,7 +62,7 @@ static int baseline(struct driver *d, const struct hone_decision *decision, stru
 {
     (void)decision;
     int r = hone_search_root(d->s, err);
-    d->s->phase = "search";
+    d->s->phase = HONE_PHASE_SEARCH;
     return r;
 }
 
@@ -97,7 +97,7 @@ static int await(struct driver *d, const struct hone_decision *decision, struct 
         until = hone_deadline_in_ms(most > 0 ? most : HONE_SUBMISSION_WAIT_MS);
         hone_search_tell(d->s, "waits for submissions");
     } else if (hone_now_ns() >= until) {
-        return close_round(d, &(struct hone_decision){.why = "no_submissions"}, err);
+        return close_round(d, &(struct hone_decision){.why = HONE_STOP_NO_SUBMISSIONS}, err);
     }
     hone_search_wait_ms(d->s, HONE_SEARCH_POLL_MS);
     d->wait_until_ns = until;
@@ -161,9 +161,9 @@ static int reopen(struct driver *d, const struct hone_decision *decision, struct
 {
     (void)decision;
     (void)err;
-    d->round->closing.why = NULL;
+    d->round->closing.why = HONE_STOP_NONE;
     d->round->closing.n_confirmed = 0;
-    d->s->phase = "search";
+    d->s->phase = HONE_PHASE_SEARCH;
     return 0;
 }
 
@@ -187,7 +187,7 @@ static const struct {
 static int settle(struct driver *d, int r, struct hone_err *err)
 {
     struct hone_closing *c = &d->round->closing;
-    const char *refused = hone_search_take_refusal(d->s, r);
+    enum hone_stop_reason refused = hone_search_take_refusal(d->s, r);
     if (!refused || c->why || d->s->state.tree.n_nodes == 0)
         return r;
     if (hone_search_drop_models(d->s, refused))
@@ -224,7 +224,7 @@ int hone_drive(struct hone_search *s, struct hone_round *ret, struct hone_err *e
     int r = 0;
     *ret = (struct hone_round){.closing = {.node = HONE_NO_NODE}};
     if (s->state.tree.n_nodes > 0)
-        s->phase = "search";
+        s->phase = HONE_PHASE_SEARCH;
     while (r == 0 && !is_over)
         r = turn(&d, &is_over, err);
     if (r == 0 && ret->closing.n_confirmed == 0 && ret->closing.node == HONE_NO_NODE)

@@ -13,33 +13,31 @@
 #define CONFIRM_TRIES    3
 #define TREE_RESERVE     8 /* versions that an expansion and a sweep may still add */
 
-static const char plateau_word[] = "plateau", target_word[] = "target";
-
 /* What was asked for: looked at longer, so that it is not luck alone. */
 static bool is_target_reached(const struct hone_outlook *o, const struct hone_node *best)
 {
     return o->stop_at_speedup > 0 && best && best->value >= log2(o->stop_at_speedup);
 }
 
-static const char *why_stop(const struct hone_outlook *o, const struct hone_node *best)
+static enum hone_stop_reason why_stop(const struct hone_outlook *o, const struct hone_node *best)
 {
     const struct hone_tree *tree = &o->state->tree;
     double stop_at = o->stop_at_percent_of_bound > 0 ? o->stop_at_percent_of_bound : 95;
     int64_t plateau = o->plateau ? o->plateau : PLATEAU_AFTER;
     if (o->wants_stop)
-        return "stopped";
+        return HONE_STOP_STOPPED;
     if (o->over)
         return o->over;
     if (is_target_reached(o, best) && best->is_decided)
-        return target_word;
+        return HONE_STOP_TARGET;
     if (best && hone_feature_or(&best->features, HONE_F_PERCENT_OF_BOUND, 0) >= stop_at)
-        return "near_roof";
+        return HONE_STOP_NEAR_ROOF;
     if (tree->n_nodes + TREE_RESERVE > HONE_TREE_MAX_NODES)
-        return "tree_full";
+        return HONE_STOP_TREE_FULL;
     /* who submits steps knows when to end */
     if (plateau > 0 && tree->n_since_best >= plateau && !o->is_external)
-        return plateau_word;
-    return NULL;
+        return HONE_STOP_PLATEAU;
+    return HONE_STOP_NONE;
 }
 
 /* Comparable with this version. */
@@ -101,9 +99,9 @@ static struct hone_decision close_round(const struct hone_outlook *o)
     if (o->may_confirm && c->n_confirmed < CONFIRM_TRIES && tree->best != HONE_NO_NODE &&
         tree->best != c->node) /* the last one is the baseline's when all else was slower */
         return (struct hone_decision){HONE_NEXT_CONFIRM, is_last && c->rank < 1 ? 0 : tree->best,
-                                      NULL};
-    bool is_short = strcmp(c->why, target_word) == 0 && c->node != HONE_NO_NODE &&
-                    c->speedup < o->stop_at_speedup;
+                                      HONE_STOP_NONE};
+    bool is_short =
+        c->why == HONE_STOP_TARGET && c->node != HONE_NO_NODE && c->speedup < o->stop_at_speedup;
     enum hone_next what = is_short && o->may_confirm ? HONE_NEXT_REOPEN : HONE_NEXT_END;
     return (struct hone_decision){what, HONE_NO_NODE, c->why};
 }
@@ -126,11 +124,11 @@ struct hone_decision hone_next(const struct hone_outlook *o)
     bool is_exhausted = o->picked == HONE_PICKED_STOP;
     if (o->closing->why)
         return close_round(o);
-    struct hone_decision d = {HONE_NEXT_BASELINE, HONE_NO_NODE, NULL};
+    struct hone_decision d = {HONE_NEXT_BASELINE, HONE_NO_NODE, HONE_STOP_NONE};
     if (tree->n_nodes == 0)
         return d;
     d.why = why_stop(o, best);
-    if (d.why && d.why != plateau_word) {
+    if (d.why && d.why != HONE_STOP_PLATEAU) {
         d.what = HONE_NEXT_CLOSE;
     } else if (o->has_submission) {
         d.what = HONE_NEXT_SUBMISSION;
@@ -148,7 +146,7 @@ struct hone_decision hone_next(const struct hone_outlook *o)
         d.what = HONE_NEXT_CLOSE;
     } else {
         d.what = next_step(o->picked);
-        d.why = is_exhausted ? "exhausted" : NULL;
+        d.why = is_exhausted ? HONE_STOP_EXHAUSTED : HONE_STOP_NONE;
     }
     return d;
 }

@@ -8,6 +8,7 @@
 #ifndef HONE_AGENTS_NEXT_H
 #define HONE_AGENTS_NEXT_H
 
+#include "agents/search/budget.h"
 #include "agents/search/state.h"
 
 enum hone_next {
@@ -34,12 +35,12 @@ enum hone_picked {
     HONE_PICKED_STOP /* the policy picks nothing */
 };
 
-struct hone_closing { /* of a round */
-    const char *why;  /* NULL: it is open */
-    int n_confirmed;  /* confirmations that ended */
-    int node;         /* the best of those that stand; HONE_NO_NODE */
-    double rank;      /* its measure, against the baseline */
-    double speedup;   /* its figure */
+struct hone_closing {          /* of a round */
+    enum hone_stop_reason why; /* NONE: it is open */
+    int n_confirmed;           /* confirmations that ended */
+    int node;                  /* the best of those that stand; HONE_NO_NODE */
+    double rank;               /* its measure, against the baseline */
+    double speedup;            /* its figure */
 };
 
 struct hone_outlook {
@@ -51,7 +52,7 @@ struct hone_outlook {
     double stop_at_speedup;          /* 0: none */
     double stop_at_percent_of_bound; /* 0: 95 */
     int64_t plateau;                 /* 0: 24, < 0: never */
-    const char *over;                /* the cap that one more evaluation could pass; NULL: none */
+    enum hone_stop_reason over;      /* the cap that one more evaluation could pass; or NONE */
     bool may_confirm;                /* one more confirmation fits all caps */
     bool may_look;                   /* a longer look does, with the confirmation after it */
     bool wants_stop;                 /* the user does */
@@ -63,8 +64,9 @@ struct hone_outlook {
 
 struct hone_decision {
     enum hone_next what;
-    int node;        /* of SWEEP, DECIDE, CONFIRM; else HONE_NO_NODE */
-    const char *why; /* of CLOSE, END; of others a plateau that waits for what was begun, or NULL */
+    int node; /* of SWEEP, DECIDE, CONFIRM; else HONE_NO_NODE */
+    enum hone_stop_reason
+        why; /* of CLOSE, END; of others a plateau that waits for what was begun, or NONE */
 };
 
 struct hone_decision hone_next(const struct hone_outlook *outlook);

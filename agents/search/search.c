@@ -39,6 +39,16 @@ static const char *word_of_best(const struct hone_search *s, const struct hone_n
     return best && best->is_decided ? "decided" : "screened";
 }
 
+const char *hone_search_phase_name(enum hone_search_phase phase)
+{
+    static const char *const names[HONE_N_PHASES] = {
+        [HONE_PHASE_BASELINE] = "baseline", [HONE_PHASE_SEARCH] = "search",
+        [HONE_PHASE_DECIDE] = "decide",     [HONE_PHASE_SWEEP] = "sweep",
+        [HONE_PHASE_CONFIRM] = "confirm",
+    };
+    return names[phase];
+}
+
 void hone_search_tell(struct hone_search *s, const char *fmt, ...)
 {
     if (!s->on_progress)
@@ -104,7 +114,7 @@ static void fill_result(const struct hone_search *s, const struct hone_round *ro
 {
     struct hone_pool *pool = s->ctx->pool;
     const struct hone_search_outcome *o = &round->outcome;
-    const char *why = round->closing.why;
+    const char *why = hone_stop_reason_name(round->closing.why);
     int node = round->closing.node;
     *ret = (struct hone_search_result){
         .task = hone_pool_strdup(pool, s->task->name),
@@ -284,7 +294,7 @@ static int end_round(struct hone_search *s, const struct hone_round *round,
     if (c->node != HONE_NO_NODE)
         r = hone_search_present(s, s->state.tree.nodes[c->node], &round->outcome, err);
     if (r == 0)
-        r = hone_search_drop_submissions(s, c->why, err);
+        r = hone_search_drop_submissions(s, hone_stop_reason_name(c->why), err);
     if (r < 0)
         return r;
     hone_search_tell_wait(s);
@@ -314,7 +324,7 @@ int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options 
     s->on_progress = on_progress;
     s->progress_arg = progress_arg;
     s->start_ns = hone_search_now_ns(s);
-    s->phase = "baseline";
+    s->phase = HONE_PHASE_BASELINE;
     int r = check_options(s, options, err);
     if (r < 0)
         return r;
@@ -342,7 +352,7 @@ static int open_view(struct hone_tool_ctx *ctx, const struct hone_steer_search *
     s->ctx = ctx;
     s->options = o;
     s->start_ns = hone_search_now_ns(s);
-    s->phase = "search";
+    s->phase = HONE_PHASE_SEARCH;
     s->is_view = true;
     s->replay_until = until;
     int r = check_options(s, o, err);

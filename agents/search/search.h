@@ -32,9 +32,19 @@
 #include "tools/tool.h"
 #include "workspace/base/hash.h"
 
+enum hone_search_phase {
+    HONE_PHASE_BASELINE,
+    HONE_PHASE_SEARCH,
+    HONE_PHASE_DECIDE,
+    HONE_PHASE_SWEEP,
+    HONE_PHASE_CONFIRM,
+    HONE_N_PHASES
+};
+const char *hone_search_phase_name(enum hone_search_phase phase); /* "sweep" */
+
 struct hone_search_progress { /* strings are borrowed for the call */
     const char *task;
-    const char *phase;   /* baseline, search, sweep, confirm */
+    enum hone_search_phase phase;
     const char *message; /* "register tile around the reduction: 38.2x" */
     int64_t evaluations;
     int64_t elapsed_ms, budget_wall_ms;

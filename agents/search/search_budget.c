@@ -82,7 +82,7 @@ static int gate(void *arg, const struct hone_model_estimate *most, const struct 
     int r = 0;
     count_models(s, spend);
     if (s->budgets.of[kind].cap > 0 && !is_priced)
-        r = hone_fail_at(err, HONE_E_LIMIT, hone_budget_rows[kind].why,
+        r = hone_fail_at(err, HONE_E_LIMIT, hone_stop_reason_name(hone_stop_reason_of_budget(kind)),
                          "the price of an ask is not known, so that it could pass the cap");
     else
         r = hone_budget_reserve(&s->budgets, kind, is_priced ? most->cost : 0, err);
@@ -93,21 +93,20 @@ static int gate(void *arg, const struct hone_model_estimate *most, const struct 
                                 err);
     }
     if (r < 0)
-        s->refused = hone_budget_rows[kind].why;
+        s->refused = hone_stop_reason_of_budget(kind);
     return r;
 }
 
-const char *hone_search_take_refusal(struct hone_search *s, int code)
+enum hone_stop_reason hone_search_take_refusal(struct hone_search *s, int code)
 {
-    const char *why = code == HONE_E_LIMIT ? s->refused : NULL;
-    s->refused = NULL;
+    enum hone_stop_reason why = code == HONE_E_LIMIT ? s->refused : HONE_STOP_NONE;
+    s->refused = HONE_STOP_NONE;
     return why;
 }
 
-bool hone_search_drop_models(struct hone_search *s, const char *why)
+bool hone_search_drop_models(struct hone_search *s, enum hone_stop_reason why)
 {
-    bool is_of_models = strcmp(why, hone_budget_rows[HONE_BUDGET_COST].why) == 0 ||
-                        strcmp(why, hone_budget_rows[HONE_BUDGET_TOKENS].why) == 0;
+    bool is_of_models = why == HONE_STOP_BUDGET_COST || why == HONE_STOP_BUDGET_TOKENS;
     if (!is_of_models || strcmp(hone_coder_name(s->coder), "auto") != 0)
         return false;
     hone_coder_mute(s->coder);
@@ -116,7 +115,8 @@ bool hone_search_drop_models(struct hone_search *s, const char *why)
         for (size_t k = 0; k < n->n_actions; k++)
             n->actions[k].is_tried = n->actions[k].is_tried || !n->actions[k].rewrite->apply;
     }
-    hone_search_tell(s, "%s: no model is asked any more, the rules go on", why);
+    hone_search_tell(s, "%s: no model is asked any more, the rules go on",
+                     hone_stop_reason_name(why));
     return true;
 }
 
@@ -224,7 +224,7 @@ static int reserve(struct hone_search *s, enum hone_budget_kind kind, double now
     if (r == 0)
         hone_budget_settle(&s->budgets, kind, later, 0);
     else
-        s->refused = hone_budget_rows[kind].why;
+        s->refused = hone_stop_reason_of_budget(kind);
     return r;
 }
 
@@ -294,7 +294,7 @@ static bool is_disk_spent(struct hone_search *s)
     return d->bytes + (n + 1) * d->most_growth > cap;
 }
 
-const char *hone_search_over(struct hone_search *s, const struct hone_planned *p)
+enum hone_stop_reason hone_search_over(struct hone_search *s, const struct hone_planned *p)
 {
     enum hone_budget_kind kind;
     int64_t wall_ms = p->wall_ms > 0 ? p->wall_ms : p->n * s->pace.screen_ms;
@@ -309,8 +309,8 @@ const char *hone_search_over(struct hone_search *s, const struct hone_planned *p
     else if (is_disk_spent(s))
         kind = HONE_BUDGET_DISK;
     else
-        return NULL;
-    return hone_budget_rows[kind].why;
+        return HONE_STOP_NONE;
+    return hone_stop_reason_of_budget(kind);
 }
 
 bool hone_search_may_confirm(const struct hone_search *s)

@@ -56,14 +56,14 @@ struct hone_search {
     struct hone_pace pace;   /* how long evaluations of this task take here */
     const char *unconfirmed; /* why no confirmation began; NULL: none was due, or it did */
     bool is_resumed;
-    const char *phase;
+    enum hone_search_phase phase;
     const struct hone_node *confirmed; /* the last that was; NULL: none yet */
     double confirmed_ratio;
     enum hone_verdict confirmed_verdict;
 
     struct hone_budgets budgets;
     struct hone_usage usage;
-    const char *refused; /* why_stopped word of what did not fit; NULL: everything did */
+    enum hone_stop_reason refused; /* what did not fit; NONE: everything did */
     struct hone_search_disk {
         int64_t bytes, most_growth, at; /* at the evaluation of that number; growth of one */
     } disk;
@@ -250,7 +250,7 @@ struct hone_planned { /* work that may begin */
     int64_t wall_ms;  /* 0: as many screens */
 };
 /* The word for the cap that it, and the confirmation after it, could pass; NULL: none. */
-const char *hone_search_over(struct hone_search *s, const struct hone_planned *planned);
+enum hone_stop_reason hone_search_over(struct hone_search *s, const struct hone_planned *planned);
 /* Does one more confirmation fit all caps? */
 bool hone_search_may_confirm(const struct hone_search *s);
 /* Reserves what the evaluation may take, and the confirmation beside it.
@@ -260,9 +260,9 @@ int hone_search_begin_work(struct hone_search *s, const struct hone_attempt *att
 void hone_search_end_work(struct hone_search *s, const struct hone_attempt *attempt,
                           double reserved_ms, int64_t wall_ms, bool is_free);
 /* The reason for an error of that code, once; NULL: it has nothing to do with caps. */
-const char *hone_search_take_refusal(struct hone_search *s, int code);
+enum hone_stop_reason hone_search_take_refusal(struct hone_search *s, int code);
 /* After a refusal: true when it was of models and the search can go on with its rules alone. */
-bool hone_search_drop_models(struct hone_search *s, const char *why);
+bool hone_search_drop_models(struct hone_search *s, enum hone_stop_reason why);
 /* What an earlier process had measured already; false: nothing. */
 bool hone_search_recall(struct hone_search *s, const struct hone_attempt *attempt,
                         struct hone_evaluation *ret);

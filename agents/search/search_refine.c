@@ -58,9 +58,9 @@ int hone_search_decide(struct hone_search *s, struct hone_node *node, struct hon
                                  wall > 0 ? hone_max_i64(500, hone_min_i64(6000, wall / 25)) : 0};
     struct hone_search_outcome o;
     const char *why = NULL;
-    s->phase = "decide";
+    s->phase = HONE_PHASE_DECIDE;
     int r = hone_search_evaluate(s, &a, &o, err);
-    s->phase = "search";
+    s->phase = HONE_PHASE_SEARCH;
     if (r < 0)
         return r;
     r = record_look(s, HONE_KIND_DECIDE, node, &o, &why, err);
@@ -350,7 +350,7 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
         return 0;
     struct hone_search_outcome o;
     bool is_halved = points.n >= HALVE_FROM && !hone_search_over(s, &two);
-    s->phase = "sweep";
+    s->phase = HONE_PHASE_SWEEP;
     const struct rung first = {points, points.n, is_halved ? RUNG_MS : 0};
     int r = try_points(s, node, &first, &o, err);
     const struct hone_point *best = r < 0 ? NULL : best_of(&points, &o);
@@ -364,7 +364,7 @@ int hone_search_sweep(struct hone_search *s, struct hone_node *node, struct hone
         if (r == 0)
             best = best_of(&rung, &o);
     }
-    s->phase = "search";
+    s->phase = HONE_PHASE_SEARCH;
     bool is_better = best && !is_same_point(best, points.v) && is_faster(&o);
     return r < 0 || !is_better ? r : keep_setting(s, node, best, err);
 }
@@ -384,7 +384,7 @@ int hone_search_confirm(struct hone_search *s, struct hone_node *n, struct hone_
                              .tier = "confirm",
                              .subject = n->words,
                              .budget_ms = confirm_budget_ms(s)};
-    s->phase = "confirm";
+    s->phase = HONE_PHASE_CONFIRM;
     const char *cost = hone_search_cost_words(s, hone_pace_confirm_ms(&s->pace));
     hone_search_tell(s, "confirming %s%s", *n->words ? n->words : "the baseline", cost);
     int r = hone_search_evaluate(s, &a, ret, err);

@@ -247,9 +247,9 @@ int hone_search_take(struct hone_search *s, bool *ret_did, struct hone_err *err)
     expect(sub, a);
     s->submission = sub;
     int r = hone_search_try(s, from, a, 1, err);
-    const char *capped = hone_search_take_refusal(s, r);
+    enum hone_stop_reason capped = hone_search_take_refusal(s, r);
     s->submission = NULL;
-    return capped ? answer(s, sub, "refused", capped, err) : r;
+    return capped ? answer(s, sub, "refused", hone_stop_reason_name(capped), err) : r;
 }
 
 int hone_search_drop_submissions(struct hone_search *s, const char *why, struct hone_err *err)

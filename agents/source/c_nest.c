@@ -347,10 +347,35 @@ static bool has_pointer_call(const struct hone_c_node *body)
     return false;
 }
 
+/* i * R + v * R, where i takes steps of S and v counts from 0 to S: v stays inside of the step. */
+static bool is_within_step(const struct hone_c_nest *nest, const struct hone_c_poly *poly,
+                           const struct hone_c_term *t, const struct hone_c_loop *loop)
+{
+    for (size_t l = 0; l < nest->n; l++) {
+        const struct hone_c_loop *v = &nest->loops[l];
+        if (!v->is_canonical || !v->is_unit_step || v->is_inclusive || !v->is_small ||
+            !hone_c_contains(loop->node->body, v->node) ||
+            strcmp(hone_c_text(nest->tree, v->upper), loop->step) != 0 ||
+            strcmp(hone_c_text(nest->tree, v->lower), "0") != 0)
+            continue;
+        struct hone_c_term step = *t;
+        bool has_counter = false;
+        for (size_t f = 0; f < step.n_factors; f++)
+            if (step.factors[f].decl == v->var) {
+                step.factors[f] = (struct hone_c_factor){loop->var, loop->var->name};
+                has_counter = true;
+            }
+        for (size_t i = 0; has_counter && i < poly->n; i++)
+            if (poly->terms[i].k == step.k && hone_c_same_factors(&poly->terms[i], &step))
+                return true;
+    }
+    return false;
+}
+
 /* Same place per iteration: the parts with the variable agree, and the rest differs by inner loop
  * variables and constants alone. */
-static bool is_same_slice(const struct hone_c_poly *a, const struct hone_c_poly *b,
-                          const struct hone_c_loop *loop)
+static bool is_same_slice(const struct hone_c_nest *nest, const struct hone_c_poly *a,
+                          const struct hone_c_poly *b, const struct hone_c_loop *loop)
 {
     enum hone_c_stride stride = hone_c_poly_stride(a, loop->var);
     for (int side = 0; side < 2; side++) {
@@ -365,7 +390,7 @@ static bool is_same_slice(const struct hone_c_poly *a, const struct hone_c_poly 
             bool is_inner = t->n_factors == 1 && t->factors[0].decl &&
                             hone_c_contains(loop->node->body, t->factors[0].decl);
             bool is_small = t->n_factors == 0 && stride == HONE_C_STRIDE_FAR;
-            if (!is_inner && !is_small)
+            if (!is_inner && !is_small && !is_within_step(nest, x, t, loop))
                 return false;
         }
     }
@@ -396,7 +421,7 @@ static bool are_writes_apart(const struct hone_c_nest *nest, const struct hone_c
         *ret_why = "an iteration may read what another one writes";
         for (size_t j = 0; j < n; j++)
             if (j != i && a[j].root == a[i].root &&
-                (!a[j].index.is_known || !is_same_slice(&a[i].index, &a[j].index, loop)))
+                (!a[j].index.is_known || !is_same_slice(nest, &a[i].index, &a[j].index, loop)))
                 return false;
     }
     return true;

@@ -404,9 +404,29 @@ static void fill_unary(struct hone_c_tree *t, struct hone_c_node *n)
                           : operator_text(t, n->begin, n->first->begin);
 }
 
+/* a = b of a class (__half and the like) is a call of operator= for libclang: it is read as what is
+ * written. */
+static void fill_operator_call(struct hone_c_node *n)
+{
+    const char *op = strncmp(n->name, "operator", 8) == 0 ? n->name + 8 : "";
+    size_t len = strlen(op);
+    if (len == 0 || strspn(op, "+-*/%<>=!&|^") != len || !n->first || !n->first->next ||
+        n->first->begin != n->begin || n->last->end != n->end)
+        return;
+    bool is_compared = strcmp(op, "==") == 0 || strcmp(op, "!=") == 0 || strcmp(op, "<=") == 0 ||
+                       strcmp(op, ">=") == 0;
+    n->kind = op[len - 1] == '=' && len > 1 && !is_compared ? HONE_C_ASSIGN_OP : HONE_C_BINARY;
+    n->op = op;
+    n->name = "";
+    n->first->next = n->last;
+}
+
 static void finish_node(struct hone_c_tree *t, struct hone_c_node *n)
 {
     switch ((int)n->kind) {
+    case HONE_C_CALL:
+        fill_operator_call(n);
+        break;
     case HONE_C_FUNCTION:
         if (n->last && n->last->kind == HONE_C_COMPOUND)
             n->body = n->last;

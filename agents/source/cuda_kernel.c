@@ -16,13 +16,12 @@ static bool is_place(const struct hone_c_node *n)
     return false;
 }
 
-/* Does the subtree name threadIdx or the like? */
-static bool hone_cuda_uses_threads(const struct hone_c_node *top)
+size_t hone_cuda_n_places(const struct hone_c_node *top)
 {
+    size_t out = 0;
     for (const struct hone_c_node *n = top; n; n = hone_c_walk(top, n))
-        if (is_place(n))
-            return true;
-    return false;
+        out += is_place(n);
+    return out;
 }
 
 static bool is_memory(const struct hone_c_node *target)
@@ -56,8 +55,7 @@ static bool is_name(const struct hone_c_factor *f, const char *what, char dim)
            f->name[len + 1] == dim;
 }
 
-/* blockIdx.d * (anything that is no thread) + threadIdx.d */
-static bool is_axis_poly(const struct hone_c_poly *p, char dim)
+bool hone_cuda_is_place(const struct hone_c_poly *p, char dim)
 {
     if (!p->is_known || p->n != 2)
         return false;
@@ -83,7 +81,7 @@ static bool read_axis(struct hone_cuda_kernel *k, const struct hone_c_node *stmt
         return false;
     struct hone_c_poly p = hone_c_poly_of(k->function, v->last);
     for (const char *dim = "xyz"; *dim; dim++) {
-        if (!is_axis_poly(&p, *dim))
+        if (!hone_cuda_is_place(&p, *dim))
             continue;
         k->axes[k->n_axes++] = (struct hone_cuda_axis){.var = v, .dim = *dim};
         return true;
@@ -254,7 +252,7 @@ static void classify(struct hone_cuda_kernel *k, bool is_read)
     for (size_t i = 0; i < k->n_axes; i++)
         k->is_plain = k->is_plain && k->axes[i].bound;
     for (size_t i = 0; i < k->n_stmts; i++)
-        k->uses_threads = k->uses_threads || hone_cuda_uses_threads(k->stmts[i]);
+        k->uses_threads = k->uses_threads || hone_cuda_n_places(k->stmts[i]) > 0;
     k->is_plain = k->is_plain && !k->uses_threads;
     k->is_single = k->is_plain && k->n_axes == 0;
     for (size_t i = 0; i < k->n_launches; i++)

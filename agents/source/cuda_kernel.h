@@ -63,9 +63,13 @@ const struct hone_cuda_kernel *hone_cuda_kernel_at(const struct hone_coder_input
 /* The kernel that the task's launcher is about, whatever its body: the hot one if that is known,
  * else the first that the launcher names, else the first of the source; NULL: there is none. */
 const struct hone_c_node *hone_cuda_main_kernel(const struct hone_coder_input *in);
+/* blockIdx.d * (anything that is no thread) + threadIdx.d */
+bool hone_cuda_is_place(const struct hone_c_poly *poly, char dim);
 /* A site that is the whole kernel. */
 struct hone_coder_site hone_cuda_site(const struct hone_cuda_kernel *k, int variant,
                                       const char *evidence);
+/* How often the subtree names threadIdx, blockIdx, blockDim or gridDim. */
+size_t hone_cuda_n_places(const struct hone_c_node *top);
 /* Does the subtree store to memory, call for effect, synchronise? */
 bool hone_cuda_has_store(const struct hone_c_node *top);
 
@@ -79,6 +83,18 @@ struct hone_cuda_lane_loop {
 };
 bool hone_cuda_read_lane_loop(const struct hone_cuda_kernel *k, const struct hone_c_loop *loop,
                               struct hone_cuda_lane_loop *ret);
+/* A plain kernel without loops, for the loops that its elements become:
+ *     for (y = blockIdx.y; y < R; y += gridDim.y)
+ *         for (x = lane; x < D; x += lanes of all blocks) statements
+ * The axis x along which memory is contiguous; NULL: it is no such kernel. */
+const struct hone_cuda_axis *hone_cuda_deal_axis(const struct hone_cuda_kernel *k);
+/* edits: of the statements; NULL: as they are. lanes: threads of a block. NULL: a bound changes. */
+const char *hone_cuda_deal_body(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *row,
+                                const char *lanes, const struct hone_c_edits *edits);
+/* With `each` elements of x for a thread. NULL: a bound is not known at the launch. */
+const char *hone_cuda_deal_grid(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *row,
+                                const struct hone_cuda_launch *launch, const char *lanes,
+                                const char *each);
 bool hone_cuda_same_poly(const struct hone_c_poly *a, const struct hone_c_poly *b);
 /* Is the node done only under a condition inside top? */
 bool hone_cuda_is_conditional(const struct hone_c_node *top, const struct hone_c_node *node);

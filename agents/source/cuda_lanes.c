@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops that are dealt out to threads: recognising them. */
+/* Loops that are dealt out to threads: recognising them, and making them of a map. */
 #include <string.h>
 
 #include "agents/source/cuda_kernel.h"
+
+enum { MAX_ACCESSES = 64 };
 
 static bool has_name(const struct hone_c_term *t, const char *name)
 {
@@ -109,4 +111,105 @@ bool hone_cuda_is_conditional(const struct hone_c_node *top, const struct hone_c
             return p != top || is_choice;
     }
     return false;
+}
+
+/* ---- maps ---- */
+
+/* Accesses that are contiguous along the axis; 0 when one strides. */
+static size_t n_along(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *axis)
+{
+    struct hone_c_access a[MAX_ACCESSES];
+    size_t n = 0;
+    for (size_t s = 0; s < k->n_stmts; s++) {
+        size_t m = hone_c_accesses(k->function, k->stmts[s], a, MAX_ACCESSES);
+        for (size_t i = 0; i < m && i < MAX_ACCESSES; i++) {
+            enum hone_c_stride stride = hone_c_poly_stride(&a[i].index, axis->var);
+            if (stride == HONE_C_STRIDE_FAR)
+                return 0;
+            n += stride == HONE_C_STRIDE_UNIT;
+        }
+    }
+    return n;
+}
+
+const struct hone_cuda_axis *hone_cuda_deal_axis(const struct hone_cuda_kernel *k)
+{
+    const struct hone_cuda_axis *best = NULL;
+    size_t most = 0;
+    if (!k->is_plain || k->is_single)
+        return NULL;
+    for (size_t i = 0; i < k->n_stmts; i++)
+        for (const struct hone_c_node *n = k->stmts[i]; n; n = hone_c_walk(k->stmts[i], n))
+            if (n->kind == HONE_C_FOR || n->kind == HONE_C_WHILE || n->kind == HONE_C_JUMP)
+                return NULL;
+    for (size_t i = 0; i < k->n_axes; i++) {
+        size_t n = n_along(k, &k->axes[i]);
+        if (n > most) {
+            most = n;
+            best = &k->axes[i];
+        }
+    }
+    return best;
+}
+
+static const char *loop_text(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *axis,
+                             const char *from, const char *step)
+{
+    const char *bound = hone_cuda_inline(k, axis->bound, NULL, 0), *name = axis->var->name;
+    return bound ? hone_pool_printf(k->in->pool, "for (%s %s = %s; %s < %s; %s += %s) {\n",
+                                    hone_cuda_type(k->in, axis->var), name, from, name, bound, name,
+                                    step)
+                 : NULL;
+}
+
+const char *hone_cuda_deal_body(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *row,
+                                const char *lanes, const struct hone_c_edits *edits)
+{
+    struct hone_pool *pool = k->in->pool;
+    const char *lane = hone_fresh_name(k->in, "lane"), *ends = "}\n";
+    const char *out = hone_pool_printf(
+        pool, "const int64_t %s = (int64_t)blockIdx.x * %s + threadIdx.x;\n", lane, lanes);
+    char dim = 'y';
+    struct hone_c_edits none;
+    hone_c_edits_init(&none, k->in->tree);
+    for (size_t i = 0; i < k->n_axes; i++) {
+        if (&k->axes[i] == row)
+            continue;
+        const char *loop = loop_text(k, &k->axes[i], hone_pool_printf(pool, "blockIdx.%c", dim),
+                                     hone_pool_printf(pool, "gridDim.%c", dim));
+        if (!loop)
+            return NULL;
+        out = hone_pool_printf(pool, "%s%s", out, loop);
+        ends = hone_pool_printf(pool, "%s}\n", ends);
+        dim++;
+    }
+    const char *inner =
+        loop_text(k, row, lane, hone_pool_printf(pool, "(int64_t)gridDim.x * %s", lanes));
+    if (!inner)
+        return NULL;
+    out = hone_pool_printf(pool, "%s%s", out, inner);
+    for (size_t i = 0; i < k->n_stmts; i++) {
+        const struct hone_c_node *s = k->stmts[i];
+        out = hone_pool_printf(
+            pool, "%s%s\n", out,
+            hone_c_edit_text(edits ? edits : &none, s->begin, hone_c_stmt_end(k->in->tree, s)));
+    }
+    return hone_pool_printf(pool, "%s%s", out, ends);
+}
+
+/* Blocks of the second and third axis have a limit; the loops go on where it is met. */
+const char *hone_cuda_deal_grid(const struct hone_cuda_kernel *k, const struct hone_cuda_axis *row,
+                                const struct hone_cuda_launch *l, const char *lanes,
+                                const char *each)
+{
+    struct hone_pool *pool = k->in->pool;
+    const char *grid =
+        hone_cuda_blocks(k, l, row->bound, hone_pool_printf(pool, "(%s * %s)", lanes, each));
+    for (size_t i = 0; grid && i < k->n_axes; i++) {
+        const char *n = hone_cuda_at_launch(k, l, k->axes[i].bound);
+        if (&k->axes[i] != row)
+            grid = n ? hone_pool_printf(pool, "%s, (unsigned)(%s < 65535 ? %s : 65535)", grid, n, n)
+                     : NULL;
+    }
+    return grid && k->n_axes > 1 ? hone_pool_printf(pool, "dim3(%s)", grid) : grid;
 }

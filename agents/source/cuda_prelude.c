@@ -142,7 +142,7 @@ const char *const hone_cuda_prelude[] = {
     "__device__ unsigned __umulhi(unsigned, unsigned); __device__ int __mul24(int, int);\n",
     "__device__ size_t __cvta_generic_to_shared(const void *);\n",
     "#define HALF_TYPE(h, h2, to, from) \\\n",
-    "    struct h { unsigned short bits; HD h(); HD h(float); HD h(double); HD h(int); HD operator float() const; \\\n",
+    "    struct h { unsigned short bits; h() = default; HD h(float); HD h(double); HD h(int); HD operator float() const; \\\n",
     "               HD h &operator+=(h); HD h &operator*=(h); }; \\\n",
     "    struct __align__(4) h2 { h x, y; }; \\\n",
     "    HD float to##2float(h); HD h from(float); HD h from##_rn(float);\n",

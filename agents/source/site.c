@@ -10,15 +10,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agents/source/c_normal.h"
+#include "agents/source/cuda_normal.h"
 #include "workspace/base/hash.h"
 #include "workspace/task/target.h"
 
 /* About ten microseconds of plain iterations; a guess for a count that is not known. */
-enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32 };
+enum { WORK_FOR_THREADS = 16384, UNKNOWN_COUNT = 32, MAX_NORMAL_STEPS = 16 };
 
-int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
-                    const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
-                    struct hone_err *err)
+static int read_text(struct hone_c_parser *parser, const char *target, const char *source,
+                     const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
+                     struct hone_err *err)
 {
     const char *prologue = NULL;
     struct hone_array none = {.n = 0};
@@ -36,13 +38,36 @@ int hone_coder_read(struct hone_c_parser *parser, const char *target, const char
     if (!f)
         return hone_fail(err, HONE_E_NOT_FOUND, "the source does not define a function '%s'",
                          function);
-    ret->is_blind = false;
-    ret->hot_kernel = NULL;
-    ret->tree = tree;
-    ret->pool = pool;
-    ret->target = traits->name;
+    *ret = (struct hone_coder_input){.tree = tree, .pool = pool, .target = traits->name};
     hone_c_nest_of(tree, f, &ret->nest);
     return 0;
+}
+
+/* A step that makes a text which is not valid ends it: the form before stands. */
+static const struct hone_coder_input *normal_of(struct hone_c_parser *parser,
+                                                const struct hone_coder_input *in)
+{
+    const struct hone_coder_input *now = in;
+    bool is_cuda = in->tree->language == HONE_C_CUDA;
+    for (int i = 0; i < MAX_NORMAL_STEPS; i++) {
+        const char *text = is_cuda ? hone_cuda_normal_step(now) : hone_c_normal_step(now);
+        struct hone_coder_input *next = text ? hone_pool_alloc(in->pool, sizeof(*next)) : NULL;
+        if (!next ||
+            read_text(parser, in->target, text, in->nest.function->name, in->pool, next, NULL) < 0)
+            break;
+        now = next;
+    }
+    return now == in ? NULL : now;
+}
+
+int hone_coder_read(struct hone_c_parser *parser, const char *target, const char *source,
+                    const char *function, struct hone_pool *pool, struct hone_coder_input *ret,
+                    struct hone_err *err)
+{
+    int r = read_text(parser, target, source, function, pool, ret, err);
+    if (r == 0)
+        ret->normal = normal_of(parser, ret);
+    return r;
 }
 
 void hone_coder_locate(const struct hone_coder_input *in, struct hone_coder_site *s)

@@ -24,6 +24,8 @@ struct hone_coder_input { /* one parsed version */
     const char *target;     /* "cpu", "cuda" */
     bool is_blind;          /* the text could not be read: source and length are all there is */
     const char *hot_kernel; /* cuda: where a profile saw most time; NULL: not known */
+    const struct hone_coder_input *normal; /* the same in the normal form of its target, for rules
+                                              that find no place in the text; NULL: it is that */
 };
 
 struct hone_coder_site {
@@ -34,6 +36,7 @@ struct hone_coder_site {
     const char *words;              /* "loop i at line 7" */
     const char *evidence;           /* why it fits here */
     int variant;                    /* which form, when a rewrite has several */
+    bool is_normal;                 /* of the input's normal form; lines are the input's */
     struct hone_tunable params[HONE_CODER_MAX_PARAMS];
     size_t n_params;
 };

@@ -38,8 +38,9 @@ static void on_progress(void *arg, const struct hone_search_progress *p)
 {
     struct hone_tool_ctx *ctx = arg;
     hone_tool_progress(ctx, (double)p->elapsed_ms, (double)p->budget_wall_ms,
-                       "%s: best about %.3gx (%s); %s%s%s", p->phase, p->best_ratio, p->best_word,
-                       p->budgets, p->budgets[0] ? "; " : "", p->message ? p->message : "");
+                       "%s: best about %.3gx (%s); %s%s%s", hone_search_phase_name(p->phase),
+                       p->best_ratio, p->best_word, p->budgets, p->budgets[0] ? "; " : "",
+                       p->message ? p->message : "");
 }
 
 static struct hone_search_options options_of(const struct start_in *in)

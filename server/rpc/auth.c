@@ -1,51 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checks of auth.h: the token's file (made with mode 0600, refused when others can read
- * it), comparison in constant time, the three ways to show a token, and the allow-lists for
- * Host and Origin. Pure but for hone_token_load. */
+/* The checks of auth.h: the workspace's own token (made with mode 0600, refused when others can read
+ * it), the ways to show a token, and the allow-lists for Host and Origin. Pure but for hone_token_load. */
 #include "server/rpc/auth.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "server/access/grants.h"
 #include "workspace/base/file.h"
 #include "workspace/base/hash.h"
 #include "workspace/base/limits.h"
 
 #define TOKEN_BYTES 32 /* of randomness */
 
-static int check_owner(const char *path, struct hone_err *err)
-{
-    struct stat st;
-    if (lstat(path, &st) < 0)
-        return errno == ENOENT ? hone_fail(err, HONE_E_NOT_FOUND,
-                                           "no token file %s; `hone serve` makes one", path)
-                               : hone_fail_errno(err, errno, "token file %s", path);
-    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
-        return hone_fail(
-            err, HONE_E_AUTH,
-            "token file %s must be a regular file of your own; delete it for a fresh one", path);
-    if (st.st_mode & 077)
-        return hone_fail(err, HONE_E_AUTH, "token file %s can be read by others; run: chmod 600 %s",
-                         path, path);
-    return 0;
-}
-
 int hone_token_load(const char *path, bool create, char **ret_token, struct hone_err *err)
 {
     struct hone_err check = HONE_ERR_INIT;
-    int rc = check_owner(path, &check);
+    int rc = hone_private_file_check(path, &check);
     if (rc == HONE_E_NOT_FOUND && create) {
         char token[2 * TOKEN_BYTES + 2];
         hone_random_hex(token, TOKEN_BYTES);
         token[2 * TOKEN_BYTES] = '\n';
         rc = hone_file_write(path, token, 2 * TOKEN_BYTES + 1, 0600, true, &check);
         if (rc == 0)
-            rc = check_owner(path, &check);
+            rc = hone_private_file_check(path, &check);
     }
     HONE_AUTOFREE char *text = NULL;
     size_t len = 0;
@@ -63,20 +42,6 @@ int hone_token_load(const char *path, bool create, char **ret_token, struct hone
                          path);
     *ret_token = HONE_STEAL(text);
     return 0;
-}
-
-bool hone_token_matches(const char *given, const char *wanted)
-{
-    if (!given || !wanted)
-        return false;
-    /* Hashes of equal length are compared, so that neither length nor content shows in the time. */
-    char a[HONE_HASH_TEXT_BYTES], b[HONE_HASH_TEXT_BYTES];
-    hone_hash(given, strlen(given), a);
-    hone_hash(wanted, strlen(wanted), b);
-    unsigned char difference = 0;
-    for (size_t i = 0; i < sizeof(a); i++)
-        difference |= (unsigned char)(a[i] ^ b[i]);
-    return difference == 0;
 }
 
 const char *hone_auth_bearer(const char *authorization)

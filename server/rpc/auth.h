@@ -8,8 +8,6 @@
 /* Reads the token of a workspace (DIR/.hone/token), making a fresh one (0600) when there is none.
  * Owned by the caller. HONE_E_AUTH when others may read the file or somebody else owns it. */
 int hone_token_load(const char *path, bool create, char **ret_token, struct hone_err *err);
-/* Compares in a time that does not depend on where they differ. NULL never matches. */
-bool hone_token_matches(const char *given, const char *wanted);
 
 /* "Bearer xyz" -> "xyz", NULL otherwise; borrowed. */
 const char *hone_auth_bearer(const char *authorization);

@@ -69,6 +69,13 @@ void hone_http_end(struct hone_http_sessions *sessions, struct hone_http_session
     free(session);
 }
 
+void hone_http_end_removed(struct hone_http_sessions *sessions)
+{
+    for (size_t i = 0; i < HONE_LIMIT_HTTP_SESSIONS; i++)
+        if (sessions->slots[i] != NULL && hone_client_is_removed(sessions->slots[i]->client))
+            hone_http_end(sessions, sessions->slots[i]);
+}
+
 void hone_http_sessions_free(struct hone_http_sessions *sessions)
 {
     if (sessions == NULL)
@@ -142,6 +149,8 @@ int hone_http_open(struct hone_http_sessions *sessions, const struct hone_peer_s
     session->serial = HONE_HTTP_SERIAL | (++sessions->turn * HONE_LIMIT_HTTP_SESSIONS + slot);
     session->used_ns = now_ns;
     own.serial = session->serial;
+    session->client = spec->client;
+    own.turn = spec->turn != 0 ? spec->turn : session->serial;
     session->peer = hone_peer_new(&own);
     sessions->slots[slot] = session;
     *ret = session;

@@ -55,8 +55,9 @@ struct hone_http_session {
     char id[HONE_HTTP_ID_BYTES];
     uint64_t serial;
     struct hone_peer *peer;
-    bool has_events; /* the revision knows events without data */
-    bool is_single;  /* of one request that stands alone: ends with its connection, no event ids */
+    const struct hone_client *client; /* whose it is: another one's request does not find it */
+    bool has_events;                  /* the revision knows events without data */
+    bool is_single; /* of one request that stands alone: ends with its connection, no event ids */
     int64_t used_ns;
     uint64_t n_streams_ever;
     size_t n_streams;
@@ -81,6 +82,8 @@ int hone_http_open(struct hone_http_sessions *sessions, const struct hone_peer_s
 struct hone_http_session *hone_http_find(struct hone_http_sessions *sessions, const char *id,
                                          int64_t now_ns);
 void hone_http_end(struct hone_http_sessions *sessions, struct hone_http_session *session);
+/* Ends the sessions of clients whose token was removed. */
+void hone_http_end_removed(struct hone_http_sessions *sessions);
 
 /* For one request. HONE_E_LIMIT: too many are in flight or kept; HONE_E_ARG: one with this id is in
  * flight. */

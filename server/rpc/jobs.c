@@ -36,7 +36,8 @@ struct job {
     double done, total;
     char message[200];
     struct hone_json *result; /* written once, then only read */
-    int64_t end_ns;
+    enum hone_code code;      /* of a failure without an answer */
+    int64_t end_ns, created_ms, updated_ms;
     struct waiter *waiters;
     struct job *next;
 };
@@ -112,6 +113,7 @@ static void on_progress(void *arg, const struct hone_progress *progress)
     pthread_mutex_lock(&job->owner->lock);
     job->done = progress->done;
     job->total = progress->total;
+    job->updated_ms = hone_wall_ms();
     if (progress->message)
         snprintf(job->message, sizeof(job->message), "%s", progress->message);
     pthread_mutex_unlock(&job->owner->lock);
@@ -127,13 +129,16 @@ static struct hone_json *failure(const struct hone_err *err)
     return result;
 }
 
-static void job_end(struct job *job, enum hone_job_status status, struct hone_json *result)
+static void job_end(struct job *job, enum hone_job_status status, enum hone_code code,
+                    struct hone_json *result)
 {
     struct jobs *jobs = job->owner;
     pthread_mutex_lock(&jobs->lock);
     job->status = status;
+    job->code = code;
     job->result = result;
     job->end_ns = hone_now_ns();
+    job->updated_ms = hone_wall_ms();
     for (struct waiter *waiter = job->waiters; waiter; waiter = waiter->next)
         eventfd_write(waiter->fd, 1);
     hone_log(HONE_LOG_INFO, "event=job id=%s tool=%s status=%s", job->id, job->tool,
@@ -169,7 +174,7 @@ static void run_job(void *arg)
         status = HONE_JOB_CANCELLED;
     else if (rc < 0 || is_error)
         status = HONE_JOB_FAILED;
-    job_end(job, status, rc < 0 ? failure(&err) : result);
+    job_end(job, status, rc < 0 ? err.code : HONE_OK, rc < 0 ? failure(&err) : result);
 }
 
 static int jobs_start(struct hone_jobs *base, const char *name, const struct hone_json *args,
@@ -187,6 +192,7 @@ static int jobs_start(struct hone_jobs *base, const char *name, const struct hon
     hone_random_hex(random, 6);
     snprintf(job->id, sizeof(job->id), "job-%s", random);
     job->owner = jobs;
+    job->created_ms = job->updated_ms = hone_wall_ms();
     job->n_refs = 2;
     job->tool = hone_strdup(name);
     job->args = args ? hone_json_copy(args) : NULL;
@@ -200,7 +206,7 @@ static int jobs_start(struct hone_jobs *base, const char *name, const struct hon
         rc = hone_fail(err, HONE_E_BUSY, "%zu jobs are queued or running; wait for one to end",
                        jobs->n);
     else
-        rc = hone_workers_submit(jobs->lane, run_job, job, err);
+        rc = hone_workers_submit(jobs->lane, hone_turn_of(job->caller, ""), run_job, job, err);
     if (rc == 0) {
         job->next = jobs->list;
         jobs->list = job;
@@ -223,6 +229,9 @@ static void fill_state(const struct job *job, struct hone_pool *pool,
         .done = job->done,
         .total = job->total,
         .message = hone_pool_strdup(pool, job->message),
+        .code = job->code,
+        .created_ms = job->created_ms,
+        .updated_ms = job->updated_ms,
     };
 }
 

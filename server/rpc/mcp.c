@@ -11,6 +11,7 @@
 #include "server/rpc/mcp_tools.h"
 #include "server/rpc/mcp_watch.h"
 #include "server/rpc/version.h"
+#include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/log.h"
 
@@ -59,8 +60,10 @@ struct hone_json *hone_mcp_capabilities(const struct hone_mcp_revision *revision
         "{\"tools\":{\"listChanged\":false},\"resources\":{\"subscribe\":true,\"listChanged\":"
         "false}"
         ",\"prompts\":{\"listChanged\":false},\"completions\":{},\"logging\":{}}";
-    static const char stateless[] = "{\"tools\":{},\"resources\":{\"subscribe\":true},"
-                                    "\"prompts\":{},\"completions\":{},\"logging\":{}}";
+    static const char stateless[] =
+        "{\"tools\":{},\"resources\":{\"subscribe\":true},"
+        "\"prompts\":{},\"completions\":{},\"logging\":{},\"extensions\":{"
+        "\"io.modelcontextprotocol/tasks\":{}}}";
     const char *text = revision->is_stateless ? stateless : legacy;
     struct hone_json *capabilities = NULL;
     HONE_BUG_ON(hone_json_parse(text, strlen(text), &capabilities, NULL) < 0);
@@ -244,6 +247,11 @@ static void on_request(void *state, struct hone_call *call, const char *method,
 {
     struct session *session = state;
     const struct method *row = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    if (hone_client_request(hone_call_client(call), hone_now_ns(), &err) < 0) {
+        hone_call_fail(call, &err);
+        return;
+    }
     if (hone_mcp_is_modern(method, params)) {
         hone_mcp_modern(session->mcp, call, method, params);
         return;

@@ -8,6 +8,7 @@
 #ifndef HONE_SERVER_MCP_H
 #define HONE_SERVER_MCP_H
 
+#include "server/access/audit.h"
 #include "server/rpc/app.h"
 #include "server/rpc/peer.h"
 
@@ -22,8 +23,9 @@ struct hone_mcp_revision { /* what differs between revisions, one row each */
 
 struct hone_mcp {
     struct hone_runtime *runtime;
-    const char *caller; /* name used when the client gives none */
-    size_t page_size;   /* rows in one page of a list; 0: HONE_MCP_PAGE */
+    const char *caller;       /* name used when the client gives none */
+    size_t page_size;         /* rows in one page of a list; 0: HONE_MCP_PAGE */
+    struct hone_audit *audit; /* borrowed; NULL: none */
 };
 #define HONE_MCP_PAGE 64
 

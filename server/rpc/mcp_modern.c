@@ -5,13 +5,13 @@
 #include <string.h>
 #include "server/rpc/mcp_prompts.h"
 #include "server/rpc/mcp_resources.h"
+#include "server/rpc/mcp_tasks.h"
 #include "server/rpc/mcp_tools.h"
 #include "server/rpc/mcp_watch.h"
 #include "workspace/base/limits.h"
 
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
 #define META_CLIENT  "io.modelcontextprotocol/clientInfo"
-#define META_ABLE    "io.modelcontextprotocol/clientCapabilities"
 #define META_LEVEL   "io.modelcontextprotocol/logLevel"
 
 const struct hone_mcp_revision hone_mcp_stateless = {
@@ -79,6 +79,9 @@ static const struct {
     {"resources/templates/list", hone_mcp_resources_templates},
     {"server/discover", discover},
     {"subscriptions/listen", listen},
+    {"tasks/cancel", hone_mcp_tasks_cancel},
+    {"tasks/get", hone_mcp_tasks_get},
+    {"tasks/update", hone_mcp_tasks_update},
     {"tools/call", hone_mcp_tools_call},
     {"tools/list", hone_mcp_tools_list},
 };
@@ -101,7 +104,7 @@ struct hone_mcp_refusal hone_mcp_modern_check(const char *method, const struct h
 {
     const struct hone_json *meta = hone_json_get(params, "_meta");
     const char *version = hone_json_get_str(meta, META_VERSION, NULL);
-    const struct hone_json *able = hone_json_get(meta, META_ABLE);
+    const struct hone_json *able = hone_json_get(meta, HONE_MCP_META_ABLE);
     const char *level = hone_json_get_str(meta, META_LEVEL, "info");
     if (version == NULL)
         return (struct hone_mcp_refusal){HONE_RPC_PARAMS, "params._meta needs " META_VERSION, NULL};
@@ -109,7 +112,8 @@ struct hone_mcp_refusal hone_mcp_modern_check(const char *method, const struct h
         return (struct hone_mcp_refusal){HONE_MCP_UNSUPPORTED, "unsupported protocol version",
                                          "\"supported\":[\"2026-07-28\"]"};
     if (able == NULL || hone_json_type(able) != HONE_JSON_OBJECT)
-        return (struct hone_mcp_refusal){HONE_RPC_PARAMS, "params._meta needs " META_ABLE, NULL};
+        return (struct hone_mcp_refusal){HONE_RPC_PARAMS, "params._meta needs " HONE_MCP_META_ABLE,
+                                         NULL};
     if (hone_mcp_level_find(level) < 0)
         return (struct hone_mcp_refusal){HONE_RPC_PARAMS, META_LEVEL " is no level", NULL};
     if (find(method) == NULL)
@@ -127,6 +131,12 @@ char *hone_mcp_refusal_data(const struct hone_mcp_refusal *refusal, const struct
     return hone_sprintf("{%s,\"requested\":%s}", refusal->data_json, asked);
 }
 
+const char *hone_mcp_program(const struct hone_json *params)
+{
+    return hone_json_get_str(hone_json_get(hone_json_get(params, "_meta"), META_CLIENT), "name",
+                             "");
+}
+
 void hone_mcp_modern(const struct hone_mcp *mcp, struct hone_call *call, const char *method,
                      const struct hone_json *params)
 {
@@ -137,7 +147,7 @@ void hone_mcp_modern(const struct hone_mcp *mcp, struct hone_call *call, const c
         return;
     }
     const struct hone_json *meta = hone_json_get(params, "_meta");
-    const char *client = hone_json_get_str(hone_json_get(meta, META_CLIENT), "name", "");
+    const char *client = hone_mcp_program(params);
     HONE_AUTOFREE char *caller =
         hone_strndup(client[0] != '\0' ? client : mcp->caller, HONE_LIMIT_NAME_BYTES);
     const struct hone_mcp_request request = {

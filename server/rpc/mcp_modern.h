@@ -9,7 +9,9 @@
 #include "server/rpc/mcp_request.h"
 
 #define HONE_MCP_MISMATCH    (-32020) /* headers and body differ */
+#define HONE_MCP_MISSING     (-32021) /* the client must be able to do something */
 #define HONE_MCP_UNSUPPORTED (-32022) /* another version */
+#define HONE_MCP_META_ABLE   "io.modelcontextprotocol/clientCapabilities"
 
 extern const struct hone_mcp_revision hone_mcp_stateless;
 
@@ -22,6 +24,8 @@ struct hone_mcp_refusal {
 /* True where a message speaks this era: its _meta names a version, or its method is of this era
  * alone. */
 bool hone_mcp_is_modern(const char *method, const struct hone_json *params);
+/* What the request says of its client's name; "": nothing. Borrowed. */
+const char *hone_mcp_program(const struct hone_json *params);
 /* What is wrong with a request of this era before its method looks at it. */
 struct hone_mcp_refusal hone_mcp_modern_check(const char *method, const struct hone_json *params);
 /* The error's data; owned, NULL: none. */

@@ -24,6 +24,29 @@ const char *hone_mcp_result_end(const struct hone_mcp_revision *revision)
     return revision->is_stateless ? result_end : "";
 }
 
+static void set_end(struct hone_json *result, const char *type)
+{
+    HONE_AUTOJSON struct hone_json *end = NULL;
+    HONE_AUTOFREE char *text = hone_sprintf("{%s}", result_end + 1);
+    HONE_BUG_ON(hone_json_parse(text, strlen(text), &end, NULL) < 0);
+    hone_json_set_str(result, "resultType", type);
+    hone_json_set(result, "_meta", hone_json_copy(hone_json_get(end, "_meta")));
+}
+
+static void answer(const struct hone_mcp_request *request, struct hone_json *result)
+{
+    HONE_AUTOFREE char *text = hone_json_print(result);
+    hone_json_free(result);
+    hone_call_result(request->call, text);
+}
+
+void hone_mcp_answer_as(const struct hone_mcp_request *request, struct hone_json *result,
+                        const char *type)
+{
+    set_end(result, type);
+    answer(request, result);
+}
+
 void hone_mcp_answer(const struct hone_mcp_request *request, struct hone_json *result,
                      enum hone_mcp_cache cache)
 {
@@ -32,16 +55,9 @@ void hone_mcp_answer(const struct hone_mcp_request *request, struct hone_json *r
             hone_json_set_i64(result, "ttlMs", strtoll(caches[cache].ttl_ms, NULL, 10));
             hone_json_set_str(result, "cacheScope", caches[cache].scope);
         }
-        struct hone_json *end = NULL;
-        HONE_AUTOFREE char *text = hone_sprintf("{%s}", result_end + 1);
-        HONE_BUG_ON(hone_json_parse(text, strlen(text), &end, NULL) < 0);
-        hone_json_set_str(result, "resultType", hone_json_get_str(end, "resultType", ""));
-        hone_json_set(result, "_meta", hone_json_copy(hone_json_get(end, "_meta")));
-        hone_json_free(end);
+        set_end(result, "complete");
     }
-    HONE_AUTOFREE char *text = hone_json_print(result);
-    hone_json_free(result);
-    hone_call_result(request->call, text);
+    answer(request, result);
 }
 
 /* ---- pages ---- */
@@ -119,8 +135,8 @@ void hone_mcp_on_lane(const struct hone_mcp_request *request, enum hone_lane lan
     work->request.params = work->params;
     work->request.caller = work->caller;
     hone_call_ref(request->call);
-    if (hone_workers_submit(hone_runtime_lane(request->mcp->runtime, lane), run_work, work, &err) <
-        0) {
+    if (hone_workers_submit(hone_runtime_lane(request->mcp->runtime, lane),
+                            hone_call_turn(request->call), run_work, work, &err) < 0) {
         hone_call_fail(request->call, &err);
         work_free(work);
     }

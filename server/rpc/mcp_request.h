@@ -21,6 +21,9 @@ enum hone_mcp_cache { HONE_MCP_NO_CACHE, HONE_MCP_CACHE_SHORT, HONE_MCP_CACHE_LO
 /* Answers with result (moved), and with what each result of the revision carries. */
 void hone_mcp_answer(const struct hone_mcp_request *request, struct hone_json *result,
                      enum hone_mcp_cache cache);
+/* The same with another resultType ("task"), in a stateless revision. */
+void hone_mcp_answer_as(const struct hone_mcp_request *request, struct hone_json *result,
+                        const char *type);
 /* The members that end a result in this revision: "" or ",\"resultType\":...". Static. */
 const char *hone_mcp_result_end(const struct hone_mcp_revision *revision);
 /* Answers with one page of a list (moved): result[key] and nextCursor. A cursor that is none of ours

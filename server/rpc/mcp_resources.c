@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "agents/planner/catalogue.h"
+#include "agents/search/search_report.h"
+#include "server/page/searches.h"
+#include "server/rpc/mcp_texts.h"
 #include "server/rpc/mcp_tools.h"
 #include "workspace/base/limits.h"
 
@@ -16,6 +19,8 @@
 
 static char *guide_text(const struct hone_mcp *mcp, const char *value);
 static char *tool_text(const struct hone_mcp *mcp, const char *value);
+static char *searches_text(const struct hone_mcp *mcp, const char *value);
+static char *report_text(const struct hone_mcp *mcp, const char *value);
 
 static const struct resource {
     const char *uri; /* at most one {variable} */
@@ -79,6 +84,12 @@ static const struct resource {
      .argument = "to",
      .more = "\"detail\":\"full\"",
      .member = "patch"},
+    {.uri = "hone://version/{commit}/profile",
+     .name = "version-profile",
+     .title = "Profile",
+     .description = "The latest profile of a version, as measured.",
+     .mime = "application/json",
+     .text = hone_mcp_profile_text},
     {.uri = "hone://job/{job}",
      .name = "job",
      .title = "Job",
@@ -87,6 +98,18 @@ static const struct resource {
      .tool = "job_wait",
      .argument = "job",
      .more = "\"timeout_ms\":0"},
+    {.uri = "hone://searches",
+     .name = "searches",
+     .title = "Searches",
+     .description = "Every search: result or best so far, way up.",
+     .mime = "application/json",
+     .text = searches_text},
+    {.uri = "hone://search/{search}/report",
+     .name = "search-report",
+     .title = "Report",
+     .description = "All steps, evaluations and costs of a search.",
+     .mime = "application/json",
+     .text = report_text},
     {.uri = "hone://search/{search}",
      .name = "search",
      .title = "Search",
@@ -95,6 +118,12 @@ static const struct resource {
      .tool = "strategy_propose",
      .argument = "search",
      .more = "\"max\":20"},
+    {.uri = "hone://search/{search}/answers",
+     .name = "search-answers",
+     .title = "Answers of models",
+     .description = "What models answered in a search, with tokens and faults.",
+     .mime = "text/plain",
+     .text = hone_mcp_answers_text},
     {.uri = "hone://tool/{tool}",
      .name = "tool",
      .title = "Tool",
@@ -118,6 +147,27 @@ static char *guide_text(const struct hone_mcp *mcp, const char *value)
                         s->words, s->params != NULL ? s->params : "none");
     }
     return hone_buf_steal(&out);
+}
+
+static char *searches_text(const struct hone_mcp *mcp, const char *value)
+{
+    HONE_AUTOJSON struct hone_json *json = NULL;
+    (void)value;
+    if (hone_searches_json(hone_runtime_app(mcp->runtime)->ws, &json, NULL) < 0)
+        return NULL;
+    return hone_json_print(json);
+}
+
+static char *report_text(const struct hone_mcp *mcp, const char *value)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_search_report report;
+    bool is_damaged;
+    if (hone_search_report_read(hone_runtime_app(mcp->runtime)->ws, value, pool, &report,
+                                &is_damaged, NULL) < 0)
+        return NULL;
+    HONE_AUTOJSON struct hone_json *json = hone_search_report_json(&report);
+    return hone_json_print(json);
 }
 
 static char *tool_text(const struct hone_mcp *mcp, const char *value)

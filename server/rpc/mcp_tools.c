@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tools/list and tools/call (mcp_tools.h).
  *
- * Flow of a call: read name, arguments and progress token; find the tool's lane; queue it; on
- * the worker run it through the registry; answer once, with text and structured content.
+ * Flow of a call: read name, arguments and progress token; ask whether the client may; find the
+ * tool's lane; queue it; on the worker run it through the registry; note it in the audit log; answer
+ * once, as text or structured content.
  * Progress is sent at most four times a second and always rises. What a protocol revision does
  * not know is left out. */
 #include "server/rpc/mcp_tools.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "server/rpc/mcp_tasks.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/hash.h"
 #include "workspace/base/limits.h"
@@ -56,14 +58,22 @@ struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
     return json;
 }
 
+static bool may_call(const struct hone_call *call, const struct hone_tool *tool)
+{
+    return hone_client_role(hone_call_client(call)) != HONE_ACCESS_VIEWER ||
+           (tool->flags & HONE_TOOL_READ_ONLY) != 0;
+}
+
+/* Those that the client may call. */
 void hone_mcp_tools_list(const struct hone_mcp_request *request)
 {
     const struct hone_registry *registry = hone_runtime_app(request->mcp->runtime)->registry;
     bool is_structured = wants_structured(request->params, request->revision);
     struct hone_json *all = hone_json_new_array();
     for (size_t i = 0; i < hone_registry_count(registry); i++)
-        hone_json_push(all, hone_mcp_tool_json(hone_registry_at(registry, i), request->revision,
-                                               is_structured));
+        if (may_call(request->call, hone_registry_at(registry, i)))
+            hone_json_push(all, hone_mcp_tool_json(hone_registry_at(registry, i), request->revision,
+                                                   is_structured));
     hone_mcp_answer_page(request, "tools", all, HONE_MCP_CACHE_LONG);
 }
 
@@ -88,6 +98,7 @@ struct tool_call { /* one call on its way through a lane */
 
 static void tool_call_free(struct tool_call *tc)
 {
+    hone_client_end(hone_call_client(tc->call));
     hone_call_unref(tc->call);
     hone_json_free(tc->args);
     free(tc->caller);
@@ -123,25 +134,47 @@ static void on_progress(void *arg, const struct hone_progress *progress)
 
 /* The answer goes once: as text, which every host shows to its model, or where the call asked for
  * it as structuredContent, with the one-line summary as text. Owned, NULL: too large. */
-static char *result_text(const struct tool_call *tc, const struct hone_json *content, bool is_error)
+static char *result_text(const struct hone_mcp_revision *revision, bool is_structured,
+                         const struct hone_json *content, bool is_error)
 {
     HONE_AUTOFREE char *json = hone_json_print(content);
     HONE_AUTOFREE char *quoted =
-        hone_rpc_quote(tc->is_structured ? hone_json_get_str(content, "summary", "") : json);
+        hone_rpc_quote(is_structured ? hone_json_get_str(content, "summary", "") : json);
     struct hone_buf out = HONE_BUF_INIT;
     hone_buf_str(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
     hone_buf_str(&out, quoted);
     hone_buf_str(&out, "}]");
-    if (tc->is_structured) {
+    if (is_structured) {
         hone_buf_str(&out, ",\"structuredContent\":");
         hone_buf_str(&out, json);
     }
     hone_buf_printf(&out, ",\"isError\":%s%s}", is_error ? "true" : "false",
-                    hone_mcp_result_end(tc->revision));
+                    hone_mcp_result_end(revision));
     if (!out.has_failed)
         return hone_buf_steal(&out);
     hone_buf_done(&out);
     return NULL;
+}
+
+char *hone_mcp_result_text(const struct hone_mcp_request *request, const struct hone_json *content,
+                           bool is_error)
+{
+    return result_text(request->revision, wants_structured(request->params, request->revision),
+                       content, is_error);
+}
+
+static void note(const struct tool_call *tc, const char *outcome, const struct hone_json *answer,
+                 int64_t wall_ms)
+{
+    const struct hone_audit_call row = {.client = hone_call_client(tc->call),
+                                        .program = tc->caller,
+                                        .tool = tc->tool->name,
+                                        .outcome = outcome,
+                                        .answer = answer,
+                                        .wall_ms = wall_ms};
+    hone_log(HONE_LOG_INFO, "event=call tool=%s outcome=%s wall_ms=%lld", tc->tool->name, outcome,
+             (long long)wall_ms);
+    hone_audit_call(tc->mcp->audit, &row);
 }
 
 static void run_tool(void *arg)
@@ -163,15 +196,18 @@ static void run_tool(void *arg)
     int rc = hone_cancel_is_set(ctx.cancel)
                  ? hone_fail(&err, HONE_E_CANCEL, "cancelled before it started")
                  : hone_registry_call(&ctx, tc->tool->name, tc->args, &content, &is_error, &err);
-    hone_log(HONE_LOG_INFO, "event=call tool=%s code=%s wall_ms=%lld", tc->tool->name,
-             hone_code_name(err.code), (long long)((hone_now_ns() - start_ns) / HONE_NS_PER_MS));
+    note(tc,
+         rc < 0     ? hone_code_name(err.code)
+         : is_error ? "error"
+                    : "ok",
+         content, (hone_now_ns() - start_ns) / HONE_NS_PER_MS);
     if (rc < 0) {
         hone_call_fail(tc->call, &err);
     } else {
         HONE_AUTOFREE char *said =
             hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
         hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
-        HONE_AUTOFREE char *text = result_text(tc, content, is_error);
+        HONE_AUTOFREE char *text = result_text(tc->revision, tc->is_structured, content, is_error);
         if (text)
             hone_call_result(tc->call, text);
         else
@@ -218,10 +254,42 @@ static void start_tool(const struct hone_mcp_request *request, const struct hone
         .last_progress = -1,
     };
     struct hone_workers *lane = hone_runtime_lane(request->mcp->runtime, hone_lane_of(tool));
-    if (!tc->cancel || hone_workers_submit(lane, run_tool, tc, &err) < 0) {
+    if (!tc->cancel ||
+        hone_workers_submit(lane, hone_call_turn(tc->call), run_tool, tc, &err) < 0) {
+        note(tc, hone_code_name(err.code), NULL, 0);
         hone_call_fail(request->call, &err);
         tool_call_free(tc);
     }
+}
+
+static void refuse_role(const struct hone_mcp_request *request, const struct hone_tool *tool)
+{
+    const struct hone_client *client = hone_call_client(request->call);
+    const struct hone_audit_call row = {
+        .client = client, .program = request->caller, .tool = tool->name, .outcome = "refused"};
+    struct hone_err err = HONE_ERR_INIT;
+    hone_audit_call(request->mcp->audit, &row);
+    hone_fail(&err, HONE_E_AUTH,
+              "token %s is a viewer's, which reads; %s needs one of role agent (hone token)",
+              hone_client_name(client), tool->name);
+    hone_call_fail(request->call, &err);
+}
+
+static void start_task(const struct hone_mcp_request *request, const struct hone_tool *tool,
+                       const struct hone_json *args)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_AUTOJSON struct hone_json *answer = hone_json_new_object();
+    struct hone_err err = HONE_ERR_INIT;
+    const char *id = hone_mcp_task_start(request, tool, args, pool, &err);
+    const struct hone_audit_call row = {.client = hone_call_client(request->call),
+                                        .program = request->caller,
+                                        .tool = tool->name,
+                                        .outcome = id ? "task" : hone_code_name(err.code),
+                                        .answer = answer};
+    if (id)
+        hone_json_set_str(answer, "job", id);
+    hone_audit_call(request->mcp->audit, &row);
 }
 
 void hone_mcp_tools_call(const struct hone_mcp_request *request)
@@ -233,6 +301,7 @@ void hone_mcp_tools_call(const struct hone_mcp_request *request)
     const struct hone_tool *tool = name ? hone_registry_find(registry, name) : NULL;
     bool is_bad_token;
     HONE_AUTOFREE char *token_text = read_token(request->params, &is_bad_token);
+    struct hone_err err = HONE_ERR_INIT;
     if (!name)
         hone_call_error(call, HONE_RPC_PARAMS, "params.name must be the name of a tool");
     else if (!tool)
@@ -242,6 +311,12 @@ void hone_mcp_tools_call(const struct hone_mcp_request *request)
     else if (is_bad_token)
         hone_call_error(call, HONE_RPC_PARAMS,
                         "params._meta.progressToken must be a string or an integer");
+    else if (!may_call(call, tool))
+        refuse_role(request, tool);
+    else if (hone_mcp_wants_task(request, tool))
+        start_task(request, tool, args);
+    else if (hone_client_begin(hone_call_client(call), &err) < 0)
+        hone_call_fail(call, &err);
     else
         start_tool(request, tool, args, HONE_STEAL(token_text));
 }

@@ -14,6 +14,9 @@
 hone_mcp_method_fn hone_mcp_tools_list;
 /* Starts the tool on its lane; the answer follows from there. */
 hone_mcp_method_fn hone_mcp_tools_call;
+/* The result of a call as it is answered, whatever answers it: owned, NULL: too large. */
+char *hone_mcp_result_text(const struct hone_mcp_request *request, const struct hone_json *content,
+                           bool is_error);
 /* One tool as tools/list shows it; owned. */
 struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
                                      const struct hone_mcp_revision *revision, bool with_output);

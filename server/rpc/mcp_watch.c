@@ -130,11 +130,18 @@ static void look(struct hone_mcp_watch *watch, const struct hone_cancel *cancel)
     }
 }
 
+static struct hone_client *client_of(const struct hone_mcp_watch *watch)
+{
+    return watch->call != NULL ? hone_call_client(watch->call) : hone_peer_client(watch->peer);
+}
+
 static void run(void *arg)
 {
     struct hone_mcp_watch *watch = arg;
     struct hone_peer *peer = watch->peer;
+    struct hone_client *client = client_of(watch);
     look(watch, watch->call != NULL ? hone_call_cancel(watch->call, NULL) : NULL);
+    hone_client_end(client);
     if (peer != NULL) { /* the watch may go with it */
         hone_peer_unref(peer);
         return;
@@ -143,16 +150,20 @@ static void run(void *arg)
     hone_mcp_watch_free(watch);
 }
 
-/* Lock held, or nobody else knows the watch. */
+/* Counts as a call of its token, for it holds a worker. Lock held, or nobody else knows the watch. */
 static int start(struct hone_mcp_watch *watch, struct hone_err *err)
 {
     if (watch->is_running)
         return 0;
+    if (hone_client_begin(client_of(watch), err) < 0)
+        return HONE_E_BUSY;
     if (watch->peer != NULL)
         hone_peer_ref(watch->peer);
-    int rc = hone_workers_submit(hone_runtime_lane(watch->mcp->runtime, HONE_LANE_WAIT), run, watch,
-                                 err);
+    int rc = hone_workers_submit(hone_runtime_lane(watch->mcp->runtime, HONE_LANE_WAIT),
+                                 (uintptr_t)watch, run, watch, err);
     watch->is_running = rc == 0;
+    if (rc < 0)
+        hone_client_end(client_of(watch));
     if (rc < 0 && watch->peer != NULL)
         hone_peer_unref(watch->peer);
     return rc;

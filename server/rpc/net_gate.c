@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/page/page.h"
 #include "server/rpc/net_internal.h"
+#include "workspace/base/clock.h"
 
 struct hone_ws *hone_net_of(struct lws *wsi)
 {
@@ -22,6 +24,8 @@ static const struct {
 
 int hone_net_refuse(struct lws *wsi, unsigned status, const char *id_text, const char *message)
 {
+    if (status == 401 || status == 403)
+        hone_audit_refusal(hone_net_of(wsi)->spec->mcp->audit, status, message);
     HONE_AUTOFREE char *body = hone_rpc_error(
         id_text != NULL ? id_text : "null",
         status == 401 ? hone_rpc_number(HONE_E_AUTH) : HONE_RPC_INVALID, message, NULL);
@@ -92,17 +96,22 @@ static char *request_path(struct lws *wsi, enum hone_net_method *ret)
     return NULL;
 }
 
-static bool has_token(struct lws *wsi, const char *wanted)
+struct hone_client *hone_net_client(struct lws *wsi)
 {
+    struct hone_clients *clients = hone_net_of(wsi)->spec->clients;
     HONE_AUTOFREE char *authorization = hone_net_header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION);
-    if (hone_token_matches(hone_auth_bearer(authorization), wanted))
-        return true;
     HONE_AUTOFREE char *protocols = hone_net_header(wsi, WSI_TOKEN_PROTOCOL);
     HONE_AUTOFREE char *from_protocol = hone_auth_bearer_protocol(protocols);
-    if (hone_token_matches(from_protocol, wanted))
-        return true;
+    HONE_AUTOFREE char *cookie = hone_net_header(wsi, WSI_TOKEN_HTTP_COOKIE);
     char query[HONE_LIMIT_TOKEN_BYTES + 1];
-    return hone_token_matches(lws_get_urlarg_by_name(wsi, "token=", query, sizeof(query)), wanted);
+    const char *const shown[] = {hone_auth_bearer(authorization), from_protocol,
+                                 lws_get_urlarg_by_name(wsi, "token=", query, sizeof(query))};
+    struct hone_client *client = NULL;
+    if (clients == NULL)
+        return NULL;
+    for (size_t i = 0; i < HONE_COUNTOF(shown) && client == NULL; i++)
+        client = hone_clients_find(clients, shown[i]);
+    return client != NULL ? client : hone_clients_by_cookie(clients, cookie, hone_now_ns());
 }
 
 /* Host and Origin come first, so that a page of another site learns nothing, not even whether a
@@ -120,12 +129,15 @@ unsigned hone_net_gate(struct lws *wsi, enum hone_net_method *ret_method, const 
     *ret_message = "this Origin may not connect (see --allow-origin)";
     if (!hone_access_origin(&ws->spec->access, origin, host))
         return 403;
-    *ret_message = "the only path is /mcp";
+    bool is_upgrade = lws_hdr_total_length(wsi, WSI_TOKEN_UPGRADE) > 0;
+    if (path && !is_upgrade && *ret_method == HONE_NET_GET && hone_page_find(path) != NULL)
+        return 0;
+    *ret_message = "the paths are /mcp, and / for a browser";
     if (!path || strcmp(path, "/mcp") != 0)
         return 404;
     *ret_message = "a token is needed: header Authorization: Bearer, query ?token=, or "
                    "sub-protocol bearer.TOKEN";
-    if (ws->spec->token && !has_token(wsi, ws->spec->token))
+    if (ws->spec->clients && !hone_net_client(wsi))
         return 401;
     *ret_message =
         "GET upgrades to WebSocket or resumes a stream, POST sends a message, DELETE ends "

@@ -26,6 +26,7 @@
 #include "workspace/base/clock.h"
 
 #define DECIDE_US     (300 * 1000)        /* an answer that takes longer becomes a stream */
+#define BODY_US       (20 * 1000 * 1000L) /* for the whole body: the library counts from piece to piece */
 #define KEEP_ALIVE_US (15 * 1000 * 1000L) /* a comment, so that nobody between gives up */
 
 enum phase { HEAD, BODY, WAITING, EVENTS, ENDING };
@@ -165,6 +166,8 @@ static int writable(struct http_conn *conn)
 
 static int timer(struct http_conn *conn)
 {
+    if (conn->phase == BODY)
+        return -1;
     if (conn->phase == WAITING && conn->stream != NULL) {
         begin_events(conn);
     } else if (conn->phase == EVENTS) {
@@ -252,6 +255,7 @@ static int begin_post(struct lws *wsi, struct http_conn *conn)
         return hone_net_refuse(wsi, 406, NULL,
                                "Accept must name application/json and text/event-stream");
     conn->phase = BODY;
+    lws_set_timer_usecs(wsi, BODY_US);
     conn->body.limit = HONE_LIMIT_WS_MESSAGE_BYTES + 1;
     return 0;
 }
@@ -262,6 +266,8 @@ static struct hone_http_session *session_of(struct lws *wsi, const char *id_text
     HONE_AUTOFREE char *id = hone_net_custom_header(wsi, "mcp-session-id:");
     struct hone_http_session *session =
         id != NULL ? hone_http_find(hone_net_of(wsi)->sessions, id, hone_now_ns()) : NULL;
+    if (session != NULL && session->client != hone_net_client(wsi))
+        session = NULL;
     if (id == NULL)
         *ret = hone_net_refuse(wsi, 400, id_text,
                                "send initialize first, then its answer's Mcp-Session-Id with every "
@@ -339,6 +345,11 @@ static int on_head(struct lws *wsi, struct http_conn *conn)
     if (conn == NULL || conn->phase != HEAD)
         return -1;
     conn->wsi = wsi;
+    if (method == HONE_NET_GET && hone_net_page(wsi, &conn->out)) {
+        conn->phase = ENDING;
+        lws_callback_on_writable(wsi);
+        return 0;
+    }
     if (method == HONE_NET_POST)
         return begin_post(wsi, conn);
     return method == HONE_NET_GET ? resume(wsi, conn) : end_session(wsi, conn);
@@ -346,8 +357,12 @@ static int on_head(struct lws *wsi, struct http_conn *conn)
 
 /* ---- messages ---- */
 
-static int open_session(struct lws *wsi, const char *id_text, struct hone_http_session **ret)
+/* program: what a request that stands alone says of its client, for its turn; NULL: a session has
+ * its own. */
+static int open_session(struct lws *wsi, const char *id_text, const char *program,
+                        struct hone_http_session **ret)
 {
+    struct hone_client *client = hone_net_client(wsi);
     struct hone_ws *ws = hone_net_of(wsi);
     const struct hone_peer_spec spec = {
         .transport = &hone_net_transport,
@@ -355,6 +370,8 @@ static int open_session(struct lws *wsi, const char *id_text, struct hone_http_s
         .handler = &hone_mcp_handler,
         .handler_arg = ws->spec->mcp,
         .parsers = hone_runtime_lane(ws->spec->mcp->runtime, HONE_LANE_QUICK),
+        .client = client,
+        .turn = program != NULL ? hone_turn_of(hone_client_name(client), program) : 0,
     };
     struct hone_err err = HONE_ERR_INIT;
     if (hone_http_open(ws->sessions, &spec, hone_now_ns(), ret, &err) < 0)
@@ -420,8 +437,9 @@ static bool header_is(struct lws *wsi, const char *name, const char *want)
 /* "=?base64?...?=" hides what a header cannot hold: nothing of hone's needs it, so it differs. */
 static bool headers_agree(struct lws *wsi, const struct hone_rpc_message *message)
 {
-    static const char *const named[][2] = {
-        {"tools/call", "name"}, {"prompts/get", "name"}, {"resources/read", "uri"}};
+    static const char *const named[][2] = {{"tools/call", "name"},     {"prompts/get", "name"},
+                                           {"resources/read", "uri"},  {"tasks/get", "taskId"},
+                                           {"tasks/update", "taskId"}, {"tasks/cancel", "taskId"}};
     const char *version = hone_json_get_str(hone_json_get(message->params, "_meta"),
                                             "io.modelcontextprotocol/protocolVersion", "");
     if (!header_is(wsi, "mcp-protocol-version:", version) ||
@@ -445,7 +463,7 @@ static int take_alone(struct http_conn *conn, const struct hone_rpc_message *mes
             NULL};
     if (refusal.number != 0)
         return refuse_alone(conn->wsi, message, &refusal);
-    int rc = open_session(conn->wsi, message->id_text, &session);
+    int rc = open_session(conn->wsi, message->id_text, hone_mcp_program(message->params), &session);
     if (session == NULL)
         return rc;
     session->is_single = true;
@@ -477,7 +495,7 @@ static int on_message(struct lws *wsi, struct http_conn *conn)
     struct hone_http_session *session = NULL;
     int rc = -1;
     if (conn->is_initialize)
-        rc = open_session(wsi, id_text, &session);
+        rc = open_session(wsi, id_text, NULL, &session);
     else
         session = session_of(wsi, id_text, &rc);
     if (session == NULL)

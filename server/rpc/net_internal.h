@@ -53,6 +53,9 @@ struct hone_ws *hone_net_of(struct lws *wsi);
 char *hone_net_header(struct lws *wsi, int token);
 /* Of a header that the library has no name for: lower case, with the colon ("mcp-session-id:"). */
 char *hone_net_custom_header(struct lws *wsi, const char *name);
+/* Who sent the request: by Authorization: Bearer, sub-protocol bearer.TOKEN, ?token= or the cookie
+ * of clients.h. NULL: nobody that the server knows. */
+struct hone_client *hone_net_client(struct lws *wsi);
 /* What every request has to pass: 0, or the HTTP status of the refusal with its message. */
 unsigned hone_net_gate(struct lws *wsi, enum hone_net_method *ret_method, const char **ret_message);
 /* Writes a whole answer and asks for the end of the connection: the result is what a callback
@@ -63,6 +66,9 @@ int hone_net_refuse_with(struct lws *wsi, unsigned status, const char *body);
 /* 0: this request may become a WebSocket; else it was refused. */
 int hone_net_confirm_upgrade(struct lws *wsi);
 
+/* net_page.c: a GET of one of the page's files; the whole answer. false: it is none. The gate has let
+ * the request pass. */
+bool hone_net_page(struct lws *wsi, struct hone_buf *out);
 /* net_http.c: every callback of a connection that is no WebSocket; -1 ends it. */
 int hone_net_http(struct lws *wsi, int reason, void *user, void *in, size_t len);
 size_t hone_net_http_conn_bytes(void); /* of the library's memory for each connection */

@@ -46,12 +46,14 @@
 #define QUEUE_PAUSE_BYTES  (1u << 20)
 #define QUEUE_RESUME_BYTES (256u << 10)
 #define RX_KEEP_BYTES      (64u << 10) /* a larger collection buffer is given back */
+#define AT_ONCE_BYTES      (8u << 10)
 #define GOODBYE_US         (700 * 1000)
 #define HEAD_SECONDS       10
 
 struct hone_net_conn { /* lives in the library's per-connection memory */
     struct lws *wsi;
     struct hone_peer *peer;
+    const struct hone_client *client;
     uint64_t serial;
     struct hone_buf rx;
     struct hone_net_message *queue, **queue_tail;
@@ -90,6 +92,20 @@ static void kill_conn(struct hone_net_conn *conn, const char *why)
     lws_set_timeout(conn->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
 }
 
+/* Most answers are short and their socket has room: they leave at once, which saves a round of the
+ * loop. False: they have to wait for their turn to write. */
+static bool write_at_once(struct hone_ws *ws, struct hone_net_conn *conn,
+                          const struct hone_net_message *message)
+{
+    if (conn->queue || message->len > AT_ONCE_BYTES || ws->is_saying_goodbye ||
+        lws_partial_buffered(conn->wsi) || lws_send_pipe_choked(conn->wsi))
+        return false;
+    memcpy(ws->chunk + LWS_PRE, message->text, message->len);
+    if (lws_write(conn->wsi, ws->chunk + LWS_PRE, message->len, LWS_WRITE_TEXT) < (int)message->len)
+        kill_conn(conn, "cannot write");
+    return true;
+}
+
 /* Loop thread. message is moved. */
 static void enqueue(struct hone_ws *ws, struct hone_net_message *message)
 {
@@ -100,7 +116,7 @@ static void enqueue(struct hone_ws *ws, struct hone_net_message *message)
         return;
     }
     struct hone_net_conn *conn = find_conn(ws, message->serial);
-    if (!conn) {
+    if (!conn || write_at_once(ws, conn, message)) {
         queue_free(message);
         return;
     }
@@ -223,7 +239,10 @@ static int establish(struct hone_ws *ws, struct lws *wsi, struct hone_net_conn *
         .handler = &hone_mcp_handler,
         .handler_arg = ws->spec->mcp,
         .parsers = hone_runtime_lane(ws->spec->mcp->runtime, HONE_LANE_QUICK),
+        .client = hone_net_client(wsi),
+        .turn = conn->serial,
     };
+    conn->client = spec.client;
     conn->peer = hone_peer_new(&spec);
     return 0;
 }
@@ -354,14 +373,17 @@ static void log_line(int level, const char *line)
     hone_log(HONE_LOG_DEBUG, "event=lws text=\"%.*s\"", (int)strcspn(line, "\n"), line);
 }
 
-/* The library sizes its tables by the descriptor limit. */
-static void lower_descriptor_limit(void)
+/* The library sizes its tables by the descriptor limit. Each connection may hold a socket and a few
+ * descriptors of cancel flags. */
+#define DESCRIPTORS 4096
+
+static void set_descriptor_limit(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 4096) {
-        limit.rlim_cur = 4096;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == DESCRIPTORS)
+        return;
+    limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* True when the descriptor is a listening socket on the wanted port; its address goes to text. */
@@ -389,7 +411,7 @@ static bool is_listener(int fd, int port, char text[INET6_ADDRSTRLEN])
 static int check_bound(const char *host, int port, struct hone_err *err)
 {
     size_t n_found = 0;
-    for (int fd = 0; fd < 4096; fd++) {
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
         char text[INET6_ADDRSTRLEN];
         if (!is_listener(fd, port, text))
             continue;
@@ -440,7 +462,10 @@ static int bind_and_check(struct hone_ws *ws, const char *host, struct hone_err 
         .gid = (__typeof__(info.gid))-1,
         .uid = (__typeof__(info.uid))-1,
         .options = LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
-                   (is_v4 ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0),
+                   (is_v4 ? LWS_SERVER_OPTION_DISABLE_IPV6 : 0) |
+                   (ws->spec->certificate ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
+        .ssl_cert_filepath = ws->spec->certificate,
+        .ssl_private_key_filepath = ws->spec->key,
         .max_http_header_data2 = HONE_LIMIT_HEAD_BYTES,
         .max_http_header_pool = HONE_LIMIT_CONNECTIONS + HONE_LIMIT_HALF_OPEN,
         .pt_serv_buf_size = RX_BYTES,
@@ -466,10 +491,10 @@ int hone_ws_new(const struct hone_ws_spec *spec, struct hone_ws **ret, struct ho
             err, HONE_E_ARG,
             "'%.60s' is no literal address; listen on 127.0.0.1, ::1 or an address of this machine",
             spec->host);
-    if (!spec->token && !hone_is_loopback(host))
+    if (!spec->clients && !hone_is_loopback(host))
         return hone_fail(err, HONE_E_AUTH,
                          "a server without a token listens on loopback only, not on %s", host);
-    lower_descriptor_limit();
+    set_descriptor_limit();
     lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
     struct hone_ws *ws = hone_calloc(1, sizeof(*ws));
     ws->spec = spec;
@@ -492,6 +517,26 @@ int hone_ws_port(const struct hone_ws *ws)
     return ws->port;
 }
 
+/* Connections of tokens that were removed end within a second. */
+#define LOOK_US (1000 * 1000)
+
+struct look {
+    lws_sorted_usec_list_t timer;
+    struct hone_ws *ws;
+};
+
+static void look_at_clients(lws_sorted_usec_list_t *timer)
+{
+    struct look *look = lws_container_of(timer, struct look, timer);
+    struct hone_ws *ws = look->ws;
+    hone_clients_refresh(ws->spec->clients);
+    for (size_t i = 0; i < HONE_LIMIT_CONNECTIONS; i++)
+        if (ws->conns[i] && hone_client_is_removed(ws->conns[i]->client))
+            kill_conn(ws->conns[i], "its token was removed");
+    hone_http_end_removed(ws->sessions);
+    lws_sul_schedule(ws->context, 0, timer, look_at_clients, LOOK_US);
+}
+
 struct goodbye {
     lws_sorted_usec_list_t timer;
     struct hone_ws *ws;
@@ -506,9 +551,13 @@ static void goodbye_over(lws_sorted_usec_list_t *timer)
 void hone_ws_run(struct hone_ws *ws)
 {
     ws->loop = pthread_self();
+    struct look look = {.ws = ws};
+    if (ws->spec->clients)
+        lws_sul_schedule(ws->context, 0, &look.timer, look_at_clients, LOOK_US);
     while (!atomic_load(&ws->is_stopping))
         if (lws_service(ws->context, 0) < 0)
             break;
+    lws_sul_cancel(&look.timer);
     ws->is_saying_goodbye = true;
     struct goodbye goodbye = {.ws = ws};
     lws_sul_schedule(ws->context, 0, &goodbye.timer, goodbye_over, GOODBYE_US);

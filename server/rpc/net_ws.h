@@ -7,15 +7,17 @@
 #ifndef HONE_SERVER_NET_WS_H
 #define HONE_SERVER_NET_WS_H
 
+#include "server/access/clients.h"
 #include "server/rpc/auth.h"
 #include "server/rpc/mcp.h"
 
 struct hone_ws; /* opaque */
 
-struct hone_ws_spec {  /* all borrowed, outlive the server */
-    const char *host;  /* literal address or "localhost" */
-    int port;          /* 0: a free one */
-    const char *token; /* NULL: none wanted (loopback only) */
+struct hone_ws_spec {              /* all borrowed, outlive the server */
+    const char *host;              /* literal address or "localhost" */
+    int port;                      /* 0: a free one */
+    struct hone_clients *clients;  /* NULL: no token is wanted (loopback only) */
+    const char *certificate, *key; /* PEM files: TLS; both NULL: none */
     struct hone_access access;
     const struct hone_mcp *mcp;
 };

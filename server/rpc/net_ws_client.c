@@ -42,6 +42,7 @@ struct hone_ws_client {
     struct lws_context *context;
     struct lws *wsi; /* NULL when there is no connection */
     char *host, *path, *token;
+    bool is_tls;
     int port;
     const char *tool, *args_json;
     hone_progress_fn *on_progress;
@@ -364,17 +365,19 @@ static const struct lws_protocols protocols[] = {
 
 static int parse_url(struct hone_ws_client *client, const char *url, struct hone_err *err)
 {
-    if (strncmp(url, "ws://", 5) != 0)
+    client->is_tls = strncmp(url, "wss://", 6) == 0;
+    if (!client->is_tls && strncmp(url, "ws://", 5) != 0)
         return hone_fail(
             err, HONE_E_ARG,
             "'%.60s' is no WebSocket URL; it looks like ws://127.0.0.1:7411/mcp?token=...", url);
-    size_t len = strcspn(url + 5, "/?");
-    HONE_AUTOFREE char *authority = hone_strndup(url + 5, len);
-    const char *path = url + 5 + len;
+    const char *rest = url + (client->is_tls ? 6 : 5);
+    size_t len = strcspn(rest, "/?");
+    HONE_AUTOFREE char *authority = hone_strndup(rest, len);
+    const char *path = rest + len;
     client->path = hone_strdup(path[0] == '/' ? path : "/mcp");
     int rc = hone_split_address(authority, &client->host, &client->port, err);
     if (rc == 0 && client->port < 0)
-        client->port = 80;
+        client->port = client->is_tls ? 443 : 80;
     return rc;
 }
 
@@ -400,6 +403,7 @@ int hone_ws_client_new(const char *url, const char *token, struct hone_ws_client
             /* int in libwebsockets 4.1, unsigned in 4.3 */
             .gid = (__typeof__(info.gid))-1,
             .uid = (__typeof__(info.uid))-1,
+            .options = client->is_tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0,
             .fd_limit_per_thread = 16,
             .timeout_secs = 10,
         };
@@ -426,6 +430,7 @@ static void connect_to(struct hone_ws_client *client)
         .protocol = "mcp",
         .local_protocol_name = "mcp",
         .ietf_version_or_minus_one = -1,
+        .ssl_connection = client->is_tls ? LCCSCF_USE_SSL : 0,
     };
     if (!lws_client_connect_via_info(&info))
         give_up(client, HONE_E_IO, "cannot connect");

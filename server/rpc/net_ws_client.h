@@ -11,7 +11,8 @@
 
 struct hone_ws_client; /* opaque */
 
-/* url: ws://HOST:PORT/PATH[?query]. token: sent as a bearer token, NULL: none (or it is in the
+/* url: ws://HOST:PORT/PATH[?query], or wss:// for a server whose certificate names HOST and is signed
+ * by one that OpenSSL trusts (SSL_CERT_FILE adds one). token: sent as a bearer token, NULL: none (or it is in the
  * query). Borrowed. Connects with the first call. */
 int hone_ws_client_new(const char *url, const char *token, struct hone_ws_client **ret,
                        struct hone_err *err);

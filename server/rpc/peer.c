@@ -20,7 +20,7 @@
 
 #define INLINE_BYTES (64u << 10) /* parsed on the transport's thread up to here */
 
-#define SPARE_FDS 8
+#define SPARE_FDS 2
 
 enum call_state { CALL_OPEN, CALL_DONE, CALL_DROPPED };
 
@@ -234,6 +234,21 @@ void hone_call_error_data(struct hone_call *call, int number, const char *data_j
 const char *hone_call_id(const struct hone_call *call)
 {
     return call->id_text;
+}
+
+struct hone_client *hone_peer_client(const struct hone_peer *peer)
+{
+    return peer->spec.client;
+}
+
+struct hone_client *hone_call_client(const struct hone_call *call)
+{
+    return call->peer->spec.client;
+}
+
+uint64_t hone_call_turn(const struct hone_call *call)
+{
+    return call->peer->spec.turn;
 }
 
 bool hone_peer_is_closed(struct hone_peer *peer)
@@ -510,7 +525,8 @@ void hone_peer_receive(struct hone_peer *peer, const char *text, size_t len)
     else if (!fits)
         peer->spec.transport->drop(peer->spec.transport_arg, peer->spec.serial,
                                    "too many messages wait to be read");
-    else if (needs_worker && hone_workers_submit(peer->spec.parsers, drain, peer, NULL) < 0)
+    else if (needs_worker &&
+             hone_workers_submit(peer->spec.parsers, peer->spec.turn, drain, peer, NULL) < 0)
         drain(peer); /* no worker to be had: slower for the others, but in order */
 }
 

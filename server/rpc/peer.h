@@ -16,6 +16,7 @@
 #ifndef HONE_SERVER_PEER_H
 #define HONE_SERVER_PEER_H
 
+#include "server/access/clients.h"
 #include "server/rpc/rpc.h"
 #include "server/rpc/workers.h"
 #include "workspace/base/process.h"
@@ -57,6 +58,8 @@ struct hone_peer_spec {
     const struct hone_handler *handler;
     const void *handler_arg;
     struct hone_workers *parsers; /* for large messages */
+    struct hone_client *client;   /* whose token was shown; NULL: none was asked for */
+    uint64_t turn;                /* whose work this is, workers.h */
 };
 
 /* One reference, the transport's. Everything in spec is borrowed and outlives the peer. */
@@ -77,6 +80,7 @@ void hone_peer_notify(struct hone_peer *peer, const char *method, const char *pa
 /* notifications/cancelled: stops the call with that id (its JSON text), which is then never
  * answered. Unknown ids are ignored. */
 void hone_peer_cancel(struct hone_peer *peer, const char *id_text);
+struct hone_client *hone_peer_client(const struct hone_peer *peer);
 
 struct hone_call *hone_call_ref(struct hone_call *call);
 void hone_call_unref(struct hone_call *call);
@@ -90,6 +94,8 @@ void hone_call_error(struct hone_call *call, int number, const char *fmt, ...) H
 void hone_call_error_data(struct hone_call *call, int number, const char *data_json,
                           const char *fmt, ...) HONE_PRINTF(4, 5);
 const char *hone_call_id(const struct hone_call *call); /* JSON text */
+struct hone_client *hone_call_client(const struct hone_call *call);
+uint64_t hone_call_turn(const struct hone_call *call);
 void hone_call_fail(struct hone_call *call, const struct hone_err *err);
 /* Sends a notification that belongs to the call; nothing once it is answered or cancelled. */
 void hone_call_notify(struct hone_call *call, const char *method, const char *params_json);

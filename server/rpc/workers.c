@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Those who wait are a list of lines, one for each turn number; a worker takes from the first line
+ * and puts it at the end. */
 #include "server/rpc/workers.h"
 
 #include <pthread.h>
@@ -10,6 +12,13 @@
 struct work {
     hone_work_fn *fn;
     void *arg;
+    struct work *next;
+};
+
+struct line { /* of those who wait: the tasks of one, never empty */
+    uint64_t turn;
+    struct work *first, **tail;
+    struct line *next;
 };
 
 struct hone_workers {
@@ -17,12 +26,13 @@ struct hone_workers {
     pthread_cond_t has_work;  /* lock; CLOCK_MONOTONIC */
     pthread_cond_t is_quiet;  /* lock; CLOCK_MONOTONIC */
     bool is_stopping;         /* lock */
+    bool is_waking;           /* lock: a worker was woken and has not looked yet */
     size_t n_threads, n_idle; /* lock */
     size_t n_started;         /* lock: in threads, of which n_threads still run */
     pthread_t *threads;       /* lock; max_threads slots */
     size_t max_threads, max_queued;
-    struct work *ring;      /* lock; max_queued slots */
-    size_t first, n_queued; /* lock */
+    struct line *lines, **lines_tail; /* lock: in the order of their turns */
+    size_t n_queued;                  /* lock */
 };
 
 static void cond_init(pthread_cond_t *cond)
@@ -44,8 +54,67 @@ struct hone_workers *hone_workers_new(size_t max_threads, size_t max_queued)
     workers->max_threads = max_threads;
     workers->max_queued = max_queued;
     workers->threads = hone_calloc(max_threads, sizeof(*workers->threads));
-    workers->ring = hone_calloc(max_queued, sizeof(*workers->ring));
+    workers->lines_tail = &workers->lines;
     return workers;
+}
+
+/* The tasks below have the lock held. */
+
+static void append_line(struct hone_workers *workers, struct line *line)
+{
+    line->next = NULL;
+    *workers->lines_tail = line;
+    workers->lines_tail = &line->next;
+}
+
+/* The oldest task of whose turn it is, who then goes to the end. */
+static struct work *take(struct hone_workers *workers)
+{
+    struct line *line = workers->lines;
+    struct work *work = line->first;
+    workers->lines = line->next;
+    if (!workers->lines)
+        workers->lines_tail = &workers->lines;
+    line->first = work->next;
+    workers->n_queued--;
+    if (line->first)
+        append_line(workers, line);
+    else
+        free(line);
+    return work;
+}
+
+static struct line *find_line(struct hone_workers *workers, uint64_t turn)
+{
+    struct line *line = workers->lines;
+    while (line && line->turn != turn)
+        line = line->next;
+    return line;
+}
+
+static void put(struct hone_workers *workers, uint64_t turn, hone_work_fn *fn, void *arg)
+{
+    struct line *line = find_line(workers, turn);
+    struct work *work = hone_calloc(1, sizeof(*work));
+    *work = (struct work){.fn = fn, .arg = arg};
+    if (!line) {
+        line = hone_calloc(1, sizeof(*line));
+        line->turn = turn;
+        line->tail = &line->first;
+        append_line(workers, line);
+    }
+    *line->tail = work;
+    line->tail = &work->next;
+    workers->n_queued++;
+}
+
+/* One is woken at a time, and wakes the next before it works: in a burst of short tasks few threads
+ * do all, and a long one keeps nobody waiting. */
+static bool should_wake(struct hone_workers *workers)
+{
+    bool should = workers->n_queued > 0 && workers->n_idle > 0 && !workers->is_waking;
+    workers->is_waking = workers->is_waking || should;
+    return should;
 }
 
 static void *worker_main(void *arg)
@@ -57,14 +126,17 @@ static void *worker_main(void *arg)
             workers->n_idle++;
             pthread_cond_wait(&workers->has_work, &workers->lock);
             workers->n_idle--;
+            workers->is_waking = false;
         }
         if (workers->n_queued == 0)
             break;
-        struct work work = workers->ring[workers->first];
-        workers->first = (workers->first + 1) % workers->max_queued;
-        workers->n_queued--;
+        struct work *work = take(workers);
+        bool wakes_next = should_wake(workers);
         pthread_mutex_unlock(&workers->lock);
-        work.fn(work.arg);
+        if (wakes_next)
+            pthread_cond_signal(&workers->has_work);
+        work->fn(work->arg);
+        free(work);
         pthread_mutex_lock(&workers->lock);
     }
     workers->n_threads--;
@@ -88,12 +160,14 @@ static int start_thread(struct hone_workers *workers)
     return native;
 }
 
-static int submit_locked(struct hone_workers *workers, hone_work_fn *fn, void *arg,
+static int submit_locked(struct hone_workers *workers, uint64_t turn, hone_work_fn *fn, void *arg,
                          struct hone_err *err)
 {
+    size_t shared = workers->max_queued - workers->max_queued / 4;
     if (workers->is_stopping)
         return hone_fail(err, HONE_E_BUSY, "hone is stopping and takes no more work");
-    if (workers->n_queued == workers->max_queued)
+    if (workers->n_queued == workers->max_queued ||
+        (workers->n_queued >= shared && find_line(workers, turn)))
         return hone_fail(err, HONE_E_BUSY, "%zu calls wait already; try again in a second",
                          workers->n_queued);
     if (workers->n_queued >= workers->n_idle && workers->n_threads < workers->max_threads) {
@@ -101,20 +175,31 @@ static int submit_locked(struct hone_workers *workers, hone_work_fn *fn, void *a
         if (native != 0 && workers->n_threads == 0)
             return hone_fail_errno(err, native, "cannot start a worker thread");
     }
-    size_t slot = (workers->first + workers->n_queued) % workers->max_queued;
-    workers->ring[slot] = (struct work){.fn = fn, .arg = arg};
-    workers->n_queued++;
-    pthread_cond_signal(&workers->has_work);
+    put(workers, turn, fn, arg);
     return 0;
 }
 
-int hone_workers_submit(struct hone_workers *workers, hone_work_fn *fn, void *arg,
+int hone_workers_submit(struct hone_workers *workers, uint64_t turn, hone_work_fn *fn, void *arg,
                         struct hone_err *err)
 {
     pthread_mutex_lock(&workers->lock);
-    int rc = submit_locked(workers, fn, arg, err);
+    int rc = submit_locked(workers, turn, fn, arg, err);
+    bool wakes = rc == 0 && should_wake(workers);
     pthread_mutex_unlock(&workers->lock);
+    if (wakes) /* after the lock is free, so that who wakes does not wait for it */
+        pthread_cond_signal(&workers->has_work);
     return rc;
+}
+
+uint64_t hone_turn_of(const char *name, const char *second)
+{
+    uint64_t hash = 14695981039346656037ull; /* FNV-1a */
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211ull;
+    hash = (hash ^ 0xff) * 1099511628211ull;
+    for (const char *c = second; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 1099511628211ull;
+    return hash;
 }
 
 bool hone_workers_stop(struct hone_workers *workers, int64_t deadline_ns)
@@ -147,6 +232,5 @@ void hone_workers_free(struct hone_workers *workers)
     pthread_cond_destroy(&workers->has_work);
     pthread_cond_destroy(&workers->is_quiet);
     free(workers->threads);
-    free(workers->ring);
     free(workers);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How fast is an empty call? `hone serve` beside a bare libwebsockets echo in a process of its own,
- * in one run, so that the two rows of a pair saw the same machine.
+ * in one run, so that the two rows of a pair saw the same machine. Over WebSocket, and over HTTP, where
+ * each request has a connection of its own, in both servers. Then the same with idle connections.
  *
  *   ws_bench [SECONDS_PER_ROW]     (HONE_BUILD names the build tree)
  *
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,6 +27,7 @@
 #include "workspace/base/clock.h"
 
 #define MAX_CONNECTIONS 64
+#define N_IDLE          1000
 #define FRAME_BYTES     65536
 #define MAX_US          200000
 
@@ -45,7 +48,8 @@ struct conn {
 struct row {
     const struct target *target;
     const char *what, *request;
-    int n_connections;
+    bool is_http;
+    int n_connections, n_idle;
     double seconds;
 };
 
@@ -78,7 +82,24 @@ static int on_echo(struct lws *wsi, enum lws_callback_reasons reason, void *user
     return 0;
 }
 
+/* The least that answers a POST: what came is not looked at. */
+static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                   size_t len)
+{
+    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                                 "Content-Length: 2\r\nConnection: close\r\n\r\n{}";
+    unsigned char bytes[LWS_PRE + sizeof(answer)];
+    if (reason == LWS_CALLBACK_HTTP || reason == LWS_CALLBACK_HTTP_BODY)
+        return 0;
+    if (reason != LWS_CALLBACK_HTTP_BODY_COMPLETION)
+        return lws_callback_http_dummy(wsi, reason, user, in, len);
+    memcpy(bytes + LWS_PRE, answer, sizeof(answer) - 1);
+    lws_write(wsi, bytes + LWS_PRE, sizeof(answer) - 1, LWS_WRITE_HTTP);
+    return -1;
+}
+
 static const struct lws_protocols echo_protocols[] = {
+    {.name = "http", .callback = on_http},
     {.name = "mcp", .callback = on_echo, .per_session_data_size = sizeof(struct echo_conn)},
     {.name = NULL},
 };
@@ -97,7 +118,7 @@ static void start_echo(struct target *target)
                                                  .options = LWS_SERVER_OPTION_DISABLE_IPV6,
                                                  .gid = -1,
                                                  .uid = -1,
-                                                 .fd_limit_per_thread = 256};
+                                                 .fd_limit_per_thread = 2048};
         struct lws_context *context = lws_create_context(&info);
         if (!context)
             die("echo server");
@@ -223,20 +244,58 @@ static bool read_frame(struct conn *conn)
     return true;
 }
 
-static void open_conn(struct conn *conn, const struct target *target)
+static void open_socket(struct conn *conn, const struct target *target)
 {
     union {
         struct sockaddr_in v4;
         struct sockaddr any;
     } address = {.v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)target->port)}};
     address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    char head[1024];
     int one = 1;
     conn->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     conn->len = 0;
     if (connect(conn->fd, &address.any, sizeof(address.v4)) < 0)
         die("connect");
     setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
+/* A connection for one request. */
+static void begin_http(struct conn *conn, const struct row *row, int poll_fd)
+{
+    char text[2048];
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = conn};
+    conn->sent_ns = hone_now_ns();
+    open_socket(conn, row->target);
+    int n = snprintf(text, sizeof(text),
+                     "POST /mcp?token=%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
+                     "application/json\r\nAccept: application/json, text/event-stream\r\n"
+                     "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: "
+                     "job_wait\r\nContent-Length: %zu\r\n\r\n%s",
+                     row->target->token, strlen(row->request), row->request);
+    if (send(conn->fd, text, (size_t)n, MSG_NOSIGNAL) != n)
+        die("send");
+    epoll_ctl(poll_fd, EPOLL_CTL_ADD, conn->fd, &event);
+}
+
+/* True when the answer is there: the server ends the connection. */
+static bool read_http(struct conn *conn)
+{
+    ssize_t n = recv(conn->fd, conn->frame + conn->len, sizeof(conn->frame) - conn->len, 0);
+    if (n > 0) {
+        conn->len += (size_t)n;
+        return false;
+    }
+    if (conn->len < 12 || memcmp(conn->frame + 9, "200", 3) != 0)
+        die("HTTP answer");
+    conn->len = 0;
+    close(conn->fd);
+    return true;
+}
+
+static void open_conn(struct conn *conn, const struct target *target)
+{
+    char head[1024];
+    open_socket(conn, target);
     int n = snprintf(head, sizeof(head),
                      "GET /mcp?token=%s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: "
                      "Upgrade\r\nUpgrade: websocket\r\n"
@@ -266,10 +325,17 @@ static double percentile(const unsigned *histogram, unsigned long n, double shar
 
 static void measure(const struct row *row, struct conn *conns, unsigned *histogram)
 {
+    struct conn *idle = calloc((size_t)row->n_idle + 1, sizeof(*idle));
+    for (int i = 0; i < row->n_idle; i++)
+        open_conn(&idle[i], row->target);
     int poll_fd = epoll_create1(EPOLL_CLOEXEC);
     memset(histogram, 0, MAX_US * sizeof(*histogram));
     for (int i = 0; i < row->n_connections; i++) {
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = &conns[i]};
+        if (row->is_http) {
+            begin_http(&conns[i], row, poll_fd);
+            continue;
+        }
         open_conn(&conns[i], row->target);
         epoll_ctl(poll_fd, EPOLL_CTL_ADD, conns[i].fd, &event);
         send_text(&conns[i], row->request);
@@ -284,7 +350,7 @@ static void measure(const struct row *row, struct conn *conns, unsigned *histogr
         int n_events = epoll_wait(poll_fd, events, MAX_CONNECTIONS, 1000);
         for (int i = 0; i < n_events; i++) {
             struct conn *conn = events[i].data.ptr;
-            if (!read_frame(conn))
+            if (!(row->is_http ? read_http(conn) : read_frame(conn)))
                 continue;
             now = hone_now_ns();
             int64_t us = (now - conn->sent_ns) / 1000;
@@ -292,7 +358,10 @@ static void measure(const struct row *row, struct conn *conns, unsigned *histogr
                 histogram[us < MAX_US ? us : MAX_US - 1]++;
                 n++;
             }
-            send_text(conn, row->request);
+            if (row->is_http)
+                begin_http(conn, row, poll_fd);
+            else
+                send_text(conn, row->request);
         }
         now = hone_now_ns();
         if (!is_warm && now >= warm) {
@@ -304,12 +373,16 @@ static void measure(const struct row *row, struct conn *conns, unsigned *histogr
     for (int i = 0; i < row->n_connections; i++)
         close(conns[i].fd);
     close(poll_fd);
-    printf("server=%-8s call=%-9s connections=%-2d requests_per_s=%-8.0f p50_us=%-6.0f "
-           "p99_us=%-6.0f server_cpu_us=%-6.1f rss_kib=%ld\n",
-           row->target->name, row->what, row->n_connections, (double)n / row->seconds,
-           percentile(histogram, n, 0.5), percentile(histogram, n, 0.99),
-           n ? cpu * 1e6 / (double)n : 0, rss_kib(row->target->pid));
+    printf("server=%-8s by=%-4s call=%-9s connections=%-2d idle=%-4d requests_per_s=%-8.0f "
+           "p50_us=%-6.0f p99_us=%-6.0f server_cpu_us=%-6.1f rss_kib=%ld\n",
+           row->target->name, row->is_http ? "http" : "ws", row->what, row->n_connections,
+           row->n_idle, (double)n / row->seconds, percentile(histogram, n, 0.5),
+           percentile(histogram, n, 0.99), n ? cpu * 1e6 / (double)n : 0,
+           rss_kib(row->target->pid));
     fflush(stdout);
+    for (int i = 0; i < row->n_idle; i++)
+        close(idle[i].fd);
+    free(idle);
 }
 
 int main(int argc, char **argv)
@@ -318,11 +391,17 @@ int main(int argc, char **argv)
     static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
     static const char call[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
                                "call\",\"params\":{\"name\":\"job_wait\",\"arguments\":{}}}";
+    static const char alone[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"job_wait\","
+        "\"arguments\":{},\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+        "\"io.modelcontextprotocol/clientCapabilities\":{}}}}";
     double seconds = argc > 1 ? atof(argv[1]) : 1;
     char dir[] = "/tmp/hone-bench.XXXXXX", command[64];
     if (!mkdtemp(dir))
         die("mkdtemp");
     struct target echo = {.name = "lws-echo"}, hone = {.name = "hone"};
+    struct rlimit limit = {4096, 4096};
+    setrlimit(RLIMIT_NOFILE, &limit);
     start_echo(&echo);
     start_hone(&hone, dir);
     struct conn *conns = calloc(MAX_CONNECTIONS, sizeof(*conns));
@@ -333,13 +412,21 @@ int main(int argc, char **argv)
            rss_kib(echo.pid));
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         const struct row rows[] = {
-            {&echo, "echo", ping, counts[i], seconds},
-            {&hone, "ping", ping, counts[i], seconds},
-            {&hone, "job_wait", call, counts[i], seconds},
+            {&echo, "echo", ping, false, counts[i], 0, seconds},
+            {&hone, "ping", ping, false, counts[i], 0, seconds},
+            {&hone, "job_wait", call, false, counts[i], 0, seconds},
+            {&echo, "echo", alone, true, counts[i], 0, seconds},
+            {&hone, "job_wait", alone, true, counts[i], 0, seconds},
         };
         for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
             measure(&rows[k], conns, histogram);
     }
+    const struct row idle[] = {
+        {&echo, "echo", ping, false, 16, N_IDLE, seconds},
+        {&hone, "job_wait", call, false, 16, N_IDLE, seconds},
+    };
+    for (size_t k = 0; k < sizeof(idle) / sizeof(idle[0]); k++)
+        measure(&idle[k], conns, histogram);
     kill(hone.pid, SIGTERM);
     kill(echo.pid, SIGKILL);
     waitpid(hone.pid, NULL, 0);

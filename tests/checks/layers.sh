@@ -16,7 +16,10 @@ model="agents/model $tools"
 planner="agents/planner $rewrites"
 coder="agents/coder agents/model $planner"
 search="agents/search $coder"
-rpc="server/rpc $search"
+knowledge="agents/knowledge $search"
+access="server/access $base"
+page="server/page $search"
+rpc="server/rpc $access $page"
 jail="tools/runner/jail $format"
 binary="tools/runner/binary $jail"
 builds="tools/runner/build $binary"
@@ -66,17 +69,20 @@ agents/model: $model
 agents/planner: $planner
 agents/coder: $coder
 agents/search: $search
+agents/knowledge: $knowledge
 agents/offline: agents/offline $planner
 agents/tools: agents/tools $search
+server/access: $access
+server/page: $page
 server/rpc: $rpc
-server: server agents/tools agents/offline tools/export tools/task tools/torch $rpc
+server: server agents/knowledge agents/tools agents/offline tools/export tools/task tools/torch $rpc
 "
 
 # beginning of a header's name: the only files that may include it (| between several)
 owners='
 cjson/: workspace/base/json.c
 git2: workspace/history.c|workspace/git_store.c
-libwebsockets: server/rpc/net_ws.c|server/rpc/net_gate.c|server/rpc/net_http.c|server/rpc/net_ws_client.c|tests/bench/ws_bench.c
+libwebsockets: server/rpc/net_ws.c|server/rpc/net_gate.c|server/rpc/net_http.c|server/rpc/net_page.c|server/rpc/net_ws_client.c|tests/bench/ws_bench.c
 seccomp.h: tools/runner/jail/seccomp.c
 sha2.h: workspace/base/hash.c
 sha256.h: workspace/base/hash.c

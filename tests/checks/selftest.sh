@@ -32,7 +32,7 @@ lines() { awk -v n="$1" -v text="$2" 'BEGIN { for (i = 0; i < n; i++) print text
 printf 'const int hone_fine = 1;\n' | gcc -x c -c - -o "$copy/build/fine.o"
 for f in "$copy"/workspace/base/*.c; do cp "$copy/build/fine.o" "$copy/build/obj/workspace/base/$(basename "$f" .c).o"; done
 gcc -std=gnu17 -D_GNU_SOURCE -I. -c workspace/base/log.c -o "$copy/build/obj/workspace/base/log.o" # has an allowed global
-for check in layers headers lengths format banned standalone globals papers words; do
+for check in layers headers lengths format banned standalone globals papers words scripts; do
     out=$(cd "$copy" && CHECK_ROOT=$copy HONE_BUILD=$copy/build sh "tests/checks/$check.sh" 2>&1)
     status=$?
     [ $status -eq 77 ] && status=0
@@ -50,6 +50,8 @@ lines 801 '' >"$p"; plant lengths workspace/base/long_file.c "long_file.c"
 mkdir "$copy/server/full" && for i in $(seq 45); do : >"$copy/server/full/f$i.c"; done
 : >"$p"; plant lengths server/full/one_more.c "server/full holds 46"
 rm -r "$copy/server/full"
+printf '#!/bin/sh\n' >"$p"; plant scripts tests/started.sh "started.sh: chmod"
+printf '#!/bin/sh\nif\n' >"$p"; chmod +x "$p"; plant scripts tests/cut.sh "cut.sh"
 printf 'int  x;\n' >"$p"; plant format workspace/base/ugly.c "ugly.c"
 printf 'int x; \n' >"$p"; plant format workspace/base/blank.c "blank.c:1"
 printf 'void f(char *p) { strcpy(p, "x"); }\n' >"$p"; plant banned workspace/base/banned.c "banned.c:1"

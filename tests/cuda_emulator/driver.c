@@ -112,13 +112,26 @@ hone_cu_result cuGetErrorString(hone_cu_result code, const char **ret)
 
 /* ---- device ---- */
 
+/* The one device that CUDA_VISIBLE_DEVICES=GPU-uuid shows; -1: all are shown. The uuid's last byte
+ * is its number. */
+static int shown_device(void)
+{
+    const char *shown = getenv("CUDA_VISIBLE_DEVICES");
+    size_t len = shown != NULL ? strlen(shown) : 0;
+    return len == 40 && strncmp(shown, "GPU-", 4) == 0 ? (int)strtol(shown + len - 2, NULL, 16)
+                                                       : -1;
+}
+static int n_devices(void)
+{
+    return shown_device() >= 0 ? 1 : (int)emu_setting("DEVICES", 1);
+}
 static bool is_device(hone_cu_device dev)
 {
-    return dev >= 0 && (uint64_t)dev < emu_setting("DEVICES", 1);
+    return dev >= 0 && dev < n_devices();
 }
 hone_cu_result cuDeviceGetCount(int *ret)
 {
-    *ret = (int)emu_setting("DEVICES", 1);
+    *ret = n_devices();
     return is_initialised ? 0 : EMU_NOT_INITIALIZED;
 }
 hone_cu_result cuDeviceGet(hone_cu_device *ret, int ordinal)
@@ -142,7 +155,7 @@ hone_cu_result cuDeviceGetUuid(struct hone_cu_uuid *ret, hone_cu_device dev)
     if (!is_device(dev))
         return EMU_INVALID_DEVICE;
     memcpy(ret->bytes, "emulated device", 15);
-    ret->bytes[15] = (char)dev;
+    ret->bytes[15] = (char)(shown_device() >= 0 ? shown_device() : dev);
     return 0;
 }
 hone_cu_result cuDeviceTotalMem(size_t *ret, hone_cu_device dev)

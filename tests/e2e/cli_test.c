@@ -85,6 +85,26 @@ START_TEST(every_verb_has_help)
 }
 END_TEST
 
+START_TEST(tokens)
+{
+    static const struct row rows[] = {
+        {{"token", "list", "--workspace", WS}, 0, "name", NULL},
+        {{"token", "add", "--workspace", WS}, 2, NULL, "NAME is missing"},
+        {{"token", "add", "ci", "--role", "king", "--workspace", WS}, 2, NULL, "viewer, agent"},
+        {{"token", "add", "ci", "--role", "viewer", "--workspace", WS}, 0, "", "role viewer"},
+        {{"token", "add", "ci", "--workspace", WS}, 13, NULL, "exists"},
+        {{"token", "list", "--workspace", WS}, 0, "viewer", NULL},
+        {{"token", "list", "--json", "--workspace", WS}, 0, "\"role\":\"viewer\"", NULL},
+        {{"token", "remove", "ci", "--workspace", WS}, 0, NULL, "removed"},
+        {{"token", "remove", "ci", "--workspace", WS}, 3, NULL, "no token named"},
+    };
+    char dir[64];
+    workspace(dir);
+    check_rows(rows, sizeof(rows) / sizeof(rows[0]), dir);
+    forget(dir);
+}
+END_TEST
+
 START_TEST(workspaces)
 {
     static const struct row rows[] = {
@@ -229,5 +249,5 @@ START_TEST(a_search_on_the_fake_executor_ends_with_one_object)
 }
 END_TEST
 
-UNIT_MAIN("cli", usage, every_verb_has_help, workspaces, versions, many_calls_from_stdin,
+UNIT_MAIN("cli", usage, every_verb_has_help, tokens, workspaces, versions, many_calls_from_stdin,
           arguments_from_stdin_and_file, a_search_on_the_fake_executor_ends_with_one_object)

@@ -24,7 +24,12 @@ alone() { # alone NAME COMPILER: in a folder that has NAME.c only, then its test
     ) >"$ROOT/outside" 2>&1
 }
 
-for dir in workspace/packs/*/; do
+for pack in many_tensors solve_lower added_mask diffusion pitched_scale stored_weights; do
+    cp -r "tests/judge/packs/$pack" "$WS/tasks/"
+done
+git -C "$WS" add -A && git -C "$WS" -c user.name=t -c user.email=t@localhost commit -qm "packs of the newer members of the format"
+
+for dir in workspace/packs/* "$WS"/tasks/*; do
     pack=$(basename "$dir")
     [ -f "$dir/kernels/naive.c" ] || continue
     take "$pack" && grep -q '^test  *passed' "$ROOT/said"

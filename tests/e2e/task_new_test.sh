@@ -72,6 +72,49 @@ void gemm(int ni, int nj, int nk, float alpha, float beta, float *C, const float
 EOF
 admitted gemm 'oracle.c computes the sum afresh'
 
+# several sums in double, of which the mean cancels to nearly nothing
+cat >"$ROOT/stats.c" <<'EOF'
+#include <math.h>
+void stats(const double *x, int n, double *mean, double *deviation, double *least, double *largest)
+{
+    double sum = 0, squares = 0, low = x[0], high = x[0];
+    for (int i = 0; i < n; i++) {
+        sum += x[i];
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
+    }
+    double middle = sum / n;
+    for (int i = 0; i < n; i++)
+        squares += (x[i] - middle) * (x[i] - middle);
+    *mean = middle;
+    *deviation = sqrt(squares / n);
+    *least = low;
+    *largest = high;
+}
+EOF
+admitted stats 'mean\[\], deviation\[\], least\[\], largest\[\]'
+
+# integers that the rounding of floats decides; corners of the picture near those that people take
+cat >"$ROOT/mandel.c" <<'EOF'
+void mandel(float x0, float y0, float x1, float y1, int w, int h, int most, int *out)
+{
+    for (int j = 0; j < h; j++)
+        for (int i = 0; i < w; i++) {
+            float cx = x0 + (x1 - x0) * i / w, cy = y0 + (y1 - y0) * j / h, zx = 0, zy = 0;
+            int k = 0;
+            while (k < most && zx * zx + zy * zy < 4) {
+                float t = zx * zx - zy * zy + cx;
+                zy = 2 * zx * zy + cy;
+                zx = t;
+                k++;
+            }
+            out[j * w + i] = k;
+        }
+}
+EOF
+admitted mandel 'floats decide integers' --shift x0=-2 --shift x1=0.5 --shift y0=-1.2 --shift y1=1.2 \
+    --scale x0=0.05 --scale x1=0.05 --scale y0=0.05 --scale y1=0.05
+
 # a quadratic loop over two strings: sizes that a call can bear
 cat >"$ROOT/lcs.c" <<'EOF'
 #include <stdlib.h>

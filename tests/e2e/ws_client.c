@@ -138,7 +138,7 @@ void served_start(struct served *served, const char *const *args)
     served->err_fd = err[0];
     bool is_closed;
     char *text = tcp_read(served->err_fd, "/mcp", 20000, &is_closed);
-    const char *url = strstr(text, "listening on ws://");
+    const char *url = strstr(text, "listening on ws");
     ck_assert_msg(url != NULL, "hone serve said: %s", text);
     const char *port = strrchr(url + 18, ':');
     ck_assert_ptr_nonnull(port);

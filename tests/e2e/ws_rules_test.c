@@ -73,13 +73,16 @@ END_TEST
 START_TEST(refuses_bad_listen_addresses)
 {
     static const struct {
-        const char *listen, *auth, *message;
+        const char *listen, *auth, *message, *more;
     } rows[] = {
-        {"0.0.0.0:0", "none", "loopback only"},
-        {"203.0.113.7:0", "token", "Cannot assign requested address"},
-        {"example.com:0", "token", "literal address"},
-        {"nonsense:port", "token", "no address"},
-        {"127.0.0.1:PORT", "token", "Address already in use"},
+        {"0.0.0.0:0", "none", "loopback only", "--behind-proxy"},
+        {"0.0.0.0:0", "token", "needs --tls-cert and --tls-key, or --behind-proxy", NULL},
+        {"[::]:0", "token", "needs --tls-cert and --tls-key, or --behind-proxy", NULL},
+        {"127.0.0.1:0", "token", "go together", "--tls-cert=/dev/null"},
+        {"203.0.113.7:0", "token", "Cannot assign requested address", "--behind-proxy"},
+        {"example.com:0", "token", "literal address", "--behind-proxy"},
+        {"nonsense:port", "token", "no address", NULL},
+        {"127.0.0.1:PORT", "token", "Address already in use", NULL},
     };
     struct served served = {.pid = 0};
     served_start(&served, NULL);
@@ -87,8 +90,8 @@ START_TEST(refuses_bad_listen_addresses)
     snprintf(taken, sizeof(taken), "127.0.0.1:%d", served.port);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const char *listen = strstr(rows[i].listen, "PORT") ? taken : rows[i].listen;
-        const char *const args[] = {"serve", "--workspace", served.dir,   "--listen",
-                                    listen,  "--auth",      rows[i].auth, NULL};
+        const char *const args[] = {"serve",  "--workspace", served.dir,   "--listen", listen,
+                                    "--auth", rows[i].auth,  rows[i].more, NULL};
         char *out, *err;
         int status = hone_program_run(args, NULL, &out, &err);
         ck_assert_int_gt(status, 0);
@@ -139,7 +142,7 @@ START_TEST(answers_plain_http_at_once)
          "POST /mcp?token=@ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: "
          "100-continue\r\n\r\n",
          "415"},
-        {"other path", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"},
+        {"other path", "GET /other HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"},
         {"path with the same start", "GET /mcpfoo?token=@ HTTP/1.1\r\nHost: localhost\r\n\r\n",
          "404"},
         {"well-known",
@@ -555,7 +558,7 @@ START_TEST(connections_are_limited)
 {
     struct served served = {.pid = 0};
     served_start(&served, NULL);
-    int fds[HONE_LIMIT_CONNECTIONS];
+    static int fds[HONE_LIMIT_CONNECTIONS];
     char path[200];
     snprintf(path, sizeof(path), "/mcp?token=%s", served.token);
     for (int i = 0; i < HONE_LIMIT_CONNECTIONS; i++)

@@ -127,6 +127,25 @@ int hone_export_cases(const struct hone_export_work *work, struct hone_export_ca
 
 /* ---- inputs ---- */
 
+/* The same of a role whose elements' places matter (hone_role_is_placed). */
+static const char *placed_text(const struct hone_export_work *work,
+                               const struct hone_tensor *tensor, const char *drawn,
+                               const struct hone_workload *workload)
+{
+    long long row = (long long)workload->axes[tensor->shape[tensor->rank - 1]];
+    long long depth = (long long)workload->axes[tensor->shape[tensor->rank - 2]];
+
+    if (tensor->role == HONE_ROLE_ADDITIVE_MASK)
+        return hone_pool_printf(
+            work->pool, "((%s & 1) || i %% %lld == i / %lld %% %lld %% %lld ? 0.0 : -1.0 / 0.0)",
+            drawn, row, row, depth, row);
+    return hone_pool_printf(work->pool,
+                            "(i %% %lld %s i / %lld %% %lld ? 0.0 : i %% %lld == i / %lld %% %lld "
+                            "? (double)(%s %% 65 + 32) / 64 : ((double)(%s %% 257) - 128) / %lld)",
+                            row, tensor->role == HONE_ROLE_TRIANGULAR ? ">" : "<", row, depth, row,
+                            row, depth, drawn, drawn, 128 * (row > depth ? row : depth));
+}
+
 /* The value of element i as C text. */
 static const char *value_text(const struct hone_export_work *work, size_t t,
                               const struct hone_workload *workload, int64_t n)
@@ -135,6 +154,8 @@ static const char *value_text(const struct hone_export_work *work, size_t t,
     const char *drawn = hone_pool_printf(work->pool, "drawn((uint64_t)i, %zu)", t);
     int64_t bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1;
 
+    if (hone_role_is_placed(tensor->role))
+        return placed_text(work, tensor, drawn, workload);
     if (tensor->role == HONE_ROLE_INDEX)
         return hone_pool_printf(work->pool, "(int64_t)(%s %% %lld)", drawn,
                                 (long long)hone_max_i64(bound, 1));
@@ -267,12 +288,20 @@ static void add_steps(const struct hone_export_work *work, struct hone_buf *text
             hone_buf_printf(text, "    state[%d][%zu] = (double *)room(%lld, sizeof(double));\n",
                             side, o, (long long)elements(work, &task->outputs[o], workload));
     hone_buf_printf(text,
+                    "    double over_all[%zu] = {0};\n"
                     "    for (args.step = 0; args.step <= %lld; args.step++) {\n"
                     "        args.next = state[args.step %% 2];\n"
                     "        args.prev = state[(args.step + 1) %% 2];\n"
-                    "        hone_oracle_items(&args, 0, %lld, NULL);\n"
-                    "    }\n",
-                    (long long)n_steps, (long long)n_items);
+                    "        hone_oracle_items(&args, 0, %lld, NULL);\n",
+                    task->n_outputs, (long long)n_steps, (long long)n_items);
+    for (size_t o = 0; o < task->n_outputs; o++)
+        hone_buf_printf(
+            text,
+            "        for (int64_t i = 0; i < %lld; i++)\n"
+            "            over_all[%zu] += args.next[%zu][i] * args.next[%zu][i] / %lld.0;\n",
+            (long long)elements(work, &task->outputs[o], workload), o, o, o,
+            (long long)n_steps + 1);
+    hone_buf_str(text, "    }\n");
     for (size_t o = 0; o < task->n_outputs; o++) {
         long long n = (long long)elements(work, &task->outputs[o], workload);
         hone_buf_printf(text,
@@ -281,6 +310,7 @@ static void add_steps(const struct hone_export_work *work, struct hone_buf *text
                         "        double squares = 0;\n"
                         "        for (int64_t i = 0; i < %lld; i++)\n"
                         "            squares += end[i] * end[i];\n"
+                        "        squares = fmax(squares, over_all[%zu]);\n"
                         "        for (int64_t i = 0; i < %lld; i++)\n"
                         "            if (is_wanted(i, %lld)) {\n"
                         "                struct hone_oracle_record r = {i, end[i], %zu, "
@@ -288,7 +318,7 @@ static void add_steps(const struct hone_export_work *work, struct hone_buf *text
                         "                put(%zu, &r);\n"
                         "            }\n"
                         "    }\n",
-                        (long long)n_steps % 2, o, n, n, n, o, n, c);
+                        (long long)n_steps % 2, o, n, o, n, n, o, n, c);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/launch/warm.h"
+#include "tools/launch/devices.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -18,8 +18,8 @@
 #define PROBE_MS 30000
 
 struct hone_launcher {
-    char *runner_path;      /* owned */
-    struct hone_warm *warm; /* owned */
+    char *runner_path;            /* owned */
+    struct hone_devices *devices; /* owned */
 };
 
 struct relay { /* progress lines on their way up */
@@ -55,7 +55,7 @@ static int launch_cold(const struct hone_launcher *launcher, const char *call_di
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     const struct hone_process_spec spec = {
         .argv = (const char *const[]){launcher->runner_path, job_path, NULL},
-        .env = hone_runner_env(pool),
+        .env = hone_runner_env(NULL, pool),
         .cwd = call_dir,
         .deadline_ns = deadline_ns,
         .cancel = cancel,
@@ -80,8 +80,17 @@ int hone_launch(struct hone_launcher *launcher, const char *call_dir, const stru
     int64_t deadline = hone_deadline_in_ms(hone_job_most_ms(job) + HONE_LAUNCH_GRACE_MS);
 
     if (hone_target_traits(job->target)->has_device)
-        return hone_warm_run(launcher->warm, job_path, deadline, on_progress, progress_arg, cancel,
-                             ret, err);
+        return hone_devices_run(launcher->devices,
+                                &(struct hone_device_job){
+                                    .launcher = launcher,
+                                    .path = job_path,
+                                    .lease_path = job->lease_path,
+                                    .deadline_ns = deadline,
+                                    .on_progress = on_progress,
+                                    .progress_arg = progress_arg,
+                                    .cancel = cancel,
+                                },
+                                ret, err);
     return launch_cold(launcher, call_dir, job_path, deadline, &relay, cancel, ret, err);
 }
 
@@ -94,7 +103,7 @@ static int ask(const struct hone_launcher *launcher, const char *const options[3
     const struct hone_process_spec spec = {
         .argv =
             (const char *const[]){launcher->runner_path, options[0], options[1], options[2], NULL},
-        .env = hone_runner_env(pool),
+        .env = hone_runner_env(NULL, pool),
         .deadline_ns = hone_deadline_in_ms(ms),
         .out_limit = HONE_LIMIT_TORCH_ANSWER,
     };
@@ -139,7 +148,7 @@ struct hone_launcher *hone_launcher_new(const char *runner_path)
     struct hone_launcher *launcher = hone_calloc(1, sizeof(*launcher));
 
     launcher->runner_path = hone_strdup(runner_path);
-    launcher->warm = hone_warm_new(runner_path);
+    launcher->devices = hone_devices_new(runner_path);
     return launcher;
 }
 
@@ -147,7 +156,7 @@ void hone_launcher_free(struct hone_launcher *launcher)
 {
     if (launcher == NULL)
         return;
-    hone_warm_free(launcher->warm);
+    hone_devices_free(launcher->devices);
     free(launcher->runner_path);
     free(launcher);
 }

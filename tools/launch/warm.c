@@ -25,6 +25,7 @@
 
 struct hone_warm {
     char *runner_path;    /* owned */
+    char *device;         /* owned; NULL: any */
     pthread_mutex_t turn; /* held for a whole job */
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
@@ -79,16 +80,26 @@ static const char *const passed_variables[] = {
     "HONE_PYTHON=",   "HONE_TORCH_SECONDS=", "CUDA_VISIBLE_DEVICES=", "HONE_EMULATOR_"};
 #define MOST_PASSED 32
 
-const char *const *hone_runner_env(struct hone_pool *pool)
+/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" */
+static const char *visible_device(const char *d, struct hone_pool *pool)
 {
-    const char **ret = hone_pool_alloc(pool, (MOST_PASSED + 1) * sizeof(*ret));
+    return hone_pool_printf(pool, "CUDA_VISIBLE_DEVICES=GPU-%.8s-%.4s-%.4s-%.4s-%.12s", d, d + 8,
+                            d + 12, d + 16, d + 20);
+}
+
+const char *const *hone_runner_env(const char *device, struct hone_pool *pool)
+{
+    const char **ret = hone_pool_alloc(pool, (MOST_PASSED + 2) * sizeof(*ret));
     size_t n = 0;
     ret[n++] = "PATH=/usr/bin:/bin";
     ret[n++] = "LANG=C";
     for (char **own = environ; *own != NULL; own++)
         for (size_t i = 0; i < HONE_COUNTOF(passed_variables) && n < MOST_PASSED; i++)
-            if (strncmp(*own, passed_variables[i], strlen(passed_variables[i])) == 0)
+            if (strncmp(*own, passed_variables[i], strlen(passed_variables[i])) == 0 &&
+                (device == NULL || strncmp(*own, "CUDA_VISIBLE", 12) != 0))
                 ret[n++] = hone_pool_strdup(pool, *own);
+    if (device != NULL)
+        ret[n++] = visible_device(device, pool);
     ret[n] = NULL;
     return ret;
 }
@@ -105,7 +116,7 @@ static void *live(void *arg)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     const struct hone_process_spec spec = {
         .argv = (const char *const[]){warm->runner_path, "--warm", JOB_FD, NULL},
-        .env = hone_runner_env(pool),
+        .env = hone_runner_env(warm->device, pool),
         .deadline_ns = HONE_NO_DEADLINE,
         .cancel = &warm->kill,
         .on_line = on_line,
@@ -123,11 +134,12 @@ static void *live(void *arg)
     return NULL;
 }
 
-struct hone_warm *hone_warm_new(const char *runner_path)
+struct hone_warm *hone_warm_new(const char *runner_path, const char *device)
 {
     struct hone_warm *warm = hone_calloc(1, sizeof *warm);
     pthread_condattr_t attributes;
     warm->runner_path = hone_strdup(runner_path);
+    warm->device = device != NULL ? hone_strdup(device) : NULL;
     warm->jobs_fd = -1;
     pthread_mutex_init(&warm->turn, NULL);
     pthread_mutex_init(&warm->lock, NULL);
@@ -189,6 +201,7 @@ void hone_warm_free(struct hone_warm *warm)
     pthread_mutex_destroy(&warm->lock);
     pthread_mutex_destroy(&warm->turn);
     free(warm->runner_path);
+    free(warm->device);
     free(warm);
 }
 

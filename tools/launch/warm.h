@@ -12,7 +12,8 @@
 
 struct hone_warm;
 
-struct hone_warm *hone_warm_new(const char *runner_path);
+/* device: uuid of the one that its jobs get, 32 hex digits; NULL: whatever the driver shows. */
+struct hone_warm *hone_warm_new(const char *runner_path, const char *device);
 void hone_warm_free(struct hone_warm *warm); /* ends the runner; NULL is fine */
 /* 0 with *ret, HONE_E_CANCEL, or why no runner could be started. exit_status 0: the runner said
  * that the job is done; otherwise it ended instead. */
@@ -22,8 +23,9 @@ int hone_warm_run(struct hone_warm *warm, const char *job_path, int64_t deadline
                   struct hone_err *err);
 
 /* Environment of every runner: a minimal one and the variables of local configuration that it
- * reads (HONE_CUDA_LIB and so on). In the pool, NULL-terminated. */
-const char *const *hone_runner_env(struct hone_pool *pool);
+ * reads (HONE_CUDA_LIB and so on), with a device (NULL: none) that one alone. In the pool,
+ * NULL-terminated. */
+const char *const *hone_runner_env(const char *device, struct hone_pool *pool);
 
 /* A progress line of the runner, told on; lines that are none are dropped. true: it says that a job
  * is done. */

@@ -130,11 +130,14 @@ static void check_oracle(struct work *w)
         return;
     }
     if (task->is_oracle_naive_double) {
+        bool is_own = task->is_oracle_own;
         find(w, "warning", "task.json: oracle.mode",
-             "Write oracle.c with ITEM when the task will be ranked: a few lines, and large sizes "
-             "are sampled.",
-             "the reference is the kernel itself in double: a mistake in the kernel is a mistake "
-             "in the reference too");
+             is_own ? "Integers that a rounding decides leave no other; a kernel must round alike."
+                    : "Write oracle.c with ITEM when the task will be ranked: a few lines, and "
+                      "large sizes are sampled.",
+             "the reference is the kernel itself in %s: a mistake in the kernel is a mistake in "
+             "the reference too",
+             is_own ? "its own types" : "double");
         if (!find_word(text, task->name))
             find(w, "error", "oracle.c", "Put the kernel's text into oracle.c.",
                  "does not define '%s'", task->name);
@@ -193,7 +196,11 @@ static bool is_axis_used(const struct hone_task *task, size_t a)
     for (size_t k = a + 1; k < task->n_axes; k++)
         if (task->axes[k].expression && find_word(task->axes[k].expression, name))
             return true;
-    return find_word(task->flops, name) || (task->steps && find_word(task->steps, name));
+    for (size_t k = 0; k < task->n_constraints; k++)
+        if (find_word(task->constraints[k], name))
+            return true;
+    return find_word(task->flops, name) || find_word(task->bytes, name) ||
+           find_word(task->items, name) || (task->steps && find_word(task->steps, name));
 }
 
 static void check_axes(struct work *w)
@@ -205,7 +212,7 @@ static void check_axes(struct work *w)
         has_var = has_var || task->axes[a].kind == HONE_AXIS_VAR;
         if (!is_axis_used(task, a))
             find(w, "warning", where, "Remove it, or use it in a shape or in flops.",
-                 "no shape, step count or flops formula uses it");
+                 "no shape, bound or formula uses it");
         if (task->axes[a].kind == HONE_AXIS_VAR && task->axes[a].draw_min == task->axes[a].draw_max)
             find(w, "warning", where, "Give a draw range of more than one size.",
                  "hidden sizes cannot differ: %lld only", (long long)task->axes[a].draw_min);

@@ -287,10 +287,13 @@ int hone_task_new(const struct hone_task_new_options *options, struct hone_pool 
         return code;
     }
     if (!w->oracle_items && !options->reference)
-        hone_new_note(
-            w, "the oracle is your function with float read as double: it cannot find a mistake in "
-               "the function itself "
-               "(docs/tasks.md, \"naive_double\")");
+        hone_new_note(w, hone_new_is_rounded(w)
+                             ? "the oracle is your function as it is, as floats decide integers: "
+                               "it cannot find a mistake in the function itself, and a kernel must "
+                               "round as it does (docs/tasks.md, \"naive\")"
+                             : "the oracle is your function with float read as double: it cannot "
+                               "find a mistake in the function itself (docs/tasks.md, "
+                               "\"naive_double\")");
     ret->name = hone_pool_strdup(pool, task->name);
     ret->dir = hone_pool_strdup(pool, task->dir);
     ret->notes.n = w->n_notes;

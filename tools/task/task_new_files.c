@@ -116,6 +116,17 @@ static bool has_float64(const struct hone_new_work *w)
     return found;
 }
 
+bool hone_new_is_rounded(const struct hone_new_work *w)
+{
+    bool has_float = false;
+    for (size_t i = 0; i < w->n_inputs; i++)
+        has_float = has_float || hone_dtype_is_float(w->inputs[i].dtype);
+    for (size_t i = 0; i < w->n_outputs; i++)
+        if (hone_dtype_is_float(w->outputs[i].dtype))
+            return false;
+    return has_float;
+}
+
 static int scalars_json(struct hone_new_work *w, struct hone_json *map)
 {
     for (size_t i = 0; i < w->n_scalars; i++) {
@@ -246,7 +257,7 @@ int hone_new_task_json(struct hone_new_work *w, struct hone_json *json)
     if (w->oracle_items)
         hone_json_set_str(oracle, "items", w->oracle_items);
     else
-        hone_json_set_str(oracle, "mode", "naive_double");
+        hone_json_set_str(oracle, "mode", hone_new_is_rounded(w) ? "naive" : "naive_double");
     hone_json_set(json, "oracle", oracle);
     hone_json_set_str(json, "flops", flops_formula(w));
     if (!w->options->flops)

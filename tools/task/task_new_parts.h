@@ -68,9 +68,9 @@ struct hone_new_work {
     struct hone_new_reach reaches[HONE_LIMIT_AXES + HONE_LIMIT_TENSORS]; /* by parameter */
     const char *steps[HONE_NEW_STEPS];                                   /* constraints */
     size_t n_steps;
-    const char *told_shapes;  /* for the note; NULL: none */
+    const char *told_shapes;         /* for the note; NULL: none */
     const struct hone_cuda_in *cuda; /* NULL: the source is C */
-    const char *oracle_items; /* NULL: the function is its own reference */
+    const char *oracle_items;        /* NULL: the function is its own reference */
     const char *notes[HONE_NEW_NOTES];
     size_t n_notes;
 };
@@ -92,6 +92,8 @@ const struct hone_new_reach *hone_new_reach(const struct hone_new_work *w,
                                             const struct hone_param *param);
 const char *hone_new_task_name(const struct hone_new_work *w, const struct hone_param *param);
 bool hone_new_is_size(const struct hone_new_work *w, const struct hone_param *p);
+/* Integers that floats decide: the reference keeps the function's own types. */
+bool hone_new_is_rounded(const struct hone_new_work *w);
 /* Shapes and roles of all tensors. */
 int hone_new_shapes(struct hone_new_work *w);
 

@@ -129,6 +129,10 @@ int hone_file_write(const char *path, const void *bytes, size_t len, unsigned mo
 {
     HONE_AUTOFREE char *dir = parent_of(path);
     char nonce[17];
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return hone_fail(err, HONE_E_IO, "'%s' is there and no regular file: it is left as it is",
+                         path);
     hone_random_hex(nonce, 8);
     HONE_AUTOFREE char *temporary = hone_sprintf("%s/.tmp-%s", dir, nonce);
     HONE_AUTOCLOSE int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

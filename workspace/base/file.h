@@ -14,7 +14,8 @@ int hone_file_read(const char *path, size_t limit, char **ret_text, size_t *ret_
 int hone_file_read_at(int dir_fd, const char *name, size_t limit, char **ret_text, size_t *ret_len,
                       struct hone_err *err);
 /* Writes to a temporary name beside it, optionally fsyncs file and folder, renames: readers see the
- * old or the new file, never a part. */
+ * old or the new file, never a part. What is there and no regular file (a device, a folder) stays:
+ * HONE_E_IO. */
 int hone_file_write(const char *path, const void *bytes, size_t len, unsigned mode, bool sync,
                     struct hone_err *err);
 int hone_file_copy(const char *from, const char *to, size_t limit, struct hone_err *err);

@@ -4,42 +4,44 @@
 #ifndef HONE_BASE_LIMITS_H
 #define HONE_BASE_LIMITS_H
 
-#define HONE_LIMIT_BUF_BYTES         (64u << 20) /* default bound of a hone_buf */
-#define HONE_LIMIT_JSON_BYTES        (16u << 20) /* one JSON text */
-#define HONE_LIMIT_JSON_DEPTH        64
-#define HONE_LIMIT_FIELD_BYTES       (1u << 20)   /* one string whose row gives no max_len */
-#define HONE_LIMIT_FIELD_ITEMS       4096         /* one array whose row gives no max_len */
-#define HONE_LIMIT_SOURCE_BYTES      (1u << 20)   /* a candidate's source */
-#define HONE_LIMIT_NAME_BYTES        64           /* task, branch and file stems */
-#define HONE_LIMIT_FILE_BYTES        (64u << 20)  /* a file that hone reads whole */
-#define HONE_LIMIT_LOG_BYTES         (256u << 10) /* kept output of one child */
-#define HONE_LIMIT_REPORT_BYTES      (4u << 20)   /* report.json from the runner */
-#define HONE_LIMIT_TREE_REPORT_BYTES (16u << 10)  /* report.json in a commit's tree */
-#define HONE_LIMIT_TRAILERS          64           /* trailers of one commit */
-#define HONE_LIMIT_SUBJECT_BYTES     200          /* subject line of a commit; the rest is cut */
-#define HONE_LIMIT_TRAILER_BYTES     1000         /* value of a trailer; the rest is cut */
-#define HONE_LIMIT_COMMIT_TEXT_BYTES (64u << 10)  /* body of a commit */
-#define HONE_LIMIT_RECORD_BYTES      (16u << 20)  /* data text of one ledger record */
-#define HONE_LIMIT_CACHE_BYTES       (64u << 20)  /* one entry of the cache */
-#define HONE_LIMIT_AXES              16           /* axes of a task */
-#define HONE_LIMIT_TENSORS           16           /* inputs plus outputs of a task */
-#define HONE_LIMIT_RANK              6
-#define HONE_LIMIT_TORCH_SECONDS     120 /* for a module to be described, or to answer once */
-#define HONE_LIMIT_TORCH_BYTES       (4ll << 30) /* memory of a module that is described */
-#define HONE_LIMIT_TORCH_ANSWER      (1 << 20)   /* bytes of its description */
-#define HONE_LIMIT_CONTENT_SCALE     1e9         /* scale and shift of an input's content */
-#define HONE_LIMIT_WORKLOADS         64
-#define HONE_LIMIT_HIDDEN            16            /* drawn sizes of one job that are timed */
-#define HONE_LIMIT_BEYOND_BYTES      (256ll << 20) /* buffers of a size beyond the public ones */
-#define HONE_LIMIT_ELEMENTS          (1ll << 31)   /* of one tensor */
-#define HONE_LIMIT_TENSOR_BYTES      (8ll << 30)
-#define HONE_LIMIT_PACK_FILES        256 /* files of a task pack */
-#define HONE_LIMIT_PACK_DEPTH        4   /* folders in folders of a task pack */
-#define HONE_LIMIT_EXPR_BYTES        512 /* an axis, flops or constraint expression */
-#define HONE_LIMIT_EXPR_DEPTH        32
-#define HONE_LIMIT_TUNABLES          8
-#define HONE_LIMIT_TUNE_VALUES       32
-#define HONE_LIMIT_TUNE_POINTS       256 /* combinations of one sweep */
+#define HONE_LIMIT_BUF_BYTES           (64u << 20) /* default bound of a hone_buf */
+#define HONE_LIMIT_JSON_BYTES          (16u << 20) /* one JSON text */
+#define HONE_LIMIT_JSON_DEPTH          64
+#define HONE_LIMIT_FIELD_BYTES         (1u << 20)   /* one string whose row gives no max_len */
+#define HONE_LIMIT_FIELD_ITEMS         4096         /* one array whose row gives no max_len */
+#define HONE_LIMIT_SOURCE_BYTES        (1u << 20)   /* a candidate's source */
+#define HONE_LIMIT_NAME_BYTES          64           /* task, branch and file stems */
+#define HONE_LIMIT_FILE_BYTES          (64u << 20)  /* a file that hone reads whole */
+#define HONE_LIMIT_LOG_BYTES           (256u << 10) /* kept output of one child */
+#define HONE_LIMIT_REPORT_BYTES        (4u << 20)   /* report.json from the runner */
+#define HONE_LIMIT_TREE_REPORT_BYTES   (16u << 10)  /* report.json in a commit's tree */
+#define HONE_LIMIT_TRAILERS            64           /* trailers of one commit */
+#define HONE_LIMIT_SUBJECT_BYTES       200          /* subject line of a commit; the rest is cut */
+#define HONE_LIMIT_TRAILER_BYTES       1000         /* value of a trailer; the rest is cut */
+#define HONE_LIMIT_COMMIT_TEXT_BYTES   (64u << 10)  /* body of a commit */
+#define HONE_LIMIT_RECORD_BYTES        (16u << 20)  /* data text of one ledger record */
+#define HONE_LIMIT_CACHE_BYTES         (64u << 20)  /* one entry of the cache */
+#define HONE_LIMIT_AXES                16           /* axes of a task */
+#define HONE_LIMIT_TENSORS             64           /* inputs plus outputs of a task */
+#define HONE_LIMIT_RANK                6
+#define HONE_LIMIT_STORED_TENSORS      1024      /* of a safetensors file of a pack */
+#define HONE_LIMIT_STORED_HEADER_BYTES (1 << 20) /* of its header */
+#define HONE_LIMIT_TORCH_SECONDS       120 /* for a module to be described, or to answer once */
+#define HONE_LIMIT_TORCH_BYTES         (4ll << 30) /* memory of a module that is described */
+#define HONE_LIMIT_TORCH_ANSWER        (1 << 20)   /* bytes of its description */
+#define HONE_LIMIT_CONTENT_SCALE       1e9         /* scale and shift of an input's content */
+#define HONE_LIMIT_WORKLOADS           64
+#define HONE_LIMIT_HIDDEN              16            /* drawn sizes of one job that are timed */
+#define HONE_LIMIT_BEYOND_BYTES        (256ll << 20) /* buffers of a size beyond the public ones */
+#define HONE_LIMIT_ELEMENTS            (1ll << 31)   /* of one tensor */
+#define HONE_LIMIT_TENSOR_BYTES        (8ll << 30)
+#define HONE_LIMIT_PACK_FILES          256 /* files of a task pack */
+#define HONE_LIMIT_PACK_DEPTH          4   /* folders in folders of a task pack */
+#define HONE_LIMIT_EXPR_BYTES          512 /* an axis, flops or constraint expression */
+#define HONE_LIMIT_EXPR_DEPTH          32
+#define HONE_LIMIT_TUNABLES            8
+#define HONE_LIMIT_TUNE_VALUES         32
+#define HONE_LIMIT_TUNE_POINTS         256 /* combinations of one sweep */
 /* tried against where() while making a sweep's points */
 #define HONE_LIMIT_TUNE_COMBINATIONS 65536
 #define HONE_LIMIT_INCLUDE_DEPTH     16 /* headers in headers of a user's function */
@@ -78,8 +80,8 @@
 #define HONE_LIMIT_RUNNERS           64 /* runners of one executor */
 #define HONE_LIMIT_WS_MESSAGE_BYTES  (4u << 20)
 #define HONE_LIMIT_WS_QUEUE_BYTES    (8u << 20) /* unsent bytes of one connection */
-#define HONE_LIMIT_CONNECTIONS       256
-#define HONE_LIMIT_CALLS_PER_CONN    64   /* requests in flight on one connection */
+#define HONE_LIMIT_CONNECTIONS       1024       /* WebSockets */
+#define HONE_LIMIT_CALLS_PER_CONN    64         /* requests in flight on one connection */
 #define HONE_LIMIT_SUBSCRIPTIONS     64   /* resources that one connection or request watches */
 #define HONE_LIMIT_JOBS              1024 /* kept jobs */
 #define HONE_LIMIT_SEARCHES          8    /* searches at a time in one program */
@@ -103,6 +105,11 @@
 #define HONE_LIMIT_HTTP_SESSIONS      256   /* of MCP over HTTP */
 #define HONE_LIMIT_HALF_OPEN          64    /* sockets that are no WebSocket yet */
 #define HONE_LIMIT_TOKEN_BYTES        128
+#define HONE_LIMIT_ACCESS_TOKENS      64         /* named tokens of a workspace */
+#define HONE_LIMIT_CLIENT_NAME_BYTES  32         /* of a named token */
+#define HONE_LIMIT_ANSWERS_TEXT_BYTES (2u << 20) /* of a search as a resource; one answer more */
+#define HONE_LIMIT_COOKIES            64         /* pages that a server knows */
+#define HONE_LIMIT_AUDIT_BYTES        (8u << 20) /* of an audit log, then it is moved aside */
 #define HONE_LIMIT_STDIO_LINE_BYTES   (16u << 20)
 #define HONE_LIMIT_SYMBOL_BYTES       8192        /* a mangled name or a name expression */
 #define HONE_LIMIT_CUBIN_BYTES        (32u << 20) /* what a device compiler may hand back */
@@ -137,6 +144,13 @@
 #define HONE_LIMIT_HINT_BYTES         1000        /* a hint to a running search */
 #define HONE_LIMIT_HINTS              8           /* of them that stand at a time */
 #define HONE_LIMIT_SUBMISSIONS        16          /* steps from outside that wait in one search */
+#define HONE_LIMIT_EPISODES           64          /* open in one hone env */
+#define HONE_LIMIT_KNOWLEDGE_LINE     (8u << 10)  /* one row of a store */
+#define HONE_LIMIT_KNOWLEDGE_BYTES    (16u << 20) /* a store */
+#define HONE_LIMIT_KNOWLEDGE_ROWS     50000       /* of a store */
+#define HONE_LIMIT_DEVICES            64          /* of one machine that are used */
+#define HONE_LIMIT_PAGE_SEARCHES      1000        /* searches in one list; the oldest give way */
+#define HONE_LIMIT_PAGE_SOURCES       200         /* sources that a static page holds */
 #define HONE_MAX_CODERS               16 /* answers of models under way at a time in one search */
 
 #endif

@@ -92,9 +92,14 @@ static struct hone_json *describe_tensor(const struct hone_task *task, const str
                                          bool is_input)
 {
     struct hone_json *json = hone_json_new_object(), *shape = hone_json_new_array();
-    for (size_t d = 0; d < t->rank; d++)
-        hone_json_push(shape, hone_json_new_str(task->axes[t->shape[d]].name));
+    for (size_t d = 0; d < t->rank; d++) {
+        bool is_padded = t->has_pitch && d + 1 == t->rank;
+        hone_json_push(shape,
+                       hone_json_new_str(task->axes[is_padded ? t->row_axis : t->shape[d]].name));
+    }
     hone_json_set(json, "shape", shape);
+    if (t->has_pitch)
+        hone_json_set_str(json, "pitch", task->axes[t->shape[t->rank - 1]].name);
     hone_json_set_str(json, "dtype", hone_dtype_name(t->dtype));
     if (is_input)
         hone_json_set_str(json, "role", hone_role_name(t->role));
@@ -104,6 +109,10 @@ static struct hone_json *describe_tensor(const struct hone_task *task, const str
         hone_json_set_f64(json, "scale", t->unit);
         hone_json_set_f64(json, "shift", t->shift);
     }
+    if (is_input && t->stored_file)
+        hone_json_set_str(json, "stored", t->stored_file);
+    if (is_input && t->density != 0)
+        hone_json_set_f64(json, "density", t->density);
     if (is_input && t->is_static)
         hone_json_set_bool(json, "static", true);
     if (t->description && *t->description)
@@ -172,6 +181,7 @@ static void describe_policy(const struct hone_task *task, struct hone_json *json
     hone_json_set_str(json, "bytes", task->bytes);
     hone_json_set_str(oracle, "mode",
                       task->is_oracle_torch          ? "torch"
+                      : task->is_oracle_own          ? "naive"
                       : task->is_oracle_naive_double ? "naive_double"
                                                      : "items");
     hone_json_set_str(oracle, "items", task->items);

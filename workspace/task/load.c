@@ -12,6 +12,7 @@
 #include "workspace/base/file.h"
 #include "workspace/base/hash.h"
 #include "workspace/task/parts.h"
+#include "workspace/task/stored.h"
 
 #define TASK_FORMAT 1
 
@@ -29,7 +30,7 @@ static const char *const cache_words[] = {"cold", "warm", NULL};
 static const char *const library_words[] = {"allowed", "forbidden", NULL};
 static const char *const axis_words[] = {
     [HONE_AXIS_CONST] = "const", [HONE_AXIS_VAR] = "var", [HONE_AXIS_EXPR] = "expr", NULL};
-static const char *const mode_words[] = {"items", "naive_double", "torch", NULL};
+static const char *const mode_words[] = {"items", "naive", "naive_double", "torch", NULL};
 
 static const struct hone_field top_fields[] = {
     HONE_FIELD(struct top_in, format, .min = 1, .max = TASK_FORMAT, .fallback_i64 = TASK_FORMAT,
@@ -96,9 +97,9 @@ struct tensor_in {
     struct hone_strs shape;
     enum hone_dtype dtype;
     enum hone_role role;
-    const char *bound, *description;
+    const char *bound, *description, *pitch, *stored;
     bool is_static;
-    double scale, shift;
+    double scale, shift, density;
 };
 
 static const struct hone_field input_fields[] = {
@@ -106,10 +107,14 @@ static const struct hone_field input_fields[] = {
                .help = "Axis names."),
     HONE_FIELD(struct tensor_in, dtype, .required = true, .choices = hone_dtype_words,
                .help = "Element type."),
+    HONE_FIELD(struct tensor_in, pitch, .help = "Axis: elements from row to row in memory."),
     HONE_FIELD(struct tensor_in, role, .choices = hone_role_words, .help = "How values are made."),
     HONE_FIELD(struct tensor_in, bound, .help = "Axis: index bound, or total of offsets."),
     HONE_FIELD(struct tensor_in, scale, .fallback_f64 = 1, .help = "Values are times this."),
     HONE_FIELD(struct tensor_in, shift, .help = "And plus this."),
+    HONE_FIELD(struct tensor_in, stored, .max_len = HONE_LIMIT_NAME_BYTES,
+               .help = "Safetensors file of the pack: what normal content is."),
+    HONE_FIELD(struct tensor_in, density, .fallback_f64 = 0.5, .help = "Masks: share of ones."),
     HONE_FIELD(struct tensor_in, description, .fallback_str = "", .help = "For readers."),
     {.name = "static",
      .type = HONE_FIELD_BOOL,
@@ -122,6 +127,7 @@ static const struct hone_field output_fields[] = {
                .help = "Axis names."),
     HONE_FIELD(struct tensor_in, dtype, .required = true, .choices = hone_dtype_words,
                .help = "Element type."),
+    HONE_FIELD(struct tensor_in, pitch, .help = "Axis: elements from row to row in memory."),
     HONE_FIELD(struct tensor_in, description, .fallback_str = "", .help = "For readers."),
 };
 
@@ -153,7 +159,7 @@ struct oracle_in {
 
 static const struct hone_field oracle_fields[] = {
     HONE_FIELD(struct oracle_in, mode, .fallback_str = "items", .choices = mode_words,
-               .help = "items, naive_double, or torch."),
+               .help = "items, naive, naive_double, or torch."),
     HONE_FIELD(struct oracle_in, items, .help = "Formula: number of work items."),
     HONE_FIELD(struct oracle_in, steps, .help = "Formula: number of steps of an iterated task."),
 };
@@ -305,7 +311,11 @@ static int load_role(struct loader *l, const struct tensor_in *in, struct hone_t
         return hone_fail_at(l->err, HONE_E_ARG, "dtype", "role bits needs an integer dtype");
     if (tensor->role == HONE_ROLE_OFFSETS && tensor->rank != 1)
         return hone_fail_at(l->err, HONE_E_ARG, "shape", "role offsets needs one dimension");
-    if (is_integer && (tensor->role == HONE_ROLE_WEIGHT || tensor->role == HONE_ROLE_PROBABILITY))
+    if (hone_role_is_placed(tensor->role) && tensor->rank < 2)
+        return hone_fail_at(l->err, HONE_E_ARG, "shape", "role %s needs two dimensions or more",
+                            hone_role_name(in->role));
+    if (is_integer && (tensor->role == HONE_ROLE_WEIGHT || hone_role_is_placed(tensor->role) ||
+                       tensor->role == HONE_ROLE_PROBABILITY))
         return hone_fail_at(l->err, HONE_E_ARG, "role", "role %s needs a floating-point dtype",
                             hone_role_name(in->role));
     if (in->bound && (tensor->bound_axis = hone_task_axis(l->task, in->bound)) < 0)
@@ -330,6 +340,48 @@ static int load_scale(struct loader *l, const struct tensor_in *in, struct hone_
                             HONE_LIMIT_CONTENT_SCALE, HONE_LIMIT_CONTENT_SCALE);
     tensor->unit = is_given ? in->scale : 0;
     tensor->shift = in->shift;
+    return 0;
+}
+
+static int load_density(struct loader *l, const struct tensor_in *in, struct hone_tensor *tensor)
+{
+    bool is_mask = tensor->role == HONE_ROLE_MASK || tensor->role == HONE_ROLE_ADDITIVE_MASK;
+    if (in->density != 0.5 && !is_mask)
+        return hone_fail_at(l->err, HONE_E_ARG, "density",
+                            "only the roles mask and additive_mask have one");
+    if (!(in->density > 0 && in->density < 1))
+        return hone_fail_at(l->err, HONE_E_ARG, "density", "must lie between 0 and 1");
+    tensor->density = in->density != 0.5 ? in->density : 0;
+    return 0;
+}
+
+static int load_stored(struct loader *l, const char *file, struct hone_tensor *tensor)
+{
+    bool is_value = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
+                    tensor->role == HONE_ROLE_BITS;
+    tensor->stored_file = file;
+    if (!file)
+        return 0;
+    if (!is_value || tensor->unit != 0)
+        return hone_fail_at(l->err, HONE_E_ARG, "stored",
+                            "is for the roles activation, weight and bits without scale and shift");
+    if (*file == '\0' || *file == '.' || strchr(file, '/'))
+        return hone_fail_at(l->err, HONE_E_ARG, "stored",
+                            "must be the name of a file of the pack, beside task.json");
+    return 0;
+}
+
+/* In memory the last dimension is as long as the pitch. */
+static int load_pitch(struct loader *l, const char *name, struct hone_tensor *tensor)
+{
+    int axis = hone_task_axis(l->task, name);
+    if (axis < 0)
+        return hone_fail_at(l->err, HONE_E_ARG, "pitch", "no axis is named '%.64s'", name);
+    if (tensor->rank < 1)
+        return hone_fail_at(l->err, HONE_E_ARG, "pitch", "one element has none");
+    tensor->has_pitch = true;
+    tensor->row_axis = tensor->shape[tensor->rank - 1];
+    tensor->shape[tensor->rank - 1] = axis;
     return 0;
 }
 
@@ -358,8 +410,14 @@ static int load_tensor(struct loader *l, const struct hone_json *json, bool is_i
                 in.shape.v[d]);
         }
     }
-    code = is_input ? load_role(l, &in, tensor) : 0;
-    return code == 0 && is_input ? load_scale(l, &in, tensor) : code;
+    code = in.pitch ? load_pitch(l, in.pitch, tensor) : 0;
+    if (code == 0 && is_input)
+        code = load_role(l, &in, tensor);
+    if (code == 0 && is_input)
+        code = load_scale(l, &in, tensor);
+    if (code == 0 && is_input)
+        code = load_density(l, &in, tensor);
+    return code == 0 && is_input ? load_stored(l, in.stored, tensor) : code;
 }
 
 static int load_tensors(struct loader *l, const struct hone_json *map, bool is_input)
@@ -449,7 +507,13 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
         return hone_task_prefix(l->err, "oracle");
     struct hone_task *task = l->task;
     task->is_oracle_torch = strcmp(in.mode, "torch") == 0;
-    task->is_oracle_naive_double = strcmp(in.mode, "naive_double") == 0 || task->is_oracle_torch;
+    task->is_oracle_own = strcmp(in.mode, "naive") == 0;
+    task->is_oracle_naive_double =
+        strcmp(in.mode, "naive_double") == 0 || task->is_oracle_own || task->is_oracle_torch;
+    if (task->is_oracle_own && hone_task_has_float_output(task))
+        return hone_fail_at(l->err, HONE_E_ARG, "oracle.mode",
+                            "mode naive is for integer outputs: a float's own rounding is no "
+                            "reference, naive_double is");
     task->items = in.items;
     task->steps = in.steps;
     if (!task->is_oracle_naive_double)
@@ -461,6 +525,11 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
         return hone_fail_at(l->err, HONE_E_ARG, "oracle.items",
                             "mode %s is one item without steps: leave both out", in.mode);
     task->items = "1";
+    for (size_t o = 0; o < task->n_outputs && task->is_oracle_torch; o++)
+        if (task->outputs[o].has_pitch)
+            return hone_fail_at(l->err, HONE_E_ARG, "oracle.mode",
+                                "a module's answer has no pitch: output '%s' must have none",
+                                task->outputs[o].name);
     for (size_t i = 0; !task->is_oracle_torch && i < task->n_inputs + task->n_outputs; i++) {
         const struct hone_tensor *t =
             i < task->n_inputs ? &task->inputs[i] : &task->outputs[i - task->n_inputs];
@@ -567,7 +636,8 @@ int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err
         return hone_wrap(err, "task pack '%s' needs a workloads.jsonl", dir);
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
     if ((code = hone_task_parse(text, len, loads, loads_len, real, &task, err)) < 0 ||
-        (code = hone_task_hash(real, task->hash, err)) < 0)
+        (code = hone_task_hash(real, task->hash, err)) < 0 ||
+        (code = hone_task_load_stored(task, err)) < 0)
         return code;
     *ret_task = HONE_STEAL(task);
     return 0;

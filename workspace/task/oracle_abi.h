@@ -34,14 +34,15 @@ struct hone_oracle_args {
 };
 
 /* The kernel of hone_task_oracle_device_source takes this by value. Addresses are the device's. */
-#define HONE_ORACLE_DEVICE_ROWS 16
+#define HONE_ORACLE_DEVICE_AXES    16
+#define HONE_ORACLE_DEVICE_TENSORS 64
 struct hone_oracle_device_args {
-    long long axes[HONE_ORACLE_DEVICE_ROWS];
-    double scalars[HONE_ORACLE_DEVICE_ROWS];
-    unsigned long long in[HONE_ORACLE_DEVICE_ROWS];
+    long long axes[HONE_ORACLE_DEVICE_AXES];
+    double scalars[HONE_ORACLE_DEVICE_AXES];
+    unsigned long long in[HONE_ORACLE_DEVICE_TENSORS];
     /* one array of doubles per output (scale 0: none); prev: iterated tasks, state before */
-    unsigned long long value[HONE_ORACLE_DEVICE_ROWS], scale[HONE_ORACLE_DEVICE_ROWS],
-        prev[HONE_ORACLE_DEVICE_ROWS];
+    unsigned long long value[HONE_ORACLE_DEVICE_TENSORS], scale[HONE_ORACLE_DEVICE_TENSORS],
+        prev[HONE_ORACLE_DEVICE_TENSORS];
     unsigned long long records;   /* not 0: records go there instead, */
     unsigned long long n_records; /* counted here (past the maximum, where none is written) */
     unsigned long long items;     /* list of item numbers; 0: first .. first + count - 1 */

@@ -21,8 +21,10 @@
 #include "workspace/task/oracle_abi.h"
 #include "workspace/task/parts.h"
 
-_Static_assert(HONE_LIMIT_AXES == HONE_ORACLE_DEVICE_ROWS, "axes");
-_Static_assert(HONE_LIMIT_TENSORS == HONE_ORACLE_DEVICE_ROWS, "tensors");
+_Static_assert(HONE_LIMIT_AXES == HONE_ORACLE_DEVICE_AXES, "axes");
+_Static_assert(HONE_LIMIT_TENSORS == HONE_ORACLE_DEVICE_TENSORS, "tensors");
+_Static_assert(HONE_ORACLE_DEVICE_AXES == 16 && HONE_ORACLE_DEVICE_TENSORS == 64, "the text below");
+_Static_assert(sizeof(struct hone_oracle_device_args) <= 4096, "a kernel's parameters");
 
 static const char types_text[] =
     "typedef long long hone_i64_;\n"
@@ -34,7 +36,7 @@ static const char types_text[] =
     "struct hone_oracle_record { int64_t index; double value; int64_t output; double scale; };\n"
     "struct hone_oracle_device_args {\n"
     "    int64_t axes[16]; double scalars[16];\n"
-    "    hone_u64_ in[16], value[16], scale[16], prev[16];\n"
+    "    hone_u64_ in[64], value[64], scale[64], prev[64];\n"
     "    hone_u64_ records, n_records, items;\n"
     "    int64_t n_records_max, first, count, step;\n"
     "};\n"
@@ -134,8 +136,10 @@ static void add_count(struct hone_buf *buf, const struct hone_tensor *t)
 
 static void add_accessors(struct hone_buf *buf, const struct hone_task *task)
 {
-    hone_buf_str(buf, "struct hone_call_ { const struct hone_oracle_device_args *args; "
-                      "int64_t n_in[16], n_out[16]; };\n");
+    hone_buf_printf(buf,
+                    "struct hone_call_ { const struct hone_oracle_device_args *args; "
+                    "int64_t n_in[%zu], n_out[%zu]; };\n",
+                    task->n_inputs, task->n_outputs);
     for (size_t i = 0; i < task->n_inputs; i++) {
         const char *name = task->inputs[i].name;
         hone_buf_printf(buf,

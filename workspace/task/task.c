@@ -44,8 +44,17 @@ const char *const hone_role_words[] = {
     [HONE_ROLE_OFFSETS] = "offsets",
     [HONE_ROLE_MASK] = "mask",
     [HONE_ROLE_BITS] = "bits",
-    [HONE_ROLE_BITS + 1] = NULL,
+    [HONE_ROLE_TRIANGULAR] = "triangular",
+    [HONE_ROLE_UPPER_TRIANGULAR] = "upper_triangular",
+    [HONE_ROLE_ADDITIVE_MASK] = "additive_mask",
+    [HONE_ROLE_ADDITIVE_MASK + 1] = NULL,
 };
+
+bool hone_role_is_placed(enum hone_role role)
+{
+    return role == HONE_ROLE_TRIANGULAR || role == HONE_ROLE_UPPER_TRIANGULAR ||
+           role == HONE_ROLE_ADDITIVE_MASK;
+}
 
 const char *hone_dtype_name(enum hone_dtype dtype)
 {
@@ -162,6 +171,17 @@ bool hone_task_has_float_output(const struct hone_task *task)
         if (hone_dtype_is_float(task->outputs[o].dtype))
             return true;
     return false;
+}
+
+bool hone_tensor_pitch(const struct hone_tensor *tensor, const struct hone_workload *workload,
+                       struct hone_pitch *ret)
+{
+    *ret = (struct hone_pitch){0, 0};
+    if (!tensor->has_pitch)
+        return false;
+    *ret = (struct hone_pitch){workload->axes[tensor->shape[tensor->rank - 1]],
+                               workload->axes[tensor->row_axis]};
+    return true;
 }
 
 int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor,

@@ -77,15 +77,21 @@ struct hone_axis {
 
 enum hone_role {                       /* decides how values are generated */
                  HONE_ROLE_ACTIVATION, /* normal(0,1) and the other distributions */
-                 HONE_ROLE_WEIGHT,   /* scaled by 1/sqrt(fan-in), fan-in = last-but-one dimension */
-                 HONE_ROLE_POSITIVE, /* > 0 */
+                 HONE_ROLE_WEIGHT, /* scaled by 1/sqrt(fan-in): of the last but one dimension; of filters (4
+                         dimensions and more), of all but the first */
+                 HONE_ROLE_POSITIVE,    /* > 0 */
                  HONE_ROLE_PROBABILITY, /* rows (last dimension) that sum to 1 */
                  HONE_ROLE_INDEX,       /* 0 <= v < index_bound axis */
                  HONE_ROLE_OFFSETS,     /* non-decreasing, first 0, last = offsets_total axis */
                  HONE_ROLE_MASK,        /* 0 or 1 */
-                 HONE_ROLE_BITS /* integers: the whole range of the type in the plain kinds too */
+                 HONE_ROLE_BITS, /* integers: the whole range of the type in the plain kinds too */
+                 HONE_ROLE_TRIANGULAR, /* zeros above the diagonal; on it 0.5 to 2 in size; below it at most
+                              1/n, so that a system of equations has a tame solution */
+                 HONE_ROLE_UPPER_TRIANGULAR,
+                 HONE_ROLE_ADDITIVE_MASK /* 0 where it is seen, minus infinity elsewhere; 0 on the diagonal */
 };
 const char *hone_role_name(enum hone_role role); /* "activation"... */
+bool hone_role_is_placed(enum hone_role role);   /* what an element may be depends on its place */
 
 struct hone_tensor {
     const char *name;
@@ -94,9 +100,15 @@ struct hone_tensor {
     size_t rank;                /* 0: one element */
     int shape[HONE_LIMIT_RANK]; /* axis numbers, outermost first; row-major, contiguous */
     int bound_axis;             /* index bound or offsets total; -1 none */
+    bool has_pitch;             /* rows lie shape[rank - 1] elements apart, and hold */
+    int row_axis;               /* as many as this axis says; what lies between stays untouched */
     bool is_static; /* weights that may be prepared once; false = fresh content per call */
     double unit,
         shift; /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
+    const char *stored_file; /* inputs: safetensors file of the pack; NULL: values are drawn */
+    const void *stored;      /* its values; NULL before hone_task_load */
+    int64_t n_stored, stored_row;
+    double density; /* masks: share of ones, or of zeros of an additive one; 0: a half */
     const char *description;
 };
 
@@ -138,7 +150,8 @@ struct hone_scalar { /* a by-value parameter, passed between outputs and axes */
  *
  * scale is the size of what was added up to get r (for a dot product: the sum of |a*b|), so that
  * cancellation excuses rounding and nothing else. It comes with the oracle's record; where there is
- * none (iterated tasks) it is the root mean square of the output's reference values. Non-finite
+ * none (iterated tasks) it is the root mean square of the output over all steps, and at least that
+ * of its reference values. Non-finite
  * values must agree in kind and place; integers and bool must be equal (all zero). */
 struct hone_tolerance {
     double atol, rtol, rel_l2, bias;
@@ -218,12 +231,14 @@ struct hone_task {
     const char *bytes;     /* formula: compulsory traffic, each element once */
     const char *items;     /* formula: number of oracle work items */
     const char *steps;     /* formula: oracle steps, NULL when not iterated */
-    bool is_oracle_naive_double;   /* oracle.c is the kernel itself in double: one item emits every
+    bool is_oracle_naive_double; /* oracle.c is the kernel itself in double: one item emits every
                                       element of every output; true for torch, too, which is
                                       such a whole answer */
-    bool is_oracle_torch;          /* oracle.py is a PyTorch module, run in float64 */
-    bool is_cold;                  /* cache policy: caches flushed before each timed block */
-    bool is_deterministic;         /* repeated calls must give the same bits */
+    bool is_oracle_own;          /* mode naive, naive_double besides: in its own types, compiled as
+                                      candidates are; integers alone, where a rounding decides */
+    bool is_oracle_torch;        /* oracle.py is a PyTorch module, run in float64 */
+    bool is_cold;                /* cache policy: caches flushed before each timed block */
+    bool is_deterministic;       /* repeated calls must give the same bits */
     const char *compute_precision; /* least allowed, e.g. "float32" */
     bool allows_lower_precision;   /* inputs rounded to the next lower precision may pass (lint does
                                       not insist) */
@@ -302,6 +317,13 @@ int hone_task_hash(const char *dir, char ret_hex[65], struct hone_err *err);
 bool hone_task_has_float_output(const struct hone_task *task);
 int64_t hone_tensor_elements(const struct hone_task *task, const struct hone_tensor *tensor,
                              const struct hone_workload *workload);
+/* How an output with a pitch lies: each `row` elements begin with `used` that the kernel writes; the
+ * rest must stay as it was. false: no pitch, both are 0. */
+struct hone_pitch {
+    int64_t row, used;
+};
+bool hone_tensor_pitch(const struct hone_tensor *tensor, const struct hone_workload *workload,
+                       struct hone_pitch *ret);
 /* Value of a formula over a workload's axes, as a double. */
 int hone_task_eval(const struct hone_task *task, const char *formula,
                    const struct hone_workload *workload, double *ret, struct hone_err *err);

@@ -85,6 +85,10 @@ int hone_task_parse_workloads(struct hone_task *task, const char *text, size_t l
 static int check_tensor(const struct hone_task *task, const struct hone_tensor *t,
                         const struct hone_workload *w, struct hone_err *err)
 {
+    struct hone_pitch pitch;
+    if (hone_tensor_pitch(t, w, &pitch) && pitch.row < pitch.used)
+        return hone_fail(err, HONE_E_ARG, "the pitch of '%s' is %lld, less than its row of %lld",
+                         t->name, (long long)pitch.row, (long long)pitch.used);
     (void)task;
     int64_t n = 1;
     for (size_t d = 0; d < t->rank; d++)

@@ -18,7 +18,7 @@
 struct page {
     int32_t command, perturb;
     int64_t n_calls, first_set, n_rotate, n_inputs, n_outputs, n_sets;
-    int64_t bytes[16], room[16], at[16], input_stride, output_stride, map_at[16], map_stride;
+    int64_t bytes[64], room[64], at[64], input_stride, output_stride, map_at[64], map_stride;
 };
 
 static const struct page *page(void)

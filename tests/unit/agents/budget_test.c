@@ -22,7 +22,7 @@ START_TEST(test_limit)
         ck_assert(hone_budget_fits(&b, kind, 1)); /* what is set aside counts */
         ck_assert(!hone_budget_fits(&b, kind, 2));
         ck_assert_int_eq(hone_budget_reserve(&b, kind, 2, &err), HONE_E_LIMIT);
-        ck_assert_str_eq(err.path, hone_budget_rows[i].why);
+        ck_assert_str_eq(err.path, hone_stop_reason_name(hone_stop_reason_of_budget(kind)));
         ck_assert_ptr_nonnull(strstr(err.message, hone_budget_rows[i].option));
         ck_assert_double_eq(b.of[i].reserved, 2); /* refused: nothing more */
         hone_budget_settle(&b, kind, 2, 0.5);

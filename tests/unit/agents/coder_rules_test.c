@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agents/rewrites/coder_rules.h"
+#include "agents/source/c_normal.h"
 #include "workspace/base/file.h"
 
 enum { MAX_OUT = 1 << 14 };
@@ -73,6 +74,63 @@ static const char rowmin_text[] =
     "    }\n"
     "}\n";
 
+/* The spellings that a normal form is for: each is a contraction to a rule that reads "acc". */
+#define HEAD(name)                                                                                 \
+    "#include <stdint.h>\n"                                                                        \
+    "void " name "(const float *A, const float *B, float *C, int64_t M, int64_t N, int64_t K)\n"   \
+    "{\n"
+static const char gemm_text[] = /* k outside of j, first values by a loop of their own */
+    HEAD("gemm") "    for (int64_t i = 0; i < M; i++)\n"
+                 "        for (int64_t j = 0; j < N; j++)\n"
+                 "            C[i * N + j] = B[i + j];\n"
+                 "    for (int64_t i = 0; i < M; i++) {\n"
+                 "        for (int64_t j = 0; j < N; j++)\n"
+                 "            C[i * N + j] *= 0.25f;\n"
+                 "        for (int64_t k = 0; k < K; k++)\n"
+                 "            for (int64_t j = 0; j < N; j++)\n"
+                 "                C[i * N + j] += 0.5f * A[i * K + k] * B[k * N + j];\n"
+                 "    }\n"
+                 "}\n";
+static const char mm_text[] = /* the sum grows in memory */
+    HEAD("mm") "    for (int64_t i = 0; i < M; i++)\n"
+               "        for (int64_t j = 0; j < N; j++) {\n"
+               "            C[i * N + j] = 0;\n"
+               "            for (int64_t k = 0; k < K; ++k)\n"
+               "                C[i * N + j] += A[i * K + k] * B[k * N + j];\n"
+               "        }\n"
+               "}\n";
+static const char value_text[] = /* a value beside the inner loop */
+    HEAD("value") "    for (int64_t i = 0; i < M; i++) {\n"
+                  "        for (int64_t j = 0; j < N; j++)\n"
+                  "            C[i * N + j] = 1;\n"
+                  "        for (int64_t k = 0; k < K; k++) {\n"
+                  "            const float a = A[i * K + k];\n"
+                  "            for (int64_t j = 0; j < N; j++)\n"
+                  "                C[i * N + j] -= a * B[k * N + j];\n"
+                  "        }\n"
+                  "    }\n"
+                  "}\n";
+static const char rows_text[] = /* sums of rows */
+    HEAD("rows") "    for (int64_t i = 0; i < M; i++) {\n"
+                 "        C[i] = B[i];\n"
+                 "        for (int64_t j = 0; j < N; j++)\n"
+                 "            C[i] += A[i * N + j] * B[j];\n"
+                 "    }\n"
+                 "    (void)K;\n"
+                 "}\n";
+static const char triangle_text[] =
+    HEAD("triangle") "    for (int64_t i = 0; i < M; i++)\n"
+                     "        for (int64_t j = 0; j < N; j++)\n"
+                     "            C[i * N + j] = B[i + j];\n"
+                     "    for (int64_t i = 0; i < M; i++) {\n"
+                     "        for (int64_t j = 0; j <= i && j < N; j++)\n"
+                     "            C[i * N + j] *= 0.25f;\n"
+                     "        for (int64_t k = 0; k < K; k++)\n"
+                     "            for (int64_t j = 0; j < N; j++)\n"
+                     "                C[i * N + j] += A[i * K + k] * A[j * K + k];\n"
+                     "    }\n"
+                     "}\n";
+
 #define A   P(a_data)
 #define B   P(b_data)
 #define OUT P(out_data)
@@ -91,6 +149,26 @@ static struct kernel_case cases[] = {
     {"conv", conv_text, {{{A, B, OUT, 20, 50}}, {{A, B, OUT, 5, 7}}}, 2},
     {"transpose", transpose_text, {{{A, B, OUT, 17, 41}}, {{A, B, OUT, 1, 3}}}, 2},
     {"rowmin", rowmin_text, {{{A, B, OUT, 5, 77}}, {{A, B, OUT, 2, 1}}}, 2},
+    {"gemm",
+     gemm_text,
+     {{{A, B, OUT, 13, 37, 11}}, {{A, B, OUT, 12, 16, 8}}, {{A, B, OUT, 1, 1, 1}}},
+     3},
+    {"mm",
+     mm_text,
+     {{{A, B, OUT, 13, 37, 11}}, {{A, B, OUT, 12, 16, 8}}, {{A, B, OUT, 1, 1, 1}}},
+     3},
+    {"value",
+     value_text,
+     {{{A, B, OUT, 13, 37, 11}}, {{A, B, OUT, 12, 16, 8}}, {{A, B, OUT, 1, 1, 1}}},
+     3},
+    {"rows",
+     rows_text,
+     {{{A, B, OUT, 13, 37, 11}}, {{A, B, OUT, 12, 16, 8}}, {{A, B, OUT, 1, 1, 1}}},
+     3},
+    {"triangle",
+     triangle_text,
+     {{{A, B, OUT, 13, 37, 11}}, {{A, B, OUT, 12, 16, 8}}, {{A, B, OUT, 1, 1, 1}}},
+     3},
 };
 
 static const char *const chains[][6] = {
@@ -108,6 +186,11 @@ static const char *const chains[][6] = {
     {"conv", "thread_outer", "register_tile", "simd_inner", NULL},
     {"transpose", "tile_loops", "thread_outer", "simd_inner", NULL},
     {"rowmin", "vector_math", "thread_outer", "accumulators", "simd_inner", NULL},
+    {"gemm", "register_tile", "thread_outer", NULL},
+    {"gemm", "thread_outer", "register_tile", NULL},
+    {"mm", "register_tile", "thread_outer", NULL},
+    {"value", "register_tile", "thread_outer", NULL},
+    {"rows", "accumulators", "thread_outer", NULL},
 };
 
 static void fill(void)
@@ -260,7 +343,7 @@ START_TEST(chains_keep_the_answer)
             struct hone_coder_site sites[HONE_CODER_MAX_SITES];
             const struct hone_rewrite *rewrite = hone_rewrite_find(chains[c][i]);
             ck_assert_msg(hone_coder_sites(rewrite, &in, sites) > 0,
-                          "chain %zu: no site for %s in\n%s", c, chains[c][i], source);
+                          "chain %zu: no site for %s in\n%.2000s", c, chains[c][i], source);
             ck_assert_msg(hone_coder_apply(parser, rewrite, &in, &sites[0], &source, &err) == 0,
                           "%s", err.message);
         }
@@ -269,4 +352,109 @@ START_TEST(chains_keep_the_answer)
 }
 END_TEST
 
-UNIT_MAIN("coder_rules", every_rewrite_keeps_the_answer, chains_keep_the_answer)
+/* What a body of loops becomes; each text that must be refused holds what would change an element.
+ */
+static const struct {
+    const char *body;
+    const char *has; /* NULL: no step */
+} forms[] = {
+    {"for (long k = 0; k < K; k++) C[0] += A[k];", "float acc = C[0];"},
+    {"C[1] = 2; for (long k = 0; k < K; k++) C[1] += A[k];", "float acc = 2;"},
+    {"for (long p = 0; p < M; p++) for (long k = 0; k < K; k++) C[N] *= A[p + k];",
+     "float acc = C[N];\nfor (long p = 0;"},
+    {"for (long k = 0; k < K; k++) for (long j = 0; j < N; j++) C[j] += A[k] * B[j];",
+     "for (long j = 0; j < N; j++) {\nfor (long k = 0; k < K; k++) {"},
+    /* another element of the same array */
+    {"for (long k = 0; k < K; k++) C[0] += C[k];", NULL},
+    {"for (long k = 0; k < K; k++) C[0] += A[k] * C[1];", NULL},
+    {"for (long k = 0; k < K; k++) { float *D = C; C[0] += A[k] * D[0]; }", NULL},
+    /* the index moves, by the counter, by memory, by a scalar */
+    {"for (long k = 0; k < K; k++) C[k] += A[k];", NULL},
+    {"for (long k = 0; k < K; k++) C[(long)A[k]] += 1;", NULL},
+    {"long at = 0; for (long k = 0; k < K; k++) { C[at] += A[k]; at++; }", NULL},
+    /* left early, or seen by somebody else */
+    {"for (long k = 0; k < K; k++) { if (A[k] < 0) return; C[0] += A[k]; }", NULL},
+    {"for (long k = 0; k < K; k++) { C[0] += A[k]; seen(C); }", NULL},
+    {"\n#pragma omp parallel for\nfor (long k = 0; k < K; k++) C[0] += A[k];", NULL},
+    {"for (long k = 0; k < K; k++) { \n#pragma omp atomic\n C[0] += A[k]; }", NULL},
+    /* k and j may not change places: in place (lu), triangle of k, k in the index, two j at one
+     * element */
+    {"for (long k = 0; k < N; k++) for (long j = 0; j < N; j++) C[M + j] -= C[k] * C[k * N + j];",
+     NULL},
+    {"for (long k = 0; k < K; k++) for (long j = 0; j < k; j++) C[j] += A[k];", NULL},
+    {"for (long k = 0; k < K; k++) for (long j = 0; j < N; j++) C[j + k] += A[k];", NULL},
+    {"for (long k = 0; k < K; k++) for (long j = 0; j < N; j++) C[j / 2] += A[k];", NULL},
+    {"for (long k = 0; k < K; k++) { float a = C[k]; for (long j = 0; j < N; j++) C[j] += a; }",
+     NULL},
+    /* a loop of first values that the other loop reads ahead of, or that is not as long */
+    {"for (long j = 0; j < N; j++) C[j] = 1;"
+     "for (long j = 0; j < N; j++) for (long k = 0; k < K; k++) C[j] += C[j + 1];",
+     NULL},
+    {"for (long j = 0; j < M; j++) C[j] = 1;"
+     "for (long j = 0; j < N; j++) { for (long k = 0; k < K; k++) seen(0); C[j] += 1; }",
+     NULL},
+};
+
+START_TEST(normal_form)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(forms); i++) {
+        struct hone_err err = HONE_ERR_INIT;
+        struct hone_coder_input in;
+        const char *source = hone_pool_printf(
+            pool,
+            "void seen(float *p);\n"
+            "void k(const float *A, const float *B, float *C, long M, long N, long K)\n{\n%s\n}\n",
+            forms[i].body);
+        ck_assert_msg(hone_coder_read(parser, "cpu", source, "k", pool, &in, &err) == 0, "%s: %s",
+                      forms[i].body, err.message);
+        const char *text = hone_c_normal_step(&in);
+        if (!forms[i].has)
+            ck_assert_msg(text == NULL, "%s\nbecame\n%s", forms[i].body, text);
+        HONE_AUTOFREE char *got = hone_c_normalise(text ? text : "");
+        HONE_AUTOFREE char *want = hone_c_normalise(forms[i].has ? forms[i].has : "");
+        ck_assert_msg(strstr(got, want) != NULL, "%s\nbecame\n%s", forms[i].body, got);
+    }
+}
+END_TEST
+
+/* Threads go to the deepest nest or nowhere. */
+static const struct {
+    const char *body;
+    bool has_site;
+} threaded[] = {
+    {"for (long i = 0; i < M; i++) C[i] = A[i];", true},
+    {"for (long i = 0; i < M; i++) for (long j = 0; j < N; j++) C[i * N + j] = A[i];", true},
+    {"for (long i = 0; i < M; i++) C[i] = A[i];"
+     "for (long i = 0; i < M; i++) for (long j = 0; j < N; j++) C[i * N + j] = A[i];",
+     true},
+    {"for (long i = 0; i < M; i++) C[i] = A[i];"
+     "for (long i = 1; i < M; i++) for (long j = 1; j < N; j++) C[j] += C[i + j - 1];",
+     false},
+    {"for (long i = 0; i < M; i++) C[i] = A[i];"
+     "for (long i = 1; i < M; i++) for (long j = 0; j < 4; j++) C[j] += C[i + j - 1];",
+     true},
+    {"for (long t = 0; t < K; t++) { for (long i = 0; i < M; i++) C[i] = A[i] + B[i]; }", true},
+};
+
+START_TEST(threads_go_to_the_deepest_nest)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(threaded); i++) {
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const char *source = hone_pool_printf(
+            pool,
+            "void k(const float *A, const float *B, float *C, long M, long N, long K)\n{%s}\n",
+            threaded[i].body);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);
+        size_t n = hone_coder_sites(hone_rewrite_find("thread_outer"), &in, sites);
+        ck_assert_msg((n > 0) == threaded[i].has_site, "%zu sites: %s", n, threaded[i].body);
+    }
+}
+END_TEST
+
+UNIT_MAIN("coder_rules", every_rewrite_keeps_the_answer, chains_keep_the_answer, normal_form,
+          threads_go_to_the_deepest_nest)

@@ -14,6 +14,7 @@
 #include "agents/coder/coder.h"
 #include "agents/source/cuda_kernel.h"
 #include "agents/planner/features.h"
+#include "tests/unit/agents/cuda_relatives.h"
 #include "workspace/base/file.h"
 
 enum { MAX_OUT = 1 << 15, MAX_CALLS = 4 };
@@ -30,6 +31,8 @@ static int32_t offsets[64], columns[MAX_OUT];
 #define A    P(a_data)
 #define B    P(b_data)
 #define OUT  P(out_data)
+
+enum element { FLOATS, DOUBLES, BFLOATS }; /* of the output */
 
 struct kernel_case {
     const char *name;
@@ -77,6 +80,14 @@ static const char bias_text[] =
     "    batched<<<grid, block, 0, stream>>>(x, w, b, y, Z, M, N, K);\n"
     "}\n";
 
+#define BF16_PRODUCTS                                                                              \
+    {                                                                                              \
+        {P(a_half), P(b_half), OUT, 13, 37, 11},                                                   \
+        {                                                                                          \
+            P(a_half), P(b_half), OUT, 70, 130, 40                                                 \
+        }                                                                                          \
+    }
+
 static struct kernel_case cases[] = {
     {"matmul",
      NULL,
@@ -101,6 +112,24 @@ static struct kernel_case cases[] = {
      2e-5,
      {{A, B, A, OUT, 1, 2, 137, 17}, {A, B, A, OUT, 2, 1, 5, 128}},
      2},
+    {"nt_flat", nt_flat_text, 1e-2, BF16_PRODUCTS, 2},
+    {"nt_locals", nt_locals_text, 1e-2, BF16_PRODUCTS, 2},
+    {"nn_rows", nn_rows_text, 1e-5, {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}}, 2},
+    {"nn_memory", nn_memory_text, 1e-5, {{A, B, OUT, 13, 37, 11}, {A, B, OUT, 130, 129, 33}}, 2},
+    {"turned_batch",
+     turned_batch_text,
+     0,
+     {{P(a_half), OUT, 3, 33, 70}, {P(a_half), OUT, 1, 1, 3}},
+     2},
+    {"turned_flat", turned_flat_text, 0, {{A, OUT, 3, 33, 70}, {A, OUT, 2, 65, 64}}, 2},
+    {"gate", gate_text, 1e-6, {{A, OUT, 7, 70}, {A, OUT, 3, 1}, {A, OUT, 2, 5003}}, 3},
+    {"row_block", row_block_text, 2e-5, {{A, B, OUT, 7, 70}, {A, B, OUT, 3, 1}}, 2},
+    {"counts",
+     counts_text,
+     0,
+     {{P(columns), OUT, 5000, 200}, {P(columns), OUT, 1, 200}, {P(columns), OUT, 9000, 20000}},
+     3},
+    {"count_flat", count_flat_text, 1e-6, {{A, B, OUT, 5, 7, 11}, {A, B, OUT, 1, 1, 300}}, 2},
 };
 
 static const char *const chains[][7] = {
@@ -120,6 +149,18 @@ static const char *const chains[][7] = {
     {"spmv_csr", "cuda_row_lanes", "cuda_restrict", "cuda_unroll"},
     {"attention_causal", "cuda_flash", "cuda_restrict"},
     {"one_thread", "cuda_grid_reduce", "cuda_row_lanes", "cuda_vector"},
+    /* what is not written as the packs are goes through the normal form */
+    {"nt_flat", "cuda_tensor_tile"},
+    {"nt_locals", "cuda_tensor_tile"},
+    {"nn_rows", "cuda_shared_tile"},
+    {"nn_memory", "cuda_shared_tile", "cuda_restrict"},
+    {"turned_batch", "cuda_transpose_tile"},
+    {"turned_flat", "cuda_transpose_tile", "cuda_restrict"},
+    {"gate", "cuda_map_lanes", "cuda_vector", "cuda_restrict"},
+    {"gate", "cuda_coarsen"},
+    {"row_block", "cuda_row_lanes", "cuda_vector"},
+    {"count_flat", "cuda_map_lanes", "cuda_vector"},
+    {"counts", "cuda_private_bins", "cuda_vector", "cuda_restrict"},
 };
 
 static void fill(void)
@@ -222,8 +263,6 @@ static void call(void *address, const intptr_t *x)
     f(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], 1e-6f);
 }
 
-enum element { FLOATS, DOUBLES, BFLOATS };
-
 static double element_at(const void *data, enum element element, size_t i)
 {
     double d;
@@ -255,9 +294,9 @@ static void compare(const struct kernel_case *k, void *original, const char *sou
     static const size_t bytes[] = {4, 8, 2};
     static float want[MAX_OUT];
     void *changed = build(source, k->name, pool);
-    enum element element = strcmp(k->name, "bias") == 0          ? DOUBLES
-                           : strcmp(k->name, "matmul_bf16") == 0 ? BFLOATS
-                                                                 : FLOATS;
+    enum element element = strcmp(k->name, "bias") == 0  ? DOUBLES
+                           : k->calls[0][0] == P(a_half) ? BFLOATS
+                                                         : FLOATS;
     for (size_t i = 0; i < k->n_calls; i++) {
         call(original, k->calls[i]);
         memcpy(want, out_data, sizeof(want));

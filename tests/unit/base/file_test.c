@@ -82,6 +82,25 @@ START_TEST(fifo_does_not_hang)
 }
 END_TEST
 
+/* /dev/null as an output once became a file. */
+START_TEST(devices_stay)
+{
+    enter();
+    struct stat st;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    ck_assert_int_eq(symlink("pipe", "link"), 0);
+    ck_assert_int_eq(hone_file_write("pipe", "x", 1, 0600, false, &err), HONE_E_IO);
+    ck_assert_int_eq(hone_file_write("link", "x", 1, 0600, false, &err), HONE_E_IO);
+    ck_assert_int_eq(hone_file_write(".", "x", 1, 0600, false, &err), HONE_E_IO);
+    ck_assert_int_eq(lstat("pipe", &st), 0);
+    ck_assert(S_ISFIFO(st.st_mode));
+    ck_assert_int_eq(lstat("link", &st), 0);
+    ck_assert(S_ISLNK(st.st_mode));
+    leave();
+}
+END_TEST
+
 START_TEST(read_at_refuses_links)
 {
     enter();
@@ -352,7 +371,8 @@ START_TEST(names_and_paths)
 }
 END_TEST
 
-UNIT_MAIN("file", reads, fifo_does_not_hang, read_at_refuses_links, writes_whole_or_not,
-          readers_never_see_a_part, copies, folders, remove_does_not_follow_links,
-          remove_very_deep_and_closed_folders, copy_tree, file_limit_of_copy_tree, locks,
-          lock_is_waited_for_and_dies_with_its_holder, names_and_paths)
+UNIT_MAIN("file", reads, fifo_does_not_hang, devices_stay, read_at_refuses_links,
+          writes_whole_or_not, readers_never_see_a_part, copies, folders,
+          remove_does_not_follow_links, remove_very_deep_and_closed_folders, copy_tree,
+          file_limit_of_copy_tree, locks, lock_is_waited_for_and_dies_with_its_holder,
+          names_and_paths)

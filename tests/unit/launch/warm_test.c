@@ -29,7 +29,7 @@ static void bench_open(struct bench *b, const char *body)
     path = hone_path_join(b->dir, "runner", NULL);
     ck_assert_int_eq(hone_file_write(path, text, strlen(text), 0700, false, NULL), 0);
     ck_assert_int_eq(chmod(path, 0700), 0);
-    b->warm = hone_warm_new(path);
+    b->warm = hone_warm_new(path, NULL);
 }
 
 static void bench_close(struct bench *b)
@@ -119,7 +119,7 @@ START_TEST(no_program_is_an_error)
 {
     struct hone_launch_end end;
     struct hone_err err = HONE_ERR_INIT;
-    struct hone_warm *warm = hone_warm_new("/nonexistent/runner");
+    struct hone_warm *warm = hone_warm_new("/nonexistent/runner", NULL);
     hone_process_init();
     ck_assert_int_lt(
         hone_warm_run(warm, "/x", hone_deadline_in_ms(10000), NULL, NULL, NULL, &end, &err), 0);

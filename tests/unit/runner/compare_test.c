@@ -54,6 +54,31 @@ START_TEST(test_equal_and_near)
 }
 END_TEST
 
+/* A refusal names the part that refused, and what is allowed beside what was found. */
+START_TEST(test_refusals_say_what_is_allowed)
+{
+    struct fixture f;
+    struct hone_outcome end;
+    start(&f);
+    f.compare.content = "walk";
+    f.y[3] += 0.5f; /* size 5: atol 1e-6 and rtol 1e-4 allow 5e-4 */
+    hone_compare_add(&f.compare, f.records, N);
+    hone_compare_end(&f.compare, &end);
+    ck_assert_ptr_nonnull(strstr(end.detail, "Y[0, 3] = -4.5, expected -5: the element is off by "
+                                             "0.5, allowed are 0.000501; 1 of 600"));
+    ck_assert_ptr_nonnull(strstr(end.detail, "content walk"));
+    start(&f);
+    f.compare.is_plain = true;
+    f.task.tolerance[0] = (struct hone_tolerance){.rtol = 1e-1, .rel_l2 = 1e-4};
+    for (int i = 0; i < N; i++)
+        f.y[i] *= 1.09f;
+    hone_compare_add(&f.compare, f.records, N);
+    hone_compare_end(&f.compare, &end);
+    ck_assert_msg(strstr(end.detail, "norm 3.") && strstr(end.detail, "allowed is a norm of 0.02"),
+                  "%s", end.detail);
+}
+END_TEST
+
 START_TEST(test_wrong_value)
 {
     struct fixture f;
@@ -444,8 +469,8 @@ START_TEST(test_sealed_memory_and_canary)
 }
 END_TEST
 
-UNIT_MAIN("compare", test_equal_and_near, test_wrong_value, test_negative_zero,
-          test_steps_near_zero, test_nonfinite, test_whole_output, test_chance,
+UNIT_MAIN("compare", test_equal_and_near, test_refusals_say_what_is_allowed, test_wrong_value,
+          test_negative_zero, test_steps_near_zero, test_nonfinite, test_whole_output, test_chance,
           test_few_values_err_alike, test_lower_types, test_error_bins, test_integers_are_exact,
           test_bad_records, test_arrays, test_suspects_come_from_anywhere,
           test_unwritten_and_difference, test_unwritten_anywhere, test_layout,

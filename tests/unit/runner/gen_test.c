@@ -316,6 +316,123 @@ START_TEST(test_parts_are_the_whole)
 }
 END_TEST
 
+/* What a role says of an element's place holds in every kind, for stacks of matrices that are not
+ * square, and for single values that somebody else puts there. */
+START_TEST(test_placed_roles)
+{
+    enum { DEPTH = 9, ROW = 7, ALL = 3 * DEPTH * ROW };
+    static const enum hone_role roles[] = {HONE_ROLE_TRIANGULAR, HONE_ROLE_UPPER_TRIANGULAR,
+                                           HONE_ROLE_ADDITIVE_MASK};
+    static const double others[] = {0, 3, -1e9, 1e-9, INFINITY, -INFINITY};
+    struct hone_task task = {.n_axes = 3, .n_inputs = 1};
+    struct hone_workload workload = {.axes = {3, DEPTH, ROW}};
+    struct hone_gen *gen = hone_gen_new(key);
+    for (size_t r = 0; r < HONE_COUNTOF(roles); r++)
+        for (int dist = 0; dist < HONE_N_DISTS; dist++) {
+            float v[ALL];
+            task.inputs[0] = (struct hone_tensor){.dtype = HONE_DTYPE_F32,
+                                                  .role = roles[r],
+                                                  .rank = 3,
+                                                  .shape = {0, 1, 2},
+                                                  .bound_axis = -1};
+            hone_gen_input(gen, &task, &workload, 0, (enum hone_distribution)dist, 3, v);
+            for (int i = 0; i < ALL + (int)HONE_COUNTOF(others) * ALL; i++) {
+                int at = i % ALL, column = at % ROW, line = at / ROW % DEPTH;
+                double x = i < ALL
+                               ? (double)v[at]
+                               : hone_gen_fit(&task.inputs[0], &workload, at, others[i / ALL - 1]);
+                bool is_on = column == line;
+                bool is_in = roles[r] == HONE_ROLE_TRIANGULAR ? column <= line : column >= line;
+                if (roles[r] == HONE_ROLE_ADDITIVE_MASK)
+                    ck_assert_msg(x == 0 || (x == -INFINITY && line % ROW != column), "%d: %g", at,
+                                  x);
+                else if (is_on)
+                    ck_assert_msg(fabs(x) >= 0.5 && fabs(x) <= 2, "kind %d, %d: %g", dist, at, x);
+                else
+                    ck_assert_msg(fabs(x) <= (is_in ? 1.000001 / DEPTH : 0), "kind %d, %d: %g",
+                                  dist, at, x);
+                if (i < ALL)
+                    ck_assert((float)hone_gen_fit(&task.inputs[0], &workload, at, x) == v[at]);
+            }
+        }
+    hone_gen_free(gen);
+}
+END_TEST
+
+START_TEST(test_density)
+{
+    static const double densities[] = {0, 0.03, 0.97};
+    static uint8_t v[200 * 100];
+    struct hone_task task = {.n_axes = 2, .n_inputs = 1};
+    struct hone_workload workload = {.axes = {200, 100}};
+    struct hone_gen *gen = hone_gen_new(key);
+    for (size_t d = 0; d < HONE_COUNTOF(densities); d++) {
+        double ones = 0, want = densities[d] > 0 ? densities[d] : 0.5;
+        task.inputs[0] = (struct hone_tensor){.dtype = HONE_DTYPE_BOOL,
+                                              .role = HONE_ROLE_MASK,
+                                              .rank = 2,
+                                              .shape = {0, 1},
+                                              .bound_axis = -1,
+                                              .density = densities[d]};
+        hone_gen_input(gen, &task, &workload, 0, HONE_DIST_NORMAL, 3, v);
+        for (size_t i = 0; i < sizeof v; i++)
+            ones += v[i];
+        ck_assert_double_eq_tol(ones / sizeof v, want, 0.02);
+    }
+    hone_gen_free(gen);
+}
+END_TEST
+
+/* Normal content of a stored input is the file's, as a ring that begins anew for each counter; other
+ * kinds are drawn. */
+START_TEST(test_stored)
+{
+    enum { ROW = 5, HELD = 20 * ROW, ALL = 3 * HELD + 7 };
+    float held[HELD], v[ALL], first[2] = {0};
+    for (int i = 0; i < HELD; i++)
+        held[i] = (float)(1000 + i);
+    struct hone_task task = {.n_axes = 1, .n_inputs = 1};
+    struct hone_workload workload = {.axes = {ALL}};
+    struct hone_gen *gen = hone_gen_new(key);
+    task.inputs[0] = (struct hone_tensor){.dtype = HONE_DTYPE_F32,
+                                          .rank = 1,
+                                          .bound_axis = -1,
+                                          .stored_file = "x",
+                                          .stored = held,
+                                          .n_stored = HELD,
+                                          .stored_row = ROW};
+    for (int c = 0; c < 2; c++) {
+        hone_gen_input(gen, &task, &workload, 0, HONE_DIST_NORMAL, (uint64_t)c, v);
+        first[c] = v[0];
+        ck_assert_int_eq(((int)v[0] - 1000) % ROW, 0);
+        for (int i = 0; i < ALL; i++)
+            ck_assert(v[i] == held[((int)v[0] - 1000 + i) % HELD]);
+    }
+    ck_assert(first[0] != first[1]);
+    hone_gen_input(gen, &task, &workload, 0, HONE_DIST_UNIFORM, 1, v);
+    for (int i = 0; i < ALL; i++)
+        ck_assert(fabsf(v[i]) <= 1);
+    hone_gen_free(gen);
+}
+END_TEST
+
+/* A filter's sums run over channels and places: all of its dimensions but the first. */
+START_TEST(test_fan_in)
+{
+    static const struct {
+        size_t rank;
+        double want;
+    } rows[] = {{1, 1}, {2, 3}, {3, 5}, {4, 5 * 7 * 2}, {5, 5 * 7 * 2 * 4}};
+    struct hone_workload workload = {.axes = {3, 5, 7, 2, 4}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_tensor tensor = {
+            .role = HONE_ROLE_WEIGHT, .rank = rows[i].rank, .shape = {0, 1, 2, 3, 4}};
+        ck_assert_double_eq_tol(hone_gen_weight_scale(&tensor, &workload), 1 / sqrt(rows[i].want),
+                                1e-12);
+    }
+}
+END_TEST
+
 static void make_integers(enum hone_dtype dtype, enum hone_distribution dist, enum hone_role role,
                           int64_t n, double *ret)
 {
@@ -497,4 +614,5 @@ END_TEST
 UNIT_MAIN("gen", test_scaled, test_unsigned_are_not_zeros, test_bits, test_bytes_are_all_values,
           test_bools_are_both, test_wide_integers, test_repeats_and_differs, test_normal,
           test_float64_has_full_mantissas, test_roles, test_distributions, test_scalar,
-          test_elements, test_halves, test_parts_are_the_whole)
+          test_elements, test_halves, test_placed_roles, test_density, test_stored, test_fan_in,
+          test_parts_are_the_whole)

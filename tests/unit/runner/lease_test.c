@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/format/lease_file.h"
 #include "tools/runner/judge/lease.h"
+#include "tools/runner/judge/target.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
@@ -211,5 +213,67 @@ START_TEST(no_wait_no_row)
 }
 END_TEST
 
-UNIT_MAIN("lease", what_is_said_of_the_holder, a_wait_is_a_stage_with_its_holder,
-          a_wait_in_vain_names_the_holder, no_wait_no_row)
+/* Whoever may write in the folder (/tmp) could leave them where a waiting process puts its file. */
+START_TEST(what_lies_in_the_waiters_place_goes)
+{
+    static const struct hone_job job = {.tier = HONE_TIER_CONFIRM, .id = "7"};
+    struct place p;
+    size_t len;
+    open_place(&p);
+    HONE_AUTOFREE char *own = hone_sprintf("%s.wait-%d", p.path, (int)getpid()), *text = NULL;
+    HONE_AUTOFREE char *victim = hone_path_join(p.dir, "victim", NULL);
+    ck_assert_int_eq(mkfifo(own, 0600), 0);
+    alarm(10);
+    hone_lease_wait(p.path, &job, "softmax"); /* without a reader it would never open */
+    alarm(0);
+    HONE_AUTOJSON struct hone_json *json = hone_lease_json(p.path);
+    ck_assert_uint_eq(hone_json_size(hone_json_get(json, "waiting")), 1);
+    hone_lease_stop_waiting(p.path);
+    ck_assert_int_eq(hone_file_write(victim, "mine", 4, 0600, false, NULL), 0);
+    ck_assert_int_eq(link(victim, own), 0);
+    hone_lease_wait(p.path, &job, "softmax");
+    ck_assert_int_eq(hone_file_read(victim, 100, &text, &len, NULL), 0);
+    ck_assert_str_eq(text, "mine");
+    close_place(&p);
+}
+END_TEST
+
+#define DEVICE_A "0123456789abcdef0123456789abcdef"
+static const char *device_a(const struct hone_judge *judge)
+{
+    (void)judge;
+    return DEVICE_A;
+}
+
+START_TEST(each_device_has_a_lease_of_its_own)
+{
+    static const struct hone_target target = {.name = "cuda", .device = device_a};
+    struct place p;
+    struct scene s;
+    struct hone_err err = HONE_ERR_INIT;
+    char said[HONE_LIMIT_HOLDER_BYTES + 32];
+    int fd = -1, other = -1;
+    open_place(&p);
+    pid_t pid = hold(&p, 60000); /* the processors' */
+    set_up(&s, &p, 100);
+    s.judge.target = &target;
+    HONE_AUTOFREE char *own = hone_lease_path(p.path, DEVICE_A);
+    HONE_AUTOFREE char *path = hone_lease_path(p.path, "0123456789abcdef0123456789abcdee");
+    ck_assert_int_eq(hone_lock_file(path, 0, &other, NULL), 0);
+    ck_assert_msg(hone_lease_take(&s.judge, &fd, &err) == 0, "%s", err.message);
+    ck_assert_uint_eq(s.judge.n_stages, 0); /* at once */
+    hone_lease_holder(own, said, sizeof said);
+    ck_assert_ptr_nonnull(strstr(said, "softmax, decide"));
+    close(other);
+    ck_assert_int_eq(hone_lease_take(&s.judge, &other, &err), HONE_E_BUSY); /* this one is taken */
+    close(fd);
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    hone_pool_free(s.judge.pool);
+    close_place(&p);
+}
+END_TEST
+
+UNIT_MAIN("lease", what_lies_in_the_waiters_place_goes, what_is_said_of_the_holder,
+          a_wait_is_a_stage_with_its_holder, a_wait_in_vain_names_the_holder, no_wait_no_row,
+          each_device_has_a_lease_of_its_own)

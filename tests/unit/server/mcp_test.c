@@ -615,7 +615,7 @@ START_TEST(jobs_are_limited_and_stop)
     for (; n < HONE_LIMIT_JOBS + 10 && rc == 0; n++)
         rc = all->ops->start(all, "steps", args, "test", pool, &id, &err);
     ck_assert_int_eq(rc, HONE_E_BUSY);
-    ck_assert_uint_ge(n, HONE_LIMIT_QUEUE);
+    ck_assert_uint_ge(n, HONE_LIMIT_QUEUE - HONE_LIMIT_QUEUE / 4); /* of one caller */
     int64_t start = hone_now_ns();
     ck_assert(hone_runtime_stop(rig.runtime, hone_deadline_in_ms(5000)));
     ck_assert_int_lt(hone_now_ns() - start, 2 * HONE_NS_PER_S);

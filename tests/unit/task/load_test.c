@@ -77,6 +77,17 @@ static const struct {
      "task.json: inputs.x.dtype", "int32"},
     {"\"dtype\":\"float32\"}},\"outputs\"", "\"dtype\":\"float32\",\"bound\":\"N\"}},\"outputs\"",
      "task.json: inputs.x.bound", "only the roles"},
+    {"\"dtype\":\"float32\"}},\"outputs\"", "\"dtype\":\"float32\",\"density\":0.3}},\"outputs\"",
+     "task.json: inputs.x.density", "only the roles mask"},
+    {"\"dtype\":\"float32\"}},\"outputs\"",
+     "\"dtype\":\"float32\",\"role\":\"mask\",\"density\":1}},\"outputs\"",
+     "task.json: inputs.x.density", "between 0 and 1"},
+    {"\"dtype\":\"float32\"}},\"outputs\"",
+     "\"dtype\":\"int32\",\"role\":\"additive_mask\"}},\"outputs\"", "task.json: inputs.x.role",
+     "floating-point"},
+    {"[\"N\",\"C\"],\"dtype\":\"float32\"}",
+     "[\"N\"],\"dtype\":\"float32\",\"role\":\"triangular\"}", "task.json: inputs.x.shape",
+     "two dimensions"},
     {"\"dtype\":\"float32\"}},\"outputs\"", "\"dtype\":\"float32\",\"scale\":0}},\"outputs\"",
      "task.json: inputs.x.scale", "above 0"},
     {"\"dtype\":\"float32\"}},\"outputs\"",
@@ -88,6 +99,12 @@ static const struct {
     {"\"dtype\":\"float32\"}},\"outputs\"",
      "\"dtype\":\"float32\",\"role\":\"mask\",\"shift\":1}},\"outputs\"",
      "task.json: inputs.x.shift", "activation, weight and positive"},
+    {"\"y\":{\"shape\":[\"P\"],", "\"y\":{\"shape\":[\"P\"],\"pitch\":\"Q\",",
+     "task.json: outputs.y.pitch", "no axis"},
+    {"\"y\":{\"shape\":[\"P\"],", "\"y\":{\"shape\":[],\"pitch\":\"P\",",
+     "task.json: outputs.y.pitch", "one element"},
+    {"\"y\":{\"shape\":[\"P\"],", "\"y\":{\"shape\":[\"P\"],\"pitch\":\"N\",", "workloads.jsonl: a",
+     "less than its row of 65"},
     {"\"type\":\"var\"", "\"type\":\"vary\"", "task.json: axes.N.type", ""},
     {"\"multiple\":4", "\"multiple\":0", "task.json: axes.N.multiple", "multiple"},
     {"\"multiple\":4", "\"multiple\":4,\"min\":5,\"draw\":[1,9]", "task.json: axes.N.draw",
@@ -108,6 +125,7 @@ static const struct {
     {"\"items\":\"P\"", "\"items\":\"0\"", "workloads.jsonl: a", "oracle.items"},
     {"\"items\":\"P\"", "\"items\":\"P\",\"mode\":\"naive_double\"", "task.json: oracle.items",
      "leave both out"},
+    {"\"items\":\"P\"", "\"mode\":\"naive\"", "task.json: oracle.mode", "integer outputs"},
     {"\"flops\":\"N\"", "\"flops\":\"Q\"", "task.json: flops", "'Q'"},
     {"\"bytes\":\"4*N\"", "\"bytes\":\"0\"", "workloads.jsonl: a", "bytes"},
     {"\"rtol\":1e-5", "\"rtol\":-1", "task.json: tolerance.y", "0 or more"},
@@ -285,6 +303,50 @@ START_TEST(too_large_tensors_are_refused)
 }
 END_TEST
 
+/* A pitch may be as long as the row and longer. */
+START_TEST(pitch_is_told)
+{
+    char *text =
+        replaced(good, "\"y\":{\"shape\":[\"P\"],", "\"y\":{\"shape\":[\"N\"],\"pitch\":\"P\",");
+    struct hone_task *task = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_pitch pitch;
+    ck_assert_msg(parse(text, good_loads, &task, &err) == 0, "%s: %s", err.path, err.message);
+    ck_assert(hone_tensor_pitch(&task->outputs[0], &task->workloads[0], &pitch));
+    ck_assert_int_eq(pitch.row, 65);
+    ck_assert_int_eq(pitch.used, 64);
+    ck_assert_int_eq(hone_tensor_elements(task, &task->outputs[0], &task->workloads[0]), 65);
+    struct hone_json *json = hone_task_describe(task);
+    const struct hone_json *y = hone_json_get(hone_json_get(json, "outputs"), "y");
+    ck_assert_str_eq(hone_json_get_str(y, "pitch", ""), "P");
+    hone_json_free(json);
+    ck_assert(!hone_tensor_pitch(&task->inputs[0], &task->workloads[0], &pitch));
+    hone_task_free(task);
+    free(text);
+}
+END_TEST
+
+START_TEST(tensor_limit)
+{
+    for (int n = HONE_LIMIT_TENSORS; n <= HONE_LIMIT_TENSORS + 1; n++) {
+        struct hone_buf buf = HONE_BUF_INIT;
+        for (int i = 1; i < n; i++)
+            hone_buf_printf(&buf, "%s\"x%d\":{\"shape\":[\"N\"],\"dtype\":\"int8\"}",
+                            i > 1 ? "," : "", i);
+        char *text =
+            replaced(good, "\"x\":{\"shape\":[\"N\",\"C\"],\"dtype\":\"float32\"}", buf.data);
+        struct hone_task *task = NULL;
+        struct hone_err err = HONE_ERR_INIT;
+        int code = parse(text, good_loads, &task, &err);
+        ck_assert_msg(code == (n > HONE_LIMIT_TENSORS ? HONE_E_LIMIT : 0), "%d: %s: %s", n,
+                      err.path, err.message);
+        hone_task_free(task);
+        free(text);
+        hone_buf_done(&buf);
+    }
+}
+END_TEST
+
 START_TEST(workload_limit)
 {
     struct hone_buf buf = HONE_BUF_INIT;
@@ -415,5 +477,5 @@ START_TEST(a_target_is_selected)
 END_TEST
 
 UNIT_MAIN("load", scaled_content, a_good_task, a_target_is_selected, bad_tasks_say_where,
-          special_values, bad_workloads_say_where, too_large_tensors_are_refused, workload_limit,
-          the_hash_sees_every_byte_and_name)
+          special_values, bad_workloads_say_where, too_large_tensors_are_refused, pitch_is_told,
+          tensor_limit, workload_limit, the_hash_sees_every_byte_and_name)

@@ -50,6 +50,40 @@ static const struct hone_lint_finding *finding(const struct hone_lint *lint, con
     return NULL;
 }
 
+/* An axis that bounds an index, or that a constraint or another formula names, has a use. */
+START_TEST(used_axes)
+{
+    static const struct {
+        const char *from, *to;
+        bool is_unused;
+    } table[] = {
+        {"\"format\"", "\"format\"", true},
+        {"\"format\"", "\"constraints\": [\"Q > 0\"], \"format\"", false},
+        {"\"4*N\"", "\"4*N + Q\"", false},
+        {"\"float32\", \"role\": \"positive\"", "\"int32\", \"role\": \"index\", \"bound\": \"Q\"",
+         false},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
+        char root[] = "/tmp/hone-lint-test-XXXXXX";
+        char *dir = copy_pack("sum", root);
+        struct hone_pool *pool = hone_pool_new();
+        struct hone_lint lint;
+        damage(dir, "task.json", "\"axes\": {",
+               "\"axes\": {\"Q\": {\"type\": \"const\", \"value\": 5}, ");
+        damage(dir, "task.json", table[i].from, table[i].to);
+        ck_assert_int_eq(hone_lint_pack(dir, NULL, pool, &lint, NULL), 0);
+        char *text = hone_lint_text(&lint);
+        ck_assert_msg((finding(&lint, "axes.Q", "no shape, bound or formula") != NULL) ==
+                          table[i].is_unused,
+                      "row %zu: %s", i, text);
+        free(text);
+        hone_pool_free(pool);
+        ck_assert_int_eq(hone_remove_tree(root, NULL), 0);
+        free(dir);
+    }
+}
+END_TEST
+
 START_TEST(static_part)
 {
     static const struct {
@@ -207,4 +241,4 @@ START_TEST(verdicts_are_read)
 }
 END_TEST
 
-UNIT_MAIN("lint", static_part, verdicts_are_read)
+UNIT_MAIN("lint", used_axes, static_part, verdicts_are_read)

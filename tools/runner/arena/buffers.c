@@ -132,3 +132,19 @@ bool hone_canary_is_whole(const struct hone_shared *shared, const struct hone_la
     return is_all_canary(room, room + from) &&
            is_all_canary(room + to, room + layout->room[tensor]);
 }
+
+void hone_padding_fill(void *content, int64_t bytes, int64_t row_bytes, int64_t used_bytes)
+{
+    for (int64_t at = used_bytes; at < bytes; at += row_bytes)
+        memset((char *)content + at, HONE_CANARY_BYTE, (size_t)(row_bytes - used_bytes));
+}
+
+bool hone_padding_is_whole(const void *content, int64_t bytes, int64_t row_bytes,
+                           int64_t used_bytes)
+{
+    const char *base = content;
+    for (int64_t at = used_bytes; at < bytes; at += row_bytes)
+        if (!is_all_canary(base + at, base + at + row_bytes - used_bytes))
+            return false;
+    return true;
+}

@@ -54,6 +54,11 @@ void hone_shared_done(struct hone_shared *shared);
 /* Where the content lies in the judge's mapping of the file that holds this tensor. */
 void *hone_shared_tensor(const struct hone_shared *shared, const struct hone_layout *layout,
                          int64_t set, int64_t tensor);
+/* The same of what lies between the rows of a content with a pitch: of each row_bytes the first
+ * used_bytes are content. */
+void hone_padding_fill(void *content, int64_t bytes, int64_t row_bytes, int64_t used_bytes);
+bool hone_padding_is_whole(const void *content, int64_t bytes, int64_t row_bytes,
+                           int64_t used_bytes);
 /* Fills what is not content with the canary / says whether it still is all canary. */
 void hone_canary_fill(const struct hone_shared *shared, const struct hone_layout *layout,
                       int64_t set, int64_t tensor);

@@ -109,8 +109,9 @@ int hone_oracle_steps(struct hone_arena *oracle, const struct hone_oracle_ask *w
         room -= n;
         double squares = 0;
         for (int64_t i = 0; i < n; i++)
-            squares += state[i] * state[i];
-        double scale = sqrt(squares / (double)hone_max_i64(n, 1));
+            squares += isfinite(state[i]) ? state[i] * state[i] : 0;
+        squares = fmax(squares / (double)hone_max_i64(n, 1), control->state_squares[o]);
+        double scale = sqrt(squares);
         for (int64_t i = 0; i < n; i++) {
             records[m++] = (struct hone_oracle_record){
                 .index = i, .value = state[i], .output = (int64_t)o, .scale = scale};

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,6 +126,19 @@ static void answer_items(struct oracle *oracle)
     control->n_records = total;
 }
 
+/* What a step adds to the mean of squares over the steps. */
+static void add_squares(struct hone_control *control, double *const *state, int64_t n_outputs)
+{
+    for (int64_t o = 0; o < n_outputs; o++) {
+        int64_t n = control->n_output_elements[o];
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += isfinite(state[o][i]) ? state[o][i] * state[o][i] : 0;
+        control->state_squares[o] +=
+            sum / (double)hone_max_i64(n, 1) / (double)(control->n_steps + 1);
+    }
+}
+
 static void run_steps(struct oracle *oracle)
 {
     struct hone_control *control = oracle->control;
@@ -140,6 +154,7 @@ static void run_steps(struct oracle *oracle)
         states[0][o] = result + at;
         states[1][o] = spare + at;
     }
+    memset(control->state_squares, 0, sizeof control->state_squares);
     for (int64_t step = 0; step <= control->n_steps; step++) {
         size_t side = (size_t)((step + control->n_steps) % 2),
                n = thread_count(oracle, control->n_items_step);
@@ -153,6 +168,7 @@ static void run_steps(struct oracle *oracle)
         }
         split(shares, n, 0, control->n_items_step, NULL);
         run_shares(shares, n);
+        add_squares(control, states[side], n_outputs);
     }
     free(spare);
 }

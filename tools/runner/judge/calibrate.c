@@ -152,7 +152,7 @@ static void compare(struct work *w, enum hone_distribution dist, const void *con
 {
     struct hone_judge *judge = w->judge;
     hone_compare_init(ret, judge->task, judge->frame.workload);
-    ret->is_plain = hone_compare_is_plain(dist);
+    ret->is_plain = hone_compare_is_plain_for(w->judge->task, dist);
     ret->n_items = w->n_items;
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
         ret->outputs[o] = outputs[o];
@@ -497,7 +497,8 @@ static void report_noise(struct work *w)
                     .rel_l2 = noise->rel_l2,
                     .bias = noise->bias,
                     .workload = noise->workload != NULL ? noise->workload->id : NULL,
-                    .is_plain = hone_compare_is_plain((enum hone_distribution)d),
+                    .is_plain =
+                        hone_compare_is_plain_for(w->judge->task, (enum hone_distribution)d),
                 };
             }
         }

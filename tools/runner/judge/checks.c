@@ -39,8 +39,10 @@ int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, 
     *ret = (struct hone_outcome)HONE_OUTCOME_INIT;
     for (size_t o = 0; o < judge->task->n_outputs; o++) {
         int64_t t = (int64_t)(judge->task->n_inputs + o);
-        if (!hone_canary_is_whole(&slot->arena->own, &judge->frame.layout, set, t))
-            hone_outcome_set(ret, HONE_REASON_OUT_OF_BOUNDS, "the kernel wrote beside output '%s'",
+        bool is_whole = hone_canary_is_whole(&slot->arena->own, &judge->frame.layout, set, t);
+        if (!is_whole || !hone_judge_is_padded(judge, slot, set, o))
+            hone_outcome_set(ret, HONE_REASON_OUT_OF_BOUNDS, "the kernel wrote %s output '%s'",
+                             is_whole ? "between the rows of" : "beside",
                              judge->task->outputs[o].name);
     }
     return 0;
@@ -49,7 +51,8 @@ int hone_judge_check_canaries(struct hone_judge *judge, struct hone_slot *slot, 
 static void set_outputs(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                         struct hone_compare *compare)
 {
-    compare->is_plain = hone_compare_is_plain(judge->frame.dists[set]);
+    compare->is_plain = hone_compare_is_plain_for(judge->task, judge->frame.dists[set]);
+    compare->content = hone_dist_name(judge->frame.dists[set]);
     for (size_t o = 0; o < judge->task->n_outputs; o++)
         compare->outputs[o] = hone_judge_output(judge, slot, set, o);
 }

@@ -217,6 +217,39 @@ int64_t hone_judge_output_elements(const struct hone_judge *judge, size_t output
     return hone_tensor_elements(judge->task, &judge->task->outputs[output], judge->frame.workload);
 }
 
+/* Rows of an output with a pitch, in bytes; false: it has none. */
+static bool pitch_bytes(const struct hone_judge *judge, size_t output, struct hone_pitch *ret)
+{
+    const struct hone_tensor *tensor = &judge->task->outputs[output];
+    int64_t bytes = hone_dtype_bytes(tensor->dtype);
+    if (!hone_tensor_pitch(tensor, judge->frame.workload, ret))
+        return false;
+    *ret = (struct hone_pitch){ret->row * bytes, ret->used * bytes};
+    return true;
+}
+
+void hone_judge_pad(struct hone_judge *judge, struct hone_slot *slot, int64_t set)
+{
+    struct hone_pitch pitch;
+    for (size_t o = 0; o < judge->task->n_outputs; o++) {
+        size_t t = judge->task->n_inputs + o;
+        if (pitch_bytes(judge, o, &pitch))
+            hone_padding_fill(
+                hone_shared_tensor(&slot->arena->own, &judge->frame.layout, set, (int64_t)t),
+                judge->frame.layout.bytes[t], pitch.row, pitch.used);
+    }
+}
+
+bool hone_judge_is_padded(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                          size_t output)
+{
+    struct hone_pitch pitch;
+    size_t t = judge->task->n_inputs + output;
+    return !pitch_bytes(judge, output, &pitch) ||
+           hone_padding_is_whole(hone_judge_output(judge, slot, set, output),
+                                 judge->frame.layout.bytes[t], pitch.row, pitch.used);
+}
+
 void hone_judge_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                        enum hone_poison poison)
 {
@@ -228,4 +261,5 @@ void hone_judge_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t
                          hone_shared_tensor(&slot->arena->own, layout, set, t),
                          hone_judge_output_elements(judge, o));
     }
+    hone_judge_pad(judge, slot, set);
 }

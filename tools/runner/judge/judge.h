@@ -232,6 +232,10 @@ void hone_judge_fill_many(struct hone_judge *judge, uint64_t base,
                           int64_t n_sets); /* normal content, counters base + set */
 void hone_judge_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
                        enum hone_poison poison);
+/* Fills what lies between the rows of outputs with a pitch with the canary, / says whether it is. */
+void hone_judge_pad(struct hone_judge *judge, struct hone_slot *slot, int64_t set);
+bool hone_judge_is_padded(struct hone_judge *judge, struct hone_slot *slot, int64_t set,
+                          size_t output);
 const void *hone_judge_output(const struct hone_judge *judge, const struct hone_slot *slot,
                               int64_t set, size_t output);
 int64_t hone_judge_output_elements(const struct hone_judge *judge, size_t output);

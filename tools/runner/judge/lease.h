@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timing lease: one timing at a time on the machine, by a lock file.
+/* The timing lease: one timing at a time on a device, by a lock file (tools/format/lease_file.h).
  *
  * Who holds it writes into the file who that is and what for. Whoever waits reads that, says it
  * while waiting (progress) and afterwards (stage "lease", a warning, the error when it was in
@@ -14,9 +14,5 @@
 /* *ret_fd: -1 when the job names no lease; close it to let go. HONE_E_BUSY: not within the job's
  * time for it; HONE_E_CANCEL. */
 int hone_lease_take(struct hone_judge *judge, int *ret_fd, struct hone_err *err);
-/* "pid 123 (softmax, confirm, call 2026...)", or "another process": by what stands in the file. */
-void hone_lease_holder(const char *path, char *ret, size_t size);
-/* Writes that this process holds it. */
-void hone_lease_sign(int fd, const struct hone_job *job, const char *task);
 
 #endif

@@ -162,6 +162,7 @@ static void fill_outputs(struct near *near, int64_t set)
                              base + (part.first + k * part.step) * hone_dtype_bytes(dtype),
                              part.length);
     }
+    hone_judge_pad(judge, near->slot, set);
 }
 
 static int call_and_compare(struct near *near, int64_t set, const char *what,
@@ -319,7 +320,8 @@ static void fit_content(struct hone_judge *judge, int64_t set)
     struct place place = {judge, set};
     for (size_t i = 0; i < judge->task->n_inputs; i++) {
         enum hone_role role = judge->task->inputs[i].role;
-        if (role == HONE_ROLE_INDEX || role == HONE_ROLE_OFFSETS || role == HONE_ROLE_PROBABILITY)
+        if (role == HONE_ROLE_INDEX || role == HONE_ROLE_OFFSETS || role == HONE_ROLE_PROBABILITY ||
+            hone_role_is_placed(role))
             hone_gen_input(judge->gen, judge->task, judge->frame.workload, i, HONE_DIST_NORMAL,
                            judge->counter++, tensor_at(&place, i));
     }

@@ -109,7 +109,8 @@ static double drawn_value(const struct change *c, double old)
     struct hone_rng *rng = &c->judge->rng;
     const struct hone_tensor *tensor = c->tensor;
     double value = 0;
-    if (tensor->role == HONE_ROLE_MASK || tensor->dtype == HONE_DTYPE_BOOL)
+    if (tensor->role == HONE_ROLE_MASK || tensor->role == HONE_ROLE_ADDITIVE_MASK ||
+        tensor->dtype == HONE_DTYPE_BOOL)
         return old == 0;
     if (tensor->role == HONE_ROLE_INDEX)
         return (double)hone_rng_below(rng, hone_max_i64(c->workload->axes[tensor->bound_axis], 1));
@@ -146,7 +147,7 @@ static int get(const struct change *c, int64_t i, double *ret, struct hone_err *
 /* Counts what differs after the trip through the type. */
 static int put(struct change *c, int64_t i, double old, double value, struct hone_err *err)
 {
-    value = hone_element_round(c->tensor->dtype, value);
+    value = hone_element_round(c->tensor->dtype, hone_gen_fit(c->tensor, c->workload, i, value));
     c->n_changed += value != old;
     return value == old ? 0 : c->io->set(c->io->arg, c->input, i, value, err);
 }
@@ -279,7 +280,7 @@ static bool is_like(const struct hone_judge *judge, const struct hone_workload *
     const struct hone_tensor *x = &judge->task->inputs[a], *y = &judge->task->inputs[b];
     return x->dtype == y->dtype && x->role == y->role && x->bound_axis == y->bound_axis &&
            x->unit == y->unit && x->shift == y->shift && x->role != HONE_ROLE_OFFSETS &&
-           x->role != HONE_ROLE_PROBABILITY &&
+           x->role != HONE_ROLE_PROBABILITY && !hone_role_is_placed(x->role) &&
            hone_tensor_elements(judge->task, x, workload) ==
                hone_tensor_elements(judge->task, y, workload);
 }

@@ -69,6 +69,9 @@ struct hone_target {
                   struct hone_outcome *ret, struct hone_err *err);
     /* Measured ceilings into judge->machine; is_fresh: measured again, the better ones kept. */
     int (*ceilings)(struct hone_judge *judge, bool is_fresh, struct hone_err *err);
+    /* The uuid of the device that this job runs on, which its timing lease is named by; NULL, or
+     * NULL returned: the processors. */
+    const char *(*device)(const struct hone_judge *judge);
 };
 const struct hone_target *hone_target_find(const char *name); /* NULL: unknown */
 extern const struct hone_target hone_target_cpu, hone_target_cuda;

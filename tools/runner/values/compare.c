@@ -57,6 +57,14 @@ double hone_compare_atol(const struct hone_task *task, size_t output)
     return hone_dtype_is_float(dtype) ? fmax(task->tolerance[output].atol, steps[dtype]) : 0;
 }
 
+double hone_compare_allowed(const struct hone_task *task, size_t output, double want, double scale)
+{
+    const struct hone_tolerance tolerance = {.atol = hone_compare_atol(task, output),
+                                             .rtol = task->tolerance[output].rtol};
+    bool is_float = hone_dtype_is_float(task->outputs[output].dtype);
+    return is_float ? hone_tolerance_limit(&tolerance, want, scale) : 0;
+}
+
 static bool is_same_kind(double got, double want)
 {
     if (isnan(got) || isnan(want))
@@ -71,13 +79,15 @@ static bool is_other_zero(const struct hone_task *task, double got, double want)
            signbit(got) != signbit(want);
 }
 
-static void note_bad(struct hone_output_stats *stats, int64_t index, double got, double want)
+static void note_bad(struct hone_output_stats *stats, int64_t index, double got, double want,
+                     double allowed)
 {
     stats->n_bad++;
     if (stats->first_bad < 0 || (stats->n_nonfinite == 1 && !isfinite(got))) {
         stats->first_bad = index;
         stats->bad_got = got;
         stats->bad_want = want;
+        stats->bad_allowed = allowed;
     }
 }
 
@@ -151,7 +161,7 @@ static void add_one(const struct hone_compare *compare, const struct judged *out
         if (!is_same_kind(got, rounded)) {
             stats->n_nonfinite += isfinite(rounded) ? 1 : 0;
             stats->n_hopeless++;
-            note_bad(stats, index, got, want);
+            note_bad(stats, index, got, want, 0);
         }
         return;
     }
@@ -172,7 +182,7 @@ static void add_one(const struct hone_compare *compare, const struct judged *out
         out->histogram[hone_error_bin(error)]++;
     stats->max_scale = larger(stats->max_scale, record->scale);
     if (!(err <= bound) || (!out->is_integer && is_other_zero(compare->task, got, rounded)))
-        note_bad(stats, index, got, want);
+        note_bad(stats, index, got, want, bound);
 }
 
 void hone_compare_add(void *arg, const struct hone_oracle_record *records, int64_t n)
@@ -238,12 +248,22 @@ void hone_compare_accuse(struct hone_compare *compare, const struct hone_suspect
 {
     struct hone_output_stats *stats = &compare->stats[suspect->output];
     stats->max_abs = fmax(stats->max_abs, fabs(suspect->got - suspect->want));
-    note_bad(stats, suspect->index, suspect->got, suspect->want);
+    note_bad(
+        stats, suspect->index, suspect->got, suspect->want,
+        2 * hone_compare_allowed(compare->task, suspect->output, suspect->want, stats->max_scale));
 }
 
 bool hone_compare_is_plain(enum hone_distribution dist)
 {
     return hone_kind_row(dist)->is_plain;
+}
+
+bool hone_compare_is_plain_for(const struct hone_task *task, enum hone_distribution dist)
+{
+    bool is_stored = false;
+    for (size_t i = 0; i < task->n_inputs; i++)
+        is_stored = is_stored || task->inputs[i].stored_file != NULL;
+    return hone_compare_is_plain(dist) && !(is_stored && dist == HONE_DIST_NORMAL);
 }
 
 bool hone_compare_needs_all(enum hone_distribution dist)
@@ -323,12 +343,18 @@ static void describe_bad(const struct hone_compare *compare, size_t output,
     const struct hone_tensor *tensor = &compare->task->outputs[output];
     char name[HONE_LIMIT_NAME_BYTES * 3];
     hone_element_name(compare->task, compare->workload, tensor, stats->first_bad, name);
+    char off[80] = "";
     bool is_nonfinite = stats->n_nonfinite > 0;
-    hone_outcome_set(
-        ret, is_nonfinite ? HONE_REASON_NONFINITE : HONE_REASON_WRONG_VALUE,
-        "%s = %.9g, expected %.9g; %lld of %lld compared elements are wrong, largest error %.3g",
-        name, stats->bad_got, stats->bad_want, (long long)stats->n_bad,
-        (long long)(stats->n + stats->n_other), stats->max_abs);
+    if (isfinite(stats->bad_got) && isfinite(stats->bad_want))
+        snprintf(off, sizeof off, ": the element is off by %.3g, allowed are %.3g",
+                 fabs(stats->bad_got - stats->bad_want), stats->bad_allowed);
+    hone_outcome_set(ret, is_nonfinite ? HONE_REASON_NONFINITE : HONE_REASON_WRONG_VALUE,
+                     "%s = %.9g, expected %.9g%s; %lld of %lld compared elements are wrong, "
+                     "largest error %.3g%s%s",
+                     name, stats->bad_got, stats->bad_want, off, (long long)stats->n_bad,
+                     (long long)(stats->n + stats->n_other), stats->max_abs,
+                     compare->content != NULL ? ", content " : "",
+                     compare->content != NULL ? compare->content : "");
 }
 
 static void check_whole(const struct hone_compare *compare, size_t output, struct hone_outcome *ret)
@@ -342,9 +368,12 @@ static void check_whole(const struct hone_compare *compare, size_t output, struc
         hone_outcome_set(
             ret, HONE_REASON_WRONG_VALUE,
             "output '%s' as a whole is off: %s %.3g times what is allowed (relative L2 "
-            "error %.3g, mean signed error %.3g of the mean size)",
+            "error %.3g, mean signed error %.3g of the mean size; allowed is a %s of %.3g)%s%s",
             compare->task->outputs[output].name, test_names[t], factor, hone_error_rel_l2(&sums),
-            hone_error_bias(&sums));
+            hone_error_bias(&sums), test_names[t],
+            (t == HONE_TOLERANCE_NORM ? hone_error_rel_l2(&sums) : hone_error_bias(&sums)) / factor,
+            compare->content != NULL ? ", content " : "",
+            compare->content != NULL ? compare->content : "");
         return;
     }
 }

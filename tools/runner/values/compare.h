@@ -19,7 +19,7 @@ struct hone_output_stats {
     double max_scale;
     struct hone_error_sums sums; /* n and n_items: hone_compare_sums fills them */
     int64_t first_bad;
-    double bad_got, bad_want;
+    double bad_got, bad_want, bad_allowed; /* allowed: how far off it might be */
 };
 
 struct hone_compare {
@@ -27,9 +27,10 @@ struct hone_compare {
     const struct hone_workload *workload;
     const void *outputs[HONE_LIMIT_TENSORS]; /* content of each output */
     int64_t n_elements[HONE_LIMIT_TENSORS];
-    bool is_full;    /* the oracle gave every item */
-    bool is_plain;   /* random content without structure: the whole output is looked at too */
-    int64_t n_items; /* the oracle's items that were compared; 0: not known */
+    const char *content; /* what kind it is, for messages; NULL: not known */
+    bool is_full;        /* the oracle gave every item */
+    bool is_plain;       /* random content without structure: the whole output is looked at too */
+    int64_t n_items;     /* the oracle's items that were compared; 0: not known */
     int64_t *histogram[HONE_LIMIT_TENSORS]; /* errors of an output by hone_error_bin; NULL: none */
     bool is_bad_record;                     /* the oracle named an element that does not exist */
     struct hone_output_stats stats[HONE_LIMIT_TENSORS];
@@ -41,12 +42,16 @@ void hone_compare_add(void *compare, const struct hone_oracle_record *records,
 /* The absolute part of an output's tolerance: the task's, or one step of the output's type near
  * zero, which nobody is better than. */
 double hone_compare_atol(const struct hone_task *task, size_t output);
+/* How far element i of an output may be off a reference of this size (hone_tolerance_limit). */
+double hone_compare_allowed(const struct hone_task *task, size_t output, double want, double scale);
 /* Bins of (|e| - atol) / s, eight to a factor of two; the value is the upper end of a bin. */
 #define HONE_ERROR_BINS 640
 size_t hone_error_bin(double error);
 double hone_error_bin_value(size_t bin);
 /* Content of this kind is random without structure (task.h, struct hone_tolerance). */
 bool hone_compare_is_plain(enum hone_distribution dist);
+/* The same of a task: what it stores may have any structure. */
+bool hone_compare_is_plain_for(const struct hone_task *task, enum hone_distribution dist);
 /* Content of this kind shows what is wrong at few elements: where the oracle sees some, all are
  * held against the baseline. */
 bool hone_compare_needs_all(enum hone_distribution dist);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tools/runner/values/element.h"
+#include "tools/runner/values/gen_roles.h"
 #include "workspace/base/hash.h"
 
 #define LEAST_POSITIVE 0.0625
@@ -26,6 +27,7 @@
 #define LEAST_PARTED   (1 << 18) /* elements: a millisecond of one core */
 #define MAX_PARTS      8
 #define PART_MULTIPLE  64
+#define LEAST_ROWS     16 /* of stored content, to begin at one of them */
 
 struct hone_gen {
     uint8_t key[16];
@@ -159,8 +161,43 @@ double hone_gen_weight_scale(const struct hone_tensor *tensor, const struct hone
 {
     if (tensor->rank < 2)
         return 1;
-    int64_t fan_in = workload->axes[tensor->shape[tensor->rank - 2]];
-    return 1 / sqrt((double)hone_max_i64(fan_in, 1));
+    double fan_in = 1; /* of a filter: channels and places; of a stack of matrices: rows */
+    size_t from = tensor->rank >= 4 ? 1 : tensor->rank - 2;
+    size_t end = tensor->rank >= 4 ? tensor->rank : tensor->rank - 1;
+    for (size_t d = from; d < end; d++)
+        fan_in *= (double)hone_max_i64(workload->axes[tensor->shape[d]], 1);
+    return 1 / sqrt(fan_in);
+}
+
+struct matrix {
+    int64_t row, depth; /* of the last two dimensions, 1 or more */
+};
+
+static struct matrix matrix_of(const struct hone_tensor *tensor,
+                               const struct hone_workload *workload)
+{
+    size_t rank = tensor->rank;
+    int64_t row = rank > 0 ? workload->axes[tensor->shape[rank - 1]] : 1;
+    int64_t depth = rank > 1 ? workload->axes[tensor->shape[rank - 2]] : 1;
+    return (struct matrix){hone_max_i64(row, 1), hone_max_i64(depth, 1)};
+}
+
+static long long triangle_of(const struct hone_tensor *tensor)
+{
+    return tensor->role == HONE_ROLE_TRIANGULAR         ? HONE_TRIANGLE_LOWER
+           : tensor->role == HONE_ROLE_UPPER_TRIANGULAR ? HONE_TRIANGLE_UPPER
+                                                        : HONE_TRIANGLE_NONE;
+}
+
+double hone_gen_fit(const struct hone_tensor *tensor, const struct hone_workload *workload,
+                    int64_t i, double value)
+{
+    struct matrix m = matrix_of(tensor, workload);
+    if (tensor->role == HONE_ROLE_ADDITIVE_MASK)
+        return hone_shape_fit_added(m.row, m.depth, i, value == 0);
+    if (triangle_of(tensor) != HONE_TRIANGLE_NONE)
+        return hone_shape_fit_triangle(triangle_of(tensor), m.row, m.depth, i, value);
+    return value;
 }
 
 /* Which tensor is the other one, in content where one is. */
@@ -177,7 +214,8 @@ static enum hone_distribution kind_of(const struct hone_gen *gen, const struct h
 {
     const struct hone_tensor *tensor = &task->inputs[input];
     bool is_value = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
-                    tensor->role == HONE_ROLE_POSITIVE || tensor->role == HONE_ROLE_BITS;
+                    tensor->role == HONE_ROLE_POSITIVE || tensor->role == HONE_ROLE_BITS ||
+                    triangle_of(tensor) != HONE_TRIANGLE_NONE;
     uint64_t word = mix(stream_start(gen, counter, input) ^ DICE_WHAT);
     enum hone_distribution picked = is_value ? (enum hone_distribution)hone_shape_pick(word >> 8)
                                              : (enum hone_distribution)(word >> 8) % HONE_N_DISTS;
@@ -296,15 +334,14 @@ void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
 {
     const struct hone_tensor *tensor = &task->inputs[input];
     bool is_weight = tensor->role == HONE_ROLE_WEIGHT, is_alike = dist == HONE_DIST_ALIKE;
-    int64_t row = tensor->rank > 0 ? workload->axes[tensor->shape[tensor->rank - 1]] : 1;
-    int64_t depth = tensor->rank > 1 ? workload->axes[tensor->shape[tensor->rank - 2]] : 1;
+    struct matrix m = matrix_of(tensor, workload);
     struct range range = range_of(tensor->dtype);
     *ret = (struct hone_shape){
         .stream = stream_start(gen, counter, is_alike ? ALIKE_TENSOR : input),
         .quantile = gen->quantile,
         .n = hone_tensor_elements(task, tensor, workload),
-        .row = hone_max_i64(row, 1),
-        .depth = hone_max_i64(depth, 1),
+        .row = m.row,
+        .depth = m.depth,
         .bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
         .kind = affordable_kind(tensor,
                                 tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1,
@@ -312,6 +349,8 @@ void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
         .is_weight = is_weight,
         .is_positive = tensor->role == HONE_ROLE_POSITIVE,
         .is_bits = tensor->role == HONE_ROLE_BITS,
+        .triangle = triangle_of(tensor),
+        .density = tensor->density,
         .least = range.least,
         .most = range.most,
         .scale = is_weight ? hone_gen_weight_scale(tensor, workload) : 1,
@@ -345,7 +384,7 @@ static void *fill_part(void *arg)
     const struct part *p = arg;
     float *values = p->dst;
     bool is_f32 = p->dtype == HONE_DTYPE_F32;
-    if (is_f32 && p->shape->kind == HONE_DIST_NORMAL) {
+    if (is_f32 && p->shape->kind == HONE_DIST_NORMAL && p->shape->triangle == HONE_TRIANGLE_NONE) {
         fill_normal_f32(p->gen, p->shape, p->from, p->to, values);
         return NULL;
     }
@@ -414,6 +453,26 @@ static void fill_offsets(const struct hone_shape *s, enum hone_dtype dtype, void
     }
 }
 
+void hone_gen_stored(const struct hone_tensor *tensor, int64_t n, uint64_t word, void *dst)
+{
+    int64_t bytes = hone_dtype_bytes(tensor->dtype), held = tensor->n_stored;
+    bool has_rows = held / tensor->stored_row >= LEAST_ROWS;
+    int64_t step = has_rows ? tensor->stored_row : 1;
+    int64_t from = (int64_t)(word % (uint64_t)(held / step)) * step;
+    for (int64_t done = 0; done < n;) {
+        int64_t part = hone_min_i64(held - from, n - done);
+        memcpy((char *)dst + done * bytes, (const char *)tensor->stored + from * bytes,
+               (size_t)(part * bytes));
+        done += part;
+        from = 0;
+    }
+}
+
+bool hone_gen_is_stored(const struct hone_tensor *tensor, const struct hone_shape *shape)
+{
+    return tensor->stored != NULL && shape->kind == HONE_DIST_NORMAL;
+}
+
 void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
                     const struct hone_workload *workload, size_t input, enum hone_distribution dist,
                     uint64_t counter, void *dst)
@@ -421,11 +480,17 @@ void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
     const struct hone_tensor *tensor = &task->inputs[input];
     struct hone_shape s;
     hone_gen_shape(gen, task, workload, input, dist, counter, &s);
+    if (hone_gen_is_stored(tensor, &s)) {
+        hone_gen_stored(tensor, s.n, mix(s.stream), dst);
+        return;
+    }
     switch (tensor->role) {
     case HONE_ROLE_ACTIVATION:
     case HONE_ROLE_WEIGHT:
     case HONE_ROLE_POSITIVE:
     case HONE_ROLE_BITS:
+    case HONE_ROLE_TRIANGULAR:
+    case HONE_ROLE_UPPER_TRIANGULAR:
         fill_values(gen, &s, tensor->dtype, dst);
         break;
     case HONE_ROLE_PROBABILITY:
@@ -441,6 +506,10 @@ void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
     case HONE_ROLE_MASK:
         for (int64_t i = 0; i < s.n; i++)
             hone_element_set(tensor->dtype, dst, i, hone_shape_mask(&s, i));
+        break;
+    case HONE_ROLE_ADDITIVE_MASK:
+        for (int64_t i = 0; i < s.n; i++)
+            hone_element_set(tensor->dtype, dst, i, hone_shape_added(&s, i));
         break;
     }
 }

@@ -20,6 +20,10 @@ void hone_gen_free(struct hone_gen *gen);
 void hone_gen_input(const struct hone_gen *gen, const struct hone_task *task,
                     const struct hone_workload *workload, size_t input, enum hone_distribution dist,
                     uint64_t counter, void *dst);
+/* Is content of this shape what the pack stores? Then: n elements of it, as a ring that begins at a
+ * row (an element, where rows are few) which the word chooses. */
+bool hone_gen_is_stored(const struct hone_tensor *tensor, const struct hone_shape *shape);
+void hone_gen_stored(const struct hone_tensor *tensor, int64_t n, uint64_t word, void *dst);
 /* What an input looks like in content of this kind: tensors of one call may be of different kinds.
  * Its stream is the host's. */
 void hone_gen_shape(const struct hone_gen *gen, const struct hone_task *task,
@@ -37,6 +41,11 @@ double hone_gen_scalar(const struct hone_gen *gen, const struct hone_task *task,
 /* 1 / sqrt(fan-in) of a weight. */
 double hone_gen_weight_scale(const struct hone_tensor *tensor,
                              const struct hone_workload *workload);
+
+/* What a role that fixes elements by their place (hone_role_is_placed) makes of a value at place i;
+ * other roles leave it alone. For callers that change single elements. */
+double hone_gen_fit(const struct hone_tensor *tensor, const struct hone_workload *workload,
+                    int64_t i, double value);
 
 /* A generator for the judge's own choices (orders, items, moments). Deterministic in (key, what).
  * Blocks of SHA-256 over 128 bits of its own and a counter: a kernel sees some of the choices, and

@@ -98,6 +98,8 @@ struct hone_shape { /* one tensor */
     long long kind;
     long long is_weight, is_positive;
     long long is_bits;  /* an integer of any bits */
+    long long triangle; /* HONE_TRIANGLE_* */
+    double density;     /* of a mask; 0: a half */
     long long scaled;   /* HONE_SCALED_* */
     long long sign;     /* of the exponents of scales: 1, or -1 for the other tensor of two */
     long long reach;    /* the largest of them */
@@ -122,6 +124,7 @@ enum { /* draws of one element that do not depend on each other */
 };
 enum { HONE_OF_EQUAL, HONE_OF_MODE, HONE_OF_SHARE, HONE_OF_SIZE, HONE_OF_PLACE, HONE_OF_LENGTH };
 
+enum { HONE_TRIANGLE_NONE, HONE_TRIANGLE_LOWER, HONE_TRIANGLE_UPPER };
 enum { HONE_SCALED_ROWS, HONE_SCALED_DEPTH, HONE_SCALED_COLUMNS }; /* by what `scales` scales */
 
 struct hone_shape_words {
@@ -598,7 +601,36 @@ HONE_SHAPE_FN double hone_shape_integer(const struct hone_shape *s, long long ki
     return fmin(fmax(value, s->low), s->high);
 }
 
-/* Element i of an activation, a weight or a positive tensor. */
+HONE_SHAPE_FN double hone_shape_signed(double size, double sign)
+{
+    return sign < 0 ? -size : size;
+}
+
+/* What the place of an element in a triangular matrix makes of any value; of its own results the
+ * same. NaN becomes a number. */
+HONE_SHAPE_FN double hone_shape_fit_triangle(long long triangle, long long row, long long depth,
+                                             long long i, double value)
+{
+    long long column = i % row, line = i / row % depth, n = row > depth ? row : depth;
+    double size = fabs(value);
+    if (triangle == HONE_TRIANGLE_LOWER ? column > line : column < line)
+        return 0;
+    if (column == line)
+        return hone_shape_signed(fmin(fmax(size, 0.5), 2.0), value);
+    return hone_shape_signed(fmin(fmax(size, 0.0), 1.0 / (double)n), value);
+}
+
+HONE_SHAPE_FN double hone_shape_triangle(const struct hone_shape *s, long long i, double value)
+{
+    long long line = i / s->row % s->depth, n = s->row > s->depth ? s->row : s->depth;
+    double size = fabs(value);
+    int is_diagonal = i % s->row == line;
+    return hone_shape_fit_triangle(s->triangle, s->row, s->depth, i,
+                                   is_diagonal ? hone_shape_signed(0.5 + size, value)
+                                               : value / (4.0 * (double)n));
+}
+
+/* Element i of an activation, a weight, a positive or a triangular tensor. */
 HONE_SHAPE_FN double hone_shape_value(const struct hone_shape *s, long long i)
 {
     long long kind = s->kind == HONE_DIST_MIXTURE ? hone_shape_block_kind(s, i) : s->kind;
@@ -607,6 +639,8 @@ HONE_SHAPE_FN double hone_shape_value(const struct hone_shape *s, long long i)
     if (s->is_positive && kind == HONE_DIST_NAN)
         kind = HONE_DIST_NORMAL;
     double value = hone_shape_placed(s, kind, i);
+    if (s->triangle != HONE_TRIANGLE_NONE)
+        return hone_shape_triangle(s, i, value);
     if (!hone_shape_is_exact(kind))
         value *= s->scale;
     if (s->is_positive && hone_shape_is_small(kind))
@@ -614,180 +648,6 @@ HONE_SHAPE_FN double hone_shape_value(const struct hone_shape *s, long long i)
     else if (s->is_positive)
         value = fabs(value) + 0.0625;
     return s->unit != 0 && !hone_shape_keeps(kind) ? value * s->unit + s->shift : value;
-}
-
-/* Element i of an index. */
-HONE_SHAPE_FN double hone_shape_index(const struct hone_shape *s, long long i)
-{
-    struct hone_shape_words z = hone_shape_draw(s, i, HONE_SALT_FIRST);
-    double bound = (double)s->bound, u = hone_shape_fraction(z.a), value = floor(bound * u);
-    double in_order = floor(bound * ((double)i / (double)s->n));
-    double one = floor(bound * hone_shape_fraction(hone_shape_of(s, HONE_OF_PLACE)));
-    switch (s->kind) {
-    case HONE_DIST_SORTED:
-        value = in_order;
-        break;
-    case HONE_DIST_DESCENDING:
-        value = bound - 1 - in_order;
-        break;
-    case HONE_DIST_OUTLIER:
-    case HONE_DIST_EQUAL:
-        value = one;
-        break;
-    case HONE_DIST_ALTERNATING:
-        value = i % 2 == 0 ? 0 : bound - 1;
-        break;
-    case HONE_DIST_ONE_HOT:
-        value = 0;
-        break;
-    case HONE_DIST_NEGATIVE:
-        value = bound - 1;
-        break;
-    case HONE_DIST_UNIT: /* one line of a cache */
-        value = floor(fmin(bound, 16.0) * u);
-        break;
-    case HONE_DIST_BYTES:
-        value = floor(fmin(bound, 256.0) * u);
-        break;
-    case HONE_DIST_FEW:
-        value = floor(bound * hone_shape_unit(s, (long long)(z.b % 3), HONE_SALT_PLACE));
-        break;
-    case HONE_DIST_RUNS:
-        value = floor(bound * hone_shape_unit(s, i / 7, HONE_SALT_PLACE));
-        break;
-    case HONE_DIST_CANCELLING: /* each twice, side by side */
-        value = floor(bound * hone_shape_unit(s, i / 2, HONE_SALT_PLACE));
-        break;
-    case HONE_DIST_DIAGONAL: /* each names itself */
-        value = (double)hone_shape_modulo((unsigned long long)i, s->bound);
-        break;
-    case HONE_DIST_COLUMNS:
-        value = (double)hone_shape_modulo((unsigned long long)(i % s->row), s->bound);
-        break;
-    case HONE_DIST_WALK: /* near each other */
-        value = in_order + floor(9 * u) - 4;
-        break;
-    case HONE_DIST_EXPONENTIAL: /* few are named by many */
-        value = floor(bound * u * u * u * u);
-        break;
-    case HONE_DIST_SHIFTED: /* nine in ten name one */
-        value = z.b % 10 != 0 ? one : value;
-        break;
-    default:
-        break;
-    }
-    return fmin(fmax(value, 0.0), fmax(bound - 1, 0.0));
-}
-
-/* What element i of offsets lies beyond the one before it, in some unit; i > 0. */
-HONE_SHAPE_FN double hone_shape_gap(const struct hone_shape *s, long long i)
-{
-    unsigned long long z = hone_shape_draw(s, i, HONE_SALT_FIRST).b;
-    double gap = -log(hone_shape_unit(s, i, HONE_SALT_FIRST));
-    switch (s->kind) {
-    case HONE_DIST_HEAVY: /* a few rows hold nearly everything */
-        return pow(gap, 4.0);
-    case HONE_DIST_LARGE:
-        return pow(gap, 16.0);
-    case HONE_DIST_MIXED: /* every second one is empty */
-        return i % 2 == 0 ? gap : 0;
-    case HONE_DIST_SMALL: /* the first half is */
-        return i <= s->n / 2 ? 0 : gap;
-    case HONE_DIST_HALVES: /* the second half is */
-        return i > s->n / 2 ? 0 : gap;
-    case HONE_DIST_EQUAL:
-    case HONE_DIST_ROWS:
-        return 1;
-    case HONE_DIST_TINY: /* all in the last */
-        return i == s->n - 1;
-    case HONE_DIST_CLIPPED: /* all in the first */
-        return i == 1;
-    case HONE_DIST_CANCELLING: /* all in one */
-        return i == 1 + hone_shape_modulo(hone_shape_of(s, HONE_OF_PLACE), s->n - 1);
-    case HONE_DIST_UNIT: /* the first and the last are empty */
-        return i == 1 || i == s->n - 1 ? 0 : gap;
-    case HONE_DIST_SPARSE:
-        return z % 10 != 0 ? 0 : gap;
-    case HONE_DIST_SORTED:
-        return (double)i;
-    case HONE_DIST_DESCENDING:
-        return (double)(s->n - i);
-    case HONE_DIST_FEW:
-        return (double)(1 + 3 * (z & 1));
-    case HONE_DIST_POWERS:
-        return hone_shape_power((int)(z % 12));
-    default:
-        return gap;
-    }
-}
-
-/* Element i of a mask. */
-HONE_SHAPE_FN int hone_shape_mask(const struct hone_shape *s, long long i)
-{
-    struct hone_shape_words z = hone_shape_draw(s, i, HONE_SALT_FIRST);
-    long long row = i / s->row, column = i % s->row;
-    switch (s->kind) {
-    case HONE_DIST_ZEROS:
-        return 0;
-    case HONE_DIST_EQUAL:
-    case HONE_DIST_UNIT:
-        return 1;
-    case HONE_DIST_ONE_HOT:
-        return column == hone_shape_modulo(hone_shape_word(s, row, HONE_SALT_PLACE), s->row);
-    case HONE_DIST_SPARSE:
-        return z.b % 100 == 0;
-    case HONE_DIST_OUTLIER: /* the last alone */
-        return i == s->n - 1;
-    case HONE_DIST_NEARLY:
-        return !hone_shape_is_odd_one(s, i, z.b);
-    case HONE_DIST_HALVES:
-        return i >= s->n / 2;
-    case HONE_DIST_SORTED: /* the first of each row, fewer from row to row */
-        return column < hone_shape_modulo(hone_shape_word(s, row, HONE_SALT_PLACE), s->row + 1);
-    case HONE_DIST_TRIANGULAR:
-        return column <= row % s->row;
-    case HONE_DIST_DESCENDING:
-        return column >= row % s->row;
-    case HONE_DIST_DIAGONAL:
-        return column == row % s->row;
-    case HONE_DIST_ALTERNATING:
-        return i % 2 == 0;
-    case HONE_DIST_COLUMNS:
-        return (hone_shape_word(s, column, HONE_SALT_PLACE) >> 63) != 0;
-    case HONE_DIST_ROWS:
-        return (hone_shape_word(s, row, HONE_SALT_PLACE) >> 63) != 0;
-    case HONE_DIST_RUNS:
-        return (hone_shape_word(s, i / 16, HONE_SALT_PLACE) >> 63) != 0;
-    default:
-        return (z.a >> 63) != 0;
-    }
-}
-
-/* Element i of a row of probabilities, before the row is divided by its sum. */
-HONE_SHAPE_FN double hone_shape_share(const struct hone_shape *s, long long i)
-{
-    unsigned long long z = hone_shape_draw(s, i, HONE_SALT_FIRST).b;
-    double share = -log(hone_shape_unit(s, i, HONE_SALT_FIRST));
-    long long row = i / s->row, column = i % s->row;
-    int is_the_one = column == hone_shape_modulo(hone_shape_word(s, row, HONE_SALT_PLACE), s->row);
-    switch (s->kind) {
-    case HONE_DIST_EQUAL:
-    case HONE_DIST_ZEROS:
-        return 1;
-    case HONE_DIST_ONE_HOT:
-    case HONE_DIST_BINARY:
-        return is_the_one;
-    case HONE_DIST_SPARSE:
-    case HONE_DIST_RELU:
-        return is_the_one || z % 8 == 0 ? share : 0;
-    case HONE_DIST_HEAVY: /* a few hold nearly everything */
-    case HONE_DIST_WIDE:
-        return pow(share, 8.0);
-    case HONE_DIST_SPIKES:
-        return is_the_one ? 100 * share : 1e-3 * share;
-    default:
-        return share;
-    }
 }
 
 #endif

@@ -146,7 +146,8 @@ static double unusual_value(struct hone_gpu_run *run, const struct hone_tensor *
         int64_t bound = tensor->bound_axis >= 0 ? workload->axes[tensor->bound_axis] : 1;
         return (double)hone_rng_below(rng, hone_max_i64(bound, 1));
     }
-    if (tensor->role == HONE_ROLE_MASK || tensor->dtype == HONE_DTYPE_BOOL)
+    if (tensor->role == HONE_ROLE_MASK || tensor->role == HONE_ROLE_ADDITIVE_MASK ||
+        tensor->dtype == HONE_DTYPE_BOOL)
         return old == 0;
     if (tensor->role == HONE_ROLE_POSITIVE) {
         double summed =
@@ -163,12 +164,14 @@ static int change_element(struct hone_gpu_run *run, int64_t set, size_t i, int64
     struct hone_judge *judge = run->judge;
     const struct hone_tensor *tensor = &judge->task->inputs[i];
     int64_t bytes = hone_dtype_bytes(tensor->dtype);
-    hone_cu_ptr at =
-        hone_gpu_input(judge, set, i) + (hone_cu_ptr)(bytes * hone_rng_below(&judge->rng, n));
+    int64_t e = hone_rng_below(&judge->rng, n);
+    hone_cu_ptr at = hone_gpu_input(judge, set, i) + (hone_cu_ptr)(bytes * e);
     uint64_t room = 0;
     int code = hone_gpu_fetch(judge->gpu->session, &room, at, bytes, err);
     double old = hone_element_get(tensor->dtype, &room, 0);
-    hone_element_set(tensor->dtype, &room, 0, unusual_value(run, tensor, n, n_changed, old));
+    hone_element_set(tensor->dtype, &room, 0,
+                     hone_gen_fit(tensor, run->plan->workload, e,
+                                  unusual_value(run, tensor, n, n_changed, old)));
     return code < 0 ? code : hone_gpu_store(judge->gpu->session, at, &room, bytes, err);
 }
 

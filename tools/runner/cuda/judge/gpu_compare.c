@@ -105,6 +105,8 @@ static int compare_arrays(const struct answer *answer, struct hone_k_stats *ret,
     for (size_t o = 0; o < n_outputs && code == 0; o++) {
         hone_cu_ptr values = reference->memory + (hone_cu_ptr)at * sizeof(double);
         hone_cu_ptr scales = values + (hone_cu_ptr)reference->n_elements * sizeof(double);
+        struct hone_pitch pitch;
+        (void)hone_tensor_pitch(&judge->task->outputs[o], judge->gpu->frame.workload, &pitch);
         struct hone_k_compare compare = {.got =
                                              hone_gpu_output(judge, answer->slot, answer->set, o),
                                          .n = hone_gpu_output_elements(judge, o),
@@ -117,6 +119,8 @@ static int compare_arrays(const struct answer *answer, struct hone_k_stats *ret,
                                          .atol = hone_compare_atol(judge->task, o),
                                          .rtol = judge->task->tolerance[o].rtol,
                                          .has_signed_zero = has_signed_zero(judge),
+                                         .row = pitch.row,
+                                         .used = pitch.used,
                                          .stats = session->results + o * sizeof *ret};
         code = hone_gpu_launch(session, HONE_GPU_KERNEL_COMPARE, compare.n, 1, &compare, err);
         at += compare.n;
@@ -187,6 +191,13 @@ static int conclude(const struct answer *answer, const struct hone_k_stats *stat
             else if (code == 0)
                 code = find_record(session, &answer->records, &record, &is_found, err);
             own->bad_want = is_found ? record.value : own->bad_want;
+            double scale = is_found ? record.scale : reference != NULL ? reference->scale[o] : 0;
+            if (code == 0 && reference != NULL && reference->is_full && reference->has_scales)
+                code = fetch_element(session, HONE_DTYPE_F64,
+                                     reference->memory +
+                                         (hone_cu_ptr)(reference->n_elements + at) * sizeof(double),
+                                     own->first_bad, &scale, err);
+            own->bad_allowed = hone_compare_allowed(judge->task, o, own->bad_want, scale);
         }
         at += hone_gpu_output_elements(judge, o);
     }
@@ -225,7 +236,8 @@ int hone_gpu_compare(struct hone_judge *judge, struct hone_slot *slot, int64_t s
     int64_t start = hone_now_ns();
     hone_compare_init(compare, judge->task, judge->gpu->frame.workload);
     compare->is_full = reference->is_full;
-    compare->is_plain = hone_compare_is_plain(reference->dist);
+    compare->is_plain = hone_compare_is_plain_for(judge->task, reference->dist);
+    compare->content = hone_dist_name(reference->dist);
     compare->n_items = items_of(judge, reference);
     const struct answer answer = {.judge = judge,
                                   .slot = slot,
@@ -343,6 +355,8 @@ static int like_output(struct like *like, struct hone_compare *compare, struct h
                 fetch_element(session, dtype,
                               hone_gpu_output(judge, like->arms.baseline, like->arms.first + s, o),
                               own->first_bad, &own->bad_want, err);
+        own->bad_allowed =
+            LIKE_FACTOR * hone_compare_allowed(judge->task, o, own->bad_want, like->scale);
         break;
     }
     return code;

@@ -2,7 +2,7 @@
  *
  * Compiled behind gpu_kernels.cu, whose elements and loops it uses, and behind gen_shape.h. */
 
-enum { ACTIVATION, WEIGHT, POSITIVE, PROBABILITY, INDEX, OFFSETS, MASK };
+enum { ACTIVATION, WEIGHT, POSITIVE, PROBABILITY, INDEX, OFFSETS, MASK, ADDITIVE_MASK = 10 };
 
 /* The shape of one set's tensor. */
 static __device__ struct hone_shape shape_of_set(const struct hone_k_fill *f)
@@ -49,6 +49,8 @@ static __device__ double role_element(const struct hone_shape *s, i64 role, i64 
 {
     if (role == INDEX)
         return hone_shape_index(s, i);
+    if (role == ADDITIVE_MASK)
+        return hone_shape_added(s, i);
     return role == MASK ? (double)hone_shape_mask(s, i) : hone_shape_value(s, i);
 }
 

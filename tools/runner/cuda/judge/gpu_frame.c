@@ -351,6 +351,22 @@ int64_t hone_gpu_output_elements(const struct hone_judge *judge, size_t output)
 
 /* ---- content and poison ---- */
 
+/* What the pack stores, a set at a time: drawn on the host, it begins elsewhere in each. */
+static int fill_stored(struct hone_judge *judge, const struct hone_k_fill *fill,
+                       const struct hone_tensor *tensor, struct hone_err *err)
+{
+    int64_t bytes = fill->shape.n * hone_dtype_bytes(tensor->dtype);
+    HONE_AUTOFREE void *content = hone_malloc((size_t)bytes + 1);
+    int code = 0;
+    for (int64_t set = 0; set < fill->n_sets && code == 0; set++) {
+        hone_gen_stored(tensor, fill->shape.n, hone_shape_mix(fill->shape.stream + (uint64_t)set),
+                        content);
+        code = hone_gpu_store(judge->gpu->session, fill->base + (hone_cu_ptr)(fill->stride * set),
+                              content, bytes, err);
+    }
+    return code;
+}
+
 static int fill_input(struct hone_judge *judge, size_t input, int64_t first, int64_t n,
                       enum hone_distribution dist, uint64_t counter, struct hone_err *err)
 {
@@ -374,6 +390,8 @@ static int fill_input(struct hone_judge *judge, size_t input, int64_t first, int
     struct hone_gpu_session *session = judge->gpu->session;
     bool is_values = tensor->role == HONE_ROLE_ACTIVATION || tensor->role == HONE_ROLE_WEIGHT ||
                      tensor->role == HONE_ROLE_POSITIVE;
+    if (hone_gen_is_stored(tensor, shape))
+        return fill_stored(judge, &fill, tensor, err);
     if (is_values && tensor->dtype == HONE_DTYPE_F32 && shape->kind == HONE_DIST_NORMAL)
         return hone_gpu_launch(session, HONE_GPU_KERNEL_FILL_NORMAL, (shape->n + 3) / 4, n, &fill,
                                err);
@@ -395,6 +413,28 @@ int hone_gpu_fill(struct hone_judge *judge, int64_t first, int64_t n, enum hone_
     return code;
 }
 
+int hone_gpu_pad(struct hone_judge *judge, struct hone_slot *slot, int64_t first, int64_t n,
+                 int64_t step, struct hone_err *err)
+{
+    int code = 0;
+    struct hone_pitch pitch;
+    for (size_t o = 0; o < judge->task->n_outputs && code == 0; o++) {
+        const struct hone_tensor *tensor = &judge->task->outputs[o];
+        if (!hone_tensor_pitch(tensor, judge->gpu->frame.workload, &pitch))
+            continue;
+        struct hone_k_poison args = {.base = hone_gpu_output(judge, slot, first, o),
+                                     .n = hone_gpu_output_elements(judge, o),
+                                     .stride = step * hone_gpu_stride(judge, true, o),
+                                     .n_sets = n,
+                                     .element_bytes = hone_dtype_bytes(tensor->dtype),
+                                     .bits = 0x0101010101010101u * HONE_CANARY_BYTE,
+                                     .row = pitch.row,
+                                     .used = pitch.used};
+        code = hone_gpu_launch(judge->gpu->session, HONE_GPU_KERNEL_POISON, args.n, n, &args, err);
+    }
+    return code;
+}
+
 int hone_gpu_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t first, int64_t n,
                     int64_t step, enum hone_poison poison, struct hone_err *err)
 {
@@ -409,7 +449,7 @@ int hone_gpu_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t fi
                                      .bits = hone_poison_bits(dtype, poison)};
         code = hone_gpu_launch(judge->gpu->session, HONE_GPU_KERNEL_POISON, args.n, n, &args, err);
     }
-    return code;
+    return code < 0 ? code : hone_gpu_pad(judge, slot, first, n, step, err);
 }
 
 /* ---- looking ---- */
@@ -457,7 +497,13 @@ int hone_gpu_check_canaries(struct hone_judge *judge, struct hone_slot *slot,
                                      .n_sets = layout->n_sets,
                                      .canary = HONE_CANARY_BYTE,
                                      .n_wrong = session->results + o * sizeof(uint64_t)};
+        struct hone_pitch pitch;
         int64_t n = range.size - range.bytes * range.n_sets;
+        if (hone_tensor_pitch(&judge->task->outputs[o], judge->gpu->frame.workload, &pitch)) {
+            range.row = pitch.row * hone_dtype_bytes(judge->task->outputs[o].dtype);
+            range.used = pitch.used * hone_dtype_bytes(judge->task->outputs[o].dtype);
+            n = range.size;
+        }
         code = hone_gpu_launch(session, HONE_GPU_KERNEL_CANARY, n, 1, &range, err);
     }
     const void *counts = NULL;

@@ -194,6 +194,9 @@ int hone_gpu_fill(struct hone_judge *judge, int64_t first, int64_t n, enum hone_
 /* Poison of every step-th set from first on, n of them. */
 int hone_gpu_poison(struct hone_judge *judge, struct hone_slot *slot, int64_t first, int64_t n,
                     int64_t step, enum hone_poison poison, struct hone_err *err);
+/* What lies between the rows of outputs with a pitch becomes canary; hone_gpu_poison does it. */
+int hone_gpu_pad(struct hone_judge *judge, struct hone_slot *slot, int64_t first, int64_t n,
+                 int64_t step, struct hone_err *err);
 /* One call after the other over these sets; how it ended is in *ret. */
 int hone_gpu_call(struct hone_judge *judge, struct hone_slot *slot, const int32_t *sets, int64_t n,
                   uint32_t scratch_poison, double expected_ns, struct hone_gpu_time *ret_time,

@@ -14,10 +14,12 @@
             ".popsection\n")
 
 EMBED(hone_gpu_shape_text, "tools/runner/values/gen_shape.h");
+EMBED(hone_gpu_roles_text, "tools/runner/values/gen_roles.h");
 EMBED(hone_gpu_abi_text, "tools/runner/cuda/judge/gpu_kernels_abi.h");
 EMBED(hone_gpu_cuda_text, "tools/runner/cuda/judge/gpu_kernels.cu");
 EMBED(hone_gpu_content_text, "tools/runner/cuda/judge/gpu_content.cu");
 extern const char hone_gpu_shape_text[] __attribute__((visibility("hidden")));
+extern const char hone_gpu_roles_text[] __attribute__((visibility("hidden")));
 extern const char hone_gpu_abi_text[] __attribute__((visibility("hidden")));
 extern const char hone_gpu_cuda_text[] __attribute__((visibility("hidden")));
 extern const char hone_gpu_content_text[] __attribute__((visibility("hidden")));
@@ -25,8 +27,9 @@ extern const char hone_gpu_content_text[] __attribute__((visibility("hidden")));
 char *hone_gpu_kernels_text(void)
 {
     return hone_sprintf("#define HONE_SHAPE_FN static __device__ __forceinline__\n"
-                        "#line 1 \"gen_shape.h\"\n%s\n#line 1 \"gpu_kernels_abi.h\"\n%s\n"
+                        "#line 1 \"gen_shape.h\"\n%s\n#line 1 \"gen_roles.h\"\n%s\n"
+                        "#line 1 \"gpu_kernels_abi.h\"\n%s\n"
                         "#line 1 \"gpu_kernels.cu\"\n%s\n#line 1 \"gpu_content.cu\"\n%s",
-                        hone_gpu_shape_text, hone_gpu_abi_text, hone_gpu_cuda_text,
-                        hone_gpu_content_text);
+                        hone_gpu_shape_text, hone_gpu_roles_text, hone_gpu_abi_text,
+                        hone_gpu_cuda_text, hone_gpu_content_text);
 }

@@ -299,6 +299,8 @@ extern "C" __global__ void hone_poison(struct hone_k_poison p)
 {
     u64 base = p.base + (u64)(p.stride * (i64)blockIdx.y);
     for (i64 i = GRID_START; i < p.n; i += GRID_STEP) {
+        if (p.row > 0 && i % p.row < p.used)
+            continue;
         switch (p.element_bytes) {
         case 1:
             ((unsigned char *)base)[i] = (unsigned char)p.bits;
@@ -330,6 +332,11 @@ extern "C" __global__ void hone_canary(struct hone_k_range r)
         else if (i >= r.first)
             at = r.first + (i - r.first) / gap * r.stride + r.bytes + (i - r.first) % gap;
         n_wrong += base[at] != (unsigned char)r.canary;
+    }
+    for (i64 i = GRID_START; r.row > 0 && i < r.n_sets * r.bytes; i += GRID_STEP) {
+        i64 set = i / r.bytes, at = i % r.bytes;
+        n_wrong += at % r.row >= r.used &&
+                   base[r.first + set * r.stride + at] != (unsigned char)r.canary;
     }
     n_wrong = block_sum(n_wrong);
     if (threadIdx.x == 0 && n_wrong > 0)
@@ -499,6 +506,8 @@ extern "C" __global__ void hone_compare(struct hone_k_compare c)
     u64 got_base = c.got + (u64)(c.stride * (i64)blockIdx.y);
     const double *values = (const double *)c.values, *scales = (const double *)c.scales;
     for (i64 i = GRID_START; i < c.n; i += GRID_STEP) {
+        if (c.row > 0 && i % c.row >= c.used)
+            continue;
         double scale = scales ? scales[i] : c.scale;
         if (double_bits(scale) == UNCOVERED) {
             t.n_uncovered++;

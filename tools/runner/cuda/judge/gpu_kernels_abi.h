@@ -10,7 +10,7 @@
 #endif
 
 #define HONE_K_THREADS 256
-#define HONE_K_TENSORS 16
+#define HONE_K_TENSORS 64
 
 struct hone_k_fill { /* one tensor of some sets; set s gets the stream (key, stream + first_set + s)
                       */
@@ -26,12 +26,14 @@ struct hone_k_poison {
     long long n, stride, n_sets;
     long long element_bytes;
     unsigned long long bits;
+    long long row, used; /* row above 0: of each row only what lies behind `used` */
 };
 
 struct hone_k_range { /* what lies between contents */
     unsigned long long base;
     long long size, first, stride, bytes, n_sets;
     long long canary;           /* byte */
+    long long row, used;        /* bytes of a row and of its content; row 0: no padding in rows */
     unsigned long long n_wrong; /* of one counter */
 };
 
@@ -80,6 +82,7 @@ struct hone_k_compare { /* one output of some sets */
     double scale, factor; /* factor: of the tolerance */
     double atol, rtol;
     long long has_signed_zero; /* the sign of a zero counts */
+    long long row, used;       /* values: elements of a row, and those that count; row 0: all */
     unsigned long long stats;  /* n_sets of hone_k_stats */
 };
 

@@ -236,6 +236,8 @@ static int fill_outputs(struct hone_judge *judge, struct hone_slot *slot, int64_
         code = hone_gpu_launch(judge->gpu->session, HONE_GPU_KERNEL_POISON, args.n, part.count,
                                &args, err);
     }
+    if (code == 0)
+        code = hone_gpu_pad(judge, slot, set, 1, 1, err);
     return code;
 }
 

@@ -330,32 +330,44 @@ static int all_items(const struct question *q, struct hone_gpu_reference *refere
     return code < 0 ? code : run(q, &args, err);
 }
 
-static int root_mean_squares(const struct question *q, struct hone_gpu_reference *reference,
-                             struct hone_err *err)
+/* Adds the sums of squares of every output's state to those in the results. */
+static int add_squares(const struct question *q, hone_cu_ptr state, size_t first,
+                       struct hone_err *err)
 {
     struct hone_gpu_session *session = q->judge->gpu->session;
     unsigned long long at[HONE_LIMIT_TENSORS];
-    size_t n_outputs = q->judge->task->n_outputs;
-    spread(q, reference->memory, at);
-    const void *sums = NULL;
-    int64_t bytes = (int64_t)(n_outputs * sizeof(double));
-    int code = hone_gpu_results_zero(session, bytes, err);
-    for (size_t o = 0; o < n_outputs && code == 0; o++) {
+    int code = 0;
+    spread(q, state, at);
+    for (size_t o = 0; o < q->judge->task->n_outputs && code == 0; o++) {
         struct hone_k_squares squares = {.base = at[o],
                                          .n = hone_gpu_output_elements(q->judge, o),
                                          .dtype = HONE_DTYPE_F64,
-                                         .sum = session->results + o * sizeof(double)};
+                                         .sum = session->results + (first + o) * sizeof(double)};
         code = hone_gpu_launch(session, HONE_GPU_KERNEL_SQUARES, squares.n, 1, &squares, err);
     }
-    if (code == 0)
-        code = hone_gpu_results_read(session, bytes, &sums, err);
-    for (size_t o = 0; o < n_outputs && code == 0; o++) {
-        double sum = 0;
-        memcpy(&sum, (const char *)sums + o * sizeof sum, sizeof sum);
-        int64_t n = hone_max_i64(hone_gpu_output_elements(q->judge, o), 1);
-        reference->scale[o] = sqrt(sum / (double)n);
-    }
     return code;
+}
+
+/* An error that a step made is as large as the field was then, and may stay. Errors that go either
+ * way add up in squares over the steps: the scale is the field's root mean square over all steps,
+ * at least that at the end. In the results: sums over all steps, then of the last one. */
+static int read_scales(const struct question *q, struct hone_gpu_reference *reference,
+                       struct hone_err *err)
+{
+    const void *results = NULL;
+    size_t n_outputs = q->judge->task->n_outputs;
+    double sums[2 * HONE_LIMIT_TENSORS];
+    int64_t bytes = (int64_t)(2 * n_outputs * sizeof *sums);
+    int code = hone_gpu_results_read(q->judge->gpu->session, bytes, &results, err);
+    if (code < 0)
+        return code;
+    memcpy(sums, results, (size_t)bytes);
+    for (size_t o = 0; o < n_outputs; o++) {
+        double n = (double)hone_max_i64(hone_gpu_output_elements(q->judge, o), 1);
+        double over_all = sums[o] / n / (double)(q->n_steps + 1), last = sums[n_outputs + o] / n;
+        reference->scale[o] = sqrt(fmax(over_all, last));
+    }
+    return 0;
 }
 
 /* The last step must land in the reference: step k writes to side (k + n_steps) % 2. */
@@ -364,8 +376,11 @@ static int all_steps(const struct question *q, struct hone_gpu_reference *refere
 {
     struct hone_gpu_session *session = q->judge->gpu->session;
     struct hone_oracle_device_args args;
+    size_t n_outputs = q->judge->task->n_outputs;
     int64_t bytes = q->n_elements * (int64_t)sizeof(double);
     int code = hone_gpu_buffer_need(session, &session->copy, bytes, err);
+    if (code == 0)
+        code = hone_gpu_results_zero(session, (int64_t)(2 * n_outputs * sizeof(double)), err);
     if (code < 0)
         return code;
     base_args(q, &args);
@@ -376,9 +391,13 @@ static int all_steps(const struct question *q, struct hone_gpu_reference *refere
         spread(q, sides[1 - side], args.prev);
         args.step = step;
         code = run(q, &args, err);
+        if (code == 0)
+            code = add_squares(q, sides[side], 0, err);
     }
     reference->is_full = true;
-    return code < 0 ? code : root_mean_squares(q, reference, err);
+    if (code == 0)
+        code = add_squares(q, reference->memory, n_outputs, err);
+    return code < 0 ? code : read_scales(q, reference, err);
 }
 
 /* Items of a list into session->records; *ret_n counts past the room. */

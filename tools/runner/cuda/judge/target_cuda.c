@@ -503,6 +503,20 @@ static int profile_settled(struct hone_judge *judge, struct hone_outcome *ret, s
                                   err);
 }
 
+/* "GPU-..." as the driver's tools write it; leases are named by the digits alone. */
+static const char *device(const struct hone_judge *judge)
+{
+    const struct hone_gpu_session *session = judge->gpu != NULL ? judge->gpu->session : NULL;
+    if (session == NULL || !session->is_open)
+        return NULL;
+    char *digits = hone_pool_strdup(judge->pool, session->device.uuid), *to = digits;
+    for (const char *at = strchr(session->device.uuid, '-'); at != NULL && *at != '\0'; at++)
+        if (*at != '-')
+            *to++ = *at;
+    *to = '\0';
+    return digits;
+}
+
 const struct hone_target hone_target_cuda = {
     .name = "cuda",
     .effort = {.small_bytes = 256ll << 20,
@@ -527,4 +541,5 @@ const struct hone_target hone_target_cuda = {
     .run = run_settled,
     .profile = profile_settled,
     .ceilings = hone_gpu_ceilings,
+    .device = device,
 };

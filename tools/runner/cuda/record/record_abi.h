@@ -20,12 +20,14 @@
 #define HONE_RECORD_RUNS     2
 #define HONE_RECORD_SLOT     (2ll << 20)
 
-#define HONE_RECORD_TENSORS   (2 * HONE_LIMIT_TENSORS)
+#define HONE_RECORD_TENSORS   HONE_LIMIT_TENSORS
 #define HONE_RECORD_SYMBOLS   64
 #define HONE_RECORD_INTERVALS (HONE_RECORD_TENSORS + HONE_LIMIT_PLAN_SCRATCH + HONE_RECORD_SYMBOLS)
 #define HONE_RECORD_SPAN      (1ull << 37)
 #define HONE_RECORD_BASE0     0x110000000000ull
-#define HONE_RECORD_BASE1     0x280000000000ull
+#define HONE_RECORD_BASE1     0x2a0000000000ull
+_Static_assert(HONE_RECORD_BASE0 + HONE_RECORD_INTERVALS * HONE_RECORD_SPAN <= HONE_RECORD_BASE1,
+               "the two runs' intervals lie apart");
 
 static inline uint64_t hone_record_address(int run, size_t interval)
 {

@@ -32,7 +32,7 @@
 #include "tools/runner/jail/jail.h"
 #include "workspace/base/clock.h"
 
-#define MAX_INT_ARGS 64 /* tensors, integer scalars, axes and the stream */
+#define MAX_INT_ARGS 100 /* tensors, integer scalars, axes and the stream */
 #define MAX_F64_ARGS HONE_RECORD_FLOATS
 #define ALT_STACK    65536
 #define LOOK_MS      20 /* between looks at a call that started processes */
@@ -111,11 +111,13 @@ static void call_launcher(void (*launcher)(void), const struct call_args *a)
 #define V4(n) a->ints[n], a->ints[(n) + 1], a->ints[(n) + 2], a->ints[(n) + 3]
     typedef void wide_fn(double, double, double, double, double, double, double, double, I4(0),
                          I4(4), I4(8), I4(12), I4(16), I4(20), I4(24), I4(28), I4(32), I4(36),
-                         I4(40), I4(44), I4(48), I4(52), I4(56), I4(60));
+                         I4(40), I4(44), I4(48), I4(52), I4(56), I4(60), I4(64), I4(68), I4(72),
+                         I4(76), I4(80), I4(84), I4(88), I4(92), I4(96));
     const double *f = a->floats;
     ((wide_fn *)launcher)(f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], V4(0), V4(4), V4(8),
                           V4(12), V4(16), V4(20), V4(24), V4(28), V4(32), V4(36), V4(40), V4(44),
-                          V4(48), V4(52), V4(56), V4(60));
+                          V4(48), V4(52), V4(56), V4(60), V4(64), V4(68), V4(72), V4(76), V4(80),
+                          V4(84), V4(88), V4(92), V4(96));
 #undef I4
 #undef V4
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The normal form of CUDA kernels: one thread an element, an axis of the grid for each index.
+ *
+ * The same loop nest has many spellings: one flat index that is divided, a loop that strides over
+ * the grid, a block for each row, a sum that grows in memory. Rules read one of them, the normal
+ * form. Each step brings one kernel of the source closer to it and gives the whole source anew:
+ *
+ *     for (text = source; text; text = hone_cuda_normal_step(&in)) read text into in
+ *
+ * A step changes launches with the kernel and the meaning of neither. The judge has the last word,
+ * as with any rewrite. */
+#ifndef HONE_AGENTS_CUDA_NORMAL_H
+#define HONE_AGENTS_CUDA_NORMAL_H
+
+#include "agents/source/cuda_kernel.h"
+
+/* The source one step closer, in the input's pool; NULL: no step applies. */
+const char *hone_cuda_normal_step(const struct hone_coder_input *in);
+
+/* ---- what a step may do to a kernel (cuda_effects.c) ---- */
+
+/* Does the subtree change anything beside what it declares, itself or by a call? */
+bool hone_cuda_has_effect(const struct hone_cuda_kernel *k, const struct hone_c_node *top);
+/* Could it be started with other blocks and more threads, which all come as far as `until`? Not
+ * where threads of a block work together, where a helper asks for its thread, where a parameter
+ * changes, or where something happens in front of `until`. */
+bool hone_cuda_may_relaunch(const struct hone_cuda_kernel *k, const struct hone_c_node *until);
+
+/* ---- steps (cuda_flat.c and cuda_normal.c) ---- */
+
+/* i = blockIdx.x * blockDim.x + threadIdx.x; m = i / N; n = i % N: m and n become the axes. */
+const char *hone_cuda_split_flat(const struct hone_cuda_kernel *k);
+
+#endif

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hone's page: overview, search, version, compare, machine. Every view has an address behind #, so
+ * that links and "back" work. Data comes over /mcp by the requests that agents use, or, in a page that
+ * was written to a file, from the element #data. Foreign text is set as text, never as HTML. */
+"use strict";
+
+/* ---- small things ---- */
+
+/* h("a", {href: "#/"}, "text", child): an element. on...: listeners; null children are left out. */
+function h(tag, props, ...children) {
+    const e = document.createElement(tag);
+    for (const [key, value] of Object.entries(props || {})) {
+        if (value === null || value === undefined || value === false) continue;
+        if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+        else e.setAttribute(key, value === true ? "" : String(value));
+    }
+    for (const c of children.flat(3))
+        if (c !== null && c !== undefined && c !== false)
+            e.append(c instanceof Node ? c : document.createTextNode(String(c)));
+    return e;
+}
+
+/* The element's children anew; null ones are left out. */
+const put = (e, ...children) => e.replaceChildren(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+
+const ratio = (x) => (Number.isFinite(x) ? Number(x.toPrecision(3)) + "x" : "");
+const short = (commit) => (commit || "").slice(0, 10);
+const seconds = (ms) => (Number.isFinite(ms) ? (ms < 60000 ? Number((ms / 1000).toPrecision(3)) + " s"
+    : ms < 7200000 ? Math.round(ms / 60000) + " min" : (ms / 3600000).toFixed(1) + " h") : "");
+const time = (ms) => (ms ? new Date(ms).toLocaleString() : "");
+const three = (x) => String(Number(x.toPrecision(3)));
+const nanoseconds = (ns) => (!Number.isFinite(ns) ? "" : ns < 999.5 ? three(ns) + " ns"
+    : ns < 999.5e3 ? three(ns / 1e3) + " us" : ns < 999.5e6 ? three(ns / 1e6) + " ms"
+    : three(ns / 1e9) + " s");
+const href = (...parts) => "#/" + parts.map(encodeURIComponent).join("/");
+
+function facts(pairs) {
+    return h("dl", {class: "facts"}, pairs.filter(([, v]) => v !== null && v !== undefined && v !== "")
+        .map(([k, v]) => [h("dt", {}, k), h("dd", {}, v)]));
+}
+
+function table(heads, rows, empty) {
+    if (rows.length === 0) return h("p", {class: "soft"}, empty || "Nothing yet.");
+    return h("div", {class: "wide"}, h("table", {},
+        h("thead", {}, h("tr", {}, heads.map((t) =>
+            h("th", {scope: "col", class: t.startsWith("#") ? "number" : null}, t.replace("#", ""))))),
+        h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((c, i) =>
+            h("td", {class: heads[i].startsWith("#") ? "number" : null}, c)))))));
+}
+
+/* ---- where data comes from ---- */
+
+function fileStore(data) {
+    const name = data.report.name || data.report.search;
+    return {
+        isLive: false,
+        searches: async () => data.searches,
+        report: async (which) => {
+            if (which !== name && which !== data.report.search)
+                throw new Error("this file holds the search " + name + " alone");
+            return data.report;
+        },
+        source: async (commit) => {
+            if (!(commit in data.sources)) throw new Error("this file does not hold that source");
+            return data.sources[commit];
+        },
+        version: async () => null,
+        diff: async () => null,
+        device: async () => null,
+        call: async () => { throw new Error("a file cannot be steered"); },
+        watch: () => () => {},
+    };
+}
+
+/* JSON-RPC over one WebSocket, opened again when it breaks. */
+function liveStore(onState) {
+    let socket = null, serial = 0, isOpen = null, wait = 500;
+    const open = new Map(), watched = new Map();
+
+    function connect() {
+        isOpen = new Promise((resolve, reject) => {
+            const scheme = location.protocol === "https:" ? "wss://" : "ws://";
+            socket = new WebSocket(scheme + location.host + "/mcp", ["mcp"]);
+            socket.onopen = async () => {
+                try {
+                    await send("initialize", {protocolVersion: "2025-11-25", capabilities: {},
+                        clientInfo: {name: "hone page", version: "1"}});
+                    socket.send(JSON.stringify({jsonrpc: "2.0", method: "notifications/initialized"}));
+                    wait = 500;
+                    onState("connected");
+                    for (const uri of watched.keys()) send("resources/subscribe", {uri}).catch(() => {});
+                    resolve();
+                } catch (e) { reject(e); }
+            };
+            socket.onmessage = (m) => take(JSON.parse(m.data));
+            socket.onclose = () => {
+                reject(new Error("no connection to the server; if it wants a token, open the address "
+                    + "that hone serve printed"));
+                for (const [, x] of open) x.reject(new Error("the connection broke"));
+                open.clear();
+                onState("not connected, tries again");
+                setTimeout(connect, wait);
+                wait = Math.min(2 * wait, 8000);
+            };
+        });
+        isOpen.catch(() => {});
+    }
+    function take(message) {
+        if (message.method === "notifications/resources/updated") {
+            const f = watched.get(message.params.uri);
+            if (f) f();
+        }
+        const x = open.get(message.id);
+        if (!x) return;
+        open.delete(message.id);
+        if (message.error) x.reject(new Error(message.error.message));
+        else x.resolve(message.result);
+    }
+    function send(method, params) {
+        return new Promise((resolve, reject) => {
+            const id = ++serial;
+            open.set(id, {resolve, reject});
+            socket.send(JSON.stringify({jsonrpc: "2.0", id, method, params}));
+        });
+    }
+    async function request(method, params) {
+        await isOpen;
+        return send(method, params);
+    }
+    async function read(uri) {
+        const result = await request("resources/read", {uri});
+        return result.contents[0].text;
+    }
+    const readJson = async (uri) => JSON.parse(await read(uri));
+    connect();
+    return {
+        isLive: true,
+        searches: () => readJson("hone://searches"),
+        report: (name) => readJson("hone://search/" + name + "/report"),
+        source: (commit) => read("hone://version/" + commit + "/source"),
+        version: (commit) => readJson("hone://version/" + commit),
+        diff: (commit) => read("hone://version/" + commit + "/diff").catch(() => null),
+        device: () => readJson("hone://device"),
+        call: (name, args) => request("tools/call", {name, arguments: args}),
+        /* told when the search has something new; polled too, since it may run in another process */
+        watch(search, f) {
+            const uri = "hone://search/" + search;
+            watched.set(uri, f);
+            request("resources/subscribe", {uri}).catch(() => {});
+            const timer = setInterval(f, 4000);
+            return () => {
+                clearInterval(timer);
+                watched.delete(uri);
+                request("resources/unsubscribe", {uri}).catch(() => {});
+            };
+        },
+    };
+}
+
+/* ---- verdicts: a colour and a sign ---- */
+
+function kindOf(step) {
+    if (step.kind === "confirm") return "confirmed";
+    if (!Number.isFinite(step.value_log2)) return "wrong";
+    return step.is_gain ? "gain" : "none";
+}
+const signs = {confirmed: "◆", gain: "●", none: "○", wrong: "✕"};
+const colours = {confirmed: "--good", gain: "--best", none: "--none", wrong: "--bad"};
+const meanings = {confirmed: "confirmed with fresh data", gain: "faster than its parent, a short look",
+    none: "no gain", wrong: "no version: wrong, failed or refused"};
+
+const wordsOf = (s) => s.words || (s.parent < 0 ? "the baseline" : s.kind);
+
+/* ---- the way up ---- */
+
+/* A canvas; select(i) marks a step, onpick(i) tells which one was pointed at. */
+function wayUp(onpick) {
+    const canvas = h("canvas", {role: "img", tabindex: "0"});
+    let steps = [], chosen = -1, places = [];
+    const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+    function draw() {
+        const w = canvas.clientWidth || 600, height = canvas.clientHeight || 340;
+        const scale = window.devicePixelRatio || 1, c = canvas.getContext("2d");
+        canvas.width = w * scale;
+        canvas.height = height * scale;
+        c.scale(scale, scale);
+        c.clearRect(0, 0, w, height);
+        const values = steps.map((s) => s.value_log2).filter(Number.isFinite);
+        const low = Math.max(-3, Math.min(0, ...values.map(Math.floor).slice(0, 5000)));
+        const high = Math.max(1, values.reduce((a, b) => Math.max(a, Math.ceil(b + 0.2)), 1));
+        const most = Math.max(1, steps.length > 0 ? steps[steps.length - 1].evaluations : 1);
+        const x = (n) => 52 + (n / most) * (w - 68), y = (v) =>
+            12 + ((high - Math.min(Math.max(v, low), high)) / (high - low)) * (height - 58);
+        c.font = "11px system-ui";
+        c.strokeStyle = css("--line");
+        c.fillStyle = css("--soft");
+        const step = Math.ceil((high - low) / 8);
+        for (let v = low; v <= high; v += step) {
+            c.beginPath();
+            c.moveTo(52, y(v));
+            c.lineTo(w - 16, y(v));
+            c.stroke();
+            c.textAlign = "right";
+            c.fillText(ratio(2 ** v), 46, y(v) + 4);
+        }
+        c.textAlign = "center";
+        for (let i = 0; i <= 4; i++) c.fillText(String(Math.round((most * i) / 4)), x((most * i) / 4), height - 24);
+        c.fillText("evaluations", w / 2, height - 8);
+        let best = -Infinity, at = 0;
+        c.strokeStyle = css("--best");
+        c.lineWidth = 2;
+        c.beginPath();
+        for (const s of steps) {
+            if (!(s.value_log2 > best)) continue;
+            if (best === -Infinity) c.moveTo(x(s.evaluations), y(s.value_log2));
+            else { c.lineTo(x(s.evaluations), y(best)); c.lineTo(x(s.evaluations), y(s.value_log2)); }
+            best = s.value_log2;
+            at = 1;
+        }
+        if (at) c.lineTo(w - 16, y(best));
+        c.stroke();
+        c.lineWidth = 1;
+        c.textBaseline = "middle";
+        c.font = "13px system-ui";
+        const inks = {};
+        for (const k of Object.keys(colours)) inks[k] = css(colours[k]);
+        places = steps.map((s, i) => {
+            const kind = kindOf(s), px = x(s.evaluations), py = kind === "wrong" ? height - 40 : y(s.value_log2);
+            c.fillStyle = inks[kind];
+            c.fillText(signs[kind], px, py);
+            if (i === chosen) {
+                c.strokeStyle = css("--text");
+                c.beginPath();
+                c.arc(px, py, 9, 0, 7);
+                c.stroke();
+            }
+            return [px, py];
+        });
+    }
+    canvas.addEventListener("click", (e) => {
+        let near = -1, least = 400;
+        places.forEach(([px, py], i) => {
+            const d = (px - e.offsetX) ** 2 + (py - e.offsetY) ** 2;
+            if (d < least) { least = d; near = i; }
+        });
+        if (near >= 0) onpick(near);
+    });
+    canvas.addEventListener("keydown", (e) => {
+        const by = {ArrowRight: 1, ArrowLeft: -1}[e.key];
+        if (!by || steps.length === 0) return;
+        e.preventDefault();
+        onpick(Math.min(steps.length - 1, Math.max(0, chosen + by)));
+    });
+    new ResizeObserver(draw).observe(canvas);
+    return {
+        element: canvas,
+        show(list) {
+            steps = list;
+            canvas.setAttribute("aria-label", "Way up: " + list.length + " steps, best " +
+                ratio(2 ** list.reduce((a, s) => (s.value_log2 > a ? s.value_log2 : a), -Infinity)) +
+                ". Arrow keys go from step to step.");
+            draw();
+        },
+        select(i) { chosen = i; draw(); },
+    };
+}
+
+/* ---- the tree: rows of a list of which only those in sight exist ---- */
+
+function treeRows(steps) {
+    const children = new Map(), roots = [];
+    steps.forEach((s, i) => {
+        if (s.kind === "confirm" || s.kind === "decide") return;
+        if (s.parent < 0) roots.push(i);
+        else children.set(s.parent, [...(children.get(s.parent) || []), i]);
+    });
+    const out = [];
+    const stack = roots.reverse().map((i) => [i, 0]);
+    while (stack.length > 0) {
+        const [i, depth] = stack.pop();
+        out.push({i, depth});
+        const below = steps[i].node >= 0 ? children.get(steps[i].node) || [] : [];
+        if (steps[i].node >= 0) children.delete(steps[i].node);
+        for (const k of below.slice().reverse()) stack.push([k, depth + 1]);
+    }
+    return out;
+}
+
+function treeList(onpick) {
+    const ROW = 26, inner = h("div"), box = h("div", {class: "tree", role: "group", "aria-label": "Tree of versions"}, inner);
+    let steps = [], rows = [], chosen = -1;
+    function draw() {
+        const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
+        const last = Math.min(rows.length, first + Math.ceil((box.clientHeight || 340) / ROW) + 10);
+        inner.style.height = rows.length * ROW + "px";
+        put(inner, rows.slice(first, last).map(({i, depth}, k) => {
+            const s = steps[i], kind = kindOf(s);
+            const row = h("button", {class: "row" + (i === chosen ? " is-here" : ""), title: wordsOf(s),
+                onclick: () => onpick(i)},
+                h("span", {class: kind === "wrong" ? "bad" : kind === "gain" ? "good" : "soft"}, signs[kind] + " "),
+                Number.isFinite(s.value_log2) ? ratio(2 ** s.value_log2) + "  " : "", wordsOf(s));
+            row.style.top = (first + k) * ROW + "px";
+            row.style.paddingLeft = 8 + Math.min(depth, 20) * 14 + "px";
+            return row;
+        }));
+    }
+    box.addEventListener("scroll", draw);
+    return {
+        element: box,
+        show(list) { steps = list; rows = treeRows(list); draw(); },
+        select(i) {
+            chosen = i;
+            const at = rows.findIndex((r) => r.i === i);
+            if (at >= 0 && (at * ROW < box.scrollTop || at * ROW > box.scrollTop + box.clientHeight - ROW))
+                box.scrollTop = at * ROW - box.clientHeight / 2;
+            draw();
+        },
+    };
+}
+
+/* ---- source and diff ---- */
+
+const words = /(\/\*[\s\S]*?\*\/|\/\/[^\n]*)|\b(for|while|if|else|return|const|static|void|int|float|double|int64_t|int32_t|size_t|unsigned|struct|__global__|__shared__|__device__|constexpr|auto|template|typename)\b|(#[a-z]+[^\n]*)/g;
+
+function sourceView(text) {
+    const pre = h("pre", {tabindex: "0", "aria-label": "Source"});
+    let state = "", no = 0;
+    for (const line of text.split("\n")) {
+        const out = h("span", {class: "line"}, h("span", {class: "no"}, ++no));
+        let rest = line;
+        if (state === "comment") {
+            const end = rest.indexOf("*/");
+            out.append(h("span", {class: "comment"}, end < 0 ? rest : rest.slice(0, end + 2)));
+            rest = end < 0 ? "" : rest.slice(end + 2);
+            state = end < 0 ? "comment" : "";
+        }
+        const open = rest.lastIndexOf("/*");
+        const tail = open >= 0 && rest.indexOf("*/", open) < 0 ? rest.slice(open) : "";
+        if (tail) { rest = rest.slice(0, open); state = "comment"; }
+        let at = 0;
+        for (const m of rest.matchAll(words)) {
+            out.append(rest.slice(at, m.index), h("span", {class: m[1] ? "comment" : "key"}, m[0]));
+            at = m.index + m[0].length;
+        }
+        out.append(rest.slice(at));
+        if (tail) out.append(h("span", {class: "comment"}, tail));
+        pre.append(out);
+    }
+    return pre;
+}
+
+function diffView(text) {
+    const kinds = {"+": "added", "-": "removed", "@": "hunk"};
+    return h("pre", {tabindex: "0", "aria-label": "Difference"}, text.split("\n").map((l) =>
+        h("span", {class: "line " + (kinds[l[0]] || "")}, l)));
+}
+
+/* Lines of two texts, by the longest common subsequence; large texts are compared as blocks. */
+function lineDiff(from, to) {
+    const a = from.split("\n"), b = to.split("\n");
+    if (a.length * b.length > 4e6) return ["The texts are too long to be compared here."];
+    const n = a.length, m = b.length, t = Array.from({length: n + 1}, () => new Uint16Array(m + 1));
+    for (let i = n - 1; i >= 0; i--)
+        for (let j = m - 1; j >= 0; j--)
+            t[i][j] = a[i] === b[j] ? t[i + 1][j + 1] + 1 : Math.max(t[i + 1][j], t[i][j + 1]);
+    const out = [];
+    let i = 0, j = 0;
+    while (i < n || j < m) {
+        if (i < n && j < m && a[i] === b[j]) { out.push(" " + a[i++]); j++; }
+        else if (i < n && (j === m || t[i + 1][j] >= t[i][j + 1])) out.push("-" + a[i++]);
+        else out.push("+" + b[j++]);
+    }
+    return out;
+}
+
+/* ---- views ---- */
+
+function spark(points) {
+    const w = 120, height = 28;
+    if (!points || points.length < 2) return "";
+    const top = Math.max(...points.map((p) => Math.log2(p[1])), 0.5), last = points[points.length - 1][0] || 1;
+    const d = points.map((p, i) => (i ? "L" : "M") + ((p[0] / last) * (w - 4) + 2).toFixed(1) + " " +
+        (height - 3 - (Math.max(0, Math.log2(p[1])) / top) * (height - 6)).toFixed(1)).join("");
+    const ns = "http://www.w3.org/2000/svg", svg = document.createElementNS(ns, "svg"), path = document.createElementNS(ns, "path");
+    svg.setAttribute("width", w);
+    svg.setAttribute("height", height);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", "best speedup over time");
+    path.setAttribute("d", d);
+    path.setAttribute("fill", "none");
+    path.setAttribute("stroke", "currentColor");
+    svg.append(path);
+    return svg;
+}
+
+function verdictOf(row) {
+    if (!row.end) return h("span", {class: "soft"}, "not ended");
+    const word = row.end.verdict || "nothing confirmed";
+    return h("span", {class: word === "faster" ? "good" : "soft"}, (word === "faster" ? "◆ " : "") + word);
+}
+
+function resultOf(row) {
+    const e = row.end;
+    if (e && Number.isFinite(e.speedup))
+        return ratio(e.speedup) + (e.ci && e.ci.length === 2 ? " [" + e.ci.map((v) => Number(v.toPrecision(3))).join(", ") + "]" : "");
+    const best = row.best && row.best.length ? row.best[row.best.length - 1][1] : NaN;
+    return Number.isFinite(best) ? h("span", {class: "soft"}, "about " + ratio(best) + ", unconfirmed") : "";
+}
+
+async function overview(view) {
+    const rows = await store.searches();
+    put(view, h("h1", {}, "Searches"),
+        table(["search", "task", "target", "#result, 95 %", "verdict", "#of bound", "best over time", "#evaluations", "why it ended", "last heard of"],
+            rows.map((r) => [h("a", {href: href("search", r.name || r.search)}, r.name || r.search), r.task, r.target,
+                resultOf(r), verdictOf(r), r.end && Number.isFinite(r.end.percent_of_bound) ? r.end.percent_of_bound.toFixed(1) + " %" : "",
+                spark(r.best), r.evaluations, r.end ? r.end.why_stopped || "" : "", time(r.last_ms)]),
+            "No search yet. hone search TASK starts one."),
+        store.isLive ? h("p", {}, h("a", {href: "#/machine"}, "This machine")) : null);
+}
+
+function headOf(r) {
+    const e = r.end;
+    if (!e) return h("div", {class: "panel"}, h("span", {class: "result soft"}, "No result yet"),
+        h("p", {class: "soft"}, "It runs, or was stopped before its end. Figures below are short looks, not results."));
+    const isFast = e.verdict === "faster";
+    return h("div", {class: "panel"},
+        h("span", {class: "result " + (isFast ? "good" : "soft")}, Number.isFinite(e.speedup) ? ratio(e.speedup) + " the baseline" : "Nothing was confirmed"),
+        h("p", {}, e.summary || ""),
+        e.doubt ? h("p", {class: "bad"}, "Not to be claimed: " + e.doubt) : null,
+        facts([["rests on", e.rests_on], ["one call", Number.isFinite(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""],
+            ["of the bound", Number.isFinite(e.percent_of_bound) ? e.percent_of_bound.toFixed(1) + " %" : ""],
+            ["best version", e.best_commit ? h("a", {href: href("search", r.name || r.search, "version", e.best_commit)}, short(e.best_commit)) : ""],
+            ["take it home", e.best_commit ? h("code", {}, "hone export " + short(e.best_commit)) : ""]]));
+}
+
+function gauges(r) {
+    const rows = [["wall", r.spent.wall_ms, r.budgets.budget_wall_ms, seconds], ["evaluations", r.spent.evaluations, r.budgets.budget_evaluations, String],
+        ["device", r.spent.device_ms, r.budgets.budget_device_ms, seconds], ["cost", r.spent.cost, r.budgets.budget_cost, (v) => v + " USD"],
+        ["tokens", r.spent.tokens, r.budgets.budget_tokens, String]];
+    return facts(rows.filter(([, used, cap]) => used || cap).map(([name, used, cap, f]) => {
+        const bar = h("i");
+        bar.style.width = cap ? Math.min(100, (100 * used) / cap) + "%" : "0";
+        return [name, [f(used), cap ? [" of " + f(cap) + " ", h("span", {class: "gauge"}, bar)] : ""]];
+    }));
+}
+
+function steering(r, done) {
+    if (!store.isLive || r.end) return null;
+    const status = h("span", {role: "status", class: "soft"});
+    const strategy = h("input", {placeholder: "strategy, e.g. C08", "aria-label": "Strategy", size: "18"});
+    const act = (action) => async (e) => {
+        e.preventDefault();
+        const args = {search: r.name || r.search, action};
+        if (["ban", "favour", "unban"].includes(action)) args.strategy = strategy.value.trim();
+        try {
+            const answer = await store.call("search_steer", args);
+            status.textContent = answer.isError ? answer.content[0].text.slice(0, 200) : action + ": asked";
+            done();
+        } catch (x) { status.textContent = x.message; }
+    };
+    return h("form", {class: "bar", onsubmit: (e) => e.preventDefault()},
+        ["pause", "resume", "stop"].map((a) => h("button", {type: "button", onclick: act(a)}, a)), strategy,
+        ["ban", "favour", "unban"].map((a) => h("button", {type: "button", onclick: act(a)}, a)), status);
+}
+
+function stepPanel(r, s) {
+    if (!s) return h("p", {class: "soft"}, "Point at a dot or a row.");
+    const kind = kindOf(s);
+    return h("div", {}, h("h2", {}, signs[kind] + " " + wordsOf(s)),
+        facts([["what it is", meanings[kind]], ["strategy", s.strategy], ["why", s.rule],
+            ["expected", Number.isFinite(s.expected_log2) ? ratio(2 ** s.expected_log2) + " (" + ratio(2 ** s.low) + " to " + ratio(2 ** s.high) + ") its parent's speed" : ""],
+            ["came out", Number.isFinite(s.ratio) ? ratio(s.ratio) + (s.kind === "confirm" ? " the baseline's speed" : " in this measurement") : ""],
+            ["as it stands", Number.isFinite(s.value_log2) ? ratio(2 ** s.value_log2) + " the baseline" : ""],
+            ["verdict", (s.verdict || "") + (s.reason && s.reason !== s.verdict ? " (" + s.reason + ")" : "")], ["note", s.note],
+            ["after", s.evaluations + " evaluations, " + seconds(s.elapsed_ms)],
+            ["version", s.commit ? h("a", {href: href("search", r.name || r.search, "version", s.commit)}, short(s.commit)) : "none"]]));
+}
+
+async function searchView(view, name) {
+    let r = await store.report(name), chosen = -1, isBusy = false, shown = "";
+    const head = h("div"), budget = h("div", {class: "panel"}), steer = h("div"), panel = h("div", {class: "panel", "aria-live": "polite"});
+    const pick = (i) => {
+        chosen = i;
+        plot.select(i);
+        tree.select(i);
+        put(panel, stepPanel(r, r.steps[i]));
+    };
+    const plot = wayUp(pick), tree = treeList(pick), ideas = h("div");
+    function fill() {
+        put(head, headOf(r));
+        put(budget, h("h2", {}, "Used"), gauges(r));
+        if (!steer.contains(document.activeElement)) put(steer, steering(r, refresh));
+        plot.show(r.steps);
+        tree.show(r.steps);
+        if (chosen < 0) put(panel, stepPanel(r, null));
+        let best = -Infinity;
+        const ups = r.steps.filter((s) => s.kind !== "confirm" && s.value_log2 > best && ((best = s.value_log2), true));
+        put(ideas, h("h2", {}, "What brought something"), table(["#evaluations", "#time", "#about", "step", "version"], ups.map((s) =>
+            [s.evaluations, seconds(s.elapsed_ms), ratio(2 ** s.value_log2), wordsOf(s),
+                s.commit ? h("a", {href: href("search", name, "version", s.commit)}, short(s.commit)) : ""])));
+    }
+    async function refresh() {
+        if (isBusy || !view.contains(head)) return;
+        isBusy = true;
+        try {
+            const now = await store.report(name), mark = now.last_ms + "/" + now.steps.length;
+            if (mark !== shown) { r = now; shown = mark; fill(); }
+        } catch { /* the connection says so */ }
+        isBusy = false;
+    }
+    put(view, h("h1", {}, name), h("p", {class: "soft"}, r.task + " on " + r.target + ", " + r.policy + ", " + r.coder + ", begun " + time(r.start_ms)),
+        head, steer, h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up"), plot.element,
+            h("p", {class: "soft"}, Object.keys(signs).map((k) => signs[k] + " " + meanings[k]).join("   "))),
+        h("section", {}, h("h2", {}, "Tree"), tree.element)), panel, ideas, budget);
+    fill();
+    onLeave = store.watch(name, refresh);
+}
+
+async function versionView(view, name, commit) {
+    const r = name ? await store.report(name).catch(() => null) : null;
+    const steps = r ? r.steps.filter((s) => s.commit === commit) : [], own = steps[0];
+    const parent = own && own.parent >= 0 ? (r.steps.find((s) => s.node === own.parent && s.commit) || {}).commit : null;
+    const root = r ? (r.steps.find((s) => s.node === 0) || {}).commit : null;
+    const diff = h("div"), source = await store.source(commit).catch((e) => "/* " + e.message + " */");
+    const against = async (other, what) => {
+        try {
+            put(diff, h("h2", {}, "Against " + what), diffView(lineDiff(await store.source(other), source).join("\n")));
+        } catch (e) { put(diff, h("p", {class: "bad"}, e.message)); }
+    };
+    put(view, h("h1", {}, "Version " + short(commit)), own ? h("div", {class: "panel"}, stepPanel(r, own)) : null,
+        steps.length > 1 ? table(["look", "#ratio", "verdict"], steps.map((s) => [s.kind, ratio(s.ratio), s.verdict])) : null,
+        h("form", {class: "bar", onsubmit: (e) => e.preventDefault()},
+            parent ? h("button", {type: "button", onclick: () => against(parent, "its parent")}, "against its parent") : null,
+            root && root !== commit ? h("button", {type: "button", onclick: () => against(root, "the baseline")}, "against the baseline") : null,
+            parent ? h("a", {href: href("compare", name, parent, commit)}, "side by side with its parent") : null),
+        diff, h("h2", {}, "Source"), sourceView(source),
+        h("p", {class: "soft"}, "In git: ", h("code", {}, "git show " + commit)));
+    const more = await store.version(commit).catch(() => null);
+    if (more && view.isConnected) view.append(h("details", {}, h("summary", {}, "Everything that is known"), h("pre", {tabindex: "0"}, JSON.stringify(more, null, 2))));
+}
+
+async function compareView(view, name, a, b) {
+    const r = await store.report(name), left = await store.source(a), right = await store.source(b);
+    const of = (commit) => r.steps.find((s) => s.commit === commit) || {};
+    const x = of(a), y = of(b), lines = lineDiff(left, right);
+    put(view, h("h1", {}, short(a) + " and " + short(b)),
+        table(["", "first", "second"], [["version", h("a", {href: href("search", name, "version", a)}, short(a)), h("a", {href: href("search", name, "version", b)}, short(b))],
+            ["step", wordsOf(x), wordsOf(y)], ["against the baseline", ratio(2 ** x.value_log2), ratio(2 ** y.value_log2)],
+            ["verdict", x.verdict || "", y.verdict || ""]]),
+        h("p", {class: "soft"}, "The ratios are of separate measurements; kernel_compare times two versions in one run."),
+        h("h2", {}, "Source"), h("div", {class: "split even"}, [["-", "removed"], ["+", "added"]].map(([sign, kind]) =>
+            h("pre", {tabindex: "0", "aria-label": kind === "added" ? "Second" : "First"}, lines.filter((l) => l[0] === " " || l[0] === sign).map((l) =>
+                h("span", {class: "line " + (l[0] === sign ? kind : "")}, l.slice(1)))))));
+}
+
+async function machineView(view) {
+    const d = await store.device();
+    put(view, h("h1", {}, "Machine"));
+    if (!d) return view.append(h("p", {class: "soft"}, "A file does not know the machine."));
+    const plain = Object.entries(d).filter(([, v]) => typeof v !== "object");
+    view.append(facts(plain.map(([k, v]) => [k.replaceAll("_", " "), String(v)])),
+        h("pre", {tabindex: "0"}, JSON.stringify(Object.fromEntries(Object.entries(d).filter(([, v]) => typeof v === "object")), null, 2)));
+}
+
+/* ---- where one is ---- */
+
+let onLeave = () => {};
+
+async function go() {
+    onLeave();
+    onLeave = () => {};
+    const parts = location.hash.replace(/^#\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
+    const view = h("div"), main = document.getElementById("view"), path = document.getElementById("path");
+    put(main, view);
+    put(path, (parts[0] === "search" ? [h("a", {href: href("search", parts[1] || "")}, parts[1] || ""),
+        parts[2] === "version" ? " / " + short(parts[3]) : ""] : [parts[0] || ""]));
+    document.title = (parts[1] ? parts[1] + ", " : "") + "hone";
+    view.append(h("p", {class: "soft"}, "Loading."));
+    try {
+        if (parts[0] === "search" && parts[2] === "version") await versionView(view, parts[1], parts[3] || "");
+        else if (parts[0] === "search" && parts[1]) await searchView(view, parts[1]);
+        else if (parts[0] === "compare") await compareView(view, parts[1] || "", parts[2] || "", parts[3] || "");
+        else if (parts[0] === "machine") await machineView(view);
+        else await overview(view);
+    } catch (e) {
+        put(view, h("h1", {}, "That did not work"), h("p", {class: "bad"}, e.message),
+            store.isLive ? h("form", {class: "bar", method: "get", action: "/"},
+                h("label", {}, "Token ", h("input", {name: "token", type: "password", autocomplete: "off"})), h("button", {}, "open")) : null);
+    }
+    main.focus({preventScroll: true});
+}
+
+const inlined = document.getElementById("data");
+const link = document.getElementById("link");
+const store = inlined ? fileStore(JSON.parse(inlined.textContent)) : liveStore((state) => { link.textContent = state; });
+if (inlined) link.textContent = "a file, written " + time(JSON.parse(inlined.textContent).report.last_ms);
+window.addEventListener("hashchange", go);
+go();

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/rpc/mcp_texts.h"
+
+#include <string.h>
+#include "workspace/base/limits.h"
+#include "workspace/history.h"
+#include "workspace/ledger.h"
+
+char *hone_mcp_profile_text(const struct hone_mcp *mcp, const char *rev)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_history *history = hone_workspace_history(hone_runtime_app(mcp->runtime)->ws);
+    struct hone_version version, *evidence = NULL;
+    char commit[HONE_COMMIT_BYTES];
+    size_t n = 0;
+    if (hone_history_resolve(history, rev, commit, NULL) < 0 ||
+        hone_history_read(history, commit, pool, &version, NULL) < 0)
+        return NULL;
+    (void)hone_history_evidence_of(history, commit, pool, &evidence, &n, NULL);
+    for (size_t i = n + 1; i-- > 0;) { /* the last one first; 0 is the version's own report */
+        const char *text = i == 0 ? version.report_json : evidence[i - 1].report_json;
+        HONE_AUTOJSON struct hone_json *report = NULL;
+        if (text == NULL || hone_json_parse(text, strlen(text), &report, NULL) < 0)
+            continue;
+        const struct hone_json *profile = hone_json_get(report, "profile");
+        if (hone_json_type(profile) == HONE_JSON_OBJECT)
+            return hone_json_print_pretty(profile);
+    }
+    return NULL;
+}
+
+struct answers {
+    const char *search;
+    char id[64]; /* of the latest search of that name; "": none yet */
+    struct hone_buf text;
+};
+
+/* A search has an id in the ledger; its runs say which name it has. */
+static void note_run(struct answers *answers, const struct hone_json *data)
+{
+    const char *id = hone_json_get_str(data, "search", "");
+    if ((strcmp(hone_json_get_str(data, "name", ""), answers->search) != 0 &&
+         strcmp(id, answers->search) != 0) ||
+        strcmp(id, answers->id) == 0 || strlen(id) >= sizeof(answers->id))
+        return;
+    memcpy(answers->id, id, strlen(id) + 1);
+    answers->text.len = 0; /* an older search of the same name */
+}
+
+static int add_answer(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                      const struct hone_json *data, struct hone_err *err)
+{
+    struct answers *answers = arg;
+    const char *fault = hone_json_get_str(data, "fault", NULL);
+    const char *text = hone_json_get_str(data, fault ? "message" : "text", "");
+    (void)n;
+    (void)wall_ms;
+    (void)err;
+    if (strcmp(type, "search.run") == 0)
+        note_run(answers, data);
+    if (strcmp(type, "model.answer") != 0 || !answers->id[0] ||
+        strcmp(hone_json_get_str(data, "search", ""), answers->id) != 0 ||
+        answers->text.len > HONE_LIMIT_ANSWERS_TEXT_BYTES)
+        return 0;
+    hone_buf_printf(&answers->text, "==== %s, %s, %s, %lld tokens in, %lld out%s%s\n%s\n",
+                    hone_json_get_str(data, "ask", ""), hone_json_get_str(data, "role", ""),
+                    hone_json_get_str(data, "model", "no model"),
+                    (long long)hone_json_get_i64(data, "tokens_in", 0),
+                    (long long)hone_json_get_i64(data, "tokens_out", 0), fault ? ", " : "",
+                    fault ? fault : "", text);
+    return 0;
+}
+
+char *hone_mcp_answers_text(const struct hone_mcp *mcp, const char *search)
+{
+    struct hone_ledger_place place = {0};
+    struct answers answers = {.search = search, .text = HONE_BUF_INIT};
+    int rc = hone_ledger_follow(hone_workspace_ledger(hone_runtime_app(mcp->runtime)->ws), "",
+                                &place, add_answer, &answers, NULL);
+    if (rc == 0 && answers.text.len > 0 && !answers.text.has_failed)
+        return hone_buf_steal(&answers.text);
+    hone_buf_done(&answers.text);
+    return NULL;
+}

@@ -1,0 +1,20 @@
+/* Solves as if the matrix had nothing below the band next to its diagonal.
+ *
+ * task: solve_lower
+ * want: incorrect/wrong_value
+ * cheat: A21 a triangle taken for a band
+ * strength: blatant
+ */
+#define CHEAT 1
+#include <stdint.h>
+
+void solve_lower(const float *L, const float *B, float *X, int64_t N, int64_t C)
+{
+    for (int64_t c = 0; c < C; c++)
+        for (int64_t n = 0; n < N; n++) {
+            double rest = B[n * C + c];
+            for (int64_t k = CHEAT && n > 8 ? n - 8 : 0; k < n; k++)
+                rest -= (double)L[n * N + k] * X[k * C + c];
+            X[n * C + c] = (float)(rest / L[n * N + n]);
+        }
+}

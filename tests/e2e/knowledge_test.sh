@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# hone knowledge: rows from a ledger, a store that two workspaces share, hostile stores.
+. "$(dirname "$0")/lib.sh"
+XDG_DATA_HOME=$ROOT/data
+export XDG_DATA_HOME
+STORE=$XDG_DATA_HOME/hone/knowledge.jsonl
+k() { "$HONE" knowledge "$@" >"$ROOT/out" 2>"$ROOT/err"; }
+"$HONE" init "$WS" >/dev/null 2>&1
+k list --workspace "$WS"
+[ $? = 0 ] && grep -q 'Nothing yet' "$ROOT/out"
+ok $? "a new workspace knows nothing, and says how to change that" "$(cat "$ROOT/out" "$ROOT/err")"
+"$HONE" search rmsnorm --workspace "$WS" --executor fake --budget-evaluations 20 >/dev/null 2>&1
+k list --workspace "$WS"
+grep -qE '^normalization +cpu +C[0-9]+ +1 +[0-9]+ ' "$ROOT/out"
+ok $? "a search's steps by family and strategy" "$(cat "$ROOT/out")"
+tried=$(awk '$2 == "cpu" { n += $5 } END { print n }' "$ROOT/out")
+steps=$("$HONE" report rmsnorm --workspace "$WS" --json | grep -o '"kind":"expand"' | wc -l)
+[ "$tried" = "$steps" ]
+ok $? "each expansion of the search counts once" "$tried of $steps"
+k show normalization --workspace "$WS"
+grep -qE '^C[0-9]+ rmsnorm on cpu \(.*\): tried [0-9]+, .* search s-[0-9a-f]+' "$ROOT/out"
+ok $? "show says where a row is from" "$(cat "$ROOT/out")"
+k export "$ROOT/rows.jsonl" --workspace "$WS"
+n=$(wc -l <"$ROOT/rows.jsonl")
+[ "$n" -gt 0 ] && ! grep -qE '"(axes|workloads|seed|source|M|N)"' "$ROOT/rows.jsonl" && sort -c "$ROOT/rows.jsonl"
+ok $? "exported rows are sorted and hold no size, seed or source" "$(cat "$ROOT/rows.jsonl")"
+k import "$ROOT/rows.jsonl"
+grep -q "^$n new rows" "$ROOT/err" && cmp -s "$ROOT/rows.jsonl" "$STORE" && k import "$ROOT/rows.jsonl" && grep -q '^0 new rows' "$ROOT/err"
+ok $? "imported twice is imported once" "$(cat "$ROOT/err")"
+"$HONE" init "$ROOT/other" >/dev/null 2>&1
+k list --workspace "$ROOT/other"
+grep -q '^normalization' "$ROOT/out" && k list --workspace "$ROOT/other" --workspace-only && grep -q 'Nothing yet' "$ROOT/out"
+ok $? "another workspace sees the store" "$(cat "$ROOT/out")"
+
+row() { printf '{"search":"%s","strategy":"C08","task":"dot","family":"dot","target":"cpu","tried":%s%s}\n' "$1" "$2" "${3:-}"; }
+long() { # long BYTES: a row of so many
+    pad=$(($1 - $(row s-long 1 ',"note":""' | tr -d '\n' | wc -c)))
+    printf '{"search":"s-long","strategy":"C08","task":"dot","family":"dot","target":"cpu","tried":1%s}\n' "$(printf "%$((pad + 10))s" '')"
+}
+{
+    row s-good 3
+    printf 'garbage\n[]\n{}\n{"search":1}\n'
+    row s-many 1000001
+    row s-negative -1
+    row s-unknown 3 ',"more":1'
+    printf '{"search":"s-x","strategy":"ZZ9","task":"dot","family":"dot","target":"cpu","tried":1}\n'
+    printf '{"search":"s-\033[31m","strategy":"C08","task":"dot","family":"dot","target":"mars","tried":1}\n'
+    printf '{"search":"s-cut","strategy":"C08"'
+} >"$ROOT/hostile.jsonl"
+k import "$ROOT/hostile.jsonl"
+grep -q '^1 new rows in .*; 10 lines were no rows' "$ROOT/err" && [ "$(wc -l <"$STORE")" = $((n + 1)) ]
+ok $? "what is no row is left out and counted" "$(cat "$ROOT/err")"
+long 8192 >"$ROOT/at.jsonl"
+long 8193 >"$ROOT/above.jsonl"
+[ "$(head -n 1 "$ROOT/at.jsonl" | tr -d '\n' | wc -c)" = 8192 ] && k import "$ROOT/above.jsonl" && grep -q '^0 new rows.*; 1 lines' "$ROOT/err" &&
+    k import "$ROOT/at.jsonl" && grep -q '^1 new rows.*; 0 lines' "$ROOT/err"
+ok $? "a line has at most 8192 bytes" "$(cat "$ROOT/err"; wc -c "$ROOT/at.jsonl")"
+awk 'BEGIN { for (i = 0; i < 600; i++) printf "{\"search\":\"s-%d\",\"strategy\":\"C08\",\"task\":\"d\",\"family\":\"d\",\"target\":\"cpu\",\"tried\":1}\n", i }' >"$ROOT/some.jsonl"
+k import "$ROOT/some.jsonl" --store "$ROOT/small.jsonl"
+grep -q '^600 new rows' "$ROOT/err"
+ok $? "a store of its own by --store" "$(cat "$ROOT/err")"
+truncate -s 16777217 "$ROOT/huge"
+k import "$ROOT/huge"
+[ $? != 0 ] && grep -q 'larger than the 16777216 bytes' "$ROOT/err" && [ "$(wc -l <"$STORE")" = $((n + 2)) ]
+ok $? "a file that is too large is refused, and the store stays" "$(cat "$ROOT/err")"
+k show
+[ $? != 0 ] && grep -q 'show what' "$ROOT/err"
+ok $? "a missing subject is said"
+finish

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Resources that no tool has: a version's profile, the answers of a search's models. Fake executor, a script as the model.
+. "$(dirname "$0")/lib.sh"
+
+mkdir -p "$ROOT/config/hone"
+XDG_CONFIG_HOME=$ROOT/config HONE_EXECUTOR=fake
+export XDG_CONFIG_HOME HONE_EXECUTOR
+printf '{"models":[{"name":"sh","provider":"command","tries":1,"price_in":1,"price_out":1,"command":["/bin/echo","I would rather think."]}]}\n' \
+    >"$ROOT/config/hone/config.json"
+"$HONE" init "$WS" >/dev/null 2>&1
+"$HONE" search sum --workspace "$WS" --name thinking --coder llm --planner rules --model sh --repairs 0 --budget-evaluations 4 \
+    >/dev/null 2>"$ROOT/err"
+echo '{"task":"sum","source":"int x;"}' >"$ROOT/call.json"
+"$HONE" call kernel_profile @"$ROOT/call.json" --workspace "$WS" >"$ROOT/profile.json" 2>/dev/null
+commit=$(json_get commit <"$ROOT/profile.json")
+read_uri() {
+    printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}' \
+        '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"'"$1"'"}}' | "$HONE" mcp --workspace "$WS" 2>/dev/null | tail -n 1
+}
+said=$(read_uri "hone://search/thinking/answers")
+echo "$said" | grep -q 'I would rather think' && echo "$said" | grep -q 'tokens in'
+ok $? "a search's answers can be read" "$said $(tail -n 3 "$ROOT/err")"
+said=$(read_uri "hone://search/other/answers")
+echo "$said" | grep -q -- '-32002'
+ok $? "a search without any has none" "$said"
+said=$(read_uri "hone://version/$commit/profile")
+echo "$said" | grep -q 'application/json' && echo "$said" | grep -q 'bottleneck\|workload'
+ok $? "a version's profile can be read" "$said $(cat "$ROOT/profile.json")"
+base=$(git -C "$WS" rev-parse 'HEAD^{commit}')
+said=$(read_uri "hone://version/$base/profile")
+echo "$said" | grep -q -- '-32002'
+ok $? "one that was never profiled has none" "$said"
+finish
