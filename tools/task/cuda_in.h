@@ -20,7 +20,8 @@ struct hone_cuda_in_options {
 struct hone_cuda_in {
     const char *cuda;     /* the file, with a launcher behind it where one was made */
     const char *c;        /* the same as C, without the words in front */
-    const char *function; /* the launcher: defined in both */
+    const char *plain;    /* the same as C that is read alone: sizes and directions */
+    const char *function; /* the launcher: defined in all three */
     const char *name;     /* of the task: the function that was asked for */
     bool has_stream;      /* the launcher's last parameter is a stream (not in c) */
     bool is_static;       /* nothing else sees it */

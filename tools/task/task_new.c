@@ -259,6 +259,7 @@ static int prepare(struct hone_new_work *w)
     int code = o->is_cuda ? hone_new_cuda_gather(w) : hone_new_gather(w);
     if (code < 0)
         return code;
+    w->reading = w->cuda ? w->cuda->plain : w->source;
     w->name = o->name ? o->name : w->cuda ? w->cuda->name : w->proto.name;
     if ((code = hone_new_look(w)) < 0 || (code = sort_params(w)) < 0 ||
         (code = hone_new_shapes(w)) < 0)

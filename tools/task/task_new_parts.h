@@ -55,8 +55,9 @@ struct hone_new_work {
     const struct hone_task_new_options *options;
     struct hone_pool *pool;
     struct hone_err *err;
-    const char *source; /* the text with its own headers, without what the function does not use */
-    bool is_changed;    /* source is not the file as it was given */
+    const char *source;  /* the text with its own headers, without what the function does not use */
+    const char *reading; /* what sizes are told from: source, or of CUDA the plain form */
+    bool is_changed;     /* source is not the file as it was given */
     struct hone_prototype proto;
     const char *name;
     struct hone_new_axis axes[HONE_LIMIT_AXES];
