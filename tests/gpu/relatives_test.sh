@@ -13,7 +13,7 @@ chmod 755 "$ROOT"
 n=0 failed=0
 for pack in ${ONLY:-product_nt turn_batch gate row_norm}; do
     cp -r "tests/relatives/$pack" "$ROOT/ws/tasks/"
-    "$HONE" search "$pack" --workspace "$ROOT/ws" --target cuda --budget-wall "${WALL:-60s}" --json >"$ROOT/out" 2>"$ROOT/err"
+    "$HONE" search "$pack" --workspace "$ROOT/ws" --target cuda --budget-wall "${WALL:-120s}" --json >"$ROOT/out" 2>"$ROOT/err"
     n=$((n + 1))
     line=$(tail -n 1 "$ROOT/out" | sed 's/.*"summary":"\([^"]*\)".*/\1/')
     ratio=$(tail -n 1 "$ROOT/out" | sed -n 's/.*"speedup":\([0-9.]*\).*/\1/p')
