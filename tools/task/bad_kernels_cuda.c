@@ -8,6 +8,9 @@
 #include "tools/task/bad_kernels.h"
 #include "workspace/base/buf.h"
 
+static const char includes[] =
+    "#include <stdint.h>\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n";
+
 static void add_count(struct hone_buf *buf, const struct hone_task *task,
                       const struct hone_tensor *t)
 {
@@ -27,8 +30,8 @@ static void open_launcher(struct hone_buf *buf, const struct hone_task *task)
 /* The naive launcher as hone_honest_NAME. */
 static void add_honest(struct hone_buf *buf, const struct hone_task *task, const char *naive)
 {
-    hone_buf_printf(buf, "#include <stdint.h>\n#define %s hone_honest_%s\n%s\n#undef %s\n",
-                    task->name, task->name, naive, task->name);
+    hone_buf_printf(buf, "%s#define %s hone_honest_%s\n%s\n#undef %s\n", includes, task->name,
+                    task->name, naive, task->name);
 }
 
 static void call_honest(struct hone_buf *buf, const struct hone_task *task, const char *in_prefix,
@@ -63,7 +66,7 @@ static char *make_empty(const struct hone_task *task, const char *naive)
 {
     (void)naive;
     struct hone_buf buf = HONE_BUF_INIT;
-    hone_buf_str(&buf, "#include <stdint.h>\n");
+    hone_buf_str(&buf, includes);
     open_launcher(&buf, task);
     return finish(&buf);
 }
@@ -72,7 +75,7 @@ static char *make_empty(const struct hone_task *task, const char *naive)
 static char *make_all(const struct hone_task *task, const char *value, bool is_copied)
 {
     struct hone_buf buf = HONE_BUF_INIT;
-    hone_buf_str(&buf, "#include <stdint.h>\n");
+    hone_buf_str(&buf, includes);
     for (size_t o = 0; o < task->n_outputs; o++) {
         const char *type = hone_dtype_cuda_name(task->outputs[o].dtype);
         const char *from = hone_dtype_cuda_name(task->inputs[task->n_inputs - 1].dtype);

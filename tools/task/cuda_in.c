@@ -11,6 +11,33 @@ bool hone_cuda_in_is(const char *path)
     return n > 3 && strcmp(path + n - 3, ".cu") == 0;
 }
 
+static int read_again(struct hone_cu_view *v, const struct hone_cuda_in *in)
+{
+    struct hone_cuda_in_options *again = hone_pool_alloc(v->pool, sizeof(*again));
+    *again = *v->options;
+    again->function = in->function;
+    v->options = again;
+    int code = hone_cu_read(v, in->cuda);
+    return code == 0 ? hone_cu_choose(v) : code;
+}
+
+/* The task's name is the function's that hone calls: another of that name gets a new one. */
+static int free_name(struct hone_cu_view *v, struct hone_cuda_in *in)
+{
+    const char *name = v->options->name ? v->options->name : in->name;
+    const char *now = hone_pool_printf(v->pool, "%s_kernel", name);
+    size_t k = 0;
+    while (k < v->n && (k == v->launcher || !hone_cu_is(v, v->d[k].name, name)))
+        k++;
+    if (k == v->n)
+        return 0;
+    while (hone_cu_has_word(v, 0, v->t.n, now))
+        now = hone_pool_printf(v->pool, "%s_", now);
+    HONE_AUTOFREE char *renamed = hone_prototype_rename(in->cuda, name, now);
+    in->cuda = hone_pool_strdup(v->pool, renamed);
+    return read_again(v, in);
+}
+
 int hone_cuda_in_read(const struct hone_cuda_in_options *options, struct hone_pool *pool,
                       struct hone_cuda_in *ret, struct hone_err *err)
 {
@@ -34,14 +61,14 @@ int hone_cuda_in_read(const struct hone_cuda_in_options *options, struct hone_po
         return code;
     in.name = in.function = hone_cu_word(v, v->d[v->launcher].name);
     if (hone_cu_is_on_device(v, v->launcher)) {
-        struct hone_cuda_in_options again = *options;
         if ((code = hone_cu_add_launcher(v, &in.cuda, &in.function)) < 0)
             return code;
-        again.function = in.function;
-        v->options = &again;
-        if ((code = hone_cu_read(v, in.cuda)) < 0 || (code = hone_cu_choose(v)) < 0)
-            return code;
+        code = read_again(v, &in);
     }
+    if (code == 0)
+        code = free_name(v, &in);
+    if (code < 0)
+        return code;
     in.is_static = v->d[v->launcher].is_static;
     for (size_t i = 0; i < v->t.n; i++)
         in.has_barriers = in.has_barriers || hone_cu_is_listed(v, i, barriers);

@@ -13,6 +13,7 @@
 
 struct hone_cuda_in_options {
     const char *source, *function; /* function: a launcher or a kernel; NULL: the only launcher */
+    const char *name;              /* of the task; NULL: the function's */
     const char *grid, *block;      /* C expressions for a kernel without a launcher; NULL */
     bool has_reference;            /* the C text need not compute: templates and tricks may stay */
 };

@@ -426,6 +426,20 @@ static const char *detail_of(struct work *w, const struct hone_report *report)
     return "";
 }
 
+/* Are there wrong values, and all of them near? An error of rounding in a long sum moves the whole
+ * output by less than this; one element of 100,000 that is wrong altogether moves it by more. */
+static bool is_near(const struct hone_report *report)
+{
+    static const double most_rel_l2 = 1e-3;
+    const struct hone_check_report *checks = report->checks.v;
+    if (report->reason != HONE_REASON_WRONG_VALUE)
+        return false;
+    for (size_t i = 0; i < report->checks.n; i++)
+        if (checks[i].n_bad > 0 && !(checks[i].rel_l2 <= most_rel_l2))
+            return false;
+    return true;
+}
+
 /* What to do about a baseline that is refused. */
 static const char *naive_fix(enum hone_reason reason)
 {
@@ -476,6 +490,7 @@ static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *
     else if (!*ret_passed)
         find(w, "error", "kernel naive", naive_fix(report.reason), "is refused: %s%s", row->word,
              detail_of(w, &report));
+    w->ret->is_near = is_near(&report);
     w->ret->is_unbuilt =
         report.reason == HONE_REASON_COMPILE || report.reason == HONE_REASON_COMPILE_TIMEOUT ||
         report.reason == HONE_REASON_LINK || report.reason == HONE_REASON_NO_SYMBOL;

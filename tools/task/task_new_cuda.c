@@ -12,6 +12,7 @@ int hone_new_cuda_gather(struct hone_new_work *w)
     const struct hone_task_new_options *o = w->options;
     const struct hone_cuda_in_options options = {.source = o->source,
                                                  .function = o->function,
+                                                 .name = o->name,
                                                  .grid = o->grid,
                                                  .block = o->block,
                                                  .has_reference = o->reference != NULL};
