@@ -59,6 +59,7 @@ static double elements_of_device(const struct hone_task_args *args)
 struct trial { /* of a pack that is being made */
     const char *source, *dir;
     struct hone_strs inouts, tolerances;
+    const char *wider; /* what tolerances points to once it was widened */
     size_t n_widened;
 };
 
@@ -135,13 +136,14 @@ static const char *unwritten_output(const struct hone_task_args *args, const str
 /* The next wider tolerance, where none was given. */
 static bool widen(const struct hone_task_args *args, struct trial *trial)
 {
-    static const char *rungs[] = {"4e-4", "1.6e-3"};
+    static const char *const rungs[] = {"4e-4", "1.6e-3"};
     if (args->tolerances.n > 0 || trial->n_widened == HONE_COUNTOF(rungs))
         return false;
-    trial->tolerances = (struct hone_strs){&rungs[trial->n_widened++], 1};
+    trial->wider = rungs[trial->n_widened++];
+    trial->tolerances = (struct hone_strs){&trial->wider, 1};
     hone_say("look at this: the function itself errs by more than the tolerance that was guessed, "
              "as long sums of float do: once more with %s (--tolerance gives another)",
-             trial->tolerances.v[0]);
+             trial->wider);
     return true;
 }
 
@@ -152,7 +154,7 @@ static int make_checked(const struct hone_task_args *args, const char *source, c
                         struct hone_err *err)
 {
     const char *names[HONE_LIMIT_TENSORS];
-    struct trial trial = {source, part, {names, 0}, args->tolerances, 0};
+    struct trial trial = {source, part, {names, 0}, args->tolerances, NULL, 0};
     struct hone_strs *inouts = &trial.inouts;
     for (; inouts->n < args->inouts.n && inouts->n < HONE_LIMIT_TENSORS; inouts->n++)
         names[inouts->n] = args->inouts.v[inouts->n];
