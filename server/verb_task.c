@@ -280,9 +280,9 @@ static const struct hone_verb_action actions[] = {
     {"list", "", "the workspace's tasks", NULL},
     {"show", "TASK", "one task: signature, axes, tensors, tolerances, sizes",
      "hone task show softmax"},
-    {"new", "FILE.c",
-     "a task from a C function of yours, which becomes its baseline and its reference; ends with "
-     "the lint",
+    {"new", "FILE",
+     "a task from a C function or a CUDA launcher (.cu) of yours, which becomes its baseline and "
+     "its reference; ends with the lint",
      "hone task new mine.c --shape 'A[M,K]' --shape 'B[K,N]' --shape 'C[M,N]' --size "
      "M=512,N=512,K=512"},
     {"import", "FILE.py",

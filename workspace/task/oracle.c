@@ -293,16 +293,26 @@ static void add_wide_call(struct hone_buf *buf, const struct hone_task *task, co
     hone_buf_str(buf, ");\n");
 }
 
-/* Do all outputs have fewer dimensions than some input of floats? */
+static bool has_axis(const struct hone_tensor *t, int axis)
+{
+    for (size_t d = 0; d < t->rank; d++)
+        if (t->shape[d] == axis)
+            return true;
+    return false;
+}
+
+/* Does every output lack an axis of some input of floats, so that it can be a sum along that? */
 static bool is_reduction(const struct hone_task *task)
 {
-    size_t rank = 0;
-    for (size_t i = 0; i < task->n_inputs; i++)
-        if (hone_dtype_is_float(task->inputs[i].dtype) && task->inputs[i].rank > rank)
-            rank = task->inputs[i].rank;
-    for (size_t i = 0; i < task->n_outputs; i++)
-        if (task->outputs[i].rank >= rank || !hone_dtype_is_float(task->outputs[i].dtype))
+    for (size_t o = 0; o < task->n_outputs; o++) {
+        bool lacks = false;
+        for (size_t i = 0; i < task->n_inputs; i++)
+            for (size_t d = 0; d < task->inputs[i].rank; d++)
+                lacks = lacks || (hone_dtype_is_float(task->inputs[i].dtype) &&
+                                  !has_axis(&task->outputs[o], task->inputs[i].shape[d]));
+        if (!lacks || !hone_dtype_is_float(task->outputs[o].dtype))
             return false;
+    }
     return true;
 }
 
