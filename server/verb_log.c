@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `hone log`: as a list page by page, so that the first lines of a large history cost little; as a
+ * tree from all versions, since what a version came from may lie far back. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

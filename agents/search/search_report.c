@@ -401,6 +401,7 @@ int hone_search_report_read(struct hone_workspace *ws, const char *name, struct 
     if (!ret->id)
         return not_found(r, err);
     ret->steps = (struct hone_array){.v = r->steps, .n = r->n_steps};
+    ret->intent = r->intent;
     ret->evaluations = (struct hone_array){.v = r->evaluations, .n = r->n_evaluations};
     ret->steers = (struct hone_array){.v = r->steers, .n = r->n_steers};
     rc = read_models(ws, r, err);

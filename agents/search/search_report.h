@@ -56,6 +56,7 @@ struct hone_search_report {
     struct hone_json *budgets;       /* caps that the last run had: budget_*; owned by the pool */
     struct hone_budgets spent;       /* of all rounds, and caps; disk is not told */
     struct hone_array steps;         /* of hone_report_step */
+    struct hone_report_step intent;  /* begun and not over, without words; its step is 0: none */
     struct hone_array evaluations;   /* of hone_report_evaluation, all that it began */
     struct hone_array models;        /* of hone_report_model */
     struct hone_array steers;        /* of hone_report_steer */
