@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives the page in Chromium over WebDriver, with the standard library alone.
 
-page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE: prints TAP. SHOTS=DIR keeps pictures."""
+page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE VIEWER_TOKEN HOSTILE_COMMIT: prints TAP. SHOTS=DIR keeps pictures."""
 import base64
 import json
 import os
@@ -11,11 +11,12 @@ import sys
 import time
 import urllib.request
 
-url, token, search, file, hone, workspace = sys.argv[1:7]
+url, token, search, file, hone, workspace, viewer, hostile = sys.argv[1:9]
 with socket.socket() as s:
     s.bind(("127.0.0.1", 0))
     port = s.getsockname()[1]
 driver = subprocess.Popen(["chromedriver", f"--port={port}", "--silent"], stdout=subprocess.DEVNULL)
+downloads = os.path.join(os.path.dirname(file), "downloads")
 n = failed = 0
 
 
@@ -57,6 +58,10 @@ def text():
     return js("return document.body.innerText")
 
 
+def press(words):
+    js("[...document.querySelectorAll('button')].find((b) => b.textContent === " + json.dumps(words) + ").click()")
+
+
 def shot(name):
     if os.environ.get("SHOTS"):
         with open(os.path.join(os.environ["SHOTS"], name + ".png"), "wb") as f:
@@ -76,7 +81,7 @@ for _ in range(100):
 try:
     session = call("/session", {"capabilities": {"alwaysMatch": {
         "goog:loggingPrefs": {"browser": "ALL"},
-        "goog:chromeOptions": {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]}}}})["sessionId"]
+        "goog:chromeOptions": {"prefs": {"download.default_directory": downloads}, "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]}}}})["sessionId"]
     size(1200, 900)
     go(url + "/")
     until("document.body.innerText.includes('did not work')")
@@ -97,13 +102,39 @@ try:
     js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] dd a').click()")
     until("document.querySelector('pre .line')")
     ok("/version/" in js("return location.hash") and "git show" in text(), "a version has an address and its source", text())
-    js("[...document.querySelectorAll('button')].find((b) => b.textContent === 'against its parent').click()")
+    press("against its parent")
     ok(until("document.querySelector('.added')"), "a version against its parent")
+    ok("share of the bound" in text() and "8 %" in text() and js("return document.querySelector('.gauge') !== null"), "a version shows its times and its share of the bound", text())
     shot("version")
-    ok(js("return document.title === document.title.replace(/[<>]/g, '') && !window.hacked"), "hostile text runs nothing")
+    here = js("return location.hash")
+    # taking it home: with a test (which the fake executor cannot make) and without
+    press("take it home")
+    ok(until("document.querySelector('.panel [role=status]').textContent.includes('oracle')"), "why an export failed is said", text())
+    js("document.querySelector('input[type=checkbox]').click()")
+    press("take it home")
+    ok(until("document.querySelectorAll('.files a[download]').length >= 2"), "an export gives files", text())
+    names = js("return [...document.querySelectorAll('.files a')].map((a) => a.download)")
+    js("document.querySelector('.files a').click()")
+    landed = os.path.join(downloads, names[0])
+    for _ in range(100):
+        if os.path.exists(landed):
+            break
+        time.sleep(0.1)
+    ok({f"{search}.c", f"{search}.h"} <= set(names) and os.path.exists(landed) and f"{search}(" in open(landed).read(),
+       "source and header, which a click saves", names)
+    go(url + "/#/search/" + search + "/version/" + hostile)
+    ok(until("document.querySelector('pre') && document.querySelector('pre').textContent.includes('</script>')"), "a hostile source is shown as text", text())
+    ok(js("return !window.hacked && document.querySelector('img') === null && document.scripts.length === 1"), "hostile text runs nothing")
+    go(url + "/" + here)
+    until("document.querySelector('a[href^=\"#/compare\"]')")
     js("document.querySelector('a[href^=\"#/compare\"]').click()")
     ok(until("document.querySelectorAll('.split pre').length === 2"), "two versions side by side", text())
     shot("compare")
+    ok("What changed" in text() and "time of" in text() and js("return document.querySelectorAll('select')[1].options.length") > 2,
+       "what changed between them, and other versions to choose", text())
+    press("swap")
+    ok(until("document.querySelectorAll('.split pre').length === 2"), "the two change places", text())
+    js("history.back()")
     js("history.back()")
     ok(until("document.body.innerText.includes('git show')"), "back goes back")
     go(url + "/#/machine")
@@ -121,6 +152,22 @@ try:
     changed = until("document.querySelector('canvas').getAttribute('aria-label') !== " + json.dumps(before), 30)
     ok(changed, "versions arrive while one looks", before)
 
+    # a viewer sees everything and is offered nothing that the server would refuse
+    go(url + "/?token=" + viewer)
+    until("document.querySelector('tbody tr')")
+    go(url + "/#/search/" + search)
+    ok(until("document.body.innerText.includes('This token may read')") and not js("return [...document.querySelectorAll('button')].some((b) => ['pause', 'take it home'].includes(b.textContent))"),
+       "a viewer is offered neither steering nor export", text())
+    refused = js("""return new Promise((done) => {
+        const s = new WebSocket(location.origin.replace('http', 'ws') + '/mcp', ['mcp']);
+        s.onopen = () => s.send(JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: {protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {name: 't', version: '1'}}}));
+        s.onmessage = (m) => {
+            if (JSON.parse(m.data).id === 2) done(m.data);
+            else s.send(JSON.stringify({jsonrpc: '2.0', id: 2, method: 'tools/call', params: {name: 'version_export', arguments: {version: '%s', no_test: true}}}));
+        };
+    })""" % search)
+    ok("files" not in refused and "viewer" in refused, "the server refuses a viewer's export", refused)
+
     # the static file: same views, nobody is asked
     go("file://" + file)
     until("document.querySelector('tbody tr')")
@@ -129,6 +176,21 @@ try:
     until("document.querySelectorAll('.row').length > 3")
     js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] dd a').click()")
     ok(until("document.querySelector('pre .line')") and "git show" in text(), "the file shows sources", text())
+    # lines that a profile names, in a copy of the file
+    with open(file) as f:
+        head, rest = f.read().split('id="data">', 1)
+    data, tail = rest.split("</script>", 1)
+    data = json.loads(data)
+    commit = next(iter(data["measured"]))
+    data["measured"][commit]["profile"] = {"bottlenecks": [{"class_name": "strided", "rule": "<img src=x onerror=window.hacked=1>", "line": 3, "score": 1}],
+                                           "remarks": [{"line": 4, "kind": "missed", "message": "not vectorized"}, {"line": 0, "kind": "none", "message": "nowhere"}]}
+    with open(file + ".hot.html", "w") as f:
+        f.write(head + 'id="data">' + json.dumps(data).replace("<", "\\u003c") + "</script>" + tail)
+    go("file://" + file + ".hot.html#/search/" + search + "/version/" + commit)
+    until("document.querySelector('pre .line')")
+    ok(js("return document.querySelectorAll('.line.hot').length === 1 && document.querySelector('.line.hot').id === 'line-3' && !window.hacked")
+       and "strided: <img" in text() and "not vectorized" in text() and "nowhere" not in text(), "hot lines are marked and told", text())
+    shot("lines")
     size(360, 800)
     go("file://" + file + "#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")

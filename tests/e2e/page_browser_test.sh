@@ -8,7 +8,8 @@ command -v chromedriver >/dev/null && command -v python3 >/dev/null || { echo "1
 # a version whose text and subject would be markup
 printf '{"task":"rmsnorm","message":"<img src=x onerror=window.hacked=1>","source":%s}' \
     "$(printf '#include <stdint.h>\n/* </script><script>window.hacked=1</script> */\nvoid rmsnorm(void) {}\n' | json_text)" >"$ROOT/hostile.json"
-"$HONE" call kernel_evaluate "@$ROOT/hostile.json" --workspace "$WS" --executor fake >/dev/null 2>&1
+hostile=$("$HONE" call kernel_evaluate "@$ROOT/hostile.json" --workspace "$WS" --executor fake 2>/dev/null | json_get commit)
+viewer=$("$HONE" token add looker --role viewer --workspace "$WS" 2>/dev/null)
 "$HONE" report rmsnorm --workspace "$WS" --html "$ROOT/night.html" --svg "$ROOT/night.svg" >/dev/null 2>&1
 "$HONE" serve --workspace "$WS" --executor fake --listen 127.0.0.1:0 2>"$ROOT/serve" &
 serve=$!
@@ -18,4 +19,4 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 port=$(sed -n 's,.*ws://127.0.0.1:\([0-9]*\)/.*,\1,p' "$ROOT/serve")
-timeout 200 python3 tests/e2e/page_browser.py "http://127.0.0.1:$port" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS"
+timeout 200 python3 tests/e2e/page_browser.py "http://127.0.0.1:$port" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile"

@@ -65,7 +65,8 @@ function fileStore(data) {
             return data.sources[commit];
         },
         version: async () => null,
-        diff: async () => null,
+        measured: async (commit) => (data.measured || {})[commit] || null,
+        tools: async () => new Set(),
         device: async () => null,
         call: async () => { throw new Error("a file cannot be steered"); },
         watch: () => () => {},
@@ -74,7 +75,7 @@ function fileStore(data) {
 
 /* JSON-RPC over one WebSocket, opened again when it breaks. */
 function liveStore(onState) {
-    let socket = null, serial = 0, isOpen = null, wait = 500;
+    let socket = null, serial = 0, isOpen = null, wait = 500, tools = null;
     const open = new Map(), watched = new Map();
 
     function connect() {
@@ -132,6 +133,16 @@ function liveStore(onState) {
         return result.contents[0].text;
     }
     const readJson = async (uri) => JSON.parse(await read(uri));
+    /* names of the tools that the token's role may call */
+    async function listTools() {
+        const names = new Set();
+        for (let cursor; cursor !== null;) {
+            const page = await request("tools/list", cursor ? {cursor} : {});
+            for (const t of page.tools) names.add(t.name);
+            cursor = page.nextCursor || null;
+        }
+        return names;
+    }
     connect();
     return {
         isLive: true,
@@ -139,7 +150,8 @@ function liveStore(onState) {
         report: (name) => readJson("hone://search/" + name + "/report"),
         source: (commit) => read("hone://version/" + commit + "/source"),
         version: (commit) => readJson("hone://version/" + commit),
-        diff: (commit) => read("hone://version/" + commit + "/diff").catch(() => null),
+        measured: (commit) => readJson("hone://version/" + commit + "/measured").catch(() => null),
+        tools: () => (tools = tools || listTools().catch(() => { tools = null; return new Set(); })),
         device: () => readJson("hone://device"),
         call: (name, args) => request("tools/call", {name, arguments: args}),
         /* told when the search has something new; polled too, since it may run in another process */
@@ -155,6 +167,12 @@ function liveStore(onState) {
             };
         },
     };
+}
+
+/* What a tool answered; an answer that is no JSON is its own summary. */
+function resultOf(answer) {
+    const text = answer.content[0].text;
+    try { return JSON.parse(text); } catch { return {summary: text.slice(0, 400)}; }
 }
 
 /* ---- verdicts: a colour and a sign ---- */
@@ -273,7 +291,8 @@ function treeRows(steps) {
     steps.forEach((s, i) => {
         if (s.kind === "confirm" || s.kind === "decide") return;
         if (s.parent < 0) roots.push(i);
-        else children.set(s.parent, [...(children.get(s.parent) || []), i]);
+        else if (children.has(s.parent)) children.get(s.parent).push(i);
+        else children.set(s.parent, [i]);
     });
     const out = [];
     const stack = roots.reverse().map((i) => [i, 0]);
@@ -323,11 +342,29 @@ function treeList(onpick) {
 
 const words = /(\/\*[\s\S]*?\*\/|\/\/[^\n]*)|\b(for|while|if|else|return|const|static|void|int|float|double|int64_t|int32_t|size_t|unsigned|struct|__global__|__shared__|__device__|constexpr|auto|template|typename)\b|(#[a-z]+[^\n]*)/g;
 
-function sourceView(text) {
+/* What a profile says of lines: Map of line to {isHot, texts}. */
+function marksOf(profile) {
+    const marks = new Map();
+    const add = (line, isHot, text) => {
+        if (!(line > 0)) return;
+        const m = marks.get(line) || {isHot: false, texts: []};
+        m.isHot = m.isHot || isHot;
+        m.texts.push(text);
+        marks.set(line, m);
+    };
+    for (const b of (profile && profile.bottlenecks) || []) add(b.line, true, b.class_name + ": " + b.rule);
+    for (const r of (profile && profile.remarks) || []) add(r.line, false, r.kind + ": " + r.message);
+    return marks;
+}
+
+/* marks: of marksOf. */
+function sourceView(text, marks) {
     const pre = h("pre", {tabindex: "0", "aria-label": "Source"});
     let state = "", no = 0;
     for (const line of text.split("\n")) {
-        const out = h("span", {class: "line"}, h("span", {class: "no"}, ++no));
+        const mark = marks.get(++no);
+        const out = h("span", {class: "line" + (mark && mark.isHot ? " hot" : ""), id: "line-" + no, title: mark ? mark.texts.join("\n") : null},
+            h("span", {class: "no"}, no), marks.size > 0 ? h("span", {class: "sign"}, mark ? (mark.isHot ? "▲" : "·") : " ") : null);
         let rest = line;
         if (state === "comment") {
             const end = rest.indexOf("*/");
@@ -354,6 +391,14 @@ function diffView(text) {
     const kinds = {"+": "added", "-": "removed", "@": "hunk"};
     return h("pre", {tabindex: "0", "aria-label": "Difference"}, text.split("\n").map((l) =>
         h("span", {class: "line " + (kinds[l[0]] || "")}, l)));
+}
+
+/* The marked lines as a list: what a mark's title says can be read without a pointer. */
+function marksTable(marks) {
+    const rows = [...marks].sort((a, b) => b[1].isHot - a[1].isHot || a[0] - b[0]);
+    return rows.length === 0 ? null : [h("h2", {}, "What the profile says of lines"), table(["#line", "finding"], rows.map(([line, m]) =>
+        [h("button", {type: "button", onclick: () => document.getElementById("line-" + line).scrollIntoView({block: "center"})}, (m.isHot ? "▲ " : "") + line),
+            m.texts.map((t) => h("div", {}, t))]))];
 }
 
 /* Lines of two texts, by the longest common subsequence; large texts are compared as blocks. */
@@ -400,7 +445,7 @@ function verdictOf(row) {
     return h("span", {class: word === "faster" ? "good" : "soft"}, (word === "faster" ? "◆ " : "") + word);
 }
 
-function resultOf(row) {
+function bestOf(row) {
     const e = row.end;
     if (e && Number.isFinite(e.speedup))
         return ratio(e.speedup) + (e.ci && e.ci.length === 2 ? " [" + e.ci.map((v) => Number(v.toPrecision(3))).join(", ") + "]" : "");
@@ -413,7 +458,7 @@ async function overview(view) {
     put(view, h("h1", {}, "Searches"),
         table(["search", "task", "target", "#result, 95 %", "verdict", "#of bound", "best over time", "#evaluations", "why it ended", "last heard of"],
             rows.map((r) => [h("a", {href: href("search", r.name || r.search)}, r.name || r.search), r.task, r.target,
-                resultOf(r), verdictOf(r), r.end && Number.isFinite(r.end.percent_of_bound) ? r.end.percent_of_bound.toFixed(1) + " %" : "",
+                bestOf(r), verdictOf(r), r.end && Number.isFinite(r.end.percent_of_bound) ? r.end.percent_of_bound.toFixed(1) + " %" : "",
                 spark(r.best), r.evaluations, r.end ? r.end.why_stopped || "" : "", time(r.last_ms)]),
             "No search yet. hone search TASK starts one."),
         store.isLive ? h("p", {}, h("a", {href: "#/machine"}, "This machine")) : null);
@@ -445,8 +490,8 @@ function gauges(r) {
     }));
 }
 
-function steering(r, done) {
-    if (!store.isLive || r.end) return null;
+function steering(r, done, names) {
+    if (!store.isLive || r.end || !names.has("search_steer")) return null;
     const status = h("span", {role: "status", class: "soft"});
     const strategy = h("input", {placeholder: "strategy, e.g. C08", "aria-label": "Strategy", size: "18"});
     const act = (action) => async (e) => {
@@ -455,7 +500,7 @@ function steering(r, done) {
         if (["ban", "favour", "unban"].includes(action)) args.strategy = strategy.value.trim();
         try {
             const answer = await store.call("search_steer", args);
-            status.textContent = answer.isError ? answer.content[0].text.slice(0, 200) : action + ": asked";
+            status.textContent = answer.isError ? resultOf(answer).summary : action + ": asked";
             done();
         } catch (x) { status.textContent = x.message; }
     };
@@ -477,9 +522,69 @@ function stepPanel(r, s) {
             ["version", s.commit ? h("a", {href: href("search", r.name || r.search, "version", s.commit)}, short(s.commit)) : "none"]]));
 }
 
+/* ---- a version's figures, and taking it home ---- */
+
+const fileLink = (name, text) => h("a", {download: name, href: URL.createObjectURL(new Blob([text], {type: "text/plain"}))}, name);
+
+/* A button that calls version_export, where the token's role may; then the files as links. */
+function exportPanel(version) {
+    const status = h("p", {role: "status", class: "soft"}), files = h("ul", {class: "files"}), told = h("div");
+    const test = h("input", {type: "checkbox", checked: true});
+    const button = h("button", {type: "button", onclick: async () => {
+        button.disabled = true;
+        status.textContent = test.checked ? "The files are made and their test is run: some seconds." : "The files are made.";
+        try {
+            const answer = await store.call("version_export", {version, no_test: !test.checked}), e = resultOf(answer);
+            status.textContent = e.summary || "";
+            put(files, (e.files || []).map((f) => h("li", {}, fileLink(f.name, f.text))));
+            put(told, facts([["compile", e.compile ? h("code", {}, e.compile) : ""], ["test", e.test], ["said", e.said], ["notes", (e.notes || []).map((n) => h("div", {}, n))]]));
+        } catch (x) { status.textContent = x.message; }
+        button.disabled = false;
+    }}, "take it home");
+    const panel = h("div", {class: "panel", hidden: true}, h("div", {class: "bar"}, button, h("label", {}, test, " with a test that is run here")), status, files, told);
+    store.tools().then((names) => {
+        if (!store.isLive) return;
+        if (!names.has("version_export")) put(panel, h("p", {class: "soft"}, "This token may read; an export runs a test and takes an agent's token."));
+        panel.hidden = false;
+    });
+    return panel;
+}
+
+const medianOf = (workload, arm) => ((workload.times || []).find((t) => t.arm === arm) || {}).median_ns;
+
+function shareOf(percent) {
+    if (!Number.isFinite(percent)) return "";
+    const bar = h("i");
+    bar.style.width = Math.min(100, percent) + "%";
+    return [percent.toFixed(1) + " % ", h("span", {class: "gauge"}, bar)];
+}
+
+function measuredPanel(m) {
+    if (!m || !m.workloads) return null;
+    const against = (w) => (w.ratios || []).find((x) => x.against === "baseline");
+    return h("section", {}, h("h2", {}, "Measured, tier " + m.tier), h("p", {}, m.summary || ""),
+        table(["workload", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "bound by"], m.workloads.map((w) => {
+            const r = against(w);
+            return [w.id, nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")),
+                r ? ratio(r.ratio) + " [" + three(r.low) + ", " + three(r.high) + "]" : "", shareOf(w.percent_of_bound), w.bound_by || ""];
+        })), (m.doubts || []).map((d) => h("p", {class: "bad"}, "Not to be claimed: " + d)));
+}
+
+/* A menu of the search's versions that brought something; null: any other by its address. */
+function versionMenu(r, label, chosen, onpick) {
+    const seen = new Set(), options = [h("option", {value: ""}, "a version")];
+    for (const s of r.steps) {
+        if (!s.commit || seen.has(s.commit) || !(s.is_gain || s.node === 0 || s.commit === chosen)) continue;
+        seen.add(s.commit);
+        options.push(h("option", {value: s.commit, selected: s.commit === chosen}, short(s.commit) + "  " + ratio(2 ** s.value_log2) + "  " + wordsOf(s).slice(0, 60)));
+    }
+    return h("label", {}, label + " ", h("select", {onchange: (e) => { if (e.target.value) onpick(e.target.value); }}, options.slice(0, 400)));
+}
+
 async function searchView(view, name) {
-    let r = await store.report(name), chosen = -1, isBusy = false, shown = "";
-    const head = h("div"), budget = h("div", {class: "panel"}), steer = h("div"), panel = h("div", {class: "panel", "aria-live": "polite"});
+    const names = await store.tools();
+    let r = await store.report(name), chosen = -1, isBusy = false, shown = "", taken = "";
+    const home = h("div"), now = h("p", {class: "soft"}), head = h("div"), budget = h("div", {class: "panel"}), steer = h("div"), panel = h("div", {class: "panel", "aria-live": "polite"});
     const pick = (i) => {
         chosen = i;
         plot.select(i);
@@ -490,7 +595,10 @@ async function searchView(view, name) {
     function fill() {
         put(head, headOf(r));
         put(budget, h("h2", {}, "Used"), gauges(r));
-        if (!steer.contains(document.activeElement)) put(steer, steering(r, refresh));
+        now.textContent = r.in_hand ? "Now: " + (r.in_hand.strategy || "") + ", " + (r.in_hand.rule || "") : "";
+        const winner = (r.end && r.end.best_commit) || "";
+        if (winner !== taken) put(home, (taken = winner) ? exportPanel(winner) : null);
+        if (!steer.contains(document.activeElement)) put(steer, steering(r, refresh, names));
         plot.show(r.steps);
         tree.show(r.steps);
         if (chosen < 0) put(panel, stepPanel(r, null));
@@ -510,7 +618,7 @@ async function searchView(view, name) {
         isBusy = false;
     }
     put(view, h("h1", {}, name), h("p", {class: "soft"}, r.task + " on " + r.target + ", " + r.policy + ", " + r.coder + ", begun " + time(r.start_ms)),
-        head, steer, h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up"), plot.element,
+        head, now, home, steer, h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up"), plot.element,
             h("p", {class: "soft"}, Object.keys(signs).map((k) => signs[k] + " " + meanings[k]).join("   "))),
         h("section", {}, h("h2", {}, "Tree"), tree.element)), panel, ideas, budget);
     fill();
@@ -528,27 +636,52 @@ async function versionView(view, name, commit) {
             put(diff, h("h2", {}, "Against " + what), diffView(lineDiff(await store.source(other), source).join("\n")));
         } catch (e) { put(diff, h("p", {class: "bad"}, e.message)); }
     };
+    const m = await store.measured(commit), marks = marksOf(m && m.profile);
+    const fileName = ((m && m.task) || (r && r.task) || "kernel") + (((m && m.target) || (r && r.target)) === "cuda" ? ".cu" : ".c");
     put(view, h("h1", {}, "Version " + short(commit)), own ? h("div", {class: "panel"}, stepPanel(r, own)) : null,
         steps.length > 1 ? table(["look", "#ratio", "verdict"], steps.map((s) => [s.kind, ratio(s.ratio), s.verdict])) : null,
+        measuredPanel(m), exportPanel(commit),
         h("form", {class: "bar", onsubmit: (e) => e.preventDefault()},
             parent ? h("button", {type: "button", onclick: () => against(parent, "its parent")}, "against its parent") : null,
             root && root !== commit ? h("button", {type: "button", onclick: () => against(root, "the baseline")}, "against the baseline") : null,
-            parent ? h("a", {href: href("compare", name, parent, commit)}, "side by side with its parent") : null),
-        diff, h("h2", {}, "Source"), sourceView(source),
+            parent ? h("a", {href: href("compare", name, parent, commit)}, "side by side with its parent") : null,
+            r ? versionMenu(r, "side by side with", null, (other) => { location.hash = href("compare", name, other, commit); }) : null),
+        diff, h("h2", {}, "Source"), h("p", {}, fileLink(fileName, source)), sourceView(source, marks), marksTable(marks),
         h("p", {class: "soft"}, "In git: ", h("code", {}, "git show " + commit)));
     const more = await store.version(commit).catch(() => null);
     if (more && view.isConnected) view.append(h("details", {}, h("summary", {}, "Everything that is known"), h("pre", {tabindex: "0"}, JSON.stringify(more, null, 2))));
 }
 
+/* Rows [what, first, second, second over first]: times, then what else differs, the largest change first. */
+function figures(m, o) {
+    const rows = [], change = (x, y) => (x > 0 && y > 0 ? Math.abs(Math.log(y / x)) : 0);
+    for (const w of (m && m.workloads) || []) {
+        const v = ((o && o.workloads) || []).find((k) => k.id === w.id);
+        if (v) rows.push(["time of " + w.id, nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(v, "candidate")), ratio(medianOf(v, "candidate") / medianOf(w, "candidate"))]);
+    }
+    if (m && o && Number.isFinite(m.percent_of_bound) && Number.isFinite(o.percent_of_bound))
+        rows.push(["share of the bound", m.percent_of_bound.toFixed(1) + " %", o.percent_of_bound.toFixed(1) + " %", ratio(o.percent_of_bound / m.percent_of_bound)]);
+    const of = (x) => ((x && x.profile && x.profile.counters) || []).filter((c) => !c.kernel);
+    const both = of(m).map((c) => [c, of(o).find((k) => k.name === c.name)]).filter(([, k]) => k);
+    both.sort((a, b) => change(b[0].value, b[1].value) - change(a[0].value, a[1].value));
+    for (const [c, k] of both)
+        rows.push([c.name.replaceAll("_", " "), three(c.value) + " " + c.unit, three(k.value) + " " + k.unit, c.value > 0 ? ratio(k.value / c.value) : ""]);
+    return rows;
+}
+
 async function compareView(view, name, a, b) {
     const r = await store.report(name), left = await store.source(a), right = await store.source(b);
     const of = (commit) => r.steps.find((s) => s.commit === commit) || {};
-    const x = of(a), y = of(b), lines = lineDiff(left, right);
+    const x = of(a), y = of(b), lines = lineDiff(left, right), changed = figures(...await Promise.all([store.measured(a), store.measured(b)]));
+    const to = (p, q) => { location.hash = href("compare", name, p, q); };
     put(view, h("h1", {}, short(a) + " and " + short(b)),
+        h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, versionMenu(r, "first", a, (p) => to(p, b)), versionMenu(r, "second", b, (q) => to(a, q)),
+            h("button", {type: "button", onclick: () => to(b, a)}, "swap")),
         table(["", "first", "second"], [["version", h("a", {href: href("search", name, "version", a)}, short(a)), h("a", {href: href("search", name, "version", b)}, short(b))],
             ["step", wordsOf(x), wordsOf(y)], ["against the baseline", ratio(2 ** x.value_log2), ratio(2 ** y.value_log2)],
             ["verdict", x.verdict || "", y.verdict || ""]]),
-        h("p", {class: "soft"}, "The ratios are of separate measurements; kernel_compare times two versions in one run."),
+        changed.length > 0 ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second over first"], changed)] : null,
+        h("p", {class: "soft"}, "Each version was measured by itself; kernel_compare times two in one run."),
         h("h2", {}, "Source"), h("div", {class: "split even"}, [["-", "removed"], ["+", "added"]].map(([sign, kind]) =>
             h("pre", {tabindex: "0", "aria-label": kind === "added" ? "Second" : "First"}, lines.filter((l) => l[0] === " " || l[0] === sign).map((l) =>
                 h("span", {class: "line " + (l[0] === sign ? kind : "")}, l.slice(1)))))));
