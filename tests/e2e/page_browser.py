@@ -17,6 +17,8 @@ with socket.socket() as s:
     port = s.getsockname()[1]
 driver = subprocess.Popen(["chromedriver", f"--port={port}", "--silent"], stdout=subprocess.DEVNULL)
 downloads = os.path.join(os.path.dirname(file), "downloads")
+axe_file = os.path.join(os.environ.get("HONE_BUILD", "build"), "page/node_modules/axe-core/axe.min.js")
+axe = open(axe_file).read() if os.path.exists(axe_file) else ""
 n = failed = 0
 
 
@@ -62,6 +64,23 @@ def press(words):
     js("[...document.querySelectorAll('button')].find((b) => b.textContent === " + json.dumps(words) + ").click()")
 
 
+def media(scheme):
+    call(f"/session/{session}/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia",
+                                                  "params": {"features": [{"name": "prefers-color-scheme", "value": scheme}]}})
+
+
+def audit(name):
+    """axe-core's rules on what is shown, in the light and in the dark; skipped where it was not installed (make deps-page)."""
+    found = []
+    for scheme in ("light", "dark") if axe else ():
+        media(scheme)
+        said = js(axe + ";return axe.run(document, {resultTypes: ['violations']})")
+        found += [f"{scheme}: {v['impact']}: {v['id']}: {v['help']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+                  for v in said["violations"] for node in v["nodes"][:3]]
+    media("light")
+    ok(not found, f"{name}: axe-core finds nothing" + ("" if axe else " # SKIP no axe-core (make deps-page)"), "\n".join(found))
+
+
 def shot(name):
     if os.environ.get("SHOTS"):
         with open(os.path.join(os.environ["SHOTS"], name + ".png"), "wb") as f:
@@ -90,6 +109,7 @@ try:
     until("document.querySelector('tbody tr')")
     ok("token" not in js("return location.href") and search in text(), "the token leaves the address, the searches are listed", text())
     shot("overview")
+    audit("overview")
     go(url + "/#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")
     ok("the baseline" in text() and "Way up" in text() and js("return document.querySelector('canvas').getAttribute('aria-label').includes('steps')"),
@@ -97,6 +117,7 @@ try:
     js("document.querySelectorAll('.row')[1].click()")
     ok("expected" in text() and js("return document.querySelectorAll('.row.is-here').length") == 1, "a row of the tree shows its step", text())
     shot("search")
+    audit("search")
     js("document.querySelector('canvas').focus(); document.querySelector('canvas').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")
     ok(js("return document.querySelectorAll('.row.is-here').length") == 1, "arrow keys go along the way up")
     js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] dd a').click()")
@@ -106,6 +127,7 @@ try:
     ok(until("document.querySelector('.added')"), "a version against its parent")
     ok("share of the bound" in text() and "8 %" in text() and js("return document.querySelector('.gauge') !== null"), "a version shows its times and its share of the bound", text())
     shot("version")
+    audit("version with a difference")
     here = js("return location.hash")
     # taking it home: with a test (which the fake executor cannot make) and without
     press("take it home")
@@ -130,6 +152,7 @@ try:
     js("document.querySelector('a[href^=\"#/compare\"]').click()")
     ok(until("document.querySelectorAll('.split pre').length === 2"), "two versions side by side", text())
     shot("compare")
+    audit("compare")
     ok("What changed" in text() and "time of" in text() and js("return document.querySelectorAll('select')[1].options.length") > 2,
        "what changed between them, and other versions to choose", text())
     press("swap")
@@ -140,6 +163,7 @@ try:
     go(url + "/#/machine")
     ok(until("document.body.innerText.includes('executor')"), "the machine", text())
     shot("machine")
+    audit("machine")
     go(url + "/#/search/none")
     ok(until("document.body.innerText.includes('did not work')"), "an unknown search is said", text())
 
@@ -191,12 +215,14 @@ try:
     ok(js("return document.querySelectorAll('.line.hot').length === 1 && document.querySelector('.line.hot').id === 'line-3' && !window.hacked")
        and "strided: <img" in text() and "not vectorized" in text() and "nowhere" not in text(), "hot lines are marked and told", text())
     shot("lines")
+    audit("lines")
     size(360, 800)
     go("file://" + file + "#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")
     ok(js("return document.documentElement.scrollWidth") <= js("return window.innerWidth") + 1, "360 pixels are wide enough",
        js("return document.documentElement.scrollWidth + ' of ' + window.innerWidth"))
     shot("narrow")
+    audit("narrow")
     log = [e["message"] for e in call(f"/session/{session}/se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
     log = [m for m in log if "401" not in m and "WebSocket" not in m]
     ok(not log, "no error in the browser's console", "\n".join(log))

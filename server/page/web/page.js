@@ -677,7 +677,7 @@ async function compareView(view, name, a, b) {
     put(view, h("h1", {}, short(a) + " and " + short(b)),
         h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, versionMenu(r, "first", a, (p) => to(p, b)), versionMenu(r, "second", b, (q) => to(a, q)),
             h("button", {type: "button", onclick: () => to(b, a)}, "swap")),
-        table(["", "first", "second"], [["version", h("a", {href: href("search", name, "version", a)}, short(a)), h("a", {href: href("search", name, "version", b)}, short(b))],
+        table(["what", "first", "second"], [["version", h("a", {href: href("search", name, "version", a)}, short(a)), h("a", {href: href("search", name, "version", b)}, short(b))],
             ["step", wordsOf(x), wordsOf(y)], ["against the baseline", ratio(2 ** x.value_log2), ratio(2 ** y.value_log2)],
             ["verdict", x.verdict || "", y.verdict || ""]]),
         changed.length > 0 ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second over first"], changed)] : null,
