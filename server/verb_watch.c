@@ -2,7 +2,6 @@
 /* `hone watch`: looks at the ledger until the search ends. Nothing is asked of the process that runs
  * it: that may be another terminal, a server, or gone. */
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -13,7 +12,7 @@
 #include "server/verb.h"
 #include "workspace/base/clock.h"
 
-enum { LOOK_MS = 250, PAUSE_FACTOR = 4 };
+enum { LOOK_MS = 250 };
 
 struct args {
     const char *workspace, *name;
@@ -27,24 +26,12 @@ static const struct hone_opt opts[] = {
 
 struct watch {
     struct hone_workspace *ws;
-    struct hone_ledger_place place;
-    char *id, *name; /* owned; of the search that is watched */
-    size_t n_told;   /* steps that have been printed as lines */
-    size_t n_drawn;  /* lines of the last screen */
+    struct hone_search_reader *reader; /* owned; of the search that is watched, by its id */
+    int64_t last_ms;                   /* of the records that were shown */
+    size_t n_told;                     /* steps that have been printed as lines */
+    size_t n_drawn;                    /* lines of the last screen */
     bool is_terminal, is_running;
 };
-
-static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
-                     const struct hone_json *data, struct hone_err *err)
-{
-    (void)n;
-    (void)wall_ms;
-    (void)type;
-    (void)data;
-    (void)err;
-    *(bool *)arg = true;
-    return 0;
-}
 
 static int draw(struct watch *w, const struct hone_search_report *report, struct hone_err *err)
 {
@@ -78,41 +65,34 @@ static int tell(struct watch *w, const struct hone_search_report *report, struct
     return hone_print(line, err);
 }
 
-/* The first look finds the search; later ones keep to it. */
-static int look(struct watch *w, const char *wanted, struct hone_err *err)
+/* Finds the search; from then on it is this one, whatever begins under the same name. */
+static int begin(struct watch *w, const char *wanted, struct hone_err *err)
 {
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_search_report report;
-    bool is_damaged;
-    int rc =
-        hone_search_report_read(w->ws, w->id ? w->id : wanted, pool, &report, &is_damaged, err);
-    if (rc < 0)
-        return rc;
-    if (!w->id) {
-        w->id = hone_strdup(report.id);
-        w->name = hone_strdup(report.name ? report.name : "");
-        w->is_running = hone_steer_is_running(w->ws, w->name);
-    }
-    return w->is_terminal ? draw(w, &report, err) : tell(w, &report, err);
+    const struct hone_search_report *report;
+    struct hone_search_reader *reader = hone_search_reader_new(w->ws, wanted);
+    int rc = hone_search_reader_read(reader, &report, err);
+    if (rc == 0)
+        w->reader = hone_search_reader_new(w->ws, report->id);
+    hone_search_reader_free(reader);
+    return rc;
 }
 
-static int watch(struct watch *w, const char *wanted, struct hone_err *err)
+static int watch(struct watch *w, struct hone_err *err)
 {
-    bool is_new = true;
-    int rc = look(w, wanted, err);
-    while (rc == 0 && w->is_running) {
-        poll(NULL, 0, LOOK_MS);
+    const struct hone_search_report *report;
+    int rc = hone_search_reader_read(w->reader, &report, err);
+    do {
         /* asked before the ledger is: whatever an ended search has written is then read */
-        w->is_running = hone_steer_is_running(w->ws, w->name);
-        is_new = false;
-        rc = hone_ledger_follow(hone_workspace_ledger(w->ws), "", &w->place, on_record, &is_new,
-                                err);
-        int64_t begun = hone_now_ns();
-        if (rc == 0 && (is_new || !w->is_running))
-            rc = look(w, wanted, err);
-        /* a large ledger is not read without pause */
-        poll(NULL, 0, (int)((hone_now_ns() - begun) / HONE_NS_PER_MS) * PAUSE_FACTOR);
-    }
+        w->is_running = rc == 0 && hone_steer_is_running(w->ws, report->name ? report->name : "");
+        if (rc == 0)
+            rc = hone_search_reader_read(w->reader, &report, err);
+        w->is_running = w->is_running && rc == 0 && !report->end; /* the lock is the name's */
+        if (rc == 0 && (report->last_ms != w->last_ms || !w->is_running))
+            rc = w->is_terminal ? draw(w, report, err) : tell(w, report, err);
+        w->last_ms = rc == 0 ? report->last_ms : 0;
+        if (w->is_running)
+            poll(NULL, 0, LOOK_MS);
+    } while (rc == 0 && w->is_running);
     return rc;
 }
 
@@ -124,9 +104,10 @@ static int run(const void *arg, struct hone_err *err)
     if (rc < 0)
         return rc;
     struct watch w = {.ws = ws, .is_terminal = isatty(STDOUT_FILENO) == 1};
-    rc = watch(&w, args->name, err);
-    free(w.id);
-    free(w.name);
+    rc = begin(&w, args->name, err);
+    if (rc == 0)
+        rc = watch(&w, err);
+    hone_search_reader_free(w.reader);
     return rc;
 }
 

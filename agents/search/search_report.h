@@ -69,6 +69,15 @@ int hone_search_report_read(struct hone_workspace *ws, const char *name, struct 
                             struct hone_search_report *ret, bool *ret_is_damaged,
                             struct hone_err *err);
 
+/* The same again and again, of a search that goes on: the first reading takes the pass, later ones
+ * read what was added. One thread at a time; the report is borrowed until the next reading, and
+ * grows with the search. name: as above, copied. */
+struct hone_search_reader;
+struct hone_search_reader *hone_search_reader_new(struct hone_workspace *ws, const char *name);
+void hone_search_reader_free(struct hone_search_reader *reader); /* NULL is fine */
+int hone_search_reader_read(struct hone_search_reader *reader,
+                            const struct hone_search_report **ret, struct hone_err *err);
+
 /* For people; how much of the tree is shown is bounded, what is left out is counted. Owned. */
 char *hone_search_report_markdown(const struct hone_search_report *report,
                                   const char *workspace_dir);

@@ -127,7 +127,7 @@ static struct hone_json *points_json(const struct row *row)
 int hone_searches_json(struct hone_workspace *ws, struct hone_json **ret, struct hone_err *err)
 {
     struct list list = {.n = 0};
-    int rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, on_record, &list, err);
+    int rc = hone_ledger_scan_type(hone_workspace_ledger(ws), "search.", on_record, &list, err);
     *ret = hone_json_new_array();
     for (size_t i = list.n; i-- > 0;) {
         struct row *row = &list.rows[i];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives the page in Chromium over WebDriver, with the standard library alone.
 
-page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE VIEWER_TOKEN HOSTILE_COMMIT: prints TAP. SHOTS=DIR keeps pictures."""
+page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE VIEWER_TOKEN HOSTILE_COMMIT LARGE_URL LARGE_TOKEN: prints TAP. SHOTS=DIR keeps pictures."""
 import base64
 import json
 import os
@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.request
 
-url, token, search, file, hone, workspace, viewer, hostile = sys.argv[1:9]
+url, token, search, file, hone, workspace, viewer, hostile, large, large_token = sys.argv[1:11]
 with socket.socket() as s:
     s.bind(("127.0.0.1", 0))
     port = s.getsockname()[1]
@@ -191,6 +191,26 @@ try:
         };
     })""" % search)
     ok("files" not in refused and "viewer" in refused, "the server refuses a viewer's export", refused)
+
+    # ten thousand versions. Times are told, not judged: another program may have the processor
+    go(large + "/?token=" + large_token)
+    until("document.querySelector('tbody tr')")
+    for visit in ("first", "second"):
+        go(large + "/")
+        go(large + "/#/search/large")
+        js("location.reload()")
+        ok(until("document.querySelectorAll('.row').length > 3", 60), f"ten thousand versions, {visit} view", text())
+        print("# %s view after %d ms" % (visit, js("return performance.getEntriesByName('shown')[0].startTime")))
+    ok(js("return document.querySelectorAll('.row').length") < 100 and js("return document.querySelector('.tree > div').clientHeight") > 200000,
+       "of the tree's rows only those in sight exist", js("return document.querySelector('.tree > div').clientHeight"))
+    for what, act in (("scrolling the tree", "document.querySelector('.tree').scrollTop += 400"),
+                      ("going from step to step", "document.querySelector('canvas').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")):
+        js("window.frames_ = null; const at = []; requestAnimationFrame(function f(now) { at.push(now); " + act + "; "
+           "if (at.length < 61) requestAnimationFrame(f); else window.frames_ = at.slice(1).map((t, i) => t - at[i]).sort((a, b) => a - b); })")
+        frames = until("window.frames_", 60)
+        ok(frames, what + " ends")
+        print("# %s: median frame %.1f ms, 95 %% %.1f ms" % (what, frames[len(frames) // 2], frames[len(frames) * 95 // 100]))
+    print("# %.0f MB of JavaScript" % (js("return performance.memory.usedJSHeapSize") / 1e6))
 
     # the static file: same views, nobody is asked
     go("file://" + file)

@@ -11,12 +11,18 @@ printf '{"task":"rmsnorm","message":"<img src=x onerror=window.hacked=1>","sourc
 hostile=$("$HONE" call kernel_evaluate "@$ROOT/hostile.json" --workspace "$WS" --executor fake 2>/dev/null | json_get commit)
 viewer=$("$HONE" token add looker --role viewer --workspace "$WS" 2>/dev/null)
 "$HONE" report rmsnorm --workspace "$WS" --html "$ROOT/night.html" --svg "$ROOT/night.svg" >/dev/null 2>&1
+# ten thousand versions
+"$HONE" init "$ROOT/large" >/dev/null 2>&1
+HONE_LARGE_WORKSPACE="$ROOT/large" "${HONE_BUILD:-build}/tests/e2e/large_search_test" >/dev/null || echo "not ok - a large search is written"
 "$HONE" serve --workspace "$WS" --executor fake --listen 127.0.0.1:0 2>"$ROOT/serve" &
 serve=$!
-trap 'kill $serve 2>/dev/null; wait $serve 2>/dev/null; rm -rf "$ROOT"' EXIT
+"$HONE" serve --workspace "$ROOT/large" --executor fake --listen 127.0.0.1:0 2>"$ROOT/serve_large" &
+large=$!
+trap 'kill $serve $large 2>/dev/null; wait $serve $large 2>/dev/null; rm -rf "$ROOT"' EXIT
 for _ in $(seq 100); do
-    grep -q listening "$ROOT/serve" && break
+    grep -q listening "$ROOT/serve" && grep -q listening "$ROOT/serve_large" && break
     sleep 0.1
 done
-port=$(sed -n 's,.*ws://127.0.0.1:\([0-9]*\)/.*,\1,p' "$ROOT/serve")
-timeout 200 python3 tests/e2e/page_browser.py "http://127.0.0.1:$port" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile"
+port_of() { sed -n 's,.*ws://127.0.0.1:\([0-9]*\)/.*,\1,p' "$1"; }
+timeout 200 python3 tests/e2e/page_browser.py "http://127.0.0.1:$(port_of "$ROOT/serve")" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile" \
+    "http://127.0.0.1:$(port_of "$ROOT/serve_large")" "$(cat "$ROOT/large/.hone/token")"
