@@ -33,7 +33,7 @@ one() { # one FILE TASK [option...]
     result $? "$file: $(tail -n 1 "$ROOT/out" | sed 's/.*"summary":"\([^"]*\)".*/\1/')"
     [ -n "${EXPORT:-}" ] && "$HONE" export "search/$task" --as cuda -o "$ROOT/$task" --workspace "$ROOT/ws" >"$ROOT/out" 2>&1 || return
     (cd "$ROOT/$task" && nvcc -std=c++17 -O3 -arch=native -c "$task.cu" -o "$task.o" && nvcc -std=c++17 -arch=native -o run "$task"_test.cu "$task.o" && ./run) >"$ROOT/out" 2>&1
-    result $? "$file: the export builds alone and its test passes: $(tail -n 1 "$ROOT/out")"
+    result $? "$file: the export builds alone and its test passes: $(grep -m 1 error "$ROOT/out" || tail -n 1 "$ROOT/out")"
 }
 
 one saxpy saxpy
