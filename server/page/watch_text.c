@@ -30,6 +30,12 @@ static char sign_of(const struct hone_report_step *s)
     return (char)(!isfinite(s->value) ? 'x' : s->is_gain ? '*' : 'o');
 }
 
+/* A confirmation stands where it measured, everything else by what is known of the version. */
+static double height_of(const struct hone_report_step *s)
+{
+    return sign_of(s) == '#' && isfinite(s->ratio) && s->ratio > 0 ? log2(s->ratio) : s->value;
+}
+
 /* ---- lines ---- */
 
 /* As one line of at most width characters; controls become '?'. */
@@ -134,7 +140,7 @@ static void put_plot(struct hone_buf *out, const struct hone_search_report *r, s
     for (size_t i = 0; i < r->steps.n; i++) {
         const struct hone_report_step *s = step_at(r, i);
         char *cell = isfinite(s->value)
-                         ? &p.cells[row_of(&p, s->value)][column_of(&p, s->evaluations)]
+                         ? &p.cells[row_of(&p, height_of(s))][column_of(&p, s->evaluations)]
                          : NULL;
         if (cell && *cell != '#' && (*cell != '*' || sign_of(s) == '#'))
             *cell = sign_of(s);

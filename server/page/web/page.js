@@ -182,6 +182,8 @@ function kindOf(step) {
     if (!Number.isFinite(step.value_log2)) return "wrong";
     return step.is_gain ? "gain" : "none";
 }
+/* Where a step stands: a confirmation by what it measured, everything else by what is known of the version. */
+const heightOf = (s) => (s.kind === "confirm" && s.ratio > 0 ? Math.log2(s.ratio) : s.value_log2);
 const signs = {confirmed: "◆", gain: "●", none: "○", wrong: "✕"};
 const colours = {confirmed: "--good", gain: "--best", none: "--none", wrong: "--bad"};
 const meanings = {confirmed: "confirmed with fresh data", gain: "faster than its parent, a short look",
@@ -195,7 +197,7 @@ const wordsOf = (s) => s.words || (s.parent < 0 ? "the baseline" : s.kind);
 function wayUp(onpick) {
     const canvas = h("canvas", {role: "img", tabindex: "0"});
     const base = document.createElement("canvas"); /* all but the mark of the chosen step */
-    let steps = [], chosen = -1, places = [];
+    let steps = [], interval = null, chosen = -1, places = [];
     const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
     /* The chosen step's ring over what stands: with ten thousand dots a step costs no more. */
@@ -258,11 +260,20 @@ function wayUp(onpick) {
         const inks = {};
         for (const k of Object.keys(colours)) inks[k] = css(colours[k]);
         places = steps.map((s) => {
-            const kind = kindOf(s), px = x(s.evaluations), py = kind === "wrong" ? height - 40 : y(s.value_log2);
+            const kind = kindOf(s), px = x(s.evaluations), py = kind === "wrong" ? height - 40 : y(heightOf(s));
             c.fillStyle = inks[kind];
             c.fillText(signs[kind], px, py);
             return [px, py];
         });
+        const last = steps.reduce((at, s, i) => (s.kind === "confirm" ? i : at), -1);
+        if (last >= 0 && interval && interval[0] > 0) { /* of the confirmation: a whisker */
+            c.strokeStyle = inks.confirmed;
+            c.lineWidth = 2;
+            c.beginPath();
+            c.moveTo(places[last][0], y(Math.log2(interval[0])));
+            c.lineTo(places[last][0], y(Math.log2(interval[1])));
+            c.stroke();
+        }
         mark();
     }
     canvas.addEventListener("click", (e) => {
@@ -282,8 +293,9 @@ function wayUp(onpick) {
     new ResizeObserver(draw).observe(canvas);
     return {
         element: canvas,
-        show(list) {
+        show(list, end) {
             steps = list;
+            interval = end && end.ci && end.ci.length === 2 ? end.ci : null;
             canvas.setAttribute("aria-label", "Way up: " + list.length + " steps, best " +
                 ratio(2 ** list.reduce((a, s) => (s.value_log2 > a ? s.value_log2 : a), -Infinity)) +
                 ". Arrow keys go from step to step.");
@@ -608,7 +620,7 @@ async function searchView(view, name) {
         const winner = (r.end && r.end.best_commit) || "";
         if (winner !== taken) put(home, (taken = winner) ? exportPanel(winner) : null);
         if (!steer.contains(document.activeElement)) put(steer, steering(r, refresh, names));
-        plot.show(r.steps);
+        plot.show(r.steps, r.end);
         tree.show(r.steps);
         if (chosen < 0) put(panel, stepPanel(r, null));
         let best = -Infinity;
