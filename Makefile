@@ -267,6 +267,9 @@ deps-page: ## installs Debian's chromium-driver, and axe-core into the build tre
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; command -v chromedriver >/dev/null || $$sudo apt-get install -y --no-install-recommends chromium-driver
 	$(Q)mkdir -p $(B)/page && cp tests/page/package.json tests/page/package-lock.json $(B)/page
 	$(Q)command -v npm >/dev/null && npm ci --prefix $(B)/page --no-audit --no-fund || echo "no npm or no registry: the rules of accessibility are skipped"
+.PHONY: picture
+picture: all ## draws docs/pictures/search.svg, README's picture, from the recorded search of tests/page
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/page/picture.sh docs/pictures/search.svg
 format: ## clang-format (version 14) in place
 	$(Q).ci/clang-format -i $(C_FILES)
 tidy: compile_commands.json ## clang-tidy

@@ -117,7 +117,8 @@ const struct hone_verb hone_verb_watch = {
     .description =
         "On a terminal the view is drawn anew as results come; otherwise each step is a line: "
         "evaluations, seconds, what came out.\n"
-        "* a gain, o none, x failed, # confirmed. A search that has ended is shown once. Ctrl-C "
+        "* a gain, o none, x failed, # confirmed, ? not borne out. A search that has ended is "
+        "shown once. Ctrl-C "
         "ends "
         "the watching, not the search.",
     .example = "hone watch softmax",

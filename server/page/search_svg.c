@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A search as SVG (search_svg.h), from top to bottom: title and summary, the plot, and as many of the
+ * steps that were new bests as MAX_IDEAS. Foreign text passes put_text alone. */
 #include "server/page/search_svg.h"
 
 #include <math.h>
@@ -70,6 +72,20 @@ static double value_of(const struct hone_report_step *s)
     return is_confirmed(s) && isfinite(s->ratio) && s->ratio > 0 ? log2(s->ratio) : s->value;
 }
 
+static const char *words_of(const struct hone_report_step *s)
+{
+    if (s->words && *s->words)
+        return s->words;
+    return s->parent < 0                    ? "the baseline"
+           : strcmp(s->kind, "decide") == 0 ? "a longer look at one of them"
+                                            : s->kind;
+}
+
+static bool is_faster(const struct hone_report_step *s)
+{
+    return s->verdict && strcmp(s->verdict, "faster") == 0;
+}
+
 static bool is_wrong(const struct hone_report_step *s)
 {
     return !isfinite(s->value);
@@ -123,14 +139,14 @@ static void put_dot(const struct plot *p, const struct hone_report_step *s)
         hone_buf_printf(p->out, "<path class=\"wrong\" d=\"M%.1f %.1fl6 6m0 -6l-6 6\">", x - 3,
                         y - 3);
     } else if (is_confirmed(s)) {
-        hone_buf_printf(p->out, "<path class=\"confirmed\" d=\"M%.1f %.1fl6 6l-6 6l-6 -6z\">", x,
-                        y - 6);
+        hone_buf_printf(p->out, "<path class=\"%s\" d=\"M%.1f %.1fl6 6l-6 6l-6 -6z\">",
+                        is_faster(s) ? "confirmed" : "unsure", x, y - 6);
     } else {
         hone_buf_printf(p->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\">",
                         s->is_gain ? "gain" : "none", x, y);
     }
     hone_buf_str(p->out, "<title>");
-    put_text(p->out, s->words ? s->words : s->kind);
+    put_text(p->out, words_of(s));
     if (isfinite(s->value))
         hone_buf_printf(p->out, ": %.3gx the baseline (", exp2(value_of(s)));
     else
@@ -169,7 +185,7 @@ static int put_ideas(const struct plot *p)
         best = s->value;
         hone_buf_printf(p->out, "<text class=\"idea\" x=\"%d\" y=\"%d\">about %.3gx  ", LEFT,
                         HEIGHT + IDEA_LINE * ++n, exp2(s->value));
-        put_text(p->out, s->words ? s->words : (s->parent < 0 ? "the baseline" : s->kind));
+        put_text(p->out, words_of(s));
         hone_buf_str(p->out, "</text>\n");
     }
     return n;
@@ -207,8 +223,9 @@ static void put_whisker(const struct plot *p)
         n += hone_json_as_f64(v, &ci[n]);
     if (!last || n != 2 || !(ci[0] > 0) || !(ci[1] >= ci[0]))
         return;
-    hone_buf_printf(p->out, "<path class=\"whisker\" d=\"M%.1f %.1fV%.1f\"/>\n",
-                    x_of(p, last->evaluations), y_of(p, log2(ci[0])), y_of(p, log2(ci[1])));
+    hone_buf_printf(p->out, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>\n",
+                    is_faster(last) ? "whisker" : "whisker unsure", x_of(p, last->evaluations),
+                    y_of(p, log2(ci[0])), y_of(p, log2(ci[1])));
 }
 
 static void put_title(const struct plot *p)
@@ -224,7 +241,8 @@ static const char style_text[] =
     "<style>text{font-family:system-ui,sans-serif;fill:#1a1d21}.title{font-size:18px;"
     "font-weight:600}.note,.idea{font-size:13px}.tick{font-size:11px;fill:#5a6270}.grid{stroke:"
     "#d8dce2}.best{fill:none;stroke:#0b6bcb;stroke-width:2}.none{fill:#9aa3ad}.gain{fill:#0b6bcb}"
-    ".confirmed{fill:#14803c}.whisker{stroke:#14803c;stroke-width:2}.wrong{stroke:#b3261e;stroke-"
+    ".confirmed{fill:#14803c}.whisker{stroke:#14803c;stroke-width:2}.unsure{fill:#ffffff;stroke:#"
+    "5a6270;stroke-width:1.5}.wrong{stroke:#b3261e;stroke-"
     "width:1.5;fill:none}</style>\n";
 
 char *hone_search_svg(const struct hone_search_report *report)

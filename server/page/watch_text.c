@@ -20,20 +20,29 @@ static const struct hone_report_step *step_at(const struct hone_search_report *r
 
 static const char *words_of(const struct hone_report_step *s)
 {
-    return s->words && *s->words ? s->words : s->parent < 0 ? "the baseline" : s->kind;
+    if (s->words && *s->words)
+        return s->words;
+    return s->parent < 0                    ? "the baseline"
+           : strcmp(s->kind, "decide") == 0 ? "a longer look"
+                                            : s->kind;
+}
+
+static bool is_confirmation(const struct hone_report_step *s)
+{
+    return strcmp(s->kind, "confirm") == 0;
 }
 
 static char sign_of(const struct hone_report_step *s)
 {
-    if (strcmp(s->kind, "confirm") == 0)
-        return '#';
+    if (is_confirmation(s))
+        return (char)(s->verdict && strcmp(s->verdict, "faster") == 0 ? '#' : '?');
     return (char)(!isfinite(s->value) ? 'x' : s->is_gain ? '*' : 'o');
 }
 
 /* A confirmation stands where it measured, everything else by what is known of the version. */
 static double height_of(const struct hone_report_step *s)
 {
-    return sign_of(s) == '#' && isfinite(s->ratio) && s->ratio > 0 ? log2(s->ratio) : s->value;
+    return is_confirmation(s) && isfinite(s->ratio) && s->ratio > 0 ? log2(s->ratio) : s->value;
 }
 
 /* ---- lines ---- */
@@ -58,8 +67,9 @@ static char *told(const struct hone_report_step *s)
 {
     HONE_AUTOFREE char *about =
         isfinite(s->value) ? hone_sprintf("about %.3gx  ", exp2(s->value)) : hone_strdup("");
-    if (strcmp(s->kind, "confirm") == 0)
-        return hone_sprintf("%.3gx confirmed: %s", isfinite(s->ratio) ? s->ratio : exp2(s->value),
+    if (is_confirmation(s))
+        return hone_sprintf("%.3gx with fresh data: %s",
+                            isfinite(s->ratio) ? s->ratio : exp2(s->value),
                             s->verdict ? s->verdict : "");
     return hone_sprintf("%s%s%s%s%s", about, words_of(s), s->verdict ? " [" : "",
                         s->verdict ? s->verdict : "", s->verdict ? "]" : "");
@@ -142,7 +152,7 @@ static void put_plot(struct hone_buf *out, const struct hone_search_report *r, s
         char *cell = isfinite(s->value)
                          ? &p.cells[row_of(&p, height_of(s))][column_of(&p, s->evaluations)]
                          : NULL;
-        if (cell && *cell != '#' && (*cell != '*' || sign_of(s) == '#'))
+        if (cell && *cell != '#' && (*cell != '*' || is_confirmation(s)))
             *cell = sign_of(s);
     }
     for (size_t y = 0; y < PLOT_ROWS; y++) {

@@ -2,31 +2,19 @@
 """Drives the page in Chromium over WebDriver, with the standard library alone.
 
 page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE VIEWER_TOKEN HOSTILE_COMMIT LARGE_URL LARGE_TOKEN: prints TAP. SHOTS=DIR keeps pictures."""
-import base64
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
-import urllib.request
+
+from browser import Browser
 
 url, token, search, file, hone, workspace, viewer, hostile, large, large_token = sys.argv[1:11]
-with socket.socket() as s:
-    s.bind(("127.0.0.1", 0))
-    port = s.getsockname()[1]
-driver = subprocess.Popen(["chromedriver", f"--port={port}", "--silent"], stdout=subprocess.DEVNULL)
 downloads = os.path.join(os.path.dirname(file), "downloads")
 axe_file = os.path.join(os.environ.get("HONE_BUILD", "build"), "page/node_modules/axe-core/axe.min.js")
 axe = open(axe_file).read() if os.path.exists(axe_file) else ""
 n = failed = 0
-
-
-def call(path, body=None, method=None):
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, {"Content-Type": "application/json"},
-                                     method=method or ("POST" if body is not None else "GET"))
-    return json.load(urllib.request.urlopen(request, timeout=60))["value"]
 
 
 def ok(holds, what, more=""):
@@ -38,35 +26,8 @@ def ok(holds, what, more=""):
         print("# " + str(more)[:1500].replace("\n", "\n# "))
 
 
-def js(script):
-    return call(f"/session/{session}/execute/sync", {"script": script, "args": []})
-
-
-def go(where):
-    call(f"/session/{session}/url", {"url": where})
-
-
-def until(script, seconds=20):
-    end = time.time() + seconds
-    while time.time() < end:
-        value = js("return " + script)
-        if value:
-            return value
-        time.sleep(0.1)
-    return None
-
-
-def text():
-    return js("return document.body.innerText")
-
-
 def press(words):
     js("[...document.querySelectorAll('button')].find((b) => b.textContent === " + json.dumps(words) + ").click()")
-
-
-def media(scheme):
-    call(f"/session/{session}/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia",
-                                                  "params": {"features": [{"name": "prefers-color-scheme", "value": scheme}]}})
 
 
 def audit(name):
@@ -83,24 +44,11 @@ def audit(name):
 
 def shot(name):
     if os.environ.get("SHOTS"):
-        with open(os.path.join(os.environ["SHOTS"], name + ".png"), "wb") as f:
-            f.write(base64.b64decode(call(f"/session/{session}/screenshot")))
+        browser.shot(os.path.join(os.environ["SHOTS"], name + ".png"))
 
 
-def size(width, height):
-    call(f"/session/{session}/window/rect", {"width": width, "height": height})
-
-
-for _ in range(100):
-    try:
-        call("/status")
-        break
-    except OSError:
-        time.sleep(0.1)
-try:
-    session = call("/session", {"capabilities": {"alwaysMatch": {
-        "goog:loggingPrefs": {"browser": "ALL"},
-        "goog:chromeOptions": {"prefs": {"download.default_directory": downloads}, "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]}}}})["sessionId"]
+with Browser(downloads) as browser:
+    js, go, until, text, size, media = browser.js, browser.go, browser.until, browser.text, browser.size, browser.media
     size(1200, 900)
     go(url + "/")
     until("document.body.innerText.includes('did not work')")
@@ -243,14 +191,11 @@ try:
        js("return document.documentElement.scrollWidth + ' of ' + window.innerWidth"))
     shot("narrow")
     audit("narrow")
-    log = [e["message"] for e in call(f"/session/{session}/se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
+    log = [e["message"] for e in browser.of_session("se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
     log = [m for m in log if "401" not in m and "WebSocket" not in m]
     ok(not log, "no error in the browser's console", "\n".join(log))
     os.symlink("other.html", file + ".link")
     told = subprocess.run([hone, "report", search, "--workspace", workspace, "--html", file + ".link"], capture_output=True, text=True)
     ok(told.returncode != 0 and os.path.islink(file + ".link") and "is a link" in told.stderr, "a link is not written over", told.stderr)
-    call(f"/session/{session}", method="DELETE")
-finally:
-    driver.terminate()
 print(f"1..{n}")
 sys.exit(failed > 0)

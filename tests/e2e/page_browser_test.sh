@@ -24,5 +24,5 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 port_of() { sed -n 's,.*ws://127.0.0.1:\([0-9]*\)/.*,\1,p' "$1"; }
-timeout 200 python3 tests/e2e/page_browser.py "http://127.0.0.1:$(port_of "$ROOT/serve")" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile" \
+PYTHONDONTWRITEBYTECODE=1 timeout 300 python3 tests/e2e/page_browser.py "http://127.0.0.1:$(port_of "$ROOT/serve")" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile" \
     "http://127.0.0.1:$(port_of "$ROOT/serve_large")" "$(cat "$ROOT/large/.hone/token")"

@@ -178,18 +178,18 @@ function resultOf(answer) {
 /* ---- verdicts: a colour and a sign ---- */
 
 function kindOf(step) {
-    if (step.kind === "confirm") return "confirmed";
+    if (step.kind === "confirm") return step.verdict === "faster" ? "confirmed" : "unsure";
     if (!Number.isFinite(step.value_log2)) return "wrong";
     return step.is_gain ? "gain" : "none";
 }
 /* Where a step stands: a confirmation by what it measured, everything else by what is known of the version. */
 const heightOf = (s) => (s.kind === "confirm" && s.ratio > 0 ? Math.log2(s.ratio) : s.value_log2);
-const signs = {confirmed: "◆", gain: "●", none: "○", wrong: "✕"};
-const colours = {confirmed: "--good", gain: "--best", none: "--none", wrong: "--bad"};
-const meanings = {confirmed: "confirmed with fresh data", gain: "faster than its parent, a short look",
+const signs = {confirmed: "◆", unsure: "◇", gain: "●", none: "○", wrong: "✕"};
+const colours = {confirmed: "--good", unsure: "--soft", gain: "--best", none: "--none", wrong: "--bad"};
+const meanings = {confirmed: "confirmed with fresh data", unsure: "not borne out by fresh data", gain: "faster than its parent, a short look",
     none: "no gain", wrong: "no version: wrong, failed or refused"};
 
-const wordsOf = (s) => s.words || (s.parent < 0 ? "the baseline" : s.kind);
+const wordsOf = (s) => s.words || (s.parent < 0 ? "the baseline" : s.kind === "decide" ? "a longer look" : s.kind);
 
 /* ---- the way up ---- */
 
@@ -267,7 +267,7 @@ function wayUp(onpick) {
         });
         const last = steps.reduce((at, s, i) => (s.kind === "confirm" ? i : at), -1);
         if (last >= 0 && interval && interval[0] > 0) { /* of the confirmation: a whisker */
-            c.strokeStyle = inks.confirmed;
+            c.strokeStyle = inks[kindOf(steps[last])];
             c.lineWidth = 2;
             c.beginPath();
             c.moveTo(places[last][0], y(Math.log2(interval[0])));
@@ -532,9 +532,10 @@ function steering(r, done, names) {
 
 function stepPanel(r, s) {
     if (!s) return h("p", {class: "soft"}, "Point at a dot or a row.");
-    const kind = kindOf(s);
+    const fresh = s.commit ? r.steps.filter((x) => x.kind === "confirm" && x.commit === s.commit).pop() : null;
+    const kind = kindOf(fresh || s);
     return h("div", {}, h("h2", {}, signs[kind] + " " + wordsOf(s)),
-        facts([["what it is", meanings[kind]], ["strategy", s.strategy], ["why", s.rule],
+        facts([["what it is", meanings[kind]], ["with fresh data", fresh && fresh !== s ? ratio(fresh.ratio) + " the baseline, " + fresh.verdict : ""], ["strategy", s.strategy], ["why", s.rule],
             ["expected", Number.isFinite(s.expected_log2) ? ratio(2 ** s.expected_log2) + " (" + ratio(2 ** s.low) + " to " + ratio(2 ** s.high) + ") its parent's speed" : ""],
             ["came out", Number.isFinite(s.ratio) ? ratio(s.ratio) + (s.kind === "confirm" ? " the baseline's speed" : " in this measurement") : ""],
             ["as it stands", Number.isFinite(s.value_log2) ? ratio(2 ** s.value_log2) + " the baseline" : ""],
@@ -694,13 +695,14 @@ async function compareView(view, name, a, b) {
     const r = await store.report(name), left = await store.source(a), right = await store.source(b);
     const of = (commit) => r.steps.find((s) => s.commit === commit) || {};
     const x = of(a), y = of(b), lines = lineDiff(left, right), changed = figures(...await Promise.all([store.measured(a), store.measured(b)]));
+    const fresh = (commit) => r.steps.filter((s) => s.kind === "confirm" && s.commit === commit).map((s) => ratio(s.ratio) + ", " + s.verdict).pop() || "";
     const to = (p, q) => { location.hash = href("compare", name, p, q); };
     put(view, h("h1", {}, short(a) + " and " + short(b)),
         h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, versionMenu(r, "first", a, (p) => to(p, b)), versionMenu(r, "second", b, (q) => to(a, q)),
             h("button", {type: "button", onclick: () => to(b, a)}, "swap")),
         table(["what", "first", "second"], [["version", h("a", {href: href("search", name, "version", a)}, short(a)), h("a", {href: href("search", name, "version", b)}, short(b))],
             ["step", wordsOf(x), wordsOf(y)], ["against the baseline", ratio(2 ** x.value_log2), ratio(2 ** y.value_log2)],
-            ["verdict", x.verdict || "", y.verdict || ""]]),
+            ["verdict", x.verdict || "", y.verdict || ""], ["with fresh data", fresh(a), fresh(b)]]),
         changed.length > 0 ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second over first"], changed)] : null,
         h("p", {class: "soft"}, "Each version was measured by itself; kernel_compare times two in one run."),
         h("h2", {}, "Source"), h("div", {class: "split even"}, [["-", "removed"], ["+", "added"]].map(([sign, kind]) =>
