@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives the page in Chromium over WebDriver, with the standard library alone.
 
-page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE VIEWER_TOKEN HOSTILE_COMMIT LARGE_URL LARGE_TOKEN: prints TAP. SHOTS=DIR keeps pictures."""
+page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE VIEWER_TOKEN HOSTILE_COMMIT LARGE_WORKSPACE: prints TAP. SHOTS=DIR keeps pictures."""
+import atexit
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 
 from browser import Browser
 
-url, token, search, file, hone, workspace, viewer, hostile, large, large_token = sys.argv[1:11]
+url, token, search, file, hone, workspace, viewer, hostile, large_ws = sys.argv[1:10]
 downloads = os.path.join(os.path.dirname(file), "downloads")
 axe_file = os.path.join(os.environ.get("HONE_BUILD", "build"), "page/node_modules/axe-core/axe.min.js")
 axe = open(axe_file).read() if os.path.exists(axe_file) else ""
@@ -28,6 +30,14 @@ def ok(holds, what, more=""):
 
 def press(words):
     js("[...document.querySelectorAll('button')].find((b) => b.textContent === " + json.dumps(words) + ").click()")
+
+
+def serve(port):
+    """A server of our own on the large workspace: its process and its port."""
+    server = subprocess.Popen([hone, "serve", "--workspace", large_ws, "--executor", "fake", "--listen", f"127.0.0.1:{port}"],
+                              stderr=subprocess.PIPE, text=True)
+    atexit.register(server.kill)
+    return server, next(m[1] for m in (re.search(r"ws://127.0.0.1:([0-9]+)/", line) for line in server.stderr) if m)
 
 
 def audit(name):
@@ -141,6 +151,10 @@ with Browser(downloads) as browser:
     ok("files" not in refused and "viewer" in refused, "the server refuses a viewer's export", refused)
 
     # ten thousand versions. Times are told, not judged: another program may have the processor
+    server, port = serve(0)
+    large = "http://127.0.0.1:" + port
+    with open(os.path.join(large_ws, ".hone/token")) as f:
+        large_token = f.read().strip()
     go(large + "/?token=" + large_token)
     until("document.querySelector('tbody tr')")
     for visit in ("first", "second"):
@@ -159,6 +173,19 @@ with Browser(downloads) as browser:
         ok(frames, what + " ends")
         print("# %s: median frame %.1f ms, 95 %% %.1f ms" % (what, frames[len(frames) // 2], frames[len(frames) * 95 // 100]))
     print("# %.0f MB of JavaScript" % (js("return performance.memory.usedJSHeapSize") / 1e6))
+
+    # the server goes away, and another one comes: it knows no cookie of the first
+    server.terminate()
+    server.wait()
+    ok(until("document.getElementById('link').innerText.includes('not connected')"), "that the server is gone is said", text())
+    ok(js("return document.querySelectorAll('.row').length") > 3, "what was shown stays")
+    server, port = serve(port)
+    ok(until("document.getElementById('link').innerText.includes('wants its token')"), "a server that began anew asks for its token", text())
+    audit("token form")
+    js("document.querySelector('#link input').value = " + json.dumps(large_token) + "; document.querySelector('#link button').click()")
+    ok(until("document.querySelector('tbody tr') && document.getElementById('link').innerText === 'connected'"), "and takes it", text())
+    server.terminate()
+    server.wait()
 
     # the static file: same views, nobody is asked
     go("file://" + file)
@@ -192,7 +219,7 @@ with Browser(downloads) as browser:
     shot("narrow")
     audit("narrow")
     log = [e["message"] for e in browser.of_session("se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
-    log = [m for m in log if "401" not in m and "WebSocket" not in m]
+    log = [m for m in log if not any(w in m for w in ("401", "WebSocket", "ERR_CONNECTION_REFUSED"))]
     ok(not log, "no error in the browser's console", "\n".join(log))
     os.symlink("other.html", file + ".link")
     told = subprocess.run([hone, "report", search, "--workspace", workspace, "--html", file + ".link"], capture_output=True, text=True)

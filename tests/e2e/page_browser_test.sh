@@ -16,13 +16,10 @@ viewer=$("$HONE" token add looker --role viewer --workspace "$WS" 2>/dev/null)
 HONE_LARGE_WORKSPACE="$ROOT/large" "${HONE_BUILD:-build}/tests/e2e/large_search_test" >/dev/null || echo "not ok - a large search is written"
 "$HONE" serve --workspace "$WS" --executor fake --listen 127.0.0.1:0 2>"$ROOT/serve" &
 serve=$!
-"$HONE" serve --workspace "$ROOT/large" --executor fake --listen 127.0.0.1:0 2>"$ROOT/serve_large" &
-large=$!
-trap 'kill $serve $large 2>/dev/null; wait $serve $large 2>/dev/null; rm -rf "$ROOT"' EXIT
+trap 'kill $serve 2>/dev/null; wait $serve 2>/dev/null; rm -rf "$ROOT"' EXIT
 for _ in $(seq 100); do
-    grep -q listening "$ROOT/serve" && grep -q listening "$ROOT/serve_large" && break
+    grep -q listening "$ROOT/serve" && break
     sleep 0.1
 done
-port_of() { sed -n 's,.*ws://127.0.0.1:\([0-9]*\)/.*,\1,p' "$1"; }
-PYTHONDONTWRITEBYTECODE=1 timeout 300 python3 tests/e2e/page_browser.py "http://127.0.0.1:$(port_of "$ROOT/serve")" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile" \
-    "http://127.0.0.1:$(port_of "$ROOT/serve_large")" "$(cat "$ROOT/large/.hone/token")"
+port=$(sed -n 's,.*ws://127.0.0.1:\([0-9]*\)/.*,\1,p' "$ROOT/serve")
+PYTHONDONTWRITEBYTECODE=1 timeout 300 python3 tests/e2e/page_browser.py "http://127.0.0.1:$port" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile" "$ROOT/large"

@@ -73,6 +73,10 @@ function fileStore(data) {
     };
 }
 
+/* A server that began anew does not know the cookies that it gave. */
+const tokenForm = () => h("form", {class: "bar", method: "get", action: "/"},
+    h("label", {}, "Token ", h("input", {name: "token", type: "password", autocomplete: "off"})), h("button", {}, "open"));
+
 /* JSON-RPC over one WebSocket, opened again when it breaks. */
 function liveStore(onState) {
     let socket = null, serial = 0, isOpen = null, wait = 500, tools = null;
@@ -100,6 +104,7 @@ function liveStore(onState) {
                 for (const [, x] of open) x.reject(new Error("the connection broke"));
                 open.clear();
                 onState("not connected, tries again");
+                fetch("/mcp").then((r) => { if (r.status === 401) onState("the server wants its token again", tokenForm()); }).catch(() => {});
                 setTimeout(connect, wait);
                 wait = Math.min(2 * wait, 8000);
             };
@@ -741,8 +746,7 @@ async function go() {
         else await overview(view);
     } catch (e) {
         put(view, h("h1", {}, "That did not work"), h("p", {class: "bad"}, e.message),
-            store.isLive ? h("form", {class: "bar", method: "get", action: "/"},
-                h("label", {}, "Token ", h("input", {name: "token", type: "password", autocomplete: "off"})), h("button", {}, "open")) : null);
+            store.isLive ? tokenForm() : null);
     }
     main.focus({preventScroll: true});
     performance.mark("shown");
@@ -750,7 +754,7 @@ async function go() {
 
 const inlined = document.getElementById("data");
 const link = document.getElementById("link");
-const store = inlined ? fileStore(JSON.parse(inlined.textContent)) : liveStore((state) => { link.textContent = state; });
+const store = inlined ? fileStore(JSON.parse(inlined.textContent)) : liveStore((state, more) => put(link, state, more));
 if (inlined) link.textContent = "a file, written " + time(JSON.parse(inlined.textContent).report.last_ms);
 window.addEventListener("hashchange", go);
 go();
