@@ -203,6 +203,8 @@ with Browser(downloads) as browser:
     commit = next(iter(data["measured"]))
     data["measured"][commit]["profile"] = {"bottlenecks": [{"class_name": "strided", "rule": "<img src=x onerror=window.hacked=1>", "line": 3, "score": 1}],
                                            "remarks": [{"line": 4, "kind": "missed", "message": "not vectorized"}, {"line": 0, "kind": "none", "message": "nowhere"}]}
+    data["measured"][commit]["workloads"][0]["ratios"][0].update({"low": None, "high": None})  # a short look has no interval
+    data["report"]["end"]["yardsticks"] = [{"name": "torch eager", "ratio": 1.25, "low": 1.2, "high": 1.3}]
     with open(file + ".hot.html", "w") as f:
         f.write(head + 'id="data">' + json.dumps(data).replace("<", "\\u003c") + "</script>" + tail)
     go("file://" + file + ".hot.html#/search/" + search + "/version/" + commit)
@@ -210,6 +212,10 @@ with Browser(downloads) as browser:
     ok(js("return document.querySelectorAll('.line.hot').length === 1 && document.querySelector('.line.hot').id === 'line-3' && !window.hacked")
        and "strided: <img" in text() and "not vectorized" in text() and "nowhere" not in text(), "hot lines are marked and told", text())
     shot("lines")
+    go("file://" + file + ".hot.html#/search/" + search)
+    ok(until("document.body.innerText.includes('over torch eager')") and "1.25x [1.2, 1.3]" in text(), "what people compare with stands with the result", text())
+    js("history.back()")
+    until("document.querySelector('.line.hot')")
     audit("lines")
     size(360, 800)
     go("file://" + file + "#/search/" + search)

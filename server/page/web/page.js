@@ -28,7 +28,7 @@ const short = (commit) => (commit || "").slice(0, 10);
 const seconds = (ms) => (Number.isFinite(ms) ? (ms < 60000 ? Number((ms / 1000).toPrecision(3)) + " s"
     : ms < 7200000 ? Math.round(ms / 60000) + " min" : (ms / 3600000).toFixed(1) + " h") : "");
 const time = (ms) => (ms ? new Date(ms).toLocaleString() : "");
-const three = (x) => String(Number(x.toPrecision(3)));
+const three = (x) => (Number.isFinite(x) ? String(Number(x.toPrecision(3))) : "");
 const nanoseconds = (ns) => (!Number.isFinite(ns) ? "" : ns < 999.5 ? three(ns) + " ns"
     : ns < 999.5e3 ? three(ns / 1e3) + " us" : ns < 999.5e6 ? three(ns / 1e6) + " ms"
     : three(ns / 1e9) + " s");
@@ -474,7 +474,7 @@ function verdictOf(row) {
 function bestOf(row) {
     const e = row.end;
     if (e && Number.isFinite(e.speedup))
-        return ratio(e.speedup) + (e.ci && e.ci.length === 2 ? " [" + e.ci.map((v) => Number(v.toPrecision(3))).join(", ") + "]" : "");
+        return ratio(e.speedup) + (e.ci && e.ci.length === 2 ? " [" + e.ci.map(three).join(", ") + "]" : "");
     const best = row.best && row.best.length ? row.best[row.best.length - 1][1] : NaN;
     return Number.isFinite(best) ? h("span", {class: "soft"}, "about " + ratio(best) + ", unconfirmed") : "";
 }
@@ -490,6 +490,8 @@ async function overview(view) {
         store.isLive ? h("p", {}, h("a", {href: "#/machine"}, "This machine")) : null);
 }
 
+const withInterval = (x) => ratio(x.ratio) + (Number.isFinite(x.low) && Number.isFinite(x.high) ? " [" + three(x.low) + ", " + three(x.high) + "]" : "");
+
 function headOf(r) {
     const e = r.end;
     if (!e) return h("div", {class: "panel"}, h("span", {class: "result soft"}, "No result yet"),
@@ -499,7 +501,7 @@ function headOf(r) {
         h("span", {class: "result " + (isFast ? "good" : "soft")}, Number.isFinite(e.speedup) ? ratio(e.speedup) + " the baseline" : "Nothing was confirmed"),
         h("p", {}, e.summary || ""),
         e.doubt ? h("p", {class: "bad"}, "Not to be claimed: " + e.doubt) : null,
-        facts([["rests on", e.rests_on], ["one call", Number.isFinite(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""],
+        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, withInterval(y)]), ["rests on", e.rests_on], ["one call", Number.isFinite(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""],
             ["of the bound", Number.isFinite(e.percent_of_bound) ? e.percent_of_bound.toFixed(1) + " %" : ""],
             ["best version", e.best_commit ? h("a", {href: href("search", r.name || r.search, "version", e.best_commit)}, short(e.best_commit)) : ""],
             ["take it home", e.best_commit ? h("code", {}, "hone export " + short(e.best_commit)) : ""]]));
@@ -590,10 +592,11 @@ function measuredPanel(m) {
     if (!m || !m.workloads) return null;
     const against = (w) => (w.ratios || []).find((x) => x.against === "baseline");
     return h("section", {}, h("h2", {}, "Measured, tier " + m.tier), h("p", {}, m.summary || ""),
+        facts((m.ratios || []).filter((x) => x.against !== "baseline").map((x) => ["over " + x.against, withInterval(x)])),
         table(["workload", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "bound by"], m.workloads.map((w) => {
             const r = against(w);
             return [w.id, nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")),
-                r ? ratio(r.ratio) + " [" + three(r.low) + ", " + three(r.high) + "]" : "", shareOf(w.percent_of_bound), w.bound_by || ""];
+                r ? withInterval(r) : "", shareOf(w.percent_of_bound), w.bound_by || ""];
         })), (m.doubts || []).map((d) => h("p", {class: "bad"}, "Not to be claimed: " + d)));
 }
 
@@ -692,7 +695,7 @@ function figures(m, o) {
     const both = of(m).map((c) => [c, of(o).find((k) => k.name === c.name)]).filter(([, k]) => k);
     both.sort((a, b) => change(b[0].value, b[1].value) - change(a[0].value, a[1].value));
     for (const [c, k] of both)
-        rows.push([c.name.replaceAll("_", " "), three(c.value) + " " + c.unit, three(k.value) + " " + k.unit, c.value > 0 ? ratio(k.value / c.value) : ""]);
+        rows.push([c.name.replaceAll("_", " "), three(c.value) + " " + (c.unit || ""), three(k.value) + " " + (k.unit || ""), c.value > 0 ? ratio(k.value / c.value) : ""]);
     return rows;
 }
 
