@@ -125,6 +125,13 @@ with Browser(downloads) as browser:
     go(url + "/#/search/none")
     ok(until("document.body.innerText.includes('did not work')"), "an unknown search is said", text())
 
+    go(url + "/#/search/thinking")
+    until("document.querySelector('details')")
+    ok("asked" in text() and "tokens in" in text(), "what models cost", text())
+    js("document.querySelector('details').open = true")
+    ok(until("document.querySelector('details pre').textContent.includes('<img src=x')") and not js("return window.hacked"), "what they answered is text", text())
+    audit("models")
+
     # live: what another process finds arrives while one looks
     go(url + "/#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")
@@ -133,6 +140,25 @@ with Browser(downloads) as browser:
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
     changed = until("document.querySelector('canvas').getAttribute('aria-label') !== " + json.dumps(before), 30)
     ok(changed, "versions arrive while one looks", before)
+
+    # steering one that runs in another process
+    running = subprocess.Popen([hone, "search", "softmax", "--workspace", workspace, "--executor", "fake", "--budget-evaluations", "100000"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    atexit.register(running.kill)
+    go(url + "/#/")
+    for _ in range(100):
+        js("location.hash = '#/search/none'; location.hash = '#/search/softmax'")
+        if until("document.querySelectorAll('.row').length > 3", 1):
+            break
+    ok(until("document.body.innerText.includes('Now: ')"), "the step in hand is told", text())
+    press("pause")
+    ok(until("[...document.querySelectorAll('[role=status]')].some((e) => e.textContent === 'pause: asked')"), "a running search is steered", text())
+    press("stop")
+    try:
+        ended = running.wait(60) is not None
+    except subprocess.TimeoutExpired:
+        ended = False
+    ok(ended and until("document.body.innerText.includes('stopped')"), "it stops, and the page says so", text())
 
     # a viewer sees everything and is offered nothing that the server would refuse
     go(url + "/?token=" + viewer)

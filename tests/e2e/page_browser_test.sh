@@ -5,6 +5,12 @@
 command -v chromedriver >/dev/null && command -v python3 >/dev/null || { echo "1..0 # SKIP no chromedriver (make deps-page)"; exit 77; }
 "$HONE" init "$WS" >/dev/null 2>&1
 "$HONE" search rmsnorm --workspace "$WS" --executor fake --budget-evaluations 24 >/dev/null 2>&1
+# a model whose answer would be markup
+mkdir -p "$ROOT/config/hone"
+printf '{"models":[{"name":"sh","provider":"command","tries":1,"price_in":1,"price_out":1,"command":["/bin/echo","<img src=x onerror=window.hacked=1> thinks."]}]}\n' \
+    >"$ROOT/config/hone/config.json"
+XDG_CONFIG_HOME=$ROOT/config "$HONE" search sum --workspace "$WS" --executor fake --name thinking --coder llm --model sh --repairs 0 \
+    --budget-evaluations 4 >/dev/null 2>&1
 # a version whose text and subject would be markup
 printf '{"task":"rmsnorm","message":"<img src=x onerror=window.hacked=1>","source":%s}' \
     "$(printf '#include <stdint.h>\n/* </script><script>window.hacked=1</script> */\nvoid rmsnorm(void) {}\n' | json_text)" >"$ROOT/hostile.json"

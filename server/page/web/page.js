@@ -65,6 +65,7 @@ function fileStore(data) {
             return data.sources[commit];
         },
         version: async () => null,
+        answers: async () => "This file does not hold what models answered.",
         measured: async (commit) => (data.measured || {})[commit] || null,
         tools: async () => new Set(),
         device: async () => null,
@@ -157,6 +158,7 @@ function liveStore(onState) {
         version: (commit) => readJson("hone://version/" + commit),
         measured: (commit) => readJson("hone://version/" + commit + "/measured").catch(() => null),
         tools: () => (tools = tools || listTools().catch(() => { tools = null; return new Set(); })),
+        answers: (name) => read("hone://search/" + name + "/answers"),
         device: () => readJson("hone://device"),
         call: (name, args) => request("tools/call", {name, arguments: args}),
         /* told when the search has something new; polled too, since it may run in another process */
@@ -518,6 +520,18 @@ function gauges(r) {
     }));
 }
 
+/* Who was asked, what that cost, and the answers when they are unfolded. */
+function modelsPanel(r) {
+    if (!r.models || r.models.length === 0) return null;
+    const text = h("pre", {tabindex: "0", "aria-label": "Answers"});
+    const open = async (e) => {
+        if (e.target.open && !text.textContent) text.textContent = await store.answers(r.name || r.search).catch((x) => x.message);
+    };
+    return [h("h2", {}, "Models"), table(["role", "model", "#asked", "#answered", "#tokens in", "#tokens out", "#cost, USD"],
+        r.models.map((m) => [m.role, m.model, m.asked, m.answered, m.tokens_in, m.tokens_out, three(m.cost)])),
+    h("details", {ontoggle: open}, h("summary", {}, "What they answered"), text)];
+}
+
 function steering(r, done, names) {
     if (!store.isLive || r.end || !names.has("search_steer")) return null;
     const status = h("span", {role: "status", class: "soft"});
@@ -621,14 +635,16 @@ async function searchView(view, name) {
         tree.select(i);
         put(panel, stepPanel(r, r.steps[i]));
     };
-    const plot = wayUp(pick), tree = treeList(pick), ideas = h("div");
+    const plot = wayUp(pick), tree = treeList(pick), ideas = h("div"), models = h("div");
     function fill() {
         put(head, headOf(r));
         put(budget, h("h2", {}, "Used"), gauges(r));
+        if (!models.querySelector("details[open]")) put(models, modelsPanel(r));
         now.textContent = r.in_hand ? "Now: " + (r.in_hand.strategy || "") + ", " + (r.in_hand.rule || "") : "";
         const winner = (r.end && r.end.best_commit) || "";
         if (winner !== taken) put(home, (taken = winner) ? exportPanel(winner) : null);
-        if (!steer.contains(document.activeElement)) put(steer, steering(r, refresh, names));
+        /* made once: what was typed and what was answered stay */
+        if (r.end || !steer.firstChild) put(steer, steering(r, refresh, names));
         plot.show(r.steps, r.end);
         tree.show(r.steps);
         if (chosen < 0) put(panel, stepPanel(r, null));
@@ -650,7 +666,7 @@ async function searchView(view, name) {
     put(view, h("h1", {}, name), h("p", {class: "soft"}, r.task + " on " + r.target + ", " + r.policy + ", " + r.coder + ", begun " + time(r.start_ms)),
         head, now, home, steer, h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up"), plot.element,
             h("p", {class: "soft"}, Object.keys(signs).map((k) => signs[k] + " " + meanings[k]).join("   "))),
-        h("section", {}, h("h2", {}, "Tree"), tree.element)), panel, ideas, budget);
+        h("section", {}, h("h2", {}, "Tree"), tree.element)), panel, ideas, budget, models);
     fill();
     onLeave = store.watch(name, refresh);
 }
