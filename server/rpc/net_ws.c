@@ -23,6 +23,9 @@
  *   - one write for one writable callback; only lws_cancel_service may be called from another
  *     thread;
  *   - its shutdown sends no close frame: hone_ws_run does.
+ *   - of a header whose name begins another's ("A", "X-A") it misses the colon, takes the next line
+ *     for more of the name and, where none comes, waits: the time limit of a head ends that. Nothing
+ *     here can see it earlier; a swallowed Host or Authorization is a refusal.
  *
  * The library's own loop hands every socket to poll in each round, so idle connections make each
  * request dearer. Where its plugin for libuv is installed, that waits instead (epoll).
