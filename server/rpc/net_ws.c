@@ -203,10 +203,8 @@ static void message_sent(struct hone_net_conn *conn)
 
 static int writable(struct hone_ws *ws, struct hone_net_conn *conn)
 {
-    if (ws->is_saying_goodbye) {
-        lws_close_reason(conn->wsi, LWS_CLOSE_STATUS_GOINGAWAY, NULL, 0);
-        return -1;
-    }
+    if (ws->is_saying_goodbye)
+        return 0;
     const struct hone_net_message *message = conn->queue;
     if (!message)
         return 0;
@@ -605,6 +603,15 @@ static void goodbye_over(lws_sorted_usec_list_t *timer)
 {
     struct goodbye *goodbye = lws_container_of(timer, struct goodbye, timer);
     goodbye->ws->is_over = true;
+    wake(goodbye->ws);
+}
+
+/* Not by the result of a callback: with libuv, Debian 12's library closes twice for that, and the
+ * second time drops the frame. */
+static void say_goodbye(struct lws *wsi)
+{
+    lws_close_reason(wsi, LWS_CLOSE_STATUS_GOINGAWAY, NULL, 0);
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
 }
 
 void hone_ws_run(struct hone_ws *ws)
@@ -622,7 +629,7 @@ void hone_ws_run(struct hone_ws *ws)
     lws_sul_schedule(ws->context, 0, &goodbye.timer, goodbye_over, GOODBYE_US);
     for (size_t i = 0; i < HONE_LIMIT_CONNECTIONS; i++)
         if (ws->conns[i])
-            lws_callback_on_writable(ws->conns[i]->wsi);
+            say_goodbye(ws->conns[i]->wsi);
     wake(ws); /* so that the timer is seen */
     while (ws->n_conns > 0 && !ws->is_over)
         if (!serve_round(ws))
