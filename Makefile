@@ -216,6 +216,13 @@ $(BENCH): $(B)/tests/bench/%: tests/bench/%.c $(call libs_of,server)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  BENCH $<")
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,server) $(LIBS_server)
+$(B)/tests/interop/fixture_server: tests/interop/fixture_server.c $(call libs_of,server)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,server) $(LIBS_server)
+.PHONY: check-conformance
+check-conformance: all $(B)/tests/interop/fixture_server ## MCP's own conformance suite (node, npm, network)
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/interop/conformance.sh
 $(MUTATE): $(call obj,$(wildcard tests/mutation/*.c)) $(call lib,base)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
