@@ -25,7 +25,8 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, action, "action", "ACTION", "What to do.",
              .is_positional = true, .is_required = true, .choices = action_names),
     HONE_OPT(struct hone_task_args, subject, "subject", "SUBJECT",
-             "A task; for new: a C file; for import: a PyTorch file or a folder of them; lint and "
+             "A task; for new: a C or CUDA file; for import: a PyTorch file or a folder of them; "
+             "lint and "
              "calibrate also take a pack's folder.",
              .is_positional = true, .of = "show new import remove lint calibrate"),
     HONE_OPTS_COMMON(struct hone_task_args),
@@ -62,6 +63,12 @@ static const struct hone_opt opts[] = {
              "Operations of the best known algorithm, as in '2*M*N*K'.", .of = "new"),
     HONE_OPT(struct hone_task_args, bytes, "bytes", "FORMULA",
              "Bytes that have to move. Default: every array once.", .of = "new"),
+    HONE_OPT(struct hone_task_args, grid, "grid", "EXPR",
+             "Blocks of a CUDA kernel without a launcher, as in '(n + 255) / 256'.", .of = "new"),
+    HONE_OPT(struct hone_task_args, block, "block", "EXPR",
+             "Threads of a block of it, as in 256 or '16, 16'.", .of = "new"),
+    HONE_OPT(struct hone_task_args, reference, "reference", "FILE.c",
+             "The reference of a CUDA file: ITEM, or the function in C.", .of = "new"),
     HONE_OPT(struct hone_task_args, force, "force", NULL, "Replace the task of that name.",
              .of = "new import"),
     HONE_OPT(struct hone_task_args, no_lint, "no-lint", NULL,
@@ -72,8 +79,9 @@ static const struct hone_opt opts[] = {
              .of = "new"),
     HONE_OPT(struct hone_task_args, is_static, "static", NULL,
              "Only look at the files, run nothing.", .of = "lint"),
-    HONE_OPT(struct hone_task_args, target, "target", "TARGET", "Where kernels run.",
-             .fallback = "cpu", .choices = hone_target_words, .of = "calibrate"),
+    HONE_OPT(struct hone_task_args, target, "target", "TARGET",
+             "Where kernels run. Default: cpu, or cuda where the task has that alone.",
+             .choices = hone_target_words, .of = "calibrate"),
     HONE_OPT(struct hone_task_args, write, "write", NULL,
              "Put tolerances and record into the pack.", .of = "calibrate"),
     HONE_OPT(struct hone_task_args, margin, "margin", "X", "Tolerance over honest error.",
@@ -272,9 +280,9 @@ static const struct hone_verb_action actions[] = {
     {"list", "", "the workspace's tasks", NULL},
     {"show", "TASK", "one task: signature, axes, tensors, tolerances, sizes",
      "hone task show softmax"},
-    {"new", "FILE.c",
-     "a task from a C function of yours, which becomes its baseline and its reference; ends with "
-     "the lint",
+    {"new", "FILE",
+     "a task from a C function or a CUDA launcher (.cu) of yours, which becomes its baseline and "
+     "its reference; ends with the lint",
      "hone task new mine.c --shape 'A[M,K]' --shape 'B[K,N]' --shape 'C[M,N]' --size "
      "M=512,N=512,K=512"},
     {"import", "FILE.py",

@@ -32,7 +32,7 @@ static int measure(const struct hone_task_args *args, const struct hone_task *ta
         rc = hone_open_executor(&spec, &executor, err);
     struct hone_calibrate_options options = {
         .executor = executor,
-        .target = args->target,
+        .target = task->target,
         .hone = HONE_VERSION,
         .allow_weak_jail = args->common.allow_weak_jail,
         .margin = args->margin,
@@ -89,7 +89,7 @@ int hone_task_calibrate_verb(const struct hone_task_args *args, struct hone_work
     if (rc == 0)
         rc = hone_task_load(dir, &task, err);
     if (rc == 0)
-        rc = hone_task_select(task, args->target, err);
+        rc = hone_task_select(task, hone_task_target_of(task, args->target), err);
     if (rc == 0)
         rc = measure(args, task, pool, &calibrate, err);
     if (rc == 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "server/verb_task.h"
+#include "tools/task/cuda_in.h"
 #include "tools/task/prototype.h"
 #include "tools/task/task_new.h"
 #include "workspace/base/clock.h"
@@ -19,28 +20,67 @@
 static int find_name(const struct hone_task_args *args, const char *source, struct hone_pool *pool,
                      const char **ret, struct hone_err *err)
 {
-    *ret = args->name;
-    int rc = args->name ? 0 : hone_prototype_name(source, args->function, pool, ret, err);
+    struct hone_cuda_in in = {.name = args->name};
+    const struct hone_cuda_in_options options = {.source = source,
+                                                 .function = args->function,
+                                                 .name = args->name,
+                                                 .grid = args->grid,
+                                                 .block = args->block,
+                                                 .has_reference = args->reference != NULL};
+    bool is_cuda = hone_cuda_in_is(args->subject);
+    int rc = 0;
+    if (is_cuda && !args->name)
+        rc = hone_cuda_in_read(&options, pool, &in, err);
+    *ret = in.name;
+    if (rc == 0 && !is_cuda)
+        rc = args->name ? 0 : hone_prototype_name(source, args->function, pool, ret, err);
     if (rc == 0 && !hone_is_safe_name(*ret))
         return hone_fail(err, HONE_E_ARG,
                          "'%.60s' is no task name; letters, digits, '_', '-' and '.'", *ret);
     return rc;
 }
 
-static int make_pack(const struct hone_task_args *args, const char *source, const char *dir,
-                     struct hone_strs inouts, struct hone_pool *pool, struct hone_task_new *ret,
-                     struct hone_err *err)
+/* A tensor of a 4096th of the device's memory keeps it busy for long enough to be timed (36 million
+ * float32 of 141 GB) and can still be checked by the reference in seconds. 0: no device. */
+static double elements_of_device(const struct hone_task_args *args)
 {
+    const struct hone_executor_spec spec = hone_executor_of(&args->common);
+    HONE_AUTOJSON struct hone_json *facts = NULL;
+    struct hone_executor *executor = NULL;
+    if (args->no_lint || args->is_static || hone_open_executor(&spec, &executor, NULL) < 0)
+        return 0;
+    int rc = executor->probe(executor->cookie, &facts, NULL);
+    hone_executor_free(executor);
+    const struct hone_json *devices =
+        rc < 0 ? NULL : hone_json_get(hone_json_get(facts, "gpu"), "devices");
+    return hone_json_get_f64(hone_json_first(devices), "memory_bytes", 0) / 4096;
+}
+
+struct trial { /* of a pack that is being made */
+    const char *source, *dir;
+    struct hone_strs inouts, tolerances;
+    const char *wider; /* what tolerances points to once it was widened */
+    size_t n_widened;
+};
+
+static int make_pack(const struct hone_task_args *args, const struct trial *trial,
+                     struct hone_pool *pool, struct hone_task_new *ret, struct hone_err *err)
+{
+    HONE_AUTOFREE char *reference = NULL;
+    size_t len;
+    if (args->reference &&
+        hone_file_read(args->reference, HONE_LIMIT_SOURCE_BYTES, &reference, &len, err) < 0)
+        return hone_wrap(err, "--reference");
     const char *slash = strrchr(args->subject, '/');
     const char *source_dir =
         slash ? hone_pool_strndup(pool, args->subject, (size_t)(slash - args->subject) + 1) : ".";
     const struct hone_task_new_options options = {
-        .source = source,
+        .source = trial->source,
         .source_dir = source_dir,
         .include_dirs = args->includes,
         .function = args->function,
         .name = args->name,
-        .dir = dir,
+        .dir = trial->dir,
         .op_type = args->op_type,
         .description = args->description,
         .shapes = args->shapes,
@@ -49,12 +89,17 @@ static int make_pack(const struct hone_task_args *args, const char *source, cons
         .shifts = args->shifts,
         .sizes = args->sizes,
         .scalars = args->scalars,
-        .inouts = inouts,
+        .inouts = trial->inouts,
         .outs = args->outs,
         .constraints = args->constraints,
-        .tolerances = args->tolerances,
+        .tolerances = trial->tolerances,
         .flops = args->flops,
         .bytes = args->bytes,
+        .is_cuda = hone_cuda_in_is(args->subject),
+        .grid = args->grid,
+        .block = args->block,
+        .reference = reference,
+        .elements = hone_cuda_in_is(args->subject) ? elements_of_device(args) : 0,
     };
     return hone_task_new(&options, pool, ret, err);
 }
@@ -88,28 +133,45 @@ static const char *unwritten_output(const struct hone_task_args *args, const str
     return name;
 }
 
+/* The next wider tolerance, where none was given. */
+static bool widen(const struct hone_task_args *args, struct trial *trial)
+{
+    static const char *const rungs[] = {"4e-4", "1.6e-3"};
+    if (args->tolerances.n > 0 || trial->n_widened == HONE_COUNTOF(rungs))
+        return false;
+    trial->wider = rungs[trial->n_widened++];
+    trial->tolerances = (struct hone_strs){&trial->wider, 1};
+    hone_say("look at this: the function itself errs by more than the tolerance that was guessed, "
+             "as long sums of float do: once more with %s (--tolerance gives another)",
+             trial->wider);
+    return true;
+}
+
 /* Made and checked in `part`. An output that keeps some of its old content is made once more, as an
- * input besides. */
+ * input besides; so is a function that errs by little more than the tolerance. */
 static int make_checked(const struct hone_task_args *args, const char *source, const char *part,
                         struct hone_pool *pool, struct hone_task_new *ret, struct hone_lint *lint,
                         struct hone_err *err)
 {
     const char *names[HONE_LIMIT_TENSORS];
-    struct hone_strs inouts = {names, 0};
-    for (; inouts.n < args->inouts.n && inouts.n < HONE_LIMIT_TENSORS; inouts.n++)
-        names[inouts.n] = args->inouts.v[inouts.n];
+    struct trial trial = {source, part, {names, 0}, args->tolerances, NULL, 0};
+    struct hone_strs *inouts = &trial.inouts;
+    for (; inouts->n < args->inouts.n && inouts->n < HONE_LIMIT_TENSORS; inouts->n++)
+        names[inouts->n] = args->inouts.v[inouts->n];
     for (;;) {
         hone_remove_tree(part, NULL); /* of one that was killed, or of the round before */
-        int rc = make_pack(args, source, part, inouts, pool, ret, err);
+        int rc = make_pack(args, &trial, pool, ret, err);
         if (rc == 0 && !args->no_lint)
             rc = hone_task_run_lint(args, part, pool, lint, err);
-        const char *name = rc == 0 ? unwritten_output(args, lint, &inouts, pool) : NULL;
-        if (!name || inouts.n == HONE_LIMIT_TENSORS)
+        if (rc == 0 && lint->is_near && widen(args, &trial))
+            continue;
+        const char *name = rc == 0 ? unwritten_output(args, lint, inouts, pool) : NULL;
+        if (!name || inouts->n == HONE_LIMIT_TENSORS)
             return rc;
         hone_say("look at this: '%s' is not written everywhere: it starts as the input '%s_in', "
                  "and what is not written stays (else say --out %s)",
                  name, name, name);
-        names[inouts.n++] = name;
+        names[inouts->n++] = name;
     }
 }
 

@@ -32,7 +32,7 @@ static int find_target(struct hone_evaluate_work *w, struct hone_err *err)
 {
     enum hone_task_target target;
 
-    w->target = w->req->target != NULL ? w->req->target : hone_targets[HONE_TASK_CPU].name;
+    w->target = hone_task_target_of(w->req->task, w->req->target);
     if (!hone_task_target_parse(w->target, &target))
         return hone_fail_at(err, HONE_E_ARG, "target", "'%.40s' is unknown; cpu and cuda are known",
                             w->target);
@@ -65,7 +65,7 @@ static int check_settings(const struct hone_evaluate_work *w, struct hone_err *e
 {
     const struct hone_point *points = w->req->points.v;
     const char *prologue;
-    int rc = hone_options_check_for(w->req->target, &w->req->flags, err);
+    int rc = hone_options_check_for(w->target, &w->req->flags, err);
 
     if (rc == 0)
         rc = hone_tune_prologue(w->req->source, &w->req->tunables, w->ctx->pool, &prologue, err);
@@ -73,7 +73,7 @@ static int check_settings(const struct hone_evaluate_work *w, struct hone_err *e
         rc = hone_fail_at(err, HONE_E_LIMIT, "points", "%zu settings, at most %d in one sweep",
                           w->req->points.n, HONE_LIMIT_TUNE_POINTS);
     for (size_t i = 0; i < w->req->points.n && rc == 0; i++) {
-        rc = hone_options_check_for(w->req->target, &points[i].flags, err);
+        rc = hone_options_check_for(w->target, &points[i].flags, err);
         if (rc == 0)
             rc = hone_tune_prologue(w->req->source, &points[i].tunables, w->ctx->pool, &prologue,
                                     err);

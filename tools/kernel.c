@@ -116,6 +116,16 @@ static int take_version(struct hone_tool_ctx *ctx, const char *rev, const struct
     return rc;
 }
 
+static int take_baseline(struct hone_tool_ctx *ctx, const struct hone_task *task,
+                         struct hone_evaluation_request *req, struct hone_err *err)
+{
+    HONE_AUTOFREE char *naive = NULL;
+    int rc = hone_task_naive(task, req->target, &naive, err);
+
+    req->source = rc == 0 ? hone_pool_strdup(ctx->pool, naive) : NULL;
+    return rc;
+}
+
 static void take_words(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
                        struct hone_evaluation_request *req)
 {
@@ -149,7 +159,6 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
 {
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
     struct hone_evaluation_request req = {
-        .target = in->target,
         .source = in->source,
         .flags = in->flags,
         .tier = in->tier != HONE_TIER_NONE ? in->tier : HONE_TIER_SCREEN,
@@ -167,9 +176,6 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
     if (in->assembly != NULL && strcmp(in->assembly, "none") != 0)
         req.assembly = in->assembly;
     req.assembly_kernel = in->kernel;
-    if (!hone_assembly_is_of(req.assembly, in->target != NULL ? in->target : "cpu"))
-        return hone_fail_at(err, HONE_E_ARG, "assembly",
-                            "target cpu has asm, target cuda has sass and ptx");
     if (in->kernel != NULL && req.assembly == NULL)
         return hone_fail_at(err, HONE_E_ARG, "kernel",
                             "names the kernel whose text is shown: say which with assembly");
@@ -177,13 +183,19 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
         return hone_fail_at(err, HONE_E_ARG, "commit", "give either source or commit, not both");
     rc = hone_workspace_task(ctx->app->ws, in->task, &task, err);
     if (rc == 0)
-        rc = hone_task_select(task, in->target != NULL ? in->target : "cpu", err);
+        req.target = hone_task_target_of(task, in->target);
+    if (rc == 0 && !hone_assembly_is_of(req.assembly, req.target))
+        return hone_fail_at(err, HONE_E_ARG, "assembly",
+                            "target cpu has asm, target cuda has sass and ptx");
+    if (rc == 0)
+        rc = hone_task_select(task, req.target, err);
     if (rc == 0)
         rc = decode_tunables(in->tunables, ctx->pool, &req.tunables, err);
     if (rc == 0 && in->axes != NULL)
         rc = take_axes(in, task, &req, err);
     if (rc == 0 && in->commit != NULL)
-        rc = take_version(ctx, in->commit, task, &req, err);
+        rc = strcmp(in->commit, "baseline") == 0 ? take_baseline(ctx, task, &req, err)
+                                                 : take_version(ctx, in->commit, task, &req, err);
     if (rc < 0)
         return rc;
     take_words(ctx, in, &req);

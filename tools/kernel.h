@@ -75,8 +75,8 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
 #define HONE_KERNEL_IN_SOURCE \
     HONE_IN_(task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Name; task_show lists them."), \
     HONE_IN_(source, .max_len = HONE_LIMIT_SOURCE_BYTES, .help = "The kernel's whole text."), \
-    HONE_IN_(commit, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Instead of source: a version."), \
-    HONE_IN_(target, .fallback_str = "cpu", .choices = hone_target_words, .help = "Where it runs."), \
+    HONE_IN_(commit, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Instead of source: a version, or baseline."), \
+    HONE_IN_(target, .choices = hone_target_words, .help = "Where it runs; none: where the task can, cpu first."), \
     HONE_IN_(flags, .max_len = HONE_LIMIT_FLAGS, .help = "Compiler options, e.g. -O2, -ffast-math."), \
     HONE_IN_(tunables, .json_schema = hone_tunables_schema, .help = "Values of tunables, e.g. {\"TILE\": 16}."), \
     HONE_IN_(timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Of the whole call; 0: default."), \

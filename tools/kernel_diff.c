@@ -126,7 +126,7 @@ static int read_baseline(struct hone_tool_ctx *ctx, const struct hone_task *task
                          struct hone_err *err)
 {
     HONE_AUTOFREE char *naive = NULL;
-    int rc = hone_task_naive(task, "cpu", &naive, err);
+    int rc = hone_task_naive(task, hone_task_target_of(task, NULL), &naive, err);
 
     return rc < 0
                ? rc

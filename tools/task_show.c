@@ -174,9 +174,11 @@ static int show(struct hone_tool_ctx *ctx, const struct show_in *in, struct show
     HONE_AUTOFREE char *signature = NULL;
     HONE_AUTOFREE char *naive = NULL;
     HONE_AUTOFREE char *cuda = NULL;
-    const char *target = in->target != NULL ? in->target : "cpu";
+    const char *target = NULL;
     int rc = hone_workspace_task(ctx->app->ws, in->task, &task, err);
 
+    if (rc == 0)
+        target = hone_task_target_of(task, in->target);
     if (rc == 0 && in->target != NULL)
         rc = hone_task_select(task, in->target, err);
     if (rc == 0 && in->source)

@@ -51,8 +51,8 @@ struct hone_search_options {
 #define HONE_SEARCH_OPTION_ROWS(type_, at_) \
     HONE_SEARCH_OPTION(type_, at_, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES, \
                        .help = "Task name."), \
-    HONE_SEARCH_OPTION(type_, at_, target, .fallback_str = "cpu", .choices = hone_target_words, \
-               .help = "Where the kernels run."), \
+    HONE_SEARCH_OPTION(type_, at_, target, .choices = hone_target_words, \
+               .help = "Where the kernels run; none: where the task can, cpu first."), \
     HONE_SEARCH_OPTION(type_, at_, budget_wall_ms, .min = 0, .max = 86400000, .unit = "ms", \
                .help = "Wall time."), \
     HONE_SEARCH_OPTION(type_, at_, budget_evaluations, .min = 0, .max = 1000000, \

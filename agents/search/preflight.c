@@ -366,10 +366,10 @@ static int look_at_baseline(struct exam *x, struct hone_err *err)
 {
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
     HONE_AUTOFREE char *naive = NULL;
-    const char *target = x->options->target ? x->options->target : "cpu";
     struct hone_err cause = HONE_ERR_INIT;
     int64_t ms[ROUNDS], first = 0;
     int rc = hone_workspace_task(x->ctx->app->ws, x->options->task, &task, &cause);
+    const char *target = rc == 0 ? hone_task_target_of(task, x->options->target) : NULL;
     if (rc == 0)
         rc = hone_task_select(task, target, &cause);
     if (rc == 0)

@@ -178,10 +178,6 @@ static int check_options(struct hone_search *s, const struct hone_search_options
     int r = s->is_view ? 0 : hone_search_check_caps(o, err);
     if (r < 0)
         return r;
-    s->target = o->target ? o->target : "cpu";
-    if (strcmp(s->target, "cpu") != 0 && strcmp(s->target, "cuda") != 0)
-        return hone_fail_at(err, HONE_E_UNSUPPORTED, "target",
-                            "the rule coder works on cpu and cuda, not on '%.40s'", s->target);
     s->policy = hone_policy_find(o->policy ? o->policy : "puct");
     if (!s->policy)
         return hone_fail_at(err, HONE_E_ARG, "policy", "'%.40s' is unknown; %s are", o->policy,
@@ -241,6 +237,8 @@ static int open_search(struct hone_search *s, int *ret_lock, struct hone_err *er
     HONE_AUTOFREE char *file = hone_sprintf("search-%s.lock", s->name);
     HONE_AUTOFREE char *path = hone_workspace_path(s->ctx->app->ws, file);
     int r = hone_workspace_task(s->ctx->app->ws, s->options->task, &s->task, err);
+    if (r == 0)
+        s->target = hone_task_target_of(s->task, s->options->target);
     if (r == 0)
         r = hone_task_select(s->task, s->target, err);
     if (r == 0)

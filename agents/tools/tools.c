@@ -74,8 +74,7 @@ int hone_agent_call_init(struct hone_tool_ctx *ctx, const char *task, const char
     ret->target = target;
     if (commit)
         r = read_commit(ctx, commit, ret, err);
-    if (!ret->target)
-        ret->target = "cpu";
+    ret->target = hone_task_target_of(ret->task, ret->target);
     if (r == 0)
         r = hone_task_select(ret->task, ret->target, err);
     if (r == 0 && !commit && !source)

@@ -28,7 +28,7 @@ says "an unknown one before the verb is refused" 2 "no option '--bogus'" --bogus
 says "an option without a verb is refused" 2 'which verb' --json
 says "an argument that an action does not use is refused" 2 "'list' takes no SUBJECT" task list extra --workspace "$WS"
 says "an option of another action is refused" 2 "'list' takes no --shape" task list --shape 'A[n]' --workspace "$WS"
-says "an action has a page of its own" 0 'usage: hone task new FILE.c' task new --help
+says "an action has a page of its own" 0 'usage: hone task new FILE ' task new --help
 ! grep -q -e '--margin' "$ROOT/out"
 ok $? "without the options of the others" "$(cat "$ROOT/out")"
 says "and through help" 0 'usage: hone task calibrate TASK' help task calibrate

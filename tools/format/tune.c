@@ -431,14 +431,21 @@ static bool uses_name(const struct directive *d, const char *name)
     return false;
 }
 
-static bool is_in_directive(const char *source, const char *name)
+static bool is_pragma(const struct directive *d)
+{
+    const char *word = d->start + 1 + strspn(d->start + 1, " \t");
+
+    return strncmp(word, "pragma", strlen("pragma")) == 0;
+}
+
+static bool is_in_directive(const char *source, const char *name, bool with_pragmas)
 {
     struct scan scan = {.at = source, .line = 1, .is_line_start = true};
     struct directive d;
 
     while (next_directive(&scan, &d)) {
         struct parser p = {.at = NULL};
-        if (!is_hone_pragma(&p, &d) && uses_name(&d, name))
+        if (!is_hone_pragma(&p, &d) && (with_pragmas || !is_pragma(&d)) && uses_name(&d, name))
             return true;
     }
     return false;
@@ -476,6 +483,7 @@ static int choose_values(const struct parser *p, const struct hone_array *tunabl
 
 struct prologue_style { /* around name and value of a constant */
     const char *start, *between, *end;
+    bool does_reach_pragmas; /* nvcc reads no macros there, but constants */
 };
 
 static int make_prologue(const char *source, const struct hone_array *tunables,
@@ -494,7 +502,7 @@ static int make_prologue(const char *source, const struct hone_array *tunables,
         return rc;
     for (size_t i = 0; i < p.n_axes; i++) {
         long long value = (long long)values[i].value;
-        if (is_in_directive(source, values[i].name))
+        if (is_in_directive(source, values[i].name, !style->does_reach_pragmas))
             hone_buf_printf(&text, "#define %s (%lld)\n", values[i].name, value);
         else
             hone_buf_printf(&text, "%s%s%s%lld%s\n", style->start, values[i].name, style->between,
@@ -510,21 +518,21 @@ static int make_prologue(const char *source, const struct hone_array *tunables,
 int hone_tune_prologue(const char *source, const struct hone_array *tunables,
                        struct hone_pool *pool, const char **ret_text, struct hone_err *err)
 {
-    static const struct prologue_style c_style = {"enum { ", " = ", " };"};
+    static const struct prologue_style c_style = {"enum { ", " = ", " };", false};
     return make_prologue(source, tunables, &c_style, pool, ret_text, err);
 }
 
 int hone_tune_prologue_cuda(const char *source, const struct hone_array *tunables,
                             struct hone_pool *pool, const char **ret_text, struct hone_err *err)
 {
-    static const struct prologue_style cuda_style = {"constexpr int ", " = ", ";"};
+    static const struct prologue_style cuda_style = {"constexpr int ", " = ", ";", true};
     return make_prologue(source, tunables, &cuda_style, pool, ret_text, err);
 }
 
 int hone_tune_defines(const char *source, const struct hone_array *tunables, struct hone_pool *pool,
                       const char **ret_text, struct hone_err *err)
 {
-    static const struct prologue_style define_style = {"#define ", " (", ")"};
+    static const struct prologue_style define_style = {"#define ", " (", ")", false};
     return make_prologue(source, tunables, &define_style, pool, ret_text, err);
 }
 

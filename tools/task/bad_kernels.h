@@ -26,5 +26,8 @@ bool hone_has_lowered_kernel(const struct hone_task *task);
 
 extern const struct hone_bad_kernel hone_bad_kernels[];
 extern const size_t hone_n_bad_kernels;
+/* For packs whose only kernel is naive.cu: ordinary cuda candidates (bad_kernels_cuda.c). */
+extern const struct hone_bad_kernel hone_bad_cuda_kernels[];
+extern const size_t hone_n_bad_cuda_kernels;
 
 #endif

@@ -43,7 +43,8 @@ struct hone_reach hone_extent_reach(struct hone_extent *x, const struct hone_par
 size_t hone_extent_steps(struct hone_extent *x, const char **ret, size_t max);
 /* The product of sizes as a formula, "n*m - n"; in the pool. */
 const char *hone_extent_text(const struct hone_extent *x, const struct hone_poly *p);
-/* How often the bodies of the function's own loops run in all, as a formula; "1" counts none. */
+/* How often the bodies of the loops run in all, those of functions that it calls with them, as a
+ * formula; "1" counts none. */
 const char *hone_extent_work(struct hone_extent *x);
 /* May the integer say how large something is? No: no loop, subscript or reach has it. */
 bool hone_extent_is_size(struct hone_extent *x, const char *name);

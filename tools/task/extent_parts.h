@@ -81,7 +81,7 @@ struct hone_poly hone_extent_counted(const struct hone_extent_scope *s, size_t n
                                      bool *ret_is_inside);
 /* The first token behind `from` where a step of it may have been taken: it, or the loop around it. */
 size_t hone_extent_first_step(const struct hone_extent_scope *s, size_t name, size_t from);
-/* How often the body of the loop at token `loop` runs in one call of the function. */
-struct hone_poly hone_extent_trips(const struct hone_extent_scope *s, size_t loop);
+/* How often token i is reached in one call of the function; of a loop, how often its body runs. */
+struct hone_poly hone_extent_rounds(const struct hone_extent_scope *s, size_t i, bool is_loop);
 
 #endif

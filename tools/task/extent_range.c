@@ -108,8 +108,8 @@ static bool is_upper(const struct hone_extent_scope *s, size_t i, bool allows_gr
 }
 
 /* What `name < E` and its like between first and end say of a name, or of the words of a part. */
-static bool find_bound(const struct hone_extent_scope *s, const struct part *what, size_t first,
-                       size_t end, bool is_guard, struct hone_poly *ret)
+static bool bound_between(const struct hone_extent_scope *s, const struct part *what, size_t first,
+                          size_t end, bool is_guard, struct hone_poly *ret)
 {
     size_t n = what->end - what->first;
     bool is_strict, found = false;
@@ -155,17 +155,40 @@ static size_t statement_end(const struct hone_extent_scope *s, size_t i)
     return i;
 }
 
-/* The end of what the loop's head at `for` or `while` governs. */
-static size_t loop_end(const struct hone_extent_scope *s, size_t loop)
+/* The end of what the head at `for`, `while` or `if` governs, without else. */
+static size_t governed_end(const struct hone_extent_scope *s, size_t head)
 {
-    size_t i = loop;
+    size_t i = head;
     while (i < s->d->end && (hone_extent_is(s, i, "for") || hone_extent_is(s, i, "while") ||
                              hone_extent_is(s, i, "if")))
         i = hone_c_closing(&s->x->t, i + 1) + 1;
-    i = statement_end(s, i);
+    return statement_end(s, i);
+}
+
+static size_t loop_end(const struct hone_extent_scope *s, size_t loop)
+{
+    size_t i = governed_end(s, loop);
     while (hone_extent_is(s, i + 1, "else"))
         i = statement_end(s, i + 2);
     return i;
+}
+
+static bool find_bound(const struct hone_extent_scope *s, const struct part *what, size_t first,
+                       size_t end, struct hone_poly *ret)
+{
+    return bound_between(s, what, first, end, false, ret);
+}
+
+/* The same of the conditions around the part; where none of them says it, of the whole body, whose
+ * conditions may leave the function. */
+static bool find_guard(const struct hone_extent_scope *s, const struct part *what,
+                       struct hone_poly *ret)
+{
+    for (size_t i = what->pos; i > s->d->close; i--)
+        if (hone_extent_is(s, i, "if") && governed_end(s, i) > what->pos &&
+            bound_between(s, what, i + 2, hone_c_closing(&s->x->t, i + 1) + 1, true, ret))
+            return true;
+    return bound_between(s, what, s->d->close + 1, s->d->end, true, ret);
 }
 
 static void note_step(const struct hone_extent_scope *s, const struct hone_poly *end,
@@ -221,7 +244,7 @@ static bool range_in_for(const struct hone_extent_scope *s, size_t name, size_t 
         }
     const struct part what = {name, name + 1, name};
     struct hone_poly hi;
-    if (find_bound(s, &what, semi[0] + 1, semi[1] + 1, false, &hi)) {
+    if (find_bound(s, &what, semi[0] + 1, semi[1] + 1, &hi)) {
         const struct hone_poly one = hone_poly_number(1);
         struct hone_poly step = step_of(s, name, semi[1] + 1, close);
         struct hone_poly end = hone_poly_add(&hi, &one, 1);
@@ -255,7 +278,7 @@ static bool range_in_loop(const struct hone_extent_scope *s, size_t name, size_t
         if (is_for && range_in_for(s, name, i, ret))
             return true;
         if (is_while &&
-            find_bound(s, &what, i + 2, hone_c_closing(&s->x->t, i + 1) + 1, false, &ret->hi)) {
+            find_bound(s, &what, i + 2, hone_c_closing(&s->x->t, i + 1) + 1, &ret->hi)) {
             ret->lo = hone_poly_number(0);
             return true;
         }
@@ -334,7 +357,7 @@ static struct hone_poly trip_count(const struct hone_extent_scope *s, size_t loo
             continue;
         if (hone_extent_is(s, loop, "for"))
             found = range_in_for(s, i, loop, &e);
-        else if ((found = find_bound(s, &what, first, close + 1, false, &e.hi)))
+        else if ((found = find_bound(s, &what, first, close + 1, &e.hi)))
             e.lo = hone_poly_number(0);
         if (!found)
             continue;
@@ -441,9 +464,11 @@ size_t hone_extent_first_step(const struct hone_extent_scope *s, size_t name, si
     return at;
 }
 
-struct hone_poly hone_extent_trips(const struct hone_extent_scope *s, size_t loop)
+struct hone_poly hone_extent_rounds(const struct hone_extent_scope *s, size_t i, bool is_loop)
 {
-    struct hone_poly around = trips_around(s, loop, s->d->close + 1), own = trip_count(s, loop);
+    struct hone_poly around = trips_around(s, i, s->d->close + 1), own = hone_poly_number(1);
+    if (is_loop)
+        own = trip_count(s, i);
     return hone_poly_multiply(&around, &own);
 }
 
@@ -467,7 +492,7 @@ static struct hone_extent_values range_of_name(const struct hone_extent_scope *s
         return unknown();
     e = range_of_assigned(s, name, false);
     bool is_counter = !e.hi.is_known && hone_extent_is_counter(s, name);
-    if (find_bound(s, &what, s->d->close + 1, s->d->end, true, &guard))
+    if (find_guard(s, &what, &guard))
         return (struct hone_extent_values){hone_poly_number(0), guard};
     if (is_counter)
         return range_of_counter(s, name, name);
@@ -668,8 +693,7 @@ static struct hone_extent_values sum(const struct hone_extent_scope *s, size_t f
         struct hone_poly guard;
         const struct part rest = {i, end, pos};
         struct hone_extent_values e;
-        if (sign > 0 && end - i > 1 &&
-            find_bound(s, &rest, s->d->close + 1, s->d->end, true, &guard)) {
+        if (sign > 0 && end - i > 1 && find_guard(s, &rest, &guard)) {
             e = (struct hone_extent_values){hone_poly_number(0), guard};
             i = end;
         } else {

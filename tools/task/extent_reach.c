@@ -34,35 +34,46 @@ static void add_range(struct reaching *r, const struct hone_extent_values *offse
 static void reach_of(struct reaching *r, const struct hone_extent_scope *s, size_t name,
                      size_t from, const struct hone_extent_values *offset);
 
-static void follow_call(struct reaching *r, const struct hone_extent_scope *s, size_t open,
-                        size_t name, const struct hone_extent_values *offset)
+/* The function of the source that is called at the bracket `open`, and the tokens of the arguments
+ * there. */
+static bool find_callee(const struct hone_extent_scope *s, size_t open, struct hone_c_definition *d,
+                        size_t args[2 * MAX_ARGS], size_t *ret_n)
 {
     struct hone_extent *x = s->x;
-    struct hone_c_definition d;
-    size_t from = 0, close = hone_c_closing(&x->t, open), first = open + 1, args[2 * MAX_ARGS],
-           n = 0;
-    int number = -1;
-    while (hone_c_next_definition(&x->t, &from, &d) &&
-           !hone_extent_same(hone_extent_at(s, d.name), hone_extent_at(s, open - 1)))
-        continue;
-    bool is_found =
-        d.end < x->t.n && hone_extent_same(hone_extent_at(s, d.name), hone_extent_at(s, open - 1));
+    size_t from = 0, close = hone_c_closing(&x->t, open), first = open + 1, n = 0;
+    while (hone_c_next_definition(&x->t, &from, d))
+        if (d->end < x->t.n &&
+            hone_extent_same(hone_extent_at(s, d->name), hone_extent_at(s, open - 1)))
+            break;
     for (size_t i = first; i <= close && n < MAX_ARGS; i++) {
         if (hone_extent_is(s, i, "(") || hone_extent_is(s, i, "["))
             i = hone_c_closing(&x->t, i);
         if (!hone_extent_is(s, i, ",") && i < close)
             continue;
-        if (name >= first && name < i)
-            number = (int)n;
         args[2 * n] = first;
         args[2 * n++ + 1] = i;
         first = i + 1;
     }
+    *ret_n = n;
+    return d->end < x->t.n &&
+           hone_extent_same(hone_extent_at(s, d->name), hone_extent_at(s, open - 1));
+}
+
+static void follow_call(struct reaching *r, const struct hone_extent_scope *s, size_t open,
+                        size_t name, const struct hone_extent_values *offset)
+{
+    struct hone_c_definition d = {.end = s->x->t.n};
+    size_t args[2 * MAX_ARGS], n;
+    int number = -1;
+    bool is_found = find_callee(s, open, &d, args, &n);
+    for (size_t i = 0; i < n; i++)
+        if (name >= args[2 * i] && name < args[2 * i + 1])
+            number = (int)i;
     if (!is_found || number < 0 || s->n_calls == HONE_EXTENT_CALLS) {
         r->is_unknown = true;
         return;
     }
-    const struct hone_extent_scope callee = {x, &d, s, args, n, name, s->n_calls + 1};
+    const struct hone_extent_scope callee = {s->x, &d, s, args, n, name, s->n_calls + 1};
     for (size_t i = d.open + 1; i < d.close; i++)
         if (hone_extent_argument(&callee, i) == number &&
             (hone_extent_is(s, i + 1, ",") || i + 1 == d.close || hone_extent_is(s, i + 1, "["))) {
@@ -263,21 +274,43 @@ static bool has_content(const struct hone_extent *x, const struct hone_poly *p)
     return false;
 }
 
+/* Adds the rounds of the function's loops, and of those of the functions that it calls, to *all;
+ * the function itself runs `times`. */
+static void add_work(const struct hone_extent_scope *s, const struct hone_poly *times,
+                     struct hone_poly *all)
+{
+    struct hone_extent *x = s->x;
+    struct hone_c_definition d = {.end = x->t.n};
+    size_t args[2 * MAX_ARGS], n;
+    for (size_t i = s->d->close + 1; i < s->d->end && i < x->t.n; i++) {
+        bool is_loop = hone_extent_is(s, i, "for") ||
+                       (hone_extent_is(s, i, "while") && !hone_extent_is(s, i - 1, "}"));
+        bool is_call = !is_loop && hone_c_is_word(hone_extent_at(s, i)) &&
+                       hone_extent_is(s, i + 1, "(") && s->n_calls < HONE_EXTENT_CALLS &&
+                       find_callee(s, i + 1, &d, args, &n);
+        if (!is_loop && !is_call)
+            continue;
+        struct hone_poly rounds = hone_extent_rounds(s, i, is_loop);
+        rounds = hone_poly_multiply(times, &rounds);
+        if (!rounds.is_known || has_content(x, &rounds))
+            continue;
+        const struct hone_extent_scope callee = {x, &d, s, args, n, i, s->n_calls + 1};
+        struct hone_poly sum = hone_poly_add(all, &rounds, 1);
+        if (is_call)
+            add_work(&callee, &rounds, all);
+        else if (sum.is_known)
+            *all = sum;
+    }
+}
+
 const char *hone_extent_work(struct hone_extent *x)
 {
     const struct hone_extent_scope s = {.x = x, .d = &x->d};
-    struct hone_poly all = hone_poly_number(1);
+    const struct hone_poly one = hone_poly_number(1);
+    struct hone_poly all = one;
     x->n_evaluated = 0;
     x->depth = 0;
-    for (size_t i = x->d.close + 1; i < x->d.end && i < x->t.n; i++) {
-        bool is_loop = hone_extent_is(&s, i, "for") ||
-                       (hone_extent_is(&s, i, "while") && !hone_extent_is(&s, i - 1, "}"));
-        if (!is_loop)
-            continue;
-        struct hone_poly trips = hone_extent_trips(&s, i), sum = hone_poly_add(&all, &trips, 1);
-        if (sum.is_known && !has_content(x, &trips))
-            all = sum;
-    }
+    add_work(&s, &one, &all);
     return hone_extent_text(x, &all);
 }
 

@@ -52,6 +52,7 @@ struct work {
     struct hone_task *task;
     struct hone_lint *ret;
     const char *scratch;
+    const struct hone_target_traits *target; /* where the kernels run: cuda for packs of it alone */
 };
 
 static void find(struct work *w, const char *severity, const char *where, const char *fix,
@@ -165,6 +166,8 @@ static void check_naive(struct work *w)
 {
     HONE_AUTOFREE char *text = NULL;
     struct hone_err err = HONE_ERR_INIT;
+    if (w->target->has_device)
+        return; /* check_cuda */
     if (hone_task_naive(w->task, "cpu", &text, &err) < 0) {
         find(w, "error", "kernels/naive.c", "Write the textbook loops as an ordinary candidate.",
              "%s", err.message);
@@ -272,12 +275,18 @@ static void check_draws(struct work *w)
              "none of %d drawn sizes differs from the public ones", N_DRAWS);
 }
 
-/* The rest is about the CPU's sizes: its kernels are what the lint runs. */
+/* The rest is about the sizes of the target whose kernels the lint runs: the CPU, or CUDA where the
+ * pack has no other kernel. */
 static void check_target(struct work *w)
 {
     struct hone_err err = HONE_ERR_INIT;
-    if (hone_task_has_kernel(w->task, HONE_TASK_CPU) && hone_task_select(w->task, "cpu", &err) < 0)
-        find(w, "error", "workloads.jsonl", "Give sizes for cpu too: the lint runs its kernels.",
+    bool has_cpu = hone_task_has_kernel(w->task, HONE_TASK_CPU);
+    bool has_cuda = hone_task_has_kernel(w->task, HONE_TASK_CUDA);
+    w->target = &hone_targets[has_cpu || !has_cuda ? HONE_TASK_CPU : HONE_TASK_CUDA];
+    if ((has_cpu || has_cuda) && hone_task_select(w->task, w->target->name, &err) < 0)
+        find(w, "error", "workloads.jsonl",
+             has_cpu ? "Give sizes for cpu too: the lint runs its kernels."
+                     : "Give sizes for cuda.",
              "%s", err.message);
 }
 
@@ -329,7 +338,8 @@ static int write_call(struct work *w, const char *dir, const char *source,
 {
     const char *open_dir = hone_pool_printf(w->pool, "%s/open", dir);
     const char *sealed_dir = hone_pool_printf(w->pool, "%s/sealed", dir);
-    const char *source_path = hone_pool_printf(w->pool, "%s/candidate.c", open_dir);
+    const char *source_path =
+        hone_pool_printf(w->pool, "%s/candidate.%s", open_dir, w->target->extension);
     const char *job_path = hone_pool_printf(w->pool, "%s/job.json", dir);
     HONE_AUTOFREE char *text = hone_job_print(job);
     int code = hone_mkdirs(open_dir, 0700, err);
@@ -346,11 +356,13 @@ static int run_source(struct work *w, const char *name, const char *source, stru
     const char *stage_names[] = {"build", "smoke", "verify"};
     const struct hone_lint_options *opt = w->options;
     const char *dir = hone_pool_printf(w->pool, "%s/%s", w->scratch, name);
-    struct hone_arm arm = {.name = "candidate", .source = "candidate.c"};
+    struct hone_arm arm = {.name = "candidate",
+                           .source =
+                               hone_pool_printf(w->pool, "candidate.%s", w->target->extension)};
     struct hone_job job = {
         .format = HONE_JOB_FORMAT,
         .id = hone_pool_printf(w->pool, "lint-%s", name),
-        .target = "cpu",
+        .target = w->target->name,
         .tier = HONE_TIER_DECIDE,
         .stages = {stage_names, HONE_COUNTOF(stage_names)},
         .task_dir = w->task->dir,
@@ -359,7 +371,7 @@ static int run_source(struct work *w, const char *name, const char *source, stru
         .timeout_ms = JOB_TIMEOUT_MS,
         .call_timeout_ms = CALL_TIMEOUT_MS,
         .budget_ms = 1000,
-        .memory_bytes = JAIL_BYTES,
+        .memory_bytes = w->target->has_device ? 0 : JAIL_BYTES,
         .jail = "auto",
         .allow_weak_jail = opt->allow_weak_jail,
         .cache_dir = hone_pool_printf(w->pool, "%s/objects", w->scratch),
@@ -414,6 +426,22 @@ static const char *detail_of(struct work *w, const struct hone_report *report)
     return "";
 }
 
+/* Are there wrong values, and all of them near? An error of rounding in a long sum moves the whole
+ * output by less than this; one element of 100,000 that is wrong altogether moves it by more. */
+static bool is_near(const struct hone_report *report)
+{
+    static const double most = 1e-3;
+    const struct hone_check_report *checks = report->checks.v;
+    if (report->reason != HONE_REASON_WRONG_VALUE)
+        return false;
+    for (size_t i = 0; i < report->checks.n; i++) {
+        double error = isnan(checks[i].rel_l2) ? checks[i].max_rel_err : checks[i].rel_l2;
+        if (checks[i].n_bad > 0 && !(error <= most))
+            return false;
+    }
+    return true;
+}
+
 /* What to do about a baseline that is refused. */
 static const char *naive_fix(enum hone_reason reason)
 {
@@ -434,7 +462,8 @@ static const char *naive_fix(enum hone_reason reason)
         {HONE_REASON_WRONG_VALUE,
          "Kernel and oracle disagree, or the tolerance is too tight: hone task calibrate measures "
          "what honest kernels err by."},
-        {HONE_REASON_COMPILE, "kernels/naive.c has to compile alone, with gcc -std=gnu17."},
+        {HONE_REASON_COMPILE, "kernels/naive.c has to compile alone, with gcc -std=gnu17; naive.cu "
+                              "with NVRTC."},
     };
     for (size_t i = 0; i < HONE_COUNTOF(rows); i++)
         if (rows[i].reason == reason)
@@ -463,6 +492,7 @@ static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *
     else if (!*ret_passed)
         find(w, "error", "kernel naive", naive_fix(report.reason), "is refused: %s%s", row->word,
              detail_of(w, &report));
+    w->ret->is_near = is_near(&report);
     w->ret->is_unbuilt =
         report.reason == HONE_REASON_COMPILE || report.reason == HONE_REASON_COMPILE_TIMEOUT ||
         report.reason == HONE_REASON_LINK || report.reason == HONE_REASON_NO_SYMBOL;
@@ -565,16 +595,19 @@ static int try_kernels(struct work *w, struct hone_err *err)
 {
     HONE_AUTOFREE char *naive = NULL;
     bool passed = false, is_off = false; /* off: it ran, and its values are not the oracle's */
-    int code = hone_task_naive(w->task, "cpu", &naive, err);
+    bool is_cuda = w->target->has_device;
+    const struct hone_bad_kernel *bad = is_cuda ? hone_bad_cuda_kernels : hone_bad_kernels;
+    size_t n_bad = is_cuda ? hone_n_bad_cuda_kernels : hone_n_bad_kernels;
+    int code = hone_task_naive(w->task, w->target->name, &naive, err);
     report_progress(w, "naive", 0);
     if (code == 0)
         code = try_naive(w, naive, &passed, &is_off, err);
     w->ret->was_run = code == 0;
-    for (size_t i = 0; code == 0 && passed && i < hone_n_bad_kernels; i++) {
-        report_progress(w, hone_bad_kernels[i].name, i + 1);
-        code = try_bad(w, &hone_bad_kernels[i], naive, err);
+    for (size_t i = 0; code == 0 && passed && i < n_bad; i++) {
+        report_progress(w, bad[i].name, i + 1);
+        code = try_bad(w, &bad[i], naive, err);
     }
-    if (code == 0 && (passed || is_off))
+    if (code == 0 && (passed || is_off) && !is_cuda) /* hone calibrate has no stage for cuda */
         code = try_answers(w, err);
     return code;
 }

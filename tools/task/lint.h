@@ -41,6 +41,7 @@ struct hone_lint {
     bool is_admitted; /* no error; what was not run is not known */
     bool was_run;     /* the bad kernels were tried */
     bool is_unbuilt;  /* the baseline does not compile */
+    bool is_near;     /* the baseline errs by as little as rounding may: a tolerance too tight */
     const char *task; /* name; NULL when the pack does not load */
     const char *hash;
     struct hone_array findings; /* of struct hone_lint_finding, errors first */

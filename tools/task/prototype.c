@@ -60,6 +60,10 @@ static const struct {
     {"uintptr_t", HONE_DTYPE_U64, false, 0},
     {"bool", HONE_DTYPE_BOOL, true, 0},
     {"_Bool", HONE_DTYPE_BOOL, true, 0},
+    {"__half", HONE_DTYPE_F16, true, 0}, /* of CUDA, as the two below */
+    {"half", HONE_DTYPE_F16, true, 0},
+    {"__nv_bfloat16", HONE_DTYPE_BF16, true, 0},
+    {"uint", HONE_DTYPE_U32, false, 0},
     {"uint8_t", HONE_DTYPE_U8, false, UINT8_MAX},
     {"unsigned char", HONE_DTYPE_U8, false, UINT8_MAX},
 };

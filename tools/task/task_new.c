@@ -59,7 +59,9 @@ static bool has_const_pointer(const struct hone_new_work *w)
 static void look_at_pointer(struct hone_new_work *w, const struct hone_param *p, bool *ret_in,
                             bool *ret_out)
 {
-    enum hone_access access = hone_prototype_access(w->source, &w->proto, p->name, w->pool);
+    enum hone_access access = w->cuda
+                                  ? hone_cuda_in_access(w->cuda, p->name, w->pool)
+                                  : hone_prototype_access(w->source, &w->proto, p->name, w->pool);
     bool is_said = true;
     if (access == HONE_ACCESS_UNKNOWN && !has_const_pointer(w)) /* something must be read */
         access = HONE_ACCESS_READ_FIRST;
@@ -218,7 +220,10 @@ static int write_pack(struct hone_new_work *w)
     HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
     HONE_CLEANUP(hone_buf_done) struct hone_buf loads = HONE_BUF_INIT, kernel = HONE_BUF_INIT;
     HONE_CLEANUP(hone_buf_done) struct hone_buf oracle = HONE_BUF_INIT;
-    bool is_sum = hone_new_sum_oracle(w, &oracle);
+    HONE_CLEANUP(hone_buf_done) struct hone_buf cuda = HONE_BUF_INIT;
+    bool is_sum = !w->cuda && hone_new_sum_oracle(w, &oracle);
+    if (w->cuda && w->options->reference && strstr(w->options->reference, "ITEM("))
+        w->oracle_items = hone_new_elements(w, &w->outputs[0]);
     int code = hone_new_task_json(w, json);
     if (code == 0)
         code = hone_new_workloads(w, &loads);
@@ -226,6 +231,8 @@ static int write_pack(struct hone_new_work *w)
         code = hone_new_kernel(w, &kernel);
     if (code == 0)
         code = hone_buf_check(&kernel, w->err);
+    if (code == 0 && w->cuda)
+        code = hone_new_cuda_files(w, kernel.data, &cuda, &oracle);
     if (code < 0)
         return code;
     HONE_AUTOFREE char *text = hone_json_print_pretty(json);
@@ -234,10 +241,10 @@ static int write_pack(struct hone_new_work *w)
                             w->err)) < 0 ||
         (code = put(w, "task.json", line)) < 0 ||
         (code = put(w, "workloads.jsonl", loads.data)) < 0 ||
-        (code = put(w, "oracle.c", is_sum ? oracle.data : kernel.data)) < 0 ||
-        (w->is_changed && (code = put(w, HONE_TASK_OWN_FILE, w->options->source)) < 0))
+        (code = put(w, "oracle.c", is_sum || w->cuda ? oracle.data : kernel.data)) < 0 ||
+        (w->is_changed && !w->cuda && (code = put(w, HONE_TASK_OWN_FILE, w->options->source)) < 0))
         return code;
-    return put(w, "kernels/naive.c", kernel.data);
+    return w->cuda ? put(w, "kernels/naive.cu", cuda.data) : put(w, "kernels/naive.c", kernel.data);
 }
 
 static int prepare(struct hone_new_work *w)
@@ -249,10 +256,11 @@ static int prepare(struct hone_new_work *w)
     if (strnlen(o->source, HONE_LIMIT_SOURCE_BYTES + 1) > HONE_LIMIT_SOURCE_BYTES)
         return hone_fail(w->err, HONE_E_LIMIT, "the source is longer than %u bytes",
                          HONE_LIMIT_SOURCE_BYTES);
-    int code = hone_new_gather(w);
+    int code = o->is_cuda ? hone_new_cuda_gather(w) : hone_new_gather(w);
     if (code < 0)
         return code;
-    w->name = o->name ? o->name : w->proto.name;
+    w->reading = w->cuda ? w->cuda->plain : w->source;
+    w->name = o->name ? o->name : w->cuda ? w->cuda->name : w->proto.name;
     if ((code = hone_new_look(w)) < 0 || (code = sort_params(w)) < 0 ||
         (code = hone_new_shapes(w)) < 0)
         return code;
@@ -279,7 +287,7 @@ int hone_task_new(const struct hone_task_new_options *options, struct hone_pool 
         hone_remove_tree(options->dir, NULL); /* the first error is the one to tell */
         return code;
     }
-    if (!w->oracle_items)
+    if (!w->oracle_items && !options->reference)
         hone_new_note(w, hone_new_is_rounded(w)
                              ? "the oracle is your function as it is, as floats decide integers: "
                                "it cannot find a mistake in the function itself, and a kernel must "

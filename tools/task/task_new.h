@@ -31,6 +31,10 @@ struct hone_task_new_options {
     struct hone_strs constraints;  /* "n % 8 == 0": which sizes are legal */
     struct hone_strs tolerances;   /* "y=1e-3": rtol of a floating output; "1e-3": of all */
     const char *flops, *bytes;     /* formulas; NULL: guessed */
+    bool is_cuda;                  /* source is a CUDA file (cuda_in.h) */
+    const char *grid, *block;      /* of a kernel without a launcher; NULL */
+    double elements;               /* of the largest tensor of guessed sizes; 0: a million */
+    const char *reference;         /* CUDA: text of the reference; NULL: the kernel itself */
     struct hone_strs inouts, outs; /* pointers that are read and written, or written alone; others
                                       are told from const and from the body */
 };

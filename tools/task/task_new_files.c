@@ -9,9 +9,9 @@
 
 #include "workspace/task/expr.h"
 
-#define DEFAULT_ELEMENTS 1000000.0 /* of the largest tensor, when no size is given */
-#define MOST_ELEMENTS    4e6
-#define DEFAULT_WORK     6e6 /* of the function's loops */
+#define DEFAULT_ELEMENTS 1e6 /* of the largest tensor, when no size is given */
+#define MOST_PER_ELEMENT 4   /* of a tensor whose size is a formula */
+#define WORK_PER_ELEMENT 6   /* of the function's loops */
 
 const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_tensor *t)
 {
@@ -299,6 +299,11 @@ static int parse_sizes(struct hone_new_work *w, const char *text, struct hone_js
     return 0;
 }
 
+static double elements_of(const struct hone_new_work *w)
+{
+    return w->options->elements > 0 ? w->options->elements : DEFAULT_ELEMENTS;
+}
+
 static int64_t default_size(const struct hone_new_work *w, const struct hone_new_axis *axis,
                             bool is_second)
 {
@@ -311,9 +316,9 @@ static int64_t default_size(const struct hone_new_work *w, const struct hone_new
         return is_second ? 8 : 10; /* steps, windows */
     /* three dimensions or more, or a product of two-dimensional ones: keep the cubic work bearable
      */
-    double size = rank == 1   ? DEFAULT_ELEMENTS
-                  : rank == 2 ? 512
-                              : ceil(pow(DEFAULT_ELEMENTS, 1.0 / (double)rank));
+    double size = rank == 1   ? elements_of(w)
+                  : rank == 2 ? ceil(512 * sqrt(elements_of(w) / DEFAULT_ELEMENTS))
+                              : ceil(pow(elements_of(w), 1.0 / (double)rank));
     return (int64_t)(is_second ? floor(size * 0.7) - 1 : size);
 }
 
@@ -346,13 +351,14 @@ static bool is_dear(struct hone_new_work *w, const char *work, int64_t *sizes)
     for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
         const struct hone_new_tensor *t =
             i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
-        if (value_of(w, hone_new_elements(w, t), sizes, &value) && value > MOST_ELEMENTS)
+        if (value_of(w, hone_new_elements(w, t), sizes, &value) &&
+            value > MOST_PER_ELEMENT * elements_of(w))
             return true;
     }
-    return value_of(w, work, sizes, &value) && value > DEFAULT_WORK;
+    return value_of(w, work, sizes, &value) && value > WORK_PER_ELEMENT * elements_of(w);
 }
 
-/* Sizes of about a million elements; less where loops in loops would take long. */
+/* Sizes of about a million elements, or what was asked for; less where loops in loops would take long. */
 static void guess_sizes(struct hone_new_work *w, bool is_second, int64_t *sizes)
 {
     const char *work = hone_extent_work(w->index);

@@ -71,7 +71,8 @@ void hone_new_name_params(struct hone_new_work *w)
 static bool is_hone_order(const struct hone_new_work *w)
 {
     size_t at = 0;
-    bool same = w->proto.returns_void && strcmp(w->name, w->proto.name) == 0 && !w->proto.is_static;
+    bool same = !w->cuda && w->proto.returns_void && strcmp(w->name, w->proto.name) == 0 &&
+                !w->proto.is_static;
     for (size_t i = 0; i < w->n_inputs; i++)
         same = same && w->inputs[i].param == &w->proto.params[at++] && !w->inputs[i].is_copied &&
                w->inputs[i].param->is_const;
@@ -92,6 +93,12 @@ static bool is_hone_order(const struct hone_new_work *w)
 
 /* A pack needs a task to print its signature, and a task needs files: so the signature is made here
  * the same way, with the names of parameters that the body wants and its restrict. */
+static const char *type_of(const struct hone_new_work *w, enum hone_dtype dtype)
+{
+    bool is_half = dtype == HONE_DTYPE_F16 || dtype == HONE_DTYPE_BF16;
+    return w->cuda && is_half ? "float" : hone_dtype_c_name(dtype); /* all are double there */
+}
+
 static const char *signature_of(struct hone_new_work *w)
 {
     const char *text = hone_pool_printf(w->pool, "void %s(", w->name);
@@ -100,7 +107,7 @@ static const char *signature_of(struct hone_new_work *w)
             i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];
         bool is_restrict = t->param && t->param->is_restrict && !t->is_copied;
         text = hone_pool_printf(w->pool, "%s%s%s%s *%s%s", text, i ? ", " : "",
-                                i < w->n_inputs ? "const " : "", hone_dtype_c_name(t->dtype),
+                                i < w->n_inputs ? "const " : "", type_of(w, t->dtype),
                                 is_restrict ? "restrict " : "", t->c_name);
     }
     for (size_t i = 0; i < w->n_scalars; i++)

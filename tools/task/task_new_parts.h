@@ -3,6 +3,7 @@
 #ifndef HONE_TOOLS_TASK_NEW_PARTS_H
 #define HONE_TOOLS_TASK_NEW_PARTS_H
 
+#include "tools/task/cuda_in.h"
 #include "tools/task/extent.h"
 #include "tools/task/prototype.h"
 #include "tools/task/task_new.h"
@@ -54,8 +55,9 @@ struct hone_new_work {
     const struct hone_task_new_options *options;
     struct hone_pool *pool;
     struct hone_err *err;
-    const char *source; /* the text with its own headers, without what the function does not use */
-    bool is_changed;    /* source is not the file as it was given */
+    const char *source;  /* the text with its own headers, without what the function does not use */
+    const char *reading; /* what sizes are told from: source, or of CUDA the plain form */
+    bool is_changed;     /* source is not the file as it was given */
     struct hone_prototype proto;
     const char *name;
     struct hone_new_axis axes[HONE_LIMIT_AXES];
@@ -67,8 +69,9 @@ struct hone_new_work {
     struct hone_new_reach reaches[HONE_LIMIT_AXES + HONE_LIMIT_TENSORS]; /* by parameter */
     const char *steps[HONE_NEW_STEPS];                                   /* constraints */
     size_t n_steps;
-    const char *told_shapes;  /* for the note; NULL: none */
-    const char *oracle_items; /* NULL: the function is its own reference */
+    const char *told_shapes;         /* for the note; NULL: none */
+    const struct hone_cuda_in *cuda; /* NULL: the source is C */
+    const char *oracle_items;        /* NULL: the function is its own reference */
     const char *notes[HONE_NEW_NOTES];
     size_t n_notes;
 };
@@ -105,6 +108,11 @@ int hone_new_workloads(struct hone_new_work *w, struct hone_buf *buf);
 int hone_new_kernel(struct hone_new_work *w, struct hone_buf *buf);
 /* oracle.c for a plain sum (task_new_oracle.c); false: it is none. */
 bool hone_new_sum_oracle(struct hone_new_work *w, struct hone_buf *buf);
+/* Reads a CUDA source instead of hone_new_gather, and writes the pack's kernel and oracle
+ * (task_new_cuda.c). */
+int hone_new_cuda_gather(struct hone_new_work *w);
+int hone_new_cuda_files(struct hone_new_work *w, const char *c, struct hone_buf *kernel,
+                        struct hone_buf *oracle);
 /* "M*N", the formula of a tensor's elements. */
 const char *hone_new_elements(struct hone_new_work *w, const struct hone_new_tensor *t);
 /* Names of parameters in hone's order; after the shapes are known. */

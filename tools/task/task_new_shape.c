@@ -86,7 +86,7 @@ int hone_new_look(struct hone_new_work *w)
 {
     for (size_t i = 0; i < w->proto.n_params; i++)
         name_param(w, i);
-    int code = hone_extent_open(w->source, &w->proto, w->names, w->pool, &w->index, w->err);
+    int code = hone_extent_open(w->reading, &w->proto, w->names, w->pool, &w->index, w->err);
     for (size_t i = 0; code == 0 && i < w->proto.n_params; i++)
         if (w->proto.params[i].is_pointer)
             look_at_array(w, i);

@@ -533,7 +533,8 @@ static int load_oracle(struct loader *l, const struct hone_json *json)
     for (size_t i = 0; !task->is_oracle_torch && i < task->n_inputs + task->n_outputs; i++) {
         const struct hone_tensor *t =
             i < task->n_inputs ? &task->inputs[i] : &task->outputs[i - task->n_inputs];
-        if (t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16)
+        bool is_half = t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16;
+        if (is_half && hone_task_has_kernel(task, HONE_TASK_CPU)) /* there they are uint16_t */
             return hone_fail_at(
                 l->err, HONE_E_ARG, "oracle.mode",
                 "naive_double cannot widen '%s' of dtype %s: write an oracle with items", t->name,

@@ -261,9 +261,13 @@ static void add_wide_buffers(struct hone_buf *buf, const struct hone_task *task)
         hone_buf_printf(buf,
                         ";\n    %s *in%zu = malloc((size_t)n_in%zu * sizeof(*in%zu));\n"
                         "    for (int64_t i = 0; in%zu && i < n_in%zu; i++)\n"
-                        "        in%zu[i] = ((const %s *)args->inputs[%zu])[i];\n",
-                        wide_type(task, t->dtype), i, i, i, i, i, i, hone_dtype_c_name(t->dtype),
-                        i);
+                        "        in%zu[i] = ",
+                        wide_type(task, t->dtype), i, i, i, i, i, i);
+        bool is_half = t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16;
+        is_half ? hone_buf_printf(buf, "hone_get_%s_(args->inputs[%zu], i);\n",
+                                  hone_dtype_name(t->dtype), i)
+                : hone_buf_printf(buf, "((const %s *)args->inputs[%zu])[i];\n",
+                                  hone_dtype_c_name(t->dtype), i);
     }
     for (size_t i = 0; i < task->n_outputs; i++) {
         const struct hone_tensor *t = &task->outputs[i];
@@ -289,16 +293,26 @@ static void add_wide_call(struct hone_buf *buf, const struct hone_task *task, co
     hone_buf_str(buf, ");\n");
 }
 
-/* Do all outputs have fewer dimensions than some input of floats? */
+static bool has_axis(const struct hone_tensor *t, int axis)
+{
+    for (size_t d = 0; d < t->rank; d++)
+        if (t->shape[d] == axis)
+            return true;
+    return false;
+}
+
+/* Does every output lack an axis of some input of floats, so that it can be a sum along that? */
 static bool is_reduction(const struct hone_task *task)
 {
-    size_t rank = 0;
-    for (size_t i = 0; i < task->n_inputs; i++)
-        if (hone_dtype_is_float(task->inputs[i].dtype) && task->inputs[i].rank > rank)
-            rank = task->inputs[i].rank;
-    for (size_t i = 0; i < task->n_outputs; i++)
-        if (task->outputs[i].rank >= rank || !hone_dtype_is_float(task->outputs[i].dtype))
+    for (size_t o = 0; o < task->n_outputs; o++) {
+        bool lacks = false;
+        for (size_t i = 0; i < task->n_inputs; i++)
+            for (size_t d = 0; d < task->inputs[i].rank; d++)
+                lacks = lacks || (hone_dtype_is_float(task->inputs[i].dtype) &&
+                                  !has_axis(&task->outputs[o], task->inputs[i].shape[d]));
+        if (!lacks || !hone_dtype_is_float(task->outputs[o].dtype))
             return false;
+    }
     return true;
 }
 
@@ -436,6 +450,7 @@ char *hone_task_oracle_preamble(const struct hone_task *task)
             "#include <float.h>\n#include <limits.h>\n#include <math.h>\n#include <stdbool.h>\n"
             "#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n");
         hone_buf_str(&buf, abi_text);
+        hone_buf_str(&buf, convert_text);
         hone_buf_str(&buf, probe_text);
         add_wide_prototype(&buf, task);
         add_wide_entry(&buf, task);

@@ -97,6 +97,13 @@ bool hone_task_has_kernel(const struct hone_task *task, enum hone_task_target ta
     return hone_file_exists(path);
 }
 
+const char *hone_task_target_of(const struct hone_task *task, const char *asked)
+{
+    bool is_cuda =
+        !hone_task_has_kernel(task, HONE_TASK_CPU) && hone_task_has_kernel(task, HONE_TASK_CUDA);
+    return asked ? asked : hone_targets[is_cuda ? HONE_TASK_CUDA : HONE_TASK_CPU].name;
+}
+
 int hone_task_select(struct hone_task *task, const char *target, struct hone_err *err)
 {
     enum hone_task_target t;

@@ -56,6 +56,8 @@ bool hone_dtype_is_unsigned(enum hone_dtype dtype); /* an integer that is never 
 
 struct hone_task;
 bool hone_task_has_kernel(const struct hone_task *task, enum hone_task_target target);
+/* The target that was asked for; NULL: cpu, or cuda where the pack has kernels for that alone. */
+const char *hone_task_target_of(const struct hone_task *task, const char *asked);
 
 struct hone_range {
     int64_t min, max; /* 0, 0: none given */

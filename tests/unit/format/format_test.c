@@ -472,10 +472,10 @@ START_TEST(prologue_of_cuda)
     struct hone_tunable given[] = {{"TILE", 32}};
     const struct hone_array tunables = {given, 1};
     const char *text = NULL;
-    const char *source = "#pragma hone tune(TILE: 8, 16; N: 1, 2)\n#if N > 1\n#endif\n"
-                         "template <int TILE> void f();\n";
+    const char *source = "#pragma hone tune(TILE: 8, 16; N: 1, 2; EACH: 4)\n#if N > 1\n"
+                         "#endif\n#pragma unroll EACH\ntemplate <int TILE> void f();\n";
     ck_assert_int_eq(hone_tune_prologue_cuda(source, &tunables, pool, &text, NULL), 0);
-    ck_assert_str_eq(text, "constexpr int TILE = 32;\n#define N (1)\n");
+    ck_assert_str_eq(text, "constexpr int TILE = 32;\n#define N (1)\nconstexpr int EACH = 4;\n");
     hone_pool_free(pool);
 }
 END_TEST
