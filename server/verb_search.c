@@ -165,6 +165,11 @@ static void print_table(const char *dir, const struct hone_search_result *r)
                    : ": the confirmation does not bear this speedup out as a result");
     if (r->doubt)
         printf("doubt            %s\n", r->doubt);
+    const struct hone_yardstick *yardsticks = r->yardsticks.v;
+    for (size_t i = 0; i < r->yardsticks.n; i++)
+        printf("%s%-11s %.3gx   95 %% interval %.3g to %.3g, in the same run\n",
+               i == 0 ? "over " : "     ", yardsticks[i].name, yardsticks[i].ratio,
+               yardsticks[i].low, yardsticks[i].high);
     if (r->rests_on)
         printf("rests on         %s\n", r->rests_on);
     if (r->percent_of_bound > 0)
@@ -225,6 +230,7 @@ static int interrupted(const struct args *args, const char *dir, const struct vi
         hone_json_set_str(json, "target", args->options.target);
         hone_json_set_str(json, "why_stopped", "cancelled");
         hone_json_set_i64(json, "evaluations", view->evaluations);
+        hone_json_set(json, "yardsticks", hone_json_new_array());
         if (view->best_commit[0])
             hone_json_set_str(json, "best_commit", view->best_commit);
         HONE_AUTOFREE char *text = hone_json_print(json);

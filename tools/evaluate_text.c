@@ -385,13 +385,13 @@ struct list {
 /* What hone itself says in a commit: trailers, and the body's own paragraphs. A caller's line that
  * begins so is quoted. */
 static const char *const own_words[] = {
-    "Accuracy",          "Code",      "Cost",    "Device",  "Doubt",
-    "Evaluation",        "Fast-math", "Flags",   "Jail",    "Outcome",
-    "Percent-of-bound",  "Precision", "Reason",  "Report",  "Rests on",
-    "Result-of",         "Review",    "Samples", "Speedup", "Speedup-tier",
-    "Speedup-vs-parent", "Strategy",  "Sweep",   "Target",  "Task",
-    "Task-hash",         "Threads",   "Tier",    "Time-ns", "Tokens",
-    "Tunables",          "Verdict",
+    "Accuracy",          "Code",      "Cost",         "Device",         "Doubt",
+    "Evaluation",        "Fast-math", "Flags",        "Jail",           "Outcome",
+    "Percent-of-bound",  "Precision", "Reason",       "Report",         "Rests on",
+    "Result-of",         "Review",    "Samples",      "Speedup",        "Speedup-tier",
+    "Speedup-vs-parent", "Strategy",  "Sweep",        "Target",         "Task",
+    "Task-hash",         "Threads",   "Tier",         "Time-ns",        "Tokens",
+    "Tunables",          "Verdict",   "Vs-fast-math", "Vs-torch-eager",
 };
 
 static const char *quote(const char *text, struct hone_pool *pool)
@@ -430,6 +430,12 @@ static void add_figures(struct list *list, const struct hone_report *report)
             hone_pool_printf(list->pool, "%.1f", hone_shown_percent(report->percent_of_bound)));
     if (is_result && report->doubts.n > 0)
         add(list, "Doubt", report->doubts.v[0]);
+    const struct hone_array yardsticks = hone_report_yardsticks(report, list->pool);
+    for (size_t i = 0; is_result && i < yardsticks.n; i++) {
+        const struct hone_yardstick *y = (const struct hone_yardstick *)yardsticks.v + i;
+        add(list, hone_pool_printf(list->pool, "Vs-%s", y->name),
+            hone_pool_printf(list->pool, "%.3g [%.3g, %.3g]", y->ratio, y->low, y->high));
+    }
     add(list, "Accuracy", hone_rests_accuracy(report, list->pool));
     add(list, "Fast-math", hone_rests_fast_math_text(report, list->pool));
     add(list, "Precision", hone_rests_precision(report, list->pool));

@@ -371,6 +371,7 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->speedup = ratio_of(report, "baseline", ctx->pool);
     out->vs_parent = ratio_of(report, "parent", ctx->pool);
     out->vs_fast_math = ratio_of(report, HONE_ARM_FAST_MATH, ctx->pool);
+    out->yardsticks = hone_report_yardsticks(report, ctx->pool);
     out->confirmations = copy_of(ctx->pool, report->confirmations, sizeof(*report->confirmations));
     keep_latest(out->confirmations);
     if (report->load != NULL && report->load->others > LITTLE_LOAD * (double)report->load->n_cores)

@@ -38,6 +38,7 @@ struct hone_kernel_out {
     const char *task, *target, *jail, *device, *signature, *start;
     bool is_cached;
     struct hone_ratio *speedup, *vs_parent, *vs_fast_math; /* NULL: not measured */
+    struct hone_array yardsticks;                          /* of struct hone_yardstick */
     struct hone_sizes_report *sizes;                       /* NULL: nothing was checked or timed */
     double time_ns, baseline_ns, worst_ratio, percent_of_bound; /* NaN: not measured */
     struct hone_confirmations_report *confirmations;            /* NULL: this is the only one */
@@ -131,6 +132,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_FIELD_OBJ(struct hone_kernel_out, speedup, hone_ratio_fields, .skip_empty = true, .help = "Against the baseline: above 1 is faster."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, vs_parent, hone_ratio_fields, .skip_empty = true, .help = "Against the parent version."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, vs_fast_math, hone_ratio_fields, .skip_empty = true, .help = "Against the baseline built with -ffast-math."), \
+    HONE_OUT_(yardsticks, HONE_OF(struct hone_yardstick, hone_yardstick_fields), .help = "What else was timed in the same run."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, confirmations, hone_confirmations_fields, .skip_empty = true, .help = "With the earlier confirmations of this version."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, load, hone_load_fields, .skip_empty = true, .help = "What else the machine did; left out where that was little."), \
     HONE_OUT_(time_ns, .unit = "ns", .help = "One call, geometric mean over the workloads."), \

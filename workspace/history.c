@@ -360,8 +360,9 @@ int hone_history_set_result(struct hone_history *h, const char *name, const char
     char *subject HONE_AUTOFREE = hone_text_line(result->subject, HONE_LIMIT_SUBJECT_BYTES);
     char *body HONE_AUTOFREE =
         hone_text_line(result->body ? result->body : "", HONE_LIMIT_TRAILER_BYTES);
-    char *message HONE_AUTOFREE = hone_sprintf("%s%s%s\n\n" HONE_RESULT_TRAILER "%s\n", subject,
-                                               body[0] ? "\n\n" : "", body, commit);
+    char *message HONE_AUTOFREE =
+        hone_sprintf("%s%s%s\n\n%s" HONE_RESULT_TRAILER "%s\n", subject, body[0] ? "\n\n" : "",
+                     body, result->trailers ? result->trailers : "", commit);
     if (!hone_history_has(h, commit))
         return hone_fail(err, HONE_E_NOT_FOUND, "commit '%.40s' is not in the history", commit);
     int rc = hone_history_lock(h, err);

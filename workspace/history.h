@@ -63,6 +63,7 @@ struct hone_branch_result { /* what a search came to: a commit on top of its bes
     const char *subject;    /* NULL: no such commit; at most HONE_LIMIT_SUBJECT_BYTES */
     const char *body;       /* at most HONE_LIMIT_TRAILER_BYTES; may be NULL */
     int64_t time_s;         /* part of the id */
+    const char *trailers;   /* whole lines "Key: value\n", or NULL */
 };
 
 struct hone_history_file { /* of the root commit */

@@ -108,6 +108,8 @@ static const struct hone_field branch_fields[] = {
                .max_len = HONE_LIMIT_SUBJECT_BYTES, .help = "Of the result commit on top."),
     HONE_FIELD(struct hone_record_branch, body, .skip_empty = true,
                .max_len = HONE_LIMIT_TRAILER_BYTES, .help = "Its text."),
+    HONE_FIELD(struct hone_record_branch, trailers, .skip_empty = true,
+               .max_len = HONE_LIMIT_TRAILER_BYTES, .help = "Its trailers, whole lines."),
     HONE_FIELD(struct hone_record_branch, time_s, .skip_empty = true, .min = 0, .max = INT64_MAX,
                .help = "Its time, Unix seconds."),
 };

@@ -70,6 +70,7 @@ struct hone_record_branch { /* branch search/<name> moved */
     const char *name;
     const char *commit;
     const char *subject, *body; /* of the result commit on top; subject NULL: none */
+    const char *trailers;       /* of it; NULL: none */
     int64_t time_s;
 };
 

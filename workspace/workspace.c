@@ -415,7 +415,8 @@ static int move_branch(struct hone_workspace *ws, const struct hone_record_branc
         rc = hone_ledger_sync(ws->ledger, err);
     if (rc < 0)
         return rc;
-    const struct hone_branch_result result = {record->subject, record->body, record->time_s};
+    const struct hone_branch_result result = {record->subject, record->body, record->time_s,
+                                              record->trailers};
     return record->subject
                ? hone_history_set_result(ws->history, record->name, record->commit, &result, err)
                : hone_history_set_branch(ws->history, record->name, record->commit, err);
@@ -437,6 +438,7 @@ int hone_workspace_set_result(struct hone_workspace *ws, const char *name, const
                                               .commit = commit,
                                               .subject = result->subject,
                                               .body = result->body,
+                                              .trailers = result->trailers,
                                               .time_s = result->time_s};
     return move_branch(ws, &record, err);
 }

@@ -204,7 +204,7 @@ static int set_branches(struct replay *replay, struct hone_err *err)
         struct hone_err cause = HONE_ERR_INIT;
         const struct hone_record_branch *b = &replay->branches[i];
         struct hone_history *history = replay->ws->history;
-        const struct hone_branch_result result = {b->subject, b->body, b->time_s};
+        const struct hone_branch_result result = {b->subject, b->body, b->time_s, b->trailers};
         int rc = b->subject ? hone_history_set_result(history, b->name, b->commit, &result, &cause)
                             : hone_history_set_branch(history, b->name, b->commit, &cause);
         if (rc < 0)

@@ -3,6 +3,7 @@
  * encodes an event by its table, hone_event_read decodes one. Which table is whose stands in one array
  * by type; a record of a type that no row names is no event of a search. */
 #include "agents/search/events.h"
+#include "tools/format/report.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,6 +182,8 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
     ROW(ci, .help = "Its 95 % interval: low, high."),
     ROW(vs_fast_math, .skip_empty = true,
         .help = "The same over the baseline built with -ffast-math."),
+    ROW(yardsticks, HONE_OF(struct hone_yardstick, hone_yardstick_fields),
+        .help = "What else was timed in the same run: name, ratio, low, high."),
     ROW(evaluations, .help = "Evaluations that were run."),
     ROW(verdicts, HONE_OF(struct hone_search_count, count_fields), .help = "How they ended."),
     ROW(unruly, .help = "Versions that failed where the baseline worked."),

@@ -124,10 +124,11 @@ struct hone_search_count {
 
 struct hone_search_result { /* of a round, when it has ended */
     const char *task, *target, *name;
-    double baseline_ns, best_ns; /* geometric mean over the workloads of the confirmation */
-    double speedup;              /* 1 when nothing faster was confirmed; NaN when not measured */
-    double vs_fast_math;         /* NaN: not measured */
-    struct hone_f64s ci;         /* low, high: 95 % */
+    double baseline_ns, best_ns;  /* geometric mean over the workloads of the confirmation */
+    double speedup;               /* 1 when nothing faster was confirmed; NaN when not measured */
+    double vs_fast_math;          /* NaN: not measured */
+    struct hone_array yardsticks; /* of struct hone_yardstick: of the confirmation */
+    struct hone_f64s ci;          /* low, high: 95 % */
     int64_t evaluations;
     struct hone_array verdicts; /* of struct hone_search_count */
     int64_t unruly;             /* versions that failed where the baseline worked */
@@ -148,7 +149,7 @@ struct hone_search_result { /* of a round, when it has ended */
     int64_t device_ms, tokens; /* all rounds */
     double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };
-enum { HONE_SEARCH_N_RESULT_FIELDS = 26 };
+enum { HONE_SEARCH_N_RESULT_FIELDS = 27 };
 extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
 

@@ -93,6 +93,7 @@ struct hone_search_outcome { /* of one evaluation; strings in the search's pool 
     bool is_right;                 /* could be ranked */
     double ratio, low, high;       /* against the baseline; NaN: none */
     double vs_fast_math;           /* against the baseline with -ffast-math; NaN: none */
+    struct hone_array yardsticks;  /* of struct hone_yardstick */
     double rank;                   /* what versions are compared by: the ratio over public workloads
                                       alone, as drawn ones differ from one confirmation to the next */
     struct hone_features measured; /* from the report alone */

@@ -409,12 +409,24 @@ int hone_search_confirm(struct hone_search *s, struct hone_node *n, struct hone_
     return 0;
 }
 
+/* "Vs-fast-math: 1.42 [1.40, 1.44]" and so on, a line each. */
+static const char *yardstick_lines(const struct hone_search_outcome *o, struct hone_pool *pool)
+{
+    const struct hone_yardstick *y = o->yardsticks.v;
+    const char *text = "";
+    for (size_t i = 0; i < o->yardsticks.n; i++)
+        text = hone_pool_printf(pool, "%sVs-%s: %.3g [%.3g, %.3g]\n", text, y[i].name, y[i].ratio,
+                                y[i].low, y[i].high);
+    return text;
+}
+
 int hone_search_present(struct hone_search *s, const struct hone_node *best,
                         const struct hone_search_outcome *o, struct hone_err *err)
 {
     const struct hone_branch_result result = {.subject =
                                                   hone_plain_line(s->pool, o->words, RESULT_BYTES),
                                               .body = o->rests_on,
+                                              .trailers = yardstick_lines(o, s->pool),
                                               .time_s = hone_wall_ms() / 1000};
     if (!best->commit)
         return 0;

@@ -90,6 +90,7 @@ static void read_outcome(struct hone_search *s, const struct hone_evaluation *e,
         o->rank = isfinite(o->rank) ? o->rank : o->ratio;
     }
     o->vs_fast_math = fair ? fair->ratio : (double)NAN;
+    o->yardsticks = hone_report_yardsticks(&e->report, s->pool);
     o->is_right = is_right(o->verdict) && isfinite(o->ratio);
     if (!o->is_right && hone_coder_repairs(s->coder) > 0)
         o->diagnosis = hone_diagnose(&e->report, s->pool);

@@ -37,6 +37,8 @@ grep -q BAD "$ROOT/shown" && false || grep -q "^measures $best" "$ROOT/shown"
 ok $? "hone show takes measurements and results as git names them" "$(grep -A2 BAD "$ROOT/shown")"
 grep -q '^rests on: 4x (3.92 to 4.08) against the baseline built with -O3 -march=native -ffast-math' "$ROOT/shown"
 ok $? "a confirmation is held against the baseline with fast-math too" "$(grep rests "$ROOT/shown")"
+tip %B | grep -q '^Vs-fast-math: 4 \[3.92, 4.08\]$' && tip '%(trailers:key=Vs-fast-math,valueonly)' | grep -q '^4 '
+ok $? "and plain git has it as a trailer" "$(tip %B)"
 "$HONE" report matmul --workspace "$WS" >"$ROOT/report"
 ! grep -q 'the baseline, no gain' "$ROOT/report" && grep -q "its parent's speed: no gain (screened, about" "$ROOT/report"
 ok $? "a screened step is told as one, and its gain is its parent's" "$(grep gain "$ROOT/report" | head -3)"
@@ -44,11 +46,11 @@ grep -q '^Rests on: 4x .*, fast-math' "$ROOT/report" && grep -q '| about 4x | 4x
 ok $? "the report has it, and the confirmed figure beside the screened one" "$(sed -n 1,40p "$ROOT/report")"
 
 "$HONE" search rmsnorm --name figures --workspace "$WS" --executor fake --fake-script "$ROOT/script.jsonl" --budget-evaluations 6 --quiet --json >"$ROOT/out" 2>"$ROOT/err"
-grep -q '"speedup":[0-9.]*,.*"vs_fast_math":[0-9.]*,' "$ROOT/out"
+grep -q '"speedup":[0-9.]*,.*"vs_fast_math":[0-9.]*,.*"yardsticks":\[{"name":"fast-math","ratio":4,"low":[0-9.]*,"high":[0-9.]*}\],' "$ROOT/out"
 ok $? "the search's JSON has both ratios as numbers" "$(cat "$ROOT/out" "$ROOT/err")"
 "$HONE" call kernel_evaluate "{\"task\":\"matmul\",\"commit\":\"$best\",\"tier\":\"confirm\"}" --workspace "$WS" --executor fake \
     --fake-script "$ROOT/script.jsonl" --quiet >"$ROOT/out" 2>"$ROOT/err"
-grep -q '"vs_fast_math":{"against":"fast-math","ratio":4,' "$ROOT/out"
+grep -q '"vs_fast_math":{"against":"fast-math","ratio":4,' "$ROOT/out" && grep -q '"yardsticks":\[{"name":"fast-math","ratio":4,' "$ROOT/out"
 ok $? "so has kernel_evaluate's" "$(cat "$ROOT/out" "$ROOT/err")"
 
 printf '{"match":"void","ns":250000,"doubt":"hidden sizes were not run"}\n' >"$ROOT/doubted.jsonl"

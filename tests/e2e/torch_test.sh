@@ -135,6 +135,19 @@ ok $? "and a commit"
 said=$("$HONE" task lint scaled_1 2>&1)
 ok $? "the lint admits it: the kernel agrees with the module in float64, and bad kernels do not" "$said"
 
+# Torch itself is timed beside a confirmation; a module that fails there loses that figure alone.
+confirm='{"task":"scaled_1","commit":"baseline","tier":"confirm","budget_ms":300,"timeout_ms":120000,"fresh":true}'
+"$HONE" call kernel_evaluate "$confirm" >"$ROOT/said" 2>&1
+grep -q '"yardsticks":\[.*{"name":"torch-eager","ratio":[0-9.]*,"low":[0-9.]*,"high":[0-9.]*}' "$ROOT/said"
+ok $? "a confirmation has torch as a yardstick" "$(cut -c1-2000 "$ROOT/said")"
+cp "$WS/tasks/scaled_1/oracle.py" "$ROOT/kept.py"
+sed -i 's/^    def forward(self, x):/    calls = 0\n&\n        Model.calls += 1\n        assert Model.calls < 3/' "$WS/tasks/scaled_1/oracle.py"
+"$HONE" call kernel_evaluate "$confirm" >"$ROOT/said" 2>&1
+! grep -q 'torch-eager"' "$ROOT/said" && grep -q 'nothing is said against torch: the module failed' "$ROOT/said" &&
+    grep -q '"verdict":"[a-z]*"' "$ROOT/said" && ! grep -q '"verdict":"in[fv]' "$ROOT/said"
+ok $? "a module that fails when it is timed costs no verdict" "$(cut -c1-2000 "$ROOT/said")"
+cp "$ROOT/kept.py" "$WS/tasks/scaled_1/oracle.py"
+
 # A kernel and a module that differ are told apart; a module that fails is the task's fault, in words.
 sed -i 's/torch.softmax(/torch.log_softmax(/' "$WS/tasks/scaled_1/oracle.py"
 said=$("$HONE" task lint scaled_1 2>&1)

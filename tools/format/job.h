@@ -28,6 +28,9 @@ struct hone_tunable {
 /* The baseline's source built with -ffast-math besides, in confirmations on a CPU: what the compiler
  * alone would have given. */
 #define HONE_ARM_FAST_MATH "fast-math"
+/* No arm that is built, but a ratio's name: the task's PyTorch module run by torch as it is, with as
+ * many threads, in confirmations on a CPU. */
+#define HONE_ARM_TORCH_EAGER "torch-eager"
 
 struct hone_arm {               /* one source that is built and called */
     const char *name;           /* "candidate", "baseline", "parent", HONE_ARM_FAST_MATH */

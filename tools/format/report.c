@@ -149,7 +149,8 @@ static const struct hone_field time_fields[] = {
 
 const struct hone_field hone_ratio_fields[HONE_RATIO_N_FIELDS] = {
     WORD(struct hone_ratio, against, .required = true,
-         .help = "baseline, parent, or fast-math: the baseline's source with -ffast-math."),
+         .help = "baseline, parent; fast-math: the baseline's source with -ffast-math; "
+                 "torch-eager: the module in torch."),
     HONE_FIELD(struct hone_ratio, ratio, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
                .help = "time(against) / time(candidate)."),
     HONE_FIELD(struct hone_ratio, low, .min = 0, .max = RATIO_MAX, .fallback_f64 = NAN,
@@ -193,10 +194,10 @@ static const struct hone_field workload_fields[] = {
                .help = "Value of every axis."),
     HONE_FIELD(struct hone_workload_report, is_hidden, .skip_empty = true,
                .help = "Drawn for this confirmation."),
-    ROWS(struct hone_workload_report, times, HONE_LIMIT_ARMS, struct hone_arm_time, time_fields,
+    ROWS(struct hone_workload_report, times, HONE_LIMIT_TIMES, struct hone_arm_time, time_fields,
          .help = "Per source."),
-    ROWS(struct hone_workload_report, ratios, HONE_LIMIT_ARMS, struct hone_ratio, hone_ratio_fields,
-         .help = "Per other source."),
+    ROWS(struct hone_workload_report, ratios, HONE_LIMIT_TIMES, struct hone_ratio,
+         hone_ratio_fields, .help = "Per other source."),
     FIGURE(struct hone_workload_report, bound_ns, .unit = "ns",
            .help = "Physics floor with measured ceilings."),
     HONE_FIELD(struct hone_workload_report, bound_by, .skip_empty = true, .choices = bounds,
@@ -423,7 +424,7 @@ const struct hone_field hone_report_fields[] = {
          hone_check_fields, .help = "Correctness checks."),
     ROWS(struct hone_report, workloads, 2 * HONE_LIMIT_WORKLOADS, struct hone_workload_report,
          workload_fields, .help = "Times."),
-    ROWS(struct hone_report, ratios, HONE_LIMIT_ARMS, struct hone_ratio, hone_ratio_fields,
+    ROWS(struct hone_report, ratios, HONE_LIMIT_TIMES, struct hone_ratio, hone_ratio_fields,
          .help = "Geometric mean over the workloads, per other source."),
     HONE_FIELD_OBJ(struct hone_report, sizes, hone_sizes_fields, .skip_empty = true,
                    .help = "What was to be checked and timed, and what was."),
@@ -634,6 +635,29 @@ const struct hone_ratio *hone_ratio_find(const struct hone_array *ratios, const 
         if (strcmp(r[i].against, against) == 0)
             return &r[i];
     return NULL;
+}
+
+const struct hone_field hone_yardstick_fields[HONE_YARDSTICK_N_FIELDS] = {
+    WORD(struct hone_yardstick, name, .required = true,
+         .help = "fast-math: the baseline's source with -ffast-math; torch-eager."),
+    HONE_FIELD(struct hone_yardstick, ratio, .min = 0, .max = RATIO_MAX,
+               .help = "time(yardstick) / time(this version): above 1 this version is faster."),
+    HONE_FIELD(struct hone_yardstick, low, .min = 0, .max = RATIO_MAX,
+               .help = "95 % interval, lower end."),
+    HONE_FIELD(struct hone_yardstick, high, .min = 0, .max = RATIO_MAX, .help = "Upper end."),
+};
+
+struct hone_array hone_report_yardsticks(const struct hone_report *report, struct hone_pool *pool)
+{
+    static const char *const names[] = {HONE_ARM_FAST_MATH, HONE_ARM_TORCH_EAGER};
+    struct hone_yardstick *v = hone_pool_alloc(pool, HONE_COUNTOF(names) * sizeof *v);
+    struct hone_array all = {.v = v};
+    for (size_t i = 0; i < HONE_COUNTOF(names); i++) {
+        const struct hone_ratio *ratio = hone_report_ratio(report, names[i]);
+        if (ratio != NULL && ratio->ratio > 0 && isfinite(ratio->low) && isfinite(ratio->high))
+            v[all.n++] = (struct hone_yardstick){names[i], ratio->ratio, ratio->low, ratio->high};
+    }
+    return all;
 }
 
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report, const char *against)

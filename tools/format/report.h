@@ -341,6 +341,14 @@ bool hone_report_is_claim(const struct hone_report *report);
 bool hone_report_is_claimable(const struct hone_report *report);
 /* The first against an arm, of an array of struct hone_ratio; NULL: none. */
 const struct hone_ratio *hone_ratio_find(const struct hone_array *ratios, const char *against);
+struct hone_yardstick { /* what people compare with, beside the baseline, in the same run */
+    const char *name;   /* "fast-math": the baseline's source with -ffast-math; "torch-eager" */
+    double ratio, low, high; /* time(yardstick) / time(candidate), 95 % interval */
+};
+enum { HONE_YARDSTICK_N_FIELDS = 4 };
+extern const struct hone_field hone_yardstick_fields[HONE_YARDSTICK_N_FIELDS];
+/* Those that the report has, in the order of the table; in the pool. */
+struct hone_array hone_report_yardsticks(const struct hone_report *report, struct hone_pool *pool);
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report,
                                            const char *against); /* of the whole */
 /* Median time of one call of an arm; NaN: it was not timed. */

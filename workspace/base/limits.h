@@ -51,6 +51,7 @@
 #define HONE_LIMIT_STAGES            10         /* stages of one job */
 #define HONE_LIMIT_STAGE_ROWS        64         /* of one report: stages and what they spent */
 #define HONE_LIMIT_ARMS              4          /* sources in one job */
+#define HONE_LIMIT_TIMES             5          /* and what torch takes: times of a workload */
 #define HONE_LIMIT_EXPORT_VALUES     512 /* expected values: of an export, an output and a case */
 #define HONE_LIMIT_CORES             4096
 #define HONE_LIMIT_JAIL_BYTES        (1ll << 40)

@@ -27,7 +27,9 @@ enum hone_control_command {
                            at n_rotate) */
     HONE_CONTROL_ITEMS, /* oracle: items of one set */
     HONE_CONTROL_STEPS, /* oracle: an iterated task from the start to the end, for one set */
-    HONE_CONTROL_QUIT
+    HONE_CONTROL_QUIT,
+    HONE_CONTROL_TIME, /* oracle of torch: n_items calls of the module over the first n_items_listed
+                           sets; the ns of one stands in the answers file (n_records 1; 0: failed) */
 };
 
 enum hone_fault { /* arena: where a fault's address lay */

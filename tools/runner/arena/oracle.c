@@ -84,6 +84,23 @@ int hone_oracle_items(struct hone_arena *oracle, const struct hone_oracle_ask *w
     return 0;
 }
 
+int hone_oracle_time(struct hone_arena *oracle, int64_t n_calls, int64_t n_sets, int64_t n_threads,
+                     double *ret_ns, struct hone_err *err)
+{
+    struct hone_control *control = hone_arena_control(oracle);
+    control->n_items = n_calls;
+    control->n_items_listed = n_sets;
+    control->n_threads = n_threads;
+    *ret_ns = 0;
+    int code = command(oracle, HONE_CONTROL_TIME, err);
+    if (code < 0 || control->n_records != 1)
+        return code;
+    double ns;
+    memcpy(&ns, oracle->own.base + HONE_ORACLE_RECORDS_AT, sizeof ns);
+    *ret_ns = isfinite(ns) && ns > 0 ? ns : 0;
+    return 0;
+}
+
 int hone_oracle_steps(struct hone_arena *oracle, const struct hone_oracle_ask *what,
                       struct hone_err *err)
 {

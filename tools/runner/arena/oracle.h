@@ -28,6 +28,10 @@ struct hone_oracle_ask {
  * (hone_arena_map). A fault of the oracle is the pack's: HONE_E_TARGET. */
 int hone_oracle_items(struct hone_arena *oracle, const struct hone_oracle_ask *what,
                       struct hone_err *err);
+/* Has torch run the task's module n_calls times in float32 over the first n_sets sets, after calls
+ * that do not count; *ret_ns is what one took by the worker's clock, 0: it could not. */
+int hone_oracle_time(struct hone_arena *oracle, int64_t n_calls, int64_t n_sets, int64_t n_threads,
+                     double *ret_ns, struct hone_err *err);
 /* Runs an iterated task to its end and hands over each output element as a record. */
 int hone_oracle_steps(struct hone_arena *oracle, const struct hone_oracle_ask *what,
                       struct hone_err *err);

@@ -59,8 +59,9 @@ static int start_worker(const char *program, struct worker *w)
     return code != 0 ? -code : w->from == NULL ? -ENOMEM : 0;
 }
 
-/* One line of the worker; true: it says ok. Its other words go to stderr, which a job may keep. */
-static bool hear(struct worker *w, double *gaps)
+/* One line of the worker with n numbers; true: it says ok. Its other words go to stderr, which a job
+ * may keep. */
+static bool hear(struct worker *w, int64_t n, double *numbers)
 {
     char line[2048];
     HONE_AUTOJSON struct hone_json *json = NULL;
@@ -70,9 +71,9 @@ static bool hear(struct worker *w, double *gaps)
     const char *wrong = hone_json_get_str(json, "error", NULL);
     if (wrong != NULL)
         fprintf(stderr, "torch: %s\n", wrong);
-    const struct hone_json *gap = hone_json_first(hone_json_get(json, "gaps"));
-    for (int64_t o = 0; gaps != NULL && o < w->layout.n_outputs; o++, gap = hone_json_next(gap))
-        if (gap == NULL || !hone_json_as_f64(gap, &gaps[o]))
+    const struct hone_json *number = hone_json_first(hone_json_get(json, "numbers"));
+    for (int64_t i = 0; i < n; i++, number = hone_json_next(number))
+        if (number == NULL || !hone_json_as_f64(number, &numbers[i]))
             return false;
     return hone_json_get_bool(json, "ok", false);
 }
@@ -91,22 +92,29 @@ static bool say(const struct worker *w, const struct hone_json *json)
     return true;
 }
 
+/* Where the inputs of a set lie in their file. */
+static struct hone_json *places(const struct worker *w, int64_t set)
+{
+    struct hone_json *at = hone_json_new_array();
+    for (int64_t t = 0; t < w->layout.n_inputs; t++)
+        hone_json_push(at, hone_json_new_i64(hone_layout_file_at(&w->layout, set, t) +
+                                             hone_layout_content_at(&w->layout, set, t)));
+    return at;
+}
+
 static struct hone_json *make_request(const struct worker *w, int64_t n)
 {
     const struct hone_control *control = w->control;
     struct hone_json *json = hone_json_new_object();
-    struct hone_json *at = hone_json_new_array(), *axes = hone_json_new_array();
+    struct hone_json *axes = hone_json_new_array();
     struct hone_json *scalars = hone_json_new_array(), *counts = hone_json_new_array();
-    for (int64_t t = 0; t < w->layout.n_inputs; t++)
-        hone_json_push(at, hone_json_new_i64(hone_layout_file_at(&w->layout, control->set, t) +
-                                             hone_layout_content_at(&w->layout, control->set, t)));
     for (int64_t i = 0; i < control->n_axes; i++)
         hone_json_push(axes, hone_json_new_i64(control->axes[i]));
     for (int64_t i = 0; i < control->n_scalars; i++)
         hone_json_push(scalars, hone_json_new_f64(control->scalars[i]));
     for (int64_t o = 0; o < w->layout.n_outputs; o++)
         hone_json_push(counts, hone_json_new_i64(control->n_output_elements[o]));
-    hone_json_set(json, "at", at);
+    hone_json_set(json, "at", places(w, control->set));
     hone_json_set(json, "axes", axes);
     hone_json_set(json, "scalars", scalars);
     hone_json_set(json, "counts", counts);
@@ -153,11 +161,28 @@ static bool answer_items(struct worker *w)
     }
     HONE_AUTOJSON struct hone_json *request = make_request(w, n);
     double gaps[HONE_LIMIT_TENSORS] = {0};
-    if (!say(w, request) || !hear(w, gaps))
+    if (!say(w, request) || !hear(w, w->layout.n_outputs, gaps))
         return false;
     spread(w, n, gaps);
     w->control->n_records = n;
     return true;
+}
+
+/* A module that fails here costs its yardstick alone. */
+static void time_calls(struct worker *w)
+{
+    struct hone_control *control = w->control;
+    double ns = 0;
+    control->set = 0;
+    HONE_AUTOJSON struct hone_json *request = make_request(w, 0);
+    struct hone_json *sets = hone_json_new_array();
+    for (int64_t set = 0; set < control->n_items_listed; set++)
+        hone_json_push(sets, places(w, set));
+    hone_json_set(request, "sets", sets);
+    hone_json_set_i64(request, "calls", control->n_items);
+    hone_json_set_i64(request, "threads", control->n_threads);
+    control->n_records = say(w, request) && hear(w, 1, &ns);
+    memcpy(w->own + HONE_ORACLE_RECORDS_AT, &ns, sizeof ns);
 }
 
 static void answer(struct worker *w, bool is_good)
@@ -183,7 +208,7 @@ int hone_role_oracle_torch(int argc, char **argv)
         return 2;
     w.records_room =
         (own.st_size - HONE_ORACLE_RECORDS_AT) / (int64_t)sizeof(struct hone_oracle_record);
-    bool is_good = start_worker(argv[1], &w) == 0 && hear(&w, NULL);
+    bool is_good = start_worker(argv[1], &w) == 0 && hear(&w, 0, NULL);
     answer(&w, is_good);
     while (is_good) {
         char byte = 0;
@@ -197,6 +222,8 @@ int hone_role_oracle_torch(int argc, char **argv)
             w.layout = w.control->layout;
         else if (w.control->command == HONE_CONTROL_ITEMS)
             was_good = answer_items(&w);
+        else if (w.control->command == HONE_CONTROL_TIME)
+            time_calls(&w);
         answer(&w, was_good);
     }
     return 0;

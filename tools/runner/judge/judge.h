@@ -20,9 +20,10 @@
 #include "tools/runner/judge/rests.h"
 #include "tools/runner/judge/stats.h"
 
-#define HONE_RUNNER_MAX_ARMS 4
-#define HONE_RUNNER_N_EDGES  8
-#define HONE_RUNNER_FOLDER   17 /* hex digits and NUL */
+#define HONE_RUNNER_MAX_ARMS  4
+#define HONE_RUNNER_MAX_TIMES (HONE_RUNNER_MAX_ARMS + 1) /* and what torch takes */
+#define HONE_RUNNER_N_EDGES   8
+#define HONE_RUNNER_FOLDER    17 /* hex digits and NUL */
 #define HONE_RUNNER_MAX_CASES                                                                      \
     (1 + HONE_LIMIT_WORKLOADS + HONE_RUNNER_N_EDGES + HONE_TASK_RANGES + HONE_TASK_BEYONDS +       \
      HONE_LIMIT_HIDDEN)

@@ -244,7 +244,7 @@ static void report_times(struct hone_judge *judge, const struct hone_rounds *rou
                          struct hone_workload_report *ret)
 {
     struct hone_arm_time *times =
-        hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *times);
+        hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_TIMES * sizeof *times);
     size_t use[HONE_MAX_ROUNDS], n_use = quiet_for_others(rounds, use);
     for (size_t i = 0; i < rounds->n_lanes; i++)
         times[i] = time_of(&rounds->lanes[i], use, n_use);
@@ -266,7 +266,8 @@ static void report_ratios(struct hone_judge *judge, const struct hone_rounds *ro
                         "rounds instead of %zu; raise budget_ms, or name smaller workloads",
                         rounds->plan->workload->id, (double)rounds->plan->budget_ns / 1e9,
                         rounds->n, rounds->plan->min_pairs);
-    struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
+    struct hone_ratio *ratios =
+        hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_TIMES * sizeof *ratios);
     for (size_t i = 1; i < rounds->n_lanes; i++)
         ratios[i - 1] = ratio_report(rounds, i, n_use);
     ret->ratios = (struct hone_array){.v = ratios, .n = rounds->n_lanes - 1};

@@ -373,15 +373,14 @@ static void widen_for_again(struct hone_ratio *ratio)
     ratio->word = hone_ratio_word(ratio->low, ratio->high, ratio->least_gain);
 }
 
-static void conclude_against(struct hone_judge *judge, const struct hone_slot *other,
-                             struct hone_ratio *ret)
+static void conclude_against(struct hone_judge *judge, const char *other, struct hone_ratio *ret)
 {
     struct hone_interval logs[HONE_RUNNER_MAX_CASES] = {0};
     double gains = 0;
     int64_t n_pairs = INT64_MAX;
     size_t n = 0;
     for (size_t w = 0; w < judge->n_workloads; w++) {
-        const struct hone_ratio *ratio = ratio_against(&judge->workloads[w], other->name);
+        const struct hone_ratio *ratio = ratio_against(&judge->workloads[w], other);
         if (ratio == NULL)
             continue;
         logs[n++] = hone_load_logs(judge, &judge->workloads[w], ratio);
@@ -389,7 +388,7 @@ static void conclude_against(struct hone_judge *judge, const struct hone_slot *o
         n_pairs = hone_min_i64(n_pairs, ratio->n_pairs);
     }
     struct hone_interval all = hone_combine_logs(logs, n);
-    *ret = (struct hone_ratio){.against = other->name,
+    *ret = (struct hone_ratio){.against = other,
                                .ratio = exp(all.mid),
                                .low = exp(fmax(all.low, -MAX_LOG)),
                                .high = exp(fmin(all.high, MAX_LOG)),
@@ -398,6 +397,14 @@ static void conclude_against(struct hone_judge *judge, const struct hone_slot *o
     hone_load_widen_whole(judge, ret);
     if (hone_judge_is_tier(judge, HONE_TIER_CONFIRM))
         widen_for_again(ret);
+}
+
+static bool has_ratio(const struct hone_judge *judge, const char *against)
+{
+    for (size_t w = 0; w < judge->n_workloads; w++)
+        if (ratio_against(&judge->workloads[w], against) != NULL)
+            return true;
+    return false;
 }
 
 static enum hone_reason why_inconclusive(const struct hone_judge *judge)
@@ -476,7 +483,8 @@ static void note_unlike_baselines(struct hone_judge *judge, const char *name)
 void hone_judge_conclude_timing(struct hone_judge *judge)
 {
     struct hone_report *report = judge->report;
-    struct hone_ratio *ratios = hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_ARMS * sizeof *ratios);
+    struct hone_ratio *ratios =
+        hone_pool_alloc(judge->pool, HONE_RUNNER_MAX_TIMES * sizeof *ratios);
     double bound = 0;
     const struct hone_ratio *worst = NULL;
     for (size_t w = 0; w < judge->n_workloads; w++)
@@ -491,7 +499,9 @@ void hone_judge_conclude_timing(struct hone_judge *judge)
     report->ratios = (struct hone_array){.v = ratios};
     for (size_t i = 1; i < judge->n_slots; i++)
         if (!judge->slots[i].is_lost)
-            conclude_against(judge, &judge->slots[i], &ratios[report->ratios.n++]);
+            conclude_against(judge, judge->slots[i].name, &ratios[report->ratios.n++]);
+    if (has_ratio(judge, HONE_ARM_TORCH_EAGER))
+        conclude_against(judge, HONE_ARM_TORCH_EAGER, &ratios[report->ratios.n++]);
     const struct hone_ratio *against = hone_report_ratio(report, "baseline");
     if (against == NULL)
         return;

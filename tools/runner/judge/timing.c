@@ -383,6 +383,21 @@ static int play_all(struct hone_timing_run *run, struct hone_load_meter *load,
     return code;
 }
 
+static int report_run(struct hone_timing_run *run, struct hone_load_meter *load,
+                      struct hone_workload_report *ret_report, struct hone_outcome *ret,
+                      struct hone_err *err)
+{
+    struct hone_judge *judge = run->judge;
+    hone_rounds_report(judge, &run->rounds, ret_report);
+    hone_load_end(load, judge, &run->rounds, ret_report);
+    hone_rounds_report_aside(judge, &run->rounds, ret_report);
+    check_clocks(run, &run->lanes[0], ret);
+    int code =
+        hone_rounds_bound(judge, run->plan->workload, judge->frame.layout.n_sets, ret_report, err);
+    return code == 0 && hone_outcome_is_good(ret) ? hone_timing_yardstick(run, ret_report, ret, err)
+                                                  : code;
+}
+
 int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
                   struct hone_workload_report *ret_report, struct hone_outcome *ret,
                   struct hone_err *err)
@@ -394,22 +409,18 @@ int hone_cpu_time(struct hone_judge *judge, const struct hone_timing_plan *plan,
     hone_machine_steal(&steal[0], &total[0]);
     struct hone_load_meter load;
     int code = play_all(&run, &load, ret, err);
+    hone_rounds_keep(judge, &run.rounds);
+    if (code == 0 && hone_outcome_is_good(ret)) {
+        hone_machine_steal(&steal[1], &total[1]);
+        int64_t ticks = total[1] - total[0];
+        *ret_report = (struct hone_workload_report){
+            .steal_percent = ticks > 0 ? 100.0 * (double)(steal[1] - steal[0]) / (double)ticks : 0};
+        code = report_run(&run, &load, ret_report, ret, err);
+    }
     hone_place_done(&run.place);
     free(run.flush);
     free(run.plain);
     for (size_t i = 0; i < run.n_lanes; i++)
         free_lane(&run.lanes[i]);
-    hone_rounds_keep(judge, &run.rounds);
-    if (code < 0 || !hone_outcome_is_good(ret))
-        return code;
-    hone_machine_steal(&steal[1], &total[1]);
-    *ret_report = (struct hone_workload_report){0};
-    int64_t ticks = total[1] - total[0];
-    ret_report->steal_percent =
-        ticks > 0 ? 100.0 * (double)(steal[1] - steal[0]) / (double)ticks : 0;
-    hone_rounds_report(judge, &run.rounds, ret_report);
-    hone_load_end(&load, judge, &run.rounds, ret_report);
-    hone_rounds_report_aside(judge, &run.rounds, ret_report);
-    check_clocks(&run, &run.lanes[0], ret);
-    return hone_rounds_bound(judge, plan->workload, judge->frame.layout.n_sets, ret_report, err);
+    return code;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of one comparison in time on the CPU, and what its three files ask of each other:
+/* The state of one comparison in time on the CPU, and what its four files ask of each other:
  *
  *   timing.c        plans blocks, plays rounds, decides when there are enough, reports
  *   timing_block.c  one hand-over: content, warm-up call, clock, look at the outputs
+ *   yardstick.c     what torch takes for the same
  *   timing_audit.c  hand-overs that do not count: looked at midway, or with other content
  *
  * Results as for stages (runner.h). Runner main thread. */
@@ -119,6 +120,13 @@ int hone_timing_check_set(struct hone_timing_run *run, struct hone_timing_lane *
 /* All sets of a hand-over with plain content, some of them against the oracle or the baseline. */
 int hone_timing_check_block(struct hone_timing_run *run, struct hone_timing_lane *lane,
                             struct hone_outcome *ret, struct hone_err *err);
+
+/* ---- yardstick.c ---- */
+
+/* In a confirmation of a torch task, for a public workload: what torch itself takes for the module,
+ * in turns with the candidate. A module that fails loses this ratio, with a warning. */
+int hone_timing_yardstick(struct hone_timing_run *run, struct hone_workload_report *report,
+                          struct hone_outcome *ret, struct hone_err *err);
 
 /* ---- timing_audit.c ---- */
 

@@ -2,8 +2,8 @@
 # The jailed side of torch tasks: answers requests for reference values in float64.
 # Standard library and torch only. `worker.py serve` is started in /work beside oracle.py and task.json; it imports torch
 # once and forks for every request, so that what a module does to torch ends with its request.
-# A request is a JSON line on stdin, its answer one on stdout: {"ok": true, "gaps": [...]}
-# (largest_gap of each output) or {"error": "..."}.
+# A request is a JSON line on stdin, its answer one on stdout: {"ok": true, "numbers": [...]} or {"error": "..."}; the numbers
+# are the largest_gap of each output, or for a request with "calls" the ns of one call in float32.
 # Descriptor 5 holds the inputs (private mappings: nothing can be changed), 6 takes the answers.
 import ast
 import json
@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import sys
+import time
 
 SECONDS = int(os.environ.get("HONE_TORCH_SECONDS", "120"))
 INPUTS, OWN = 5, 6
@@ -129,20 +130,20 @@ def skip_initialisers(torch):
             setattr(torch.nn.init, name, lambda tensor, *args, **more: tensor)
 
 
-def read_inputs(torch, task, request):
+def read_inputs(torch, task, request, places, is_wide=True):
     axes = dict(zip(task["axes"], request["axes"]))
     values = dict(zip(task.get("scalars", {}), request["scalars"]))
-    for (name, tensor), at in zip(task["inputs"].items(), request["at"]):
+    for (name, tensor), at in zip(task["inputs"].items(), places):
         shape = [axes[axis] for axis in tensor["shape"]]
         count = 1
         for size in shape:
             count *= size
         value = map_tensor(torch, at, count, dtypes()[tensor["dtype"]]).view(shape)
-        values[name] = value.double() if value.is_floating_point() else value
+        values[name] = value.double() if is_wide and value.is_floating_point() else value
     return axes, values
 
 
-def forward(torch, text, record, axes, values, is_wide):
+def build(torch, text, record, axes, values, is_wide):
     torch.set_default_dtype(torch.float64 if is_wide else torch.float32)
     names = execute(text, {there: axes[here] for here, there in record["axes"].items()}, is_wide)
     model = construct(names)
@@ -150,6 +151,11 @@ def forward(torch, text, record, axes, values, is_wide):
     state = model.state_dict()
     for name, key in record["state"].items():
         state[key].copy_(values[name])
+    return model
+
+
+def forward(torch, text, record, axes, values, is_wide):
+    model = build(torch, text, record, axes, values, is_wide)
     given = [values[a["name"]] if "name" in a else a["value"] for a in record["arguments"]]
     if not is_wide:
         given = [g.float() if isinstance(g, torch.Tensor) and g.dtype == torch.float64 else
@@ -168,7 +174,7 @@ def answer(torch, text, task, request, writer):
     record = json.loads(text.split("\n", 1)[0][len(MARK):])
     torch.set_grad_enabled(False)
     skip_initialisers(torch)
-    axes, values = read_inputs(torch, task, request)
+    axes, values = read_inputs(torch, task, request, request["at"])
     narrow = forward(torch, text, record, axes, values, False)
     results = forward(torch, text, record, axes, values, True)
     if [part.numel() for part in results] != request["counts"]:
@@ -177,6 +183,26 @@ def answer(torch, text, task, request, writer):
     with mmap.mmap(OWN, 0) as own:
         torch.frombuffer(own, dtype=torch.float64, count=whole.numel(), offset=request["answer_at"]).copy_(whole)
     os.write(writer, json.dumps([largest_gap(torch, n, r) for n, r in zip(narrow, results)]).encode())
+    os._exit(0)
+
+
+def time_calls(torch, text, task, request, writer):
+    """One call of the module as its author would make it: float32, no gradient, this many threads; ns."""
+    record = json.loads(text.split("\n", 1)[0][len(MARK):])
+    torch.set_grad_enabled(False)
+    torch.set_num_threads(request["threads"])
+    skip_initialisers(torch)
+    model, given = None, []
+    for places in request["sets"]:
+        axes, values = read_inputs(torch, task, request, places, False)
+        model = model or build(torch, text, record, axes, values, False)
+        given.append([values[a["name"]] if "name" in a else a["value"] for a in record["arguments"]])
+    for i in range(2):
+        model(*given[i % len(given)])
+    start = time.perf_counter_ns()
+    for i in range(request["calls"]):
+        model(*given[i % len(given)])
+    os.write(writer, json.dumps([(time.perf_counter_ns() - start) / request["calls"]]).encode())
     os._exit(0)
 
 
@@ -191,7 +217,7 @@ def one_request(torch, text, task, request):
     if child == 0:
         os.close(reader)
         try:
-            answer(torch, text, task, request, writer)
+            (time_calls if "calls" in request else answer)(torch, text, task, request, writer)
         except BaseException as wrong:
             os.write(writer, ("%s: %s" % (type(wrong).__name__, wrong)).encode()[:400])
         os._exit(1)
@@ -203,7 +229,7 @@ def one_request(torch, text, task, request):
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     if status == 0 and said.startswith("["):
-        return {"ok": True, "gaps": json.loads(said)}
+        return {"ok": True, "numbers": json.loads(said)}
     return {"error": said or "ended by signal %d" % (status & 127)}
 
 
