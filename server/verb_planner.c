@@ -194,14 +194,17 @@ static int print_scores(const struct args *args, struct hone_lattice *const *lat
     return hone_print("", err);
 }
 
+typedef void fit_fn(struct hone_lattice *const *lattices, size_t n, size_t skip,
+                    struct hone_prior *ret);
+
 /* Each from all the others. */
 static const struct hone_prior *const *fit_all(struct hone_lattice *const *lattices, size_t n,
-                                               struct hone_pool *pool)
+                                               fit_fn *fit, struct hone_pool *pool)
 {
     const struct hone_prior **ret = hone_pool_alloc(pool, (n + 1) * sizeof(*ret));
     for (size_t i = 0; i < n; i++) {
         struct hone_prior *prior = hone_pool_alloc(pool, sizeof(*prior));
-        hone_prior_fit(lattices, n, i, prior);
+        fit(lattices, n, i, prior);
         ret[i] = prior;
     }
     return ret;
@@ -224,7 +227,8 @@ static int eval(const struct args *args, struct hone_err *err)
                                        .n_coders = args->coders,
                                        .failure = args->failure};
     if (args->fitted)
-        options.priors = fit_all(lattices, n_lattices, pool);
+        options.priors = fit_all(lattices, n_lattices, hone_prior_fit, pool);
+    options.learned = fit_all(lattices, n_lattices, hone_prior_fit_like, pool);
     struct hone_sim *sim = hone_sim_new(lattices, n_lattices);
     hone_sim_compare(sim, policies, n_policies, &options, pool, scores);
     hone_sim_free(sim);

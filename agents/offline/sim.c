@@ -254,10 +254,12 @@ static bool take_oldest(struct run *r)
     return take(r, from, &from->actions[i]);
 }
 
-static void start(struct run *r, size_t lattice)
+static void start(struct run *r, size_t lattice, const struct hone_policy *policy)
 {
+    const struct hone_prior *const *priors =
+        policy->is_learned ? r->options->learned : r->options->priors;
     hone_tree_init(&r->tree, r->pool);
-    hone_prior_begin(r->options->priors ? r->options->priors[lattice] : NULL, &r->credit);
+    hone_prior_begin(priors ? priors[lattice] : NULL, &r->credit);
     struct hone_node *root =
         hone_tree_add(&r->tree, HONE_NO_NODE, "", NULL, 0, r->board->states[0].se);
     snprintf(root->code, sizeof(root->code), "%s", r->board->lattice->states[0].code);
@@ -275,7 +277,7 @@ double hone_sim_search(const struct hone_sim *sim, size_t lattice, const struct 
     r->options = options;
     r->pool = pool;
     r->seed = seed;
-    start(r, lattice);
+    start(r, lattice, policy);
     struct hone_policy_ctx ctx = {
         .tree = &r->tree, .credit = &r->credit, .expand = expand, .expand_arg = r, .seed = seed};
     int64_t n = 0, n_free = 0;

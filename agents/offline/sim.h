@@ -20,6 +20,7 @@ struct hone_sim_options {
     double failure;   /* mean chance that the coder fails; strategies differ: 0 to twice that */
     const struct hone_prior *const
         *priors; /* one for each lattice, fitted without it; NULL: none */
+    const struct hone_prior *const *learned; /* the same for policies that are learned */
 };
 
 struct hone_sim_score { /* of one policy */

@@ -39,6 +39,7 @@ struct hone_pick {
 struct hone_policy {
     const char *name, *words;
     bool (*pick)(struct hone_policy_ctx *ctx, struct hone_pick *ret);
+    bool is_learned; /* plays with a prior that was fitted to other kernels, where there is one */
 };
 
 extern const struct hone_policy *const hone_policies[];

@@ -452,6 +452,47 @@ START_TEST(other_kernels_teach)
 }
 END_TEST
 
+enum { N_KERNELS = 6 };
+
+/* The first is played. It is like those where the third strategy is nearly all there is, and unlike
+ * the last, where it is little. */
+START_TEST(like_kernels_teach_more)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_lattice *l[N_KERNELS];
+    static const char *const tasks[N_KERNELS] = {"a", "b", "c", "d", "e", "f"};
+    static const double intensity[N_KERNELS] = {2, 2.1, 1.9, 2, 2.2, 900};
+    const struct hone_strategy *third = hone_strategy_find("cpu", ids[2]);
+    const struct hone_policy *policy = hone_policy_find("learned"), *other;
+    struct hone_prior priors[N_KERNELS], even;
+    const struct hone_prior *learned[N_KERNELS];
+    for (size_t i = 0; i < N_KERNELS; i++) {
+        l[i] = make(pool, i + 1 < N_KERNELS ? underrated : plain);
+        l[i]->task = tasks[i];
+        l[i]->states[0].features.v[HONE_F_INTENSITY] = (struct hone_feature){true, intensity[i]};
+    }
+    for (size_t i = 0; i < N_KERNELS; i++) {
+        hone_prior_fit_like(l, N_KERNELS, i, &priors[i]);
+        learned[i] = &priors[i];
+    }
+    hone_prior_fit(l, N_KERNELS, 0, &even);
+    struct hone_credit_cell like = priors[0].gains[hone_strategy_index(third)],
+                            all = even.gains[hone_strategy_index(third)];
+    ck_assert_double_eq_tol(like.sum / like.n, 2, 0.02);
+    ck_assert_double_lt(all.sum / all.n, 1.7);
+    const struct hone_sim_options with = {.n_expansions = 1, .learned = learned},
+                                  without = {.n_expansions = 1};
+    struct hone_sim *sim = hone_sim_new(l, N_KERNELS);
+    double taught = hone_sim_search(sim, 0, policy, &with, 1, NULL),
+           untaught = hone_sim_search(sim, 0, policy, &without, 1, NULL);
+    ck_assert_msg(taught < untaught - 1, "%g %g", taught, untaught);
+    other = hone_policy_find("greedy"); /* sees nothing of it */
+    ck_assert(hone_sim_search(sim, 0, other, &with, 1, NULL) ==
+              hone_sim_search(sim, 0, other, &without, 1, NULL));
+    hone_sim_free(sim);
+}
+END_TEST
+
 static const struct {
     enum hone_step_end end;
     double value, low, high; /* of the child; bounds of the reward */
@@ -547,6 +588,6 @@ UNIT_MAIN("lattice", a_template_resolves, bad_templates_are_refused, the_optimum
           what_the_best_has_closed_off_is_tried, priors_and_learning_pay,
           the_same_seed_is_the_same_search, steps_beside_each_other,
           failures_and_ideas_are_kept_apart, the_same_code_is_the_same_version,
-          the_way_to_the_best_stays_open, other_kernels_teach,
-          rewards_are_symmetric_and_blind_to_noise, a_declined_step_blames_nobody,
-          a_step_that_stands_there_is_expected_to_pay_less)
+          the_way_to_the_best_stays_open, other_kernels_teach, the_way_to_the_best_stays_open,
+          like_kernels_teach_more, rewards_are_symmetric_and_blind_to_noise,
+          a_declined_step_blames_nobody, a_step_that_stands_there_is_expected_to_pay_less)
