@@ -9,7 +9,7 @@ SANITIZE ?=
 Q := $(if $(filter 1,$(V)),,@)
 
 .DEFAULT_GOAL := all
-PKG := libwebsockets libgit2 libcjson libcurl libseccomp libmd check
+PKG := libwebsockets libuv libgit2 libcjson libcurl libseccomp libmd check
 VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unreleased)
 
 # Places of `make install`.
@@ -61,7 +61,7 @@ LIBS_launch    := -lcjson -lmd -lm
 LIBS_tools     := -lgit2 -lcjson -lmd -lm
 LIBS_runner    := -lseccomp -lcjson -lmd -lm -ldl
 LIBS_agents    := -lcurl -lgit2 -lcjson -lmd -lm -ldl
-LIBS_server    := -lwebsockets -lcurl -lgit2 -lcjson -lmd -lm -ldl
+LIBS_server    := -lwebsockets -luv -lcurl -lgit2 -lcjson -lmd -lm -ldl
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 lib = $(B)/lib$(1).a
@@ -216,6 +216,13 @@ $(BENCH): $(B)/tests/bench/%: tests/bench/%.c $(call libs_of,server)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  BENCH $<")
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,server) $(LIBS_server)
+$(B)/tests/interop/fixture_server: tests/interop/fixture_server.c $(call libs_of,server)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,server) $(LIBS_server)
+.PHONY: check-conformance
+check-conformance: all $(B)/tests/interop/fixture_server ## MCP's own conformance suite (node, npm, network)
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/interop/conformance.sh
 $(MUTATE): $(call obj,$(wildcard tests/mutation/*.c)) $(call lib,base)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
@@ -263,8 +270,13 @@ deps: ## installs the packages that build and tests need (Debian, Ubuntu); does 
 deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; $$sudo apt-get install -y --no-install-recommends python3-torch
 .PHONY: deps-page
-deps-page: ## installs Debian's chromium-driver, which the page's browser test needs and nothing else does
+deps-page: ## installs Debian's chromium-driver, and axe-core into the build tree, which the page's browser test uses and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; command -v chromedriver >/dev/null || $$sudo apt-get install -y --no-install-recommends chromium-driver
+	$(Q)mkdir -p $(B)/page && cp tests/page/package.json tests/page/package-lock.json $(B)/page
+	$(Q)command -v npm >/dev/null && npm ci --prefix $(B)/page --no-audit --no-fund || echo "no npm or no registry: the rules of accessibility are skipped"
+.PHONY: picture
+picture: all ## draws docs/pictures/search.svg, README's picture, from the recorded search of tests/page
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/page/picture.sh docs/pictures/search.svg
 format: ## clang-format (version 14) in place
 	$(Q).ci/clang-format -i $(C_FILES)
 tidy: compile_commands.json ## clang-tidy
