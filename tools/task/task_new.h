@@ -48,5 +48,7 @@ struct hone_task_new {
  * folder is left behind. ret's strings live in the pool. */
 int hone_task_new(const struct hone_task_new_options *options, struct hone_pool *pool,
                   struct hone_task_new *ret, struct hone_err *err);
+/* Puts a finished pack where it will be; what is there goes first. */
+int hone_task_move_pack(const char *from, const char *to, struct hone_err *err);
 
 #endif
