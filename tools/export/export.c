@@ -358,7 +358,6 @@ static int find_cases(struct hone_export_work *work, struct hone_export_cases *r
     *ret = (struct hone_export_cases){.n = 0};
     if (!work->task->is_oracle_torch)
         return ask_oracle(work, ret, err);
-    hone_export_note(work, "the reference is a PyTorch module: form torch has the test");
     return hone_export_cases(work, ret, err);
 }
 

@@ -70,6 +70,8 @@ class ExportedKernel:
                 self.wrong("%s is of %s, not of torch.%s", name, tensor.dtype, want["dtype"])
             if not tensor.is_contiguous():
                 self.wrong("%s is not contiguous", name)
+            if not is_fake and tensor.data_ptr() % 64:
+                self.wrong("%s does not begin at a multiple of 64 bytes, as it was verified: clone it", name)
             if tensor.dim() != len(want["shape"]):
                 self.wrong("%s has %d dimensions, not %d", name, tensor.dim(), len(want["shape"]))
             for axis, size in zip(want["shape"], tensor.shape):

@@ -131,6 +131,8 @@ def check_refusals(given):
     if first.dim() > 0 and first.numel() > 1:
         wide = torch.stack([first, first], -1)[..., 0]
         refuses(lambda: op(wide, *given[1:]), "what is not contiguous is refused")
+        moved = torch.cat([first.reshape(-1)[:1], first.reshape(-1)])[1:].view(first.shape)
+        refuses(lambda: op(moved, *given[1:]), "a view that begins in between is refused")
     if first.is_floating_point():
         asks = first.clone().requires_grad_()
         with torch.enable_grad():
