@@ -264,8 +264,13 @@ deps: ## installs the packages that build and tests need (Debian, Ubuntu); does 
 deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; $$sudo apt-get install -y --no-install-recommends python3-torch
 .PHONY: deps-page
-deps-page: ## installs Debian's chromium-driver, which the page's browser test needs and nothing else does
+deps-page: ## installs Debian's chromium-driver, and axe-core into the build tree, which the page's browser test uses and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; command -v chromedriver >/dev/null || $$sudo apt-get install -y --no-install-recommends chromium-driver
+	$(Q)mkdir -p $(B)/page && cp tests/page/package.json tests/page/package-lock.json $(B)/page
+	$(Q)command -v npm >/dev/null && npm ci --prefix $(B)/page --no-audit --no-fund || echo "no npm or no registry: the rules of accessibility are skipped"
+.PHONY: picture
+picture: all ## draws docs/pictures/search.svg, README's picture, from the recorded search of tests/page
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/page/picture.sh docs/pictures/search.svg
 format: ## clang-format (version 14) in place
 	$(Q).ci/clang-format -i $(C_FILES)
 tidy: compile_commands.json ## clang-tidy

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* `hone log`: as a list page by page, so that the first lines of a large history cost little; as a
+ * tree from all versions, since what a version came from may lie far back. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "server/page/version_tree.h"
 #include "server/table.h"
 #include "server/verb.h"
 #include "tools/format/verdict.h"
@@ -17,7 +21,7 @@ static const char *const columns[] = {"commit", "task", "verdict", "tier", "spee
 struct args {
     const char *workspace, *rev, *task;
     int64_t max;
-    bool all, review, json;
+    bool all, review, graph, json;
 };
 
 static const struct hone_opt opts[] = {
@@ -29,6 +33,8 @@ static const struct hone_opt opts[] = {
              "Also the tries that failed, were wrong or were not believed."),
     HONE_OPT(struct args, review, "review", NULL,
              "Only the review list: suspicious, or with something that a reader should look at."),
+    HONE_OPT(struct args, graph, "graph", NULL,
+             "As a tree: each version below the one that it was made from, oldest first."),
     HONE_OPT(struct args, task, "task", "TASK", "Only versions of this task."),
     HONE_OPT(struct args, max, "max", "N", "At most so many.", .fallback = "50", .min = 1,
              .max = 1000000),
@@ -43,6 +49,12 @@ static bool is_good(enum hone_verdict verdict)
 static bool is_of_task(const struct args *args, const struct hone_version *version)
 {
     return !args->task || (version->task && strcmp(args->task, version->task) == 0);
+}
+
+static bool is_asked_for(const struct args *args, const struct hone_best_measurement *measured)
+{
+    return args->review ? hone_best_measurement_is_for_review(measured)
+                        : args->all || is_good(measured->best.verdict);
 }
 
 static struct hone_json *version_json(const struct hone_version *version,
@@ -70,13 +82,14 @@ static struct hone_json *version_json(const struct hone_version *version,
     return json;
 }
 
-static void add_row(struct hone_table *table, const struct hone_version *version,
+/* lead: what stands before the commit, "" or the lines of the tree. */
+static void add_row(struct hone_table *table, const char *lead, const struct hone_version *version,
                     const struct hone_measurement *best)
 {
     HONE_AUTOFREE char *what =
         hone_sprintf("%s%s%s%s", version->subject ? version->subject : "", best->flag ? " [" : "",
                      best->flag ? best->flag : "", best->flag ? "]" : "");
-    HONE_AUTOFREE char *id = hone_sprintf("%.10s", version->commit);
+    HONE_AUTOFREE char *id = hone_sprintf("%s%.10s", lead, version->commit);
     const char *const cells[] = {
         id,
         version->task,
@@ -107,7 +120,7 @@ static void print_version(const struct args *args, const struct hone_version *ve
         HONE_AUTOFREE char *text = hone_json_print(json);
         puts(text);
     } else {
-        add_row(table, version, best);
+        add_row(table, "", version, best);
         if (args->review && measured->review)
             add_note(table, measured->review);
         if (measured->contradiction)
@@ -139,9 +152,7 @@ static int print_page(const struct args *args, struct hone_history *history, str
         rc = hone_best_measurement_read(history, &versions[i], pool, &measured, err);
         if (rc < 0)
             return rc;
-        bool is_shown = args->review ? hone_best_measurement_is_for_review(&measured)
-                                     : args->all || is_good(measured.best.verdict);
-        if (!is_shown)
+        if (!is_asked_for(args, &measured))
             continue;
         page->left--;
         print_version(args, &versions[i], &measured, table);
@@ -151,9 +162,136 @@ static int print_page(const struct args *args, struct hone_history *history, str
     return 0;
 }
 
+/* ---- as a tree ---- */
+
+struct node {
+    struct hone_version version;
+    struct hone_best_measurement measured;
+    bool is_shown, is_read;
+};
+
+struct forest {
+    struct node *nodes; /* owned; newest first */
+    size_t n;
+    const struct node **by_commit; /* in the pool */
+    struct hone_pool *pool;
+};
+
+static int order_by_commit(const void *a, const void *b)
+{
+    const struct node *const *x = a, *const *y = b;
+    return strcmp((*x)->version.commit, (*y)->version.commit);
+}
+
+static struct node *parent_of(const struct forest *forest, const struct node *node)
+{
+    struct node wanted = {.version.commit = node->version.parent};
+    const struct node *key = &wanted, **at;
+    if (!wanted.version.commit)
+        return NULL;
+    at = bsearch(&key, forest->by_commit, forest->n, sizeof(const struct node *), order_by_commit);
+    return at ? &forest->nodes[*at - forest->nodes] : NULL;
+}
+
+static int read_forest(struct hone_history *history, const char *rev, struct forest *forest,
+                       struct hone_err *err)
+{
+    struct hone_version *versions;
+    size_t n = PAGE;
+    while (n == PAGE) {
+        int rc = hone_history_list(history, rev, forest->n, PAGE, forest->pool, &versions, &n, err);
+        if (rc < 0)
+            return rc;
+        forest->nodes = hone_realloc(forest->nodes, (forest->n + n + 1) * sizeof(*forest->nodes));
+        for (size_t i = 0; i < n; i++)
+            forest->nodes[forest->n++] = (struct node){.version = versions[i]};
+    }
+    forest->by_commit = hone_pool_alloc(forest->pool, (forest->n + 1) * sizeof(struct node *));
+    for (size_t i = 0; i < forest->n; i++)
+        forest->by_commit[i] = &forest->nodes[i];
+    qsort(forest->by_commit, forest->n, sizeof(struct node *), order_by_commit);
+    return 0;
+}
+
+/* Those that are asked for, newest first, and what they came from. */
+static int choose(const struct args *args, struct hone_history *history, struct forest *forest,
+                  int64_t *left, struct hone_err *err)
+{
+    for (size_t i = 0; i < forest->n; i++) {
+        struct node *node = &forest->nodes[i];
+        bool may = *left > 0 && is_of_task(args, &node->version);
+        if (!may && !node->is_shown)
+            continue;
+        int rc =
+            hone_best_measurement_read(history, &node->version, forest->pool, &node->measured, err);
+        if (rc < 0)
+            return rc;
+        if (may && is_asked_for(args, &node->measured)) {
+            node->is_shown = true;
+            --*left;
+        }
+        struct node *parent = node->is_shown ? parent_of(forest, node) : NULL;
+        if (parent)
+            parent->is_shown = true;
+    }
+    return 0;
+}
+
+static void draw(const struct args *args, const struct forest *forest, struct hone_table *table)
+{
+    size_t n = 0;
+    struct hone_tree_item *items = hone_pool_alloc(forest->pool, (forest->n + 1) * sizeof(*items));
+    struct hone_tree_line *lines = hone_pool_alloc(forest->pool, (forest->n + 1) * sizeof(*lines));
+    const struct node **shown = hone_pool_alloc(forest->pool, (forest->n + 1) * sizeof(*shown));
+    int64_t *places = hone_pool_alloc(forest->pool, (forest->n + 1) * sizeof(*places));
+    for (size_t i = forest->n; i-- > 0;) {
+        const struct node *node = &forest->nodes[i], *parent = parent_of(forest, node);
+        const struct hone_measurement *best = &node->measured.best;
+        bool is_faster = best->verdict == HONE_VERDICT_FASTER;
+        places[i] = -1;
+        if (!node->is_shown)
+            continue;
+        items[n] = (struct hone_tree_item){
+            .parent = parent && parent > node ? places[parent - forest->nodes] : -1,
+            .worth = best->ratio > 0 ? log2(best->ratio) : (double)NAN,
+            .sign = (char)(is_faster                ? '*'
+                           : is_good(best->verdict) ? 'o'
+                                                    : 'x'),
+            .is_failed = !is_good(best->verdict),
+        };
+        shown[n] = node;
+        places[i] = (int64_t)n++;
+    }
+    hone_version_tree(items, n, forest->pool, lines);
+    for (size_t i = 0; i < n; i++) {
+        const struct node *node = shown[lines[i].item];
+        HONE_AUTOFREE char *lead = hone_sprintf("%s ", lines[i].lead);
+        add_row(table, lead, &node->version, &node->measured.best);
+        if (args->review && node->measured.review)
+            add_note(table, node->measured.review);
+        if (node->measured.contradiction)
+            add_note(table, node->measured.contradiction);
+    }
+}
+
+static int print_forest(const struct args *args, struct hone_history *history, const char *rev,
+                        struct hone_table *table, int64_t *left, struct hone_err *err)
+{
+    struct forest forest = {.pool = table->pool};
+    int rc = read_forest(history, rev, &forest, err);
+    if (rc == 0)
+        rc = choose(args, history, &forest, left, err);
+    if (rc == 0)
+        draw(args, &forest, table);
+    free(forest.nodes);
+    return rc;
+}
+
 static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
+    if (args->graph && args->json)
+        return hone_fail(err, HONE_E_ARG, "--graph draws for people; --json names each parent");
     HONE_CLEANUP(hone_workspace_close_ptr) struct hone_workspace *ws = NULL;
     int rc = hone_open_to_read(args->workspace, &ws, err);
     if (rc < 0)
@@ -169,7 +307,9 @@ static int run(const void *arg, struct hone_err *err)
     struct page page = {.rev = args->rev ? commit : NULL, .left = args->max};
     struct hone_table table = {.pool = pool, .n_columns = HONE_COUNTOF(columns)};
     hone_table_add(&table, columns);
-    while (rc == 0 && page.left > 0 && !page.is_last)
+    if (args->graph)
+        rc = print_forest(args, history, page.rev, &table, &page.left, err);
+    while (rc == 0 && !args->graph && page.left > 0 && !page.is_last)
         rc = print_page(args, history, &page, &table, err);
     if (!args->json)
         hone_table_print(&table);
@@ -190,7 +330,9 @@ const struct hone_verb hone_verb_log = {
     .summary = "List the versions that were tried, newest first.",
     .description = "Each version with its best founded measurement. Speedups stand against the "
                    "task's baseline with their 95 % interval. With "
-                   "--json one object a line.",
+                   "--json one object a line.\n"
+                   "With --graph a version's best line of descent stands below it in its column, "
+                   "other versions made from it branch off: * faster, o right, x failed.",
     .example = "hone log --task softmax --all",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),

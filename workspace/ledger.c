@@ -545,11 +545,9 @@ static uint64_t first_number(int fd)
     return len > 0 ? hone_ledger_line_number(head, (size_t)len) : 0;
 }
 
-int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn *fn, void *arg,
-                     struct hone_err *err)
+static int scan_all(struct hone_ledger *ledger, struct scan *scan, struct hone_err *err)
 {
     struct hone_pool *pool HONE_CLEANUP(hone_pool_free_ptr) = hone_pool_new();
-    struct scan scan = {.first = first, .fn = fn, .arg = arg};
     int *segments = NULL;
     size_t n = 0;
     int rc = list_segments(ledger, pool, &segments, &n, err);
@@ -566,7 +564,7 @@ int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn 
             return rc;
         uint64_t begins = first_number(fd);
         from = i;
-        if (begins > 0 && begins <= first)
+        if (begins > 0 && begins <= scan->first)
             break;
     }
     for (size_t i = from; i < n; i++) {
@@ -575,20 +573,34 @@ int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn 
         rc = open_segment(ledger, segments[i], O_RDONLY, &fd, err);
         if (rc == 0)
             rc = size_of(fd, &size, err);
-        scan.segment = segments[i];
-        scan.is_last = i + 1 == n;
+        scan->segment = segments[i];
+        scan->is_last = i + 1 == n;
         if (rc == 0)
-            rc = scan_segment(&scan, fd, scan.is_last ? last_size : size, err);
+            rc = scan_segment(scan, fd, scan->is_last ? last_size : size, err);
         if (rc < 0)
             return rc;
     }
-    if (scan.n_damaged == 0)
+    if (scan->n_damaged == 0)
         return 0;
     return hone_fail(err, HONE_E_CORRUPT,
                      "%" PRIu64
                      " damaged lines in the ledger, the first in segment %06d.jsonl line %" PRIu64
                      "; all other records were read",
-                     scan.n_damaged, scan.first_segment, scan.first_line);
+                     scan->n_damaged, scan->first_segment, scan->first_line);
+}
+
+int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn *fn, void *arg,
+                     struct hone_err *err)
+{
+    struct scan scan = {.first = first, .fn = fn, .arg = arg};
+    return scan_all(ledger, &scan, err);
+}
+
+int hone_ledger_scan_type(struct hone_ledger *ledger, const char *prefix, hone_ledger_fn *fn,
+                          void *arg, struct hone_err *err)
+{
+    struct scan scan = {.prefix = prefix, .fn = fn, .arg = arg};
+    return scan_all(ledger, &scan, err);
 }
 
 /* The first segment there is; 0: none. */

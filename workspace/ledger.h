@@ -44,6 +44,10 @@ typedef int hone_ledger_fn(void *arg, uint64_t n, int64_t wall_ms, const char *t
  * Takes no lock: fn may append. */
 int hone_ledger_scan(struct hone_ledger *ledger, uint64_t first, hone_ledger_fn *fn, void *arg,
                      struct hone_err *err);
+/* The same for records whose type begins with prefix alone; the others' data is not parsed, which is
+ * most of a scan's time. */
+int hone_ledger_scan_type(struct hone_ledger *ledger, const char *prefix, hone_ledger_fn *fn,
+                          void *arg, struct hone_err *err);
 /* Where a reader of hone_ledger_follow is; zeroed: at the beginning. */
 struct hone_ledger_place {
     int segment;

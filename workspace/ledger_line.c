@@ -7,16 +7,37 @@
 #include <string.h>
 
 /* CRC-32C (Castagnoli), reflected, four bits at a time: a table that can be checked by eye, and
- * fast enough beside an fsync. */
+ * fast enough beside an fsync. A ledger of a night is read whole, at some gigabytes a second where
+ * the processor has the instruction. */
 static const uint32_t crc_nibble[16] = {
     0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
 };
 
+#if defined(__x86_64__)
+__attribute__((target("sse4.2"))) static uint32_t crc_words(uint32_t crc, const unsigned char *at,
+                                                            size_t n_words)
+{
+    unsigned long long sum = crc, word;
+    for (size_t i = 0; i < n_words; i++) {
+        memcpy(&word, at + 8 * i, sizeof(word));
+        sum = __builtin_ia32_crc32di(sum, word);
+    }
+    return (uint32_t)sum;
+}
+#endif
+
 uint32_t hone_crc32c(uint32_t crc, const void *bytes, size_t len)
 {
     const unsigned char *at = bytes;
     crc = ~crc;
+#if defined(__x86_64__)
+    if (len >= 8 && __builtin_cpu_supports("sse4.2")) {
+        crc = crc_words(crc, at, len / 8);
+        at += len / 8 * 8;
+        len %= 8;
+    }
+#endif
     for (size_t i = 0; i < len; i++) {
         crc ^= at[i];
         crc = (crc >> 4) ^ crc_nibble[crc & 15];

@@ -241,8 +241,7 @@ static int read_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     (void)n;
     (void)wall_ms;
     (void)err;
-    if (strncmp(type, "model.", 6) != 0 ||
-        strcmp(hone_json_get_str(data, "search", ""), j->search) != 0)
+    if (strcmp(hone_json_get_str(data, "search", ""), j->search) != 0)
         return 0;
     if (strcmp(type, "model.ask") == 0)
         read_ask(j, data);
@@ -255,7 +254,7 @@ int hone_journal_load(struct hone_journal *journal, const char *search_id, struc
 {
     struct hone_err cause = HONE_ERR_INIT;
     journal->search = hone_pool_strdup(journal->pool, search_id);
-    int r = hone_ledger_scan(journal->ledger, 0, read_record, journal, &cause);
+    int r = hone_ledger_scan_type(journal->ledger, "model.", read_record, journal, &cause);
     if (r == HONE_E_CORRUPT) /* all other records were read; a lost answer is asked for again */
         hone_log(HONE_LOG_WARN, "search=%s model answers were read without damaged records",
                  search_id);

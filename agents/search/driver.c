@@ -31,7 +31,7 @@ static struct hone_outlook look_around(const struct driver *d)
     bool is_open = !d->round->closing.why;
     if (is_open && tree->best != HONE_NO_NODE && !tree->nodes[tree->best]->is_expanded)
         hone_search_expand_node(s, tree->nodes[tree->best]);
-    const struct hone_planned look = {.n = 1, .wall_ms = hone_pace_look_ms(&s->pace)};
+    const struct hone_planned look = {.n = 1, .wall_ms = hone_pace_look_room_ms(&s->pace)};
     return (struct hone_outlook){
         .state = &s->state,
         .closing = &d->round->closing,

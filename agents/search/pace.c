@@ -7,6 +7,7 @@
 #define SCREENS_A_SIZE  4.0
 #define DRAWN_SIZES     3    /* that a confirmation adds */
 #define FAR             4.0  /* times the guess: no single slow look shuts confirmations out */
+#define UNSEEN          2.5  /* times the guess: the room of the first look */
 #define RESERVE_LEAST   0.25 /* of the cap */
 #define RESERVE_MOST    0.9
 #define MARGIN          1.1    /* so that the next screens do not shut the confirmation out */
@@ -57,6 +58,12 @@ void hone_pace_note(struct hone_pace *p, const struct hone_event_result *r, int6
 int64_t hone_pace_look_ms(const struct hone_pace *p)
 {
     return (int64_t)((double)p->usual_ms * (p->look > 0 ? p->look : guess(p, 0)));
+}
+
+int64_t hone_pace_look_room_ms(const struct hone_pace *p)
+{
+    int64_t ms = hone_pace_look_ms(p);
+    return p->look > 0 ? ms : (int64_t)(UNSEEN * (double)ms);
 }
 
 int64_t hone_pace_confirm_ms(const struct hone_pace *p)

@@ -2,11 +2,13 @@
 /* The report of a search from the ledger (search_report.h).
  *
  * Flow: a first pass finds which search of that name ran last; a second one hands each of its
- * records to an on_... function by type, which fill steps, evaluations, requests and spending;
- * sum_up then marks the way up to the best version. Records of unknown types are passed over. */
+ * records to an on_... function by type, which fill steps, evaluations, requests and spending. A
+ * reader goes on where the second pass ended; another search of that name that has begun since makes
+ * it begin again (is_stale). Records of unknown types are passed over. */
 #include "agents/search/search_report.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agents/model/journal.h"
@@ -18,10 +20,16 @@
 #define NAMES_SHOWN 12
 #define MAX_STEERS  1000
 
-struct reader {
+enum { MAX_READINGS = 3 };
+
+struct hone_search_reader {
+    struct hone_workspace *ws;
     const char *wanted;
     struct hone_pool *pool;
     struct hone_search_report *report;
+    struct hone_search_report own; /* what report points to, of a reader that is kept */
+    struct hone_ledger_place place;
+    bool is_damaged, is_stale, has_new_models;
     struct hone_report_step intent; /* of the step that has no result yet */
     struct hone_report_step *steps;
     size_t n_steps, room;
@@ -36,12 +44,12 @@ struct reader {
     char *last; /* id of the search that ran last of those that are wanted; NULL: none */
 };
 
-static const char *text(struct reader *r, const struct hone_json *data, const char *key)
+static const char *text(struct hone_search_reader *r, const struct hone_json *data, const char *key)
 {
     return hone_pool_strdup(r->pool, hone_json_get_str(data, key, NULL));
 }
 
-static const char *kept(struct reader *r, const char *words)
+static const char *kept(struct hone_search_reader *r, const char *words)
 {
     return hone_pool_strdup(r->pool, words);
 }
@@ -53,7 +61,7 @@ static void free_json(void *json)
 
 /* ---- start and end ---- */
 
-static void note_name(struct reader *r, const char *name)
+static void note_name(struct hone_search_reader *r, const char *name)
 {
     for (size_t i = 0; i < r->n_names; i++)
         if (strcmp(r->names[i], name) == 0)
@@ -62,7 +70,8 @@ static void note_name(struct reader *r, const char *name)
         r->names[r->n_names++] = hone_pool_strdup(r->pool, name);
 }
 
-static struct hone_json *budgets_of(struct reader *r, const struct hone_event_caps *caps)
+static struct hone_json *budgets_of(struct hone_search_reader *r,
+                                    const struct hone_event_caps *caps)
 {
     struct hone_json *budgets = hone_json_new_object();
     hone_pool_defer(r->pool, free_json, budgets);
@@ -75,7 +84,8 @@ static struct hone_json *budgets_of(struct reader *r, const struct hone_event_ca
     return budgets;
 }
 
-static void on_start(struct reader *r, const struct hone_event_start *start, int64_t wall_ms)
+static void on_start(struct hone_search_reader *r, const struct hone_event_start *start,
+                     int64_t wall_ms)
 {
     struct hone_search_report *s = r->report;
     const char *id = start->search ? start->search : "";
@@ -101,7 +111,7 @@ static void on_start(struct reader *r, const struct hone_event_start *start, int
     s->n_rounds++;
 }
 
-static void on_end(struct reader *r, const struct hone_json *data)
+static void on_end(struct hone_search_reader *r, const struct hone_json *data)
 {
     HONE_AUTOFREE char *printed = hone_json_print(data);
     r->report->end = NULL;
@@ -111,7 +121,7 @@ static void on_end(struct reader *r, const struct hone_json *data)
 
 /* ---- steps ---- */
 
-static void on_intent(struct reader *r, const struct hone_event_step *step)
+static void on_intent(struct hone_search_reader *r, const struct hone_event_step *step)
 {
     const char *values = step->values ? step->values : "";
     r->last_step = step->step;
@@ -128,7 +138,7 @@ static void on_intent(struct reader *r, const struct hone_event_step *step)
 }
 
 /* Room for one more in a list that may hold MAX_STEPS; NULL: it is full. */
-static void *grow(struct reader *r, void *list, size_t size, size_t n, size_t *room)
+static void *grow(struct hone_search_reader *r, void *list, size_t size, size_t n, size_t *room)
 {
     if (n == MAX_STEPS)
         return NULL;
@@ -142,7 +152,7 @@ static void *grow(struct reader *r, void *list, size_t size, size_t n, size_t *r
     return grown;
 }
 
-static struct hone_report_step *new_step(struct reader *r)
+static struct hone_report_step *new_step(struct hone_search_reader *r)
 {
     struct hone_report_step *steps = grow(r, r->steps, sizeof(*steps), r->n_steps, &r->room);
     if (!steps)
@@ -151,7 +161,7 @@ static struct hone_report_step *new_step(struct reader *r)
     return &r->steps[r->n_steps++];
 }
 
-static void on_result(struct reader *r, const struct hone_event_result *result)
+static void on_result(struct hone_search_reader *r, const struct hone_event_result *result)
 {
     static const struct hone_report_step none = {.expected = (double)NAN,
                                                  .low = (double)NAN,
@@ -187,7 +197,7 @@ static void on_result(struct reader *r, const struct hone_event_result *result)
 /* ---- evaluations ---- */
 
 /* Newest first: a record is of one of the last. */
-static struct hone_report_evaluation *find_evaluation(struct reader *r,
+static struct hone_report_evaluation *find_evaluation(struct hone_search_reader *r,
                                                       const struct hone_json *data)
 {
     const char *id = hone_json_get_str(data, "evaluation", "");
@@ -197,7 +207,7 @@ static struct hone_report_evaluation *find_evaluation(struct reader *r,
     return NULL;
 }
 
-static void begin_evaluation(struct reader *r, const struct hone_json *data)
+static void begin_evaluation(struct hone_search_reader *r, const struct hone_json *data)
 {
     const char *caller = hone_json_get_str(data, "caller", "");
     size_t len = strlen(HONE_USAGE_CALLER);
@@ -214,7 +224,8 @@ static void begin_evaluation(struct reader *r, const struct hone_json *data)
         .step = r->last_step};
 }
 
-static void on_evaluation(struct reader *r, const char *type, const struct hone_json *data)
+static void on_evaluation(struct hone_search_reader *r, const char *type,
+                          const struct hone_json *data)
 {
     if (strcmp(type, "evaluation.start") == 0) {
         begin_evaluation(r, data);
@@ -234,9 +245,9 @@ static void on_evaluation(struct reader *r, const char *type, const struct hone_
 /* ---- models ---- */
 
 /* As the search itself counts them. */
-static int read_models(struct hone_workspace *ws, struct reader *r, struct hone_err *err)
+static int read_models(struct hone_search_reader *r, struct hone_err *err)
 {
-    struct hone_journal *journal = hone_journal_new(hone_workspace_ledger(ws));
+    struct hone_journal *journal = hone_journal_new(hone_workspace_ledger(r->ws));
     struct hone_spend_row *rows = NULL;
     int rc = hone_journal_load(journal, r->report->id, err);
     size_t n = rc == 0 ? hone_journal_rows(journal, r->pool, &rows) : 0;
@@ -256,11 +267,12 @@ static int read_models(struct hone_workspace *ws, struct reader *r, struct hone_
     return rc;
 }
 
-static void sum_up(struct reader *r)
+static void sum_up(struct hone_search_reader *r)
 {
     struct hone_search_report *s = r->report;
     struct hone_budget *of = s->spent.of;
     const struct hone_report_model *m = s->models.v;
+    of[HONE_BUDGET_COST].spent = of[HONE_BUDGET_TOKENS].spent = 0;
     of[HONE_BUDGET_WALL].spent = (double)r->usage.wall_ms;
     of[HONE_BUDGET_EVALUATIONS].spent = (double)r->usage.evaluations;
     of[HONE_BUDGET_DEVICE].spent = (double)r->usage.device_ms;
@@ -273,7 +285,7 @@ static void sum_up(struct reader *r)
 
 /* ---- the pass ---- */
 
-static void on_steer(struct reader *r, uint64_t n, int64_t wall_ms,
+static void on_steer(struct hone_search_reader *r, uint64_t n, int64_t wall_ms,
                      const struct hone_event_steer *steer)
 {
     const char *what = steer->strategy && *steer->strategy ? steer->strategy : steer->text;
@@ -288,10 +300,24 @@ static void on_steer(struct reader *r, uint64_t n, int64_t wall_ms,
                                                           .n = n};
 }
 
-static void on_steered(struct reader *r, const struct hone_event_steered *steered)
+static void on_steered(struct hone_search_reader *r, const struct hone_event_steered *steered)
 {
     for (size_t i = 0; i < r->n_steers; i++)
         r->steers[i].is_taken = r->steers[i].is_taken || r->steers[i].n == (uint64_t)steered->steer;
+}
+
+static const char *name_of(const struct hone_event *e)
+{
+    const char *name = e->type == HONE_EVENT_START ? e->start.name : e->run.name;
+    return name ? name : "";
+}
+
+/* A process took a search up that is asked for. */
+static bool is_wanted(const struct hone_search_reader *r, const struct hone_event *e)
+{
+    return (e->type == HONE_EVENT_START || e->type == HONE_EVENT_RUN) &&
+           (!r->wanted || strcmp(r->wanted, name_of(e)) == 0 ||
+            strcmp(r->wanted, hone_event_search(e)) == 0);
 }
 
 /* Of searches of one name the one that ran last counts, whenever it began. */
@@ -299,7 +325,7 @@ static int find_last(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                      const struct hone_json *data, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct reader *r = arg;
+    struct hone_search_reader *r = arg;
     struct hone_event e;
     (void)n;
     (void)wall_ms;
@@ -307,16 +333,13 @@ static int find_last(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     if (!hone_event_read(type, data, pool, &e) ||
         (e.type != HONE_EVENT_START && e.type != HONE_EVENT_RUN))
         return 0;
-    const char *name = e.type == HONE_EVENT_START ? e.start.name : e.run.name;
-    const char *id = hone_event_search(&e);
-    name = name ? name : "";
-    note_name(r, name);
-    if (!r->wanted || strcmp(r->wanted, name) == 0 || strcmp(r->wanted, id) == 0)
-        r->last = hone_pool_strdup(r->pool, id);
+    note_name(r, name_of(&e));
+    if (is_wanted(r, &e))
+        r->last = hone_pool_strdup(r->pool, hone_event_search(&e));
     return 0;
 }
 
-static void on_event(struct reader *r, const struct hone_usage_record *record)
+static void on_event(struct hone_search_reader *r, const struct hone_usage_record *record)
 {
     const struct hone_event *e = record->event;
     switch (e->type) {
@@ -351,12 +374,15 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
                      const struct hone_json *data, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct reader *r = arg;
+    struct hone_search_reader *r = arg;
     struct hone_event e;
     (void)err;
     bool is_event = hone_event_read(type, data, pool, &e);
+    r->has_new_models = r->has_new_models || strncmp(type, "model.", 6) == 0;
     if (is_event && e.type == HONE_EVENT_START)
         on_start(r, &e.start, wall_ms);
+    if (is_event && is_wanted(r, &e))
+        r->is_stale = !r->last || strcmp(r->last, hone_event_search(&e)) != 0;
     const struct hone_usage_record record = {n, wall_ms, type, data, is_event ? &e : NULL};
     if (r->report->id) {
         hone_usage_take(&r->usage, &record);
@@ -370,7 +396,7 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
     return 0;
 }
 
-static int not_found(const struct reader *r, struct hone_err *err)
+static int not_found(const struct hone_search_reader *r, struct hone_err *err)
 {
     const char *names = "";
     for (size_t i = 0; i < r->n_names; i++)
@@ -382,29 +408,79 @@ static int not_found(const struct reader *r, struct hone_err *err)
                      names);
 }
 
+/* All of it anew. */
+static int read_all(struct hone_search_reader *r, struct hone_err *err)
+{
+    struct hone_ledger *ledger = hone_workspace_ledger(r->ws);
+    struct hone_err cause = HONE_ERR_INIT;
+    *r->report = (struct hone_search_report){.id = NULL};
+    r->place = (struct hone_ledger_place){.segment = 0};
+    r->last = NULL;
+    r->is_stale = false;
+    int rc = hone_ledger_scan_type(ledger, "search.", find_last, r, &cause);
+    r->is_damaged = rc == HONE_E_CORRUPT;
+    if (rc == 0 || rc == HONE_E_CORRUPT)
+        rc = hone_ledger_follow(ledger, "", &r->place, on_record, r, &cause);
+    return rc < 0 ? hone_fail(err, (enum hone_code)rc, "reading the ledger: %.300s", cause.message)
+                  : 0;
+}
+
+static int read_on(struct hone_search_reader *r, struct hone_err *err)
+{
+    struct hone_search_report *report = r->report;
+    int rc =
+        r->last ? hone_ledger_follow(hone_workspace_ledger(r->ws), "", &r->place, on_record, r, err)
+                : read_all(r, err);
+    /* another one of that name may begin while this is read */
+    for (int i = 0; rc == 0 && r->is_stale && i < MAX_READINGS; i++)
+        rc = read_all(r, err);
+    if (rc < 0)
+        return rc;
+    if (!report->id)
+        return not_found(r, err);
+    report->steps = (struct hone_array){.v = r->steps, .n = r->n_steps};
+    report->evaluations = (struct hone_array){.v = r->evaluations, .n = r->n_evaluations};
+    report->steers = (struct hone_array){.v = r->steers, .n = r->n_steers};
+    report->intent = r->intent;
+    if (r->has_new_models)
+        rc = read_models(r, err);
+    r->has_new_models = r->has_new_models && rc < 0;
+    if (rc == 0)
+        sum_up(r);
+    return rc;
+}
+
 int hone_search_report_read(struct hone_workspace *ws, const char *name, struct hone_pool *pool,
                             struct hone_search_report *ret, bool *ret_is_damaged,
                             struct hone_err *err)
 {
-    HONE_AUTOFREE struct reader *r = hone_calloc(1, sizeof(*r));
-    struct hone_err cause = HONE_ERR_INIT;
-    *ret = (struct hone_search_report){.id = NULL};
-    r->wanted = name;
-    r->pool = pool;
-    r->report = ret;
-    int rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, find_last, r, &cause);
-    if (rc == 0 || rc == HONE_E_CORRUPT)
-        rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, on_record, r, &cause);
-    *ret_is_damaged = rc == HONE_E_CORRUPT;
-    if (rc < 0 && rc != HONE_E_CORRUPT)
-        return hone_fail(err, (enum hone_code)rc, "reading the ledger: %.300s", cause.message);
-    if (!ret->id)
-        return not_found(r, err);
-    ret->steps = (struct hone_array){.v = r->steps, .n = r->n_steps};
-    ret->evaluations = (struct hone_array){.v = r->evaluations, .n = r->n_evaluations};
-    ret->steers = (struct hone_array){.v = r->steers, .n = r->n_steers};
-    rc = read_models(ws, r, err);
-    if (rc == 0)
-        sum_up(r);
+    HONE_AUTOFREE struct hone_search_reader *r = hone_calloc(1, sizeof(*r));
+    *r = (struct hone_search_reader){.ws = ws, .wanted = name, .pool = pool, .report = ret};
+    int rc = read_on(r, err);
+    *ret_is_damaged = r->is_damaged;
+    return rc;
+}
+
+struct hone_search_reader *hone_search_reader_new(struct hone_workspace *ws, const char *name)
+{
+    struct hone_search_reader *r = hone_calloc(1, sizeof(*r));
+    struct hone_pool *pool = hone_pool_new();
+    *r = (struct hone_search_reader){
+        .ws = ws, .wanted = hone_pool_strdup(pool, name), .pool = pool, .report = &r->own};
+    return r;
+}
+
+void hone_search_reader_free(struct hone_search_reader *r)
+{
+    if (r)
+        hone_pool_free(r->pool);
+    free(r);
+}
+
+int hone_search_reader_read(struct hone_search_reader *r, const struct hone_search_report **ret,
+                            struct hone_err *err)
+{
+    int rc = read_on(r, err);
+    *ret = rc == 0 ? r->report : NULL;
     return rc;
 }

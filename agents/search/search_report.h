@@ -56,6 +56,7 @@ struct hone_search_report {
     struct hone_json *budgets;       /* caps that the last run had: budget_*; owned by the pool */
     struct hone_budgets spent;       /* of all rounds, and caps; disk is not told */
     struct hone_array steps;         /* of hone_report_step */
+    struct hone_report_step intent;  /* begun and not over, without words; its step is 0: none */
     struct hone_array evaluations;   /* of hone_report_evaluation, all that it began */
     struct hone_array models;        /* of hone_report_model */
     struct hone_array steers;        /* of hone_report_steer */
@@ -67,6 +68,15 @@ struct hone_search_report {
 int hone_search_report_read(struct hone_workspace *ws, const char *name, struct hone_pool *pool,
                             struct hone_search_report *ret, bool *ret_is_damaged,
                             struct hone_err *err);
+
+/* The same again and again, of a search that goes on: the first reading takes the pass, later ones
+ * read what was added. One thread at a time; the report is borrowed until the next reading, and
+ * grows with the search. name: as above, copied. */
+struct hone_search_reader;
+struct hone_search_reader *hone_search_reader_new(struct hone_workspace *ws, const char *name);
+void hone_search_reader_free(struct hone_search_reader *reader); /* NULL is fine */
+int hone_search_reader_read(struct hone_search_reader *reader,
+                            const struct hone_search_report **ret, struct hone_err *err);
 
 /* For people; how much of the tree is shown is bounded, what is left out is counted. Owned. */
 char *hone_search_report_markdown(const struct hone_search_report *report,

@@ -489,6 +489,15 @@ static struct hone_json *step_json(const struct hone_report_step *s)
     return json;
 }
 
+static struct hone_json *intent_json(const struct hone_report_step *s)
+{
+    struct hone_json *json = hone_json_new_object();
+    set_text(json, "strategy", s->strategy);
+    set_text(json, "rule", s->rule);
+    set_figure(json, "expected_log2", s->expected);
+    return json;
+}
+
 static struct hone_json *evaluations_json(const struct hone_search_report *s)
 {
     const struct hone_report_evaluation *e = s->evaluations.v;
@@ -582,6 +591,8 @@ struct hone_json *hone_search_report_json(const struct hone_search_report *s)
     for (size_t i = 0; i < s->models.n; i++)
         hone_json_push(models, model_json(&m[i]));
     hone_json_set(json, "steps", steps);
+    if (!s->end && s->intent.step > 0)
+        hone_json_set(json, "in_hand", intent_json(&s->intent));
     hone_json_set(json, "evaluations", evaluations_json(s));
     hone_json_set(json, "models", models);
     return json;

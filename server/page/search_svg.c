@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A search as SVG (search_svg.h), from top to bottom: title and summary, the plot, and as many of the
+ * steps that were new bests as MAX_IDEAS. Foreign text passes put_text alone. */
 #include "server/page/search_svg.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 960, LEFT = 64, RIGHT = 24, TOP = 72, HEIGHT = 340, IDEA_LINE = 20, MAX_IDEAS = 12 };
+#include "workspace/base/utf8.h"
+
+enum {
+    WIDTH = 960,
+    LEFT = 64,
+    RIGHT = 24,
+    TOP = 88,
+    HEIGHT = 356,
+    IDEA_LINE = 20,
+    MAX_IDEAS = 12,
+    NOTE_CHARS = 124,
+    NOTE_LINES = 2
+};
 
 struct plot {
     const struct hone_search_report *report;
@@ -49,6 +63,27 @@ static double y_of(const struct plot *p, double log2_ratio)
 static bool is_confirmed(const struct hone_report_step *s)
 {
     return strcmp(s->kind, "confirm") == 0;
+}
+
+/* Where it stands: what was confirmed by that measurement, everything else by what is known of the
+ * version. */
+static double value_of(const struct hone_report_step *s)
+{
+    return is_confirmed(s) && isfinite(s->ratio) && s->ratio > 0 ? log2(s->ratio) : s->value;
+}
+
+static const char *words_of(const struct hone_report_step *s)
+{
+    if (s->words && *s->words)
+        return s->words;
+    return s->parent < 0                    ? "the baseline"
+           : strcmp(s->kind, "decide") == 0 ? "a longer look at one of them"
+                                            : s->kind;
+}
+
+static bool is_faster(const struct hone_report_step *s)
+{
+    return s->verdict && strcmp(s->verdict, "faster") == 0;
 }
 
 static bool is_wrong(const struct hone_report_step *s)
@@ -98,22 +133,22 @@ static void put_axes(const struct plot *p)
 
 static void put_dot(const struct plot *p, const struct hone_report_step *s)
 {
-    double x = x_of(p, s->evaluations), y = y_of(p, s->value);
+    double x = x_of(p, s->evaluations), y = y_of(p, value_of(s));
     if (is_wrong(s)) {
         y = HEIGHT - 48;
         hone_buf_printf(p->out, "<path class=\"wrong\" d=\"M%.1f %.1fl6 6m0 -6l-6 6\">", x - 3,
                         y - 3);
     } else if (is_confirmed(s)) {
-        hone_buf_printf(p->out, "<path class=\"confirmed\" d=\"M%.1f %.1fl6 6l-6 6l-6 -6z\">", x,
-                        y - 6);
+        hone_buf_printf(p->out, "<path class=\"%s\" d=\"M%.1f %.1fl6 6l-6 6l-6 -6z\">",
+                        is_faster(s) ? "confirmed" : "unsure", x, y - 6);
     } else {
         hone_buf_printf(p->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\">",
                         s->is_gain ? "gain" : "none", x, y);
     }
     hone_buf_str(p->out, "<title>");
-    put_text(p->out, s->words ? s->words : s->kind);
+    put_text(p->out, words_of(s));
     if (isfinite(s->value))
-        hone_buf_printf(p->out, ": %.3gx the baseline (", exp2(s->value));
+        hone_buf_printf(p->out, ": %.3gx the baseline (", exp2(value_of(s)));
     else
         hone_buf_str(p->out, " (");
     put_text(p->out, s->verdict ? s->verdict : "no version");
@@ -150,10 +185,47 @@ static int put_ideas(const struct plot *p)
         best = s->value;
         hone_buf_printf(p->out, "<text class=\"idea\" x=\"%d\" y=\"%d\">about %.3gx  ", LEFT,
                         HEIGHT + IDEA_LINE * ++n, exp2(s->value));
-        put_text(p->out, s->words ? s->words : (s->parent < 0 ? "the baseline" : s->kind));
+        put_text(p->out, words_of(s));
         hone_buf_str(p->out, "</text>\n");
     }
     return n;
+}
+
+/* In lines that fit; what is too long ends in "...". */
+static void put_note(struct hone_buf *out, const char *text)
+{
+    for (int line = 0; line < NOTE_LINES && *text; line++) {
+        size_t len = strlen(text), take = hone_utf8_cut(text, len < NOTE_CHARS ? len : NOTE_CHARS);
+        bool is_cut = take < len && line + 1 == NOTE_LINES;
+        for (size_t i = take; take < len && i > NOTE_CHARS / 2; i--)
+            if (text[i] == ' ') {
+                take = i;
+                break;
+            }
+        HONE_AUTOFREE char *part = hone_strndup(text, take);
+        hone_buf_printf(out, "<text class=\"note\" x=\"%d\" y=\"%d\">", LEFT, 50 + 17 * line);
+        put_text(out, part);
+        hone_buf_str(out, is_cut ? "...</text>\n" : "</text>\n");
+        text += take + (text[take] == ' ');
+    }
+}
+
+/* The interval of the confirmation that the end tells of, at the last one. */
+static void put_whisker(const struct plot *p)
+{
+    double ci[2] = {0, 0};
+    const struct hone_json *pair = p->report->end ? hone_json_get(p->report->end, "ci") : NULL;
+    const struct hone_report_step *last = NULL;
+    for (size_t i = 0; i < p->report->steps.n; i++)
+        last = is_confirmed(step_at(p->report, i)) ? step_at(p->report, i) : last;
+    size_t n = 0;
+    for (const struct hone_json *v = hone_json_first(pair); v && n < 2; v = hone_json_next(v))
+        n += hone_json_as_f64(v, &ci[n]);
+    if (!last || n != 2 || !(ci[0] > 0) || !(ci[1] >= ci[0]))
+        return;
+    hone_buf_printf(p->out, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>\n",
+                    is_faster(last) ? "whisker" : "whisker unsure", x_of(p, last->evaluations),
+                    y_of(p, log2(ci[0])), y_of(p, log2(ci[1])));
 }
 
 static void put_title(const struct plot *p)
@@ -161,17 +233,17 @@ static void put_title(const struct plot *p)
     const struct hone_search_report *r = p->report;
     hone_buf_printf(p->out, "<text class=\"title\" x=\"%d\" y=\"28\">", LEFT);
     put_text(p->out, r->name && r->name[0] ? r->name : r->id);
-    hone_buf_printf(p->out, "</text>\n<text class=\"note\" x=\"%d\" y=\"50\">", LEFT);
-    const char *said = r->end ? hone_json_get_str(r->end, "summary", "") : "it has not ended";
-    put_text(p->out, said);
     hone_buf_str(p->out, "</text>\n");
+    put_note(p->out, r->end ? hone_json_get_str(r->end, "summary", "") : "it has not ended");
 }
 
 static const char style_text[] =
     "<style>text{font-family:system-ui,sans-serif;fill:#1a1d21}.title{font-size:18px;"
     "font-weight:600}.note,.idea{font-size:13px}.tick{font-size:11px;fill:#5a6270}.grid{stroke:"
     "#d8dce2}.best{fill:none;stroke:#0b6bcb;stroke-width:2}.none{fill:#9aa3ad}.gain{fill:#0b6bcb}"
-    ".confirmed{fill:#14803c}.wrong{stroke:#b3261e;stroke-width:1.5;fill:none}</style>\n";
+    ".confirmed{fill:#14803c}.whisker{stroke:#14803c;stroke-width:2}.unsure{fill:#ffffff;stroke:#"
+    "5a6270;stroke-width:1.5}.wrong{stroke:#b3261e;stroke-"
+    "width:1.5;fill:none}</style>\n";
 
 char *hone_search_svg(const struct hone_search_report *report)
 {
@@ -182,6 +254,7 @@ char *hone_search_svg(const struct hone_search_report *report)
     put_title(&p);
     put_axes(&p);
     put_best_line(&p);
+    put_whisker(&p);
     for (size_t i = 0; i < report->steps.n; i++)
         put_dot(&p, step_at(report, i));
     int height = HEIGHT + IDEA_LINE * (put_ideas(&p) + 1);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agents/search/events.h"
+#include "server/page/version_facts.h"
 #include "workspace/base/limits.h"
 #include "workspace/history.h"
 
@@ -126,7 +127,7 @@ static struct hone_json *points_json(const struct row *row)
 int hone_searches_json(struct hone_workspace *ws, struct hone_json **ret, struct hone_err *err)
 {
     struct list list = {.n = 0};
-    int rc = hone_ledger_scan(hone_workspace_ledger(ws), 0, on_record, &list, err);
+    int rc = hone_ledger_scan_type(hone_workspace_ledger(ws), "search.", on_record, &list, err);
     *ret = hone_json_new_array();
     for (size_t i = list.n; i-- > 0;) {
         struct row *row = &list.rows[i];
@@ -143,28 +144,35 @@ int hone_searches_json(struct hone_workspace *ws, struct hone_json **ret, struct
 
 /* ---- one search in a file ---- */
 
-static void add_source(struct hone_workspace *ws, const char *commit, struct hone_json *sources)
+struct shown { /* versions whose sources and measurements stand in the file, by commit */
+    struct hone_json *sources, *measured;
+};
+
+static void add_version(struct hone_workspace *ws, const char *commit, bool is_measured,
+                        const struct shown *shown)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_version version;
-    if (commit != NULL && hone_json_get(sources, commit) == NULL &&
-        hone_json_size(sources) < HONE_LIMIT_PAGE_SOURCES &&
-        hone_history_read(hone_workspace_history(ws), commit, pool, &version, NULL) == 0)
-        hone_json_set_str(sources, commit, version.source);
+    if (commit == NULL || hone_json_get(shown->sources, commit) != NULL ||
+        hone_json_size(shown->sources) >= HONE_LIMIT_PAGE_SOURCES ||
+        hone_history_read(hone_workspace_history(ws), commit, pool, &version, NULL) < 0)
+        return;
+    hone_json_set_str(shown->sources, commit, version.source);
+    struct hone_json *facts = is_measured ? hone_version_facts(ws, commit) : NULL;
+    if (facts != NULL)
+        hone_json_set(shown->measured, commit, facts);
 }
 
-/* The bests on the way and their parents come first, the others as long as there is room. */
-static struct hone_json *sources_of(struct hone_workspace *ws,
-                                    const struct hone_search_report *report)
+/* The bests on the way come first, the others as long as there is room, without measurements. */
+static void add_versions(struct hone_workspace *ws, const struct hone_search_report *report,
+                         const struct shown *shown)
 {
     const struct hone_report_step *steps = report->steps.v;
-    struct hone_json *out = hone_json_new_object();
     for (size_t i = 0; i < report->steps.n; i++)
         if (steps[i].is_gain || steps[i].node == 0 || strcmp(steps[i].kind, "confirm") == 0)
-            add_source(ws, steps[i].commit, out);
+            add_version(ws, steps[i].commit, true, shown);
     for (size_t i = 0; i < report->steps.n; i++)
-        add_source(ws, steps[i].commit, out);
-    return out;
+        add_version(ws, steps[i].commit, false, shown);
 }
 
 struct hone_json *hone_page_data(struct hone_workspace *ws, const struct hone_search_report *report,
@@ -178,6 +186,9 @@ struct hone_json *hone_page_data(struct hone_workspace *ws, const struct hone_se
             hone_json_push(rows, hone_json_copy(row));
     hone_json_set(out, "searches", rows);
     hone_json_set(out, "report", hone_json_copy(json));
-    hone_json_set(out, "sources", sources_of(ws, report));
+    const struct shown shown = {hone_json_new_object(), hone_json_new_object()};
+    add_versions(ws, report, &shown);
+    hone_json_set(out, "sources", shown.sources);
+    hone_json_set(out, "measured", shown.measured);
     return out;
 }

@@ -17,8 +17,8 @@
 int hone_searches_json(struct hone_workspace *ws, struct hone_json **ret, struct hone_err *err);
 
 /* What the static page of one search shows: {"searches": [its row], "report": ..., "sources": {commit:
- * text}}; sources of the versions on the way up, at most HONE_LIMIT_PAGE_SOURCES. json: the report's,
- * copied. Owned. */
+ * text}, "measured": {commit: version_facts.h}}; sources at most HONE_LIMIT_PAGE_SOURCES, those of
+ * the versions on the way up first; measured of these alone. json: the report's, copied. Owned. */
 struct hone_json *hone_page_data(struct hone_workspace *ws, const struct hone_search_report *report,
                                  const struct hone_json *json);
 

@@ -13,6 +13,7 @@ struct hone_runtime {
     struct hone_app app;
     char *data_dir;
     struct hone_workers *lanes[HONE_N_LANES];
+    struct hone_reports *reports;
 };
 
 static const struct hone_tool_set *const tool_sets[] = {
@@ -84,11 +85,18 @@ int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **re
     runtime->app.allow_weak_jail = spec->allow_weak_jail;
     open_lanes(runtime, spec);
     int rc = open_parts(runtime, spec, err);
-    if (rc < 0)
+    if (rc < 0) {
         hone_runtime_close(runtime);
-    else
-        *ret = runtime;
-    return rc;
+        return rc;
+    }
+    runtime->reports = hone_reports_new(runtime->app.ws);
+    *ret = runtime;
+    return 0;
+}
+
+struct hone_reports *hone_runtime_reports(struct hone_runtime *runtime)
+{
+    return runtime->reports;
 }
 
 struct hone_app *hone_runtime_app(struct hone_runtime *runtime)
@@ -140,6 +148,7 @@ void hone_runtime_close(struct hone_runtime *runtime)
         hone_workers_free(runtime->lanes[i]);
     hone_registry_free(runtime->app.registry);
     hone_executor_free(runtime->app.executor);
+    hone_reports_free(runtime->reports);
     hone_workspace_close(runtime->app.ws);
     free(runtime->data_dir);
     free(runtime);

@@ -11,6 +11,7 @@
 #ifndef HONE_SERVER_APP_H
 #define HONE_SERVER_APP_H
 
+#include "server/page/reports.h"
 #include "server/rpc/executors.h"
 #include "server/rpc/workers.h"
 #include "tools/tool.h"
@@ -36,6 +37,7 @@ struct hone_runtime; /* opaque: owns a struct hone_app and what it points to */
 int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **ret,
                       struct hone_err *err);
 struct hone_app *hone_runtime_app(struct hone_runtime *runtime);
+struct hone_reports *hone_runtime_reports(struct hone_runtime *runtime);
 struct hone_workers *hone_runtime_lane(struct hone_runtime *runtime, enum hone_lane lane);
 enum hone_lane hone_lane_of(const struct hone_tool *tool);
 /* Cancels jobs and searches and waits for every worker until the deadline. false: something still

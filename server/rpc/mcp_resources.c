@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "agents/planner/catalogue.h"
-#include "agents/search/search_report.h"
 #include "server/page/searches.h"
 #include "server/rpc/mcp_texts.h"
 #include "server/rpc/mcp_tools.h"
@@ -90,6 +89,12 @@ static const struct resource {
      .description = "The latest profile of a version, as measured.",
      .mime = "application/json",
      .text = hone_mcp_profile_text},
+    {.uri = "hone://version/{commit}/measured",
+     .name = "version-measured",
+     .title = "Measured",
+     .description = "Best founded times of a version by workload, share of bound, latest profile.",
+     .mime = "application/json",
+     .text = hone_mcp_measured_text},
     {.uri = "hone://job/{job}",
      .name = "job",
      .title = "Job",
@@ -160,14 +165,7 @@ static char *searches_text(const struct hone_mcp *mcp, const char *value)
 
 static char *report_text(const struct hone_mcp *mcp, const char *value)
 {
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_search_report report;
-    bool is_damaged;
-    if (hone_search_report_read(hone_runtime_app(mcp->runtime)->ws, value, pool, &report,
-                                &is_damaged, NULL) < 0)
-        return NULL;
-    HONE_AUTOJSON struct hone_json *json = hone_search_report_json(&report);
-    return hone_json_print(json);
+    return hone_reports_text(hone_runtime_reports(mcp->runtime), value);
 }
 
 static char *tool_text(const struct hone_mcp *mcp, const char *value)

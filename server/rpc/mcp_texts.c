@@ -2,31 +2,23 @@
 #include "server/rpc/mcp_texts.h"
 
 #include <string.h>
+#include "server/page/version_facts.h"
 #include "workspace/base/limits.h"
 #include "workspace/history.h"
 #include "workspace/ledger.h"
 
 char *hone_mcp_profile_text(const struct hone_mcp *mcp, const char *rev)
 {
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_history *history = hone_workspace_history(hone_runtime_app(mcp->runtime)->ws);
-    struct hone_version version, *evidence = NULL;
-    char commit[HONE_COMMIT_BYTES];
-    size_t n = 0;
-    if (hone_history_resolve(history, rev, commit, NULL) < 0 ||
-        hone_history_read(history, commit, pool, &version, NULL) < 0)
-        return NULL;
-    (void)hone_history_evidence_of(history, commit, pool, &evidence, &n, NULL);
-    for (size_t i = n + 1; i-- > 0;) { /* the last one first; 0 is the version's own report */
-        const char *text = i == 0 ? version.report_json : evidence[i - 1].report_json;
-        HONE_AUTOJSON struct hone_json *report = NULL;
-        if (text == NULL || hone_json_parse(text, strlen(text), &report, NULL) < 0)
-            continue;
-        const struct hone_json *profile = hone_json_get(report, "profile");
-        if (hone_json_type(profile) == HONE_JSON_OBJECT)
-            return hone_json_print_pretty(profile);
-    }
-    return NULL;
+    HONE_AUTOJSON struct hone_json *profile =
+        hone_version_profile(hone_runtime_app(mcp->runtime)->ws, rev);
+    return profile != NULL ? hone_json_print_pretty(profile) : NULL;
+}
+
+char *hone_mcp_measured_text(const struct hone_mcp *mcp, const char *rev)
+{
+    HONE_AUTOJSON struct hone_json *facts =
+        hone_version_facts(hone_runtime_app(mcp->runtime)->ws, rev);
+    return facts != NULL ? hone_json_print(facts) : NULL;
 }
 
 struct answers {

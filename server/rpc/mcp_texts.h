@@ -7,6 +7,8 @@
 
 /* The latest profile of a version, as JSON. */
 char *hone_mcp_profile_text(const struct hone_mcp *mcp, const char *commit);
+/* What was measured of it (version_facts.h), as JSON. */
+char *hone_mcp_measured_text(const struct hone_mcp *mcp, const char *commit);
 /* What models answered in a search, oldest first, cut at HONE_LIMIT_ANSWERS_TEXT_BYTES. */
 char *hone_mcp_answers_text(const struct hone_mcp *mcp, const char *search);
 

@@ -63,7 +63,7 @@ ok $? "and says so"
 
 # ---- to a verdict ----
 
-new conv2d.cu --grid '(W+15)/16, (H+15)/16' --block '16, 16' --size H=20,W=50,R=2
+new conv2d.cu --grid '(W+15)/16, (H+15)/16' --block '16, 16' --size H=20,W=50,R=2 --constraint 'R <= 8'
 ok $? "a kernel named as the task is linted and admitted"
 said "lower_precision  wrong_value"
 ok $? "the lint refuses kernels of lower precision"

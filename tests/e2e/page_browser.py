@@ -1,29 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives the page in Chromium over WebDriver, with the standard library alone.
 
-page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE: prints TAP. SHOTS=DIR keeps pictures."""
-import base64
+page_browser.py SERVER_URL TOKEN SEARCH FILE HONE WORKSPACE VIEWER_TOKEN HOSTILE_COMMIT LARGE_WORKSPACE: prints TAP. SHOTS=DIR keeps pictures."""
+import atexit
 import json
 import os
-import socket
+import re
 import subprocess
 import sys
 import time
-import urllib.request
 
-url, token, search, file, hone, workspace = sys.argv[1:7]
-with socket.socket() as s:
-    s.bind(("127.0.0.1", 0))
-    port = s.getsockname()[1]
-driver = subprocess.Popen(["chromedriver", f"--port={port}", "--silent"], stdout=subprocess.DEVNULL)
+from browser import Browser
+
+url, token, search, file, hone, workspace, viewer, hostile, large_ws = sys.argv[1:10]
+downloads = os.path.join(os.path.dirname(file), "downloads")
+axe_file = os.path.join(os.environ.get("HONE_BUILD", "build"), "page/node_modules/axe-core/axe.min.js")
+axe = open(axe_file).read() if os.path.exists(axe_file) else ""
 n = failed = 0
-
-
-def call(path, body=None, method=None):
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data, {"Content-Type": "application/json"},
-                                     method=method or ("POST" if body is not None else "GET"))
-    return json.load(urllib.request.urlopen(request, timeout=60))["value"]
 
 
 def ok(holds, what, more=""):
@@ -35,48 +28,37 @@ def ok(holds, what, more=""):
         print("# " + str(more)[:1500].replace("\n", "\n# "))
 
 
-def js(script):
-    return call(f"/session/{session}/execute/sync", {"script": script, "args": []})
+def press(words):
+    js("[...document.querySelectorAll('button')].find((b) => b.textContent === " + json.dumps(words) + ").click()")
 
 
-def go(where):
-    call(f"/session/{session}/url", {"url": where})
+def serve(port):
+    """A server of our own on the large workspace: its process and its port."""
+    server = subprocess.Popen([hone, "serve", "--workspace", large_ws, "--executor", "fake", "--listen", f"127.0.0.1:{port}"],
+                              stderr=subprocess.PIPE, text=True)
+    atexit.register(server.kill)
+    return server, next(m[1] for m in (re.search(r"ws://127.0.0.1:([0-9]+)/", line) for line in server.stderr) if m)
 
 
-def until(script, seconds=20):
-    end = time.time() + seconds
-    while time.time() < end:
-        value = js("return " + script)
-        if value:
-            return value
-        time.sleep(0.1)
-    return None
-
-
-def text():
-    return js("return document.body.innerText")
+def audit(name):
+    """axe-core's rules on what is shown, in the light and in the dark; skipped where it was not installed (make deps-page)."""
+    found = []
+    for scheme in ("light", "dark") if axe else ():
+        media(scheme)
+        said = js(axe + ";return axe.run(document, {resultTypes: ['violations']})")
+        found += [f"{scheme}: {v['impact']}: {v['id']}: {v['help']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+                  for v in said["violations"] for node in v["nodes"][:3]]
+    media("light")
+    ok(not found, f"{name}: axe-core finds nothing" + ("" if axe else " # SKIP no axe-core (make deps-page)"), "\n".join(found))
 
 
 def shot(name):
     if os.environ.get("SHOTS"):
-        with open(os.path.join(os.environ["SHOTS"], name + ".png"), "wb") as f:
-            f.write(base64.b64decode(call(f"/session/{session}/screenshot")))
+        browser.shot(os.path.join(os.environ["SHOTS"], name + ".png"))
 
 
-def size(width, height):
-    call(f"/session/{session}/window/rect", {"width": width, "height": height})
-
-
-for _ in range(100):
-    try:
-        call("/status")
-        break
-    except OSError:
-        time.sleep(0.1)
-try:
-    session = call("/session", {"capabilities": {"alwaysMatch": {
-        "goog:loggingPrefs": {"browser": "ALL"},
-        "goog:chromeOptions": {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]}}}})["sessionId"]
+with Browser(downloads) as browser:
+    js, go, until, text, size, media = browser.js, browser.go, browser.until, browser.text, browser.size, browser.media
     size(1200, 900)
     go(url + "/")
     until("document.body.innerText.includes('did not work')")
@@ -85,6 +67,7 @@ try:
     until("document.querySelector('tbody tr')")
     ok("token" not in js("return location.href") and search in text(), "the token leaves the address, the searches are listed", text())
     shot("overview")
+    audit("overview")
     go(url + "/#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")
     ok("the baseline" in text() and "Way up" in text() and js("return document.querySelector('canvas').getAttribute('aria-label').includes('steps')"),
@@ -92,25 +75,62 @@ try:
     js("document.querySelectorAll('.row')[1].click()")
     ok("expected" in text() and js("return document.querySelectorAll('.row.is-here').length") == 1, "a row of the tree shows its step", text())
     shot("search")
+    audit("search")
     js("document.querySelector('canvas').focus(); document.querySelector('canvas').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")
     ok(js("return document.querySelectorAll('.row.is-here').length") == 1, "arrow keys go along the way up")
     js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] dd a').click()")
     until("document.querySelector('pre .line')")
     ok("/version/" in js("return location.hash") and "git show" in text(), "a version has an address and its source", text())
-    js("[...document.querySelectorAll('button')].find((b) => b.textContent === 'against its parent').click()")
+    press("against its parent")
     ok(until("document.querySelector('.added')"), "a version against its parent")
+    ok("share of the bound" in text() and "8 %" in text() and js("return document.querySelector('.gauge') !== null"), "a version shows its times and its share of the bound", text())
     shot("version")
-    ok(js("return document.title === document.title.replace(/[<>]/g, '') && !window.hacked"), "hostile text runs nothing")
+    audit("version with a difference")
+    here = js("return location.hash")
+    # taking it home: with a test (which the fake executor cannot make) and without
+    press("take it home")
+    ok(until("document.querySelector('.panel [role=status]').textContent.includes('oracle')"), "why an export failed is said", text())
+    js("document.querySelector('input[type=checkbox]').click()")
+    press("take it home")
+    ok(until("document.querySelectorAll('.files a[download]').length >= 2"), "an export gives files", text())
+    names = js("return [...document.querySelectorAll('.files a')].map((a) => a.download)")
+    js("document.querySelector('.files a').click()")
+    landed = os.path.join(downloads, names[0])
+    for _ in range(100):
+        if os.path.exists(landed):
+            break
+        time.sleep(0.1)
+    ok({f"{search}.c", f"{search}.h"} <= set(names) and os.path.exists(landed) and f"{search}(" in open(landed).read(),
+       "source and header, which a click saves", names)
+    go(url + "/#/search/" + search + "/version/" + hostile)
+    ok(until("document.querySelector('pre') && document.querySelector('pre').textContent.includes('</script>')"), "a hostile source is shown as text", text())
+    ok(js("return !window.hacked && document.querySelector('img') === null && document.scripts.length === 1"), "hostile text runs nothing")
+    go(url + "/" + here)
+    until("document.querySelector('a[href^=\"#/compare\"]')")
     js("document.querySelector('a[href^=\"#/compare\"]').click()")
     ok(until("document.querySelectorAll('.split pre').length === 2"), "two versions side by side", text())
     shot("compare")
+    audit("compare")
+    ok("What changed" in text() and "time of" in text() and js("return document.querySelectorAll('select')[1].options.length") > 2,
+       "what changed between them, and other versions to choose", text())
+    press("swap")
+    ok(until("document.querySelectorAll('.split pre').length === 2"), "the two change places", text())
+    js("history.back()")
     js("history.back()")
     ok(until("document.body.innerText.includes('git show')"), "back goes back")
     go(url + "/#/machine")
     ok(until("document.body.innerText.includes('executor')"), "the machine", text())
     shot("machine")
+    audit("machine")
     go(url + "/#/search/none")
     ok(until("document.body.innerText.includes('did not work')"), "an unknown search is said", text())
+
+    go(url + "/#/search/thinking")
+    until("document.querySelector('details')")
+    ok("asked" in text() and "tokens in" in text(), "what models cost", text())
+    js("document.querySelector('details').open = true")
+    ok(until("document.querySelector('details pre').textContent.includes('<img src=x')") and not js("return window.hacked"), "what they answered is text", text())
+    audit("models")
 
     # live: what another process finds arrives while one looks
     go(url + "/#/search/" + search)
@@ -121,6 +141,78 @@ try:
     changed = until("document.querySelector('canvas').getAttribute('aria-label') !== " + json.dumps(before), 30)
     ok(changed, "versions arrive while one looks", before)
 
+    # steering one that runs in another process
+    running = subprocess.Popen([hone, "search", "softmax", "--workspace", workspace, "--executor", "fake", "--budget-evaluations", "100000"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    atexit.register(running.kill)
+    go(url + "/#/")
+    for _ in range(100):
+        js("location.hash = '#/search/none'; location.hash = '#/search/softmax'")
+        if until("document.querySelectorAll('.row').length > 3", 1):
+            break
+    ok(until("document.body.innerText.includes('Now: ')"), "the step in hand is told", text())
+    press("pause")
+    ok(until("[...document.querySelectorAll('[role=status]')].some((e) => e.textContent === 'pause: asked')"), "a running search is steered", text())
+    press("stop")
+    try:
+        ended = running.wait(60) is not None
+    except subprocess.TimeoutExpired:
+        ended = False
+    ok(ended and until("document.body.innerText.includes('stopped')"), "it stops, and the page says so", text())
+
+    # a viewer sees everything and is offered nothing that the server would refuse
+    go(url + "/?token=" + viewer)
+    until("document.querySelector('tbody tr')")
+    go(url + "/#/search/" + search)
+    ok(until("document.body.innerText.includes('This token may read')") and not js("return [...document.querySelectorAll('button')].some((b) => ['pause', 'take it home'].includes(b.textContent))"),
+       "a viewer is offered neither steering nor export", text())
+    refused = js("""return new Promise((done) => {
+        const s = new WebSocket(location.origin.replace('http', 'ws') + '/mcp', ['mcp']);
+        s.onopen = () => s.send(JSON.stringify({jsonrpc: '2.0', id: 1, method: 'initialize', params: {protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {name: 't', version: '1'}}}));
+        s.onmessage = (m) => {
+            if (JSON.parse(m.data).id === 2) done(m.data);
+            else s.send(JSON.stringify({jsonrpc: '2.0', id: 2, method: 'tools/call', params: {name: 'version_export', arguments: {version: '%s', no_test: true}}}));
+        };
+    })""" % search)
+    ok("files" not in refused and "viewer" in refused, "the server refuses a viewer's export", refused)
+
+    # ten thousand versions. Times are told, not judged: another program may have the processor
+    server, port = serve(0)
+    large = "http://127.0.0.1:" + port
+    with open(os.path.join(large_ws, ".hone/token")) as f:
+        large_token = f.read().strip()
+    go(large + "/?token=" + large_token)
+    until("document.querySelector('tbody tr')")
+    for visit in ("first", "second"):
+        go(large + "/")
+        go(large + "/#/search/large")
+        js("location.reload()")
+        ok(until("document.querySelectorAll('.row').length > 3", 60), f"ten thousand versions, {visit} view", text())
+        print("# %s view after %d ms" % (visit, js("return performance.getEntriesByName('shown')[0].startTime")))
+    ok(js("return document.querySelectorAll('.row').length") < 100 and js("return document.querySelector('.tree > div').clientHeight") > 200000,
+       "of the tree's rows only those in sight exist", js("return document.querySelector('.tree > div').clientHeight"))
+    for what, act in (("scrolling the tree", "document.querySelector('.tree').scrollTop += 400"),
+                      ("going from step to step", "document.querySelector('canvas').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")):
+        js("window.frames_ = null; const at = []; requestAnimationFrame(function f(now) { at.push(now); " + act + "; "
+           "if (at.length < 61) requestAnimationFrame(f); else window.frames_ = at.slice(1).map((t, i) => t - at[i]).sort((a, b) => a - b); })")
+        frames = until("window.frames_", 60)
+        ok(frames, what + " ends")
+        print("# %s: median frame %.1f ms, 95 %% %.1f ms" % (what, frames[len(frames) // 2], frames[len(frames) * 95 // 100]))
+    print("# %.0f MB of JavaScript" % (js("return performance.memory.usedJSHeapSize") / 1e6))
+
+    # the server goes away, and another one comes: it knows no cookie of the first
+    server.terminate()
+    server.wait()
+    ok(until("document.getElementById('link').innerText.includes('not connected')"), "that the server is gone is said", text())
+    ok(js("return document.querySelectorAll('.row').length") > 3, "what was shown stays")
+    server, port = serve(port)
+    ok(until("document.getElementById('link').innerText.includes('wants its token')"), "a server that began anew asks for its token", text())
+    audit("token form")
+    js("document.querySelector('#link input').value = " + json.dumps(large_token) + "; document.querySelector('#link button').click()")
+    ok(until("document.querySelector('tbody tr') && document.getElementById('link').innerText === 'connected'"), "and takes it", text())
+    server.terminate()
+    server.wait()
+
     # the static file: same views, nobody is asked
     go("file://" + file)
     until("document.querySelector('tbody tr')")
@@ -129,20 +221,40 @@ try:
     until("document.querySelectorAll('.row').length > 3")
     js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] dd a').click()")
     ok(until("document.querySelector('pre .line')") and "git show" in text(), "the file shows sources", text())
+    # lines that a profile names, in a copy of the file
+    with open(file) as f:
+        head, rest = f.read().split('id="data">', 1)
+    data, tail = rest.split("</script>", 1)
+    data = json.loads(data)
+    commit = next(iter(data["measured"]))
+    data["measured"][commit]["profile"] = {"bottlenecks": [{"class_name": "strided", "rule": "<img src=x onerror=window.hacked=1>", "line": 3, "score": 1}],
+                                           "remarks": [{"line": 4, "kind": "missed", "message": "not vectorized"}, {"line": 0, "kind": "none", "message": "nowhere"}]}
+    data["measured"][commit]["workloads"][0]["ratios"][0].update({"low": None, "high": None})  # a short look has no interval
+    data["report"]["end"]["yardsticks"] = [{"name": "torch eager", "ratio": 1.25, "low": 1.2, "high": 1.3}]
+    with open(file + ".hot.html", "w") as f:
+        f.write(head + 'id="data">' + json.dumps(data).replace("<", "\\u003c") + "</script>" + tail)
+    go("file://" + file + ".hot.html#/search/" + search + "/version/" + commit)
+    until("document.querySelector('pre .line')")
+    ok(js("return document.querySelectorAll('.line.hot').length === 1 && document.querySelector('.line.hot').id === 'line-3' && !window.hacked")
+       and "strided: <img" in text() and "not vectorized" in text() and "nowhere" not in text(), "hot lines are marked and told", text())
+    shot("lines")
+    go("file://" + file + ".hot.html#/search/" + search)
+    ok(until("document.body.innerText.includes('over torch eager')") and "1.25x [1.2, 1.3]" in text(), "what people compare with stands with the result", text())
+    js("history.back()")
+    until("document.querySelector('.line.hot')")
+    audit("lines")
     size(360, 800)
     go("file://" + file + "#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")
     ok(js("return document.documentElement.scrollWidth") <= js("return window.innerWidth") + 1, "360 pixels are wide enough",
        js("return document.documentElement.scrollWidth + ' of ' + window.innerWidth"))
     shot("narrow")
-    log = [e["message"] for e in call(f"/session/{session}/se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
-    log = [m for m in log if "401" not in m and "WebSocket" not in m]
+    audit("narrow")
+    log = [e["message"] for e in browser.of_session("se/log", {"type": "browser"}) if e["level"] == "SEVERE"]
+    log = [m for m in log if not any(w in m for w in ("401", "WebSocket", "ERR_CONNECTION_REFUSED"))]
     ok(not log, "no error in the browser's console", "\n".join(log))
     os.symlink("other.html", file + ".link")
     told = subprocess.run([hone, "report", search, "--workspace", workspace, "--html", file + ".link"], capture_output=True, text=True)
     ok(told.returncode != 0 and os.path.islink(file + ".link") and "is a link" in told.stderr, "a link is not written over", told.stderr)
-    call(f"/session/{session}", method="DELETE")
-finally:
-    driver.terminate()
 print(f"1..{n}")
 sys.exit(failed > 0)

@@ -31,4 +31,14 @@ base=$(git -C "$WS" rev-parse 'HEAD^{commit}')
 said=$(read_uri "hone://version/$base/profile")
 echo "$said" | grep -q -- '-32002'
 ok $? "one that was never profiled has none" "$said"
+printf '{"task":"sum","commit":"%s","tier":"decide"}' "$commit" >"$ROOT/call.json"
+"$HONE" call kernel_evaluate @"$ROOT/call.json" --workspace "$WS" >"$ROOT/decided.json" 2>/dev/null
+said=$(read_uri "hone://version/$commit/measured" | tr -d '\\')
+echo "$said" | grep -q '"tier":"decide"' && echo "$said" | grep -q '"percent_of_bound":' && echo "$said" | grep -q '"workloads":'
+ok $? "what was measured of a version is its best founded report" "$said $(cat "$ROOT/decided.json")"
+echo "$said" | grep -q '"profile":{'
+ok $? "with its latest profile" "$said"
+said=$(read_uri "hone://version/$base/measured")
+echo "$said" | grep -q -- '-32002'
+ok $? "what is no version was not measured" "$said"
 finish

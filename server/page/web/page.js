@@ -28,7 +28,7 @@ const short = (commit) => (commit || "").slice(0, 10);
 const seconds = (ms) => (Number.isFinite(ms) ? (ms < 60000 ? Number((ms / 1000).toPrecision(3)) + " s"
     : ms < 7200000 ? Math.round(ms / 60000) + " min" : (ms / 3600000).toFixed(1) + " h") : "");
 const time = (ms) => (ms ? new Date(ms).toLocaleString() : "");
-const three = (x) => String(Number(x.toPrecision(3)));
+const three = (x) => (Number.isFinite(x) ? String(Number(x.toPrecision(3))) : "");
 const nanoseconds = (ns) => (!Number.isFinite(ns) ? "" : ns < 999.5 ? three(ns) + " ns"
     : ns < 999.5e3 ? three(ns / 1e3) + " us" : ns < 999.5e6 ? three(ns / 1e6) + " ms"
     : three(ns / 1e9) + " s");
@@ -65,16 +65,22 @@ function fileStore(data) {
             return data.sources[commit];
         },
         version: async () => null,
-        diff: async () => null,
+        answers: async () => "This file does not hold what models answered.",
+        measured: async (commit) => (data.measured || {})[commit] || null,
+        tools: async () => new Set(),
         device: async () => null,
         call: async () => { throw new Error("a file cannot be steered"); },
         watch: () => () => {},
     };
 }
 
+/* A server that began anew does not know the cookies that it gave. */
+const tokenForm = () => h("form", {class: "bar", method: "get", action: "/"},
+    h("label", {}, "Token ", h("input", {name: "token", type: "password", autocomplete: "off"})), h("button", {}, "open"));
+
 /* JSON-RPC over one WebSocket, opened again when it breaks. */
 function liveStore(onState) {
-    let socket = null, serial = 0, isOpen = null, wait = 500;
+    let socket = null, serial = 0, isOpen = null, wait = 500, tools = null;
     const open = new Map(), watched = new Map();
 
     function connect() {
@@ -99,6 +105,7 @@ function liveStore(onState) {
                 for (const [, x] of open) x.reject(new Error("the connection broke"));
                 open.clear();
                 onState("not connected, tries again");
+                fetch("/mcp").then((r) => { if (r.status === 401) onState("the server wants its token again", tokenForm()); }).catch(() => {});
                 setTimeout(connect, wait);
                 wait = Math.min(2 * wait, 8000);
             };
@@ -132,6 +139,16 @@ function liveStore(onState) {
         return result.contents[0].text;
     }
     const readJson = async (uri) => JSON.parse(await read(uri));
+    /* names of the tools that the token's role may call */
+    async function listTools() {
+        const names = new Set();
+        for (let cursor; cursor !== null;) {
+            const page = await request("tools/list", cursor ? {cursor} : {});
+            for (const t of page.tools) names.add(t.name);
+            cursor = page.nextCursor || null;
+        }
+        return names;
+    }
     connect();
     return {
         isLive: true,
@@ -139,7 +156,9 @@ function liveStore(onState) {
         report: (name) => readJson("hone://search/" + name + "/report"),
         source: (commit) => read("hone://version/" + commit + "/source"),
         version: (commit) => readJson("hone://version/" + commit),
-        diff: (commit) => read("hone://version/" + commit + "/diff").catch(() => null),
+        measured: (commit) => readJson("hone://version/" + commit + "/measured").catch(() => null),
+        tools: () => (tools = tools || listTools().catch(() => { tools = null; return new Set(); })),
+        answers: (name) => read("hone://search/" + name + "/answers"),
         device: () => readJson("hone://device"),
         call: (name, args) => request("tools/call", {name, arguments: args}),
         /* told when the search has something new; polled too, since it may run in another process */
@@ -157,33 +176,55 @@ function liveStore(onState) {
     };
 }
 
+/* What a tool answered; an answer that is no JSON is its own summary. */
+function resultOf(answer) {
+    const text = answer.content[0].text;
+    try { return JSON.parse(text); } catch { return {summary: text.slice(0, 400)}; }
+}
+
 /* ---- verdicts: a colour and a sign ---- */
 
 function kindOf(step) {
-    if (step.kind === "confirm") return "confirmed";
+    if (step.kind === "confirm") return step.verdict === "faster" ? "confirmed" : "unsure";
     if (!Number.isFinite(step.value_log2)) return "wrong";
     return step.is_gain ? "gain" : "none";
 }
-const signs = {confirmed: "◆", gain: "●", none: "○", wrong: "✕"};
-const colours = {confirmed: "--good", gain: "--best", none: "--none", wrong: "--bad"};
-const meanings = {confirmed: "confirmed with fresh data", gain: "faster than its parent, a short look",
+/* Where a step stands: a confirmation by what it measured, everything else by what is known of the version. */
+const heightOf = (s) => (s.kind === "confirm" && s.ratio > 0 ? Math.log2(s.ratio) : s.value_log2);
+const signs = {confirmed: "◆", unsure: "◇", gain: "●", none: "○", wrong: "✕"};
+const colours = {confirmed: "--good", unsure: "--soft", gain: "--best", none: "--none", wrong: "--bad"};
+const meanings = {confirmed: "confirmed with fresh data", unsure: "not borne out by fresh data", gain: "faster than its parent, a short look",
     none: "no gain", wrong: "no version: wrong, failed or refused"};
 
-const wordsOf = (s) => s.words || (s.parent < 0 ? "the baseline" : s.kind);
+const wordsOf = (s) => s.words || (s.parent < 0 ? "the baseline" : s.kind === "decide" ? "a longer look" : s.kind);
 
 /* ---- the way up ---- */
 
 /* A canvas; select(i) marks a step, onpick(i) tells which one was pointed at. */
 function wayUp(onpick) {
     const canvas = h("canvas", {role: "img", tabindex: "0"});
-    let steps = [], chosen = -1, places = [];
+    const base = document.createElement("canvas"); /* all but the mark of the chosen step */
+    let steps = [], interval = null, chosen = -1, places = [];
     const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+    /* The chosen step's ring over what stands: with ten thousand dots a step costs no more. */
+    function mark() {
+        const scale = window.devicePixelRatio || 1, c = canvas.getContext("2d");
+        canvas.width = base.width;
+        canvas.height = base.height;
+        if (base.width > 0) c.drawImage(base, 0, 0);
+        if (!places[chosen]) return;
+        c.scale(scale, scale);
+        c.strokeStyle = css("--text");
+        c.beginPath();
+        c.arc(...places[chosen], 9, 0, 7);
+        c.stroke();
+    }
     function draw() {
         const w = canvas.clientWidth || 600, height = canvas.clientHeight || 340;
-        const scale = window.devicePixelRatio || 1, c = canvas.getContext("2d");
-        canvas.width = w * scale;
-        canvas.height = height * scale;
+        const scale = window.devicePixelRatio || 1, c = base.getContext("2d");
+        base.width = w * scale;
+        base.height = height * scale;
         c.scale(scale, scale);
         c.clearRect(0, 0, w, height);
         const values = steps.map((s) => s.value_log2).filter(Number.isFinite);
@@ -225,18 +266,22 @@ function wayUp(onpick) {
         c.font = "13px system-ui";
         const inks = {};
         for (const k of Object.keys(colours)) inks[k] = css(colours[k]);
-        places = steps.map((s, i) => {
-            const kind = kindOf(s), px = x(s.evaluations), py = kind === "wrong" ? height - 40 : y(s.value_log2);
+        places = steps.map((s) => {
+            const kind = kindOf(s), px = x(s.evaluations), py = kind === "wrong" ? height - 40 : y(heightOf(s));
             c.fillStyle = inks[kind];
             c.fillText(signs[kind], px, py);
-            if (i === chosen) {
-                c.strokeStyle = css("--text");
-                c.beginPath();
-                c.arc(px, py, 9, 0, 7);
-                c.stroke();
-            }
             return [px, py];
         });
+        const last = steps.reduce((at, s, i) => (s.kind === "confirm" ? i : at), -1);
+        if (last >= 0 && interval && interval[0] > 0) { /* of the confirmation: a whisker */
+            c.strokeStyle = inks[kindOf(steps[last])];
+            c.lineWidth = 2;
+            c.beginPath();
+            c.moveTo(places[last][0], y(Math.log2(interval[0])));
+            c.lineTo(places[last][0], y(Math.log2(interval[1])));
+            c.stroke();
+        }
+        mark();
     }
     canvas.addEventListener("click", (e) => {
         let near = -1, least = 400;
@@ -255,14 +300,15 @@ function wayUp(onpick) {
     new ResizeObserver(draw).observe(canvas);
     return {
         element: canvas,
-        show(list) {
+        show(list, end) {
             steps = list;
+            interval = end && end.ci && end.ci.length === 2 ? end.ci : null;
             canvas.setAttribute("aria-label", "Way up: " + list.length + " steps, best " +
                 ratio(2 ** list.reduce((a, s) => (s.value_log2 > a ? s.value_log2 : a), -Infinity)) +
                 ". Arrow keys go from step to step.");
             draw();
         },
-        select(i) { chosen = i; draw(); },
+        select(i) { chosen = i; mark(); },
     };
 }
 
@@ -273,7 +319,8 @@ function treeRows(steps) {
     steps.forEach((s, i) => {
         if (s.kind === "confirm" || s.kind === "decide") return;
         if (s.parent < 0) roots.push(i);
-        else children.set(s.parent, [...(children.get(s.parent) || []), i]);
+        else if (children.has(s.parent)) children.get(s.parent).push(i);
+        else children.set(s.parent, [i]);
     });
     const out = [];
     const stack = roots.reverse().map((i) => [i, 0]);
@@ -289,7 +336,7 @@ function treeRows(steps) {
 
 function treeList(onpick) {
     const ROW = 26, inner = h("div"), box = h("div", {class: "tree", role: "group", "aria-label": "Tree of versions"}, inner);
-    let steps = [], rows = [], chosen = -1;
+    let steps = [], rows = [], chosen = -1, placeOf = new Map();
     function draw() {
         const first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
         const last = Math.min(rows.length, first + Math.ceil((box.clientHeight || 340) / ROW) + 10);
@@ -308,11 +355,11 @@ function treeList(onpick) {
     box.addEventListener("scroll", draw);
     return {
         element: box,
-        show(list) { steps = list; rows = treeRows(list); draw(); },
+        show(list) { steps = list; rows = treeRows(list); placeOf = new Map(rows.map((r, at) => [r.i, at])); draw(); },
         select(i) {
             chosen = i;
-            const at = rows.findIndex((r) => r.i === i);
-            if (at >= 0 && (at * ROW < box.scrollTop || at * ROW > box.scrollTop + box.clientHeight - ROW))
+            const at = placeOf.get(i);
+            if (at !== undefined && (at * ROW < box.scrollTop || at * ROW > box.scrollTop + box.clientHeight - ROW))
                 box.scrollTop = at * ROW - box.clientHeight / 2;
             draw();
         },
@@ -323,11 +370,29 @@ function treeList(onpick) {
 
 const words = /(\/\*[\s\S]*?\*\/|\/\/[^\n]*)|\b(for|while|if|else|return|const|static|void|int|float|double|int64_t|int32_t|size_t|unsigned|struct|__global__|__shared__|__device__|constexpr|auto|template|typename)\b|(#[a-z]+[^\n]*)/g;
 
-function sourceView(text) {
+/* What a profile says of lines: Map of line to {isHot, texts}. */
+function marksOf(profile) {
+    const marks = new Map();
+    const add = (line, isHot, text) => {
+        if (!(line > 0)) return;
+        const m = marks.get(line) || {isHot: false, texts: []};
+        m.isHot = m.isHot || isHot;
+        m.texts.push(text);
+        marks.set(line, m);
+    };
+    for (const b of (profile && profile.bottlenecks) || []) add(b.line, true, b.class_name + ": " + b.rule);
+    for (const r of (profile && profile.remarks) || []) add(r.line, false, r.kind + ": " + r.message);
+    return marks;
+}
+
+/* marks: of marksOf. */
+function sourceView(text, marks) {
     const pre = h("pre", {tabindex: "0", "aria-label": "Source"});
     let state = "", no = 0;
     for (const line of text.split("\n")) {
-        const out = h("span", {class: "line"}, h("span", {class: "no"}, ++no));
+        const mark = marks.get(++no);
+        const out = h("span", {class: "line" + (mark && mark.isHot ? " hot" : ""), id: "line-" + no, title: mark ? mark.texts.join("\n") : null},
+            h("span", {class: "no"}, no), marks.size > 0 ? h("span", {class: "sign"}, mark ? (mark.isHot ? "▲" : "·") : " ") : null);
         let rest = line;
         if (state === "comment") {
             const end = rest.indexOf("*/");
@@ -354,6 +419,14 @@ function diffView(text) {
     const kinds = {"+": "added", "-": "removed", "@": "hunk"};
     return h("pre", {tabindex: "0", "aria-label": "Difference"}, text.split("\n").map((l) =>
         h("span", {class: "line " + (kinds[l[0]] || "")}, l)));
+}
+
+/* The marked lines as a list: what a mark's title says can be read without a pointer. */
+function marksTable(marks) {
+    const rows = [...marks].sort((a, b) => b[1].isHot - a[1].isHot || a[0] - b[0]);
+    return rows.length === 0 ? null : [h("h2", {}, "What the profile says of lines"), table(["#line", "finding"], rows.map(([line, m]) =>
+        [h("button", {type: "button", onclick: () => document.getElementById("line-" + line).scrollIntoView({block: "center"})}, (m.isHot ? "▲ " : "") + line),
+            m.texts.map((t) => h("div", {}, t))]))];
 }
 
 /* Lines of two texts, by the longest common subsequence; large texts are compared as blocks. */
@@ -400,10 +473,10 @@ function verdictOf(row) {
     return h("span", {class: word === "faster" ? "good" : "soft"}, (word === "faster" ? "◆ " : "") + word);
 }
 
-function resultOf(row) {
+function bestOf(row) {
     const e = row.end;
     if (e && Number.isFinite(e.speedup))
-        return ratio(e.speedup) + (e.ci && e.ci.length === 2 ? " [" + e.ci.map((v) => Number(v.toPrecision(3))).join(", ") + "]" : "");
+        return ratio(e.speedup) + (e.ci && e.ci.length === 2 ? " [" + e.ci.map(three).join(", ") + "]" : "");
     const best = row.best && row.best.length ? row.best[row.best.length - 1][1] : NaN;
     return Number.isFinite(best) ? h("span", {class: "soft"}, "about " + ratio(best) + ", unconfirmed") : "";
 }
@@ -413,11 +486,13 @@ async function overview(view) {
     put(view, h("h1", {}, "Searches"),
         table(["search", "task", "target", "#result, 95 %", "verdict", "#of bound", "best over time", "#evaluations", "why it ended", "last heard of"],
             rows.map((r) => [h("a", {href: href("search", r.name || r.search)}, r.name || r.search), r.task, r.target,
-                resultOf(r), verdictOf(r), r.end && Number.isFinite(r.end.percent_of_bound) ? r.end.percent_of_bound.toFixed(1) + " %" : "",
+                bestOf(r), verdictOf(r), r.end && Number.isFinite(r.end.percent_of_bound) ? r.end.percent_of_bound.toFixed(1) + " %" : "",
                 spark(r.best), r.evaluations, r.end ? r.end.why_stopped || "" : "", time(r.last_ms)]),
             "No search yet. hone search TASK starts one."),
         store.isLive ? h("p", {}, h("a", {href: "#/machine"}, "This machine")) : null);
 }
+
+const withInterval = (x) => ratio(x.ratio) + (Number.isFinite(x.low) && Number.isFinite(x.high) ? " [" + three(x.low) + ", " + three(x.high) + "]" : "");
 
 function headOf(r) {
     const e = r.end;
@@ -428,7 +503,7 @@ function headOf(r) {
         h("span", {class: "result " + (isFast ? "good" : "soft")}, Number.isFinite(e.speedup) ? ratio(e.speedup) + " the baseline" : "Nothing was confirmed"),
         h("p", {}, e.summary || ""),
         e.doubt ? h("p", {class: "bad"}, "Not to be claimed: " + e.doubt) : null,
-        facts([["rests on", e.rests_on], ["one call", Number.isFinite(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""],
+        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, withInterval(y)]), ["rests on", e.rests_on], ["one call", Number.isFinite(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""],
             ["of the bound", Number.isFinite(e.percent_of_bound) ? e.percent_of_bound.toFixed(1) + " %" : ""],
             ["best version", e.best_commit ? h("a", {href: href("search", r.name || r.search, "version", e.best_commit)}, short(e.best_commit)) : ""],
             ["take it home", e.best_commit ? h("code", {}, "hone export " + short(e.best_commit)) : ""]]));
@@ -445,8 +520,20 @@ function gauges(r) {
     }));
 }
 
-function steering(r, done) {
-    if (!store.isLive || r.end) return null;
+/* Who was asked, what that cost, and the answers when they are unfolded. */
+function modelsPanel(r) {
+    if (!r.models || r.models.length === 0) return null;
+    const text = h("pre", {tabindex: "0", "aria-label": "Answers"});
+    const open = async (e) => {
+        if (e.target.open && !text.textContent) text.textContent = await store.answers(r.name || r.search).catch((x) => x.message);
+    };
+    return [h("h2", {}, "Models"), table(["role", "model", "#asked", "#answered", "#tokens in", "#tokens out", "#cost, USD"],
+        r.models.map((m) => [m.role, m.model, m.asked, m.answered, m.tokens_in, m.tokens_out, three(m.cost)])),
+    h("details", {ontoggle: open}, h("summary", {}, "What they answered"), text)];
+}
+
+function steering(r, done, names) {
+    if (!store.isLive || r.end || !names.has("search_steer")) return null;
     const status = h("span", {role: "status", class: "soft"});
     const strategy = h("input", {placeholder: "strategy, e.g. C08", "aria-label": "Strategy", size: "18"});
     const act = (action) => async (e) => {
@@ -455,7 +542,7 @@ function steering(r, done) {
         if (["ban", "favour", "unban"].includes(action)) args.strategy = strategy.value.trim();
         try {
             const answer = await store.call("search_steer", args);
-            status.textContent = answer.isError ? answer.content[0].text.slice(0, 200) : action + ": asked";
+            status.textContent = answer.isError ? resultOf(answer).summary : action + ": asked";
             done();
         } catch (x) { status.textContent = x.message; }
     };
@@ -466,9 +553,10 @@ function steering(r, done) {
 
 function stepPanel(r, s) {
     if (!s) return h("p", {class: "soft"}, "Point at a dot or a row.");
-    const kind = kindOf(s);
+    const fresh = s.commit ? r.steps.filter((x) => x.kind === "confirm" && x.commit === s.commit).pop() : null;
+    const kind = kindOf(fresh || s);
     return h("div", {}, h("h2", {}, signs[kind] + " " + wordsOf(s)),
-        facts([["what it is", meanings[kind]], ["strategy", s.strategy], ["why", s.rule],
+        facts([["what it is", meanings[kind]], ["with fresh data", fresh && fresh !== s ? ratio(fresh.ratio) + " the baseline, " + fresh.verdict : ""], ["strategy", s.strategy], ["why", s.rule],
             ["expected", Number.isFinite(s.expected_log2) ? ratio(2 ** s.expected_log2) + " (" + ratio(2 ** s.low) + " to " + ratio(2 ** s.high) + ") its parent's speed" : ""],
             ["came out", Number.isFinite(s.ratio) ? ratio(s.ratio) + (s.kind === "confirm" ? " the baseline's speed" : " in this measurement") : ""],
             ["as it stands", Number.isFinite(s.value_log2) ? ratio(2 ** s.value_log2) + " the baseline" : ""],
@@ -477,21 +565,87 @@ function stepPanel(r, s) {
             ["version", s.commit ? h("a", {href: href("search", r.name || r.search, "version", s.commit)}, short(s.commit)) : "none"]]));
 }
 
+/* ---- a version's figures, and taking it home ---- */
+
+const fileLink = (name, text) => h("a", {download: name, href: URL.createObjectURL(new Blob([text], {type: "text/plain"}))}, name);
+
+/* A button that calls version_export, where the token's role may; then the files as links. */
+function exportPanel(version) {
+    const status = h("p", {role: "status", class: "soft"}), files = h("ul", {class: "files"}), told = h("div");
+    const test = h("input", {type: "checkbox", checked: true});
+    const button = h("button", {type: "button", onclick: async () => {
+        button.disabled = true;
+        status.textContent = test.checked ? "The files are made and their test is run: some seconds." : "The files are made.";
+        try {
+            const answer = await store.call("version_export", {version, no_test: !test.checked}), e = resultOf(answer);
+            status.textContent = e.summary || "";
+            put(files, (e.files || []).map((f) => h("li", {}, fileLink(f.name, f.text))));
+            put(told, facts([["compile", e.compile ? h("code", {}, e.compile) : ""], ["test", e.test], ["said", e.said], ["notes", (e.notes || []).map((n) => h("div", {}, n))]]));
+        } catch (x) { status.textContent = x.message; }
+        button.disabled = false;
+    }}, "take it home");
+    const panel = h("div", {class: "panel", hidden: true}, h("div", {class: "bar"}, button, h("label", {}, test, " with a test that is run here")), status, files, told);
+    store.tools().then((names) => {
+        if (!store.isLive) return;
+        if (!names.has("version_export")) put(panel, h("p", {class: "soft"}, "This token may read; an export runs a test and takes an agent's token."));
+        panel.hidden = false;
+    });
+    return panel;
+}
+
+const medianOf = (workload, arm) => ((workload.times || []).find((t) => t.arm === arm) || {}).median_ns;
+
+function shareOf(percent) {
+    if (!Number.isFinite(percent)) return "";
+    const bar = h("i");
+    bar.style.width = Math.min(100, percent) + "%";
+    return [percent.toFixed(1) + " % ", h("span", {class: "gauge"}, bar)];
+}
+
+function measuredPanel(m) {
+    if (!m || !m.workloads) return null;
+    const against = (w) => (w.ratios || []).find((x) => x.against === "baseline");
+    return h("section", {}, h("h2", {}, "Measured, tier " + m.tier), h("p", {}, m.summary || ""),
+        facts((m.ratios || []).filter((x) => x.against !== "baseline").map((x) => ["over " + x.against, withInterval(x)])),
+        table(["workload", "#time", "#baseline", "#ratio, 95 %", "share of the bound", "bound by"], m.workloads.map((w) => {
+            const r = against(w);
+            return [w.id, nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(w, "baseline")),
+                r ? withInterval(r) : "", shareOf(w.percent_of_bound), w.bound_by || ""];
+        })), (m.doubts || []).map((d) => h("p", {class: "bad"}, "Not to be claimed: " + d)));
+}
+
+/* A menu of the search's versions that brought something; null: any other by its address. */
+function versionMenu(r, label, chosen, onpick) {
+    const seen = new Set(), options = [h("option", {value: ""}, "a version")];
+    for (const s of r.steps) {
+        if (!s.commit || seen.has(s.commit) || !(s.is_gain || s.node === 0 || s.commit === chosen)) continue;
+        seen.add(s.commit);
+        options.push(h("option", {value: s.commit, selected: s.commit === chosen}, short(s.commit) + "  " + ratio(2 ** s.value_log2) + "  " + wordsOf(s).slice(0, 60)));
+    }
+    return h("label", {}, label + " ", h("select", {onchange: (e) => { if (e.target.value) onpick(e.target.value); }}, options.slice(0, 400)));
+}
+
 async function searchView(view, name) {
-    let r = await store.report(name), chosen = -1, isBusy = false, shown = "";
-    const head = h("div"), budget = h("div", {class: "panel"}), steer = h("div"), panel = h("div", {class: "panel", "aria-live": "polite"});
+    const names = await store.tools();
+    let r = await store.report(name), chosen = -1, isBusy = false, shown = "", taken = "";
+    const home = h("div"), now = h("p", {class: "soft"}), head = h("div"), budget = h("div", {class: "panel"}), steer = h("div"), panel = h("div", {class: "panel", "aria-live": "polite"});
     const pick = (i) => {
         chosen = i;
         plot.select(i);
         tree.select(i);
         put(panel, stepPanel(r, r.steps[i]));
     };
-    const plot = wayUp(pick), tree = treeList(pick), ideas = h("div");
+    const plot = wayUp(pick), tree = treeList(pick), ideas = h("div"), models = h("div");
     function fill() {
         put(head, headOf(r));
         put(budget, h("h2", {}, "Used"), gauges(r));
-        if (!steer.contains(document.activeElement)) put(steer, steering(r, refresh));
-        plot.show(r.steps);
+        if (!models.querySelector("details[open]")) put(models, modelsPanel(r));
+        now.textContent = r.in_hand ? "Now: " + (r.in_hand.strategy || "") + ", " + (r.in_hand.rule || "") : "";
+        const winner = (r.end && r.end.best_commit) || "";
+        if (winner !== taken) put(home, (taken = winner) ? exportPanel(winner) : null);
+        /* made once: what was typed and what was answered stay */
+        if (r.end || !steer.firstChild) put(steer, steering(r, refresh, names));
+        plot.show(r.steps, r.end);
         tree.show(r.steps);
         if (chosen < 0) put(panel, stepPanel(r, null));
         let best = -Infinity;
@@ -510,9 +664,9 @@ async function searchView(view, name) {
         isBusy = false;
     }
     put(view, h("h1", {}, name), h("p", {class: "soft"}, r.task + " on " + r.target + ", " + r.policy + ", " + r.coder + ", begun " + time(r.start_ms)),
-        head, steer, h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up"), plot.element,
+        head, now, home, steer, h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up"), plot.element,
             h("p", {class: "soft"}, Object.keys(signs).map((k) => signs[k] + " " + meanings[k]).join("   "))),
-        h("section", {}, h("h2", {}, "Tree"), tree.element)), panel, ideas, budget);
+        h("section", {}, h("h2", {}, "Tree"), tree.element)), panel, ideas, budget, models);
     fill();
     onLeave = store.watch(name, refresh);
 }
@@ -528,27 +682,53 @@ async function versionView(view, name, commit) {
             put(diff, h("h2", {}, "Against " + what), diffView(lineDiff(await store.source(other), source).join("\n")));
         } catch (e) { put(diff, h("p", {class: "bad"}, e.message)); }
     };
+    const m = await store.measured(commit), marks = marksOf(m && m.profile);
+    const fileName = ((m && m.task) || (r && r.task) || "kernel") + (((m && m.target) || (r && r.target)) === "cuda" ? ".cu" : ".c");
     put(view, h("h1", {}, "Version " + short(commit)), own ? h("div", {class: "panel"}, stepPanel(r, own)) : null,
         steps.length > 1 ? table(["look", "#ratio", "verdict"], steps.map((s) => [s.kind, ratio(s.ratio), s.verdict])) : null,
+        measuredPanel(m), exportPanel(commit),
         h("form", {class: "bar", onsubmit: (e) => e.preventDefault()},
             parent ? h("button", {type: "button", onclick: () => against(parent, "its parent")}, "against its parent") : null,
             root && root !== commit ? h("button", {type: "button", onclick: () => against(root, "the baseline")}, "against the baseline") : null,
-            parent ? h("a", {href: href("compare", name, parent, commit)}, "side by side with its parent") : null),
-        diff, h("h2", {}, "Source"), sourceView(source),
+            parent ? h("a", {href: href("compare", name, parent, commit)}, "side by side with its parent") : null,
+            r ? versionMenu(r, "side by side with", null, (other) => { location.hash = href("compare", name, other, commit); }) : null),
+        diff, h("h2", {}, "Source"), h("p", {}, fileLink(fileName, source)), sourceView(source, marks), marksTable(marks),
         h("p", {class: "soft"}, "In git: ", h("code", {}, "git show " + commit)));
     const more = await store.version(commit).catch(() => null);
     if (more && view.isConnected) view.append(h("details", {}, h("summary", {}, "Everything that is known"), h("pre", {tabindex: "0"}, JSON.stringify(more, null, 2))));
 }
 
+/* Rows [what, first, second, second over first]: times, then what else differs, the largest change first. */
+function figures(m, o) {
+    const rows = [], change = (x, y) => (x > 0 && y > 0 ? Math.abs(Math.log(y / x)) : 0);
+    for (const w of (m && m.workloads) || []) {
+        const v = ((o && o.workloads) || []).find((k) => k.id === w.id);
+        if (v) rows.push(["time of " + w.id, nanoseconds(medianOf(w, "candidate")), nanoseconds(medianOf(v, "candidate")), ratio(medianOf(v, "candidate") / medianOf(w, "candidate"))]);
+    }
+    if (m && o && Number.isFinite(m.percent_of_bound) && Number.isFinite(o.percent_of_bound))
+        rows.push(["share of the bound", m.percent_of_bound.toFixed(1) + " %", o.percent_of_bound.toFixed(1) + " %", ratio(o.percent_of_bound / m.percent_of_bound)]);
+    const of = (x) => ((x && x.profile && x.profile.counters) || []).filter((c) => !c.kernel);
+    const both = of(m).map((c) => [c, of(o).find((k) => k.name === c.name)]).filter(([, k]) => k);
+    both.sort((a, b) => change(b[0].value, b[1].value) - change(a[0].value, a[1].value));
+    for (const [c, k] of both)
+        rows.push([c.name.replaceAll("_", " "), three(c.value) + " " + (c.unit || ""), three(k.value) + " " + (k.unit || ""), c.value > 0 ? ratio(k.value / c.value) : ""]);
+    return rows;
+}
+
 async function compareView(view, name, a, b) {
     const r = await store.report(name), left = await store.source(a), right = await store.source(b);
     const of = (commit) => r.steps.find((s) => s.commit === commit) || {};
-    const x = of(a), y = of(b), lines = lineDiff(left, right);
+    const x = of(a), y = of(b), lines = lineDiff(left, right), changed = figures(...await Promise.all([store.measured(a), store.measured(b)]));
+    const fresh = (commit) => r.steps.filter((s) => s.kind === "confirm" && s.commit === commit).map((s) => ratio(s.ratio) + ", " + s.verdict).pop() || "";
+    const to = (p, q) => { location.hash = href("compare", name, p, q); };
     put(view, h("h1", {}, short(a) + " and " + short(b)),
-        table(["", "first", "second"], [["version", h("a", {href: href("search", name, "version", a)}, short(a)), h("a", {href: href("search", name, "version", b)}, short(b))],
+        h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, versionMenu(r, "first", a, (p) => to(p, b)), versionMenu(r, "second", b, (q) => to(a, q)),
+            h("button", {type: "button", onclick: () => to(b, a)}, "swap")),
+        table(["what", "first", "second"], [["version", h("a", {href: href("search", name, "version", a)}, short(a)), h("a", {href: href("search", name, "version", b)}, short(b))],
             ["step", wordsOf(x), wordsOf(y)], ["against the baseline", ratio(2 ** x.value_log2), ratio(2 ** y.value_log2)],
-            ["verdict", x.verdict || "", y.verdict || ""]]),
-        h("p", {class: "soft"}, "The ratios are of separate measurements; kernel_compare times two versions in one run."),
+            ["verdict", x.verdict || "", y.verdict || ""], ["with fresh data", fresh(a), fresh(b)]]),
+        changed.length > 0 ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second over first"], changed)] : null,
+        h("p", {class: "soft"}, "Each version was measured by itself; kernel_compare times two in one run."),
         h("h2", {}, "Source"), h("div", {class: "split even"}, [["-", "removed"], ["+", "added"]].map(([sign, kind]) =>
             h("pre", {tabindex: "0", "aria-label": kind === "added" ? "Second" : "First"}, lines.filter((l) => l[0] === " " || l[0] === sign).map((l) =>
                 h("span", {class: "line " + (l[0] === sign ? kind : "")}, l.slice(1)))))));
@@ -585,15 +765,15 @@ async function go() {
         else await overview(view);
     } catch (e) {
         put(view, h("h1", {}, "That did not work"), h("p", {class: "bad"}, e.message),
-            store.isLive ? h("form", {class: "bar", method: "get", action: "/"},
-                h("label", {}, "Token ", h("input", {name: "token", type: "password", autocomplete: "off"})), h("button", {}, "open")) : null);
+            store.isLive ? tokenForm() : null);
     }
     main.focus({preventScroll: true});
+    performance.mark("shown");
 }
 
 const inlined = document.getElementById("data");
 const link = document.getElementById("link");
-const store = inlined ? fileStore(JSON.parse(inlined.textContent)) : liveStore((state) => { link.textContent = state; });
+const store = inlined ? fileStore(JSON.parse(inlined.textContent)) : liveStore((state, more) => put(link, state, more));
 if (inlined) link.textContent = "a file, written " + time(JSON.parse(inlined.textContent).report.last_ms);
 window.addEventListener("hashchange", go);
 go();

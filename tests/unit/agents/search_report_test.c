@@ -245,5 +245,71 @@ START_TEST(test_newest)
 }
 END_TEST
 
-UNIT_MAIN("search_report", test_killed_search, test_evaluations, test_texts, test_models,
-          test_newest)
+/* A reader that goes on says what one that begins says, after each record. */
+static void same(struct fixture *f, struct hone_search_reader *reader, const char *name)
+{
+    struct hone_search_report fresh;
+    const struct hone_search_report *kept;
+    bool is_damaged;
+    OK(hone_search_report_read(f->ws, name, f->pool, &fresh, &is_damaged, err));
+    OK(hone_search_reader_read(reader, &kept, err));
+    HONE_AUTOJSON struct hone_json *a = hone_search_report_json(&fresh);
+    HONE_AUTOJSON struct hone_json *b = hone_search_report_json(kept);
+    HONE_AUTOFREE char *x = hone_json_print(a);
+    HONE_AUTOFREE char *y = hone_json_print(b);
+    ck_assert_str_eq(x, y);
+}
+
+START_TEST(test_reading_on)
+{
+    static const struct {
+        const char *type, *text;
+    } records[] = {
+        {"search.step", "{\"search\":\"s-1\",\"step\":3,\"parent\":1,\"strategy\":\"C02\",\"rule\":"
+                        "\"r\",\"expected_log2\":0.3}"},
+        {"model.ask",
+         "{\"search\":\"s-1\",\"ask\":\"a1\",\"role\":\"coder\",\"key\":\"k\",\"model\":"
+         "\"m\",\"tokens_in\":10,\"tokens_out\":20,\"cost\":0.5}"},
+        {"evaluation.start",
+         "{\"evaluation\":\"e1\",\"caller\":\"search s-1\",\"tier\":\"screen\"}"},
+        {"evaluation.end", "{\"evaluation\":\"e1\",\"verdict\":\"screened\"}"},
+        {"search.result",
+         "{\"search\":\"s-1\",\"step\":3,\"kind\":\"expand\",\"parent\":1,\"node\":2,"
+         "\"elapsed_ms\":1000,\"evaluations\":4,\"value\":2,\"verdict\":"
+         "\"screened\"}"},
+        {"search.steer", "{\"search\":\"s-1\",\"action\":\"pause\",\"by\":\"me\"}"},
+        {"search.end", "{\"search\":\"s-1\",\"summary\":\"done\"}"},
+        {"search.start",
+         "{\"search\":\"s-1\",\"task\":\"sum\",\"name\":\"one\",\"policy\":\"puct\","
+         "\"target\":\"cpu\",\"coder\":\"rules\"}"},
+        {"search.start", "{\"search\":\"s-2\",\"task\":\"sum\",\"name\":\"one\",\"policy\":\"ucb\","
+                         "\"target\":\"cpu\",\"coder\":\"rules\"}"},
+        {"search.result",
+         "{\"search\":\"s-2\",\"step\":0,\"kind\":\"root\",\"parent\":-1,\"node\":0,"
+         "\"value\":0}"},
+        {"search.run", "{\"search\":\"s-1\",\"name\":\"one\",\"budget_evaluations\":5}"},
+        {"search.start", "{\"search\":\"s-3\",\"task\":\"sum\",\"name\":\"two\",\"policy\":\"ucb\","
+                         "\"target\":\"cpu\",\"coder\":\"rules\"}"},
+    };
+    struct fixture f;
+    const struct hone_search_report *kept;
+    open_fixture(&f);
+    struct hone_search_reader *named = hone_search_reader_new(f.ws, "one");
+    struct hone_search_reader *newest = hone_search_reader_new(f.ws, NULL);
+    FAILS(HONE_E_NOT_FOUND, "no search yet", hone_search_reader_read(named, &kept, err));
+    put_search(&f);
+    for (size_t i = 0; i < HONE_COUNTOF(records); i++) {
+        same(&f, named, "one");
+        same(&f, newest, NULL);
+        put(&f, records[i].type, records[i].text);
+    }
+    same(&f, named, "one");
+    same(&f, newest, NULL);
+    hone_search_reader_free(named);
+    hone_search_reader_free(newest);
+    close_fixture(&f);
+}
+END_TEST
+
+UNIT_MAIN("search_report", test_reading_on, test_killed_search, test_evaluations, test_texts,
+          test_models, test_newest)

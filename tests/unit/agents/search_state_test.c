@@ -226,7 +226,9 @@ START_TEST(records_keep_their_form)
          "search.submit {\"search\":\"s-1\",\"by\":\"me\",\"source\":\"int a;\",\"expected\":2,"
          "\"words\":\"w\"}"},
         {{.type = HONE_EVENT_END, .end = {.search = "s-1", .result = &result}},
-         "search.end {\"task\":\"sum\",\"baseline_ns\":0,\"best_ns\":0,\"speedup\":0,\"ci\":[],"
+         "search.end "
+         "{\"task\":\"sum\",\"baseline_ns\":0,\"best_ns\":0,\"speedup\":0,\"ci\":[],\"yardsticks\":"
+         "[],"
          "\"evaluations\":0,\"verdicts\":[],\"unruly\":0,\"percent_of_bound\":0,\"why_stopped\":"
          "\"plateau\",\"is_resumed\":false,\"wall_ms\":0,\"device_ms\":0,\"tokens\":0,\"cost\":0,"
          "\"search\":\"s-1\"}"},

@@ -84,6 +84,26 @@ START_TEST(a_picture_has_each_step_and_no_foreign_element)
     ck_assert_ptr_nonnull(strstr(svg, "class=\"confirmed\""));
     ck_assert_ptr_nonnull(strstr(svg, "class=\"wrong\""));
     ck_assert_ptr_nonnull(strstr(svg, "2.83x the baseline"));
+    ck_assert_ptr_null(strstr(svg, "class=\"whisker\""));
+    /* ended: the interval of the confirmation, and a summary in lines that fit */
+    report.end = hone_json_new_object();
+    struct hone_json *ci = hone_json_new_array();
+    hone_json_push(ci, hone_json_new_f64(2));
+    hone_json_push(ci, hone_json_new_f64(3));
+    hone_json_set(report.end, "ci", ci);
+    char summary[400];
+    for (size_t i = 0; i < sizeof(summary) - 1; i++)
+        summary[i] = (char)(i % 9 == 8 ? ' ' : 'w');
+    summary[sizeof(summary) - 1] = '\0';
+    hone_json_set_str(report.end, "summary", summary);
+    HONE_AUTOFREE char *ended = hone_search_svg(&report);
+    ck_assert_ptr_nonnull(strstr(ended, "class=\"whisker\""));
+    const char *first = strstr(ended, "class=\"note\"");
+    ck_assert_ptr_nonnull(first);
+    ck_assert_uint_lt(strcspn(first, "\n"), 180);
+    ck_assert_ptr_nonnull(strstr(first, "...</text>"));
+    hone_json_free(report.end);
+    report.end = NULL;
     /* nothing was tried yet */
     report.steps.n = 0;
     HONE_AUTOFREE char *empty = hone_search_svg(&report);

@@ -84,6 +84,33 @@ START_TEST(records_come_back_in_order_and_numbers_go_on)
 }
 END_TEST
 
+/* The others' data is not read, their checksums are. */
+START_TEST(a_scan_for_one_type_reads_that_and_tells_of_all_damage)
+{
+    char *dir SCRATCH = scratch();
+    char *path HONE_AUTOFREE = segment_path(dir);
+    char *text HONE_AUTOFREE = NULL;
+    size_t len;
+    struct hone_ledger *ledger HONE_CLEANUP(hone_ledger_close_ptr) = NULL;
+    struct hone_json *data HONE_AUTOJSON = hone_json_new_object();
+    hone_json_set_str(data, "what", "damaged");
+    OK(hone_ledger_open(dir, &ledger, err));
+    add(ledger, 1);
+    OK(hone_ledger_append(ledger, "model.ask", data, NULL, err));
+    add(ledger, 3);
+    struct seen seen = {.n = 0};
+    OK(hone_ledger_scan_type(ledger, "search.", see, &seen, err));
+    ck_assert_uint_eq(seen.n, 2);
+    ck_assert_uint_eq(seen.numbers[1], 3);
+    OK(hone_file_read(path, 1 << 20, &text, &len, err));
+    *strstr(text, "damaged") = 'D';
+    OK(hone_file_write(path, text, len, 0600, false, err));
+    seen = (struct seen){.n = 0};
+    FAILS(HONE_E_CORRUPT, "line 2", hone_ledger_scan_type(ledger, "search.", see, &seen, err));
+    ck_assert_uint_eq(seen.n, 2);
+}
+END_TEST
+
 START_TEST(torn_tail_is_cut_at_open)
 {
     static const char *const tails[] = {"{\"n\":4,\"t\":17", "x", "{\"n\":4}"};
@@ -364,8 +391,9 @@ START_TEST(a_follower_sees_each_record_once)
 }
 END_TEST
 
-UNIT_MAIN("ledger", crc_is_castagnoli, records_come_back_in_order_and_numbers_go_on,
-          torn_tail_is_cut_at_open, torn_tail_of_a_killed_neighbour_is_cut_at_append,
+UNIT_MAIN("ledger", a_scan_for_one_type_reads_that_and_tells_of_all_damage, crc_is_castagnoli,
+          records_come_back_in_order_and_numbers_go_on, torn_tail_is_cut_at_open,
+          torn_tail_of_a_killed_neighbour_is_cut_at_append,
           damaged_line_is_reported_and_the_rest_read, damaged_last_line_keeps_its_number,
           processes_share_the_numbers, threads_share_a_ledger, full_disk_leaves_no_torn_record,
           record_limits, segments_roll, a_follower_sees_each_record_once)
