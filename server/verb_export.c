@@ -23,7 +23,9 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, dir, "output", "DIR", "Folder for the files; made if missing.",
              .letter = 'o', .fallback = "."),
     HONE_OPT(struct args, form, "as", "FORM",
-             "c: source and header; cuda: with CMakeLists.txt; diff: a patch against your file.",
+             "c: source and header; cuda: with CMakeLists.txt; diff: a patch against your file; "
+             "torch: an "
+             "operator of PyTorch; kernelbench: ModelNew.",
              .fallback = "auto", .choices = hone_export_forms),
     HONE_OPT(struct args, no_test, "no-test", NULL, "No test program; nothing is compiled or run."),
     HONE_OPT(struct args, force, "force", NULL, "Overwrite files that are there."),

@@ -39,7 +39,6 @@ int hone_task_remove_verb(const struct hone_task_args *args, struct hone_workspa
 /* `import` (verb_task_import.c). */
 int hone_task_import_verb(const struct hone_task_args *args, struct hone_workspace *ws,
                           struct hone_err *err);
-int hone_task_move_pack(const char *from, const char *to, struct hone_err *err);
 int hone_task_calibrate_verb(const struct hone_task_args *args, struct hone_workspace *ws,
                              struct hone_err *err);
 

@@ -6,31 +6,44 @@
 
 #include "server/verb_task.h"
 #include "tools/torch/import.h"
-#include "workspace/base/clock.h"
 #include "workspace/base/file.h"
-#include "workspace/base/limits.h"
-#include "workspace/history.h"
 
-/* Beside the place where it will be, so that what is refused leaves nothing. */
-static int make_one(const struct hone_task_args *args, struct hone_workspace *ws,
-                    const struct hone_executor *executor, const char *file, const char *name,
-                    struct hone_err *err)
+struct row {                          /* of the table: one file of a folder */
+    const char *file, *task, *reason; /* reason NULL: imported */
+};
+
+static struct hone_torch_place place_of(const struct hone_task_args *args,
+                                        struct hone_workspace *ws,
+                                        const struct hone_executor *executor, const char *file,
+                                        const char *name)
 {
-    HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "tasks", name, NULL);
-    HONE_AUTOFREE char *part = hone_sprintf("%s/tasks/.%s.part", hone_workspace_dir(ws), name);
-    if (!hone_is_safe_name(name))
-        return hone_fail(err, HONE_E_ARG, "'%.60s' is no task name", name);
-    if (hone_file_exists(dir) && !args->force)
-        return hone_fail(err, HONE_E_EXISTS,
-                         "task '%s' exists already: --force replaces it, --name gives another name",
-                         name);
-    hone_remove_tree(part, NULL);
-    int rc = hone_torch_import(executor, file, name, part, err);
-    if (rc == 0)
-        rc = hone_task_move_pack(part, dir, err);
-    if (rc < 0)
-        hone_remove_tree(part, NULL); /* the first error is the one to tell */
-    return rc;
+    return (struct hone_torch_place){
+        .ws = ws, .executor = executor, .file = file, .name = name, .is_forced = args->force};
+}
+
+static void print_row(const struct row *row)
+{
+    printf("%-9s %-40s %s\n", row->reason ? "refused" : "imported", row->file,
+           row->reason ? row->reason : row->task);
+    fflush(stdout);
+}
+
+static int print_rows(const struct row *rows, size_t n, size_t n_imported, struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
+    struct hone_json *files = hone_json_new_array();
+    for (size_t i = 0; i < n; i++) {
+        struct hone_json *one = hone_json_new_object();
+        hone_json_set_str(one, "file", rows[i].file);
+        hone_json_set_bool(one, "is_imported", rows[i].reason == NULL);
+        hone_json_set_str(one, rows[i].reason ? "reason" : "task",
+                          rows[i].reason ? rows[i].reason : rows[i].task);
+        hone_json_push(files, one);
+    }
+    hone_json_set(json, "files", files);
+    hone_json_set_i64(json, "imported", (int64_t)n_imported);
+    hone_json_set_i64(json, "refused", (int64_t)(n - n_imported));
+    return hone_print_json(json, err);
 }
 
 static int import_folder(const struct hone_task_args *args, struct hone_workspace *ws,
@@ -38,30 +51,36 @@ static int import_folder(const struct hone_task_args *args, struct hone_workspac
                          struct hone_err *err)
 {
     const char **names;
-    const char *paths[1] = {"tasks"};
     size_t n, n_files = 0, n_imported = 0;
     int rc = hone_list_dir(args->subject, pool, &names, &n, err);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
+    if (rc < 0)
+        return rc;
+    struct row *rows = hone_pool_alloc(pool, (n + 1) * sizeof(*rows));
+    for (size_t i = 0; i < n; i++) {
         size_t len = strlen(names[i]);
         if (len < 4 || strcmp(names[i] + len - 3, ".py") != 0)
             continue;
         struct hone_err why = HONE_ERR_INIT;
         HONE_AUTOFREE char *file = hone_path_join(args->subject, names[i], NULL);
         const char *name = hone_torch_name(names[i], pool);
-        bool is_good = make_one(args, ws, executor, file, name, &why) == 0;
-        printf("%-9s %-40s %s\n", is_good ? "imported" : "refused", names[i],
-               is_good ? name : why.message);
-        fflush(stdout);
+        const struct hone_torch_place what = place_of(args, ws, executor, file, name);
+        bool is_good = hone_torch_place(&what, &why) == 0;
+        rows[n_files] =
+            (struct row){names[i], name, is_good ? NULL : hone_pool_strdup(pool, why.message)};
+        if (!args->json)
+            print_row(&rows[n_files]);
         n_files++;
         n_imported += is_good;
     }
-    if (rc == 0 && n_imported > 0)
-        rc = hone_history_commit_main(hone_workspace_history(ws), paths, 1,
-                                      hone_pool_printf(pool, "Import %zu tasks", n_imported),
-                                      hone_wall_ms() / 1000, err);
-    if (rc == 0)
-        printf("%zu of %zu imported\n", n_imported, n_files);
-    return rc < 0 ? rc : hone_print("", err);
+    if (n_imported > 0)
+        rc = hone_torch_commit(ws, "tasks", hone_pool_printf(pool, "Import %zu tasks", n_imported),
+                               err);
+    if (rc < 0)
+        return rc;
+    if (args->json)
+        return print_rows(rows, n_files, n_imported, err);
+    printf("%zu of %zu imported\n", n_imported, n_files);
+    return hone_print("", err);
 }
 
 static int import_file(const struct hone_task_args *args, struct hone_workspace *ws,
@@ -69,13 +88,12 @@ static int import_file(const struct hone_task_args *args, struct hone_workspace 
                        struct hone_err *err)
 {
     const char *name = args->name ? args->name : hone_torch_name(args->subject, pool);
-    const char *const paths[] = {hone_pool_printf(pool, "tasks/%s", name)};
+    const struct hone_torch_place what = place_of(args, ws, executor, args->subject, name);
     struct hone_lint lint = {.is_admitted = true};
-    int rc = make_one(args, ws, executor, args->subject, name, err);
+    int rc = hone_torch_place(&what, err);
     if (rc == 0)
-        rc = hone_history_commit_main(hone_workspace_history(ws), paths, 1,
-                                      hone_pool_printf(pool, "Import task %s", name),
-                                      hone_wall_ms() / 1000, err);
+        rc = hone_torch_commit(ws, hone_pool_printf(pool, "tasks/%s", name),
+                               hone_pool_printf(pool, "Import task %s", name), err);
     HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "tasks", name, NULL);
     if (rc == 0 && !args->no_lint)
         rc = hone_task_run_lint(args, dir, pool, &lint, err);

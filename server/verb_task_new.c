@@ -3,7 +3,6 @@
  *
  * A new pack is made and checked beside the place where it will be, so that what does not compile
  * leaves nothing, and with --force the old one stays until the new one is good. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,15 +105,6 @@ static int make_checked(const struct hone_task_args *args, const char *source, c
     };
     return hone_task_new_checked(&options, args->no_lint ? NULL : check_pack, &own, pool, ret, lint,
                                  err);
-}
-
-int hone_task_move_pack(const char *from, const char *to, struct hone_err *err)
-{
-    if (hone_file_exists(to) && hone_remove_tree(to, err) < 0)
-        return err ? err->code : HONE_E_IO;
-    if (rename(from, to) < 0)
-        return hone_fail_errno(err, errno, "cannot move '%s' to '%s'", from, to);
-    return 0;
 }
 
 static int commit_pack(struct hone_workspace *ws, const char *name, const char *word,

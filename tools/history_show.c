@@ -394,8 +394,8 @@ const struct hone_tool hone_tool_history_show = {
     .summary =
         "Every version that was tried, newest first; with a commit one version and its evidence.",
     .description = "A page of versions with verdict, speedup, ratio to the parent and why each was "
-                   "made; or one version with its source and every measurement. Changes nothing; "
-                   "milliseconds. A speedup that was never confirmed is no result.",
+                   "made; or one version with its source and every measurement. A speedup that was "
+                   "never confirmed is no result.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

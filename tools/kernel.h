@@ -94,11 +94,11 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_IN_(why, .max_len = 4000, .help = "Why, and what is expected.")
 
 #define HONE_KERNEL_IN_ASSEMBLY \
-    HONE_IN_(assembly, .fallback_str = "none", .choices = hone_assembly_choices, .help = "Compiled text of one kernel: asm on cpu, sass or ptx on cuda."), \
+    HONE_IN_(assembly, .fallback_str = "none", .choices = hone_assembly_choices, .help = "Compiled text of one kernel."), \
     HONE_IN_(kernel, .max_len = HONE_LIMIT_WORD_BYTES, .help = "Whose text; none: the heaviest.")
 
 #define HONE_KERNEL_IN_AXES \
-    HONE_IN_(axes, .json_schema = "{\"type\":\"object\"}", .help = "One size alone, e.g. {\"M\": 3, \"N\": 5}: reproduces a failing case.")
+    HONE_IN_(axes, .json_schema = "{\"type\":\"object\"}", .help = "One size, e.g. {\"M\": 3}: a failing case again.")
 
 #define HONE_OUT_(m_, ...) HONE_FIELD(struct hone_kernel_out, m_, .skip_empty = true, __VA_ARGS__)
 #define HONE_KERNEL_OUT_BASE \

@@ -35,7 +35,7 @@ static const struct hone_field in_fields[] = {
     HONE_FIELD(struct compare_in, with, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "The other version."),
     HONE_FIELD(struct compare_in, target, .choices = hone_target_words,
-               .help = "Where they run; none: where the task can, cpu first."),
+               .help = "None: where the task can, cpu first."),
     HONE_FIELD(struct compare_in, tier, .fallback_i64 = HONE_TIER_DECIDE,
                .choices = hone_tier_choices, .help = "Effort."),
     HONE_FIELD(struct compare_in, budget_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",

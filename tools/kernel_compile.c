@@ -34,7 +34,7 @@ const struct hone_tool hone_tool_kernel_compile = {
     .description =
         "Compiles one source in the jail: built or failed, ranked diagnostics with source "
         "lines, size; with assembly the instructions by source line. The version is kept as "
-        "a commit. 0.1 to 1 s. Not needed before kernel_evaluate, which compiles anyway.",
+        "a commit. 0.1 to 1 s.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -63,7 +63,7 @@ const struct hone_tool hone_tool_kernel_evaluate = {
     .summary = "Compile, verify and time a kernel against the task's baseline; one verdict.",
     .description =
         "Compiles, verifies and times one source: verdict, speedup with interval, times per "
-        "workload, or the first thing that is wrong with the case that shows it. Every "
+        "workload, or the first failing case. Every "
         "version becomes a git commit, wrong ones too. 0.3 s (screen), seconds a workload "
         "(decide), 30 to 150 s (confirm); a known answer at once. Without source it prints "
         "the signature. Report only confirmed figures.",

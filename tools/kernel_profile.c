@@ -105,11 +105,10 @@ const struct hone_tool hone_tool_kernel_profile = {
     .name = "kernel_profile",
     .title = "Profile a kernel",
     .summary = "Find what limits a kernel: bottlenecks, counters, compiler remarks by line.",
-    .description =
-        "What limits one source: bottleneck classes with the rule that fired, counters, "
-        "share of what the machine allows, what the compiler did to each loop; on a GPU "
-        "hardware counters, launch facts and the heaviest instructions. 1 to 5 s. Its times "
-        "are disturbed: do not compare them with kernel_evaluate's.",
+    .description = "What limits one source: bottleneck classes with the rule that fired, counters, "
+                   "share of what the machine allows, what the compiler did to each loop; on a GPU "
+                   "hardware counters, launch facts and the heaviest instructions. 1 to 5 s. Its "
+                   "times are disturbed.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -16,8 +16,7 @@ static const struct hone_field in_fields[] = {
     HONE_KERNEL_IN_WORKLOADS,
     HONE_KERNEL_IN_WORDS,
     HONE_IN_(options, .max_len = 32,
-             .help = "Sets of compiler options to sweep too, each one string: [\"\", \"-O2\", "
-                     "\"-Ofast -funroll-loops\"]."),
+             .help = "Option sets to sweep too: [\"-O2\", \"-Ofast -funroll-loops\"]."),
     HONE_IN_(tier, .fallback_i64 = HONE_TIER_DECIDE, .choices = hone_tier_choices,
              .help = "Of the winner's evaluation."),
     HONE_IN_(budget_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms",
@@ -226,7 +225,7 @@ const struct hone_tool hone_tool_kernel_tune = {
     .summary = "Sweep a source's tunables and compiler options; keep the best as a version.",
     .description =
         "Tries every combination of the source's `#pragma hone tune(NAME: 8, 16, 32)` values "
-        "(NAME is a macro; the first value is the default) and of option sets, screens each, "
+        "(the first is the default) and of option sets, screens each, "
         "evaluates the winner and commits it. 0.3 s a setting plus one evaluation. The "
         "source must be correct already.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,

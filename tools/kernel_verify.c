@@ -36,7 +36,7 @@ const struct hone_tool hone_tool_kernel_verify = {
     .description =
         "Checks one source against the reference without timing it: smoke, then every kind "
         "of input at every size; the first failing case by name. The version becomes a "
-        "commit. 0.3 to 5 s. kernel_evaluate verifies too.",
+        "commit. 0.3 to 5 s.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

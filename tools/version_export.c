@@ -22,7 +22,9 @@ static const struct hone_field in_fields[] = {
     HONE_FIELD(struct export_in, version, .required = true, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Commit, branch or search; a task that has none: its baseline."),
     HONE_FIELD(struct export_in, form, .fallback_str = "auto", .choices = hone_export_forms,
-               .help = "c, cuda, or diff: a patch against the original; auto: by target."),
+               .help =
+                   "c, cuda; diff: a patch against the original; torch: an operator; kernelbench: "
+                   "ModelNew; auto: by target."),
     HONE_FIELD(struct export_in, no_test, .help = "No test program, and nothing is run."),
 };
 

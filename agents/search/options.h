@@ -52,9 +52,9 @@ struct hone_search_options {
     {.name = #m_, .type = HONE_FIELD_TYPE_OF(((type_ *)0)->at_.m_), .offset = offsetof(type_, at_.m_), __VA_ARGS__}
 #define HONE_SEARCH_OPTION_ROWS(type_, at_) \
     HONE_SEARCH_OPTION(type_, at_, task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES, \
-                       .help = "Task name."), \
+                       .help = "Name."), \
     HONE_SEARCH_OPTION(type_, at_, target, .choices = hone_target_words, \
-               .help = "Where the kernels run; none: where the task can, cpu first."), \
+               .help = "None: where the task can, cpu first."), \
     HONE_SEARCH_OPTION(type_, at_, budget_wall_ms, .min = 0, .max = 86400000, .unit = "ms", \
                .help = "Wall time."), \
     HONE_SEARCH_OPTION(type_, at_, budget_evaluations, .min = 0, .max = 1000000, \
@@ -72,9 +72,9 @@ struct hone_search_options {
     HONE_SEARCH_OPTION(type_, at_, policy, .fallback_str = "puct", .choices = hone_search_policy_words, \
                .help = "Planner."), \
     HONE_SEARCH_OPTION(type_, at_, coder, .fallback_str = "rules", .choices = hone_search_coder_words, \
-               .help = "Who edits; llm and auto ask a model (money); external: agents that submit sources."), \
+               .help = "llm and auto ask a model (money); external: agents submit sources."), \
     HONE_SEARCH_OPTION(type_, at_, planner, .fallback_str = "rules", .choices = hone_search_planner_words, \
-               .help = "llm: a model reranks the rules' steps; external: agents submit steps (strategy_apply with search)."), \
+               .help = "llm: a model reranks; external: agents submit steps (strategy_apply with search)."), \
     HONE_SEARCH_OPTION(type_, at_, model, .max_len = HONE_LIMIT_NAME_BYTES, \
                .help = "Name in the server's configuration; none: its default."), \
     HONE_SEARCH_OPTION(type_, at_, coders, .fallback_i64 = 1, .min = 1, .max = HONE_MAX_CODERS, \

@@ -104,10 +104,8 @@ const struct hone_tool hone_tool_search_start = {
     .title = "Start a search",
     .summary = "Run the built-in planner and rule coder on a task under a budget.",
     .description =
-        "Starts, or goes on with, the search of that name: baseline, steps by the planner, "
-        "sweeps, confirmation. Returns a handle for job_wait at once; with wait the "
-        "confirmed result. A commit per version, branch search/NAME. Holds the machine's "
-        "timing lease for its budget; without a budget it is refused.",
+        "Starts, or goes on with, the search of that name. Returns a handle for job_wait; with "
+        "wait the confirmed result. A commit per version, branch search/NAME. Wants a budget.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_LONG | HONE_TOOL_COSTS_MONEY,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -270,10 +270,9 @@ const struct hone_tool hone_tool_strategy_apply = {
     .summary = "Apply one proposed step with the rule coder, or submit a step into a search.",
     .description =
         "Applies a step that strategy_propose named and returns the new source; with a tier "
-        "it evaluates it too (then it becomes a commit). An anchor fits its own version "
-        "only. With search it submits the step, or a source of yours, into that running "
-        "search, which screens and records it like its own; returns a handle, with wait_ms "
-        "the outcome.",
+        "it evaluates it too (then it becomes a commit).  With search it submits the step, or a "
+        "source of yours, into that running "
+        "search, which screens and records it like its own.",
     .flags = HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG | HONE_TOOL_NEEDS_DEVICE,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

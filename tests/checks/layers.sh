@@ -42,7 +42,7 @@ workspace: $history
 tools/format: $format
 tools/launch: $launch
 tools/task: tools/task $tools
-tools/torch: tools/torch $tools
+tools/torch: tools/torch tools/task $tools
 tools/export: tools/export tools/task $tools
 tools: tools/export tools/task tools/torch $tools
 tools/runner/jail: $jail

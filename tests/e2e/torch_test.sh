@@ -132,6 +132,21 @@ echo "$said" | grep -q '^imported *1_Scaled.py *scaled_1' && echo "$said" | grep
 ok $? "a folder gives a table" "$said"
 [ -z "$(git -C "$WS" status --porcelain tasks)" ]
 ok $? "and a commit"
+said=$("$HONE" task import "$ROOT/good" --force --json 2>/dev/null)
+echo "$said" | grep -q '"file":"1_Scaled.py","is_imported":true,"task":"scaled_1"' && echo "$said" | grep -q '"is_imported":false,"reason":"refused: randomness' &&
+    echo "$said" | grep -q '"imported":1,"refused":1'
+ok $? "and as JSON" "$said"
+"$HONE" call task_import "{\"name\":\"by_text\",\"text\":$(json_text "$ROOT/good/1_Scaled.py")}" >"$ROOT/said" 2>&1 &&
+    grep -q '"signature":"void by_text(const float \*' "$ROOT/said" && [ -f "$WS/tasks/by_text/oracle.py" ] && [ -z "$(git -C "$WS" status --porcelain tasks)" ]
+ok $? "an agent imports by text" "$(cat "$ROOT/said")"
+cp "$ROOT/good/1_Scaled.py" "$WS/3_Mine.py"
+"$HONE" call task_import '{"file":"3_Mine.py"}' >"$ROOT/said" 2>&1 && [ -f "$WS/tasks/mine_3/oracle.py" ]
+ok $? "and from a file of the workspace" "$(cat "$ROOT/said")"
+rm "$WS/3_Mine.py"
+"$HONE" call task_import "{\"name\":\"bad\",\"text\":$(json_text "$ROOT/bad/random.py")}" >"$ROOT/said" 2>&1
+[ $? != 0 ] && grep -q 'randomness in forward' "$ROOT/said" && [ ! -e "$WS/tasks/bad" ]
+ok $? "what is refused is said to an agent" "$(cat "$ROOT/said")"
+
 said=$("$HONE" task lint scaled_1 2>&1)
 ok $? "the lint admits it: the kernel agrees with the module in float64, and bad kernels do not" "$said"
 

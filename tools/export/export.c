@@ -22,7 +22,33 @@
 #define JOB_TIMEOUT_MS  120000
 #define SAID_BYTES      600
 
-const char *const hone_export_forms[] = {"auto", "c", "cuda", "diff", NULL};
+enum form { FORM_AUTO, FORM_C, FORM_CUDA, FORM_DIFF, FORM_TORCH, FORM_KERNELBENCH, N_FORMS };
+const char *const hone_export_forms[] = {
+    [FORM_AUTO] = "auto", [FORM_C] = "c",         [FORM_CUDA] = "cuda",
+    [FORM_DIFF] = "diff", [FORM_TORCH] = "torch", [FORM_KERNELBENCH] = "kernelbench",
+    [N_FORMS] = NULL};
+static const struct {
+    bool is_for_cpu, is_for_cuda;
+    bool is_task_order;    /* with the task's parameters */
+    bool has_header;       /* source and header, and the test in C */
+    const char *how_tried; /* where nothing is run here; NULL: by target */
+} forms[N_FORMS] = {
+    [FORM_C] = {true, false, false, true, NULL},
+    [FORM_CUDA] = {false, true, false, true, NULL},
+    [FORM_DIFF] = {true, true, false, true, NULL},
+    [FORM_TORCH] = {true, true, true, true, "python3 test_NAME_torch.py tries it where torch is"},
+    [FORM_KERNELBENCH] = {true, true, true, false,
+                          "python3 NAME_model.py compares it with Model where torch is"},
+};
+
+static enum form form_of(const char *name)
+{
+    enum form form = FORM_AUTO;
+
+    while (form < N_FORMS && strcmp(hone_export_forms[form], name) != 0)
+        form++;
+    return form;
+}
 
 void hone_export_done(struct hone_export *export)
 {
@@ -192,7 +218,8 @@ static int ask_oracle(struct hone_export_work *work, struct hone_export_cases *c
 
 /* ---- files ---- */
 
-static const char *compile_line(const struct hone_export_work *work, const char *name)
+/* Compiler and options. */
+static const char *compile_words(const struct hone_export_work *work)
 {
     const struct hone_build_report *build = work->report != NULL ? work->report->build : NULL;
     bool is_clang =
@@ -205,7 +232,7 @@ static const char *compile_line(const struct hone_export_work *work, const char 
         text = hone_pool_printf(work->pool, "%s %s", text, *o);
     for (size_t i = 0; i < work->flags.n; i++)
         text = hone_pool_printf(work->pool, "%s %s", text, work->flags.v[i]);
-    return hone_pool_printf(work->pool, "%s -c %s.%s", text, name, work->is_cuda ? "cu" : "c");
+    return text;
 }
 
 static const char *header_text(const struct hone_export_work *work,
@@ -250,9 +277,37 @@ static const char *cmake_text(const struct hone_export_work *work, const char *n
                             library, name, name, name, name, name, name);
 }
 
-static void add_file(struct hone_export *export, const char *name, const char *text)
+void hone_export_add(struct hone_export *export, const char *name, const char *text)
 {
     export->files[export->n_files++] = (struct hone_export_file){.name = name, .text = text};
+}
+
+static int add_source(struct hone_export_work *work, const struct hone_export_function *function,
+                      const struct hone_export_cases *cases, struct hone_export *ret,
+                      struct hone_err *err)
+{
+    struct hone_pool *pool = work->pool;
+    const char *name = function->name, *patch = NULL;
+    const char *end = work->is_cuda ? "cu" : "c";
+
+    if (form_of(ret->form) == FORM_DIFF) {
+        const char *file = hone_pool_printf(pool, "%s.%s", name, end);
+        const struct hone_diff_side before = {hone_pool_printf(pool, "a/%s", file), function->own};
+        const struct hone_diff_side after = {hone_pool_printf(pool, "b/%s", file), ret->source};
+        int rc = hone_line_diff(&before, &after, pool, &patch, err);
+        if (rc < 0)
+            return rc;
+        hone_export_add(ret, hone_pool_printf(pool, "%s.patch", name), patch);
+    } else {
+        hone_export_add(ret, hone_pool_printf(pool, "%s.%s", name, end), ret->source);
+    }
+    hone_export_add(ret, hone_pool_printf(pool, "%s.h", name), header_text(work, function));
+    if (cases != NULL && !work->task->is_oracle_torch)
+        hone_export_add(ret, hone_pool_printf(pool, "%s_test.%s", name, end),
+                        hone_export_test(work, function, cases));
+    if (form_of(ret->form) == FORM_CUDA)
+        hone_export_add(ret, "CMakeLists.txt", cmake_text(work, name, cases != NULL));
+    return 0;
 }
 
 static int make_files(struct hone_export_work *work, const struct hone_export_function *function,
@@ -260,47 +315,50 @@ static int make_files(struct hone_export_work *work, const struct hone_export_fu
                       struct hone_err *err)
 {
     struct hone_pool *pool = work->pool;
-    const char *name = function->name, *patch = NULL;
-    const char *end = work->is_cuda ? "cu" : "c";
-    bool is_diff = strcmp(ret->form, "diff") == 0;
+    enum form form = form_of(ret->form);
+    const char *shared = hone_pool_printf(pool, "%s -shared %s", compile_words(work),
+                                          work->is_cuda ? "-Xcompiler -fPIC" : "-fPIC");
+    int rc = 0;
 
     ret->source = hone_pool_printf(
         pool, "%s%s\n%s", hone_export_head(work, function, ret->compile),
         function->is_users ? "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
                            : "",
         function->body);
-    if (is_diff) {
-        const char *file = hone_pool_printf(pool, "%s.%s", name, end);
-        const struct hone_diff_side before = {hone_pool_printf(pool, "a/%s", file), function->own};
-        const struct hone_diff_side after = {hone_pool_printf(pool, "b/%s", file), ret->source};
-        int rc = hone_line_diff(&before, &after, pool, &patch, err);
-        if (rc < 0)
-            return rc;
-        add_file(ret, hone_pool_printf(pool, "%s.patch", name), patch);
-    } else {
-        add_file(ret, hone_pool_printf(pool, "%s.%s", name, end), ret->source);
-    }
-    add_file(ret, hone_pool_printf(pool, "%s.h", name), header_text(work, function));
-    if (cases != NULL)
-        add_file(ret, hone_pool_printf(pool, "%s_test.%s", name, end),
-                 hone_export_test(work, function, cases));
-    if (work->is_cuda && !is_diff)
-        add_file(ret, "CMakeLists.txt", cmake_text(work, name, cases != NULL));
+    if (forms[form].has_header)
+        rc = add_source(work, function, cases, ret, err);
+    if (rc == 0 && form == FORM_TORCH)
+        rc = hone_export_torch(work, cases, shared, ret, err);
+    if (rc == 0 && form == FORM_KERNELBENCH)
+        rc = hone_export_kernelbench(work, shared, ret, err);
+    return rc;
+}
+
+static int choose_form(struct hone_export_work *work, const char *name, struct hone_export *ret,
+                       struct hone_err *err)
+{
+    enum form natural = work->is_cuda ? FORM_CUDA : FORM_C;
+    enum form form = name != NULL ? form_of(name) : FORM_AUTO;
+
+    form = form == FORM_AUTO ? natural : form;
+    if (form == N_FORMS || !(work->is_cuda ? forms[form].is_for_cuda : forms[form].is_for_cpu))
+        return hone_fail_at(err, HONE_E_ARG, "form",
+                            "a version for target %s is exported as %s, diff, torch or "
+                            "kernelbench, not as %.20s",
+                            work->target, hone_export_forms[natural], name);
+    ret->form = hone_export_forms[form];
+    work->is_task_order = forms[form].is_task_order;
     return 0;
 }
 
-static int choose_form(const struct hone_export_work *work, const char *form,
-                       struct hone_export *ret, struct hone_err *err)
+/* The sizes of the tests, and what the reference says of them where it is C. */
+static int find_cases(struct hone_export_work *work, struct hone_export_cases *ret,
+                      struct hone_err *err)
 {
-    const char *natural = work->is_cuda ? "cuda" : "c";
-    bool is_auto = form == NULL || strcmp(form, "auto") == 0;
-
-    if (!is_auto && strcmp(form, natural) != 0 && strcmp(form, "diff") != 0)
-        return hone_fail_at(err, HONE_E_ARG, "form",
-                            "a version for target %s is exported as %s or diff, not as %.20s",
-                            work->target, natural, form);
-    ret->form = is_auto ? natural : form;
-    return 0;
+    *ret = (struct hone_export_cases){.n = 0};
+    if (!work->task->is_oracle_torch)
+        return ask_oracle(work, ret, err);
+    return hone_export_cases(work, ret, err);
 }
 
 static int make(struct hone_export_work *work, const struct hone_export_options *options,
@@ -314,8 +372,9 @@ static int make(struct hone_export_work *work, const struct hone_export_options 
         rc = choose_form(work, options->form, ret, err);
     if (rc == 0)
         rc = hone_export_function(work, &function, err);
-    if (rc == 0 && !options->has_no_test)
-        rc = ask_oracle(work, &cases, err);
+    bool has_test = !options->has_no_test && (rc < 0 || forms[form_of(ret->form)].has_header);
+    if (rc == 0 && has_test)
+        rc = find_cases(work, &cases, err);
     if (rc < 0)
         return rc;
     /* the pack goes before what a tool answers is printed */
@@ -323,14 +382,18 @@ static int make(struct hone_export_work *work, const struct hone_export_options 
     ret->task = hone_pool_strdup(work->pool, work->task->name);
     ret->target = hone_pool_strdup(work->pool, work->target);
     ret->commit = work->commit;
-    ret->compile = compile_line(work, function.name);
+    ret->compile = hone_pool_printf(work->pool, "%s -c %s.%s", compile_words(work), function.name,
+                                    work->is_cuda ? "cu" : "c");
     ret->flags = work->flags;
     ret->verdict = work->report != NULL ? hone_evaluation_summary(work->report, work->pool)
                                         : "none: this version was not measured";
     ret->notes = (struct hone_strs){.v = work->notes, .n = work->n_notes};
     ret->test = "not run";
     ret->said = options->has_no_test ? "no test was wanted" : "";
-    return make_files(work, &function, options->has_no_test ? NULL : &cases, ret, err);
+    if (!options->has_no_test && (work->task->is_oracle_torch || work->is_cuda) &&
+        forms[form_of(ret->form)].how_tried != NULL)
+        ret->said = forms[form_of(ret->form)].how_tried;
+    return make_files(work, &function, has_test ? &cases : NULL, ret, err);
 }
 
 int hone_export_make(struct hone_tool_ctx *ctx, const struct hone_export_options *options,
@@ -368,6 +431,8 @@ int hone_export_try(struct hone_tool_ctx *ctx, struct hone_export *export, struc
     struct hone_report report;
 
     if (test == NULL) {
+        if (export->said[0] == '\0' && export->pack->is_oracle_torch)
+            export->said = "the reference is a PyTorch module: --as torch has the test";
         if (export->said[0] == '\0')
             export->said = "a CUDA export is not compiled or run here: build it with cmake";
         return 0;

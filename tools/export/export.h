@@ -4,6 +4,10 @@
  *   form c      NAME.c (compiles alone with the first line of its head), NAME.h
  *   form cuda   NAME.cu, NAME.h, CMakeLists.txt
  *   form diff   NAME.patch against the user's own file, or the baseline's; NAME.h
+ *   form torch  NAME.c (.cu), NAME.h, NAME_torch.py: an operator of PyTorch that builds itself,
+ *               test_NAME_torch.py, reference.py where the task was imported
+ *   form kernelbench
+ *               NAME_model.py: ModelNew, of tasks that were imported
  *
  * With a test: NAME_test.c (.cu), a program that calls the function on small inputs made by a fixed
  * formula and compares with what the pack's oracle said at export time, within the task's
@@ -21,7 +25,7 @@
 
 #include "tools/tool.h"
 
-extern const char *const hone_export_forms[]; /* "auto", "c", "cuda", "diff", NULL */
+extern const char *const hone_export_forms[]; /* "auto", "c", "cuda"..., NULL */
 
 struct hone_export_options {
     const char *rev;  /* version, branch, search, or a task without a version: its baseline */
@@ -32,12 +36,12 @@ struct hone_export_options {
 struct hone_export_file {
     const char *name, *text;
 };
-#define HONE_EXPORT_FILES 4
+#define HONE_EXPORT_FILES 6
 
 struct hone_export {
     const char *name;          /* of the function and the files */
     const char *task, *target; /* "cpu" */
-    const char *form;          /* "c", "cuda", "diff" */
+    const char *form;          /* "c", "cuda", "diff", "torch", "kernelbench" */
     const char *commit;        /* NULL: the task's baseline, which nobody measured */
     const char *compile;       /* the line that compiles it */
     const char *verdict;       /* the report's own words, or that there is none */

@@ -14,6 +14,7 @@ struct hone_export_work {
     const struct hone_task *task; /* its target is selected */
     const char *target;
     bool is_cuda;
+    bool is_task_order; /* the task's parameters, also where the user's own are known */
     const char *commit, *source, *naive; /* commit NULL: the baseline */
     struct hone_strs flags;
     struct hone_array tunables;
@@ -24,6 +25,7 @@ struct hone_export_work {
 };
 #define HONE_EXPORT_NOTES 8
 void hone_export_note(struct hone_export_work *work, const char *text);
+void hone_export_add(struct hone_export *export, const char *name, const char *text);
 
 /* source.c: how the function is called outside. */
 struct hone_export_function {
@@ -68,5 +70,12 @@ int hone_export_read_values(const struct hone_export_work *work, const char *tex
 const char *hone_export_test(const struct hone_export_work *work,
                              const struct hone_export_function *function,
                              const struct hone_export_cases *cases);
+
+/* torch.c: adds the Python files; compile makes a shared library of the source, without its name.
+ * cases NULL: no test. HONE_E_ARG (form): the task has no such form. */
+int hone_export_torch(const struct hone_export_work *work, const struct hone_export_cases *cases,
+                      const char *compile, struct hone_export *ret, struct hone_err *err);
+int hone_export_kernelbench(const struct hone_export_work *work, const char *compile,
+                            struct hone_export *ret, struct hone_err *err);
 
 #endif

@@ -345,7 +345,7 @@ int hone_export_function(struct hone_export_work *work, struct hone_export_funct
     } else if (find_wrapped(work, &inner, &name)) {
         ret->own = has_own ? ret->own : unwrap(work, inner, name);
     }
-    if (work->is_cuda || name == NULL)
+    if (work->is_cuda || work->is_task_order || name == NULL)
         return with_task_parameters(work, ret, err);
     if (hone_prototype_parse(text, inner, work->pool, proto, NULL) == 0 && !proto->has_alias)
         call = old_copies(work, proto, &after) ? arguments(work, proto) : NULL;

@@ -48,6 +48,8 @@ struct hone_task_new {
  * folder is left behind. ret's strings live in the pool. */
 int hone_task_new(const struct hone_task_new_options *options, struct hone_pool *pool,
                   struct hone_task_new *ret, struct hone_err *err);
+/* Puts a finished pack where it will be; what is there goes first. */
+int hone_task_move_pack(const char *from, const char *to, struct hone_err *err);
 
 typedef int hone_task_check_fn(void *arg, const char *dir, struct hone_pool *pool,
                                struct hone_lint *ret, struct hone_err *err); /* hone_lint_pack */

@@ -3,10 +3,13 @@
 #include "tools/task/task_new_parts.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "workspace/base/file.h"
 #include "workspace/task/expr.h"
 
 #define DEFAULT_ELEMENTS 1e6 /* of the largest tensor, when no size is given */
@@ -406,4 +409,13 @@ int hone_new_workloads(struct hone_new_work *w, struct hone_buf *buf)
     hone_new_note(w, "sizes are guessed: --size gives those that matter");
     code = add_workload(w, buf, "size1", NULL, true);
     return code == 0 ? add_workload(w, buf, "size2", NULL, false) : code;
+}
+
+int hone_task_move_pack(const char *from, const char *to, struct hone_err *err)
+{
+    if (hone_file_exists(to) && hone_remove_tree(to, err) < 0)
+        return err ? err->code : HONE_E_IO;
+    if (rename(from, to) < 0)
+        return hone_fail_errno(err, errno, "cannot move '%s' to '%s'", from, to);
+    return 0;
 }

@@ -197,7 +197,7 @@ START_TEST(a_cuda_version)
     bench_refused(
         &b, "version_export",
         hone_pool_printf(b.pool, "{\"version\":\"%s\",\"form\":\"c\"}", text_of(r, "commit")),
-        "exported as cuda or diff");
+        "exported as cuda, diff");
     bench_close(&b);
 }
 END_TEST
@@ -301,5 +301,31 @@ START_TEST(statics)
 }
 END_TEST
 
-UNIT_MAIN("export", a_version, claims, own_parameters, a_cuda_version, oracle_s_words,
+/* What tests/e2e/torch_export_test.sh runs where torch is: the files and what stands in them. */
+START_TEST(torch_forms)
+{
+    struct bench b;
+    bench_open(&b, "{\"match\":\"hone_oracle_items\"," VALUES "}\n");
+    struct hone_json *r = export_of(&b, "sum", ",\"form\":\"torch\"");
+    ck_assert_str_eq(text_of(r, "form"), "torch");
+    const char *op = file_of(r, "sum_torch.py"), *test = file_of(r, "test_sum_torch.py");
+    file_of(r, "sum.c");
+    file_of(r, "sum_test.c");
+    has(op, "SPEC_TEXT = r\"\"\"{\"name\":\"sum\",\"device\":\"cpu\",\"compile\":\"gcc ");
+    has(op, "-shared -fPIC\"");
+    has(op, "\"X\":{\"shape\":[\"N\"],\"dtype\":\"float32\"");
+    has(test, "CASES_TEXT = r\"\"\"[{\"sizes\":{\"N\":");
+    r = export_of(&b, "sum", ",\"form\":\"torch\",\"no_test\":true");
+    file_of(r, "sum_torch.py");
+    HONE_AUTOFREE char *files = hone_json_print(hone_json_get(r, "files"));
+    has_not(files, "CASES_TEXT");
+    bench_refused(&b, "version_export", "{\"version\":\"sum\",\"form\":\"kernelbench\"}",
+                  "made of no PyTorch module");
+    bench_refused(&b, "version_export", "{\"version\":\"sum\",\"form\":\"cuda\"}",
+                  "exported as c, diff, torch or kernelbench, not as cuda");
+    bench_close(&b);
+}
+END_TEST
+
+UNIT_MAIN("export", torch_forms, a_version, claims, own_parameters, a_cuda_version, oracle_s_words,
           values_at_the_limit, a_failed_test, statics)

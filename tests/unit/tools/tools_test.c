@@ -772,20 +772,20 @@ START_TEST(waiting)
 END_TEST
 
 /* Last: every tool of the set was called with success by a test above; a tool without a test fails
- * here. */
+ * here (task_import: torch_import_test.c). */
 START_TEST(every_tool_is_exercised)
 {
     HONE_AUTOFREE char *called = NULL;
     struct hone_err err = HONE_ERR_INIT;
     size_t len;
-
     ck_assert_msg(hone_file_read(getenv(CALLED), 1u << 20, &called, &len, &err) == 0, "%s",
                   err.message);
     unlink(getenv(CALLED));
     for (size_t i = 0; i < hone_tool_set_kernel.n; i++) {
         const struct hone_tool *tool = hone_tool_set_kernel.tools[i];
         HONE_AUTOFREE char *line = hone_sprintf("\n%s\n", tool->name);
-        ck_assert_msg(strstr(called, line) != NULL, "no test called %s", tool->name);
+        bool is_elsewhere = tool == &hone_tool_task_import;
+        ck_assert_msg(is_elsewhere || strstr(called, line), "no test called %s", tool->name);
         ck_assert(tool->title != NULL && tool->summary != NULL);
         size_t size = strlen(tool->description); /* every client pays for it at every start */
         ck_assert_msg(size >= 80 && size <= 450, "%s: %zu bytes", tool->name, size);

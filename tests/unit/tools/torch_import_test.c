@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The importer against descriptions, good, refused and lying: no Python is needed. */
-#include "tests/unit/unit.h"
+#include "tests/unit/tools/tool_util.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +26,12 @@ static int describe(void *cookie, const char *file, const char *name, struct hon
     return hone_json_parse(cookie, strlen(cookie), ret, err);
 }
 
-struct bench {
+struct folder {
     char root[64];
     char *file, *dir;
 };
 
-static void bench_open(struct bench *b)
+static void folder_open(struct folder *b)
 {
     strcpy(b->root, "/tmp/hone-import-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(b->root));
@@ -40,14 +40,14 @@ static void bench_open(struct bench *b)
     ck_assert_int_eq(hone_file_write(b->file, "x = 1\n", 6, 0644, false, NULL), 0);
 }
 
-static void bench_close(struct bench *b)
+static void folder_close(struct folder *b)
 {
     hone_remove_tree(b->root, NULL);
     free(b->file);
     free(b->dir);
 }
 
-static int import(struct bench *b, const char *said, struct hone_err *err)
+static int import(struct folder *b, const char *said, struct hone_err *err)
 {
     char text[4096];
     ck_assert_uint_lt(strlen(said), sizeof text);
@@ -59,11 +59,11 @@ static int import(struct bench *b, const char *said, struct hone_err *err)
 
 START_TEST(a_description_becomes_a_pack)
 {
-    struct bench b;
+    struct folder b;
     struct hone_err err = HONE_ERR_INIT;
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
     HONE_AUTOFREE char *source = NULL;
-    bench_open(&b);
+    folder_open(&b);
     ck_assert_msg(import(&b, good, &err) == 0, "%s", err.message);
     ck_assert_int_eq(hone_task_load(b.dir, &task, &err), 0);
     ck_assert(task->is_oracle_torch && task->is_oracle_naive_double);
@@ -71,7 +71,7 @@ START_TEST(a_description_becomes_a_pack)
     ck_assert_str_eq(task->description, "The module of 1_Scaled.py.");
     ck_assert_int_eq(hone_task_oracle_source(task, &source, &err), 0);
     ck_assert_str_eq(source, "# hone: {}\nx = 1\n"); /* the file itself behind the record */
-    bench_close(&b);
+    folder_close(&b);
 }
 END_TEST
 
@@ -88,15 +88,15 @@ START_TEST(what_is_no_description_is_refused)
         {"[1]", HONE_E_ARG, ""},
         {"{\"name\":\"../up\",\"axes\":7}", HONE_E_ARG, ""},
     };
-    struct bench b;
-    bench_open(&b);
+    struct folder b;
+    folder_open(&b);
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
         struct hone_err err = HONE_ERR_INIT;
         ck_assert_msg(import(&b, cases[i].said, &err) == cases[i].code, "case %zu: %s", i,
                       err.message);
         ck_assert_msg(strstr(err.message, cases[i].words), "case %zu: %s", i, err.message);
     }
-    bench_close(&b);
+    folder_close(&b);
 }
 END_TEST
 
@@ -122,5 +122,49 @@ START_TEST(names_come_from_files)
 }
 END_TEST
 
-UNIT_MAIN("torch import", a_description_becomes_a_pack, what_is_no_description_is_refused,
-          an_executor_without_it_says_so, names_come_from_files)
+static void agent_open(struct bench *b, char *said, size_t size)
+{
+    bench_open(b, NULL);
+    ck_assert_uint_lt(sizeof good, size);
+    strcpy(said, good);
+    hone_executor_free(b->app.executor);
+    b->app.executor = NULL;
+}
+
+START_TEST(an_agent_imports)
+{
+    static const struct {
+        const char *arguments, *words;
+    } refused[] = {
+        {"{}", "text"},
+        {"{\"text\":\"x\",\"file\":\"a.py\",\"name\":\"a\"}", "not both"},
+        {"{\"text\":\"x\"}", "give a name"},
+        {"{\"text\":\"x\",\"name\":\"../up\"}", "no task name"},
+        {"{\"text\":\"x\",\"name\":\"mine\"}", "exists already"},
+        {"{\"file\":\"/etc/passwd\"}", "relative path"},
+        {"{\"file\":\"tasks/../../a.py\"}", "without dots"},
+        {"{\"file\":\".hone/a.py\"}", "without dots"},
+        {"{\"file\":\"none.py\"}", "no file"},
+        {"{\"file\":\"out.py\"}", "no file"},
+    };
+    struct bench b;
+    char said[4096];
+    agent_open(&b, said, sizeof said);
+    struct hone_executor executor = {.name = "table", .describe = describe, .cookie = said};
+    b.app.executor = &executor;
+    HONE_AUTOFREE char *link = hone_path_join(hone_workspace_dir(b.app.ws), "out.py", NULL);
+    HONE_AUTOFREE char *outside = hone_path_join(b.dir, "outside.py", NULL);
+    ck_assert_int_eq(hone_file_write(outside, "x = 1\n", 6, 0644, false, NULL), 0);
+    ck_assert_int_eq(symlink(outside, link), 0);
+    struct hone_json *r = bench_ok(&b, "task_import", "{\"text\":\"x = 1\",\"name\":\"mine\"}");
+    ck_assert_str_eq(hone_json_get_str(r, "name", ""), "mine");
+    for (size_t i = 0; i < HONE_COUNTOF(refused); i++)
+        bench_refused(&b, "task_import", refused[i].arguments, refused[i].words);
+    bench_ok(&b, "task_import", "{\"text\":\"x\",\"name\":\"mine\",\"force\":true}");
+    b.app.executor = NULL;
+    bench_close(&b);
+}
+END_TEST
+
+UNIT_MAIN("torch import", an_agent_imports, a_description_becomes_a_pack,
+          what_is_no_description_is_refused, an_executor_without_it_says_so, names_come_from_files)
