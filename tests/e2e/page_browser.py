@@ -208,7 +208,10 @@ with Browser(downloads) as browser:
     server, port = serve(port)
     ok(until("document.getElementById('link').innerText.includes('wants its token')"), "a server that began anew asks for its token", text())
     audit("token form")
-    js("document.querySelector('#link input').value = " + json.dumps(large_token) + "; document.querySelector('#link button').click()")
+    js("document.querySelector('#link input').value = " + json.dumps(large_token))
+    time.sleep(9)  # it tries to connect every eight seconds
+    ok(js("return document.querySelector('#link input').value") == large_token, "what is typed there stays", text())
+    js("document.querySelector('#link button').click()")
     ok(until("document.querySelector('tbody tr') && document.getElementById('link').innerText === 'connected'"), "and takes it", text())
     server.terminate()
     server.wait()

@@ -80,7 +80,7 @@ const tokenForm = () => h("form", {class: "bar", method: "get", action: "/"},
 
 /* JSON-RPC over one WebSocket, opened again when it breaks. */
 function liveStore(onState) {
-    let socket = null, serial = 0, isOpen = null, wait = 500, tools = null;
+    let socket = null, serial = 0, isOpen = null, wait = 500, tools = null, wantsToken = false;
     const open = new Map(), watched = new Map();
 
     function connect() {
@@ -93,6 +93,7 @@ function liveStore(onState) {
                         clientInfo: {name: "hone page", version: "1"}});
                     socket.send(JSON.stringify({jsonrpc: "2.0", method: "notifications/initialized"}));
                     wait = 500;
+                    wantsToken = false;
                     onState("connected");
                     for (const uri of watched.keys()) send("resources/subscribe", {uri}).catch(() => {});
                     resolve();
@@ -104,8 +105,12 @@ function liveStore(onState) {
                     + "that hone serve printed"));
                 for (const [, x] of open) x.reject(new Error("the connection broke"));
                 open.clear();
-                onState("not connected, tries again");
-                fetch("/mcp").then((r) => { if (r.status === 401) onState("the server wants its token again", tokenForm()); }).catch(() => {});
+                /* a form that stands is left alone: somebody may be typing */
+                if (!wantsToken) onState("not connected, tries again");
+                fetch("/mcp").then((r) => {
+                    if (r.status === 401 && !wantsToken) onState("the server wants its token again", tokenForm());
+                    wantsToken = r.status === 401;
+                }).catch(() => { wantsToken = false; });
                 setTimeout(connect, wait);
                 wait = Math.min(2 * wait, 8000);
             };
