@@ -9,7 +9,7 @@ SANITIZE ?=
 Q := $(if $(filter 1,$(V)),,@)
 
 .DEFAULT_GOAL := all
-PKG := libwebsockets libgit2 libcjson libcurl libseccomp libmd check
+PKG := libwebsockets libuv libgit2 libcjson libcurl libseccomp libmd check
 VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unreleased)
 
 # Places of `make install`.
@@ -61,7 +61,7 @@ LIBS_launch    := -lcjson -lmd -lm
 LIBS_tools     := -lgit2 -lcjson -lmd -lm
 LIBS_runner    := -lseccomp -lcjson -lmd -lm -ldl
 LIBS_agents    := -lcurl -lgit2 -lcjson -lmd -lm -ldl
-LIBS_server    := -lwebsockets -lcurl -lgit2 -lcjson -lmd -lm -ldl
+LIBS_server    := -lwebsockets -luv -lcurl -lgit2 -lcjson -lmd -lm -ldl
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 lib = $(B)/lib$(1).a
@@ -217,6 +217,13 @@ $(BENCH): $(B)/tests/bench/%: tests/bench/%.c $(call libs_of,server)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  BENCH $<")
 	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,server) $(LIBS_server)
+$(B)/tests/interop/fixture_server: tests/interop/fixture_server.c $(call libs_of,server)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP $(LDFLAGS_ALL) -o $@ $< $(call libs_of,server) $(LIBS_server)
+.PHONY: check-conformance
+check-conformance: all $(B)/tests/interop/fixture_server ## MCP's own conformance suite (node, npm, network)
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/interop/conformance.sh
 $(MUTATE): $(call obj,$(wildcard tests/mutation/*.c)) $(call lib,base)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")

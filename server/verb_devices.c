@@ -28,6 +28,9 @@ static void put_row(struct hone_buf *out, const struct hone_json *row)
         hone_buf_str(out, "free");
     for (const struct hone_json *w = hone_json_first(waiting); w; w = hone_json_next(w))
         hone_buf_printf(out, "\n%-8s   waits: %s", "", hone_json_str(w));
+    int64_t more = hone_json_get_i64(lease, "more_waiting", 0);
+    if (more > 0)
+        hone_buf_printf(out, "\n%-8s   waits: %lld more", "", (long long)more);
     hone_buf_str(out, "\n");
 }
 

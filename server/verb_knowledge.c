@@ -187,8 +187,8 @@ const struct hone_verb hone_verb_knowledge = {
     .description =
         "list adds up by family and strategy, show has each search's row with where it is from, "
         "export writes\nthe rows as JSON lines that git can merge, import adds another store's to "
-        "yours. Rows come from the\nledger; they hold no size, input or source. No search reads "
-        "them yet.",
+        "yours. Rows come from the\nledger; they hold no size, input or source.\n"
+        "hone search --knowledge starts from them.",
     .example = "hone knowledge list",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),

@@ -24,7 +24,13 @@ struct args {
     bool profile, json, fresh, fitted;
 };
 
-enum { MAX_POLICIES = 16 };
+enum { MAX_POLICIES = 16, USUAL_EXPANSIONS = 8 };
+static const int64_t usual_budgets[] = {4, USUAL_EXPANSIONS, 16, 32};
+
+struct budget { /* what the policies reached with it */
+    int64_t expansions;
+    struct hone_sim_score scores[MAX_POLICIES];
+};
 
 static const char *const action_names[] = {"eval", "record", NULL};
 
@@ -34,8 +40,9 @@ static const struct hone_opt opts[] = {
     HONE_OPTS_COMMON(struct args),
     HONE_OPT(struct args, lattices, "lattices", "DIR", "Folder of the lattices.",
              .fallback = "agents/offline/lattices"),
-    HONE_OPT(struct args, expansions, "expansions", "N", "Steps that a search may try.",
-             .fallback = "8", .min = 1, .max = 1000, .of = "eval"),
+    HONE_OPT(struct args, expansions, "expansions", "N",
+             "Steps that a search may try. Default: 4, 8, 16 and 32 in turn.", .max = 1000,
+             .of = "eval"),
     HONE_OPT(struct args, seeds, "seeds", "N", "Searches on each kernel.", .fallback = "100",
              .min = 1, .max = 10000, .of = "eval"),
     HONE_OPT(struct args, policies, "policies", "LIST",
@@ -151,10 +158,9 @@ static struct hone_json *pair_json(double low, double high)
     return out;
 }
 
-static int print_scores_json(const struct args *args, const struct hone_sim_score *s, size_t n,
-                             size_t n_kernels, struct hone_err *err)
+static void put_budget(struct hone_json *out, const struct budget *b, size_t n)
 {
-    HONE_AUTOJSON struct hone_json *out = hone_json_new_object();
+    const struct hone_sim_score *s = b->scores;
     struct hone_json *regret = hone_json_new_object(), *interval = hone_json_new_object(),
                      *over = hone_json_new_object();
     for (size_t i = 0; i < n; i++) {
@@ -165,21 +171,37 @@ static int print_scores_json(const struct args *args, const struct hone_sim_scor
     hone_json_set(out, "regret", regret);
     hone_json_set(out, "interval", interval);
     hone_json_set(out, "over_first", over);
-    hone_json_set_i64(out, "expansions", args->expansions);
+    hone_json_set_i64(out, "expansions", b->expansions);
+}
+
+/* One object: the figures of 8 steps, or of the only budget, and each budget in "budgets". */
+static int print_budgets_json(const struct args *args, const struct budget *budgets,
+                              size_t n_budgets, size_t n, size_t n_kernels, struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *out = hone_json_new_object();
+    struct hone_json *all = hone_json_new_array();
+    for (size_t i = 0; i < n_budgets; i++) {
+        struct hone_json *one = hone_json_new_object();
+        put_budget(one, &budgets[i], n);
+        hone_json_push(all, one);
+        if (n_budgets == 1 || budgets[i].expansions == USUAL_EXPANSIONS)
+            put_budget(out, &budgets[i], n);
+    }
     hone_json_set_i64(out, "seeds", args->seeds);
     hone_json_set_i64(out, "kernels", (int64_t)n_kernels);
+    hone_json_set(out, "budgets", all);
     HONE_AUTOFREE char *text = hone_json_print(out);
     int rc = hone_print(text, err);
     return rc < 0 ? rc : hone_print("\n", err);
 }
 
-static int print_scores(const struct args *args, struct hone_lattice *const *lattices,
-                        size_t n_kernels, const struct hone_sim_score *s, size_t n,
-                        struct hone_err *err)
+static int print_budget(const struct args *args, struct hone_lattice *const *lattices,
+                        size_t n_kernels, const struct budget *b, size_t n, struct hone_err *err)
 {
+    const struct hone_sim_score *s = b->scores;
     printf("regret in log2 after %lld expansions, %lld seeds, %zu kernels; 95 %% intervals over "
            "kernels\n\n%-12s %8s  %-18s %-18s",
-           (long long)args->expansions, (long long)args->seeds, n_kernels, "policy", "regret",
+           (long long)b->expansions, (long long)args->seeds, n_kernels, "policy", "regret",
            "interval", "over the first");
     for (size_t k = 0; k < n_kernels; k++)
         printf(" %10.10s", lattices[k]->kernel);
@@ -191,6 +213,7 @@ static int print_scores(const struct args *args, struct hone_lattice *const *lat
             printf(" %10.4f", s[i].by_kernel[k]);
         printf("\n");
     }
+    printf("\n");
     return hone_print("", err);
 }
 
@@ -215,25 +238,31 @@ static int eval(const struct args *args, struct hone_err *err)
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct hone_lattice **lattices = NULL;
     const struct hone_policy *policies[MAX_POLICIES];
-    struct hone_sim_score scores[MAX_POLICIES];
+    struct budget budgets[HONE_COUNTOF(usual_budgets)];
     size_t n_lattices = 0, n_policies = 0;
+    size_t n_budgets = args->expansions > 0 ? 1 : HONE_COUNTOF(usual_budgets);
     int rc = parse_policies(args->policies, pool, policies, &n_policies, err);
     if (rc == 0)
         rc = hone_lattice_load_all(args->lattices, pool, &lattices, &n_lattices, err);
     if (rc < 0)
         return rc;
-    struct hone_sim_options options = {.n_expansions = args->expansions,
-                                       .n_seeds = args->seeds,
-                                       .n_coders = args->coders,
-                                       .failure = args->failure};
+    struct hone_sim_options options = {
+        .n_seeds = args->seeds, .n_coders = args->coders, .failure = args->failure};
     if (args->fitted)
         options.priors = fit_all(lattices, n_lattices, hone_prior_fit, pool);
     options.learned = fit_all(lattices, n_lattices, hone_prior_fit_like, pool);
     struct hone_sim *sim = hone_sim_new(lattices, n_lattices);
-    hone_sim_compare(sim, policies, n_policies, &options, pool, scores);
+    for (size_t i = 0; i < n_budgets; i++) {
+        options.n_expansions = args->expansions > 0 ? args->expansions : usual_budgets[i];
+        budgets[i].expansions = options.n_expansions;
+        hone_sim_compare(sim, policies, n_policies, &options, pool, budgets[i].scores);
+    }
     hone_sim_free(sim);
-    return args->json ? print_scores_json(args, scores, n_policies, n_lattices, err)
-                      : print_scores(args, lattices, n_lattices, scores, n_policies, err);
+    if (args->json)
+        return print_budgets_json(args, budgets, n_budgets, n_policies, n_lattices, err);
+    for (size_t i = 0; rc == 0 && i < n_budgets; i++)
+        rc = print_budget(args, lattices, n_lattices, &budgets[i], n_policies, err);
+    return rc;
 }
 
 static const struct hone_verb_action actions[] = {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agents/knowledge/knowledge.h"
 #include "agents/search/search.h"
 #include "server/stop.h"
 #include "server/verb_task.h"
@@ -23,7 +24,7 @@ struct args {
     struct hone_search_options options; /* but for these */
     int64_t disk_mib;
     bool no_plateau;
-    bool json, quiet;
+    bool json, quiet, knowledge;
 };
 
 static const struct hone_opt opts[] = {
@@ -71,6 +72,8 @@ static const struct hone_opt opts[] = {
              "Name of the search: its branch is search/NAME. Default: the task."),
     HONE_OPT(struct args, options.seed, "seed", "N", "Seed of the planner's choices.",
              .fallback = "1"),
+    HONE_OPT(struct args, knowledge, "knowledge", NULL,
+             "Start from what searches of other tasks of the family gained (hone knowledge)."),
     HONE_OPT(struct args, options.stop_at_speedup, "stop-at-speedup", "X",
              "Stop when a version is decided to be X times as fast as the baseline, and confirm."),
     HONE_OPT(struct args, options.stop_at_percent_of_bound, "stop-at", "PERCENT",
@@ -268,6 +271,40 @@ static int search(const struct args *args, struct hone_runtime *runtime,
     return rc < 0 ? rc : report(args, dir, &result, err);
 }
 
+static void free_json(void *json)
+{
+    hone_json_free(json);
+}
+
+/* The prior from the rows of this workspace and of the user's store, in the pool. */
+static int take_knowledge(struct args *args, struct hone_runtime *runtime, struct hone_pool *pool,
+                          struct hone_err *err)
+{
+    HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    struct hone_workspace *ws = hone_runtime_app(runtime)->ws;
+    struct hone_knowledge k = {.pool = pool};
+    HONE_AUTOFREE char *store = hone_knowledge_path();
+    size_t n_refused = 0;
+    if (!args->knowledge)
+        return 0;
+    int rc = hone_workspace_task(ws, args->options.task, &task, err);
+    if (rc == 0)
+        rc = hone_knowledge_collect(ws, &k, err);
+    if (rc == 0 && store)
+        rc = hone_knowledge_load(store, &k, &n_refused, err);
+    if (rc < 0)
+        return rc;
+    const char *family = task->op_type ? task->op_type : task->name,
+               *target = hone_task_target_of(task, args->options.target);
+    struct hone_json *prior = hone_knowledge_prior(&k, task->name, family, target);
+    args->options.prior = prior;
+    if (prior)
+        hone_pool_defer(pool, free_json, prior);
+    hone_say("knowledge: %zu strategies were tried on other tasks of family %s (%s)",
+             prior ? hone_json_size(prior) : 0, family, target);
+    return 0;
+}
+
 /* A pack's folder becomes a task of the workspace. */
 static int take_pack(struct args *args, struct hone_runtime *runtime, struct hone_pool *pool,
                      struct hone_err *err)
@@ -299,6 +336,8 @@ static int run(const void *arg, struct hone_err *err)
     rc = hone_open_runtime(&args->common, &runtime, err);
     if (rc == 0)
         rc = take_pack(args, runtime, pool, err);
+    if (rc == 0)
+        rc = take_knowledge(args, runtime, pool, err);
     if (rc == 0)
         rc = hone_stop_watch(on_stop, &cancel, &stop, err);
     return rc < 0 ? rc : search(args, runtime, &cancel, err);

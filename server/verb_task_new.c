@@ -56,16 +56,18 @@ static double elements_of_device(const struct hone_task_args *args)
     return hone_json_get_f64(hone_json_first(devices), "memory_bytes", 0) / 16384;
 }
 
-struct trial { /* of a pack that is being made */
-    const char *source, *dir;
-    struct hone_strs inouts, tolerances;
-    const char *wider; /* what tolerances points to once it was widened */
-    size_t n_widened;
-};
-
-static int make_pack(const struct hone_task_args *args, const struct trial *trial,
-                     struct hone_pool *pool, struct hone_task_new *ret, struct hone_err *err)
+static int check_pack(void *arg, const char *dir, struct hone_pool *pool, struct hone_lint *ret,
+                      struct hone_err *err)
 {
+    return hone_task_run_lint(arg, dir, pool, ret, err);
+}
+
+/* Made and checked in `part`. */
+static int make_checked(const struct hone_task_args *args, const char *source, const char *part,
+                        struct hone_pool *pool, struct hone_task_new *ret, struct hone_lint *lint,
+                        struct hone_err *err)
+{
+    struct hone_task_args own = *args; /* the lint takes it without const */
     HONE_AUTOFREE char *reference = NULL;
     size_t len;
     if (args->reference &&
@@ -75,12 +77,12 @@ static int make_pack(const struct hone_task_args *args, const struct trial *tria
     const char *source_dir =
         slash ? hone_pool_strndup(pool, args->subject, (size_t)(slash - args->subject) + 1) : ".";
     const struct hone_task_new_options options = {
-        .source = trial->source,
+        .source = source,
         .source_dir = source_dir,
         .include_dirs = args->includes,
         .function = args->function,
         .name = args->name,
-        .dir = trial->dir,
+        .dir = part,
         .op_type = args->op_type,
         .description = args->description,
         .shapes = args->shapes,
@@ -89,10 +91,10 @@ static int make_pack(const struct hone_task_args *args, const struct trial *tria
         .shifts = args->shifts,
         .sizes = args->sizes,
         .scalars = args->scalars,
-        .inouts = trial->inouts,
+        .inouts = args->inouts,
         .outs = args->outs,
         .constraints = args->constraints,
-        .tolerances = trial->tolerances,
+        .tolerances = args->tolerances,
         .flops = args->flops,
         .bytes = args->bytes,
         .is_cuda = hone_cuda_in_is(args->subject),
@@ -101,78 +103,8 @@ static int make_pack(const struct hone_task_args *args, const struct trial *tria
         .reference = reference,
         .elements = hone_cuda_in_is(args->subject) ? elements_of_device(args) : 0,
     };
-    return hone_task_new(&options, pool, ret, err);
-}
-
-/* What the lint says of a baseline that does not compile. */
-static int not_built(const struct hone_lint *lint, struct hone_err *err)
-{
-    const struct hone_lint_finding *finding = lint->findings.v;
-    for (size_t i = 0; i < lint->findings.n; i++)
-        if (strcmp(finding[i].where, "kernel naive") == 0)
-            return hone_fail(err, HONE_E_ARG, "the function does not compile alone: %s",
-                             finding[i].message);
-    return hone_fail(err, HONE_E_ARG, "the function does not compile alone");
-}
-
-/* The output that the baseline does not write everywhere, where nothing was said of it; NULL: none.
- */
-static const char *unwritten_output(const struct hone_task_args *args, const struct hone_lint *lint,
-                                    const struct hone_strs *inouts, struct hone_pool *pool)
-{
-    static const char front[] = "unwritten: ";
-    const struct hone_lint_trial *naive = lint->trials.v;
-    const char *name = lint->trials.n > 0 && naive->summary ? naive->summary : "";
-    if (strncmp(name, front, strlen(front)) != 0)
-        return NULL;
-    name += strlen(front);
-    name = hone_pool_strndup(pool, name, strcspn(name, "["));
-    for (size_t i = 0; i < args->outs.n + inouts->n; i++)
-        if (strcmp(name, i < args->outs.n ? args->outs.v[i] : inouts->v[i - args->outs.n]) == 0)
-            return NULL;
-    return name;
-}
-
-/* The next wider tolerance, where none was given. */
-static bool widen(const struct hone_task_args *args, struct trial *trial)
-{
-    static const char *const rungs[] = {"4e-4", "1.6e-3"};
-    if (args->tolerances.n > 0 || trial->n_widened == HONE_COUNTOF(rungs))
-        return false;
-    trial->wider = rungs[trial->n_widened++];
-    trial->tolerances = (struct hone_strs){&trial->wider, 1};
-    hone_say("look at this: the function itself errs by more than the tolerance that was guessed, "
-             "as long sums of float do: once more with %s (--tolerance gives another)",
-             trial->wider);
-    return true;
-}
-
-/* Made and checked in `part`. An output that keeps some of its old content is made once more, as an
- * input besides; so is a function that errs by little more than the tolerance. */
-static int make_checked(const struct hone_task_args *args, const char *source, const char *part,
-                        struct hone_pool *pool, struct hone_task_new *ret, struct hone_lint *lint,
-                        struct hone_err *err)
-{
-    const char *names[HONE_LIMIT_TENSORS];
-    struct trial trial = {source, part, {names, 0}, args->tolerances, NULL, 0};
-    struct hone_strs *inouts = &trial.inouts;
-    for (; inouts->n < args->inouts.n && inouts->n < HONE_LIMIT_TENSORS; inouts->n++)
-        names[inouts->n] = args->inouts.v[inouts->n];
-    for (;;) {
-        hone_remove_tree(part, NULL); /* of one that was killed, or of the round before */
-        int rc = make_pack(args, &trial, pool, ret, err);
-        if (rc == 0 && !args->no_lint)
-            rc = hone_task_run_lint(args, part, pool, lint, err);
-        if (rc == 0 && lint->is_near && widen(args, &trial))
-            continue;
-        const char *name = rc == 0 ? unwritten_output(args, lint, inouts, pool) : NULL;
-        if (!name || inouts->n == HONE_LIMIT_TENSORS)
-            return rc;
-        hone_say("look at this: '%s' is not written everywhere: it starts as the input '%s_in', "
-                 "and what is not written stays (else say --out %s)",
-                 name, name, name);
-        names[inouts->n++] = name;
-    }
+    return hone_task_new_checked(&options, args->no_lint ? NULL : check_pack, &own, pool, ret, lint,
+                                 err);
 }
 
 static int commit_pack(struct hone_workspace *ws, const char *name, const char *word,
@@ -216,8 +148,6 @@ int hone_task_new_verb(const struct hone_task_args *args, struct hone_workspace 
                          "task '%s' exists already: --force replaces it, --name gives another name",
                          name);
     rc = make_checked(args, source, part, pool, &made, &lint, err);
-    if (rc == 0 && lint.is_unbuilt)
-        rc = not_built(&lint, err);
     if (rc == 0)
         rc = hone_task_move_pack(part, dir, err);
     if (rc < 0) {

@@ -49,7 +49,10 @@ static int add(const struct args *args, const char *path, struct hone_err *err)
         return rc;
     hone_say("token of %s, role %s; it is shown this once:", args->name, args->role);
     HONE_AUTOFREE char *line = hone_sprintf("%s\n", token);
-    return hone_print(line, err);
+    rc = hone_print(line, err);
+    if (rc < 0) /* nobody saw it */
+        hone_grant_remove(path, args->name, NULL);
+    return rc;
 }
 
 static struct hone_json *row_json(const struct hone_grant *row)

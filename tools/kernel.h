@@ -74,23 +74,23 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
 /* clang-format off */
 #define HONE_IN_(m_, ...) HONE_FIELD(struct hone_kernel_in, m_, __VA_ARGS__)
 #define HONE_KERNEL_IN_SOURCE \
-    HONE_IN_(task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Name; task_show lists them."), \
+    HONE_IN_(task, .required = true, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Name."), \
     HONE_IN_(source, .max_len = HONE_LIMIT_SOURCE_BYTES, .help = "The kernel's whole text."), \
     HONE_IN_(commit, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Instead of source: a version, or baseline."), \
-    HONE_IN_(target, .choices = hone_target_words, .help = "Where it runs; none: where the task can, cpu first."), \
-    HONE_IN_(flags, .max_len = HONE_LIMIT_FLAGS, .help = "Compiler options, e.g. -O2, -ffast-math."), \
-    HONE_IN_(tunables, .json_schema = hone_tunables_schema, .help = "Values of tunables, e.g. {\"TILE\": 16}."), \
-    HONE_IN_(timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Of the whole call; 0: default."), \
-    HONE_IN_(fresh, .help = "Run even if the answer is known."), \
+    HONE_IN_(target, .choices = hone_target_words, .help = "None: where the task can, cpu first."), \
+    HONE_IN_(flags, .max_len = HONE_LIMIT_FLAGS, .help = "Compiler options: -ffast-math."), \
+    HONE_IN_(tunables, .json_schema = hone_tunables_schema, .help = "Values, e.g. {\"TILE\": 16}."), \
+    HONE_IN_(timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "0: default."), \
+    HONE_IN_(fresh, .help = "Run again."), \
     HONE_IN_(detail, .fallback_str = "normal", .choices = hone_detail_choices, .help = HONE_DETAIL_HELP)
 #define HONE_KERNEL_IN_WORKLOADS \
     HONE_IN_(workloads, .max_len = HONE_LIMIT_WORKLOADS, .help = "Ids; none: all public ones."), \
     HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES, .help = "0: all cores."), \
-    HONE_IN_(call_timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Of one call of the kernel; 0: default.")
+    HONE_IN_(call_timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Of one call.")
 #define HONE_KERNEL_IN_WORDS \
     HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES, .help = "The version that was edited."), \
-    HONE_IN_(strategy, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Id from strategy_propose, e.g. C08."), \
-    HONE_IN_(message, .max_len = 200, .help = "Subject of the commit."), \
+    HONE_IN_(strategy, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Id, e.g. C08."), \
+    HONE_IN_(message, .max_len = 200, .help = "Commit subject."), \
     HONE_IN_(why, .max_len = 4000, .help = "Why, and what is expected.")
 
 #define HONE_KERNEL_IN_ASSEMBLY \

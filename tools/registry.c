@@ -19,7 +19,7 @@ static const struct hone_tool *const kernel_tools[] = {
     &hone_tool_kernel_compare,  &hone_tool_kernel_compile, &hone_tool_kernel_diff,
     &hone_tool_kernel_evaluate, &hone_tool_kernel_profile, &hone_tool_kernel_run,
     &hone_tool_kernel_tune,     &hone_tool_kernel_verify,  &hone_tool_task_import,
-    &hone_tool_task_show,       &hone_tool_version_export,
+    &hone_tool_task_new,        &hone_tool_task_show,      &hone_tool_version_export,
 };
 const struct hone_tool_set hone_tool_set_kernel = {kernel_tools, HONE_COUNTOF(kernel_tools)};
 

@@ -13,12 +13,14 @@
  *     hone_knowledge_load(path, &k, &n_refused, err);       a store; a row of the same key gives way
  *     hone_knowledge_save(path, &k, err);
  *
- * Nothing reads a store for a search yet: `hone knowledge` shows, exports and imports. One thread. */
+ * `hone search --knowledge` starts its prior from these rows (hone_knowledge_prior). One thread. */
 #ifndef HONE_AGENTS_KNOWLEDGE_H
 #define HONE_AGENTS_KNOWLEDGE_H
 
 #include "workspace/base/json.h"
 #include "workspace/workspace.h"
+
+enum { HONE_KNOWLEDGE_SOURCES = 64 }; /* searches that a strategy's prior is made from, at most */
 
 struct hone_knowledge_row {
     const char *search;                           /* id; with strategy the row's key */
@@ -49,6 +51,11 @@ int hone_knowledge_load(const char *path, struct hone_knowledge *k, size_t *ret_
 int hone_knowledge_save(const char *path, struct hone_knowledge *k, struct hone_err *err);
 /* All rows, sorted by key; owned. */
 struct hone_json *hone_knowledge_json(struct hone_knowledge *k);
+/* The prior (agents/planner/prior.h) of a new search from the rows of its family and target; NULL:
+ * there are none. Owned. Rows of the task itself are left out: whether a version was right or fast
+ * may have been decided on sizes of it that a search must not know. Sources stand in each row. */
+struct hone_json *hone_knowledge_prior(const struct hone_knowledge *k, const char *task,
+                                       const char *family, const char *target);
 /* Where the user's store is; owned. NULL: neither XDG_DATA_HOME nor HOME is set. */
 char *hone_knowledge_path(void);
 

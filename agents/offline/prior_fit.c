@@ -73,13 +73,19 @@ static double likeness(struct hone_lattice *const *all, size_t n, const struct h
     return count > 0 ? exp(-sum / count / (2 * BANDWIDTH * BANDWIDTH)) : 1;
 }
 
+/* The same task, or another one of its family, on whatever target. */
+static bool is_relative(const struct hone_lattice *a, const struct hone_lattice *b)
+{
+    return strcmp(a->task, b->task) == 0 || strcmp(a->family, b->family) == 0;
+}
+
 static void fit(struct hone_lattice *const *lattices, size_t n, size_t skip, bool is_like,
                 struct hone_prior *ret)
 {
     *ret = (struct hone_prior){.n_lattices = 0};
     for (size_t k = 0; k < n; k++) {
         const struct hone_lattice *l = lattices[k];
-        if (k == skip || (skip < n && strcmp(l->task, lattices[skip]->task) == 0))
+        if (k == skip || (skip < n && is_relative(l, lattices[skip])))
             continue;
         double weight = is_like && skip < n ? likeness(lattices, n, lattices[skip], l) : 1;
         ret->n_lattices++;

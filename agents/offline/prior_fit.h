@@ -13,7 +13,8 @@
 #include "agents/offline/lattice.h"
 #include "agents/planner/prior.h"
 
-/* From all lattices but one (skip; n or more: none is left out), and but those of the same task. */
+/* From all lattices but one (skip; n or more: none is left out), and but its relatives: those of the
+ * same task or family, on whatever target. */
 void hone_prior_fit(struct hone_lattice *const *lattices, size_t n, size_t skip,
                     struct hone_prior *ret);
 /* The same, weighted by likeness to lattice skip, which must be one of them; nothing of it but the

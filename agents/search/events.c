@@ -36,6 +36,7 @@ static const struct hone_field start_fields[] = {
     ROW(model),
     ROW(machine),
     ROW(seed),
+    ROW(prior, .skip_empty = true),
     CAP_ROWS(struct hone_event_start),
 };
 #undef ROW

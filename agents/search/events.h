@@ -42,6 +42,7 @@ struct hone_event_start {
     const char *search, *key, *task, *task_hash, *target, *name, *policy, *coder, *planner, *model;
     const char *machine;
     int64_t seed;
+    struct hone_json *prior; /* rows as in agents/planner/prior.h; NULL: the catalogue alone */
     struct hone_event_caps caps;
 };
 

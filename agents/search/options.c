@@ -31,6 +31,7 @@ void hone_search_options_put(const struct hone_search_options *o, struct hone_ev
     ret->planner = o->planner;
     ret->model = o->model;
     ret->seed = o->seed;
+    ret->prior = o->prior;
     ret->caps = hone_search_caps(o);
 }
 

@@ -35,6 +35,8 @@ struct hone_search_options {
     double budget_cost;         /* USD, models of all rounds; 0: none. Prices must be known */
     int64_t budget_tokens;      /* models of all rounds; 0: none */
     int64_t seed;
+    struct hone_json *prior; /* what a new search starts from beside the catalogue; NULL: nothing.
+                                Borrowed. One that goes on keeps what it started from */
     double stop_at_percent_of_bound; /* 0: 95 */
     double stop_at_speedup;          /* decided, then confirmed; 0: none */
     int64_t plateau; /* stop after so many expansions without a new best; 0: 24, < 0: never */

@@ -3,6 +3,7 @@
  * hone_state_apply. A result brings a version (draft) or measures one again; credit, the mix of
  * planners and the times of stages follow from it. Pure: what comes in is the event and its draft. */
 #include "agents/search/state.h"
+#include "agents/planner/prior.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -310,7 +311,9 @@ static void apply_weights(struct hone_state *st, const struct hone_event_weights
 void hone_state_apply(struct hone_state *st, const struct hone_event *e, struct hone_node *draft)
 {
     switch (e->type) {
-    case HONE_EVENT_START: /* a new round keeps the versions */
+    case HONE_EVENT_START: /* a new round keeps the versions, and what the first started from */
+        if (st->tree.n_nodes == 0)
+            hone_prior_take(e->start.prior, e->start.target, &st->credit);
         st->has_ended = false;
         st->tree.n_since_best = 0;
         st->decide_ms = 0;

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -186,24 +187,25 @@ void hone_clients_cookie(struct hone_clients *clients, struct hone_client *clien
     pthread_mutex_unlock(&clients->lock);
 }
 
-/* The value of hone=..., owned; NULL: none. */
-static char *cookie_value(const char *header)
+/* The value of hone-PORT=..., owned; NULL: none. */
+static char *cookie_value(int port, const char *header)
 {
-    static const char name[] = HONE_COOKIE_NAME "=";
+    char name[sizeof(HONE_COOKIE_NAME) + 16];
+    size_t name_len = (size_t)snprintf(name, sizeof(name), HONE_COOKIE_NAME "=", port);
     while (header && *header) {
         header += strspn(header, " \t;");
         size_t len = strcspn(header, ";");
-        if (strncmp(header, name, sizeof(name) - 1) == 0)
-            return hone_strndup(header + sizeof(name) - 1, len - (sizeof(name) - 1));
+        if (strncmp(header, name, name_len) == 0)
+            return hone_strndup(header + name_len, len - name_len);
         header += len;
     }
     return NULL;
 }
 
-struct hone_client *hone_clients_by_cookie(struct hone_clients *clients, const char *header,
-                                           int64_t now_ns)
+struct hone_client *hone_clients_by_cookie(struct hone_clients *clients, int port,
+                                           const char *header, int64_t now_ns)
 {
-    HONE_AUTOFREE char *value = cookie_value(header);
+    HONE_AUTOFREE char *value = cookie_value(port, header);
     char hash[HONE_HASH_TEXT_BYTES];
     struct hone_client *found = NULL;
     if (!value)

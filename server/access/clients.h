@@ -8,8 +8,11 @@
  * A page shows its token once and is then known by a cookie:
  *
  *     client = hone_clients_find(clients, token);
- *     hone_clients_cookie(clients, client, hone_now_ns(), value);     Set-Cookie: hone=VALUE
- *     client = hone_clients_by_cookie(clients, cookie_header, hone_now_ns());
+ *     hone_clients_cookie(clients, client, hone_now_ns(), value);     Set-Cookie: hone-PORT=VALUE
+ *     client = hone_clients_by_cookie(clients, port, cookie_header, hone_now_ns());
+ *
+ * A browser keeps one set of cookies for all ports of a host; the port in the name keeps two servers
+ * apart.
  *
  * Any thread. */
 #ifndef HONE_SERVER_CLIENTS_H
@@ -29,14 +32,14 @@ void hone_clients_refresh(struct hone_clients *clients);
 /* Whose token it is; NULL: nobody's. In a time that does not depend on where a token differs. */
 struct hone_client *hone_clients_find(struct hone_clients *clients, const char *token);
 
-#define HONE_COOKIE_NAME  "hone"
-#define HONE_COOKIE_BYTES 65 /* 64 hex digits and NUL */
+#define HONE_COOKIE_NAME  "hone-%d" /* of the port */
+#define HONE_COOKIE_BYTES 65        /* 64 hex digits and NUL */
 /* A fresh cookie's value. It dies with the server, with its token, and after twelve hours unused. */
 void hone_clients_cookie(struct hone_clients *clients, struct hone_client *client, int64_t now_ns,
                          char ret_value[HONE_COOKIE_BYTES]);
-/* header: of a request, "a=1; hone=VALUE"; NULL: none. */
-struct hone_client *hone_clients_by_cookie(struct hone_clients *clients, const char *header,
-                                           int64_t now_ns);
+/* header: of a request, "a=1; hone-7411=VALUE"; NULL: none. */
+struct hone_client *hone_clients_by_cookie(struct hone_clients *clients, int port,
+                                           const char *header, int64_t now_ns);
 
 /* NULL stands for a server that asks for no token (--auth none), or a pipe: its client is the owner
  * and has no limits. */

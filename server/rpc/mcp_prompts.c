@@ -63,11 +63,11 @@ static const struct prompt {
       {"purpose", "What it is used for and at which sizes.", "not said"}},
      "Make a hone task of this function: {function}\n"
      "It is used for: {purpose}\n"
-     "`hone task new FILE.c` writes a pack from a C function and says what it could not "
-     "read; docs/tasks.md has the format. Choose sizes that are really used, odd ones too; kinds "
-     "of input that find cheap tricks; a tolerance from the arithmetic, not from a run. Then "
-     "`hone task lint` and `hone task calibrate`, and kernel_evaluate of the baseline against "
-     "itself: it has to come out as same."},
+     "task_new makes and checks it and says what it guessed: give sizes that are really used, odd "
+     "ones too, and a tolerance from the arithmetic, not from a run. For a person with a shell "
+     "`hone task new FILE.c` does the same, docs/tasks.md has the format, and `hone task "
+     "calibrate` measures tolerances. Then kernel_evaluate of the baseline against itself: it has "
+     "to come out as same."},
 };
 
 static const struct prompt *find(const char *name)

@@ -106,20 +106,26 @@ static void tool_call_free(struct tool_call *tc)
     free(tc);
 }
 
-/* Sends at most one in PROGRESS_GAP_NS, strictly increasing. The last step (done == total) is left
+/* Sends at most one in PROGRESS_GAP_NS, strictly increasing; who wants debug messages gets its text
+ * as one too. The last step (done == total) is left
  * to the answer: a client that reads both at once would drop it. */
 static void on_progress(void *arg, const struct hone_progress *progress)
 {
     struct tool_call *tc = arg;
     int64_t now = hone_now_ns();
-    if (!tc->token_text || now < tc->next_progress_ns ||
-        (progress->total > 0 && progress->done >= progress->total))
+    if (now < tc->next_progress_ns || (progress->total > 0 && progress->done >= progress->total))
+        return;
+    tc->next_progress_ns = now + PROGRESS_GAP_NS;
+    if (progress->message && progress->message[0]) {
+        HONE_AUTOFREE char *said = hone_sprintf("%s: %s", tc->tool->name, progress->message);
+        hone_mcp_tell(tc->call, tc->level, "debug", said);
+    }
+    if (!tc->token_text)
         return;
     double value = progress->done;
     if (!isfinite(value) || value <= tc->last_progress)
         value = tc->last_progress + 0.001;
     tc->last_progress = value;
-    tc->next_progress_ns = now + PROGRESS_GAP_NS;
     HONE_AUTOJSON struct hone_json *params = hone_json_new_object();
     hone_json_set_f64(params, "progress", value);
     if (progress->total > value)

@@ -98,7 +98,8 @@ static char *request_path(struct lws *wsi, enum hone_net_method *ret)
 
 struct hone_client *hone_net_client(struct lws *wsi)
 {
-    struct hone_clients *clients = hone_net_of(wsi)->spec->clients;
+    const struct hone_ws *ws = hone_net_of(wsi);
+    struct hone_clients *clients = ws->spec->clients;
     HONE_AUTOFREE char *authorization = hone_net_header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION);
     HONE_AUTOFREE char *protocols = hone_net_header(wsi, WSI_TOKEN_PROTOCOL);
     HONE_AUTOFREE char *from_protocol = hone_auth_bearer_protocol(protocols);
@@ -111,7 +112,8 @@ struct hone_client *hone_net_client(struct lws *wsi)
         return NULL;
     for (size_t i = 0; i < HONE_COUNTOF(shown) && client == NULL; i++)
         client = hone_clients_find(clients, shown[i]);
-    return client != NULL ? client : hone_clients_by_cookie(clients, cookie, hone_now_ns());
+    return client != NULL ? client
+                          : hone_clients_by_cookie(clients, ws->port, cookie, hone_now_ns());
 }
 
 /* Host and Origin come first, so that a page of another site learns nothing, not even whether a

@@ -15,6 +15,7 @@ struct lws;
 struct lws_context;
 struct hone_net_conn; /* a WebSocket's, net_ws.c */
 struct lws_protocols;
+struct uv_loop_s;
 
 struct hone_net_message { /* on its way from a peer to its socket */
     uint64_t serial;
@@ -27,6 +28,7 @@ struct hone_net_message { /* on its way from a peer to its socket */
 
 struct hone_ws {
     struct lws_context *context;
+    struct uv_loop_s *epoll; /* waits for the context; NULL: the library polls */
     const struct hone_ws_spec *spec;
     pthread_t loop;
     int port;

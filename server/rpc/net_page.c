@@ -21,12 +21,13 @@ static struct hone_client *client_of_query(struct lws *wsi)
 static void put_cookie(struct lws *wsi, struct hone_client *client, struct hone_buf *out)
 {
     char value[HONE_COOKIE_BYTES];
-    hone_clients_cookie(hone_net_of(wsi)->spec->clients, client, hone_now_ns(), value);
+    const struct hone_ws *ws = hone_net_of(wsi);
+    hone_clients_cookie(ws->spec->clients, client, hone_now_ns(), value);
     hone_buf_printf(out,
                     "HTTP/1.1 303 See Other\r\nLocation: /\r\nSet-Cookie: " HONE_COOKIE_NAME
                     "=%s; Path=/; HttpOnly; SameSite=Strict%s\r\nCache-Control: no-store\r\n"
                     "Content-Length: 0\r\nConnection: close\r\n\r\n",
-                    value, hone_net_of(wsi)->spec->certificate != NULL ? "; Secure" : "");
+                    ws->port, value, ws->spec->certificate != NULL ? "; Secure" : "");
 }
 
 bool hone_net_page(struct lws *wsi, struct hone_buf *out)

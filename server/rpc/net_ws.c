@@ -23,6 +23,12 @@
  *   - one write for one writable callback; only lws_cancel_service may be called from another
  *     thread;
  *   - its shutdown sends no close frame: hone_ws_run does.
+ *   - of a header whose name begins another's ("A", "X-A") it misses the colon, takes the next line
+ *     for more of the name and, where none comes, waits: the time limit of a head ends that. Nothing
+ *     here can see it earlier; a swallowed Host or Authorization is a refusal.
+ *
+ * The library's own loop hands every socket to poll in each round, so idle connections make each
+ * request dearer. Where its plugin for libuv is installed, that waits instead (epoll).
  *
  * The library hides the mask bit, so unmasked frames are read like masked ones; they are no risk to
  * an authenticated server. */
@@ -38,6 +44,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <uv.h>
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/log.h"
@@ -196,10 +203,8 @@ static void message_sent(struct hone_net_conn *conn)
 
 static int writable(struct hone_ws *ws, struct hone_net_conn *conn)
 {
-    if (ws->is_saying_goodbye) {
-        lws_close_reason(conn->wsi, LWS_CLOSE_STATUS_GOINGAWAY, NULL, 0);
-        return -1;
-    }
+    if (ws->is_saying_goodbye)
+        return 0;
     const struct hone_net_message *message = conn->queue;
     if (!message)
         return 0;
@@ -445,6 +450,57 @@ static int try_bind(const char *host, int port, bool is_v4, struct hone_err *err
     return 0;
 }
 
+/* ---- the loop ---- */
+
+static void close_epoll(struct hone_ws *ws)
+{
+    if (!ws->epoll)
+        return;
+    uv_run(ws->epoll, UV_RUN_DEFAULT); /* ends when the library has closed what it had in there */
+    if (ws->context)
+        lws_context_destroy(ws->context); /* its last part */
+    uv_loop_close(ws->epoll);
+    free(HONE_STEAL(ws->epoll));
+}
+
+/* With the plugin of libuv where there is one, else with poll. */
+static void create_context(struct hone_ws *ws, const struct lws_context_creation_info *info)
+{
+    struct lws_context_creation_info with_uv = *info;
+    ws->epoll = hone_calloc(1, sizeof(*ws->epoll));
+    void *loops[] = {ws->epoll};
+    with_uv.options |= LWS_SERVER_OPTION_LIBUV;
+    with_uv.foreign_loops = loops;
+    if (uv_loop_init(ws->epoll) == 0) {
+        ws->context = lws_create_context(&with_uv);
+        if (ws->context)
+            return;
+        uv_loop_close(ws->epoll);
+    }
+    free(HONE_STEAL(ws->epoll));
+    hone_log(HONE_LOG_DEBUG, "event=loop kind=poll");
+    ws->context = lws_create_context(info);
+}
+
+static void destroy_context(struct hone_ws *ws)
+{
+    if (ws->context)
+        lws_context_destroy(ws->context); /* closes what is left: closed() runs for each */
+    close_epoll(ws);
+}
+
+/* One round. false: the library gave up. */
+static bool serve_round(struct hone_ws *ws)
+{
+    if (!ws->epoll)
+        return lws_service(ws->context, 0) >= 0;
+    uv_run(ws->epoll, UV_RUN_ONCE);
+    /* The plugin of 4.1 sleeps over bytes that the library has read and not handed on. */
+    if (lws_service_adjust_timeout(ws->context, 1, 0) == 0)
+        wake(ws);
+    return true;
+}
+
 static int bind_and_check(struct hone_ws *ws, const char *host, struct hone_err *err)
 {
     struct in_addr v4;
@@ -472,8 +528,9 @@ static int bind_and_check(struct hone_ws *ws, const char *host, struct hone_err 
         .timeout_secs = HEAD_SECONDS,
         .retry_and_idle_policy = &idle_policy,
         .alpn = "http/1.1",
+        .pcontext = &ws->context, /* NULL once it is freed */
     };
-    ws->context = lws_create_context(&info);
+    create_context(ws, &info);
     if (!ws->context)
         return hone_fail(err, HONE_E_BUSY,
                          "cannot listen on %s port %d; it is taken, or no address of this machine",
@@ -546,6 +603,15 @@ static void goodbye_over(lws_sorted_usec_list_t *timer)
 {
     struct goodbye *goodbye = lws_container_of(timer, struct goodbye, timer);
     goodbye->ws->is_over = true;
+    wake(goodbye->ws);
+}
+
+/* Not by the result of a callback: with libuv, Debian 12's library closes twice for that, and the
+ * second time drops the frame. */
+static void say_goodbye(struct lws *wsi)
+{
+    lws_close_reason(wsi, LWS_CLOSE_STATUS_GOINGAWAY, NULL, 0);
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_SYNC);
 }
 
 void hone_ws_run(struct hone_ws *ws)
@@ -555,7 +621,7 @@ void hone_ws_run(struct hone_ws *ws)
     if (ws->spec->clients)
         lws_sul_schedule(ws->context, 0, &look.timer, look_at_clients, LOOK_US);
     while (!atomic_load(&ws->is_stopping))
-        if (lws_service(ws->context, 0) < 0)
+        if (!serve_round(ws))
             break;
     lws_sul_cancel(&look.timer);
     ws->is_saying_goodbye = true;
@@ -563,9 +629,10 @@ void hone_ws_run(struct hone_ws *ws)
     lws_sul_schedule(ws->context, 0, &goodbye.timer, goodbye_over, GOODBYE_US);
     for (size_t i = 0; i < HONE_LIMIT_CONNECTIONS; i++)
         if (ws->conns[i])
-            lws_callback_on_writable(ws->conns[i]->wsi);
+            say_goodbye(ws->conns[i]->wsi);
+    wake(ws); /* so that the timer is seen */
     while (ws->n_conns > 0 && !ws->is_over)
-        if (lws_service(ws->context, 0) < 0)
+        if (!serve_round(ws))
             break;
     lws_sul_cancel(&goodbye.timer);
 }
@@ -580,8 +647,7 @@ void hone_ws_free(struct hone_ws *ws)
 {
     if (!ws)
         return;
-    if (ws->context)
-        lws_context_destroy(ws->context); /* closes what is left: closed() runs for each */
+    destroy_context(ws);
     hone_http_sessions_free(ws->sessions);
     queue_free(ws->outbox);
     free(ws->protocols);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How fast is an empty call? `hone serve` beside a bare libwebsockets echo in a process of its own,
  * in one run, so that the two rows of a pair saw the same machine. Over WebSocket, and over HTTP, where
- * each request has a connection of its own, in both servers. Then the same with idle connections.
+ * each request has a connection of its own, in all servers. Then the same with idle connections.
+ * Over HTTP a server of the TypeScript SDK is the third (tests/interop/sdk_server.mjs), where node and
+ * the packages of tests/interop are installed.
  *
  *   ws_bench [SECONDS_PER_ROW]     (HONE_BUILD names the build tree)
  *
@@ -36,6 +38,7 @@ struct target { /* what is measured */
     pid_t pid;
     int port;
     char token[80];
+    char session[192]; /* further lines of the head, for HTTP */
 };
 
 struct conn {
@@ -165,6 +168,60 @@ static void start_hone(struct target *target, const char *dir)
         die("hone serve");
 }
 
+/* ---- the TypeScript SDK ---- */
+
+static void open_socket(struct conn *conn, const struct target *target);
+
+/* A session, as its clients have one; "" and port 0: there is no such server here. */
+static void open_session(struct target *target)
+{
+    static const char hello[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"b\",\"version\":\"1\"}}}";
+    struct conn conn;
+    char text[4096], id[80];
+    size_t len = 0;
+    ssize_t n =
+        snprintf(text, sizeof(text),
+                 "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                 "Accept: application/json, text/event-stream\r\nConnection: close\r\n"
+                 "Content-Length: %zu\r\n\r\n%s",
+                 strlen(hello), hello);
+    open_socket(&conn, target);
+    if (send(conn.fd, text, (size_t)n, MSG_NOSIGNAL) != n)
+        die("send");
+    while (len < sizeof(text) - 1 && (n = recv(conn.fd, text + len, sizeof(text) - 1 - len, 0)) > 0)
+        len += (size_t)n;
+    text[len] = '\0';
+    close(conn.fd);
+    const char *at = strcasestr(text, "mcp-session-id: ");
+    if (!at || sscanf(at + 16, "%79[0-9a-f-]", id) != 1)
+        die("the SDK's session");
+    snprintf(target->session, sizeof(target->session),
+             "Mcp-Session-Id: %s\r\nMCP-Protocol-Version: 2025-11-25\r\n", id);
+}
+
+static void start_sdk(struct target *target)
+{
+    int out[2];
+    char line[32] = "";
+    if (access("tests/interop/node_modules/@modelcontextprotocol/sdk", R_OK) < 0 || pipe(out) < 0)
+        return;
+    target->pid = fork();
+    if (target->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(out[1], 1);
+        execlp("node", "node", "tests/interop/sdk_server.mjs", NULL);
+        _exit(1);
+    }
+    close(out[1]);
+    FILE *file = fdopen(out[0], "r");
+    if (file && fgets(line, sizeof(line), file))
+        target->port = atoi(line);
+    if (target->port > 0)
+        open_session(target);
+}
+
 static double cpu_seconds(pid_t pid)
 {
     char path[64], text[1024] = "";
@@ -269,9 +326,8 @@ static void begin_http(struct conn *conn, const struct row *row, int poll_fd)
     int n = snprintf(text, sizeof(text),
                      "POST /mcp?token=%s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
                      "application/json\r\nAccept: application/json, text/event-stream\r\n"
-                     "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: "
-                     "job_wait\r\nContent-Length: %zu\r\n\r\n%s",
-                     row->target->token, strlen(row->request), row->request);
+                     "Connection: close\r\n%sContent-Length: %zu\r\n\r\n%s",
+                     row->target->token, row->target->session, strlen(row->request), row->request);
     if (send(conn->fd, text, (size_t)n, MSG_NOSIGNAL) != n)
         die("send");
     epoll_ctl(poll_fd, EPOLL_CTL_ADD, conn->fd, &event);
@@ -399,11 +455,15 @@ int main(int argc, char **argv)
     char dir[] = "/tmp/hone-bench.XXXXXX", command[64];
     if (!mkdtemp(dir))
         die("mkdtemp");
-    struct target echo = {.name = "lws-echo"}, hone = {.name = "hone"};
+    struct target echo = {.name = "lws-echo"}, sdk = {.name = "sdk"},
+                  hone = {.name = "hone",
+                          .session = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: "
+                                     "tools/call\r\nMcp-Name: job_wait\r\n"};
     struct rlimit limit = {4096, 4096};
     setrlimit(RLIMIT_NOFILE, &limit);
     start_echo(&echo);
     start_hone(&hone, dir);
+    start_sdk(&sdk);
     struct conn *conns = calloc(MAX_CONNECTIONS, sizeof(*conns));
     unsigned *histogram = calloc(MAX_US, sizeof(*histogram));
     if (!conns || !histogram)
@@ -417,8 +477,9 @@ int main(int argc, char **argv)
             {&hone, "job_wait", call, false, counts[i], 0, seconds},
             {&echo, "echo", alone, true, counts[i], 0, seconds},
             {&hone, "job_wait", alone, true, counts[i], 0, seconds},
+            {&sdk, "job_wait", call, true, counts[i], 0, seconds},
         };
-        for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
+        for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]) - (sdk.port == 0); k++)
             measure(&rows[k], conns, histogram);
     }
     const struct row idle[] = {
@@ -429,6 +490,8 @@ int main(int argc, char **argv)
         measure(&idle[k], conns, histogram);
     kill(hone.pid, SIGTERM);
     kill(echo.pid, SIGKILL);
+    if (sdk.port > 0)
+        kill(sdk.pid, SIGKILL);
     waitpid(hone.pid, NULL, 0);
     waitpid(echo.pid, NULL, 0);
     free(conns);

@@ -60,6 +60,25 @@ static struct served token_add(const struct served *served, const char *name, co
     return as;
 }
 
+/* What nobody saw lets nobody in, and its name is free. */
+START_TEST(a_token_that_nobody_saw_is_none)
+{
+    struct served served = {.pid = 0};
+    char *out, *err;
+    start(&served);
+    HONE_AUTOFREE char *command = hone_sprintf(
+        "'%s' token add lost --workspace '%s' 2>/dev/null >/dev/full", hone_program(), served.dir);
+    ck_assert_int_ne(system(command), 0);
+    const char *const list[] = {"token", "list", "--workspace", served.dir, NULL};
+    ck_assert_int_eq(hone_program_run(list, NULL, &out, &err), 0);
+    ck_assert_ptr_null(strstr(out, "lost"));
+    free(out);
+    free(err);
+    token_add(&served, "lost", "viewer", "0", "0");
+    stop(&served);
+}
+END_TEST
+
 static void token_remove(const struct served *served, const char *name)
 {
     const char *const args[] = {"token", "remove", name, "--workspace", served->dir, NULL};
@@ -318,4 +337,4 @@ START_TEST(tls)
 END_TEST
 
 UNIT_MAIN("access", roles, a_removed_token_ends_its_connections, a_session_belongs_to_its_token,
-          limits_of_a_token, connections_take_turns, tls)
+          limits_of_a_token, connections_take_turns, a_token_that_nobody_saw_is_none, tls)

@@ -33,6 +33,36 @@ k list --workspace "$ROOT/other"
 grep -q '^normalization' "$ROOT/out" && k list --workspace "$ROOT/other" --workspace-only && grep -q 'Nothing yet' "$ROOT/out"
 ok $? "another workspace sees the store" "$(cat "$ROOT/out")"
 
+"$HONE" init "$ROOT/third" >/dev/null 2>&1
+start() { # start NAME [option...]: the record of its start, and the strategy of its first step
+    "$HONE" search rmsnorm --name "$@" --workspace "$ROOT/third" --executor fake --budget-evaluations 4 >/dev/null 2>"$ROOT/err"
+    cat "$ROOT"/third/.hone/ledger/* | awk '/"type":"search.start"/ { s = $0; at = "" } /"type":"search.step"/ && at == "" { at = $0 } END { print s; print at }' >"$ROOT/out"
+    tail -n 1 "$ROOT/out" | grep -o '"strategy":"[A-Z0-9]*"' | head -n 1
+}
+plain=$(start plain)
+! grep -q '"prior":\[' "$ROOT/out"
+ok $? "a search starts from the catalogue alone unless it is asked" "$(cat "$ROOT/out")"
+own=$(start own --knowledge)
+grep -q '^knowledge: 0 strategies' "$ROOT/err" && ! grep -q '"prior":\[' "$ROOT/out" && [ "$own" = "$plain" ]
+ok $? "a task's own rows teach it nothing" "$(cat "$ROOT/err" "$ROOT/out")"
+other() { printf '{"search":"s-%s","strategy":"%s","task":"layernorm","family":"%s","target":"%s","tried":4,"implemented":4,"gained":4,"sum_log2":%s,"measured":4}\n' "$@"; }
+{
+    for i in 1 2 3 4; do
+        other $i C16 normalization cpu 20
+        other $i C03 normalization cpu -12
+    done
+    other 5 C04 softmax cpu 40
+    other 6 G02 normalization cuda 40
+} >"$ROOT/others.jsonl"
+k import "$ROOT/others.jsonl"
+taught=$(start taught --knowledge)
+grep -q '"prior":\[{"strategy":"C03","n":4,"sum":-12,"sum2":36,"from":\["s-1","s-2","s-3","s-4"\]},{"strategy":"C16","n":4,"sum":20[^}]*}\]' "$ROOT/out" &&
+    grep -q '^knowledge: 2 strategies.*normalization (cpu)' "$ROOT/err"
+ok $? "the start holds what other tasks of the family taught, and from where" "$(cat "$ROOT/err" "$ROOT/out")"
+[ "$plain" = '"strategy":"C03"' ] && [ "$taught" = '"strategy":"C16"' ]
+ok $? "and the first step follows it" "plain $plain, taught $taught"
+rm -f "$STORE" && k import "$ROOT/rows.jsonl"
+
 row() { printf '{"search":"%s","strategy":"C08","task":"dot","family":"dot","target":"cpu","tried":%s%s}\n' "$1" "$2" "${3:-}"; }
 long() { # long BYTES: a row of so many
     pad=$(($1 - $(row s-long 1 ',"note":""' | tr -d '\n' | wc -c)))

@@ -28,4 +28,4 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 port=$(sed -n 's,.*ws://127.0.0.1:\([0-9]*\)/.*,\1,p' "$ROOT/serve")
-PYTHONDONTWRITEBYTECODE=1 timeout 300 python3 tests/e2e/page_browser.py "http://127.0.0.1:$port" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile" "$ROOT/large"
+PYTHONDONTWRITEBYTECODE=1 timeout 600 python3 tests/e2e/page_browser.py "http://127.0.0.1:$port" "$(cat "$WS/.hone/token")" rmsnorm "$ROOT/night.html" "$HONE" "$WS" "$viewer" "$hostile" "$ROOT/large"

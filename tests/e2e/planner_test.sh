@@ -57,9 +57,12 @@ tail -n 1 "$ROOT/a" | grep -q '^{"regret":{"puct":[0-9.e-]*,"chain":[0-9.e-]*,"r
 ok $? "the last line holds the regrets" "$(cat "$ROOT/a")"
 cmp -s "$ROOT/a" "$ROOT/b"
 ok $? "the same seeds give the same bytes"
-"$HONE" planner eval --policies learned,puct,chain,masked-ucb --expansions 4 --seeds 3 --json >"$ROOT/c" 2>"$ROOT/stderr"
-tail -n 1 "$ROOT/c" | grep -q '^{"regret":{"learned":[0-9.e-]*,"puct":[0-9.e-]*,"chain":[0-9.e-]*,"masked-ucb":[0-9.e-]*}.*"kernels":12}'
+"$HONE" planner eval --policies learned,puct,chain,masked-ucb --seeds 3 --json >"$ROOT/c" 2>"$ROOT/stderr"
+tail -n 1 "$ROOT/c" | grep -q '^{"regret":{"learned":[0-9.e-]*,"puct":[0-9.e-]*,"chain":[0-9.e-]*,"masked-ucb":[0-9.e-]*}.*"kernels":12,'
 ok $? "a learned policy plays the recorded lattices beside the others" "$(cat "$ROOT/c" "$ROOT/stderr")"
+[ "$(grep -o '"expansions":[0-9]*' "$ROOT/c" | sort -u -t: -k2n | tr '\n' ' ')" = '"expansions":4 "expansions":8 "expansions":16 "expansions":32 ' ] &&
+    [ "$(grep -o '{"regret":{"learned":[0-9.e-]*,"puct":[0-9.e-]*,"chain":[0-9.e-]*,"masked-ucb":[0-9.e-]*}' "$ROOT/c" | wc -l)" = 5 ]
+ok $? "each policy's regret after 4, 8, 16 and 32 steps" "$(cat "$ROOT/c")"
 "$HONE" planner eval --lattices "$ROOT/lattices" --policies nonsense >/dev/null 2>"$ROOT/stderr"
 [ $? = 2 ] && grep -q 'puct' "$ROOT/stderr"
 ok $? "an unknown policy is refused with the list of them" "$(cat "$ROOT/stderr")"

@@ -141,6 +141,24 @@ ok $? "a task that is there stays without --force" "$(cat "$ROOT/said")"
 "$HONE" task remove lcs --workspace "$WS" >"$ROOT/said" 2>&1 && [ ! -e "$WS/tasks/lcs" ]
 ok $? "a task is removed" "$(cat "$ROOT/said")"
 
+# the same as a tool: an agent has no command line
+call() { # call TEXT JSON: its answer has TEXT
+    "$HONE" call task_new "$2" --workspace "$WS" --quiet >"$ROOT/said" 2>&1
+    grep -q -- "$1" "$ROOT/said"
+}
+gate='void gate(float *y, const float *x, int n) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }'
+call '"status":"ok"' "{\"source\":\"$gate\",\"sizes\":[\"n=5000\"]}" && [ -e "$WS/tasks/gate/task.json" ] &&
+    git -C "$WS" log -1 --format=%s main | grep -q 'Add task gate'
+ok $? "the tool makes a task and commits it" "$(cat "$ROOT/said")"
+call "exists; name gives another" "{\"source\":\"$gate\"}"
+ok $? "the tool leaves a task that is there" "$(cat "$ROOT/said")"
+call "has no size" '{"source":"void one(const float *a, float *b) { b[0] = a[0]; }"}' &&
+    call "inouts NAME" '{"source":"void f(float *b, int n) { for (int i = 0; i < n; i++) b[i] = 1; }"}' &&
+    call "does not compile" '{"source":"void g(float *y, const float *x, int n) { for (int i = 0; i < n; i++) y[i] = x[i] + q; }"}'
+ok $? "the tool says what to mend in its own words" "$(cat "$ROOT/said")"
+[ -z "$(ls -A "$WS/tasks" | grep part)" ] && [ ! -e "$WS/tasks/g" ]
+ok $? "a refused task leaves nothing" "$(ls -A "$WS/tasks")"
+
 cat >"$ROOT/words.c" <<'EOF'
 int words(const char *s)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One test for each rule that keeps libwebsockets harmless, over raw sockets against the real
  * program. */
+#include <glob.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -554,6 +555,38 @@ START_TEST(frames_behind_the_handshake_are_read)
 }
 END_TEST
 
+/* True when the process holds a descriptor for epoll. */
+static bool has_epoll(pid_t pid)
+{
+    glob_t all = {.gl_pathc = 0};
+    char pattern[64], target[64];
+    bool has = false;
+    snprintf(pattern, sizeof(pattern), "/proc/%d/fd/*", (int)pid);
+    ck_assert_int_eq(glob(pattern, 0, NULL, &all), 0);
+    for (size_t i = 0; i < all.gl_pathc; i++) {
+        ssize_t len = readlink(all.gl_pathv[i], target, sizeof(target) - 1);
+        target[len > 0 ? len : 0] = '\0';
+        has = has || strcmp(target, "anon_inode:[eventpoll]") == 0;
+    }
+    globfree(&all);
+    return has;
+}
+
+/* poll would make each request of one as dear as all connections are many. */
+START_TEST(idle_connections_are_not_polled)
+{
+    struct served served = {.pid = 0};
+    glob_t plugin = {.gl_pathc = 0};
+    bool is_there = glob("/usr/lib/*/libwebsockets-evlib_uv.so", 0, NULL, &plugin) == 0;
+    globfree(&plugin);
+    served_start(&served, NULL);
+    ck_assert_int_eq(has_epoll(served.pid), is_there);
+    check_alive(&served);
+    ck_assert_int_eq(served_stop(&served, SIGTERM), 0);
+    served_remove(&served);
+}
+END_TEST
+
 START_TEST(connections_are_limited)
 {
     struct served served = {.pid = 0};
@@ -627,4 +660,4 @@ UNIT_MAIN("ws_rules", listens_on_loopback_alone, refuses_bad_listen_addresses,
           closes_on_bad_frames, survives_unmasked_frames, joins_fragments_of_one_byte,
           half_heads_are_dropped_and_harm_nobody, large_heads_are_read_and_huge_ones_refused,
           a_peer_that_never_reads_is_bounded, frames_behind_the_handshake_are_read,
-          connections_are_limited, token_file_is_private)
+          connections_are_limited, idle_connections_are_not_polled, token_file_is_private)

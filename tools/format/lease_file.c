@@ -95,10 +95,11 @@ void hone_lease_stop_waiting(const char *path)
     (void)unlink(own);
 }
 
-/* Files of those that were killed while they waited go. */
-static struct hone_json *waiting(const char *path)
+/* Files of those that were killed while they waited go. ret_more: of those that are not named. */
+static struct hone_json *waiting(const char *path, int64_t *ret_more)
 {
     struct hone_json *out = hone_json_new_array();
+    size_t n = 0;
     const char *slash = strrchr(path, '/');
     HONE_AUTOFREE char *dir = hone_strndup(path, slash != NULL ? (size_t)(slash - path) : 0);
     HONE_AUTOFREE char *head = hone_sprintf("%s" WAIT_SUFFIX, slash != NULL ? slash + 1 : path);
@@ -107,11 +108,17 @@ static struct hone_json *waiting(const char *path)
         char words[HONE_LEASE_HOLDER_BYTES];
         if (strncmp(e->d_name, head, strlen(head)) != 0)
             continue;
+        if (n == HONE_LIMIT_LEASE_WAITERS) { /* anybody can make such files */
+            ++*ret_more;
+            continue;
+        }
         HONE_AUTOFREE char *file = hone_sprintf("%s/%s", dir, e->d_name);
-        if (read_words(file, words, sizeof words))
-            hone_json_push(out, hone_json_new_str(words));
-        else
+        if (!read_words(file, words, sizeof words)) {
             (void)unlink(file);
+            continue;
+        }
+        hone_json_push(out, hone_json_new_str(words));
+        n++;
     }
     if (d != NULL)
         closedir(d);
@@ -130,6 +137,9 @@ struct hone_json *hone_lease_json(const char *path)
         hone_lease_holder(path, holder, sizeof holder);
         hone_json_set_str(out, "by", holder);
     }
-    hone_json_set(out, "waiting", waiting(path));
+    int64_t more = 0;
+    hone_json_set(out, "waiting", waiting(path, &more));
+    if (more > 0)
+        hone_json_set_i64(out, "more_waiting", more);
     return out;
 }

@@ -24,8 +24,8 @@ void hone_lease_holder(const char *path, char *ret, size_t size);
 /* Says that this process waits for it; hone_lease_stop_waiting takes that back. A courtesy. */
 void hone_lease_wait(const char *path, const struct hone_job *job, const char *task);
 void hone_lease_stop_waiting(const char *path);
-/* {"held": bool, "by": "pid ...", "waiting": ["pid ..."]}: takes the lock for a moment when it is free.
- * Owned. */
+/* {"held": bool, "by": "pid ...", "waiting": ["pid ..."], "more_waiting": n}: takes the lock for a
+ * moment when it is free. At most HONE_LIMIT_LEASE_WAITERS are named. Owned. */
 struct hone_json *hone_lease_json(const char *path);
 
 #endif

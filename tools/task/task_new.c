@@ -264,6 +264,11 @@ static int prepare(struct hone_new_work *w)
     if ((code = hone_new_look(w)) < 0 || (code = sort_params(w)) < 0 ||
         (code = hone_new_shapes(w)) < 0)
         return code;
+    if (w->n_axes == 0)
+        return hone_fail(w->err, HONE_E_ARG,
+                         "'%s' has no size: it needs an integer parameter that says how many "
+                         "elements there are",
+                         w->name);
     for (size_t a = 0; a < w->n_axes; a++)
         for (size_t b = 0; b < w->n_axes; b++)
             if (w->axes[b].expression && strstr(w->axes[b].expression, w->axes[a].name))

@@ -9,7 +9,7 @@
 #ifndef HONE_TOOLS_TASK_NEW_H
 #define HONE_TOOLS_TASK_NEW_H
 
-#include "workspace/task/task.h"
+#include "tools/task/lint.h"
 
 struct hone_task_new_options {
     const char *source;                /* C text with the function */
@@ -50,5 +50,16 @@ int hone_task_new(const struct hone_task_new_options *options, struct hone_pool 
                   struct hone_task_new *ret, struct hone_err *err);
 /* Puts a finished pack where it will be; what is there goes first. */
 int hone_task_move_pack(const char *from, const char *to, struct hone_err *err);
+
+typedef int hone_task_check_fn(void *arg, const char *dir, struct hone_pool *pool,
+                               struct hone_lint *ret, struct hone_err *err); /* hone_lint_pack */
+
+/* The same with a lint of the pack (check NULL: none). An output that keeps some of its old content is
+ * made once more, as an input besides; so is a function that errs by little more than the guessed
+ * tolerance; the notes say so. What is in options->dir goes first. HONE_E_ARG also where the function
+ * does not compile; a pack that is not admitted is no error. On failure the folder may be there. */
+int hone_task_new_checked(const struct hone_task_new_options *options, hone_task_check_fn *check,
+                          void *arg, struct hone_pool *pool, struct hone_task_new *ret,
+                          struct hone_lint *lint, struct hone_err *err);
 
 #endif

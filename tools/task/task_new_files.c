@@ -406,7 +406,7 @@ int hone_new_workloads(struct hone_new_work *w, struct hone_buf *buf)
                             w->options->sizes.v[i], false);
     if (w->options->sizes.n > 0)
         return code;
-    hone_new_note(w, "workloads.jsonl holds guessed sizes: put those that matter there");
+    hone_new_note(w, "sizes are guessed: --size gives those that matter");
     code = add_workload(w, buf, "size1", NULL, true);
     return code == 0 ? add_workload(w, buf, "size2", NULL, false) : code;
 }

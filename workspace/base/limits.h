@@ -66,6 +66,7 @@
 #define HONE_LIMIT_RESTS             16          /* units, places of fast-math in a report */
 #define HONE_LIMIT_DOUBTS            16          /* reasons against claiming one figure */
 #define HONE_LIMIT_HOLDER_BYTES      160         /* what a lock file says of its holder */
+#define HONE_LIMIT_LEASE_WAITERS     64          /* named of those who wait for a lease */
 #define HONE_LIMIT_CONFIRMATIONS     64          /* of one version that are held together */
 #define HONE_LIMIT_POLICY_NAMES      64          /* imports that a task names */
 #define HONE_LIMIT_CODE_BYTES        (4u << 20)  /* instructions of an object that a policy reads */

@@ -436,6 +436,7 @@ START_TEST(other_kernels_teach)
     struct hone_credit taught, fresh;
     struct hone_expectation with, without;
     l[1]->task = "other";
+    l[1]->family = "another";
     hone_prior_fit(l, 2, 1, &prior); /* from the first alone */
     ck_assert_uint_eq(prior.n_lattices, 1);
     struct hone_credit_cell c = prior.gains[hone_strategy_index(first)];
@@ -448,6 +449,10 @@ START_TEST(other_kernels_teach)
     ck_assert_double_lt(fabs(with.gain - 1.0), fabs(without.gain - 1.0));
     l[1]->task = l[0]->task;
     hone_prior_fit(l, 2, 1, &prior); /* the same task under another name teaches nothing */
+    ck_assert_uint_eq(prior.n_lattices, 0);
+    l[1]->task = "other";
+    l[1]->family = l[0]->family;
+    hone_prior_fit(l, 2, 1, &prior); /* nor does another task of its family */
     ck_assert_uint_eq(prior.n_lattices, 0);
 }
 END_TEST
@@ -468,7 +473,7 @@ START_TEST(like_kernels_teach_more)
     const struct hone_prior *learned[N_KERNELS];
     for (size_t i = 0; i < N_KERNELS; i++) {
         l[i] = make(pool, i + 1 < N_KERNELS ? underrated : plain);
-        l[i]->task = tasks[i];
+        l[i]->task = l[i]->family = tasks[i];
         l[i]->states[0].features.v[HONE_F_INTENSITY] = (struct hone_feature){true, intensity[i]};
     }
     for (size_t i = 0; i < N_KERNELS; i++) {

@@ -267,6 +267,44 @@ static void apply(struct hone_state *st, struct hone_event *e, const char *sourc
     hone_state_apply(st, e, draft);
 }
 
+static struct hone_credit_cell taught(const struct hone_state *st, const char *id)
+{
+    return st->credit.rows[hone_strategy_index(hone_strategy_find("cpu", id))].before;
+}
+
+/* A search that goes on starts from what its first record says, whatever a later round brings. */
+START_TEST(the_first_start_brings_the_prior)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_state *st = new_state(pool);
+    static const char rows[] =
+        "[{\"strategy\":\"C04\",\"n\":2,\"sum\":3,\"sum2\":5,\"from\":[\"s-1\"]},"
+        "{\"strategy\":\"Z99\",\"n\":2,\"sum\":3,\"sum2\":5},7,"
+        "{\"strategy\":\"C08\",\"n\":50000,\"sum\":3200000},"
+        "{\"strategy\":\"C16\",\"n\":50001},{\"strategy\":\"C03\",\"n\":0}]";
+    HONE_AUTOJSON struct hone_json *prior = NULL;
+    ck_assert_int_eq(hone_json_parse(rows, strlen(rows), &prior, NULL), 0);
+    struct hone_event start = {.type = HONE_EVENT_START,
+                               .start = {.target = "cpu", .prior = prior}};
+    char before[HONE_HASH_TEXT_BYTES], after[HONE_HASH_TEXT_BYTES];
+    hone_state_digest(st, before);
+    hone_state_apply(st, &start, NULL);
+    hone_state_digest(st, after);
+    ck_assert_str_ne(before, after);
+    ck_assert_double_eq(taught(st, "C04").sum, 3);
+    ck_assert_double_eq(taught(st, "C08").n, 50000);
+    ck_assert_double_eq(taught(st, "C16").n, 0);
+    ck_assert_double_eq(taught(st, "C03").n, 0);
+    struct hone_event e = hone_event_new_result(HONE_KIND_ROOT);
+    e.result.node = 0;
+    e.result.value = e.result.se = 0;
+    apply(st, &e, "int a;");
+    hone_json_set_f64(hone_json_first(prior), "sum", 4);
+    hone_state_apply(st, &start, NULL);
+    ck_assert_double_eq(taught(st, "C04").sum, 3);
+}
+END_TEST
+
 /* A setting of a sweep is a visit of the versions above it; a damaged record shifts nobody. */
 START_TEST(versions_come_with_their_events)
 {
@@ -306,4 +344,4 @@ END_TEST
 
 UNIT_MAIN("search_state", going_on_knows_the_same_after_every_event,
           records_of_other_versions_are_read, records_keep_their_form,
-          versions_come_with_their_events)
+          versions_come_with_their_events, the_first_start_brings_the_prior)

@@ -95,6 +95,32 @@ START_TEST(what_is_said_of_the_holder)
 }
 END_TEST
 
+static size_t n_waiting(const struct place *p, int64_t *ret_more)
+{
+    HONE_AUTOJSON struct hone_json *lease = hone_lease_json(p->path);
+    *ret_more = hone_json_get_i64(lease, "more_waiting", 0);
+    return hone_json_size(hone_json_get(lease, "waiting"));
+}
+
+/* Anybody can leave such files: as many as the limit are named, the others counted. */
+START_TEST(who_waits_is_bounded)
+{
+    struct place p;
+    int64_t more;
+    open_place(&p);
+    for (int i = 0; i <= HONE_LIMIT_LEASE_WAITERS; i++) {
+        HONE_AUTOFREE char *path = hone_sprintf("%s.wait-%d", p.path, i);
+        HONE_AUTOFREE char *text = hone_sprintf("%d softmax\n", (int)getpid());
+        ck_assert_uint_eq(n_waiting(&p, &more), (size_t)i);
+        ck_assert_int_eq(more, 0);
+        ck_assert_int_eq(hone_file_write(path, text, strlen(text), 0600, false, NULL), 0);
+    }
+    ck_assert_uint_eq(n_waiting(&p, &more), HONE_LIMIT_LEASE_WAITERS);
+    ck_assert_int_eq(more, 1);
+    close_place(&p);
+}
+END_TEST
+
 struct scene {
     struct hone_job job;
     struct hone_task task;
@@ -276,4 +302,4 @@ END_TEST
 
 UNIT_MAIN("lease", what_lies_in_the_waiters_place_goes, what_is_said_of_the_holder,
           a_wait_is_a_stage_with_its_holder, a_wait_in_vain_names_the_holder, no_wait_no_row,
-          each_device_has_a_lease_of_its_own)
+          each_device_has_a_lease_of_its_own, who_waits_is_bounded)

@@ -150,13 +150,13 @@ START_TEST(a_removed_token_ends)
     ck_assert_int_eq(hone_client_role(client), HONE_ACCESS_VIEWER);
     ck_assert_int_eq(hone_client_request(client, 1, &err), 0);
     hone_clients_cookie(clients, client, 1, cookie);
-    snprintf(header, sizeof(header), "a=1; hone=%s; b=2", cookie);
-    ck_assert_ptr_eq(hone_clients_by_cookie(clients, header, 2), client);
+    snprintf(header, sizeof(header), "a=1; hone-7412=00; hone-7411=%s; b=2", cookie);
+    ck_assert_ptr_eq(hone_clients_by_cookie(clients, 7411, header, 2), client);
     ck_assert_int_eq(hone_grant_remove(place.file, "x", &err), 0);
     hone_clients_refresh(clients);
     ck_assert(hone_client_is_removed(client));
     ck_assert_ptr_null(hone_clients_find(clients, token));
-    ck_assert_ptr_null(hone_clients_by_cookie(clients, header, 3));
+    ck_assert_ptr_null(hone_clients_by_cookie(clients, 7411, header, 3));
     ck_assert_int_eq(hone_client_request(client, 2, &err), HONE_E_AUTH);
     HONE_AUTOFREE char *again = add(&place, "x", HONE_ACCESS_OWNER, 0, 0); /* a new one's holder */
     ck_assert_ptr_ne(hone_clients_find(clients, again), client);
@@ -207,21 +207,22 @@ START_TEST(cookies_are_bounded_and_grow_old)
     struct hone_clients *clients = hone_clients_new(place.file, "own-token");
     struct hone_client *own = hone_clients_find(clients, "own-token");
     hone_clients_cookie(clients, own, 1, first);
-    snprintf(header, sizeof(header), "hone=%s", first);
-    ck_assert_ptr_eq(hone_clients_by_cookie(clients, header, 11 * hour), own);
-    ck_assert_ptr_eq(hone_clients_by_cookie(clients, header, 22 * hour), own);
-    ck_assert_ptr_null(hone_clients_by_cookie(clients, header, 35 * hour));
-    ck_assert_ptr_null(hone_clients_by_cookie(clients, header, 36 * hour));
-    ck_assert_ptr_null(hone_clients_by_cookie(clients, NULL, 1));
-    ck_assert_ptr_null(hone_clients_by_cookie(clients, "hone=", 1));
-    ck_assert_ptr_null(hone_clients_by_cookie(clients, ";;; ;hone", 1));
+    snprintf(header, sizeof(header), "hone-7411=%s", first);
+    ck_assert_ptr_eq(hone_clients_by_cookie(clients, 7411, header, 11 * hour), own);
+    ck_assert_ptr_eq(hone_clients_by_cookie(clients, 7411, header, 22 * hour), own);
+    ck_assert_ptr_null(hone_clients_by_cookie(clients, 7411, header, 35 * hour));
+    ck_assert_ptr_null(hone_clients_by_cookie(clients, 7411, header, 36 * hour));
+    ck_assert_ptr_null(hone_clients_by_cookie(clients, 7411, NULL, 1));
+    ck_assert_ptr_null(hone_clients_by_cookie(clients, 741, header, 1));
+    ck_assert_ptr_null(hone_clients_by_cookie(clients, 7411, "hone-7411=", 1));
+    ck_assert_ptr_null(hone_clients_by_cookie(clients, 7411, ";;; ;hone", 1));
     hone_clients_cookie(clients, own, 100, first);
-    snprintf(header, sizeof(header), "hone=%s", first);
+    snprintf(header, sizeof(header), "hone-7411=%s", first);
     for (int i = 1; i <= HONE_LIMIT_COOKIES; i++)
         hone_clients_cookie(clients, own, 100 + i, cookie);
-    snprintf(last, sizeof(last), "hone=%s", cookie);
-    ck_assert_ptr_null(hone_clients_by_cookie(clients, header, 1000));
-    ck_assert_ptr_eq(hone_clients_by_cookie(clients, last, 1000), own);
+    snprintf(last, sizeof(last), "hone-7411=%s", cookie);
+    ck_assert_ptr_null(hone_clients_by_cookie(clients, 7411, header, 1000));
+    ck_assert_ptr_eq(hone_clients_by_cookie(clients, 7411, last, 1000), own);
     hone_clients_free(clients);
     place_remove(&place);
 }
@@ -237,12 +238,12 @@ START_TEST(one_client_cannot_take_the_cookies_of_others)
     struct hone_client *own = hone_clients_find(clients, "own-token"),
                        *viewer = hone_clients_find(clients, token);
     hone_clients_cookie(clients, own, 1, first);
-    snprintf(header, sizeof(header), "hone=%s", first);
+    snprintf(header, sizeof(header), "hone-7411=%s", first);
     for (int i = 2; i <= 3 * HONE_LIMIT_COOKIES; i++)
         hone_clients_cookie(clients, viewer, i, cookie);
-    ck_assert_ptr_eq(hone_clients_by_cookie(clients, header, 1000), own);
-    snprintf(header, sizeof(header), "hone=%s", cookie);
-    ck_assert_ptr_eq(hone_clients_by_cookie(clients, header, 1000), viewer);
+    ck_assert_ptr_eq(hone_clients_by_cookie(clients, 7411, header, 1000), own);
+    snprintf(header, sizeof(header), "hone-7411=%s", cookie);
+    ck_assert_ptr_eq(hone_clients_by_cookie(clients, 7411, header, 1000), viewer);
     hone_clients_free(clients);
     place_remove(&place);
 }

@@ -315,6 +315,14 @@ START_TEST(resources_and_prompts)
         "{\"jsonrpc\":\"2.0\",\"id\":99,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\"}}");
     ck_assert_uint_eq(rig.n_sent, first + 2); /* told, then answered */
     ck_assert_ptr_nonnull(strstr(rig.sent[first], "notifications/message"));
+    /* steps are told to who wants debug messages, with a progress token or without */
+    ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":100,\"method\":\"logging/setLevel\",\"params\":{"
+              "\"level\":\"debug\"}}");
+    first = rig.n_sent;
+    ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":101,\"method\":\"tools/call\",\"params\":{\"name\":"
+              "\"steps\",\"arguments\":{\"n\":2}}}");
+    ck_assert_ptr_nonnull(strstr(rig.sent[first], "\"steps: step\""));
+    ck_assert_ptr_nonnull(strstr(rig.sent[first], "\"debug\""));
     rig_close(&rig);
 }
 END_TEST

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
-#include "tests/unit/unit.h"
+#include "tests/unit/tools/tool_util.h"
 #include "tools/task/bad_kernels.h"
 #include "tools/task/lint.h"
 #include "tools/task/prototype.h"
@@ -554,6 +554,30 @@ START_TEST(accesses)
 }
 END_TEST
 
+/* The fake executor says right to every kernel, so the lint refuses: nothing is left. A task that is
+ * made needs a real runner: tests/e2e/task_new_test.sh. */
+START_TEST(making_a_task)
+{
+    struct bench b;
+    bool is_error = false;
+    bench_open(&b, NULL);
+    struct hone_json *r =
+        bench_call(&b, "task_new",
+                   "{\"source\":\"void gate(float *y, const float *x, int n)"
+                   " { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }\",\"sizes\":[\"n=5000\"]}",
+                   &is_error);
+    ck_assert(is_error);
+    ck_assert_str_eq(hone_json_get_str(r, "task", ""), "gate");
+    ck_assert_uint_gt(hone_json_size(hone_json_get(r, "findings")), 0);
+    ck_assert_uint_gt(hone_json_size(hone_json_get(r, "notes")), 0);
+    bench_refused(&b, "task_show", "{\"task\":\"gate\"}", "gate");
+    bench_refused(&b, "task_new", "{\"source\":\"int x;\"}", "no definition");
+    bench_refused(&b, "task_new", "{\"source\":\"x\",\"name\":\"../x\"}", "no task name");
+    bench_close(&b);
+}
+END_TEST
+
 UNIT_MAIN("task_new", the_baseline_holds_the_loops, recursion_is_wrapped, its_own_world_comes_along,
           headers_in_headers_end, accesses, bytes_are_not_bools, packs_work_at_once,
-          sparse_with_roles, bad_sources_are_explained, rename_leaves_comments_and_strings)
+          sparse_with_roles, bad_sources_are_explained, making_a_task,
+          rename_leaves_comments_and_strings)

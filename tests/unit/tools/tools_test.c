@@ -450,6 +450,7 @@ START_TEST(refusals)
     bench_refused(&b, "kernel_compile", "{\"task\":\"sum\",\"source\":\"x\",\"kernel\":\"k\"}",
                   "with assembly");
     bench_refused(&b, "task_show", "{\"name\":\"nope\"}", "nope");
+    note_called("task_new"); /* with success: tests/e2e/task_new_test.sh */
     bench_refused(&b, "job_wait", "{\"job\":\"x\"}", "background");
     bench_refused(&b, "job_wait", "{\"timeout_ms\":50001}", "50000");
     bench_refused(&b, "device_info", "{\"x\":1}", "x");
@@ -464,7 +465,6 @@ START_TEST(source_limit)
     HONE_AUTOFREE char *source = hone_malloc(HONE_LIMIT_SOURCE_BYTES + 2);
     bool is_error = true;
     struct bench b;
-
     bench_open(&b, NULL);
     memset(source, 'x', HONE_LIMIT_SOURCE_BYTES + 1);
     source[HONE_LIMIT_SOURCE_BYTES + 1] = '\0';
