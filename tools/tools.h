@@ -16,8 +16,8 @@ extern const struct hone_tool hone_tool_kernel_profile;
 extern const struct hone_tool hone_tool_kernel_run;
 extern const struct hone_tool hone_tool_kernel_tune;
 extern const struct hone_tool hone_tool_kernel_verify;
-extern const struct hone_tool hone_tool_task_new;
 extern const struct hone_tool hone_tool_task_import; /* torch/ */
+extern const struct hone_tool hone_tool_task_new;
 extern const struct hone_tool hone_tool_task_show;
 extern const struct hone_tool hone_tool_version_export;
 

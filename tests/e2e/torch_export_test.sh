@@ -56,6 +56,22 @@ END_PY
 try use.py && grep -q 'K = 17, not 33' "$ROOT/tried" && grep -q 'outside of what was verified' "$ROOT/tried"
 ok $? "sizes are checked" "$(cat "$ROOT/tried")"
 
+# A function of one's own: names that are words of Python, a scalar, two outputs.
+cat >"$ROOT/blur.c" <<'END_C'
+double blur(int n, float *out, const float *in, float lambda)
+{
+    double total = 0;
+    for (int i = 0; i < n; i++) {
+        out[i] = lambda * in[i];
+        total += out[i];
+    }
+    return total / n;
+}
+END_C
+"$HONE" task new "$ROOT/blur.c" --shape 'in[n]' --shape 'out[n]' --size n=100000 --no-lint --workspace "$WS" >"$ROOT/said" 2>&1
+take blur torch && try test_blur_torch.py
+ok $? "a function of one's own, with names that Python keeps for itself" "$(cat "$ROOT/said" "$ROOT/tried")"
+
 cat >"$ROOT/7_Layer.py" <<'END_PY'
 import torch
 import torch.nn as nn

@@ -5,6 +5,7 @@ import atexit
 import ctypes
 import hashlib
 import json
+import keyword
 import math
 import os
 import platform
@@ -128,11 +129,11 @@ class ExportedKernel:
         return self.one_or_all(self.outputs(self.sizes(tensors, free, True), tensors))
 
     def schema(self):
-        words = ["Tensor " + name for name in self.spec["inputs"]]
+        words = ["Tensor " + name + "_" * keyword.iskeyword(name) for name in self.spec["inputs"]]
         for name, what in self.spec["scalars"].items():
             kind = what["dtype"].rstrip("0123456789")
-            words.append(("bool " if kind == "bool" else "int " if "int" in kind else "float ") + name)
-        words += ["int " + axis for axis in self.free]
+            words.append(("bool " if kind == "bool" else "int " if "int" in kind else "float ") + name + "_" * keyword.iskeyword(name))
+        words += ["int " + axis + "_" * keyword.iskeyword(axis) for axis in self.free]
         n = len(self.spec["outputs"])
         return "%s(%s) -> %s" % (self.name, ", ".join(words), "Tensor" if n == 1 else "(%s)" % ", ".join(["Tensor"] * n))
 

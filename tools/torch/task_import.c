@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tool task_import: a PyTorch file, as text or from the workspace, as a task of the workspace. */
+/* Tool task_import: a PyTorch file, as text or from the workspace, as a task of the workspace. An
+ * agent replaces no task: its reference decides verdicts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,6 @@
 
 struct import_in {
     const char *text, *file, *name;
-    bool force;
 };
 
 struct import_out {
@@ -26,7 +26,6 @@ static const struct hone_field in_fields[] = {
                .help = "In place of text: a .py file in the workspace."),
     HONE_FIELD(struct import_in, name, .max_len = HONE_LIMIT_NAME_BYTES,
                .help = "Task; default: the file's name."),
-    HONE_FIELD(struct import_in, force, .help = "Replace a task of this name."),
 };
 
 #define OUT(m_, ...) HONE_FIELD(struct import_out, m_, .skip_empty = true, __VA_ARGS__)
@@ -85,8 +84,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     HONE_AUTOFREE char *call = NULL;
     const struct import_in *in = arguments;
     struct import_out *out = result;
-    struct hone_torch_place what = {
-        .ws = ctx->app->ws, .executor = ctx->app->executor, .is_forced = in->force};
+    struct hone_torch_place what = {.ws = ctx->app->ws, .executor = ctx->app->executor};
 
     if ((in->text == NULL) == (in->file == NULL))
         return hone_fail_at(err, HONE_E_ARG, "text", "give text, or file, and not both");

@@ -160,7 +160,7 @@ START_TEST(an_agent_imports)
     ck_assert_str_eq(hone_json_get_str(r, "name", ""), "mine");
     for (size_t i = 0; i < HONE_COUNTOF(refused); i++)
         bench_refused(&b, "task_import", refused[i].arguments, refused[i].words);
-    bench_ok(&b, "task_import", "{\"text\":\"x\",\"name\":\"mine\",\"force\":true}");
+    bench_refused(&b, "task_import", "{\"text\":\"x\",\"name\":\"mine\",\"force\":true}", "force");
     b.app.executor = NULL;
     bench_close(&b);
 }
