@@ -283,6 +283,14 @@ static void check_target(struct work *w)
     bool has_cpu = hone_task_has_kernel(w->task, HONE_TASK_CPU);
     bool has_cuda = hone_task_has_kernel(w->task, HONE_TASK_CUDA);
     w->target = &hone_targets[has_cpu || !has_cuda ? HONE_TASK_CPU : HONE_TASK_CUDA];
+    for (size_t i = 0; i < w->task->n_workloads && !has_cpu && has_cuda; i++)
+        if (w->task->workloads[i].target && strcmp(w->task->workloads[i].target, "cpu") == 0) {
+            find(w, "error", "kernels/naive.c",
+                 "Write the textbook loops as an ordinary candidate, or take its sizes out.",
+                 "workload '%s' is for cpu, and there are no kernels for cpu: no naive.c",
+                 w->task->workloads[i].id);
+            break;
+        }
     if ((has_cpu || has_cuda) && hone_task_select(w->task, w->target->name, &err) < 0)
         find(w, "error", "workloads.jsonl",
              has_cpu ? "Give sizes for cpu too: the lint runs its kernels."
