@@ -175,6 +175,8 @@ static void print_table(const char *dir, const struct hone_search_result *r)
                yardsticks[i].low, yardsticks[i].high);
     if (r->rests_on)
         printf("rests on         %s\n", r->rests_on);
+    if (r->unread)
+        printf("no rule reads    %s\n", r->unread);
     if (r->percent_of_bound > 0)
         printf("of the machine   %.1f %% of what bytes and operations allow\n",
                r->percent_of_bound);

@@ -198,6 +198,8 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
     ROW(doubt, .skip_empty = true, .help = "Why the figure may not be claimed; none: it may."),
     ROW(rests_on, .skip_empty = true,
         .help = "What the figure rests on: fast-math, precision, accuracy, threads, flags."),
+    ROW(unread, .skip_empty = true,
+        .help = "Loop nests of the baseline that no rule reads, and why."),
     ROW(is_resumed, .help = "It went on from an earlier run's records."),
     ROW(wall_ms, .unit = "ms", .help = "Wall time, all runs of this round."),
     ROW(waited_ms, .unit = "ms", .skip_empty = true,

@@ -142,6 +142,7 @@ struct hone_search_result { /* of a round, when it has ended */
     const char *summary;     /* one line */
     const char *doubt;       /* why the figure may not be claimed; NULL: it may */
     const char *rests_on;    /* of the confirmation: tools/rests_text.h; NULL: not told */
+    const char *unread;      /* nests of the baseline that no rule reads, and why; NULL: none */
     bool is_resumed;
     int64_t wall_ms;
     int64_t waited_ms;         /* beside wall_ms, for other timings; this process's part */
@@ -150,7 +151,7 @@ struct hone_search_result { /* of a round, when it has ended */
     int64_t device_ms, tokens; /* all rounds */
     double cost;               /* USD, all rounds; asks without an answer with their reserve */
 };
-enum { HONE_SEARCH_N_RESULT_FIELDS = 27 };
+enum { HONE_SEARCH_N_RESULT_FIELDS = 28 };
 extern const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS];
 extern const size_t hone_search_n_result_fields;
 

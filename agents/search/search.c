@@ -6,6 +6,7 @@
  * paying, the tunables of the best are swept; what a confirmation takes here (pace.h), and a quarter
  * of the wall budget at least, is kept back for it. What does not fit is not begun; a budget is
  * passed only by what an evaluation takes beyond its estimate. */
+#include "agents/rewrites/unread.h"
 #include "agents/search/driver.h"
 #include "agents/search/search_models.h"
 
@@ -109,6 +110,17 @@ static void count_verdicts(const struct hone_search *s, struct hone_search_resul
                 hone_verdict_name((enum hone_verdict)i), s->n_verdicts[i]};
 }
 
+/* What no rule reads in the baseline; NULL: all is read, or nothing can be. */
+static const char *unread_of(const struct hone_search *s, struct hone_pool *pool)
+{
+    struct hone_coder_input in;
+    if (s->state.tree.n_nodes == 0 ||
+        hone_coder_read(s->parser, s->target, s->state.tree.nodes[0]->source, s->task->name, pool,
+                        &in, NULL) < 0)
+        return NULL;
+    return hone_unread_text(&in);
+}
+
 static void fill_result(const struct hone_search *s, const struct hone_round *round,
                         struct hone_search_result *ret)
 {
@@ -137,6 +149,7 @@ static void fill_result(const struct hone_search *s, const struct hone_round *ro
         .cost = s->budgets.of[HONE_BUDGET_COST].spent,
     };
     count_verdicts(s, ret);
+    ret->unread = unread_of(s, pool);
     const char *unruly = s->n_unruly == 0 ? ""
                                           : hone_pool_printf(pool,
                                                              "; %lld versions failed where the "

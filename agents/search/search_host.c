@@ -230,6 +230,7 @@ static void copy_state(const struct slot *slot, struct hone_pool *pool,
     out->summary = hone_pool_strdup(pool, r->summary);
     out->doubt = hone_pool_strdup(pool, r->doubt);
     out->rests_on = hone_pool_strdup(pool, r->rests_on);
+    out->unread = hone_pool_strdup(pool, r->unread);
     out->waited_for = hone_pool_strdup(pool, r->waited_for);
     out->unconfirmed = hone_pool_strdup(pool, r->unconfirmed);
     out->verdicts.v = hone_pool_alloc(pool, (r->verdicts.n + 1) * sizeof(struct hone_search_count));

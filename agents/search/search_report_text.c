@@ -73,6 +73,16 @@ static void put_waits(struct hone_buf *b, const struct hone_search_report *s)
     hone_buf_str(b, ".\n\n");
 }
 
+static void put_unread(struct hone_buf *b, const struct hone_search_report *s)
+{
+    const char *unread = hone_json_get_str(s->end, "unread", NULL);
+    if (!unread)
+        return;
+    hone_buf_str(b, "No rule reads ");
+    put_plain(b, unread, RESTS_BYTES);
+    hone_buf_str(b, ".\n\n");
+}
+
 static void put_result(struct hone_buf *b, const struct hone_search_report *s)
 {
     double speedup = hone_json_get_f64(s->end, "speedup", (double)NAN);
@@ -115,6 +125,7 @@ static void put_result(struct hone_buf *b, const struct hone_search_report *s)
         put_plain(b, rests_on, RESTS_BYTES);
         hone_buf_str(b, ".\n\n");
     }
+    put_unread(b, s);
     double baseline = hone_json_get_f64(s->end, "baseline_ns", (double)NAN),
            best = hone_json_get_f64(s->end, "best_ns", (double)NAN);
     if (baseline > 0 && best > 0)

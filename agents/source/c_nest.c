@@ -295,7 +295,9 @@ static bool is_known_reduction(const struct hone_c_reduction *all, size_t n,
     return false;
 }
 
-bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n)
+/* The first scalar that is written and is no plain reduction; NULL: none. */
+static const struct hone_c_node *read_reductions(const struct hone_c_loop *loop,
+                                                 struct hone_c_reduction *ret, size_t *ret_n)
 {
     const struct hone_c_node *body = loop->node->body;
     *ret_n = 0;
@@ -306,16 +308,20 @@ bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *
         if (!hone_c_writes(body, n->decl) || is_known_reduction(ret, *ret_n, n->decl))
             continue;
         if (strchr(n->decl->type, '*') || strchr(n->decl->type, '[') ||
-            *ret_n == HONE_C_MAX_REDUCTIONS)
-            return false;
-        if (!classify(loop, n->decl, &ret[*ret_n]))
-            return false;
+            *ret_n == HONE_C_MAX_REDUCTIONS || !classify(loop, n->decl, &ret[*ret_n]))
+            return n;
         (*ret_n)++;
     }
-    return true;
+    return NULL;
 }
 
-static bool has_jump_out(const struct hone_c_nest *nest, const struct hone_c_node *body)
+bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n)
+{
+    return read_reductions(loop, ret, ret_n) == NULL;
+}
+
+static const struct hone_c_node *jump_out(const struct hone_c_nest *nest,
+                                          const struct hone_c_node *body)
 {
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
         if (n->kind != HONE_C_JUMP)
@@ -324,27 +330,27 @@ static bool has_jump_out(const struct hone_c_nest *nest, const struct hone_c_nod
         if (strncmp(word, "continue", 8) == 0)
             continue;
         if (strncmp(word, "break", 5) != 0)
-            return true;
+            return n;
         const struct hone_c_node *p = n->parent;
         while (p != body->parent && p->kind != HONE_C_FOR && p->kind != HONE_C_WHILE &&
                p->kind != HONE_C_OTHER)
             p = p->parent;
         if (p == body->parent)
-            return true;
+            return n;
     }
-    return false;
+    return NULL;
 }
 
-static bool has_pointer_call(const struct hone_c_node *body)
+static const struct hone_c_node *pointer_call(const struct hone_c_node *body)
 {
     for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n)) {
         if (n->kind != HONE_C_CALL)
             continue;
         for (const struct hone_c_node *arg = n->first ? n->first->next : NULL; arg; arg = arg->next)
             if (strchr(arg->type, '*') || strchr(arg->type, '['))
-                return true;
+                return n;
     }
-    return false;
+    return NULL;
 }
 
 /* i * R + v * R, where i takes steps of S and v counts from 0 to S: v stays inside of the step. */
@@ -402,47 +408,90 @@ static bool is_private(const struct hone_c_access *a, const struct hone_c_loop *
     return a->root && hone_c_contains(loop->node->body, a->root);
 }
 
-static bool are_writes_apart(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
-                             const char **ret_why)
+static const struct hone_c_obstacle obstacles[] = {
+    [HONE_C_FREE] = {"free", "its iterations are independent", NULL},
+    [HONE_C_BOUNDS] = {"bounds", "the loop's bounds are not plain", NULL},
+    [HONE_C_LEFT_EARLY] = {"left_early", "the loop is left early", NULL},
+    [HONE_C_CARRIED_SCALAR] = {"carried_scalar",
+                               "a scalar is carried from one iteration to the next", NULL},
+    [HONE_C_POINTER_CALL] = {"pointer_call", "a call gets a pointer", NULL},
+    [HONE_C_MANY_ACCESSES] = {"many_accesses", "too many memory accesses to compare", NULL},
+    [HONE_C_UNKNOWN_ARRAY] = {"unknown_array",
+                              "a pointer is written through whose array is not known", NULL},
+    [HONE_C_NOT_AFFINE] = {"not_affine", "a subscript is no sum of products of names", NULL},
+    [HONE_C_SAME_ELEMENT] = {"same_element", "two iterations may write the same element", NULL},
+    [HONE_C_CARRIED_ARRAY] = {"carried_array", "an iteration may read what another one writes",
+                              NULL},
+};
+
+static struct hone_c_obstacle stands(enum hone_c_why why, const struct hone_c_node *at)
+{
+    struct hone_c_obstacle out = obstacles[why];
+    out.at = at;
+    return out;
+}
+
+/* What stands against a write: of its own, or beside another access to the same array. */
+static struct hone_c_obstacle beside(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
+                                     const struct hone_c_access *a, size_t n, size_t i)
+{
+    enum hone_c_stride stride = hone_c_poly_stride(&a[i].index, loop->var);
+    if (!a[i].root)
+        return stands(HONE_C_UNKNOWN_ARRAY, a[i].node);
+    if (stride == HONE_C_STRIDE_UNKNOWN)
+        return stands(HONE_C_NOT_AFFINE, a[i].node);
+    if (stride == HONE_C_STRIDE_ZERO)
+        return stands(HONE_C_SAME_ELEMENT, a[i].node);
+    for (size_t j = 0; j < n; j++) {
+        if (j == i || a[j].root != a[i].root)
+            continue;
+        if (!a[j].index.is_known)
+            return stands(HONE_C_NOT_AFFINE, a[j].node);
+        if (!is_same_slice(nest, &a[i].index, &a[j].index, loop))
+            return stands(HONE_C_CARRIED_ARRAY, a[j].node);
+    }
+    return stands(HONE_C_FREE, NULL);
+}
+
+static struct hone_c_obstacle between_writes(const struct hone_c_nest *nest,
+                                             const struct hone_c_loop *loop)
 {
     enum { MAX = 128 };
     HONE_AUTOFREE struct hone_c_access *a = hone_calloc(MAX, sizeof(*a));
     size_t n = hone_c_accesses(nest->function, loop->node->body, a, MAX);
-    *ret_why = "too many memory accesses to compare";
     if (n > MAX)
-        return false;
+        return stands(HONE_C_MANY_ACCESSES, NULL);
     for (size_t i = 0; i < n; i++) {
         if (!a[i].is_write || is_private(&a[i], loop))
             continue;
-        enum hone_c_stride stride = hone_c_poly_stride(&a[i].index, loop->var);
-        *ret_why = "two iterations may write the same element";
-        if (!a[i].root || stride == HONE_C_STRIDE_ZERO || stride == HONE_C_STRIDE_UNKNOWN)
-            return false;
-        *ret_why = "an iteration may read what another one writes";
-        for (size_t j = 0; j < n; j++)
-            if (j != i && a[j].root == a[i].root &&
-                (!a[j].index.is_known || !is_same_slice(nest, &a[i].index, &a[j].index, loop)))
-                return false;
+        struct hone_c_obstacle o = beside(nest, loop, a, n, i);
+        if (o.at)
+            return o;
     }
-    return true;
+    return stands(HONE_C_FREE, NULL);
+}
+
+struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
+                                          const struct hone_c_loop *loop)
+{
+    struct hone_c_reduction reductions[HONE_C_MAX_REDUCTIONS];
+    const struct hone_c_node *at;
+    size_t n = 0;
+    if (!loop->is_canonical)
+        return stands(HONE_C_BOUNDS, NULL);
+    if ((at = jump_out(nest, loop->node->body)))
+        return stands(HONE_C_LEFT_EARLY, at);
+    if ((at = read_reductions(loop, reductions, &n)))
+        return stands(HONE_C_CARRIED_SCALAR, at);
+    if ((at = pointer_call(loop->node->body)))
+        return stands(HONE_C_POINTER_CALL, at);
+    return between_writes(nest, loop);
 }
 
 bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
                         const char **ret_why)
 {
-    struct hone_c_reduction reductions[HONE_C_MAX_REDUCTIONS];
-    size_t n = 0;
-    *ret_why = "the loop's bounds are not plain";
-    if (!loop->is_canonical)
-        return false;
-    *ret_why = "the loop is left early";
-    if (has_jump_out(nest, loop->node->body))
-        return false;
-    *ret_why = "a scalar is carried from one iteration to the next";
-    if (!hone_c_reductions(loop, reductions, &n))
-        return false;
-    *ret_why = "a call gets a pointer";
-    if (has_pointer_call(loop->node->body))
-        return false;
-    return are_writes_apart(nest, loop, ret_why);
+    struct hone_c_obstacle o = hone_c_obstacle_of(nest, loop);
+    *ret_why = o.words;
+    return o.words == obstacles[HONE_C_FREE].words;
 }

@@ -80,6 +80,23 @@ struct hone_c_reduction {
     const struct hone_c_node *expr; /* what is added or compared */
 };
 
+enum hone_c_why { /* why iterations may not run in any order; a row of words each */
+                  HONE_C_FREE,
+                  HONE_C_BOUNDS,
+                  HONE_C_LEFT_EARLY,
+                  HONE_C_CARRIED_SCALAR,
+                  HONE_C_POINTER_CALL,
+                  HONE_C_MANY_ACCESSES,
+                  HONE_C_UNKNOWN_ARRAY,
+                  HONE_C_NOT_AFFINE,
+                  HONE_C_SAME_ELEMENT,
+                  HONE_C_CARRIED_ARRAY
+};
+struct hone_c_obstacle {
+    const char *code, *words;     /* "not_affine" and a sentence; "free": nothing stands */
+    const struct hone_c_node *at; /* the jump, scalar, call or access; NULL: the loop itself */
+};
+
 void hone_c_nest_of(const struct hone_c_tree *tree, const struct hone_c_node *function,
                     struct hone_c_nest *ret);
 const struct hone_c_loop *
@@ -97,8 +114,10 @@ size_t hone_c_accesses(const struct hone_c_node *function, const struct hone_c_n
 /* Scalars that live outside `loop` and are written in it. False when one of them is not
  * a plain reduction. */
 bool hone_c_reductions(const struct hone_c_loop *loop, struct hone_c_reduction *ret, size_t *ret_n);
-/* Could iterations run in any order (reductions aside)? *ret_why says what stands against it
- * (constant text). */
+/* The first thing found that stands against any order of iterations (reductions aside). */
+struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
+                                          const struct hone_c_loop *loop);
+/* Could iterations run in any order? *ret_why: the obstacle's words (constant text). */
 bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop *loop,
                         const char **ret_why);
 /* The statement inside a body with one statement in it, through braces; NULL when

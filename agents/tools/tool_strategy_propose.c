@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agents/tools/tools.h"
+#include "agents/rewrites/unread.h"
 #include "agents/search/view.h"
 #include "tools/kernel.h"
 #include "workspace/history.h"
@@ -255,13 +256,15 @@ static void fill(struct hone_tool_ctx *ctx, const struct propose_in *in,
     if (in->all)
         out->steps.n +=
             by_hand(call->target, &features, ctx->pool, steps + out->steps.n, MAX_BY_HAND);
+    const char *unread = hone_unread_text(&call->input);
     out->steps.v = steps;
     fill_findings(findings, n_findings, ctx->pool, &out->bottlenecks);
     fill_features(&features, ctx->pool, &out->features);
     out->head.summary =
-        hone_pool_printf(ctx->pool, "%s: %s; %zu legal steps%s%s", call->task->name,
+        hone_pool_printf(ctx->pool, "%s: %s; %zu legal steps%s%s%s%s", call->task->name,
                          hone_class_name(findings[0].class_id), n, n > 0 ? ", first: " : "",
-                         n > 0 ? actions[0].rewrite->words : "");
+                         n > 0 ? actions[0].rewrite->words : "", unread ? "; no rule reads " : "",
+                         unread ? unread : "");
 }
 
 /* ---- of a search ---- */

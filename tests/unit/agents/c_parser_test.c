@@ -31,7 +31,7 @@ static const struct shape shapes[] = {
     {"for (int i = 0; i < n; i++) y[0] = x[i];", 1, "two iterations may write the same element",
      NULL},
     {"for (int i = 0; i < n; i++) y[idx[i]] = x[i];", 1,
-     "two iterations may write the same element", NULL},
+     "a subscript is no sum of products of names", NULL},
     {"float s = 0; for (int i = 0; i < n; i++) s += x[i]; y[0] = s;", 1, NULL, "+"},
     {"float s = 0; for (int i = 0; i < n; i++) s = x[i] + s; y[0] = s;", 1, NULL, "+"},
     {"float s = 1; for (int i = 0; i < n; i++) s *= x[i]; y[0] = s;", 1, NULL, "*"},
