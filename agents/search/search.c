@@ -192,6 +192,9 @@ static int check_options(struct hone_search *s, const struct hone_search_options
     int r = s->is_view ? 0 : hone_search_check_caps(o, err);
     if (r < 0)
         return r;
+    if (o->target && strcmp(o->target, "cpu") != 0 && strcmp(o->target, "cuda") != 0)
+        return hone_fail_at(err, HONE_E_UNSUPPORTED, "target",
+                            "the rule coder works on cpu and cuda, not on '%.40s'", o->target);
     s->policy = hone_policy_find(o->policy ? o->policy : "puct");
     if (!s->policy)
         return hone_fail_at(err, HONE_E_ARG, "policy", "'%.40s' is unknown; %s are", o->policy,

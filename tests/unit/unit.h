@@ -25,7 +25,7 @@
         const TTest *const tests[] = {__VA_ARGS__};                                                \
         Suite *suite = suite_create(name);                                                         \
         TCase *tcase = tcase_create(name);                                                         \
-        tcase_set_timeout(tcase, 120);                                                             \
+        tcase_set_timeout(tcase, 600);                                                             \
         for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                              \
             tcase_add_test(tcase, tests[i]);                                                       \
         suite_add_tcase(suite, tcase);                                                             \
