@@ -61,7 +61,45 @@ same "a kernel alone wants a grid" "$?" 2
 said "--grid"
 ok $? "and says so"
 
+text() { # text NAME LAUNCH VALUE: a file whose launcher has LAUNCH, and whose kernel writes VALUE
+    cat >"$ROOT/$1.cu" <<END
+__global__ void $1_all(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = $3;
+}
+extern "C" void $1(const float *x, float *y, int n)
+{
+    $2
+}
+END
+    "$HONE" task new "$ROOT/$1.cu" --no-lint --workspace "$WS" >"$ROOT/out" 2>&1
+}
+
+text bare 'bare_all<<<>>>(x, y, n);' 'x[i]'
+same "a launch without a grid is refused" "$?" 2
+said "line 9: the launch of 'bare_all'"
+ok $? "with its line"
+text own 'cudaStream_t s; cudaStreamCreate(&s); own_all<<<n, 1, 0, s>>>(x, y, n);' 'x[i]'
+same "a call that the reference has no text for is refused" "$?" 2
+said "line 9: 'cudaStreamCreate'"
+ok $? "with its line, and not when it is linked"
+text word 'word_all<<<n, 1>>>(x, y, n);' '__saturatef(x[i])'
+same "so is one on the device" "$?" 2
+open=$(printf '%0254d' 0 | tr 0 '(') # a function's { around them, and a subscript inside
+shut=$(printf '%0254d' 0 | tr 0 ')')
+text deep 'deep_all<<<n, 1>>>(x, y, n);' "${open}x[i]${shut}"
+ok $? "256 brackets in brackets are read"
+text deeper 'deeper_all<<<n, 1>>>(x, y, n);' "(${open}x[i]${shut})"
+same "257 are not" "$?" 4
+
 # ---- to a verdict ----
+
+new exscan.cu --size n=3001
+ok $? "scratch memory, a struct and a wait have a C form"
+new gelu.cu --size n=3001
+ok $? "a bfloat16 output is allowed its own rounding"
 
 new conv2d.cu --grid '(W+15)/16, (H+15)/16' --block '16, 16' --size H=20,W=50,R=2 --constraint 'R <= 8'
 ok $? "a kernel named as the task is linted and admitted"

@@ -39,6 +39,7 @@ enum hone_access hone_cuda_in_access(const struct hone_cuda_in *in, const char *
                                      struct hone_pool *pool);
 /* What goes in front of `c`: dim3, launches, atomics, math; behind that, where it has barriers,
  * the fibers and then their words. */
-extern const char hone_cuda_in_head[], hone_cuda_in_barriers[], hone_cuda_in_words[];
+extern const char hone_cuda_in_head[], hone_cuda_in_calls[], hone_cuda_in_barriers[],
+    hone_cuda_in_words[];
 
 #endif

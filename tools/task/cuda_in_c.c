@@ -148,6 +148,10 @@ static size_t put_special(struct hone_cu_view *v, size_t i)
         hone_cu_put_part(v, end + 2, close);
         hone_buf_str(v->buf, "))");
         end = close + 1;
+    } else if (hone_cu_is(v, i, "struct") && hone_cu_is(v, i + 2, "{") &&
+               !(i > 0 && hone_cu_is(v, i - 1, "typedef"))) { /* C++ has the name as a type */
+        const char *name = hone_cu_word(v, i + 1);
+        hone_buf_printf(v->buf, "typedef struct %s %s; struct ", name, name);
     } else if (hone_cu_is_listed(v, i, values) && hone_cu_is(v, i + 1, "(") &&
                !hone_cu_is(v, i + 2, "*")) {
         end = hone_c_closing(&v->t, i + 1);

@@ -79,6 +79,23 @@ const char hone_cuda_in_head[] =
     "}\n"
     "#endif\n";
 
+const char hone_cuda_in_calls[] =
+    "/* Sizes in bytes may count floats of 4, and elements are doubles. */\n"
+    "static inline int hone_new_(void **p, size_t n)\n"
+    "{ *p = calloc(n + 1, sizeof(double)); return *p ? 0 : 2; }\n"
+    "#define atomicXor(p, v) HONE_ATOMIC_(p, hw_ ^ (v))\n"
+    "#define atomicInc(p, v) HONE_ATOMIC_(p, hw_ >= (v) ? 0 : hw_ + 1)\n"
+    "#define atomicDec(p, v) HONE_ATOMIC_(p, hw_ == 0 || hw_ > (v) ? (v) : hw_ - 1)\n"
+    "#define cudaMemcpyAsync(d, s, n, ...) (memcpy((d), (s), (n)), cudaSuccess)\n"
+    "#define cudaMemcpy(d, s, n, ...) (memcpy((d), (s), (n)), cudaSuccess)\n"
+    "#define cudaMalloc(p, n) hone_new_((void **)(p), (n))\n"
+    "#define cudaMallocAsync(p, n, ...) hone_new_((void **)(p), (n))\n"
+    "#define cudaFree(p) (free(p), cudaSuccess)\n"
+    "#define cudaFreeAsync(p, ...) (free(p), cudaSuccess)\n"
+    "#define cudaDeviceSynchronize() cudaSuccess\n"
+    "#define cudaStreamSynchronize(s) ((void)(s), cudaSuccess)\n"
+    "#define cudaGetErrorString(e) ((void)(e), \"\")\n";
+
 const char hone_cuda_in_barriers[] =
     "enum { HONE_RUNS_, HONE_WARP_, HONE_BLOCK_, HONE_ENDED_ };\n"
     "enum { HONE_DOWN_, HONE_UP_, HONE_XOR_, HONE_FROM_, HONE_BALLOT_ };\n"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tools/task/cuda_in_parts.h"
+#include "workspace/base/limits.h"
 
 bool hone_cu_is(const struct hone_cu_view *v, size_t i, const char *text)
 {
@@ -93,10 +94,25 @@ size_t hone_cu_param_name(const struct hone_cu_view *v, struct hone_cu_range p)
     return at;
 }
 
+static int refuse_depth(const struct hone_cu_view *v)
+{
+    int depth = 0;
+    for (size_t i = 0; i < v->t.n; i++) {
+        char c = v->t.v[i].len == 1 ? *v->t.v[i].at : 'a';
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+        if (depth > HONE_LIMIT_CUDA_BRACKETS)
+            return hone_fail(v->err, HONE_E_LIMIT, "line %d: more than %d brackets in brackets",
+                             hone_cu_line(v, i), HONE_LIMIT_CUDA_BRACKETS);
+    }
+    return 0;
+}
+
 /* The text without `extern "C" {` and its }; lines stay. */
 int hone_cu_read(struct hone_cu_view *v, const char *source)
 {
     int code = hone_c_tokens_read(source, v->pool, &v->t, v->err);
+    if (code == 0)
+        code = refuse_depth(v);
     if (code < 0)
         return code;
     char *flat = hone_pool_strdup(v->pool, source);
@@ -112,8 +128,11 @@ int hone_cu_read(struct hone_cu_view *v, const char *source)
     v->n = 0;
     code = hone_c_tokens_read(flat, v->pool, &v->t, v->err);
     for (size_t at = 0; code == 0 && hone_c_next_definition(&v->t, &at, &v->d[v->n]);)
-        if (v->d[v->n].end >= v->t.n || ++v->n == HONE_CU_DEFINITIONS)
-            code = hone_fail(v->err, HONE_E_LIMIT, "a function without an end, or more than %d",
+        if (v->d[v->n].end >= v->t.n)
+            code = hone_fail(v->err, HONE_E_ARG, "line %d: '%s' has no closing bracket",
+                             hone_cu_line(v, v->d[v->n].name), hone_cu_word(v, v->d[v->n].name));
+        else if (++v->n == HONE_CU_DEFINITIONS)
+            code = hone_fail(v->err, HONE_E_LIMIT, "the file has more than %d functions",
                              HONE_CU_DEFINITIONS - 1);
     return code;
 }
@@ -228,6 +247,59 @@ static int refuse_headers(const struct hone_cu_view *v)
     return 0;
 }
 
+/* A launch says its grid and its block. */
+static int refuse_launches(const struct hone_cu_view *v)
+{
+    struct hone_cu_range config, parts[HONE_CU_ARGUMENTS];
+    size_t args;
+    for (size_t i = 0; i < v->t.n; i++)
+        if (hone_cu_is_launch(v, i, &config, &args) &&
+            hone_cu_split(v, config.first, config.end, parts) < 2)
+            return hone_fail(v->err, HONE_E_ARG,
+                             "line %d: the launch of '%s' says no grid and block: write "
+                             "%s<<<grid, block>>>(...)",
+                             hone_cu_line(v, i), hone_cu_word(v, i), hone_cu_word(v, i));
+    return 0;
+}
+
+static bool is_in_text(const char *text, const char *word)
+{
+    static const char more[] = "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t len = strlen(word);
+    for (const char *at = strstr(text, word); at; at = strstr(at + len, word))
+        if (strspn(at + len, more) == 0 && !(at > text && strchr(more, at[-1])))
+            return true;
+    return false;
+}
+
+/* CUDA's functions that the reference has no text for: its linker would not know their lines. */
+static int refuse_calls(const struct hone_cu_view *v)
+{
+    static const char *const fronts[] = {"cuda", "__", "atomic", "make_", "cublas", "curand"};
+    static const char *const attributes[] = {"__launch_bounds__", "__align__", "__attribute__",
+                                             NULL};
+    for (size_t i = 0; !v->options->has_reference && i < v->t.n; i++) {
+        const char *word = hone_cu_is(v, i + 1, "(") ? hone_cu_word(v, i) : "";
+        size_t front = 0, k = 0;
+        while (front < HONE_COUNTOF(fronts) &&
+               strncmp(word, fronts[front], strlen(fronts[front])) != 0)
+            front++;
+        while (k < v->n && !hone_cu_is(v, v->d[k].name, word))
+            k++;
+        if (front == HONE_COUNTOF(fronts) || k < v->n || hone_cu_is_listed(v, i, attributes) ||
+            is_in_text(hone_cuda_in_head, word) || is_in_text(hone_cuda_in_calls, word) ||
+            is_in_text(hone_cuda_in_words, word) || strncmp(word, "__builtin_", 10) == 0 ||
+            is_in_text(v->t.source, hone_pool_printf(v->pool, "define %s", word)))
+            continue;
+        return hone_fail(v->err, HONE_E_ARG,
+                         "line %d: '%s' is not read: write the file without it (launches go to "
+                         "the launcher's last parameter, a cudaStream_t), or give the reference "
+                         "with --reference FILE.c",
+                         hone_cu_line(v, i), word);
+    }
+    return 0;
+}
+
 int hone_cu_refuse(const struct hone_cu_view *v)
 {
     struct hone_cu_range config;
@@ -235,6 +307,10 @@ int hone_cu_refuse(const struct hone_cu_view *v)
     int code = refuse_headers(v);
     if (code == 0)
         code = refuse_words(v);
+    if (code == 0)
+        code = refuse_launches(v);
+    if (code == 0)
+        code = refuse_calls(v);
     for (size_t k = 0; code == 0 && k < v->n; k++)
         for (size_t i = v->d[k].close; i < v->d[k].end; i++)
             if (hone_cu_is_on_device(v, k) && hone_cu_is_launch(v, i, &config, &args))

@@ -158,7 +158,11 @@ static int rtol_of(struct hone_new_work *w, const struct hone_new_tensor *t, dou
     for (size_t i = 0; !text && i < list->n; i++)
         text = strchr(list->v[i], '=') ? NULL : list->v[i];
     /* A sum has a scale: 256 half ulps are the most that rounding can do (task_new_oracle.c). */
-    *ret = t->dtype == HONE_DTYPE_F64 ? 1e-9 : w->oracle_items ? 1.6e-5 : 1e-4;
+    *ret = t->dtype == HONE_DTYPE_F64    ? 1e-9
+           : t->dtype == HONE_DTYPE_F16  ? 1e-3 /* two roundings of the output itself */
+           : t->dtype == HONE_DTYPE_BF16 ? 8e-3
+           : w->oracle_items             ? 1.6e-5
+                                         : 1e-4;
     if (!text)
         return 0;
     double value = strtod(text, &end);

@@ -38,6 +38,7 @@
 #define HONE_LIMIT_PACK_FILES          256 /* files of a task pack */
 #define HONE_LIMIT_PACK_DEPTH          4   /* folders in folders of a task pack */
 #define HONE_LIMIT_EXPR_BYTES          512 /* an axis, flops or constraint expression */
+#define HONE_LIMIT_CUDA_BRACKETS       256 /* nested, of a CUDA file that becomes a task */
 #define HONE_LIMIT_EXPR_DEPTH          32
 #define HONE_LIMIT_TUNABLES            8
 #define HONE_LIMIT_TUNE_VALUES         32
