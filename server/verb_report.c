@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agents/search/search_report.h"
+#include "agents/suite/suite.h"
 #include "server/page/page.h"
 #include "server/page/searches.h"
 #include "server/page/search_svg.h"
@@ -14,7 +15,7 @@
 #include "workspace/history.h"
 
 struct args {
-    const char *workspace, *name, *html, *svg;
+    const char *workspace, *name, *suite, *html, *svg;
     bool json, commit;
 };
 
@@ -22,6 +23,8 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct args, name, "name", "NAME", "A search, by its name or id; default: the newest.",
              .is_positional = true),
     HONE_OPT_WORKSPACE(struct args),
+    HONE_OPT(struct args, suite, "suite", "NAME",
+             "A suite instead (hone search --suite): its tasks, fast_p, failures by class."),
     HONE_OPT(struct args, commit, "commit", NULL,
              "Also write reports/NAME.md and .json into the workspace and commit them on main."),
     HONE_OPT(struct args, html, "html", "FILE",
@@ -36,13 +39,13 @@ static int write_report(const char *dir, const char *file, const char *text, str
     return hone_file_write(path, text, strlen(text), 0644, false, err);
 }
 
-static int commit(struct hone_workspace *ws, const struct hone_search_report *report,
-                  const char *markdown, const char *json, struct hone_err *err)
+static int commit(struct hone_workspace *ws, const char *name, const char *markdown,
+                  const char *json, struct hone_err *err)
 {
     HONE_AUTOFREE char *dir = hone_path_join(hone_workspace_dir(ws), "reports", NULL);
-    HONE_AUTOFREE char *md = hone_sprintf("reports/%s.md", report->name);
-    HONE_AUTOFREE char *js = hone_sprintf("reports/%s.json", report->name);
-    HONE_AUTOFREE char *subject = hone_sprintf("report of search %s", report->name);
+    HONE_AUTOFREE char *md = hone_sprintf("reports/%s.md", name);
+    HONE_AUTOFREE char *js = hone_sprintf("reports/%s.json", name);
+    HONE_AUTOFREE char *subject = hone_sprintf("report of %s", name);
     const char *const paths[] = {md, js};
     int rc = hone_mkdirs(dir, 0755, err);
     if (rc == 0)
@@ -114,6 +117,26 @@ static int write_views(struct hone_workspace *ws, const struct args *args,
     return rc;
 }
 
+static int report_suite(struct hone_workspace *ws, const struct args *args, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_suite suite;
+    int rc = args->html || args->svg || args->name
+                 ? hone_fail(err, HONE_E_ARG, "--suite NAME goes with --commit and --json alone")
+                 : hone_suite_read(ws, args->suite, pool, &suite, err);
+    if (rc < 0)
+        return rc;
+    HONE_AUTOJSON struct hone_json *json = hone_suite_json(&suite);
+    HONE_AUTOFREE char *json_text = hone_json_print(json);
+    HONE_AUTOFREE char *markdown = hone_suite_markdown(&suite);
+    HONE_AUTOFREE char *name = hone_sprintf("suite-%s", suite.name);
+    if (args->commit)
+        rc = commit(ws, name, markdown, json_text, err);
+    if (rc == 0)
+        rc = hone_print(args->json ? json_text : markdown, err);
+    return rc == 0 && args->json ? hone_print("\n", err) : rc;
+}
+
 static int run(const void *arg, struct hone_err *err)
 {
     const struct args *args = arg;
@@ -123,6 +146,8 @@ static int run(const void *arg, struct hone_err *err)
     bool is_damaged = false;
     int rc = args->commit ? hone_workspace_open(args->workspace, &ws, err)
                           : hone_open_to_read(args->workspace, &ws, err);
+    if (rc == 0 && args->suite)
+        return report_suite(ws, args, err);
     if (rc == 0)
         rc = hone_search_report_read(ws, args->name, pool, &report, &is_damaged, err);
     if (rc < 0)
@@ -140,7 +165,7 @@ static int run(const void *arg, struct hone_err *err)
     if (args->html || args->svg)
         return write_views(ws, args, &report, json, err);
     if (args->commit)
-        rc = commit(ws, &report, markdown, json_text, err);
+        rc = commit(ws, report.name, markdown, json_text, err);
     if (rc == 0)
         rc = hone_print(args->json ? json_text : markdown, err);
     return rc == 0 && args->json ? hone_print("\n", err) : rc;

@@ -14,77 +14,80 @@
 #include "agents/knowledge/knowledge.h"
 #include "agents/search/search.h"
 #include "server/stop.h"
+#include "server/verb_search.h"
 #include "server/verb_task.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/process.h"
 #include "workspace/task/target.h"
 
-struct args {
-    struct hone_common_args common;
-    struct hone_search_options options; /* but for these */
-    int64_t disk_mib;
-    bool no_plateau;
-    bool json, quiet, knowledge;
-};
-
 static const struct hone_opt opts[] = {
-    HONE_OPT(struct args, options.task, "task", "TASK",
+    HONE_OPT(struct hone_search_args, options.task, "task", "TASK",
              "Task to make fast (hone task list), or a pack's folder (a path with a '/'), which is "
              "copied into the workspace first.",
-             .is_positional = true, .is_required = true),
-    HONE_OPTS_COMMON(struct args),
-    HONE_OPT(struct args, options.target, "target", "TARGET",
+             .is_positional = true),
+    HONE_OPT(
+        struct hone_search_args, suite, "suite", "WHAT",
+        "Many tasks under one budget, with one report: a folder of packs or of PyTorch files, a "
+        "file that lists tasks, a pattern of names, or 'all'. Afterwards: hone report --suite."),
+    HONE_OPT(struct hone_search_args, lanes, "lanes", "N",
+             "Searches of a suite at a time. Default: one for each GPU or runner, one on a CPU.",
+             .max = HONE_LIMIT_SEARCHES),
+    HONE_OPTS_COMMON(struct hone_search_args),
+    HONE_OPT(struct hone_search_args, options.target, "target", "TARGET",
              "Where kernels run. Default: cpu, or cuda where the task has that alone.",
              .choices = hone_target_words),
-    HONE_OPT(struct args, options.budget_wall_ms, "budget-wall", "TIME",
+    HONE_OPT(struct hone_search_args, options.budget_wall_ms, "budget-wall", "TIME",
              "Stop after this time: 90s, 10m, 8h.", .is_duration = true),
-    HONE_OPT(struct args, options.budget_evaluations, "budget-evaluations", "N",
+    HONE_OPT(struct hone_search_args, options.budget_evaluations, "budget-evaluations", "N",
              "Stop after so many evaluations."),
-    HONE_OPT(struct args, options.budget_device_ms, "budget-device", "TIME",
+    HONE_OPT(struct hone_search_args, options.budget_device_ms, "budget-device", "TIME",
              "Stop when its evaluations have taken this time together.", .is_duration = true),
-    HONE_OPT(struct args, options.budget_cost, "budget-cost", "USD",
+    HONE_OPT(struct hone_search_args, options.budget_cost, "budget-cost", "USD",
              "Most that models may cost, all rounds of the search together."),
-    HONE_OPT(struct args, options.budget_tokens, "budget-tokens", "N",
+    HONE_OPT(struct hone_search_args, options.budget_tokens, "budget-tokens", "N",
              "Most tokens that models may take and give, all rounds together."),
-    HONE_OPT(struct args, disk_mib, "budget-disk", "MIB",
+    HONE_OPT(struct hone_search_args, disk_mib, "budget-disk", "MIB",
              "Stop before the workspace's .hone folder is larger.", .max = 1 << 30),
-    HONE_OPT(struct args, options.policy, "policy", "NAME",
+    HONE_OPT(struct hone_search_args, options.policy, "policy", "NAME",
              "How the next step is chosen: puct, greedy, random, ucb, chain."),
-    HONE_OPT(struct args, options.coder, "coder", "NAME", "Who edits the source.",
+    HONE_OPT(struct hone_search_args, options.coder, "coder", "NAME", "Who edits the source.",
              .fallback = "rules", .choices = hone_search_coder_words),
-    HONE_OPT(struct args, options.planner, "planner", "NAME",
+    HONE_OPT(struct hone_search_args, options.planner, "planner", "NAME",
              "Who chooses the steps; llm: a model reranks what the rules propose; external: agents "
              "that submit them (strategy_apply with search).",
              .fallback = "rules", .choices = hone_search_planner_words),
-    HONE_OPT(struct args, options.model, "model", "NAME", "Configured model that is asked."),
-    HONE_OPT(struct args, options.planner_model, "planner-model", "NAME",
+    HONE_OPT(struct hone_search_args, options.model, "model", "NAME",
+             "Configured model that is asked."),
+    HONE_OPT(struct hone_search_args, options.planner_model, "planner-model", "NAME",
              "Another one for the planner."),
-    HONE_OPT(struct args, options.repairs, "repairs", "N",
+    HONE_OPT(struct hone_search_args, options.repairs, "repairs", "N",
              "Repairs of a step that a model got wrong.", .fallback = "3", .max = 10),
-    HONE_OPT(struct args, options.coders, "coders", "N",
+    HONE_OPT(struct hone_search_args, options.coders, "coders", "N",
              "Answers of a model that are waited for at a time: steps are chosen before the last "
              "one has ended.",
              .fallback = "1", .min = 1, .max = HONE_MAX_CODERS),
-    HONE_OPT(struct args, options.submission_wait_ms, "wait-submissions", "TIME",
+    HONE_OPT(struct hone_search_args, options.submission_wait_ms, "wait-submissions", "TIME",
              "With planner or coder external: stop when none came for so long.", .fallback = "10m",
              .is_duration = true),
-    HONE_OPT(struct args, options.name, "name", "NAME",
-             "Name of the search: its branch is search/NAME. Default: the task."),
-    HONE_OPT(struct args, options.seed, "seed", "N", "Seed of the planner's choices.",
+    HONE_OPT(
+        struct hone_search_args, options.name, "name", "NAME",
+        "Name of the search: its branch is search/NAME. Default: the task. Of a suite: its name; "
+        "its searches are NAME-TASK. Default: what --suite says, and the tasks' names."),
+    HONE_OPT(struct hone_search_args, options.seed, "seed", "N", "Seed of the planner's choices.",
              .fallback = "1"),
-    HONE_OPT(struct args, knowledge, "knowledge", NULL,
+    HONE_OPT(struct hone_search_args, knowledge, "knowledge", NULL,
              "Start from what searches of other tasks of the family gained (hone knowledge)."),
-    HONE_OPT(struct args, options.stop_at_speedup, "stop-at-speedup", "X",
+    HONE_OPT(struct hone_search_args, options.stop_at_speedup, "stop-at-speedup", "X",
              "Stop when a version is decided to be X times as fast as the baseline, and confirm."),
-    HONE_OPT(struct args, options.stop_at_percent_of_bound, "stop-at", "PERCENT",
+    HONE_OPT(struct hone_search_args, options.stop_at_percent_of_bound, "stop-at", "PERCENT",
              "Stop at this share of what the machine allows; 0: 95.", .max = 100),
-    HONE_OPT(struct args, options.plateau, "stop-at-plateau", "N",
+    HONE_OPT(struct hone_search_args, options.plateau, "stop-at-plateau", "N",
              "Stop after so many steps without a new best.", .fallback = "24", .min = 1,
              .max = 1000000),
-    HONE_OPT(struct args, no_plateau, "no-plateau", NULL,
+    HONE_OPT(struct hone_search_args, no_plateau, "no-plateau", NULL,
              "Do not stop there: go on until a cap, or until nothing is left to try."),
-    HONE_OPT_JSON(struct args),
-    HONE_OPT(struct args, quiet, "quiet", NULL, "No progress on stderr."),
+    HONE_OPT_JSON(struct hone_search_args),
+    HONE_OPT(struct hone_search_args, quiet, "quiet", NULL, "No progress on stderr."),
 };
 
 struct view { /* progress on stderr */
@@ -203,8 +206,8 @@ static void print_table(const char *dir, const struct hone_search_result *r)
     printf("take it home:       hone export search/%s -o DIR --workspace %s\n", r->name, dir);
 }
 
-static int report(const struct args *args, const char *dir, const struct hone_search_result *result,
-                  struct hone_err *err)
+static int report(const struct hone_search_args *args, const char *dir,
+                  const struct hone_search_result *result, struct hone_err *err)
 {
     if (!args->json) {
         print_table(dir, result);
@@ -217,8 +220,8 @@ static int report(const struct args *args, const char *dir, const struct hone_se
     return rc < 0 ? rc : hone_print("\n", err);
 }
 
-static int interrupted(const struct args *args, const char *dir, const struct view *view,
-                       struct hone_err *err)
+static int interrupted(const struct hone_search_args *args, const char *dir,
+                       const struct view *view, struct hone_err *err)
 {
     hone_say("stopped after %lld evaluations; everything finished is kept. The same command goes "
              "on from here.",
@@ -251,7 +254,7 @@ static void on_stop(void *arg)
     hone_cancel_set(arg);
 }
 
-static int search(const struct args *args, struct hone_runtime *runtime,
+static int search(const struct hone_search_args *args, struct hone_runtime *runtime,
                   const struct hone_cancel *cancel, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
@@ -279,17 +282,14 @@ static void free_json(void *json)
 }
 
 /* The prior from the rows of this workspace and of the user's store, in the pool. */
-static int take_knowledge(struct args *args, struct hone_runtime *runtime, struct hone_pool *pool,
-                          struct hone_err *err)
+int hone_search_take_knowledge(struct hone_workspace *ws, struct hone_search_options *options,
+                               struct hone_pool *pool, struct hone_err *err)
 {
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
-    struct hone_workspace *ws = hone_runtime_app(runtime)->ws;
     struct hone_knowledge k = {.pool = pool};
     HONE_AUTOFREE char *store = hone_knowledge_path();
     size_t n_refused = 0;
-    if (!args->knowledge)
-        return 0;
-    int rc = hone_workspace_task(ws, args->options.task, &task, err);
+    int rc = hone_workspace_task(ws, options->task, &task, err);
     if (rc == 0)
         rc = hone_knowledge_collect(ws, &k, err);
     if (rc == 0 && store)
@@ -297,9 +297,9 @@ static int take_knowledge(struct args *args, struct hone_runtime *runtime, struc
     if (rc < 0)
         return rc;
     const char *family = task->op_type ? task->op_type : task->name,
-               *target = hone_task_target_of(task, args->options.target);
+               *target = hone_task_target_of(task, options->target);
     struct hone_json *prior = hone_knowledge_prior(&k, task->name, family, target);
-    args->options.prior = prior;
+    options->prior = prior;
     if (prior)
         hone_pool_defer(pool, free_json, prior);
     hone_say("knowledge: %zu strategies were tried on other tasks of family %s (%s)",
@@ -308,10 +308,10 @@ static int take_knowledge(struct args *args, struct hone_runtime *runtime, struc
 }
 
 /* A pack's folder becomes a task of the workspace. */
-static int take_pack(struct args *args, struct hone_runtime *runtime, struct hone_pool *pool,
-                     struct hone_err *err)
+static int take_pack(struct hone_search_args *args, struct hone_runtime *runtime,
+                     struct hone_pool *pool, struct hone_err *err)
 {
-    if (!strchr(args->options.task, '/'))
+    if (!args->options.task || !strchr(args->options.task, '/'))
         return 0;
     return hone_workspace_adopt(hone_runtime_app(runtime)->ws, args->options.task, pool,
                                 &args->options.task, err);
@@ -320,13 +320,15 @@ static int take_pack(struct args *args, struct hone_runtime *runtime, struct hon
 static int run(const void *arg, struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct args copy = *(const struct args *)arg, *args = &copy;
+    struct hone_search_args copy = *(const struct hone_search_args *)arg, *args = &copy;
     struct hone_cancel cancel;
     struct hone_search_options *o = &args->options;
     if (o->budget_wall_ms == 0 && o->budget_evaluations == 0 && args->disk_mib == 0 &&
         o->budget_device_ms == 0 && o->budget_cost <= 0 && o->budget_tokens == 0)
         return hone_fail(err, HONE_E_ARG,
                          "a search needs a cap; say for example --budget-wall 60s");
+    if (!args->suite == !o->task)
+        return hone_fail(err, HONE_E_ARG, "name a task, or many with --suite");
     o->budget_disk_bytes = args->disk_mib << 20;
     o->plateau = args->no_plateau ? -1 : o->plateau;
     int rc = hone_cancel_init(&cancel, err);
@@ -338,11 +340,14 @@ static int run(const void *arg, struct hone_err *err)
     rc = hone_open_runtime(&args->common, &runtime, err);
     if (rc == 0)
         rc = take_pack(args, runtime, pool, err);
-    if (rc == 0)
-        rc = take_knowledge(args, runtime, pool, err);
+    if (rc == 0 && args->knowledge && !args->suite)
+        rc = hone_search_take_knowledge(hone_runtime_app(runtime)->ws, o, pool, err);
     if (rc == 0)
         rc = hone_stop_watch(on_stop, &cancel, &stop, err);
-    return rc < 0 ? rc : search(args, runtime, &cancel, err);
+    if (rc < 0)
+        return rc;
+    return args->suite ? hone_search_suite(args, runtime, &cancel, err)
+                       : search(args, runtime, &cancel, err);
 }
 
 const struct hone_verb hone_verb_search = {
@@ -358,6 +363,6 @@ const struct hone_verb hone_verb_search = {
     .example = "hone search softmax --budget-wall 60s",
     .opts = opts,
     .n_opts = HONE_COUNTOF(opts),
-    .args_size = sizeof(struct args),
+    .args_size = sizeof(struct hone_search_args),
     .run = run,
 };

@@ -166,7 +166,7 @@ static void fill_result(const struct hone_search *s, const struct hone_round *ro
     ret->best_ns = o->best_ns;
     ret->speedup = o->ratio;
     ret->vs_fast_math = o->vs_fast_math;
-    ret->yardsticks = o->yardsticks;
+    ret->yardsticks = hone_yardsticks_copy(&o->yardsticks, pool);
     ret->ci.v = hone_pool_alloc(pool, 2 * sizeof(double));
     ret->ci.n = isfinite(o->low) ? 2 : 0;
     ret->ci.v[0] = o->low;

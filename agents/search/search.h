@@ -79,6 +79,7 @@ struct hone_search_state {
     const char *id, *task;
     enum hone_job_status status; /* never queued */
     const char *message;         /* last progress, or the error */
+    int code;                    /* enum hone_code of one that failed; else 0 */
     int64_t evaluations;
     double best_ratio;
     bool has_result;

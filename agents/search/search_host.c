@@ -19,6 +19,7 @@ struct slot { /* all members guarded by host->lock, except cancel and what the t
     char id[20];
     bool is_running;
     enum hone_job_status status;
+    int code; /* that it ended with */
     char message[HONE_ERR_MESSAGE_BYTES];
     int64_t evaluations;
     double best_ratio;
@@ -97,6 +98,7 @@ static void *run(void *arg)
     slot->status = r == 0               ? HONE_JOB_DONE
                    : r == HONE_E_CANCEL ? HONE_JOB_CANCELLED
                                         : HONE_JOB_FAILED;
+    slot->code = r;
     if (r == 0) {
         slot->result = result;
         slot->has_result = true;
@@ -213,6 +215,7 @@ static void copy_state(const struct slot *slot, struct hone_pool *pool,
         .id = hone_pool_strdup(pool, slot->id),
         .task = hone_pool_strdup(pool, slot->options.task),
         .status = slot->status,
+        .code = slot->code,
         .message = hone_pool_strdup(pool, slot->message),
         .evaluations = slot->evaluations,
         .best_ratio = slot->best_ratio,
@@ -236,6 +239,7 @@ static void copy_state(const struct slot *slot, struct hone_pool *pool,
     out->verdicts.v = hone_pool_alloc(pool, (r->verdicts.n + 1) * sizeof(struct hone_search_count));
     if (r->verdicts.n > 0)
         memcpy(out->verdicts.v, r->verdicts.v, r->verdicts.n * sizeof(struct hone_search_count));
+    out->yardsticks = hone_yardsticks_copy(&r->yardsticks, pool);
     out->ci.v = hone_pool_alloc(pool, (r->ci.n + 1) * sizeof(double));
     if (r->ci.n > 0)
         memcpy(out->ci.v, r->ci.v, r->ci.n * sizeof(double));

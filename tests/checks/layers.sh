@@ -17,6 +17,7 @@ planner="agents/planner $rewrites"
 coder="agents/coder agents/model $planner"
 search="agents/search $coder"
 knowledge="agents/knowledge $search"
+suite="agents/suite $search"
 access="server/access $base"
 page="server/page $search"
 rpc="server/rpc $access $page"
@@ -70,12 +71,13 @@ agents/planner: $planner
 agents/coder: $coder
 agents/search: $search
 agents/knowledge: $knowledge
+agents/suite: $suite
 agents/offline: agents/offline $planner
 agents/tools: agents/tools $search
 server/access: $access
 server/page: $page
 server/rpc: $rpc
-server: server agents/knowledge agents/tools agents/offline tools/export tools/task tools/torch $rpc
+server: server agents/knowledge agents/suite agents/tools agents/offline tools/export tools/task tools/torch $rpc
 "
 
 # beginning of a header's name: the only files that may include it (| between several)

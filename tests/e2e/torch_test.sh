@@ -121,7 +121,7 @@ module "$ROOT/good/1_Scaled.py" <<'END_PY'
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.scale = nn.Parameter(torch.ones(1))
+        self.scale = nn.Parameter(torch.ones(columns))
     def forward(self, x):
         return torch.softmax(x.to(torch.float32) * self.scale, dim=1)
 END_PY

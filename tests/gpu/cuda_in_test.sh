@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Eight CUDA files as users write them, on a real GPU: each becomes a task that the lint admits, and rules alone search it.
+# Ten CUDA files as users write them, on a real GPU: each becomes a task that the lint admits, and rules alone search it.
 # ONLY="saxpy scan" takes some; WALL=60s is a search's time; EXPORT=1 builds the best version with nvcc and runs its test.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -27,7 +27,7 @@ one() { # one FILE TASK [option...]
     "$HONE" task new "$FILES/$file.cu" --workspace "$ROOT/ws" "$@" >"$ROOT/out" 2>&1
     rc=$?
     result $rc "$file.cu is admitted, $(($(date +%s) - begin)) s"
-    [ $rc = 0 ] || { grep -v '^ok' "$ROOT/out" | tail -n 8 | sed 's/^/# /'; return; }
+    [ $rc = 0 ] || { grep -v '^ok\|^[0-9]* of ' "$ROOT/out" | head -n 12 | sed 's/^/# /'; return; }
     head -n 1 "$ROOT/ws/tasks/$task/workloads.jsonl" | sed 's/^/# /'
     "$HONE" search "$task" --workspace "$ROOT/ws" --budget-wall "${WALL:-45s}" --json >"$ROOT/out" 2>"$ROOT/err"
     result $? "$file: $(tail -n 1 "$ROOT/out" | sed 's/.*"summary":"\([^"]*\)".*/\1/')"
@@ -44,5 +44,7 @@ one conv2d conv2d --grid '(W+15)/16, (H+15)/16' --block '16, 16' --size H=2000,W
 one topk topk --reference $FILES/topk_ref.c --shape 'values[rows,4]'
 one transpose batched_transpose
 one scan scan
+one exscan exscan
+one gelu gelu
 echo "1..$n"
 exit $failed

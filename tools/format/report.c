@@ -660,6 +660,16 @@ struct hone_array hone_report_yardsticks(const struct hone_report *report, struc
     return all;
 }
 
+struct hone_array hone_yardsticks_copy(const struct hone_array *from, struct hone_pool *pool)
+{
+    struct hone_yardstick *v = hone_pool_alloc(pool, (from->n + 1) * sizeof *v);
+    for (size_t i = 0; i < from->n; i++) {
+        v[i] = ((const struct hone_yardstick *)from->v)[i];
+        v[i].name = hone_pool_strdup(pool, v[i].name);
+    }
+    return (struct hone_array){.v = v, .n = from->n};
+}
+
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report, const char *against)
 {
     return hone_ratio_find(&report->ratios, against);

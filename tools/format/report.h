@@ -349,6 +349,7 @@ enum { HONE_YARDSTICK_N_FIELDS = 4 };
 extern const struct hone_field hone_yardstick_fields[HONE_YARDSTICK_N_FIELDS];
 /* Those that the report has, in the order of the table; in the pool. */
 struct hone_array hone_report_yardsticks(const struct hone_report *report, struct hone_pool *pool);
+struct hone_array hone_yardsticks_copy(const struct hone_array *from, struct hone_pool *pool);
 const struct hone_ratio *hone_report_ratio(const struct hone_report *report,
                                            const char *against); /* of the whole */
 /* Median time of one call of an arm; NaN: it was not timed. */
