@@ -33,7 +33,7 @@ extern const struct hone_verb hone_verb_init, hone_verb_task, hone_verb_search, 
     hone_verb_show, hone_verb_steer, hone_verb_report, hone_verb_diff, hone_verb_call,
     hone_verb_tools, hone_verb_serve, hone_verb_mcp, hone_verb_doctor, hone_verb_planner,
     hone_verb_export, hone_verb_connect, hone_verb_completion, hone_verb_token, hone_verb_devices,
-    hone_verb_knowledge, hone_verb_env, hone_verb_watch;
+    hone_verb_knowledge, hone_verb_env, hone_verb_watch, hone_verb_model;
 
 /* All of them, in the order of the help (verbs.c). */
 extern const struct hone_verb *const hone_verbs[];

@@ -6,6 +6,7 @@
 
 #include "server/verb_task.h"
 #include "tools/torch/import.h"
+#include "tools/torch/model.h"
 #include "workspace/base/file.h"
 
 struct row {                          /* of the table: one file of a folder */
@@ -108,6 +109,35 @@ static int import_file(const struct hone_task_args *args, struct hone_workspace 
     return rc;
 }
 
+/* The module is written as a file of its own, MODEL_MODULE_PATH.py, and that is imported. */
+static int import_module(const struct hone_task_args *args, struct hone_workspace *ws,
+                         const struct hone_executor *executor, struct hone_pool *pool,
+                         struct hone_err *err)
+{
+    const struct hone_model_question q = {
+        .executor = executor, .file = args->subject, .threads = 1, .path = args->from_model};
+    HONE_AUTOFREE char *text = NULL;
+    HONE_AUTOFREE char *id = NULL;
+    HONE_AUTOFREE char *call = NULL;
+    struct hone_task_args of_module = *args;
+    int rc = hone_model_cut(&q, &text, err);
+    if (rc == 0)
+        rc = hone_workspace_new_call(ws, &id, &call, err);
+    if (rc < 0)
+        return rc;
+    HONE_AUTOFREE char *name =
+        hone_sprintf("%s_%s.py", hone_torch_name(args->subject, pool), args->from_model);
+    for (char *c = name; *c != '\0'; c++)
+        *c = *c == '/' || (*c == '.' && strcmp(c, ".py") != 0) ? '_' : *c;
+    HONE_AUTOFREE char *path = hone_path_join(call, name, NULL);
+    of_module.subject = path;
+    rc = hone_file_write(path, text, strlen(text), 0644, false, err);
+    if (rc == 0)
+        rc = import_file(&of_module, ws, executor, pool, err);
+    hone_remove_tree(call, NULL); /* the first error is the one to tell */
+    return rc;
+}
+
 int hone_task_import_verb(const struct hone_task_args *args, struct hone_workspace *ws,
                           struct hone_err *err)
 {
@@ -118,7 +148,9 @@ int hone_task_import_verb(const struct hone_task_args *args, struct hone_workspa
     if (stat(args->subject, &st) < 0)
         return hone_fail(err, HONE_E_NOT_FOUND, "no file '%.200s'", args->subject);
     int rc = hone_open_executor(&spec, &executor, err);
-    if (rc == 0)
+    if (rc == 0 && args->from_model != NULL)
+        rc = import_module(args, ws, executor, pool, err);
+    else if (rc == 0)
         rc = S_ISDIR(st.st_mode) ? import_folder(args, ws, executor, pool, err)
                                  : import_file(args, ws, executor, pool, err);
     hone_executor_free(executor);

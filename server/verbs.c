@@ -7,7 +7,7 @@ const struct hone_verb *const hone_verbs[] = {
     &hone_verb_call,      &hone_verb_tools,      &hone_verb_serve,  &hone_verb_mcp,
     &hone_verb_doctor,    &hone_verb_planner,    &hone_verb_steer,  &hone_verb_export,
     &hone_verb_connect,   &hone_verb_completion, &hone_verb_token,  &hone_verb_devices,
-    &hone_verb_knowledge, &hone_verb_env,
+    &hone_verb_knowledge, &hone_verb_env,        &hone_verb_model,
 };
 const size_t hone_n_verbs = HONE_COUNTOF(hone_verbs);
 

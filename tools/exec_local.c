@@ -47,6 +47,11 @@ static int describe(void *cookie, const char *file, const char *name, struct hon
     return hone_launch_describe(cookie, file, name, ret, err);
 }
 
+static int model(void *cookie, const char *folder, struct hone_json **ret, struct hone_err *err)
+{
+    return hone_launch_model(cookie, folder, ret, err);
+}
+
 static void close_local(void *cookie)
 {
     hone_launcher_free(cookie);
@@ -87,6 +92,7 @@ int hone_exec_local_new(const char *runner_path, struct hone_executor **ret, str
                                        .run = run,
                                        .probe = probe,
                                        .describe = describe,
+                                       .model = model,
                                        .close = close_local,
                                        .cookie = hone_launcher_new(path)};
     *ret = executor;

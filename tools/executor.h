@@ -8,6 +8,8 @@
  *   probe   What this machine gives, as JSON (device_info); owned by the caller.
  *   describe  What a PyTorch module takes and gives, as JSON (tools/torch/import.h), or {"error"}
  *           or {"refused"}; owned by the caller. NULL: this executor has no such thing.
+ *   model   The answer to a question about a whole model (tools/torch/model.h), like describe; folder
+ *           holds the question.
  *   close   Frees the cookie; may be NULL.
  *
  * Calling sequence (tools/evaluate.c is the one place that evaluates so):
@@ -35,6 +37,7 @@ struct hone_executor {
     int (*probe)(void *cookie, struct hone_json **ret, struct hone_err *err);
     int (*describe)(void *cookie, const char *file, const char *name, struct hone_json **ret,
                     struct hone_err *err);
+    int (*model)(void *cookie, const char *folder, struct hone_json **ret, struct hone_err *err);
     void (*close)(void *cookie);
     void *cookie;
 };

@@ -133,6 +133,13 @@ int hone_launch_describe(const struct hone_launcher *launcher, const char *file,
                1000ll * HONE_LIMIT_TORCH_SECONDS + PROBE_MS, ret, err);
 }
 
+int hone_launch_model(const struct hone_launcher *launcher, const char *folder,
+                      struct hone_json **ret, struct hone_err *err)
+{
+    return ask(launcher, (const char *const[]){"--model", folder, NULL},
+               2000ll * HONE_LIMIT_TORCH_SECONDS + PROBE_MS, ret, err);
+}
+
 char *hone_launch_class(const struct hone_json *facts)
 {
     const struct hone_json *devices = hone_json_get(hone_json_get(facts, "gpu"), "devices");

@@ -42,6 +42,9 @@ int hone_launch_probe(const struct hone_launcher *launcher, struct hone_json **r
 /* What a PyTorch module takes and gives, as `hone-runner --torch` prints it; owned by the caller. */
 int hone_launch_describe(const struct hone_launcher *launcher, const char *file, const char *name,
                          struct hone_json **ret, struct hone_err *err);
+/* The answer of `hone-runner --model FOLDER`; owned by the caller. */
+int hone_launch_model(const struct hone_launcher *launcher, const char *folder,
+                      struct hone_json **ret, struct hone_err *err);
 
 /* What kind of machine those facts tell: "AMD EPYC 9B45, 2 cores, NVIDIA H200". Timings of
  * different classes are never compared. Owned by the caller. */

@@ -24,6 +24,7 @@ static const char help_text[] =
     "       hone-runner --probe            what this machine gives, as JSON\n"
     "       hone-runner --ceilings FILE    measure memory and arithmetic ceilings\n"
     "       hone-runner --torch FILE NAME  what a PyTorch module takes and gives, as JSON\n"
+    "       hone-runner --model FOLDER   answers a question about a whole PyTorch model, as JSON\n"
     "       hone-runner --version\n"
     "internal, inside the jail: --role NAME ...\n";
 
@@ -107,6 +108,7 @@ static const struct entry options[] = {
     {"--help", help},
     {"--warm", hone_role_warm},
     {"--torch", hone_role_torch},
+    {"--model", hone_role_model},
     {"--serve", hone_role_serve},
 };
 

@@ -29,6 +29,9 @@
 #define HONE_LIMIT_TORCH_SECONDS       120 /* for a module to be described, or to answer once */
 #define HONE_LIMIT_TORCH_BYTES         (4ll << 30) /* memory of a module that is described */
 #define HONE_LIMIT_TORCH_ANSWER        (1 << 20)   /* bytes of its description */
+#define HONE_LIMIT_MODEL_ROWS          256         /* modules of a model that are told */
+#define HONE_LIMIT_MODEL_SWAPS         16          /* modules that are replaced at a time */
+#define HONE_LIMIT_MODEL_BYTES         (256 << 20) /* inputs, or outputs, of a model */
 #define HONE_LIMIT_CONTENT_SCALE       1e9         /* scale and shift of an input's content */
 #define HONE_LIMIT_WORKLOADS           64
 #define HONE_LIMIT_HIDDEN              16            /* drawn sizes of one job that are timed */

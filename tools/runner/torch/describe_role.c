@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the worker's describe.py on one file in a jail of its own and passes its answer on. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "tools/runner/torch/python.h"
-#include "workspace/base/clock.h"
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
-
-#define TMP_BYTES (64ll << 20)
 
 static int make_folder(const char *file, const char *name, const char *dir, struct hone_err *err)
 {
@@ -26,76 +20,17 @@ static int make_folder(const char *file, const char *name, const char *dir, stru
         code = hone_file_write(to, text, len, 0644, false, err);
     if (code == 0)
         code = hone_file_write(named, name, strlen(name), 0644, false, err);
-    return code < 0 ? code : hone_python_put_worker(dir, err);
-}
-
-/* The end of what went wrong: Python's last line says it. */
-static char *last_line(int fd)
-{
-    char text[2001];
-    off_t size = lseek(fd, 0, SEEK_END);
-    ssize_t n = pread(fd, text, sizeof text - 1, size > 2000 ? size - 2000 : 0);
-    text[n > 0 ? n : 0] = '\0';
-    size_t len = strlen(text);
-    while (len > 0 && text[len - 1] == '\n')
-        text[--len] = '\0';
-    const char *line = strrchr(text, '\n');
-    return hone_strdup(line != NULL ? line + 1 : text);
-}
-
-static int run_jailed(const struct hone_python *python, const char *dir, int out, int said,
-                      struct hone_pool *pool, struct hone_err *err)
-{
-    const char *const argv[] = {python->program,   "-s", "/work/worker.py", "describe",
-                                "/work/module.py", NULL};
-    struct hone_jail_spec spec = {
-        .profile = HONE_JAIL_TORCH,
-        .argv = argv,
-        .env = hone_python_env(python, pool),
-        .work_dir = dir,
-        .ro_files = python->shown,
-        .memory_bytes = HONE_LIMIT_TORCH_BYTES,
-        .tmp_bytes = TMP_BYTES,
-        .file_bytes = HONE_LIMIT_TORCH_ANSWER,
-        .cpu_seconds = hone_torch_seconds(),
-        .max_pids = 64,
-        .stdin_fd = -1,
-        .stdout_fd = out,
-        .stderr_fd = said,
-    };
-    struct hone_jail *jail = NULL;
-    struct hone_jail_exit how = {0};
-    int code = hone_jail_start(&spec, &jail, err);
-    if (code < 0)
-        return code;
-    code = hone_jail_wait(jail, hone_deadline_in_ms(1000 * hone_torch_seconds()), &how, err);
-    hone_jail_free(jail);
-    if (code == HONE_E_TIMEOUT || how.hit_cpu)
-        return hone_fail(err, HONE_E_TIMEOUT, "the module was not described within %lld s",
-                         (long long)hone_torch_seconds());
-    if (code < 0 || (how.status == 0 && how.signal == 0))
-        return code;
-    HONE_AUTOFREE char *line = last_line(said);
-    if (how.was_seccomp || how.signal == SIGSYS)
-        return hone_fail(err, HONE_E_TARGET,
-                         "the module asked for what the jail refuses (a socket, for example)");
-    return hone_fail(err, HONE_E_TARGET, "the module could not be described: %.300s",
-                     line[0] != '\0' ? line : "it ended without a word");
+    return code;
 }
 
 static int describe(const char *file, const char *name, int out, struct hone_err *err)
 {
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
-    struct hone_python python;
     char dir[] = "/tmp/hone-torch-XXXXXX";
-    HONE_AUTOCLOSE int said = memfd_create("said", MFD_CLOEXEC);
-    if (said < 0 || mkdtemp(dir) == NULL)
+    if (mkdtemp(dir) == NULL)
         return hone_fail(err, HONE_E_IO, "no room in /tmp");
-    int code = hone_python_find(pool, &python, err);
+    int code = make_folder(file, name, dir, err);
     if (code == 0)
-        code = make_folder(file, name, dir, err);
-    if (code == 0)
-        code = run_jailed(&python, dir, out, said, pool, err);
+        code = hone_python_ask("describe", dir, out, err);
     hone_remove_tree(dir, NULL);
     return code;
 }
@@ -108,19 +43,8 @@ int hone_role_torch(int argc, char **argv)
     }
     struct hone_err err = HONE_ERR_INIT;
     HONE_AUTOCLOSE int out = memfd_create("answer", MFD_CLOEXEC);
-    HONE_AUTOJSON struct hone_json *json = NULL;
     int code = out < 0 ? hone_fail(&err, HONE_E_IO, "no memory file")
                        : describe(argv[0], argc > 1 ? argv[1] : "", out, &err);
-    if (code == 0) {
-        HONE_AUTOFREE char *text = hone_calloc(1, HONE_LIMIT_TORCH_ANSWER + 1);
-        ssize_t n = pread(out, text, HONE_LIMIT_TORCH_ANSWER, 0);
-        code = hone_json_parse(text, n > 0 ? (size_t)n : 0, &json, &err);
-    }
-    if (code < 0) {
-        json = hone_json_new_object();
-        hone_json_set_str(json, "error", err.message);
-    }
-    HONE_AUTOFREE char *text = hone_json_print(json);
-    puts(text);
+    hone_python_print(code, out, &err);
     return 0;
 }

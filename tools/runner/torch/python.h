@@ -29,8 +29,17 @@ int64_t hone_torch_seconds(void);
 const char *const *hone_python_env(const struct hone_python *python, struct hone_pool *pool);
 /* Writes the worker's files into a folder that a jail will show at /work. */
 int hone_python_put_worker(const char *folder, struct hone_err *err);
+/* Runs `worker.py WORD /work/module.py` with dir as /work, the worker's files included; what it prints
+ * lands in out. HONE_E_TIMEOUT, HONE_E_TARGET with its last words. */
+int hone_python_ask(const char *word, const char *dir, int out, struct hone_err *err);
+/* What landed in out as one line on stdout, or {"error"} where code or the text is bad. */
+void hone_python_print(int code, int out, struct hone_err *err);
 /* `hone-runner --torch FILE.py [NAME]`: what a module takes and gives, as one JSON line on stdout
  * (tools/torch/import.h). Exit status 0 also where the module is refused. */
 int hone_role_torch(int argc, char **argv);
+/* `hone-runner --model FOLDER`: one question about a whole model (tools/torch/model.h). FOLDER holds
+ * module.py, request.json and for each swap N a folder swapN with export.py and kernel.c, which is
+ * compiled in the jail by the words of the request. Prints as --torch does. */
+int hone_role_model(int argc, char **argv);
 
 #endif

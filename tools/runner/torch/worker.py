@@ -250,6 +250,9 @@ def serve():
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve()
+    elif sys.argv[1] == "model":
+        import model
+        model.main()
     else:
         import describe
         describe.main(sys.argv[2])
