@@ -10,6 +10,8 @@
 #include "workspace/base/limits.h"
 #include "workspace/base/text.h"
 
+#define SHAPES_BYTES 100
+
 struct args {
     struct hone_common_args common;
     const char *action, *file;
@@ -58,19 +60,20 @@ static const char *text_of(struct hone_pool *pool, const struct hone_json *row, 
 static const char *shapes_of(struct hone_pool *pool, const struct hone_json *row)
 {
     const char *text = "", *between = "";
-    for (const struct hone_json *call = hone_json_first(hone_json_get(row, "shapes")); call;
-         call = hone_json_next(call), between = " | ")
-        for (const struct hone_json *t = hone_json_first(call); t; t = hone_json_next(t)) {
+    for (const struct hone_json *call = hone_json_first(hone_json_get(row, "shapes"));
+         call && strlen(text) < SHAPES_BYTES; call = hone_json_next(call), between = " | ")
+        for (const struct hone_json *t = hone_json_first(call); t && strlen(text) < SHAPES_BYTES;
+             t = hone_json_next(t)) {
             const char *x = between;
-            for (const struct hone_json *size = hone_json_first(t); size;
-                 size = hone_json_next(size), x = "x") {
+            for (const struct hone_json *size = hone_json_first(t);
+                 size && strlen(text) < SHAPES_BYTES; size = hone_json_next(size), x = "x") {
                 int64_t n = 0;
                 hone_json_as_i64(size, &n);
                 text = hone_pool_printf(pool, "%s%s%lld", text, x, (long long)n);
             }
             between = ", ";
         }
-    return hone_plain_line(pool, text, 100);
+    return hone_plain_line(pool, text, SHAPES_BYTES);
 }
 
 static const char *ms(struct hone_pool *pool, double ns)

@@ -70,7 +70,7 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, reference, "reference", "FILE.c",
              "The reference of a CUDA file: ITEM, or the function in C.", .of = "new"),
     HONE_OPT(struct hone_task_args, from_model, "from-model", "MODULE.PATH",
-             "Of this module of the file's Model, at the sizes that its forward gives it.",
+             "Take this module of the file's Model, at the sizes that its forward gives it.",
              .of = "import"),
     HONE_OPT(struct hone_task_args, force, "force", NULL, "Replace the task of that name.",
              .of = "new import"),

@@ -214,8 +214,9 @@ class Cutter:
                 if i not in kept:
                     kept.add(i)
                     todo.extend(reads[i])
-        return [ast.unparse(s) for i, s in enumerate(body)
-                if i in kept or (self.classes and isinstance(s, (ast.Import, ast.ImportFrom)))]
+        lines = [ast.unparse(s) for i, s in enumerate(body)
+                 if i in kept or (self.classes and isinstance(s, (ast.Import, ast.ImportFrom)))]
+        return [line for line in lines if line != "import torch"]
 
     def write(self):
         code = type(self.module).forward.__code__
@@ -314,12 +315,12 @@ def receive(fd, limit=1 << 40):
         while at < n:
             got = os.readv(fd, [memoryview(room)[at:]])
             if got <= 0:
-                raise Refused("a model's process ended early")
+                raise Refused("its process ended")
             at += got
         return room
     n = struct.unpack("<Q", take(8))[0]
     if n > 1 << 20:
-        raise Refused("a model's process says too much")
+        raise Refused("its process says too much")
     said = json.loads(bytes(take(n)))
     if sum(said["sizes"]) > limit or min(said["sizes"] + [0]) < 0:
         raise Refused("more than %d MiB of inputs or outputs" % (limit >> 20))
@@ -356,7 +357,7 @@ def unpack(said, blobs):
             value = torch.empty([int(size) for size in what[1]], dtype=getattr(torch, what[0]))
             blob = next(blobs)
             if len(blob) != value.numel() * value.element_size():
-                raise Refused("a model's process gives sizes that do not fit")
+                raise Refused("its process gives sizes that do not fit")
             if blob:
                 ctypes.memmove(value.data_ptr(), (ctypes.c_char * len(blob)).from_buffer(blob), len(blob))
             what = value
@@ -406,7 +407,8 @@ class Side:
                 play(request, is_swapped, reader, writer)
             except BaseException as wrong:
                 send(writer, {"error": str(wrong) if isinstance(wrong, Refused) else "%s: %s" % (type(wrong).__name__, wrong)})
-            os._exit(0)
+            finally:
+                os._exit(0)
         os.close(reader)
         os.close(writer)
 
@@ -415,7 +417,10 @@ class Side:
             send(self.to, what, blobs)
         except BrokenPipeError:
             pass  # its last words say why
-        said, blobs = receive(self.of, self.limit)
+        try:
+            said, blobs = receive(self.of, self.limit)
+        except Refused as why:
+            said = {"error": str(why)}
         if "error" in said:
             raise Refused("%s: %s" % (self.name, str(said["error"])[:300]))
         return said, blobs
