@@ -81,14 +81,23 @@ class Clock:
             self.open[-1][1] += now - start
 
 
-def passes(model, given, seconds):
+def passes(model, given, seconds, after=lambda: None):
     """The ns of each of some forward passes."""
     times, until = [], time.perf_counter() + seconds
     while len(times) < 3 or (len(times) < 200 and time.perf_counter() < until):
         start = time.perf_counter_ns()
         model(*given)
         times.append(time.perf_counter_ns() - start)
+        after()
     return times
+
+
+def faster_half(clock, seen):
+    """Adds up the passes that the machine disturbed least."""
+    keep = sorted(seen, key=lambda one: sum(own for own, _ in one))[:(len(seen) + 1) // 2]
+    for i, row in enumerate(clock.rows):
+        row["own"], row["whole"] = (sum(one[i][k] for one in keep) / len(keep) for k in (0, 1))
+        row["calls"] //= len(seen)
 
 
 def rank(request):
@@ -97,14 +106,20 @@ def rank(request):
     given = list(names["get_inputs"]())
     passes(model, given, 0)
     plain = sorted(passes(model, given, 1))
-    clock = Clock(model)
-    times = passes(model, given, 1)
+    clock, seen = Clock(model), []
+
+    def after():
+        seen.append([(row["own"], row["whole"]) for row in clock.rows])
+        for row in clock.rows:
+            row["own"] = row["whole"] = 0
+    times = passes(model, given, 1, after)
+    faster_half(clock, seen)
     rows, total = [], sum(row["own"] for row in clock.rows) or 1
     for row in sorted(clock.rows, key=lambda row: -row["own"]):
         share = row["whole"] / total
         if row["calls"]:
             rows.append({"path": row["path"], "kind": row["kind"], "is_leaf": row["is_leaf"], "shapes": row["shapes"],
-                         "calls": row["calls"] // len(times), "ns": row["whole"] / len(times), "own_share": row["own"] / total,
+                         "calls": row["calls"], "ns": row["whole"], "own_share": row["own"] / total,
                          "share": share, "ceiling": 1 / (1 - share) if row["path"] and share < 0.9999 else None})
     return {"forward_ns": plain[len(plain) // 2], "passes": len(times), "rows": rows[:request["rows"]],
             "left_out": max(0, len(rows) - request["rows"])}
