@@ -31,7 +31,7 @@ static const struct hone_opt opts[] = {
         "file that lists tasks, a pattern of names, or 'all'. Afterwards: hone report --suite."),
     HONE_OPT(struct hone_search_args, lanes, "lanes", "N",
              "Searches of a suite at a time. Default: one for each GPU or runner, one on a CPU.",
-             .max = HONE_LIMIT_SEARCHES),
+             .max = HONE_LIMIT_LANES),
     HONE_OPTS_COMMON(struct hone_search_args),
     HONE_OPT(struct hone_search_args, options.target, "target", "TARGET",
              "Where kernels run. Default: cpu, or cuda where the task has that alone.",

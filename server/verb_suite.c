@@ -21,7 +21,7 @@ struct collect {
     const struct hone_executor *executor;
     struct hone_pool *pool;
     struct hone_suite_task *tasks; /* room for HONE_LIMIT_SUITE_TASKS + 1 */
-    size_t n, n_imported;
+    size_t n, n_placed;
 };
 
 /* Twice the same task is one. refused: why it is none; copied. */
@@ -46,10 +46,9 @@ static void add_pack(struct collect *c, const char *dir, const char *given)
 {
     struct hone_err why = HONE_ERR_INIT;
     const char *name = NULL;
-    if (hone_workspace_adopt(c->ws, dir, c->pool, &name, &why) < 0)
-        add(c, given, why.message);
-    else
-        add(c, name, NULL);
+    bool is_good = hone_workspace_place(c->ws, dir, c->pool, &name, &why) == 0;
+    c->n_placed += is_good;
+    add(c, is_good ? name : given, is_good ? NULL : why.message);
 }
 
 /* A module that is a task already is that task: a suite that goes on imports nothing twice. */
@@ -65,7 +64,7 @@ static void add_module(struct collect *c, const char *file, const char *given)
     }
     hone_say("importing %s", given);
     bool is_good = hone_torch_place(&place, &why) == 0;
-    c->n_imported += is_good;
+    c->n_placed += is_good;
     add(c, is_good ? name : given, is_good ? NULL : why.message);
 }
 
@@ -139,9 +138,9 @@ static int collect(struct collect *c, const char *what, struct hone_err *err)
         rc = add_matching(c, what, err);
     else
         rc = S_ISDIR(st.st_mode) ? add_folder(c, what, err) : add_list(c, what, err);
-    if (rc == 0 && c->n_imported > 0)
+    if (rc == 0 && c->n_placed > 0) /* nothing new: no commit */
         rc = hone_torch_commit(c->ws, "tasks",
-                               hone_pool_printf(c->pool, "Import %zu tasks", c->n_imported), err);
+                               hone_pool_printf(c->pool, "Add tasks of %.100s", what), err);
     if (rc == 0 && c->n == 0)
         rc = hone_fail_at(err, HONE_E_NOT_FOUND, "suite",
                           "'%.200s' is no folder with packs or .py files, no list of tasks, and no "
@@ -179,7 +178,7 @@ static int64_t lanes_of(const struct hone_search_args *args, const struct hone_e
         for (struct hone_json *d = hone_json_first(devices); d; d = hone_json_next(d))
             n += strcmp(hone_json_get_str(d, "device", "cpu"), "cpu") != 0;
     }
-    return n < 1 ? 1 : n > HONE_LIMIT_SEARCHES ? HONE_LIMIT_SEARCHES : n;
+    return n < 1 ? 1 : n > HONE_LIMIT_LANES ? HONE_LIMIT_LANES : n;
 }
 
 /* ---- progress ---- */

@@ -430,6 +430,7 @@ void hone_ledger_close_ptr(struct hone_ledger **ledger)
 struct scan {
     uint64_t first;
     const char *prefix; /* of the types that are wanted; NULL: all */
+    const char *about;  /* NULL: all */
     hone_ledger_fn *fn;
     void *arg;
     int segment;
@@ -464,6 +465,8 @@ static int scan_line(struct scan *scan, const char *line, size_t len, struct hon
         return 0;
     }
     if (scan->prefix && strncmp(parsed.type, scan->prefix, strlen(scan->prefix)) != 0)
+        return 0;
+    if (scan->about && !memmem(parsed.data, parsed.data_len, scan->about, strlen(scan->about)))
         return 0;
     if (hone_json_parse(parsed.data, parsed.data_len, &data, NULL) < 0) {
         note_damage(scan);
@@ -625,7 +628,14 @@ int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
                        struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
                        struct hone_err *err)
 {
-    struct scan scan = {.prefix = prefix, .fn = fn, .arg = arg};
+    return hone_ledger_follow_about(ledger, prefix, NULL, place, fn, arg, err);
+}
+
+int hone_ledger_follow_about(struct hone_ledger *ledger, const char *prefix, const char *about,
+                             struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
+                             struct hone_err *err)
+{
+    struct scan scan = {.prefix = prefix, .about = about, .fn = fn, .arg = arg};
     int rc = place->segment > 0 ? 0 : first_segment(ledger, &place->segment, err);
     if (rc < 0 || place->segment == 0)
         return rc;

@@ -60,6 +60,11 @@ struct hone_ledger_place {
 int hone_ledger_follow(struct hone_ledger *ledger, const char *prefix,
                        struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
                        struct hone_err *err);
+/* The same for records alone whose data holds these bytes (an id): the others are not parsed. NULL:
+ * all. */
+int hone_ledger_follow_about(struct hone_ledger *ledger, const char *prefix, const char *about,
+                             struct hone_ledger_place *place, hone_ledger_fn *fn, void *arg,
+                             struct hone_err *err);
 /* The last record's number as this process knows it (0: none). */
 uint64_t hone_ledger_last(struct hone_ledger *ledger);
 

@@ -63,9 +63,12 @@ int hone_workspace_task_names(struct hone_workspace *ws, struct hone_pool *pool,
  * task has that name · HONE_E_NOT_FOUND: no such folder · as hone_task_load. */
 int hone_workspace_adopt(struct hone_workspace *ws, const char *dir, struct hone_pool *pool,
                          const char **ret_name, struct hone_err *err);
+/* The same without the commit, for many that are committed together. */
+int hone_workspace_place(struct hone_workspace *ws, const char *dir, struct hone_pool *pool,
+                         const char **ret_name, struct hone_err *err);
 /* Makes a fresh call folder DIR/.hone/calls/ID with open/ and sealed/; path and id owned. Beyond
  * the newest 200, folders go that have had a report.json for a minute, or none for longer than any
- * job may take. */
+ * job may take; each 32nd call looks for them. */
 int hone_workspace_new_call(struct hone_workspace *ws, char **ret_id, char **ret_path,
                             struct hone_err *err);
 

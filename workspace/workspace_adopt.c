@@ -59,20 +59,14 @@ static int take_in(struct hone_workspace *ws, const char *dir, const struct hone
 {
     HONE_AUTOFREE char *lock_path = hone_workspace_path(ws, "adopt.lock");
     HONE_AUTOFREE char *beside = hone_workspace_path(ws, "adopt");
-    HONE_AUTOFREE char *path = hone_sprintf("tasks/%s", task->name);
-    HONE_AUTOFREE char *subject = hone_sprintf("Add task %s", task->name);
     HONE_AUTOCLOSE int lock = -1;
-    const char *const paths[] = {path};
     int rc = hone_lock_file(lock_path, hone_deadline_in_ms(LOCK_MS), &lock, err);
     if (rc == 0)
         rc = hone_file_exists(to) ? compare(to, task, err) : copy(dir, beside, to, task, err);
-    if (rc < 0)
-        return rc;
-    return hone_history_commit_main(hone_workspace_history(ws), paths, 1, subject,
-                                    hone_wall_ms() / 1000, err);
+    return rc;
 }
 
-int hone_workspace_adopt(struct hone_workspace *ws, const char *dir, struct hone_pool *pool,
+int hone_workspace_place(struct hone_workspace *ws, const char *dir, struct hone_pool *pool,
                          const char **ret_name, struct hone_err *err)
 {
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
@@ -89,4 +83,17 @@ int hone_workspace_adopt(struct hone_workspace *ws, const char *dir, struct hone
     if (rc == 0)
         *ret_name = hone_pool_strdup(pool, task->name);
     return rc < 0 ? hone_wrap(err, "pack '%.200s'", dir) : 0;
+}
+
+int hone_workspace_adopt(struct hone_workspace *ws, const char *dir, struct hone_pool *pool,
+                         const char **ret_name, struct hone_err *err)
+{
+    int rc = hone_workspace_place(ws, dir, pool, ret_name, err);
+    if (rc < 0)
+        return rc;
+    HONE_AUTOFREE char *path = hone_sprintf("tasks/%s", *ret_name);
+    HONE_AUTOFREE char *subject = hone_sprintf("Add task %s", *ret_name);
+    const char *const paths[] = {path};
+    return hone_history_commit_main(hone_workspace_history(ws), paths, 1, subject,
+                                    hone_wall_ms() / 1000, err);
 }

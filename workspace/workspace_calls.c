@@ -15,6 +15,7 @@
 #define KEPT_CALLS       200
 #define DONE_S           60 /* a finished call's folder may still be read that long */
 #define ABANDONED_S      (HONE_LIMIT_TIMEOUT_MS / 1000 + 600)
+#define PRUNE_CALLS      32 /* looking at all folders costs more than an evaluation that runs nothing */
 #define CHECKPOINT_CALLS 256
 
 static bool is_older(const char *path, int64_t seconds)
@@ -71,8 +72,10 @@ int hone_workspace_new_call(struct hone_workspace *ws, char **ret_id, char **ret
     int rc = hone_mkdirs(calls, 0755, err);
     if (rc < 0)
         return rc;
-    prune(calls);
-    if (atomic_fetch_add(&ws->n_calls, 1) % CHECKPOINT_CALLS == CHECKPOINT_CALLS - 1)
+    unsigned call = atomic_fetch_add(&ws->n_calls, 1);
+    if (call % PRUNE_CALLS == 0)
+        prune(calls);
+    if (call % CHECKPOINT_CALLS == CHECKPOINT_CALLS - 1)
         hone_workspace_checkpoint(ws, NULL); /* a failure only makes the next open read more */
     if (mkdir(path, 0755) < 0 || mkdir(open_dir, 0755) < 0 || mkdir(sealed, 0700) < 0)
         return hone_fail_errno(err, errno, "cannot make the call folder '%s'", path);

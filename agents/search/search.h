@@ -85,9 +85,11 @@ struct hone_search_state {
     bool has_result;
     struct hone_search_result result;
 };
-int hone_search_host_new(struct hone_app *app, struct hone_search_host **ret, struct hone_err *err);
+/* max_running: HONE_LIMIT_SEARCHES in a server, HONE_LIMIT_LANES in a suite. */
+int hone_search_host_new(struct hone_app *app, size_t max_running, struct hone_search_host **ret,
+                         struct hone_err *err);
 void hone_search_host_free(struct hone_search_host *host); /* cancels and joins all; NULL is fine */
-/* HONE_E_BUSY above HONE_LIMIT_SEARCHES; bad options are told here. The id is in the pool. */
+/* HONE_E_BUSY above max_running; bad options are told here. The id is in the pool. */
 int hone_search_host_start(struct hone_search_host *host, const struct hone_search_options *options,
                            struct hone_pool *pool, const char **ret_id, struct hone_err *err);
 int hone_search_host_stop(struct hone_search_host *host, const char *id,

@@ -12,12 +12,12 @@
 #include "workspace/base/limits.h"
 #include "workspace/base/process.h"
 
-enum { KEPT = 32 };
+enum { KEPT = 24 }; /* that have ended, at most, beside those that run */
 
 struct slot { /* all members guarded by host->lock, except cancel and what the thread alone uses */
     struct hone_search_host *host;
     char id[20];
-    bool is_running;
+    bool is_running, is_told; /* is_told: somebody has seen its end */
     enum hone_job_status status;
     int code; /* that it ended with */
     char message[HONE_ERR_MESSAGE_BYTES];
@@ -35,19 +35,23 @@ struct hone_search_host {
     struct hone_app *app;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    struct slot *slots[KEPT];
-    size_t n;
+    struct slot **slots; /* room for max_running + KEPT */
+    size_t n, max_running;
 };
 
-int hone_search_host_new(struct hone_app *app, struct hone_search_host **ret, struct hone_err *err)
+int hone_search_host_new(struct hone_app *app, size_t max_running, struct hone_search_host **ret,
+                         struct hone_err *err)
 {
     struct hone_search_host *h = hone_calloc(1, sizeof(*h));
     pthread_condattr_t attr;
     h->app = app;
+    h->max_running = max_running;
+    h->slots = hone_calloc(max_running + KEPT, sizeof(*h->slots));
     pthread_mutex_init(&h->lock, NULL);
     if (pthread_condattr_init(&attr) != 0 ||
         pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) != 0 ||
         pthread_cond_init(&h->ended, &attr) != 0) {
+        free(h->slots);
         free(h);
         return hone_fail(err, HONE_E_IO, "no condition variable on the monotonic clock");
     }
@@ -73,6 +77,7 @@ void hone_search_host_free(struct hone_search_host *host)
         free_slot(host->slots[i]);
     pthread_cond_destroy(&host->ended);
     pthread_mutex_destroy(&host->lock);
+    free(host->slots);
     free(host);
 }
 
@@ -110,18 +115,20 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Room for one more: the oldest finished one goes. Under the lock. */
+/* Room for one more: the oldest one that has ended goes, first of those whose end was seen. Under
+ * the lock. */
 static bool make_room(struct hone_search_host *h)
 {
     size_t n_running = 0, oldest = h->n;
     for (size_t i = 0; i < h->n; i++) {
         n_running += h->slots[i]->is_running;
-        if (!h->slots[i]->is_running && oldest == h->n)
+        bool is_better = oldest == h->n || (h->slots[i]->is_told && !h->slots[oldest]->is_told);
+        if (!h->slots[i]->is_running && is_better)
             oldest = i;
     }
-    if (n_running >= HONE_LIMIT_SEARCHES)
+    if (n_running >= h->max_running)
         return false;
-    if (h->n < KEPT)
+    if (h->n < h->max_running + KEPT)
         return true;
     free_slot(h->slots[oldest]);
     memmove(&h->slots[oldest], &h->slots[oldest + 1], (h->n - oldest - 1) * sizeof(struct slot *));
@@ -169,8 +176,8 @@ int hone_search_host_start(struct hone_search_host *h, const struct hone_search_
         return r;
     pthread_mutex_lock(&h->lock);
     if (!make_room(h))
-        r = hone_fail(err, HONE_E_BUSY, "%d searches run already; stop one or wait",
-                      HONE_LIMIT_SEARCHES);
+        r = hone_fail(err, HONE_E_BUSY, "%zu searches run already; stop one or wait",
+                      h->max_running);
     if (r == 0)
         r = start_slot(h, o, &slot, err);
     if (r == 0) {
@@ -258,8 +265,10 @@ int hone_search_host_wait(struct hone_search_host *h, const char *id, int64_t de
         r = pthread_cond_timedwait(&h->ended, &h->lock, &until);
         slot = find(h, id); /* the table may have changed */
     }
-    if (slot)
+    if (slot) {
         copy_state(slot, pool, ret);
+        slot->is_told = !slot->is_running;
+    }
     pthread_mutex_unlock(&h->lock);
     return slot ? 0 : hone_fail(err, HONE_E_NOT_FOUND, "no search '%.40s'", id);
 }

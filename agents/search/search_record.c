@@ -77,6 +77,7 @@ struct replay {
     const char *machine; /* of the last round that began */
     bool is_ours;
     bool has_namesake; /* a search of this name with another key */
+    bool has_kin;      /* one of this key, or of the same task and target */
     struct hone_pool *pool;
     struct kin *kin;
 };
@@ -175,6 +176,25 @@ static int replay_record(void *arg, uint64_t n, int64_t wall_ms, const char *typ
     return 0;
 }
 
+/* A first look at the searches that began: without one of this key, or of the same task and target,
+ * the records tell this search nothing, and reading all of them is most of its opening. */
+static int look_for_kin(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                        const struct hone_json *data, struct hone_err *err)
+{
+    struct replay *p = arg;
+    struct hone_search *s = p->s;
+    const char *key = hone_json_get_str(data, "key", ""),
+               *name = hone_json_get_str(data, "name", ""),
+               *task_hash = hone_json_get_str(data, "task_hash", ""),
+               *target = hone_json_get_str(data, "target", "");
+    (void)n, (void)wall_ms, (void)type, (void)err;
+    bool is_key = strcmp(key, p->key) == 0;
+    p->has_kin = p->has_kin || is_key ||
+                 (strcmp(task_hash, s->task->hash) == 0 && strcmp(target, s->target) == 0);
+    p->has_namesake = p->has_namesake || (!is_key && strcmp(name, s->name) == 0);
+    return 0;
+}
+
 static int record_start(struct hone_search *s, const char *key, struct hone_err *err)
 {
     struct hone_event e = {.type = HONE_EVENT_START,
@@ -199,7 +219,9 @@ int hone_search_read_record(struct hone_search *s, bool *ret_is_known, struct ho
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct replay replay = {.s = s, .key = key, .pool = pool}, *p = &replay;
     struct hone_err cause = HONE_ERR_INIT;
-    int r = hone_ledger_scan(ledger_of(s), 0, replay_record, p, &cause);
+    int r = hone_ledger_scan_type(ledger_of(s), "search.start", look_for_kin, p, &cause);
+    if (p->has_kin && (r == 0 || r == HONE_E_CORRUPT))
+        r = hone_ledger_scan(ledger_of(s), 0, replay_record, p, &cause);
     if (r == HONE_E_CORRUPT) { /* damaged lines; all others were read, and the search can go on */
         hone_log(HONE_LOG_WARN, "search=%s going on without damaged records error=\"%s\"", s->name,
                  cause.message);

@@ -160,7 +160,7 @@ static int on_record(void *arg, uint64_t n, int64_t wall_ms, const char *type,
 
 int hone_steering_read(struct hone_steering *s, struct hone_ledger *ledger, struct hone_err *err)
 {
-    return hone_ledger_follow(ledger, "search.", &s->place, on_record, s, err);
+    return hone_ledger_follow_about(ledger, "search.", s->id, &s->place, on_record, s, err);
 }
 
 const char *hone_steering_words(const struct hone_steering *s, const char *strategy,

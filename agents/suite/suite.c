@@ -29,7 +29,7 @@ struct run {
     struct hone_suite *suite;
     struct hone_search_host *host;
     struct hone_pool *pool;
-    struct lane lanes[HONE_LIMIT_SEARCHES];
+    struct lane lanes[HONE_LIMIT_LANES];
     int64_t begun_ns, before_ms; /* this process; suite time of those before it */
 };
 
@@ -106,6 +106,18 @@ static bool is_of_share(const char *why)
     return false;
 }
 
+/* What the search has used in all its rounds, as its result says. */
+static void all_of(const struct hone_search_result *result, const struct hone_suite_row *row,
+                   double ret[HONE_N_BUDGETS])
+{
+    memset(ret, 0, HONE_N_BUDGETS * sizeof(*ret));
+    ret[HONE_BUDGET_EVALUATIONS] =
+        row->before[HONE_BUDGET_EVALUATIONS] + (double)result->evaluations; /* of the round */
+    ret[HONE_BUDGET_DEVICE] = (double)result->device_ms;
+    ret[HONE_BUDGET_COST] = result->cost;
+    ret[HONE_BUDGET_TOKENS] = (double)result->tokens;
+}
+
 static int end_one(struct run *run, struct lane *lane, const struct hone_search_state *state,
                    struct hone_err *err)
 {
@@ -114,10 +126,14 @@ static int end_one(struct run *run, struct lane *lane, const struct hone_search_
     lane->row = NULL;
     if (state->status == HONE_JOB_CANCELLED)
         return 0; /* it stays open and goes on with the next process */
-    read_used(run, row->search, after);
+    if (state->has_result)
+        all_of(&state->result, row, after);
+    else
+        read_used(run, row->search, after);
     for (int k = 0; k < HONE_N_BUDGETS; k++)
         used[k] = fmax(after[k] - row->before[k], 0);
     used[HONE_BUDGET_WALL] = (double)((hone_now_ns() - lane->begun_ns) / HONE_NS_PER_MS);
+    row->is_fresh = false;
     struct hone_suite_done done = {.used = amounts(used)};
     HONE_AUTOJSON struct hone_json *result = NULL;
     if (state->has_result) {
@@ -137,6 +153,28 @@ static int end_one(struct run *run, struct lane *lane, const struct hone_search_
     return note_done(run, row, &done, err);
 }
 
+/* A search that ended just before its suite was killed: 1, its end is noted. */
+static int take_end(struct run *run, struct hone_suite_row *row, struct hone_err *err)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_search_report report;
+    double used[HONE_N_BUDGETS];
+    bool is_damaged;
+    if (hone_search_report_read(run->app->ws, row->search, pool, &report, &is_damaged, NULL) < 0 ||
+        !report.end ||
+        !(report.spent.of[HONE_BUDGET_EVALUATIONS].spent > row->before[HONE_BUDGET_EVALUATIONS]))
+        return 0;
+    for (int k = 0; k < HONE_N_BUDGETS; k++)
+        used[k] = fmax(report.spent.of[k].spent - row->before[k], 0);
+    struct hone_suite_done done = {
+        .used = amounts(used),
+        .result = report.end,
+        .is_stopped_by_share = is_of_share(hone_json_get_str(report.end, "why_stopped", NULL))};
+    say(run, hone_pool_printf(run->pool, "%s: had ended", row->task));
+    int rc = note_done(run, row, &done, err);
+    return rc < 0 ? rc : 1;
+}
+
 static int begin_one(struct run *run, struct lane *lane, struct hone_suite_row *row,
                      const struct hone_event_caps *share, struct hone_err *err)
 {
@@ -144,7 +182,12 @@ static int begin_one(struct run *run, struct lane *lane, struct hone_suite_row *
     struct hone_search_options o = run->options->each;
     struct hone_err why = HONE_ERR_INIT;
     bool is_going_on = row->is_open;
-    if (!is_going_on)
+    int rc = is_going_on ? take_end(run, row, err) : 0;
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    if (!is_going_on && row->is_fresh)
+        memset(row->before, 0, sizeof(row->before)); /* reading the records takes long */
+    else if (!is_going_on)
         read_used(run, row->search, row->before);
     o.task = row->task;
     o.name = row->search;
@@ -167,7 +210,7 @@ static int begin_one(struct run *run, struct lane *lane, struct hone_suite_row *
                                      .elapsed_ms = is_going_on ? row->begun_ms : elapsed_ms(run),
                                      .share = *share,
                                      .before = amounts(row->before)};
-    int rc = hone_suite_append(ledger_of(run), HONE_SUITE_BEGIN, &begin, err);
+    rc = hone_suite_append(ledger_of(run), HONE_SUITE_BEGIN, &begin, err);
     if (rc < 0)
         return rc;
     hone_suite_apply_begin(run->suite, &begin);
@@ -191,7 +234,7 @@ static struct hone_suite_row *left_open(struct run *run, const double left[HONE_
     for (size_t i = 0; i < run->suite->n_rows; i++) {
         struct hone_suite_row *row = &run->suite->rows[i];
         bool is_running = false;
-        for (size_t l = 0; l < HONE_LIMIT_SEARCHES; l++)
+        for (size_t l = 0; l < HONE_LIMIT_LANES; l++)
             is_running = is_running || run->lanes[l].row == row;
         if (!row->is_open || is_running)
             continue;
@@ -280,7 +323,7 @@ static int loop(struct run *run, const struct hone_cancel *cancel, struct hone_e
     for (bool is_any = true; rc == 0 && is_any;) {
         is_any = false;
         rc = look(run, true, err);
-        for (size_t i = 0; i < HONE_LIMIT_SEARCHES; i++)
+        for (size_t i = 0; i < HONE_LIMIT_LANES; i++)
             is_any = is_any || run->lanes[i].row;
     }
     run->suite->elapsed_ms = elapsed_ms(run);
@@ -296,6 +339,26 @@ static int loop(struct run *run, const struct hone_cancel *cancel, struct hone_e
 }
 
 /* ---- opening ---- */
+
+static int note_name(void *arg, uint64_t n, int64_t wall_ms, const char *type,
+                     const struct hone_json *data, struct hone_err *err)
+{
+    const struct hone_suite *suite = arg;
+    const char *name = hone_json_get_str(data, "name", "");
+    (void)n, (void)wall_ms, (void)type, (void)err;
+    for (size_t i = 0; i < suite->n_rows; i++)
+        if (suite->rows[i].is_fresh && strcmp(suite->rows[i].search, name) == 0)
+            suite->rows[i].is_fresh = false;
+    return 0;
+}
+
+static int find_fresh(struct run *run, struct hone_err *err)
+{
+    for (size_t i = 0; i < run->suite->n_rows; i++)
+        run->suite->rows[i].is_fresh = true;
+    int rc = hone_ledger_scan_type(ledger_of(run), "search.start", note_name, run->suite, err);
+    return rc == HONE_E_CORRUPT ? 0 : rc;
+}
 
 static void hash_word(struct hone_hasher *h, const char *word)
 {
@@ -392,9 +455,9 @@ static int check(const struct hone_suite_options *o, struct hone_err *err)
         return hone_fail_at(err, HONE_E_ARG, "suite", "a suite needs a task");
     if (o->n_tasks > HONE_LIMIT_SUITE_TASKS)
         return hone_fail_at(err, HONE_E_LIMIT, "suite", "at most %d tasks", HONE_LIMIT_SUITE_TASKS);
-    if (o->lanes < 1 || o->lanes > HONE_LIMIT_SEARCHES)
+    if (o->lanes < 1 || o->lanes > HONE_LIMIT_LANES)
         return hone_fail_at(err, HONE_E_ARG, "lanes", "1 to %d searches at a time",
-                            HONE_LIMIT_SEARCHES);
+                            HONE_LIMIT_LANES);
     return hone_search_check_caps(&o->each, err);
 }
 
@@ -422,7 +485,9 @@ int hone_suite_run(struct hone_app *app, const struct hone_suite_options *option
     rc = is_known ? go_on(&run, &caps, err) : begin(&run, key, &caps, err);
     run.before_ms = ret->elapsed_ms;
     if (rc == 0)
-        rc = hone_search_host_new(app, &run.host, err);
+        rc = find_fresh(&run, err);
+    if (rc == 0)
+        rc = hone_search_host_new(app, HONE_LIMIT_LANES, &run.host, err);
     if (rc == 0)
         rc = loop(&run, cancel, err);
     hone_search_host_free(run.host);

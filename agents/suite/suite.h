@@ -43,7 +43,7 @@ struct hone_suite_options {
     const char *name;                    /* a safe name */
     const struct hone_suite_task *tasks; /* at most HONE_LIMIT_SUITE_TASKS */
     size_t n_tasks;
-    int64_t lanes;                   /* searches at a time: 1..HONE_LIMIT_SEARCHES */
+    int64_t lanes;                   /* searches at a time: 1..HONE_LIMIT_LANES */
     bool has_own_names;              /* searches are named NAME-TASK; else after their tasks */
     struct hone_search_options each; /* task and name are not read; caps are the whole suite's */
     /* Before each search: may fill in what hangs on the task (prior). NULL: nothing. */
@@ -61,6 +61,7 @@ struct hone_suite_row { /* one task */
     int64_t begun_ms;                /* of the suite's time, when the open one began */
     struct hone_event_caps share;    /* of the open one */
     double before[HONE_N_BUDGETS];   /* what its search had used when that one began */
+    bool is_fresh;                   /* no search of that name is in the records */
     double used[HONE_N_BUDGETS];     /* in this suite */
     const char *code, *message;      /* of the last one that failed; NULL */
     struct hone_search_result *last; /* the newest with a confirmation, else the newest; NULL */

@@ -73,7 +73,7 @@ static int open_parts(struct hone_runtime *runtime, const struct hone_app_spec *
     if (rc < 0)
         return rc;
     app->jobs = hone_jobs_new(app, runtime->lanes[HONE_LANE_JOBS]);
-    return hone_search_host_new(app, &app->searches, err);
+    return hone_search_host_new(app, HONE_LIMIT_SEARCHES, &app->searches, err);
 }
 
 int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **ret,

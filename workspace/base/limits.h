@@ -91,6 +91,7 @@
 #define HONE_LIMIT_SUBSCRIPTIONS     64   /* resources that one connection or request watches */
 #define HONE_LIMIT_JOBS              1024 /* kept jobs */
 #define HONE_LIMIT_SEARCHES          8    /* searches at a time in one program */
+#define HONE_LIMIT_LANES             64   /* searches at a time of one suite */
 #define HONE_LIMIT_SUITE_TASKS       2000 /* tasks of one suite */
 #define HONE_LIMIT_QUEUE             256  /* calls waiting for a worker */
 #define HONE_LIMIT_RPC_ID_BYTES      256  /* a request's id, when it is a string */

@@ -483,7 +483,7 @@ START_TEST(host_runs_stops_and_waits)
     open_fixture(&f);
     struct hone_search_host *host = NULL;
     struct hone_err err = HONE_ERR_INIT;
-    ck_assert_int_eq(hone_search_host_new(&f.app, &host, &err), 0);
+    ck_assert_int_eq(hone_search_host_new(&f.app, HONE_LIMIT_SEARCHES, &host, &err), 0);
     const char *id = NULL;
     struct hone_search_options o = {.task = "sum", .budget_evaluations = 6, .seed = 1};
     struct hone_search_options none = {.task = "sum"};

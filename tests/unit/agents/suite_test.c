@@ -169,10 +169,10 @@ START_TEST(limits_hold)
     struct hone_err err = HONE_ERR_INIT;
     ck_assert_int_eq(hone_suite_run(NULL, &o, NULL, pool, &suite, &err), HONE_E_LIMIT);
     o.n_tasks = HONE_LIMIT_SUITE_TASKS; /* at it: what is looked at next is refused */
-    o.lanes = HONE_LIMIT_SEARCHES + 1;
+    o.lanes = HONE_LIMIT_LANES + 1;
     ck_assert_int_eq(hone_suite_run(NULL, &o, NULL, pool, &suite, &err), HONE_E_ARG);
     ck_assert_str_eq(err.path, "lanes");
-    o.lanes = HONE_LIMIT_SEARCHES;
+    o.lanes = HONE_LIMIT_LANES;
     o.each.budget_wall_ms = 0;
     ck_assert_int_eq(hone_suite_run(NULL, &o, NULL, pool, &suite, &err), HONE_E_ARG);
     ck_assert_str_eq(err.path, "budget_wall_ms");
