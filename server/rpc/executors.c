@@ -61,6 +61,7 @@ static int open_slurm(const struct hone_executor_spec *spec, const char *rest,
     int code = hone_exec_command_new(&(struct hone_command_spec){.command = text,
                                                                  .n_runners = n_runners(spec),
                                                                  .cancel = spec->cancel,
+                                                                 .release = "scancel --quiet",
                                                                  .start_ms = SLURM_START_MS,
                                                                  .idle_ms = SLURM_IDLE_MS},
                                      ret, err);
