@@ -323,12 +323,12 @@ static int run(const void *arg, struct hone_err *err)
     struct hone_search_args copy = *(const struct hone_search_args *)arg, *args = &copy;
     struct hone_cancel cancel;
     struct hone_search_options *o = &args->options;
+    if (!args->suite == !o->task)
+        return hone_fail(err, HONE_E_ARG, "name a task, or many with --suite");
     if (o->budget_wall_ms == 0 && o->budget_evaluations == 0 && args->disk_mib == 0 &&
         o->budget_device_ms == 0 && o->budget_cost <= 0 && o->budget_tokens == 0)
         return hone_fail(err, HONE_E_ARG,
                          "a search needs a cap; say for example --budget-wall 60s");
-    if (!args->suite == !o->task)
-        return hone_fail(err, HONE_E_ARG, "name a task, or many with --suite");
     o->budget_disk_bytes = args->disk_mib << 20;
     o->plateau = args->no_plateau ? -1 : o->plateau;
     int rc = hone_cancel_init(&cancel, err);

@@ -57,10 +57,10 @@ START_TEST(usage)
     static const struct row rows[] = {
         {{NULL}, 2, NULL, "usage: hone VERB"},
         {{"--help"}, 0, "usage: hone VERB", NULL},
-        {{"help", "search"}, 0, "usage: hone search TASK", NULL},
+        {{"help", "search"}, 0, "usage: hone search [TASK]", NULL},
         {{"--version"}, 0, "hone 0.", NULL},
         {{"serach"}, 2, NULL, "did you mean 'search'"},
-        {{"search"}, 2, NULL, "TASK is missing"},
+        {{"search"}, 2, NULL, "name a task, or many with --suite"},
         {{"search", "sum"}, 2, NULL, "--budget-wall 60s"},
         {{"search", "sum", "--budget-wal", "1s"}, 2, NULL, "did you mean --budget-wall"},
         {{"serve", "--auth", "maybe"}, 2, NULL, "token, none"},
