@@ -70,8 +70,8 @@ const struct relative_kernel relative_kernels[] = {
     {"floyd", "P[N,N]", "N", 0,
      "for k 0 N { for i 0 N { for j 0 N {"
      " P(i,j) = P(i,j) < P(i,k) + P(k,j) ? P(i,j) : P(i,k) + P(k,j); } } }"},
-    {"histogram", "h[N] #b[M] v[M]", "N M", 0,
-     "for i 0 N { h(i) = 0; } for i 0 M { h(b(i)) += v(i); }"},
+    {"histogram", "H[N] #b[M] v[M]", "N M", 0,
+     "for i 0 N { H(i) = 0; } for i 0 M { H(b(i)) += v(i); }"},
     {"gather", "Y[N,M] #b[N] X[N,M]", "N M", 0,
      "for i 0 N { for j 0 M { Y(i,j) = X(b(i),j) * HALF; } }"},
     {"forces", "F[N] x[N] m[N]", "N", FLOATS,

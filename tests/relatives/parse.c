@@ -189,7 +189,7 @@ const char *relative_make(struct hone_pool *pool, uint64_t seed, uint64_t number
     r.helper = r.steps = "";
     r.root = relative_parse(pool, r.kernel->body);
     read_arrays(&r);
-    if (relative_random(&r, 4) == 0)
+    if (relative_random(&r, 5) < 2)
         r.flags |= SQUARE;
     read_sizes(&r);
     relative_transform(&r);

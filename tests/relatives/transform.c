@@ -312,7 +312,7 @@ static const struct {
     {"split", split_output, 15},      {"promote", promote, 50}, {"interchange", interchange, 35},
     {"distribute", distribute, 25},   {"help", help, 15},       {"guard", guard, 12},
     {"reverse", reverse, 20},         {"stride", stride, 12},   {"flatten", flatten, 20},
-    {"interchange", interchange, 20},
+    {"interchange", interchange, 20}, {"alias", alias, 25},     {"shift", shift, 20},
 };
 
 void relative_transform(struct relative *r)
