@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape in[H,W] --shape out[H,W] --size H=700,W=720,R=3 --constraint 'R<=8' */
+/* new: --shape in[H,W] --shape out[H,W] --size H=700,W=720,R=3 --constraint R<=8 */
 #include <stdint.h>
 void boxblur(const float *in, float *out, int64_t H, int64_t W, int64_t R)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape ex[N,M] --shape ey[N,M] --shape hz[N,M] --shape pulse[T] --inout ex --inout ey --inout hz --size N=500,M=600,T=6 --constraint 'T<=20' */
+/* new: --shape ex[N,M] --shape ey[N,M] --shape hz[N,M] --shape pulse[T] --inout ex --inout ey --inout hz --size N=500,M=600,T=6 --constraint T<=20 */
 #include <stdint.h>
 void fdtd2d(double *ex, double *ey, double *hz, const double *pulse, int64_t N, int64_t M,
             int64_t T)

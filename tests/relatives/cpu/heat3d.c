@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape A[N,N,N] --shape B[N,N,N] --inout A --inout B --size N=70,T=6 --constraint 'T<=20' */
+/* new: --shape A[N,N,N] --shape B[N,N,N] --inout A --inout B --size N=70,T=6 --constraint T<=20 */
 #include <stdint.h>
 void heat3d(double *A, double *B, int64_t N, int64_t T)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape seq[N] --shape table[N,N] --inout table --role seq=index:4 --size N=350 */
+/* new: --shape seq[N] --shape table[N,N] --inout table --size N=350 */
 #include <stdint.h>
 static int32_t larger(int32_t a, int32_t b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape A[N,N] --inout A --size N=400,T=6 --constraint 'T<=20' */
+/* new: --shape A[N,N] --inout A --size N=400,T=6 --constraint T<=20 */
 #include <stdint.h>
 void seidel2d(double *A, int64_t N, int64_t T)
 {
