@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* new: --shape A[N] --shape w[M,N] --inout A --size N=3000,M=200 */
+/* new: --shape A[N] --shape w[M,N] --inout A --inout w --size N=3000,M=200 */
 #include <stdint.h>
 void ring(double *A, double *w, int64_t N, int64_t M)
 {
