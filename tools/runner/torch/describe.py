@@ -312,6 +312,9 @@ class Pack:
             self.by_formula[axis] = here
         self.inputs, self.outputs, self.scalars, self.by_argument = {}, {}, {}, {}
 
+        if d.form and d.form.definition:
+            self.record["definition"] = d.form.definition
+
     def axis_of(self, formula, hint):
         if formula in self.by_formula:
             return self.by_formula[formula]

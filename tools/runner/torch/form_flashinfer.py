@@ -114,6 +114,7 @@ def read(files):
                 break
     form.outputs = [(name_of(n), check_dtype(n, t["dtype"])) for n, t in definition["outputs"].items()]
     form.description = str(definition.get("description") or definition.get("name") or "")[:400]
+    form.definition = str(definition.get("name") or "")[:200]
     head = lines + helpers(tree, ("run",)) + [plain(run)]
     form.text = module(head, ["%s" % p for p in parameters], "run(%s)" % ", ".join(parameters), given)
     return form

@@ -22,7 +22,7 @@ class Form:
         self.arguments = []  # [{"name", "dtype", "role"} or {"axis"}] of forward, in order
         self.outputs = []  # [(name, dtype)]
         self.stored = []  # [{"input", "file", "key"}]: what the suite keeps in files
-        self.description = ""
+        self.description = self.definition = ""  # definition: its name in the suite
 
 
 class Plain(ast.NodeTransformer):
