@@ -48,6 +48,18 @@ ok $? "a SOL-ExecBench folder is imported" "$(cat "$ROOT/said")"
 grep -A8 '"rstd"' "$WS/tasks/mean_square/task.json" | grep -q positive
 ok $? "roles come by name"
 
+said=$("$HONE" task import tests/fixtures/imports --format leetgpu 2>&1)
+imported leetgpu scaled_sum_1 turned_2
+refused leetgpu 3_every_other/challenge.py "the reference writes out in parts"
+grep -q '"values_out"' "$WS/tasks/turned_2/task.json" && grep -q '"factor"' "$WS/tasks/scaled_sum_1/task.json"
+ok $? "what is written in place is an input and an output, a number is a scalar"
+said=$("$HONE" task import tests/fixtures/imports --format gpu-mode 2>&1)
+imported gpu-mode row_sums grey
+refused gpu-mode sorted/task.yml "no naive kernel: sort"
+grep -q '"output"' "$WS/tasks/row_sums/task.json"
+[ $? != 0 ] && grep -q '"float16"' "$WS/tasks/row_sums/task.json"
+ok $? "a buffer for the answer is no input, and types are those of generate_input" "$(cat "$WS/tasks/row_sums/task.json")"
+
 "$HONE" task import tests/fixtures/imports --format unknown >"$ROOT/said" 2>&1
 [ $? != 0 ] && grep -q "there are .*flashinfer.*kernelbench" "$ROOT/said"
 ok $? "an unknown format is told what there is" "$(cat "$ROOT/said")"

@@ -8,12 +8,39 @@
 #include "workspace/base/file.h"
 #include "workspace/base/limits.h"
 
+int hone_form_add(struct hone_json *files, const char *name, const char *file, struct hone_err *err)
+{
+    HONE_AUTOFREE char *text = NULL;
+    size_t len = 0;
+    int rc = hone_file_read(file, HONE_LIMIT_SOURCE_BYTES, &text, &len, err);
+    if (rc == 0)
+        hone_json_set_str(files, name, text);
+    return rc;
+}
+
+static int gather_leetgpu(const char *file, struct hone_json *files, struct hone_err *err)
+{
+    return hone_form_add(files, "challenge.py", file, err);
+}
+
+/* task.yml, and reference.py beside it. */
+static int gather_gpumode(const char *file, struct hone_json *files, struct hone_err *err)
+{
+    const char *slash = strrchr(file, '/');
+    HONE_AUTOFREE char *reference =
+        hone_sprintf("%.*sreference.py", slash ? (int)(slash + 1 - file) : 0, file);
+    int rc = hone_form_add(files, "task.yml", file, err);
+    return rc < 0 ? rc : hone_form_add(files, "reference.py", reference, err);
+}
+
 static const struct hone_form forms[] = {
     {"flashinfer",
      ".json",
      {"\"axes\"", "\"reference\""},
      "flashinfer",
      hone_form_gather_flashinfer},
+    {"leetgpu", ".py", {"get_solve_signature", "reference_impl"}, "leetgpu", gather_leetgpu},
+    {"gpu-mode", "task.yml", {"tests:"}, "gpumode", gather_gpumode},
     {"kernelbench", ".py", {"get_init_inputs"}, NULL, NULL},
 };
 
@@ -36,7 +63,7 @@ const char *hone_form_names(struct hone_pool *pool)
 static bool ends_with(const char *text, const char *ending)
 {
     size_t len = strlen(text), n = strlen(ending);
-    return len > n && strcmp(text + len - n, ending) == 0;
+    return len >= n && strcmp(text + len - n, ending) == 0;
 }
 
 static bool is_one(const struct hone_form *form, const char *file, const char *text)
@@ -117,15 +144,5 @@ int hone_form_walk(const char *dir, const struct hone_form *form, struct hone_po
     int rc = walk_folder(&w, dir, 0, err);
     *ret = w.found;
     *ret_n = w.n;
-    return rc;
-}
-
-int hone_form_add(struct hone_json *files, const char *name, const char *file, struct hone_err *err)
-{
-    HONE_AUTOFREE char *text = NULL;
-    size_t len = 0;
-    int rc = hone_file_read(file, HONE_LIMIT_SOURCE_BYTES, &text, &len, err);
-    if (rc == 0)
-        hone_json_set_str(files, name, text);
     return rc;
 }

@@ -13,6 +13,9 @@ MOST_LINES = 256  # workloads that are looked at
 DTYPES = "float16 bfloat16 float32 float64 int8 int32 int64 bool uint8 int16".split()
 
 
+MAKERS = ["torch." + n for n in ("tensor", "zeros", "ones", "empty", "full", "arange", "eye")]
+
+
 class Form:
     """A module's text and what the suite says of it beyond the text."""
 
@@ -72,6 +75,8 @@ class Plain(ast.NodeTransformer):
                 for i, e in enumerate(target.elts)]
         if len(node.targets) == 1 and isinstance(target, ast.Subscript) and self.written(target):
             return self.assign(self.written(target), node.value)
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id in self.outputs:
+            raise Refused("the reference writes %s in parts, which is not traced" % target.value.id)
         return node
 
     def visit_AnnAssign(self, node):
@@ -91,6 +96,9 @@ class Plain(ast.NodeTransformer):
 
     def visit_Call(self, node):
         self.generic_visit(node)
+        if ast.unparse(node.func) in MAKERS:  # they take no traced type or device
+            node.keywords = [k for k in node.keywords if k.arg != "device" and not (
+                k.arg == "dtype" and isinstance(k.value, ast.Attribute) and k.value.attr == "dtype")]
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("half", "bfloat16") and not node.args:
             node.func.attr = "float"
         if ast.unparse(node.func) == "math.sqrt" and len(node.args) == 1:
@@ -183,3 +191,76 @@ def json_of(files, name):
 def read(bundle):
     import importlib
     return importlib.import_module("form_" + bundle["form"]).read(bundle["files"])
+
+
+def dtype_of(tensor):
+    return str(tensor.dtype).split(".")[-1]
+
+
+def formulas(values, sizes):
+    """What a dimension may be of the named sizes, the likeliest first."""
+    names = sorted(sizes)
+    yield from names
+    for i, a in enumerate(names):
+        for b in names[i:]:
+            yield "%s*%s" % (a, b)
+    for i, a in enumerate(names):
+        for j, b in enumerate(names[i:], i):
+            for c in names[j:]:
+                yield "%s*%s*%s" % (a, b, c)
+    for a in names:
+        for b in names:
+            if a != b:
+                yield "%s - %s + 1" % (a, b)
+                yield "%s // %s" % (a, b)
+    for i, a in enumerate(names):
+        for b in names[i:]:
+            for k in (2, 3, 4):
+                yield "%s*%s*%d" % (a, b, k)
+    for a in names:
+        for k in range(2, 9):
+            yield "%s*%d" % (a, k)
+            yield "%s // %d" % (a, k)
+        for k in range(1, 5):
+            yield "%s + %d" % (a, k)
+            yield "%s - %d" % (a, k)
+    yield str(values[0])
+
+
+def fit(name, shapes, sizes):
+    """The formulas of a tensor's dimensions over the named sizes: shapes[i] belongs to sizes[i]."""
+    if len({len(s) for s in shapes}) != 1:
+        raise Refused("%s has another number of dimensions from test to test" % name)
+    dims = []
+    for d in range(len(shapes[0])):
+        values = [s[d] for s in shapes]
+        fitting = [f for f in formulas(values, sizes[0]) if all(eval(f, {}, dict(s)) == v for s, v in zip(sizes, values))]
+        if not fitting:
+            raise Refused("the size of dimension %d of %s follows from no argument" % (d, name))
+        dims.append(fitting[0])
+    return dims
+
+
+def used(dims, names):
+    words = set(re.findall(r"[A-Za-z_]\w*", " ".join(dims)))
+    return [n for n in names if n in words]
+
+
+def run_text(text, extra=None):
+    """The names of a file that was executed with the CPU in place of devices."""
+    from worker import Rewrite
+    names = {"__name__": "hone_problem"}
+    names.update(extra or {})
+    exec(compile(ast.fix_missing_locations(Rewrite({}, False).visit(ast.parse(text))), "problem.py", "exec"), names)
+    return names
+
+
+def stand_in(name, **members):
+    """A module of the suite that its files import."""
+    import sys
+    import types
+    for i in range(len(name.split("."))):
+        part = ".".join(name.split(".")[:i + 1])
+        sys.modules.setdefault(part, types.ModuleType(part))
+    for key, value in members.items():
+        setattr(sys.modules[name], key, value)

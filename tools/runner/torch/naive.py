@@ -327,6 +327,32 @@ class Writer:
             return x
         return self.view(x, ["1" if d is None else "%s.d[%d]" % (x.name, d) for d in whole])
 
+    def bounded(self, name, x, given):
+        """Clamped to numbers that are known when the kernel runs."""
+        if not set(given) <= {"min", "max"}:
+            raise Refused("no naive kernel: %s with a number of the task" % name)
+        for word, expression in (("min", "fmaxf(x, y)"), ("max", "fminf(x, y)")):
+            if given.get(word) is not None:
+                x = self.binary(expression, x, given[word])
+        return x
+
+    def convolution(self, n, x, rest, more, rank):
+        words = ["weight", "bias", "stride", "padding", "dilation", "groups"]
+        p = {"bias": None, "stride": 1, "padding": 0, "dilation": 1, "groups": 1, **dict(zip(words, rest)), **more}
+        if isinstance(p["padding"], str) or x.rank != n + 2:
+            raise Refused("no naive kernel: a convolution with padding %s" % p["padding"])
+        return self.call("n_conv", rank, x.name, p["weight"].name, p["bias"].name + ".v" if p["bias"] else "NULL",
+                         three(p["stride"], n, 1), three(p["padding"], n, 0), three(p["dilation"], n, 1), p["groups"])
+
+    def constant(self, tensor):
+        if tensor.numel() > 1024 or tensor.dim() > 6:
+            raise Refused("no naive kernel: a constant of %d elements" % tensor.numel())
+        name, values = "k%d" % self.n, ", ".join(c_float(v) for v in tensor.double().reshape(-1).tolist())
+        self.n += 1
+        self.lines.append("    static const float %s_v[] = {%s};\n    struct nt %s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)%s_v};"
+                          % (name, values, name, tensor.dim(), ", ".join(map(str, tensor.shape)) or "0", name))
+        return T(name, tensor.dim())
+
     def pieces(self, name, x, rest, more):
         dim = more.get("dim", rest[1] if len(rest) > 1 else 0) % x.rank
         size = rest[0]
@@ -417,6 +443,8 @@ class Writer:
             return self.binary("isnan(x) ? y : x", kept, other)
         if name in ("masked_fill", "masked_fill_") and len(rest) == 2 and isinstance(rest[1], (int, float)):
             return self.binary("y != 0 ? %s : x" % c_float(rest[1]), x, rest[0])
+        if name in ("conv1d", "conv2d", "conv3d"):
+            return self.convolution(int(name[4]), x, rest, more, rank)
         if name == "linear":
             if len(rest) > 1 or more.get("bias") is not None:
                 return self.call("n_linear", rank, x.name, rest[0].name, (rest[1] if len(rest) > 1 else more["bias"]).name + ".v")
@@ -429,8 +457,10 @@ class Writer:
             words = {"leaky_relu": ["negative_slope"], "elu": ["alpha"], "hardtanh": ["min_val", "max_val"],
                      "clamp": ["min", "max"], "clip": ["min", "max"], "softplus": ["beta", "threshold"], "gelu": []}[name]
             given = {**dict(zip(words, rest)), **more}
-            if any(isinstance(v, (T, C)) for v in given.values()):
+            if any(isinstance(v, T) for v in given.values()):
                 raise Refused("no naive kernel: %s with a tensor as bound" % name)
+            if any(isinstance(v, C) for v in given.values()):
+                return self.bounded(name, x, given)
             return self.mapped(self.activation(name, given), x)
         if name in UNARY:
             return self.mapped(UNARY[name], x)
@@ -477,6 +507,9 @@ def kernel(trial, pack):
             else:
                 values[node] = T("m_" + a["name"], rank)
         elif node.op == "get_attr":
+            if node.target.startswith("_tensor_constant"):
+                values[node] = w.constant(getattr(traced, node.target))
+                continue
             if node.target not in w.state:
                 raise Refused("no naive kernel: self.%s" % node.target)
             values[node] = T("m_" + w.state[node.target], len(pack.inputs[w.state[node.target]]["shape"]))
