@@ -73,7 +73,8 @@ static const struct hone_opt opts[] = {
              "Take this module of the file's Model, at the sizes that its forward gives it.",
              .of = "import"),
     HONE_OPT(struct hone_task_args, format, "format", "F",
-             "The suite whose form it has: kernelbench, flashinfer, leetgpu, gpu-mode. Default: by "
+             "The suite whose form it has: kernelbench, flashinfer, leetgpu, gpu-mode, polybench. "
+             "Default: by "
              "content.",
              .of = "import"),
     HONE_OPT(struct hone_task_args, force, "force", NULL, "Replace the task of that name.",

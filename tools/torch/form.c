@@ -34,14 +34,26 @@ static int gather_gpumode(const char *file, struct hone_json *files, struct hone
 }
 
 static const struct hone_form forms[] = {
-    {"flashinfer",
-     ".json",
-     {"\"axes\"", "\"reference\""},
-     "flashinfer",
-     hone_form_gather_flashinfer},
-    {"leetgpu", ".py", {"get_solve_signature", "reference_impl"}, "leetgpu", gather_leetgpu},
-    {"gpu-mode", "task.yml", {"tests:"}, "gpumode", gather_gpumode},
-    {"kernelbench", ".py", {"get_init_inputs"}, NULL, NULL},
+    {.name = "flashinfer",
+     .ending = ".json",
+     .marks = {"\"axes\"", "\"reference\""},
+     .module = "flashinfer",
+     .gather = hone_form_gather_flashinfer},
+    {.name = "leetgpu",
+     .ending = ".py",
+     .marks = {"get_solve_signature", "reference_impl"},
+     .module = "leetgpu",
+     .gather = gather_leetgpu},
+    {.name = "gpu-mode",
+     .ending = "task.yml",
+     .marks = {"tests:"},
+     .module = "gpumode",
+     .gather = gather_gpumode},
+    {.name = "polybench",
+     .ending = ".c",
+     .marks = {"#pragma scop", "void kernel_"},
+     .make = hone_form_make_polybench},
+    {.name = "kernelbench", .ending = ".py", .marks = {"get_init_inputs"}},
 };
 
 const struct hone_form *hone_form_by_name(const char *name)

@@ -21,10 +21,12 @@ struct hone_form {
     const char *module;   /* form_MODULE.py */
     /* Texts by name into files. NULL: the runner reads the file itself. */
     int (*gather)(const char *file, struct hone_json *files, struct hone_err *err);
+    /* The pack itself, without the runner; NULL: by what the runner says. */
+    int (*make)(const char *file, const char *name, const char *dir, struct hone_err *err);
 };
 
 const struct hone_form *hone_form_by_name(const char *name); /* NULL: there is none */
-const char *hone_form_names(struct hone_pool *pool);         /* "kernelbench, flashinfer" */
+const char *hone_form_names(struct hone_pool *pool);         /* "flashinfer, leetgpu..." */
 /* By content; the first row that fits. NULL: none does. */
 const struct hone_form *hone_form_of(const char *file);
 /* The problems below a folder, sorted; links and hidden names are left out. A .py file of the folder
@@ -44,6 +46,8 @@ int hone_form_add(struct hone_json *files, const char *name, const char *file,
  * and copied into the pack where content may come from a file. Changes said["inputs"]. */
 int hone_form_store(const char *dir, const char *file, const struct hone_json *said,
                     struct hone_err *err);
+int hone_form_make_polybench(const char *file, const char *name, const char *dir,
+                             struct hone_err *err);
 int hone_form_gather_flashinfer(const char *file, struct hone_json *files, struct hone_err *err);
 
 #endif

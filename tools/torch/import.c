@@ -165,12 +165,11 @@ static int write_pack(const char *dir, const char *file, const struct hone_json 
 }
 
 /* The runner describes one file: the module, or the problem's files as one JSON object. */
-static int describe(const struct hone_torch_place *what, const char *dir, struct hone_json **ret,
-                    struct hone_err *err)
+static int describe(const struct hone_torch_place *what, const struct hone_form *form,
+                    const char *dir, struct hone_json **ret, struct hone_err *err)
 {
     const struct hone_executor *executor = what->executor;
     HONE_AUTOFREE char *bundle = hone_sprintf("%s.json", dir);
-    const struct hone_form *form = what->form ? what->form : hone_form_of(what->file);
     if (form == NULL || form->gather == NULL)
         return executor->describe(executor->cookie, what->file, what->name, ret, err);
     HONE_AUTOJSON struct hone_json *json = hone_json_new_object();
@@ -192,10 +191,13 @@ int hone_torch_import(const struct hone_torch_place *what, const char *dir, stru
 {
     HONE_AUTOJSON struct hone_json *said = NULL;
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
+    const struct hone_form *form = what->form ? what->form : hone_form_of(what->file);
+    if (form != NULL && form->make != NULL)
+        return form->make(what->file, what->name, dir, err);
     if (what->executor->describe == NULL)
         return hone_fail(err, HONE_E_UNSUPPORTED, "the executor '%s' describes no modules",
                          what->executor->name);
-    int code = describe(what, dir, &said, err);
+    int code = describe(what, form, dir, &said, err);
     if (code < 0)
         return code;
     const char *wrong = hone_json_get_str(said, "error", NULL);
