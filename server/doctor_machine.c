@@ -145,12 +145,15 @@ static void look_at_torch(struct hone_doctor *doctor, const struct hone_json *to
                          hone_json_get_str(torch, "why", "not asked"));
 }
 
+#define RUNNER_MS 20000 /* a cluster that has no place in this time has none for a doctor */
+
 static void look_at_runner(struct hone_doctor *doctor)
 {
     struct hone_executor *executor = NULL;
     HONE_AUTOJSON struct hone_json *probe = NULL;
     struct hone_err err = HONE_ERR_INIT;
-    const struct hone_executor_spec spec = hone_executor_of(&doctor->args->common);
+    struct hone_executor_spec spec = hone_executor_of(&doctor->args->common);
+    spec.start_ms = RUNNER_MS;
     int rc = hone_open_executor(&spec, &executor, &err);
     if (rc == 0)
         rc = executor->probe(executor->cookie, &probe, &err);
@@ -158,7 +161,9 @@ static void look_at_runner(struct hone_doctor *doctor)
     hone_executor_free(executor);
     if (rc < 0) {
         hone_doctor_tell(doctor, HONE_DOCTOR_BAD, "runner",
-                         "%s; build or install hone-runner beside hone", err.message);
+                         rc == HONE_E_TARGET ? "%s"
+                                             : "%s; build or install hone-runner beside hone",
+                         err.message);
         return;
     }
     hone_doctor_tell(doctor, HONE_DOCTOR_GOOD, "runner", "hone-runner answers (%s)", name);

@@ -25,9 +25,8 @@
 #include "workspace/base/limits.h"
 #include "workspace/base/log.h"
 
-#define ATTEMPTS   3
-#define RETRY_MS   1000
-#define RELEASE_MS 5000
+#define ATTEMPTS 3
+#define RETRY_MS 1000
 
 struct slot {
     struct hone_remote *remote; /* NULL: none is started */
@@ -77,20 +76,10 @@ static void give(struct command *c, struct slot *slot)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void drop(const struct command *c, struct slot *slot)
+static void drop(struct slot *slot)
 {
-    HONE_AUTOFREE char *text = NULL;
-    if (slot->remote != NULL && c->spec.release != NULL && *hone_remote_allocation(slot->remote))
-        text = hone_sprintf("%s %s", c->spec.release, hone_remote_allocation(slot->remote));
     hone_remote_close(slot->remote);
     slot->remote = NULL;
-    if (text == NULL)
-        return;
-    struct hone_process_spec spec = {.argv = (const char *const[]){"/bin/sh", "-c", text, NULL},
-                                     .deadline_ns = hone_deadline_in_ms(RELEASE_MS)};
-    struct hone_process_result result;
-    if (hone_process_run(&spec, &result, NULL) == 0)
-        hone_process_result_done(&result);
 }
 
 /* The first runner says what class of machine this executor is; others have to be the same. */
@@ -120,7 +109,7 @@ static int fill(struct command *c, struct slot *slot, const struct hone_cancel *
     if (code == 0)
         code = check_class(c, slot->remote, err);
     if (code < 0)
-        drop(c, slot);
+        drop(slot);
     return code;
 }
 
@@ -159,7 +148,7 @@ static void keep(struct command *c, struct slot *slot)
     bool is_long = hone_now_ns() - slot->idle_since_ns > c->spec.idle_ms * HONE_NS_PER_MS;
     pthread_mutex_unlock(&c->lock);
     if (is_long || !hone_remote_keep(slot->remote))
-        drop(c, slot);
+        drop(slot);
     pthread_mutex_lock(&c->lock);
     slot->is_taken = false;
     pthread_cond_signal(&c->changed);
@@ -208,7 +197,7 @@ static int attempt(struct command *c, const char *call_dir, const struct hone_jo
     bool is_lost = (code < 0 && code != HONE_E_TARGET && code != HONE_E_CANCEL) ||
                    (code == 0 && ret->timed_out) || code == HONE_E_CANCEL;
     if (is_lost && (code != HONE_E_CANCEL || !hone_remote_keep(slot->remote)))
-        drop(c, slot);
+        drop(slot);
     give(c, slot);
     return code;
 }
@@ -253,7 +242,7 @@ static int probe(void *cookie, struct hone_json **ret, struct hone_err *err)
         return code;
     code = hone_remote_probe(slot->remote, ret, err);
     if (code < 0)
-        drop(c, slot);
+        drop(slot);
     give(c, slot);
     return code;
 }
@@ -268,7 +257,7 @@ static void close_command(void *cookie)
     if (c->has_keeper)
         pthread_join(c->keeper, NULL);
     for (size_t i = 0; i < c->spec.n_runners; i++)
-        drop(c, &c->slots[i]);
+        drop(&c->slots[i]);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);
     free(c->class);
@@ -304,7 +293,8 @@ int hone_exec_command_new(const struct hone_command_spec *spec, struct hone_exec
                          HONE_LIMIT_RUNNERS);
     struct command *c = make(spec);
     int code = HONE_E_TARGET; /* faults show now, not in every report */
-    for (int i = 0; i < ATTEMPTS && code == HONE_E_TARGET; i++) {
+    int64_t deadline = hone_deadline_in_ms(spec->start_ms);
+    for (int i = 0; i < ATTEMPTS && code == HONE_E_TARGET && hone_now_ns() < deadline; i++) {
         if (i > 0)
             rest();
         code = take(c, NULL, NULL, spec->cancel, &slot, err);

@@ -56,8 +56,6 @@ struct hone_command_spec {
     const char *command; /* copied */
     size_t n_runners;    /* at most at a time: 1..HONE_LIMIT_RUNNERS */
     int64_t start_ms, idle_ms;
-    const char *release; /* run as "RELEASE NUMBER" when a runner of that allocation is closed or
-                            lost: a launcher that was killed leaves it behind. NULL: nothing */
     const struct hone_cancel *cancel; /* ends the wait for the first runner; may be NULL */
 };
 int hone_exec_command_new(const struct hone_command_spec *spec, struct hone_executor **ret,

@@ -12,10 +12,11 @@
 #include "tools/executor.h"
 
 struct hone_executor_spec {
-    const char *name;                 /* NULL: local */
-    const char *fake_script;          /* NULL: the fake executor makes its answers up */
-    const char *runner_path;          /* NULL: beside this program */
-    int64_t n_runners;                /* at most at a time, of command and slurm; 0: one */
+    const char *name;        /* NULL: local */
+    const char *fake_script; /* NULL: the fake executor makes its answers up */
+    const char *runner_path; /* NULL: beside this program */
+    int64_t n_runners;       /* at most at a time, of command and slurm; 0: one */
+    int64_t start_ms;        /* until the first runner answers, at most; 0: the executor's own */
     const struct hone_cancel *cancel; /* ends the wait for the first runner; may be NULL */
 };
 

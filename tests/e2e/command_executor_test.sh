@@ -82,24 +82,33 @@ verify "command:" "$RIGHT"
 [ $? = 2 ] && grep -q 'wants a command' "$ROOT/said"
 ok $? "no command: an argument error" "$(cat "$ROOT/said")"
 
+# What a process has started, and what that has; other tests' runners live beside.
+below() {
+    for child in $(pgrep -P "$1"); do
+        echo "$child"
+        below "$child"
+    done
+}
+alive() { for pid in $1; do ps -o pid=,args= -p "$pid"; done; }
+
 # The driver is killed: its runner, and what that runs, end.
 LOOP='for (;;) B[0] = A[0];'
 verify "command:$RUNNER --serve" "$LOOP" &
 driver=
 for _ in $(seq 200); do
     driver=$(pgrep -f "hone call kernel_verify.*--workspace $WS" | head -n 1)
-    pgrep -f "^$RUNNER --serve" >/dev/null && ls "$ROOT/store/calls" 2>/dev/null | grep -q . && break
+    family=$([ -n "$driver" ] && below "$driver")
+    alive "$family" | grep -q "hone-runner --serve" && alive "$family" | grep -q "role arena" && break
     sleep 0.1
 done
 kill -9 "$driver"
 wait
-left=yes
 for _ in $(seq 300); do
-    pgrep -f "^$RUNNER" >/dev/null || { left=; break; }
+    [ -z "$(alive "$family")" ] && break
     sleep 0.1
 done
-[ -z "$left" ]
-ok $? "a killed driver leaves no runner behind" "$(pgrep -af "$RUNNER")"
+[ -n "$family" ] && [ -z "$(alive "$family")" ]
+ok $? "a killed driver leaves no runner behind" "$(alive "$family")"
 
 # Two runners, a search through them: one lineage, no infra.
 "$HONE" search transpose --workspace "$WS" --executor "$PLAIN" --runners 2 --budget-evaluations 4 --json >"$ROOT/search" 2>"$ROOT/said"

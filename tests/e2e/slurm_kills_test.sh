@@ -23,8 +23,8 @@ draw() { # draw N: 0 to N-1 into $drawn, the same for the same seed
 }
 kill_something() {
     case $1 in
-    0) pkill -9 -x hone-runner ;;
-    4) pkill -9 -o -x srun ;;
+    0) for pid in $(mine hone-runner); do kill -9 "$pid"; done ;;
+    4) for pid in $(mine srun | head -n 1); do kill -9 "$pid"; done ;;
     1)
         draw 2
         kill -9 "$(cat "$ROOT/slurmd-node$drawn.pid")" && sleep 1
@@ -83,8 +83,8 @@ found "within True"
 ok $? "$(grep '^begun' "$ROOT/found") of $CAP evaluations: the cap holds" "$(cat "$ROOT/found")"
 found "twice \[\]"
 ok $? "no evaluation ended twice" "$(cat "$ROOT/found")"
-waits 90 is_empty && ! pgrep -f "hone-runner --serve.*$ROOT" >/dev/null
-ok $? "nothing is left in the queue, and no runner" "$(squeue; pgrep -af hone-runner)"
+waits 90 is_empty && [ -z "$(mine hone-runner)" ]
+ok $? "nothing is left in the queue, and no runner" "$(squeue; mine hone-runner)"
 git -C "$WS" fsck --connectivity-only >/dev/null 2>&1
 ok $? "the history is whole" ""
 echo "# $(tr '\n' ' ' <"$ROOT/found")"

@@ -72,6 +72,11 @@ waits() { # waits SECONDS COMMAND...: until it holds
     done
     return 1
 }
+mine() { # mine PROGRAM: processes of this cluster's jobs alone; other tests run beside
+    for pid in $(pgrep -x "$1"); do
+        tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep -qx "HONE_RUNNER_DIR=$ROOT/store" && echo "$pid"
+    done
+}
 n_idle() { [ "$(sinfo -h -N -t idle | wc -l)" -ge "$1" ]; }
 is_empty() { queue=$(timeout 10 squeue -h) && [ -z "$queue" ]; }
 has_call() { ls "$HONE_RUNNER_DIR/calls" 2>/dev/null | grep -q .; }

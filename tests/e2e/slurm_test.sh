@@ -31,17 +31,17 @@ call "$RIGHT"
 ends_correct "a verdict from a node"
 
 call "$RIGHT /* scancel */"
-waits 60 has_call && scancel --name=hone --full
+waits 60 has_call && scancel --user=root --full
 ends_correct "its job is cancelled: another one answers"
 
 call "$RIGHT /* killed */"
-waits 60 has_call && pkill -9 -f 'hone-runner --serve'
+waits 60 has_call && kill -9 $(mine hone-runner)
 ends_correct "its runner is killed: another one answers"
 
 call "$RIGHT /* drain */"
 waits 60 has_call
 node=$(squeue -h -t R -o %N | head -n 1)
-scontrol update nodename="$node" state=drain reason=test && scancel --name=hone --full
+scontrol update nodename="$node" state=drain reason=test && scancel --user=root --full
 ends_correct "its node is drained: the other one answers"
 scontrol update nodename="$node" state=resume
 
@@ -62,6 +62,10 @@ ok $? "a search through two allocations" "$(tail -n 3 "$ROOT/search" "$ROOT/said
 
 # A queue that never starts: the wait ends when it is told to.
 scontrol update partitionname=main state=down
+timeout 60 "$HONE" doctor --executor slurm --workspace "$WS" >"$ROOT/said" 2>&1
+[ $? = 1 ] && grep -q '^NO  *runner  *slurm: no runner behind' "$ROOT/said"
+ok $? "doctor does not wait for a place for long" "$(cat "$ROOT/said")"
+waits 20 is_empty
 call "$RIGHT /* never */"
 sleep 3
 kill -TERM "$driver"

@@ -40,7 +40,7 @@ one saxpy saxpy
 one softmax row_softmax
 one matmul tiled_matmul
 one hist hist
-one conv2d conv2d --grid '(W+15)/16, (H+15)/16' --block '16, 16' --size H=2000,W=3000,R=2 --size H=4096,W=4096,R=3
+one conv2d conv2d --grid '(W+15)/16, (H+15)/16' --block '16, 16' --size H=2000,W=3000,R=2 --size H=4096,W=4096,R=3 --constraint 'R <= 8'
 one topk topk --reference $FILES/topk_ref.c --shape 'values[rows,4]'
 one transpose batched_transpose
 one scan scan

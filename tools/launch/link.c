@@ -196,11 +196,8 @@ int hone_link_greet(struct hone_link *link, const char *device_class, struct hon
     struct hone_json *head = hone_frame_new("hello");
     hone_json_set_i64(head, "protocol", HONE_LINK_PROTOCOL);
     hone_json_set_str(head, "version", HONE_VERSION);
-    const char *allocation = getenv("SLURM_JOB_ID");
     if (device_class != NULL)
         hone_json_set_str(head, "class", device_class);
-    if (device_class != NULL && allocation != NULL)
-        hone_json_set_str(head, "allocation", allocation);
     return hone_link_send(link, head, NULL, 0, err);
 }
 

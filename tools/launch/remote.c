@@ -29,10 +29,9 @@ extern char **environ;
 #define CANCEL_MS 2000 /* for the other side to end a cancelled job; after that the command dies */
 
 struct hone_remote {
-    char *command;       /* owned */
-    char *class;         /* owned */
-    char allocation[24]; /* digits; "": none */
-    int fd;              /* our end of the socket pair */
+    char *command; /* owned */
+    char *class;   /* owned */
+    int fd;        /* our end of the socket pair */
     int child_fd;
     bool has_thread;
     pthread_t thread; /* runs the command for its whole life */
@@ -161,7 +160,7 @@ static int explain(struct hone_remote *remote, const struct hone_err *why, struc
         said = hone_pool_strndup(pool, remote->link.noise.data, remote->link.noise.len);
     size_t len = strlen(said);
     said = hone_plain_line(pool, len > 200 ? said + len - 200 : said, 200);
-    return hone_fail(err, HONE_E_TARGET, "no runner behind '%.150s': %s%s%s", remote->command,
+    return hone_fail(err, HONE_E_TARGET, "no runner behind '%.60s...': %s%s%s", remote->command,
                      why->message, said[0] != '\0' ? "; it said: " : "", said);
 }
 
@@ -180,10 +179,6 @@ static int greet(struct hone_remote *remote, int64_t deadline_ns, const struct h
     code = hone_link_check_greeting(&frame, err);
     if (code == 0)
         remote->class = hone_strdup(hone_json_get_str(frame.head, "class", "?"));
-    const char *allocation = hone_json_get_str(frame.head, "allocation", "");
-    size_t len = strspn(allocation, "0123456789");
-    if (code == 0 && len > 0 && len < sizeof remote->allocation && allocation[len] == '\0')
-        memcpy(remote->allocation, allocation, len + 1);
     remote->heard_ns = remote->said_ns = hone_now_ns();
     return code;
 }
@@ -211,11 +206,6 @@ int hone_remote_open(const char *command, size_t number, int64_t deadline_ns,
 const char *hone_remote_class(const struct hone_remote *remote)
 {
     return remote->class;
-}
-
-const char *hone_remote_allocation(const struct hone_remote *remote)
-{
-    return remote->allocation;
 }
 
 /* ---- frames ---- */

@@ -24,9 +24,6 @@ int hone_remote_open(const char *command, size_t number, int64_t deadline_ns,
                      struct hone_err *err);
 void hone_remote_close(struct hone_remote *remote); /* kills the command; NULL is fine */
 const char *hone_remote_class(const struct hone_remote *remote); /* hone_launch_class over there */
-/* Slurm's number of the job that the runner is in, digits alone; "": in none. */
-const char *hone_remote_allocation(const struct hone_remote *remote);
-
 /* Sends the job with the files that the other side lacks, and receives report.json and raw samples
  * into CALL. 0 with *ret: the runner ended. HONE_E_CANCEL; HONE_E_TARGET: it could not begin the
  * job; HONE_E_IO and all others: the runner is lost, close it. */
