@@ -160,7 +160,7 @@ E2E_SANE := $(patsubst %.c,$(B)/%,$(call can_sanitize,$(wildcard tests/e2e/*_tes
 MUTATE := $(B)/tests/mutation/mutate
 
 .PHONY: tests check check-programs check-judge judge-naive check-sanitized check-asan check-tsan check-valgrind
-tests: $(UNIT) $(E2E) $(REPLAY) $(MUTATE) ## builds every test program
+tests: $(UNIT) $(E2E) $(REPLAY) $(MUTATE) $(B)/tests/relatives/relatives ## builds every test program
 check: ## installs what is missing, builds, runs all tests; no GPU, no network needed once installed
 	$(Q).ci/deps || echo "deps: some packages are missing and could not be installed; going on without them"
 	$(Q)$(MAKE) --no-print-directory all tests
@@ -228,6 +228,16 @@ $(MUTATE): $(call obj,$(wildcard tests/mutation/*.c)) $(call lib,base)
 	$(Q)mkdir -p $(@D)
 	$(if $(Q),@echo "  LD $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS_base)
+# The generator of relatives, and every rule against them.
+RELATIVES := $(B)/tests/relatives/relatives
+RELATIVES_RUNTIME := $(call obj,tests/relatives/runtime.c)
+$(RELATIVES): $(call obj,$(filter-out %/runtime.c,$(wildcard tests/relatives/*.c))) $(RELATIVES_RUNTIME) $(call libs_of,agents)
+	$(Q)mkdir -p $(@D)
+	$(if $(Q),@echo "  LD $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out $(RELATIVES_RUNTIME),$(filter %.o,$^)) $(call libs_of,agents) $(LIBS_agents)
+.PHONY: check-relatives
+check-relatives: $(RELATIVES) ## every rule against N=1000 relatives of C kernels (SEED)
+	$(Q)HONE_BUILD=$(abspath $(B)) tests/relatives/run.sh -n $(or $(N),1000) $(if $(SEED),-s $(SEED)) -H
 .PHONY: check-mutation
 check-mutation: all emulator $(MUTATE) ## the judge against small mistakes in good kernels of every pack (COUNT a kernel, SEED)
 	$(Q)HONE_BUILD=$(abspath $(B)) tests/mutation/run.sh $(if $(COUNT),-n $(COUNT)) $(if $(SEED),-s $(SEED))

@@ -85,6 +85,7 @@ static void read_pragmas(const struct hone_c_tree *tree, struct hone_c_loop *l)
         HONE_AUTOFREE char *words = hone_strndup(s + text, line - 1 - text);
         bool is_omp = strstr(words, "omp ") != NULL;
         l->has_parallel |= is_omp && (strstr(words, "parallel") || strstr(words, " for"));
+        l->has_collapse |= is_omp && strstr(words, "collapse(");
         l->has_simd |= is_omp && strstr(words, "simd");
         l->begin = start;
         line = start;
@@ -145,6 +146,8 @@ void hone_c_nest_of(const struct hone_c_tree *tree, const struct hone_c_node *fu
                 l->parent = &ret->loops[i];
         if (l->parent) {
             l->depth = l->parent->depth + 1;
+            l->has_parallel |=
+                l->parent->has_collapse && hone_c_only_stmt(l->parent->node->body) == n;
             for (struct hone_c_loop *p = l->parent; p; p = p->parent)
                 p->is_innermost = false;
         }

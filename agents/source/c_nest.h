@@ -55,7 +55,9 @@ struct hone_c_loop {
     int depth;        /* 0: outermost */
     struct hone_c_loop *parent;
     uint32_t begin;              /* start of the pragma lines in front of it, or node->begin */
-    bool has_parallel, has_simd; /* omp pragmas found there */
+    bool has_parallel, has_simd; /* omp pragmas found there; parallel too: the second loop of a
+                                    collapsed pair, which has to stay where it is */
+    bool has_collapse;
 };
 
 struct hone_c_nest {

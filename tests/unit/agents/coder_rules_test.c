@@ -456,5 +456,34 @@ START_TEST(threads_go_to_the_deepest_nest)
 }
 END_TEST
 
+/* The second loop of a collapsed pair stays directly inside of the first. */
+START_TEST(collapsed_loops_stay_together)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    static const char *const pragmas[] = {"omp parallel for", "omp parallel for collapse(2)"};
+    static const char *const rules[] = {"interchange", "register_tile"};
+    for (size_t i = 0; i < HONE_COUNTOF(pragmas) * HONE_COUNTOF(rules); i++) {
+        struct hone_coder_input in;
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        const char *source = hone_pool_printf(
+            pool,
+            "void k(const float *A, const float *B, float *C, long M, long N, long K)\n{\n"
+            "#pragma %s\n"
+            "for (long i = 0; i < M; i++)\n"
+            "    for (long j = 0; j < N; j++) {\n"
+            "        float acc = 0;\n"
+            "        for (long k = 0; k < K; k++)\n"
+            "            acc += A[i * K + k] * B[k * N + j];\n"
+            "        C[i * N + j] = acc;\n"
+            "    }\n}\n",
+            pragmas[i % 2]);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);
+        size_t n = hone_coder_sites(hone_rewrite_find(rules[i / 2]), &in, sites);
+        ck_assert_msg((n > 0) == (i % 2 == 0), "%zu sites for %s in %s", n, rules[i / 2], source);
+    }
+}
+END_TEST
+
 UNIT_MAIN("coder_rules", every_rewrite_keeps_the_answer, chains_keep_the_answer, normal_form,
-          threads_go_to_the_deepest_nest)
+          threads_go_to_the_deepest_nest, collapsed_loops_stay_together)
