@@ -9,7 +9,7 @@ SANITIZE ?=
 Q := $(if $(filter 1,$(V)),,@)
 
 .DEFAULT_GOAL := all
-PKG := libwebsockets libuv libgit2 libcjson libcurl libseccomp libmd check
+PKG := libwebsockets libuv libgit2 libcjson libcurl libseccomp libmd isl check
 VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unreleased)
 
 # Places of `make install`.
@@ -60,8 +60,8 @@ LIBS_format    := -lcjson -lmd -lm
 LIBS_launch    := -lcjson -lmd -lm
 LIBS_tools     := -lgit2 -lcjson -lmd -lm
 LIBS_runner    := -lseccomp -lcjson -lmd -lm -ldl
-LIBS_agents    := -lcurl -lgit2 -lcjson -lmd -lm -ldl
-LIBS_server    := -lwebsockets -luv -lcurl -lgit2 -lcjson -lmd -lm -ldl
+LIBS_agents    := -lcurl -lgit2 -lcjson -lmd -lm -ldl -lisl
+LIBS_server    := -lwebsockets -luv -lcurl -lgit2 -lcjson -lmd -lm -ldl -lisl
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 lib = $(B)/lib$(1).a
@@ -89,7 +89,7 @@ $(B)/obj/tools/runner/machine/ceilings.o: override OPT := -O2 -g
 
 # Texts that travel inside of the program (.incbin knows no dependencies).
 $(B)/obj/server/page/page.o: server/page/web/index.html server/page/web/page.css server/page/web/page.js
-$(B)/obj/tools/runner/torch/python.o: tools/runner/torch/worker.py tools/runner/torch/describe.py tools/runner/torch/naive.py tools/runner/torch/model.py
+$(B)/obj/tools/runner/torch/python.o: tools/runner/torch/worker.py tools/runner/torch/describe.py tools/runner/torch/naive.py tools/runner/torch/naive_parts.py tools/runner/torch/model.py $(wildcard tools/runner/torch/form*.py)
 $(B)/obj/tools/export/torch.o: tools/export/torch_op.py tools/export/torch_module.py tools/export/torch_model.py tools/export/torch_test.py
 $(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/values/gen_roles.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
 $(B)/obj/tools/runner/cuda/split/host_prelude.o: tools/runner/cuda/split/host_prelude.hpp tools/runner/cuda/split/host_structs.hpp tools/runner/cuda/split/host_standin.hpp

@@ -22,11 +22,12 @@ static const struct hone_opt opts[] = {
              .is_positional = true, .is_required = true),
     HONE_OPT(struct args, dir, "output", "DIR", "Folder for the files; made if missing.",
              .letter = 'o', .fallback = "."),
-    HONE_OPT(struct args, form, "as", "FORM",
-             "c: source and header; cuda: with CMakeLists.txt; diff: a patch against your file; "
-             "torch: an "
-             "operator of PyTorch; kernelbench: ModelNew.",
-             .fallback = "auto", .choices = hone_export_forms),
+    HONE_OPT(
+        struct args, form, "as", "FORM",
+        "c: source and header; cuda: with CMakeLists.txt; diff: a patch against your file; "
+        "torch: an operator of PyTorch; kernelbench: ModelNew; flashinfer: Solution and Trace; "
+        "huggingface: a folder for kernel-builder.",
+        .fallback = "auto", .choices = hone_export_forms),
     HONE_OPT(struct args, no_test, "no-test", NULL, "No test program; nothing is compiled or run."),
     HONE_OPT(struct args, force, "force", NULL, "Overwrite files that are there."),
     HONE_OPTS_COMMON(struct args),
@@ -56,9 +57,13 @@ static int land(const struct args *args, struct hone_pool *pool, struct hone_exp
     for (size_t i = 0; i < export->n_files && rc == 0; i++) {
         struct hone_export_file *file = &export->files[i];
         HONE_AUTOFREE char *path = hone_path_join(args->dir, file->name, NULL);
+        HONE_AUTOFREE char *dir = hone_strdup(path);
         HONE_AUTOFREE char *text = NULL;
         size_t len;
-        rc = hone_file_write(path, file->text, strlen(file->text), 0644, false, err);
+        *strrchr(dir, '/') = '\0';
+        rc = hone_mkdirs(dir, 0755, err);
+        if (rc == 0)
+            rc = hone_file_write(path, file->text, strlen(file->text), 0644, false, err);
         if (rc == 0)
             rc = hone_file_read(path, HONE_LIMIT_FILE_BYTES, &text, &len, err);
         if (rc == 0)

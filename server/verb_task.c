@@ -72,6 +72,11 @@ static const struct hone_opt opts[] = {
     HONE_OPT(struct hone_task_args, from_model, "from-model", "MODULE.PATH",
              "Take this module of the file's Model, at the sizes that its forward gives it.",
              .of = "import"),
+    HONE_OPT(struct hone_task_args, format, "format", "F",
+             "The suite whose form it has: kernelbench, flashinfer, leetgpu, gpu-mode, polybench. "
+             "Default: by "
+             "content.",
+             .of = "import"),
     HONE_OPT(struct hone_task_args, force, "force", NULL, "Replace the task of that name.",
              .of = "new import"),
     HONE_OPT(struct hone_task_args, no_lint, "no-lint", NULL,
@@ -289,8 +294,8 @@ static const struct hone_verb_action actions[] = {
      "hone task new mine.c --shape 'A[M,K]' --shape 'B[K,N]' --shape 'C[M,N]' --size "
      "M=512,N=512,K=512"},
     {"import", "FILE.py",
-     "a task from a PyTorch file in KernelBench's form (Model, get_inputs, get_init_inputs), or "
-     "from each of a folder; needs a Python with torch",
+     "a task from a PyTorch file in KernelBench's form (Model, get_inputs, get_init_inputs) or a "
+     "problem of another suite, or from each of a folder; needs a Python with torch",
      "hone task import model.py"},
     {"remove", "TASK",
      "takes a task out of the workspace; what was found for it stays in the history",

@@ -11,7 +11,7 @@ struct hone_task_args {
     const char *action, *subject, *function, *name, *op_type, *description, *target;
     struct hone_strs shapes, roles, scales, shifts, sizes, scalars, includes, inouts, outs,
         constraints, tolerances;
-    const char *flops, *bytes, *grid, *block, *reference, *from_model;
+    const char *flops, *bytes, *grid, *block, *reference, *from_model, *format;
     bool force, no_lint;
     bool is_static, json, write;
     double margin;

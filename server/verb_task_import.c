@@ -15,11 +15,16 @@ struct row {                          /* of the table: one file of a folder */
 
 static struct hone_torch_place place_of(const struct hone_task_args *args,
                                         struct hone_workspace *ws,
-                                        const struct hone_executor *executor, const char *file,
+                                        const struct hone_executor *executor,
+                                        const struct hone_form *form, const char *file,
                                         const char *name)
 {
-    return (struct hone_torch_place){
-        .ws = ws, .executor = executor, .file = file, .name = name, .is_forced = args->force};
+    return (struct hone_torch_place){.ws = ws,
+                                     .executor = executor,
+                                     .form = form,
+                                     .file = file,
+                                     .name = name,
+                                     .is_forced = args->force};
 }
 
 static void print_row(const struct row *row)
@@ -51,26 +56,23 @@ static int import_folder(const struct hone_task_args *args, struct hone_workspac
                          const struct hone_executor *executor, struct hone_pool *pool,
                          struct hone_err *err)
 {
-    const char **names;
-    size_t n, n_files = 0, n_imported = 0;
-    int rc = hone_list_dir(args->subject, pool, &names, &n, err);
+    struct hone_problem *found;
+    size_t n, n_imported = 0;
+    const struct hone_form *wanted = args->format ? hone_form_by_name(args->format) : NULL;
+    int rc = hone_form_walk(args->subject, wanted, pool, &found, &n, err);
     if (rc < 0)
         return rc;
     struct row *rows = hone_pool_alloc(pool, (n + 1) * sizeof(*rows));
     for (size_t i = 0; i < n; i++) {
-        size_t len = strlen(names[i]);
-        if (len < 4 || strcmp(names[i] + len - 3, ".py") != 0)
-            continue;
         struct hone_err why = HONE_ERR_INIT;
-        HONE_AUTOFREE char *file = hone_path_join(args->subject, names[i], NULL);
-        const char *name = hone_torch_name(names[i], pool);
-        const struct hone_torch_place what = place_of(args, ws, executor, file, name);
+        const char *name = hone_torch_name(found[i].path, pool);
+        const struct hone_torch_place what =
+            place_of(args, ws, executor, found[i].form, found[i].path, name);
         bool is_good = hone_torch_place(&what, &why) == 0;
-        rows[n_files] =
-            (struct row){names[i], name, is_good ? NULL : hone_pool_strdup(pool, why.message)};
+        rows[i] = (struct row){found[i].shown, name,
+                               is_good ? NULL : hone_pool_strdup(pool, why.message)};
         if (!args->json)
-            print_row(&rows[n_files]);
-        n_files++;
+            print_row(&rows[i]);
         n_imported += is_good;
     }
     if (n_imported > 0)
@@ -79,8 +81,8 @@ static int import_folder(const struct hone_task_args *args, struct hone_workspac
     if (rc < 0)
         return rc;
     if (args->json)
-        return print_rows(rows, n_files, n_imported, err);
-    printf("%zu of %zu imported\n", n_imported, n_files);
+        return print_rows(rows, n, n_imported, err);
+    printf("%zu of %zu imported\n", n_imported, n);
     return hone_print("", err);
 }
 
@@ -89,7 +91,8 @@ static int import_file(const struct hone_task_args *args, struct hone_workspace 
                        struct hone_err *err)
 {
     const char *name = args->name ? args->name : hone_torch_name(args->subject, pool);
-    const struct hone_torch_place what = place_of(args, ws, executor, args->subject, name);
+    const struct hone_form *form = args->format ? hone_form_by_name(args->format) : NULL;
+    const struct hone_torch_place what = place_of(args, ws, executor, form, args->subject, name);
     struct hone_lint lint = {.is_admitted = true};
     int rc = hone_torch_place(&what, err);
     if (rc == 0)
@@ -145,6 +148,9 @@ int hone_task_import_verb(const struct hone_task_args *args, struct hone_workspa
     const struct hone_executor_spec spec = hone_executor_of(&args->common);
     struct hone_executor *executor = NULL;
     struct stat st;
+    if (args->format != NULL && hone_form_by_name(args->format) == NULL)
+        return hone_fail_at(err, HONE_E_ARG, "format", "'%.40s' is no format; there are %s",
+                            args->format, hone_form_names(pool));
     if (stat(args->subject, &st) < 0)
         return hone_fail(err, HONE_E_NOT_FOUND, "no file '%.200s'", args->subject);
     int rc = hone_open_executor(&spec, &executor, err);

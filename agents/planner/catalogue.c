@@ -46,6 +46,13 @@ static enum hone_tri needs_lines(const struct hone_features *f)
     return reuse > stride ? reuse : stride;
 }
 
+/* Several passes over the data, or one that reads what it wrote before. */
+static enum hone_tri needs_rounds(const struct hone_features *f)
+{
+    enum hone_tri passes = needs_passes(f), reuse = needs_reuse(f);
+    return passes > reuse ? passes : reuse;
+}
+
 static enum hone_tri needs_prefetch(const struct hone_features *f)
 {
     enum hone_tri indirect = needs_indirect(f), stride = needs_stride(f);
@@ -148,7 +155,7 @@ const struct hone_strategy hone_strategies[] = {
      0.3, 2.0, HONE_F_ALLOCATIONS, -1, "none", needs_allocations},
     {"C20", "cpu", "wavefront and temporal blocking", HONE_CUT,
      HELPS(HONE_CLASS_MEMORY, HONE_CLASS_EXCESS_TRAFFIC), 0.2, 0.8, 1.6, HONE_F_PERCENT_OF_BOUND, 1,
-     "depth 2-16", needs_passes},
+     "depth 2-16", needs_rounds},
     {"C21", "cpu", "size-specialised kernels", HONE_CUT,
      HELPS(HONE_CLASS_COMPUTE, HONE_CLASS_FAR_FROM_ROOF), 0.0, 0.3, 1.0, HONE_F_PERCENT_OF_BOUND, 1,
      "sizes", NULL},

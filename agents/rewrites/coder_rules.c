@@ -15,6 +15,9 @@ REWRITE(register_tile);
 REWRITE(accumulators);
 REWRITE(tile_loops);
 REWRITE(vector_math);
+REWRITE(reorder_nests);
+REWRITE(share_nests);
+REWRITE(block_nests);
 REWRITE(fast_math);
 REWRITE(unroll_loops);
 REWRITE(cuda_shared_tile);
@@ -50,7 +53,8 @@ const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_reuse_pass,        &hone_rewrite_simd_inner,
     &hone_rewrite_thread_outer,      &hone_rewrite_thread_reduction,
     &hone_rewrite_tile_loops,        &hone_rewrite_unroll_loops,
-    &hone_rewrite_vector_math,
+    &hone_rewrite_vector_math,       &hone_rewrite_reorder_nests,
+    &hone_rewrite_share_nests,       &hone_rewrite_block_nests,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
 

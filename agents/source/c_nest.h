@@ -107,6 +107,10 @@ hone_c_loop_of(const struct hone_c_nest *nest,
                const struct hone_c_node *for_node); /* NULL: not a loop of it */
 struct hone_c_poly hone_c_poly_of(const struct hone_c_node *function,
                                   const struct hone_c_node *expr);
+struct hone_c_poly hone_c_poly_product(const struct hone_c_poly *a, const struct hone_c_poly *b);
+/* a + sign * b */
+struct hone_c_poly hone_c_poly_sum(const struct hone_c_poly *a, const struct hone_c_poly *b,
+                                   int64_t sign);
 bool hone_c_same_factors(const struct hone_c_term *a, const struct hone_c_term *b);
 enum hone_c_stride hone_c_poly_stride(const struct hone_c_poly *poly,
                                       const struct hone_c_node *var);

@@ -46,7 +46,7 @@ static void add_term(struct hone_c_poly *p, const struct hone_c_term *t)
         p->terms[p->n++] = *t;
 }
 
-static struct hone_c_poly multiply(const struct hone_c_poly *a, const struct hone_c_poly *b)
+struct hone_c_poly hone_c_poly_product(const struct hone_c_poly *a, const struct hone_c_poly *b)
 {
     struct hone_c_poly out = {.is_known = a->is_known && b->is_known};
     for (size_t i = 0; out.is_known && i < a->n; i++) {
@@ -65,8 +65,8 @@ static struct hone_c_poly multiply(const struct hone_c_poly *a, const struct hon
     return out;
 }
 
-static struct hone_c_poly sum(const struct hone_c_poly *a, const struct hone_c_poly *b,
-                              int64_t sign)
+struct hone_c_poly hone_c_poly_sum(const struct hone_c_poly *a, const struct hone_c_poly *b,
+                                   int64_t sign)
 {
     struct hone_c_poly out = *a;
     out.is_known = a->is_known && b->is_known;
@@ -143,7 +143,7 @@ static struct hone_c_poly of(const struct hone_c_node *function, const struct ho
     }
     if (expr->kind == HONE_C_UNARY && strcmp(expr->op, "-") == 0) {
         struct hone_c_poly zero = {.is_known = true}, inner = of(function, expr->first, depth + 1);
-        return sum(&zero, &inner, -1);
+        return hone_c_poly_sum(&zero, &inner, -1);
     }
     if (expr->kind != HONE_C_BINARY || !expr->op[0] || expr->op[1] || !strchr("+-*", expr->op[0]))
         return unknown;
@@ -151,7 +151,8 @@ static struct hone_c_poly of(const struct hone_c_node *function, const struct ho
                        b = of(function, expr->last, depth + 1);
     if (!a.is_known || !b.is_known)
         return unknown;
-    return expr->op[0] == '*' ? multiply(&a, &b) : sum(&a, &b, expr->op[0] == '+' ? 1 : -1);
+    return expr->op[0] == '*' ? hone_c_poly_product(&a, &b)
+                              : hone_c_poly_sum(&a, &b, expr->op[0] == '+' ? 1 : -1);
 }
 
 struct hone_c_poly hone_c_poly_of(const struct hone_c_node *function,
@@ -191,7 +192,7 @@ static const struct hone_c_node *follow_sum(const struct hone_c_node *function,
     const struct hone_c_node *pointer = left ? expr->first : expr->last,
                              *other = left ? expr->last : expr->first;
     struct hone_c_poly step = of(function, other, 0);
-    *offset = sum(offset, &step, expr->op[0] == '-' ? -1 : 1);
+    *offset = hone_c_poly_sum(offset, &step, expr->op[0] == '-' ? -1 : 1);
     return follow(function, pointer, offset, depth + 1);
 }
 
@@ -203,9 +204,9 @@ static const struct hone_c_node *follow_subscript(const struct hone_c_node *func
     if (is_row) { /* the row length of a local array is some far stride */
         struct hone_c_poly pitch = {.is_known = true, .n = 1};
         pitch.terms[0] = (struct hone_c_term){.k = 1, .n_factors = 1, .factors = {{NULL, "[]"}}};
-        index = multiply(&index, &pitch);
+        index = hone_c_poly_product(&index, &pitch);
     }
-    *offset = sum(offset, &index, 1);
+    *offset = hone_c_poly_sum(offset, &index, 1);
     const struct hone_c_node *inner = hone_c_strip(expr->first);
     if (inner && inner->kind == HONE_C_SUBSCRIPT)
         return follow_subscript(function, inner, true, offset, depth + 1);

@@ -39,6 +39,8 @@ static int read_text(struct hone_c_parser *parser, const char *target, const cha
         return hone_fail(err, HONE_E_NOT_FOUND, "the source does not define a function '%s'",
                          function);
     *ret = (struct hone_coder_input){.tree = tree, .pool = pool, .target = traits->name};
+    ret->orders = hone_pool_alloc(pool, sizeof *ret->orders);
+    *ret->orders = NULL;
     hone_c_nest_of(tree, f, &ret->nest);
     return 0;
 }

@@ -26,6 +26,7 @@ struct hone_coder_input { /* one parsed version */
     const char *hot_kernel; /* cuda: where a profile saw most time; NULL: not known */
     const struct hone_coder_input *normal; /* the same in the normal form of its target, for rules
                                               that find no place in the text; NULL: it is that */
+    const void **orders; /* agents/polyhedral keeps what it found here, once it was asked */
 };
 
 struct hone_coder_site {

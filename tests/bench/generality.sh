@@ -3,11 +3,13 @@
 # What the built-in rules make of C kernels that a stranger could have written: one search each,
 # rules only, and a table of speedups against the kernel as it stands.
 #
-# usage: tests/bench/generality.sh [EVALUATIONS] [NAME...]   HONE_BUILD=build
+# usage: tests/bench/generality.sh [BUDGET] [NAME...]   HONE_BUILD=build
+# BUDGET: a number of evaluations (12), or a time with its unit (60s).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 HONE=${HONE_BUILD:-build}/hone
-N=${1:-12}
+BUDGET=${1:-12}
+case $BUDGET in *[a-z]) BUDGET="--budget-wall $BUDGET" ;; *) BUDGET="--budget-evaluations $BUDGET" ;; esac
 [ $# -gt 0 ] && shift
 WS=$(mktemp -d) || exit 1
 trap 'rm -rf "$WS"' EXIT
@@ -21,7 +23,12 @@ for name; do
         printf '%-12s %10s  %s\n' "$name" - "no task: $(tail -1 "$WS/said")"
         continue
     fi
-    "$HONE" search "$name" --workspace "$WS" --budget-evaluations "$N" >"$WS/said" 2>&1
+    # shellcheck disable=SC2086
+    "$HONE" search "$name" --workspace "$WS" $BUDGET >"$WS/said" 2>&1 || {
+        printf '%-12s %10s  %s\n' "$name" - "no search: $(tail -n 1 "$WS/said")"
+        continue
+    }
     printf '%-12s %10s  %s\n' "$name" "$(sed -n 's/^speedup *\([^ ]*\).*/\1/p' "$WS/said")" \
-        "$(sed -n 's/^verdict *//p' "$WS/said")"
+        "$(sed -n 's/^\(verdict\|not confirmed\|no gain\) *\(.*\)/\1: \2/p' "$WS/said" | head -n 1), $(sed -n \
+        's/.*\(best about [^ ]*\).*/\1/p' "$WS/said" | tail -n 1), $(sed -n 's/^evaluations *\([0-9]*\).*/\1 evaluations/p' "$WS/said")"
 done

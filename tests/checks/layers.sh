@@ -11,7 +11,8 @@ format="tools/format $task"
 launch="tools/launch $format"
 tools="tools tools/launch tools/format $history"
 source="agents/source $tools"
-rewrites="agents/rewrites $source"
+polyhedral="agents/polyhedral $source"
+rewrites="agents/rewrites $polyhedral"
 model="agents/model $tools"
 planner="agents/planner $rewrites"
 coder="agents/coder agents/model $planner"
@@ -65,6 +66,7 @@ tools/runner/cuda/arena: tools/runner/cuda/arena $device
 tools/runner/cuda/judge: tools/runner/cuda/judge tools/runner/cuda/arena $module $device $judge
 tools/runner: tools/runner tools/runner/torch tools/runner/cuda/record tools/runner/cuda/judge tools/runner/cuda/arena $device $judge
 agents/source: $source
+agents/polyhedral: $polyhedral
 agents/rewrites: $rewrites
 agents/model: $model
 agents/planner: $planner
@@ -93,6 +95,7 @@ cuda.h: tools/runner/cuda/driver/cuda_api.c|tests/unit/runner/cuda_abi_test.c
 nvrtc: tools/runner/cuda/driver/cuda_api.c|tests/unit/runner/cuda_abi_test.c
 cupti_: tools/runner/cuda/driver/cupti.c
 curl/: agents/model/http.c
+isl/: agents/polyhedral/order.c
 clang-c/: agents/source/c_parser.c
 check.h: tests/unit/unit.h
 '

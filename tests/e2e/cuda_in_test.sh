@@ -103,6 +103,8 @@ ok $? "a bfloat16 output is allowed its own rounding"
 
 new conv2d.cu --grid '(W+15)/16, (H+15)/16' --block '16, 16' --size H=20,W=50,R=2 --constraint 'R <= 8'
 ok $? "a kernel named as the task is linted and admitted"
+grep -q '"((H + 15) // 16) <= 65535"' "$WS/tasks/conv2d/task.json"
+ok $? "sizes stay within what a launch can count along y" "$(grep -A3 constraints "$WS/tasks/conv2d/task.json")"
 said "lower_precision  wrong_value"
 ok $? "the lint refuses kernels of lower precision"
 new saxpy.cu --size n=3001

@@ -22,23 +22,42 @@
 #define JOB_TIMEOUT_MS  120000
 #define SAID_BYTES      600
 
-enum form { FORM_AUTO, FORM_C, FORM_CUDA, FORM_DIFF, FORM_TORCH, FORM_KERNELBENCH, N_FORMS };
-const char *const hone_export_forms[] = {
-    [FORM_AUTO] = "auto", [FORM_C] = "c",         [FORM_CUDA] = "cuda",
-    [FORM_DIFF] = "diff", [FORM_TORCH] = "torch", [FORM_KERNELBENCH] = "kernelbench",
-    [N_FORMS] = NULL};
+enum form {
+    FORM_AUTO,
+    FORM_C,
+    FORM_CUDA,
+    FORM_DIFF,
+    FORM_TORCH,
+    FORM_KERNELBENCH,
+    FORM_FLASHINFER,
+    FORM_HUGGINGFACE,
+    N_FORMS
+};
+const char *const hone_export_forms[] = {[FORM_AUTO] = "auto",
+                                         [FORM_C] = "c",
+                                         [FORM_CUDA] = "cuda",
+                                         [FORM_DIFF] = "diff",
+                                         [FORM_TORCH] = "torch",
+                                         [FORM_KERNELBENCH] = "kernelbench",
+                                         [FORM_FLASHINFER] = "flashinfer",
+                                         [FORM_HUGGINGFACE] = "huggingface",
+                                         [N_FORMS] = NULL};
 static const struct {
     bool is_for_cpu, is_for_cuda;
     bool is_task_order;    /* with the task's parameters */
     bool has_header;       /* source and header, and the test in C */
+    bool is_for_builder;   /* of somebody else: no test of ours */
     const char *how_tried; /* where nothing is run here; NULL: by target */
 } forms[N_FORMS] = {
-    [FORM_C] = {true, false, false, true, NULL},
-    [FORM_CUDA] = {false, true, false, true, NULL},
-    [FORM_DIFF] = {true, true, false, true, NULL},
-    [FORM_TORCH] = {true, true, true, true, "python3 test_NAME_torch.py tries it where torch is"},
-    [FORM_KERNELBENCH] = {true, true, true, false,
+    [FORM_C] = {true, false, false, true, false, NULL},
+    [FORM_CUDA] = {false, true, false, true, false, NULL},
+    [FORM_DIFF] = {true, true, false, true, false, NULL},
+    [FORM_TORCH] = {true, true, true, true, false,
+                    "python3 test_NAME_torch.py tries it where torch is"},
+    [FORM_KERNELBENCH] = {true, true, true, false, false,
                           "python3 NAME_model.py compares it with Model where torch is"},
+    [FORM_FLASHINFER] = {true, true, true, true, true, "flashinfer-bench run tries it"},
+    [FORM_HUGGINGFACE] = {true, true, true, true, true, "nix build tries it"},
 };
 
 static enum form form_of(const char *name)
@@ -101,6 +120,7 @@ static int read_version(struct hone_export_work *work, const char *commit, struc
     if (hone_best_report_read(history, version, work->pool, report))
         work->report = report;
     work->contradiction = measured.contradiction;
+    work->measured_s = measured.best.time_s;
     if (hash != NULL && strcmp(hash, ret->pack->hash) != 0)
         hone_export_note(work, "the task was changed since this version was measured");
     return tunables != NULL ? hone_tunables_parse(tunables, work->pool, &work->tunables, err) : 0;
@@ -331,6 +351,10 @@ static int make_files(struct hone_export_work *work, const struct hone_export_fu
         rc = hone_export_torch(work, cases, shared, ret, err);
     if (rc == 0 && form == FORM_KERNELBENCH)
         rc = hone_export_kernelbench(work, shared, ret, err);
+    if (rc == 0 && form == FORM_FLASHINFER)
+        rc = hone_export_flashinfer(work, ret, err);
+    if (rc == 0 && form == FORM_HUGGINGFACE)
+        rc = hone_export_huggingface(work, ret, err);
     return rc;
 }
 
@@ -343,8 +367,8 @@ static int choose_form(struct hone_export_work *work, const char *name, struct h
     form = form == FORM_AUTO ? natural : form;
     if (form == N_FORMS || !(work->is_cuda ? forms[form].is_for_cuda : forms[form].is_for_cpu))
         return hone_fail_at(err, HONE_E_ARG, "form",
-                            "a version for target %s is exported as %s, diff, torch or "
-                            "kernelbench, not as %.20s",
+                            "a version for target %s is exported as %s, diff, torch, "
+                            "kernelbench, flashinfer or huggingface, not as %.20s",
                             work->target, hone_export_forms[natural], name);
     ret->form = hone_export_forms[form];
     work->is_task_order = forms[form].is_task_order;
@@ -372,7 +396,8 @@ static int make(struct hone_export_work *work, const struct hone_export_options 
         rc = choose_form(work, options->form, ret, err);
     if (rc == 0)
         rc = hone_export_function(work, &function, err);
-    bool has_test = !options->has_no_test && (rc < 0 || forms[form_of(ret->form)].has_header);
+    enum form form = rc < 0 ? FORM_C : form_of(ret->form);
+    bool has_test = !options->has_no_test && forms[form].has_header && !forms[form].is_for_builder;
     if (rc == 0 && has_test)
         rc = find_cases(work, &cases, err);
     if (rc < 0)
@@ -390,9 +415,9 @@ static int make(struct hone_export_work *work, const struct hone_export_options 
     ret->notes = (struct hone_strs){.v = work->notes, .n = work->n_notes};
     ret->test = "not run";
     ret->said = options->has_no_test ? "no test was wanted" : "";
-    if (!options->has_no_test && (work->task->is_oracle_torch || work->is_cuda) &&
-        forms[form_of(ret->form)].how_tried != NULL)
-        ret->said = forms[form_of(ret->form)].how_tried;
+    if (!options->has_no_test && forms[form].how_tried != NULL &&
+        (work->task->is_oracle_torch || work->is_cuda || forms[form].is_for_builder))
+        ret->said = forms[form].how_tried;
     return make_files(work, &function, has_test ? &cases : NULL, ret, err);
 }
 

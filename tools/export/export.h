@@ -8,6 +8,10 @@
  *               test_NAME_torch.py, reference.py where the task was imported
  *   form kernelbench
  *               NAME_model.py: ModelNew, of tasks that were imported
+ *   form flashinfer
+ *               NAME_hone_COMMIT.json: a Solution of FlashInfer-Bench; its Trace, where it was measured
+ *   form huggingface
+ *               build.toml, flake.nix, torch-ext/, NAME/: a folder for kernel-builder
  *
  * With a test: NAME_test.c (.cu), a program that calls the function on small inputs made by a fixed
  * formula and compares with what the pack's oracle said at export time, within the task's
@@ -34,14 +38,14 @@ struct hone_export_options {
 };
 
 struct hone_export_file {
-    const char *name, *text;
+    const char *name, *text; /* a name may have folders in front */
 };
-#define HONE_EXPORT_FILES 6
+#define HONE_EXPORT_FILES 8
 
 struct hone_export {
     const char *name;          /* of the function and the files */
     const char *task, *target; /* "cpu" */
-    const char *form;          /* "c", "cuda", "diff", "torch", "kernelbench" */
+    const char *form;          /* "c", "cuda", "diff", "torch", "kernelbench"... */
     const char *commit;        /* NULL: the task's baseline, which nobody measured */
     const char *compile;       /* the line that compiles it */
     const char *verdict;       /* the report's own words, or that there is none */

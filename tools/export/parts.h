@@ -19,6 +19,7 @@ struct hone_export_work {
     struct hone_strs flags;
     struct hone_array tunables;
     const struct hone_report *report; /* the best founded one; NULL: none */
+    int64_t measured_s;               /* when it was */
     const char *contradiction;        /* of its confirmations; NULL: none */
     const char **notes;
     size_t n_notes;
@@ -77,5 +78,15 @@ int hone_export_torch(const struct hone_export_work *work, const struct hone_exp
                       const char *compile, struct hone_export *ret, struct hone_err *err);
 int hone_export_kernelbench(const struct hone_export_work *work, const char *compile,
                             struct hone_export *ret, struct hone_err *err);
+/* The record of the task's import; NULL where it was not imported. */
+int hone_export_record(const struct hone_export_work *work, struct hone_json **ret,
+                       struct hone_err *err);
+
+/* suites.c: around the source and the header that ret holds. HONE_E_ARG (form): the task has no such
+ * form. */
+int hone_export_flashinfer(struct hone_export_work *work, struct hone_export *ret,
+                           struct hone_err *err);
+int hone_export_huggingface(struct hone_export_work *work, struct hone_export *ret,
+                            struct hone_err *err);
 
 #endif

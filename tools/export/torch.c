@@ -51,6 +51,14 @@ static int read_module(const struct hone_export_work *work, struct hone_json **r
     return hone_json_parse(text + len, strcspn(text + len, "\n"), ret_record, err);
 }
 
+int hone_export_record(const struct hone_export_work *work, struct hone_json **ret,
+                       struct hone_err *err)
+{
+    const char *module = NULL;
+
+    return work->task->is_oracle_torch ? read_module(work, ret, &module, err) : 0;
+}
+
 static int check_shapes(const struct hone_task *task, struct hone_err *err)
 {
     for (size_t i = 0; i < task->n_inputs + task->n_outputs; i++) {

@@ -41,6 +41,9 @@ struct hone_reach hone_extent_reach(struct hone_extent *x, const struct hone_par
                                     bool divides);
 /* "n % (2*half) == 0" for the loops with steps that hone_extent_reach met, at most max; how many. */
 size_t hone_extent_steps(struct hone_extent *x, const char **ret, size_t max);
+/* Blocks along y and z of the launches, formulas of sizes, at most max; how many. Of a CUDA file
+ * that cuda_in.h made loops of. */
+size_t hone_extent_blocks(struct hone_extent *x, const char **ret, size_t max);
 /* The product of sizes as a formula, "n*m - n"; in the pool. */
 const char *hone_extent_text(const struct hone_extent *x, const struct hone_poly *p);
 /* How often the bodies of the loops run in all, those of functions that it calls with them, as a

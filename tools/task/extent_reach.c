@@ -348,6 +348,28 @@ size_t hone_extent_steps(struct hone_extent *x, const char **ret, size_t max)
     return n;
 }
 
+/* A grid stands in the text as loops: for (int64_t blockIdx_y = 0; blockIdx_y < E; ...). */
+size_t hone_extent_blocks(struct hone_extent *x, const char **ret, size_t max)
+{
+    const struct hone_extent_scope s = {.x = x, .d = &x->d};
+    size_t n = 0;
+    x->n_evaluated = 0;
+    x->depth = 0;
+    for (size_t i = x->d.close; i + 2 < x->d.end && n < max; i++) {
+        size_t end = i + 2;
+        int64_t number;
+        if ((!hone_extent_is(&s, i, "blockIdx_y") && !hone_extent_is(&s, i, "blockIdx_z")) ||
+            !hone_extent_is(&s, i + 1, "<"))
+            continue;
+        while (end < x->d.end && !hone_extent_is(&s, end, ";"))
+            end++;
+        struct hone_extent_values blocks = hone_extent_evaluate(&s, i + 2, end, i);
+        if (blocks.hi.is_known && !hone_poly_is_number(&blocks.hi, &number))
+            ret[n++] = hone_extent_text(x, &blocks.hi);
+    }
+    return n;
+}
+
 const char *hone_extent_text(const struct hone_extent *x, const struct hone_poly *p)
 {
     const char *text = "";

@@ -209,7 +209,23 @@ static bool is_short(const struct hone_new_axis *a)
     return a->param && a->param->most == INT32_MAX;
 }
 
-/* What the user says is legal, and what an int can count. */
+enum { MAX_BLOCKS = 8, MOST_BLOCKS = 65535 /* that CUDA launches along y or z */ };
+
+static void add_blocks(struct hone_new_work *w, struct hone_json *list)
+{
+    const char *blocks[MAX_BLOCKS];
+    size_t n = w->cuda ? hone_extent_blocks(w->index, blocks, MAX_BLOCKS) : 0;
+    for (size_t i = 0; i < n; i++) {
+        bool is_there = false;
+        for (size_t k = 0; k < i; k++)
+            is_there = is_there || strcmp(blocks[k], blocks[i]) == 0;
+        if (!is_there)
+            hone_json_push(list, hone_json_new_str(hone_pool_printf(w->pool, "%s <= %d", blocks[i],
+                                                                    MOST_BLOCKS)));
+    }
+}
+
+/* What the user says is legal, what a launch can be, and what an int can count. */
 static struct hone_json *constraints_json(struct hone_new_work *w)
 {
     struct hone_json *list = hone_json_new_array();
@@ -219,6 +235,7 @@ static struct hone_json *constraints_json(struct hone_new_work *w)
         hone_json_push(list, hone_json_new_str(given->v[i]));
     for (size_t i = 0; i < w->n_steps; i++)
         hone_json_push(list, hone_json_new_str(w->steps[i]));
+    add_blocks(w, list);
     for (size_t i = 0; i < w->n_inputs + w->n_outputs; i++) {
         const struct hone_new_tensor *t =
             i < w->n_inputs ? &w->inputs[i] : &w->outputs[i - w->n_inputs];

@@ -10,25 +10,27 @@
 #define HONE_TOOLS_TORCH_IMPORT_H
 
 #include "tools/executor.h"
+#include "tools/torch/form.h"
 #include "workspace/workspace.h"
 
-/* HONE_E_ARG with the worker's sentence where the module is refused, HONE_E_UNSUPPORTED without
- * torch. dir must not exist. Blocks up to HONE_LIMIT_TORCH_SECONDS. */
-int hone_torch_import(const struct hone_executor *executor, const char *file, const char *name,
-                      const char *dir, struct hone_err *err);
-/* The same into the workspace: tasks/NAME, not committed. What is refused leaves nothing.
- * HONE_E_ARG (name), HONE_E_EXISTS (is_forced replaces). */
 struct hone_torch_place {
     struct hone_workspace *ws;
     const struct hone_executor *executor;
+    const struct hone_form *form; /* NULL: by content, else a module in KernelBench's form */
     const char *file, *name;
     bool is_forced;
 };
+/* HONE_E_ARG with the worker's sentence where the module is refused, HONE_E_UNSUPPORTED without
+ * torch. dir must not exist. Blocks up to HONE_LIMIT_TORCH_SECONDS. */
+int hone_torch_import(const struct hone_torch_place *what, const char *dir, struct hone_err *err);
+/* The same into the workspace: tasks/NAME, not committed. What is refused leaves nothing.
+ * HONE_E_ARG (name), HONE_E_EXISTS (is_forced replaces). */
 int hone_torch_place(const struct hone_torch_place *what, struct hone_err *err);
 /* Commits what was placed: paths below the workspace. */
 int hone_torch_commit(struct hone_workspace *ws, const char *path, const char *message,
                       struct hone_err *err);
-/* The task's name for a file: "19_ReLU.py" gives "relu_19"; in the pool. */
+/* The task's name for a file: "19_ReLU.py" gives "relu_19", "relu/definition.json" gives "relu";
+ * in the pool. */
 const char *hone_torch_name(const char *file, struct hone_pool *pool);
 
 #endif

@@ -26,7 +26,7 @@ int hone_torch_place(const struct hone_torch_place *what, struct hone_err *err)
         return rc;
     HONE_AUTOFREE char *part = hone_path_join(call, "pack", NULL);
     HONE_AUTOFREE char *tasks = hone_path_join(hone_workspace_dir(what->ws), "tasks", NULL);
-    rc = hone_torch_import(what->executor, what->file, what->name, part, err);
+    rc = hone_torch_import(what, part, err);
     if (rc == 0)
         rc = hone_mkdirs(tasks, 0755, err);
     if (rc == 0)

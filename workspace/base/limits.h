@@ -29,6 +29,9 @@
 #define HONE_LIMIT_TORCH_SECONDS       120 /* for a module to be described, or to answer once */
 #define HONE_LIMIT_TORCH_BYTES         (4ll << 30) /* memory of a module that is described */
 #define HONE_LIMIT_TORCH_ANSWER        (1 << 20)   /* bytes of its description */
+#define HONE_LIMIT_IMPORT_FILES        4096        /* of a folder that is imported */
+#define HONE_LIMIT_IMPORT_DEPTH        8           /* folders in folders of it */
+#define HONE_LIMIT_IMPORT_STORED       (64 << 20)  /* a file with a suite's stored inputs */
 #define HONE_LIMIT_MODEL_ROWS          256         /* modules of a model that are told */
 #define HONE_LIMIT_MODEL_SWAPS         16          /* modules that are replaced at a time */
 #define HONE_LIMIT_MODEL_BYTES         (256 << 20) /* inputs, or outputs, of a model */

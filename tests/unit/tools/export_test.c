@@ -322,7 +322,7 @@ START_TEST(torch_forms)
     bench_refused(&b, "version_export", "{\"version\":\"sum\",\"form\":\"kernelbench\"}",
                   "made of no PyTorch module");
     bench_refused(&b, "version_export", "{\"version\":\"sum\",\"form\":\"cuda\"}",
-                  "exported as c, diff, torch or kernelbench, not as cuda");
+                  "flashinfer or huggingface, not as cuda");
     bench_close(&b);
 }
 END_TEST

@@ -54,7 +54,8 @@ static int import(struct folder *b, const char *said, struct hone_err *err)
     strcpy(text, said);
     const struct hone_executor executor = {.name = "table", .describe = describe, .cookie = text};
     hone_remove_tree(b->dir, NULL);
-    return hone_torch_import(&executor, b->file, "scaled", b->dir, err);
+    const struct hone_torch_place what = {.executor = &executor, .file = b->file, .name = "scaled"};
+    return hone_torch_import(&what, b->dir, err);
 }
 
 START_TEST(a_description_becomes_a_pack)
@@ -104,7 +105,8 @@ START_TEST(an_executor_without_it_says_so)
 {
     const struct hone_executor fake = {.name = "fake"};
     struct hone_err err = HONE_ERR_INIT;
-    ck_assert_int_eq(hone_torch_import(&fake, "x.py", "x", "/nowhere", &err), HONE_E_UNSUPPORTED);
+    const struct hone_torch_place what = {.executor = &fake, .file = "x.py", .name = "x"};
+    ck_assert_int_eq(hone_torch_import(&what, "/nowhere", &err), HONE_E_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(err.message, "fake"));
 }
 END_TEST
@@ -112,9 +114,13 @@ END_TEST
 START_TEST(names_come_from_files)
 {
     static const char *const cases[][2] = {
-        {"level1/19_ReLU.py", "relu_19"},    {"10_3D_tensor.py", "torch_3d_tensor_10"},
-        {"Conv2d__ReLU_.py", "conv2d_relu"}, {"__.py", "torch_"},
-        {"a/b/plain.py", "plain"},           {"123.py", "torch__123"},
+        {"level1/19_ReLU.py", "relu_19"},
+        {"10_3D_tensor.py", "torch_3d_tensor_10"},
+        {"Conv2d__ReLU_.py", "conv2d_relu"},
+        {"__.py", "torch_"},
+        {"x/relu/definition.json", "relu"},
+        {"a/b/plain.py", "plain"},
+        {"123.py", "torch__123"},
     };
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     for (size_t i = 0; i < HONE_COUNTOF(cases); i++)

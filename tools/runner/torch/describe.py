@@ -10,6 +10,7 @@ import time
 
 import torch
 
+import forms
 import naive
 from worker import MARK, Refused, construct, execute, outputs_of, parse
 
@@ -105,6 +106,14 @@ class Trial:
         torch.manual_seed(seed)
         return outputs_of(self.model(*copy.deepcopy(self.arguments)))
 
+    def takes(self, i, value):
+        given = copy.deepcopy(self.arguments)
+        try:
+            given[i].fill_(value)
+            return outputs_of(self.model(*given)) is not None
+        except Exception:
+            return False
+
     def tensors(self):
         return ([a for a in self.arguments if isinstance(a, torch.Tensor)] + list(self.state.values()) + self.outputs)
 
@@ -141,11 +150,11 @@ def check_honest(trial):
 
 
 class Describer:
-    def __init__(self, text):
-        self.text = text
+    def __init__(self, text, form):
+        self.text, self.form = text, form
         self.tree = parse(text)
         self.public = literals(self.tree)
-        self.axes = used_by_inputs(self.tree, self.public)
+        self.axes = list(form.axes) if form else used_by_inputs(self.tree, self.public)
         self.base, self.first = self.smallest()
         self.multiple, self.least = {}, {}
 
@@ -240,6 +249,20 @@ class Describer:
                     yield "(%s + %d)//%d" % (axis, plus, down)
             yield "%s//%d + %d" % (axis, down, here - at // down)
 
+    def bound(self, i):
+        """The axis whose value is the first that the integers of argument i must not have."""
+        for far in range(1, 4):
+            sizes = {a: self.base[a] + (far + k) * self.multiple[a] for k, a in enumerate(self.axes)}
+            trial = self.attempt(**sizes)
+            if trial is None:
+                continue
+            values = {**self.public, **self.base, **sizes}
+            fitting = [a for a, v in sorted(values.items(), key=lambda x: x[1])
+                       if trial.takes(i, v - 1) and not trial.takes(i, v)]
+            if len({values[a] for a in fitting}) == 1:
+                return ([a for a in fitting if a in self.axes] or fitting)[0]
+        return None
+
     def workloads(self):
         """Sizes for a CPU: grown from the base towards the module's own while they stay cheap."""
         sizes, best = dict(self.base), self.first
@@ -287,7 +310,10 @@ class Pack:
             self.axes[here] = {"type": "var", "min": d.least[axis], "max": most, "multiple": d.multiple[axis]}
             self.record["axes"][here] = axis
             self.by_formula[axis] = here
-        self.inputs, self.outputs, self.scalars = {}, {}, {}
+        self.inputs, self.outputs, self.scalars, self.by_argument = {}, {}, {}, {}
+
+        if d.form and d.form.definition:
+            self.record["definition"] = d.form.definition
 
     def axis_of(self, formula, hint):
         if formula in self.by_formula:
@@ -308,25 +334,40 @@ class Pack:
     def shape(self, number, tensor, name):
         return [self.axis_of(self.d.formula(number, i), "%s_d%d" % (name, i)) for i in range(tensor.dim())]
 
-    def role(self, key, tensor, is_positive):
+    def role(self, key, tensor, is_positive, i=None):
+        told = self.told(i).get("role")
         if tensor.dtype == torch.bool:
             return {"role": "mask"}
+        if told:
+            return told
+        axis = self.d.bound(i) if i is not None and self.d.form and not tensor.is_floating_point() else None
+        if axis:
+            return {"role": "index", "bound": self.axis_of(axis if axis in self.d.axes else str(self.d.public[axis]), axis)}
         if not tensor.is_floating_point():
             raise Refused("an integer input: which values are legal is not known (%s)" % key)
         if key.endswith("running_var") or is_positive:
             return {"role": "positive"}
         return {"role": "weight" if key and tensor.dim() > 1 else "activation"}
 
+    def told(self, i):
+        """What the suite says of an argument."""
+        return self.d.form.arguments[i] if self.d.form and i is not None else {}
+
     def fill(self, is_positive):
         trial, number = self.d.first, 0
         names = argument_names(trial.model, len(trial.arguments))
-        for name, value in zip(names, trial.arguments):
+        for i, (name, value) in enumerate(zip(names, trial.arguments)):
             if isinstance(value, torch.Tensor):
                 here = self.namer.name(name)
-                self.inputs[here] = {"shape": self.shape(number, value, here), "dtype": dtype_name(value),
-                                     **self.role("", value, is_positive)}
+                self.inputs[here] = {"shape": self.shape(number, value, here),
+                                     "dtype": self.told(i).get("dtype") or dtype_name(value),
+                                     **self.role("", value, is_positive, i)}
+                self.by_argument[self.told(i).get("name")] = here
                 self.record["arguments"].append({"name": here})
                 number += 1
+            elif "axis" in self.told(i):
+                self.record["arguments"].append({"axis": self.by_formula[self.told(i)["axis"]]}
+                                                if self.told(i)["axis"] in self.by_formula else {"value": value})
             elif type(value) is float:
                 here = self.namer.name(name)
                 near = torch.tensor(value, dtype=torch.float32).item()
@@ -342,9 +383,15 @@ class Pack:
                                  **self.role(key, value, False), "static": True}
             self.record["state"][here] = key
             number += 1
+        told = self.d.form.outputs if self.d.form else []
+        if self.d.form and len(told) != len(trial.outputs):
+            raise Refused("the reference gives %d outputs, %d are declared" % (len(trial.outputs), len(told)))
         for i, value in enumerate(trial.outputs):
-            here = self.namer.name("out" if len(trial.outputs) == 1 else "out%d" % i)
-            self.outputs[here] = {"shape": self.shape(number, value, here), "dtype": dtype_name(value)}
+            name, dtype = told[i] if told else ("out" if len(trial.outputs) == 1 else "out%d" % i, dtype_name(value))
+            if dtype.startswith(("float", "bfloat")) != value.is_floating_point():
+                raise Refused("the output %s is %s, the reference gives %s" % (name, dtype, dtype_name(value)))
+            here = self.namer.name(name)
+            self.outputs[here] = {"shape": self.shape(number, value, here), "dtype": dtype}
             number += 1
         if len(self.inputs) + len(self.outputs) > MAX_TENSORS:
             raise Refused("%d tensors, a task has at most %d" % (len(self.inputs) + len(self.outputs), MAX_TENSORS))
@@ -363,7 +410,9 @@ def needs_positive(trial):
 def describe(text, wanted_name):
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
-    d = Describer(text)
+    form = forms.read(json.loads(text)) if text.startswith(forms.BUNDLE) else None
+    text = form.text if form else text
+    d = Describer(text, form)
     check_honest(d.first)
     d.settle()
     d.sample()
@@ -374,8 +423,11 @@ def describe(text, wanted_name):
     total = " + ".join("*".join([str(width.get(t["dtype"], 1))] + t["shape"])
                        for t in list(pack.inputs.values()) + list(pack.outputs.values()))
     lines = [{here: size[there] for here, there in pack.record["axes"].items()} for size in d.sizes]
+    said = {} if form is None else {
+        "module": text, "description": form.description,
+        "stored": [{**s, "input": pack.by_argument[s["input"]]} for s in form.stored if s["input"] in pack.by_argument]}
     return {
-        "name": pack.name, "axes": pack.axes, "inputs": pack.inputs, "outputs": pack.outputs, "scalars": pack.scalars,
+        **said, "name": pack.name, "axes": pack.axes, "inputs": pack.inputs, "outputs": pack.outputs, "scalars": pack.scalars,
         "bytes": total, "workloads": lines, "record": MARK + json.dumps(pack.record),
         "naive": naive.kernel(d.first, pack),
     }

@@ -8,425 +8,16 @@ import torch
 import torch.fx
 from torch.fx.passes.shape_prop import ShapeProp
 
+from naive_parts import BASE, NEEDS, PARTS
 from worker import Refused
 
-BASE = r"""#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct nt { /* a tensor, row-major */
-    int64_t r, d[8];
-    float *v;
-};
-static int64_t n_count(struct nt a)
-{
-    int64_t n = 1;
-    for (int64_t i = 0; i < a.r; i++)
-        n *= a.d[i];
-    return n;
-}
-static struct nt n_room(int64_t r, const int64_t *d)
-{
-    struct nt a = {.r = r};
-    for (int64_t i = 0; i < r; i++)
-        a.d[i] = d[i];
-    a.v = malloc((size_t)n_count(a) * sizeof(float));
-    return a;
-}
-"""
-PARTS = {
-    "n_scalar": r"""static struct nt n_scalar(float x)
-{
-    struct nt a = n_room(0, NULL);
-    a.v[0] = x;
-    return a;
-}
-""",
-    "n_wide": r"""static struct nt n_wide(struct nt a, struct nt b)
-{
-    int64_t r = a.r > b.r ? a.r : b.r, d[8];
-    for (int64_t i = 0; i < r; i++) {
-        int64_t x = i - (r - a.r), y = i - (r - b.r);
-        int64_t p = x < 0 ? 1 : a.d[x], q = y < 0 ? 1 : b.d[y];
-        d[i] = p > q ? p : q;
-    }
-    return n_room(r, d);
-}
-static int64_t n_from(struct nt a, struct nt c, int64_t i)
-{
-    int64_t at = 0, step = 1;
-    for (int64_t k = 1; k <= a.r; k++) {
-        int64_t size = c.d[c.r - k], j = i % size;
-        i /= size;
-        if (a.d[a.r - k] != 1)
-            at += j * step;
-        step *= a.d[a.r - k];
-    }
-    return at;
-}
-""",
-    "n_matmul": r"""static struct nt n_matmul(struct nt a, struct nt b)
-{
-    int64_t m = a.d[a.r - 2], k = a.d[a.r - 1], n = b.d[b.r - 1];
-    struct nt ab = a, bb = b;
-    ab.r -= 2;
-    bb.r -= 2;
-    struct nt c = n_wide(ab, bb), batches = c;
-    free(c.v);
-    c.d[c.r++] = m;
-    c.d[c.r++] = n;
-    c = n_room(c.r, c.d);
-    for (int64_t t = 0; t < n_count(batches); t++) {
-        const float *x = a.v + n_from(ab, batches, t) * m * k;
-        const float *y = b.v + n_from(bb, batches, t) * k * n;
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j < n; j++) {
-                float sum = 0;
-                for (int64_t l = 0; l < k; l++)
-                    sum += x[i * k + l] * y[l * n + j];
-                c.v[(t * m + i) * n + j] = sum;
-            }
-    }
-    return c;
-}
-""",
-    "n_linear": r"""static struct nt n_linear(struct nt x, struct nt w, const float *b)
-{
-    int64_t k = w.d[1], n = w.d[0];
-    struct nt c = x;
-    c.d[c.r - 1] = n;
-    c = n_room(c.r, c.d);
-    for (int64_t i = 0; i < n_count(c) / n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            float sum = b ? b[j] : 0;
-            for (int64_t l = 0; l < k; l++)
-                sum += x.v[i * k + l] * w.v[j * k + l];
-            c.v[i * n + j] = sum;
-        }
-    return c;
-}
-""",
-    "n_reduce": r"""static struct nt n_reduce(struct nt a, int mask, int keep, char kind)
-{
-    struct nt c = {.r = 0}, wide = a;
-    int64_t n = n_count(a), over = 1;
-    for (int64_t i = 0; i < a.r; i++) {
-        int is_over = mask >> i & 1;
-        over *= is_over ? a.d[i] : 1;
-        wide.d[i] = is_over ? 1 : a.d[i];
-        if (!is_over || keep)
-            c.d[c.r++] = is_over ? 1 : a.d[i];
-    }
-    c = n_room(c.r, c.d);
-    double *sums = malloc((size_t)n_count(c) * sizeof *sums);
-    for (int64_t i = 0; i < n_count(c); i++)
-        sums[i] = kind == '>' ? -INFINITY : kind == '<' ? INFINITY : kind == '*';
-    for (int64_t i = 0; i < n; i++) {
-        double *s = &sums[n_from(wide, a, i)], x = a.v[i];
-        *s = kind == '>' ? (x > *s ? x : *s) : kind == '<' ? (x < *s ? x : *s) : kind == '*' ? *s * x
-             : kind == 'q' ? *s + x * x : kind == '1' ? *s + fabs(x) : *s + x;
-    }
-    for (int64_t i = 0; i < n_count(c); i++)
-        c.v[i] = (float)(kind == 'm' ? sums[i] / (double)over : kind == 'q' ? sqrt(sums[i]) : sums[i]);
-    free(sums);
-    return c;
-}
-""",
-    "n_lines": r"""static struct nt n_lines(struct nt a, int64_t dim, char kind)
-{
-    struct nt c = n_room(a.r, a.d);
-    int64_t in = 1, len = a.d[dim];
-    for (int64_t i = dim + 1; i < a.r; i++)
-        in *= a.d[i];
-    for (int64_t o = 0; o < n_count(a) / (len * in); o++)
-        for (int64_t k = 0; k < in; k++) {
-            const float *x = a.v + o * len * in + k;
-            float *y = c.v + o * len * in + k;
-            double most = -INFINITY, sum = kind == '*';
-            for (int64_t i = 0; i < len && (kind == 's' || kind == 'l'); i++)
-                most = x[i * in] > most ? x[i * in] : most;
-            for (int64_t i = 0; i < len; i++) {
-                if (kind == 's' || kind == 'l')
-                    sum += exp(x[i * in] - most);
-                else
-                    y[i * in] = (float)(sum = kind == '*' ? sum * x[i * in] : sum + x[i * in]);
-            }
-            for (int64_t i = 0; i < len && kind == 's'; i++)
-                y[i * in] = (float)(exp(x[i * in] - most) / sum);
-            for (int64_t i = 0; i < len && kind == 'l'; i++)
-                y[i * in] = (float)(x[i * in] - most - log(sum));
-        }
-    return c;
-}
-""",
-    "n_best": r"""static struct nt n_best(struct nt a, int64_t dim, int keep, int least)
-{
-    struct nt c = {.r = 0};
-    int64_t in = 1, len = a.d[dim];
-    for (int64_t i = 0; i < a.r; i++)
-        if (i != dim || keep)
-            c.d[c.r++] = i == dim ? 1 : a.d[i];
-    for (int64_t i = dim + 1; i < a.r; i++)
-        in *= a.d[i];
-    c = n_room(c.r, c.d);
-    for (int64_t o = 0; o < n_count(a) / (len * in); o++)
-        for (int64_t k = 0; k < in; k++) {
-            const float *x = a.v + o * len * in + k;
-            int64_t at = 0;
-            for (int64_t i = 1; i < len; i++)
-                if (least ? x[i * in] < x[at * in] : x[i * in] > x[at * in])
-                    at = i;
-            c.v[o * in + k] = (float)at;
-        }
-    return c;
-}
-""",
-    "n_lift": r"""static struct nt n_lift(struct nt a, int64_t lead) /* spatial dimensions to three */
-{
-    int64_t missing = lead + 3 - a.r;
-    for (int64_t i = lead + 2; i >= lead; i--)
-        a.d[i] = i - lead < missing ? 1 : a.d[i - missing];
-    a.r = lead + 3;
-    return a;
-}
-static struct nt n_drop(struct nt a, int64_t rank)
-{
-    for (int64_t i = 2; i < rank; i++)
-        a.d[i] = a.d[i + 5 - rank];
-    a.r = rank;
-    return a;
-}
-""",
-    "n_conv": r"""static struct nt n_conv(struct nt x, struct nt w, const float *b, const int64_t *stride, const int64_t *pad,
-                        const int64_t *dil, int64_t groups)
-{
-    int64_t rank = x.r, o[3];
-    x = n_lift(x, 2);
-    w = n_lift(w, 2);
-    for (int i = 0; i < 3; i++)
-        o[i] = (x.d[2 + i] + 2 * pad[i] - dil[i] * (w.d[2 + i] - 1) - 1) / stride[i] + 1;
-    struct nt c = n_room(5, (int64_t[]){x.d[0], w.d[0], o[0], o[1], o[2]});
-    int64_t at = 0, ci = w.d[1], per = w.d[0] / groups;
-    for (int64_t n = 0; n < c.d[0]; n++)
-        for (int64_t f = 0; f < c.d[1]; f++)
-            for (int64_t z = 0; z < o[0]; z++)
-                for (int64_t y = 0; y < o[1]; y++)
-                    for (int64_t k = 0; k < o[2]; k++) {
-                        float sum = b ? b[f] : 0;
-                        for (int64_t i = 0; i < ci; i++)
-                            for (int64_t p = 0; p < w.d[2]; p++)
-                                for (int64_t q = 0; q < w.d[3]; q++)
-                                    for (int64_t r = 0; r < w.d[4]; r++) {
-                                        int64_t zz = z * stride[0] - pad[0] + p * dil[0];
-                                        int64_t yy = y * stride[1] - pad[1] + q * dil[1];
-                                        int64_t xx = k * stride[2] - pad[2] + r * dil[2];
-                                        if (zz < 0 || zz >= x.d[2] || yy < 0 || yy >= x.d[3] || xx < 0 ||
-                                            xx >= x.d[4])
-                                            continue;
-                                        int64_t ch = f / per * ci + i;
-                                        sum += x.v[(((n * x.d[1] + ch) * x.d[2] + zz) * x.d[3] + yy) * x.d[4] + xx] *
-                                               w.v[(((f * ci + i) * w.d[2] + p) * w.d[3] + q) * w.d[4] + r];
-                                    }
-                        c.v[at++] = sum;
-                    }
-    return n_drop(c, rank);
-}
-""",
-    "n_convt": r"""static struct nt n_convt(struct nt x, struct nt w, const float *b, const int64_t *stride, const int64_t *pad,
-                         const int64_t *dil, const int64_t *more, int64_t groups)
-{
-    int64_t rank = x.r, o[3];
-    x = n_lift(x, 2);
-    w = n_lift(w, 2);
-    for (int i = 0; i < 3; i++)
-        o[i] = (x.d[2 + i] - 1) * stride[i] - 2 * pad[i] + dil[i] * (w.d[2 + i] - 1) + more[i] + 1;
-    int64_t per = w.d[1], ci = x.d[1] / groups, at = 0;
-    struct nt c = n_room(5, (int64_t[]){x.d[0], per * groups, o[0], o[1], o[2]});
-    for (int64_t n = 0; n < c.d[0]; n++)
-        for (int64_t f = 0; f < c.d[1]; f++)
-            for (int64_t z = 0; z < o[0]; z++)
-                for (int64_t y = 0; y < o[1]; y++)
-                    for (int64_t k = 0; k < o[2]; k++) {
-                        float sum = b ? b[f] : 0;
-                        for (int64_t p = 0; p < w.d[2]; p++)
-                            for (int64_t q = 0; q < w.d[3]; q++)
-                                for (int64_t r = 0; r < w.d[4]; r++) {
-                                    int64_t zz = z + pad[0] - p * dil[0], yy = y + pad[1] - q * dil[1];
-                                    int64_t xx = k + pad[2] - r * dil[2];
-                                    if (zz < 0 || yy < 0 || xx < 0 || zz % stride[0] || yy % stride[1] ||
-                                        xx % stride[2])
-                                        continue;
-                                    zz /= stride[0];
-                                    yy /= stride[1];
-                                    xx /= stride[2];
-                                    if (zz >= x.d[2] || yy >= x.d[3] || xx >= x.d[4])
-                                        continue;
-                                    for (int64_t i = 0; i < ci; i++) {
-                                        int64_t ch = f / per * ci + i;
-                                        sum += x.v[(((n * x.d[1] + ch) * x.d[2] + zz) * x.d[3] + yy) * x.d[4] + xx] *
-                                               w.v[(((ch * per + f % per) * w.d[2] + p) * w.d[3] + q) * w.d[4] + r];
-                                    }
-                                }
-                        c.v[at++] = sum;
-                    }
-    return n_drop(c, rank);
-}
-""",
-    "n_pool": r"""static struct nt n_pool(struct nt x, const int64_t *size, const int64_t *stride, const int64_t *pad,
-                        const int64_t *dil, int is_max, int counts_pad)
-{
-    int64_t rank = x.r, o[3], at = 0;
-    x = n_lift(x, 2);
-    for (int i = 0; i < 3; i++)
-        o[i] = (x.d[2 + i] + 2 * pad[i] - dil[i] * (size[i] - 1) - 1) / stride[i] + 1;
-    struct nt c = n_room(5, (int64_t[]){x.d[0], x.d[1], o[0], o[1], o[2]});
-    for (int64_t n = 0; n < x.d[0] * x.d[1]; n++)
-        for (int64_t z = 0; z < o[0]; z++)
-            for (int64_t y = 0; y < o[1]; y++)
-                for (int64_t k = 0; k < o[2]; k++) {
-                    float most = -INFINITY, sum = 0;
-                    int64_t seen = 0;
-                    for (int64_t p = 0; p < size[0]; p++)
-                        for (int64_t q = 0; q < size[1]; q++)
-                            for (int64_t r = 0; r < size[2]; r++) {
-                                int64_t zz = z * stride[0] - pad[0] + p * dil[0];
-                                int64_t yy = y * stride[1] - pad[1] + q * dil[1];
-                                int64_t xx = k * stride[2] - pad[2] + r * dil[2];
-                                if (zz < 0 || zz >= x.d[2] || yy < 0 || yy >= x.d[3] || xx < 0 || xx >= x.d[4])
-                                    continue;
-                                float v = x.v[((n * x.d[2] + zz) * x.d[3] + yy) * x.d[4] + xx];
-                                most = v > most ? v : most;
-                                sum += v;
-                                seen++;
-                            }
-                    seen = counts_pad ? size[0] * size[1] * size[2] : seen;
-                    c.v[at++] = is_max ? most : sum / (float)seen;
-                }
-    return n_drop(c, rank);
-}
-""",
-    "n_adaptive": r"""static struct nt n_adaptive(struct nt x, const int64_t *o)
-{
-    int64_t rank = x.r, at = 0;
-    x = n_lift(x, 2);
-    struct nt c = n_room(5, (int64_t[]){x.d[0], x.d[1], o[0], o[1], o[2]});
-    for (int64_t n = 0; n < x.d[0] * x.d[1]; n++)
-        for (int64_t z = 0; z < o[0]; z++)
-            for (int64_t y = 0; y < o[1]; y++)
-                for (int64_t k = 0; k < o[2]; k++) {
-                    double sum = 0;
-                    int64_t seen = 0;
-                    for (int64_t p = z * x.d[2] / o[0]; p < ((z + 1) * x.d[2] + o[0] - 1) / o[0]; p++)
-                        for (int64_t q = y * x.d[3] / o[1]; q < ((y + 1) * x.d[3] + o[1] - 1) / o[1]; q++)
-                            for (int64_t r = k * x.d[4] / o[2]; r < ((k + 1) * x.d[4] + o[2] - 1) / o[2]; r++) {
-                                sum += x.v[((n * x.d[2] + p) * x.d[3] + q) * x.d[4] + r];
-                                seen++;
-                            }
-                    c.v[at++] = (float)(sum / (double)seen);
-                }
-    return n_drop(c, rank);
-}
-""",
-    "n_batchnorm": r"""static struct nt n_batchnorm(struct nt x, struct nt mean, struct nt var, const float *w, const float *b, float eps)
-{
-    struct nt c = n_room(x.r, x.d);
-    int64_t n = n_count(x), ch = x.d[1], in = n / (x.d[0] * ch);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t f = i / in % ch;
-        float y = (x.v[i] - mean.v[f]) / sqrtf(var.v[f] + eps);
-        c.v[i] = y * (w ? w[f] : 1) + (b ? b[f] : 0);
-    }
-    return c;
-}
-""",
-    "n_norm": r"""static struct nt n_norm(struct nt x, int64_t len, int64_t ch, int64_t in, const float *w, const float *b, float eps)
-{
-    /* groups of len values; weights by (i / in) % ch */
-    struct nt c = n_room(x.r, x.d);
-    for (int64_t g = 0; g < n_count(x) / len; g++) {
-        double mean = 0, var = 0;
-        for (int64_t i = 0; i < len; i++)
-            mean += x.v[g * len + i];
-        mean /= (double)len;
-        for (int64_t i = 0; i < len; i++)
-            var += (x.v[g * len + i] - mean) * (x.v[g * len + i] - mean);
-        double by = 1 / sqrt(var / (double)len + eps);
-        for (int64_t i = g * len; i < (g + 1) * len; i++) {
-            int64_t f = i / in % ch;
-            c.v[i] = (float)((x.v[i] - mean) * by) * (w ? w[f] : 1) + (b ? b[f] : 0);
-        }
-    }
-    return c;
-}
-""",
-    "n_permute": r"""static struct nt n_permute(struct nt a, const int64_t *from)
-{
-    int64_t step[8], d[8];
-    for (int64_t i = a.r - 1, s = 1; i >= 0; s *= a.d[i], i--)
-        step[i] = s;
-    for (int64_t i = 0; i < a.r; i++)
-        d[i] = a.d[from[i]];
-    struct nt c = n_room(a.r, d);
-    for (int64_t i = 0; i < n_count(c); i++) {
-        int64_t at = 0, rest = i;
-        for (int64_t k = a.r - 1; k >= 0; k--) {
-            at += rest % d[k] * step[from[k]];
-            rest /= d[k];
-        }
-        c.v[i] = a.v[at];
-    }
-    return c;
-}
-""",
-    "n_view": r"""static struct nt n_view(struct nt a, int64_t r, const int64_t *d)
-{
-    int64_t n = n_count(a), known = 1, open = -1, to[8];
-    for (int64_t i = 0; i < r; i++) {
-        to[i] = d[i];
-        if (d[i] < 0)
-            open = i;
-        else
-            known *= d[i];
-    }
-    if (open >= 0)
-        to[open] = n / known;
-    struct nt c = n_room(r, to);
-    memcpy(c.v, a.v, (size_t)n * sizeof(float));
-    return c;
-}
-""",
-    "n_cat": r"""static struct nt n_cat(struct nt a, struct nt b, int64_t dim)
-{
-    struct nt c = a;
-    c.d[dim] += b.d[dim];
-    c = n_room(c.r, c.d);
-    int64_t in = 1;
-    for (int64_t i = dim + 1; i < a.r; i++)
-        in *= a.d[i];
-    int64_t x = a.d[dim] * in, y = b.d[dim] * in;
-    for (int64_t o = 0; o < n_count(c) / (x + y); o++) {
-        memcpy(c.v + o * (x + y), a.v + o * x, (size_t)x * sizeof(float));
-        memcpy(c.v + o * (x + y) + x, b.v + o * y, (size_t)y * sizeof(float));
-    }
-    return c;
-}
-""",
-    "n_triangle": r"""static struct nt n_triangle(struct nt a, int64_t diagonal, int upper)
-{
-    struct nt c = n_room(a.r, a.d);
-    int64_t w = a.d[a.r - 1], h = a.d[a.r - 2];
-    for (int64_t i = 0; i < n_count(a); i++) {
-        int64_t off = i % w - i / w % h;
-        c.v[i] = (upper ? off >= diagonal : off <= diagonal) ? a.v[i] : 0;
-    }
-    return c;
-}
-""",
-}
-NEEDS = {"n_matmul": ["n_wide"], "n_reduce": ["n_wide"], "n_conv": ["n_lift"], "n_convt": ["n_lift"],
-         "n_pool": ["n_lift"], "n_adaptive": ["n_lift"]}
-BINARY = {"add": "x + y", "sub": "x - y", "mul": "x * y", "truediv": "x / y", "div": "x / y", "pow": "powf(x, y)",
+READ = {"float16": ("uint16_t", "n_half(%s)", "n_to_half(%s)"), "bfloat16": ("uint16_t", "n_bfloat(%s)", "n_to_bfloat(%s)"),
+        "float64": ("double", "(float)%s", "(double)%s"), "int64": ("int64_t", "(float)%s", "(int64_t)%s"),
+        "int32": ("int32_t", "(float)%s", "(int32_t)%s"), "bool": ("uint8_t", "(float)(%s != 0)", "%s != 0"),
+        "float32": ("float", "%s", "%s")}  # how an element is kept, read and written
+PART_OF = {"float16": "n_half", "bfloat16": "n_bfloat"}
+BINARY = {"gt": "x > y", "lt": "x < y", "ge": "x >= y", "le": "x <= y", "eq": "x == y", "ne": "x != y",
+          "and": "x != 0 && y != 0", "logical_and": "x != 0 && y != 0", "or": "x != 0 || y != 0", "add": "x + y", "sub": "x - y", "mul": "x * y", "truediv": "x / y", "div": "x / y", "pow": "powf(x, y)",
           "maximum": "x > y ? x : y", "minimum": "x < y ? x : y", "iadd": "x + y", "isub": "x - y", "imul": "x * y",
           "add_": "x + y", "mul_": "x * y", "sub_": "x - y", "div_": "x / y", "itruediv": "x / y"}
 UNARY = {"relu": "x > 0 ? x : 0", "sigmoid": "1 / (1 + expf(-x))", "tanh": "tanhf(x)", "exp": "expf(x)",
@@ -437,8 +28,11 @@ UNARY = {"relu": "x > 0 ? x : 0", "sigmoid": "1 / (1 + expf(-x))", "tanh": "tanh
          "relu6": "fminf(fmaxf(x, 0), 6)", "relu_": "x > 0 ? x : 0", "mish": "x * tanhf(x > 20 ? x : log1pf(expf(x)))",
          "selu": "1.0507009873554805f * (x > 0 ? x : 1.6732632423543772f * expm1f(x))",
          "logsigmoid": "x < 0 ? x - log1pf(expf(x)) : -log1pf(expf(-x))", "sign": "(x > 0) - (x < 0)"}
-SAME = {"contiguous", "clone", "detach", "identity", "dropout", "float"}
+SAME = {"contiguous", "clone", "detach", "identity", "dropout", "float", "type_as", "double", "long", "int"}
 REDUCE = {"sum": "+", "mean": "m", "amax": ">", "amin": "<", "prod": "*"}
+
+
+SAME_TYPE = object()  # of a tensor's dtype and device
 
 
 class T:
@@ -469,10 +63,21 @@ class Writer:
         self.state = {key: name for name, key in pack.record["state"].items()}
         self.buffers = {}
         for name, tensor in pack.inputs.items():
+            if tensor["dtype"] not in READ:
+                raise Refused("no naive kernel: input %s is %s" % (name, tensor["dtype"]))
             if tensor["dtype"] != "float32":
-                raise Refused("no naive kernel: input %s is %s, only float32 is written" % (name, tensor["dtype"]))
+                self.widen(name, tensor)
+                continue
             self.lines.append("    struct nt m_%s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)%s};" % (
                 name, len(tensor["shape"]), ", ".join(tensor["shape"]) or "0", name))
+
+    def widen(self, name, tensor):
+        if tensor["dtype"] in PART_OF:
+            self.use(PART_OF[tensor["dtype"]])
+        self.lines.append("    struct nt m_%s = n_room(%d, (int64_t[]){%s});\n    for (int64_t i = 0; i < n_count(m_%s); i++)\n"
+                          "        m_%s.v[i] = %s;" % (name, len(tensor["shape"]), ", ".join(tensor["shape"]) or "0", name, name,
+                                                      READ[tensor["dtype"]][1] % (name + "[i]")))
+        self.temps.append("m_" + name)
 
     def use(self, name):
         for other in NEEDS.get(name, []):
@@ -609,16 +214,20 @@ class Writer:
         if name in ("getattr",) and args[1] == "shape" or name == "size":
             dims = [C("%s.d[%d]" % (x.name, i)) for i in range(x.rank)]
             return dims[args[1]] if name == "size" and len(args) > 1 else dims
+        if name == "getattr" and args[1] in ("dtype", "device"):
+            return SAME_TYPE
+        if name == "dim" and not args[1:]:
+            return x.rank
         if name == "getattr" and args[1] in ("T", "mT") and x.rank == 2:
             return self.call("n_permute", 2, x.name, "(int64_t[]){1, 0}")
         if name == "getattr":
             raise Refused("no naive kernel: tensor.%s" % args[1])
         if name == "getitem" and isinstance(x, (list, tuple)):
             return x[args[1]]
-        if not any(isinstance(a, T) for a in args) and name != "cat":
-            if name in ("add", "sub", "mul", "floordiv") and all(isinstance(a, (int, C)) for a in args):
-                sign = {"add": "+", "sub": "-", "mul": "*", "floordiv": "/"}[name]
-                return C("(%s)" % (" %s " % sign).join(a.text if isinstance(a, C) else str(a) for a in args))
+        if name == "getitem" and isinstance(x, T):
+            return self.getitem(x, args[1] if isinstance(args[1], tuple) else (args[1],))
+        if args and all(isinstance(a, (int, float, C)) for a in args) and not more:
+            return self.number(name, args)
         if name in BINARY and len(args) == 2 and not more:
             if name == "pow" and args[1] == 2:
                 return self.mapped("x * x", x)
@@ -627,7 +236,7 @@ class Writer:
             if args[0].rank < 2 or args[1].rank < 2:
                 raise Refused("no naive kernel: matmul of vectors")
             return self.call("n_matmul", rank, args[0].name, args[1].name)
-        if name in SAME or name == "to" and args[1:] == [torch.float32] and not more:
+        if name in SAME or name == "to" and self.is_same_type(args[1:], more):
             return x
         if name in ("max", "min") and len(args) == 1 and not more:
             return self.reduce(">" if name == "max" else "<", x, [x], {}, rank)
@@ -659,6 +268,104 @@ class Writer:
             return self.call("n_triangle", rank, x.name, more.get("diagonal", args[1] if len(args) > 1 else 0),
                              int(name == "triu"))
         return self.shaping(name, x, args, more, rank)
+
+    @staticmethod
+    def is_same_type(given, more):
+        """What is computed in float here: other sizes of floats and integers, and where it lies."""
+        words = list(given) + [v for k, v in more.items() if k not in ("copy", "non_blocking")]
+        return all(w is SAME_TYPE or w in (torch.float32, torch.float64, torch.int64, torch.int32, "cpu", "cuda") or
+                   isinstance(w, (torch.device, T)) for w in words)
+
+    def number(self, name, args):
+        """Arithmetic of sizes and scalars."""
+        sign = {"add": "+", "sub": "-", "mul": "*", "floordiv": "/", "mod": "%"}.get(name)
+        words = [a.text if isinstance(a, C) else c_float(a) if isinstance(a, float) else str(a) for a in args]
+        if name == "arange" and len(words) == 1:
+            return self.call("n_range", 1, words[0])
+        if sign and len(words) == 2 and not (sign in "/%" and any(isinstance(a, float) for a in args)):
+            return C("(%s %s %s)" % (words[0], sign, words[1]))
+        if name == "truediv":
+            return C("((float)%s / (float)%s)" % tuple(words))
+        if name == "pow" and len(words) == 2:
+            return C("powf((float)%s, (float)%s)" % tuple(words))
+        if name == "neg":
+            return C("(-%s)" % words[0])
+        if name == "sqrt":
+            return C("sqrtf((float)%s)" % words[0])
+        raise Refused("no naive kernel: %s of numbers" % name)
+
+    def getitem(self, x, index):
+        """Slices, single elements, new dimensions, and rows by an index tensor."""
+        if len(index) == 1 and isinstance(index[0], T):
+            return self.call("n_rows", index[0].rank + x.rank - 1, x.name, index[0].name)
+        n_taken = sum(1 for i in index if i is not None and i is not Ellipsis)
+        at, whole = 0, []
+        for i in index if Ellipsis in [j for j in index if not isinstance(j, (T, C))] else tuple(index) + (Ellipsis,):
+            if i is Ellipsis:
+                for _ in range(x.rank - n_taken):
+                    whole.append(at)
+                    at += 1
+            elif i is None:
+                whole.append(None)
+            elif isinstance(i, slice):
+                step = 1 if i.step is None else i.step
+                if not isinstance(step, int) or step < 1:
+                    raise Refused("no naive kernel: a slice with step %s" % step)
+                if i.start is not None or i.stop is not None or step != 1:
+                    ends = [str(v.text if isinstance(v, C) else v) for v in (i.start or 0, "INT64_MAX" if i.stop is None else i.stop)]
+                    x = self.call("n_slice", x.rank, x.name, at, ends[0], ends[1], step)
+                whole.append(at)
+                at += 1
+            elif isinstance(i, (int, C)):
+                text = i.text if isinstance(i, C) else str(i)
+                end = "INT64_MAX" if text == "-1" else "%s + 1" % text
+                x = self.call("n_slice", x.rank, x.name, at, text, end, 1)
+                at += 1
+            else:
+                raise Refused("no naive kernel: an index of several tensors")
+        if whole == list(range(x.rank)):
+            return x
+        return self.view(x, ["1" if d is None else "%s.d[%d]" % (x.name, d) for d in whole])
+
+    def bounded(self, name, x, given):
+        """Clamped to numbers that are known when the kernel runs."""
+        if not set(given) <= {"min", "max"}:
+            raise Refused("no naive kernel: %s with a number of the task" % name)
+        for word, expression in (("min", "fmaxf(x, y)"), ("max", "fminf(x, y)")):
+            if given.get(word) is not None:
+                x = self.binary(expression, x, given[word])
+        return x
+
+    def convolution(self, n, x, rest, more, rank):
+        words = ["weight", "bias", "stride", "padding", "dilation", "groups"]
+        p = {"bias": None, "stride": 1, "padding": 0, "dilation": 1, "groups": 1, **dict(zip(words, rest)), **more}
+        if isinstance(p["padding"], str) or x.rank != n + 2:
+            raise Refused("no naive kernel: a convolution with padding %s" % p["padding"])
+        return self.call("n_conv", rank, x.name, p["weight"].name, p["bias"].name + ".v" if p["bias"] else "NULL",
+                         three(p["stride"], n, 1), three(p["padding"], n, 0), three(p["dilation"], n, 1), p["groups"])
+
+    def constant(self, tensor):
+        if tensor.numel() > 1024 or tensor.dim() > 6:
+            raise Refused("no naive kernel: a constant of %d elements" % tensor.numel())
+        name, values = "k%d" % self.n, ", ".join(c_float(v) for v in tensor.double().reshape(-1).tolist())
+        self.n += 1
+        self.lines.append("    static const float %s_v[] = {%s};\n    struct nt %s = {.r = %d, .d = {%s}, .v = (float *)(uintptr_t)%s_v};"
+                          % (name, values, name, tensor.dim(), ", ".join(map(str, tensor.shape)) or "0", name))
+        return T(name, tensor.dim())
+
+    def pieces(self, name, x, rest, more):
+        dim = more.get("dim", rest[1] if len(rest) > 1 else 0) % x.rank
+        size = rest[0]
+        if name == "chunk":
+            each = "((%s.d[%d] + %d) / %d)" % (x.name, dim, size - 1, size)
+            ends = ["%d * %s" % (i, each) for i in range(size + 1)]
+        elif isinstance(size, (list, tuple)):
+            words, ends = [s.text if isinstance(s, C) else str(s) for s in size], ["0"]
+            for s in words:
+                ends.append("%s + %s" % (ends[-1], s))
+        else:
+            raise Refused("no naive kernel: split by a size")
+        return [self.call("n_slice", x.rank, x.name, dim, a, b, 1) for a, b in zip(ends, ends[1:])]
 
     def logsumexp(self, x, args, more):
         dim = more.get("dim", args[1] if len(args) > 1 else None)
@@ -710,12 +417,50 @@ class Writer:
             for part in x[1:]:
                 whole = self.call("n_cat", rank, whole.name, part.name, dim % rank)
             return whole
+        if name == "stack":
+            dim = more.get("dim", rest[0] if rest else 0) % rank
+            parts = [self.shaping("unsqueeze", part, [part, dim], {}, rank) for part in x]
+            return self.shaping("cat", parts, [parts, dim], {}, rank)
+        if name in ("chunk", "split"):
+            return self.pieces(name, x, rest, more)
+        if name in ("flip",):
+            dims = rest[0] if isinstance(rest[0], (list, tuple)) else rest
+            for d in dims:
+                x = self.call("n_flip", rank, x.name, d % x.rank)
+            return x
+        if name in ("expand", "broadcast_to"):
+            sizes = rest[0] if isinstance(rest[0], (list, tuple)) else rest
+            words = [d.text if isinstance(d, C) else str(d) for d in sizes]
+            return self.call("n_expand", len(words), x.name, len(words), "(int64_t[]){%s}" % ", ".join(words))
+        if name == "repeat_interleave" and isinstance(rest[0] if rest else None, (int, C)) and "dim" in more:
+            return self.call("n_repeat", rank, x.name, rest[0].text if isinstance(rest[0], C) else rest[0], more["dim"] % rank)
+        if name in ("zeros_like", "ones_like", "full_like"):
+            value = {"zeros_like": 0.0, "ones_like": 1.0}.get(name, rest[0] if rest else more.get("fill_value"))
+            return self.binary("y", x, value)
+        if name == "where" and len(args) == 3:
+            kept = self.binary("x != 0 ? y : NAN", x, args[1])
+            other = self.binary("x != 0 ? NAN : y", x, args[2])
+            return self.binary("isnan(x) ? y : x", kept, other)
+        if name in ("masked_fill", "masked_fill_") and len(rest) == 2 and isinstance(rest[1], (int, float)):
+            return self.binary("y != 0 ? %s : x" % c_float(rest[1]), x, rest[0])
+        if name in ("conv1d", "conv2d", "conv3d"):
+            return self.convolution(int(name[4]), x, rest, more, rank)
+        if name == "linear":
+            if len(rest) > 1 or more.get("bias") is not None:
+                return self.call("n_linear", rank, x.name, rest[0].name, (rest[1] if len(rest) > 1 else more["bias"]).name + ".v")
+            return self.call("n_linear", rank, x.name, rest[0].name, "NULL")
+        if name == "embedding" and len(rest) == 1 and not more:
+            return self.call("n_rows", rank, rest[0].name, x.name)
+        if name == "index_select" and rest[0] == 0:
+            return self.call("n_rows", rank, x.name, rest[1].name)
         if name in ("leaky_relu", "elu", "hardtanh", "clamp", "clip", "softplus", "gelu"):
             words = {"leaky_relu": ["negative_slope"], "elu": ["alpha"], "hardtanh": ["min_val", "max_val"],
                      "clamp": ["min", "max"], "clip": ["min", "max"], "softplus": ["beta", "threshold"], "gelu": []}[name]
             given = {**dict(zip(words, rest)), **more}
-            if any(isinstance(v, (T, C)) for v in given.values()):
+            if any(isinstance(v, T) for v in given.values()):
                 raise Refused("no naive kernel: %s with a tensor as bound" % name)
+            if any(isinstance(v, C) for v in given.values()):
+                return self.bounded(name, x, given)
             return self.mapped(self.activation(name, given), x)
         if name in UNARY:
             return self.mapped(UNARY[name], x)
@@ -729,7 +474,7 @@ def trace(trial, pack):
     fixed = {}
     code = type(trial.model).forward.__code__
     for name, a, given in zip(code.co_varnames[1:], pack.record["arguments"], trial.arguments):
-        if "name" not in a:
+        if "value" in a:
             fixed[name] = given
     try:
         traced = torch.fx.GraphModule(trial.model, torch.fx.Tracer().trace(trial.model, fixed or None))
@@ -753,13 +498,18 @@ def kernel(trial, pack):
         rank = len(meta.shape) if hasattr(meta, "shape") else -1
         if node.op == "placeholder":
             a = next(given)
-            if "name" not in a:
+            if "axis" in a:
+                values[node] = C(a["axis"])
+            elif "name" not in a:
                 values[node] = a["value"]
             elif a["name"] in pack.scalars:
                 values[node] = C(a["name"])
             else:
                 values[node] = T("m_" + a["name"], rank)
         elif node.op == "get_attr":
+            if node.target.startswith("_tensor_constant"):
+                values[node] = w.constant(getattr(traced, node.target))
+                continue
             if node.target not in w.state:
                 raise Refused("no naive kernel: self.%s" % node.target)
             values[node] = T("m_" + w.state[node.target], len(pack.inputs[w.state[node.target]]["shape"]))
@@ -771,21 +521,22 @@ def kernel(trial, pack):
             result = list(args[0]) if isinstance(args[0], (list, tuple)) else [args[0]]
         else:
             name = node.target if isinstance(node.target, str) else node.target.__name__
-            values[node] = w.function(name.strip("_") if name.endswith("__") else name, list(args), dict(more), rank)
+            values[node] = w.function(name.strip("_") if name.endswith("__") or name in ("and_", "or_") else name, list(args), dict(more), rank)
     return text(w, pack, result)
 
 
 def text(w, pack, result):
-    words = {"float32": "float", "int64": "int64_t", "int32": "int32_t"}
     end = []
     for (name, tensor), value in zip(pack.outputs.items(), result):
-        if tensor["dtype"] not in words or not isinstance(value, T):
+        if tensor["dtype"] not in READ or not isinstance(value, T):
             raise Refused("no naive kernel: output %s is %s" % (name, tensor["dtype"]))
-        end.append("    for (int64_t i = 0; i < n_count(%s); i++)\n        %s[i] = (%s)%s.v[i];" % (
-            value.name, name, words[tensor["dtype"]], value.name))
+        if tensor["dtype"] in PART_OF:
+            w.use(PART_OF[tensor["dtype"]])
+        end.append("    for (int64_t i = 0; i < n_count(%s); i++)\n        %s[i] = %s;" % (
+            value.name, name, READ[tensor["dtype"]][2] % (value.name + ".v[i]")))
     end += ["    free(%s.v);" % name for name in w.temps]
-    given = ["const float *" + name for name in pack.inputs]
-    given += ["%s *%s" % (words[t["dtype"]], name) for name, t in pack.outputs.items()]
+    given = ["const %s *%s" % (READ[t["dtype"]][0], name) for name, t in pack.inputs.items()]
+    given += ["%s *%s" % (READ[t["dtype"]][0], name) for name, t in pack.outputs.items()]
     given += ["float " + name for name in pack.scalars] + ["int64_t " + name for name in pack.axes]
     unused = ["    (void)%s;" % name for name in pack.axes] + ["    (void)m_%s;" % name for name in pack.inputs]
     parts = [PARTS[name] for name in w.used] + list(w.own.values())

@@ -23,11 +23,21 @@
 EMBED(hone_torch_worker_text, "tools/runner/torch/worker.py");
 EMBED(hone_torch_describe_text, "tools/runner/torch/describe.py");
 EMBED(hone_torch_naive_text, "tools/runner/torch/naive.py");
+EMBED(hone_torch_parts_text, "tools/runner/torch/naive_parts.py");
 EMBED(hone_torch_model_text, "tools/runner/torch/model.py");
+EMBED(hone_torch_forms_text, "tools/runner/torch/forms.py");
+EMBED(hone_torch_form_flashinfer_text, "tools/runner/torch/form_flashinfer.py");
+EMBED(hone_torch_form_leetgpu_text, "tools/runner/torch/form_leetgpu.py");
+EMBED(hone_torch_form_gpumode_text, "tools/runner/torch/form_gpumode.py");
 extern const char hone_torch_worker_text[] __attribute__((visibility("hidden")));
 extern const char hone_torch_describe_text[] __attribute__((visibility("hidden")));
 extern const char hone_torch_naive_text[] __attribute__((visibility("hidden")));
+extern const char hone_torch_parts_text[] __attribute__((visibility("hidden")));
 extern const char hone_torch_model_text[] __attribute__((visibility("hidden")));
+extern const char hone_torch_forms_text[] __attribute__((visibility("hidden")));
+extern const char hone_torch_form_flashinfer_text[] __attribute__((visibility("hidden")));
+extern const char hone_torch_form_leetgpu_text[] __attribute__((visibility("hidden")));
+extern const char hone_torch_form_gpumode_text[] __attribute__((visibility("hidden")));
 
 static const char question[] =
     "import importlib.util as u, json, os, sys, sysconfig as c\n"
@@ -155,7 +165,12 @@ int hone_python_put_worker(const char *folder, struct hone_err *err)
     } files[] = {{"worker.py", hone_torch_worker_text},
                  {"describe.py", hone_torch_describe_text},
                  {"naive.py", hone_torch_naive_text},
-                 {"model.py", hone_torch_model_text}};
+                 {"naive_parts.py", hone_torch_parts_text},
+                 {"model.py", hone_torch_model_text},
+                 {"forms.py", hone_torch_forms_text},
+                 {"form_leetgpu.py", hone_torch_form_leetgpu_text},
+                 {"form_gpumode.py", hone_torch_form_gpumode_text},
+                 {"form_flashinfer.py", hone_torch_form_flashinfer_text}};
     for (size_t i = 0; i < HONE_COUNTOF(files); i++) {
         HONE_AUTOFREE char *path = hone_path_join(folder, files[i].name, NULL);
         int code = hone_file_write(path, files[i].text, strlen(files[i].text), 0644, false, err);

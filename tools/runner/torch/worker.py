@@ -17,7 +17,8 @@ import time
 SECONDS = int(os.environ.get("HONE_TORCH_SECONDS", "120"))
 INPUTS, OWN = 5, 6
 MARK = "# hone: "
-WIDE = {"float32", "float", "float16", "half", "bfloat16"}
+NARROW = {"float16", "half", "bfloat16"}
+WIDE = {"float32", "float"} | NARROW
 
 
 class Refused(Exception):
@@ -154,11 +155,16 @@ def build(torch, text, record, axes, values, is_wide):
     return model
 
 
+def given_by(record, axes, values):
+    """What forward is called with."""
+    return [values[a["name"]] if "name" in a else axes[a["axis"]] if "axis" in a else a["value"] for a in record["arguments"]]
+
+
 def forward(torch, text, record, axes, values, is_wide):
     model = build(torch, text, record, axes, values, is_wide)
-    given = [values[a["name"]] if "name" in a else a["value"] for a in record["arguments"]]
+    given = given_by(record, axes, values)
     if not is_wide:
-        given = [g.float() if isinstance(g, torch.Tensor) and g.dtype == torch.float64 else
+        given = [g.float() if isinstance(g, torch.Tensor) and g.is_floating_point() and g.dtype != torch.float32 else
                  g.clone() if isinstance(g, torch.Tensor) else g for g in given]
     return [part.to(torch.float64).contiguous().reshape(-1) for part in outputs_of(model(*given))]
 
@@ -196,7 +202,7 @@ def time_calls(torch, text, task, request, writer):
     for places in request["sets"]:
         axes, values = read_inputs(torch, task, request, places, False)
         model = model or build(torch, text, record, axes, values, False)
-        given.append([values[a["name"]] if "name" in a else a["value"] for a in record["arguments"]])
+        given.append(given_by(record, axes, values))
     for i in range(2):
         model(*given[i % len(given)])
     start = time.perf_counter_ns()

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* C02, C08, C20: nests whose iterations depend on one another get another order that computes the
+ * same (agents/polyhedral): factorisations, triangular products, sweeps over a grid.
+ *
+ * reorder_nests runs the loop inside that goes along memory; share_nests finds a loop for threads
+ * where none is free as written; block_nests cuts a band of loops into blocks, in a wavefront where
+ * they depend. Each leaves a nest alone that gains nothing of its kind, and a source that has
+ * threads already. */
+#include "agents/polyhedral/order.h"
+#include "agents/rewrites/coder_rules.h"
+
+/* Does a stride inside become shorter, or a loop free for threads where the text shows none? */
+static bool is_threaded_as_written(const struct hone_coder_input *in, const struct hone_scop *scop)
+{
+    const struct hone_c_loop *loops[HONE_CODER_MAX_SITES];
+    size_t n = hone_parallel_loops(in, loops, HONE_CODER_MAX_SITES);
+    for (size_t i = 0; i < n; i++)
+        if (loops[i]->node->begin >= scop->begin && loops[i]->node->end <= scop->end &&
+            !loops[i]->is_innermost)
+            return true;
+    return false;
+}
+
+static size_t places(const struct hone_coder_input *in, enum hone_order order, bool for_threads,
+                     struct hone_coder_site *ret, size_t max)
+{
+    const struct hone_orders *all = hone_is_threaded(in) ? NULL : hone_orders_of(in);
+    size_t n = 0;
+    for (size_t i = 0; all && i < all->n && n < max; i++) {
+        const struct hone_scop *run = &all->runs[i];
+        const struct hone_order_result *result = &all->results[i][order];
+        if (!result->text)
+            continue;
+        bool is_new = order == HONE_ORDER_TILES
+                          ? result->is_skewed || !is_threaded_as_written(in, run)
+                          : !result->is_strided && !is_threaded_as_written(in, run);
+        bool is_wanted = for_threads ? result->n_threaded > 0 && is_new : result->is_strided;
+        if (!is_wanted)
+            continue;
+        ret[n] = hone_site(run->first, run->begin, run->end,
+                           hone_pool_printf(in->pool, "%zu statements from line %u on", run->n,
+                                            hone_c_line(in->tree, run->begin)));
+        ret[n++].evidence = hone_pool_printf(
+            in->pool, "every dependence is kept; %zu loops for threads, %zu for vectors",
+            result->n_threaded, result->n_vector);
+    }
+    return n;
+}
+
+static char *put(const struct hone_coder_input *in, const struct hone_coder_site *site,
+                 enum hone_order order, struct hone_err *err)
+{
+    const struct hone_orders *all = hone_orders_of(in);
+    size_t i = 0;
+    while (i < all->n && all->runs[i].first != site->node)
+        i++;
+    if (i == all->n || !all->results[i][order].text) {
+        hone_fail(err, HONE_E_ARG, "the region has no other order that computes the same");
+        return NULL;
+    }
+    const struct hone_order_result *result = &all->results[i][order];
+    struct hone_c_edits e;
+    hone_c_edits_init(&e, in->tree);
+    hone_c_replace(&e, in->nest.function->begin, in->nest.function->begin, result->before);
+    hone_c_replace(&e, all->runs[i].begin, all->runs[i].end, result->text);
+    return hone_finish_edits(&e);
+}
+
+static size_t reorder_sites(const struct hone_coder_input *in, struct hone_coder_site *ret,
+                            size_t max)
+{
+    return places(in, HONE_ORDER_VECTOR, false, ret, max);
+}
+
+static size_t share_sites(const struct hone_coder_input *in, struct hone_coder_site *ret,
+                          size_t max)
+{
+    return places(in, HONE_ORDER_VECTOR, true, ret, max);
+}
+
+static size_t block_sites(const struct hone_coder_input *in, struct hone_coder_site *ret,
+                          size_t max)
+{
+    return places(in, HONE_ORDER_TILES, true, ret, max);
+}
+
+static char *apply_order(const struct hone_coder_input *in, const struct hone_coder_site *site,
+                         struct hone_err *err)
+{
+    return put(in, site, HONE_ORDER_VECTOR, err);
+}
+
+static char *apply_blocks(const struct hone_coder_input *in, const struct hone_coder_site *site,
+                          struct hone_err *err)
+{
+    return put(in, site, HONE_ORDER_TILES, err);
+}
+
+const struct hone_rewrite hone_rewrite_reorder_nests = {
+    .name = "reorder_nests",
+    .strategy = "C02",
+    .words = "run the nests in an order with unit stride inside",
+    .is_as_written = true,
+    .sites = reorder_sites,
+    .apply = apply_order,
+};
+
+const struct hone_rewrite hone_rewrite_share_nests = {
+    .name = "share_nests",
+    .strategy = "C08",
+    .words = "run the nests in an order that threads can share",
+    .is_as_written = true,
+    .sites = share_sites,
+    .apply = apply_order,
+};
+
+const struct hone_rewrite hone_rewrite_block_nests = {
+    .name = "block_nests",
+    .strategy = "C20",
+    .words = "run the nests in blocks, in a wavefront where they depend",
+    .is_as_written = true,
+    .sites = block_sites,
+    .apply = apply_blocks,
+};

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels of tests/relatives/cpu in each order that agents/polyhedral finds: same results bit for
+ * bit at sizes of all kinds, and the orders that they are known to have. */
+#include "tests/unit/unit.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agents/polyhedral/order.h"
+#include "agents/rewrites/coder_rules.h"
+#include "workspace/base/file.h"
+
+#define KERNELS "tests/relatives/cpu"
+
+enum { MAX_PARAMS = 14, MAX_SIZE = 11, BUFFER = 16 * 1024, ROUNDS = 24 };
+
+typedef void kernel_any(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
+                        intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t);
+
+struct kernel {
+    const char *name, *source;
+    size_t n_params;
+    char kinds[MAX_PARAMS]; /* d double, f float, i int32, n a size */
+};
+
+static char before[MAX_PARAMS][BUFFER], expected[MAX_PARAMS][BUFFER], got[MAX_PARAMS][BUFFER];
+
+static char kind_of(const char *type)
+{
+    if (!strchr(type, '*'))
+        return 'n';
+    return strstr(type, "double") ? 'd' : strstr(type, "float") ? 'f' : 'i';
+}
+
+static void read_params(const struct hone_coder_input *in, struct kernel *kernel)
+{
+    kernel->n_params = 0;
+    for (const struct hone_c_node *n = in->nest.function->first; n; n = n->next)
+        if (n->kind == HONE_C_PARAM && kernel->n_params < MAX_PARAMS)
+            kernel->kinds[kernel->n_params++] = kind_of(n->type);
+}
+
+static kernel_any *build(const char *source, const char *name, struct hone_pool *pool)
+{
+    char dir[] = "/tmp/hone-order-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    const char *c = hone_pool_printf(pool, "%s/k.c", dir);
+    const char *so = hone_pool_printf(pool, "%s/k.so", dir);
+    FILE *file = fopen(c, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(source, file);
+    fclose(file);
+    /* one product and sum is one operation or two, the same in every order */
+    int code = system(hone_pool_printf(
+        pool, "gcc -w -O1 -ftree-vectorize -ffp-contract=off -fopenmp -fPIC -shared %s -o %s -lm",
+        c, so));
+    ck_assert_msg(code == 0, "%s: %s", name, source);
+    void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(lib != NULL, "%s: %s", name, dlerror());
+    void *symbol = dlsym(lib, name);
+    ck_assert_ptr_nonnull(symbol);
+    kernel_any *ret;
+    memcpy(&ret, &symbol, sizeof ret);
+    code = system(hone_pool_printf(pool, "rm -rf %s", dir));
+    ck_assert_int_eq(code, 0);
+    return ret;
+}
+
+static void fill(const struct kernel *kernel, unsigned *seed)
+{
+    for (size_t p = 0; p < kernel->n_params; p++) {
+        for (size_t i = 0; i < BUFFER / 8; i++) {
+            int value = rand_r(seed) % 97;
+            if (kernel->kinds[p] == 'd')
+                ((double *)before[p])[i] = 1 + value / 64.0;
+            else if (kernel->kinds[p] == 'f')
+                ((float *)before[p])[i] = 1 + (float)value / 64;
+            else
+                ((int32_t *)before[p])[i] = value % 4;
+        }
+    }
+}
+
+static void call(kernel_any *function, const struct kernel *kernel, const int64_t *sizes,
+                 char (*memory)[BUFFER])
+{
+    intptr_t a[MAX_PARAMS] = {0};
+    memcpy(memory, before, sizeof before);
+    for (size_t p = 0; p < kernel->n_params; p++)
+        a[p] = kernel->kinds[p] == 'n' ? (intptr_t)sizes[p] : (intptr_t)memory[p];
+    function(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12],
+             a[13]);
+}
+
+/* Sizes from 0 on; the last one small, as the width of a filter or a number of steps is. */
+static void draw_sizes(const struct kernel *kernel, int64_t *sizes, unsigned *seed)
+{
+    for (size_t p = 0; p < kernel->n_params; p++)
+        sizes[p] = rand_r(seed) % (p + 1 == kernel->n_params ? 6 : MAX_SIZE + 1);
+    if (kernel->n_params < 3 || kernel->kinds[kernel->n_params - 2] != 'n')
+        sizes[kernel->n_params - 1] = rand_r(seed) % (MAX_SIZE + 1);
+}
+
+static void compare(const struct kernel *kernel, kernel_any *plain, const char *text,
+                    const char *order, struct hone_pool *pool)
+{
+    kernel_any *other = build(text, kernel->name, pool);
+    unsigned seed = 7;
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t sizes[MAX_PARAMS] = {0};
+        draw_sizes(kernel, sizes, &seed);
+        fill(kernel, &seed);
+        call(plain, kernel, sizes, expected);
+        call(other, kernel, sizes, got);
+        ck_assert_msg(memcmp(expected, got, sizeof got) == 0, "%s, %s, round %d:\n%s", kernel->name,
+                      order, round, text);
+    }
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_source(const struct dirent *entry)
+{
+    return strstr(entry->d_name, ".c") != NULL;
+}
+
+/* Each rewrite at each of its sites, and the orders that no rewrite asks for. */
+START_TEST(the_results_are_the_same)
+{
+    static const char *const rewrites[] = {"reorder_nests", "share_nests", "block_nests"};
+    struct dirent **files;
+    struct hone_c_parser *parser = NULL;
+    size_t n_texts = 0;
+    int n = scandir(KERNELS, &files, is_source, by_name);
+    ck_assert_int_gt(n, 20);
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    for (int i = 0; i < n; i++) {
+        struct hone_pool *pool = hone_pool_new();
+        struct hone_coder_input in;
+        struct kernel kernel = {
+            .name = hone_pool_strndup(pool, files[i]->d_name, strlen(files[i]->d_name) - 2)};
+        char *source = NULL;
+        size_t len;
+        ck_assert_int_eq(hone_file_read(hone_pool_printf(pool, KERNELS "/%s", files[i]->d_name),
+                                        1 << 16, &source, &len, NULL),
+                         0);
+        kernel.source = source;
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", source, kernel.name, pool, &in, NULL), 0);
+        read_params(&in, &kernel);
+        kernel_any *plain = build(source, kernel.name, pool);
+        for (size_t r = 0; r < HONE_COUNTOF(rewrites); r++) {
+            struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+            const struct hone_rewrite *rewrite = hone_rewrite_find(rewrites[r]);
+            size_t n_sites = hone_coder_sites(rewrite, &in, sites);
+            for (size_t s = 0; s < n_sites; s++) {
+                const char *text = NULL;
+                ck_assert_int_eq(hone_coder_apply(parser, rewrite, &in, &sites[s], &text, NULL), 0);
+                compare(&kernel, plain, text, rewrites[r], pool);
+                n_texts++;
+            }
+        }
+        free(source);
+        free(files[i]);
+        hone_pool_free(pool);
+    }
+    free(files);
+    hone_c_parser_free(parser);
+    ck_assert_uint_gt(n_texts, 20);
+}
+END_TEST
+
+UNIT_MAIN("order", the_results_are_the_same)
