@@ -13,7 +13,7 @@
 #include "agents/rewrites/coder_rules.h"
 #include "tests/relatives/relative.h"
 
-enum { MAX_VERSIONS = 400, MAX_WORDS = 64, N_CALLS = 3, N_CHAINS = 4 };
+enum { MAX_VERSIONS = 400, MAX_WORDS = 64, N_CALLS = 3 };
 
 struct version {
     const char *text, *rules; /* "interchange", "interchange thread_outer" */
@@ -405,7 +405,7 @@ int relative_try(const char *name, const char *source, const char *function,
     if (how->is_spoiled)
         add_spoiled(t, source);
     apply_all(t, &in);
-    for (int i = 0; i < N_CHAINS; i++)
+    for (unsigned long i = 0; i < how->n_chains; i++)
         apply_chain(t, &r);
     int result = build(t) ? run(t) : -1;
     for (size_t v = 1; v < t->n; v++)

@@ -2,6 +2,7 @@
 /* relatives -n COUNT [-s SEED] [-b FIRST] [-o NUMBER] [-H] [-p] [-x] [FILE.c ...]
  *
  * Rules against the files, then against COUNT relatives from the generator. -o: that number alone;
+ * -c: chains of rules for each;
  * -p: print texts; -x: with versions that are wrong; -H: those held back as well, their texts not
  * told. The last lines are a table of rules and TAP. */
 #include <libgen.h>
@@ -61,12 +62,12 @@ static void print_table(const char *title, const struct totals *totals)
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    struct relative_how how = {.flags = "-O1 -march=native"};
+    struct relative_how how = {.flags = "-O1 -march=native", .n_chains = 4};
     static const char usage[] = "relatives -r RUNTIME.o -d FOLDER -n COUNT [-s SEED] [-b FIRST] "
                                 "[-o NUMBER] [-H] [-p] [-x] [FILE.c ...]\n";
     unsigned long n = 0, seed = 1, only = 0, first = 0;
     bool has_only = false, is_printed = false, has_held = false;
-    for (int c; (c = getopt(argc, argv, "r:d:n:s:b:o:f:Hpx")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "r:d:n:s:b:o:f:c:Hpx")) != -1;) {
         switch (c) {
         case 'r':
             how.runtime = optarg;
@@ -85,6 +86,9 @@ int main(int argc, char **argv)
             break;
         case 'b':
             first = strtoul(optarg, NULL, 10);
+            break;
+        case 'c':
+            how.n_chains = strtoul(optarg, NULL, 10);
             break;
         case 'o':
             only = strtoul(optarg, NULL, 10), has_only = true;

@@ -92,8 +92,9 @@ struct relative_how {
     const char *folder, *runtime; /* scratch; the object of runtime.c */
     const char *flags;            /* of the compiler */
     uint64_t seed;                /* of the chains */
-    bool is_quiet;                /* tell no text */
-    bool is_spoiled;              /* add versions that are wrong */
+    unsigned long n_chains;
+    bool is_quiet;   /* tell no text */
+    bool is_spoiled; /* add versions that are wrong */
 };
 /* function: of the kernel in the text. Returns how many results are wrong, or -1: the relative
  * itself does not build or run. */
