@@ -139,6 +139,7 @@ void hone_c_nest_of(const struct hone_c_tree *tree, const struct hone_c_node *fu
         if (n->kind != HONE_C_FOR || ret->n == HONE_C_MAX_LOOPS)
             continue;
         struct hone_c_loop *l = &ret->loops[ret->n++];
+        l->tree = tree;
         l->node = n;
         read_loop(tree, l);
         for (size_t i = ret->n - 1; i-- > 0 && !l->parent;)
@@ -190,9 +191,23 @@ bool hone_c_is_invariant(const struct hone_c_node *expr, const struct hone_c_nod
     return true;
 }
 
-/* s = max(s, e), s = e > s ? e : s */
-static const char *choice_op(const struct hone_c_node *value, const struct hone_c_node *var,
-                             const struct hone_c_node **ret_expr)
+static bool is_same_text(const struct hone_c_tree *tree, const struct hone_c_node *a,
+                         const struct hone_c_node *b)
+{
+    a = hone_c_strip(a), b = hone_c_strip(b);
+    return a->end - a->begin == b->end - b->begin &&
+           memcmp(tree->source + a->begin, tree->source + b->begin, a->end - a->begin) == 0;
+}
+
+static bool is_comparison(const struct hone_c_node *c)
+{
+    return c->kind == HONE_C_BINARY && (!strcmp(c->op, "<") || !strcmp(c->op, "<=") ||
+                                        !strcmp(c->op, ">") || !strcmp(c->op, ">="));
+}
+
+/* s = max(s, e), s = e > s ? e : s; what is compared is what is taken */
+static const char *choice_op(const struct hone_c_tree *tree, const struct hone_c_node *value,
+                             const struct hone_c_node *var, const struct hone_c_node **ret_expr)
 {
     value = hone_c_strip(value);
     if (value->kind == HONE_C_CALL && hone_c_n_children(value) == 3) {
@@ -207,7 +222,7 @@ static const char *choice_op(const struct hone_c_node *value, const struct hone_
         return NULL;
     const struct hone_c_node *c = hone_c_strip(value->first), *yes = hone_c_child(value, 1),
                              *no = hone_c_child(value, 2);
-    if (c->kind != HONE_C_BINARY || !c->op[0] || !strchr("<>", c->op[0]))
+    if (!is_comparison(c))
         return NULL;
     bool greater = c->op[0] == '>';
     bool var_left = is_ref_to(c->first, var), var_right = is_ref_to(c->last, var);
@@ -216,11 +231,13 @@ static const char *choice_op(const struct hone_c_node *value, const struct hone_
     bool keeps_greater =
         greater ? (var_left == is_ref_to(yes, var)) : (var_right == is_ref_to(yes, var));
     *ret_expr = is_ref_to(yes, var) ? no : yes;
+    if (!is_same_text(tree, *ret_expr, var_left ? c->last : c->first))
+        return NULL;
     return keeps_greater ? "max" : "min";
 }
 
-static const char *update_op(const struct hone_c_node *stmt, const struct hone_c_node *var,
-                             const struct hone_c_node **ret_expr)
+static const char *update_op(const struct hone_c_tree *tree, const struct hone_c_node *stmt,
+                             const struct hone_c_node *var, const struct hone_c_node **ret_expr)
 {
     if (stmt->kind == HONE_C_ASSIGN_OP && is_ref_to(stmt->first, var)) {
         *ret_expr = stmt->last;
@@ -233,14 +250,14 @@ static const char *update_op(const struct hone_c_node *stmt, const struct hone_c
             *ret_expr = is_ref_to(v->first, var) ? v->last : v->first;
             return v->op;
         }
-        return choice_op(v, var, ret_expr);
+        return choice_op(tree, v, var, ret_expr);
     }
     return NULL;
 }
 
 /* if (e > s) s = e; */
-static const char *guarded_op(const struct hone_c_node *stmt, const struct hone_c_node *var,
-                              const struct hone_c_node **ret_expr)
+static const char *guarded_op(const struct hone_c_tree *tree, const struct hone_c_node *stmt,
+                              const struct hone_c_node *var, const struct hone_c_node **ret_expr)
 {
     if (stmt->kind != HONE_C_IF || hone_c_n_children(stmt) != 2)
         return NULL;
@@ -248,12 +265,11 @@ static const char *guarded_op(const struct hone_c_node *stmt, const struct hone_
     if (!set || set->kind != HONE_C_BINARY || strcmp(set->op, "=") != 0 ||
         !is_ref_to(set->first, var))
         return NULL;
-    if (c->kind != HONE_C_BINARY || !c->op[0] || !strchr("<>", c->op[0]))
+    if (!is_comparison(c))
         return NULL;
     bool var_right = is_ref_to(c->last, var);
     const struct hone_c_node *other = var_right ? c->first : c->last;
-    if (is_ref_to(c->first, var) == var_right ||
-        other->end - other->begin != set->last->end - set->last->begin)
+    if (is_ref_to(c->first, var) == var_right || !is_same_text(tree, other, set->last))
         return NULL;
     *ret_expr = set->last;
     return (c->op[0] == '>') == var_right ? "max" : "min";
@@ -276,12 +292,12 @@ static bool classify(const struct hone_c_loop *loop, const struct hone_c_node *v
         if (!hone_c_is_stmt(n) && n != loop->node->body)
             continue;
         const struct hone_c_node *expr = NULL;
-        const char *op = update_op(n, var, &expr);
+        const char *op = update_op(loop->tree, n, var, &expr);
         if (!op)
-            op = guarded_op(n, var, &expr);
+            op = guarded_op(loop->tree, n, var, &expr);
         if (!op)
             continue;
-        if (n->kind != HONE_C_IF && hone_c_uses(expr, var))
+        if (hone_c_uses(expr, var))
             return false;
         *ret = (struct hone_c_reduction){.var = var, .op = op, .stmt = n, .expr = expr};
         return !is_used_elsewhere(loop->node->body, n, var);

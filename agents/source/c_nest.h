@@ -40,6 +40,7 @@ enum hone_c_stride {
 };
 
 struct hone_c_loop {
+    const struct hone_c_tree *tree;
     const struct hone_c_node *node;
     const struct hone_c_node *var; /* declaration of the induction variable */
     const struct hone_c_node *lower,

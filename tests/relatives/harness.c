@@ -238,31 +238,39 @@ static const char *element_type(const struct hone_c_node *param)
                                           : NULL;
 }
 
-/* The arguments of a call; for an array first the statement that makes it. */
-static bool print_call(struct hone_buf *o, struct hone_buf *args, struct trial *t,
-                       const struct hone_c_node *function, const char *below)
+static const char *size_of_array(struct trial *t, const struct hone_c_node *param)
+{
+    const char *shape = option(t, "--shape", param->name), *ret = "(";
+    if (!shape)
+        return NULL;
+    for (const char *at = shape + 1; at[1]; at++)
+        ret = *at == ',' ? hone_pool_printf(t->pool, "%s)*(", ret)
+                         : hone_pool_printf(t->pool, "%s%c", ret, *at);
+    return hone_pool_printf(t->pool, "%s)", ret);
+}
+
+/* The arguments as variables of the file, what makes the arrays, the arguments of a call. */
+static bool read_arguments(struct trial *t, const struct hone_c_node *function,
+                           struct hone_buf *variables, struct hone_buf *arrays,
+                           struct hone_buf *args)
 {
     for (const struct hone_c_node *c = function->first; c; c = c->next) {
         if (c->kind != HONE_C_PARAM)
             continue;
-        const char *shape = option(t, "--shape", c->name), *shift = option(t, "--shift", c->name);
+        const char *size = size_of_array(t, c), *shift = option(t, "--shift", c->name);
         const char *type = element_type(c), *comma = args->len ? ", " : "";
-        if (!strchr(c->type, '*')) {
-            bool is_float = type && *type != 'i';
-            hone_buf_printf(args, "%s%s", comma, is_float ? "1.25" : c->name);
+        bool is_scalar = !strchr(c->type, '*'), is_whole = !type || *type == 'i';
+        hone_buf_printf(args, "%s%s", comma, is_scalar && !is_whole ? "1.25" : c->name);
+        if (is_scalar)
             continue;
-        }
-        if (!shape || !type)
+        if (!type || !size)
             return false;
         for (size_t i = 0; i + 1 < t->n_words; i++)
             if (strcmp(t->words[i], "--index") == 0 && strcmp(t->words[i + 1], c->name) == 0)
                 type = "x";
-        const char *dims = hone_pool_strndup(t->pool, shape + 1, strlen(shape) - 2);
-        hone_buf_printf(o, "void *%s = rt_array(\"%s\", '%s', (", c->name, c->name, type);
-        for (; *dims; dims++)
-            hone_buf_printf(o, *dims == ',' ? ")*(" : "%c", *dims);
-        hone_buf_printf(o, "), %s, %s);\n", shift ? shift + 1 : "0", below);
-        hone_buf_printf(args, "%s%s", comma, c->name);
+        hone_buf_printf(variables, "static void *%s;\n", c->name);
+        hone_buf_printf(arrays, "%s = rt_array(\"%s\", '%s', %s, %s, below);\n", c->name, c->name,
+                        type, size, shift ? shift + 1 : "0");
     }
     return true;
 }
@@ -270,16 +278,27 @@ static bool print_call(struct hone_buf *o, struct hone_buf *args, struct trial *
 static const char *program(struct trial *t)
 {
     struct hone_coder_input in;
-    if (hone_coder_read(t->parser, "cpu", t->versions[0].text, t->function, t->pool, &in, NULL) < 0)
+    HONE_CLEANUP(hone_buf_done)
+    struct hone_buf o = HONE_BUF_INIT, variables = HONE_BUF_INIT, arrays = HONE_BUF_INIT,
+                    args = HONE_BUF_INIT;
+    struct size sizes[16];
+    size_t n_sizes = read_sizes(t, sizes);
+    if (hone_coder_read(t->parser, "cpu", t->versions[0].text, t->function, t->pool, &in, NULL) <
+            0 ||
+        !read_arguments(t, in.nest.function, &variables, &arrays, &args))
         return NULL;
-    HONE_CLEANUP(hone_buf_done) struct hone_buf o = HONE_BUF_INIT;
     hone_buf_str(&o, "#include \"tests/relatives/runtime.h\"\n#include <math.h>\n"
                      "#include <stdlib.h>\n#include <string.h>\n");
     for (size_t v = 0; v < t->n; v++)
         if (!t->versions[v].is_refused)
             print_version(&o, t, v);
-    struct size sizes[16];
-    size_t n_sizes = read_sizes(t, sizes);
+    hone_buf_str(&o, variables.data ? variables.data : "");
+    for (size_t i = 0; i < n_sizes; i++)
+        hone_buf_printf(&o, "static long %s;\n", sizes[i].name);
+    for (size_t v = 0; v < t->n; v++)
+        if (!t->versions[v].is_refused)
+            hone_buf_printf(&o, "static void run_%zu(void)\n{\n%s__%zu(%s);\n}\n", v, t->function,
+                            v, args.data);
     hone_buf_str(&o, "int main(void)\n{\n");
     for (int call = 0; call < N_CALLS; call++) {
         long below = 1 << 20;
@@ -287,14 +306,12 @@ static const char *program(struct trial *t)
         for (size_t i = 0; i < n_sizes; i++) {
             long value = size_in(sizes, n_sizes, i, call);
             below = value < below ? value : below;
-            hone_buf_printf(&o, "long %s = %ld;\n", sizes[i].name, value);
+            hone_buf_printf(&o, "%s = %ld;\n", sizes[i].name, value);
         }
-        HONE_CLEANUP(hone_buf_done) struct hone_buf args = HONE_BUF_INIT;
-        if (!print_call(&o, &args, t, in.nest.function, hone_pool_printf(t->pool, "%ld", below)))
-            return NULL;
+        hone_buf_printf(&o, "long below = %ld;\n%s", below, arrays.data ? arrays.data : "");
         for (size_t v = 0; v < t->n; v++)
             if (!t->versions[v].is_refused)
-                hone_buf_printf(&o, "RT_RUN(%zu, %s__%zu(%s));\n", v, t->function, v, args.data);
+                hone_buf_printf(&o, "rt_run(%zu, run_%zu);\n", v, v);
         hone_buf_str(&o, "}\n");
     }
     hone_buf_str(&o, "return 0;\n}\n");

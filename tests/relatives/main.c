@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relatives -n COUNT [-s SEED] [-o NUMBER] [-H] [-p] [FILE.c ...]: rules against relatives.
+/* relatives -n COUNT [-s SEED] [-b FIRST] [-o NUMBER] [-H] [-p] [-x] [FILE.c ...]
  *
- * Files come first, then COUNT relatives from the generator. -o: that number alone; -p: print it;
- * -x: with versions that are wrong;
- * -H: those held back as well, their texts not told. The last lines are a table of rules and TAP. */
+ * Rules against the files, then against COUNT relatives from the generator. -o: that number alone;
+ * -p: print texts; -x: with versions that are wrong; -H: those held back as well, their texts not
+ * told. The last lines are a table of rules and TAP. */
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,11 +62,11 @@ int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     struct relative_how how = {.flags = "-O1 -march=native"};
-    static const char usage[] = "relatives -r RUNTIME.o -d FOLDER -n COUNT [-s SEED] [-o NUMBER] "
-                                "[-H] [-p] [-x] [FILE.c ...]\n";
-    unsigned long n = 0, seed = 1, only = 0;
+    static const char usage[] = "relatives -r RUNTIME.o -d FOLDER -n COUNT [-s SEED] [-b FIRST] "
+                                "[-o NUMBER] [-H] [-p] [-x] [FILE.c ...]\n";
+    unsigned long n = 0, seed = 1, only = 0, first = 0;
     bool has_only = false, is_printed = false, has_held = false;
-    for (int c; (c = getopt(argc, argv, "r:d:n:s:o:f:Hpx")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "r:d:n:s:b:o:f:Hpx")) != -1;) {
         switch (c) {
         case 'r':
             how.runtime = optarg;
@@ -82,6 +82,9 @@ int main(int argc, char **argv)
             break;
         case 's':
             seed = strtoul(optarg, NULL, 10);
+            break;
+        case 'b':
+            first = strtoul(optarg, NULL, 10);
             break;
         case 'o':
             only = strtoul(optarg, NULL, 10), has_only = true;
@@ -103,7 +106,7 @@ int main(int argc, char **argv)
     struct totals known = {.n_failed = 0}, held = {.n_failed = 0};
     for (int i = optind; i < argc; i++)
         try_file(argv[i], &how, &known);
-    for (unsigned long i = has_only ? only : 0; i < (has_only ? only + 1 : n); i++) {
+    for (unsigned long i = has_only ? only : first; i < (has_only ? only + 1 : first + n); i++) {
         HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
         const char *name, *text = relative_make(pool, seed, i, &name);
         bool is_held = relative_is_held(name);

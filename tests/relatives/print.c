@@ -8,7 +8,7 @@
 struct printer {
     struct relative *r;
     struct hone_buf out;
-    bool is_unsigned, has_reversed, inner_first;
+    bool inner_first;
     unsigned style, rows_percent;
     int depth;
     const struct relative_array *row; /* has a pointer to the row of row_var */
@@ -254,7 +254,9 @@ const char *relative_print(struct relative *r)
     p.rows_percent = relative_random(r, 4) == 0 ? 60 : 0;
     const char *const *type =
         types[relative_random(r, 10) < 5 ? 0 : relative_random(r, r->flags & FLOATS ? 2 : 3)];
-    const char *counter = counters[relative_random(r, is_reversed(r->root) ? 4 : 5)];
+    /* size_t has no turn before 0: "i <= j - 1" would not end */
+    bool may_be_unsigned = !is_reversed(r->root) && p.style != 1;
+    const char *counter = counters[relative_random(r, may_be_unsigned ? 5 : 4)];
     head(&p);
     block(&p, r->root->first);
     hone_buf_str(&p.out, "}\n");

@@ -2,6 +2,7 @@
 #include "tests/relatives/runtime.h"
 
 #include <math.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,14 +26,14 @@ struct array {
 
 static struct array arrays[MAX_ARRAYS];
 static int n_arrays, current_call, ends;
-sigjmp_buf rt_jump;
-volatile int rt_dead[MAX_VERSIONS];
+static sigjmp_buf jump;
+static bool is_dead[MAX_VERSIONS];
 static volatile sig_atomic_t hit;
 
 static void caught(int sig)
 {
     hit = sig;
-    siglongjmp(rt_jump, 1);
+    siglongjmp(jump, 1);
 }
 
 void rt_begin(int call, int at_end)
@@ -72,9 +73,8 @@ static uint32_t draw(uint32_t *state)
     return *state >> 8;
 }
 
-void rt_start(int version)
+static void fill(void)
 {
-    (void)version;
     for (int k = 0; k < n_arrays; k++) {
         struct array *a = &arrays[k];
         uint32_t state = (uint32_t)(k * 7919 + current_call * 131 + 17);
@@ -110,26 +110,36 @@ static bool is_alike(const struct array *a, double want, double got)
     return fabs(want - got) <= share + share * fabs(want);
 }
 
-void rt_end(int version)
+static void compare(int version)
 {
     alarm(0);
     if (hit && version == 0) {
         printf("failed signal %d call %d\n", (int)hit, current_call);
         exit(RT_FAILED);
     }
-    for (int k = 0; k < n_arrays && !rt_dead[version]; k++) {
+    for (int k = 0; k < n_arrays && !is_dead[version]; k++) {
         struct array *a = &arrays[k];
         if (version == 0)
             memcpy(a->want, a->data, a->bytes);
-        for (long i = 0; i < a->n && !rt_dead[version]; i++) {
+        for (long i = 0; i < a->n && !is_dead[version]; i++) {
             double want = element(a, a->want, i), got = element(a, a->data, i);
             if (hit || !is_alike(a, want, got)) {
-                rt_dead[version] = 1;
+                is_dead[version] = true;
                 printf("wrong %d signal %d call %d %s[%ld] = %.9g, expected %.9g\n", version,
                        (int)hit, current_call, a->name, i, got, want);
             }
         }
     }
+}
+
+void rt_run(int version, void (*run)(void))
+{
+    if (is_dead[version])
+        return;
+    fill();
+    if (sigsetjmp(jump, 1) == 0)
+        run();
+    compare(version);
 }
 
 /* ---- OpenMP, four threads in turn, the last first ---- */

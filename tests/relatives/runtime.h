@@ -8,7 +8,6 @@
 #ifndef HONE_TESTS_RELATIVE_RUNTIME_H
 #define HONE_TESTS_RELATIVE_RUNTIME_H
 
-#include <setjmp.h>
 #include <stdint.h>
 
 enum { RT_DONE = 0, RT_FAILED = 3 }; /* exit status; FAILED: the relative itself crashed */
@@ -17,25 +16,13 @@ enum { RT_DONE = 0, RT_FAILED = 3 }; /* exit status; FAILED: the relative itself
 void rt_begin(int call, int at_end);
 /* type: 'f', 'd', 'i' (int32_t), 'x' (indices below `below`). */
 void *rt_array(const char *name, char type, long n, double shift, long below);
-void rt_start(int version); /* fills the arrays */
-void rt_end(int version);   /* compares; version 0: keeps */
-extern sigjmp_buf rt_jump;
-extern volatile int rt_dead[];
+/* Fills the arrays, runs, compares; version 0: keeps what it left. */
+void rt_run(int version, void (*run)(void));
 
 /* What the compiler calls for the pragmas that rules write. */
 int omp_get_thread_num(void);
 int omp_get_num_threads(void);
 int omp_get_max_threads(void);
 void GOMP_parallel(void (*region)(void *), void *data, unsigned n_threads, unsigned flags);
-
-#define RT_RUN(version, call)                                                                      \
-    do {                                                                                           \
-        if (rt_dead[version])                                                                      \
-            break;                                                                                 \
-        rt_start(version);                                                                         \
-        if (sigsetjmp(rt_jump, 1) == 0)                                                            \
-            call;                                                                                  \
-        rt_end(version);                                                                           \
-    } while (0)
 
 #endif
