@@ -8,7 +8,7 @@ set -u
 build=$(realpath "${1:-build}")
 kills=${2:-100}
 task=${3:-sum}
-root=$(mktemp -d "${TMPDIR:-/tmp}/hone-kill.XXXXXX")
+root=$(realpath "$(mktemp -d "${TMPDIR:-/tmp}/hone-kill.XXXXXX")")
 ws=$root/ws
 "$build/hone" init "$ws" >/dev/null || exit 1
 
@@ -21,7 +21,12 @@ start() {
         --seed 7 >>"$root/search.log" 2>&1 &
     search=$!
 }
-children_of() { pgrep -f "$1" 2>/dev/null; }
+# Runners that work in this workspace. Others may run the same binary beside this script: the path of the binary says nothing.
+runners_here() {
+    for runner in $(pgrep -x hone-runner); do
+        case $(readlink "/proc/$runner/cwd") in "$ws"/*) echo "$runner" ;; esac
+    done
+}
 
 declare -A done_kills=([hone]=0 [judge]=0 [arena]=0)
 acknowledged >"$root/before"
@@ -77,7 +82,7 @@ while read -r id; do
 done <"$root/end"
 git -C "$ws" fsck --strict --no-dangling >"$root/fsck" 2>&1
 fsck=$?
-left=$(pgrep -c -f "$build/hone-runner" || true)
+left=$(runners_here | wc -l)
 echo "kills $n (hone ${done_kills[hone]}, judge ${done_kills[judge]}, arena ${done_kills[arena]}); restarts $restarts; searches ended by themselves $stopped"
 echo "acknowledged evaluations $ids; lost $lost; acknowledged but not in git $uncommitted; git fsck --strict exit $fsck; runners left over $left"
 [ "$lost" = 0 ] && [ "$uncommitted" = 0 ] && [ "$fsck" = 0 ] && [ "$left" = 0 ] && [ "$ids" -gt 0 ] &&

@@ -89,7 +89,8 @@ def reference(sizes, given, dtype):
     state = model.state_dict()
     for name, key in record["state"].items():
         state[key].copy_(given[name])
-    got = model(*[given[a["name"]] if "name" in a else a["value"] for a in record["arguments"]])
+    got = model(*[given[a["name"]] if "name" in a else sizes[a["axis"]] if "axis" in a else a["value"]
+                  for a in record["arguments"]])
     return [part.double() for part in (got if isinstance(got, (tuple, list)) else [got])]
 
 
