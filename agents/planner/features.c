@@ -236,6 +236,22 @@ static void of_loops(const struct hone_coder_input *in, struct hone_features *f)
         doubt(f);
 }
 
+/* A sum that grows in memory is a chain too: it stands in a local in the normal form. */
+static void of_normal(const struct hone_coder_input *normal, struct hone_features *f)
+{
+    double n_chains = 0;
+    for (size_t i = 0; i < normal->nest.n; i++) {
+        const struct hone_c_loop *l = &normal->nest.loops[i];
+        struct hone_c_reduction r[HONE_C_MAX_REDUCTIONS];
+        size_t n = 0;
+        if (l->is_innermost && l->is_canonical && !l->is_small && !l->is_fallback &&
+            hone_c_reductions(l, r, &n))
+            n_chains += (double)n;
+    }
+    if (n_chains > hone_feature_or(f, HONE_F_CHAINS, 0))
+        set(f, HONE_F_CHAINS, n_chains);
+}
+
 /* What words tell, of a text that may not be readable. */
 static void of_words(const struct hone_coder_input *in, struct hone_features *f)
 {
@@ -265,6 +281,8 @@ static void of_text(const struct hone_coder_input *in, struct hone_features *f)
     if (n_parallel == 0 && in->nest.n > 0) /* no proof is no refutation */
         f->v[HONE_F_PARALLEL_LOOPS].is_present = false;
     of_loops(in, f);
+    if (in->normal)
+        of_normal(in->normal, f);
 }
 
 static void of_task(const struct hone_task *task, struct hone_features *f)

@@ -281,11 +281,22 @@ static const char *promote_at(const struct hone_coder_input *in, const struct ho
     return hone_finish_edits(&whole);
 }
 
+/* X op= e, or X = X op e in either order. */
+static bool adds_to_itself(const struct hone_coder_input *in, const struct hone_c_node *stmt)
+{
+    const struct hone_c_node *value = hone_c_strip(stmt->last);
+    if (!is_update(stmt) || stmt->kind == HONE_C_ASSIGN_OP || value->kind != HONE_C_BINARY)
+        return is_update(stmt) && stmt->kind == HONE_C_ASSIGN_OP;
+    const struct hone_c_node *place = hone_c_strip(stmt->first);
+    return is_same_text(in, hone_c_strip(value->first), place) ||
+           is_same_text(in, hone_c_strip(value->last), place);
+}
+
 static const char *promote(const struct hone_coder_input *in, const struct hone_c_loop *l)
 {
     for (const struct hone_c_node *n = l->is_innermost ? l->node->body : NULL; n;
          n = hone_c_walk(l->node->body, n)) {
-        if (n->kind != HONE_C_ASSIGN_OP || !is_update(n))
+        if ((n->kind != HONE_C_ASSIGN_OP && n->kind != HONE_C_BINARY) || !adds_to_itself(in, n))
             continue;
         const struct hone_c_node *place = hone_c_strip(n->first);
         const struct hone_c_loop *around = loop_of_sum(in, l, place);

@@ -359,6 +359,9 @@ static const struct {
     const char *has; /* NULL: no step */
 } forms[] = {
     {"for (long k = 0; k < K; k++) C[0] += A[k];", "float acc = C[0];"},
+    {"for (long k = 0; k < K; k++) C[0] = A[k] * B[k] + C[0];", "acc = A[k] * B[k] + acc;"},
+    {"for (long k = 0; k < K; k++) C[0] = C[0] + C[1] * A[k];", NULL},
+    {"for (long k = 0; k < K; k++) C[0] = A[k] + C[k];", NULL},
     {"C[1] = 2; for (long k = 0; k < K; k++) C[1] += A[k];", "float acc = 2;"},
     {"for (long p = 0; p < M; p++) for (long k = 0; k < K; k++) C[N] *= A[p + k];",
      "float acc = C[N];\nfor (long p = 0;"},
