@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agents/planner/features.h"
 #include "agents/rewrites/coder_rules.h"
 #include "agents/source/c_normal.h"
 #include "workspace/base/file.h"
@@ -422,6 +423,27 @@ START_TEST(normal_form)
 }
 END_TEST
 
+/* What the planner knows of a sum does not hang on where it is kept. */
+START_TEST(a_sum_in_memory_is_a_chain)
+{
+    static const char *const bodies[] = {
+        "float s = 0; for (long k = 0; k < K; k++) s += A[k]; C[0] = s;",
+        "for (long k = 0; k < K; k++) C[0] += A[k];",
+        "for (long k = 0; k < K; k++) C[0] = A[k] + C[0];"};
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(bodies); i++) {
+        struct hone_coder_input in;
+        struct hone_features f;
+        const char *source = hone_pool_printf(
+            pool, "void k(const float *A, float *C, long K)\n{\n%s\n}\n", bodies[i]);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);
+        hone_features_of(&in, NULL, NULL, &f);
+        ck_assert_msg(hone_feature_or(&f, HONE_F_CHAINS, -1) == 1, "%s", bodies[i]);
+    }
+}
+END_TEST
+
 /* Threads go to the deepest nest or nowhere. */
 static const struct {
     const char *body;
@@ -489,4 +511,4 @@ START_TEST(collapsed_loops_stay_together)
 END_TEST
 
 UNIT_MAIN("coder_rules", every_rewrite_keeps_the_answer, chains_keep_the_answer, normal_form,
-          threads_go_to_the_deepest_nest, collapsed_loops_stay_together)
+          a_sum_in_memory_is_a_chain, threads_go_to_the_deepest_nest, collapsed_loops_stay_together)
