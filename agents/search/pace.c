@@ -4,8 +4,11 @@
 #include <math.h>
 
 /* Of decide and confirm on a CPU: sum 2.8, matmul 4.4, softmax 3 to 7 a size. */
-#define SCREENS_A_SIZE  4.0
-#define DRAWN_SIZES     3    /* that a confirmation adds */
+#define SCREENS_A_SIZE 4.0
+#define DRAWN_SIZES    3 /* that a confirmation adds */
+/* What a drawn size costs beside a public one. Confirmations of tasks of one size took 1.5 to 3.4
+ * times the longer look, of three sizes 1.6 to 2.4 times. */
+#define SHARE_OF_DRAWN  0.6
 #define FAR             4.0  /* times the guess: no single slow look shuts confirmations out */
 #define UNSEEN          2.5  /* times the guess: the room of the first look */
 #define RESERVE_LEAST   0.25 /* of the cap */
@@ -68,7 +71,8 @@ int64_t hone_pace_look_room_ms(const struct hone_pace *p)
 
 int64_t hone_pace_confirm_ms(const struct hone_pace *p)
 {
-    double by_look = p->look * guess(p, DRAWN_SIZES) / guess(p, 0);
+    double more = guess(p, DRAWN_SIZES) / guess(p, 0) - 1;
+    double by_look = p->look * (1 + SHARE_OF_DRAWN * more);
     double screens = p->confirm > 0 ? p->confirm : p->look > 0 ? by_look : guess(p, DRAWN_SIZES);
     return (int64_t)((double)p->usual_ms * screens);
 }

@@ -22,10 +22,11 @@ START_TEST(what_was_seen_replaces_the_guess)
     ck_assert_int_eq(hone_pace_look_ms(&p), 12000);
     ck_assert_int_eq(hone_pace_look_room_ms(&p), 30000); /* none was seen */
     ck_assert_int_eq(hone_pace_confirm_ms(&p), 24000);
-    note(&p, HONE_KIND_DECIDE, 8000); /* a confirmation has twice the sizes */
+    note(&p, HONE_KIND_DECIDE,
+         8000); /* a confirmation has twice the sizes, drawn ones are cheaper */
     ck_assert_int_eq(hone_pace_look_ms(&p), 8000);
     ck_assert_int_eq(hone_pace_look_room_ms(&p), 8000);
-    ck_assert_int_eq(hone_pace_confirm_ms(&p), 16000);
+    ck_assert_int_eq(hone_pace_confirm_ms(&p), 12800);
     note(&p, HONE_KIND_CONFIRM, 17000);
     ck_assert_int_eq(hone_pace_confirm_ms(&p), 17000);
     ck_assert_int_eq(hone_pace_look_ms(&p), 8000);
