@@ -6,6 +6,8 @@
  * where none is free as written; block_nests cuts a band of loops into blocks, in a wavefront where
  * they depend. Each leaves a nest alone that gains nothing of its kind, and a source that has
  * threads already. */
+#include <string.h>
+
 #include "agents/polyhedral/order.h"
 #include "agents/rewrites/coder_rules.h"
 
@@ -47,6 +49,17 @@ static size_t places(const struct hone_coder_input *in, enum hone_order order, b
     return n;
 }
 
+/* Are integers among what the function writes? A statement that is made special (i = k) may overflow
+ * where the compiler sees it, and then means something else than the plain one does. */
+static bool writes_integers(const struct hone_coder_input *in)
+{
+    for (const struct hone_c_node *n = in->nest.function->first; n; n = n->next)
+        if (n->kind == HONE_C_PARAM && strchr(n->type, '*') && strncmp(n->type, "const ", 6) != 0 &&
+            !strstr(n->type, "float") && !strstr(n->type, "double"))
+            return true;
+    return false;
+}
+
 static char *put(const struct hone_coder_input *in, const struct hone_coder_site *site,
                  enum hone_order order, struct hone_err *err)
 {
@@ -62,6 +75,9 @@ static char *put(const struct hone_coder_input *in, const struct hone_coder_site
     struct hone_c_edits e;
     hone_c_edits_init(&e, in->tree);
     hone_c_replace(&e, in->nest.function->begin, in->nest.function->begin, result->before);
+    if (writes_integers(in))
+        hone_c_replace(&e, in->nest.function->begin, in->nest.function->begin,
+                       "#pragma GCC optimize(\"wrapv\")\n");
     hone_c_replace(&e, all->runs[i].begin, all->runs[i].end, result->text);
     return hone_finish_edits(&e);
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# runs first: it starts Python some sixty times.
 # hone task import of other suites' forms: problems become tasks that the lint admits, or are refused with the reason.
 # Needs a Python with torch (make deps-torch).
 # sanitizers: no; the references run in Python, and its address space is limited.
