@@ -28,7 +28,7 @@
 #include "workspace/base/limits.h"
 
 enum {
-    MOST_OPERATIONS = 4000000, /* of isl, for one run: about a second */
+    MOST_OPERATIONS = 1000000, /* of isl, for one order of a run: two seconds at most */
     MAX_MEMBERS = 4,           /* of a band whose orders are all looked at */
     TILE = 32,
     STRIP = 64, /* neighbours in a block, where threads and vectors share a loop */

@@ -104,6 +104,8 @@ static bool print_sum(struct builder *b, struct hone_buf *text, const struct hon
     for (size_t i = 0; i < poly->n; i++) {
         const struct hone_c_term *t = &poly->terms[i];
         const char *name = "1";
+        if (t->k > HONE_SCOP_MAX_FACTOR || t->k < -HONE_SCOP_MAX_FACTOR)
+            return false;
         if (t->n_factors > 0) {
             size_t l = 0;
             name = t->factors[0].name;

@@ -19,7 +19,12 @@
 
 #include "agents/source/site.h"
 
-enum { HONE_SCOP_MAX_DEPTH = 6, HONE_SCOP_MAX_STATEMENTS = 24, HONE_SCOP_MAX_RUNS = 8 };
+enum {
+    HONE_SCOP_MAX_DEPTH = 6,
+    HONE_SCOP_MAX_STATEMENTS = 24,
+    HONE_SCOP_MAX_RUNS = 8,
+    HONE_SCOP_MAX_FACTOR = 1 << 20 /* of a counter or a size; isl takes minutes for larger ones */
+};
 
 struct hone_scop_statement { /* named S0, S1, ... in the texts, in source order */
     const struct hone_c_node *node;

@@ -177,4 +177,32 @@ START_TEST(the_results_are_the_same)
 }
 END_TEST
 
-UNIT_MAIN("order", the_results_are_the_same)
+/* isl takes minutes for subscripts with factors of 2^60. */
+START_TEST(large_factors_are_no_places)
+{
+    static const struct {
+        long factor;
+        size_t n_places;
+    } rows[] = {{HONE_SCOP_MAX_FACTOR, 2}, {HONE_SCOP_MAX_FACTOR + 1, 0}, {1L << 62, 0}};
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_c_parser *parser = NULL;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_coder_input in;
+        const char *source = hone_pool_printf(
+            pool,
+            "void k(double *A, double *B, long N)\n{\n"
+            "    for (long i = 0; i < N; i++)\n        for (long j = 0; j < N; j++)\n"
+            "            A[%ld * i + j] = B[i + %ld * j];\n}\n",
+            rows[i].factor, rows[i].factor);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);
+        const struct hone_orders *orders = hone_orders_of(&in);
+        ck_assert_uint_eq(orders->n, 1);
+        ck_assert_uint_eq(orders->runs[0].n_places, rows[i].n_places);
+    }
+    hone_c_parser_free(parser);
+    hone_pool_free(pool);
+}
+END_TEST
+
+UNIT_MAIN("order", the_results_are_the_same, large_factors_are_no_places)
