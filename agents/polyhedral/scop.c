@@ -11,13 +11,10 @@
 
 #include "agents/polyhedral/order.h"
 #include "agents/polyhedral/subscript.h"
+#include "agents/polyhedral/update.h"
 #include "workspace/base/limits.h"
 
 enum { MAX_NAMES = 24, MAX_ARRAYS = 24, MAX_ACCESSES = 160, MAX_STATEMENT_ACCESSES = 64 };
-
-struct path { /* where a statement stands: its place in each block on the way */
-    int at[HONE_SCOP_MAX_DEPTH + 1];
-};
 
 struct array {
     const struct hone_c_node *root;
@@ -28,12 +25,12 @@ struct array {
 struct access {
     struct hone_c_access of;
     size_t statement, array;
+    char update; /* operator of the update that it is a part of; 0: of none */
 };
 
 struct builder {
     const struct hone_coder_input *in;
     struct hone_scop *scop;
-    struct path paths[HONE_SCOP_MAX_STATEMENTS];
     const char *names[MAX_NAMES]; /* sizes and outer counters that the texts name */
     const struct hone_c_node *decls[MAX_NAMES];
     size_t n_names;
@@ -132,14 +129,15 @@ static bool print_bounds(struct builder *b, struct hone_buf *text, const struct 
 {
     if (!print_expr(b, text, loop->lower, loops, depth))
         return false;
-    hone_buf_printf(text, " <= %s %s ", loop->var->name, loop->is_inclusive ? "<=" : "<");
+    hone_buf_printf(text, " %s %s %s ", loop->is_exclusive_below ? "<" : "<=", loop->var->name,
+                    loop->is_inclusive ? "<=" : "<");
     return print_expr(b, text, loop->upper, loops, depth);
 }
 
 /* "S2[i,j]" */
-static void print_instance(const struct builder *b, struct hone_buf *text, size_t statement)
+static void print_instance(const struct hone_scop *scop, struct hone_buf *text, size_t statement)
 {
-    const struct hone_scop_statement *s = &b->scop->statements[statement];
+    const struct hone_scop_statement *s = &scop->statements[statement];
     hone_buf_printf(text, "S%zu[", statement);
     for (size_t i = 0; i < s->depth; i++)
         hone_buf_printf(text, "%s%s", i ? "," : "", s->loops[i]->var->name);
@@ -198,7 +196,7 @@ static bool has_own_names(const struct hone_c_loop *const *loops, size_t depth)
 struct place {
     const struct hone_c_loop *loops[HONE_SCOP_MAX_DEPTH];
     size_t depth;
-    struct path path;
+    int at[HONE_SCOP_MAX_DEPTH + 1];
 };
 
 static bool add_statement(struct builder *b, const struct hone_c_node *node, const struct place *at)
@@ -206,10 +204,10 @@ static bool add_statement(struct builder *b, const struct hone_c_node *node, con
     struct hone_scop *s = b->scop;
     if (s->n == HONE_SCOP_MAX_STATEMENTS || !stands_alone(b, node))
         return false;
-    b->paths[s->n] = at->path;
     struct hone_scop_statement *to = &s->statements[s->n++];
     *to = (struct hone_scop_statement){.node = node, .depth = at->depth, .when = ""};
     memcpy(to->loops, at->loops, sizeof to->loops);
+    memcpy(to->at, at->at, sizeof to->at);
     s->depth = at->depth > s->depth ? at->depth : s->depth;
     return true;
 }
@@ -226,21 +224,27 @@ static bool take(struct builder *b, const struct hone_c_node *node, struct place
 
 static bool take_block(struct builder *b, const struct hone_c_node *block, struct place *at)
 {
-    at->path.at[at->depth] = 0;
+    at->at[at->depth] = 0;
     for (const struct hone_c_node *n = block->first; n; n = n->next) {
         if (!take(b, n, at))
             return false;
-        at->path.at[at->depth]++;
+        at->at[at->depth]++;
     }
     return true;
+}
+
+static bool is_known(const struct hone_c_loop *loop)
+{
+    return (loop->is_canonical || loop->counts_down) && loop->declares_var &&
+           is_plain_name(loop->var->name);
 }
 
 static bool is_counted(struct builder *b, const struct hone_c_loop *loop, const struct place *at)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf bounds = {.limit = HONE_LIMIT_BUF_BYTES};
-    return loop && loop->is_canonical && loop->declares_var && loop->is_unit_step &&
-           loop->begin == loop->node->begin && is_plain_name(loop->var->name) &&
-           at->depth < HONE_SCOP_MAX_DEPTH && loop->node->body->kind != HONE_C_DECL_STMT &&
+    return loop && is_known(loop) && (loop->is_unit_step || loop->counts_down) &&
+           loop->begin == loop->node->begin && at->depth < HONE_SCOP_MAX_DEPTH &&
+           loop->node->body->kind != HONE_C_DECL_STMT &&
            print_bounds(b, &bounds, loop, at->loops, at->depth);
 }
 
@@ -249,7 +253,7 @@ static bool take_loop(struct builder *b, const struct hone_c_loop *loop, struct 
     const struct hone_c_node *body = loop->node->body;
     struct place inner = *at;
     inner.loops[inner.depth++] = loop;
-    inner.path.at[inner.depth] = 0;
+    inner.at[inner.depth] = 0;
     if (!has_own_names(inner.loops, inner.depth))
         return false;
     return body->kind == HONE_C_COMPOUND && !declares(body) ? take_block(b, body, &inner)
@@ -284,6 +288,14 @@ static struct array *array_of(struct builder *b, const struct hone_c_node *root)
     return &b->arrays[b->n_arrays++];
 }
 
+static bool is_own(const struct hone_update *update, const struct hone_c_node *node)
+{
+    for (size_t i = 0; i < update->n_own; i++)
+        if (hone_c_strip(node) == update->own[i])
+            return true;
+    return false;
+}
+
 /* A pointer that is set again may be another array's next time. */
 static bool is_array(const struct builder *b, const struct hone_c_node *root)
 {
@@ -296,6 +308,8 @@ static bool add_accesses(struct builder *b, size_t statement)
     const struct hone_c_node *node = b->scop->statements[statement].node;
     struct hone_c_access *all = hone_pool_alloc(b->in->pool, MAX_STATEMENT_ACCESSES * sizeof *all);
     size_t n = hone_c_accesses(b->in->nest.function, node, all, MAX_STATEMENT_ACCESSES);
+    struct hone_update update;
+    hone_update_of(b->in->tree, node, &update);
     if (n > MAX_STATEMENT_ACCESSES || b->n_accesses + n > MAX_ACCESSES)
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -304,8 +318,11 @@ static bool add_accesses(struct builder *b, size_t statement)
         struct array *array = is_array(b, all[i].root) ? array_of(b, all[i].root) : NULL;
         if (!array)
             return false;
-        b->accesses[b->n_accesses++] = (struct access){
-            .of = all[i], .statement = statement, .array = (size_t)(array - b->arrays)};
+        b->accesses[b->n_accesses++] =
+            (struct access){.of = all[i],
+                            .statement = statement,
+                            .array = (size_t)(array - b->arrays),
+                            .update = is_own(&update, all[i].node) ? update.op : '\0'};
     }
     return true;
 }
@@ -336,7 +353,7 @@ static size_t loops_around(const struct builder *b, const struct access *access,
         const struct hone_c_loop *l = &b->in->nest.loops[i];
         if (!hone_c_contains(s->node, l->node) || !hone_c_contains(l->node, access->of.node))
             continue;
-        if (n == max || !l->is_canonical || !l->declares_var || !is_plain_name(l->var->name))
+        if (n == max || !is_known(l))
             return 0;
         ret[n++] = l;
     }
@@ -372,7 +389,7 @@ static char *names_text(const struct builder *b)
 static bool print_domain(struct builder *b, struct hone_buf *text, size_t statement)
 {
     const struct hone_scop_statement *s = &b->scop->statements[statement];
-    print_instance(b, text, statement);
+    print_instance(b->scop, text, statement);
     hone_buf_str(text, " : true");
     for (size_t i = 0; i < s->depth; i++) {
         hone_buf_str(text, " and ");
@@ -413,7 +430,7 @@ static bool is_inside(struct builder *b, const struct access *access,
 
 static void print_array(struct hone_buf *text, const struct builder *b, const struct access *access)
 {
-    print_instance(b, text, access->statement);
+    print_instance(b->scop, text, access->statement);
     hone_buf_printf(text, " -> A%zu[", access->array);
     for (size_t d = 0; d < b->arrays[access->array].rows.n_dims; d++)
         hone_buf_printf(text, "%sdim%zu_", d ? "," : "", d);
@@ -464,7 +481,28 @@ static void add_place(struct builder *b, const char *place)
     s->places[s->n_places++] = place;
 }
 
-static void print_accesses(struct builder *b, struct relation *reads, struct relation *writes)
+enum { DOMAIN, READS, WRITES, UPDATES, N_RELATIONS = UPDATES + HONE_SCOP_MAX_UPDATES };
+
+struct relations {
+    struct relation all[N_RELATIONS];
+    char ops[HONE_SCOP_MAX_UPDATES];
+    size_t n_ops;
+};
+
+/* Where updates with this operator are noted; NULL: there are too many operators. */
+static struct relation *updates_of(struct relations *r, char op)
+{
+    size_t i = 0;
+    while (i < r->n_ops && r->ops[i] != op)
+        i++;
+    if (i == HONE_SCOP_MAX_UPDATES)
+        return NULL;
+    r->n_ops += i == r->n_ops;
+    r->ops[i] = op;
+    return &r->all[UPDATES + i];
+}
+
+static void print_accesses(struct builder *b, struct relations *r)
 {
     b->scop->places = hone_pool_alloc(b->in->pool, (b->n_accesses + 1) * sizeof(char *));
     for (size_t i = 0; i < b->n_accesses; i++) {
@@ -478,29 +516,13 @@ static void print_accesses(struct builder *b, struct relation *reads, struct rel
             part = (struct hone_buf){.limit = HONE_LIMIT_BUF_BYTES};
             print_array(&part, b, access);
         }
-        if (access->of.is_read)
-            add_part(reads, part.data);
-        if (access->of.is_write)
-            add_part(writes, part.data);
-    }
-}
-
-/* Where each statement stands in the source: "S0[i,j] -> [0,i,0,j,1]". */
-static void print_order(const struct builder *b, struct relation *order)
-{
-    for (size_t i = 0; i < b->scop->n; i++) {
-        const struct hone_scop_statement *s = &b->scop->statements[i];
-        HONE_CLEANUP(hone_buf_done) struct hone_buf part = {.limit = HONE_LIMIT_BUF_BYTES};
-        print_instance(b, &part, i);
-        hone_buf_printf(&part, " -> [%d", b->paths[i].at[0]);
-        for (size_t d = 0; d < b->scop->depth; d++) {
-            if (d < s->depth)
-                hone_buf_printf(&part, ",%s,%d", s->loops[d]->var->name, b->paths[i].at[d + 1]);
-            else
-                hone_buf_str(&part, ",0,0");
-        }
-        hone_buf_str(&part, "]");
-        add_part(order, part.data);
+        struct relation *updates = access->update ? updates_of(r, access->update) : NULL;
+        if (updates)
+            add_part(updates, part.data);
+        if (access->of.is_read && !updates)
+            add_part(&r->all[READS], part.data);
+        if (access->of.is_write && !updates)
+            add_part(&r->all[WRITES], part.data);
     }
 }
 
@@ -512,30 +534,33 @@ static const char *finish(const struct builder *b, struct relation *r)
 
 static bool describe(struct builder *b)
 {
-    struct relation all[4];
-    for (size_t i = 0; i < HONE_COUNTOF(all); i++)
-        all[i] = (struct relation){.text = {.limit = HONE_LIMIT_BUF_BYTES}};
-    struct relation *domain = &all[0], *reads = &all[1], *writes = &all[2], *order = &all[3];
+    struct relations r = {.n_ops = 0};
+    struct hone_scop *s = b->scop;
     bool is_good = true;
+    for (size_t i = 0; i < N_RELATIONS; i++)
+        r.all[i] = (struct relation){.text = {.limit = HONE_LIMIT_BUF_BYTES}};
     b->accesses = hone_pool_alloc(b->in->pool, MAX_ACCESSES * sizeof *b->accesses);
-    for (size_t i = 0; i < b->scop->n && is_good; i++) {
+    for (size_t i = 0; i < s->n && is_good; i++) {
         HONE_CLEANUP(hone_buf_done) struct hone_buf part = {.limit = HONE_LIMIT_BUF_BYTES};
         is_good = add_accesses(b, i) && print_domain(b, &part, i);
         if (is_good)
-            add_part(domain, part.data);
+            add_part(&r.all[DOMAIN], part.data);
     }
     if (is_good) {
         split_arrays(b);
-        print_accesses(b, reads, writes);
-        print_order(b, order);
-        is_good = writes->n > 0;
+        print_accesses(b, &r);
+        is_good = r.all[WRITES].n + r.n_ops > 0;
     }
-    for (size_t i = 0; i < HONE_COUNTOF(all); i++)
-        is_good = is_good && hone_buf_check(&all[i].text, NULL) == 0;
-    b->scop->domain = finish(b, domain);
-    b->scop->reads = finish(b, reads);
-    b->scop->writes = finish(b, writes);
-    b->scop->order = finish(b, order);
+    for (size_t i = 0; i < N_RELATIONS; i++)
+        is_good = is_good && hone_buf_check(&r.all[i].text, NULL) == 0;
+    s->domain = finish(b, &r.all[DOMAIN]);
+    s->reads = finish(b, &r.all[READS]);
+    s->writes = finish(b, &r.all[WRITES]);
+    s->names = names_text(b);
+    for (s->n_updates = 0; s->n_updates < r.n_ops; s->n_updates++)
+        s->updates[s->n_updates] = finish(b, &r.all[UPDATES + s->n_updates]);
+    for (size_t i = r.n_ops; i < HONE_SCOP_MAX_UPDATES; i++)
+        hone_buf_done(&r.all[UPDATES + i].text);
     return is_good;
 }
 
@@ -617,7 +642,6 @@ static bool add_parts(const struct builder *b, size_t statement, const struct cu
                                     signs[rest % 3], cuts->pairs[c][1]);
         if (to->scop->n == HONE_SCOP_MAX_STATEMENTS)
             return false;
-        to->paths[to->scop->n] = b->paths[statement];
         to->scop->statements[to->scop->n] = b->scop->statements[statement];
         to->scop->statements[to->scop->n++].when = when;
     }
@@ -670,7 +694,7 @@ static const struct hone_c_node *add_run(struct runs *runs, const struct hone_c_
             scop->depth = depth;
             break;
         }
-        at.path.at[0]++;
+        at.at[0]++;
         end = stmt_end;
     }
     scop->end = end;
@@ -693,6 +717,27 @@ static void find(struct runs *runs, const struct hone_c_node *block)
         if (from->kind == HONE_C_FOR && from->body && from->body->kind == HONE_C_COMPOUND)
             find(runs, from->body);
     }
+}
+
+const char *hone_scop_order(const struct hone_coder_input *in, const struct hone_scop *scop,
+                            const size_t (*loops)[HONE_SCOP_MAX_DEPTH])
+{
+    HONE_CLEANUP(hone_buf_done) struct hone_buf text = {.limit = HONE_LIMIT_BUF_BYTES};
+    hone_buf_printf(&text, "%s{ ", scop->names);
+    for (size_t i = 0; i < scop->n; i++) {
+        const struct hone_scop_statement *s = &scop->statements[i];
+        hone_buf_str(&text, i ? "; " : "");
+        print_instance(scop, &text, i);
+        hone_buf_printf(&text, " -> [%d", s->at[0]);
+        for (size_t d = 0; d < scop->depth; d++) {
+            const struct hone_c_loop *l = d < s->depth ? s->loops[loops ? loops[i][d] : d] : NULL;
+            hone_buf_printf(&text, ",%s%s,%d", l && l->counts_down ? "-" : "",
+                            l ? l->var->name : "0", l ? s->at[d + 1] : 0);
+        }
+        hone_buf_str(&text, "]");
+    }
+    hone_buf_str(&text, " }");
+    return hone_buf_check(&text, NULL) == 0 ? hone_pool_strdup(in->pool, text.data) : "{ }";
 }
 
 size_t hone_scops(const struct hone_coder_input *in, struct hone_scop **ret)

@@ -8,7 +8,7 @@
  *     const char *text = hone_order_text(&in, &runs[0], HONE_ORDER_VECTOR);   (order.h)
  *
  * A run is a row of statements beside one another, loops among them, whose bounds are sums of
- * counters and sizes. A statement that cannot be taken apart is one piece: all of its loops and
+ * counters and sizes, and may count down. A statement that cannot be taken apart is one piece: all of its loops and
  * locals stay inside. A subscript that is no sum of counters and sizes stands for the whole array,
  * so that every relation covers what really happens. Pointers of different parameters are taken to
  * be apart, as by every rewrite.
@@ -23,6 +23,7 @@ enum {
     HONE_SCOP_MAX_DEPTH = 6,
     HONE_SCOP_MAX_STATEMENTS = 24,
     HONE_SCOP_MAX_RUNS = 8,
+    HONE_SCOP_MAX_UPDATES = 4,     /* operators of one run */
     HONE_SCOP_MAX_FACTOR = 1 << 20 /* of a counter or a size; isl takes minutes for larger ones */
 };
 
@@ -30,7 +31,8 @@ struct hone_scop_statement { /* named S0, S1, ... in the texts, in source order 
     const struct hone_c_node *node;
     size_t depth;
     const struct hone_c_loop *loops[HONE_SCOP_MAX_DEPTH]; /* outermost first: its counters */
-    const char *when; /* " and i < k": the part of its runs that this is; "" */
+    int at[HONE_SCOP_MAX_DEPTH + 1]; /* its place in each block on the way down to it */
+    const char *when;                /* " and i < k": the part of its runs that this is; "" */
 };
 
 struct hone_scop {
@@ -39,7 +41,12 @@ struct hone_scop {
     size_t depth; /* of the deepest statement */
     size_t n;
     struct hone_scop_statement statements[HONE_SCOP_MAX_STATEMENTS];
-    const char *domain, *reads, *writes, *order;
+    const char *names; /* "[N] -> " */
+    const char *domain, *reads, *writes;
+    /* What updates (update.h) read and write at once, a relation for each operator; not among the
+     * reads and writes above. Two of one relation may change places. */
+    const char *updates[HONE_SCOP_MAX_UPDATES];
+    size_t n_updates;
     /* "[N] -> { S0[i,j,k] -> A1[i,j] }" for each access whose place is known; neighbours in memory
      * differ in the last dimension. */
     const char **places;
@@ -49,6 +56,10 @@ struct hone_scop {
     struct hone_scop *cut;
 };
 
+/* When each statement runs: "[N] -> { S0[i,j] -> [0,i,0,j,1] }", with "-i" where i counts down.
+ * loops: for each statement an order of its counters, outermost first; NULL: as written. */
+const char *hone_scop_order(const struct hone_coder_input *in, const struct hone_scop *scop,
+                            const size_t (*loops)[HONE_SCOP_MAX_DEPTH]);
 /* Runs with at least two loops inside of one another, in source order; *ret in the pool. */
 size_t hone_scops(const struct hone_coder_input *in, struct hone_scop **ret);
 

@@ -94,10 +94,17 @@ size_t hone_coder_sites(const struct hone_rewrite *rewrite, const struct hone_co
 {
     if (in->is_blind || !hone_rewrite_is_for(rewrite, in->target))
         return 0;
-    size_t n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
+    size_t n = 0;
+    if (in->normal && rewrite->form == HONE_REWRITE_NORMAL)
+        n = normal_sites(rewrite, in, ret);
+    if (n > 0)
+        return n;
+    n = rewrite->sites(in, ret, HONE_CODER_MAX_SITES);
     for (size_t i = 0; i < n; i++)
         hone_coder_locate(in, &ret[i]);
-    return n > 0 || !in->normal || rewrite->is_as_written ? n : normal_sites(rewrite, in, ret);
+    return n == 0 && in->normal && rewrite->form == HONE_REWRITE_EITHER
+               ? normal_sites(rewrite, in, ret)
+               : n;
 }
 
 int hone_coder_apply(struct hone_c_parser *parser, const struct hone_rewrite *rewrite,

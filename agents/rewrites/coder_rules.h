@@ -9,12 +9,18 @@
 
 #include "agents/source/site.h"
 
+enum hone_rewrite_form {                          /* of the text that it is asked about */
+                         HONE_REWRITE_EITHER,     /* as written, else in the normal form */
+                         HONE_REWRITE_AS_WRITTEN, /* the normal form would undo what was won */
+                         HONE_REWRITE_NORMAL      /* the normal form, else as written */
+};
+
 struct hone_rewrite {
     const char *name;     /* "thread_outer" */
     const char *target;   /* NULL: cpu */
     const char *strategy; /* catalogue id, "C08" */
     const char *words;    /* commit subject: "thread the outer loops" */
-    bool is_as_written;   /* not asked about the normal form, where it would undo what was won */
+    enum hone_rewrite_form form;
     /* Fills in at most max sites, best first; returns how many. */
     size_t (*sites)(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max);
     /* New source in the pool; NULL with err set when it cannot be expressed. */

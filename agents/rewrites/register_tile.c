@@ -12,13 +12,14 @@
  * The body may hold several scalars, several k loops, also nested ones, as long as their bounds do
  * not depend on i and j. Columns that do not fill a block are done by a last block that overlaps
  * the one before, or, when the body cannot be done twice (what it writes is read), by blocks of one
- * column. Rows that do not fill a block are done one by one with blocks of 1 x NR. variant 0: rows and columns; 1:
- * columns only. */
+ * column. Rows that do not fill a block are done one by one with blocks of 1 x NR. variant 0: rows
+ * and columns; 1: columns only; 2: rows and columns of every such nest. The normal form is asked
+ * about first: there a sum is a local, and one in memory stays out of registers. */
 #include "agents/rewrites/coder_rules.h"
 
 #include <string.h>
 
-enum { TWO_D, ONE_D, MAX_LOCALS = 8, MAX_ACCESSES = 64 };
+enum { TWO_D, ONE_D, ALL, MAX_LOCALS = 8, MAX_ACCESSES = 64 };
 
 struct tile {
     const struct hone_coder_input *in;
@@ -111,7 +112,7 @@ static const struct hone_c_loop *row_loop(const struct hone_c_loop *columns)
     return rows;
 }
 
-static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
+static size_t nests(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
     size_t n = 0;
     const char *why;
@@ -138,6 +139,45 @@ static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *r
         }
     }
     return n;
+}
+
+/* Loops inside of one another in the region. */
+static int depth_of(const struct hone_coder_input *in, const struct hone_coder_site *site)
+{
+    int most = 0;
+    for (size_t i = 0; i < in->nest.n; i++)
+        if (hone_c_contains(site->node, in->nest.loops[i].node) && in->nest.loops[i].depth > most)
+            most = in->nest.loops[i].depth;
+    return most;
+}
+
+static void sort_deepest_first(const struct hone_coder_input *in, struct hone_coder_site *sites,
+                               size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = i; j > 0 && depth_of(in, &sites[j]) > depth_of(in, &sites[j - 1]); j--) {
+            struct hone_coder_site swap = sites[j];
+            sites[j] = sites[j - 1];
+            sites[j - 1] = swap;
+        }
+}
+
+/* The deepest first. Where there are several of two dimensions, all of them before any other: a run
+ * of products is as slow as its slowest one. */
+static size_t sites(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
+{
+    size_t n = max > 0 ? nests(in, ret, max - 1) : 0, n_2d = 0;
+    sort_deepest_first(in, ret, n);
+    for (size_t i = 0; i < n; i++)
+        n_2d += ret[i].variant == TWO_D;
+    if (n_2d < 2)
+        return n;
+    memmove(ret + 1, ret, n * sizeof *ret);
+    ret[0] = hone_site(in->nest.function, in->nest.function->begin, in->nest.function->end,
+                       hone_pool_printf(in->pool, "%zu nests", n_2d));
+    ret[0].evidence = "reductions inside two independent loops, one of them at unit stride";
+    ret[0].variant = ALL;
+    return n + 1;
 }
 
 /* The innermost statements, once per element of the tile. */
@@ -275,33 +315,42 @@ static char *rows_text(const struct hone_coder_input *in, const struct hone_c_lo
                             name, stop, name, upper, name, columns_text(in, rows, c, "1", nr));
 }
 
+static void put(struct hone_c_edits *e, const struct hone_coder_input *in,
+                const struct hone_coder_site *site, const char *mr, const char *nr)
+{
+    const struct hone_c_loop *outer = hone_c_loop_of(&in->nest, site->node), *c = outer;
+    uint32_t end = hone_c_stmt_end(in->tree, outer->node);
+    const char *text,
+        *plain = hone_pool_strndup(in->pool, in->tree->source + outer->begin, end - outer->begin);
+    if (site->variant == TWO_D)
+        c = hone_c_loop_of(&in->nest, hone_c_only_stmt(outer->node->body));
+    text = site->variant == TWO_D ? rows_text(in, outer, c, mr, nr)
+                                  : columns_text(in, NULL, c, "1", nr);
+    hone_c_replace(e, outer->begin, end,
+                   hone_pool_printf(in->pool, "if (%s >= %s) {\n%s} else {\n%s\n}",
+                                    hone_count_text(in, c), nr, text, plain));
+}
+
 static char *apply(const struct hone_coder_input *in, const struct hone_coder_site *site,
                    struct hone_err *err)
 {
-    const struct hone_c_loop *outer = hone_c_loop_of(&in->nest, site->node);
-    if (!outer || (site->variant != TWO_D && site->variant != ONE_D)) {
+    struct hone_coder_site all[HONE_CODER_MAX_SITES];
+    size_t n = site->variant == ALL ? nests(in, all, HONE_CODER_MAX_SITES) : 0;
+    if (site->variant != ALL &&
+        (!hone_c_loop_of(&in->nest, site->node) || (unsigned)site->variant > ALL)) {
         hone_fail(err, HONE_E_ARG, "the region is no loop nest of this source");
         return NULL;
     }
     struct hone_c_edits e;
     hone_c_edits_init(&e, in->tree);
-    uint32_t end = hone_c_stmt_end(in->tree, outer->node);
-    const char *plain =
-        hone_pool_strndup(in->pool, in->tree->source + outer->begin, end - outer->begin);
-    const struct hone_c_loop *c = outer;
-    const char *nr, *text;
-    if (site->variant == ONE_D) {
-        nr = hone_add_tunable(&e, in, "NR", "32, 16, 64");
-        text = columns_text(in, NULL, c, "1", nr);
-    } else {
-        c = hone_c_loop_of(&in->nest, hone_c_only_stmt(outer->node->body));
-        const char *mr = hone_add_tunable(&e, in, "MR", "6, 4, 8");
-        nr = hone_add_tunable(&e, in, "NR", "16, 32, 8");
-        text = rows_text(in, outer, c, mr, nr);
-    }
-    hone_c_replace(&e, outer->begin, end,
-                   hone_pool_printf(in->pool, "if (%s >= %s) {\n%s} else {\n%s\n}",
-                                    hone_count_text(in, c), nr, text, plain));
+    bool has_rows = site->variant != ONE_D;
+    const char *mr = has_rows ? hone_add_tunable(&e, in, "MR", "6, 4, 8") : "1";
+    const char *nr = hone_add_tunable(&e, in, "NR", has_rows ? "16, 32, 8" : "32, 16, 64");
+    if (site->variant != ALL)
+        put(&e, in, site, mr, nr);
+    for (size_t i = 0; i < n; i++)
+        if (all[i].variant == TWO_D)
+            put(&e, in, &all[i], mr, nr);
     return hone_finish_edits(&e);
 }
 
@@ -309,6 +358,7 @@ const struct hone_rewrite hone_rewrite_register_tile = {
     .name = "register_tile",
     .strategy = "G06",
     .words = "register tile around the reduction",
+    .form = HONE_REWRITE_NORMAL,
     .sites = sites,
     .apply = apply,
 };

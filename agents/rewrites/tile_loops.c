@@ -99,7 +99,7 @@ const struct hone_rewrite hone_rewrite_tile_loops = {
     .name = "tile_loops",
     .strategy = "C01",
     .words = "cache blocking of a loop pair",
-    .is_as_written = true,
+    .form = HONE_REWRITE_AS_WRITTEN,
     .sites = sites,
     .apply = apply,
 };

@@ -63,17 +63,28 @@ int64_t hone_pace_look_ms(const struct hone_pace *p)
     return (int64_t)((double)p->usual_ms * (p->look > 0 ? p->look : guess(p, 0)));
 }
 
+/* A confirmation of a task whose longer look takes so many screens. */
+static double confirm_by_look(const struct hone_pace *p, double look)
+{
+    double more = guess(p, DRAWN_SIZES) / guess(p, 0) - 1;
+    return look * (1 + SHARE_OF_DRAWN * more);
+}
+
+/* A first look that turns out dear makes the confirmation dear: both need room. */
 int64_t hone_pace_look_room_ms(const struct hone_pace *p)
 {
-    int64_t ms = hone_pace_look_ms(p);
-    return p->look > 0 ? ms : (int64_t)(UNSEEN * (double)ms);
+    double look = UNSEEN * guess(p, 0), kept = (double)hone_pace_confirm_ms(p);
+    double confirm = p->confirm > 0 ? p->confirm : confirm_by_look(p, look);
+    if (p->look > 0)
+        return hone_pace_look_ms(p);
+    return (int64_t)((double)p->usual_ms * (look + confirm) - kept);
 }
 
 int64_t hone_pace_confirm_ms(const struct hone_pace *p)
 {
-    double more = guess(p, DRAWN_SIZES) / guess(p, 0) - 1;
-    double by_look = p->look * (1 + SHARE_OF_DRAWN * more);
-    double screens = p->confirm > 0 ? p->confirm : p->look > 0 ? by_look : guess(p, DRAWN_SIZES);
+    double screens = p->confirm > 0 ? p->confirm
+                     : p->look > 0  ? confirm_by_look(p, p->look)
+                                    : guess(p, DRAWN_SIZES);
     return (int64_t)((double)p->usual_ms * screens);
 }
 

@@ -30,8 +30,9 @@ void hone_pace_note(struct hone_pace *pace, const struct hone_event_result *resu
 int64_t hone_pace_screen_ms_with(const struct hone_pace *pace, int64_t ms);
 /* 0 before a screen was seen. */
 int64_t hone_pace_look_ms(const struct hone_pace *pace);
-/* What must be left of a cap for one to begin: more than it takes by the guess, until one was seen.
- * A dear reference shows in no screen (24 s where 8 were guessed, saxpy of 36 million on an H200). */
+/* What must be left of a cap, beside what is kept back, for one to begin: more than it takes by the
+ * guess, until one was seen, and what a confirmation after such a look takes beyond its guess. A
+ * dear reference shows in no screen (24 s where 8 were guessed, saxpy of 36 million on an H200). */
 int64_t hone_pace_look_room_ms(const struct hone_pace *pace);
 int64_t hone_pace_confirm_ms(const struct hone_pace *pace);
 /* A sweep over so many settings, one rung. */

@@ -110,14 +110,16 @@ static void count_verdicts(const struct hone_search *s, struct hone_search_resul
                 hone_verdict_name((enum hone_verdict)i), s->n_verdicts[i]};
 }
 
-/* What no rule reads in the baseline; NULL: all is read, or nothing can be. */
+/* What no rule reads in the baseline, or why it cannot be read at all; NULL: all is read. */
 static const char *unread_of(const struct hone_search *s, struct hone_pool *pool)
 {
     struct hone_coder_input in;
-    if (s->state.tree.n_nodes == 0 ||
-        hone_coder_read(s->parser, s->target, s->state.tree.nodes[0]->source, s->task->name, pool,
-                        &in, NULL) < 0)
+    struct hone_err err = {0};
+    if (s->state.tree.n_nodes == 0 || !s->parser)
         return NULL;
+    if (hone_coder_read(s->parser, s->target, s->state.tree.nodes[0]->source, s->task->name, pool,
+                        &in, &err) < 0)
+        return hone_pool_printf(pool, "the whole baseline, %s", err.message);
     return hone_unread_text(&in);
 }
 

@@ -65,6 +65,24 @@ static bool read_step(const struct hone_c_tree *tree, struct hone_c_loop *l)
     return true;
 }
 
+/* for (T v = a; v >= b; v--): the bounds change places. */
+static bool read_down(struct hone_c_loop *l)
+{
+    const struct hone_c_node *c = l->node->cond, *inc = l->node->inc;
+    if (!l->var || !c || c->kind != HONE_C_BINARY || hone_c_n_children(c) != 2 || !inc ||
+        inc->kind != HONE_C_UNARY || strcmp(inc->op, "--") != 0 || !is_ref_to(inc->first, l->var))
+        return false;
+    bool is_left = is_ref_to(c->first, l->var) && c->op[0] == '>';
+    bool is_right = is_ref_to(c->last, l->var) && c->op[0] == '<';
+    if ((!is_left && !is_right) || (c->op[1] != '=' && c->op[1] != '\0'))
+        return false;
+    l->upper = l->lower;
+    l->lower = is_left ? c->last : c->first;
+    l->is_inclusive = true;
+    l->is_exclusive_below = c->op[1] == '\0';
+    return true;
+}
+
 /* Pragma lines that stand directly in front belong to the loop. */
 static void read_pragmas(const struct hone_c_tree *tree, struct hone_c_loop *l)
 {
@@ -124,6 +142,8 @@ static void read_loop(const struct hone_c_tree *tree, struct hone_c_loop *l)
     l->is_canonical = l->var && read_cond(l) && read_step(tree, l) && l->node->body &&
                       !hone_c_writes(l->node->body, l->var) &&
                       hone_c_is_invariant(l->upper, l->node->body);
+    l->counts_down = !l->is_canonical && l->node->body && !hone_c_writes(l->node->body, l->var) &&
+                     read_down(l) && hone_c_is_invariant(l->lower, l->node->body);
     const struct hone_c_node *upper = l->upper ? hone_c_strip(l->upper) : NULL;
     l->is_small =
         upper && (upper->kind == HONE_C_CONST || (upper->kind == HONE_C_REF && !upper->decl));

@@ -48,6 +48,9 @@ struct hone_c_loop {
     const char *step; /* text, "1" */
     bool is_unit_step, is_inclusive;
     bool is_canonical; /* for (T v = a; v < b; v += c), v not written in the body */
+    /* for (T v = a; v >= b; v--), else as canonical, which it is not: `lower` is b (exclusive with
+     * is_exclusive_below) and `upper` is a, inclusive */
+    bool counts_down, is_exclusive_below;
     bool declares_var;
     bool is_innermost;
     bool is_fallback; /* what a rewrite left for odd sizes: in the else branch of an if about a

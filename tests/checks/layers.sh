@@ -95,7 +95,7 @@ cuda.h: tools/runner/cuda/driver/cuda_api.c|tests/unit/runner/cuda_abi_test.c
 nvrtc: tools/runner/cuda/driver/cuda_api.c|tests/unit/runner/cuda_abi_test.c
 cupti_: tools/runner/cuda/driver/cupti.c
 curl/: agents/model/http.c
-isl/: agents/polyhedral/order.c
+isl/: agents/polyhedral/order_model.h|agents/polyhedral/order_model.c|agents/polyhedral/order.c|agents/polyhedral/order_loops.c|agents/polyhedral/order_print.h|agents/polyhedral/order_print.c
 clang-c/: agents/source/c_parser.c
 check.h: tests/unit/unit.h
 '

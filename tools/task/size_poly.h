@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HONE_POLY_TERMS = 12, HONE_POLY_DEGREE = 6 };
+enum { HONE_POLY_TERMS = 32, HONE_POLY_DEGREE = 6 };
 
 struct hone_term {
     int64_t factor;

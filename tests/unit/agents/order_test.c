@@ -205,4 +205,104 @@ START_TEST(large_factors_are_no_places)
 }
 END_TEST
 
-UNIT_MAIN("order", the_results_are_the_same, large_factors_are_no_places)
+/* Which statements may change places with others of their kind: n operators of the run. */
+START_TEST(updates_are_told)
+{
+    static const struct {
+        const char *type, *stmt;
+        size_t n;
+    } rows[] = {
+        {"int", "X[j] += A[i * N + j];", 1},
+        {"int", "X[j] = A[i * N + j] + X[j];", 1},
+        {"int", "X[j] = X[j] - A[i * N + j];", 1},
+        {"int", "X[j] = A[i * N + j] - X[j];", 0},
+        {"double", "X[j] += A[i * N + j];", 0},
+        {"float", "if (X[j] < A[i * N + j]) X[j] = A[i * N + j];", 0},
+        {"int", "if (X[j] < A[i * N + j]) X[j] = A[i * N + j];", 1},
+        {"int", "if (X[j] < A[i * N + j]) X[j] = A[i * N + j] + 1;", 0},
+        {"int", "X[j] = X[j] > A[i * N + j] ? X[j] : A[i * N + j];", 1},
+        {"int", "X[j] = X[j] > A[i * N + j] ? X[j] : A[i * N + j + 1];", 0},
+        {"int", "X[j] = larger(X[j], A[i * N + j]);", 1},
+        {"int", "X[j] = larger(A[i * N + j], A[i * N + j]);", 0},
+        {"int", "X[j] = first(X[j], A[i * N + j]);", 0},
+        {"short", "X[j] = larger(X[j], A[i * N + j]);", 0}, /* cut down when it is stored */
+        {"short", "X[j] += A[i * N + j];", 1},
+        {"int", "{ X[j] += A[i * N + j]; X[j] = larger(X[j], 3); }", 2},
+        {"int", "if (A[i] > 2) { X[j] ^= A[i * N + j]; }", 1},
+        {"int", "X[j] <<= A[i * N + j];", 0},
+    };
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_c_parser *parser = NULL;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct hone_coder_input in;
+        const char *source = hone_pool_printf(
+            pool,
+            "static int larger(int a, int b)\n{\n    return a < b ? b : a;\n}\n"
+            "static int first(int a, int b)\n{\n    return a < b ? a : a;\n}\n"
+            "void k(%s *X, const %s *A, long N)\n{\n"
+            "    for (long i = 0; i < N; i++)\n        for (long j = 0; j < N; j++)\n"
+            "            %s\n}\n",
+            rows[i].type, rows[i].type, rows[i].stmt);
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);
+        const struct hone_orders *orders = hone_orders_of(&in);
+        ck_assert_uint_eq(orders->n, 1);
+        ck_assert_msg(orders->runs[0].n_updates == rows[i].n, "%s: %zu", rows[i].stmt,
+                      orders->runs[0].n_updates);
+    }
+    hone_c_parser_free(parser);
+    hone_pool_free(pool);
+}
+END_TEST
+
+/* Kernels whose orders rest on updates and on loops that count down; each is compared. */
+START_TEST(updates_change_places_alone)
+{
+    static const char *const bodies[] = {
+        /* the second statement reads what the first one sums */
+        "for (long i = 0; i < N; i++)\n for (long j = 0; j < N; j++) {\n X[j] += A[i * N + j];\n"
+        "  Y[i * N + j] = X[j]; }\n",
+        "for (long i = 0; i < N; i++)\n for (long j = 0; j < N; j++) {\n X[i] += A[j * N + i];\n"
+        "  X[i] = X[i] > 3 ? X[i] : 3; }\n",
+        "for (long i = N - 1; i >= 0; i--)\n for (long j = N; j > i; j--)\n"
+        "  for (long k = 0; k < i; k++)\n   X[i] = X[i] < A[k * N + j - 1] + X[k]"
+        " ? A[k * N + j - 1] + X[k] : X[i];\n",
+        "for (long i = N - 2; i > 0; i--)\n for (long j = 1; j < N; j++)\n"
+        "  Y[i * N + j] = Y[(i + 1) * N + j] + Y[i * N + j - 1];\n",
+        "for (long i = 0; i < N; i++)\n for (long j = 0; j < N; j++)\n"
+        "  for (long k = 0; k < N; k++)\n   Y[i * N + j] += A[k * N + i] * A[j * N + k];\n",
+    };
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_c_parser *parser = NULL;
+    size_t n_texts = 0;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    for (size_t i = 0; i < HONE_COUNTOF(bodies); i++) {
+        struct hone_coder_input in;
+        const char *source = hone_pool_printf(
+            pool, "void k(int *X, int *Y, const int *A, long N)\n{\n%s}\n", bodies[i]);
+        struct kernel kernel = {.name = "k", .source = source};
+        ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);
+        read_params(&in, &kernel);
+        kernel_any *plain = build(source, "k", "-fwrapv", pool);
+        const struct hone_orders *orders = hone_orders_of(&in);
+        ck_assert_uint_eq(orders->n, 1);
+        for (int order = 0; order < HONE_N_ORDERS; order++) {
+            const struct hone_order_result *result = &orders->results[0][order];
+            if (!result->text)
+                continue;
+            const char *text = hone_pool_printf(
+                pool, "#pragma GCC optimize(\"wrapv\")\n#include <stdint.h>\n%s%.*s%s%s",
+                result->before, (int)orders->runs[0].begin, source, result->text,
+                source + orders->runs[0].end);
+            compare(&kernel, plain, text, order ? "blocks" : "vectors", pool);
+            n_texts++;
+        }
+    }
+    ck_assert_uint_ge(n_texts, 6);
+    hone_c_parser_free(parser);
+    hone_pool_free(pool);
+}
+END_TEST
+
+UNIT_MAIN("order", the_results_are_the_same, large_factors_are_no_places, updates_are_told,
+          updates_change_places_alone)

@@ -20,7 +20,8 @@ START_TEST(what_was_seen_replaces_the_guess)
     note(&p, HONE_KIND_CONFIRM, 5000); /* in screens of unknown length: nothing is learnt */
     note(&p, HONE_KIND_ROOT, 1000);
     ck_assert_int_eq(hone_pace_look_ms(&p), 12000);
-    ck_assert_int_eq(hone_pace_look_room_ms(&p), 30000); /* none was seen */
+    /* none was seen: 30 s for it, and the 48 s of a confirmation after it, of which 24 are kept */
+    ck_assert_int_eq(hone_pace_look_room_ms(&p), 54000);
     ck_assert_int_eq(hone_pace_confirm_ms(&p), 24000);
     note(&p, HONE_KIND_DECIDE,
          8000); /* a confirmation has twice the sizes, drawn ones are cheaper */

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* C of an order: isl makes a syntax tree, which is printed with the statements' own text. Whether
+ * the iterations of a printed loop are independent is asked of the dependences, loop by loop, and
+ * not taken from the schedule. */
+#include "agents/polyhedral/order_print.h"
+
+#include <isl/aff.h>
+#include <isl/ast.h>
+#include <isl/ast_build.h>
+#include <isl/id.h>
+#include <isl/options.h>
+#include <isl/space.h>
+#include <isl/val.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "workspace/base/limits.h"
+
+enum {
+    FEW = 4, /* iterations with loops inside, or FEW_PLAIN without: not worth waking threads */
+    FEW_PLAIN = 16384,
+    MOST_WAKES = 2 /* loops around an innermost one from which on threads are not woken for it */
+};
+
+struct printer {
+    const struct hone_order_model *model;
+    struct hone_order_result *result;
+    struct hone_buf text;
+    isl_union_map *depends; /* while the tree is made */
+    bool is_shared;         /* within a loop that threads share */
+    size_t depth;           /* loops around */
+};
+
+/* Are the iterations of the loop independent, the loops around it being where they are? The last
+ * dimension of the schedule that the build has is the loop's. */
+static bool is_independent(isl_ast_build *build, isl_union_map *depends)
+{
+    isl_union_map *schedule = isl_ast_build_get_schedule(build);
+    isl_union_map *times =
+        isl_union_map_apply_domain(isl_union_map_copy(depends), isl_union_map_copy(schedule));
+    times = isl_union_map_apply_range(times, schedule);
+    isl_union_set *all = isl_union_map_deltas(times);
+    if (isl_union_set_is_empty(all) == isl_bool_true) { /* of no dimension */
+        isl_union_set_free(all);
+        return true;
+    }
+    isl_set *steps = isl_set_from_union_set(all);
+    int n = steps ? (int)isl_set_dim(steps, isl_dim_set) : 0;
+    for (int i = 0; i + 1 < n; i++)
+        steps = isl_set_fix_si(steps, isl_dim_set, (unsigned)i, 0);
+    isl_set *same = isl_set_fix_si(isl_set_copy(steps), isl_dim_set, (unsigned)n - 1, 0);
+    bool ret = isl_set_is_subset(steps, same) == isl_bool_true;
+    isl_set_free(steps);
+    isl_set_free(same);
+    return ret;
+}
+
+static isl_id *before_loop(isl_ast_build *build, void *arg)
+{
+    const struct printer *p = arg;
+    return isl_id_alloc(p->model->ctx, is_independent(build, p->depends) ? "free" : "bound", NULL);
+}
+
+static bool is_marked_free(isl_ast_node *node)
+{
+    isl_id *id = isl_ast_node_get_annotation(node);
+    bool ret = id && strcmp(isl_id_get_name(id), "free") == 0;
+    isl_id_free(id);
+    return ret;
+}
+
+/* C of an expression; the names of the functions that isl would have as macros are hone's. */
+static char *expr_text(const struct printer *p, isl_ast_expr *expr)
+{
+    isl_printer *to = isl_printer_to_str(p->model->ctx);
+    to = isl_printer_set_output_format(to, ISL_FORMAT_C);
+    to = isl_ast_expr_op_type_set_print_name(to, isl_ast_expr_op_min, "least_of");
+    to = isl_ast_expr_op_type_set_print_name(to, isl_ast_expr_op_max, "greatest_of");
+    to = isl_ast_expr_op_type_set_print_name(to, isl_ast_expr_op_fdiv_q, "floor_div");
+    to = isl_printer_print_ast_expr(to, expr);
+    char *own = isl_printer_get_str(to);
+    char *ret = hone_pool_strdup(p->model->in->pool, own ? own : "0");
+    free(own);
+    isl_printer_free(to);
+    isl_ast_expr_free(expr);
+    return ret;
+}
+
+static void print_node(struct printer *p, isl_ast_node *node);
+
+static bool is_name(const char *text)
+{
+    while (hone_is_word_char(*text))
+        text++;
+    return *text == '\0';
+}
+
+/* S2(c0, c1) becomes the statement's text with its counters replaced. */
+static void print_statement(struct printer *p, isl_ast_node *node)
+{
+    isl_ast_expr *call = isl_ast_node_user_get_expr(node);
+    isl_ast_expr *callee = isl_ast_expr_op_get_arg(call, 0);
+    isl_id *id = isl_ast_expr_get_id(callee);
+    size_t which = id ? strtoul(isl_id_get_name(id) + 1, NULL, 10) : 0;
+    const struct hone_scop_statement *s = &p->model->scop->statements[which];
+    const struct hone_c_tree *tree = p->model->in->tree;
+    struct hone_c_edits edits;
+    hone_c_edits_init(&edits, tree);
+    for (size_t i = 0; i < s->depth; i++) {
+        const char *value = expr_text(p, isl_ast_expr_op_get_arg(call, (int)i + 1));
+        if (!is_name(value))
+            value = hone_pool_printf(p->model->in->pool, "(%s)", value);
+        if (strcmp(value, s->loops[i]->var->name) != 0)
+            hone_c_replace_refs(&edits, s->node, s->loops[i]->var, value);
+    }
+    hone_buf_str(&p->text,
+                 hone_c_edit_text(&edits, s->node->begin, hone_c_stmt_end(tree, s->node)));
+    hone_buf_str(&p->text, "\n");
+    isl_id_free(id);
+    isl_ast_expr_free(callee);
+    isl_ast_expr_free(call);
+}
+
+static bool holds_loop(isl_ast_node *node)
+{
+    switch (isl_ast_node_get_type(node)) {
+    case isl_ast_node_for:
+        return true;
+    case isl_ast_node_if: {
+        isl_ast_node *then = isl_ast_node_if_get_then_node(node);
+        isl_ast_node *otherwise = isl_ast_node_if_has_else_node(node) == isl_bool_true
+                                      ? isl_ast_node_if_get_else_node(node)
+                                      : NULL;
+        bool ret = holds_loop(then) || (otherwise && holds_loop(otherwise));
+        isl_ast_node_free(then);
+        isl_ast_node_free(otherwise);
+        return ret;
+    }
+    case isl_ast_node_block: {
+        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
+        bool ret = false;
+        for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list) && !ret; i++) {
+            isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
+            ret = holds_loop(child);
+            isl_ast_node_free(child);
+        }
+        isl_ast_node_list_free(list);
+        return ret;
+    }
+    case isl_ast_node_mark:
+    case isl_ast_node_user:
+    case isl_ast_node_error:
+    default:
+        return false;
+    }
+}
+
+static void print_pragma(struct printer *p, isl_ast_node *node, bool is_inner,
+                         const char *condition, const char *name, const char *from)
+{
+    if (!is_marked_free(node))
+        return;
+    bool is_shared = !p->is_shared && !(is_inner && p->depth >= MOST_WAKES);
+    if (!is_shared && !is_inner)
+        return;
+    hone_buf_str(&p->text, "#pragma omp");
+    if (is_shared)
+        hone_buf_str(&p->text, " parallel for");
+    if (is_inner)
+        hone_buf_str(&p->text, " simd");
+    const char *bound = strchr(condition, '<');
+    if (is_shared && bound && strncmp(condition, name, strlen(name)) == 0)
+        hone_buf_printf(&p->text, " if((%s) - (%s) >= %d)", bound + (bound[1] == '=' ? 3 : 2), from,
+                        is_inner ? FEW_PLAIN : FEW);
+    hone_buf_str(&p->text, "\n");
+    p->result->n_threaded += is_shared;
+    p->result->n_vector += is_inner;
+}
+
+static void print_for(struct printer *p, isl_ast_node *node)
+{
+    isl_ast_node *body = isl_ast_node_for_get_body(node);
+    const char *name = expr_text(p, isl_ast_node_for_get_iterator(node));
+    const char *from = expr_text(p, isl_ast_node_for_get_init(node));
+    if (isl_ast_node_for_is_degenerate(node) == isl_bool_true) {
+        hone_buf_printf(&p->text, "{\nconst int64_t %s = %s;\n", name, from);
+        print_node(p, body);
+        hone_buf_str(&p->text, "}\n");
+    } else {
+        const char *condition = expr_text(p, isl_ast_node_for_get_cond(node));
+        const char *step = expr_text(p, isl_ast_node_for_get_inc(node));
+        bool was_shared = p->is_shared;
+        print_pragma(p, node, !holds_loop(body), condition, name, from);
+        p->is_shared = p->is_shared || is_marked_free(node);
+        p->depth++;
+        hone_buf_printf(&p->text, "for (int64_t %s = %s; %s; %s += %s) {\n", name, from, condition,
+                        name, step);
+        print_node(p, body);
+        hone_buf_str(&p->text, "}\n");
+        p->is_shared = was_shared;
+        p->depth--;
+    }
+    isl_ast_node_free(body);
+}
+
+static void print_if(struct printer *p, isl_ast_node *node)
+{
+    isl_ast_node *then = isl_ast_node_if_get_then_node(node);
+    hone_buf_printf(&p->text, "if (%s) {\n", expr_text(p, isl_ast_node_if_get_cond(node)));
+    print_node(p, then);
+    isl_ast_node_free(then);
+    if (isl_ast_node_if_has_else_node(node) == isl_bool_true) {
+        isl_ast_node *otherwise = isl_ast_node_if_get_else_node(node);
+        hone_buf_str(&p->text, "} else {\n");
+        print_node(p, otherwise);
+        isl_ast_node_free(otherwise);
+    }
+    hone_buf_str(&p->text, "}\n");
+}
+
+static void print_node(struct printer *p, isl_ast_node *node)
+{
+    switch (isl_ast_node_get_type(node)) {
+    case isl_ast_node_for:
+        print_for(p, node);
+        return;
+    case isl_ast_node_if:
+        print_if(p, node);
+        return;
+    case isl_ast_node_user:
+        print_statement(p, node);
+        return;
+    case isl_ast_node_block: {
+        isl_ast_node_list *list = isl_ast_node_block_get_children(node);
+        for (int i = 0; i < (int)isl_ast_node_list_n_ast_node(list); i++) {
+            isl_ast_node *child = isl_ast_node_list_get_ast_node(list, i);
+            print_node(p, child);
+            isl_ast_node_free(child);
+        }
+        isl_ast_node_list_free(list);
+        return;
+    }
+    case isl_ast_node_mark:
+    case isl_ast_node_error:
+    default:
+        p->text.limit = 0; /* nothing of this kind is asked for; the text fails */
+    }
+}
+
+/* Counters are named after those of the source where a depth has one name for all statements. */
+static isl_ast_build *name_counters(const struct hone_order_model *m, isl_ast_build *build)
+{
+    isl_id_list *names = isl_id_list_alloc(m->ctx, 8);
+    for (int i = 0; i < 2 * HONE_SCOP_MAX_DEPTH; i++) {
+        const char *name = hone_fresh_name(m->in, hone_pool_printf(m->in->pool, "t%d", i));
+        names = isl_id_list_add(names, isl_id_alloc(m->ctx, name, NULL));
+    }
+    return isl_ast_build_set_iterators(build, names);
+}
+
+static const struct {
+    const char *call, *definition;
+} helpers[] = {
+    {"least_of(", "static inline int64_t least_of(int64_t a, int64_t b)\n{\n"
+                  "    return a < b ? a : b;\n}\n\n"},
+    {"greatest_of(", "static inline int64_t greatest_of(int64_t a, int64_t b)\n{\n"
+                     "    return a > b ? a : b;\n}\n\n"},
+    {"floor_div(", "static inline int64_t floor_div(int64_t a, int64_t b)\n{\n"
+                   "    return (a < 0 ? a - b + 1 : a) / b;\n}\n\n"},
+};
+
+static const char *helpers_of(const struct hone_coder_input *in, const char *text)
+{
+    const char *ret = "";
+    for (size_t i = 0; i < HONE_COUNTOF(helpers); i++)
+        if (strstr(text, helpers[i].call) && !strstr(in->tree->source, helpers[i].call))
+            ret = hone_pool_printf(in->pool, "%s%s", ret, helpers[i].definition);
+    return ret;
+}
+
+/* schedule or order: whichever it is made of; given away. */
+static bool print(const struct hone_order_model *m, isl_schedule *schedule, isl_union_map *order,
+                  struct hone_order_result *ret)
+{
+    struct printer p = {.model = m,
+                        .result = ret,
+                        .text = {.limit = HONE_LIMIT_SOURCE_BYTES},
+                        .depends = m->depends};
+    isl_ast_build *build = isl_ast_build_alloc(m->ctx);
+    build = isl_ast_build_set_before_each_for(build, before_loop, &p);
+    build = name_counters(m, build);
+    isl_ast_node *tree = schedule ? isl_ast_build_node_from_schedule(build, schedule)
+                                  : isl_ast_build_node_from_schedule_map(build, order);
+    bool is_good = tree != NULL && isl_ctx_last_error(m->ctx) == isl_error_none;
+    if (is_good)
+        print_node(&p, tree);
+    is_good = is_good && hone_buf_check(&p.text, NULL) == 0;
+    if (is_good) {
+        HONE_AUTOFREE char *text = hone_buf_steal(&p.text);
+        ret->text = hone_pool_strdup(m->in->pool, text);
+        ret->before = helpers_of(m->in, text);
+    }
+    hone_buf_done(&p.text);
+    isl_ast_node_free(tree);
+    isl_ast_build_free(build);
+    return is_good;
+}
+
+bool hone_order_print_schedule(const struct hone_order_model *m, isl_schedule *schedule,
+                               struct hone_order_result *ret)
+{
+    return print(m, schedule, NULL, ret);
+}
+
+bool hone_order_print_map(const struct hone_order_model *m, isl_union_map *order,
+                          struct hone_order_result *ret)
+{
+    return print(m, NULL, order, ret);
+}
