@@ -510,5 +510,41 @@ START_TEST(collapsed_loops_stay_together)
 }
 END_TEST
 
-UNIT_MAIN("coder_rules", every_rewrite_keeps_the_answer, chains_keep_the_answer, normal_form,
-          a_sum_in_memory_is_a_chain, threads_go_to_the_deepest_nest, collapsed_loops_stay_together)
+/* Products whose sums grow in memory: all of them in one step, with their sums in registers. */
+START_TEST(tiles_hold_their_sums)
+{
+    static const char source[] =
+        "#include <stdint.h>\n"
+        "void two(const float *A, const float *B, float *T, float *D, int64_t N)\n{\n"
+        "    for (int64_t i = 0; i < N; i++)\n        T[i] = 0;\n"
+        "    for (int64_t i = 0; i < N; i++)\n        for (int64_t j = 0; j < N; j++) {\n"
+        "            T[i * N + j] = 0;\n"
+        "            for (int64_t k = 0; k < N; k++)\n"
+        "                T[i * N + j] += A[i * N + k] * B[k * N + j];\n        }\n"
+        "    for (int64_t i = 0; i < N; i++)\n        for (int64_t j = 0; j < N; j++)\n"
+        "            for (int64_t k = 0; k < N; k++)\n"
+        "                D[i * N + j] += T[i * N + k] * B[k * N + j];\n}\n";
+    struct hone_pool *pool = hone_pool_new();
+    struct hone_c_parser *parser = NULL;
+    struct hone_coder_input in;
+    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+    const struct hone_rewrite *tile = hone_rewrite_find("register_tile");
+    const char *text = NULL;
+    ck_assert_int_eq(hone_c_parser_new(&parser, NULL), 0);
+    ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "two", pool, &in, NULL), 0);
+    ck_assert_uint_eq(hone_coder_sites(tile, &in, sites), 3);
+    ck_assert_str_eq(sites[0].words, "2 nests");
+    ck_assert(sites[0].is_normal);
+    ck_assert_int_eq(hone_coder_apply(parser, tile, &in, &sites[0], &text, NULL), 0);
+    size_t n_tiles = 0;
+    for (const char *at = text; (at = strstr(at, "[MR][NR];")); at++)
+        n_tiles++;
+    ck_assert_uint_eq(n_tiles, 2);
+    hone_c_parser_free(parser);
+    hone_pool_free(pool);
+}
+END_TEST
+
+UNIT_MAIN("coder_rules", tiles_hold_their_sums, every_rewrite_keeps_the_answer,
+          chains_keep_the_answer, normal_form, a_sum_in_memory_is_a_chain,
+          threads_go_to_the_deepest_nest, collapsed_loops_stay_together)
