@@ -9,7 +9,7 @@ SANITIZE ?=
 Q := $(if $(filter 1,$(V)),,@)
 
 .DEFAULT_GOAL := all
-PKG := libwebsockets libuv libgit2 libcjson libcurl libseccomp libmd isl check
+PKG := libwebsockets libuv libgit2 libcjson libcurl libseccomp libmd isl zlib check
 VERSION := $(or $(shell git describe --tags --always --dirty 2>/dev/null),unreleased)
 
 # Places of `make install`.
@@ -61,7 +61,7 @@ LIBS_launch    := -lcjson -lmd -lm
 LIBS_tools     := -lgit2 -lcjson -lmd -lm
 LIBS_runner    := -lseccomp -lcjson -lmd -lm -ldl
 LIBS_agents    := -lcurl -lgit2 -lcjson -lmd -lm -ldl -lisl
-LIBS_server    := -lwebsockets -luv -lcurl -lgit2 -lcjson -lmd -lm -ldl -lisl
+LIBS_server    := -lwebsockets -luv -lcurl -lgit2 -lcjson -lmd -lm -ldl -lisl -lz
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 lib = $(B)/lib$(1).a

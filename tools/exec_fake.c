@@ -225,6 +225,8 @@ static void add_workload(const struct call *call, const struct hone_workload *wo
     ret->times = (struct hone_array){.v = times, .n = call->job->arms.n};
     ret->bound_ns = DEFAULT_BASELINE_NS / 50;
     ret->bound_by = "bytes";
+    ret->bytes_ns = ret->least_bytes = call->task->is_flops_guessed ? NAN : ret->bound_ns;
+    ret->flops_ns = ret->least_flops = call->task->is_flops_guessed ? NAN : ret->bound_ns / 4;
     ret->percent_of_bound =
         call->task->is_flops_guessed ? NAN : 100 * ret->bound_ns / call->arms[0].ns;
     add_ratios(call, &ret->ratios);

@@ -158,10 +158,13 @@ static void count_accesses(const struct hone_coder_input *in, const struct hone_
         add(f, HONE_F_FAR_INNER, s == HONE_C_STRIDE_FAR);
         add(f, HONE_F_UNIT_INNER, s == HONE_C_STRIDE_UNIT);
         add(f, HONE_F_INDIRECT, s == HONE_C_STRIDE_UNKNOWN);
-        for (const struct hone_c_loop *p = l->parent; p; p = p->parent)
-            if (s != HONE_C_STRIDE_ZERO && p->var &&
-                hone_c_poly_stride(&a[i].index, p->var) == HONE_C_STRIDE_ZERO)
-                add(f, HONE_F_REUSE, 1);
+        for (const struct hone_c_loop *p = l->parent; p; p = p->parent) {
+            enum hone_c_stride outer =
+                p->var ? hone_c_poly_stride(&a[i].index, p->var) : HONE_C_STRIDE_UNKNOWN;
+            bool is_window = s == HONE_C_STRIDE_UNIT && outer == s; /* x + dx: windows overlap */
+            add(f, HONE_F_REUSE,
+                is_window || (s != HONE_C_STRIDE_ZERO && outer == HONE_C_STRIDE_ZERO));
+        }
     }
 }
 

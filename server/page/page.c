@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/page/packed.h"
 #include "workspace/base/buf.h"
 #include "workspace/base/hash.h"
 
@@ -57,25 +58,13 @@ char *hone_page_head(const struct hone_page_file *file, const char *if_none_matc
                         *ret_has_body ? len : (size_t)0, etag);
 }
 
-/* JSON inside of a script element: no "<" that could end it. */
-static void put_data(struct hone_buf *out, const char *text)
-{
-    for (const char *at = text; *at != '\0';) {
-        size_t plain = strcspn(at, "<>&");
-        hone_buf_add(out, at, plain);
-        at += plain;
-        if (*at == '\0')
-            break;
-        hone_buf_printf(out, "\\u%04x", (unsigned)(unsigned char)*at++);
-    }
-}
-
 char *hone_page_static(const struct hone_json *data)
 {
     static const char link[] = "<link rel=\"stylesheet\" href=\"/page.css\">",
                       script[] = "<script src=\"/page.js\" defer></script>";
     const char *css_at = strstr(hone_page_html, link), *js_at = strstr(hone_page_html, script);
     HONE_AUTOFREE char *text = hone_json_print(data);
+    HONE_AUTOFREE char *packed = hone_packed(text, strlen(text));
     struct hone_buf out = HONE_BUF_INIT;
     if (css_at == NULL || js_at == NULL || js_at < css_at)
         abort(); /* the page's own file; a test reads it */
@@ -83,8 +72,8 @@ char *hone_page_static(const struct hone_json *data)
     hone_buf_printf(&out, "<style>\n%s</style>", hone_page_css);
     css_at += sizeof(link) - 1;
     hone_buf_add(&out, css_at, (size_t)(js_at - css_at));
-    hone_buf_str(&out, "<script type=\"application/json\" id=\"data\">");
-    put_data(&out, text);
+    hone_buf_str(&out, "<script type=\"text/plain\" id=\"data\">");
+    hone_buf_str(&out, packed);
     hone_buf_str(&out, "</script>\n<script>\n");
     hone_buf_str(&out, hone_page_js);
     hone_buf_str(&out, "</script>");

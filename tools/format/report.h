@@ -117,11 +117,13 @@ struct hone_workload_report {
     const char *id;
     struct hone_json *axes; /* {"M":512,...} */
     bool is_hidden;
-    struct hone_array times;  /* of hone_arm_time */
-    struct hone_array ratios; /* of hone_ratio */
-    double bound_ns;          /* physics floor with measured ceilings */
-    const char *bound_by;     /* bytes, flops */
-    double percent_of_bound;  /* 100 * bound / candidate */
+    struct hone_array times;   /* of hone_arm_time */
+    struct hone_array ratios;  /* of hone_ratio */
+    double bound_ns;           /* physics floor with measured ceilings: the larger of the two */
+    double bytes_ns, flops_ns; /* what moving and computing would take alone; NaN: guessed */
+    double least_bytes, least_flops; /* what the task's formulas say of them */
+    const char *bound_by;            /* bytes, flops */
+    double percent_of_bound;         /* 100 * bound / candidate */
     double steal_percent;
     struct hone_load_report *load; /* NULL: not measured */
 };

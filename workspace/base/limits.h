@@ -161,7 +161,7 @@
 #define HONE_LIMIT_KNOWLEDGE_ROWS     50000       /* of a store */
 #define HONE_LIMIT_DEVICES            64          /* of one machine that are used */
 #define HONE_LIMIT_PAGE_SEARCHES      1000        /* searches in one list; the oldest give way */
-#define HONE_LIMIT_PAGE_SOURCES       200         /* sources that a static page holds */
+#define HONE_LIMIT_PAGE_SOURCES       2000        /* sources that a static page holds */
 #define HONE_MAX_CODERS               16 /* answers of models under way at a time in one search */
 
 #endif

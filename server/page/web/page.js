@@ -619,6 +619,59 @@ function measuredPanel(m) {
         })), (m.doubts || []).map((d) => h("p", {class: "bad"}, "Not to be claimed: " + d)));
 }
 
+/* ---- the roofline (Williams and others, 2009) ---- */
+
+/* s("line", {x1: 0}): an element of a picture. */
+function s(tag, props, ...children) {
+    const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(props)) e.setAttribute(key, String(value));
+    e.append(...children);
+    return e;
+}
+
+/* Where a workload stands: operations a byte and operations a second, of the task's formulas; the
+ * roof over it and the balance of the machine, where the two roofs meet. */
+function roofOf(w, arm) {
+    const ns = medianOf(w, arm);
+    if (!(w.bytes_ns > 0 && w.flops_ns > 0 && w.least_bytes > 0 && w.least_flops > 0 && ns > 0)) return null;
+    const moving = w.least_bytes / w.bytes_ns, computing = w.least_flops / w.flops_ns; /* a nanosecond: G a second */
+    return {id: w.id, ns, at: w.least_flops / w.least_bytes, done: w.least_flops / ns, moved: w.least_bytes / ns,
+        moving, computing, balance: computing / moving, share: 100 * Math.max(w.bytes_ns, w.flops_ns) / ns};
+}
+
+const WIDTH = 560, HEIGHT = 260, EDGE = 46;
+
+function roofPicture(points, befores) {
+    const all = points.concat(befores), xs = all.flatMap((p) => [p.at, p.balance]), ys = all.flatMap((p) => [p.done, p.computing]);
+    const span = (v, more) => [Math.log10(Math.min(...v)) - more, Math.log10(Math.max(...v)) + more];
+    const [x0, x1] = span(xs, 0.5), [y0, y1] = span(ys, 0.3);
+    const x = (v) => EDGE + (Math.log10(v) - x0) / (x1 - x0) * (WIDTH - 2 * EDGE), y = (v) => HEIGHT - EDGE - (Math.log10(v) - y0) / (y1 - y0) * (HEIGHT - 2 * EDGE);
+    const roof = (p) => {
+        const left = Math.max(10 ** x0, 10 ** y0 / p.moving);
+        return s("polyline", {class: "roof", points: [[left, left * p.moving], [p.balance, p.computing], [10 ** x1, p.computing]].map(([a, b]) => x(a).toFixed(1) + "," + y(b).toFixed(1)).join(" ")});
+    };
+    const dot = (p, kind) => s(kind === "own" ? "circle" : "rect", kind === "own" ? {class: "own", cx: x(p.at), cy: y(p.done), r: 5}
+        : {class: "before", x: x(p.at) - 4, y: y(p.done) - 4, width: 8, height: 8}, s("title", {}, p.id + ", " + (kind === "own" ? "this version" : "the baseline") + ": " + three(p.done) + " Gop/s at " + three(p.at) + " operations a byte"));
+    const start = x(Math.max(10 ** x0, 10 ** y0 / points[0].moving));
+    const words = (text, at, down, anchor) => s("text", {x: at, y: down, "text-anchor": anchor || "middle"}, text);
+    return s("svg", {viewBox: "0 0 " + WIDTH + " " + HEIGHT, class: "roofline", role: "img", "aria-label": "Roofline: " + points.map((p) => p.id + " at " + three(p.share) + " % of its roof").join(", ")},
+        roof(points[0]), ...befores.map((p) => dot(p, "before")), ...points.map((p) => dot(p, "own")),
+        words("operations a byte, " + three(10 ** x0) + " to " + three(10 ** x1), WIDTH / 2, HEIGHT - 12),
+        words(three(points[0].computing) + " Gop/s", WIDTH - EDGE, y(points[0].computing) - 6, "end"),
+        words(three(points[0].moving) + " GB/s", start, y(Math.max(10 ** x0, 10 ** y0 / points[0].moving) * points[0].moving) + 18, "start"));
+}
+
+function rooflinePanel(m) {
+    if (!m || !m.workloads) return null;
+    const points = m.workloads.map((w) => roofOf(w, "candidate")).filter(Boolean), befores = m.workloads.map((w) => roofOf(w, "baseline")).filter(Boolean);
+    if (points.length === 0)
+        return h("section", {}, h("h2", {}, "Roofline"), h("p", {class: "soft"}, "None: the task's operations and bytes are guessed or were not measured (hone task new --flops, --bytes)."));
+    return h("section", {}, h("h2", {}, "Roofline"), roofPicture(points, befores),
+        h("p", {class: "soft"}, "Circles: this version. Squares: the baseline. Operations and bytes are the least that the task's formulas count; the roofs were measured on the machine."),
+        table(["workload", "#operations a byte", "#done", "#moved", "#of its roof", "limited by"], points.map((p) => [p.id, three(p.at), three(p.done) + " Gop/s", three(p.moved) + " GB/s",
+            three(p.share) + " %", p.at < p.balance ? "memory: " + three(p.moving) + " GB/s" : "arithmetic: " + three(p.computing) + " Gop/s"])));
+}
+
 /* A menu of the search's versions that brought something; null: any other by its address. */
 function versionMenu(r, label, chosen, onpick) {
     const seen = new Set(), options = [h("option", {value: ""}, "a version")];
@@ -691,7 +744,7 @@ async function versionView(view, name, commit) {
     const fileName = ((m && m.task) || (r && r.task) || "kernel") + (((m && m.target) || (r && r.target)) === "cuda" ? ".cu" : ".c");
     put(view, h("h1", {}, "Version " + short(commit)), own ? h("div", {class: "panel"}, stepPanel(r, own)) : null,
         steps.length > 1 ? table(["look", "#ratio", "verdict"], steps.map((s) => [s.kind, ratio(s.ratio), s.verdict])) : null,
-        measuredPanel(m), exportPanel(commit),
+        measuredPanel(m), rooflinePanel(m), exportPanel(commit),
         h("form", {class: "bar", onsubmit: (e) => e.preventDefault()},
             parent ? h("button", {type: "button", onclick: () => against(parent, "its parent")}, "against its parent") : null,
             root && root !== commit ? h("button", {type: "button", onclick: () => against(root, "the baseline")}, "against the baseline") : null,
@@ -776,9 +829,28 @@ async function go() {
     performance.mark("shown");
 }
 
-const inlined = document.getElementById("data");
-const link = document.getElementById("link");
-const store = inlined ? fileStore(JSON.parse(inlined.textContent)) : liveStore((state, more) => put(link, state, more));
-if (inlined) link.textContent = "a file, written " + time(JSON.parse(inlined.textContent).report.last_ms);
-window.addEventListener("hashchange", go);
-go();
+/* ---- the data of a file: gzip in base64 ---- */
+
+async function unpack(text) {
+    const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(stream).text());
+}
+
+let store;
+
+async function start() {
+    const inlined = document.getElementById("data"), link = document.getElementById("link");
+    if (inlined) {
+        const data = await unpack(inlined.textContent);
+        store = fileStore(data);
+        link.textContent = "a file, written " + time(data.report.last_ms);
+    } else {
+        store = liveStore((state, more) => put(link, state, more));
+    }
+    window.addEventListener("hashchange", go);
+    await go();
+}
+
+start().catch((e) => put(document.getElementById("view"), h("h1", {}, "This file cannot be read"),
+    h("p", {class: "bad"}, e.message + ". It needs a browser from 2023 or later.")));

@@ -325,21 +325,22 @@ int hone_judge_least_work(const struct hone_judge *judge, const struct hone_work
     return 0;
 }
 
-/* Least time of a workload: bytes by the measured rates, or operations at flops_rate. */
+/* Least time of a workload: bytes by the measured rates, or operations. */
 static int floor_of(const struct hone_judge *judge, const struct hone_workload *workload,
-                    bool is_in_cache, double flops_rate, double *ret_ns, const char **ret_by,
-                    struct hone_err *err)
+                    bool is_in_cache, struct hone_workload_report *ret, struct hone_err *err)
 {
-    double bytes = 0, flops = 0;
+    double bytes = 0, flops = 0, flops_rate = judge->machine.flops;
     int code = hone_judge_least_work(judge, workload, &flops, &bytes, err);
     if (code < 0)
         return code;
     double rate = is_in_cache ? fmax(judge->machine.cache_rate, judge->machine.memory_rate)
                               : judge->machine.memory_rate;
-    double bytes_ns = rate > 0 ? bytes / rate * 1e9 : 0;
-    double flops_ns = flops_rate > 0 ? flops / flops_rate * 1e9 : 0;
-    *ret_ns = fmax(bytes_ns, flops_ns);
-    *ret_by = bytes_ns >= flops_ns ? "bytes" : "flops";
+    ret->least_bytes = bytes;
+    ret->least_flops = flops;
+    ret->bytes_ns = rate > 0 ? bytes / rate * 1e9 : 0;
+    ret->flops_ns = flops_rate > 0 ? flops / flops_rate * 1e9 : 0;
+    ret->bound_ns = fmax(ret->bytes_ns, ret->flops_ns);
+    ret->bound_by = ret->bytes_ns >= ret->flops_ns ? "bytes" : "flops";
     return 0;
 }
 
@@ -353,8 +354,8 @@ bool hone_rounds_is_in_cache(const struct hone_judge *judge, const struct hone_w
 int hone_rounds_bound(const struct hone_judge *judge, const struct hone_workload *workload,
                       int64_t n_sets, struct hone_workload_report *ret, struct hone_err *err)
 {
-    int code = floor_of(judge, workload, hone_rounds_is_in_cache(judge, workload, n_sets),
-                        judge->machine.flops, &ret->bound_ns, &ret->bound_by, err);
+    int code =
+        floor_of(judge, workload, hone_rounds_is_in_cache(judge, workload, n_sets), ret, err);
     if (code < 0)
         return code;
     double median = ((const struct hone_arm_time *)ret->times.v)->median_ns;

@@ -286,10 +286,11 @@ static int measure_again(struct hone_judge *judge, struct hone_workload_report *
     int code = judge->target->ceilings(judge, true, err);
     if (code < 0)
         return code;
-    double gain =
-        strcmp(report->bound_by, "flops") == 0
-            ? judge->machine.flops / before
-            : fmax(judge->machine.cache_rate / cache, judge->machine.memory_rate / memory);
+    double computing = judge->machine.flops / before;
+    double moving = fmax(judge->machine.cache_rate / cache, judge->machine.memory_rate / memory);
+    double gain = strcmp(report->bound_by, "flops") == 0 ? computing : moving;
+    report->bytes_ns /= moving;
+    report->flops_ns /= computing;
     report->bound_ns /= gain;
     report->percent_of_bound /= gain;
     return 0;
@@ -447,8 +448,11 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
 static void leave_out_percents(struct hone_judge *judge)
 {
     judge->report->percent_of_bound = (double)NAN;
-    for (size_t w = 0; w < judge->n_workloads; w++)
-        judge->workloads[w].percent_of_bound = (double)NAN;
+    for (size_t i = 0; i < judge->n_workloads; i++) {
+        struct hone_workload_report *w = &judge->workloads[i];
+        w->percent_of_bound = (double)NAN;
+        w->bytes_ns = w->flops_ns = w->least_bytes = w->least_flops = (double)NAN;
+    }
 }
 
 /* A mean of ratios says something of the candidate only where the baseline is as good at each. */
