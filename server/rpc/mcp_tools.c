@@ -154,15 +154,17 @@ static char *result_text(const struct hone_mcp_revision *revision, bool is_struc
                          const struct hone_json *content, bool is_error)
 {
     HONE_AUTOFREE char *json = hone_json_print(content);
-    HONE_AUTOFREE char *quoted =
-        hone_rpc_quote(is_structured ? hone_json_get_str(content, "summary", "") : json);
     const struct hone_json *blocks = hone_json_get(content, "content");
     HONE_AUTOFREE char *list = blocks != NULL ? hone_json_print(blocks) : NULL;
     struct hone_buf out = HONE_BUF_INIT;
-    hone_buf_str(&out,
-                 list != NULL ? "{\"content\":" : "{\"content\":[{\"type\":\"text\",\"text\":");
-    hone_buf_str(&out, list != NULL ? list : quoted);
-    hone_buf_str(&out, list != NULL ? "" : "}]");
+    hone_buf_str(&out, "{\"content\":");
+    if (list != NULL) {
+        hone_buf_str(&out, list);
+    } else {
+        hone_buf_str(&out, "[{\"type\":\"text\",\"text\":");
+        hone_json_print_str(&out, is_structured ? hone_json_get_str(content, "summary", "") : json);
+        hone_buf_str(&out, "}]");
+    }
     if (is_structured) {
         hone_buf_str(&out, ",\"structuredContent\":");
         hone_buf_str(&out, json);
@@ -223,9 +225,11 @@ static void run_tool(void *arg)
     if (rc < 0) {
         hone_call_fail(tc->call, &err);
     } else {
-        HONE_AUTOFREE char *said =
-            hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
-        hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
+        if (tc->level >= 0) {
+            HONE_AUTOFREE char *said =
+                hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
+            hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
+        }
         HONE_AUTOFREE char *text = result_text(tc->revision, tc->is_structured, content, is_error);
         if (text)
             hone_call_result(tc->call, text);
