@@ -105,6 +105,7 @@ struct hone_tool {
     unsigned flags;
     const struct hone_field *in;
     size_t n_in, in_size;
+    const char *schema; /* of the arguments, where it says more than the fields do; NULL: theirs */
     const struct hone_field *out; /* starts with HONE_HEAD_FIELDS */
     size_t n_out, out_size;
     /* in: decoded and checked; out: zeroed; strings may live in ctx->pool. Negative: becomes an

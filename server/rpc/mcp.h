@@ -26,6 +26,11 @@ struct hone_mcp {
     const char *caller;       /* name used when the client gives none */
     size_t page_size;         /* rows in one page of a list; 0: HONE_MCP_PAGE */
     struct hone_audit *audit; /* borrowed; NULL: none */
+    /* Rows beside hone's own, as tools come in sets; borrowed. */
+    const struct hone_mcp_prompt *prompts; /* mcp_prompts.h */
+    size_t n_prompts;
+    const struct hone_mcp_resource *resources; /* mcp_resources.h */
+    size_t n_resources;
 };
 #define HONE_MCP_PAGE 64
 

@@ -7,19 +7,9 @@
 #include "server/rpc/mcp_resources.h"
 #include "workspace/base/limits.h"
 
-#define MAX_ARGUMENTS 3
-#define MAX_VALUES    100 /* of a completion: the protocol's own limit */
+#define MAX_VALUES 100 /* of a completion: the protocol's own limit */
 
-struct argument {
-    const char *name, *description;
-    const char *fallback; /* NULL: required */
-};
-
-static const struct prompt {
-    const char *name, *title, *description;
-    struct argument arguments[MAX_ARGUMENTS];
-    const char *text; /* {argument} stands for its value */
-} prompts[] = {
+static const struct hone_mcp_prompt prompts[] = {
     {"optimise_kernel",
      "Optimise a kernel",
      "Make a task's kernel fast, step by step, and prove it.",
@@ -37,7 +27,8 @@ static const struct prompt {
      "parameters, kernel_compare for two versions.\n"
      "5. Confirm the best one with tier confirm. Report only that figure, with its interval, "
      "commit and warnings.\n"
-     "Stop after {budget}. Say what you tried and what did not help."},
+     "Stop after {budget}. Say what you tried and what did not help.",
+     NULL},
     {"explain_version",
      "Explain a version",
      "What a version changed, why it is faster or not, what the figure rests on.",
@@ -45,7 +36,8 @@ static const struct prompt {
      "Explain version {commit} to somebody who knows C but not this code.\n"
      "Read history_show with commit {commit}, kernel_diff with to {commit}, and kernel_profile of "
      "it with its parent. Say what was changed, which limit it moved and how the counters show it, "
-     "what the figure rests on (tier, interval, sizes, accuracy), and what remains doubtful."},
+     "what the figure rests on (tier, interval, sizes, accuracy), and what remains doubtful.",
+     NULL},
     {"review_candidate",
      "Review a candidate",
      "Look for what a test cannot see: hidden assumptions, cheating, fragile code.",
@@ -55,7 +47,8 @@ static const struct prompt {
      "or alignments that it assumes and the signature does not promise; results that depend on the "
      "generated inputs; precision given away; undefined behaviour; threads or flags that the "
      "figure rests on. Try doubts with kernel_verify and axes (odd and small sizes). End with: "
-     "take it, take it with changes, or not, and the one reason."},
+     "take it, take it with changes, or not, and the one reason.",
+     NULL},
     {"write_task",
      "Write a task",
      "Turn a function of your own into a task that hone can judge.",
@@ -67,32 +60,45 @@ static const struct prompt {
      "ones too, and a tolerance from the arithmetic, not from a run. For a person with a shell "
      "`hone task new FILE.c` does the same, docs/tasks.md has the format, and `hone task "
      "calibrate` measures tolerances. Then kernel_evaluate of the baseline against itself: it has "
-     "to come out as same."},
+     "to come out as same.",
+     NULL},
 };
 
-static const struct prompt *find(const char *name)
+/* NULL: past the last. */
+static const struct hone_mcp_prompt *prompt_at(const struct hone_mcp *mcp, size_t i)
 {
-    for (size_t i = 0; i < HONE_COUNTOF(prompts); i++)
-        if (strcmp(prompts[i].name, name) == 0)
-            return &prompts[i];
+    if (i < HONE_COUNTOF(prompts))
+        return &prompts[i];
+    i -= HONE_COUNTOF(prompts);
+    return i < mcp->n_prompts ? &mcp->prompts[i] : NULL;
+}
+
+static const struct hone_mcp_prompt *find(const struct hone_mcp *mcp, const char *name)
+{
+    const struct hone_mcp_prompt *prompt;
+    for (size_t i = 0; (prompt = prompt_at(mcp, i)) != NULL; i++)
+        if (strcmp(prompt->name, name) == 0)
+            return prompt;
     return NULL;
 }
 
 void hone_mcp_prompts_list(const struct hone_mcp_request *request)
 {
     struct hone_json *all = hone_json_new_array();
-    for (size_t i = 0; i < HONE_COUNTOF(prompts); i++) {
+    const struct hone_mcp_prompt *prompt;
+    for (size_t i = 0; (prompt = prompt_at(request->mcp, i)) != NULL; i++) {
         struct hone_json *row = hone_json_new_object();
         struct hone_json *arguments = hone_json_new_array();
-        hone_json_set_str(row, "name", prompts[i].name);
+        hone_json_set_str(row, "name", prompt->name);
         if (request->revision->has_structured)
-            hone_json_set_str(row, "title", prompts[i].title);
-        hone_json_set_str(row, "description", prompts[i].description);
-        for (size_t k = 0; k < MAX_ARGUMENTS && prompts[i].arguments[k].name != NULL; k++) {
+            hone_json_set_str(row, "title", prompt->title);
+        hone_json_set_str(row, "description", prompt->description);
+        for (size_t k = 0; k < HONE_MCP_PROMPT_ARGUMENTS && prompt->arguments[k].name != NULL;
+             k++) {
             struct hone_json *one = hone_json_new_object();
-            hone_json_set_str(one, "name", prompts[i].arguments[k].name);
-            hone_json_set_str(one, "description", prompts[i].arguments[k].description);
-            hone_json_set_bool(one, "required", prompts[i].arguments[k].fallback == NULL);
+            hone_json_set_str(one, "name", prompt->arguments[k].name);
+            hone_json_set_str(one, "description", prompt->arguments[k].description);
+            hone_json_set_bool(one, "required", prompt->arguments[k].fallback == NULL);
             hone_json_push(arguments, one);
         }
         hone_json_set(row, "arguments", arguments);
@@ -101,60 +107,88 @@ void hone_mcp_prompts_list(const struct hone_mcp_request *request)
     hone_mcp_answer_page(request, "prompts", all, HONE_MCP_CACHE_LONG);
 }
 
-static const struct argument *argument_of(const struct prompt *prompt, const char *name, size_t len)
+static const struct hone_mcp_prompt_argument *argument_of(const struct hone_mcp_prompt *prompt,
+                                                          const char *name, size_t len)
 {
-    for (size_t k = 0; k < MAX_ARGUMENTS && prompt->arguments[k].name != NULL; k++)
+    for (size_t k = 0; k < HONE_MCP_PROMPT_ARGUMENTS && prompt->arguments[k].name != NULL; k++)
         if (strlen(prompt->arguments[k].name) == len &&
             strncmp(prompt->arguments[k].name, name, len) == 0)
             return &prompt->arguments[k];
     return NULL;
 }
 
-/* The text with the values in it; owned. */
-static char *render(const struct prompt *prompt, const struct hone_json *values)
+/* The text with the values in it; owned. A brace that names no argument is text. */
+static char *render(const struct hone_mcp_prompt *prompt, const char *text,
+                    const struct hone_json *values)
 {
     struct hone_buf out = HONE_BUF_INIT;
-    for (const char *at = prompt->text; *at != '\0';) {
-        size_t plain = strcspn(at, "{");
-        hone_buf_add(&out, at, plain);
-        at += plain;
-        if (*at == '\0')
-            break;
-        size_t len = strcspn(at + 1, "}");
-        const struct argument *argument = argument_of(prompt, at + 1, len);
-        HONE_BUG_ON(argument == NULL);
+    for (const char *at = text; *at != '\0';) {
+        size_t plain = strcspn(at, "{"), len = strcspn(at + plain, "}");
+        const struct hone_mcp_prompt_argument *argument =
+            len > 0 ? argument_of(prompt, at + plain + 1, len - 1) : NULL;
+        hone_buf_add(&out, at, plain + (at[plain] != '\0' && argument == NULL));
+        at += plain + (at[plain] != '\0' && argument == NULL);
+        if (argument == NULL)
+            continue;
         hone_buf_str(&out, hone_json_get_str(values, argument->name, argument->fallback));
-        at += len + 2;
+        at += len + 1;
     }
+    hone_buf_str(&out, "");
     return hone_buf_steal(&out);
+}
+
+/* Puts the values into every string of the block. */
+static struct hone_json *render_block(const struct hone_mcp_prompt *prompt,
+                                      const struct hone_json *block, const struct hone_json *values)
+{
+    if (hone_json_str(block) != NULL) {
+        HONE_AUTOFREE char *text = render(prompt, hone_json_str(block), values);
+        return hone_json_new_str(text);
+    }
+    if (hone_json_type(block) != HONE_JSON_OBJECT)
+        return hone_json_copy(block);
+    struct hone_json *copy = hone_json_new_object();
+    for (const struct hone_json *m = hone_json_first(block); m != NULL; m = hone_json_next(m))
+        hone_json_set(copy, hone_json_key(m), render_block(prompt, m, values));
+    return copy;
+}
+
+static void push_message(struct hone_json *messages, struct hone_json *content)
+{
+    struct hone_json *message = hone_json_new_object();
+    hone_json_set_str(message, "role", "user");
+    hone_json_set(message, "content", content);
+    hone_json_push(messages, message);
 }
 
 void hone_mcp_prompts_get(const struct hone_mcp_request *request)
 {
     const char *name = hone_json_get_str(request->params, "name", NULL);
-    const struct prompt *prompt = name != NULL ? find(name) : NULL;
+    const struct hone_mcp_prompt *prompt = name != NULL ? find(request->mcp, name) : NULL;
     const struct hone_json *values = hone_json_get(request->params, "arguments");
     if (prompt == NULL) {
         hone_call_error(request->call, HONE_RPC_PARAMS,
                         "no prompt '%.60s'; prompts/list names them", name != NULL ? name : "");
         return;
     }
-    for (size_t k = 0; k < MAX_ARGUMENTS && prompt->arguments[k].name != NULL; k++) {
-        const struct argument *argument = &prompt->arguments[k];
+    for (size_t k = 0; k < HONE_MCP_PROMPT_ARGUMENTS && prompt->arguments[k].name != NULL; k++) {
+        const struct hone_mcp_prompt_argument *argument = &prompt->arguments[k];
         if (argument->fallback != NULL || hone_json_get_str(values, argument->name, NULL) != NULL)
             continue;
         hone_call_error(request->call, HONE_RPC_PARAMS, "prompt %s needs the argument %s: %s",
                         prompt->name, argument->name, argument->description);
         return;
     }
-    HONE_AUTOFREE char *text = render(prompt, values);
+    HONE_AUTOFREE char *text = render(prompt, prompt->text, values);
     struct hone_json *result = hone_json_new_object(), *messages = hone_json_new_array();
-    struct hone_json *message = hone_json_new_object(), *content = hone_json_new_object();
+    struct hone_json *content = hone_json_new_object();
+    HONE_AUTOJSON struct hone_json *block = NULL;
+    if (prompt->content != NULL &&
+        hone_json_parse(prompt->content, strlen(prompt->content), &block, NULL) == 0)
+        push_message(messages, render_block(prompt, block, values));
     hone_json_set_str(content, "type", "text");
     hone_json_set_str(content, "text", text);
-    hone_json_set_str(message, "role", "user");
-    hone_json_set(message, "content", content);
-    hone_json_push(messages, message);
+    push_message(messages, content);
     hone_json_set_str(result, "description", prompt->description);
     hone_json_set(result, "messages", messages);
     hone_mcp_answer(request, result, HONE_MCP_NO_CACHE);
@@ -236,11 +270,12 @@ static void complete_now(const struct hone_mcp_request *request)
 }
 
 /* The argument belongs to the prompt or template that ref names. */
-static bool is_argument_of(const struct hone_json *ref, const char *name)
+static bool is_argument_of(const struct hone_mcp *mcp, const struct hone_json *ref,
+                           const char *name)
 {
     const char *type = hone_json_get_str(ref, "type", "");
     if (strcmp(type, "ref/prompt") == 0) {
-        const struct prompt *prompt = find(hone_json_get_str(ref, "name", ""));
+        const struct hone_mcp_prompt *prompt = find(mcp, hone_json_get_str(ref, "name", ""));
         return prompt != NULL && argument_of(prompt, name, strlen(name)) != NULL;
     }
     const char *variable = hone_mcp_resource_variable(hone_json_get_str(ref, "uri", ""));
@@ -250,7 +285,7 @@ static bool is_argument_of(const struct hone_json *ref, const char *name)
 void hone_mcp_complete(const struct hone_mcp_request *request)
 {
     const char *name = hone_json_get_str(hone_json_get(request->params, "argument"), "name", NULL);
-    if (name == NULL || !is_argument_of(hone_json_get(request->params, "ref"), name))
+    if (name == NULL || !is_argument_of(request->mcp, hone_json_get(request->params, "ref"), name))
         hone_call_error(request->call, HONE_RPC_PARAMS,
                         "params.ref must name a prompt or resource template, params.argument.name "
                         "one of its arguments");

@@ -21,13 +21,7 @@ static char *tool_text(const struct hone_mcp *mcp, const char *value);
 static char *searches_text(const struct hone_mcp *mcp, const char *value);
 static char *report_text(const struct hone_mcp *mcp, const char *value);
 
-static const struct resource {
-    const char *uri; /* at most one {variable} */
-    const char *name, *title, *description, *mime;
-    const char *tool, *argument, *more; /* more: further arguments, JSON members */
-    const char *member;                 /* a string of the answer; NULL: all of it */
-    char *(*text)(const struct hone_mcp *mcp, const char *value); /* instead of a tool */
-} resources[] = {
+static const struct hone_mcp_resource resources[] = {
     {.uri = "hone://guide",
      .name = "guide",
      .title = "Strategy guide",
@@ -180,7 +174,16 @@ static char *tool_text(const struct hone_mcp *mcp, const char *value)
 
 /* ---- URIs ---- */
 
-static bool is_there(const struct hone_mcp *mcp, const struct resource *row)
+/* NULL: past the last. */
+static const struct hone_mcp_resource *row_at(const struct hone_mcp *mcp, size_t i)
+{
+    if (i < HONE_COUNTOF(resources))
+        return &resources[i];
+    i -= HONE_COUNTOF(resources);
+    return i < mcp->n_resources ? &mcp->resources[i] : NULL;
+}
+
+static bool is_there(const struct hone_mcp *mcp, const struct hone_mcp_resource *row)
 {
     return row->text != NULL ||
            hone_registry_find(hone_runtime_app(mcp->runtime)->registry, row->tool) != NULL;
@@ -188,7 +191,7 @@ static bool is_there(const struct hone_mcp *mcp, const struct resource *row)
 
 /* What stands in the place of the variable, owned ("" where the row has none); NULL: another URI.
  */
-static char *match(const struct resource *row, const char *uri, size_t len)
+static char *match(const struct hone_mcp_resource *row, const char *uri, size_t len)
 {
     size_t head = strcspn(row->uri, "{");
     const char *tail = strchr(row->uri, '}');
@@ -205,15 +208,16 @@ static char *match(const struct resource *row, const char *uri, size_t len)
     return NULL;
 }
 
-static const struct resource *find(const struct hone_mcp *mcp, const char *uri, char **ret_value)
+static const struct hone_mcp_resource *find(const struct hone_mcp *mcp, const char *uri,
+                                            char **ret_value)
 {
-    for (size_t i = 0; i < HONE_COUNTOF(resources); i++) {
-        char *value =
-            is_there(mcp, &resources[i]) ? match(&resources[i], uri, strcspn(uri, "?")) : NULL;
+    const struct hone_mcp_resource *row;
+    for (size_t i = 0; (row = row_at(mcp, i)) != NULL; i++) {
+        char *value = is_there(mcp, row) ? match(row, uri, strcspn(uri, "?")) : NULL;
         if (value == NULL)
             continue;
         *ret_value = value;
-        return &resources[i];
+        return row;
     }
     return NULL;
 }
@@ -277,8 +281,8 @@ static char *cut_lines(const char *text, long first, long last)
 
 /* ---- reading ---- */
 
-static char *text_of(const struct hone_mcp *mcp, const char *caller, const struct resource *row,
-                     const char *value, struct hone_err *err)
+static char *text_of(const struct hone_mcp *mcp, const char *caller,
+                     const struct hone_mcp_resource *row, const char *value, struct hone_err *err)
 {
     if (row->text != NULL) {
         char *text = row->text(mcp, value);
@@ -303,10 +307,10 @@ static char *text_of(const struct hone_mcp *mcp, const char *caller, const struc
 }
 
 char *hone_mcp_resource_text(const struct hone_mcp *mcp, const char *caller, const char *uri,
-                             const char **ret_mime, struct hone_err *err)
+                             const struct hone_mcp_resource **ret_row, struct hone_err *err)
 {
     HONE_AUTOFREE char *value = NULL;
-    const struct resource *row = find(mcp, uri, &value);
+    const struct hone_mcp_resource *row = find(mcp, uri, &value);
     const char *query = strchr(uri, '?');
     long first = 1, last = LONG_MAX;
     if (row == NULL || (query != NULL && !read_range(query + 1, &first, &last))) {
@@ -314,8 +318,8 @@ char *hone_mcp_resource_text(const struct hone_mcp *mcp, const char *caller, con
                   "no such resource; resources/templates/list has the forms");
         return NULL;
     }
-    if (ret_mime != NULL)
-        *ret_mime = row->mime;
+    if (ret_row != NULL)
+        *ret_row = row;
     HONE_AUTOFREE char *text = text_of(mcp, caller, row, value, err);
     return text != NULL ? cut_lines(text, first, last) : NULL;
 }
@@ -332,10 +336,10 @@ void hone_mcp_no_resource(const struct hone_mcp_request *request, const char *ur
 static void read_now(const struct hone_mcp_request *request)
 {
     const char *uri = hone_json_get_str(request->params, "uri", "");
-    const char *mime = NULL;
+    const struct hone_mcp_resource *row = NULL;
     struct hone_err err = HONE_ERR_INIT;
     HONE_AUTOFREE char *text =
-        hone_mcp_resource_text(request->mcp, request->caller, uri, &mime, &err);
+        hone_mcp_resource_text(request->mcp, request->caller, uri, &row, &err);
     if (text == NULL && err.code != HONE_E_NOT_FOUND) {
         hone_call_fail(request->call, &err);
         return;
@@ -348,8 +352,8 @@ static void read_now(const struct hone_mcp_request *request)
     struct hone_json *one = hone_json_new_object();
     struct hone_json *result = hone_json_new_object();
     hone_json_set_str(one, "uri", uri);
-    hone_json_set_str(one, "mimeType", mime);
-    hone_json_set_str(one, "text", text);
+    hone_json_set_str(one, "mimeType", row->mime);
+    hone_json_set_str(one, row->is_base64 ? "blob" : "text", text);
     hone_json_push(contents, one);
     hone_json_set(result, "contents", contents);
     hone_mcp_answer(request, result, HONE_MCP_CACHE_SHORT);
@@ -366,7 +370,8 @@ void hone_mcp_resources_read(const struct hone_mcp_request *request)
 
 /* ---- lists ---- */
 
-static struct hone_json *row_json(const struct resource *row, const char *value, bool is_template)
+static struct hone_json *row_json(const struct hone_mcp_resource *row, const char *value,
+                                  bool is_template)
 {
     struct hone_json *json = hone_json_new_object();
     int head = (int)strcspn(row->uri, "{");
@@ -385,13 +390,14 @@ static struct hone_json *row_json(const struct resource *row, const char *value,
 void hone_mcp_resources_templates(const struct hone_mcp_request *request)
 {
     struct hone_json *all = hone_json_new_array();
-    for (size_t i = 0; i < HONE_COUNTOF(resources); i++)
-        if (strchr(resources[i].uri, '{') != NULL && is_there(request->mcp, &resources[i]))
-            hone_json_push(all, row_json(&resources[i], NULL, true));
+    const struct hone_mcp_resource *row;
+    for (size_t i = 0; (row = row_at(request->mcp, i)) != NULL; i++)
+        if (strchr(row->uri, '{') != NULL && is_there(request->mcp, row))
+            hone_json_push(all, row_json(row, NULL, true));
     hone_mcp_answer_page(request, "resourceTemplates", all, HONE_MCP_CACHE_LONG);
 }
 
-static const struct resource *row_named(const char *name)
+static const struct hone_mcp_resource *row_named(const char *name)
 {
     size_t i = 0;
     while (strcmp(resources[i].name, name) != 0)
@@ -414,9 +420,10 @@ static void push_jobs(const struct hone_mcp *mcp, struct hone_json *all)
 static void list_now(const struct hone_mcp_request *request)
 {
     struct hone_json *all = hone_json_new_array();
-    for (size_t i = 0; i < HONE_COUNTOF(resources); i++)
-        if (strchr(resources[i].uri, '{') == NULL && is_there(request->mcp, &resources[i]))
-            hone_json_push(all, row_json(&resources[i], "", false));
+    const struct hone_mcp_resource *row;
+    for (size_t i = 0; (row = row_at(request->mcp, i)) != NULL; i++)
+        if (strchr(row->uri, '{') == NULL && is_there(request->mcp, row))
+            hone_json_push(all, row_json(row, "", false));
     HONE_AUTOJSON struct hone_json *tasks = hone_mcp_tool_answer(
         request->mcp, request->caller, "task_show", "{\"detail\":\"full\"}", NULL);
     for (const struct hone_json *t = hone_json_first(hone_json_get(tasks, "tasks")); t;

@@ -42,6 +42,15 @@ static struct hone_json *annotations(const struct hone_tool *tool)
     return hints;
 }
 
+static struct hone_json *input_schema(const struct hone_tool *tool)
+{
+    struct hone_json *schema = NULL;
+    if (tool->schema == NULL)
+        return hone_fields_schema(tool->in, tool->n_in);
+    HONE_BUG_ON(hone_json_parse(tool->schema, strlen(tool->schema), &schema, NULL) < 0);
+    return schema;
+}
+
 struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
                                      const struct hone_mcp_revision *revision, bool with_output)
 {
@@ -50,7 +59,7 @@ struct hone_json *hone_mcp_tool_json(const struct hone_tool *tool,
     if (revision->has_structured)
         hone_json_set_str(json, "title", tool->title);
     hone_json_set_str(json, "description", tool->description ? tool->description : tool->summary);
-    hone_json_set(json, "inputSchema", hone_fields_schema(tool->in, tool->n_in));
+    hone_json_set(json, "inputSchema", input_schema(tool));
     if (with_output && tool->n_out > 0)
         hone_json_set(json, "outputSchema", hone_fields_schema(tool->out, tool->n_out));
     if (revision->has_annotations)
@@ -139,17 +148,23 @@ static void on_progress(void *arg, const struct hone_progress *progress)
 }
 
 /* The answer goes once: as text, which every host shows to its model, or where the call asked for
- * it as structuredContent, with the one-line summary as text. Owned, NULL: too large. */
+ * it as structuredContent, with the one-line summary as text. An answer with a member `content` is
+ * blocks of the protocol's: these alone. Owned, NULL: too large. */
 static char *result_text(const struct hone_mcp_revision *revision, bool is_structured,
                          const struct hone_json *content, bool is_error)
 {
     HONE_AUTOFREE char *json = hone_json_print(content);
-    HONE_AUTOFREE char *quoted =
-        hone_rpc_quote(is_structured ? hone_json_get_str(content, "summary", "") : json);
+    const struct hone_json *blocks = hone_json_get(content, "content");
+    HONE_AUTOFREE char *list = blocks != NULL ? hone_json_print(blocks) : NULL;
     struct hone_buf out = HONE_BUF_INIT;
-    hone_buf_str(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
-    hone_buf_str(&out, quoted);
-    hone_buf_str(&out, "}]");
+    hone_buf_str(&out, "{\"content\":");
+    if (list != NULL) {
+        hone_buf_str(&out, list);
+    } else {
+        hone_buf_str(&out, "[{\"type\":\"text\",\"text\":");
+        hone_json_print_str(&out, is_structured ? hone_json_get_str(content, "summary", "") : json);
+        hone_buf_str(&out, "}]");
+    }
     if (is_structured) {
         hone_buf_str(&out, ",\"structuredContent\":");
         hone_buf_str(&out, json);
@@ -210,9 +225,11 @@ static void run_tool(void *arg)
     if (rc < 0) {
         hone_call_fail(tc->call, &err);
     } else {
-        HONE_AUTOFREE char *said =
-            hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
-        hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
+        if (tc->level >= 0) {
+            HONE_AUTOFREE char *said =
+                hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
+            hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
+        }
         HONE_AUTOFREE char *text = result_text(tc->revision, tc->is_structured, content, is_error);
         if (text)
             hone_call_result(tc->call, text);

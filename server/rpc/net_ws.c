@@ -105,7 +105,7 @@ static bool write_at_once(struct hone_ws *ws, struct hone_net_conn *conn,
                           const struct hone_net_message *message)
 {
     if (conn->queue || message->len > AT_ONCE_BYTES || ws->is_saying_goodbye ||
-        lws_partial_buffered(conn->wsi) || lws_send_pipe_choked(conn->wsi))
+        lws_partial_buffered(conn->wsi)) /* what does not fit now, the library keeps */
         return false;
     memcpy(ws->chunk + LWS_PRE, message->text, message->len);
     if (lws_write(conn->wsi, ws->chunk + LWS_PRE, message->len, LWS_WRITE_TEXT) < (int)message->len)

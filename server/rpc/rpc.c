@@ -127,8 +127,10 @@ char *hone_rpc_result(const char *id_text, const char *result_json)
 
 char *hone_rpc_quote(const char *text)
 {
-    HONE_AUTOJSON struct hone_json *value = hone_json_new_str(text);
-    return hone_json_print(value);
+    struct hone_buf out = {.limit = SIZE_MAX / 4}; /* bounded by the text */
+    hone_json_print_str(&out, text);
+    HONE_BUG_ON(out.has_failed);
+    return hone_buf_steal(&out);
 }
 
 char *hone_rpc_error(const char *id_text, int number, const char *message, const char *data_json)

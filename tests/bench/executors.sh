@@ -9,6 +9,7 @@ RUNNER="$(dirname "$HONE")/hone-runner"
 one() { python3 tests/bench/executors.py "$HONE" "$CALLS" local=local "command=command:$RUNNER --serve" "$@"; }
 PATH=$PATH:/usr/sbin
 if [ "$(id -u)" = 0 ] && command -v slurmctld >/dev/null && command -v munged >/dev/null; then
+    E2E=tests/e2e
     . tests/e2e/slurm_lib.sh
     waits 60 n_idle 2 || exit 1
     one slurm=slurm

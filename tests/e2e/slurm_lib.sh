@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests that want Slurm: a controller, munge and two nodes on this machine, gone at exit. Wants slurm-wlm, munge
-# and root; elsewhere the test is skipped.
+# and root; elsewhere the test is skipped. E2E: the folder of these tests, for a caller that lies elsewhere.
 for program in slurmctld slurmd srun munged; do
     command -v $program >/dev/null || PATH=$PATH:/usr/sbin command -v $program >/dev/null || {
         echo "1..0 # SKIP no $program: apt-get install slurm-wlm munge"
@@ -12,7 +12,7 @@ done
     exit 77
 }
 PATH=$PATH:/usr/sbin
-. "$(dirname "$0")/lib.sh"
+. "${E2E:-$(dirname "$0")}/lib.sh"
 export HONE_RUNNER_DIR="$ROOT/store" SLURM_CONF="$ROOT/slurm.conf"
 port=$((20000 + $$ % 20000))
 

@@ -285,8 +285,7 @@ struct hone_json *hone_json_new_array(void)
     return own(cJSON_CreateArray());
 }
 
-/* A copy with U+FFFD for every byte that is not UTF-8; NULL when text is valid as it is. */
-static char *repaired(const char *text)
+char *hone_json_repaired(const char *text)
 {
     size_t len = strlen(text), good = hone_utf8_valid_prefix(text, len);
     if (good == len)
@@ -309,7 +308,7 @@ struct hone_json *hone_json_new_str(const char *text)
 {
     if (text == NULL)
         return hone_json_new_null();
-    HONE_AUTOFREE char *copy = repaired(text);
+    HONE_AUTOFREE char *copy = hone_json_repaired(text);
     return own(cJSON_CreateString(copy ? copy : text));
 }
 
@@ -342,7 +341,7 @@ void hone_json_set(struct hone_json *object, const char *key, struct hone_json *
     if (value == NULL)
         return;
     HONE_BUG_ON(!cJSON_IsObject(raw(object)));
-    HONE_AUTOFREE char *copy = repaired(key);
+    HONE_AUTOFREE char *copy = hone_json_repaired(key);
     if (copy != NULL)
         key = copy;
     hone_json_free(hone_json_detach(object, key));

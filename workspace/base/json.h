@@ -24,6 +24,8 @@ void hone_json_free_ptr(struct hone_json **value);
 /* Compact text (one line) or indented; owned by the caller. */
 char *hone_json_print(const struct hone_json *value);
 char *hone_json_print_pretty(const struct hone_json *value);
+/* One string as JSON, after what the buffer holds; invalid UTF-8 is replaced by U+FFFD. */
+void hone_json_print_str(struct hone_buf *out, const char *text);
 struct hone_json *hone_json_copy(const struct hone_json *value);
 
 enum hone_json_type {

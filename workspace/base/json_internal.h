@@ -23,5 +23,7 @@ int hone_json_scan(const char *text, size_t len, struct hone_json_scan *ret, str
 
 /* The digits of a parsed integer beyond 2^53; NULL for every other value. */
 const char *hone_json_digits(const struct hone_json *value);
+/* A copy with U+FFFD for every byte that is not UTF-8, owned; NULL when text is valid as it is. */
+char *hone_json_repaired(const char *text);
 
 #endif

@@ -19,15 +19,20 @@ static void print_string(struct hone_buf *out, const char *text)
             continue;
         hone_buf_add(out, from, (size_t)(p - from));
         from = p + 1;
-        if (c == '"' || c == '\\')
-            hone_buf_printf(out, "\\%c", c);
-        else if (c < 0x20 && short_forms[c] != 0)
-            hone_buf_printf(out, "\\%c", short_forms[c]);
+        const char escape[2] = {'\\', c < 0x20 ? short_forms[c] : (char)c};
+        if (escape[1] != '\0' && c != 0x7f)
+            hone_buf_add(out, escape, sizeof(escape));
         else
             hone_buf_printf(out, "\\u%04x", c);
     }
     hone_buf_str(out, from);
     hone_buf_str(out, "\"");
+}
+
+void hone_json_print_str(struct hone_buf *out, const char *text)
+{
+    HONE_AUTOFREE char *copy = hone_json_repaired(text);
+    print_string(out, copy != NULL ? copy : text);
 }
 
 static void print_number(struct hone_buf *out, const struct hone_json *value)

@@ -38,7 +38,7 @@ size_t hone_utf8_valid_prefix(const char *text, size_t len)
 {
     size_t i = 0;
     while (i < len) {
-        size_t n = hone_utf8_char(text + i, len - i);
+        size_t n = text[i] > 0 ? 1 : hone_utf8_char(text + i, len - i); /* most bytes are ASCII */
         if (n == 0)
             return i;
         i += n;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "server/rpc/mcp_prompts.h"
+#include "server/rpc/mcp_resources.h"
 #include "tests/unit/unit.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
@@ -76,10 +78,48 @@ static int run_fails(struct hone_tool_ctx *ctx, const void *in, void *out, struc
                                               .n_out = HONE_COUNTOF(out_fields),                   \
                                               .out_size = sizeof(struct out),                      \
                                               .run = run_}
+struct blocks_out {
+    struct hone_head head;
+    struct hone_json *content;
+};
+static const struct hone_field blocks_fields[] = {
+    HONE_HEAD_FIELDS(struct blocks_out),
+    HONE_FIELD(struct blocks_out, content, .help = "Blocks."),
+};
+
+static void free_json(void *json)
+{
+    hone_json_free(json);
+}
+
+static int run_blocks(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err)
+{
+    static const char blocks[] = "[{\"type\":\"image\"}]";
+    struct blocks_out *o = out;
+    (void)in;
+    o->head.status = "ok";
+    o->head.summary = "an image";
+    int rc = hone_json_parse(blocks, strlen(blocks), &o->content, err);
+    hone_pool_defer(ctx->pool, free_json, o->content);
+    return rc;
+}
+
+static const struct hone_tool blocks_tool = {.name = "blocks",
+                                             .title = "blocks",
+                                             .summary = "blocks",
+                                             .flags = HONE_TOOL_READ_ONLY,
+                                             .in = in_fields,
+                                             .n_in = HONE_COUNTOF(in_fields),
+                                             .in_size = sizeof(struct in),
+                                             .schema = "{\"$defs\":{}}",
+                                             .out = blocks_fields,
+                                             .n_out = HONE_COUNTOF(blocks_fields),
+                                             .out_size = sizeof(struct blocks_out),
+                                             .run = run_blocks};
 TOOL(echo_tool, "echo", HONE_TOOL_READ_ONLY, run_echo);
 TOOL(fails_tool, "fails", 0, run_fails);
 TOOL(steps_tool, "steps", HONE_TOOL_LONG, run_steps);
-static const struct hone_tool *const tools[] = {&echo_tool, &fails_tool, &steps_tool};
+static const struct hone_tool *const tools[] = {&blocks_tool, &echo_tool, &fails_tool, &steps_tool};
 static const struct hone_tool_set set = {tools, HONE_COUNTOF(tools)};
 static const struct hone_tool_set *const sets[] = {&set};
 
@@ -291,7 +331,7 @@ START_TEST(resources_and_prompts)
         {"completion/complete",
          "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"hone://tool/{tool}\"},\"argument\":{"
          "\"name\":\"tool\",\"value\":\"\"}}",
-         "\"values\":[\"echo\",\"fails\",\"steps\"]"},
+         "\"values\":[\"blocks\",\"echo\",\"fails\",\"steps\"]"},
         {"completion/complete",
          "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"optimise_kernel\"},\"argument\":{\"name\":"
          "\"commit\",\"value\":\"\"}}",
@@ -323,6 +363,63 @@ START_TEST(resources_and_prompts)
               "\"steps\",\"arguments\":{\"n\":2}}}");
     ck_assert_ptr_nonnull(strstr(rig.sent[first], "\"steps: step\""));
     ck_assert_ptr_nonnull(strstr(rig.sent[first], "\"debug\""));
+    rig_close(&rig);
+}
+END_TEST
+
+static char *bytes_text(const struct hone_mcp *mcp, const char *value)
+{
+    (void)mcp;
+    return hone_sprintf("%sAA==", value);
+}
+
+/* Rows beside hone's own, and an answer that is content blocks. */
+START_TEST(rows_of_others)
+{
+    static const struct hone_mcp_prompt prompts[] = {
+        {.name = "other",
+         .title = "Other",
+         .description = "Other.",
+         .arguments = {{"uri", "A resource.", NULL}},
+         .text = "{\"uri\": \"{uri}\"} {",
+         .content = "{\"type\":\"resource\",\"resource\":{\"uri\":\"{uri}\",\"n\":[1]}}"}};
+    static const struct hone_mcp_resource resources[] = {{.uri = "test://{id}/data",
+                                                          .name = "data",
+                                                          .title = "Data",
+                                                          .description = "Bytes.",
+                                                          .mime = "image/png",
+                                                          .text = bytes_text,
+                                                          .is_base64 = true}};
+    static const struct {
+        const char *method, *params, *want;
+    } rows[] = {
+        {"prompts/list", "{}", "\"name\":\"other\""},
+        {"prompts/get", "{\"name\":\"other\",\"arguments\":{\"uri\":\"a\\\"b\"}}",
+         "{\"type\":\"resource\",\"resource\":{\"uri\":\"a\\\"b\",\"n\":[1]}}"},
+        {"prompts/get", "{\"name\":\"other\",\"arguments\":{\"uri\":\"x\"}}",
+         "\"text\":\"{\\\"uri\\\": \\\"x\\\"} {\""},
+        {"resources/templates/list", "{}", "test://{id}/data"},
+        {"resources/read", "{\"uri\":\"test://7/data\"}",
+         "\"mimeType\":\"image/png\",\"blob\":\"7AA==\""},
+        {"resources/subscribe", "{\"uri\":\"test://7/data\"}", "\"result\":{}"},
+        {"tools/list", "{}", "\"inputSchema\":{\"$defs\":{}}"},
+        {"tools/call", "{\"name\":\"blocks\"}",
+         "\"result\":{\"content\":[{\"type\":\"image\"}],\"isError\":false}"},
+    };
+    struct rig rig;
+    rig_open(&rig);
+    rig.mcp.prompts = prompts;
+    rig.mcp.n_prompts = HONE_COUNTOF(prompts);
+    rig.mcp.resources = resources;
+    rig.mcp.n_resources = HONE_COUNTOF(resources);
+    initialize(&rig, "2025-11-25");
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_AUTOFREE char *text =
+            hone_sprintf("{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"%s\",\"params\":%s}", i,
+                         rows[i].method, rows[i].params);
+        const char *answer = ask(&rig, text);
+        ck_assert_msg(strstr(answer, rows[i].want) != NULL, "%s -> %s", text, answer);
+    }
     rig_close(&rig);
 }
 END_TEST
@@ -401,7 +498,7 @@ START_TEST(pages)
     struct rig rig;
     struct hone_err err = HONE_ERR_INIT;
     rig_open(&rig);
-    rig.mcp.page_size = 2;
+    rig.mcp.page_size = 3;
     initialize(&rig, "2025-11-25");
     char text[300];
     const char *answer =
@@ -633,7 +730,8 @@ START_TEST(jobs_are_limited_and_stop)
 }
 END_TEST
 
-UNIT_MAIN("mcp", revisions, an_answer_goes_once, resources_and_prompts, subscriptions_have_a_limit,
-          stateless_requests, pages, progress_increases_and_stops_before_the_answer,
-          cancelled_calls_are_silent, notifications_are_never_answered,
-          too_much_waiting_drops_the_peer, lanes, jobs, jobs_are_limited_and_stop)
+UNIT_MAIN("mcp", revisions, an_answer_goes_once, resources_and_prompts, rows_of_others,
+          subscriptions_have_a_limit, stateless_requests, pages,
+          progress_increases_and_stops_before_the_answer, cancelled_calls_are_silent,
+          notifications_are_never_answered, too_much_waiting_drops_the_peer, lanes, jobs,
+          jobs_are_limited_and_stop)
