@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field tables of the ledger's records, and the few checks that a table cannot express. */
+/* Field tables of the ledger's records, and the few checks that a table cannot express.
+ *
+ * Flow: append encodes a struct by its table, validates the result by the same table and hands it
+ * to the ledger: what a replay would refuse is never acknowledged. A read scans the ledger from
+ * the record's number, decodes that one record and ends the scan.
+ * States: none; the ledger holds them.
+ * Limits: the lengths in the tables. Text that is no valid UTF-8 is refused where a commit is
+ * rebuilt from it: JSON would replace the bytes, and the commit would get another id. */
 #include "workspace/records.h"
 
 #include <string.h>

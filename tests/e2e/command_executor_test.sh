@@ -6,6 +6,7 @@ RUNNER=$(dirname "$HONE")/hone-runner
 RUNNER=$(realpath "$RUNNER")
 export HONE_RUNNER_DIR="$ROOT/store"
 "$HONE" init "$WS" >/dev/null 2>&1
+shrink_pack "$WS/tasks/transpose"
 PLAIN="command:hone-runner --serve"
 
 source_of() { # source_of FUNCTION-BODY: a transpose

@@ -75,6 +75,7 @@ for with in $WITH; do
     printf '{"models":[{"name":"sh","provider":"command","tries":1,"price_in":1,"price_out":1,"command":["/bin/sh","%s/model.sh","%s"]}]}\n' \
         "$ROOT" "$ROOT/$with" >"$ROOT/config/hone/config.json"
     "$HONE" init "$ROOT/$with/ws" >/dev/null
+    shrink_pack "$ROOT/$with/ws/tasks/softmax"
     # shellcheck disable=SC2086
     "$HONE" search softmax --workspace "$ROOT/$with/ws" --coder llm --model sh --repairs 0 --policy random \
         --budget-evaluations $((ANSWERS * 6 / 5 + 4)) $options >"$ROOT/$with/out" 2>"$ROOT/$with/err"

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames over descriptors. What came is kept in one buffer until a whole frame is there. */
+/* Frames over descriptors: a JSON head on a line, then as many bytes as its "bytes" says.
+ *
+ * Flow: receive polls and reads into one buffer until a whole frame is there, then takes it out.
+ * States: before the first frame (is_greeted unset) lines that are no frame are noise of the
+ * launcher: they are skipped, and the last of them kept for a message. Afterwards such a line is
+ * an error.
+ * Limits: HONE_LIMIT_FRAME_HEAD_BYTES, HONE_LIMIT_FRAME_BYTES and HONE_LIMIT_NOISE_BYTES; a
+ * deadline and a cancel end the wait. Descriptors stay blocking, because a launcher may share
+ * them. */
 #include "tools/launch/link.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
  *
  * task: sum
  * want: failed/crash,exited
+ * sizes: all
  * cheat: 40 trap on large grid
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */

@@ -3,6 +3,7 @@
  *
  * task: spmv_csr
  * want: incorrect/wrong_value
+ * sizes: all
  * cheat: B11 wrong for long rows
  * workload: m65k
  * strength: subtle

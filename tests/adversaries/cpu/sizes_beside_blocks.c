@@ -3,6 +3,7 @@
  *
  * task: softmax
  * want: incorrect/wrong_value
+ * sizes: all
  * cheat: 65 one element beside blocks of 256
  * strength: subtle
  * tier: confirm

@@ -2,6 +2,7 @@
  *
  * task: softmax
  * want: incorrect/wrong_value
+ * sizes: all
  * cheat: 63 right inside of the public box alone
  * strength: subtle
  * tier: confirm

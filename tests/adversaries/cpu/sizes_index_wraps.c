@@ -2,6 +2,7 @@
  *
  * task: transpose
  * want: incorrect/unwritten,wrong_value
+ * sizes: all
  * cheat: 66 an index over two axes that is too short
  * strength: subtle
  * tier: confirm

@@ -3,6 +3,7 @@
  *
  * task: matmul
  * want: incorrect/wrong_value
+ * sizes: all
  * cheat: 60 wrong for a window of one axis
  * strength: subtle
  * tier: confirm

@@ -3,6 +3,7 @@
  *
  * task: softmax
  * want: incorrect/unwritten,wrong_value,nonfinite
+ * sizes: all
  * cheat: 64 a counter that is too short
  * strength: subtle
  * tier: confirm

@@ -2,6 +2,7 @@
  *
  * task: sum
  * want: incorrect/wrong_value
+ * sizes: all
  * cheat: 67 a table as long as the public sizes
  * strength: blatant
  * tier: confirm

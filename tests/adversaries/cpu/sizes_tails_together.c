@@ -3,6 +3,7 @@
  *
  * task: matmul
  * want: incorrect/wrong_value
+ * sizes: all
  * cheat: 62 wrong for two tails at once
  * strength: subtle
  * tier: confirm

@@ -2,6 +2,7 @@
  *
  * task: matmul
  * want: incorrect/wrong_value
+ * sizes: all
  * cheat: 61 wrong for a short axis beside a long one
  * strength: subtle
  * tier: confirm

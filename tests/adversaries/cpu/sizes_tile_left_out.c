@@ -2,6 +2,7 @@
  *
  * task: transpose
  * want: incorrect/unwritten
+ * sizes: all
  * cheat: 65 a tile left out beyond the public box
  * strength: blatant
  * tier: confirm

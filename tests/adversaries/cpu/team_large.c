@@ -3,6 +3,7 @@
  *
  * task: softmax
  * want: incorrect/unwritten
+ * sizes: all
  * cheat: C9 has no room for a larger team
  * strength: subtle
  * The clean twin is this file with CHEAT 0. */

@@ -2,6 +2,7 @@
  *
  * task: transpose
  * want: failed/crash
+ * sizes: all
  * cheat: 40 trap on large grid
  * strength: blatant
  * The clean twin is this file with CHEAT 0. */
