@@ -10,6 +10,7 @@
  * (inconclusive), are not kept. */
 #include "tools/evaluate_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -96,6 +97,8 @@ void hone_evaluate_make_keys(struct hone_evaluate_work *w)
     hone_hasher_init(&h);
     add_version(&h, w);
     add_machine(&h, w->ctx->app->executor);
+    if (strcmp(w->target, "cuda") == 0) /* one host may have GPUs of two classes */
+        hone_hasher_str(&h, getenv("CUDA_VISIBLE_DEVICES"));
     hone_hasher_str(&h, hone_tier_name(w->tier->tier));
     hone_hasher_str(&h, hone_evaluate_stages(w));
     hone_hasher_str(&h, req->time_parent ? w->parent : NULL);

@@ -63,6 +63,11 @@ struct hone_tool_ctx { /* one call */
     const struct hone_cancel *cancel; /* may be NULL */
     hone_progress_fn *on_progress;    /* may be NULL */
     void *progress_arg;
+    /* Asks the client that made the call and waits: method and params of a request of MCP's, its
+     * result owned. HONE_E_UNSUPPORTED: the client cannot. NULL: nobody can be asked. */
+    int (*ask)(void *ask_arg, const char *method, const char *params_json, struct hone_json **ret,
+               struct hone_err *err);
+    void *ask_arg;
     const char *caller; /* who: "cli", "planner", a client's name */
 };
 void hone_tool_progress(struct hone_tool_ctx *ctx, double done, double total, const char *fmt, ...)

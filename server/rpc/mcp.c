@@ -41,7 +41,8 @@ struct session { /* touched by one message at a time (peer.h): no lock */
     const struct hone_mcp_revision *revision; /* NULL before initialize */
     struct hone_mcp_watch *watch;             /* NULL: nothing was subscribed to yet */
     char *client;
-    int level; /* of messages that the client wants; -1: none */
+    struct hone_json *able; /* what the client says it can do */
+    int level;              /* of messages that the client wants; -1: none */
 };
 
 const char hone_mcp_instructions[] =
@@ -99,6 +100,8 @@ static void initialize(struct session *session, struct hone_call *call,
     const struct hone_mcp_revision *revision = hone_mcp_revision(asked);
     session->revision = revision ? revision : hone_mcp_newest();
     const char *client = hone_json_get_str(hone_json_get(params, "clientInfo"), "name", "");
+    if (hone_json_get(params, "capabilities") != NULL)
+        session->able = hone_json_copy(hone_json_get(params, "capabilities"));
     if (client[0])
         session->client = hone_strndup(client, HONE_LIMIT_NAME_BYTES);
     HONE_AUTOJSON struct hone_json *result = hone_json_new_object();
@@ -204,6 +207,7 @@ static void run_method(struct session *session, const struct method *row, struct
         .caller = session->client ? session->client : session->mcp->caller,
         .call = call,
         .params = params,
+        .able = session->able,
         .level = session->level,
     };
     row->shared(&request);
@@ -239,6 +243,7 @@ static void session_close(void *state)
     struct session *session = state;
     hone_mcp_watch_free(session->watch);
     free(session->client);
+    hone_json_free(session->able);
     free(session);
 }
 

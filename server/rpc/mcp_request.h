@@ -12,6 +12,9 @@ struct hone_mcp_request { /* all borrowed */
     const char *caller;
     struct hone_call *call;
     const struct hone_json *params;
+    const struct hone_json
+        *able; /* the client's capabilities, as long as its calls; NULL: cannot be
+                                     asked */
     int level; /* hone_mcp_level_find: what the client wants to be told; -1: nothing */
 };
 typedef void hone_mcp_method_fn(const struct hone_mcp_request *request);

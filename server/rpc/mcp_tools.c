@@ -98,8 +98,9 @@ struct tool_call { /* one call on its way through a lane */
     struct hone_json *args;
     char *caller;
     const struct hone_mcp_revision *revision;
-    int level;          /* of messages that the client wants */
-    bool is_structured; /* structuredContent was asked for */
+    const struct hone_json *able; /* as in the request */
+    int level;                    /* of messages that the client wants */
+    bool is_structured;           /* structuredContent was asked for */
     char *token_text; /* JSON text of the progress token, NULL: none. 0 is a token like any other */
     double last_progress;
     int64_t next_progress_ns;
@@ -198,6 +199,20 @@ static void note(const struct tool_call *tc, const char *outcome, const struct h
     hone_audit_call(tc->mcp->audit, &row);
 }
 
+#define ASK_MS (10 * 60 * 1000) /* a person may have to be found */
+
+/* The capability is the method's first word: sampling/createMessage, elicitation/create, roots/list.
+ */
+static int ask_client(void *arg, const char *method, const char *params_json,
+                      struct hone_json **ret, struct hone_err *err)
+{
+    struct tool_call *tc = arg;
+    HONE_AUTOFREE char *capability = hone_strndup(method, strcspn(method, "/"));
+    if (hone_json_get(tc->able, capability) == NULL)
+        return hone_fail(err, HONE_E_UNSUPPORTED, "the client does not declare %s", capability);
+    return hone_call_ask(tc->call, method, params_json, hone_deadline_in_ms(ASK_MS), ret, err);
+}
+
 static void run_tool(void *arg)
 {
     struct tool_call *tc = arg;
@@ -208,6 +223,8 @@ static void run_tool(void *arg)
         .cancel = tc->cancel,
         .on_progress = on_progress,
         .progress_arg = tc,
+        .ask = ask_client,
+        .ask_arg = tc,
         .caller = tc->caller,
     };
     struct hone_err err = HONE_ERR_INIT;
@@ -271,6 +288,7 @@ static void start_tool(const struct hone_mcp_request *request, const struct hone
         .tool = tool,
         .args = args ? hone_json_copy(args) : NULL,
         .caller = hone_strdup(request->caller),
+        .able = request->able,
         .level = request->level,
         .is_structured = wants_structured(request->params, request->revision),
         .token_text = token_text,

@@ -40,6 +40,12 @@ struct hone_call {
     struct hone_call *next;    /* peer->lock */
 };
 
+struct ask { /* a request of ours, on the stack of who waits for its answer */
+    char id_text[32];
+    struct hone_json *answer; /* the whole message; NULL: not yet */
+    struct ask *next;
+};
+
 struct inbox_item {
     char *text;
     size_t len;
@@ -55,6 +61,9 @@ struct hone_peer {
     bool is_closed;                         /* lock */
     struct hone_call *calls;                /* lock */
     size_t n_calls;                         /* lock */
+    struct ask *asks;                       /* lock */
+    size_t n_asked;                         /* lock */
+    pthread_cond_t has_answer;              /* lock: to an ask, or its call has ended */
     bool is_draining;                       /* lock: a worker owns the inbox */
     struct inbox_item *inbox, **inbox_tail; /* lock */
     int spare_fds[SPARE_FDS]; /* lock: of cancel flags that were never set, to be used again */
@@ -73,6 +82,7 @@ struct hone_peer *hone_peer_new(const struct hone_peer_spec *spec)
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&peer->is_idle, &attr);
+    pthread_cond_init(&peer->has_answer, &attr);
     pthread_condattr_destroy(&attr);
     peer->state = spec->handler->open(spec->handler_arg, peer);
     return peer;
@@ -99,6 +109,7 @@ void hone_peer_unref(struct hone_peer *peer)
         close(peer->spare_fds[i]);
     pthread_mutex_destroy(&peer->lock);
     pthread_cond_destroy(&peer->is_idle);
+    pthread_cond_destroy(&peer->has_answer);
     free(peer);
 }
 
@@ -201,6 +212,7 @@ static void call_drop(struct hone_call *call)
         return;
     if (call->has_cancel)
         hone_cancel_set(&call->cancel);
+    pthread_cond_broadcast(&call->peer->has_answer);
     if (call->batch)
         batch_leave(call->peer, HONE_STEAL(call->batch));
 }
@@ -275,6 +287,61 @@ void hone_call_notify(struct hone_call *call, const char *method, const char *pa
     pthread_mutex_lock(&peer->lock);
     if (call->state == CALL_OPEN)
         send_locked(peer, call->id_text, false, hone_rpc_notification(method, params_json));
+    pthread_mutex_unlock(&peer->lock);
+}
+
+/* ---- requests of ours ---- */
+
+static int read_answer(struct hone_json *message, const char *method, struct hone_json **ret,
+                       struct hone_err *err)
+{
+    struct hone_json *result = hone_json_detach(message, "result");
+    if (result == NULL)
+        return hone_fail(
+            err, HONE_E_UNSUPPORTED, "the client refused %s: %.200s", method,
+            hone_json_get_str(hone_json_get(message, "error"), "message", "without a word"));
+    *ret = result;
+    return 0;
+}
+
+int hone_call_ask(struct hone_call *call, const char *method, const char *params_json,
+                  int64_t deadline_ns, struct hone_json **ret, struct hone_err *err)
+{
+    struct hone_peer *peer = call->peer;
+    struct ask ask = {.answer = NULL};
+    struct timespec until = {.tv_sec = deadline_ns / HONE_NS_PER_S,
+                             .tv_nsec = deadline_ns % HONE_NS_PER_S};
+    int native = 0;
+    pthread_mutex_lock(&peer->lock);
+    snprintf(ask.id_text, sizeof(ask.id_text), "\"hone-%zu\"", ++peer->n_asked);
+    ask.next = peer->asks;
+    peer->asks = &ask;
+    if (call->state == CALL_OPEN)
+        send_locked(peer, call->id_text, false, hone_rpc_request(ask.id_text, method, params_json));
+    while (ask.answer == NULL && call->state == CALL_OPEN && native == 0)
+        native = pthread_cond_timedwait(&peer->has_answer, &peer->lock, &until);
+    struct ask **link = &peer->asks;
+    while (*link != &ask)
+        link = &(*link)->next;
+    *link = ask.next;
+    pthread_mutex_unlock(&peer->lock);
+    HONE_AUTOJSON struct hone_json *answer = ask.answer;
+    if (answer != NULL)
+        return read_answer(answer, method, ret, err);
+    if (native == 0)
+        return hone_fail(err, HONE_E_CANCEL, "ended while the client was asked");
+    return hone_fail(err, HONE_E_TIMEOUT, "the client did not answer %s", method);
+}
+
+/* An answer that nobody waits for is let go. */
+static void take_response(struct hone_peer *peer, const char *id_text,
+                          const struct hone_json *message)
+{
+    pthread_mutex_lock(&peer->lock);
+    for (struct ask *ask = peer->asks; ask && id_text; ask = ask->next)
+        if (ask->answer == NULL && strcmp(ask->id_text, id_text) == 0)
+            ask->answer = hone_json_copy(message);
+    pthread_cond_broadcast(&peer->has_answer);
     pthread_mutex_unlock(&peer->lock);
 }
 
@@ -425,7 +492,9 @@ static void take_value(struct hone_peer *peer, const struct hone_json *value, st
         answer_now(peer, batch, NULL,
                    hone_rpc_error(message.id_text, message.error_number, message.error_text, NULL));
         break;
-    case HONE_RPC_RESPONSE: /* nothing was asked: hone sends no requests */
+    case HONE_RPC_RESPONSE:
+        take_response(peer, message.id_text, value);
+        break;
     case HONE_RPC_IGNORED:
         break;
     }

@@ -99,5 +99,10 @@ uint64_t hone_call_turn(const struct hone_call *call);
 void hone_call_fail(struct hone_call *call, const struct hone_err *err);
 /* Sends a notification that belongs to the call; nothing once it is answered or cancelled. */
 void hone_call_notify(struct hone_call *call, const char *method, const char *params_json);
+/* Sends the client a request that belongs to the call, and waits for its result (owned). An error of
+ * the client's is HONE_E_UNSUPPORTED with its words; a call that ends meanwhile HONE_E_CANCEL. A
+ * worker's thread only. */
+int hone_call_ask(struct hone_call *call, const char *method, const char *params_json,
+                  int64_t deadline_ns, struct hone_json **ret, struct hone_err *err);
 
 #endif

@@ -148,6 +148,12 @@ char *hone_rpc_notification(const char *method, const char *params_json)
                         params_json ? params_json : "{}");
 }
 
+char *hone_rpc_request(const char *id_text, const char *method, const char *params_json)
+{
+    return hone_sprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"%s\",\"params\":%s}", id_text,
+                        method, params_json ? params_json : "{}");
+}
+
 char *hone_rpc_error_of(const char *id_text, const struct hone_err *err)
 {
     HONE_AUTOJSON struct hone_json *data = hone_json_new_object();

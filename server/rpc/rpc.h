@@ -49,6 +49,7 @@ char *hone_rpc_result(const char *id_text, const char *result_json);
 char *hone_rpc_error(const char *id_text, int number, const char *message,
                      const char *data_json /* NULL: none */);
 char *hone_rpc_notification(const char *method, const char *params_json);
+char *hone_rpc_request(const char *id_text, const char *method, const char *params_json);
 /* Error answer for a failed hone call: number by table, data {"code":"limit"} and "path" where
  * there is one. */
 char *hone_rpc_error_of(const char *id_text, const struct hone_err *err);

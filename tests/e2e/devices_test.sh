@@ -68,4 +68,14 @@ free
 wait $waits
 grep -q '"verdict":"screened"' "$ROOT/two" && ! ls "$XDG_RUNTIME_DIR" | grep -q wait-
 ok $? "with one device it waits its turn, and the queue is empty then" "$(cat "$ROOT/two" "$ROOT/two.err"; ls "$XDG_RUNTIME_DIR")"
+
+# GPUs of one host may be of two classes: what one answered is no answer of the other's
+on() { # on DEVICE: how many evaluations there were after one with this GPU
+    CUDA_VISIBLE_DEVICES=$1 "$HONE" call kernel_evaluate '{"task":"sum","target":"cuda","source":"int n;"}' --executor fake \
+        --workspace "$WS" --quiet >/dev/null
+    cat "$WS"/.hone/ledger/*.jsonl | grep -c '"type":"evaluation.start"'
+}
+first=$(on 0) again=$(on 0) other=$(on 1)
+[ "$again" = "$first" ] && [ "$other" = $((first + 1)) ]
+ok $? "an answer is kept for its GPU" "$first $again $other"
 finish

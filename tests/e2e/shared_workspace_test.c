@@ -140,6 +140,7 @@ START_TEST(two_agents_and_a_search)
     HONE_AUTOFREE char *started = ws_wait_for(other, "\\\"job\\\":\\\"", 20000);
     const char *job = strstr(started, "\\\"job\\\":\\\"") + strlen("\\\"job\\\":\\\"");
     HONE_AUTOFREE char *stop = hone_sprintf("{\"job\":\"%.*s\"}", (int)strcspn(job, "\\"), job);
+    close(other); /* the search goes on without who started it */
     play.until_ms = seconds != NULL ? now_ms() + 1000ll * atoi(seconds) : 0;
     for (int i = 0; i < N_AGENTS; i++) {
         play.agents[i].fd = ws_open_session(&play.served);
@@ -155,8 +156,10 @@ START_TEST(two_agents_and_a_search)
                 take(&play, &play.agents[i]);
     }
     long n_search = figure(OF("search.result") "wc -l");
+    other = ws_open_session(&play.served);
     call_tool(other, 2, "search_stop", stop);
     free(ws_wait_for(other, "\"id\":2", 60000));
+    close(other);
     ck_assert_int_eq(served_stop(&play.served, SIGTERM), 0);
     for (int i = 0; i < N_AGENTS; i++)
         printf("# agent %d: %d versions, worst %lld ms, told %d times, of these %d of the lease\n",
@@ -169,7 +172,6 @@ START_TEST(two_agents_and_a_search)
     check_history(&play);
     for (int i = 0; i < N_AGENTS; i++)
         close(play.agents[i].fd);
-    close(other);
     hone_buf_done(&play.commits);
     served_remove(&play.served);
 }

@@ -23,14 +23,15 @@
     "\",\"mimeType\":\"text/plain\",\"text\":\"Embedded resource content for testing.\"}}"
 
 struct in {
-    const char *name;
+    const char *prompt, *message;
 };
 struct out {
     struct hone_head head;
     struct hone_json *content;
 };
 static const struct hone_field in_fields[] = {
-    HONE_FIELD(struct in, name, .help = "Not looked at.")};
+    HONE_FIELD(struct in, prompt, .help = "For the client's model."),
+    HONE_FIELD(struct in, message, .help = "For its user.")};
 static const struct hone_field out_fields[] = {HONE_HEAD_FIELDS(struct out),
                                                HONE_FIELD(struct out, content, .help = "Blocks.")};
 
@@ -63,6 +64,89 @@ static int run_progress(struct hone_tool_ctx *ctx, const void *in, void *out, st
         nanosleep(&pause, NULL);
     }
     return run_ok(ctx, in, out, err);
+}
+
+/* The answer's text ends the summary. */
+static int ask(struct hone_tool_ctx *ctx, const char *method, const char *params, struct out *out,
+               struct hone_err *err)
+{
+    HONE_AUTOJSON struct hone_json *answer = NULL;
+    int rc = ctx->ask != NULL ? ctx->ask(ctx->ask_arg, method, params, &answer, err)
+                              : hone_fail(err, HONE_E_UNSUPPORTED, "nobody can be asked");
+    if (rc < 0)
+        return rc;
+    HONE_AUTOFREE char *text = hone_json_print(answer);
+    out->head.status = "ok";
+    out->head.summary = hone_pool_printf(ctx->pool, "The client answered: %s", text);
+    return 0;
+}
+
+static int run_sampling(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err)
+{
+    const struct in *i = in;
+    struct hone_buf params = HONE_BUF_INIT;
+    hone_buf_str(&params,
+                 "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":");
+    hone_json_print_str(&params, i->prompt != NULL ? i->prompt : "");
+    hone_buf_str(&params, "}}],\"maxTokens\":100}");
+    int rc = ask(ctx, "sampling/createMessage", params.data, out, err);
+    hone_buf_done(&params);
+    return rc;
+}
+
+static int elicit(struct hone_tool_ctx *ctx, const char *message, const char *properties,
+                  struct out *out, struct hone_err *err)
+{
+    struct hone_buf params = HONE_BUF_INIT;
+    hone_buf_str(&params, "{\"message\":");
+    hone_json_print_str(&params, message != NULL ? message : "");
+    hone_buf_str(&params, ",\"requestedSchema\":{\"type\":\"object\",\"properties\":{");
+    hone_buf_str(&params, properties);
+    hone_buf_str(&params, "}}}");
+    int rc = ask(ctx, "elicitation/create", params.data, out, err);
+    hone_buf_done(&params);
+    return rc;
+}
+
+static int run_elicitation(struct hone_tool_ctx *ctx, const void *in, void *out,
+                           struct hone_err *err)
+{
+    const struct in *i = in;
+    return elicit(ctx, i->message,
+                  "\"username\":{\"type\":\"string\"},\"email\":{\"type\":\"string\"}", out, err);
+}
+
+static int run_defaults(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err)
+{
+    (void)in;
+    return elicit(ctx, "Defaults",
+                  "\"name\":{\"type\":\"string\",\"default\":\"John Doe\"},"
+                  "\"age\":{\"type\":\"integer\",\"default\":30},"
+                  "\"score\":{\"type\":\"number\",\"default\":95.5},"
+                  "\"status\":{\"type\":\"string\",\"enum\":[\"active\",\"inactive\",\"pending\"],"
+                  "\"default\":\"active\"},\"verified\":{\"type\":\"boolean\",\"default\":true}",
+                  out, err);
+}
+
+#define TITLED(a_, b_)                                                                             \
+    "[{\"const\":\"value1\",\"title\":\"" a_ "\"},{\"const\":\"value2\",\"title\":\"" b_ "\"}]"
+
+static int run_enums(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err)
+{
+    (void)in;
+    return elicit(
+        ctx, "Choices",
+        "\"untitledSingle\":{\"type\":\"string\",\"enum\":[\"option1\",\"option2\"]},"
+        "\"titledSingle\":{\"type\":\"string\",\"oneOf\":" TITLED(
+            "First",
+            "Second") "},"
+                      "\"legacyEnum\":{\"type\":\"string\",\"enum\":[\"opt1\",\"opt2\"],"
+                      "\"enumNames\":[\"Option One\",\"Option Two\"]},"
+                      "\"untitledMulti\":{\"type\":\"array\",\"items\":{\"type\":\"string\","
+                      "\"enum\":[\"option1\",\"option2\"]}},"
+                      "\"titledMulti\":{\"type\":\"array\",\"items\":{\"anyOf\":" TITLED(
+                          "First", "Second") "}}",
+        out, err);
 }
 
 static void free_json(void *json)
@@ -110,6 +194,13 @@ static const struct hone_tool simple_text = TOOL("test_simple_text", HONE_TOOL_R
                                   TOOL("test_streaming_elicitation", HONE_TOOL_LONG, run_progress),
                               progress =
                                   TOOL("test_tool_with_progress", HONE_TOOL_LONG, run_progress);
+static const struct hone_tool sampling = TOOL("test_sampling", HONE_TOOL_LONG, run_sampling),
+                              elicitation =
+                                  TOOL("test_elicitation", HONE_TOOL_LONG, run_elicitation),
+                              defaults = TOOL("test_elicitation_sep1034_defaults", HONE_TOOL_LONG,
+                                              run_defaults),
+                              enums =
+                                  TOOL("test_elicitation_sep1330_enums", HONE_TOOL_LONG, run_enums);
 static const struct hone_tool image = TOOL("test_image_content", HONE_TOOL_READ_ONLY, run_image),
                               audio = TOOL("test_audio_content", HONE_TOOL_READ_ONLY, run_audio),
                               embedded =
@@ -140,9 +231,9 @@ static const struct hone_tool schema = {
     .out_size = sizeof(struct out),
     .run = run_ok,
 };
-static const struct hone_tool *const tools[] = {&audio,       &embedded,  &error,       &image,
-                                                &logging,     &mixed,     &progress,    &schema,
-                                                &simple_text, &streaming, &with_logging};
+static const struct hone_tool *const tools[] = {
+    &sampling, &elicitation, &defaults, &enums,  &audio,       &embedded,  &error,       &image,
+    &logging,  &mixed,       &progress, &schema, &simple_text, &streaming, &with_logging};
 static const struct hone_tool_set set = {tools, HONE_COUNTOF(tools)};
 static const struct hone_tool_set *const sets[] = {&set};
 

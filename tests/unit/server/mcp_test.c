@@ -65,6 +65,19 @@ static int run_fails(struct hone_tool_ctx *ctx, const void *in, void *out, struc
     return hone_fail(err, HONE_E_IO, "disk full");
 }
 
+/* n: 0 asks for what the client declares, 1 for what it does not. */
+static int run_asks(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err)
+{
+    const struct in *i = in;
+    HONE_AUTOJSON struct hone_json *answer = NULL;
+    int rc = ctx->ask(ctx->ask_arg, i->n == 0 ? "roots/list" : "sampling/createMessage",
+                      "{\"q\":1}", &answer, err);
+    if (rc == 0)
+        rc = run_echo(ctx, in, out, err);
+    ((struct out *)out)->n = hone_json_get_i64(answer, "n", -1);
+    return rc;
+}
+
 #define TOOL(variable, name_, flags_, run_)                                                        \
     static const struct hone_tool variable = {.name = name_,                                       \
                                               .title = name_,                                      \
@@ -116,10 +129,12 @@ static const struct hone_tool blocks_tool = {.name = "blocks",
                                              .n_out = HONE_COUNTOF(blocks_fields),
                                              .out_size = sizeof(struct blocks_out),
                                              .run = run_blocks};
+TOOL(asks_tool, "asks", HONE_TOOL_LONG, run_asks);
 TOOL(echo_tool, "echo", HONE_TOOL_READ_ONLY, run_echo);
 TOOL(fails_tool, "fails", 0, run_fails);
 TOOL(steps_tool, "steps", HONE_TOOL_LONG, run_steps);
-static const struct hone_tool *const tools[] = {&blocks_tool, &echo_tool, &fails_tool, &steps_tool};
+static const struct hone_tool *const tools[] = {&asks_tool, &blocks_tool, &echo_tool, &fails_tool,
+                                                &steps_tool};
 static const struct hone_tool_set set = {tools, HONE_COUNTOF(tools)};
 static const struct hone_tool_set *const sets[] = {&set};
 
@@ -331,7 +346,7 @@ START_TEST(resources_and_prompts)
         {"completion/complete",
          "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"hone://tool/{tool}\"},\"argument\":{"
          "\"name\":\"tool\",\"value\":\"\"}}",
-         "\"values\":[\"blocks\",\"echo\",\"fails\",\"steps\"]"},
+         "\"values\":[\"asks\",\"blocks\",\"echo\",\"fails\",\"steps\"]"},
         {"completion/complete",
          "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"optimise_kernel\"},\"argument\":{\"name\":"
          "\"commit\",\"value\":\"\"}}",
@@ -498,7 +513,7 @@ START_TEST(pages)
     struct rig rig;
     struct hone_err err = HONE_ERR_INIT;
     rig_open(&rig);
-    rig.mcp.page_size = 3;
+    rig.mcp.page_size = 4;
     initialize(&rig, "2025-11-25");
     char text[300];
     const char *answer =
@@ -590,6 +605,51 @@ START_TEST(cancelled_calls_are_silent)
               "cancelled\",\"params\":{\"requestId\":\"1\"}}");
     ck_assert(hone_peer_wait_idle(rig.peer, hone_deadline_in_ms(10000)));
     ck_assert_ptr_nonnull(strstr(rig.sent[rig.n_sent - 1], "\"id\":1,\"result\""));
+    rig_close(&rig);
+}
+END_TEST
+
+static void say_call(struct rig *rig, const char *n)
+{
+    HONE_AUTOFREE char *text = hone_sprintf(
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"asks\","
+        "\"arguments\":{\"n\":%s}}}",
+        n);
+    say(rig, text);
+}
+
+/* A tool's question goes to the client within the call, and what comes back to the tool. */
+START_TEST(a_client_is_asked)
+{
+    static const struct {
+        const char *n, *says, *want; /* says NULL: it is not asked */
+    } rows[] = {
+        {"0", "{\"jsonrpc\":\"2.0\",\"id\":\"hone-1\",\"result\":{\"n\":5}}", "\\\"n\\\":5"},
+        {"0", "{\"jsonrpc\":\"2.0\",\"id\":\"hone-2\",\"error\":{\"code\":-1,\"message\":\"no\"}}",
+         "the client refused roots/list: no"},
+        {"1", NULL, "the client does not declare sampling"},
+        {"0",
+         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+         "cancelled\",\"params\":{\"requestId\":7}}",
+         "\"id\":\"hone-3\",\"method\":\"roots/list\",\"params\":{\"q\":1}"}, /* and no answer */
+    };
+    struct rig rig;
+    rig_open(&rig);
+    ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+              "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"roots\":{}}}}");
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        size_t before = rig.n_sent;
+        say_call(&rig, rows[i].n);
+        for (int k = 0; rows[i].says != NULL && rig.n_sent == before && k < 20000; k++)
+            usleep(1000);
+        say(&rig, "{\"jsonrpc\":\"2.0\",\"id\":\"hone-99\",\"result\":{}}"); /* of no question */
+        if (rows[i].says != NULL)
+            say(&rig, rows[i].says);
+        ck_assert(hone_peer_wait_idle(rig.peer, hone_deadline_in_ms(20000)));
+        const char *last = rig.sent[rig.n_sent - 1];
+        ck_assert_msg(strstr(last, rows[i].want) != NULL, "%s", last);
+    }
+    say_call(&rig, "0"); /* the connection ends while it is asked */
     rig_close(&rig);
 }
 END_TEST
@@ -731,7 +791,7 @@ START_TEST(jobs_are_limited_and_stop)
 END_TEST
 
 UNIT_MAIN("mcp", revisions, an_answer_goes_once, resources_and_prompts, rows_of_others,
-          subscriptions_have_a_limit, stateless_requests, pages,
+          a_client_is_asked, subscriptions_have_a_limit, stateless_requests, pages,
           progress_increases_and_stops_before_the_answer, cancelled_calls_are_silent,
           notifications_are_never_answered, too_much_waiting_drops_the_peer, lanes, jobs,
           jobs_are_limited_and_stop)
