@@ -109,7 +109,10 @@ static void print_statement(struct printer *p, isl_ast_node *node)
     hone_c_edits_init(&edits, tree);
     for (size_t i = 0; i < s->depth; i++) {
         const char *value = expr_text(p, isl_ast_expr_op_get_arg(call, (int)i + 1));
-        if (!is_name(value))
+        const char *type = s->loops[i]->var->type;
+        if (strstr(type, "unsigned")) /* i - 5 wraps there, as in the source */
+            value = hone_pool_printf(p->model->in->pool, "((%s)(%s))", type, value);
+        else if (!is_name(value))
             value = hone_pool_printf(p->model->in->pool, "(%s)", value);
         if (strcmp(value, s->loops[i]->var->name) != 0)
             hone_c_replace_refs(&edits, s->node, s->loops[i]->var, value);

@@ -167,6 +167,8 @@ static bool is_pointer(const char *type)
  * no array to a call. */
 static bool stands_alone(const struct builder *b, const struct hone_c_node *stmt)
 {
+    if (hone_c_state_call(b->in->tree, stmt))
+        return false;
     for (const struct hone_c_node *n = stmt; n; n = hone_c_walk(stmt, n)) {
         if (n->kind == HONE_C_JUMP)
             return false;

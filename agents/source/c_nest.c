@@ -442,6 +442,43 @@ static bool is_same_slice(const struct hone_c_nest *nest, const struct hone_c_po
     return true;
 }
 
+enum { MAX_REACHED = 16 };
+
+static bool keeps_state(const struct hone_c_node *function)
+{
+    for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n)) {
+        const struct hone_c_node *v = n->kind == HONE_C_REF ? n->decl : NULL;
+        if (v && v->kind == HONE_C_VAR && !hone_c_contains(function, v) &&
+            strncmp(v->type, "const ", 6) != 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_static(const struct hone_c_tree *tree, const struct hone_c_node *function)
+{
+    for (const struct hone_c_node *n = function; n; n = hone_c_walk(function, n))
+        if (n->kind == HONE_C_VAR && strncmp(n->type, "const ", 6) != 0 &&
+            strncmp(tree->source + n->begin, "static", 6) == 0)
+            return true;
+    return false;
+}
+
+const struct hone_c_node *hone_c_state_call(const struct hone_c_tree *tree,
+                                            const struct hone_c_node *top)
+{
+    const struct hone_c_node *reached[MAX_REACHED];
+    for (const struct hone_c_node *c = top; c; c = hone_c_walk(top, c)) {
+        const struct hone_c_node *f =
+            c->kind == HONE_C_CALL && *c->name ? hone_c_function(tree, c->name) : NULL;
+        size_t n = f ? hone_c_reached(tree, f, reached, MAX_REACHED) : 0;
+        for (size_t i = 0; i < n; i++)
+            if (n == MAX_REACHED || keeps_state(reached[i]) || has_static(tree, reached[i]))
+                return c;
+    }
+    return NULL;
+}
+
 static bool is_private(const struct hone_c_access *a, const struct hone_c_loop *loop)
 {
     return a->root && hone_c_contains(loop->node->body, a->root);
@@ -454,6 +491,7 @@ static const struct hone_c_obstacle obstacles[] = {
     [HONE_C_CARRIED_SCALAR] = {"carried_scalar",
                                "a scalar is carried from one iteration to the next", NULL},
     [HONE_C_POINTER_CALL] = {"pointer_call", "a call gets a pointer", NULL},
+    [HONE_C_STATE_CALL] = {"state_call", "a function that it calls keeps a value", NULL},
     [HONE_C_MANY_ACCESSES] = {"many_accesses", "too many memory accesses to compare", NULL},
     [HONE_C_UNKNOWN_ARRAY] = {"unknown_array",
                               "a pointer is written through whose array is not known", NULL},
@@ -524,6 +562,8 @@ struct hone_c_obstacle hone_c_obstacle_of(const struct hone_c_nest *nest,
         return stands(HONE_C_CARRIED_SCALAR, at);
     if ((at = pointer_call(loop->node->body)))
         return stands(HONE_C_POINTER_CALL, at);
+    if ((at = hone_c_state_call(nest->tree, loop->node->body)))
+        return stands(HONE_C_STATE_CALL, at);
     return between_writes(nest, loop);
 }
 

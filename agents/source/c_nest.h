@@ -92,6 +92,7 @@ enum hone_c_why { /* why iterations may not run in any order; a row of words eac
                   HONE_C_LEFT_EARLY,
                   HONE_C_CARRIED_SCALAR,
                   HONE_C_POINTER_CALL,
+                  HONE_C_STATE_CALL,
                   HONE_C_MANY_ACCESSES,
                   HONE_C_UNKNOWN_ARRAY,
                   HONE_C_NOT_AFFINE,
@@ -133,6 +134,10 @@ bool hone_c_is_parallel(const struct hone_c_nest *nest, const struct hone_c_loop
 /* The statement inside a body with one statement in it, through braces; NULL when
  * there are several. */
 const struct hone_c_node *hone_c_only_stmt(const struct hone_c_node *body);
+/* The first call of a function of this source that keeps something between calls, itself or by one
+ * that it reaches: a variable of the file or a static one that is not const. NULL: none. */
+const struct hone_c_node *hone_c_state_call(const struct hone_c_tree *tree,
+                                            const struct hone_c_node *top);
 /* Is the expression free of anything that changes inside `top`? */
 bool hone_c_is_invariant(const struct hone_c_node *expr, const struct hone_c_node *top);
 

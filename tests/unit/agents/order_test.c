@@ -269,6 +269,9 @@ START_TEST(updates_change_places_alone)
         " ? A[k * N + j - 1] + X[k] : X[i];\n",
         "for (long i = N - 2; i > 0; i--)\n for (long j = 1; j < N; j++)\n"
         "  Y[i * N + j] = Y[(i + 1) * N + j] + Y[i * N + j - 1];\n",
+        /* what wraps below zero */
+        "for (unsigned j = 0; j < N; j++)\n for (unsigned i = 0; i < N; i++)\n"
+        "  Y[i * N + j] = A[i * N + j] + (int)((i - 5) / 2);\n",
         "for (long i = 0; i < N; i++)\n for (long j = 0; j < N; j++)\n"
         "  for (long k = 0; k < N; k++)\n   Y[i * N + j] += A[k * N + i] * A[j * N + k];\n",
     };

@@ -27,6 +27,8 @@ static const struct {
      "(carried_scalar)"},
     {"for (long i = 0; i < M; i++) seen(C + i);",
      "loop i at line 4: a call gets a pointer, at seen(C + i) (pointer_call)"},
+    {"for (long i = 0; i < M; i++) C[i] = kept();",
+     "loop i at line 4: a function that it calls keeps a value, at kept() (state_call)"},
     {"for (long i = 0; i < M; i++) {" MANY16(MANY4("C[i] = 1;"))
          MANY16(MANY4("C[i] = 2;")) "C[i] = 3; }",
      "loop i at line 4: too many memory accesses to compare (many_accesses)"},
@@ -57,7 +59,7 @@ START_TEST(what_no_rule_reads_is_told)
         struct hone_coder_input in;
         const char *source = hone_pool_printf(
             pool,
-            "void seen(float *p);\n"
+            "static int n; static float kept(void) { return (float)n++; } void seen(float *p);\n"
             "void k(const float *A, const float *B, float *C, long M, long N, long K)\n{\n%s\n}\n",
             rows[i].body);
         ck_assert_int_eq(hone_coder_read(parser, "cpu", source, "k", pool, &in, NULL), 0);

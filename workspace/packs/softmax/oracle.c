@@ -16,10 +16,10 @@ ITEM(row)
         running += (float)term;
         float x = (float)X(row * N + i);
         if (x > highest) {
-            online *= expf(highest - x);
+            online *= (float)exp((double)highest - x);
             highest = x;
         }
-        online += expf(x - highest);
+        online += (float)(highest == (float)top ? term : exp((double)x - highest));
         if (term < 2.4e-7 * sum)
             lost += fmin(term, 6e-8 * sum);
     }
