@@ -159,12 +159,14 @@ static int start(struct hone_mcp_watch *watch, struct hone_err *err)
         return HONE_E_BUSY;
     if (watch->peer != NULL)
         hone_peer_ref(watch->peer);
+    watch->is_running = true; /* before: a request's watch may end and be gone at once */
     int rc = hone_workers_submit(hone_runtime_lane(watch->mcp->runtime, HONE_LANE_WAIT),
                                  (uintptr_t)watch, run, watch, err);
-    watch->is_running = rc == 0;
-    if (rc < 0)
-        hone_client_end(client_of(watch));
-    if (rc < 0 && watch->peer != NULL)
+    if (rc == 0)
+        return 0;
+    watch->is_running = false;
+    hone_client_end(client_of(watch));
+    if (watch->peer != NULL)
         hone_peer_unref(watch->peer);
     return rc;
 }
