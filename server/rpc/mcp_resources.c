@@ -112,7 +112,8 @@ static const struct resource {
     {.uri = "hone://search/{search}/report",
      .name = "search-report",
      .title = "Report",
-     .description = "All steps, evaluations and costs of a search.",
+     .description =
+         "All steps, evaluations and costs of a search; since: its position, for what is new.",
      .mime = "application/json",
      .text = report_text},
     {.uri = "hone://search/{search}",
@@ -163,9 +164,27 @@ static char *searches_text(const struct hone_mcp *mcp, const char *value)
     return hone_json_print(json);
 }
 
+#define SINCE "?since="
+
+/* value: the search, with the query where a position was given (with_position). */
 static char *report_text(const struct hone_mcp *mcp, const char *value)
 {
-    return hone_reports_text(hone_runtime_reports(mcp->runtime), value);
+    const char *query = strstr(value, SINCE);
+    HONE_AUTOFREE char *name = hone_strndup(value, query ? (size_t)(query - value) : strlen(value));
+    return hone_reports_text(hone_runtime_reports(mcp->runtime), name,
+                             query ? query + strlen(SINCE) : NULL);
+}
+
+/* True: the query is a position of that text, and *value holds it from now on. */
+static bool with_position(char *(*text)(const struct hone_mcp *mcp, const char *value),
+                          const char *query, char **value)
+{
+    if (text != report_text || query == NULL || strncmp(query, SINCE, strlen(SINCE)) != 0)
+        return false;
+    char *both = hone_sprintf("%s%s", *value, query);
+    free(*value);
+    *value = both;
+    return true;
 }
 
 static char *tool_text(const struct hone_mcp *mcp, const char *value)
@@ -309,6 +328,8 @@ char *hone_mcp_resource_text(const struct hone_mcp *mcp, const char *caller, con
     const struct resource *row = find(mcp, uri, &value);
     const char *query = strchr(uri, '?');
     long first = 1, last = LONG_MAX;
+    if (row != NULL && with_position(row->text, query, &value))
+        query = NULL;
     if (row == NULL || (query != NULL && !read_range(query + 1, &first, &last))) {
         hone_fail(err, HONE_E_NOT_FOUND,
                   "no such resource; resources/templates/list has the forms");
@@ -373,7 +394,8 @@ static struct hone_json *row_json(const struct resource *row, const char *value,
     const char *tail = strchr(row->uri, '}');
     HONE_AUTOFREE char *uri =
         hone_sprintf("%.*s%s%s", head, row->uri, value ? value : "", value && tail ? tail + 1 : "");
-    HONE_AUTOFREE char *form = hone_sprintf("%s{?lines}", row->uri);
+    HONE_AUTOFREE char *form =
+        hone_sprintf("%s{?lines%s}", row->uri, row->text == report_text ? ",since" : "");
     hone_json_set_str(json, is_template ? "uriTemplate" : "uri", is_template ? form : uri);
     hone_json_set_str(json, "name", value != NULL && value[0] != '\0' ? value : row->name);
     hone_json_set_str(json, "title", row->title);

@@ -140,6 +140,12 @@ with Browser(downloads) as browser:
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
     changed = until("document.querySelector('canvas').getAttribute('aria-label') !== " + json.dumps(before), 30)
     ok(changed, "versions arrive while one looks", before)
+    until("document.body.innerText.includes('the baseline')")
+    time.sleep(5)  # the last of what it wrote
+    read_on = js("return document.querySelector('canvas').getAttribute('aria-label')")
+    js("location.reload()")
+    until("document.querySelectorAll('.row').length > 3")
+    ok(js("return document.querySelector('canvas').getAttribute('aria-label')") == read_on, "what was read on is what a new look reads", read_on)
 
     # steering one that runs in another process, and waits there for steps from outside
     running = subprocess.Popen([hone, "search", "softmax", "--workspace", workspace, "--executor", "fake", "--planner", "external",

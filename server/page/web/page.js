@@ -144,6 +144,16 @@ function liveStore(onState) {
         return result.contents[0].text;
     }
     const readJson = async (uri) => JSON.parse(await read(uri));
+    const known = new Map(); /* reports by the name that was asked for; only what is new is asked again */
+    async function readReport(name) {
+        const uri = "hone://search/" + name + "/report", old = known.get(name);
+        const now = await readJson(old ? uri + "?since=" + old.position : uri);
+        if (now.since)
+            for (const list of ["steps", "evaluations"]) now[list] = old[list].slice(0, now.since[list]).concat(now[list]);
+        known.clear(); /* one at a time: the others' views are gone */
+        known.set(name, now);
+        return now;
+    }
     /* names of the tools that the token's role may call */
     async function listTools() {
         const names = new Set();
@@ -158,7 +168,7 @@ function liveStore(onState) {
     return {
         isLive: true,
         searches: () => readJson("hone://searches"),
-        report: (name) => readJson("hone://search/" + name + "/report"),
+        report: readReport,
         source: (commit) => read("hone://version/" + commit + "/source"),
         version: (commit) => readJson("hone://version/" + commit),
         measured: (commit) => readJson("hone://version/" + commit + "/measured").catch(() => null),
