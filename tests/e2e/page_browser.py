@@ -109,6 +109,25 @@ with Browser(downloads) as browser:
     until("document.querySelector('a[href^=\"#/compare\"]')")
     js("document.querySelector('a[href^=\"#/compare\"]').click()")
     ok(until("document.querySelectorAll('.split pre').length === 2"), "two versions side by side", text())
+    ok(js("const [a, b] = document.querySelectorAll('.split pre'); return a.children.length === b.children.length && a.children.length > 5 && "
+          "[...a.children].every((l, i) => l.className !== 'line ' || l.textContent.slice(8) === b.children[i].textContent.slice(8))"
+          " && a.scrollHeight === b.scrollHeight"), "their equal lines stand beside each other", text())
+    ok(js("return document.querySelectorAll('.split mark').length > 0 && document.querySelector('.split .key') !== null && document.querySelector('.split .type') !== null"),
+       "what changed within a line stands out, sources are highlighted")
+    wrong = js(r"""let wrong = 0, seed = 1;
+        const draw = (n) => (seed = (seed * 48271) % 2147483647) % n;
+        const text = () => Array.from({length: draw(14)}, () => ["a = b + c;", "a = b + d;", "", "/* open", "close */", "x", "\"s"][draw(7)]).join("\n");
+        for (let k = 0; k < 2000; k++) {
+            const a = text(), b = text(), rows = rowsOf(a, b), x = a.split("\n"), y = b.split("\n");
+            const all = (list) => list.map((parts) => parts.map((p) => p[1]).join("")).join("\n");
+            wrong += rows.filter((r) => r.a >= 0).map((r) => x[r.a]).join("\n") !== a || rows.filter((r) => r.b >= 0).map((r) => y[r.b]).join("\n") !== b
+                || rows.some((r) => !r.isChanged && x[r.a] !== y[r.b]) || all(paint(a)) !== a
+                || rows.some((r) => r.ranges && lineNodes([["", x[r.a]]], r.ranges[0]).map((n) => n.textContent).join("") !== x[r.a]);
+        }
+        return wrong;""")
+    ok(wrong == 0, "a difference and its colours hold both texts, whole and in order", wrong)
+    press("next change")
+    ok(js("return document.querySelector('.bar [role=status]').textContent.startsWith('change 1 of ')"), "from change to change", text())
     shot("compare")
     audit("compare")
     ok("What changed" in text() and "time of" in text() and js("return document.querySelectorAll('select')[1].options.length") > 2,

@@ -381,87 +381,6 @@ function treeList(onpick) {
     };
 }
 
-/* ---- source and diff ---- */
-
-const words = /(\/\*[\s\S]*?\*\/|\/\/[^\n]*)|\b(for|while|if|else|return|const|static|void|int|float|double|int64_t|int32_t|size_t|unsigned|struct|__global__|__shared__|__device__|constexpr|auto|template|typename)\b|(#[a-z]+[^\n]*)/g;
-
-/* What a profile says of lines: Map of line to {isHot, texts}. */
-function marksOf(profile) {
-    const marks = new Map();
-    const add = (line, isHot, text) => {
-        if (!(line > 0)) return;
-        const m = marks.get(line) || {isHot: false, texts: []};
-        m.isHot = m.isHot || isHot;
-        m.texts.push(text);
-        marks.set(line, m);
-    };
-    for (const b of (profile && profile.bottlenecks) || []) add(b.line, true, b.class_name + ": " + b.rule);
-    for (const r of (profile && profile.remarks) || []) add(r.line, false, r.kind + ": " + r.message);
-    return marks;
-}
-
-/* marks: of marksOf. */
-function sourceView(text, marks) {
-    const pre = h("pre", {tabindex: "0", "aria-label": "Source"});
-    let state = "", no = 0;
-    for (const line of text.split("\n")) {
-        const mark = marks.get(++no);
-        const out = h("span", {class: "line" + (mark && mark.isHot ? " hot" : ""), id: "line-" + no, title: mark ? mark.texts.join("\n") : null},
-            h("span", {class: "no"}, no), marks.size > 0 ? h("span", {class: "sign"}, mark ? (mark.isHot ? "▲" : "·") : " ") : null);
-        let rest = line;
-        if (state === "comment") {
-            const end = rest.indexOf("*/");
-            out.append(h("span", {class: "comment"}, end < 0 ? rest : rest.slice(0, end + 2)));
-            rest = end < 0 ? "" : rest.slice(end + 2);
-            state = end < 0 ? "comment" : "";
-        }
-        const open = rest.lastIndexOf("/*");
-        const tail = open >= 0 && rest.indexOf("*/", open) < 0 ? rest.slice(open) : "";
-        if (tail) { rest = rest.slice(0, open); state = "comment"; }
-        let at = 0;
-        for (const m of rest.matchAll(words)) {
-            out.append(rest.slice(at, m.index), h("span", {class: m[1] ? "comment" : "key"}, m[0]));
-            at = m.index + m[0].length;
-        }
-        out.append(rest.slice(at));
-        if (tail) out.append(h("span", {class: "comment"}, tail));
-        pre.append(out);
-    }
-    return pre;
-}
-
-function diffView(text) {
-    const kinds = {"+": "added", "-": "removed", "@": "hunk"};
-    return h("pre", {tabindex: "0", "aria-label": "Difference"}, text.split("\n").map((l) =>
-        h("span", {class: "line " + (kinds[l[0]] || "")}, l)));
-}
-
-/* The marked lines as a list: what a mark's title says can be read without a pointer. */
-function marksTable(marks) {
-    const rows = [...marks].sort((a, b) => b[1].isHot - a[1].isHot || a[0] - b[0]);
-    return rows.length === 0 ? null : [h("h2", {}, "What the profile says of lines"), table(["#line", "finding"], rows.map(([line, m]) =>
-        [h("button", {type: "button", onclick: () => document.getElementById("line-" + line).scrollIntoView({block: "center"})}, (m.isHot ? "▲ " : "") + line),
-            m.texts.map((t) => h("div", {}, t))]))];
-}
-
-/* Lines of two texts, by the longest common subsequence; large texts are compared as blocks. */
-function lineDiff(from, to) {
-    const a = from.split("\n"), b = to.split("\n");
-    if (a.length * b.length > 4e6) return ["The texts are too long to be compared here."];
-    const n = a.length, m = b.length, t = Array.from({length: n + 1}, () => new Uint16Array(m + 1));
-    for (let i = n - 1; i >= 0; i--)
-        for (let j = m - 1; j >= 0; j--)
-            t[i][j] = a[i] === b[j] ? t[i + 1][j + 1] + 1 : Math.max(t[i + 1][j], t[i][j + 1]);
-    const out = [];
-    let i = 0, j = 0;
-    while (i < n || j < m) {
-        if (i < n && j < m && a[i] === b[j]) { out.push(" " + a[i++]); j++; }
-        else if (i < n && (j === m || t[i + 1][j] >= t[i][j + 1])) out.push("-" + a[i++]);
-        else out.push("+" + b[j++]);
-    }
-    return out;
-}
-
 /* ---- views ---- */
 
 function spark(points) {
@@ -694,7 +613,7 @@ async function versionView(view, name, commit) {
     const diff = h("div"), source = await store.source(commit).catch((e) => "/* " + e.message + " */");
     const against = async (other, what) => {
         try {
-            put(diff, h("h2", {}, "Against " + what), diffView(lineDiff(await store.source(other), source).join("\n")));
+            put(diff, h("h2", {}, "Against " + what), diffView(await store.source(other), source));
         } catch (e) { put(diff, h("p", {class: "bad"}, e.message)); }
     };
     const m = await store.measured(commit), marks = marksOf(m && m.profile);
@@ -733,7 +652,7 @@ function figures(m, o) {
 async function compareView(view, name, a, b) {
     const r = await store.report(name), left = await store.source(a), right = await store.source(b);
     const of = (commit) => r.steps.find((s) => s.commit === commit) || {};
-    const x = of(a), y = of(b), lines = lineDiff(left, right), changed = figures(...await Promise.all([store.measured(a), store.measured(b)]));
+    const x = of(a), y = of(b), changed = figures(...await Promise.all([store.measured(a), store.measured(b)]));
     const fresh = (commit) => r.steps.filter((s) => s.kind === "confirm" && s.commit === commit).map((s) => ratio(s.ratio) + ", " + s.verdict).pop() || "";
     const to = (p, q) => { location.hash = href("compare", name, p, q); };
     put(view, h("h1", {}, short(a) + " and " + short(b)),
@@ -744,9 +663,7 @@ async function compareView(view, name, a, b) {
             ["verdict", x.verdict || "", y.verdict || ""], ["with fresh data", fresh(a), fresh(b)]]),
         changed.length > 0 ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second over first"], changed)] : null,
         h("p", {class: "soft"}, "Each version was measured by itself; kernel_compare times two in one run."),
-        h("h2", {}, "Source"), h("div", {class: "split even"}, [["-", "removed"], ["+", "added"]].map(([sign, kind]) =>
-            h("pre", {tabindex: "0", "aria-label": kind === "added" ? "Second" : "First"}, lines.filter((l) => l[0] === " " || l[0] === sign).map((l) =>
-                h("span", {class: "line " + (l[0] === sign ? kind : "")}, l.slice(1)))))));
+        h("h2", {}, "Source"), sideBySide(left, right));
 }
 
 async function machineView(view) {
