@@ -88,7 +88,7 @@ $(B)/obj/tools/runner/machine/ceilings.o: override SANITIZE :=
 $(B)/obj/tools/runner/machine/ceilings.o: override OPT := -O2 -g
 
 # Texts that travel inside of the program (.incbin knows no dependencies).
-$(B)/obj/server/page/page.o: server/page/web/index.html server/page/web/page.css server/page/web/page.js
+$(B)/obj/server/page/page.o: server/page/web/index.html server/page/web/page.css server/page/web/source.js server/page/web/page.js
 $(B)/obj/tools/runner/torch/python.o: tools/runner/torch/worker.py tools/runner/torch/describe.py tools/runner/torch/naive.py tools/runner/torch/naive_parts.py tools/runner/torch/model.py $(wildcard tools/runner/torch/form*.py)
 $(B)/obj/tools/export/torch.o: tools/export/torch_op.py tools/export/torch_module.py tools/export/torch_model.py tools/export/torch_test.py
 $(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/values/gen_roles.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h

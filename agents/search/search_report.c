@@ -186,6 +186,8 @@ static void on_result(struct hone_search_reader *r, const struct hone_event_resu
     s->evaluation = kept(r, result->evaluation);
     s->value = result->value;
     s->ratio = result->ratio;
+    s->ratio_low = result->ratio_low;
+    s->ratio_high = result->ratio_high;
     s->is_implemented = result->is_implemented;
     s->is_gain = result->is_gain;
     s->is_declined = result->is_declined;

@@ -21,6 +21,7 @@ struct hone_report_step { /* a result, with the intent that came before it */
     double propensity;          /* chance with which the policy took it; NaN */
     double value;               /* log2 speedup over the baseline; NaN: the step gave no version */
     double ratio;               /* of this measurement; NaN */
+    double ratio_low, ratio_high; /* 95 % interval of 2^value; 0: none */
     const char *verdict, *reason, *commit, *note, *evaluation;
     bool is_implemented, is_gain, is_declined;
     int64_t elapsed_ms, evaluations; /* of the search, when it was over */

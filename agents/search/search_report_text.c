@@ -476,6 +476,8 @@ static struct hone_json *step_json(const struct hone_report_step *s)
 {
     struct hone_json *json = hone_json_new_object();
     hone_json_set_str(json, "kind", s->kind);
+    if (s->step > 0)
+        hone_json_set_i64(json, "step", s->step);
     hone_json_set_i64(json, "parent", s->parent);
     hone_json_set_i64(json, "node", s->node);
     set_text(json, "words", s->words);
@@ -487,6 +489,10 @@ static struct hone_json *step_json(const struct hone_report_step *s)
     set_figure(json, "propensity", s->propensity);
     set_figure(json, "value_log2", s->value);
     set_figure(json, "ratio", s->ratio);
+    if (s->ratio_low > 0 && s->ratio_high > s->ratio_low) {
+        set_figure(json, "ratio_low", s->ratio_low);
+        set_figure(json, "ratio_high", s->ratio_high);
+    }
     set_text(json, "verdict", s->verdict);
     set_text(json, "reason", s->reason);
     set_text(json, "commit", s->commit);

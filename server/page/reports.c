@@ -7,7 +7,8 @@
 
 #include "agents/search/search_report.h"
 
-enum { KEPT = 4 };
+/* OPEN: evaluations at the end of the list that may still get their verdict. */
+enum { KEPT = 4, OPEN = 16 };
 
 struct entry {
     char *name; /* owned; NULL: free */
@@ -64,7 +65,48 @@ static struct entry *entry_of(struct hone_reports *reports, const char *name)
     return oldest;
 }
 
-char *hone_reports_text(struct hone_reports *reports, const char *name)
+/* "steps.evaluations.search": the id comes last, it may hold dots. */
+static bool read_position(const char *since, const struct hone_search_report *report, size_t *steps,
+                          size_t *evaluations)
+{
+    char *end;
+    if (since == NULL || since[0] < '0' || since[0] > '9')
+        return false;
+    *steps = strtoul(since, &end, 10);
+    if (end[0] != '.' || end[1] < '0' || end[1] > '9')
+        return false;
+    *evaluations = strtoul(end + 1, &end, 10);
+    return *end == '.' && strcmp(end + 1, report->id) == 0 && *steps <= report->steps.n &&
+           *evaluations <= report->evaluations.n;
+}
+
+static struct hone_json *json_since(const struct hone_search_report *report, const char *since)
+{
+    HONE_AUTOFREE char *position =
+        hone_sprintf("%zu.%zu.%s", report->steps.n, report->evaluations.n, report->id);
+    struct hone_report_step *steps = report->steps.v;
+    struct hone_report_evaluation *evaluations = report->evaluations.v;
+    struct hone_search_report part = *report;
+    size_t n_steps = 0, n_evaluations = 0;
+    bool is_part = read_position(since, report, &n_steps, &n_evaluations);
+    if (is_part) {
+        n_evaluations -= n_evaluations < OPEN ? n_evaluations : OPEN;
+        part.steps = (struct hone_array){steps + n_steps, report->steps.n - n_steps};
+        part.evaluations =
+            (struct hone_array){evaluations + n_evaluations, report->evaluations.n - n_evaluations};
+    }
+    struct hone_json *json = hone_search_report_json(&part);
+    hone_json_set_str(json, "position", position);
+    if (is_part) {
+        struct hone_json *from = hone_json_new_object();
+        hone_json_set_i64(from, "steps", (int64_t)n_steps);
+        hone_json_set_i64(from, "evaluations", (int64_t)n_evaluations);
+        hone_json_set(json, "since", from);
+    }
+    return json;
+}
+
+char *hone_reports_text(struct hone_reports *reports, const char *name, const char *since)
 {
     const struct hone_search_report *report;
     HONE_AUTOJSON struct hone_json *json = NULL;
@@ -72,7 +114,7 @@ char *hone_reports_text(struct hone_reports *reports, const char *name)
     struct entry *entry = entry_of(reports, name);
     entry->used = ++reports->serial;
     if (hone_search_reader_read(entry->reader, &report, NULL) == 0)
-        json = hone_search_report_json(report);
+        json = json_since(report, since);
     else
         drop(entry);
     pthread_mutex_unlock(&reports->lock);

@@ -9,8 +9,10 @@
 struct hone_reports;
 struct hone_reports *hone_reports_new(struct hone_workspace *ws); /* ws: borrowed */
 void hone_reports_free(struct hone_reports *reports);             /* NULL is fine */
-/* The report as JSON (hone_search_report_json), owned; NULL: no such search, or the ledger cannot be
- * read. */
-char *hone_reports_text(struct hone_reports *reports, const char *name);
+/* The report as JSON (hone_search_report_json) with its "position", owned; NULL: no such search, or
+ * the ledger cannot be read. since: a position that was told before; steps and evaluations that the
+ * reader has are then left out, and "since" says behind how many of each the others come. NULL, or
+ * of another search: all of it. */
+char *hone_reports_text(struct hone_reports *reports, const char *name, const char *since);
 
 #endif

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What the page lists and what its file holds (searches.h).
+ *
+ * Flow: one pass over the ledger's search records makes a row for each search (on_record), the best
+ * over time thinned out to MAX_POINTS. A file holds one report, the sources of its versions, what was
+ * measured of those on the way up, and what gains were chosen among. Limits: HONE_LIMIT_PAGE_SEARCHES
+ * rows, HONE_LIMIT_PAGE_SOURCES sources, MAX_CHOICES choices; the oldest rows and the last choices
+ * give way. */
 #include "server/page/searches.h"
 
 #include <math.h>
@@ -6,11 +13,12 @@
 #include <string.h>
 
 #include "agents/search/events.h"
+#include "server/page/choices.h"
 #include "server/page/version_facts.h"
 #include "workspace/base/limits.h"
 #include "workspace/history.h"
 
-enum { MAX_POINTS = 48 };
+enum { MAX_POINTS = 48, MAX_CHOICES = 200 };
 
 struct row {
     struct hone_json *json, *end; /* owned; end NULL: no round has ended, or one goes on */
@@ -175,6 +183,19 @@ static void add_versions(struct hone_workspace *ws, const struct hone_search_rep
         add_version(ws, steps[i].commit, false, shown);
 }
 
+/* Of the steps that brought something. */
+static struct hone_json *choices_of(struct hone_workspace *ws,
+                                    const struct hone_search_report *report)
+{
+    const struct hone_report_step *steps = report->steps.v;
+    int64_t wanted[MAX_CHOICES];
+    size_t n = 0;
+    for (size_t i = 0; i < report->steps.n && n < MAX_CHOICES; i++)
+        if (steps[i].is_gain && steps[i].step > 0)
+            wanted[n++] = steps[i].step;
+    return hone_choices_json(ws, report->id, wanted, n);
+}
+
 struct hone_json *hone_page_data(struct hone_workspace *ws, const struct hone_search_report *report,
                                  const struct hone_json *json)
 {
@@ -190,5 +211,6 @@ struct hone_json *hone_page_data(struct hone_workspace *ws, const struct hone_se
     add_versions(ws, report, &shown);
     hone_json_set(out, "sources", shown.sources);
     hone_json_set(out, "measured", shown.measured);
+    hone_json_set(out, "choices", choices_of(ws, report));
     return out;
 }

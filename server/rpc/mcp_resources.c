@@ -106,9 +106,16 @@ static const struct hone_mcp_resource resources[] = {
     {.uri = "hone://search/{search}/report",
      .name = "search-report",
      .title = "Report",
-     .description = "All steps, evaluations and costs of a search.",
+     .description =
+         "All steps, evaluations and costs of a search; since: its position, for what is new.",
      .mime = "application/json",
      .text = report_text},
+    {.uri = "hone://search/{search}/choices",
+     .name = "search-choices",
+     .title = "Choices",
+     .description = "What the planner chose a step among, with priors; step: its number.",
+     .mime = "application/json",
+     .text = hone_mcp_choices_text},
     {.uri = "hone://search/{search}",
      .name = "search",
      .title = "Search",
@@ -157,9 +164,42 @@ static char *searches_text(const struct hone_mcp *mcp, const char *value)
     return hone_json_print(json);
 }
 
+#define SINCE "?since="
+
+/* value: the search, with the query where a position was given (with_query). */
 static char *report_text(const struct hone_mcp *mcp, const char *value)
 {
-    return hone_reports_text(hone_runtime_reports(mcp->runtime), value);
+    const char *query = strstr(value, SINCE);
+    HONE_AUTOFREE char *name = hone_strndup(value, query ? (size_t)(query - value) : strlen(value));
+    return hone_reports_text(hone_runtime_reports(mcp->runtime), name,
+                             query ? query + strlen(SINCE) : NULL);
+}
+
+/* What may stand behind the URI of a text, beside lines. */
+static const struct query {
+    char *(*text)(const struct hone_mcp *mcp, const char *value);
+    const char *begins, *form;
+} queries[] = {{report_text, SINCE, ",since"}, {hone_mcp_choices_text, "?step=", ",step"}};
+
+static const struct query *query_of(char *(*text)(const struct hone_mcp *mcp, const char *value))
+{
+    for (size_t i = 0; i < HONE_COUNTOF(queries); i++)
+        if (queries[i].text == text)
+            return &queries[i];
+    return NULL;
+}
+
+/* True: the query is the text's own, and *value holds it from now on. */
+static bool with_query(char *(*text)(const struct hone_mcp *mcp, const char *value),
+                       const char *query, char **value)
+{
+    const struct query *own = query_of(text);
+    if (own == NULL || query == NULL || strncmp(query, own->begins, strlen(own->begins)) != 0)
+        return false;
+    char *both = hone_sprintf("%s%s", *value, query);
+    free(*value);
+    *value = both;
+    return true;
 }
 
 static char *tool_text(const struct hone_mcp *mcp, const char *value)
@@ -313,6 +353,8 @@ char *hone_mcp_resource_text(const struct hone_mcp *mcp, const char *caller, con
     const struct hone_mcp_resource *row = find(mcp, uri, &value);
     const char *query = strchr(uri, '?');
     long first = 1, last = LONG_MAX;
+    if (row != NULL && with_query(row->text, query, &value))
+        query = NULL;
     if (row == NULL || (query != NULL && !read_range(query + 1, &first, &last))) {
         hone_fail(err, HONE_E_NOT_FOUND,
                   "no such resource; resources/templates/list has the forms");
@@ -378,7 +420,8 @@ static struct hone_json *row_json(const struct hone_mcp_resource *row, const cha
     const char *tail = strchr(row->uri, '}');
     HONE_AUTOFREE char *uri =
         hone_sprintf("%.*s%s%s", head, row->uri, value ? value : "", value && tail ? tail + 1 : "");
-    HONE_AUTOFREE char *form = hone_sprintf("%s{?lines}", row->uri);
+    const struct query *own = query_of(row->text);
+    HONE_AUTOFREE char *form = hone_sprintf("%s{?lines%s}", row->uri, own ? own->form : "");
     hone_json_set_str(json, is_template ? "uriTemplate" : "uri", is_template ? form : uri);
     hone_json_set_str(json, "name", value != NULL && value[0] != '\0' ? value : row->name);
     hone_json_set_str(json, "title", row->title);

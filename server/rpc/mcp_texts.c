@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/rpc/mcp_texts.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "server/page/choices.h"
 #include "server/page/version_facts.h"
 #include "workspace/base/limits.h"
 #include "workspace/history.h"
@@ -73,4 +75,18 @@ char *hone_mcp_answers_text(const struct hone_mcp *mcp, const char *search)
         return hone_buf_steal(&answers.text);
     hone_buf_done(&answers.text);
     return NULL;
+}
+
+char *hone_mcp_choices_text(const struct hone_mcp *mcp, const char *search)
+{
+    static const char mark[] = "?step=";
+    const char *at = strstr(search, mark);
+    if (at == NULL)
+        return NULL;
+    HONE_AUTOFREE char *name = hone_strndup(search, (size_t)(at - search));
+    const int64_t step = strtoll(at + strlen(mark), NULL, 10);
+    HONE_AUTOJSON struct hone_json *json =
+        hone_choices_json(hone_runtime_app(mcp->runtime)->ws, name, &step, 1);
+    const struct hone_json *row = hone_json_first(json);
+    return row != NULL ? hone_json_print(row) : NULL;
 }

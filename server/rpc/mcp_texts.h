@@ -11,5 +11,7 @@ char *hone_mcp_profile_text(const struct hone_mcp *mcp, const char *commit);
 char *hone_mcp_measured_text(const struct hone_mcp *mcp, const char *commit);
 /* What models answered in a search, oldest first, cut at HONE_LIMIT_ANSWERS_TEXT_BYTES. */
 char *hone_mcp_answers_text(const struct hone_mcp *mcp, const char *search);
+/* What the planner chose among; search: "NAME?step=N". */
+char *hone_mcp_choices_text(const struct hone_mcp *mcp, const char *search);
 
 #endif

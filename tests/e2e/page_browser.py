@@ -80,7 +80,17 @@ with Browser(downloads) as browser:
     audit("search")
     js("document.querySelector('canvas').focus(); document.querySelector('canvas').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}))")
     ok(js("return document.querySelectorAll('.row.is-here').length") == 1, "arrow keys go along the way up")
-    js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] dd a').click()")
+    js("document.querySelectorAll('.row')[1].dispatchEvent(new MouseEvent('mouseenter'))")
+    ok(js("return document.querySelector('.near').textContent.includes(document.querySelectorAll('.row')[1].title) && document.querySelectorAll('.row.is-near').length") == 1,
+       "what the pointer stands on is told and marked", text())
+    js("window.drawn_ = document.querySelector('canvas').toDataURL(); [...document.querySelectorAll('label')].find((l) => l.textContent.includes('over time')).querySelector('input').click()")
+    ok(js("return document.querySelector('canvas').toDataURL() !== window.drawn_"), "the way up over time")
+    js("document.querySelectorAll('.row')[1].click()")
+    js("document.querySelector('[aria-live] details').open = true")
+    ok(until("document.querySelector('[aria-live] details table') && document.querySelector('[aria-live] details').innerText.includes('◆ chosen')"),
+       "what a step was chosen among, with priors", text())
+    ok("Latest" in text() and js("return [...document.querySelectorAll('h2')].find((e) => e.textContent === 'Latest').nextElementSibling.querySelectorAll('tbody tr').length") == 8, "what came last", text())
+    js("document.querySelector('[aria-live] dd a').click()")
     until("document.querySelector('pre .line')")
     ok("/version/" in js("return location.hash") and "git show" in text(), "a version has an address and its source", text())
     press("against its parent")
@@ -113,6 +123,25 @@ with Browser(downloads) as browser:
     until("document.querySelector('a[href^=\"#/compare\"]')")
     js("document.querySelector('a[href^=\"#/compare\"]').click()")
     ok(until("document.querySelectorAll('.split pre').length === 2"), "two versions side by side", text())
+    ok(js("const [a, b] = document.querySelectorAll('.split pre'); return a.children.length === b.children.length && a.children.length > 5 && "
+          "[...a.children].every((l, i) => l.className !== 'line ' || l.textContent.slice(8) === b.children[i].textContent.slice(8))"
+          " && a.scrollHeight === b.scrollHeight"), "their equal lines stand beside each other", text())
+    ok(js("return document.querySelectorAll('.split mark').length > 0 && document.querySelector('.split .key') !== null && document.querySelector('.split .type') !== null"),
+       "what changed within a line stands out, sources are highlighted")
+    wrong = js(r"""let wrong = 0, seed = 1;
+        const draw = (n) => (seed = (seed * 48271) % 2147483647) % n;
+        const text = () => Array.from({length: draw(14)}, () => ["a = b + c;", "a = b + d;", "", "/* open", "close */", "x", "\"s"][draw(7)]).join("\n");
+        for (let k = 0; k < 2000; k++) {
+            const a = text(), b = text(), rows = rowsOf(a, b), x = a.split("\n"), y = b.split("\n");
+            const all = (list) => list.map((parts) => parts.map((p) => p[1]).join("")).join("\n");
+            wrong += rows.filter((r) => r.a >= 0).map((r) => x[r.a]).join("\n") !== a || rows.filter((r) => r.b >= 0).map((r) => y[r.b]).join("\n") !== b
+                || rows.some((r) => !r.isChanged && x[r.a] !== y[r.b]) || all(paint(a)) !== a
+                || rows.some((r) => r.ranges && lineNodes([["", x[r.a]]], r.ranges[0]).map((n) => n.textContent).join("") !== x[r.a]);
+        }
+        return wrong;""")
+    ok(wrong == 0, "a difference and its colours hold both texts, whole and in order", wrong)
+    press("next change")
+    ok(js("return document.querySelector('.bar [role=status]').textContent.startsWith('change 1 of ')"), "from change to change", text())
     shot("compare")
     audit("compare")
     ok("What changed" in text() and "time of" in text() and js("return document.querySelectorAll('select')[1].options.length") > 2,
@@ -123,16 +152,24 @@ with Browser(downloads) as browser:
     js("history.back()")
     ok(until("document.body.innerText.includes('git show')"), "back goes back")
     go(url + "/#/machine")
-    ok(until("document.body.innerText.includes('executor')"), "the machine", text())
+    ok(until("document.body.innerText.includes('executor')") and js("return document.querySelector('main pre') === null && document.querySelectorAll('main table').length > 0")
+       and "[object" not in text(), "the machine", text())
     shot("machine")
     audit("machine")
     go(url + "/#/search/none")
     ok(until("document.body.innerText.includes('did not work')"), "an unknown search is said", text())
 
+    go(url + "/#/search/" + search)
+    ok(until("[...document.querySelectorAll('option')].some((o) => o.value === 'thinking')"), "other searches to compare with", text())
+    js("const o = [...document.querySelectorAll('option')].find((o) => o.value === 'thinking').parentElement; o.value = 'thinking'; o.dispatchEvent(new Event('change'))")
+    ok(until("document.querySelector('.two .way1')") and "not comparable" in text() and "What paid" in text(), "two searches, of different tasks", text())
+    ok(js("return [...document.querySelectorAll('main table')][1].innerText.includes(' of ')"), "what paid in each", text())
+    shot("searches")
+    audit("two searches")
     go(url + "/#/search/thinking")
     until("document.querySelector('details')")
     ok("asked" in text() and "tokens in" in text(), "what models cost", text())
-    js("document.querySelector('details').open = true")
+    js("[...document.querySelectorAll('details')].forEach((d) => { d.open = true; })")
     ok(until("document.querySelector('details pre').textContent.includes('<img src=x')") and not js("return window.hacked"), "what they answered is text", text())
     audit("models")
 
@@ -144,6 +181,12 @@ with Browser(downloads) as browser:
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
     changed = until("document.querySelector('canvas').getAttribute('aria-label') !== " + json.dumps(before), 30)
     ok(changed, "versions arrive while one looks", before)
+    until("document.body.innerText.includes('the baseline')")
+    time.sleep(5)  # the last of what it wrote
+    read_on = js("return document.querySelector('canvas').getAttribute('aria-label')")
+    js("location.reload()")
+    until("document.querySelectorAll('.row').length > 3")
+    ok(js("return document.querySelector('canvas').getAttribute('aria-label')") == read_on, "what was read on is what a new look reads", read_on)
 
     # steering one that runs in another process, and waits there for steps from outside
     running = subprocess.Popen([hone, "search", "softmax", "--workspace", workspace, "--executor", "fake", "--planner", "external",
@@ -157,6 +200,9 @@ with Browser(downloads) as browser:
             break
     press("pause")
     ok(until("[...document.querySelectorAll('[role=status]')].some((e) => e.textContent === 'pause: asked')"), "a running search is steered", text())
+    js("document.querySelector('input[aria-label=Hint]').value = '<img src=x onerror=window.hacked=1>'")
+    press("hint")
+    ok(until("document.body.innerText.includes('hint <img')", 30) and not js("return window.hacked"), "a hint for models is asked for, listed, and text", text())
     press("stop")
     try:
         ended = running.wait(60) is not None
@@ -226,7 +272,9 @@ with Browser(downloads) as browser:
     ok(search in text() and "a file" in text(), "the file lists its search", text())
     go("file://" + file + "#/search/" + search)
     until("document.querySelectorAll('.row').length > 3")
-    js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] dd a').click()")
+    js("document.querySelectorAll('.row')[1].click(); document.querySelector('[aria-live] details').open = true")
+    ok(until("document.querySelector('[aria-live] details').innerText.includes('◆ chosen')"), "the file has what gains were chosen among", text())
+    js("document.querySelector('[aria-live] dd a').click()")
     ok(until("document.querySelector('pre .line')") and "git show" in text(), "the file shows sources", text())
     # lines that a profile names, in a copy of the file
     with open(file) as f:

@@ -21,6 +21,26 @@ read_uri() {
 said=$(read_uri "hone://search/thinking/answers")
 echo "$said" | grep -q 'I would rather think' && echo "$said" | grep -q 'tokens in'
 ok $? "a search's answers can be read" "$said $(tail -n 3 "$ROOT/err")"
+said=$(read_uri "hone://search/thinking/report" | tr -d '\\')
+position=$(printf '%s' "$said" | sed -n 's/.*"position":"\([^"]*\)".*/\1/p')
+part=$(read_uri "hone://search/thinking/report?since=$position" | tr -d '\\')
+echo "$said" | grep -q '"kind":"root"' && ! echo "$part" | grep -q '"kind":"root"' && echo "$part" | grep -q '"steps":\[\]'
+ok $? "a report is read on from its position" "$position: $part"
+"$HONE" search sum --workspace "$WS" --name ruled --budget-evaluations 6 >/dev/null 2>&1
+said=$(read_uri "hone://search/ruled/report" | tr -d '\\')
+echo "$said" | grep -q '"kind":"expand","step":1,'
+ok $? "a report's steps have numbers" "$said"
+said=$(read_uri "hone://search/ruled/choices?step=1" | tr -d '\\')
+echo "$said" | grep -q '"legal":\[{"rewrite":' && echo "$said" | grep -q '"prior":'
+ok $? "what a step was chosen among can be read" "$said"
+for uri in ruled/choices "ruled/choices?step=999" "ruled/choices?step=x" "none/choices?step=1"; do
+    said=$(read_uri "hone://search/$uri")
+    echo "$said" | grep -q -- '-32002'
+    ok $? "$uri: there is none" "$said"
+done
+said=$(read_uri "hone://searches?since=1.1.x")
+echo "$said" | grep -q -- '-32002'
+ok $? "what has no position says so" "$said"
 said=$(read_uri "hone://search/other/answers")
 echo "$said" | grep -q -- '-32002'
 ok $? "a search without any has none" "$said"

@@ -21,7 +21,7 @@ function h(tag, props, ...children) {
 }
 
 /* The element's children anew; null ones are left out. */
-const put = (e, ...children) => e.replaceChildren(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+const put = (e, ...children) => e.replaceChildren(...children.flat(3).filter((c) => c !== null && c !== undefined && c !== false));
 
 const ratio = (x) => (Number.isFinite(x) ? Number(x.toPrecision(3)) + "x" : "");
 const short = (commit) => (commit || "").slice(0, 10);
@@ -66,6 +66,7 @@ function fileStore(data) {
         },
         version: async () => null,
         answers: async () => "This file does not hold what models answered.",
+        choices: async (_, step) => (data.choices || {})[step] || null,
         measured: async (commit) => (data.measured || {})[commit] || null,
         tools: async () => new Set(),
         device: async () => null,
@@ -144,6 +145,16 @@ function liveStore(onState) {
         return result.contents[0].text;
     }
     const readJson = async (uri) => JSON.parse(await read(uri));
+    const known = new Map(); /* reports by the name that was asked for; only what is new is asked again */
+    async function readReport(name) {
+        const uri = "hone://search/" + name + "/report", old = known.get(name);
+        const now = await readJson(old ? uri + "?since=" + old.position : uri);
+        if (now.since)
+            for (const list of ["steps", "evaluations"]) now[list] = old[list].slice(0, now.since[list]).concat(now[list]);
+        known.clear(); /* one at a time: the others' views are gone */
+        known.set(name, now);
+        return now;
+    }
     /* names of the tools that the token's role may call */
     async function listTools() {
         const names = new Set();
@@ -158,11 +169,12 @@ function liveStore(onState) {
     return {
         isLive: true,
         searches: () => readJson("hone://searches"),
-        report: (name) => readJson("hone://search/" + name + "/report"),
+        report: readReport,
         source: (commit) => read("hone://version/" + commit + "/source"),
         version: (commit) => readJson("hone://version/" + commit),
         measured: (commit) => readJson("hone://version/" + commit + "/measured").catch(() => null),
         tools: () => (tools = tools || listTools().catch(() => { tools = null; return new Set(); })),
+        choices: (name, step) => readJson("hone://search/" + name + "/choices?step=" + step).catch(() => null),
         answers: (name) => read("hone://search/" + name + "/answers"),
         device: () => readJson("hone://device"),
         call: (name, args) => request("tools/call", {name, arguments: args}),
@@ -205,11 +217,12 @@ const wordsOf = (s) => s.words || (s.parent < 0 ? "the baseline" : s.kind === "d
 
 /* ---- the way up ---- */
 
-/* A canvas; select(i) marks a step, onpick(i) tells which one was pointed at. */
-function wayUp(onpick) {
+/* A canvas; select(i) marks a step, onpick(i) tells which one was clicked, onhover(i) over which one the
+ * pointer stands (-1: none). */
+function wayUp(onpick, onhover) {
     const canvas = h("canvas", {role: "img", tabindex: "0"});
     const base = document.createElement("canvas"); /* all but the mark of the chosen step */
-    let steps = [], interval = null, chosen = -1, places = [];
+    let steps = [], interval = null, chosen = -1, hovered = -1, byTime = false, places = [];
     const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
     /* The chosen step's ring over what stands: with ten thousand dots a step costs no more. */
@@ -218,12 +231,14 @@ function wayUp(onpick) {
         canvas.width = base.width;
         canvas.height = base.height;
         if (base.width > 0) c.drawImage(base, 0, 0);
-        if (!places[chosen]) return;
         c.scale(scale, scale);
         c.strokeStyle = css("--text");
-        c.beginPath();
-        c.arc(...places[chosen], 9, 0, 7);
-        c.stroke();
+        for (const [i, size] of [[chosen, 9], [hovered, 7]]) {
+            if (!places[i]) continue;
+            c.beginPath();
+            c.arc(...places[i], size, 0, 7);
+            c.stroke();
+        }
     }
     function draw() {
         const w = canvas.clientWidth || 600, height = canvas.clientHeight || 340;
@@ -235,7 +250,8 @@ function wayUp(onpick) {
         const values = steps.map((s) => s.value_log2).filter(Number.isFinite);
         const low = Math.max(-3, Math.min(0, ...values.map(Math.floor).slice(0, 5000)));
         const high = Math.max(1, values.reduce((a, b) => Math.max(a, Math.ceil(b + 0.2)), 1));
-        const most = Math.max(1, steps.length > 0 ? steps[steps.length - 1].evaluations : 1);
+        const at = (s) => (byTime ? s.elapsed_ms : s.evaluations);
+        const most = Math.max(1, steps.length > 0 ? at(steps[steps.length - 1]) : 1);
         const x = (n) => 52 + (n / most) * (w - 68), y = (v) =>
             12 + ((high - Math.min(Math.max(v, low), high)) / (high - low)) * (height - 58);
         c.font = "11px system-ui";
@@ -251,20 +267,20 @@ function wayUp(onpick) {
             c.fillText(ratio(2 ** v), 46, y(v) + 4);
         }
         c.textAlign = "center";
-        for (let i = 0; i <= 4; i++) c.fillText(String(Math.round((most * i) / 4)), x((most * i) / 4), height - 24);
-        c.fillText("evaluations", w / 2, height - 8);
-        let best = -Infinity, at = 0;
+        for (let i = 0; i <= 4; i++) c.fillText(byTime ? seconds((most * i) / 4) || "0" : String(Math.round((most * i) / 4)), x((most * i) / 4), height - 24);
+        c.fillText(byTime ? "time" : "evaluations", w / 2, height - 8);
+        let best = -Infinity, hasBest = false;
         c.strokeStyle = css("--best");
         c.lineWidth = 2;
         c.beginPath();
         for (const s of steps) {
             if (!(s.value_log2 > best)) continue;
-            if (best === -Infinity) c.moveTo(x(s.evaluations), y(s.value_log2));
-            else { c.lineTo(x(s.evaluations), y(best)); c.lineTo(x(s.evaluations), y(s.value_log2)); }
+            if (best === -Infinity) c.moveTo(x(at(s)), y(s.value_log2));
+            else { c.lineTo(x(at(s)), y(best)); c.lineTo(x(at(s)), y(s.value_log2)); }
             best = s.value_log2;
-            at = 1;
+            hasBest = true;
         }
-        if (at) c.lineTo(w - 16, y(best));
+        if (hasBest) c.lineTo(w - 16, y(best));
         c.stroke();
         c.lineWidth = 1;
         c.textBaseline = "middle";
@@ -272,30 +288,39 @@ function wayUp(onpick) {
         const inks = {};
         for (const k of Object.keys(colours)) inks[k] = css(colours[k]);
         places = steps.map((s) => {
-            const kind = kindOf(s), px = x(s.evaluations), py = kind === "wrong" ? height - 40 : y(heightOf(s));
+            const kind = kindOf(s), px = x(at(s)), py = kind === "wrong" ? height - 40 : y(heightOf(s));
             c.fillStyle = inks[kind];
             c.fillText(signs[kind], px, py);
             return [px, py];
         });
-        const last = steps.reduce((at, s, i) => (s.kind === "confirm" ? i : at), -1);
-        if (last >= 0 && interval && interval[0] > 0) { /* of the confirmation: a whisker */
-            c.strokeStyle = inks[kindOf(steps[last])];
-            c.lineWidth = 2;
+        const whisker = (i, low, high) => {
+            c.strokeStyle = inks[kindOf(steps[i])];
             c.beginPath();
-            c.moveTo(places[last][0], y(Math.log2(interval[0])));
-            c.lineTo(places[last][0], y(Math.log2(interval[1])));
+            for (const end of [y(Math.log2(low)), y(Math.log2(high))]) {
+                c.moveTo(places[i][0] - 3, end);
+                c.lineTo(places[i][0] + 3, end);
+            }
+            c.moveTo(places[i][0], y(Math.log2(low)));
+            c.lineTo(places[i][0], y(Math.log2(high)));
             c.stroke();
-        }
+        };
+        /* 95 % of what was decided, and of the confirmation */
+        steps.forEach((s, i) => { if (s.kind === "decide" && s.ratio_low > 0 && kindOf(s) !== "wrong") whisker(i, s.ratio_low, s.ratio_high); });
+        const last = steps.reduce((at, s, i) => (s.kind === "confirm" ? i : at), -1);
+        if (last >= 0 && interval && interval[0] > 0) whisker(last, ...interval);
         mark();
     }
-    canvas.addEventListener("click", (e) => {
+    const nearest = (e) => {
         let near = -1, least = 400;
         places.forEach(([px, py], i) => {
             const d = (px - e.offsetX) ** 2 + (py - e.offsetY) ** 2;
             if (d < least) { least = d; near = i; }
         });
-        if (near >= 0) onpick(near);
-    });
+        return near;
+    };
+    canvas.addEventListener("click", (e) => { const near = nearest(e); if (near >= 0) onpick(near); });
+    canvas.addEventListener("mousemove", (e) => { const near = nearest(e); if (near !== hovered) onhover(near); });
+    canvas.addEventListener("mouseleave", () => onhover(-1));
     canvas.addEventListener("keydown", (e) => {
         const by = {ArrowRight: 1, ArrowLeft: -1}[e.key];
         if (!by || steps.length === 0) return;
@@ -314,6 +339,8 @@ function wayUp(onpick) {
             draw();
         },
         select(i) { chosen = i; mark(); },
+        hover(i) { hovered = i; mark(); },
+        byTime(yes) { byTime = yes; draw(); },
     };
 }
 
@@ -339,7 +366,7 @@ function treeRows(steps) {
     return out;
 }
 
-function treeList(onpick) {
+function treeList(onpick, onhover) {
     const ROW = 26, inner = h("div"), box = h("div", {class: "tree", role: "group", "aria-label": "Tree of versions"}, inner);
     let steps = [], rows = [], chosen = -1, placeOf = new Map();
     function draw() {
@@ -348,8 +375,8 @@ function treeList(onpick) {
         inner.style.height = rows.length * ROW + "px";
         put(inner, rows.slice(first, last).map(({i, depth}, k) => {
             const s = steps[i], kind = kindOf(s);
-            const row = h("button", {class: "row" + (i === chosen ? " is-here" : ""), title: wordsOf(s),
-                onclick: () => onpick(i)},
+            const row = h("button", {class: "row" + (i === chosen ? " is-here" : ""), title: wordsOf(s), "data-step": i,
+                onclick: () => onpick(i), onmouseenter: () => onhover(i), onmouseleave: () => onhover(-1)},
                 h("span", {class: kind === "wrong" ? "bad" : kind === "gain" ? "good" : "soft"}, signs[kind] + " "),
                 Number.isFinite(s.value_log2) ? ratio(2 ** s.value_log2) + "  " : "", wordsOf(s));
             row.style.top = (first + k) * ROW + "px";
@@ -368,88 +395,8 @@ function treeList(onpick) {
                 box.scrollTop = at * ROW - box.clientHeight / 2;
             draw();
         },
+        hover(i) { for (const row of inner.children) row.classList.toggle("is-near", Number(row.dataset.step) === i); },
     };
-}
-
-/* ---- source and diff ---- */
-
-const words = /(\/\*[\s\S]*?\*\/|\/\/[^\n]*)|\b(for|while|if|else|return|const|static|void|int|float|double|int64_t|int32_t|size_t|unsigned|struct|__global__|__shared__|__device__|constexpr|auto|template|typename)\b|(#[a-z]+[^\n]*)/g;
-
-/* What a profile says of lines: Map of line to {isHot, texts}. */
-function marksOf(profile) {
-    const marks = new Map();
-    const add = (line, isHot, text) => {
-        if (!(line > 0)) return;
-        const m = marks.get(line) || {isHot: false, texts: []};
-        m.isHot = m.isHot || isHot;
-        m.texts.push(text);
-        marks.set(line, m);
-    };
-    for (const b of (profile && profile.bottlenecks) || []) add(b.line, true, b.class_name + ": " + b.rule);
-    for (const r of (profile && profile.remarks) || []) add(r.line, false, r.kind + ": " + r.message);
-    return marks;
-}
-
-/* marks: of marksOf. */
-function sourceView(text, marks) {
-    const pre = h("pre", {tabindex: "0", "aria-label": "Source"});
-    let state = "", no = 0;
-    for (const line of text.split("\n")) {
-        const mark = marks.get(++no);
-        const out = h("span", {class: "line" + (mark && mark.isHot ? " hot" : ""), id: "line-" + no, title: mark ? mark.texts.join("\n") : null},
-            h("span", {class: "no"}, no), marks.size > 0 ? h("span", {class: "sign"}, mark ? (mark.isHot ? "▲" : "·") : " ") : null);
-        let rest = line;
-        if (state === "comment") {
-            const end = rest.indexOf("*/");
-            out.append(h("span", {class: "comment"}, end < 0 ? rest : rest.slice(0, end + 2)));
-            rest = end < 0 ? "" : rest.slice(end + 2);
-            state = end < 0 ? "comment" : "";
-        }
-        const open = rest.lastIndexOf("/*");
-        const tail = open >= 0 && rest.indexOf("*/", open) < 0 ? rest.slice(open) : "";
-        if (tail) { rest = rest.slice(0, open); state = "comment"; }
-        let at = 0;
-        for (const m of rest.matchAll(words)) {
-            out.append(rest.slice(at, m.index), h("span", {class: m[1] ? "comment" : "key"}, m[0]));
-            at = m.index + m[0].length;
-        }
-        out.append(rest.slice(at));
-        if (tail) out.append(h("span", {class: "comment"}, tail));
-        pre.append(out);
-    }
-    return pre;
-}
-
-function diffView(text) {
-    const kinds = {"+": "added", "-": "removed", "@": "hunk"};
-    return h("pre", {tabindex: "0", "aria-label": "Difference"}, text.split("\n").map((l) =>
-        h("span", {class: "line " + (kinds[l[0]] || "")}, l)));
-}
-
-/* The marked lines as a list: what a mark's title says can be read without a pointer. */
-function marksTable(marks) {
-    const rows = [...marks].sort((a, b) => b[1].isHot - a[1].isHot || a[0] - b[0]);
-    return rows.length === 0 ? null : [h("h2", {}, "What the profile says of lines"), table(["#line", "finding"], rows.map(([line, m]) =>
-        [h("button", {type: "button", onclick: () => document.getElementById("line-" + line).scrollIntoView({block: "center"})}, (m.isHot ? "▲ " : "") + line),
-            m.texts.map((t) => h("div", {}, t))]))];
-}
-
-/* Lines of two texts, by the longest common subsequence; large texts are compared as blocks. */
-function lineDiff(from, to) {
-    const a = from.split("\n"), b = to.split("\n");
-    if (a.length * b.length > 4e6) return ["The texts are too long to be compared here."];
-    const n = a.length, m = b.length, t = Array.from({length: n + 1}, () => new Uint16Array(m + 1));
-    for (let i = n - 1; i >= 0; i--)
-        for (let j = m - 1; j >= 0; j--)
-            t[i][j] = a[i] === b[j] ? t[i + 1][j + 1] + 1 : Math.max(t[i + 1][j], t[i][j + 1]);
-    const out = [];
-    let i = 0, j = 0;
-    while (i < n || j < m) {
-        if (i < n && j < m && a[i] === b[j]) { out.push(" " + a[i++]); j++; }
-        else if (i < n && (j === m || t[i + 1][j] >= t[i][j + 1])) out.push("-" + a[i++]);
-        else out.push("+" + b[j++]);
-    }
-    return out;
 }
 
 /* ---- views ---- */
@@ -489,10 +436,10 @@ function bestOf(row) {
 async function overview(view) {
     const rows = await store.searches();
     put(view, h("h1", {}, "Searches"),
-        table(["search", "task", "target", "#result, 95 %", "verdict", "#of bound", "best over time", "#evaluations", "why it ended", "last heard of"],
+        table(["search", "task", "target", "#result, 95 %", "verdict", "#of bound", "best over time", "#evaluations", "#USD", "#tokens", "why it ended", "last heard of"],
             rows.map((r) => [h("a", {href: href("search", r.name || r.search)}, r.name || r.search), r.task, r.target,
                 bestOf(r), verdictOf(r), r.end && Number.isFinite(r.end.percent_of_bound) ? r.end.percent_of_bound.toFixed(1) + " %" : "",
-                spark(r.best), r.evaluations, r.end ? r.end.why_stopped || "" : "", time(r.last_ms)]),
+                spark(r.best), r.evaluations, r.end && r.end.cost ? three(r.end.cost) : "", r.end && r.end.tokens ? r.end.tokens : "", r.end ? r.end.why_stopped || "" : "", time(r.last_ms)]),
             "No search yet. hone search TASK starts one."),
         store.isLive ? h("p", {}, h("a", {href: "#/machine"}, "This machine")) : null);
 }
@@ -541,10 +488,12 @@ function steering(r, done, names) {
     if (!store.isLive || r.end || !names.has("search_steer")) return null;
     const status = h("span", {role: "status", class: "soft"});
     const strategy = h("input", {placeholder: "strategy, e.g. C08", "aria-label": "Strategy", size: "18"});
+    const hint = h("input", {placeholder: "hint for models, one line", "aria-label": "Hint", size: "28"});
     const act = (action) => async (e) => {
         e.preventDefault();
         const args = {search: r.name || r.search, action};
         if (["ban", "favour", "unban"].includes(action)) args.strategy = strategy.value.trim();
+        if (action === "hint") args.text = hint.value.trim();
         try {
             const answer = await store.call("search_steer", args);
             status.textContent = answer.isError ? resultOf(answer).summary : action + ": asked";
@@ -553,7 +502,23 @@ function steering(r, done, names) {
     };
     return h("form", {class: "bar", onsubmit: (e) => e.preventDefault()},
         ["pause", "resume", "stop"].map((a) => h("button", {type: "button", onclick: act(a)}, a)), strategy,
-        ["ban", "favour", "unban"].map((a) => h("button", {type: "button", onclick: act(a)}, a)), status);
+        ["ban", "favour", "unban"].map((a) => h("button", {type: "button", onclick: act(a)}, a)), hint, h("button", {type: "button", onclick: act("hint")}, "hint"), status);
+}
+
+/* What the planner chose among, when it is unfolded: its beliefs about each, the chosen one marked. */
+function choicesPanel(r, s) {
+    if (!(s.step > 0)) return null;
+    const told = h("div");
+    const open = async (e) => {
+        if (!e.target.open || told.firstChild) return;
+        const c = await store.choices(r.name || r.search, s.step);
+        const rows = ((c && c.legal) || []).slice().sort((a, b) => b.prior - a.prior);
+        put(told, rows.length === 0 ? h("p", {class: "soft"}, "Nothing is kept of this choice.") : table(["step", "#prior", "#can be done", "#pays", "#rule's factor", ""],
+            rows.map((a) => [a.strategy + ", " + a.rewrite.replaceAll("_", " ") + (a.variant ? ", variant " + a.variant : ""), (100 * a.prior).toFixed(1) + " %",
+                (100 * a.p_impl).toFixed(0) + " %", (100 * a.positive).toFixed(0) + " %", three(a.boost) + "x",
+                a.rewrite === c.rewrite && a.variant === c.variant ? "◆ chosen" : a.is_tried ? "tried before" : ""])));
+    };
+    return h("details", {ontoggle: open}, h("summary", {}, "What it was chosen among"), told);
 }
 
 function stepPanel(r, s) {
@@ -567,7 +532,7 @@ function stepPanel(r, s) {
             ["as it stands", Number.isFinite(s.value_log2) ? ratio(2 ** s.value_log2) + " the baseline" : ""],
             ["verdict", (s.verdict || "") + (s.reason && s.reason !== s.verdict ? " (" + s.reason + ")" : "")], ["note", s.note],
             ["after", s.evaluations + " evaluations, " + seconds(s.elapsed_ms)],
-            ["version", s.commit ? h("a", {href: href("search", r.name || r.search, "version", s.commit)}, short(s.commit)) : "none"]]));
+            ["version", s.commit ? h("a", {href: href("search", r.name || r.search, "version", s.commit)}, short(s.commit)) : "none"]]), choicesPanel(r, s));
 }
 
 /* ---- a version's figures, and taking it home ---- */
@@ -693,7 +658,14 @@ async function searchView(view, name) {
         tree.select(i);
         put(panel, stepPanel(r, r.steps[i]));
     };
-    const plot = wayUp(pick), tree = treeList(pick), ideas = h("div"), models = h("div");
+    const near = h("p", {class: "soft near"}, " "), latest = h("div"), twoMenu = h("div");
+    const hover = (i) => {
+        plot.hover(i);
+        tree.hover(i);
+        const s = r.steps[i];
+        near.textContent = s ? signs[kindOf(s)] + " " + (Number.isFinite(s.value_log2) ? ratio(2 ** s.value_log2) + "  " : "") + wordsOf(s) : " ";
+    };
+    const plot = wayUp(pick, hover), tree = treeList(pick, hover), ideas = h("div"), models = h("div");
     function fill() {
         put(head, headOf(r));
         put(budget, h("h2", {}, "Used"), gauges(r));
@@ -703,6 +675,7 @@ async function searchView(view, name) {
         if (winner !== taken) put(home, (taken = winner) ? exportPanel(winner) : null);
         /* made once: what was typed and what was answered stay */
         if (r.end || !steer.firstChild) put(steer, steering(r, refresh, names));
+        put(latest, latestPanel(r, pick));
         plot.show(r.steps, r.end);
         tree.show(r.steps);
         if (chosen < 0) put(panel, stepPanel(r, null));
@@ -722,10 +695,12 @@ async function searchView(view, name) {
         isBusy = false;
     }
     put(view, h("h1", {}, name), h("p", {class: "soft"}, r.task + " on " + r.target + ", " + r.policy + ", " + r.coder + ", begun " + time(r.start_ms)),
-        head, now, home, steer, h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up"), plot.element,
+        head, now, home, steer, h("div", {class: "split"}, h("section", {}, h("h2", {}, "Way up"), plot.element, near,
+            h("label", {class: "soft"}, h("input", {type: "checkbox", onchange: (e) => plot.byTime(e.target.checked)}), " over time"),
             h("p", {class: "soft"}, Object.keys(signs).map((k) => signs[k] + " " + meanings[k]).join("   "))),
-        h("section", {}, h("h2", {}, "Tree"), tree.element)), panel, ideas, budget, models);
+        h("section", {}, h("h2", {}, "Tree"), tree.element)), panel, ideas, latest, budget, models, twoMenu);
     fill();
+    store.searches().then((all) => put(twoMenu, searchMenu(all.filter((x) => x.search !== r.search), name))).catch(() => {});
     onLeave = store.watch(name, refresh);
 }
 
@@ -737,7 +712,7 @@ async function versionView(view, name, commit) {
     const diff = h("div"), source = await store.source(commit).catch((e) => "/* " + e.message + " */");
     const against = async (other, what) => {
         try {
-            put(diff, h("h2", {}, "Against " + what), diffView(lineDiff(await store.source(other), source).join("\n")));
+            put(diff, h("h2", {}, "Against " + what), diffView(await store.source(other), source));
         } catch (e) { put(diff, h("p", {class: "bad"}, e.message)); }
     };
     const m = await store.measured(commit), marks = marksOf(m && m.profile);
@@ -776,7 +751,7 @@ function figures(m, o) {
 async function compareView(view, name, a, b) {
     const r = await store.report(name), left = await store.source(a), right = await store.source(b);
     const of = (commit) => r.steps.find((s) => s.commit === commit) || {};
-    const x = of(a), y = of(b), lines = lineDiff(left, right), changed = figures(...await Promise.all([store.measured(a), store.measured(b)]));
+    const x = of(a), y = of(b), changed = figures(...await Promise.all([store.measured(a), store.measured(b)]));
     const fresh = (commit) => r.steps.filter((s) => s.kind === "confirm" && s.commit === commit).map((s) => ratio(s.ratio) + ", " + s.verdict).pop() || "";
     const to = (p, q) => { location.hash = href("compare", name, p, q); };
     put(view, h("h1", {}, short(a) + " and " + short(b)),
@@ -787,18 +762,104 @@ async function compareView(view, name, a, b) {
             ["verdict", x.verdict || "", y.verdict || ""], ["with fresh data", fresh(a), fresh(b)]]),
         changed.length > 0 ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second over first"], changed)] : null,
         h("p", {class: "soft"}, "Each version was measured by itself; kernel_compare times two in one run."),
-        h("h2", {}, "Source"), h("div", {class: "split even"}, [["-", "removed"], ["+", "added"]].map(([sign, kind]) =>
-            h("pre", {tabindex: "0", "aria-label": kind === "added" ? "Second" : "First"}, lines.filter((l) => l[0] === " " || l[0] === sign).map((l) =>
-                h("span", {class: "line " + (l[0] === sign ? kind : "")}, l.slice(1)))))));
+        h("h2", {}, "Source"), sideBySide(left, right));
+}
+
+/* What came last, and what was asked from outside. */
+function latestPanel(r, pick) {
+    const from = Math.max(0, r.steps.length - 8), asked = (r.steering || []).slice(-8).reverse();
+    return [h("h2", {}, "Latest"), table(["#after", "what", "#about", "verdict"], r.steps.slice(from).map((s, k) => [seconds(s.elapsed_ms) || "0 s",
+        h("button", {type: "button", class: "plain", onclick: () => pick(from + k)}, signs[kindOf(s)] + " " + wordsOf(s)),
+        ratio(2 ** s.value_log2), (s.verdict || "") + (s.reason && s.reason !== s.verdict ? " (" + s.reason + ")" : "")]).reverse()),
+    asked.length === 0 ? null : [h("h2", {}, "Asked from outside"), table(["when", "by", "what", "taken in"],
+        asked.map((a) => [time(a.time_ms), a.by, a.action + (a.what ? " " + a.what : ""), a.is_taken ? "yes" : "not yet"]))]];
+}
+
+/* ---- two searches ---- */
+
+function searchMenu(others, name) {
+    if (others.length === 0) return null;
+    const names = [...new Set(others.map((x) => x.name || x.search))];
+    return h("p", {}, h("label", {}, "Compare with the search ", h("select", {onchange: (e) => { if (e.target.value) location.hash = href("searches", name, e.target.value); }},
+        h("option", {value: ""}, "a search"), names.slice(0, 200).map((n) => h("option", {value: n}, n)))));
+}
+
+/* Best so far of both, over evaluations: the second is dashed. */
+function twoWays(reports) {
+    const W = 640, H = 260, EDGE = 44, ns = "http://www.w3.org/2000/svg";
+    const make = (tag, props, text) => {
+        const e = document.createElementNS(ns, tag);
+        for (const [key, value] of Object.entries(props)) e.setAttribute(key, value);
+        if (text) e.textContent = text;
+        return e;
+    };
+    const ways = reports.map((r) => {
+        let best = -Infinity;
+        const way = r.steps.filter((s) => s.value_log2 > best && ((best = s.value_log2), true)).map((s) => [s.evaluations, s.value_log2]);
+        return way.length > 0 ? way.concat([[r.spent.evaluations || way[way.length - 1][0], best]]) : way;
+    });
+    const all = ways.flat(), most = Math.max(1, ...all.map((p) => p[0])), high = Math.max(1, ...all.map((p) => Math.ceil(p[1]))), low = Math.min(0, ...all.map((p) => Math.floor(p[1])));
+    const x = (v) => EDGE + (v / most) * (W - EDGE - 12), y = (v) => 12 + ((high - v) / (high - low)) * (H - 56);
+    const svg = make("svg", {viewBox: "0 0 " + W + " " + H, class: "two", role: "img",
+        "aria-label": "Best so far: " + reports.map((r, i) => (r.name || r.search) + " " + (ways[i].length ? ratio(2 ** ways[i][ways[i].length - 1][1]) : "none")).join(", ")});
+    for (let v = low; v <= high; v += Math.ceil((high - low) / 6))
+        svg.append(make("line", {x1: EDGE, x2: W - 12, y1: y(v), y2: y(v), class: "grid"}), make("text", {x: EDGE - 6, y: y(v) + 4, "text-anchor": "end"}, ratio(2 ** v)));
+    for (let i = 0; i <= 4; i++) svg.append(make("text", {x: x((most * i) / 4), y: H - 24, "text-anchor": "middle"}, String(Math.round((most * i) / 4))));
+    svg.append(make("text", {x: W / 2, y: H - 6, "text-anchor": "middle"}, "evaluations"));
+    ways.forEach((way, i) => way.length > 0 && svg.append(make("path", {class: "way" + (i + 1), fill: "none",
+        d: way.map((p, k) => (k === 0 ? "M" + x(p[0]) + " " + y(p[1]) : "H" + x(p[0]) + " V" + y(p[1]))).join(" ")})));
+    return svg;
+}
+
+/* Rows [strategy, tried, gains, of both], the largest difference of gains first. */
+function strategyRows(reports) {
+    const rows = new Map();
+    reports.forEach((r, i) => {
+        for (const s of r.steps) {
+            if (!s.strategy || s.kind !== "expand") continue;
+            const row = rows.get(s.strategy) || {words: wordsOf(s).replace(/ \(.*/, ""), tried: [0, 0], gains: [0, 0]};
+            row.tried[i]++;
+            row.gains[i] += s.is_gain ? 1 : 0;
+            rows.set(s.strategy, row);
+        }
+    });
+    const apart = (row) => Math.abs(row.gains[0] - row.gains[1]) + Math.abs(row.tried[0] - row.tried[1]) / 1000;
+    return [...rows].sort((a, b) => apart(b[1]) - apart(a[1])).map(([id, row]) => [id + ", " + row.words, row.gains[0] + " of " + row.tried[0], row.gains[1] + " of " + row.tried[1]]);
+}
+
+async function twoSearches(view, a, b) {
+    const reports = [await store.report(a), await store.report(b)], ends = reports.map((r) => r.end || {});
+    const both = (what, f) => [what, ...reports.map((r, i) => f(r, ends[i]))], name = (r) => r.name || r.search;
+    const rows = [both("search", (r) => h("a", {href: href("search", name(r))}, name(r))), both("task", (r) => r.task + " on " + r.target), both("planner, coder, seed", (r) => [r.policy, r.coder, r.seed].join(", ")),
+        both("result, 95 %", (r, e) => bestOf({end: e, best: []}) || "nothing confirmed"), both("verdict", (r, e) => (r.end ? e.verdict || "nothing confirmed" : "not ended")),
+        both("best by short looks", (r) => ratio(2 ** r.steps.reduce((m, s) => (s.value_log2 > m ? s.value_log2 : m), -Infinity))),
+        both("of the bound", (r, e) => (Number.isFinite(e.percent_of_bound) ? e.percent_of_bound.toFixed(1) + " %" : "")),
+        both("evaluations", (r) => r.spent.evaluations), both("wall", (r) => seconds(r.spent.wall_ms)), both("cost, USD", (r) => three(r.spent.cost)), both("tokens", (r) => r.spent.tokens),
+        both("why it ended", (r, e) => e.why_stopped || "")];
+    put(view, h("h1", {}, a + " and " + b), h("div", {class: "bar"}, h("a", {href: href("searches", b, a)}, "swap")), table(["what", "first", "second"], rows),
+        reports[0].task !== reports[1].task || reports[0].target !== reports[1].target ? h("p", {class: "bad"}, "They are of different tasks: their ratios are not comparable.") : null,
+        h("h2", {}, "Best so far"), twoWays(reports), h("p", {class: "soft"}, "Full line: " + a + ". Dashed: " + b + ". By short looks; each search measured by itself."),
+        h("h2", {}, "What paid"), table(["strategy", "#first: gains of tries", "#second: gains of tries"], strategyRows(reports), "No step had a strategy."));
+}
+
+/* ---- the machine ---- */
+
+/* An object's members: plain ones as facts, lists of objects as tables, others below their name. */
+function known(o) {
+    const isPlain = (v) => v === null || typeof v !== "object" || (Array.isArray(v) && v.every((x) => typeof x !== "object"));
+    const words = (k) => k.replaceAll("_", " "), plain = (v) => (!isPlain(v) ? JSON.stringify(v) : Array.isArray(v) ? v.join(", ") : typeof v === "boolean" ? (v ? "yes" : "no") : v === null ? "" : String(v));
+    const of = Object.entries(o), rest = of.filter(([, v]) => !isPlain(v));
+    return [facts(of.filter(([, v]) => isPlain(v)).map(([k, v]) => [words(k), plain(v)])), rest.map(([k, v]) => {
+        if (!Array.isArray(v)) return h("section", {}, h("h2", {}, words(k)), known(v));
+        const keys = [...new Set(v.flatMap(Object.keys))];
+        const cell = (x) => (x === undefined ? "" : isPlain(x) ? plain(x) : Object.entries(x).map(([n, w]) => words(n) + ": " + plain(w) || "none").join(", "));
+        return h("section", {}, h("h2", {}, words(k)), table(keys.map(words), v.map((row) => keys.map((n) => cell(row[n])))));
+    })];
 }
 
 async function machineView(view) {
     const d = await store.device();
-    put(view, h("h1", {}, "Machine"));
-    if (!d) return view.append(h("p", {class: "soft"}, "A file does not know the machine."));
-    const plain = Object.entries(d).filter(([, v]) => typeof v !== "object");
-    view.append(facts(plain.map(([k, v]) => [k.replaceAll("_", " "), String(v)])),
-        h("pre", {tabindex: "0"}, JSON.stringify(Object.fromEntries(Object.entries(d).filter(([, v]) => typeof v === "object")), null, 2)));
+    put(view, h("h1", {}, "Machine"), d ? known({...d, next: null, status: null}) : h("p", {class: "soft"}, "A file does not know the machine."));
 }
 
 /* ---- where one is ---- */
@@ -818,6 +879,7 @@ async function go() {
     try {
         if (parts[0] === "search" && parts[2] === "version") await versionView(view, parts[1], parts[3] || "");
         else if (parts[0] === "search" && parts[1]) await searchView(view, parts[1]);
+        else if (parts[0] === "searches") await twoSearches(view, parts[1] || "", parts[2] || "");
         else if (parts[0] === "compare") await compareView(view, parts[1] || "", parts[2] || "", parts[3] || "");
         else if (parts[0] === "machine") await machineView(view);
         else await overview(view);
