@@ -87,8 +87,18 @@ $(B)/obj/%.o: %.c
 $(B)/obj/tools/runner/machine/ceilings.o: override SANITIZE :=
 $(B)/obj/tools/runner/machine/ceilings.o: override OPT := -O2 -g
 
+# The page's bundle, one for all build trees: node and npm make it where they are.
+PAGE := build/page
+$(PAGE)/page.js: .ci/page $(wildcard server/page/web/*)
+	$(if $(Q),@echo "  PAGE $@")
+	$(Q).ci/page $(PAGE)
+.PHONY: page
+page: ## the page anew, where it was built without node and npm
+	$(Q)rm -f $(PAGE)/page.js && $(MAKE) --no-print-directory all
+
 # Texts that travel inside of the program (.incbin knows no dependencies).
-$(B)/obj/server/page/page.o: server/page/web/index.html server/page/web/page.css server/page/web/source.js server/page/web/page.js
+$(B)/obj/server/page/page.o: $(PAGE)/page.js
+$(B)/obj/server/page/page.o: override CFLAGS_ALL += -Wa,-I,$(PAGE)
 $(B)/obj/tools/runner/torch/python.o: tools/runner/torch/worker.py tools/runner/torch/describe.py tools/runner/torch/naive.py tools/runner/torch/naive_parts.py tools/runner/torch/model.py $(wildcard tools/runner/torch/form*.py)
 $(B)/obj/tools/export/torch.o: tools/export/torch_op.py tools/export/torch_module.py tools/export/torch_model.py tools/export/torch_test.py
 $(B)/obj/tools/runner/cuda/judge/gpu_kernels.o: tools/runner/values/gen_shape.h tools/runner/values/gen_roles.h tools/runner/cuda/judge/gpu_kernels.cu tools/runner/cuda/judge/gpu_content.cu tools/runner/cuda/judge/gpu_kernels_abi.h
@@ -281,10 +291,8 @@ deps: ## installs the packages that build and tests need (Debian, Ubuntu); does 
 deps-torch: ## installs Debian's python3-torch (635 MB), which imported PyTorch modules need and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; $$sudo apt-get install -y --no-install-recommends python3-torch
 .PHONY: deps-page
-deps-page: ## installs Debian's chromium-driver, and axe-core into the build tree, which the page's browser test uses and nothing else does
+deps-page: ## installs Debian's chromium-driver, which the page's browser test uses and nothing else does
 	$(Q)[ "$$(id -u)" = 0 ] || sudo=sudo; command -v chromedriver >/dev/null || $$sudo apt-get install -y --no-install-recommends chromium-driver
-	$(Q)mkdir -p $(B)/page && cp tests/page/package.json tests/page/package-lock.json $(B)/page
-	$(Q)command -v npm >/dev/null && npm ci --prefix $(B)/page --no-audit --no-fund || echo "no npm or no registry: the rules of accessibility are skipped"
 .PHONY: picture
 picture: all ## draws docs/pictures/search.svg, README's picture, from the recorded search of tests/page
 	$(Q)HONE_BUILD=$(abspath $(B)) tests/page/picture.sh docs/pictures/search.svg

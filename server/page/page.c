@@ -8,18 +8,18 @@
 #include "workspace/base/buf.h"
 #include "workspace/base/hash.h"
 
-/* The text of a file of this tree, or of two one after the other, with a NUL behind it. */
-#define TEXT(name_, path_, ...)                                                                    \
+/* A file of the bundle that .ci/page made, with a NUL behind it; its folder is the assembler's -I. */
+#define TEXT(name_, path_)                                                                         \
     __asm__(".pushsection .rodata\n"                                                               \
             ".global hone_page_" #name_ "\n"                                                       \
             "hone_page_" #name_ ":\n"                                                              \
-            ".incbin \"" path_ "\"\n" __VA_ARGS__ ".byte 0\n"                                      \
+            ".incbin \"" path_ "\"\n.byte 0\n"                                                     \
             ".popsection\n");                                                                      \
     extern const char hone_page_##name_[]
 
-TEXT(html, "server/page/web/index.html");
-TEXT(css, "server/page/web/page.css");
-TEXT(js, "server/page/web/source.js", ".incbin \"server/page/web/page.js\"\n");
+TEXT(html, "index.html");
+TEXT(css, "page.css");
+TEXT(js, "page.js");
 
 /* Nothing from elsewhere, nothing inline, no frame around it: a kernel's text that comes to be taken
  * for a script could still not run. */

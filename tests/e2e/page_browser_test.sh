@@ -3,6 +3,7 @@
 # The page in Chromium: each view on a recorded search, a live one, the static file, 360 pixels, hostile text. Needs chromium-driver.
 . "$(dirname "$0")/lib.sh"
 command -v chromedriver >/dev/null && command -v python3 >/dev/null || { echo "1..0 # SKIP no chromedriver (make deps-page)"; exit 77; }
+grep -q "built without its page" build/page/index.html && { echo "1..0 # SKIP hone was built without its page (npm)"; exit 77; }
 "$HONE" init "$WS" >/dev/null 2>&1
 "$HONE" search rmsnorm --workspace "$WS" --executor fake --budget-evaluations 24 >/dev/null 2>&1
 # a model whose answer would be markup

@@ -29,9 +29,9 @@ try:
                 ("search", f"search/{search}", "document.querySelectorAll('.row').length > 3", 1000, 900, "light"),
                 ("search-dark", f"search/{search}", "document.querySelectorAll('.row').length > 3", 1000, 900, "dark"),
                 ("search-narrow", f"search/{search}", "document.querySelectorAll('.row').length > 3", 360, 900, "light"),
-                ("version", f"search/{search}/version/{best}", "document.querySelector('pre .line')", 1000, 1100, "light"),
-                ("lines", f"search/{search}/version/{best}", "document.querySelector('pre .line')", 1000, 600, "light"),
-                ("compare", f"compare/{search}/{before}/{best}", "document.querySelectorAll('.split pre').length === 2", 1000, 800, "light")):
+                ("version", f"search/{search}/version/{best}", "document.querySelector('.source')", 1000, 1100, "light"),
+                ("lines", f"search/{search}/version/{best}", "document.querySelector('.source')", 1000, 600, "light"),
+                ("compare", f"compare/{search}/{before}/{best}", "document.querySelector('.source')", 1000, 800, "light")):
             b.size(width, height)
             b.media(scheme)
             b.go(base + "#/")

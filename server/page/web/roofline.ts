@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The roofline (Williams and others, 2009): where each workload stands below what the machine can move
+ * and compute. */
+
+import {h, s, table, three} from "./dom";
+import {medianOf, type Measured, type Workload} from "./data";
+
+interface Point { id: string; at: number; done: number; moved: number; moving: number; computing: number; balance: number; share: number }
+
+/* Operations a byte and operations a second, of the task's formulas; the two roofs over it and the
+ * balance of the machine, where they meet. Rates: a nanosecond, so G a second. */
+function pointOf(w: Workload, arm: string): Point[] {
+    const ns = medianOf(w, arm), {bytes_ns = 0, flops_ns = 0, least_bytes = 0, least_flops = 0} = w;
+    if (!(bytes_ns > 0 && flops_ns > 0 && least_bytes > 0 && least_flops > 0 && ns && ns > 0)) return [];
+    const moving = least_bytes / bytes_ns, computing = least_flops / flops_ns;
+    return [{id: w.id, at: least_flops / least_bytes, done: least_flops / ns, moved: least_bytes / ns,
+        moving, computing, balance: computing / moving, share: (100 * Math.max(bytes_ns, flops_ns)) / ns}];
+}
+
+const WIDTH = 560, HEIGHT = 260, EDGE = 46;
+
+function picture(points: Point[], befores: Point[]): SVGElement {
+    const all = points.concat(befores), span = (v: number[], more: number) => [Math.log10(Math.min(...v)) - more, Math.log10(Math.max(...v)) + more];
+    const [x0, x1] = span(all.flatMap((p) => [p.at, p.balance]), 0.5), [y0, y1] = span(all.flatMap((p) => [p.done, p.computing]), 0.3);
+    const x = (v: number) => EDGE + ((Math.log10(v) - x0) / (x1 - x0)) * (WIDTH - 2 * EDGE);
+    const y = (v: number) => HEIGHT - EDGE - ((Math.log10(v) - y0) / (y1 - y0)) * (HEIGHT - 2 * EDGE);
+    const {moving, computing, balance} = points[0], left = Math.max(10 ** x0, 10 ** y0 / moving);
+    const corners = [[left, left * moving], [balance, computing], [10 ** x1, computing]].map(([a, b]) => x(a).toFixed(1) + "," + y(b).toFixed(1)).join(" ");
+    const title = (p: Point, what: string) => s("title", {}, p.id + ", " + what + ": " + three(p.done) + " Gop/s at " + three(p.at) + " operations a byte");
+    const words = (text: string, at: number, down: number, anchor: string) => s("text", {x: at, y: down, "text-anchor": anchor}, text);
+    return s("svg", {viewBox: "0 0 " + WIDTH + " " + HEIGHT, class: "roofline", role: "img",
+        "aria-label": "Roofline: " + points.map((p) => p.id + " at " + three(p.share) + " % of its roof").join(", ")},
+    s("polyline", {class: "roof", points: corners}),
+    befores.map((p) => s("rect", {class: "before", x: x(p.at) - 4, y: y(p.done) - 4, width: 8, height: 8}, title(p, "the baseline"))),
+    points.map((p) => s("circle", {class: "own", cx: x(p.at), cy: y(p.done), r: 5}, title(p, "this version"))),
+    words("operations a byte, " + three(10 ** x0) + " to " + three(10 ** x1), WIDTH / 2, HEIGHT - 12, "middle"),
+    words(three(computing) + " Gop/s", WIDTH - EDGE, y(computing) - 6, "end"),
+    words(three(moving) + " GB/s", x(left), y(left * moving) + 18, "start"));
+}
+
+export function rooflinePanel(m: Measured | null): HTMLElement | null {
+    if (!m || !m.workloads) return null;
+    const points = m.workloads.flatMap((w) => pointOf(w, "candidate")), befores = m.workloads.flatMap((w) => pointOf(w, "baseline"));
+    if (points.length === 0)
+        return h("section", {}, h("h2", {}, "Roofline"),
+            h("p", {class: "soft"}, "None: the task's operations and bytes are guessed or were not measured (hone task new --flops, --bytes)."));
+    return h("section", {}, h("h2", {}, "Roofline"), picture(points, befores),
+        h("p", {class: "soft"}, "Circles: this version. Squares: the baseline. Operations and bytes are the least that the task's formulas count; the roofs were measured on the machine: arithmetic, and moving data from where they lie (memory, or the cache that they fit in)."),
+        table(["workload", "#operations a byte", "#done", "#moved", "#of its roof", "limited by"], points.map((p) => [p.id, three(p.at), three(p.done) + " Gop/s",
+            three(p.moved) + " GB/s", three(p.share) + " %", p.at < p.balance ? "moving data: " + three(p.moving) + " GB/s" : "arithmetic: " + three(p.computing) + " Gop/s"])));
+}
