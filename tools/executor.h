@@ -2,8 +2,8 @@
 /* Who runs a job: a documented struct with several implementations (local, fake, command).
  *
  *   run     Gets a complete call folder (job.json is written already) and blocks until report.json
- *           is there or the job ended otherwise. Returns 0 when a report could be made, however bad
- *           the candidate: a runner that crashed or lied becomes a report with reason "infra".
+ *           is there or the job ended otherwise. Returns 0 and a report, however bad the candidate.
+ *           A runner that crashed or lied becomes a report with reason "infra".
  *           Negative only for HONE_E_CANCEL. ret's strings live in the pool.
  *   probe   What this machine gives, as JSON (device_info); owned by the caller.
  *   describe  What a PyTorch module takes and gives, as JSON (tools/torch/import.h), or {"error"}

@@ -6,10 +6,10 @@
  * program hands both to hone_registry_new, so that lower layers know nothing of higher ones. Agents
  * call the same hone_registry_call that the server calls.
  *
- * The registry decodes and checks arguments before a tool's function runs, and encodes what it
- * filled in. A bad argument or a failed piece of work is a *result* (is_error), not a C error:
- * hone_registry_call only fails for an unknown tool (HONE_E_NOT_FOUND), cancel (HONE_E_CANCEL), or
- * a fault of hone.
+ * The registry decodes and checks arguments before a tool's function runs. Afterwards it encodes
+ * what the function filled in. A bad argument or a failed piece of work is a *result*: the call
+ * returns 0 and sets is_error. hone_registry_call itself fails only for an unknown tool
+ * (HONE_E_NOT_FOUND), cancel (HONE_E_CANCEL), or a fault of hone.
  *
  * Calling a tool:
  *

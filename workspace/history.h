@@ -20,10 +20,10 @@
  *     hone_history_list(h, NULL, 0, 50, pool, &versions, &n, err);      newest first
  *     hone_history_close(h);
  *
- * One writer at a time (in-process mutex, file lock between processes); readers have a handle of
- * their own and do not wait for it. Thread safe. A commit costs about a millisecond, without fsync:
- * the ledger is what makes an answer durable, and a replay of the ledger (workspace.h) rebuilds
- * what a crash lost.
+ * One writer at a time (in-process mutex, file lock between processes). Readers have a handle of
+ * their own and do not wait for the writer. Thread safe. A commit costs about a millisecond and is
+ * not synced. The ledger makes an answer durable, by a sync before it is acknowledged
+ * (tools/evaluate.h). A replay of the ledger (workspace.h) rebuilds the commits that a crash lost.
  *
  * Text is made fit for git here, always the same way: control characters become spaces,
  * invalid UTF-8 becomes U+FFFD, a subject is cut at HONE_LIMIT_SUBJECT_BYTES and a trailer's

@@ -138,7 +138,7 @@ struct hone_search_result { /* of a round, when it has ended */
     const char *verdict;     /* of the confirmation */
     const char *why_stopped; /* budget_wall, budget_evaluations, budget_device, budget_disk,
                                 budget_cost, budget_tokens, target, near_roof, plateau, exhausted,
-                                tree_full, cancelled */
+                                tree_full, stopped, no_submissions */
     const char *summary;     /* one line */
     const char *doubt;       /* why the figure may not be claimed; NULL: it may */
     const char *rests_on;    /* of the confirmation: tools/rests_text.h; NULL: not told */

@@ -67,8 +67,9 @@ int hone_search_run(struct hone_tool_ctx *ctx, const struct hone_search_options 
                     hone_search_progress_fn *on_progress, void *progress_arg,
                     struct hone_search_result *ret, struct hone_err *err);
 
-/* The digest that a search has which goes on from the records up to number `until`: that of the
- * search which wrote them. `which` as in agents/search/steer.h. */
+/* Rebuilds a search's state from the ledger's records up to number `until` and gives its digest.
+ * The search that wrote those records had the same digest then. `which` as in
+ * agents/search/steer.h. */
 struct hone_steer_search;
 int hone_search_digest_at(struct hone_tool_ctx *ctx, const struct hone_steer_search *which,
                           uint64_t until, char ret[HONE_HASH_TEXT_BYTES], struct hone_err *err);

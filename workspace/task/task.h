@@ -102,11 +102,11 @@ struct hone_tensor {
     size_t rank;                /* 0: one element */
     int shape[HONE_LIMIT_RANK]; /* axis numbers, outermost first; row-major, contiguous */
     int bound_axis;             /* index bound or offsets total; -1 none */
-    bool has_pitch;             /* rows lie shape[rank - 1] elements apart, and hold */
-    int row_axis;               /* as many as this axis says; what lies between stays untouched */
-    bool is_static; /* weights that may be prepared once; false = fresh content per call */
+    bool has_pitch;             /* rows start as many elements apart as axis shape[rank - 1] says */
+    int row_axis;   /* pitch: axis of the elements that a row holds; between rows: left untouched */
+    bool is_static; /* weights that stay the same in real use: for readers; the judge draws anew */
     double unit,
-        shift; /* inputs: ordinary values are times unit and plus shift; unit 0: as drawn */
+        shift; /* inputs: values are drawn, times unit, plus shift (`scale`); unit 0: as drawn */
     const char *stored_file; /* inputs: safetensors file of the pack; NULL: values are drawn */
     const void *stored;      /* its values; NULL before hone_task_load */
     int64_t n_stored, stored_row;
