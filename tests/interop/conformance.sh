@@ -45,6 +45,29 @@ suite() {
     fi
     echo "$result $n - $kind, $name: $(grep '^Total:' "$out/$kind-$name.log" | head -n 1)"
 }
+# `hone mcp` in front of the server: what the client is asked goes out, its answer comes back.
+bridge() {
+    n=$((n + 1)) result='not ok'
+    rm -f "$out/to-bridge"
+    mkfifo "$out/to-bridge" || exit 1
+    timeout 60 "$build/hone" mcp --connect "ws://127.0.0.1:$port/mcp" --linger 5s \
+        <"$out/to-bridge" >"$out/bridge.log" 2>&1 &
+    pid=$!
+    {
+        echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"sampling":{}},"clientInfo":{"name":"bridge","version":"1"}}}'
+        echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+        echo '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"test_sampling","arguments":{"prompt":"hello"}}}'
+        for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+            id=$(sed -n 's/.*"id":\("[^"]*"\),"method":"sampling.*/\1/p' "$out/bridge.log")
+            [ -z "$id" ] || break
+            sleep 0.3
+        done
+        echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"role":"assistant","model":"m","content":{"type":"text","text":"from behind the bridge"}}}'
+    } >"$out/to-bridge"
+    wait "$pid"
+    if grep '"id":2,"result"' "$out/bridge.log" | grep -q 'from behind the bridge'; then result='ok'; else failed=$((failed + 1)); fi
+    echo "$result $n - $kind, a client's answer through the bridge"
+}
 # KIND PROGRAM ARGUMENT...
 against() {
     kind=$1
@@ -60,6 +83,7 @@ against() {
     suite 0.1.16 @modelcontextprotocol/conformance
     suite 0.2-2025-11-25 conformance-next --requirements 2025-11-25
     suite 0.2-2026-07-28 conformance-next --requirements 2026-07-28
+    [ "$kind" = shipped ] || bridge
     stop
 }
 against shipped "$build/hone" serve --auth none --executor fake --workspace "$out/ws" --listen 127.0.0.1:0
