@@ -52,14 +52,19 @@ static double seconds(int64_t ms)
     return (double)ms / 1e3;
 }
 
+/* A cap that has room: more than this one was, by what was short of it. */
+static double enough_s(const struct hone_search *s, int64_t short_ms)
+{
+    int64_t more = s->options->budget_wall_ms + short_ms + TOLD_ROUND_MS - 1;
+    return seconds(hone_max_i64(more / TOLD_ROUND_MS * TOLD_ROUND_MS, hone_pace_cap_ms(&s->pace)));
+}
+
 void hone_search_tell_cut(struct hone_search *s, int64_t ms)
 {
-    int64_t more = (s->options->budget_wall_ms + ms) / TOLD_ROUND_MS * TOLD_ROUND_MS;
-    s->unconfirmed =
-        hone_pool_printf(s->pool,
-                         "the confirmation was stopped at the wall after %.2g s, it "
-                         "takes longer here; --budget-wall %.0fs may have room",
-                         seconds(ms), seconds(hone_max_i64(more, hone_pace_cap_ms(&s->pace))));
+    s->unconfirmed = hone_pool_printf(s->pool,
+                                      "the confirmation was stopped at the wall after %.2g s, it "
+                                      "takes longer here; --budget-wall %.0fs may have room",
+                                      seconds(ms), enough_s(s, ms));
     hone_search_tell(s, "%s", s->unconfirmed);
 }
 
@@ -71,7 +76,7 @@ void hone_search_tell_unconfirmed(struct hone_search *s)
     s->unconfirmed = hone_pool_printf(
         s->pool,
         "a confirmation takes about %.2g s here, %.2g s were left; --budget-wall %.0fs has room",
-        seconds(needs), seconds(left), seconds(hone_pace_cap_ms(&s->pace)));
+        seconds(needs), seconds(left), enough_s(s, needs - left));
     hone_search_tell(s, "no confirmation begins: %s", s->unconfirmed);
 }
 

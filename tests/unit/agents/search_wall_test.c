@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -222,6 +223,9 @@ START_TEST(a_dear_confirmation_ends_at_the_wall)
     ck_assert_str_eq(f.result.why_stopped, "budget_wall");
     ck_assert_ptr_null(f.result.verdict);
     ck_assert_ptr_nonnull(strstr(f.result.unconfirmed, "was stopped at the wall after"));
+    const char *enough = strstr(f.result.unconfirmed, "--budget-wall ");
+    ck_assert_ptr_nonnull(enough); /* what was left was too little: so much more, at least */
+    ck_assert_int_ge(strtoll(enough + strlen("--budget-wall "), NULL, 10), 50);
     ck_assert_ptr_nonnull(strstr(f.result.summary, f.result.unconfirmed));
     ck_assert_int_gt(f.result.evaluations, 1);
     close_fixture(&f);
