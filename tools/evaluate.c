@@ -129,6 +129,7 @@ static void make_job(const struct hone_evaluate_work *w, struct hone_job *ret)
         .seed_hex = req->seed_hex,
         .n_threads = req->n_threads,
         .budget_ms = budget,
+        .finish_ms = hone_min_i64(req->finish_ms, HONE_LIMIT_TIMEOUT_MS),
         .timeout_ms = hone_min_i64(or_default(req->timeout_ms, w->tier->timeout_ms + 4 * budget),
                                    HONE_LIMIT_TIMEOUT_MS),
         .call_timeout_ms = or_default(req->call_timeout_ms, CALL_TIMEOUT_MS),

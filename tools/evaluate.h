@@ -36,6 +36,7 @@ struct hone_evaluation_request {
     struct hone_strs workloads; /* empty: all public */
     struct hone_json *axes;     /* one size alone, {"M": 3}; NULL: none. With no_cache, no_commit */
     int64_t budget_ms, timeout_ms, call_timeout_ms, n_threads; /* 0: the tier's default */
+    int64_t finish_ms;                                         /* as in a job; 0: none */
     int64_t lease_wait_ms;                  /* at most for the timing lease; 0: the default */
     const char *seed_hex;                   /* NULL: fresh */
     const char *assembly, *assembly_kernel; /* as in a job; NULL: none; NULL: the heaviest */

@@ -110,6 +110,8 @@ void hone_evaluate_make_keys(struct hone_evaluate_work *w)
         add_strs(&h, &points[i].flags);
     }
     add_i64(&h, req->budget_ms);
+    if (req->finish_ms > 0)
+        add_i64(&h, req->finish_ms);
     add_i64(&h, req->timeout_ms);
     add_i64(&h, req->call_timeout_ms);
     add_i64(&h, req->n_threads);

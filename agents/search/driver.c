@@ -143,7 +143,13 @@ static int confirm(struct driver *d, const struct hone_decision *decision, struc
     struct hone_closing *c = &d->round->closing;
     struct hone_node *n = d->s->state.tree.nodes[decision->node];
     struct hone_search_outcome o;
+    int64_t from_ms = hone_search_elapsed_ms(d->s);
     int r = hone_search_confirm(d->s, n, &o, err);
+    if (hone_search_take_refusal(d->s, r) == HONE_STOP_BUDGET_WALL) {
+        hone_search_tell_cut(d->s, hone_search_elapsed_ms(d->s) - from_ms);
+        c->is_cut = true;
+        return 0;
+    }
     if (r < 0)
         return r;
     c->n_confirmed++;

@@ -96,13 +96,14 @@ static struct hone_decision close_round(const struct hone_outlook *o)
     const struct hone_closing *c = o->closing;
     const struct hone_tree *tree = &o->state->tree;
     bool is_last = c->n_confirmed == CONFIRM_TRIES - 1;
-    if (o->may_confirm && c->n_confirmed < CONFIRM_TRIES && tree->best != HONE_NO_NODE &&
+    bool may_confirm = o->may_confirm && !c->is_cut;
+    if (may_confirm && c->n_confirmed < CONFIRM_TRIES && tree->best != HONE_NO_NODE &&
         tree->best != c->node) /* the last one is the baseline's when all else was slower */
         return (struct hone_decision){HONE_NEXT_CONFIRM, is_last && c->rank < 1 ? 0 : tree->best,
                                       HONE_STOP_NONE};
     bool is_short =
         c->why == HONE_STOP_TARGET && c->node != HONE_NO_NODE && c->speedup < o->stop_at_speedup;
-    enum hone_next what = is_short && o->may_confirm ? HONE_NEXT_REOPEN : HONE_NEXT_END;
+    enum hone_next what = is_short && may_confirm ? HONE_NEXT_REOPEN : HONE_NEXT_END;
     return (struct hone_decision){what, HONE_NO_NODE, c->why};
 }
 

@@ -38,6 +38,7 @@ enum hone_picked {
 struct hone_closing {          /* of a round */
     enum hone_stop_reason why; /* NONE: it is open */
     int n_confirmed;           /* confirmations that ended */
+    bool is_cut;               /* the cap stopped one: there is no other */
     int node;                  /* the best of those that stand; HONE_NO_NODE */
     double rank;               /* its measure, against the baseline */
     double speedup;            /* its figure */

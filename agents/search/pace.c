@@ -2,10 +2,14 @@
 #include "agents/search/pace.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "tools/format/verdict.h"
 
 /* Of decide and confirm on a CPU: sum 2.8, matmul 4.4, softmax 3 to 7 a size. */
 #define SCREENS_A_SIZE 4.0
-#define DRAWN_SIZES    3 /* that a confirmation adds */
+#define DRAWN_SIZES    3    /* that a confirmation adds */
+#define LEAST_SCREENS  24.0 /* of one: 19 to 23 s of a task of one size whose screens took 0.8 s */
 /* What a drawn size costs beside a public one. Confirmations of tasks of one size took 1.5 to 3.4
  * times the longer look, of three sizes 1.6 to 2.4 times. */
 #define SHARE_OF_DRAWN  0.6
@@ -45,6 +49,15 @@ static void note_screen(struct hone_pace *p, int64_t ms)
     p->usual_ms = p->usual_ms == 0 ? ms : p->usual_ms + more / (more > 0 ? RISE : 2);
 }
 
+/* One that says nothing for certain may have been cut short: it teaches no shorter time. */
+static void note_confirm(struct hone_pace *p, const struct hone_event_result *r, int64_t ms)
+{
+    bool is_open = strcmp(r->verdict, hone_verdict_name(HONE_VERDICT_INCONCLUSIVE)) == 0;
+    double known = (double)hone_pace_confirm_ms(p) / (double)p->usual_ms;
+    double seen = in_screens(p, ms, DRAWN_SIZES);
+    p->confirm = is_open ? fmax(seen, known) : seen;
+}
+
 void hone_pace_note(struct hone_pace *p, const struct hone_event_result *r, int64_t ms)
 {
     enum hone_result_kind kind = hone_event_kind(r);
@@ -55,7 +68,7 @@ void hone_pace_note(struct hone_pace *p, const struct hone_event_result *r, int6
     else if (kind == HONE_KIND_DECIDE && p->usual_ms > 0)
         p->look = in_screens(p, ms, 0);
     else if (kind == HONE_KIND_CONFIRM && p->usual_ms > 0)
-        p->confirm = in_screens(p, ms, DRAWN_SIZES);
+        note_confirm(p, r, ms);
 }
 
 int64_t hone_pace_look_ms(const struct hone_pace *p)
@@ -84,7 +97,7 @@ int64_t hone_pace_confirm_ms(const struct hone_pace *p)
 {
     double screens = p->confirm > 0 ? p->confirm
                      : p->look > 0  ? confirm_by_look(p, p->look)
-                                    : guess(p, DRAWN_SIZES);
+                                    : fmax(guess(p, DRAWN_SIZES), LEAST_SCREENS);
     return (int64_t)((double)p->usual_ms * screens);
 }
 

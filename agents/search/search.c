@@ -4,8 +4,8 @@
  * Order of work: the baseline first; then expansions; a new best that is clearly ahead gets a
  * longer look (decide) while a sixth of the wall budget lasts for that; when expansions stop
  * paying, the tunables of the best are swept; what a confirmation takes here (pace.h), and a quarter
- * of the wall budget at least, is kept back for it. What does not fit is not begun; a budget is
- * passed only by what an evaluation takes beyond its estimate. */
+ * of the wall budget at least, is kept back for it. What does not fit is not begun; what takes
+ * longer than its estimate is stopped at the wall. */
 #include "agents/rewrites/unread.h"
 #include "agents/search/driver.h"
 #include "agents/search/search_models.h"

@@ -116,6 +116,7 @@ struct hone_attempt { /* what to evaluate */
     const char *strategy; /* trailer, or NULL */
     int64_t budget_ms;
     struct hone_array points;
+    int64_t finish_ms;  /* as in a job; 0: none */
     bool is_fresh;      /* a stored answer does not count */
     const char *stages; /* NULL: the tier's */
     bool no_commit;
@@ -145,6 +146,8 @@ int64_t hone_search_elapsed_ms(const struct hone_search *s);
 int64_t hone_search_left_ms(const struct hone_search *s);
 /* The same, without what is kept back for the confirmation. */
 int64_t hone_search_room_ms(const struct hone_search *s);
+/* A confirmation that the wall cap stopped after so long. */
+void hone_search_tell_cut(struct hone_search *s, int64_t ms);
 /* Nothing was confirmed: says why, where it was for want of time. */
 void hone_search_tell_unconfirmed(struct hone_search *s);
 /* ", about 15 s", in the search's pool; "" for 0. */
@@ -154,7 +157,19 @@ void hone_search_tell_forecast(struct hone_search *s);
 struct hone_search_wait { /* of one evaluation */
     struct hone_search *search;
     int64_t told_ns;
+    int64_t heard_ns, left_ns; /* of the last word of a wait; what is left after it */
+    struct hone_cancel_timer stop;
+    bool has_stop;
 };
+/* The evaluation's cancel: the caller's, and once there is a version the wall cap. A longer look
+ * leaves what is kept back for the confirmation. */
+int hone_search_open_wait(struct hone_search *s, const struct hone_attempt *attempt,
+                          struct hone_search_wait *wait, struct hone_err *err);
+void hone_search_close_wait(struct hone_search_wait *wait);
+/* An evaluation that ended with this code: HONE_E_LIMIT, s->refused set, where the cap stopped it. */
+int hone_search_stopped(struct hone_search_wait *wait, int code, struct hone_err *err);
+/* When the timing of a confirmation should be over, by the job's clock; 0: there is no wall cap. */
+int64_t hone_search_finish_ms(const struct hone_search *s);
 /* A hone_progress_fn, arg struct hone_search_wait: passes on whom it waits for, now and then. */
 void hone_search_on_wait(void *arg, const struct hone_progress *progress);
 /* Adds what the evaluation waited, takes it out of the elapsed time, and returns it. */

@@ -383,7 +383,8 @@ int hone_search_confirm(struct hone_search *s, struct hone_node *n, struct hone_
     struct hone_attempt a = {.source = n->source,
                              .tier = "confirm",
                              .subject = n->words,
-                             .budget_ms = confirm_budget_ms(s)};
+                             .budget_ms = confirm_budget_ms(s),
+                             .finish_ms = hone_search_finish_ms(s)};
     s->phase = HONE_PHASE_CONFIRM;
     const char *cost = hone_search_cost_words(s, hone_pace_confirm_ms(&s->pace));
     hone_search_tell(s, "confirming %s%s", *n->words ? n->words : "the baseline", cost);

@@ -272,6 +272,7 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
         .stages = a->stages,
         .no_commit = a->no_commit,
         .budget_ms = a->budget_ms,
+        .finish_ms = a->finish_ms,
         .lease_wait_ms = HONE_JOB_LEASE_MS,
         .call_timeout_ms = call_timeout_ms(s),
         .subject = a->subject,
@@ -283,15 +284,20 @@ int hone_search_evaluate(struct hone_search *s, const struct hone_attempt *a,
     struct measured measured = {.wall_ms = 0};
     struct hone_evaluation *e = &measured.evaluation;
     ctx.pool = pool;
-    struct hone_search_wait wait = {.search = s};
+    HONE_CLEANUP(hone_search_close_wait) struct hone_search_wait wait;
+    int r = hone_search_open_wait(s, a, &wait, err);
+    if (r < 0)
+        return r;
     ctx.on_progress = hone_search_on_wait;
     ctx.progress_arg = &wait;
+    ctx.cancel = wait.has_stop ? &wait.stop.cancel : s->ctx->cancel;
     ctx.caller = hone_pool_printf(pool, HONE_USAGE_CALLER "%s", s->id); /* counts it as ours */
     bool is_recalled = hone_search_recall(s, a, e);
-    int r = is_recalled ? 0 : evaluate_now(s, a, &ctx, &req, &measured, err);
+    r = is_recalled ? 0 : evaluate_now(s, a, &ctx, &req, &measured, err);
     bool is_first_free = r == 0 && e->is_cached, is_own = false;
     if (r == 0)
         r = settle_blame(s, &ctx, &req, e, &is_own, err);
+    r = hone_search_stopped(&wait, r, err);
     if (r < 0)
         return r;
     read_outcome(s, e, a->tier, ret);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The wall cap of a search and what it waits for. What cannot fit is not begun, by the one estimate
- * of pace.h; a forecast is told after the baseline. Waits for the timing lease take nothing of the
- * cap: their length and who holds the lease are said while they last and in the result. */
+ * of pace.h; a forecast is told after the baseline. What takes longer than its estimate is
+ * stopped at the cap, all but the baseline; a confirmation is timed shorter before that. Waits for
+ * the timing lease take nothing of the cap: their length and who holds the lease are said while they last and in the result. */
 #include "agents/search/search_internal.h"
 
 #include <stdio.h>
@@ -10,6 +11,10 @@
 #include "workspace/base/clock.h"
 
 #define LEAST_WAIT_MS 1000
+#define TOLD_ROUND_MS 5000
+#define FINISH_SHARE  19 / 20             /* of what is left: an end has its work, too */
+#define WAIT_SLICE_NS HONE_NS_PER_S       /* until the next word */
+#define WAIT_GAP_NS   (3 * HONE_NS_PER_S) /* between two words: these were two waits */
 #define TELL_EVERY_NS (10 * HONE_NS_PER_S)
 #define WAITING       "waiting for "
 #define HELD_BY       "held by "
@@ -47,15 +52,31 @@ static double seconds(int64_t ms)
     return (double)ms / 1e3;
 }
 
+/* A cap that has room: more than this one was, by what was short of it. */
+static double enough_s(const struct hone_search *s, int64_t short_ms)
+{
+    int64_t more = s->options->budget_wall_ms + short_ms + TOLD_ROUND_MS - 1;
+    return seconds(hone_max_i64(more / TOLD_ROUND_MS * TOLD_ROUND_MS, hone_pace_cap_ms(&s->pace)));
+}
+
+void hone_search_tell_cut(struct hone_search *s, int64_t ms)
+{
+    s->unconfirmed = hone_pool_printf(s->pool,
+                                      "the confirmation was stopped at the wall after %.2g s, it "
+                                      "takes longer here; --budget-wall %.0fs may have room",
+                                      seconds(ms), enough_s(s, ms));
+    hone_search_tell(s, "%s", s->unconfirmed);
+}
+
 void hone_search_tell_unconfirmed(struct hone_search *s)
 {
     int64_t left = hone_search_left_ms(s), needs = hone_pace_confirm_ms(&s->pace);
-    if (needs <= left)
+    if (needs <= left || s->unconfirmed)
         return;
     s->unconfirmed = hone_pool_printf(
         s->pool,
         "a confirmation takes about %.2g s here, %.2g s were left; --budget-wall %.0fs has room",
-        seconds(needs), seconds(left), seconds(hone_pace_cap_ms(&s->pace)));
+        seconds(needs), seconds(left), enough_s(s, needs - left));
     hone_search_tell(s, "no confirmation begins: %s", s->unconfirmed);
 }
 
@@ -93,6 +114,52 @@ static void note_holder(struct hone_search *s, const char *message)
         snprintf(s->waited_for, sizeof(s->waited_for), "%s", holder + strlen(HELD_BY));
 }
 
+/* The cap stands still meanwhile. */
+static void put_off(struct hone_search_wait *wait, int64_t now)
+{
+    if (!wait->has_stop)
+        return;
+    if (wait->heard_ns == 0 || now - wait->heard_ns > WAIT_GAP_NS)
+        wait->left_ns = atomic_load(&wait->stop.cancel.until_ns) - now;
+    wait->heard_ns = now;
+    hone_cancel_timer_move(&wait->stop, now + wait->left_ns + WAIT_SLICE_NS);
+}
+
+int hone_search_open_wait(struct hone_search *s, const struct hone_attempt *a,
+                          struct hone_search_wait *wait, struct hone_err *err)
+{
+    bool is_look = hone_tier_of(a->tier) == HONE_TIER_DECIDE;
+    int64_t left = is_look ? hone_search_room_ms(s) : hone_search_left_ms(s);
+    *wait = (struct hone_search_wait){.search = s};
+    if (left == INT64_MAX || s->state.tree.n_nodes == 0)
+        return 0;
+    int r = hone_cancel_timer_init(&wait->stop, s->ctx->cancel, hone_deadline_in_ms(left), err);
+    wait->has_stop = r == 0;
+    return r;
+}
+
+void hone_search_close_wait(struct hone_search_wait *wait)
+{
+    if (wait->has_stop)
+        hone_cancel_timer_done(&wait->stop);
+}
+
+int hone_search_stopped(struct hone_search_wait *wait, int code, struct hone_err *err)
+{
+    struct hone_search *s = wait->search;
+    if (code != HONE_E_CANCEL || !wait->has_stop || hone_cancel_is_set(s->ctx->cancel))
+        return code;
+    s->refused = HONE_STOP_BUDGET_WALL;
+    return hone_fail_at(err, HONE_E_LIMIT, hone_stop_reason_name(s->refused),
+                        "stopped at the wall");
+}
+
+int64_t hone_search_finish_ms(const struct hone_search *s)
+{
+    int64_t left = hone_search_left_ms(s);
+    return left == INT64_MAX ? 0 : hone_max_i64(1, left * FINISH_SHARE);
+}
+
 void hone_search_on_wait(void *arg, const struct hone_progress *progress)
 {
     struct hone_search_wait *wait = arg;
@@ -100,6 +167,7 @@ void hone_search_on_wait(void *arg, const struct hone_progress *progress)
     int64_t now = hone_now_ns();
     if (strncmp(message, WAITING, strlen(WAITING)) != 0)
         return;
+    put_off(wait, now);
     note_holder(wait->search, message);
     if (wait->told_ns > 0 && now - wait->told_ns < TELL_EVERY_NS)
         return;

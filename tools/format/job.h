@@ -71,6 +71,8 @@ struct hone_job {
                              in sealed/ */
     int64_t n_threads;    /* cores the kernel may use; 0: all */
     int64_t budget_ms;    /* for timing, over all workloads */
+    int64_t finish_ms;    /* of work; what is timed by then has to do: fewer rounds and looks, and
+                             the report says so; 0: no such time */
     int64_t timeout_ms;   /* for the whole job */
     int64_t call_timeout_ms; /* for one call of a kernel */
     int64_t memory_bytes;    /* limit of the jail */

@@ -16,12 +16,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "workspace/base/clock.h"
@@ -43,8 +45,7 @@ int hone_cancel_init(struct hone_cancel *cancel, struct hone_err *err)
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0)
         return hone_fail_errno(err, errno, "cannot make an eventfd");
-    atomic_init(&cancel->is_set, false);
-    cancel->event_fd = fd;
+    *cancel = (struct hone_cancel){.event_fd = fd};
     return 0;
 }
 
@@ -61,12 +62,52 @@ void hone_cancel_set(struct hone_cancel *cancel)
 
 bool hone_cancel_is_set(const struct hone_cancel *cancel)
 {
-    return cancel != NULL && atomic_load(&cancel->is_set);
+    for (; cancel != NULL; cancel = cancel->parent) {
+        int64_t until = atomic_load(&cancel->until_ns);
+        if (atomic_load(&cancel->is_set) || (until > 0 && hone_now_ns() >= until))
+            return true;
+    }
+    return false;
 }
 
 void hone_cancel_done(struct hone_cancel *cancel)
 {
     hone_close_fd(&cancel->event_fd);
+}
+
+void hone_cancel_timer_move(struct hone_cancel_timer *timer, int64_t until_ns)
+{
+    const struct itimerspec at = {
+        .it_value = {.tv_sec = until_ns / HONE_NS_PER_S, .tv_nsec = until_ns % HONE_NS_PER_S}};
+    atomic_store(&timer->cancel.until_ns, until_ns);
+    timerfd_settime(timer->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/* An epoll descriptor is readable when one of those in it is. */
+int hone_cancel_timer_init(struct hone_cancel_timer *timer, const struct hone_cancel *parent,
+                           int64_t until_ns, struct hone_err *err)
+{
+    struct epoll_event in = {.events = EPOLLIN};
+    int fds[] = {timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+                 parent != NULL ? parent->event_fd : -1};
+    int all = epoll_create1(EPOLL_CLOEXEC), code = fds[0] < 0 || all < 0 ? errno : 0;
+    *timer = (struct hone_cancel_timer){.cancel = {.event_fd = all, .parent = parent},
+                                        .timer_fd = fds[0]};
+    for (size_t i = 0; i < HONE_COUNTOF(fds) && code == 0; i++)
+        if (fds[i] >= 0 && epoll_ctl(all, EPOLL_CTL_ADD, fds[i], &in) < 0)
+            code = errno;
+    if (code != 0) {
+        hone_cancel_timer_done(timer);
+        return hone_fail_errno(err, code, "cannot make a timer");
+    }
+    hone_cancel_timer_move(timer, until_ns);
+    return 0;
+}
+
+void hone_cancel_timer_done(struct hone_cancel_timer *timer)
+{
+    hone_cancel_done(&timer->cancel);
+    hone_close_fd(&timer->timer_fd);
 }
 
 void hone_process_init(void)

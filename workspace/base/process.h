@@ -19,12 +19,24 @@
  * through the eventfd. */
 struct hone_cancel {
     atomic_bool is_set;
-    int event_fd; /* readable once set */
+    int event_fd;                     /* readable once set */
+    const struct hone_cancel *parent; /* set when this one is; NULL: none */
+    _Atomic int64_t until_ns;         /* set from then on; 0: never */
 };
 int hone_cancel_init(struct hone_cancel *cancel, struct hone_err *err);
 void hone_cancel_set(struct hone_cancel *cancel);          /* any thread, async-signal-safe */
 bool hone_cancel_is_set(const struct hone_cancel *cancel); /* NULL: false */
 void hone_cancel_done(struct hone_cancel *cancel);
+
+/* One that is set when its parent (NULL: none) is, or from a time on. It is not set by hand. */
+struct hone_cancel_timer {
+    struct hone_cancel cancel;
+    int timer_fd;
+};
+int hone_cancel_timer_init(struct hone_cancel_timer *timer, const struct hone_cancel *parent,
+                           int64_t until_ns, struct hone_err *err);
+void hone_cancel_timer_move(struct hone_cancel_timer *timer, int64_t until_ns); /* any thread */
+void hone_cancel_timer_done(struct hone_cancel_timer *timer);
 
 struct hone_process_spec {
     const char *const *argv; /* NULL-terminated; argv[0] is a path, or a name looked up in /usr/bin

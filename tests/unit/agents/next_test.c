@@ -139,9 +139,13 @@ static const struct {
     int node;
 } closings[] = {
 #define CLOSING(why_, n_, node_, rank_, speedup_)                                                  \
-    .value = 0.5, .closing = {why_, n_, node_, rank_, speedup_}
+    .value = 0.5,                                                                                  \
+    .closing = {.why = why_, .n_confirmed = n_, .node = node_, .rank = rank_, .speedup = speedup_}
     {{CLOSING(HONE_STOP_PLATEAU, 0, HONE_NO_NODE, 0, 0)}, HONE_NEXT_CONFIRM, 1},
     {{CLOSING(HONE_STOP_PLATEAU, 0, HONE_NO_NODE, 0, 0), .is_capped = true}, HONE_NEXT_END, -1},
+    {{CLOSING(HONE_STOP_PLATEAU, 0, HONE_NO_NODE, 0, 0), .closing.is_cut = true},
+     HONE_NEXT_END,
+     -1},
     {{CLOSING(HONE_STOP_PLATEAU, 0, HONE_NO_NODE, 0, 0), .o.has_submission = true},
      HONE_NEXT_CONFIRM,
      1},

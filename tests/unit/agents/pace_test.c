@@ -34,6 +34,25 @@ START_TEST(what_was_seen_replaces_the_guess)
 }
 END_TEST
 
+/* Known costs decide whether one begins: a task of one size has its drawn ones as well. */
+START_TEST(few_sizes_are_not_cheap)
+{
+    struct hone_pace p = {.n_sizes = 1};
+    note(&p, HONE_KIND_ROOT, 800);
+    ck_assert_int_eq(hone_pace_confirm_ms(&p), 19200);
+    ck_assert_int_eq(hone_pace_reserve_ms(&p, 20000, 19000), 0); /* none begins */
+    ck_assert_int_gt(hone_pace_reserve_ms(&p, 30000, 29000), 19200);
+    struct hone_event e = hone_event_new_result(HONE_KIND_CONFIRM);
+    e.result.verdict = "inconclusive"; /* cut short, maybe */
+    hone_pace_note(&p, &e.result, 8000);
+    ck_assert_int_eq(hone_pace_confirm_ms(&p), 19200);
+    hone_pace_note(&p, &e.result, 24000);
+    ck_assert_int_eq(hone_pace_confirm_ms(&p), 24000);
+    note(&p, HONE_KIND_CONFIRM, 8000);
+    ck_assert_int_eq(hone_pace_confirm_ms(&p), 8000);
+}
+END_TEST
+
 START_TEST(a_busy_machine_counts_in_screens)
 {
     struct hone_pace p = {.n_sizes = 3};
@@ -105,5 +124,6 @@ START_TEST(a_cap_has_room_for_what_it_promises)
 }
 END_TEST
 
-UNIT_MAIN("pace", what_was_seen_replaces_the_guess, a_busy_machine_counts_in_screens,
-          what_counts_for_nothing_is_not_noted, a_cap_has_room_for_what_it_promises)
+UNIT_MAIN("pace", what_was_seen_replaces_the_guess, few_sizes_are_not_cheap,
+          a_busy_machine_counts_in_screens, what_counts_for_nothing_is_not_noted,
+          a_cap_has_room_for_what_it_promises)

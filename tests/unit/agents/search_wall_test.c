@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,9 @@ struct machine { /* an executor that moves the clock */
     int64_t lease_ms;                         /* that each waits for the timing lease */
     int n_confirmed;
     int64_t confirm_budget_ms; /* of the last one */
+    int64_t cap_ms;            /* what would pass it is stopped there; 0: nothing is */
+    int64_t least_ms;          /* a confirmation that should finish earlier takes this, at least */
+    int64_t finish_ms;         /* of the last confirmation */
 };
 
 struct fixture {
@@ -65,6 +69,15 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
                         .message = "waiting for the timing lease, held by pid 7 (sum, confirm)"});
     int r = m->fake->run(m->fake->cookie, call_dir, job, on_progress, progress_arg, cancel, pool,
                          ret, err);
+    if (job->tier == HONE_TIER_CONFIRM) {
+        m->finish_ms = job->finish_ms;
+        if (m->least_ms > 0 && job->finish_ms > 0)
+            ms = hone_min_i64(ms, hone_max_i64(m->least_ms, job->finish_ms));
+    }
+    if (m->cap_ms > 0 && m->now_ns / HONE_NS_PER_MS + ms > m->cap_ms) {
+        m->now_ns = m->cap_ms * HONE_NS_PER_MS;
+        return hone_fail(err, HONE_E_CANCEL, "cancelled");
+    }
     m->now_ns += (ms + m->lease_ms) * HONE_NS_PER_MS;
     m->n_confirmed += job->tier == HONE_TIER_CONFIRM;
     if (job->tier == HONE_TIER_CONFIRM)
@@ -185,6 +198,40 @@ START_TEST(what_was_learnt_counts)
 }
 END_TEST
 
+/* Guessed too short, by the given costs: its timing is shortened to what is left, and what cannot be
+ * shortened is stopped at the wall and says so. What the search found before stands. */
+START_TEST(a_dear_confirmation_ends_at_the_wall)
+{
+    struct fixture f;
+    struct machine m = {.screen_ms = 1000,
+                        .decide_ms = 20000,
+                        .confirm_ms = 40000,
+                        .least_ms = 10000,
+                        .cap_ms = 30000};
+    open_fixture(&f, &m);
+    int64_t took = search(&f, 30000, 1);
+    ck_assert_int_eq(f.machine.n_confirmed, 1);
+    ck_assert_int_gt(f.machine.finish_ms, 0);
+    ck_assert_int_le(took, 30000);
+    ck_assert_ptr_nonnull(f.result.verdict);
+    close_fixture(&f);
+    m.least_ms = 35000;
+    open_fixture(&f, &m);
+    took = search(&f, 30000, 1);
+    ck_assert_int_eq(took, 30000);
+    ck_assert_int_eq(f.machine.n_confirmed, 0);
+    ck_assert_str_eq(f.result.why_stopped, "budget_wall");
+    ck_assert_ptr_null(f.result.verdict);
+    ck_assert_ptr_nonnull(strstr(f.result.unconfirmed, "was stopped at the wall after"));
+    const char *enough = strstr(f.result.unconfirmed, "--budget-wall ");
+    ck_assert_ptr_nonnull(enough); /* what was left was too little: so much more, at least */
+    ck_assert_int_ge(strtoll(enough + strlen("--budget-wall "), NULL, 10), 50);
+    ck_assert_ptr_nonnull(strstr(f.result.summary, f.result.unconfirmed));
+    ck_assert_int_gt(f.result.evaluations, 1);
+    close_fixture(&f);
+}
+END_TEST
+
 START_TEST(device_time_keeps_room_for_a_confirmation)
 {
     struct fixture f;
@@ -246,5 +293,6 @@ START_TEST(answers_of_the_cache_do_not_shorten_the_forecast)
 END_TEST
 
 UNIT_MAIN("search_wall", what_cannot_fit_does_not_begin, what_was_learnt_counts,
-          waits_take_nothing_of_the_cap, device_time_keeps_room_for_a_confirmation,
+          a_dear_confirmation_ends_at_the_wall, waits_take_nothing_of_the_cap,
+          device_time_keeps_room_for_a_confirmation,
           answers_of_the_cache_do_not_shorten_the_forecast)

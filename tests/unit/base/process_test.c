@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -450,8 +451,34 @@ START_TEST(cpu_time_and_memory)
 }
 END_TEST
 
+static bool is_readable(const struct hone_cancel *c)
+{
+    struct pollfd fd = {.fd = c->event_fd, .events = POLLIN};
+    return poll(&fd, 1, 0) == 1;
+}
+
+START_TEST(a_timer_is_set_by_its_time_or_its_parent)
+{
+    struct hone_cancel parent;
+    struct hone_cancel_timer t;
+    int64_t far = hone_now_ns() + 3600 * HONE_NS_PER_S;
+    ck_assert_int_eq(hone_cancel_init(&parent, NULL), 0);
+    ck_assert_int_eq(hone_cancel_timer_init(&t, &parent, hone_now_ns() - 1, NULL), 0);
+    ck_assert(hone_cancel_is_set(&t.cancel) && is_readable(&t.cancel));
+    hone_cancel_timer_move(&t, far);
+    ck_assert(!hone_cancel_is_set(&t.cancel) && !is_readable(&t.cancel));
+    hone_cancel_set(&parent);
+    ck_assert(hone_cancel_is_set(&t.cancel) && is_readable(&t.cancel));
+    hone_cancel_timer_done(&t);
+    hone_cancel_done(&parent);
+    ck_assert_int_eq(hone_cancel_timer_init(&t, NULL, far, NULL), 0);
+    ck_assert(!hone_cancel_is_set(&t.cancel));
+    hone_cancel_timer_done(&t);
+}
+END_TEST
+
 UNIT_MAIN("process", ends, cannot_start, environment_and_folder, standard_input,
           output_limit_at_and_above, an_endless_answer_is_ended_at_its_limit, lines_come_whole,
-          deadline, cancel, nothing_outlives_a_normal_end, nothing_outlives_a_deadline,
-          forks_while_killed, without_subreaper, descriptors, no_descriptor_is_lost,
-          signals_are_as_new, several_threads, cpu_time_and_memory)
+          deadline, cancel, a_timer_is_set_by_its_time_or_its_parent, nothing_outlives_a_normal_end,
+          nothing_outlives_a_deadline, forks_while_killed, without_subreaper, descriptors,
+          no_descriptor_is_lost, signals_are_as_new, several_threads, cpu_time_and_memory)

@@ -353,6 +353,9 @@ START_TEST(test_slow_rounds_end)
     hone_rounds_init(&rounds, &judge, &plan);
     int64_t most = hone_rounds_most_ns(&plan);
     ck_assert_int_ge(most, plan.budget_ns);
+    struct hone_timing_plan hurried = plan;
+    hurried.most_ns = HONE_NS_PER_S / 2; /* little is left of the job's time */
+    ck_assert_int_eq(hone_rounds_most_ns(&hurried), HONE_NS_PER_S / 2);
     rounds.n = 2;
     ck_assert(!hone_rounds_done(&rounds, hone_now_ns() - 10 * most));
     rounds.n = 3;

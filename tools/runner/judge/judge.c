@@ -386,6 +386,7 @@ static int run_job(const char *dir, const struct hone_job *job, struct hone_pool
     prepare_report(&judge);
     judge.deadline_ns =
         hone_deadline_in_ms(job->timeout_ms > 0 ? job->timeout_ms : DEFAULT_TIMEOUT_MS);
+    judge.finish_ns = job->finish_ms > 0 ? start + job->finish_ms * HONE_NS_PER_MS : 0;
     judge.call_timeout_ns =
         (job->call_timeout_ms > 0 ? job->call_timeout_ms : DEFAULT_CALL_TIMEOUT_MS) *
         HONE_NS_PER_MS;

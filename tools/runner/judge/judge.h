@@ -97,6 +97,7 @@ struct hone_judge {
     bool is_dist_left_out[HONE_N_DISTS]; /* the task's own baseline failed it somewhere */
     struct hone_contents contents;
     int64_t deadline_ns;
+    int64_t finish_ns; /* of the job's finish_ms; 0: none */
     int64_t waited_ns; /* for the timing lease, so far */
     int64_t n_threads;
     int64_t call_timeout_ns;
@@ -316,6 +317,8 @@ int hone_judge_least_work(const struct hone_judge *judge, const struct hone_work
 struct hone_timing_plan {
     const struct hone_workload *workload;
     int64_t budget_ns;
+    int64_t most_ns;  /* of rounds; 0: by the budget */
+    int64_t end_ns;   /* of the looks after them; 0: by the budget */
     int64_t block_ns; /* a block should last at least this */
     size_t min_pairs, max_pairs;
     bool is_reversed;    /* confirm: the other order first */

@@ -62,6 +62,7 @@ int hone_lease_take(struct hone_judge *judge, int *ret_fd, struct hone_err *err)
     int64_t waited = hone_now_ns() - start;
     judge->waited_ns += waited;
     judge->deadline_ns += waited;
+    judge->finish_ns += judge->finish_ns > 0 ? waited : 0;
     if (waited > HONE_NS_PER_MS)
         hone_judge_cost(judge, "lease", waited);
     if (code == HONE_E_BUSY)

@@ -179,7 +179,8 @@ static double noise_of(const struct hone_rounds *rounds, size_t other)
 /* Slow calls would make the fewest rounds take many times the budget. */
 int64_t hone_rounds_most_ns(const struct hone_timing_plan *plan)
 {
-    return hone_max_i64(MOST_BUDGETS * plan->budget_ns, MOST_NS);
+    int64_t most = hone_max_i64(MOST_BUDGETS * plan->budget_ns, MOST_NS);
+    return plan->most_ns > 0 ? hone_min_i64(most, plan->most_ns) : most;
 }
 
 bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns)

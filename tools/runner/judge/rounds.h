@@ -46,7 +46,8 @@ struct hone_interval hone_rounds_between(const struct hone_rounds *rounds, size_
 /* The fixed stop rule: rounds, interval, budget. */
 bool hone_rounds_done(const struct hone_rounds *rounds, int64_t start_ns);
 /* Not longer than this: where the fewest rounds take many times the budget, fewer must do (and are
- * too few for a word), and audits that are still missing become a doubt. */
+ * too few for a word), and audits that are still missing become a doubt. The same where little is
+ * left of a job's finish_ms. */
 int64_t hone_rounds_most_ns(const struct hone_timing_plan *plan);
 /* Axes, times and ratios of the report, once guests were held to their record; warns of
  * rounds left out. */

@@ -20,8 +20,9 @@
 #define HIDDEN_WORK_SHARE 0.25 /* of the smallest public size */
 #define MAX_LOG           20.0
 #define AGAIN_SHARE       0.05 /* of the logarithm of a confirmed ratio: from one run to the next */
-#define LEAST_PAIRS       6    /* for a word; fewer are over before chance is */
-#define UNLIKE_BASELINES  3.0  /* between the shares of the bound that a baseline reaches */
+#define PART_OF_ROUNDS    3 / 4
+#define LEAST_PAIRS       6   /* for a word; fewer are over before chance is */
+#define UNLIKE_BASELINES  3.0 /* between the shares of the bound that a baseline reaches */
 #define SCREEN_WORKLOADS  2
 #define EDGE_DISTS        6
 #define RANGE_DISTS       2
@@ -557,6 +558,31 @@ static void drop_arenas(struct hone_judge *judge)
         judge->target->drop_arena(judge, &judge->slots[i]);
 }
 
+/* What is left of the job's finish_ms, in equal parts for the workloads that are still to be timed:
+ * of a part, rounds leave some for the looks after them. */
+static void hurry(struct hone_judge *judge, const bool *is_timed, size_t c,
+                  struct hone_timing_plan *plan)
+{
+    int64_t n = 0;
+    if (judge->finish_ns == 0)
+        return;
+    for (size_t i = c; i < judge->n_cases; i++)
+        n += is_timed[i];
+    int64_t usual = hone_rounds_most_ns(plan);
+    int64_t part = (judge->finish_ns - hone_now_ns()) / n;
+    int64_t most = hone_max_i64(part * PART_OF_ROUNDS, 1);
+    if (part >= 2 * usual)
+        return;
+    plan->most_ns = most;
+    plan->end_ns = hone_now_ns() + part;
+    plan->budget_ns = hone_min_i64(plan->budget_ns, most);
+    hone_judge_warn(
+        judge,
+        "workload '%s': little time was left, %.2g s for its rounds and the looks after "
+        "them",
+        plan->workload->id, fmax((double)part, 0) / 1e9);
+}
+
 static int time_cases(struct hone_judge *judge, const bool *is_timed,
                       const struct hone_timing_plan *how, struct hone_outcome *ret,
                       struct hone_err *err)
@@ -569,8 +595,10 @@ static int time_cases(struct hone_judge *judge, const bool *is_timed,
     for (size_t c = 1; c < judge->n_cases && code == 0 && hone_outcome_is_good(ret); c++) {
         struct hone_timing_plan plan = *how;
         plan.workload = &judge->cases[c];
-        if (is_timed[c])
-            code = time_case(judge, &plan, ret, err);
+        if (!is_timed[c])
+            continue;
+        hurry(judge, is_timed, c, &plan);
+        code = time_case(judge, &plan, ret, err);
     }
     if (code == 0 && hone_outcome_is_good(ret) && judge->n_workloads > 0)
         hone_judge_conclude_timing(judge);

@@ -302,6 +302,8 @@ static int further_rounds(struct hone_timing_run *run, struct hone_outcome *ret,
     run->further_until_ns =
         hone_now_ns() + hone_max_i64(run->plan->budget_ns / 2, HONE_NS_PER_S / 2);
     int64_t end_ns = hone_now_ns() + hone_rounds_most_ns(run->plan);
+    if (run->plan->end_ns > 0)
+        end_ns = hone_min_i64(end_ns, run->plan->end_ns);
     int code = 0;
     for (int i = 0;
          i < AUDIT_TRIES && code == 0 && hone_outcome_is_good(ret) &&
