@@ -5,7 +5,7 @@
 set -eu
 build=${1:-build}
 task=${2:-softmax}
-seconds=${3:-45}
+seconds=${3:-90}
 hone=$build/hone
 dir=${HONE_DEMO_DIR:-$(mktemp -d "${TMPDIR:-/tmp}/hone-demo.XXXXXX")}/workspace
 

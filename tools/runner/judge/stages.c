@@ -574,7 +574,8 @@ static void hurry(struct hone_judge *judge, const bool *is_timed, size_t c,
     if (part >= 2 * usual)
         return;
     plan->most_ns = most;
-    plan->end_ns = hone_now_ns() + part;
+    /* Most need less than a part: half of what is kept for the others may be used. */
+    plan->end_ns = hone_now_ns() + part + (n - 1) * part / 2;
     plan->budget_ns = hone_min_i64(plan->budget_ns, most);
     hone_judge_warn(
         judge,
