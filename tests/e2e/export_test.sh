@@ -131,6 +131,12 @@ cp "$ROOT/blur.c" "$OUT/blur.c"
 (cd "$OUT" && sh -c "$(line blur.c)" && sh -c "$(line blur_test.c)" && ./blur_test) >>"$ROOT/outside" 2>&1
 ok $? "the patch applies to one's own file, and that passes" "$(cat "$ROOT/said" "$ROOT/outside")"
 
+# Types that the user's file names stand in the header by C's own words: a caller needs no typedef.
+printf 'typedef int idx;\ntypedef float real;\nvoid twice(idx n, real *y, const real *x)\n{\n    for (idx i = 0; i < n; i++)\n        y[i] = 2 * x[i];\n}\n' >"$ROOT/twice.c"
+"$HONE" task new "$ROOT/twice.c" --workspace "$WS" --no-lint >"$ROOT/said" 2>&1
+take twice && grep -q '^void twice(int n, float \*y, const float \*x);' "$OUT/twice.h" && grep -q '^test  *passed' "$ROOT/said"
+ok $? "a typedef in the parameters keeps them" "$(cat "$ROOT/said" "$OUT/twice.h")"
+
 # What is read and written stays one array, a size that the function does not get is found.
 cat >"$ROOT/push.c" <<'EOF'
 int push(const int *start, double *x, int n, const double *v)

@@ -347,7 +347,7 @@ int hone_export_function(struct hone_export_work *work, struct hone_export_funct
     }
     if (work->is_cuda || work->is_task_order || name == NULL)
         return with_task_parameters(work, ret, err);
-    if (hone_prototype_parse(text, inner, work->pool, proto, NULL) == 0 && !proto->has_alias)
+    if (hone_prototype_parse(text, inner, work->pool, proto, NULL) == 0)
         call = old_copies(work, proto, &after) ? arguments(work, proto) : NULL;
     if (call == NULL) {
         hone_export_note(work, "your function's own parameters could not be matched: it has the "

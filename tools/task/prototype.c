@@ -230,6 +230,7 @@ static int read_param(const struct reader *r, size_t first, size_t end, struct h
             "A[i * n + j], or double A[m][n])");
     if (!type_of(r, type, &row))
         return unknown_type(r, first, type, param->name);
+    param->plain_type = types[row].words;
     param->dtype = types[row].dtype;
     param->is_own_type = types[row].is_own;
     param->most = types[row].most;
@@ -255,8 +256,6 @@ static int read_params(const struct reader *r, size_t open, size_t close,
         int code = read_param(r, first, i, &ret->params[ret->n_params]);
         if (code < 0)
             return code;
-        size_t row;
-        ret->has_alias = ret->has_alias || !find_type(ret->params[ret->n_params].type, &row);
         ret->n_params++;
         first = i + 1;
     }
@@ -559,6 +558,18 @@ int hone_prototype_make_static(const char *source, const char *except, struct ho
     return code;
 }
 
+/* C's own words for a typedef's name that a parameter has; NULL: the words are no such name. */
+static const char *plain_type(const struct hone_prototype *prototype, const char *at, size_t len)
+{
+    size_t row;
+    for (size_t i = 0; i < prototype->n_params; i++) {
+        const struct hone_param *p = &prototype->params[i];
+        if (strlen(p->type) == len && memcmp(p->type, at, len) == 0 && !find_type(p->type, &row))
+            return p->plain_type;
+    }
+    return NULL;
+}
+
 const char *hone_prototype_params_text(const char *source, const struct hone_prototype *prototype,
                                        struct hone_pool *pool)
 {
@@ -573,8 +584,12 @@ const char *hone_prototype_params_text(const char *source, const struct hone_pro
             break;
         const char *end = hone_c_token_end(at);
         bool is_spaced = at > open + 1 && text.len > 0 && isspace((unsigned char)at[-1]);
-        hone_buf_printf(&text, "%s%.*s", is_spaced ? " " : "", at == open ? 0 : (int)(end - at),
-                        at);
+        const char *plain = at == open ? NULL : plain_type(prototype, at, (size_t)(end - at));
+        hone_buf_printf(&text, "%s%.*s", is_spaced ? " " : "",
+                        at == open ? 0
+                        : plain    ? (int)strlen(plain)
+                                   : (int)(end - at),
+                        plain ? plain : at);
     }
     return hone_pool_strdup(pool, text.data != NULL ? text.data : "");
 }

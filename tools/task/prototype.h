@@ -12,6 +12,7 @@
 struct hone_param {
     const char *name;
     const char *type; /* as written, without const, restrict and *: "float", "unsigned long" */
+    const char *plain_type; /* C's own words for it, where a typedef or a macro names it */
     enum hone_dtype dtype;
     bool is_pointer;
     bool is_const;    /* what it points to is const */
@@ -35,7 +36,6 @@ struct hone_prototype {
     const char *name;
     int line;
     bool returns_void, is_static;
-    bool has_alias;               /* a type is named by a typedef or a macro of the source */
     enum hone_dtype return_dtype; /* unless void */
     size_t name_offset;           /* of the name in the source */
     struct hone_param params[HONE_LIMIT_AXES + HONE_LIMIT_TENSORS];
@@ -63,7 +63,8 @@ char *hone_prototype_rename(const char *source, const char *from, const char *to
  * those; `except` (NULL: none) stays as it is. In the pool. HONE_E_LIMIT. */
 int hone_prototype_make_static(const char *source, const char *except, struct hone_pool *pool,
                                const char **ret_source, struct hone_err *err);
-/* The text between the brackets of a definition's parameter list, on one line; in the pool. */
+/* The text between the brackets of a definition's parameter list, on one line, with C's own types for
+ * those that a typedef or a macro of the source names; in the pool. */
 const char *hone_prototype_params_text(const char *source, const struct hone_prototype *prototype,
                                        struct hone_pool *pool);
 
