@@ -48,6 +48,22 @@ same "transpose: half" "$(field batched_transpose '"out":{"shape":["batch","rows
     '"out":{"shape":["batch","rows","cols"],"dtype":"float16"'
 same "hist: its bins are an output alone, for they are filled first" "$(field hist bins_in)" ""
 
+# ---- and back: the user's own launcher ----
+
+take() { # take TASK: the baseline's export, into a fresh folder
+    rm -rf "$ROOT/taken"
+    "$HONE" export "$1" --workspace "$WS" -o "$ROOT/taken" >"$ROOT/out" 2>&1
+}
+for launcher in 'hist(const unsigned char *data, unsigned int *bins, int n, cudaStream_t stream)' \
+    'scan(const float *x, float *y, int rows, int n, cudaStream_t stream)' \
+    'batched_transpose(const __half *in, __half *out, int batch, int rows, int cols, cudaStream_t stream)'; do
+    name=${launcher%%(*}
+    take "$name" && grep -qxF "extern \"C\" void $launcher;" "$ROOT/taken/$name.h" && ! said 'could not be matched'
+    ok $? "$name is exported as the user's file has it, and its reference answers" "$(cat "$ROOT/out" "$ROOT/taken/$name.h")"
+done
+tail -n 4 "$ROOT/taken/batched_transpose.cu" | grep -qF 'batched_transpose_in_task_order((const __half *)in, (__half *)out, (int64_t)batch, (int64_t)rows, (int64_t)cols, stream);'
+ok $? "and calls hone's order" "$(tail -n 4 "$ROOT/taken/batched_transpose.cu")"
+
 # ---- what cannot be read says what helps ----
 
 new topk.cu --no-lint
@@ -98,6 +114,8 @@ same "257 are not" "$?" 4
 
 new exscan.cu --size n=3001
 ok $? "scratch memory, a struct and a wait have a C form"
+take exscan && tail -n 4 "$ROOT/taken/exscan.cu" | grep -q 'exscan_in_task_order(.*, 0);' && grep -qx '    exscan(any{device_in0}, any{device_out0}, 5);' "$ROOT/taken/exscan_test.cu"
+ok $? "a launcher without a stream is exported without one" "$(cat "$ROOT/out"; tail -n 4 "$ROOT/taken/exscan.cu")"
 new gelu.cu --size n=3001
 ok $? "a bfloat16 output is allowed its own rounding"
 
@@ -111,6 +129,8 @@ new saxpy.cu --size n=3001
 ok $? "a launcher that reads and writes is admitted"
 said "'y_in'"
 ok $? "and its output is an input besides"
+take saxpy && grep -q 'saxpy_in_task_order((const float \*)x, old_y_in, (float \*)y, a, (int64_t)n, stream);' "$ROOT/taken/saxpy.cu"
+ok $? "its export keeps the one array" "$(cat "$ROOT/out"; tail -n 12 "$ROOT/taken/saxpy.cu")"
 "$HONE" call kernel_verify '{"task":"saxpy","commit":"baseline"}' --workspace "$WS" >"$ROOT/out" 2>&1
 said '"verdict":"correct"'
 ok $? "the baseline is named in a call, and a pack of CUDA alone runs there"

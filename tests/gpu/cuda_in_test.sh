@@ -32,7 +32,8 @@ one() { # one FILE TASK [option...]
     "$HONE" search "$task" --workspace "$ROOT/ws" --budget-wall "${WALL:-45s}" --json >"$ROOT/out" 2>"$ROOT/err"
     result $? "$file: $(tail -n 1 "$ROOT/out" | sed 's/.*"summary":"\([^"]*\)".*/\1/')"
     [ -n "${EXPORT:-}" ] && "$HONE" export "search/$task" --as cuda -o "$ROOT/$task" --workspace "$ROOT/ws" >"$ROOT/out" 2>&1 || return
-    (cd "$ROOT/$task" && nvcc -std=c++17 -O3 -arch=native -c "$task.cu" -o "$task.o" && nvcc -std=c++17 -arch=native -o run "$task"_test.cu "$task.o" && ./run) >"$ROOT/out" 2>&1
+    own=$(basename "$ROOT/$task"/*.h .h) # a kernel alone is exported as a launcher
+    (cd "$ROOT/$task" && nvcc -std=c++17 -O3 -arch=native -c "$own.cu" -o "$own.o" && nvcc -std=c++17 -arch=native -o run "$own"_test.cu "$own.o" && ./run) >"$ROOT/out" 2>&1
     result $? "$file: the export builds alone and its test passes: $(grep -m 1 error "$ROOT/out" || tail -n 1 "$ROOT/out")"
 }
 

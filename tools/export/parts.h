@@ -41,6 +41,28 @@ struct hone_export_function {
 };
 int hone_export_function(struct hone_export_work *work, struct hone_export_function *ret,
                          struct hone_err *err);
+/* The comment before the launcher or wrapper that `hone task new` puts behind the user's function. */
+extern const char hone_export_wrapper_mark[];
+
+/* source_cuda.c: the launcher of the user's CUDA file that the baseline calls. */
+struct hone_export_launcher {
+    const char *name;        /* as the user has it */
+    const char *inner;       /* as the baseline has it: NAME or NAME_body */
+    const char *declaration; /* extern "C" void NAME(its parameters) */
+    const char *stream;      /* its name; NULL: it takes none */
+};
+struct hone_prototype;
+/* Names and pointers alone are read into ret_proto. False: the baseline is no wrapped launcher. */
+bool hone_export_cuda_own(const struct hone_export_work *work, struct hone_prototype *ret_proto,
+                          struct hone_export_launcher *ret);
+/* The old content of an argument that is read and written, which the task's function gets apart. */
+struct hone_export_copy {
+    const char *name, *param, *type, *n; /* n: C text of its elements */
+};
+/* C text that makes them before a call, and what gives them back after it. */
+const char *hone_export_cuda_copies(const struct hone_export_work *work,
+                                    const struct hone_export_copy *copies, size_t n,
+                                    const char *stream, const char **ret_after);
 
 /* head.c: the comment at the top; compile is its first line. */
 const char *hone_export_head(const struct hone_export_work *work,

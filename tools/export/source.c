@@ -16,14 +16,14 @@
 #include "tools/task/prototype.h"
 #include "workspace/base/file.h"
 
-static const char wrapper_mark[] = "/* hone's order of parameters";
+const char hone_export_wrapper_mark[] = "/* hone's order of parameters";
 static const char added_include[] = "#include <stdint.h>\n";
 
 /* The function behind the wrapper of the baseline: its new name and its old one. */
 static bool find_wrapped(const struct hone_export_work *work, const char **ret_inner,
                          const char **ret_name)
 {
-    const char *mark = strstr(work->naive, wrapper_mark);
+    const char *mark = strstr(work->naive, hone_export_wrapper_mark);
     const char *body = mark != NULL ? strchr(mark, '{') : NULL;
     const char *call = body != NULL ? strstr(body, "_body(") : NULL;
     const char *start = call;
@@ -42,7 +42,7 @@ static bool find_wrapped(const struct hone_export_work *work, const char **ret_i
 /* The user's text before it was wrapped. */
 static const char *unwrap(const struct hone_export_work *work, const char *inner, const char *name)
 {
-    const char *start = work->naive, *mark = strstr(start, wrapper_mark);
+    const char *start = work->naive, *mark = strstr(start, hone_export_wrapper_mark);
     size_t len = strlen(added_include);
 
     if (strncmp(start, added_include, len) == 0)
@@ -63,7 +63,7 @@ static bool find_own(const struct hone_export_work *work, const char **ret_text,
     const char *mark = strstr(work->naive, HONE_TASK_OWN_MARK), *end;
     size_t len = 0;
 
-    if (work->is_cuda || !hone_file_exists(path) ||
+    if (!hone_file_exists(path) ||
         hone_file_read(path, HONE_LIMIT_SOURCE_BYTES, &text, &len, NULL) < 0)
         return false;
     *ret_text = hone_pool_strdup(work->pool, text);
@@ -132,6 +132,11 @@ size_t hone_export_old_of(const struct hone_task *task, const struct hone_tensor
     return o;
 }
 
+static const char *type_name(const struct hone_export_work *work, enum hone_dtype dtype)
+{
+    return work->is_cuda ? hone_dtype_cuda_name(dtype) : hone_dtype_c_name(dtype);
+}
+
 static const char *tensor_argument(const struct hone_export_work *work,
                                    const struct hone_prototype *proto,
                                    const struct hone_tensor *tensor, bool is_input)
@@ -144,7 +149,7 @@ static const char *tensor_argument(const struct hone_export_work *work,
         return param == NULL && !is_input && !proto->returns_void ? "result"
                                                                   : NULL; /* sources have no more */
     return hone_pool_printf(work->pool, "(%s%s *)%s", is_input ? "const " : "",
-                            hone_dtype_c_name(tensor->dtype), tensor->name);
+                            type_name(work, tensor->dtype), tensor->name);
 }
 
 static const char *axis_argument(const struct hone_export_work *work,
@@ -218,44 +223,63 @@ static const char *arguments(const struct hone_export_work *work,
     return text;
 }
 
-/* Copies of what is read and written, which the task's function gets apart; NULL: one has no known
- * size. */
-static const char *old_copies(const struct hone_export_work *work,
-                              const struct hone_prototype *proto, const char **ret_after)
+/* What is read and written, which the task's function gets apart. HONE_E_UNSUPPORTED: one has no
+ * known size. */
+static int find_copies(const struct hone_export_work *work, const struct hone_prototype *proto,
+                       struct hone_export_copy *ret, size_t *ret_n)
+{
+    *ret_n = 0;
+    for (size_t i = 0; i < work->task->n_inputs; i++) {
+        const struct hone_tensor *t = &work->task->inputs[i];
+        const struct hone_param *param = param_of_old(work, proto, t);
+        if (param == NULL)
+            continue;
+        ret[*ret_n] = (struct hone_export_copy){
+            .name = t->name, .param = param->name, .type = type_name(work, t->dtype)};
+        ret[*ret_n].n = elements_text(work, proto, t);
+        if (ret[(*ret_n)++].n == NULL)
+            return HONE_E_UNSUPPORTED;
+    }
+    return 0;
+}
+
+static const char *host_copies(const struct hone_export_work *work,
+                               const struct hone_export_copy *copies, size_t n,
+                               const char **ret_after)
 {
     const char *text = "";
 
     *ret_after = "";
-    for (size_t i = 0; i < work->task->n_inputs; i++) {
-        const struct hone_tensor *t = &work->task->inputs[i];
-        const struct hone_param *param = param_of_old(work, proto, t);
-        const char *type = hone_dtype_c_name(t->dtype);
-        if (param == NULL)
-            continue;
-        const char *n = elements_text(work, proto, t);
-        if (n == NULL)
-            return NULL;
-        text =
-            hone_pool_printf(work->pool,
-                             "%s    %s *old_%s = malloc((size_t)(%s) * sizeof(%s));\n"
-                             "    if (old_%s == NULL)\n        abort();\n"
-                             "    memcpy(old_%s, %s, (size_t)(%s) * sizeof(%s));\n",
-                             text, type, t->name, n, type, t->name, t->name, param->name, n, type);
-        *ret_after = hone_pool_printf(work->pool, "%s    free(old_%s);\n", *ret_after, t->name);
+    for (size_t i = 0; i < n; i++) {
+        const struct hone_export_copy *c = &copies[i];
+        text = hone_pool_printf(work->pool,
+                                "%s    %s *old_%s = malloc((size_t)(%s) * sizeof(%s));\n"
+                                "    if (old_%s == NULL)\n        abort();\n"
+                                "    memcpy(old_%s, %s, (size_t)(%s) * sizeof(%s));\n",
+                                text, c->type, c->name, c->n, c->type, c->name, c->name, c->param,
+                                c->n, c->type);
+        *ret_after = hone_pool_printf(work->pool, "%s    free(old_%s);\n", *ret_after, c->name);
     }
     return text;
 }
 
+/* How the task's function is called from the user's. */
+struct call {
+    const char *arguments;
+    struct hone_export_copy copies[HONE_LIMIT_TENSORS];
+    size_t n_copies;
+};
+
 /* A function of the user's name around the task's, which becomes static. */
 static int add_own(const struct hone_export_work *work, const struct hone_prototype *proto,
-                   const char *call, struct hone_export_function *ret, struct hone_err *err)
+                   const struct call *call, struct hone_export_function *ret, struct hone_err *err)
 {
     const char *inner = hone_pool_printf(work->pool, "%s_in_task_order", work->task->name);
     const char *result = hone_dtype_c_name(proto->return_dtype);
     HONE_AUTOFREE char *renamed = hone_prototype_rename(ret->body, work->task->name, inner);
     const char *text;
     int rc = hone_prototype_make_static(renamed, NULL, work->pool, &text, err);
-    const char *after, *before = old_copies(work, proto, &after);
+    const char *after, *before = host_copies(work, call->copies, call->n_copies, &after);
 
     if (rc < 0)
         return rc;
@@ -263,12 +287,32 @@ static int add_own(const struct hone_export_work *work, const struct hone_protot
         text = hone_pool_printf(work->pool, "#include <stdlib.h>\n#include <string.h>\n%s", text);
     ret->body = proto->returns_void
                     ? hone_pool_printf(work->pool, "%s\n\n%s\n{\n%s    %s(%s);\n%s}\n", text,
-                                       ret->declaration, before, inner, call, after)
+                                       ret->declaration, before, inner, call->arguments, after)
                     : hone_pool_printf(work->pool,
                                        "%s\n\n%s\n{\n    %s result[1];\n%s    %s(%s);\n%s    "
                                        "return result[0];\n}\n",
-                                       text, ret->declaration, result, before, inner, call, after);
+                                       text, ret->declaration, result, before, inner,
+                                       call->arguments, after);
     return 0;
+}
+
+/* The same of a launcher. The user's own, where the version calls it still, gets another name. */
+static void add_own_launcher(const struct hone_export_work *work,
+                             const struct hone_export_launcher *launcher, const struct call *call,
+                             struct hone_export_function *ret)
+{
+    const char *name = work->task->name;
+    const char *inner = hone_pool_printf(work->pool, "%s_in_task_order", name);
+    const char *stream = launcher->stream != NULL ? launcher->stream : "0";
+    HONE_AUTOFREE char *renamed = hone_prototype_rename(ret->body, name, inner);
+    HONE_AUTOFREE char *text = hone_prototype_rename(
+        renamed, launcher->name, hone_pool_printf(work->pool, "%s_before", launcher->name));
+    const char *after;
+    const char *before =
+        hone_export_cuda_copies(work, call->copies, call->n_copies, stream, &after);
+
+    ret->body = hone_pool_printf(work->pool, "%s\n\n%s\n{\n%s    %s(%s, %s);\n%s}\n", text,
+                                 ret->declaration, before, inner, call->arguments, stream, after);
 }
 
 static const char *names_of(const struct hone_export_work *work, const struct hone_prototype *proto)
@@ -326,17 +370,55 @@ static int plain_source(const struct hone_export_work *work, const char **ret, s
     return rc;
 }
 
+static bool match(const struct hone_export_work *work, const struct hone_prototype *proto,
+                  struct call *ret)
+{
+    if (find_copies(work, proto, ret->copies, &ret->n_copies) < 0)
+        return false;
+    ret->arguments = arguments(work, proto);
+    return ret->arguments != NULL;
+}
+
+static void note_order(struct hone_export_work *work)
+{
+    hone_export_note(work, "your function's own parameters could not be matched: it has the task's "
+                           "order");
+}
+
+static int launcher_function(struct hone_export_work *work, struct hone_export_function *ret,
+                             struct hone_err *err)
+{
+    struct hone_prototype *proto = hone_pool_alloc(work->pool, sizeof(*proto));
+    struct hone_export_launcher launcher;
+    struct call call = {.n_copies = 0};
+
+    if (work->is_task_order || !hone_export_cuda_own(work, proto, &launcher))
+        return with_task_parameters(work, ret, err);
+    ret->own = unwrap(work, launcher.inner, launcher.name);
+    if (!match(work, proto, &call)) {
+        note_order(work);
+        return with_task_parameters(work, ret, err);
+    }
+    ret->name = launcher.name;
+    ret->is_users = true;
+    ret->params = names_of(work, proto);
+    ret->declaration = launcher.declaration;
+    add_own_launcher(work, &launcher, &call, ret);
+    return 0;
+}
+
 int hone_export_function(struct hone_export_work *work, struct hone_export_function *ret,
                          struct hone_err *err)
 {
     struct hone_prototype *proto = hone_pool_alloc(work->pool, sizeof(*proto));
-    const char *inner = NULL, *name = NULL, *call = NULL, *after;
+    const char *inner = NULL, *name = NULL;
+    struct call call = {.n_copies = 0};
     int rc;
 
     *ret = (struct hone_export_function){.own = work->naive};
     rc = plain_source(work, &ret->body, err);
-    if (rc < 0)
-        return rc;
+    if (rc < 0 || work->is_cuda)
+        return rc < 0 ? rc : launcher_function(work, ret, err);
     const char *text = work->naive;
     bool has_own = find_own(work, &ret->own, &name);
     if (name != NULL) {
@@ -345,13 +427,11 @@ int hone_export_function(struct hone_export_work *work, struct hone_export_funct
     } else if (find_wrapped(work, &inner, &name)) {
         ret->own = has_own ? ret->own : unwrap(work, inner, name);
     }
-    if (work->is_cuda || work->is_task_order || name == NULL)
+    if (work->is_task_order || name == NULL)
         return with_task_parameters(work, ret, err);
-    if (hone_prototype_parse(text, inner, work->pool, proto, NULL) == 0)
-        call = old_copies(work, proto, &after) ? arguments(work, proto) : NULL;
-    if (call == NULL) {
-        hone_export_note(work, "your function's own parameters could not be matched: it has the "
-                               "task's order");
+    if (hone_prototype_parse(text, inner, work->pool, proto, NULL) < 0 ||
+        !match(work, proto, &call)) {
+        note_order(work);
         return with_task_parameters(work, ret, err);
     }
     ret->name = name;
@@ -364,5 +444,5 @@ int hone_export_function(struct hone_export_work *work, struct hone_export_funct
         hone_pool_printf(work->pool, "%s %s(%s)",
                          proto->returns_void ? "void" : hone_dtype_c_name(proto->return_dtype),
                          name, hone_prototype_params_text(text, proto, work->pool));
-    return add_own(work, proto, call, ret, err);
+    return add_own(work, proto, &call, ret, err);
 }

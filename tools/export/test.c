@@ -439,6 +439,7 @@ static void add_argument(const struct hone_export_work *work, struct hone_buf *t
                          const char *name, const struct hone_workload *workload)
 {
     const struct hone_task *task = work->task;
+    size_t before = text->len;
 
     for (size_t i = 0; i < task->n_inputs + task->n_outputs; i++) {
         size_t o = i - task->n_inputs;
@@ -446,12 +447,8 @@ static void add_argument(const struct hone_export_work *work, struct hone_buf *t
         const struct hone_tensor *tensor = is_input ? &task->inputs[i] : &task->outputs[o];
         if (strcmp(tensor->name, name) != 0)
             continue;
-        if (work->is_cuda)
-            hone_buf_printf(text, "(%s%s *)device_", is_input ? "const " : "",
-                            hone_dtype_cuda_name(tensor->dtype));
-        else
-            hone_buf_str(text, "(void *)");
-        hone_buf_printf(text, "%s%zu", is_input ? "in" : "out", is_input ? i : o);
+        hone_buf_printf(text, work->is_cuda ? "any{device_%s%zu}" : "(void *)%s%zu",
+                        is_input ? "in" : "out", is_input ? i : o);
     }
     for (size_t i = 0; i < task->n_scalars; i++)
         if (strcmp(task->scalars[i].name, name) == 0)
@@ -460,6 +457,8 @@ static void add_argument(const struct hone_export_work *work, struct hone_buf *t
     for (size_t i = 0; i < task->n_axes; i++)
         if (strcmp(task->axes[i].name, name) == 0)
             hone_buf_printf(text, "%lld", (long long)workload->axes[i]);
+    if (text->len == before) /* a launcher's stream: the default one */
+        hone_buf_str(text, "0");
 }
 
 static bool has_name(const char *names, const char *name)
@@ -470,9 +469,10 @@ static bool has_name(const char *names, const char *name)
     return false;
 }
 
-static void add_call(const struct hone_export_work *work,
-                     const struct hone_export_function *function, struct hone_buf *text,
-                     const struct hone_workload *workload)
+/* What is read and written begins with its old content. */
+static void add_old_content(const struct hone_export_work *work,
+                            const struct hone_export_function *function, struct hone_buf *text,
+                            const struct hone_workload *workload)
 {
     const struct hone_task *task = work->task;
 
@@ -483,6 +483,14 @@ static void add_call(const struct hone_export_work *work,
                             (long long)(elements(work, &task->inputs[i], workload) *
                                         hone_dtype_bytes(task->inputs[i].dtype)));
     }
+}
+
+static void add_call(const struct hone_export_work *work,
+                     const struct hone_export_function *function, struct hone_buf *text,
+                     const struct hone_workload *workload)
+{
+    const struct hone_task *task = work->task;
+
     hone_buf_str(text, "    ");
     for (size_t o = 0; o < task->n_outputs && function->result != NULL; o++)
         if (strcmp(task->outputs[o].name, function->result) == 0)
@@ -492,7 +500,7 @@ static void add_call(const struct hone_export_work *work,
         hone_buf_str(text, name == function->params ? "" : ", ");
         add_argument(work, text, name, workload);
     }
-    hone_buf_str(text, work->is_cuda ? ", 0);\n" : ");\n");
+    hone_buf_str(text, work->is_cuda && !function->is_users ? ", 0);\n" : ");\n");
 }
 
 static void add_device_copies(const struct hone_export_work *work, struct hone_buf *text,
@@ -538,6 +546,7 @@ static void add_case(const struct hone_export_work *work,
                         type, o, type, n, o, task->outputs[o].name, o,
                         hone_dtype_is_float(task->outputs[o].dtype) ? "ff" : "55", n, o);
     }
+    add_old_content(work, function, text, workload);
     if (work->is_cuda)
         add_device_copies(work, text, workload, true);
     add_call(work, function, text, workload);
@@ -573,6 +582,11 @@ static const char cuda_text[] = "static void ok(cudaError_t code)\n"
                                 "    ok(cudaMemcpy(p, host, bytes, cudaMemcpyHostToDevice));\n"
                                 "    return p;\n"
                                 "}\n"
+                                "\n"
+                                "struct any { /* a pointer of the type that is asked for */\n"
+                                "    void *p;\n"
+                                "    template <class T> operator T *() const { return (T *)p; }\n"
+                                "};\n"
                                 "\n";
 
 static const char check_text[] =
