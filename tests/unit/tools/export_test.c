@@ -38,12 +38,12 @@ static const char *file_of(const struct hone_json *result, const char *name)
 
 static void has(const char *text, const char *want)
 {
-    ck_assert_msg(strstr(text, want) != NULL, "no '%s' in:\n%s", want, text);
+    ck_assert_msg(strstr(text, want) != NULL, "no '%s' in:\n%.1500s", want, text);
 }
 
 static void has_not(const char *text, const char *unwanted)
 {
-    ck_assert_msg(strstr(text, unwanted) == NULL, "'%s' in:\n%s", unwanted, text);
+    ck_assert_msg(strstr(text, unwanted) == NULL, "'%s' in:\n%.1500s", unwanted, text);
 }
 
 #define TUNED                                                                                      \
@@ -192,7 +192,7 @@ START_TEST(a_cuda_version)
     has(file_of(e, "sum.h"), "cudaStream_t stream);");
     has(file_of(e, "CMakeLists.txt"), "target_compile_options(sum PRIVATE -O3 -maxrregcount=64)");
     has(file_of(e, "CMakeLists.txt"), "add_executable(sum_test sum_test.cu)");
-    has(file_of(e, "sum_test.cu"), "sum((const float *)device_in0, (float *)device_out0, ");
+    has(file_of(e, "sum_test.cu"), "sum(any{device_in0}, any{device_out0}, ");
     ck_assert_str_eq(text_of(e, "test"), "not run");
     bench_refused(
         &b, "version_export",
