@@ -14,13 +14,16 @@ tools/runner/cuda/record/record_state.o: hone_recorder (functions of the CUDA ru
 tools/runner/jail/stopping.o: is_stopping (set by a signal handler)
 '
 
-list=$(files 'server/*.c' 'agents/*.c' 'tools/*.c' 'workspace/*.c' | grep -v '^workspace/packs/' | sed 's/c$/o/' | while read -r o; do
-    [ -f "$objects/$o" ] || { echo "$o: not built"; continue; }
-    # Names with a dot are made by compiler or sanitizer, except function statics (name.number).
-    objdump -t "$objects/$o" | awk -v o="$o" '
-        $0 ~ / O \.(data|bss|tdata|tbss)/ && $0 !~ /\.data\.rel\.ro/ { name = $NF; sub(/\.[0-9]+$/, "", name); print o ": " name }
-        $0 ~ / O \*COM\*/ { print o ": " $NF }' | grep -vE ': (__asan|__ubsan|__tsan|__gcov|__odr|\.L|_?ubsan|\*\.L)'
-done | sort -u)
+sources=$(files 'server/*.c' 'agents/*.c' 'tools/*.c' 'workspace/*.c' | grep -v '^workspace/packs/' | sed 's/c$/o/')
+# Names with a dot are made by compiler or sanitizer, except function statics (name.number).
+list=$({
+    printf '%s\n' "$sources" | while read -r o; do [ -f "$objects/$o" ] || echo "$o: not built"; done
+    printf '%s\n' "$sources" | while read -r o; do [ ! -f "$objects/$o" ] || echo "$objects/$o"; done |
+        xargs objdump -t | awk -v skip=$((${#objects} + 2)) '
+        / +file format / { o = $1; sub(/:$/, "", o); o = substr(o, skip) }
+        / O \.(data|bss|tdata|tbss)/ && !/\.data\.rel\.ro/ { name = $NF; sub(/\.[0-9]+$/, "", name); print o ": " name }
+        / O \*COM\*/ { print o ": " $NF }' | grep -vE ': (__asan|__ubsan|__tsan|__gcov|__odr|\.L|_?ubsan|\*\.L)'
+} | sort -u)
 extra=$(printf '%s\n' "$list" | while read -r row; do
     [ -z "$row" ] && continue
     case $row in
