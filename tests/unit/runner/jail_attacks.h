@@ -404,6 +404,18 @@ static int a_int80(void)
     return THROUGH;
 }
 
+/* Some kernels have no 32-bit calls: int 0x80 is a fault there, in a jail and outside of one. */
+static bool kernel_has_int80(void)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(a_int80());
+    return child < 0 || waitpid(child, &status, 0) != child || !WIFSIGNALED(status) ||
+           WTERMSIG(status) != SIGSEGV;
+}
+
 static int a_abort(void)
 {
     abort();

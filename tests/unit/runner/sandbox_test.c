@@ -248,6 +248,8 @@ static enum cell by_ending(const struct trial *t)
         return how->status == HELD ? CELL_HELD : CELL_LIMIT;
     if (how->was_seccomp && (t->row->want == KILLS || t->row->want == HOLDS))
         return CELL_KILLED;
+    if (t->row->run == a_int80 && how->signal == SIGSEGV && !kernel_has_int80())
+        return CELL_HELD;
     return how->status == HELD && t->row->want == HOLDS ? CELL_HELD : CELL_THROUGH;
 }
 
