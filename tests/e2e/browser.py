@@ -59,7 +59,8 @@ class Browser:
     def until(self, script, seconds=20):
         end = time.time() + seconds
         while time.time() < end:
-            value = self.js("return " + script)
+            # What is not there yet has no members: an error of the script is "not yet".
+            value = self.js("try { return " + script + "; } catch (e) { return null; }")
             if value:
                 return value
             time.sleep(0.1)

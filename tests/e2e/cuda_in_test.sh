@@ -61,6 +61,10 @@ for launcher in 'hist(const unsigned char *data, unsigned int *bins, int n, cuda
     take "$name" && grep -qxF "extern \"C\" void $launcher;" "$ROOT/taken/$name.h" && ! said 'could not be matched'
     ok $? "$name is exported as the user's file has it, and its reference answers" "$(cat "$ROOT/out" "$ROOT/taken/$name.h")"
 done
+if command -v nvcc >/dev/null; then
+    (cd "$ROOT/taken" && nvcc -std=c++17 -c batched_transpose.cu -o kernel.o && nvcc -std=c++17 -o run batched_transpose_test.cu kernel.o) >"$ROOT/out" 2>&1
+    ok $? "nvcc builds the export and its test, with no word" "$(cat "$ROOT/out")"
+fi
 tail -n 4 "$ROOT/taken/batched_transpose.cu" | grep -qF 'batched_transpose_in_task_order((const __half *)in, (__half *)out, (int64_t)batch, (int64_t)rows, (int64_t)cols, stream);'
 ok $? "and calls hone's order" "$(tail -n 4 "$ROOT/taken/batched_transpose.cu")"
 
@@ -114,7 +118,7 @@ same "257 are not" "$?" 4
 
 new exscan.cu --size n=3001
 ok $? "scratch memory, a struct and a wait have a C form"
-take exscan && tail -n 4 "$ROOT/taken/exscan.cu" | grep -q 'exscan_in_task_order(.*, 0);' && grep -qx '    exscan(any{device_in0}, any{device_out0}, 5);' "$ROOT/taken/exscan_test.cu"
+take exscan && tail -n 4 "$ROOT/taken/exscan.cu" | grep -q 'exscan_in_task_order(.*, 0);' && grep -qx '    exscan(device_pointer{device_in0}, device_pointer{device_out0}, 5);' "$ROOT/taken/exscan_test.cu"
 ok $? "a launcher without a stream is exported without one" "$(cat "$ROOT/out"; tail -n 4 "$ROOT/taken/exscan.cu")"
 new gelu.cu --size n=3001
 ok $? "a bfloat16 output is allowed its own rounding"

@@ -447,7 +447,7 @@ static void add_argument(const struct hone_export_work *work, struct hone_buf *t
         const struct hone_tensor *tensor = is_input ? &task->inputs[i] : &task->outputs[o];
         if (strcmp(tensor->name, name) != 0)
             continue;
-        hone_buf_printf(text, work->is_cuda ? "any{device_%s%zu}" : "(void *)%s%zu",
+        hone_buf_printf(text, work->is_cuda ? "device_pointer{device_%s%zu}" : "(void *)%s%zu",
                         is_input ? "in" : "out", is_input ? i : o);
     }
     for (size_t i = 0; i < task->n_scalars; i++)
@@ -567,27 +567,28 @@ static void add_case(const struct hone_export_work *work,
     hone_buf_str(text, "    return n_bad;\n}\n\n");
 }
 
-static const char cuda_text[] = "static void ok(cudaError_t code)\n"
-                                "{\n"
-                                "    if (code == cudaSuccess)\n"
-                                "        return;\n"
-                                "    printf(\"%s\\n\", cudaGetErrorString(code));\n"
-                                "    exit(2);\n"
-                                "}\n"
-                                "\n"
-                                "static void *to_device(const void *host, size_t bytes)\n"
-                                "{\n"
-                                "    void *p = NULL;\n"
-                                "    ok(cudaMalloc(&p, bytes));\n"
-                                "    ok(cudaMemcpy(p, host, bytes, cudaMemcpyHostToDevice));\n"
-                                "    return p;\n"
-                                "}\n"
-                                "\n"
-                                "struct any { /* a pointer of the type that is asked for */\n"
-                                "    void *p;\n"
-                                "    template <class T> operator T *() const { return (T *)p; }\n"
-                                "};\n"
-                                "\n";
+static const char cuda_text[] =
+    "static void ok(cudaError_t code)\n"
+    "{\n"
+    "    if (code == cudaSuccess)\n"
+    "        return;\n"
+    "    printf(\"%s\\n\", cudaGetErrorString(code));\n"
+    "    exit(2);\n"
+    "}\n"
+    "\n"
+    "static void *to_device(const void *host, size_t bytes)\n"
+    "{\n"
+    "    void *p = NULL;\n"
+    "    ok(cudaMalloc(&p, bytes));\n"
+    "    ok(cudaMemcpy(p, host, bytes, cudaMemcpyHostToDevice));\n"
+    "    return p;\n"
+    "}\n"
+    "\n"
+    "struct device_pointer { /* converts to a pointer of the type that is asked for */\n"
+    "    void *p;\n"
+    "    template <class T> operator T *() const { return (T *)p; }\n"
+    "};\n"
+    "\n";
 
 static const char check_text[] =
     "struct expected { /* what the task's reference says, in double precision */\n"
