@@ -17,6 +17,7 @@
 #define UNSEEN          2.5  /* times the guess: the room of the first look */
 #define RESERVE_LEAST   0.25 /* of the cap */
 #define RESERVE_MOST    0.9
+#define SHORTENED       0.75   /* of a confirmation: less time is left to none */
 #define MARGIN          1.1    /* so that the next screens do not shut the confirmation out */
 #define RISE            8      /* a share of it: looks are counted by the shorter screens */
 #define RESERVE_MOST_MS 120000 /* of what is kept back beyond the need */
@@ -101,6 +102,11 @@ int64_t hone_pace_confirm_ms(const struct hone_pace *p)
     return (int64_t)((double)p->usual_ms * screens);
 }
 
+int64_t hone_pace_least_confirm_ms(const struct hone_pace *p)
+{
+    return (int64_t)(SHORTENED * (double)hone_pace_confirm_ms(p));
+}
+
 int64_t hone_pace_sweep_ms(const struct hone_pace *p, size_t n_settings)
 {
     return p->usual_ms * (int64_t)n_settings;
@@ -117,7 +123,7 @@ int64_t hone_pace_reserve_ms(const struct hone_pace *p, int64_t cap_ms, int64_t 
 {
     int64_t needs = hone_pace_confirm_ms(p);
     int64_t share = (int64_t)(RESERVE_LEAST * (double)cap_ms);
-    if ((double)needs > RESERVE_MOST * (double)cap_ms || needs > left_ms)
+    if ((double)needs > RESERVE_MOST * (double)cap_ms || hone_pace_least_confirm_ms(p) > left_ms)
         return 0;
     return hone_max_i64((int64_t)(MARGIN * (double)needs), hone_min_i64(share, RESERVE_MOST_MS));
 }

@@ -315,7 +315,7 @@ enum hone_stop_reason hone_search_over(struct hone_search *s, const struct hone_
 
 bool hone_search_may_confirm(const struct hone_search *s)
 {
-    return hone_pace_confirm_ms(&s->pace) <= hone_search_left_ms(s) &&
+    return hone_pace_least_confirm_ms(&s->pace) <= hone_search_left_ms(s) &&
            hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, 1) &&
            hone_budget_fits(&s->budgets, HONE_BUDGET_DEVICE, confirm_ms(s));
 }

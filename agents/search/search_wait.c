@@ -71,7 +71,7 @@ void hone_search_tell_cut(struct hone_search *s, int64_t ms)
 void hone_search_tell_unconfirmed(struct hone_search *s)
 {
     int64_t left = hone_search_left_ms(s), needs = hone_pace_confirm_ms(&s->pace);
-    if (needs <= left || s->unconfirmed)
+    if (hone_pace_least_confirm_ms(&s->pace) <= left || s->unconfirmed)
         return;
     s->unconfirmed = hone_pool_printf(
         s->pool,

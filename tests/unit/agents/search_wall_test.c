@@ -17,7 +17,8 @@ struct machine { /* an executor that moves the clock */
     struct hone_executor *fake;
     int64_t now_ns;
     int64_t screen_ms, decide_ms, confirm_ms; /* what they take */
-    int64_t lease_ms;                         /* that each waits for the timing lease */
+    int64_t slow_from_ms; /* screens take thrice as long from then on; 0: never */
+    int64_t lease_ms;     /* that each waits for the timing lease */
     int n_confirmed;
     int64_t confirm_budget_ms; /* of the last one */
     int64_t cap_ms;            /* what would pass it is stopped there; 0: nothing is */
@@ -79,6 +80,10 @@ static int run(void *cookie, const char *call_dir, const struct hone_job *job,
         return hone_fail(err, HONE_E_CANCEL, "cancelled");
     }
     m->now_ns += (ms + m->lease_ms) * HONE_NS_PER_MS;
+    if (m->slow_from_ms > 0 && m->now_ns / HONE_NS_PER_MS >= m->slow_from_ms) {
+        m->screen_ms *= 3;
+        m->slow_from_ms = 0;
+    }
     m->n_confirmed += job->tier == HONE_TIER_CONFIRM;
     if (job->tier == HONE_TIER_CONFIRM)
         m->confirm_budget_ms = job->budget_ms;
@@ -232,6 +237,26 @@ START_TEST(a_dear_confirmation_ends_at_the_wall)
 }
 END_TEST
 
+/* Screens that get slower make the estimate of the confirmation rise past what is left. */
+START_TEST(slower_screens_do_not_cost_the_confirmation)
+{
+    for (int64_t from = 36000; from <= 50000; from += 500) {
+        struct fixture f;
+        const struct machine m = {.screen_ms = 650,
+                                  .decide_ms = 12600,
+                                  .confirm_ms = 26000,
+                                  .least_ms = 15000,
+                                  .slow_from_ms = from,
+                                  .cap_ms = 75000};
+        open_fixture(&f, &m);
+        int64_t took = search(&f, 75000, 1);
+        ck_assert_msg(f.machine.n_confirmed > 0, "from %lld ms:\n%s", (long long)from, f.told);
+        ck_assert_int_le(took, 75000);
+        close_fixture(&f);
+    }
+}
+END_TEST
+
 START_TEST(device_time_keeps_room_for_a_confirmation)
 {
     struct fixture f;
@@ -293,6 +318,6 @@ START_TEST(answers_of_the_cache_do_not_shorten_the_forecast)
 END_TEST
 
 UNIT_MAIN("search_wall", what_cannot_fit_does_not_begin, what_was_learnt_counts,
-          a_dear_confirmation_ends_at_the_wall, waits_take_nothing_of_the_cap,
-          device_time_keeps_room_for_a_confirmation,
+          a_dear_confirmation_ends_at_the_wall, slower_screens_do_not_cost_the_confirmation,
+          waits_take_nothing_of_the_cap, device_time_keeps_room_for_a_confirmation,
           answers_of_the_cache_do_not_shorten_the_forecast)
