@@ -15,7 +15,7 @@
  *
  * Each reservation is settled once, also when the work failed (spent 0). Amounts are in the unit of
  * the row's member: ms, bytes, USD, or a count. The row's `unit` is for people: an amount / scale.
- * No allocation; nothing blocks. One thread. */
+ * Nothing blocks. One thread. */
 #ifndef HONE_AGENTS_BUDGET_H
 #define HONE_AGENTS_BUDGET_H
 

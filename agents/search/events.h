@@ -123,7 +123,8 @@ struct hone_search_count {
     int64_t n;
 };
 
-struct hone_search_result { /* of a round, when it has ended */
+/* Of a round, when it has ended. Strings live in the pool that the caller gave. */
+struct hone_search_result {
     const char *task, *target, *name;
     double baseline_ns, best_ns;  /* geometric mean over the workloads of the confirmation */
     double speedup;               /* 1 when nothing faster was confirmed; NaN when not measured */
