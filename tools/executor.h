@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who runs a job: a documented struct with several implementations (local, fake, command).
+/* Who runs a job: a documented struct with several implementations. local, command and fake are
+ * here; slurm is a command that server/rpc/executors.c makes.
  *
  *   run     Gets a complete call folder (job.json is written already) and blocks until report.json
  *           is there or the job ended otherwise. Returns 0 and a report, however bad the candidate.
  *           A runner that crashed or lied becomes a report with reason "infra".
- *           Negative only for HONE_E_CANCEL. ret's strings live in the pool.
+ *           Negative only for HONE_E_CANCEL, with err set. ret's strings live in the pool.
+ *           on_progress (may be NULL) is called on the thread that called run, before run returns.
  *   probe   What this machine gives, as JSON (device_info); owned by the caller.
  *   describe  What a PyTorch module takes and gives, as JSON (tools/torch/import.h), or {"error"}
  *           or {"refused"}; owned by the caller. NULL: this executor has no such thing.
  *   model   The answer to a question about a whole model (tools/torch/model.h), like describe; folder
- *           holds the question.
+ *           holds the question. NULL likewise.
  *   close   Frees the cookie; may be NULL.
  *
  * Calling sequence (tools/evaluate.c is the one place that evaluates so):
@@ -20,7 +22,9 @@
  *     x->run(x->cookie, call_dir, &job, on_progress, arg, cancel, pool, &report, err);
  *     hone_executor_free(x);
  *
- * Any thread; calls of run may overlap. */
+ * Any thread; calls may overlap. All block. probe, describe and model start a runner, or ask one, and
+ * wait for it: seconds for probe, up to HONE_LIMIT_TORCH_SECONDS and twice that for describe and
+ * model. Their errors: HONE_E_TARGET (the runner failed, or answered no JSON), HONE_E_IO. */
 #ifndef HONE_TOOLS_EXECUTOR_H
 #define HONE_TOOLS_EXECUTOR_H
 

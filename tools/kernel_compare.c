@@ -60,8 +60,8 @@ static const struct hone_field out_fields[] = {
     OUT(low, .help = "95 % interval, lower end."),
     OUT(high, .help = "Upper end."),
     OUT(smallest_detectable_gain,
-        .help = "What this run could tell from its own noise: 0.18 is 18 %. faster: the interval "
-                "lies above 1 and the ratio beyond it; slower: below."),
+        .help = "The least gain that this run may claim, from its own noise: 0.18 is 18 %. faster: "
+                "the whole interval lies above 1 plus it; slower: below 1 / (1 + it)."),
     OUT(workloads, HONE_OF(struct compare_row, row_fields), .help = "Per workload."),
 };
 

@@ -13,10 +13,13 @@
  *
  * Calling a tool:
  *
- *     struct hone_tool_ctx ctx = {.app = app, .pool = &pool, .caller = "cli"};
- *     struct hone_json *result;
+ *     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+ *     struct hone_tool_ctx ctx = {.app = app, .pool = pool, .caller = "cli"};
+ *     HONE_AUTOJSON struct hone_json *result = NULL;
  *     bool is_error;
- *     hone_registry_call(&ctx, "device_info", NULL, &result, &is_error, err);
+ *     r = hone_registry_call(&ctx, "device_info", NULL, &result, &is_error, err);
+ *     if (r == 0)
+ *         puts(hone_json_get_str(result, "summary", ""));      of an error, too
  *
  * Writing one (tools/device_info.c is a short example):
  *
@@ -26,7 +29,11 @@
  *     static const struct hone_field out_fields[] = {
  *         HONE_HEAD_FIELDS(struct my_out), HONE_FIELD(struct my_out, n, ...)};
  *     static int run(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err);
- *     const struct hone_tool hone_tool_my = {.name = "my", .in = in_fields, ..., .run = run};
+ *     const struct hone_tool hone_tool_my = {
+ *         .name = "my", .summary = "...",
+ *         .in = in_fields, .n_in = HONE_COUNTOF(in_fields), .in_size = sizeof(struct my_in),
+ *         .out = out_fields, .n_out = HONE_COUNTOF(out_fields), .out_size = sizeof(struct my_out),
+ *         .run = run};
  *
  * and one line in the set's array. */
 #ifndef HONE_TOOLS_TOOL_H
@@ -53,7 +60,7 @@ struct hone_app { /* everything a tool may reach; made once by the program, borr
     struct hone_registry *registry;
     struct hone_jobs *jobs;
     struct hone_search_host *searches; /* running searches (agents/search/search.h), NULL: none */
-    const char *data_dir;
+    const char *data_dir;              /* what is installed with hone: packs, prompts, Python */
     bool allow_weak_jail;
 };
 
@@ -61,7 +68,7 @@ struct hone_tool_ctx { /* one call */
     struct hone_app *app;
     struct hone_pool *pool;           /* lives as long as the call */
     const struct hone_cancel *cancel; /* may be NULL */
-    hone_progress_fn *on_progress;    /* may be NULL */
+    hone_progress_fn *on_progress;    /* may be NULL; called on the thread that makes the call */
     void *progress_arg;
     /* Asks the client that made the call and waits: method and params of a request of MCP's, its
      * result owned. HONE_E_UNSUPPORTED: the client cannot. NULL: nobody can be asked. */
@@ -124,17 +131,19 @@ struct hone_tool_set {
 };
 extern const struct hone_tool_set hone_tool_set_kernel; /* tools/registry.c */
 
+/* The tools are borrowed, the sets are not needed afterwards. HONE_E_BUG: two tools have one name. */
 int hone_registry_new(const struct hone_tool_set *const *sets, size_t n_sets,
                       struct hone_registry **ret, struct hone_err *err);
-void hone_registry_free(struct hone_registry *registry);
+void hone_registry_free(struct hone_registry *registry); /* NULL is fine */
 /* Alphabetical, stable. */
 size_t hone_registry_count(const struct hone_registry *registry);
 const struct hone_tool *hone_registry_at(const struct hone_registry *registry, size_t i);
 const struct hone_tool *hone_registry_find(const struct hone_registry *registry,
                                            const char *name); /* NULL: none */
 
-/* Runs a tool. args borrowed (NULL: {}). *ret_result owned by the caller: the structured content.
- * Blocks; any thread. */
+/* Runs a tool. args borrowed (NULL: {}). *ret_result owned by the caller (hone_json_free): the
+ * structured content; where *ret_is_error its `summary` says what failed and `next` what to do.
+ * HONE_E_BUG: the tool broke its own schema. Blocks; any thread. */
 int hone_registry_call(struct hone_tool_ctx *ctx, const char *name, const struct hone_json *args,
                        struct hone_json **ret_result, bool *ret_is_error, struct hone_err *err);
 

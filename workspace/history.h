@@ -79,7 +79,8 @@ int hone_history_create(const char *dir, struct hone_err *err);
 int hone_history_create_root(const char *dir, const struct hone_history_file *files, size_t n_files,
                              int64_t time_s, char ret_root[HONE_COMMIT_BYTES],
                              struct hone_err *err);
-/* Commits files and folders of the work tree on main (the user's branch). No change: no commit. */
+/* Commits files and folders of the work tree on main (the user's branch). No change: no commit.
+ * HONE_E_BUSY: somebody else holds git's lock. HONE_E_IO, HONE_E_CORRUPT. */
 int hone_history_commit_main(struct hone_history *h, const char *const *paths, size_t n_paths,
                              const char *subject, int64_t time_s, struct hone_err *err);
 /* Opens, and removes ref locks that a killed process left. HONE_E_NOT_FOUND, HONE_E_CORRUPT,
@@ -96,7 +97,8 @@ void hone_history_close_ptr(struct hone_history **h);
 int hone_history_commit(struct hone_history *h, const struct hone_version *v,
                         char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err);
 /* Adds an evidence commit (report of another measurement) about a version. The same again gives the
- * same id and ref. */
+ * same id and ref. HONE_E_ARG: no report. HONE_E_LIMIT: the report is too large, or the version was
+ * measured 10,000 times. HONE_E_NOT_FOUND: the version. HONE_E_IO, HONE_E_CORRUPT. */
 struct hone_evidence {
     const char *commit; /* the version */
     const char *subject;
@@ -106,7 +108,8 @@ struct hone_evidence {
 int hone_history_evidence(struct hone_history *h, const struct hone_evidence *evidence,
                           char ret_commit[HONE_COMMIT_BYTES], struct hone_err *err);
 /* Moves branch search/<name> to a version (created when missing). name must be a safe name. A
- * rebuild knows only of moves that are in the ledger: prefer hone_workspace_set_branch. */
+ * rebuild knows only of moves that are in the ledger: prefer hone_workspace_set_branch. HONE_E_ARG:
+ * the name. HONE_E_NOT_FOUND: no such commit. HONE_E_BUSY, HONE_E_IO. */
 int hone_history_set_branch(struct hone_history *h, const char *name, const char *commit,
                             struct hone_err *err);
 /* Puts a result commit on the version and moves the branch to it, so that plain `git log` ends with
@@ -126,28 +129,31 @@ int hone_history_resolve(struct hone_history *h, const char *rev,
 int hone_history_read(struct hone_history *h, const char *commit, struct hone_pool *pool,
                       struct hone_version *ret, struct hone_err *err);
 /* Lists versions, newest first (of equal seconds children first), without files: all of them (rev
- * NULL) or those that rev leads back to. The first call reads every version's commit once; later
- * ones only what is new. */
+ * NULL) or those that rev leads back to. At most max, from the offset-th on; max 0: none. The first
+ * call reads every version's commit once; later ones only what is new. HONE_E_NOT_FOUND, HONE_E_ARG
+ * (rev); HONE_E_CORRUPT, HONE_E_IO. */
 int hone_history_list(struct hone_history *h, const char *rev, size_t offset, size_t max,
                       struct hone_pool *pool, struct hone_version **ret, size_t *ret_n,
                       struct hone_err *err);
-/* Reports of later measurements of a version, oldest first: subject,
- * report_json, time_s, commit. */
+/* Reports of later measurements of a version, oldest first: subject, report_json, time_s, commit. A
+ * commit that has none, or is no version, gives none. HONE_E_CORRUPT, HONE_E_IO. */
 int hone_history_evidence_of(struct hone_history *h, const char *commit, struct hone_pool *pool,
                              struct hone_version **ret, size_t *ret_n, struct hone_err *err);
 /* One of them by its own id or a prefix of it; parent is its version. HONE_E_NOT_FOUND. */
 int hone_history_read_evidence(struct hone_history *h, const char *rev, struct hone_pool *pool,
                                struct hone_version *ret, struct hone_err *err);
-/* Unified diff of the sources of two versions; owned. A commit that is no version (main) counts as
- * an absent file. */
+/* Unified diff of the sources of two versions; owned. from and to as in hone_history_resolve, with
+ * its errors. A commit that is no version (main) counts as an absent file. */
 int hone_history_diff(struct hone_history *h, const char *from, const char *to, char **ret_patch,
                       struct hone_err *err);
 const char *hone_trailer_get(const struct hone_version *v, const char *key); /* NULL: none */
-const char *hone_history_root(const struct hone_history *h); /* id of the root commit */
+const char *
+hone_history_root(const struct hone_history *h); /* id of the root commit; as long as h */
 
 /* Housekeeping: `git gc` as a niced child when about 3,000 versions are unpacked (or is_forced).
  * Every 3,000th commit starts it by itself on a thread of its own; writers and readers go on
- * meanwhile. Does nothing while another process is at it (waits for it if is_forced). Blocks. */
+ * meanwhile. Does nothing while another process is at it (waits for it if is_forced). Blocks, ten
+ * minutes at most: HONE_E_TIMEOUT, HONE_E_BUSY. HONE_E_CORRUPT: git's complaint. */
 int hone_history_maintain(struct hone_history *h, bool is_forced, struct hone_err *err);
 /* After a crash of the machine: counts empty objects and refs (files whose data never reached
  * the disk) that are newer than since_s, and removes them if is_removing. The ledger must

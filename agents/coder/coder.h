@@ -122,14 +122,16 @@ struct hone_coder_outcome {                /* strings in the pool */
 };
 
 /* Applies one step. 0 also when the coder refused or declined (see the outcome): that is data.
- * Negative: the search cannot go on so (cancel, cap, disk, a model that cannot be reached). */
+ * Negative: the search cannot go on so: HONE_E_CANCEL, HONE_E_LIMIT (a cap), HONE_E_IO (the disk), or
+ * the code of the model's fault, when requests in a row brought no answer. Blocks while a model
+ * is asked. */
 int hone_coder_step(struct hone_coder *coder, const struct hone_coder_work *work,
                     struct hone_pool *pool, struct hone_coder_outcome *ret, struct hone_err *err);
 /* Asks for the first answer of a step while something else is done. The answer is stored as it
  * comes; hone_coder_step of the same work finds it there. The coder, work's site and rewrite
  * and the model (its own, for as long as the ask lasts) are borrowed until the end. *ret NULL:
- * nothing has to be asked (a rule, or the answer is stored). Errors: a cap (the journal's
- * gate), the disk. */
+ * nothing has to be asked (a rule, or the answer is stored), or it failed: HONE_E_LIMIT (a cap, by
+ * the journal's gate), HONE_E_IO (the disk). Otherwise hone_coder_ask_end frees it. */
 struct hone_coder_ask; /* opaque */
 int hone_coder_ask_begin(struct hone_coder *coder, const struct hone_coder_work *work,
                          struct hone_model *model, const struct hone_cancel *cancel,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A version's times and past in words, for prompts: what was tried from it and what came of it, and
  * the steps that led to it. Parts of it come from compilers, candidates and models: it belongs into
- * a block of data. */
-#ifndef HONE_AGENTS_TRIED_H
-#define HONE_AGENTS_TRIED_H
+ * a block of data. Everything returned lives in the pool. Reads the tree and changes nothing; one
+ * thread, the search's. */
+#ifndef HONE_AGENTS_HISTORY_CONTEXT_H
+#define HONE_AGENTS_HISTORY_CONTEXT_H
 
 #include "agents/coder/prompt.h"
 #include "agents/planner/tree.h"

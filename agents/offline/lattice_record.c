@@ -37,7 +37,7 @@ static int falling(const void *a, const void *b)
 }
 
 /* The gain that a state must have by now to be measured once more. */
-static double least_gain(const struct work *w, int64_t round)
+static double gain_to_repeat(const struct work *w, int64_t round)
 {
     double gains[HONE_LATTICE_STATES];
     size_t n = 0;
@@ -169,7 +169,7 @@ static int run_part(struct work *w, const unsigned *states, size_t n, struct hon
 static int run_round(struct work *w, int64_t round, struct hone_err *err)
 {
     unsigned n_states = 1u << w->lattice->n_strategies;
-    double least = least_gain(w, round);
+    double least = gain_to_repeat(w, round);
     for (unsigned part = 0; part < PARTS; part++) {
         unsigned states[HONE_LATTICE_STATES];
         size_t n = 0;

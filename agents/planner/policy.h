@@ -2,7 +2,9 @@
 /* Policies pick the next step: a version and one of its legal actions. A table; one file each.
  *
  *   pick        Reads the tree; expands nodes on demand through `expand`, so that only what the
- *               policy asks for is parsed. Returns false for STOP: nothing is left worth trying.
+ *               policy asks for is parsed. Orders the actions of a node anew (their scores and
+ *               priors), and changes nothing else. Returns false for STOP: nothing is left worth
+ *               trying, limits lifted.
  *   propensity  The chance with which this choice was made, for later off-line evaluation.
  *   counter     Every random number moves it on: choices are deterministic in (seed, counter).
  *
@@ -15,7 +17,9 @@
  *         try the action pick.action of node pick.node, and tell tree and credit what came of it
  *
  * A policy sees the tree, the credit and nothing else. A new one is a file policy_NAME.c that ends
- * with a const struct hone_policy, and one row in policies.c. */
+ * with a const struct hone_policy, and two lines in policies.c. Nothing is owned: what a policy
+ * keeps between two picks follows from the tree. Cannot fail; blocks only as long as `expand`
+ * does. One thread. */
 #ifndef HONE_AGENTS_POLICY_H
 #define HONE_AGENTS_POLICY_H
 
@@ -24,16 +28,19 @@
 struct hone_policy_ctx {
     struct hone_tree *tree;
     const struct hone_credit *credit; /* priors follow it; NULL: they stay what expand made them */
-    void (*expand)(void *arg, struct hone_node *node); /* fills in actions once */
+    /* Not NULL. Sets is_expanded and fills in actions, findings and text features; a source that
+     * cannot be read leaves n_actions 0. */
+    void (*expand)(void *arg, struct hone_node *node);
     void *expand_arg;
     int64_t seed;
     uint64_t counter; /* of random numbers; the policy moves it on */
 };
 
 struct hone_pick {
-    int node;
-    size_t action;
-    double propensity, score;
+    int node;          /* index in the tree */
+    size_t action;     /* index in the node's actions */
+    double propensity; /* 0 to 1: how likely this choice was */
+    double score;      /* what the policy compared by; its unit is the policy's own */
 };
 
 struct hone_policy {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Strategy guides: how a strategy is carried out and where it goes wrong, a line each, for those who
- * write code. What it is, when it helps and what must move stand in the catalogue. */
-#ifndef HONE_AGENTS_CARDS_H
-#define HONE_AGENTS_CARDS_H
+ * write code. What it is, when it helps and what must move stand in the catalogue. A constant table;
+ * any thread. */
+#ifndef HONE_AGENTS_STRATEGY_GUIDE_H
+#define HONE_AGENTS_STRATEGY_GUIDE_H
 
 #include "agents/planner/catalogue.h"
 

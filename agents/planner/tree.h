@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search tree: nodes are versions that were right; what failed stays a record of its action.
  *
- * Values are log2 of the screened speed-up over the root. Everything lives in the pool of the
- * search. One thread. */
+ * Values are log2 of the speed-up over the root: of the screen, until a longer look has measured
+ * the version (its figure then replaces the screen's). Everything lives in the pool of the search.
+ * One thread. */
 #ifndef HONE_AGENTS_TREE_H
 #define HONE_AGENTS_TREE_H
 

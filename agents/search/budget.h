@@ -4,7 +4,18 @@
  * One row of hone_budget_rows for each kind. What a piece of work may take at most is reserved
  * before it begins (hone_budget_reserve refuses what could pass the cap), and replaced by what it
  * took when it is over (hone_budget_settle). No clock, ledger or disk here: search_budget.c feeds
- * it. Amounts are in the row's unit. One thread. */
+ * it.
+ *
+ *     struct hone_budgets b = {.of[HONE_BUDGET_COST].cap = 5};
+ *     r = hone_budget_reserve(&b, HONE_BUDGET_COST, 0.25, err);      what the request may cost
+ *     if (r < 0)
+ *         return r;                                                  nothing was reserved
+ *     ask
+ *     hone_budget_settle(&b, HONE_BUDGET_COST, 0.25, 0.04);          what it did cost
+ *
+ * Each reservation is settled once, also when the work failed (spent 0). Amounts are in the unit of
+ * the row's member: ms, bytes, USD, or a count. The row's `unit` is for people: an amount / scale.
+ * Nothing blocks. One thread. */
 #ifndef HONE_AGENTS_BUDGET_H
 #define HONE_AGENTS_BUDGET_H
 
@@ -22,7 +33,8 @@ enum hone_budget_kind {
     HONE_N_BUDGETS
 };
 
-/* Why a round ends. Records and answers have the name; STOP_NONE: it has not ended. */
+/* Why a round ends. Records and answers have the name; STOP_NONE: it has not ended. A new one: a
+ * value here, its word in HONE_STOP_WORDS, its name in budget.c, its rule in next.c (why_stop). */
 enum hone_stop_reason {
     HONE_STOP_NONE,
     HONE_STOP_BUDGET_WALL, /* the caps, in the order of their kinds */
@@ -31,15 +43,19 @@ enum hone_stop_reason {
     HONE_STOP_BUDGET_DISK,
     HONE_STOP_BUDGET_COST,
     HONE_STOP_BUDGET_TOKENS,
-    HONE_STOP_STOPPED, /* by the user */
-    HONE_STOP_TARGET,  /* the speedup that was asked for stands */
-    HONE_STOP_NEAR_ROOF,
+    HONE_STOP_STOPPED,   /* by the user */
+    HONE_STOP_TARGET,    /* the speedup that was asked for stands */
+    HONE_STOP_NEAR_ROOF, /* the best needs hardly more time than its bound */
     HONE_STOP_PLATEAU,   /* so many expansions without a new best */
     HONE_STOP_EXHAUSTED, /* the policy picks nothing */
     HONE_STOP_TREE_FULL,
     HONE_STOP_NO_SUBMISSIONS,
     HONE_N_STOPS
 };
+/* The names as the help of why_stopped has them. */
+#define HONE_STOP_WORDS                                                                            \
+    "budget_wall, _evaluations, _device, _disk, _cost, _tokens; target, near_roof, plateau, "      \
+    "exhausted, tree_full, stopped, no_submissions."
 const char *hone_stop_reason_name(enum hone_stop_reason stop); /* "budget_wall"; NULL of NONE */
 enum hone_stop_reason hone_stop_reason_of_budget(enum hone_budget_kind kind);
 
@@ -48,7 +64,7 @@ struct hone_budget_row {
     const char *option; /* "--budget-device" */
     const char *member; /* of records and of search_start: "budget_device_ms" */
     const char *unit;   /* "s", "MiB", "USD"; "": counted */
-    double scale;       /* amount of one unit */
+    double scale;       /* amount of one unit: 1000 where amounts are ms and the unit is "s" */
 };
 extern const struct hone_budget_row hone_budget_rows[HONE_N_BUDGETS];
 
@@ -62,9 +78,11 @@ struct hone_budgets {
 
 /* Spent, reserved and more together stay within the cap; always without one. */
 bool hone_budget_fits(const struct hone_budgets *budgets, enum hone_budget_kind kind, double more);
-/* HONE_E_LIMIT, path the name of the stop, when it does not fit; then nothing is reserved. */
+/* Sets `more` aside. HONE_E_LIMIT, path the name of the stop, when it does not fit; then nothing is
+ * reserved. */
 int hone_budget_reserve(struct hone_budgets *budgets, enum hone_budget_kind kind, double more,
                         struct hone_err *err);
+/* Takes the reservation back and counts what the work took, which may be more. */
 void hone_budget_settle(struct hone_budgets *budgets, enum hone_budget_kind kind, double reserved,
                         double spent);
 /* "12 s", "0.31 USD", "7" */

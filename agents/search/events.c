@@ -191,9 +191,7 @@ const struct hone_field hone_search_result_fields[HONE_SEARCH_N_RESULT_FIELDS] =
     ROW(best_commit, .help = "Commit of the best version."),
     ROW(percent_of_bound, .help = "100 * physics floor / time of the best version."),
     ROW(verdict, .help = "Verdict of the confirmation."),
-    ROW(why_stopped, .help = "budget_wall, _evaluations, _device, _disk, _cost, _tokens; target, "
-                             "near_roof, plateau, "
-                             "exhausted, tree_full, stopped, no_submissions."),
+    ROW(why_stopped, .help = HONE_STOP_WORDS),
     ROW(summary, .help = "One line."),
     ROW(doubt, .skip_empty = true, .help = "Why the figure may not be claimed; none: it may."),
     ROW(rests_on, .skip_empty = true,

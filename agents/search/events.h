@@ -123,7 +123,8 @@ struct hone_search_count {
     int64_t n;
 };
 
-struct hone_search_result { /* of a round, when it has ended */
+/* Of a round, when it has ended. Strings live in the pool that the caller gave. */
+struct hone_search_result {
     const char *task, *target, *name;
     double baseline_ns, best_ns;  /* geometric mean over the workloads of the confirmation */
     double speedup;               /* 1 when nothing faster was confirmed; NaN when not measured */
@@ -136,9 +137,7 @@ struct hone_search_result { /* of a round, when it has ended */
     const char *best_commit;    /* NULL: none */
     double percent_of_bound;
     const char *verdict;     /* of the confirmation */
-    const char *why_stopped; /* budget_wall, budget_evaluations, budget_device, budget_disk,
-                                budget_cost, budget_tokens, target, near_roof, plateau, exhausted,
-                                tree_full, stopped, no_submissions */
+    const char *why_stopped; /* hone_stop_reason_name */
     const char *summary;     /* one line */
     const char *doubt;       /* why the figure may not be claimed; NULL: it may */
     const char *rests_on;    /* of the confirmation: tools/rests_text.h; NULL: not told */

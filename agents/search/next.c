@@ -40,6 +40,12 @@ static enum hone_stop_reason why_stop(const struct hone_outlook *o, const struct
     return HONE_STOP_NONE;
 }
 
+/* Reasons that let what was begun end first; the others close the round at once. */
+static bool waits_for_begun(enum hone_stop_reason why)
+{
+    return why == HONE_STOP_PLATEAU;
+}
+
 /* Comparable with this version. */
 static double last_decided(const struct hone_tree *tree, const struct hone_node *beside)
 {
@@ -129,7 +135,7 @@ struct hone_decision hone_next(const struct hone_outlook *o)
     if (tree->n_nodes == 0)
         return d;
     d.why = why_stop(o, best);
-    if (d.why && d.why != HONE_STOP_PLATEAU) {
+    if (d.why && !waits_for_begun(d.why)) {
         d.what = HONE_NEXT_CLOSE;
     } else if (o->has_submission) {
         d.what = HONE_NEXT_SUBMISSION;

@@ -3,8 +3,9 @@
  * a table of cases tests it. Who carries it out: driver.h.
  *
  * In this order: the baseline, what was submitted, a sweep and a longer look at the best, answers of
- * models, a step of the policy. A reason to stop closes the round at once, except a plateau: what was
- * begun is taken first. A round that closes confirms its best, up to three versions, and ends. */
+ * models, a step of the policy. A reason to stop closes the round at once, except a plateau: then
+ * what was begun ends first (waits_for_begun in next.c). A round that closes confirms its best, up
+ * to three versions, and ends. */
 #ifndef HONE_AGENTS_NEXT_H
 #define HONE_AGENTS_NEXT_H
 
@@ -66,8 +67,9 @@ struct hone_outlook {
 struct hone_decision {
     enum hone_next what;
     int node; /* of SWEEP, DECIDE, CONFIRM; else HONE_NO_NODE */
-    enum hone_stop_reason
-        why; /* of CLOSE, END; of others a plateau that waits for what was begun, or NONE */
+    /* Of CLOSE and END: why. Of SUBMISSION, SWEEP, DECIDE and ANSWER: the reason that will close the
+     * round when what was begun has ended. Else NONE. */
+    enum hone_stop_reason why;
 };
 
 struct hone_decision hone_next(const struct hone_outlook *outlook);

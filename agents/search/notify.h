@@ -5,7 +5,10 @@
  * The command gets one JSON object on standard input and HONE_EVENT in its environment; the webhook
  * gets the same object as the body of a POST. A notice that fails is reported by the return value
  * and changes nothing: a search goes on without it. The webhook's URL may hold a secret and is in
- * no message. Blocks for NOTIFY_MS at most for each of the two; any thread. */
+ * no message. Blocks for ten seconds at most for each of the two; any thread.
+ *
+ *     if (hone_notify_wants(&config->notify, "stop"))
+ *         r = hone_notify(&config->notify, &notice, cancel, err);    r < 0: log it and go on */
 #ifndef HONE_AGENTS_NOTIFY_H
 #define HONE_AGENTS_NOTIFY_H
 
@@ -25,7 +28,9 @@ struct hone_notice {
 
 /* Whether anybody wants this event. */
 bool hone_notify_wants(const struct hone_notify_config *config, const char *event);
-/* 0 when everybody who wants it was told, or nobody wants it. */
+/* Command first, then webhook; one that fails does not keep the other from being told. 0 when
+ * everybody who wants it was told, or nobody wants it. HONE_E_TARGET: the command failed or took
+ * too long, or the webhook did not take it; other codes: the command could not be started. */
 int hone_notify(const struct hone_notify_config *config, const struct hone_notice *notice,
                 const struct hone_cancel *cancel, struct hone_err *err);
 

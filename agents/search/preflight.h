@@ -8,7 +8,9 @@
  * itself, which says how long a screen takes and how wide an interval of no difference is. From
  * that, what the caps leave room for.
  *
- * The evaluations are in the workspace's ledger, but are no versions. Keys are never shown. */
+ * The evaluations are in the workspace's ledger, but are no versions. The requests to models are not:
+ * they go past the journal (agents/model/journal.h), which belongs to a search. Keys are never
+ * shown. */
 #ifndef HONE_AGENTS_PREFLIGHT_H
 #define HONE_AGENTS_PREFLIGHT_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search: options, loop, stop rules, result. See search.h.
+/* A search from its opening to its result (search.h). The loop is in driver.c, what comes next and
+ * the stop rules are in next.c.
  *
  * Order of work: the baseline first; then expansions; a new best that is clearly ahead gets a
  * longer look (decide) while a sixth of the wall budget lasts for that; when expansions stop

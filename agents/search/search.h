@@ -24,6 +24,9 @@
  *
  * or in a thread of its own: hone_search_host_start, _wait (as often as wanted), _stop.
  *
+ * hone_search_run borrows the options and calls on_progress on the caller's thread; the strings of the
+ * result live in ctx->pool. The host copies the options (a prior is borrowed, see options.h).
+ *
  * Figures in struct hone_search_result come from the confirmation alone. */
 #ifndef HONE_AGENTS_SEARCH_H
 #define HONE_AGENTS_SEARCH_H
@@ -93,8 +96,8 @@ void hone_search_host_free(struct hone_search_host *host); /* cancels and joins 
 /* HONE_E_BUSY above max_running; bad options are told here. The id is in the pool. */
 int hone_search_host_start(struct hone_search_host *host, const struct hone_search_options *options,
                            struct hone_pool *pool, const char **ret_id, struct hone_err *err);
-int hone_search_host_stop(struct hone_search_host *host, const char *id,
-                          struct hone_err *err); /* asks; does not wait */
+/* Asks; does not wait. HONE_E_NOT_FOUND. One that has ended already is fine. */
+int hone_search_host_stop(struct hone_search_host *host, const char *id, struct hone_err *err);
 void hone_search_host_stop_all(struct hone_search_host *host);
 /* Waits at most until the deadline for the end; strings in the pool. HONE_E_NOT_FOUND. */
 int hone_search_host_wait(struct hone_search_host *host, const char *id, int64_t deadline_ns,

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of the search that its files share; nobody else includes this.
  *
- *   search.c         options, loop, result
- *   next.c           what comes next, stop rules
- *   driver.c         the loop that carries it out
- *   search_step.c    one expansion: apply, evaluate, credit, tree
- *   search_ahead.c   answers of models that are asked for ahead
- *   search_merge.c   steps that take over what won on a sibling
- *   search_refine.c  decide, sweep, confirm
- *   search_wait.c    the wall cap, forecasts, waits
- *   search_record.c  writes events and applies them (state.h); going on from the records
- *   search_steer.c   requests and submissions from outside */
+ *   search.c            opening and closing, progress, the result
+ *   next.c              what comes next, stop rules
+ *   driver.c            the loop that carries it out
+ *   search_step.c       one expansion: apply, evaluate, credit, tree
+ *   search_implement.c  a step through the coder, with its repairs
+ *   search_ahead.c      answers of models that are asked for ahead
+ *   search_models.c     opens models and their journal
+ *   search_review.c     a model orders the steps of a version
+ *   search_merge.c      steps that take over what won on a sibling
+ *   search_refine.c     decide, sweep, confirm
+ *   search_budget.c     what is spent and reserved of each cap (budget.h)
+ *   search_wait.c       the wall cap, forecasts, waits
+ *   search_record.c     writes events and applies them (state.h); going on from the records
+ *   search_steer.c      requests and submissions from outside
+ *   search_notify.c     notices (notify.h)
+ *   search_view.c       a search as an outside planner sees it (view.h)
+ *
+ * search_host.c (searches in threads) and search_report*.c (reports from records) use search.h and
+ * the ledger alone. */
 #ifndef HONE_AGENTS_SEARCH_INTERNAL_H
 #define HONE_AGENTS_SEARCH_INTERNAL_H
 
@@ -265,7 +274,7 @@ struct hone_planned { /* work that may begin */
     int64_t n;        /* evaluations */
     int64_t wall_ms;  /* 0: as many screens */
 };
-/* The word for the cap that it, and the confirmation after it, could pass; NULL: none. */
+/* The cap that it, and the confirmation after it, could pass; HONE_STOP_NONE: none. */
 enum hone_stop_reason hone_search_over(struct hone_search *s, const struct hone_planned *planned);
 /* Does one more confirmation fit all caps? */
 bool hone_search_may_confirm(const struct hone_search *s);
@@ -275,7 +284,8 @@ int hone_search_begin_work(struct hone_search *s, const struct hone_attempt *att
                            double *ret_reserved_ms, struct hone_err *err);
 void hone_search_end_work(struct hone_search *s, const struct hone_attempt *attempt,
                           double reserved_ms, int64_t wall_ms, bool is_free);
-/* The reason for an error of that code, once; NULL: it has nothing to do with caps. */
+/* The cap behind an error of that code; a second call knows it no more. HONE_STOP_NONE: the error
+ * has nothing to do with caps. */
 enum hone_stop_reason hone_search_take_refusal(struct hone_search *s, int code);
 /* After a refusal: true when it was of models and the search can go on with its rules alone. */
 bool hone_search_drop_models(struct hone_search *s, enum hone_stop_reason why);

@@ -3,8 +3,8 @@
  *
  * Reading takes one pass over the ledger. A search that was killed, or still runs, has a report too.
  * Strings live in the pool. Any thread. */
-#ifndef HONE_AGENTS_STORY_H
-#define HONE_AGENTS_STORY_H
+#ifndef HONE_AGENTS_SEARCH_REPORT_H
+#define HONE_AGENTS_SEARCH_REPORT_H
 
 #include "agents/search/budget.h"
 #include "workspace/base/fields.h"

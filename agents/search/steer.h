@@ -10,11 +10,26 @@
  *   search.steered  {search, steer, step}: the running search has seen request `steer`
  *   search.submit   {search, by, commit?, rewrite?, anchor?, variant?, strategy?, source?,
  *                    expected?, words?}: a step from outside; its handle is the record's number
- *   search.result   with `submission`: what came of it (search_internal.h)
+ *   search.result   with `submission`: what came of it (struct hone_event_result)
  *   search.answer   {search, submission, status, note}: nothing came of it, and why
  *
  * struct hone_steering is the fold of these records. Bans hold for the built-in planner and for
- * submissions; STOP is never banned. A search stays paused over a restart. */
+ * submissions; STOP is never banned. A search stays paused over a restart.
+ *
+ * Calling sequence of somebody outside:
+ *
+ *     struct hone_steer_search which;
+ *     hone_steer_find(ws, "softmax", pool, &which, err);
+ *     struct hone_steer_request ban = {.action = HONE_STEER_BAN, .strategy = "C15", .by = "me"};
+ *     hone_steer_send(ws, &which, &ban, NULL, err);
+ *     struct hone_submission step = {.strategy = "C08", .expected = NAN, .by = "me"};
+ *     uint64_t n;
+ *     hone_submit(ws, &which, &step, &n, err);
+ *     struct hone_submitted out;
+ *     hone_submission_wait(ws, &which, n, hone_deadline_in_ms(60000), NULL, pool, &out, err);
+ *
+ * Any thread, in any process, for these; a struct hone_steering belongs to one thread. Sending and
+ * submitting sync the ledger before they return. */
 #ifndef HONE_AGENTS_STEER_H
 #define HONE_AGENTS_STEER_H
 
@@ -98,8 +113,9 @@ struct hone_submitted { /* strings in the pool */
     bool is_gain;
     bool is_running; /* the search */
 };
-/* Waits for the outcome until the deadline at most, or until nobody runs the search.
- * HONE_E_NOT_FOUND: no such submission of this search. HONE_E_CANCEL. */
+/* Blocks until the outcome is there, the deadline is over, or nobody runs the search; the first and
+ * the last way to tell are ret->status and ret->is_running. Reads the ledger again and again
+ * meanwhile. HONE_E_NOT_FOUND: no such submission of this search. HONE_E_CANCEL. */
 int hone_submission_wait(struct hone_workspace *ws, const struct hone_steer_search *search,
                          uint64_t n, int64_t deadline_ns, const struct hone_cancel *cancel,
                          struct hone_pool *pool, struct hone_submitted *ret, struct hone_err *err);

@@ -9,8 +9,8 @@
  * An evaluation belongs to the search whose id its start record names as caller
  * (HONE_USAGE_CALLER). It counts when it begins. One without an end (killed) counts with the
  * longest known. Models are counted by agents/model/journal.h. */
-#ifndef HONE_AGENTS_TALLY_H
-#define HONE_AGENTS_TALLY_H
+#ifndef HONE_AGENTS_USAGE_H
+#define HONE_AGENTS_USAGE_H
 
 #include "agents/search/events.h"
 

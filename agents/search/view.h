@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A search as an outside planner sees it: from its records, whether it runs or not, in
  * whichever process. What it would expand next follows from the records, because
- * choices are deterministic. */
+ * choices are deterministic.
+ *
+ *     struct hone_steer_search which;
+ *     struct hone_view view;
+ *     hone_steer_find(ctx->app->ws, "softmax", ctx->pool, &which, err);
+ *     hone_view_read(ctx, &which, NULL, &view, err);
+ *     the best step of view.commit is view.actions[0], if view.n_actions > 0
+ *
+ * Any thread. Blocks: it reads every record of the search, and parses the sources that the policy
+ * asks for. Runs nothing and writes nothing. */
 #ifndef HONE_AGENTS_VIEW_H
 #define HONE_AGENTS_VIEW_H
 
@@ -23,7 +32,7 @@ struct hone_view_tries { /* of one strategy in this search */
     int64_t tries, gains;
 };
 
-struct hone_view {      /* everything lives in the pool */
+struct hone_view {      /* everything lives in ctx->pool */
     const char *commit; /* the version that was asked for */
     double speedup;
     struct hone_features features;
@@ -40,8 +49,9 @@ struct hone_view {      /* everything lives in the pool */
     size_t n_versions;
     struct hone_steering *steering;
 };
-/* commit: a full id of a version of the search; NULL: what it would expand
- * next. HONE_E_NOT_FOUND, HONE_E_ARG. */
+/* commit: a full id of a version of the search; NULL: what it would expand next. HONE_E_ARG: it is no
+ * version of the search. HONE_E_NOT_FOUND: the search has none that fits the task pack as it is now.
+ * HONE_E_UNSUPPORTED: libclang is missing. */
 int hone_view_read(struct hone_tool_ctx *ctx, const struct hone_steer_search *search,
                    const char *commit, struct hone_view *ret, struct hone_err *err);
 

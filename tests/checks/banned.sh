@@ -32,6 +32,9 @@ sources=$(files 'server/*.[ch]' 'agents/*.[ch]' 'tools/*.[ch]' 'workspace/*.[ch]
 code=$(printf '%s\n' "$sources" | code_only)
 calls=$(printf '%s\n' "$code" | grep -v '^tests/' | grep -E "(^|[^A-Za-z0-9_.>])($banned) *\(")
 verdict "no banned call ($(echo $banned | tr '|' ' '))" "$calls"
+loaders='agents/source/c_parser.c|tools/runner/arena/arena.c|tools/runner/arena/oracle_role.c|tools/runner/cuda/driver/cuda_api.c|tools/runner/cuda/driver/cupti.c|tools/runner/cuda/record/record_role.c'
+loads=$(printf '%s\n' "$code" | grep -E "(^|[^A-Za-z0-9_.>])dlm?open *\(" | grep -vE "^(tests/|($loaders):)")
+verdict "only roles in the jail and owners of a library call dlopen: the judge loads nothing that it built" "$loads"
 slashes=$(printf '%s\n' "$code" | grep '<slashes>')
 verdict "comments are written /* */" "$slashes"
 finish

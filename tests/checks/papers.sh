@@ -6,8 +6,6 @@ pages=$(files '*.md' | grep -vE '^tests/data/|^agents/coder/prompts/')
 
 # Prose, headings, lists and code blocks of a page have at most 100 characters a line. Exceptions by rule: a row of a
 # table (a cell has at most 300; results are records and free), a line that is one long word or link, and the generated reference/tools.md.
-# Pages that are still too wide; the list may only shrink.
-wide_pages=' docs/judge.md docs/security.md '
 wide_of() { # page: its lines that are too wide
     LC_ALL=C awk '
         { gsub(/[\200-\277]/, "") } # what remains of a character in UTF-8 is one byte
@@ -24,15 +22,9 @@ wide_of() { # page: its lines that are too wide
         }' "$1"
 }
 wide=$(for page in $pages; do
-    case $wide_pages in *" $page "*) continue ;; esac
     [ "$page" = docs/reference/tools.md ] || wide_of "$page"
 done)
 verdict "lines of pages have at most 100 characters, cells of tables 300" "$wide"
-stale=$(for page in $wide_pages; do
-    [ -f "$page" ] || continue
-    [ -n "$(wide_of "$page")" ] || echo "$page is narrow now: take it from the list"
-done)
-verdict "pages listed as wide are still wide" "$stale"
 
 # Every relative link names a file that is there; every anchor a heading of that page.
 anchors_of() { # page: the anchors of its headings, as GitHub makes them

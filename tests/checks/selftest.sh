@@ -55,6 +55,7 @@ printf '#!/bin/sh\nif\n' >"$p"; chmod +x "$p"; plant scripts tests/cut.sh "cut.s
 printf 'int  x;\n' >"$p"; plant format workspace/base/ugly.c "ugly.c"
 printf 'int x; \n' >"$p"; plant format workspace/base/blank.c "blank.c:1"
 printf 'void f(char *p) { strcpy(p, "x"); }\n' >"$p"; plant banned workspace/base/banned.c "banned.c:1"
+printf 'void *f(void) { return dlopen("x", 0); }\n' >"$p"; plant banned workspace/base/loads.c "loads.c:1"
 printf 'int x; // no\n' >"$p"; plant banned workspace/base/slashes.c "slashes.c:1"
 printf '/* %s: later */\n' "TO""DO" >"$p"; plant standalone workspace/base/later.c "later.c:1"
 printf 'see ../%s/x\n' shared >"$p"; plant standalone notes.md "notes.md:1"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a candidate may ask of the compiler, and the tunables written in its source. Shared by tools
- * and runner. */
+ * and runner: the tools refuse a bad option before a job begins, the runner checks again before the
+ * compiler starts. Reads text, runs nothing; results live in the pool. Any thread. */
 #ifndef HONE_FORMAT_OPTIONS_H
 #define HONE_FORMAT_OPTIONS_H
 

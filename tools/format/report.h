@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.json: what the runner says of one call. The server never trusts it: hone_report_parse
- * checks every member. */
+/* report.json: what the runner says of one call. The judge fills the struct and prints it, tools and
+ * the search read it. The server never trusts the file: hone_report_parse checks every member.
+ *
+ * Strings and arrays live in the pool of the caller who made the report. Units are in the names; a ratio is
+ * time(other arm) / time(candidate). Plain data; any thread. */
 #ifndef HONE_FORMAT_REPORT_H
 #define HONE_FORMAT_REPORT_H
 

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks. All intervals and deadlines are absolute CLOCK_MONOTONIC nanoseconds. Thread safe. */
+/* Clocks. Deadlines are absolute CLOCK_MONOTONIC nanoseconds; a function that waits takes one, so that
+ * several waits share it:
+ *
+ *     int64_t deadline_ns = hone_deadline_in_ms(5000);
+ *     while (!is_there && hone_now_ns() < deadline_ns)
+ *         poll(&fd, 1, hone_ms_until(deadline_ns));
+ *
+ * Nothing here blocks or fails. Any thread. */
 #ifndef HONE_BASE_CLOCK_H
 #define HONE_BASE_CLOCK_H
 

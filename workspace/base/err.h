@@ -3,7 +3,8 @@
  *
  * Convention, everywhere in hone: a function that can fail returns 0 or a negative enum hone_code
  * and takes a struct hone_err * as its last parameter. err may be NULL. It is written exactly when
- * the result is negative; other outputs are then untouched. Making and returning is one statement:
+ * the result is negative. Do not read other outputs then, and free none of them: most functions
+ * leave them untouched, some clear them first. Making and returning is one statement:
  *
  *     return hone_fail(err, HONE_E_LIMIT, "source is %zu bytes, at most %d are accepted", n, max);
  *

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole files, folders and locks. Every descriptor is close-on-exec. Blocking; any thread. */
+/* Whole files, folders and locks. Every descriptor is close-on-exec. Blocking; any thread.
+ *
+ * Errors, unless a function says more: HONE_E_NOT_FOUND (nothing is there), HONE_E_IO (native holds
+ * errno). Readers: HONE_E_ARG (no regular file), HONE_E_LIMIT (larger than the limit). */
 #ifndef HONE_BASE_FILE_H
 #define HONE_BASE_FILE_H
 

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Content hashes: SHA-256 (libmd) for identity, printed as 64 hex digits. Random bytes from the
- * system. Thread safe. */
+ * system.
+ *
+ *     struct hone_hasher h;
+ *     char hex[HONE_HASH_TEXT_BYTES];
+ *     hone_hasher_init(&h);
+ *     hone_hasher_str(&h, name);
+ *     hone_hasher_part(&h, bytes, len);
+ *     hone_hasher_end(&h, hex);            nothing has to be freed
+ *
+ * Nothing fails. Any thread; a hasher belongs to one. */
 #ifndef HONE_BASE_HASH_H
 #define HONE_BASE_HASH_H
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Log lines on stderr: "hone: level key=value ...". The log sink is one of the few allowed globals.
  *
- * Libraries (workspace, tools) return errors and log at debug only; whoever decides logs, once. */
+ * Libraries (workspace, tools) return errors and log at debug only; the caller that decides what
+ * happens next logs, once. A message is one line of at most 2 KiB: line ends in it become blanks, and
+ * what a terminal would obey becomes '?'. It is one write, so that lines of several threads and
+ * processes do not mix. Never fails, keeps errno. Any thread. */
 #ifndef HONE_BASE_LOG_H
 #define HONE_BASE_LOG_H
 

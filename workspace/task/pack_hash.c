@@ -49,7 +49,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int hone_task_hash(const char *dir, char ret_hex[65], struct hone_err *err)
+int hone_task_hash(const char *dir, char ret_hex[HONE_HASH_TEXT_BYTES], struct hone_err *err)
 {
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     struct list *list = hone_pool_alloc(pool, sizeof(*list));

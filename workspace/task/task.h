@@ -22,6 +22,7 @@
 #define HONE_TASK_TASK_H
 
 #include "workspace/base/fields.h"
+#include "workspace/base/hash.h"
 #include "workspace/base/limits.h"
 #include "workspace/task/policy.h"
 #include "workspace/task/target.h"
@@ -106,7 +107,8 @@ struct hone_tensor {
     int row_axis;   /* pitch: axis of the elements that a row holds; between rows: left untouched */
     bool is_static; /* weights that stay the same in real use: for readers; the judge draws anew */
     double unit,
-        shift; /* inputs: values are drawn, times unit, plus shift (`scale`); unit 0: as drawn */
+        shift; /* inputs: drawn values times unit (`scale` of task.json) plus shift; unit 0:
+                           as drawn */
     const char *stored_file; /* inputs: safetensors file of the pack; NULL: values are drawn */
     const void *stored;      /* its values; NULL before hone_task_load */
     int64_t n_stored, stored_row;
@@ -151,10 +153,11 @@ struct hone_scalar { /* a by-value parameter, passed between outputs and axes */
  *           within one of the oracle's items. bias 0: no bias test.
  *
  * scale is the size of what was added up to get r (for a dot product: the sum of |a*b|), so that
- * cancellation excuses rounding and nothing else. It comes with the oracle's record; where there is
+ * cancellation excuses rounding and nothing else. It comes with the oracle's record. Where there is
  * none (iterated tasks) it is the root mean square of the output over all steps, and at least that
- * of its reference values. Non-finite
- * values must agree in kind and place; integers and bool must be equal (all zero). */
+ * of its reference values.
+ *
+ * Non-finite values must agree in kind and place. Integers and bool must be equal (all zero). */
 struct hone_tolerance {
     double atol, rtol, rel_l2, bias;
 };
@@ -207,7 +210,8 @@ struct hone_calibration {
 };
 
 struct hone_workload {
-    const char *id;                /* unique in the task, e.g. "m512" */
+    const char *id;                /* unique in the task, e.g. "m512"; lives as long as the task, or
+                                      is constant where a function below makes it ("edge-0") */
     int64_t axes[HONE_LIMIT_AXES]; /* value of every axis of the task, in task order */
     bool is_hidden;
     bool is_edge;       /* hidden, and for the checks alone: never timed */
@@ -218,8 +222,8 @@ struct hone_task {
     const char *name;    /* also the C function's name */
     const char *op_type; /* "gemm", "softmax"... */
     const char *description;
-    const char *dir; /* absolute folder of the pack */
-    char hash[65];   /* of every file in the pack */
+    const char *dir;                 /* absolute folder of the pack */
+    char hash[HONE_HASH_TEXT_BYTES]; /* of every file in the pack */
     size_t n_axes, n_inputs, n_outputs, n_scalars, n_workloads, n_constraints;
     struct hone_axis axes[HONE_LIMIT_AXES];
     struct hone_tensor inputs[HONE_LIMIT_TENSORS];
@@ -257,7 +261,7 @@ struct hone_task {
 int hone_task_load(const char *dir, struct hone_task **ret_task, struct hone_err *err);
 /* May a task, or a tensor, scalar or axis of one, have that name? */
 bool hone_task_is_name(const char *name, bool is_task);
-void hone_task_free(struct hone_task *task);
+void hone_task_free(struct hone_task *task); /* NULL is fine */
 void hone_task_free_ptr(struct hone_task **task);
 
 /* Keeps the workloads and draw ranges of one target. Changes the task: call it on a freshly loaded
@@ -267,7 +271,8 @@ void hone_task_free_ptr(struct hone_task **task);
 int hone_task_select(struct hone_task *task, const char *target, struct hone_err *err);
 
 /* Fills every axis from the var axes given in workload->axes (var entries valid on entry), checks
- * ranges, constraints and size limits. */
+ * ranges, constraints and size limits. HONE_E_ARG: out of range, or a constraint does not hold.
+ * HONE_E_LIMIT: a tensor is too large. Untouched then. */
 int hone_task_resolve(const struct hone_task *task, struct hone_workload *workload,
                       struct hone_err *err);
 /* The size that an object like {"M": 3, "N": 5} names: one number for each var axis, resolved. Its id
@@ -275,12 +280,14 @@ int hone_task_resolve(const struct hone_task *task, struct hone_workload *worklo
 int hone_task_asked(const struct hone_task *task, const struct hone_json *axes,
                     struct hone_workload *ret, struct hone_err *err);
 /* Draws hidden sizes that are worth timing: the work of each is like a public size's. Deterministic
- * in (key, index). Inside the draw ranges, one off, half a tile off, primes, odd sizes. */
+ * in (key, index). Inside the draw ranges, one off, half a tile off, primes, odd sizes. Cannot fail:
+ * where nothing else is legal it gives a public size. */
 int hone_task_draw(const struct hone_task *task, const uint8_t key[16], uint32_t index,
                    struct hone_workload *ret, struct hone_err *err);
 /* Cheap sizes for the checks alone: 0 is the least legal one, 1 and 2 have one long axis (beyond
  * what 15 or 16 bits count, where that is legal and affordable), 3 many short ones, the others lie
- * at, below and above multiples of tiles and at the axes' ends. Deterministic in (key, index). */
+ * at, below and above multiples of tiles and at the axes' ends. Deterministic in (key, index).
+ * Cannot fail: where no such size is legal it gives that of hone_task_smoke. */
 int hone_task_edge(const struct hone_task *task, const uint8_t key[16], uint32_t index,
                    struct hone_workload *ret, struct hone_err *err);
 /* Sizes for the checks alone over the whole legal range, none dearer than the dearest public size:
@@ -301,7 +308,8 @@ bool hone_task_beyond(const struct hone_task *task, const uint8_t key[16], uint3
                       int64_t most_bytes, struct hone_workload *ret);
 /* In how many var axes a size is longer than every public one. */
 size_t hone_task_n_beyond(const struct hone_task *task, const struct hone_workload *w);
-/* The smallest legal workload that still has a tail: for the smoke stage. */
+/* The smallest legal workload that still has a tail, for the smoke stage; where constraints allow no
+ * small one, the first public size. Cannot fail. */
 int hone_task_smoke(const struct hone_task *task, struct hone_workload *ret, struct hone_err *err);
 const struct hone_workload *hone_task_workload(const struct hone_task *task,
                                                const char *id); /* NULL: none */
@@ -311,8 +319,9 @@ const struct hone_workload *hone_task_workload(const struct hone_task *task,
 int hone_task_parse(const char *task_json, size_t task_len, const char *workloads,
                     size_t workloads_len, const char *dir, struct hone_task **ret_task,
                     struct hone_err *err);
-/* Hash of every file under dir: sorted relative paths with their bytes. Links are refused. */
-int hone_task_hash(const char *dir, char ret_hex[65], struct hone_err *err);
+/* Hash of every file under dir: sorted relative paths with their bytes. Links are refused (HONE_E_ARG),
+ * too many or too large files too (HONE_E_LIMIT). HONE_E_NOT_FOUND, HONE_E_IO. */
+int hone_task_hash(const char *dir, char ret_hex[HONE_HASH_TEXT_BYTES], struct hone_err *err);
 
 /* Is any output a number that can be rounded? Without one, lower precision is no answer of its own:
  * what is equal is right. */
@@ -326,7 +335,9 @@ struct hone_pitch {
 };
 bool hone_tensor_pitch(const struct hone_tensor *tensor, const struct hone_workload *workload,
                        struct hone_pitch *ret);
-/* Value of a formula over a workload's axes, as a double. */
+/* Value of a formula over a workload's axes, as a double. The formulas of a loaded task were tried by
+ * the loader. HONE_E_ARG: not a formula, names no axis, or its value cannot be had. HONE_E_LIMIT: too
+ * long or too deep. */
 int hone_task_eval(const struct hone_task *task, const char *formula,
                    const struct hone_workload *workload, double *ret, struct hone_err *err);
 
@@ -341,13 +352,16 @@ char *hone_task_signature(const struct hone_task *task);
  * int64_t first, int64_t count, const int64_t *items); (items NULL: first..first+count-1), as
  * declared in workspace/task/oracle_abi.h. */
 char *hone_task_oracle_preamble(const struct hone_task *task);
-/* The text of oracle.c: compiled behind the preamble, with -lm, without -ffast-math; owned. */
+/* The text of oracle.c: compiled behind the preamble, with -lm, without -ffast-math; owned. Of a task
+ * with is_oracle_torch: the text of oracle.py. Both this and hone_task_naive read the pack's file:
+ * HONE_E_NOT_FOUND, HONE_E_LIMIT, HONE_E_IO. */
 int hone_task_oracle_source(const struct hone_task *task, char **ret_source, struct hone_err *err);
 /* CUDA C++ of the same oracle for one kernel, hone_oracle, with a work item per thread (struct
  * hone_oracle_device_args in oracle_abi.h); owned. HONE_E_UNSUPPORTED for naive_double. */
 int hone_task_oracle_device_source(const struct hone_task *task, char **ret_source,
                                    struct hone_err *err);
-/* Source of the target's naive kernel (kernels/naive.c, kernels/naive.cu); owned. */
+/* Source of the target's naive kernel (kernels/naive.c, kernels/naive.cu; target NULL: cpu); owned.
+ * HONE_E_ARG: an unknown target. */
 int hone_task_naive(const struct hone_task *task, const char *target, char **ret_source,
                     struct hone_err *err);
 /* One target's record as it stands in task.json; owned. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether this runner was told to stop. Any thread. */
+/* Whether this runner was told to stop. A role calls hone_runner_catch_signals once, before it waits
+ * for anything; loops ask hone_runner_is_stopping. Any thread. */
 #ifndef HONE_RUNNER_STOPPING_H
 #define HONE_RUNNER_STOPPING_H
 

@@ -3,7 +3,10 @@
  *
  * Flow (judge.c): read the job, load the pack, then the stages in order; a stage that ends with a
  * bad reason ends the job. Every path writes a report. Stage functions return 0 and put how the
- * candidate fared into *ret; a negative result is a fault of ours and becomes reason "infra". */
+ * candidate fared into *ret; a negative result is a fault of ours and becomes reason "infra".
+ *
+ * Runner main thread; whatever starts, asks or waits for a jailed process blocks. What a function puts
+ * into the report lives in judge->pool, until the job ends. */
 #ifndef HONE_RUNNER_JUDGE_H
 #define HONE_RUNNER_JUDGE_H
 

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a comparison in time is made of once the blocks have been clocked: rounds of one block an
  * arm, their ratios, the noise, when to stop, and what the report says. Any target; decisions/0011
- * tells the rules. */
+ * tells the rules.
+ *
+ *     hone_rounds_init(&rounds, judge, plan);              then one lane for each arm
+ *     do
+ *         play a block of each arm, put its times at [rounds.n], rounds.n++
+ *     while (!hone_rounds_done(&rounds, start_ns));
+ *     hone_rounds_report(judge, &rounds, ret);
+ *
+ * Times are ns. Pure but for the report, which lives in judge->pool. Runner main thread. */
 #ifndef HONE_RUNNER_ROUNDS_H
 #define HONE_RUNNER_ROUNDS_H
 

@@ -17,8 +17,14 @@
  *     if (rc < 0) ...                    a fault of ours
  *     if (!hone_outcome_is_good(&end)) ...   what the candidate did
  *
- * Results as for stages (runner.h): how a candidate fared is in *ret, a negative result is a fault
- * of ours. A new target is a file target_NAME.c that ends with its row, and a line in target.c. */
+ * Results as for stages (judge.h): how a candidate fared is in *ret, a negative result is a fault of
+ * ours. All functions run on the runner's main thread and block; build_ahead alone begins work and
+ * returns. Deadlines are the job's (judge->deadline_ns and the arms' own limits).
+ *
+ * May be NULL: end_session, build_ahead, start, device, and content with answer. Everything else
+ * has to be there. A new target is a file target_NAME.c that ends with its row, and a line in
+ * target.c; judge.h has the types of the arguments (hone_check_plan, hone_timing_plan,
+ * hone_stage_fn). */
 #ifndef HONE_RUNNER_TARGET_H
 #define HONE_RUNNER_TARGET_H
 
@@ -45,17 +51,21 @@ struct hone_target {
                      const struct hone_point *point, struct hone_outcome *ret,
                      struct hone_err *err);
     int (*build_oracle)(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
-    /* A sweep is going to build these points after the present one, in this order: may begin. */
+    /* A sweep is going to build these points after the present one, in this order: may begin with
+     * them, in threads or processes that tear_down ends. build_arm of a point finds what was begun. */
     void (*build_ahead)(struct hone_judge *judge, struct hone_slot *slot,
                         const struct hone_point *points, size_t n);
     /* Notes what the arm's binary holds (policy.h); runs nothing, needs no device. */
     int (*read_policy)(struct hone_judge *judge, struct hone_slot *slot,
                        struct hone_policy_facts *facts, struct hone_err *err);
     int (*start)(struct hone_judge *judge, struct hone_outcome *ret, struct hone_err *err);
+    /* Ends the arm's process; its next check or time starts another. */
     void (*drop_arena)(struct hone_judge *judge, struct hone_slot *slot);
     int (*check)(struct hone_judge *judge, struct hone_slot *slot,
                  const struct hone_check_plan *plan, struct hone_outcome *ret,
                  struct hone_err *err);
+    /* Fills the whole row of the workload (id, times, ratios, bound); rounds.h makes it from rounds
+     * that the target played. Where *ret is bad the row is not read. */
     int (*time)(struct hone_judge *judge, const struct hone_timing_plan *plan,
                 struct hone_workload_report *ret_report, struct hone_outcome *ret,
                 struct hone_err *err);
@@ -69,8 +79,8 @@ struct hone_target {
                   struct hone_outcome *ret, struct hone_err *err);
     /* Measured ceilings into judge->machine; is_fresh: measured again, the better ones kept. */
     int (*ceilings)(struct hone_judge *judge, bool is_fresh, struct hone_err *err);
-    /* The uuid of the device that this job runs on, which its timing lease is named by; NULL, or
-     * NULL returned: the processors. */
+    /* The uuid of the device that this job runs on, which its timing lease is named by. In the
+     * judge's pool. NULL, or NULL returned: the processors. */
     const char *(*device)(const struct hone_judge *judge);
 };
 const struct hone_target *hone_target_find(const char *name); /* NULL: unknown */

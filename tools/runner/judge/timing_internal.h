@@ -6,7 +6,7 @@
  *   yardstick.c     what torch takes for the same
  *   timing_audit.c  hand-overs that do not count: looked at midway, or with other content
  *
- * Results as for stages (runner.h). Runner main thread. */
+ * Results as for stages (judge.h). Runner main thread. */
 #ifndef HONE_RUNNER_TIMING_INTERNAL_H
 #define HONE_RUNNER_TIMING_INTERNAL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records what a launcher does: runs its host object in a jail without a GPU, against a runtime
- * of our own (record_api.c), and makes one plan per workload.
+ * of our own (record_exports.h), and makes one plan per workload.
  *
  *   caller (judge)                      jail, role "recorder" (HONE_JAIL_RECORD)
  *   spec -> memory file          ->     dlopen the object; for each workload, twice:

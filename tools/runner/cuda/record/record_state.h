@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the recorder: the state of one call, and what the exported functions (record_api.c,
- * record_copy.c, record_query.c) are made of. In the child of a jail; one thread.
+/* Inside of the recorder: the state of one call, and what the exported functions
+ * (record_exports.h) are made of. In the child of a jail; one thread.
  *
  * The runtime's functions have no context argument, so the state hangs off one pointer
  * (hone_recorder), set before foreign code runs. Refusing ends the process: the message is
