@@ -87,9 +87,16 @@ static void begin_events(struct http_conn *conn)
     lws_set_timer_usecs(conn->wsi, KEEP_ALIVE_US);
 }
 
+/* Errors of a method that have a status of their own, where a request stands alone. */
+static const char *answer_status(const struct http_conn *conn, const struct hone_http_event *event)
+{
+    bool is_refused = conn->stream->session->is_single && event->error_number == HONE_MCP_MISSING;
+    return is_refused ? "400 Bad Request" : "200 OK";
+}
+
 static void answer_json(struct http_conn *conn, const struct hone_http_event *event)
 {
-    head_of(conn, "200 OK", "application/json");
+    head_of(conn, answer_status(conn, event), "application/json");
     hone_buf_printf(&conn->out, "Content-Length: %zu\r\n\r\n", event->len);
     hone_buf_add(&conn->out, event->text, event->len);
     conn->stream->n_shown = event->seq;
