@@ -218,6 +218,17 @@ int hone_registry_call(struct hone_tool_ctx *ctx, const char *name, const struct
     return rc;
 }
 
+int hone_tool_ask(struct hone_tool_ctx *ctx, struct hone_ask *asks, size_t n, struct hone_err *err)
+{
+    if (ctx->ask != NULL)
+        return ctx->ask(ctx, asks, n, err);
+    for (size_t i = 0; i < n; i++)
+        if (!asks[i].is_optional)
+            return hone_fail(err, HONE_E_UNSUPPORTED, "nobody can be asked for %s here",
+                             asks[i].method);
+    return 0;
+}
+
 void hone_tool_progress(struct hone_tool_ctx *ctx, double done, double total, const char *fmt, ...)
 {
     char message[256];

@@ -47,7 +47,8 @@ enum hone_tool_flag {
     HONE_TOOL_IDEMPOTENT = 1 << 1,
     HONE_TOOL_NEEDS_DEVICE = 1 << 2,
     HONE_TOOL_COSTS_MONEY = 1 << 3,
-    HONE_TOOL_LONG = 1 << 4 /* may take over 5 s: progress, may be asked for as a job */
+    HONE_TOOL_LONG = 1 << 4,     /* may take over 5 s: progress, may be asked for as a job */
+    HONE_TOOL_TASK_ONLY = 1 << 5 /* a client that cannot wait for a task is refused */
 };
 
 struct hone_registry;
@@ -64,19 +65,33 @@ struct hone_app { /* everything a tool may reach; made once by the program, borr
     bool allow_weak_jail;
 };
 
+struct hone_ask {       /* one question to the client that made a call: a request of MCP's */
+    const char *key;    /* its name within the call; the same key is the same question */
+    const char *method; /* sampling/createMessage, elicitation/create, roots/list */
+    const char *params_json;
+    bool is_optional;         /* left out where the client cannot answer it */
+    struct hone_json *answer; /* filled in, in the call's pool: the result; NULL: left out */
+};
+
 struct hone_tool_ctx { /* one call */
     struct hone_app *app;
     struct hone_pool *pool;           /* lives as long as the call */
     const struct hone_cancel *cancel; /* may be NULL */
     hone_progress_fn *on_progress;    /* may be NULL; called on the thread that makes the call */
     void *progress_arg;
-    /* Asks the client that made the call and waits: method and params of a request of MCP's, its
-     * result owned. HONE_E_UNSUPPORTED: the client cannot. NULL: nobody can be asked. */
-    int (*ask)(void *ask_arg, const char *method, const char *params_json, struct hone_json **ret,
-               struct hone_err *err);
+    /* What hone_tool_ask calls; NULL: nobody can be asked. */
+    int (*ask)(struct hone_tool_ctx *ctx, struct hone_ask *asks, size_t n, struct hone_err *err);
     void *ask_arg;
     const char *caller; /* who: "cli", "planner", a client's name */
 };
+/* Asks the client that made the call, all n at once, and fills in the answers. Keys are distinct.
+ *
+ * In a session it waits for the answers. A call that stands alone ends here instead, with
+ * HONE_E_CANCEL: its client gets the questions, and makes the call again with the answers. So a tool
+ * asks before it does anything that is seen from outside, and leaves by the error as it is.
+ *
+ * HONE_E_UNSUPPORTED: the client cannot answer, or refused; HONE_E_TIMEOUT. */
+int hone_tool_ask(struct hone_tool_ctx *ctx, struct hone_ask *asks, size_t n, struct hone_err *err);
 void hone_tool_progress(struct hone_tool_ctx *ctx, double done, double total, const char *fmt, ...)
     HONE_PRINTF(4, 5);
 
@@ -120,6 +135,8 @@ struct hone_tool {
     const char *schema; /* of the arguments, where it says more than the fields do; NULL: theirs */
     const struct hone_field *out; /* starts with HONE_HEAD_FIELDS */
     size_t n_out, out_size;
+    const struct hone_ask *first; /* asked before a task of the call begins; run asks them too */
+    size_t n_first;
     /* in: decoded and checked; out: zeroed; strings may live in ctx->pool. Negative: becomes an
      * error result made from err. */
     int (*run)(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err);
@@ -164,21 +181,32 @@ struct hone_job_state {
     double done, total;
     const char *message;
     struct hone_json *result;
+    struct hone_json *asked;        /* key: request, of what it waits for; NULL: nothing */
     enum hone_code code;            /* why it failed, where the tool gave no answer; else HONE_OK */
     int64_t created_ms, updated_ms; /* Unix time */
 };
+struct hone_job_spec { /* all borrowed for the call */
+    const char *tool;
+    const struct hone_json *args; /* NULL: {} */
+    const char *caller;
+    const struct hone_json *able; /* MCP's capabilities of the client that will answer what the tool
+                                        asks; NULL: nobody will */
+    const struct hone_json *answers; /* key: answer, given before it begins; NULL: none */
+};
 struct hone_jobs_ops {
-    /* Starts tool `name` with args in the background; the id is in the pool. HONE_E_BUSY when too
-     * many. */
-    int (*start)(struct hone_jobs *jobs, const char *name, const struct hone_json *args,
-                 const char *caller, struct hone_pool *pool, const char **ret_id,
-                 struct hone_err *err);
+    /* Starts a tool in the background; the id is in the pool. HONE_E_BUSY when too many. */
+    int (*start)(struct hone_jobs *jobs, const struct hone_job_spec *spec, struct hone_pool *pool,
+                 const char **ret_id, struct hone_err *err);
     /* Waits at most until the deadline; strings and result in the pool / owned by the pool.
      * HONE_E_NOT_FOUND. */
     int (*wait)(struct hone_jobs *jobs, const char *id, int64_t deadline_ns,
                 const struct hone_cancel *cancel, struct hone_pool *pool,
                 struct hone_job_state *ret, struct hone_err *err);
     int (*cancel)(struct hone_jobs *jobs, const char *id, struct hone_err *err);
+    /* Hands over answers (key: answer) to what the job asks; other keys are passed over. HONE_E_ARG:
+     * one is malformed, and none was taken. */
+    int (*answer)(struct hone_jobs *jobs, const char *id, const struct hone_json *answers,
+                  struct hone_err *err);
     int (*list)(struct hone_jobs *jobs, struct hone_pool *pool, struct hone_job_state **ret,
                 size_t *ret_n, struct hone_err *err);
 };

@@ -88,7 +88,8 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
         return run_now(ctx, in, out, err);
     HONE_AUTOJSON struct hone_json *args = again(in);
     const char *id = NULL;
-    int r = jobs->ops->start(jobs, "search_start", args, ctx->caller, ctx->pool, &id, err);
+    const struct hone_job_spec job = {.tool = "search_start", .args = args, .caller = ctx->caller};
+    int r = jobs->ops->start(jobs, &job, ctx->pool, &id, err);
     if (r < 0)
         return r;
     out->head.status = "running";

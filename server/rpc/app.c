@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "agents/search/search.h"
+#include "server/exchange/state.h"
 #include "server/rpc/jobs.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/file.h"
+#include "workspace/base/hash.h"
 #include "workspace/base/limits.h"
 
 struct hone_runtime {
@@ -14,6 +16,7 @@ struct hone_runtime {
     char *data_dir;
     struct hone_workers *lanes[HONE_N_LANES];
     struct hone_reports *reports;
+    unsigned char key[HONE_STATE_KEY_BYTES];
 };
 
 static const struct hone_tool_set *const tool_sets[] = {
@@ -83,6 +86,7 @@ int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **re
     runtime->data_dir = hone_data_dir();
     runtime->app.data_dir = runtime->data_dir;
     runtime->app.allow_weak_jail = spec->allow_weak_jail;
+    hone_random(runtime->key, sizeof(runtime->key));
     open_lanes(runtime, spec);
     int rc = open_parts(runtime, spec, err);
     if (rc < 0) {
@@ -102,6 +106,11 @@ struct hone_reports *hone_runtime_reports(struct hone_runtime *runtime)
 struct hone_app *hone_runtime_app(struct hone_runtime *runtime)
 {
     return &runtime->app;
+}
+
+const unsigned char *hone_runtime_key(const struct hone_runtime *runtime)
+{
+    return runtime->key;
 }
 
 struct hone_workers *hone_runtime_lane(struct hone_runtime *runtime, enum hone_lane lane)

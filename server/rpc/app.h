@@ -38,6 +38,8 @@ int hone_runtime_open(const struct hone_app_spec *spec, struct hone_runtime **re
                       struct hone_err *err);
 struct hone_app *hone_runtime_app(struct hone_runtime *runtime);
 struct hone_reports *hone_runtime_reports(struct hone_runtime *runtime);
+/* HONE_STATE_KEY_BYTES random bytes of this process, for texts that clients bring back. */
+const unsigned char *hone_runtime_key(const struct hone_runtime *runtime);
 struct hone_workers *hone_runtime_lane(struct hone_runtime *runtime, enum hone_lane lane);
 enum hone_lane hone_lane_of(const struct hone_tool *tool);
 /* Cancels jobs and searches and waits for every worker until the deadline. false: something still

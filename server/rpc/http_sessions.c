@@ -266,25 +266,29 @@ static void settle(struct hone_http_sessions *sessions, struct hone_http_stream 
         stream_free(stream);
 }
 
-void hone_http_deliver(struct hone_http_sessions *sessions, uint64_t serial, const char *call_id,
-                       bool is_answer, char *text, size_t len)
+void hone_http_deliver(struct hone_http_sessions *sessions, uint64_t serial,
+                       const struct hone_peer_text *message)
 {
+    const char *call_id = message->call_id;
     struct hone_http_session *session = by_serial(sessions, serial);
     struct hone_http_stream *stream =
         session != NULL ? open_call(session, call_id != NULL ? call_id : HONE_HTTP_STANDING) : NULL;
     if (stream == NULL) {
-        free(text);
+        free(message->text);
         return;
     }
     if (stream->n_events >= HONE_HTTP_MAX_TEXTS)
         drop_first(stream);
     struct hone_http_event *event = hone_calloc(1, sizeof(*event));
-    *event = (struct hone_http_event){
-        .seq = ++stream->last_seq, .text = text, .len = len, .is_answer = is_answer};
+    *event = (struct hone_http_event){.seq = ++stream->last_seq,
+                                      .text = message->text,
+                                      .len = message->len,
+                                      .is_answer = message->is_answer,
+                                      .error_number = message->error_number};
     *stream->tail = event;
     stream->tail = &event->next;
     stream->n_events++;
-    stream->is_done = is_answer;
+    stream->is_done = message->is_answer;
     settle(sessions, stream);
 }
 

@@ -30,7 +30,8 @@ struct hone_http_event {
     uint64_t seq; /* 1, 2, ... in its stream; gaps where old ones were dropped */
     char *text;   /* one message, no newline inside */
     size_t len;
-    bool is_answer; /* the stream's last */
+    bool is_answer;   /* the stream's last */
+    int error_number; /* of it; 0: a result */
     struct hone_http_event *next;
 };
 
@@ -98,10 +99,10 @@ void hone_http_stream_leave(struct hone_http_sessions *sessions, struct hone_htt
 /* The next event for the reader, NULL: none yet. */
 const struct hone_http_event *hone_http_stream_next(const struct hone_http_stream *stream);
 
-/* What a peer sent, for the session with that serial; text is moved. Messages of no request (call_id
- * NULL) go to the standing stream; where nobody opened one they are dropped. */
-void hone_http_deliver(struct hone_http_sessions *sessions, uint64_t serial, const char *call_id,
-                       bool is_answer, char *text, size_t len);
+/* What a peer sent, for the session with that serial; its text is moved. Messages of no request
+ * (call_id NULL) go to the standing stream; where nobody opened one they are dropped. */
+void hone_http_deliver(struct hone_http_sessions *sessions, uint64_t serial,
+                       const struct hone_peer_text *message);
 /* The request was cancelled: its stream ends without an answer. Unknown ids are ignored. */
 void hone_http_cancelled(struct hone_http_sessions *sessions, struct hone_http_session *session,
                          const char *call_id);

@@ -3,7 +3,8 @@
  *
  * State: one list of jobs under one lock; a job is counted by the list, by its worker and by
  * those who wait for it, and freed with the last. Waiting is on a condition variable with a
- * deadline. prune drops finished jobs by age and number each time one is added. */
+ * deadline. A tool that asks waits on its worker for answers, the cancel flag or ASK_MS; what it
+ * waits for is in `asked`, what it got in `answers`. prune drops finished jobs by age and number each time one is added. */
 #include "server/rpc/jobs.h"
 
 #include <errno.h>
@@ -14,10 +15,13 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include "server/exchange/ask.h"
 #include "workspace/base/clock.h"
 #include "workspace/base/hash.h"
 #include "workspace/base/limits.h"
 #include "workspace/base/log.h"
+
+#define ASK_MS (10 * 60 * 1000) /* a person may have to be found */
 
 struct waiter { /* lives on the waiting thread's stack */
     int fd;
@@ -31,12 +35,15 @@ struct job {
     char *tool;
     struct hone_json *args;
     char *caller;
+    struct hone_json *able; /* of the client that answers; NULL: nobody does */
     struct hone_cancel cancel;
     enum hone_job_status status; /* owner->lock, and all below */
     double done, total;
     char message[200];
-    struct hone_json *result; /* written once, then only read */
-    enum hone_code code;      /* of a failure without an answer */
+    struct hone_json *answers, *asked; /* by key; asked: requests */
+    int asked_fd;                      /* -1: nothing was asked yet */
+    struct hone_json *result;          /* written once, then only read */
+    enum hone_code code;               /* of a failure without an answer */
     int64_t end_ns, created_ms, updated_ms;
     struct waiter *waiters;
     struct job *next;
@@ -67,7 +74,12 @@ static void job_unref(struct job *job) /* lock held */
     if (--job->n_refs > 0)
         return;
     hone_cancel_done(&job->cancel);
+    if (job->asked_fd >= 0)
+        close(job->asked_fd);
     hone_json_free(job->args);
+    hone_json_free(job->able);
+    hone_json_free(job->answers);
+    hone_json_free(job->asked);
     hone_json_free(job->result);
     free(job->tool);
     free(job->caller);
@@ -147,6 +159,115 @@ static void job_end(struct job *job, enum hone_job_status status, enum hone_code
     pthread_mutex_unlock(&jobs->lock);
 }
 
+/* ---- questions ---- */
+
+/* Fills in what was answered and notes the rest as asked. Lock held. */
+static int note_asks(struct job *job, struct hone_pool *pool, struct hone_ask *asks, size_t n,
+                     struct hone_err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct hone_json *answer = hone_json_get(job->answers, asks[i].key);
+        if (answer != NULL)
+            hone_ask_fill(&asks[i], answer, pool);
+        else if (hone_ask_can(job->able, &asks[i]))
+            hone_json_set(job->asked, asks[i].key, hone_ask_request(&asks[i]));
+        else if (!asks[i].is_optional)
+            return hone_fail(err, HONE_E_UNSUPPORTED, "the client does not declare %.*s",
+                             (int)strcspn(asks[i].method, "/"), asks[i].method);
+    }
+    return 0;
+}
+
+/* Waits until nothing is asked any more. Lock held, but for the waiting. */
+static int wait_for_answers(struct job *job, struct hone_err *err)
+{
+    struct jobs *jobs = job->owner;
+    int64_t deadline_ns = hone_deadline_in_ms(ASK_MS);
+    while (hone_json_size(job->asked) > 0) {
+        struct pollfd fds[2] = {{.fd = job->asked_fd, .events = POLLIN},
+                                {.fd = job->cancel.event_fd, .events = POLLIN}};
+        eventfd_t count;
+        pthread_mutex_unlock(&jobs->lock);
+        poll(fds, HONE_COUNTOF(fds), hone_ms_until(deadline_ns));
+        pthread_mutex_lock(&jobs->lock);
+        eventfd_read(job->asked_fd, &count);
+        if (hone_cancel_is_set(&job->cancel))
+            return hone_fail(err, HONE_E_CANCEL, "cancelled while the client was asked");
+        if (hone_now_ns() >= deadline_ns && hone_json_size(job->asked) > 0)
+            return hone_fail(err, HONE_E_TIMEOUT, "the client did not answer");
+    }
+    return 0;
+}
+
+static int ask_job(struct hone_tool_ctx *ctx, struct hone_ask *asks, size_t n, struct hone_err *err)
+{
+    struct job *job = ctx->ask_arg;
+    struct jobs *jobs = job->owner;
+    pthread_mutex_lock(&jobs->lock);
+    if (job->asked_fd < 0)
+        job->asked_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int rc = job->asked_fd < 0 ? hone_fail_errno(err, errno, "cannot wait for answers")
+                               : note_asks(job, ctx->pool, asks, n, err);
+    job->updated_ms = hone_wall_ms();
+    if (rc == 0)
+        rc = wait_for_answers(job, err);
+    if (rc == 0)
+        rc = note_asks(job, ctx->pool, asks, n, err);
+    hone_json_free(job->asked);
+    job->asked = hone_json_new_object();
+    job->updated_ms = hone_wall_ms();
+    pthread_mutex_unlock(&jobs->lock);
+    return rc;
+}
+
+/* Takes the answers that are asked for. Lock held. */
+static void take_answers(struct job *job, const struct hone_json *answers)
+{
+    for (const struct hone_json *a = hone_json_first(answers); a != NULL; a = hone_json_next(a)) {
+        HONE_AUTOJSON struct hone_json *asked = hone_json_detach(job->asked, hone_json_key(a));
+        if (asked == NULL)
+            continue;
+        hone_json_set(job->answers, hone_json_key(a), hone_json_copy(a));
+        job->updated_ms = hone_wall_ms();
+    }
+    if (hone_json_size(job->asked) == 0 && job->asked_fd >= 0)
+        eventfd_write(job->asked_fd, 1);
+}
+
+static int check_answers(const struct job *job, const struct hone_json *answers,
+                         struct hone_err *err)
+{
+    for (const struct hone_json *a = hone_json_first(answers); a != NULL; a = hone_json_next(a)) {
+        const struct hone_json *asked = hone_json_get(job->asked, hone_json_key(a));
+        if (asked != NULL && hone_ask_check(hone_json_get_str(asked, "method", ""), a, err) < 0)
+            return hone_wrap(err, "params.inputResponses.%s", hone_json_key(a));
+    }
+    return 0;
+}
+
+static int no_job(const char *id, struct hone_err *err)
+{
+    return hone_fail(err, HONE_E_NOT_FOUND,
+                     "no job '%.40s'; finished ones are kept for an hour and none survives a "
+                     "restart (history_show does)",
+                     id);
+}
+
+static int jobs_answer(struct hone_jobs *base, const char *id, const struct hone_json *answers,
+                       struct hone_err *err)
+{
+    struct jobs *jobs = from_base(base);
+    pthread_mutex_lock(&jobs->lock);
+    struct job *job = find(jobs, id);
+    int rc = job != NULL ? check_answers(job, answers, err) : no_job(id, err);
+    if (rc == 0)
+        take_answers(job, answers);
+    pthread_mutex_unlock(&jobs->lock);
+    return rc;
+}
+
+/* ---- running ---- */
+
 static void run_job(void *arg)
 {
     struct job *job = arg;
@@ -161,6 +282,8 @@ static void run_job(void *arg)
         .cancel = &job->cancel,
         .on_progress = on_progress,
         .progress_arg = job,
+        .ask = job->able != NULL ? ask_job : NULL,
+        .ask_arg = job,
         .caller = job->caller,
     };
     struct hone_err err = HONE_ERR_INIT;
@@ -177,26 +300,40 @@ static void run_job(void *arg)
     job_end(job, status, rc < 0 ? err.code : HONE_OK, rc < 0 ? failure(&err) : result);
 }
 
-static int jobs_start(struct hone_jobs *base, const char *name, const struct hone_json *args,
-                      const char *caller, struct hone_pool *pool, const char **ret_id,
-                      struct hone_err *err)
+static int job_new(struct jobs *jobs, const struct hone_job_spec *spec, struct job **ret,
+                   struct hone_err *err)
 {
-    struct jobs *jobs = from_base(base);
+    char random[17];
     struct job *job = hone_calloc(1, sizeof(*job));
     int rc = hone_cancel_init(&job->cancel, err);
     if (rc < 0) {
         free(job);
         return rc;
     }
-    char random[17];
     hone_random_hex(random, 6);
     snprintf(job->id, sizeof(job->id), "job-%s", random);
     job->owner = jobs;
     job->created_ms = job->updated_ms = hone_wall_ms();
     job->n_refs = 2;
-    job->tool = hone_strdup(name);
-    job->args = args ? hone_json_copy(args) : NULL;
-    job->caller = hone_strdup(caller ? caller : "unknown");
+    job->tool = hone_strdup(spec->tool);
+    job->args = spec->args ? hone_json_copy(spec->args) : NULL;
+    job->caller = hone_strdup(spec->caller ? spec->caller : "unknown");
+    job->able = spec->able ? hone_json_copy(spec->able) : NULL;
+    job->answers = spec->answers ? hone_json_copy(spec->answers) : hone_json_new_object();
+    job->asked = hone_json_new_object();
+    job->asked_fd = -1;
+    *ret = job;
+    return 0;
+}
+
+static int jobs_start(struct hone_jobs *base, const struct hone_job_spec *spec,
+                      struct hone_pool *pool, const char **ret_id, struct hone_err *err)
+{
+    struct jobs *jobs = from_base(base);
+    struct job *job;
+    int rc = job_new(jobs, spec, &job, err);
+    if (rc < 0)
+        return rc;
     const char *id = hone_pool_strdup(pool, job->id);
     pthread_mutex_lock(&jobs->lock);
     prune(jobs, HONE_LIMIT_JOBS - 1); /* room for this one */
@@ -240,12 +377,11 @@ static void free_json(void *json)
     hone_json_free(json);
 }
 
-static int no_job(const char *id, struct hone_err *err)
+static struct hone_json *copy_into(struct hone_pool *pool, const struct hone_json *value)
 {
-    return hone_fail(err, HONE_E_NOT_FOUND,
-                     "no job '%.40s'; finished ones are kept for an hour and none survives a "
-                     "restart (history_show does)",
-                     id);
+    struct hone_json *copy = value != NULL ? hone_json_copy(value) : NULL;
+    hone_pool_defer(pool, free_json, copy);
+    return copy;
 }
 
 static int jobs_wait(struct hone_jobs *base, const char *id, int64_t deadline_ns,
@@ -282,10 +418,8 @@ static int jobs_wait(struct hone_jobs *base, const char *id, int64_t deadline_ns
         }
     if (!is_cancelled) {
         fill_state(job, pool, ret);
-        if (job->result) {
-            ret->result = hone_json_copy(job->result);
-            hone_pool_defer(pool, free_json, ret->result);
-        }
+        ret->result = copy_into(pool, job->result);
+        ret->asked = hone_json_size(job->asked) > 0 ? copy_into(pool, job->asked) : NULL;
     }
     job_unref(job);
     pthread_mutex_unlock(&jobs->lock);
@@ -322,6 +456,7 @@ static const struct hone_jobs_ops ops = {
     .start = jobs_start,
     .wait = jobs_wait,
     .cancel = jobs_cancel,
+    .answer = jobs_answer,
     .list = jobs_list,
 };
 

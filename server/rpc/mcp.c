@@ -205,6 +205,7 @@ static void run_method(struct session *session, const struct method *row, struct
         .mcp = session->mcp,
         .revision = session->revision,
         .caller = session->client ? session->client : session->mcp->caller,
+        .method = row->name,
         .call = call,
         .params = params,
         .able = session->able,

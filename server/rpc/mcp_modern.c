@@ -67,7 +67,7 @@ static void listen(const struct hone_mcp_request *request)
         hone_call_fail(request->call, &err);
 }
 
-static const struct {
+static const struct method {
     const char *name;
     hone_mcp_method_fn *run;
 } methods[] = {
@@ -86,11 +86,11 @@ static const struct {
     {"tools/list", hone_mcp_tools_list},
 };
 
-static hone_mcp_method_fn *find(const char *method)
+static const struct method *find(const char *method)
 {
     for (size_t i = 0; i < HONE_COUNTOF(methods); i++)
         if (strcmp(methods[i].name, method) == 0)
-            return methods[i].run;
+            return &methods[i];
     return NULL;
 }
 
@@ -137,6 +137,11 @@ const char *hone_mcp_program(const struct hone_json *params)
                              "");
 }
 
+const struct hone_json *hone_mcp_able(const struct hone_json *params)
+{
+    return hone_json_get(hone_json_get(params, "_meta"), HONE_MCP_META_ABLE);
+}
+
 void hone_mcp_modern(const struct hone_mcp *mcp, struct hone_call *call, const char *method,
                      const struct hone_json *params)
 {
@@ -146,6 +151,7 @@ void hone_mcp_modern(const struct hone_mcp *mcp, struct hone_call *call, const c
         hone_call_error_data(call, refusal.number, data, "%s", refusal.text);
         return;
     }
+    const struct method *row = find(method);
     const struct hone_json *meta = hone_json_get(params, "_meta");
     const char *client = hone_mcp_program(params);
     HONE_AUTOFREE char *caller =
@@ -154,9 +160,11 @@ void hone_mcp_modern(const struct hone_mcp *mcp, struct hone_call *call, const c
         .mcp = mcp,
         .revision = &hone_mcp_stateless,
         .caller = caller,
+        .method = row->name,
         .call = call,
         .params = params,
+        .able = hone_mcp_able(params),
         .level = hone_mcp_level_find(hone_json_get_str(meta, META_LEVEL, "")),
     };
-    find(method)(&request);
+    row->run(&request);
 }

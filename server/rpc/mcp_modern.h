@@ -26,6 +26,8 @@ struct hone_mcp_refusal {
 bool hone_mcp_is_modern(const char *method, const struct hone_json *params);
 /* What the request says of its client's name; "": nothing. Borrowed. */
 const char *hone_mcp_program(const struct hone_json *params);
+/* The capabilities that it declares; NULL: none. Borrowed. */
+const struct hone_json *hone_mcp_able(const struct hone_json *params);
 /* What is wrong with a request of this era before its method looks at it. */
 struct hone_mcp_refusal hone_mcp_modern_check(const char *method, const struct hone_json *params);
 /* The error's data; owned, NULL: none. */

@@ -161,24 +161,79 @@ static void push_message(struct hone_json *messages, struct hone_json *content)
     hone_json_push(messages, message);
 }
 
-void hone_mcp_prompts_get(const struct hone_mcp_request *request)
+/* ---- arguments that are missing ---- */
+
+static bool is_missing(const struct hone_mcp_prompt_argument *argument,
+                       const struct hone_json *values)
 {
-    const char *name = hone_json_get_str(request->params, "name", NULL);
-    const struct hone_mcp_prompt *prompt = name != NULL ? find(request->mcp, name) : NULL;
-    const struct hone_json *values = hone_json_get(request->params, "arguments");
-    if (prompt == NULL) {
-        hone_call_error(request->call, HONE_RPC_PARAMS,
-                        "no prompt '%.60s'; prompts/list names them", name != NULL ? name : "");
-        return;
-    }
+    return argument->fallback == NULL && hone_json_get_str(values, argument->name, NULL) == NULL;
+}
+
+static const struct hone_mcp_prompt_argument *first_missing(const struct hone_mcp_prompt *prompt,
+                                                            const struct hone_json *values)
+{
+    for (size_t k = 0; k < HONE_MCP_PROMPT_ARGUMENTS && prompt->arguments[k].name != NULL; k++)
+        if (is_missing(&prompt->arguments[k], values))
+            return &prompt->arguments[k];
+    return NULL;
+}
+
+/* A form of them for the client's user; owned. */
+static char *form_of(const struct hone_mcp_prompt *prompt, const struct hone_json *values)
+{
+    HONE_AUTOJSON struct hone_json *params = hone_json_new_object();
+    struct hone_json *schema = hone_json_new_object(), *properties = hone_json_new_object();
+    struct hone_json *required = hone_json_new_array();
+    HONE_AUTOFREE char *message = hone_sprintf("%s: what is missing", prompt->title);
     for (size_t k = 0; k < HONE_MCP_PROMPT_ARGUMENTS && prompt->arguments[k].name != NULL; k++) {
-        const struct hone_mcp_prompt_argument *argument = &prompt->arguments[k];
-        if (argument->fallback != NULL || hone_json_get_str(values, argument->name, NULL) != NULL)
+        if (!is_missing(&prompt->arguments[k], values))
             continue;
-        hone_call_error(request->call, HONE_RPC_PARAMS, "prompt %s needs the argument %s: %s",
-                        prompt->name, argument->name, argument->description);
-        return;
+        struct hone_json *one = hone_json_new_object();
+        hone_json_set_str(one, "type", "string");
+        hone_json_set_str(one, "description", prompt->arguments[k].description);
+        hone_json_set(properties, prompt->arguments[k].name, one);
+        hone_json_push(required, hone_json_new_str(prompt->arguments[k].name));
     }
+    hone_json_set_str(schema, "type", "object");
+    hone_json_set(schema, "properties", properties);
+    hone_json_set(schema, "required", required);
+    hone_json_set_str(params, "message", message);
+    hone_json_set(params, "requestedSchema", schema);
+    return hone_json_print(params);
+}
+
+/* Asks for them where a request stands alone and its client has forms. False: answered. */
+static bool complete_values(const struct hone_mcp_request *request,
+                            const struct hone_mcp_prompt *prompt, struct hone_json *values)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    HONE_CLEANUP(hone_round_done) struct hone_round round = {.bad = HONE_ERR_INIT};
+    const struct hone_json *given = hone_json_get(request->params, "arguments");
+    if (!request->revision->is_stateless)
+        return true;
+    if (!hone_mcp_round_open(request, prompt->name, given, &round))
+        return false;
+    if (first_missing(prompt, values) == NULL)
+        return true;
+    HONE_AUTOFREE char *form = form_of(prompt, values);
+    struct hone_ask ask = {.key = "arguments",
+                           .method = "elicitation/create",
+                           .params_json = form,
+                           .is_optional = true};
+    if (hone_round_ask(&round, pool, &ask, 1, NULL) < 0) {
+        hone_mcp_round_answer(request, prompt->name, given, &round);
+        return false;
+    }
+    const struct hone_json *content = hone_json_get(ask.answer, "content");
+    for (const struct hone_json *c = hone_json_first(content); c != NULL; c = hone_json_next(c))
+        if (hone_json_str(c) != NULL && hone_json_get(values, hone_json_key(c)) == NULL)
+            hone_json_set(values, hone_json_key(c), hone_json_copy(c));
+    return true;
+}
+
+static void answer_prompt(const struct hone_mcp_request *request,
+                          const struct hone_mcp_prompt *prompt, const struct hone_json *values)
+{
     HONE_AUTOFREE char *text = render(prompt, prompt->text, values);
     struct hone_json *result = hone_json_new_object(), *messages = hone_json_new_array();
     struct hone_json *content = hone_json_new_object();
@@ -192,6 +247,28 @@ void hone_mcp_prompts_get(const struct hone_mcp_request *request)
     hone_json_set_str(result, "description", prompt->description);
     hone_json_set(result, "messages", messages);
     hone_mcp_answer(request, result, HONE_MCP_NO_CACHE);
+}
+
+void hone_mcp_prompts_get(const struct hone_mcp_request *request)
+{
+    const char *name = hone_json_get_str(request->params, "name", NULL);
+    const struct hone_mcp_prompt *prompt = name != NULL ? find(request->mcp, name) : NULL;
+    const struct hone_json *given = hone_json_get(request->params, "arguments");
+    if (prompt == NULL) {
+        hone_call_error(request->call, HONE_RPC_PARAMS,
+                        "no prompt '%.60s'; prompts/list names them", name != NULL ? name : "");
+        return;
+    }
+    HONE_AUTOJSON struct hone_json *values =
+        hone_json_type(given) == HONE_JSON_OBJECT ? hone_json_copy(given) : hone_json_new_object();
+    if (!complete_values(request, prompt, values))
+        return;
+    const struct hone_mcp_prompt_argument *missing = first_missing(prompt, values);
+    if (missing != NULL)
+        hone_call_error(request->call, HONE_RPC_PARAMS, "prompt %s needs the argument %s: %s",
+                        prompt->name, missing->name, missing->description);
+    else
+        answer_prompt(request, prompt, values);
 }
 
 /* ---- completion ---- */

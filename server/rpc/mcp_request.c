@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* How results are answered: what each revision adds to them, rounds of questions (round.h) with the
+ * state that comes back (state.h), pages of lists. And how a method gets to a worker: with a copy of
+ * its request, since what it was made from is gone by then. */
 #include "server/rpc/mcp_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "server/exchange/state.h"
+#include "server/rpc/mcp_modern.h"
 #include "server/rpc/version.h"
+#include "workspace/base/clock.h"
 #include "workspace/base/limits.h"
 
 static const struct {
@@ -58,6 +64,73 @@ void hone_mcp_answer(const struct hone_mcp_request *request, struct hone_json *r
         set_end(result, "complete");
     }
     answer(request, result);
+}
+
+/* ---- rounds ---- */
+
+static struct hone_state_call state_call(const struct hone_mcp_request *request, const char *name,
+                                         const struct hone_json *arguments)
+{
+    return (struct hone_state_call){.key = hone_runtime_key(request->mcp->runtime),
+                                    .client = hone_client_name(hone_call_client(request->call)),
+                                    .method = request->method,
+                                    .name = name,
+                                    .arguments = arguments};
+}
+
+bool hone_mcp_round_open(const struct hone_mcp_request *request, const char *name,
+                         const struct hone_json *arguments, struct hone_round *ret)
+{
+    const struct hone_state_call call = state_call(request, name, arguments);
+    const struct hone_json *state = hone_json_get(request->params, "requestState");
+    struct hone_json *earlier = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    int rc = 0;
+    *ret = (struct hone_round){.bad = HONE_ERR_INIT};
+    if (state != NULL && hone_json_str(state) == NULL)
+        rc = hone_fail(&err, HONE_E_ARG, "params.requestState must be a string");
+    else if (state != NULL)
+        rc = hone_state_read(&call, hone_json_str(state), hone_now_ns(), &earlier, &err);
+    if (rc == 0)
+        rc = hone_round_open(ret, request->able, earlier,
+                             hone_json_get(request->params, "inputResponses"), &err);
+    if (rc < 0)
+        hone_call_error(request->call, HONE_RPC_PARAMS, "%s", err.message);
+    return rc == 0;
+}
+
+void hone_mcp_answer_missing(const struct hone_mcp_request *request,
+                             const struct hone_json *capabilities)
+{
+    HONE_AUTOFREE char *list = hone_json_print(capabilities);
+    HONE_AUTOFREE char *data = hone_sprintf("{\"requiredCapabilities\":%s}", list);
+    hone_call_error_data(request->call, HONE_MCP_MISSING, data,
+                         "the client must declare these capabilities: %.300s", list);
+}
+
+const char *hone_mcp_round_answer(const struct hone_mcp_request *request, const char *name,
+                                  const struct hone_json *arguments, const struct hone_round *round)
+{
+    const struct hone_state_call call = state_call(request, name, arguments);
+    HONE_AUTOFREE char *state = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    if (round->bad.code != HONE_OK) {
+        hone_call_error(request->call, HONE_RPC_PARAMS, "%s", round->bad.message);
+        return "arg";
+    }
+    if (hone_json_size(round->needed) > 0) {
+        hone_mcp_answer_missing(request, round->needed);
+        return "unsupported";
+    }
+    if (hone_state_make(&call, round->used, hone_now_ns(), &state, &err) < 0) {
+        hone_call_fail(request->call, &err);
+        return hone_code_name(err.code);
+    }
+    struct hone_json *result = hone_json_new_object();
+    hone_json_set(result, "inputRequests", hone_json_copy(round->asked));
+    hone_json_set_str(result, "requestState", state);
+    hone_mcp_answer_as(request, result, "input_required");
+    return "asks";
 }
 
 /* ---- pages ---- */
@@ -133,6 +206,8 @@ void hone_mcp_on_lane(const struct hone_mcp_request *request, enum hone_lane lan
     work->params = request->params != NULL ? hone_json_copy(request->params) : NULL;
     work->caller = hone_strdup(request->caller);
     work->request.params = work->params;
+    if (request->revision->is_stateless) /* its own, no session's */
+        work->request.able = hone_mcp_able(work->params);
     work->request.caller = work->caller;
     hone_call_ref(request->call);
     if (hone_workers_submit(hone_runtime_lane(request->mcp->runtime, lane),

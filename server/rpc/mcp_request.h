@@ -4,11 +4,13 @@
 #ifndef HONE_SERVER_MCP_REQUEST_H
 #define HONE_SERVER_MCP_REQUEST_H
 
+#include "server/exchange/round.h"
 #include "server/rpc/mcp.h"
 
 struct hone_mcp_request { /* all borrowed */
     const struct hone_mcp *mcp;
     const struct hone_mcp_revision *revision;
+    const char *method; /* lives as long as the program */
     const char *caller;
     struct hone_call *call;
     const struct hone_json *params;
@@ -29,6 +31,19 @@ void hone_mcp_answer_as(const struct hone_mcp_request *request, struct hone_json
                         const char *type);
 /* The members that end a result in this revision: "" or ",\"resultType\":...". Static. */
 const char *hone_mcp_result_end(const struct hone_mcp_revision *revision);
+/* A request that stands alone may end with questions (round.h). Opens its round: from params, and of
+ * what the client brings back only what it got for this name and these arguments. False: it brings
+ * back something else, and is answered. */
+bool hone_mcp_round_open(const struct hone_mcp_request *request, const char *name,
+                         const struct hone_json *arguments, struct hone_round *ret);
+/* Answers a request whose round has ended: with the questions, or with why there can be none. The
+ * word for the audit log, static. */
+const char *hone_mcp_round_answer(const struct hone_mcp_request *request, const char *name,
+                                  const struct hone_json *arguments,
+                                  const struct hone_round *round);
+/* Answers one whose client would have to declare more. capabilities: of the error's data. */
+void hone_mcp_answer_missing(const struct hone_mcp_request *request,
+                             const struct hone_json *capabilities);
 /* Answers with one page of a list (moved): result[key] and nextCursor. A cursor that is none of ours
  * is a params error. */
 void hone_mcp_answer_page(const struct hone_mcp_request *request, const char *key,

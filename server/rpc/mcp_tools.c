@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tools/list and tools/call (mcp_tools.h).
  *
- * Flow of a call: read name, arguments and progress token; ask whether the client may; find the
- * tool's lane; queue it; on the worker run it through the registry; note it in the audit log; answer
- * once, as text or structured content.
+ * Flow of a call: read name, arguments and progress token; ask whether the client may; open its
+ * round, if it stands alone; find the tool's lane; queue it; on the worker run it through the
+ * registry; note it in the audit log; answer once, as text or structured content, or with what the
+ * tool asks.
  * Progress is sent at most four times a second and always rises. What a protocol revision does
  * not know is left out. */
 #include "server/rpc/mcp_tools.h"
@@ -98,7 +99,9 @@ struct tool_call { /* one call on its way through a lane */
     struct hone_json *args;
     char *caller;
     const struct hone_mcp_revision *revision;
-    const struct hone_json *able; /* as in the request */
+    const char *method;           /* as in the request */
+    const struct hone_json *able; /* of a session */
+    struct hone_round round;      /* of a call that stands alone */
     int level;                    /* of messages that the client wants */
     bool is_structured;           /* structuredContent was asked for */
     char *token_text; /* JSON text of the progress token, NULL: none. 0 is a token like any other */
@@ -110,6 +113,7 @@ static void tool_call_free(struct tool_call *tc)
 {
     hone_client_end(hone_call_client(tc->call));
     hone_call_unref(tc->call);
+    hone_round_done(&tc->round);
     hone_json_free(tc->args);
     free(tc->caller);
     free(tc->token_text);
@@ -201,16 +205,64 @@ static void note(const struct tool_call *tc, const char *outcome, const struct h
 
 #define ASK_MS (10 * 60 * 1000) /* a person may have to be found */
 
-/* The capability is the method's first word: sampling/createMessage, elicitation/create, roots/list.
- */
-static int ask_client(void *arg, const char *method, const char *params_json,
-                      struct hone_json **ret, struct hone_err *err)
+/* In a session: one request after the other, within the call. */
+static int ask_session(struct hone_tool_ctx *ctx, struct hone_ask *asks, size_t n,
+                       struct hone_err *err)
 {
-    struct tool_call *tc = arg;
-    HONE_AUTOFREE char *capability = hone_strndup(method, strcspn(method, "/"));
-    if (hone_json_get(tc->able, capability) == NULL)
-        return hone_fail(err, HONE_E_UNSUPPORTED, "the client does not declare %s", capability);
-    return hone_call_ask(tc->call, method, params_json, hone_deadline_in_ms(ASK_MS), ret, err);
+    struct tool_call *tc = ctx->ask_arg;
+    for (size_t i = 0; i < n; i++) {
+        HONE_AUTOJSON struct hone_json *answer = NULL;
+        bool can = hone_ask_can(tc->able, &asks[i]);
+        if (!can && asks[i].is_optional)
+            continue;
+        if (!can)
+            return hone_fail(err, HONE_E_UNSUPPORTED, "the client does not declare %.*s",
+                             (int)strcspn(asks[i].method, "/"), asks[i].method);
+        int rc = hone_call_ask(tc->call, asks[i].method, asks[i].params_json,
+                               hone_deadline_in_ms(ASK_MS), &answer, err);
+        if (rc == 0)
+            rc = hone_ask_check(asks[i].method, answer, err);
+        if (rc < 0)
+            return rc;
+        hone_ask_fill(&asks[i], answer, ctx->pool);
+    }
+    return 0;
+}
+
+static int ask_round(struct hone_tool_ctx *ctx, struct hone_ask *asks, size_t n,
+                     struct hone_err *err)
+{
+    struct tool_call *tc = ctx->ask_arg;
+    return hone_round_ask(&tc->round, ctx->pool, asks, n, err);
+}
+
+/* A round that has ended is answered, whatever its tool made of it. True: it had. */
+static bool answer_round(struct tool_call *tc, int64_t wall_ms)
+{
+    const struct hone_mcp_request request = {.mcp = tc->mcp,
+                                             .revision = tc->revision,
+                                             .method = tc->method,
+                                             .caller = tc->caller,
+                                             .call = tc->call};
+    if (!tc->revision->is_stateless || !hone_round_has_ended(&tc->round))
+        return false;
+    note(tc, hone_mcp_round_answer(&request, tc->tool->name, tc->args, &tc->round), NULL, wall_ms);
+    return true;
+}
+
+static void answer_call(const struct tool_call *tc, const struct hone_json *content, bool is_error)
+{
+    if (tc->level >= 0) {
+        HONE_AUTOFREE char *said =
+            hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
+        hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
+    }
+    HONE_AUTOFREE char *text = result_text(tc->revision, tc->is_structured, content, is_error);
+    if (text)
+        hone_call_result(tc->call, text);
+    else
+        hone_call_error(tc->call, hone_rpc_number(HONE_E_LIMIT), "the result of %s is too large",
+                        tc->tool->name);
 }
 
 static void run_tool(void *arg)
@@ -223,7 +275,7 @@ static void run_tool(void *arg)
         .cancel = tc->cancel,
         .on_progress = on_progress,
         .progress_arg = tc,
-        .ask = ask_client,
+        .ask = tc->revision->is_stateless ? ask_round : ask_session,
         .ask_arg = tc,
         .caller = tc->caller,
     };
@@ -234,25 +286,13 @@ static void run_tool(void *arg)
     int rc = hone_cancel_is_set(ctx.cancel)
                  ? hone_fail(&err, HONE_E_CANCEL, "cancelled before it started")
                  : hone_registry_call(&ctx, tc->tool->name, tc->args, &content, &is_error, &err);
-    note(tc,
-         rc < 0     ? hone_code_name(err.code)
-         : is_error ? "error"
-                    : "ok",
-         content, (hone_now_ns() - start_ns) / HONE_NS_PER_MS);
-    if (rc < 0) {
-        hone_call_fail(tc->call, &err);
-    } else {
-        if (tc->level >= 0) {
-            HONE_AUTOFREE char *said =
-                hone_sprintf("%s: %s", tc->tool->name, hone_json_get_str(content, "summary", ""));
-            hone_mcp_tell(tc->call, tc->level, is_error ? "warning" : "info", said);
-        }
-        HONE_AUTOFREE char *text = result_text(tc->revision, tc->is_structured, content, is_error);
-        if (text)
-            hone_call_result(tc->call, text);
+    int64_t wall_ms = (hone_now_ns() - start_ns) / HONE_NS_PER_MS;
+    if (!answer_round(tc, wall_ms)) {
+        note(tc, rc < 0 ? hone_code_name(err.code) : is_error ? "error" : "ok", content, wall_ms);
+        if (rc < 0)
+            hone_call_fail(tc->call, &err);
         else
-            hone_call_error(tc->call, hone_rpc_number(HONE_E_LIMIT),
-                            "the result of %s is too large", tc->tool->name);
+            answer_call(tc, content, is_error);
     }
     tool_call_free(tc);
 }
@@ -274,9 +314,9 @@ static char *read_token(const struct hone_json *params, bool *ret_is_bad)
     return NULL;
 }
 
-/* token_text is moved. */
+/* token_text and the round are moved. */
 static void start_tool(const struct hone_mcp_request *request, const struct hone_tool *tool,
-                       const struct hone_json *args, char *token_text)
+                       const struct hone_json *args, char *token_text, struct hone_round *round)
 {
     struct hone_err err = HONE_ERR_INIT;
     struct tool_call *tc = hone_calloc(1, sizeof(*tc));
@@ -288,12 +328,15 @@ static void start_tool(const struct hone_mcp_request *request, const struct hone
         .tool = tool,
         .args = args ? hone_json_copy(args) : NULL,
         .caller = hone_strdup(request->caller),
+        .method = request->method,
         .able = request->able,
+        .round = *round,
         .level = request->level,
         .is_structured = wants_structured(request->params, request->revision),
         .token_text = token_text,
         .last_progress = -1,
     };
+    *round = (struct hone_round){.bad = HONE_ERR_INIT};
     struct hone_workers *lane = hone_runtime_lane(request->mcp->runtime, hone_lane_of(tool));
     if (!tc->cancel ||
         hone_workers_submit(lane, hone_call_turn(tc->call), run_tool, tc, &err) < 0) {
@@ -316,48 +359,84 @@ static void refuse_role(const struct hone_mcp_request *request, const struct hon
     hone_call_fail(request->call, &err);
 }
 
-static void start_task(const struct hone_mcp_request *request, const struct hone_tool *tool,
-                       const struct hone_json *args)
+static void note_task(const struct hone_mcp_request *request, const struct hone_tool *tool,
+                      const char *outcome, const char *id)
 {
-    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_AUTOJSON struct hone_json *answer = hone_json_new_object();
-    struct hone_err err = HONE_ERR_INIT;
-    const char *id = hone_mcp_task_start(request, tool, args, pool, &err);
     const struct hone_audit_call row = {.client = hone_call_client(request->call),
                                         .program = request->caller,
                                         .tool = tool->name,
-                                        .outcome = id ? "task" : hone_code_name(err.code),
+                                        .outcome = outcome,
                                         .answer = answer};
     if (id)
         hone_json_set_str(answer, "job", id);
     hone_audit_call(request->mcp->audit, &row);
 }
 
-void hone_mcp_tools_call(const struct hone_mcp_request *request)
+/* What the tool asks first is asked in rounds: until all is answered there is no task. */
+static void start_task(const struct hone_mcp_request *request, const struct hone_tool *tool,
+                       const struct hone_json *args, struct hone_round *round)
+{
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    struct hone_ask *first = hone_pool_alloc(pool, (tool->n_first + 1) * sizeof(*first));
+    struct hone_err err = HONE_ERR_INIT;
+    for (size_t i = 0; i < tool->n_first; i++)
+        first[i] = tool->first[i];
+    if (hone_round_ask(round, pool, first, tool->n_first, &err) < 0) {
+        note_task(request, tool, hone_mcp_round_answer(request, tool->name, args, round), NULL);
+        return;
+    }
+    const struct hone_job_spec spec = {.tool = tool->name,
+                                       .args = args,
+                                       .caller = request->caller,
+                                       .able = request->able,
+                                       .answers = round->used};
+    const char *id = hone_mcp_task_start(request, tool, &spec, pool, &err);
+    note_task(request, tool, id ? "task" : hone_code_name(err.code), id);
+}
+
+/* The tool of a request whose params are as they should be, and that may call it. NULL: answered. */
+static const struct hone_tool *find_tool(const struct hone_mcp_request *request, bool is_token_bad)
 {
     const struct hone_registry *registry = hone_runtime_app(request->mcp->runtime)->registry;
-    struct hone_call *call = request->call;
     const char *name = hone_json_get_str(request->params, "name", NULL);
     const struct hone_json *args = hone_json_get(request->params, "arguments");
     const struct hone_tool *tool = name ? hone_registry_find(registry, name) : NULL;
-    bool is_bad_token;
-    HONE_AUTOFREE char *token_text = read_token(request->params, &is_bad_token);
-    struct hone_err err = HONE_ERR_INIT;
+    struct hone_call *call = request->call;
     if (!name)
         hone_call_error(call, HONE_RPC_PARAMS, "params.name must be the name of a tool");
     else if (!tool)
         hone_call_error(call, HONE_RPC_PARAMS, "no tool '%.100s'; tools/list names them", name);
     else if (args && hone_json_type(args) != HONE_JSON_OBJECT)
         hone_call_error(call, HONE_RPC_PARAMS, "params.arguments must be an object");
-    else if (is_bad_token)
+    else if (is_token_bad)
         hone_call_error(call, HONE_RPC_PARAMS,
                         "params._meta.progressToken must be a string or an integer");
     else if (!may_call(call, tool))
         refuse_role(request, tool);
-    else if (hone_mcp_wants_task(request, tool))
-        start_task(request, tool, args);
-    else if (hone_client_begin(hone_call_client(call), &err) < 0)
-        hone_call_fail(call, &err);
+    else if (!hone_mcp_may_wait(request, tool))
+        hone_mcp_refuse_task(request, tool);
     else
-        start_tool(request, tool, args, HONE_STEAL(token_text));
+        return tool;
+    return NULL;
+}
+
+void hone_mcp_tools_call(const struct hone_mcp_request *request)
+{
+    const struct hone_json *args = hone_json_get(request->params, "arguments");
+    bool is_bad_token;
+    HONE_AUTOFREE char *token_text = read_token(request->params, &is_bad_token);
+    const struct hone_tool *tool = find_tool(request, is_bad_token);
+    HONE_CLEANUP(hone_round_done) struct hone_round round = {.bad = HONE_ERR_INIT};
+    struct hone_err err = HONE_ERR_INIT;
+    if (!tool)
+        return;
+    if (request->revision->is_stateless && !hone_mcp_round_open(request, tool->name, args, &round))
+        return;
+    if (hone_mcp_wants_task(request, tool))
+        start_task(request, tool, args, &round);
+    else if (hone_client_begin(hone_call_client(request->call), &err) < 0)
+        hone_call_fail(request->call, &err);
+    else
+        start_tool(request, tool, args, HONE_STEAL(token_text), &round);
 }

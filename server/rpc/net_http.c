@@ -17,10 +17,12 @@
  * States of a connection: HEAD (nothing read), BODY, WAITING (the peer has the message), EVENTS (a
  * stream was begun), ENDING (what is in `out` is the last). Memory of the library holds the state:
  * it is zero at first, and release() may come twice. */
+#include <ctype.h>
 #include <libwebsockets.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "server/exchange/mirror.h"
 #include "server/rpc/mcp_modern.h"
 #include "server/rpc/net_internal.h"
 #include "workspace/base/clock.h"
@@ -85,9 +87,16 @@ static void begin_events(struct http_conn *conn)
     lws_set_timer_usecs(conn->wsi, KEEP_ALIVE_US);
 }
 
+/* Errors of a method that have a status of their own, where a request stands alone. */
+static const char *answer_status(const struct http_conn *conn, const struct hone_http_event *event)
+{
+    bool is_refused = conn->stream->session->is_single && event->error_number == HONE_MCP_MISSING;
+    return is_refused ? "400 Bad Request" : "200 OK";
+}
+
 static void answer_json(struct http_conn *conn, const struct hone_http_event *event)
 {
-    head_of(conn, "200 OK", "application/json");
+    head_of(conn, answer_status(conn, event), "application/json");
     hone_buf_printf(&conn->out, "Content-Length: %zu\r\n\r\n", event->len);
     hone_buf_add(&conn->out, event->text, event->len);
     conn->stream->n_shown = event->seq;
@@ -426,15 +435,29 @@ static int refuse_alone(struct lws *wsi, const struct hone_rpc_message *message,
 static bool header_is(struct lws *wsi, const char *name, const char *want)
 {
     HONE_AUTOFREE char *value = hone_net_custom_header(wsi, name);
-    if (value == NULL)
-        return false;
-    size_t start = strspn(value, " \t"), len = strlen(value);
-    while (len > start && strchr(" \t", value[len - 1]) != NULL)
-        len--;
-    return len - start == strlen(want) && strncmp(value + start, want, len - start) == 0;
+    return hone_mirror_is(value, want);
 }
 
-/* "=?base64?...?=" hides what a header cannot hold: nothing of hone's needs it, so it differs. */
+/* The arguments that the tool wants repeated in headers of their own. */
+static bool arguments_agree(struct lws *wsi, const struct hone_rpc_message *message)
+{
+    const struct hone_mcp *mcp = hone_net_of(wsi)->spec->mcp;
+    const struct hone_tool *tool = hone_registry_find(
+        hone_runtime_app(mcp->runtime)->registry, hone_json_get_str(message->params, "name", ""));
+    const struct hone_json *arguments = hone_json_get(message->params, "arguments");
+    for (size_t i = 0; tool != NULL && i < tool->n_in; i++) {
+        if (tool->in[i].header == NULL)
+            continue;
+        HONE_AUTOFREE char *name = hone_sprintf("mcp-param-%s:", tool->in[i].header);
+        for (char *c = name; *c != '\0'; c++)
+            *c = (char)tolower((unsigned char)*c);
+        HONE_AUTOFREE char *value = hone_net_custom_header(wsi, name);
+        if (!hone_mirror_agrees(value, hone_json_get(arguments, tool->in[i].name)))
+            return false;
+    }
+    return true;
+}
+
 static bool headers_agree(struct lws *wsi, const struct hone_rpc_message *message)
 {
     static const char *const named[][2] = {{"tools/call", "name"},     {"prompts/get", "name"},
@@ -449,7 +472,7 @@ static bool headers_agree(struct lws *wsi, const struct hone_rpc_message *messag
         if (strcmp(message->method, named[i][0]) == 0 &&
             !header_is(wsi, "mcp-name:", hone_json_get_str(message->params, named[i][1], "")))
             return false;
-    return true;
+    return strcmp(message->method, "tools/call") != 0 || arguments_agree(wsi, message);
 }
 
 static int take_alone(struct http_conn *conn, const struct hone_rpc_message *message)
@@ -459,7 +482,8 @@ static int take_alone(struct http_conn *conn, const struct hone_rpc_message *mes
     if (refusal.number != HONE_RPC_PARAMS && !headers_agree(conn->wsi, message))
         refusal = (struct hone_mcp_refusal){
             HONE_MCP_MISMATCH,
-            "headers MCP-Protocol-Version, Mcp-Method and Mcp-Name must say what the body says",
+            "headers MCP-Protocol-Version, Mcp-Method, Mcp-Name and those that the tool's schema "
+            "names (Mcp-Param-...) must say what the body says",
             NULL};
     if (refusal.number != 0)
         return refuse_alone(conn->wsi, message, &refusal);

@@ -23,6 +23,7 @@ struct hone_net_message { /* on its way from a peer to its socket */
     size_t len;
     char *call_id; /* owned, for sessions over HTTP; NULL: none */
     bool is_answer;
+    int error_number;
     struct hone_net_message *next;
 };
 

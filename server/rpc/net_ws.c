@@ -117,8 +117,12 @@ static bool write_at_once(struct hone_ws *ws, struct hone_net_conn *conn,
 static void enqueue(struct hone_ws *ws, struct hone_net_message *message)
 {
     if ((message->serial & HONE_HTTP_SERIAL) != 0) {
-        hone_http_deliver(ws->sessions, message->serial, message->call_id, message->is_answer,
-                          HONE_STEAL(message->text), message->len);
+        const struct hone_peer_text text = {.text = HONE_STEAL(message->text),
+                                            .len = message->len,
+                                            .call_id = message->call_id,
+                                            .is_answer = message->is_answer,
+                                            .error_number = message->error_number};
+        hone_http_deliver(ws->sessions, message->serial, &text);
         queue_free(message);
         return;
     }
@@ -148,7 +152,8 @@ static void send_message(void *arg, uint64_t serial, const struct hone_peer_text
         .text = sent->text,
         .len = sent->len,
         .call_id = sent->call_id != NULL ? hone_strdup(sent->call_id) : NULL,
-        .is_answer = sent->is_answer};
+        .is_answer = sent->is_answer,
+        .error_number = sent->error_number};
     if (pthread_equal(pthread_self(), ws->loop)) {
         enqueue(ws, message);
         return;

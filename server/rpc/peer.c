@@ -113,16 +113,22 @@ void hone_peer_unref(struct hone_peer *peer)
     free(peer);
 }
 
-/* Moves text to the transport. Lock held. call_id NULL: of no request. */
-static void send_locked(struct hone_peer *peer, const char *call_id, bool is_answer, char *text)
+/* Moves the text to the transport. Lock held. */
+static void send_message_locked(struct hone_peer *peer, struct hone_peer_text message)
 {
-    if (peer->is_closed || !text) {
-        free(text);
+    if (peer->is_closed || !message.text) {
+        free(message.text);
         return;
     }
-    const struct hone_peer_text message = {
-        .text = text, .len = strlen(text), .call_id = call_id, .is_answer = is_answer};
+    message.len = strlen(message.text);
     peer->spec.transport->send(peer->spec.transport_arg, peer->spec.serial, &message);
+}
+
+/* call_id NULL: of no request. */
+static void send_locked(struct hone_peer *peer, const char *call_id, bool is_answer, char *text)
+{
+    send_message_locked(
+        peer, (struct hone_peer_text){.text = text, .call_id = call_id, .is_answer = is_answer});
 }
 
 static void send_text(struct hone_peer *peer, char *text)
@@ -188,8 +194,8 @@ static bool call_end(struct hone_call *call, enum call_state state)
     return true;
 }
 
-/* text is moved. */
-static void call_answer(struct hone_call *call, char *text)
+/* text is moved. error_number 0: a result. */
+static void call_answer(struct hone_call *call, int error_number, char *text)
 {
     struct hone_peer *peer = call->peer;
     pthread_mutex_lock(&peer->lock);
@@ -199,7 +205,10 @@ static void call_answer(struct hone_call *call, char *text)
         batch_put(call->batch, text);
         batch_leave(peer, HONE_STEAL(call->batch));
     } else {
-        send_locked(peer, call->id_text, true, text);
+        send_message_locked(peer, (struct hone_peer_text){.text = text,
+                                                          .call_id = call->id_text,
+                                                          .is_answer = true,
+                                                          .error_number = error_number});
     }
     tell_if_idle(peer);
     pthread_mutex_unlock(&peer->lock);
@@ -219,7 +228,7 @@ static void call_drop(struct hone_call *call)
 
 void hone_call_result(struct hone_call *call, const char *result_json)
 {
-    call_answer(call, hone_rpc_result(call->id_text, result_json));
+    call_answer(call, 0, hone_rpc_result(call->id_text, result_json));
 }
 
 void hone_call_error(struct hone_call *call, int number, const char *fmt, ...)
@@ -229,7 +238,7 @@ void hone_call_error(struct hone_call *call, int number, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
-    call_answer(call, hone_rpc_error(call->id_text, number, message, NULL));
+    call_answer(call, number, hone_rpc_error(call->id_text, number, message, NULL));
 }
 
 void hone_call_error_data(struct hone_call *call, int number, const char *data_json,
@@ -240,7 +249,7 @@ void hone_call_error_data(struct hone_call *call, int number, const char *data_j
     va_start(args, fmt);
     vsnprintf(message, sizeof(message), fmt, args);
     va_end(args);
-    call_answer(call, hone_rpc_error(call->id_text, number, message, data_json));
+    call_answer(call, number, hone_rpc_error(call->id_text, number, message, data_json));
 }
 
 const char *hone_call_id(const struct hone_call *call)
@@ -278,7 +287,7 @@ void hone_peer_notify(struct hone_peer *peer, const char *method, const char *pa
 
 void hone_call_fail(struct hone_call *call, const struct hone_err *err)
 {
-    call_answer(call, hone_rpc_error_of(call->id_text, err));
+    call_answer(call, hone_rpc_number(err->code), hone_rpc_error_of(call->id_text, err));
 }
 
 void hone_call_notify(struct hone_call *call, const char *method, const char *params_json)

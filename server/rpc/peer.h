@@ -29,6 +29,7 @@ struct hone_peer_text { /* one message to the client */
     size_t len;
     const char *call_id; /* JSON text of the request that it belongs to, borrowed; NULL: none */
     bool is_answer;      /* to that request */
+    int error_number;    /* of an answer that is an error; 0: none, or not told */
 };
 
 struct hone_transport {

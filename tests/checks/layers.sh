@@ -21,7 +21,8 @@ knowledge="agents/knowledge $search"
 suite="agents/suite $search"
 access="server/access $base"
 page="server/page $search"
-rpc="server/rpc $access $page"
+exchange="server/exchange $tools"
+rpc="server/rpc server/exchange $access $page"
 jail="tools/runner/jail $format"
 binary="tools/runner/binary $jail"
 builds="tools/runner/build $binary"
@@ -78,6 +79,7 @@ agents/offline: agents/offline $planner
 agents/tools: agents/tools $search
 server/access: $access
 server/page: $page
+server/exchange: $exchange
 server/rpc: $rpc
 server: server agents/knowledge agents/suite agents/tools agents/offline tools/export tools/task tools/torch $rpc
 "

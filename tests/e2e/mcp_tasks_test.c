@@ -161,4 +161,31 @@ START_TEST(who_knows_no_tasks_gets_none)
 }
 END_TEST
 
-UNIT_MAIN("mcp_tasks", long_calls_become_tasks, a_task_is_cancelled, who_knows_no_tasks_gets_none)
+/* A task is shown to a viewer's token, which answers and cancels nothing. */
+START_TEST(a_viewer_only_looks)
+{
+    struct served served = {.pid = 0};
+    char task[64], *token, *err;
+    start(&served);
+    const char *const args[] = {"token",    "add",    "eye",    "--workspace",
+                                served.dir, "--role", "viewer", NULL};
+    ck_assert_int_eq(hone_program_run(args, NULL, &token, &err), 0);
+    struct served eye = served;
+    snprintf(eye.token, sizeof(eye.token), "%.64s", token);
+    int fd = ws_open(&served), of_eye = ws_open(&eye);
+    begin(fd, EVALUATE("slow"), task);
+    expect(of_eye, "tasks/get", ABLE, task, "\"status\":\"working\"");
+    expect(of_eye, "tasks/update", ABLE, task, "\"code\":-32012");
+    expect(of_eye, "tasks/cancel", ABLE, task, "\"code\":-32012");
+    expect(fd, "tasks/cancel", ABLE, task, "\"result\":{\"resultType\":\"complete\"");
+    free(finish(fd, task));
+    free(token);
+    free(err);
+    close(fd);
+    close(of_eye);
+    stop(&served);
+}
+END_TEST
+
+UNIT_MAIN("mcp_tasks", long_calls_become_tasks, a_task_is_cancelled, a_viewer_only_looks,
+          who_knows_no_tasks_gets_none)

@@ -80,6 +80,9 @@ struct hone_field {
     size_t n_of;
     size_t of_size;
     const char *json_schema; /* for HONE_FIELD_JSON: schema text; NULL means {} */
+    const char
+        *header; /* a tool's argument (bool, int64_t, string) that a client repeats in the HTTP
+                           header Mcp-Param-HEADER; NULL: none */
 };
 
 /* clang-format off */

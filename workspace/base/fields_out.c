@@ -232,6 +232,8 @@ static struct hone_json *member_schema(const struct hone_field *f)
     }
     if (f->is_secret)
         hone_json_set_bool(schema, "writeOnly", true);
+    if (f->header != NULL)
+        hone_json_set_str(schema, "x-mcp-header", f->header);
     if (f->help != NULL && f->unit != NULL && !says_unit(f)) {
         HONE_AUTOFREE char *text = hone_sprintf("%s [%s]", f->help, f->unit);
         hone_json_set_str(schema, "description", text);

@@ -65,6 +65,39 @@ void hone_hasher_end(struct hone_hasher *h, char ret_hex[HONE_HASH_TEXT_BYTES])
     to_hex(ret_hex, digest, sizeof(digest));
 }
 
+void hone_mac(const void *key, size_t key_len, const void *bytes, size_t len,
+              char ret_hex[HONE_HASH_TEXT_BYTES])
+{
+    SHA2_CTX ctx;
+    unsigned char inner[HONE_MAC_KEY_BYTES] = {0}, outer[HONE_MAC_KEY_BYTES] = {0};
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    HONE_BUG_ON(key_len > sizeof(inner));
+    memcpy(inner, key, key_len);
+    memcpy(outer, key, key_len);
+    for (size_t i = 0; i < sizeof(inner); i++) {
+        inner[i] ^= 0x36;
+        outer[i] ^= 0x5c;
+    }
+    SHA256Init(&ctx);
+    SHA256Update(&ctx, inner, sizeof(inner));
+    SHA256Update(&ctx, len > 0 ? bytes : (const void *)"", len);
+    SHA256Final(digest, &ctx);
+    SHA256Init(&ctx);
+    SHA256Update(&ctx, outer, sizeof(outer));
+    SHA256Update(&ctx, digest, sizeof(digest));
+    SHA256Final(digest, &ctx);
+    to_hex(ret_hex, digest, sizeof(digest));
+}
+
+bool hone_mac_is_equal(const char a_hex[HONE_HASH_TEXT_BYTES],
+                       const char b_hex[HONE_HASH_TEXT_BYTES])
+{
+    unsigned difference = 0;
+    for (size_t i = 0; i < HONE_HASH_TEXT_BYTES; i++)
+        difference |= (unsigned)(unsigned char)a_hex[i] ^ (unsigned)(unsigned char)b_hex[i];
+    return difference == 0;
+}
+
 void hone_random(void *ret_bytes, size_t len)
 {
     unsigned char *at = ret_bytes;

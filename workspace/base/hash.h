@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Content hashes: SHA-256 (libmd) for identity, printed as 64 hex digits. Random bytes from the
- * system.
+/* Content hashes: SHA-256 (libmd) for identity, printed as 64 hex digits; with a key
+ * HMAC-SHA-256, for what comes back from outside. Random bytes from the system.
  *
  *     struct hone_hasher h;
  *     char hex[HONE_HASH_TEXT_BYTES];
@@ -27,6 +27,14 @@ void hone_hasher_init(struct hone_hasher *h);
 void hone_hasher_part(struct hone_hasher *h, const void *bytes, size_t len);
 void hone_hasher_str(struct hone_hasher *h, const char *text); /* NULL counts as "" */
 void hone_hasher_end(struct hone_hasher *h, char ret_hex[HONE_HASH_TEXT_BYTES]);
+
+/* HMAC-SHA-256 (RFC 2104). A key has at most HONE_MAC_KEY_BYTES. */
+#define HONE_MAC_KEY_BYTES 64
+void hone_mac(const void *key, size_t key_len, const void *bytes, size_t len,
+              char ret_hex[HONE_HASH_TEXT_BYTES]);
+/* Looks at each byte, wherever the first difference lies. */
+bool hone_mac_is_equal(const char a_hex[HONE_HASH_TEXT_BYTES],
+                       const char b_hex[HONE_HASH_TEXT_BYTES]);
 
 /* Cryptographically random bytes (getrandom). Aborts if the system has none. */
 void hone_random(void *ret_bytes, size_t len);

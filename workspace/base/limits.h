@@ -99,6 +99,10 @@
 #define HONE_LIMIT_QUEUE             256  /* calls waiting for a worker */
 #define HONE_LIMIT_RPC_ID_BYTES      256  /* a request's id, when it is a string */
 #define HONE_LIMIT_BATCH             64 /* messages of one batch (revision 2025-03-26 alone has them) */
+#define HONE_LIMIT_STATE_BYTES                                                                     \
+    (64u << 10) /* requestState: answers of earlier rounds that a call brings back */
+#define HONE_LIMIT_RESPONSES 64               /* inputResponses of one request */
+#define HONE_LIMIT_STATE_MS  (30 * 60 * 1000) /* from a question to the call that brings it back */
 #define HONE_LIMIT_INBOX_BYTES                                                                     \
     (16u << 20) /* received messages of one connection that wait for their turn */
 #define HONE_LIMIT_PLAN_BYTES         (8u << 20) /* one plan of a CUDA launcher as JSON */

@@ -75,6 +75,27 @@ START_TEST(hashes)
 }
 END_TEST
 
+/* RFC 4231, cases 1 and 2, and a key of all bytes that there may be. */
+START_TEST(macs)
+{
+    static const char key[] =
+        "\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b"
+        "\x0b\x0b";
+    static const char question[] = "what do ya want for nothing?";
+    char mac[HONE_HASH_TEXT_BYTES], other[HONE_HASH_TEXT_BYTES], longest[HONE_MAC_KEY_BYTES] = {1};
+    hone_mac(key, 20, "Hi There", 8, mac);
+    ck_assert_str_eq(mac, "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    hone_mac("Jefe", 4, question, strlen(question), other);
+    ck_assert_str_eq(other, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    ck_assert(hone_mac_is_equal(mac, mac));
+    ck_assert(!hone_mac_is_equal(mac, other));
+    hone_mac(longest, sizeof(longest), NULL, 0, other);
+    memcpy(mac, other, sizeof(mac));
+    mac[63] = mac[63] == '0' ? '1' : '0';
+    ck_assert(!hone_mac_is_equal(mac, other));
+}
+END_TEST
+
 static void hash_two(const char *a, const char *b, char hex[HONE_HASH_TEXT_BYTES])
 {
     struct hone_hasher h;
@@ -191,5 +212,5 @@ START_TEST(trace_writes_lines)
 }
 END_TEST
 
-UNIT_MAIN("clock hash log", deadlines, wall, hashes, parts_are_framed, randomness, log_lines,
+UNIT_MAIN("clock hash log", deadlines, wall, hashes, macs, parts_are_framed, randomness, log_lines,
           log_level_from_environment, trace_writes_lines)

@@ -423,6 +423,19 @@ START_TEST(schema)
 }
 END_TEST
 
+START_TEST(a_header_is_in_the_schema)
+{
+    struct place {
+        const char *region;
+    };
+    static const struct hone_field fields[] = {
+        HONE_FIELD(struct place, region, .header = "Region"),
+    };
+    HONE_AUTOJSON struct hone_json *s = hone_fields_schema(fields, HONE_COUNTOF(fields));
+    check_property(s, "region", "{\"type\":\"string\",\"x-mcp-header\":\"Region\"}");
+}
+END_TEST
+
 /* Official clients refuse a schema whose bounds are strings. */
 START_TEST(schema_bounds_are_numbers)
 {
@@ -491,5 +504,5 @@ END_TEST
 
 UNIT_MAIN("fields", enums, a_record_is_read_as_far_as_it_goes, decodes_everything,
           absent_members_take_fallbacks, refuses, at_the_limits, default_limits_at_and_above,
-          null_is_for_callers_only, encodes, round_trip, schema, schema_bounds_are_numbers, help,
-          long_names)
+          null_is_for_callers_only, encodes, round_trip, schema, schema_bounds_are_numbers,
+          a_header_is_in_the_schema, help, long_names)

@@ -68,7 +68,9 @@ static struct hone_http_stream *stream_of(struct hone_http_session *session, con
 static void deliver(struct hone_http_sessions *sessions, uint64_t serial, const char *id,
                     bool is_answer, const char *text)
 {
-    hone_http_deliver(sessions, serial, id, is_answer, hone_strdup(text), strlen(text));
+    const struct hone_peer_text message = {
+        .text = hone_strdup(text), .len = strlen(text), .call_id = id, .is_answer = is_answer};
+    hone_http_deliver(sessions, serial, &message);
 }
 
 START_TEST(messages_find_their_stream)

@@ -108,8 +108,10 @@ static const char *start(struct rig *r, const char *tool, int64_t n)
     const char *id = NULL;
     HONE_AUTOJSON struct hone_json *args = hone_json_new_object();
     hone_json_set_i64(args, "n", n);
-    ck_assert_msg(r->jobs->ops->start(r->jobs, tool, args, "me", r->pool, &id, &r->err) == 0, "%s",
-                  r->err.message);
+    ck_assert_msg(r->jobs->ops->start(
+                      r->jobs, &(struct hone_job_spec){.tool = tool, .args = args, .caller = "me"},
+                      r->pool, &id, &r->err) == 0,
+                  "%s", r->err.message);
     return id;
 }
 
@@ -256,8 +258,11 @@ START_TEST(stopping)
     rig_open(&r, 1);
     const char *running = start(&r, "waits", 0), *queued = start(&r, "echo", 0);
     hone_jobs_cancel_all(r.jobs);
-    ck_assert_int_eq(r.jobs->ops->start(r.jobs, "echo", NULL, NULL, r.pool, &id, &r.err),
-                     HONE_E_BUSY);
+    ck_assert_int_eq(
+        r.jobs->ops->start(r.jobs,
+                           &(struct hone_job_spec){.tool = "echo", .args = NULL, .caller = NULL},
+                           r.pool, &id, &r.err),
+        HONE_E_BUSY);
     ck_assert_ptr_nonnull(strstr(r.err.message, "stopping"));
     ck_assert_int_eq(wait_for(&r, running, 60000, &state), 0);
     ck_assert_int_eq(state.status, HONE_JOB_CANCELLED);

@@ -65,19 +65,6 @@ static int run_fails(struct hone_tool_ctx *ctx, const void *in, void *out, struc
     return hone_fail(err, HONE_E_IO, "disk full");
 }
 
-/* n: 0 asks for what the client declares, 1 for what it does not. */
-static int run_asks(struct hone_tool_ctx *ctx, const void *in, void *out, struct hone_err *err)
-{
-    const struct in *i = in;
-    HONE_AUTOJSON struct hone_json *answer = NULL;
-    int rc = ctx->ask(ctx->ask_arg, i->n == 0 ? "roots/list" : "sampling/createMessage",
-                      "{\"q\":1}", &answer, err);
-    if (rc == 0)
-        rc = run_echo(ctx, in, out, err);
-    ((struct out *)out)->n = hone_json_get_i64(answer, "n", -1);
-    return rc;
-}
-
 #define TOOL(variable, name_, flags_, run_)                                                        \
     static const struct hone_tool variable = {.name = name_,                                       \
                                               .title = name_,                                      \
@@ -129,12 +116,10 @@ static const struct hone_tool blocks_tool = {.name = "blocks",
                                              .n_out = HONE_COUNTOF(blocks_fields),
                                              .out_size = sizeof(struct blocks_out),
                                              .run = run_blocks};
-TOOL(asks_tool, "asks", HONE_TOOL_LONG, run_asks);
 TOOL(echo_tool, "echo", HONE_TOOL_READ_ONLY, run_echo);
 TOOL(fails_tool, "fails", 0, run_fails);
 TOOL(steps_tool, "steps", HONE_TOOL_LONG, run_steps);
-static const struct hone_tool *const tools[] = {&asks_tool, &blocks_tool, &echo_tool, &fails_tool,
-                                                &steps_tool};
+static const struct hone_tool *const tools[] = {&blocks_tool, &echo_tool, &fails_tool, &steps_tool};
 static const struct hone_tool_set set = {tools, HONE_COUNTOF(tools)};
 static const struct hone_tool_set *const sets[] = {&set};
 
@@ -346,7 +331,7 @@ START_TEST(resources_and_prompts)
         {"completion/complete",
          "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"hone://tool/{tool}\"},\"argument\":{"
          "\"name\":\"tool\",\"value\":\"\"}}",
-         "\"values\":[\"asks\",\"blocks\",\"echo\",\"fails\",\"steps\"]"},
+         "\"values\":[\"blocks\",\"echo\",\"fails\",\"steps\"]"},
         {"completion/complete",
          "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"optimise_kernel\"},\"argument\":{\"name\":"
          "\"commit\",\"value\":\"\"}}",
@@ -513,7 +498,7 @@ START_TEST(pages)
     struct rig rig;
     struct hone_err err = HONE_ERR_INIT;
     rig_open(&rig);
-    rig.mcp.page_size = 4;
+    rig.mcp.page_size = 3;
     initialize(&rig, "2025-11-25");
     char text[300];
     const char *answer =
@@ -609,51 +594,6 @@ START_TEST(cancelled_calls_are_silent)
 }
 END_TEST
 
-static void say_call(struct rig *rig, const char *n)
-{
-    HONE_AUTOFREE char *text = hone_sprintf(
-        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"asks\","
-        "\"arguments\":{\"n\":%s}}}",
-        n);
-    say(rig, text);
-}
-
-/* A tool's question goes to the client within the call, and what comes back to the tool. */
-START_TEST(a_client_is_asked)
-{
-    static const struct {
-        const char *n, *says, *want; /* says NULL: it is not asked */
-    } rows[] = {
-        {"0", "{\"jsonrpc\":\"2.0\",\"id\":\"hone-1\",\"result\":{\"n\":5}}", "\\\"n\\\":5"},
-        {"0", "{\"jsonrpc\":\"2.0\",\"id\":\"hone-2\",\"error\":{\"code\":-1,\"message\":\"no\"}}",
-         "the client refused roots/list: no"},
-        {"1", NULL, "the client does not declare sampling"},
-        {"0",
-         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
-         "cancelled\",\"params\":{\"requestId\":7}}",
-         "\"id\":\"hone-3\",\"method\":\"roots/list\",\"params\":{\"q\":1}"}, /* and no answer */
-    };
-    struct rig rig;
-    rig_open(&rig);
-    ask(&rig, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
-              "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"roots\":{}}}}");
-    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
-        size_t before = rig.n_sent;
-        say_call(&rig, rows[i].n);
-        for (int k = 0; rows[i].says != NULL && rig.n_sent == before && k < 20000; k++)
-            usleep(1000);
-        say(&rig, "{\"jsonrpc\":\"2.0\",\"id\":\"hone-99\",\"result\":{}}"); /* of no question */
-        if (rows[i].says != NULL)
-            say(&rig, rows[i].says);
-        ck_assert(hone_peer_wait_idle(rig.peer, hone_deadline_in_ms(20000)));
-        const char *last = rig.sent[rig.n_sent - 1];
-        ck_assert_msg(strstr(last, rows[i].want) != NULL, "%s", last);
-    }
-    say_call(&rig, "0"); /* the connection ends while it is asked */
-    rig_close(&rig);
-}
-END_TEST
-
 START_TEST(notifications_are_never_answered)
 {
     static const char *const texts[] = {
@@ -726,9 +666,21 @@ START_TEST(jobs)
     const char *quick, *slow, *bad;
     HONE_AUTOJSON struct hone_json *args = hone_json_new_object();
     hone_json_set_i64(args, "n", 1000);
-    ck_assert_int_eq(all->ops->start(all, "echo", NULL, "test", pool, &quick, &err), 0);
-    ck_assert_int_eq(all->ops->start(all, "steps", args, "test", pool, &slow, &err), 0);
-    ck_assert_int_eq(all->ops->start(all, "fails", NULL, "test", pool, &bad, &err), 0);
+    ck_assert_int_eq(
+        all->ops->start(all,
+                        &(struct hone_job_spec){.tool = "echo", .args = NULL, .caller = "test"},
+                        pool, &quick, &err),
+        0);
+    ck_assert_int_eq(
+        all->ops->start(all,
+                        &(struct hone_job_spec){.tool = "steps", .args = args, .caller = "test"},
+                        pool, &slow, &err),
+        0);
+    ck_assert_int_eq(
+        all->ops->start(all,
+                        &(struct hone_job_spec){.tool = "fails", .args = NULL, .caller = "test"},
+                        pool, &bad, &err),
+        0);
     ck_assert_int_eq(
         all->ops->wait(all, quick, hone_deadline_in_ms(5000), NULL, pool, &state, &err), 0);
     ck_assert_int_eq(state.status, HONE_JOB_DONE);
@@ -778,20 +730,26 @@ START_TEST(jobs_are_limited_and_stop)
     int rc = 0;
     size_t n = 0;
     for (; n < HONE_LIMIT_JOBS + 10 && rc == 0; n++)
-        rc = all->ops->start(all, "steps", args, "test", pool, &id, &err);
+        rc = all->ops->start(
+            all, &(struct hone_job_spec){.tool = "steps", .args = args, .caller = "test"}, pool,
+            &id, &err);
     ck_assert_int_eq(rc, HONE_E_BUSY);
     ck_assert_uint_ge(n, HONE_LIMIT_QUEUE - HONE_LIMIT_QUEUE / 4); /* of one caller */
     int64_t start = hone_now_ns();
     ck_assert(hone_runtime_stop(rig.runtime, hone_deadline_in_ms(5000)));
     ck_assert_int_lt(hone_now_ns() - start, 2 * HONE_NS_PER_S);
-    ck_assert_int_eq(all->ops->start(all, "echo", NULL, "test", pool, &id, &err), HONE_E_BUSY);
+    ck_assert_int_eq(
+        all->ops->start(all,
+                        &(struct hone_job_spec){.tool = "echo", .args = NULL, .caller = "test"},
+                        pool, &id, &err),
+        HONE_E_BUSY);
     hone_pool_free(pool);
     rig_close(&rig);
 }
 END_TEST
 
 UNIT_MAIN("mcp", revisions, an_answer_goes_once, resources_and_prompts, rows_of_others,
-          a_client_is_asked, subscriptions_have_a_limit, stateless_requests, pages,
+          subscriptions_have_a_limit, stateless_requests, pages,
           progress_increases_and_stops_before_the_answer, cancelled_calls_are_silent,
           notifications_are_never_answered, too_much_waiting_drops_the_peer, lanes, jobs,
           jobs_are_limited_and_stop)

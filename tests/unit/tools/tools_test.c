@@ -684,11 +684,10 @@ END_TEST
 
 /* ---- jobs, by a stand-in for the server's ---- */
 
-static int fake_start(struct hone_jobs *jobs, const char *name, const struct hone_json *json,
-                      const char *caller, struct hone_pool *pool, const char **ret_id,
-                      struct hone_err *err)
+static int fake_start(struct hone_jobs *jobs, const struct hone_job_spec *spec,
+                      struct hone_pool *pool, const char **ret_id, struct hone_err *err)
 {
-    (void)jobs, (void)name, (void)json, (void)caller, (void)pool, (void)ret_id;
+    (void)jobs, (void)spec, (void)pool, (void)ret_id;
     return hone_fail(err, HONE_E_BUSY, "full");
 }
 
@@ -742,7 +741,8 @@ static int fake_list(struct hone_jobs *jobs, struct hone_pool *pool, struct hone
 
 START_TEST(waiting)
 {
-    static const struct hone_jobs_ops ops = {fake_start, fake_wait, fake_cancel, fake_list};
+    static const struct hone_jobs_ops ops = {
+        .start = fake_start, .wait = fake_wait, .cancel = fake_cancel, .list = fake_list};
     struct two_jobs two = {{&ops}, HONE_JOB_QUEUED};
     struct hone_json *r;
     bool is_error;
