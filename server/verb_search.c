@@ -184,9 +184,7 @@ static void print_table(const char *dir, const struct hone_search_result *r)
         printf("of the machine   %.1f %% of what bytes and operations allow\n",
                r->percent_of_bound);
     if (r->unconfirmed)
-        printf("not confirmed    %s%s%s%s\n", r->unconfirmed, r->best_commit ? "; search/" : "",
-               r->best_commit ? r->name : "",
-               r->best_commit ? " is the best by short looks" : "; nothing beat the baseline");
+        printf("not confirmed    %s\n", r->unconfirmed);
     printf("evaluations      %lld (", (long long)r->evaluations);
     const struct hone_search_count *count = r->verdicts.v;
     for (size_t i = 0; i < r->verdicts.n; i++)

@@ -43,7 +43,7 @@ static struct hone_outlook look_around(const struct driver *d)
         .stop_at_percent_of_bound = options->stop_at_percent_of_bound,
         .plateau = options->plateau,
         .over = is_open ? hone_search_over(s, &(struct hone_planned){.n = 1}) : HONE_STOP_NONE,
-        .may_confirm = hone_search_may_confirm(s),
+        .may_confirm = hone_search_may_confirm(s, d->round->closing.n_confirmed == 0),
         .may_look = is_open && !hone_search_over(s, &look),
         .wants_stop = s->steering->wants_stop,
         .has_submission = s->steering->first != NULL,

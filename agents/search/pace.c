@@ -17,7 +17,8 @@
 #define UNSEEN          2.5  /* times the guess: the room of the first look */
 #define RESERVE_LEAST   0.25 /* of the cap */
 #define RESERVE_MOST    0.9
-#define SHORTENED       0.75   /* of a confirmation: less time is left to none */
+#define SHORTENED       0.75   /* of a confirmation: less time is kept back for none */
+#define LAST            0.3    /* ... and where nothing else is left to do */
 #define MARGIN          1.1    /* so that the next screens do not shut the confirmation out */
 #define RISE            8      /* a share of it: looks are counted by the shorter screens */
 #define RESERVE_MOST_MS 120000 /* of what is kept back beyond the need */
@@ -105,6 +106,11 @@ int64_t hone_pace_confirm_ms(const struct hone_pace *p)
 int64_t hone_pace_least_confirm_ms(const struct hone_pace *p)
 {
     return (int64_t)(SHORTENED * (double)hone_pace_confirm_ms(p));
+}
+
+int64_t hone_pace_last_confirm_ms(const struct hone_pace *p)
+{
+    return (int64_t)(LAST * (double)hone_pace_confirm_ms(p));
 }
 
 int64_t hone_pace_sweep_ms(const struct hone_pace *p, size_t n_settings)

@@ -35,9 +35,12 @@ int64_t hone_pace_look_ms(const struct hone_pace *pace);
  * dear reference shows in no screen (24 s where 8 were guessed, saxpy of 36 million on an H200). */
 int64_t hone_pace_look_room_ms(const struct hone_pace *pace);
 int64_t hone_pace_confirm_ms(const struct hone_pace *pace);
-/* What must be left for one to begin. It is timed shorter then (finish_ms of a job): screens that
+/* The least that is kept back for one. It is timed shorter then (finish_ms of a job): screens that
  * get slower make the estimate rise past what is left, and a search without one has no result. */
 int64_t hone_pace_least_confirm_ms(const struct hone_pace *pace);
+/* What must be left for the first one of a search to begin, once nothing else is left to do. Where
+ * 200 s were expected 60 were seen, where 250 s were 6. */
+int64_t hone_pace_last_confirm_ms(const struct hone_pace *pace);
 /* A sweep over so many settings, one rung. */
 int64_t hone_pace_sweep_ms(const struct hone_pace *pace, size_t n_settings);
 /* Settings of a sweep of two rungs that take half of the room. */

@@ -313,9 +313,11 @@ enum hone_stop_reason hone_search_over(struct hone_search *s, const struct hone_
     return hone_stop_reason_of_budget(kind);
 }
 
-bool hone_search_may_confirm(const struct hone_search *s)
+bool hone_search_may_confirm(const struct hone_search *s, bool is_first)
 {
-    return hone_pace_least_confirm_ms(&s->pace) <= hone_search_left_ms(s) &&
+    int64_t needs =
+        is_first ? hone_pace_last_confirm_ms(&s->pace) : hone_pace_least_confirm_ms(&s->pace);
+    return needs <= hone_search_left_ms(s) &&
            hone_budget_fits(&s->budgets, HONE_BUDGET_EVALUATIONS, 1) &&
            hone_budget_fits(&s->budgets, HONE_BUDGET_DEVICE, confirm_ms(s));
 }

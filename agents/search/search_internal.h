@@ -276,8 +276,8 @@ struct hone_planned { /* work that may begin */
 };
 /* The cap that it, and the confirmation after it, could pass; HONE_STOP_NONE: none. */
 enum hone_stop_reason hone_search_over(struct hone_search *s, const struct hone_planned *planned);
-/* Does one more confirmation fit all caps? */
-bool hone_search_may_confirm(const struct hone_search *s);
+/* Does one more confirmation fit all caps? The first one of a round may be timed much shorter. */
+bool hone_search_may_confirm(const struct hone_search *s, bool is_first);
 /* Reserves what the evaluation may take, and the confirmation beside it.
  * HONE_E_LIMIT sets s->refused. */
 int hone_search_begin_work(struct hone_search *s, const struct hone_attempt *attempt,

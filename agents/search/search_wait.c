@@ -5,6 +5,7 @@
  * the timing lease take nothing of the cap: their length and who holds the lease are said while they last and in the result. */
 #include "agents/search/search_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,24 +60,36 @@ static double enough_s(const struct hone_search *s, int64_t short_ms)
     return seconds(hone_max_i64(more / TOLD_ROUND_MS * TOLD_ROUND_MS, hone_pace_cap_ms(&s->pace)));
 }
 
+/* The version that a confirmation would have been of. */
+static const char *best_by_short_looks(const struct hone_search *s)
+{
+    const struct hone_tree *tree = &s->state.tree;
+    const struct hone_node *best = tree->best > 0 ? tree->nodes[tree->best] : NULL;
+
+    if (!best || !best->commit)
+        return "; nothing beat the baseline";
+    return hone_pool_printf(s->pool, "; the best by short looks is %.10s, about %.3gx",
+                            best->commit, exp2(best->value));
+}
+
 void hone_search_tell_cut(struct hone_search *s, int64_t ms)
 {
     s->unconfirmed = hone_pool_printf(s->pool,
                                       "the confirmation was stopped at the wall after %.2g s, it "
-                                      "takes longer here; --budget-wall %.0fs may have room",
-                                      seconds(ms), enough_s(s, ms));
+                                      "takes longer here; --budget-wall %.0fs may have room%s",
+                                      seconds(ms), enough_s(s, ms), best_by_short_looks(s));
     hone_search_tell(s, "%s", s->unconfirmed);
 }
 
 void hone_search_tell_unconfirmed(struct hone_search *s)
 {
     int64_t left = hone_search_left_ms(s), needs = hone_pace_confirm_ms(&s->pace);
-    if (hone_pace_least_confirm_ms(&s->pace) <= left || s->unconfirmed)
+    if (hone_pace_last_confirm_ms(&s->pace) <= left || s->unconfirmed)
         return;
     s->unconfirmed = hone_pool_printf(
         s->pool,
-        "a confirmation takes about %.2g s here, %.2g s were left; --budget-wall %.0fs has room",
-        seconds(needs), seconds(left), enough_s(s, needs - left));
+        "a confirmation takes about %.2g s here, %.2g s were left; --budget-wall %.0fs has room%s",
+        seconds(needs), seconds(left), enough_s(s, needs - left), best_by_short_looks(s));
     hone_search_tell(s, "no confirmation begins: %s", s->unconfirmed);
 }
 

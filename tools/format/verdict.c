@@ -46,6 +46,8 @@ const char *const hone_tier_choices[] = {
          "kernel_diff against the parent, then undo or rethink the step.") \
     ROW(NOISY, "noisy", INCONCLUSIVE, "", false, "The interval is too wide within the budget.", \
         "Raise budget_ms, or repeat when the machine is quiet.") \
+    ROW(FEW_ROUNDS, "few_rounds", INCONCLUSIVE, "", false, "The interval is clear, but of fewer than six pairs: chance is not over.", \
+        "Give more time: budget_ms, or a longer --budget-wall.") \
     ROW(TOO_SHORT, "too_short", INCONCLUSIVE, "", false, "The kernel is too short for the clock even in batches.", \
         "Choose larger workloads.") \
     ROW(STEAL, "steal", INCONCLUSIVE, "", false, "The hypervisor took processor time away while timing.", \

@@ -38,6 +38,7 @@ enum hone_reason {
     HONE_REASON_SAME,
     HONE_REASON_SLOWER,
     HONE_REASON_NOISY,      /* interval too wide in the budget */
+    HONE_REASON_FEW_ROUNDS, /* the interval is clear, of too few pairs */
     HONE_REASON_TOO_SHORT,  /* kernel too short for the clock even batched */
     HONE_REASON_STEAL,      /* the hypervisor took time away */
     HONE_REASON_LOADED,     /* others' use of the cores may have made the figure */

@@ -60,6 +60,7 @@ START_TEST(an_estimate_that_rises_keeps_the_confirmation)
     note(&p, HONE_KIND_ROOT, 800);
     ck_assert_int_eq(hone_pace_confirm_ms(&p), 19200);
     ck_assert_int_eq(hone_pace_least_confirm_ms(&p), 14400);
+    ck_assert_int_eq(hone_pace_last_confirm_ms(&p), 5760);
     ck_assert_int_ge(hone_pace_reserve_ms(&p, 75000, 19000), 19000); /* no screen begins */
     ck_assert_int_ge(hone_pace_reserve_ms(&p, 75000, 14400), 14400);
     ck_assert_int_eq(hone_pace_reserve_ms(&p, 75000, 14399), 0); /* too late for one */

@@ -221,7 +221,8 @@ static int a_shared_memory(void)
         char *block = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (block == MAP_FAILED)
             return HELD;
-        for (int page = 0; page < MIB; page += 4 * 4096) /* a GiB of the four, four times the bound */
+        for (int page = 0; page < MIB;
+             page += 4 * 4096) /* a GiB of the four, four times the bound */
             block[page] = 1;
     }
     return THROUGH;

@@ -96,8 +96,8 @@ static struct hone_jail_exit run(struct hone_jail_spec spec)
     struct hone_jail_exit how = {.status = -1};
     ck_assert_msg(hone_jail_start(&spec, &jail, &err) == 0, "%s", err.message);
     ck_assert_str_eq(hone_jail_rung(jail), spec.rung);
-    ck_assert_msg(hone_jail_wait(jail, hone_deadline_in_ms(30000), &how, &err) == 0,
-                  "%s on %s: %s", spec.argv[2], spec.rung, err.message);
+    ck_assert_msg(hone_jail_wait(jail, hone_deadline_in_ms(30000), &how, &err) == 0, "%s on %s: %s",
+                  spec.argv[2], spec.rung, err.message);
     hone_jail_free(jail);
     return how;
 }
@@ -153,8 +153,8 @@ START_TEST(hostile_calls_kill)
         for (size_t i = 0; i < HONE_COUNTOF(also); i++) {
             struct hone_jail_exit how = attack(rung, "loose", also[i], HONE_JAIL_ARENA);
             bool is_fault = strcmp(also[i], "int80") == 0 && !kernel_has_int80();
-            ck_assert_msg(how.was_seccomp || (is_fault && how.signal == SIGSEGV), "%s on %s: status %d, signal %d", also[i], rung,
-                          how.status, how.signal);
+            ck_assert_msg(how.was_seccomp || (is_fault && how.signal == SIGSEGV),
+                          "%s on %s: status %d, signal %d", also[i], rung, how.status, how.signal);
         }
         ck_assert(attack(rung, "tight", "exec", HONE_JAIL_ORACLE).was_seccomp);
         ck_assert(attack(rung, "tight", "kill_all", HONE_JAIL_ARENA).was_seccomp);

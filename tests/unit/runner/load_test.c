@@ -189,6 +189,24 @@ START_TEST(test_quiet_is_faster)
 END_TEST
 
 /* A share of what a guess allows is left out; the verdict does not hang on it. */
+/* Six pairs are a word, five are a clear interval without one: the reason says so. */
+START_TEST(test_few_rounds_are_named)
+{
+    const struct {
+        int n_pairs;
+        enum hone_reason reason;
+    } rows[] = {{6, HONE_REASON_FASTER}, {5, HONE_REASON_FEW_ROUNDS}, {3, HONE_REASON_FEW_ROUNDS}};
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        struct scene s;
+        conclude(&s, one_and_two, 5, (const double[4]){0, 0, 0, 0});
+        s.ratios[2].n_pairs = rows[i].n_pairs;
+        hone_judge_conclude_timing(&s.judge);
+        ck_assert_int_eq(s.judge.timed_end.reason, rows[i].reason);
+        hone_pool_free(s.pool);
+    }
+}
+END_TEST
+
 START_TEST(test_no_percent_of_a_guess)
 {
     struct scene s;
@@ -435,7 +453,7 @@ START_TEST(test_children_are_ours)
 END_TEST
 
 UNIT_MAIN("load", test_others, test_threads, test_slowdown, test_room, test_drift,
-          test_quiet_is_faster, test_no_percent_of_a_guess, test_unlike_baselines_are_told,
-          test_loaded_is_not_claimed, test_memory_is_doubted, test_one_loaded_workload_is_doubted,
-          test_confirmations_agree, test_slow_rounds_end, test_others_are_seen,
-          test_children_are_ours, test_runs_differ, test_waits_are_counted)
+          test_quiet_is_faster, test_few_rounds_are_named, test_no_percent_of_a_guess,
+          test_unlike_baselines_are_told, test_loaded_is_not_claimed, test_memory_is_doubted,
+          test_one_loaded_workload_is_doubted, test_confirmations_agree, test_slow_rounds_end,
+          test_others_are_seen, test_children_are_ours, test_runs_differ, test_waits_are_counted)

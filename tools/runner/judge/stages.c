@@ -422,6 +422,14 @@ static enum hone_reason why_inconclusive(const struct hone_judge *judge)
     return steal > STEAL_LIMIT ? HONE_REASON_STEAL : HONE_REASON_NOISY;
 }
 
+/* The ratio has a word of its own, and is not believed. */
+static enum hone_reason few_rounds(const struct hone_judge *judge)
+{
+    enum hone_reason why = why_inconclusive(judge);
+
+    return why == HONE_REASON_NOISY ? HONE_REASON_FEW_ROUNDS : why;
+}
+
 static enum hone_reason reason_of(const struct hone_judge *judge, const struct hone_ratio *ratio,
                                   const struct hone_ratio *worst)
 {
@@ -436,7 +444,7 @@ static enum hone_reason reason_of(const struct hone_judge *judge, const struct h
         if (strcmp(words[i].word, ratio->word) != 0)
             continue;
         if (ratio->n_pairs < LEAST_PAIRS)
-            return why_inconclusive(judge);
+            return few_rounds(judge);
         if (words[i].reason != HONE_REASON_FASTER || worst->ratio >= REGRESSION)
             return words[i].reason;
         /* A loss that may well be noise forbids the claim, but is no regression either. */
