@@ -675,7 +675,7 @@ static struct hone_scop *cut(const struct builder *b)
 struct runs {
     const struct hone_coder_input *in;
     struct hone_scop *all;
-    size_t n;
+    size_t n, least_depth;
 };
 
 /* From `first` as many siblings as can be described together; returns the first one that is not. */
@@ -700,7 +700,7 @@ static const struct hone_c_node *add_run(struct runs *runs, const struct hone_c_
         end = stmt_end;
     }
     scop->end = end;
-    if (scop->n > 0 && scop->depth >= 2 && describe(b)) {
+    if (scop->n > 0 && scop->depth >= runs->least_depth && describe(b)) {
         scop->cut = cut(b);
         runs->n++;
     }
@@ -742,13 +742,19 @@ const char *hone_scop_order(const struct hone_coder_input *in, const struct hone
     return hone_buf_check(&text, NULL) == 0 ? hone_pool_strdup(in->pool, text.data) : "{ }";
 }
 
-size_t hone_scops(const struct hone_coder_input *in, struct hone_scop **ret)
+size_t hone_scops_from(const struct hone_coder_input *in, size_t depth, struct hone_scop **ret)
 {
     struct runs runs = {
         .in = in,
+        .least_depth = depth,
         .all = hone_pool_alloc(in->pool, (HONE_SCOP_MAX_RUNS + 1) * sizeof(struct hone_scop))};
     if (!in->is_blind && in->nest.function && in->nest.function->body)
         find(&runs, in->nest.function->body);
     *ret = runs.all;
     return runs.n;
+}
+
+size_t hone_scops(const struct hone_coder_input *in, struct hone_scop **ret)
+{
+    return hone_scops_from(in, 2, ret);
 }
