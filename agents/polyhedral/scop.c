@@ -707,12 +707,20 @@ static const struct hone_c_node *add_run(struct runs *runs, const struct hone_c_
     return n == first ? first->next : n;
 }
 
+/* A pragma in front belongs to a loop as it is written. */
+static bool may_begin(const struct runs *runs, const struct hone_c_node *n)
+{
+    const struct hone_c_loop *loop =
+        n->kind == HONE_C_FOR ? hone_c_loop_of(&runs->in->nest, n) : NULL;
+    return loop ? loop->begin == n->begin : n->kind == HONE_C_FOR || n->kind == HONE_C_COMPOUND;
+}
+
 static void find(struct runs *runs, const struct hone_c_node *block)
 {
     for (const struct hone_c_node *n = block->first; n && runs->n < HONE_SCOP_MAX_RUNS;) {
         const struct hone_c_node *from = n;
         size_t before = runs->n;
-        n = n->kind == HONE_C_FOR || n->kind == HONE_C_COMPOUND ? add_run(runs, n) : n->next;
+        n = may_begin(runs, n) ? add_run(runs, n) : n->next;
         if (runs->n > before)
             continue;
         n = from->next; /* not this one; perhaps what is inside of it */
