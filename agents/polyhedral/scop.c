@@ -675,7 +675,7 @@ static struct hone_scop *cut(const struct builder *b)
 struct runs {
     const struct hone_coder_input *in;
     struct hone_scop *all;
-    size_t n;
+    size_t n, least_depth;
 };
 
 /* From `first` as many siblings as can be described together; returns the first one that is not. */
@@ -700,11 +700,19 @@ static const struct hone_c_node *add_run(struct runs *runs, const struct hone_c_
         end = stmt_end;
     }
     scop->end = end;
-    if (scop->n > 0 && scop->depth >= 2 && describe(b)) {
+    if (scop->n > 0 && scop->depth >= runs->least_depth && describe(b)) {
         scop->cut = cut(b);
         runs->n++;
     }
     return n == first ? first->next : n;
+}
+
+/* A pragma in front belongs to a loop as it is written. */
+static bool may_begin(const struct runs *runs, const struct hone_c_node *n)
+{
+    const struct hone_c_loop *loop =
+        n->kind == HONE_C_FOR ? hone_c_loop_of(&runs->in->nest, n) : NULL;
+    return loop ? loop->begin == n->begin : n->kind == HONE_C_FOR || n->kind == HONE_C_COMPOUND;
 }
 
 static void find(struct runs *runs, const struct hone_c_node *block)
@@ -712,7 +720,7 @@ static void find(struct runs *runs, const struct hone_c_node *block)
     for (const struct hone_c_node *n = block->first; n && runs->n < HONE_SCOP_MAX_RUNS;) {
         const struct hone_c_node *from = n;
         size_t before = runs->n;
-        n = n->kind == HONE_C_FOR || n->kind == HONE_C_COMPOUND ? add_run(runs, n) : n->next;
+        n = may_begin(runs, n) ? add_run(runs, n) : n->next;
         if (runs->n > before)
             continue;
         n = from->next; /* not this one; perhaps what is inside of it */
@@ -742,13 +750,19 @@ const char *hone_scop_order(const struct hone_coder_input *in, const struct hone
     return hone_buf_check(&text, NULL) == 0 ? hone_pool_strdup(in->pool, text.data) : "{ }";
 }
 
-size_t hone_scops(const struct hone_coder_input *in, struct hone_scop **ret)
+size_t hone_scops_from(const struct hone_coder_input *in, size_t depth, struct hone_scop **ret)
 {
     struct runs runs = {
         .in = in,
+        .least_depth = depth,
         .all = hone_pool_alloc(in->pool, (HONE_SCOP_MAX_RUNS + 1) * sizeof(struct hone_scop))};
     if (!in->is_blind && in->nest.function && in->nest.function->body)
         find(&runs, in->nest.function->body);
     *ret = runs.all;
     return runs.n;
+}
+
+size_t hone_scops(const struct hone_coder_input *in, struct hone_scop **ret)
+{
+    return hone_scops_from(in, 2, ret);
 }

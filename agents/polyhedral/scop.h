@@ -62,5 +62,7 @@ const char *hone_scop_order(const struct hone_coder_input *in, const struct hone
                             const size_t (*loops)[HONE_SCOP_MAX_DEPTH]);
 /* Runs with at least two loops inside of one another, in source order; *ret in the pool. */
 size_t hone_scops(const struct hone_coder_input *in, struct hone_scop **ret);
+/* The same with at least `depth` loops. */
+size_t hone_scops_from(const struct hone_coder_input *in, size_t depth, struct hone_scop **ret);
 
 #endif

@@ -12,6 +12,7 @@ REWRITE(thread_reduction);
 REWRITE(simd_inner);
 REWRITE(interchange);
 REWRITE(register_tile);
+REWRITE(sum_tile);
 REWRITE(accumulators);
 REWRITE(tile_loops);
 REWRITE(vector_math);
@@ -50,11 +51,12 @@ const struct hone_rewrite *const hone_rewrites[] = {
     &hone_rewrite_cuda_row_lanes,    &hone_rewrite_accumulators,
     &hone_rewrite_fast_math,         &hone_rewrite_interchange,
     &hone_rewrite_ping_pong,         &hone_rewrite_register_tile,
-    &hone_rewrite_reuse_pass,        &hone_rewrite_simd_inner,
-    &hone_rewrite_thread_outer,      &hone_rewrite_thread_reduction,
-    &hone_rewrite_tile_loops,        &hone_rewrite_unroll_loops,
-    &hone_rewrite_vector_math,       &hone_rewrite_reorder_nests,
-    &hone_rewrite_share_nests,       &hone_rewrite_block_nests,
+    &hone_rewrite_sum_tile,          &hone_rewrite_reuse_pass,
+    &hone_rewrite_simd_inner,        &hone_rewrite_thread_outer,
+    &hone_rewrite_thread_reduction,  &hone_rewrite_tile_loops,
+    &hone_rewrite_unroll_loops,      &hone_rewrite_vector_math,
+    &hone_rewrite_reorder_nests,     &hone_rewrite_share_nests,
+    &hone_rewrite_block_nests,
 };
 const size_t hone_n_rewrites = HONE_COUNTOF(hone_rewrites);
 

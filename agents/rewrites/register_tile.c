@@ -112,6 +112,14 @@ static const struct hone_c_loop *row_loop(const struct hone_c_loop *columns)
     return rows;
 }
 
+/* A loop inside of a block that a rule made, over the block's own rows or columns. */
+static bool is_in_block(const struct hone_coder_input *in, const struct hone_c_loop *l)
+{
+    const struct hone_c_node *upper = hone_c_strip(l->upper);
+    return upper->kind == HONE_C_REF && !upper->decl &&
+           strstr(in->tree->source, hone_pool_printf(in->pool, "tune(%s:", upper->name));
+}
+
 static size_t nests(const struct hone_coder_input *in, struct hone_coder_site *ret, size_t max)
 {
     size_t n = 0;
@@ -119,8 +127,8 @@ static size_t nests(const struct hone_coder_input *in, struct hone_coder_site *r
     for (size_t i = 0; i < in->nest.n; i++) {
         const struct hone_c_loop *c = &in->nest.loops[i];
         if (c->is_fallback || c->has_parallel || !is_signed_counter(c) || c->is_innermost ||
-            c->node->body->kind != HONE_C_COMPOUND || !hone_c_is_parallel(&in->nest, c, &why) ||
-            !has_unit_access(in, c))
+            is_in_block(in, c) || c->node->body->kind != HONE_C_COMPOUND ||
+            !hone_c_is_parallel(&in->nest, c, &why) || !has_unit_access(in, c))
             continue;
         const struct hone_c_loop *rows = row_loop(c);
         if (rows && (!hone_c_is_parallel(&in->nest, rows, &why) ||

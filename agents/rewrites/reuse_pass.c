@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+enum { MAX_ACCESSES = 64 };
+
 struct parts {
     const struct hone_c_loop *first, *second;
     const struct hone_c_node *call_1, *call_2, *store,
@@ -32,6 +34,42 @@ static bool same_bounds(const struct hone_coder_input *in, const struct hone_c_l
            a->is_unit_step && b->is_unit_step && !a->has_parallel && !b->has_parallel &&
            strcmp(a->var->name, b->var->name) == 0 && same_text(in, a->lower, b->lower) &&
            same_text(in, a->node->cond, b->node->cond);
+}
+
+/* Does the statement run in each turn of the loop? */
+static bool runs_always(const struct hone_c_loop *loop, const struct hone_c_node *stmt)
+{
+    const struct hone_c_node *body = loop->node->body;
+    for (const struct hone_c_node *n = body; n; n = hone_c_walk(body, n))
+        if (n->kind == HONE_C_JUMP)
+            return false;
+    while (stmt != body && stmt->parent->kind == HONE_C_COMPOUND)
+        stmt = stmt->parent;
+    return stmt == body || stmt->parent == loop->node;
+}
+
+/* Has the call the same value in both passes? What it reads is not written from one to the other. */
+static bool is_settled(const struct hone_coder_input *in, const struct hone_c_node *call,
+                       const struct hone_c_loop *a, const struct hone_c_loop *b)
+{
+    struct hone_c_access reads[MAX_ACCESSES], all[MAX_ACCESSES];
+    size_t n_reads = hone_c_accesses(in->nest.function, call, reads, MAX_ACCESSES);
+    if (n_reads > MAX_ACCESSES)
+        return false;
+    for (const struct hone_c_node *s = a->node; s != b->node->next; s = s->next) {
+        size_t n = hone_c_accesses(in->nest.function, s, all, MAX_ACCESSES);
+        for (size_t w = 0; n <= MAX_ACCESSES && w < n; w++)
+            for (size_t r = 0; r < n_reads; r++)
+                if (all[w].is_write && (!all[w].root || all[w].root == reads[r].root))
+                    return false;
+        for (const struct hone_c_node *x = call; x; x = hone_c_walk(call, x))
+            if (x->kind == HONE_C_REF && x->decl && x->decl != a->var &&
+                (hone_c_writes(s, x->decl) || hone_c_contains(s, x->decl)))
+                return false;
+        if (n > MAX_ACCESSES)
+            return false;
+    }
+    return true;
 }
 
 static bool match(const struct hone_coder_input *in, const struct hone_c_loop *a,
@@ -58,6 +96,8 @@ static bool match(const struct hone_coder_input *in, const struct hone_c_loop *a
             const struct hone_c_node *stmt = x;
             while (!hone_c_is_stmt(stmt))
                 stmt = stmt->parent;
+            if (!runs_always(a, stmt) || !is_settled(in, x, a, b))
+                continue;
             *ret = (struct parts){a, b, x, y, store, stmt};
             return true;
         }

@@ -203,12 +203,97 @@ static const char *fuse(const struct hone_coder_input *in, const struct hone_c_l
 
 /* ---- a sum in memory ---- */
 
-/* Is every access of the loop to place's memory one to the same element, by the same words? */
+enum { MAX_CHAIN = 3 }; /* of counters that bound one another */
+
+static const struct hone_c_loop *loop_that_counts(const struct hone_coder_input *in,
+                                                  const struct hone_c_node *counter)
+{
+    for (size_t i = 0; i < in->nest.n; i++)
+        if (in->nest.loops[i].var == counter && in->nest.loops[i].is_canonical)
+            return &in->nest.loops[i];
+    return NULL;
+}
+
+/* bound - counter as a number; false: it is none. */
+static bool is_bound_beside(const struct hone_coder_input *in, const struct hone_c_node *bound,
+                            const struct hone_c_node *counter, int64_t *ret)
+{
+    struct hone_c_poly p = hone_c_poly_of(in->nest.function, bound), own = {.is_known = true};
+    own.n = 1;
+    own.terms[0] =
+        (struct hone_c_term){.k = 1, .n_factors = 1, .factors = {{counter, counter->name}}};
+    p = hone_c_poly_sum(&p, &own, -1);
+    *ret = p.n > 0 ? p.terms[0].k : 0;
+    return p.is_known && (p.n == 0 || (p.n == 1 && p.terms[0].n_factors == 0));
+}
+
+/* Is counter k always below, or always above, counter v of a loop around it? j < i and k < j show
+ * k < i too. */
+static bool is_beside(const struct hone_coder_input *in, const struct hone_c_node *k,
+                      const struct hone_c_node *v, bool is_below, int depth)
+{
+    const struct hone_c_loop *l = loop_that_counts(in, k);
+    const struct hone_c_node *bound = l ? (is_below ? l->upper : l->lower) : NULL;
+    int64_t least = is_below ? (l && l->is_inclusive ? -1 : 0) : 1, by;
+    if (!bound || depth == MAX_CHAIN)
+        return false;
+    if (is_bound_beside(in, bound, v, &by))
+        return is_below ? by <= least : by >= least;
+    const struct hone_c_node *next = hone_c_strip(bound);
+    return next->kind == HONE_C_REF && next->decl &&
+           is_beside(in, next->decl, v, is_below, depth + 1);
+}
+
+static struct hone_c_poly with_counter(const struct hone_c_poly *poly, const struct hone_c_node *k,
+                                       const struct hone_c_node *v)
+{
+    struct hone_c_poly part = *poly, zero = {.is_known = true};
+    for (size_t i = 0; i < part.n; i++)
+        for (size_t f = 0; f < part.terms[i].n_factors; f++)
+            if (part.terms[i].factors[f].decl == k)
+                part.terms[i].factors[f] = (struct hone_c_factor){v, v->name};
+    return hone_c_poly_sum(&zero, &part, 1);
+}
+
+static size_t terms_with(const struct hone_c_poly *poly, const struct hone_c_node *counter)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < poly->n; i++)
+        for (size_t f = 0; f < poly->terms[i].n_factors; f++)
+            n += poly->terms[i].factors[f].decl == counter;
+    return n;
+}
+
+/* The other access is the place with a counter k of the loop where the place has v, and the bounds
+ * keep the two apart: x[j] beside x[i] for j < i. */
+static bool is_kept_apart(const struct hone_coder_input *in, const struct hone_c_loop *l,
+                          const struct hone_c_access *place, const struct hone_c_access *other)
+{
+    for (size_t i = 0; other->index.is_known && i < in->nest.n; i++) {
+        const struct hone_c_loop *inner = &in->nest.loops[i];
+        if (!inner->var || !hone_c_contains(l->node, inner->node))
+            continue;
+        for (const struct hone_c_loop *v = l->parent; v; v = v->parent) {
+            struct hone_c_poly same = v->var ? with_counter(&other->index, inner->var, v->var)
+                                             : (struct hone_c_poly){.is_known = false};
+            same = hone_c_poly_sum(&same, &place->index, -1);
+            if (same.is_known && same.n == 0 && terms_with(&other->index, inner->var) == 1 &&
+                (is_beside(in, inner->var, v->var, true, 0) ||
+                 is_beside(in, inner->var, v->var, false, 0)))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Is every access of the loop to place's memory one to the same element, by the same words, or to
+ * another one? */
 static bool is_lone_element(const struct hone_coder_input *in, const struct hone_c_loop *l,
                             const struct hone_c_node *place)
 {
     struct accesses a;
-    const struct hone_c_node *base = hone_c_strip(place->first), *root = NULL;
+    const struct hone_c_node *base = hone_c_strip(place->first);
+    const struct hone_c_access *own = NULL;
     if (base->kind != HONE_C_REF || !base->decl || hone_c_contains(l->node, base->decl) ||
         !l->is_canonical || l->is_fallback || !hone_c_is_invariant(place->last, l->node) ||
         !is_plain(l->node) || has_pragma(in, l->node) || l->begin != l->node->begin ||
@@ -216,17 +301,20 @@ static bool is_lone_element(const struct hone_coder_input *in, const struct hone
         return false;
     for (size_t i = 0; i < a.n; i++)
         if (a.v[i].node == place)
-            root = a.v[i].root;
+            own = &a.v[i];
     size_t n = 0, n_refs = 0;
-    for (size_t i = 0; i < a.n; i++) {
-        n += a.v[i].root == root;
-        if (a.v[i].root == root && (!is_same_text(in, a.v[i].node, place) ||
-                                    hone_c_strip(a.v[i].node->first)->decl != base->decl))
+    for (size_t i = 0; own && i < a.n; i++) {
+        bool is_same = a.v[i].node->kind == HONE_C_SUBSCRIPT &&
+                       hone_c_strip(a.v[i].node->first)->decl == base->decl;
+        n += a.v[i].root == own->root;
+        if (a.v[i].root == own->root &&
+            !(is_same && (is_same_text(in, a.v[i].node, place) ||
+                          (!a.v[i].is_write && is_kept_apart(in, l, own, &a.v[i])))))
             return false;
     }
     for (const struct hone_c_node *x = l->node; x; x = hone_c_walk(l->node, x))
         n_refs += x->kind == HONE_C_REF && x->decl == base->decl;
-    return root && n == n_refs;
+    return own && n == n_refs;
 }
 
 /* The widest loop around the statement that works on one element; NULL: none. */

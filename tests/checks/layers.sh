@@ -97,7 +97,7 @@ cuda.h: tools/runner/cuda/driver/cuda_api.c|tests/unit/runner/cuda_abi_test.c
 nvrtc: tools/runner/cuda/driver/cuda_api.c|tests/unit/runner/cuda_abi_test.c
 cupti_: tools/runner/cuda/driver/cupti.c
 curl/: agents/model/http.c
-isl/: agents/polyhedral/order_model.h|agents/polyhedral/order_model.c|agents/polyhedral/order.c|agents/polyhedral/order_loops.c|agents/polyhedral/order_print.h|agents/polyhedral/order_print.c
+isl/: agents/polyhedral/order_model.h|agents/polyhedral/order_model.c|agents/polyhedral/order.c|agents/polyhedral/order_loops.c|agents/polyhedral/order_pair.c|agents/polyhedral/order_print.h|agents/polyhedral/order_print.c
 clang-c/: agents/source/c_parser.c
 zlib.h: server/page/packed.c|tests/unit/server/page_test.c
 check.h: tests/unit/unit.h

@@ -368,6 +368,21 @@ static const struct {
      "float acc = C[N];\nfor (long p = 0;"},
     {"for (long k = 0; k < K; k++) for (long j = 0; j < N; j++) C[j] += A[k] * B[j];",
      "for (long j = 0; j < N; j++) {\nfor (long k = 0; k < K; k++) {"},
+    /* another element of the same array, kept apart by the bounds: below, above, over a third */
+    {"for (long i = 0; i < M; i++) for (long j = 0; j < i; j++) C[i] -= A[i * M + j] * C[j];",
+     "float acc = C[i];"},
+    {"for (long i = 0; i < M; i++) for (long k = i + 1; k < M; k++) C[i] += A[k] * C[k];",
+     "float acc = C[i];"},
+    {"for (long i = 0; i < M; i++) for (long j = 0; j < i; j++) for (long k = 0; k < j; k++)"
+     " C[i * M + j] -= C[i * M + k] * C[k * M + j];",
+     "float acc = C[i * M + j];"},
+    {"for (long i = 0; i < M; i++) for (long j = 0; j <= i; j++) C[i] -= A[i * M + j] * C[j];",
+     NULL},
+    {"for (long i = 0; i < M; i++) for (long k = i; k < M; k++) C[i] += A[k] * C[k];", NULL},
+    {"for (long i = 0; i < M; i++) for (long j = 0; j < i; j++) C[i] -= C[i - j];", NULL},
+    {"for (long i = 0; i < M; i++) for (long j = 0; j < N; j++) for (long k = 0; k < j; k++)"
+     " C[i * M + j] -= C[i * M + k] * C[k * M + j];",
+     NULL},
     /* another element of the same array */
     {"for (long k = 0; k < K; k++) C[0] += C[k];", NULL},
     {"for (long k = 0; k < K; k++) C[0] += A[k] * C[1];", NULL},

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sum_tile: kernels whose sums have edges keep their answer at sizes of all kinds and with tiles of
+ * all shapes; texts that look like them and may not be cut into blocks are left alone. */
+#include "tests/unit/unit.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agents/rewrites/coder_rules.h"
+#include "workspace/base/file.h"
+
+enum { MAX_PARAMS = 10, BUFFER = 4096, ROUNDS = 8, MAX_SIZE = 21 };
+
+typedef void kernel_any(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
+                        intptr_t, intptr_t, intptr_t);
+
+struct kernel {
+    const char *name, *source;
+    size_t n_params;
+    char kinds[MAX_PARAMS]; /* d double, f float, n a size */
+};
+
+static double before[MAX_PARAMS][BUFFER], expected[MAX_PARAMS][BUFFER], got[MAX_PARAMS][BUFFER];
+
+#define TEXT(name, body)                                                                           \
+    {                                                                                              \
+        name, "#include <stdint.h>\n"                                                              \
+              "void " name "(double *C, const double *A, const double *B, int64_t M, int64_t N,"   \
+              " int64_t K)\n{\n" body "}\n"                                                        \
+    }
+
+static const struct text {
+    const char *name, *source;
+} kept[] = {
+    /* rows that have no column at all */
+    TEXT("strict", "for (int64_t i = 0; i < M; i++)\n"
+                   "    for (int64_t j = 0; j < i; j++) {\n"
+                   "        double s = 0;\n"
+                   "        for (int64_t k = 0; k < K; k++)\n"
+                   "            s += A[(i + 1) * K + k] * A[j * K + k];\n"
+                   "        C[i * M + j] = s + B[j];\n"
+                   "    }\n(void)N;\n"),
+    /* columns that shrink as rows go on, counters of 32 bits */
+    TEXT("shrinks", "for (int32_t i = 0; i < M; i++)\n"
+                    "    for (int32_t j = 2; j < M - i; j++) {\n"
+                    "        C[i * M + j] *= 0.5;\n"
+                    "        for (int32_t k = 0; k < K; k++)\n"
+                    "            C[i * M + j] -= A[k * M + i] * B[k * M + j];\n"
+                    "    }\n(void)N;\n"),
+    /* two sums, one of them of differences */
+    TEXT("two", "for (int64_t i = 0; i < M; i++) {\n"
+                "    double s = 1, t = 2;\n"
+                "    for (int64_t k = 0; k <= i; k++) {\n"
+                "        s = s - A[i * M + k] * B[k];\n"
+                "        t = A[i * M + k] + t;\n"
+                "    }\n"
+                "    C[i] = s / (1 + t * t);\n"
+                "}\n(void)N, (void)K;\n"),
+    /* a name that the sum's counter hides, and a loop beside the sum */
+    TEXT("hides", "int64_t k = 3;\n"
+                  "for (int64_t i = 0; i < M; i++) {\n"
+                  "    double s = A[k];\n"
+                  "    for (int64_t k = 0; k < K; k++)\n"
+                  "        s += A[i * K + k];\n"
+                  "    for (int64_t j = 0; j < N; j++)\n"
+                  "        C[j] += s * (double)k;\n"
+                  "}\n"),
+    /* a solver from below: what is read was written by rows before */
+    TEXT("solves", "for (int64_t i = 1; i < M; i++) {\n"
+                   "    for (int64_t k = 0; k < i - 1; k++)\n"
+                   "        C[i] -= A[i * M + k] * C[k];\n"
+                   "    C[i] = C[i] * 0.25;\n"
+                   "}\n(void)N, (void)K;\n"),
+};
+
+static const struct text left_alone[] = {
+    /* reads what its own block writes */
+    TEXT("reads_row", "for (int64_t i = 0; i < M; i++)\n"
+                      "    for (int64_t j = 0; j < N; j++) {\n"
+                      "        double s = C[i * N + j];\n"
+                      "        for (int64_t k = 0; k <= i; k++)\n"
+                      "            s += A[i * M + k] * C[k * N + j];\n"
+                      "        C[i * N + j] = s;\n"
+                      "    }\n(void)K;\n"),
+    /* rows of C may overlap: K is no row's length */
+    TEXT("pitched", "for (int64_t i = 0; i < M; i++)\n"
+                    "    for (int64_t j = 0; j < N; j++) {\n"
+                    "        double s = C[i * K + j];\n"
+                    "        for (int64_t k = 0; k < i; k++)\n"
+                    "            s += A[i * M + k] * C[k * K + j];\n"
+                    "        C[i * K + j] = s;\n"
+                    "    }\n"),
+    /* an element that no pair of row and column outside of the triangle has */
+    TEXT("speculates", "for (int64_t i = 0; i < M; i++)\n"
+                       "    for (int64_t j = 0; j < i; j++) {\n"
+                       "        double s = 0;\n"
+                       "        for (int64_t k = 0; k < K; k++)\n"
+                       "            s += A[i - j + k] * A[j * K + k];\n"
+                       "        C[i * M + j] = s;\n"
+                       "    }\n(void)N;\n"),
+    /* an order of elements that blocks would change */
+    TEXT("carried", "for (int64_t i = 1; i < M; i++)\n"
+                    "    for (int64_t j = 0; j < N - 1; j++) {\n"
+                    "        double s = C[(i - 1) * N + j + 1];\n"
+                    "        for (int64_t k = 0; k < K; k++)\n"
+                    "            s += A[i * K + k] * B[j * K + k];\n"
+                    "        C[i * N + j] = s;\n"
+                    "    }\n"),
+    /* the sum leaves the nest */
+    TEXT("outside", "double s = 0;\n"
+                    "for (int64_t i = 0; i < M; i++)\n"
+                    "    for (int64_t j = 0; j < i; j++) {\n"
+                    "        double t = 0;\n"
+                    "        for (int64_t k = 0; k < K; k++)\n"
+                    "            s += A[i * K + k] * A[j * K + k], t += s;\n"
+                    "        C[i * M + j] = t;\n"
+                    "    }\n(void)N;\n"),
+};
+
+static struct hone_c_parser *open_parser(void)
+{
+    struct hone_c_parser *p = NULL;
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_c_parser_new(&p, &err) == 0, "%s", err.message);
+    return p;
+}
+
+static void read_kernel(struct hone_c_parser *parser, struct hone_pool *pool, struct kernel *kernel,
+                        struct hone_coder_input *in)
+{
+    struct hone_err err = HONE_ERR_INIT;
+    ck_assert_msg(hone_coder_read(parser, "cpu", kernel->source, kernel->name, pool, in, &err) == 0,
+                  "%s: %s", kernel->name, err.message);
+    kernel->n_params = 0;
+    for (const struct hone_c_node *n = in->nest.function->first; n; n = n->next)
+        if (n->kind == HONE_C_PARAM && kernel->n_params < MAX_PARAMS)
+            kernel->kinds[kernel->n_params++] = !strchr(n->type, '*')      ? 'n'
+                                                : strstr(n->type, "float") ? 'f'
+                                                                           : 'd';
+}
+
+/* tunables: "MR=2 NR=3"; those that are not named have their first value. */
+static kernel_any *build(const char *source, const char *name, const char *tunables,
+                         struct hone_pool *pool)
+{
+    char dir[] = "/tmp/hone-sums-XXXXXX";
+    struct hone_array none = {.n = 0};
+    const char *prologue = "";
+    setenv("OMP_WAIT_POLICY", "passive", 1); /* threads that spin starve one another here */
+    setenv("OMP_NUM_THREADS", "3", 1);
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    const char *c = hone_pool_printf(pool, "%s/k.c", dir);
+    const char *so = hone_pool_printf(pool, "%s/k.so", dir);
+    ck_assert_int_eq(hone_tune_prologue(source, &none, pool, &prologue, NULL), 0);
+    FILE *file = fopen(c, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "%s%s", *tunables ? tunables : prologue, source);
+    fclose(file);
+    int code = system(hone_pool_printf(
+        pool, "gcc -w -O1 -ftree-vectorize -fopenmp -fPIC -shared %s -o %s -lm", c, so));
+    ck_assert_msg(code == 0, "%s: %s", name, source);
+    void *lib = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(lib != NULL, "%s: %s", name, dlerror());
+    void *symbol = dlsym(lib, name);
+    ck_assert_ptr_nonnull(symbol);
+    kernel_any *ret;
+    memcpy(&ret, &symbol, sizeof ret);
+    code = system(hone_pool_printf(pool, "rm -rf %s", dir));
+    ck_assert_int_eq(code, 0);
+    return ret;
+}
+
+static void fill(const struct kernel *kernel, unsigned *seed)
+{
+    for (size_t p = 0; p < kernel->n_params; p++)
+        for (size_t i = 0; i < BUFFER; i++) {
+            double value = 1 + rand_r(seed) % 97 / 64.0;
+            if (kernel->kinds[p] == 'f')
+                ((float *)before[p])[i] = (float)value;
+            else
+                before[p][i] = value;
+        }
+}
+
+static void call(const struct kernel *kernel, kernel_any *f, double (*data)[BUFFER],
+                 const int64_t *sizes)
+{
+    intptr_t x[MAX_PARAMS] = {0};
+    for (size_t p = 0, n = 0; p < kernel->n_params; p++)
+        x[p] = kernel->kinds[p] == 'n' ? (intptr_t)sizes[n++] : (intptr_t)data[p];
+    memcpy(data, before, sizeof before);
+    f(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9]);
+}
+
+static double element(const struct kernel *kernel, double (*data)[BUFFER], size_t p, size_t i)
+{
+    return kernel->kinds[p] == 'f' ? (double)((float *)data[p])[i] : data[p][i];
+}
+
+static void compare(const struct kernel *kernel, kernel_any *f, kernel_any *changed,
+                    const char *text)
+{
+    unsigned seed = 5;
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t sizes[MAX_PARAMS];
+        for (size_t i = 0; i < MAX_PARAMS; i++)
+            sizes[i] = round == 0 ? 0 : rand_r(&seed) % MAX_SIZE + 1;
+        fill(kernel, &seed);
+        call(kernel, f, expected, sizes);
+        call(kernel, changed, got, sizes);
+        for (size_t p = 0; p < kernel->n_params; p++)
+            for (size_t i = 0; i < BUFFER; i++) {
+                double want = element(kernel, expected, p, i), is = element(kernel, got, p, i);
+                double most = (kernel->kinds[p] == 'f' ? 1e-4 : 1e-9) * (1 + fabs(want));
+                ck_assert_msg(!isfinite(want) || fabs(want - is) <= most,
+                              "%s, sizes %d %d %d: %zu[%zu] is %g, expected %g\n%s", kernel->name,
+                              (int)sizes[0], (int)sizes[1], (int)sizes[2], p, i, is, want, text);
+            }
+    }
+}
+
+static size_t try(struct hone_c_parser *parser, struct kernel kernel)
+{
+    static const char *const tiles[] = {"", "enum { MR = 1, NR = 1, LANES = 4 };\n",
+                                        "enum { MR = 5, NR = 3, LANES = 2 };\n"};
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    const struct hone_rewrite *rule = hone_rewrite_find("sum_tile");
+    struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+    struct hone_coder_input in;
+    struct hone_err err = HONE_ERR_INIT;
+    read_kernel(parser, pool, &kernel, &in);
+    kernel_any *f = build(kernel.source, kernel.name, "", pool);
+    size_t n = hone_coder_sites(rule, &in, sites);
+    for (size_t s = 0; s < n; s++) {
+        const char *text;
+        ck_assert_msg(hone_coder_apply(parser, rule, &in, &sites[s], &text, &err) == 0, "%s: %s",
+                      kernel.name, err.message);
+        for (size_t t = 0; t < HONE_COUNTOF(tiles); t++)
+            compare(&kernel, f, build(text, kernel.name, tiles[t], pool), text);
+    }
+    return n;
+}
+
+static const char *file_of(const char *name, struct hone_pool *pool)
+{
+    HONE_AUTOFREE char *text = NULL;
+    size_t len;
+    ck_assert_int_eq(hone_file_read(hone_pool_printf(pool, "tests/relatives/cpu/%s.c", name),
+                                    1 << 16, &text, &len, NULL),
+                     0);
+    return hone_pool_strdup(pool, text);
+}
+
+/* Places: with threads where rows or columns are independent, and without. */
+START_TEST(kernels_with_edges_keep_their_answer)
+{
+    static const struct {
+        const char *name;
+        size_t n;
+    } cases[] = {{"syrk", 2},    {"syr2k", 2}, {"correlation", 2}, {"trmm", 2}, {"symm", 2},
+                 {"trisolv", 1}, {"atax", 1},  {"bicg", 1},        {"mvt", 2},  {"gesummv", 2}};
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        struct kernel kernel = {.name = cases[i].name, .source = file_of(cases[i].name, pool)};
+        size_t n = try(parser, kernel);
+        ck_assert_msg(n == cases[i].n, "%s: %zu places", kernel.name, n);
+    }
+}
+END_TEST
+
+START_TEST(odd_sums_keep_their_answer)
+{
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    for (size_t i = 0; i < HONE_COUNTOF(kept); i++)
+        ck_assert_msg(try(parser, (struct kernel){.name = kept[i].name, .source = kept[i].source}) >
+                          0,
+                      "%s: no place", kept[i].name);
+}
+END_TEST
+
+START_TEST(sums_that_blocks_would_change_are_left_alone)
+{
+    HONE_CLEANUP(hone_c_parser_free_ptr) struct hone_c_parser *parser = open_parser();
+    HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+    for (size_t i = 0; i < HONE_COUNTOF(left_alone); i++) {
+        struct hone_coder_site sites[HONE_CODER_MAX_SITES];
+        struct hone_coder_input in;
+        struct kernel kernel = {.name = left_alone[i].name, .source = left_alone[i].source};
+        read_kernel(parser, pool, &kernel, &in);
+        size_t n = hone_coder_sites(hone_rewrite_find("sum_tile"), &in, sites);
+        for (size_t s = 0; s < n; s++)
+            ck_assert_msg(!strstr(sites[s].words, "columns"), "%s: %s", kernel.name,
+                          sites[s].words);
+    }
+}
+END_TEST
+
+UNIT_MAIN("sum_tile", kernels_with_edges_keep_their_answer, odd_sums_keep_their_answer,
+          sums_that_blocks_would_change_are_left_alone)
