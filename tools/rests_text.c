@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The line of what a result rests on, from its parts; NULL or "" is a part with nothing to say. */
 #include "tools/rests_text.h"
 
 #include <math.h>
@@ -128,6 +129,12 @@ const char *hone_rests_text(const struct hone_report *report, struct hone_pool *
         return NULL;
     if (r->is_parents_code)
         text = "same machine code as the parent";
+    if (r->copied.n > 0)
+        text = and_then(
+            text,
+            hone_pool_printf(pool, "in-place: %s copied before each call, in the baseline too",
+                             hone_plain_line(pool, joined(&r->copied, pool), 60)),
+            pool);
     text = and_then(text, fair_text(report, pool), pool);
     if (fast != NULL)
         text =

@@ -148,11 +148,18 @@ int push(const int *start, double *x, int n, const double *v)
 }
 EOF
 "$HONE" task new "$ROOT/push.c" --workspace "$WS" --no-lint >"$ROOT/said" 2>&1
-take push && grep -q '^int32_t push(const int \*start, double \*x, int n, const double \*v);' "$OUT/push.h" && grep -q '^test  *passed' "$ROOT/said"
-ok $? "an array that is read and written stays one" "$(cat "$ROOT/said")"
+take push && grep -q '^int32_t push(const int \*start, double \*x, int n, const double \*v);' "$OUT/push.h" && grep -q '^test  *passed' "$ROOT/said" &&
+    ! grep -q 'malloc\|memcpy' "$OUT/push.c" && grep -q 'in place, without a copy: x' "$ROOT/said"
+ok $? "an array that is read and written stays one, without a copy" "$(cat "$ROOT/said")"
 printf '#include "push.h"\nint main(void) { int s[3] = {0, 1, 3}; double x[2] = {10, 20}, v[3] = {1, 2, 3}; push(s, x, 2, v); return x[0] != 11 || x[1] != 25; }\n' >"$OUT/mine.c"
 (cd "$OUT" && gcc -c push.c && gcc -o mine mine.c push.o -fopenmp -lm && ./mine) >"$ROOT/outside" 2>&1
 ok $? "and is called as before" "$(cat "$ROOT/outside")"
+
+sed 's/^ *memcpy(x, x_in.*/&\n    x[0] = x_in[0];/' "$WS/tasks/push/kernels/naive.c" >"$ROOT/kept.c"
+"$HONE" call kernel_compile "{\"task\":\"push\",\"source\":$(json_text "$ROOT/kept.c")}" --workspace "$WS" --quiet >"$ROOT/built" 2>&1
+take "$(json_get commit <"$ROOT/built")" && grep -q '^test  *passed' "$ROOT/said" && grep -q 'malloc' "$OUT/push.c" && grep -q '^ \* note .*x is copied first (.*8 bytes a call)' "$OUT/push.c" &&
+    grep -q '^note  *x is copied first' "$ROOT/said"
+ok $? "a copy that the version needs stays, and is said" "$(cat "$ROOT/said" "$ROOT/built")"
 
 # Nothing is overwritten, unless that is asked for.
 take blur

@@ -57,8 +57,14 @@ bool hone_export_cuda_own(const struct hone_export_work *work, struct hone_proto
                           struct hone_export_launcher *ret);
 /* The old content of an argument that is read and written, which the task's function gets apart. */
 struct hone_export_copy {
-    const char *name, *param, *type, *n; /* n: C text of its elements */
+    const char *name, *param, *type, *n; /* n: C text of its elements; NULL: not known */
+    size_t input, output;                /* of the task */
+    bool is_dropped;                     /* the function works on the user's array: no copy */
 };
+/* in_place.c: the task's function without the copies that its text proves needless, and without the
+ * parameters that they copy from; is_dropped says which. */
+const char *hone_export_in_place(const struct hone_export_work *work, const char *body,
+                                 struct hone_export_copy *copies, size_t n);
 /* C text that makes them before a call, and what gives them back after it. */
 const char *hone_export_cuda_copies(const struct hone_export_work *work,
                                     const struct hone_export_copy *copies, size_t n,

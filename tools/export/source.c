@@ -197,9 +197,25 @@ static const char *axis_argument(const struct hone_export_work *work,
                                         : total_argument(work, proto, axis);
 }
 
+/* How the task's function is called from the user's. */
+struct call {
+    const char *body; /* the task's function, with or without its copies */
+    const char *arguments;
+    struct hone_export_copy copies[HONE_LIMIT_TENSORS];
+    size_t n_copies;
+};
+
+static bool is_dropped(const struct call *call, size_t input)
+{
+    for (size_t i = 0; i < call->n_copies; i++)
+        if (call->copies[i].input == input)
+            return call->copies[i].is_dropped;
+    return false;
+}
+
 /* The arguments of the task's function in terms of the user's parameters; NULL: one is missing. */
 static const char *arguments(const struct hone_export_work *work,
-                             const struct hone_prototype *proto)
+                             const struct hone_prototype *proto, const struct call *call)
 {
     const struct hone_task *task = work->task;
     size_t n = task->n_inputs + task->n_outputs + task->n_scalars + task->n_axes;
@@ -208,6 +224,8 @@ static const char *arguments(const struct hone_export_work *work,
     for (size_t i = 0; i < n; i++) {
         size_t o = i - task->n_inputs, s = o - task->n_outputs, a = s - task->n_scalars;
         const char *word;
+        if (i < task->n_inputs && is_dropped(call, i))
+            continue;
         if (i < task->n_inputs)
             word = tensor_argument(work, proto, &task->inputs[i], true);
         else if (o < task->n_outputs)
@@ -218,15 +236,14 @@ static const char *arguments(const struct hone_export_work *work,
             word = axis_argument(work, proto, &task->axes[a]);
         if (word == NULL)
             return NULL;
-        text = hone_pool_printf(work->pool, "%s%s%s", text, i ? ", " : "", word);
+        text = hone_pool_printf(work->pool, "%s%s%s", text, text[0] ? ", " : "", word);
     }
     return text;
 }
 
-/* What is read and written, which the task's function gets apart. HONE_E_UNSUPPORTED: one has no
- * known size. */
-static int find_copies(const struct hone_export_work *work, const struct hone_prototype *proto,
-                       struct hone_export_copy *ret, size_t *ret_n)
+/* What is read and written, which the task's function gets apart. */
+static void find_copies(const struct hone_export_work *work, const struct hone_prototype *proto,
+                        struct hone_export_copy *ret, size_t *ret_n)
 {
     *ret_n = 0;
     for (size_t i = 0; i < work->task->n_inputs; i++) {
@@ -234,13 +251,13 @@ static int find_copies(const struct hone_export_work *work, const struct hone_pr
         const struct hone_param *param = param_of_old(work, proto, t);
         if (param == NULL)
             continue;
-        ret[*ret_n] = (struct hone_export_copy){
-            .name = t->name, .param = param->name, .type = type_name(work, t->dtype)};
-        ret[*ret_n].n = elements_text(work, proto, t);
-        if (ret[(*ret_n)++].n == NULL)
-            return HONE_E_UNSUPPORTED;
+        ret[(*ret_n)++] = (struct hone_export_copy){.name = t->name,
+                                                    .param = param->name,
+                                                    .type = type_name(work, t->dtype),
+                                                    .n = elements_text(work, proto, t),
+                                                    .input = i,
+                                                    .output = hone_export_old_of(work->task, t)};
     }
-    return 0;
 }
 
 static const char *host_copies(const struct hone_export_work *work,
@@ -252,6 +269,8 @@ static const char *host_copies(const struct hone_export_work *work,
     *ret_after = "";
     for (size_t i = 0; i < n; i++) {
         const struct hone_export_copy *c = &copies[i];
+        if (c->is_dropped)
+            continue;
         text = hone_pool_printf(work->pool,
                                 "%s    %s *old_%s = malloc((size_t)(%s) * sizeof(%s));\n"
                                 "    if (old_%s == NULL)\n        abort();\n"
@@ -263,20 +282,13 @@ static const char *host_copies(const struct hone_export_work *work,
     return text;
 }
 
-/* How the task's function is called from the user's. */
-struct call {
-    const char *arguments;
-    struct hone_export_copy copies[HONE_LIMIT_TENSORS];
-    size_t n_copies;
-};
-
 /* A function of the user's name around the task's, which becomes static. */
 static int add_own(const struct hone_export_work *work, const struct hone_prototype *proto,
                    const struct call *call, struct hone_export_function *ret, struct hone_err *err)
 {
     const char *inner = hone_pool_printf(work->pool, "%s_in_task_order", work->task->name);
     const char *result = hone_dtype_c_name(proto->return_dtype);
-    HONE_AUTOFREE char *renamed = hone_prototype_rename(ret->body, work->task->name, inner);
+    HONE_AUTOFREE char *renamed = hone_prototype_rename(call->body, work->task->name, inner);
     const char *text;
     int rc = hone_prototype_make_static(renamed, NULL, work->pool, &text, err);
     const char *after, *before = host_copies(work, call->copies, call->n_copies, &after);
@@ -304,7 +316,7 @@ static void add_own_launcher(const struct hone_export_work *work,
     const char *name = work->task->name;
     const char *inner = hone_pool_printf(work->pool, "%s_in_task_order", name);
     const char *stream = launcher->stream != NULL ? launcher->stream : "0";
-    HONE_AUTOFREE char *renamed = hone_prototype_rename(ret->body, name, inner);
+    HONE_AUTOFREE char *renamed = hone_prototype_rename(call->body, name, inner);
     HONE_AUTOFREE char *text = hone_prototype_rename(
         renamed, launcher->name, hone_pool_printf(work->pool, "%s_before", launcher->name));
     const char *after;
@@ -370,13 +382,59 @@ static int plain_source(const struct hone_export_work *work, const char **ret, s
     return rc;
 }
 
-static bool match(const struct hone_export_work *work, const struct hone_prototype *proto,
-                  struct call *ret)
+/* "n*m*4 bytes a call" */
+static const char *bytes_text(const struct hone_export_work *work, const struct hone_tensor *tensor)
 {
-    if (find_copies(work, proto, ret->copies, &ret->n_copies) < 0)
+    const char *text = "";
+
+    for (size_t d = 0; d < tensor->rank; d++)
+        text = hone_pool_printf(work->pool, "%s%s*", text, work->task->axes[tensor->shape[d]].name);
+    return hone_pool_printf(work->pool, "%s%lld bytes a call", text,
+                            (long long)hone_dtype_bytes(tensor->dtype));
+}
+
+/* What the figure of the search is worth in the user's program. */
+static void note_copies(struct hone_export_work *work, const struct call *call)
+{
+    const char *kept = "", *dropped = "";
+
+    for (size_t i = 0; i < call->n_copies; i++) {
+        const struct hone_export_copy *c = &call->copies[i];
+        if (c->is_dropped)
+            dropped =
+                hone_pool_printf(work->pool, "%s%s%s", dropped, dropped[0] ? ", " : "", c->param);
+        else
+            kept = hone_pool_printf(work->pool, "%s%s%s is copied first (%s)", kept,
+                                    kept[0] ? ", " : "", c->param,
+                                    bytes_text(work, &work->task->inputs[c->input]));
+    }
+    if (kept[0])
+        hone_export_note(work, hone_pool_printf(work->pool,
+                                                "%s: the figure of the search was measured with "
+                                                "such a copy in the baseline too; time it in your "
+                                                "program",
+                                                kept));
+    if (dropped[0])
+        hone_export_note(work, hone_pool_printf(work->pool,
+                                                "in place, without a copy: %s. The figure of the "
+                                                "search was measured with a copy on both sides; "
+                                                "time it in your program",
+                                                dropped));
+}
+
+static bool match(struct hone_export_work *work, const struct hone_prototype *proto,
+                  const char *body, struct call *ret)
+{
+    find_copies(work, proto, ret->copies, &ret->n_copies);
+    ret->body = hone_export_in_place(work, body, ret->copies, ret->n_copies);
+    for (size_t i = 0; i < ret->n_copies; i++)
+        if (ret->copies[i].n == NULL && !ret->copies[i].is_dropped)
+            return false;
+    ret->arguments = arguments(work, proto, ret);
+    if (ret->arguments == NULL)
         return false;
-    ret->arguments = arguments(work, proto);
-    return ret->arguments != NULL;
+    note_copies(work, ret);
+    return true;
 }
 
 static void note_order(struct hone_export_work *work)
@@ -395,7 +453,7 @@ static int launcher_function(struct hone_export_work *work, struct hone_export_f
     if (work->is_task_order || !hone_export_cuda_own(work, proto, &launcher))
         return with_task_parameters(work, ret, err);
     ret->own = unwrap(work, launcher.inner, launcher.name);
-    if (!match(work, proto, &call)) {
+    if (!match(work, proto, ret->body, &call)) {
         note_order(work);
         return with_task_parameters(work, ret, err);
     }
@@ -430,7 +488,7 @@ int hone_export_function(struct hone_export_work *work, struct hone_export_funct
     if (work->is_task_order || name == NULL)
         return with_task_parameters(work, ret, err);
     if (hone_prototype_parse(text, inner, work->pool, proto, NULL) < 0 ||
-        !match(work, proto, &call)) {
+        !match(work, proto, ret->body, &call)) {
         note_order(work);
         return with_task_parameters(work, ret, err);
     }

@@ -127,6 +127,8 @@ const char *hone_export_cuda_copies(const struct hone_export_work *work,
     *ret_after = "";
     for (size_t i = 0; i < n; i++) {
         const struct hone_export_copy *c = &copies[i];
+        if (c->is_dropped)
+            continue;
         text = hone_pool_printf(
             work->pool,
             "%s    %s *old_%s = NULL;\n"

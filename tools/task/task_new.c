@@ -100,12 +100,23 @@ static void look_at_pointer(struct hone_new_work *w, const struct hone_param *p,
                                           p->name, p->name));
 }
 
+static void note_copy(struct hone_new_work *w, const struct hone_param *p)
+{
+    hone_new_note(w, hone_pool_printf(w->pool,
+                                      "in place: the baseline copies '%s' before each call, which "
+                                      "your function does not do: ratios are against copy and "
+                                      "function",
+                                      p->name));
+}
+
 static int add_pointer(struct hone_new_work *w, const struct hone_param *p)
 {
     bool is_in, is_out;
     look_at_pointer(w, p, &is_in, &is_out);
     if (w->n_inputs + w->n_outputs + is_in + is_out > HONE_LIMIT_TENSORS)
         return too_many(w, "arrays");
+    if (is_in && is_out)
+        note_copy(w, p);
     if (is_in)
         w->inputs[w->n_inputs++] = (struct hone_new_tensor){
             .param = p,

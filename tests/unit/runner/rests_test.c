@@ -4,7 +4,9 @@
 #include "tools/runner/judge/rests.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/unit/runner/task_util.h"
 #include "tests/unit/unit.h"
@@ -252,7 +254,7 @@ struct fixture {
     struct hone_job job;
     struct hone_task task;
     struct hone_workload workload;
-    struct hone_arm arm;
+    struct hone_arm arm, baseline;
     struct hone_report report;
     struct hone_build_report build;
     struct hone_check_report checks[3];
@@ -346,6 +348,43 @@ START_TEST(far_less_accurate_is_warned_of)
 }
 END_TEST
 
+/* Only what `hone task new` writes is such a copy. */
+START_TEST(copies_of_the_baseline_are_told)
+{
+    static const struct {
+        const char *source;
+        size_t n;
+    } rows[] = {
+        {"    memcpy(y, y_in, (size_t)(n) * sizeof(*y));\n", 1},
+        {"    cudaMemcpyAsync(y, y_in, (size_t)(n) * sizeof(*y), s);\n", 1},
+        {"    add(y, y_in, (size_t)(n));\n", 0},
+        {"    memcpy(y, x, (size_t)(n) * sizeof(*y));\n", 0},
+    };
+    for (size_t i = 0; i < HONE_COUNTOF(rows); i++) {
+        HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
+        HONE_AUTOFREE struct fixture *f = hone_calloc(1, sizeof *f);
+        char dir[] = "/tmp/hone-rests-XXXXXX";
+        ck_assert_ptr_nonnull(mkdtemp(dir));
+        HONE_AUTOFREE char *open = hone_path_join(dir, "open", NULL);
+        HONE_AUTOFREE char *path = hone_path_join(open, "baseline.c", NULL);
+        ck_assert_int_eq(mkdir(open, 0700), 0);
+        ck_assert_int_eq(
+            hone_file_write(path, rows[i].source, strlen(rows[i].source), 0600, false, NULL), 0);
+        start(f, pool);
+        f->task.outputs[0].name = "y";
+        f->baseline = (struct hone_arm){.name = "baseline", .source = "baseline.c"};
+        f->judge.dir = dir;
+        f->judge.slots[1] = (struct hone_slot){.name = "baseline", .arm = &f->baseline};
+        f->judge.n_slots = 2;
+        hone_rests_finish(&f->judge);
+        ck_assert_uint_eq(f->report.rests_on->copied.n, rows[i].n);
+        if (rows[i].n > 0)
+            ck_assert_str_eq(f->report.rests_on->copied.v[0], "y");
+        hone_remove_tree(dir, NULL);
+    }
+}
+END_TEST
+
 START_TEST(the_parents_code_is_known)
 {
     for (int same = 0; same < 2; same++) {
@@ -362,6 +401,6 @@ START_TEST(the_parents_code_is_known)
 END_TEST
 
 UNIT_MAIN("rests", units_of_instructions, units_of_cubins, lower_is_of_the_task, fast_math_is_found,
-          many_places_are_cut, errors_are_in_units_of_the_tolerance,
-          a_bound_that_is_beaten_is_explained_or_doubted, far_less_accurate_is_warned_of,
-          the_parents_code_is_known)
+          copies_of_the_baseline_are_told, many_places_are_cut,
+          errors_are_in_units_of_the_tolerance, a_bound_that_is_beaten_is_explained_or_doubted,
+          far_less_accurate_is_warned_of, the_parents_code_is_known)

@@ -176,6 +176,144 @@ START_TEST(own_parameters)
 }
 END_TEST
 
+#define STAGE                                                                                      \
+    "void stage(int n, double *re, double *im)\n{\n    for (int i = 0; i < n; i++) {\n"            \
+    "        double t = re[i];\n        re[i] += im[i];\n        im[i] = t;\n    }\n}\n"
+#define STAGE_HEAD                                                                                 \
+    "#include <stdint.h>\n#include <string.h>\n"                                                   \
+    "void stage(const double *restrict re_in, const double *im_in, double *restrict re, "          \
+    "double *im, int64_t n_arg)\n{\n    int n = (int)n_arg;\n"
+#define COPY_RE "    memcpy(re, re_in, (size_t)(n_arg) * sizeof(*re));\n"
+#define COPY_IM "    memcpy(im, im_in, (size_t)(n_arg) * sizeof(*im));\n"
+#define LOOP_RE                                                                                    \
+    "#pragma omp parallel for simd\n    for (int64_t i = 0; i < n_arg; i++) {\n"                   \
+    "        re[i] = re_in[i];\n    }\n"
+#define REST "#pragma omp simd\n    for (int i = 0; i < n; i++)\n        re[i] += im[i];\n}\n"
+
+/* A copy leaves the version where its text shows that nothing else uses the old content. */
+START_TEST(in_place)
+{
+    static const struct {
+        const char *before, *source;
+        bool keeps_re, keeps_im;
+    } cases[] = {
+        {"", STAGE_HEAD COPY_RE COPY_IM REST, false, false},
+        {"", STAGE_HEAD COPY_IM LOOP_RE REST, false, false},
+        {"/* re_in */\n", STAGE_HEAD COPY_RE "    /* re_in */ puts(\"re_in\");\n" REST, false,
+         true},
+        {"", STAGE_HEAD COPY_RE COPY_IM "    im[0] += re_in[0];\n" REST, true, false},
+        {"void help(double *, const double *);\n",
+         STAGE_HEAD COPY_RE COPY_IM "    help(re, im_in);\n" REST, false, true},
+        {"#define OLD(i) re_in[i]\n", STAGE_HEAD COPY_RE COPY_IM "    im[0] += OLD(0);\n" REST,
+         true, false},
+        {"#define OLD(a) a##_in[0]\n", STAGE_HEAD COPY_RE COPY_IM "    im[0] += OLD(re);\n" REST,
+         true, true},
+        {"#define memcpy(a, b, n) other(a, b, n)\n", STAGE_HEAD COPY_RE COPY_IM REST, true, true},
+        {"", STAGE_HEAD "    n = stage_2(re);\n" COPY_RE COPY_IM REST, true, true},
+        {"", STAGE_HEAD "    re[0] = 1;\n" COPY_RE COPY_IM REST, true, true},
+        {"", STAGE_HEAD "    int k = next(re);\n" COPY_RE COPY_IM REST, true, true},
+        {"", STAGE_HEAD "    int k = re[0]++;\n" COPY_RE COPY_IM REST, true, true},
+        {"", STAGE_HEAD "    if (n < 9)\n    " COPY_RE COPY_IM REST, true, true},
+        {"", STAGE_HEAD "#ifdef A\n" COPY_RE "#endif\n" COPY_IM REST, true, true},
+        {"", STAGE_HEAD "    memcpy(re, re_in + 1, n);\n" COPY_IM REST, true, true},
+        {"", STAGE_HEAD "    memcpy(re, im_in, n);\n" COPY_IM REST, true, true},
+        {"",
+         STAGE_HEAD COPY_IM
+         "    for (int i = 0; i < n - 1; i++)\n        re[i] = re_in[i + 1];\n" REST,
+         true, false},
+        {"void stage(const double *, const double *, double *, double *, int64_t);\n",
+         STAGE_HEAD COPY_RE COPY_IM REST, true, true},
+    };
+    struct bench b;
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_task_new made;
+    bench_open(&b, NULL);
+    const struct hone_task_new_options options = {
+        .source = STAGE, .dir = hone_pool_printf(b.pool, "%s/ws/tasks/stage", b.dir)};
+    ck_assert_msg(hone_task_new(&options, b.pool, &made, &err) == 0, "%s", err.message);
+    bool is_told = false;
+    for (size_t i = 0; i < made.notes.n; i++)
+        is_told = is_told || strstr(made.notes.v[i], "ratios are against copy and function");
+    ck_assert(is_told);
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        const char *text =
+            hone_pool_printf(b.pool, "#include <stdint.h>\n%s%s", cases[i].before, cases[i].source);
+        struct hone_json *r = evaluate(&b, "stage", text, ",\"tier\":\"screen\"");
+        struct hone_json *e = export_of(&b, text_of(r, "commit"), ",\"no_test\":true");
+        const char *c = file_of(e, "stage.c");
+        ck_assert_msg((strstr(c, "old_re_in") != NULL) == cases[i].keeps_re &&
+                          (strstr(c, "old_im_in") != NULL) == cases[i].keeps_im,
+                      "%zu:\n%s", i, c);
+        ck_assert_msg((strstr(c, "malloc") != NULL) == (cases[i].keeps_re || cases[i].keeps_im),
+                      "%s", c);
+        has(c, cases[i].keeps_re   ? "re is copied first (n*8 bytes a call)"
+               : cases[i].keeps_im ? "in place, without a copy: re. "
+                                   : "in place, without a copy: re, im. ");
+        has(c, "\n#pragma omp simd\n    for (int i = 0; i < n; i++)\n        re[i] += im[i];\n}");
+        if (i > 1)
+            continue;
+        has(c, "static void stage_in_task_order(double *restrict re, double *im, int64_t n_arg)");
+        has(c, "    stage_in_task_order((double *)re, (double *)im, (int64_t)n);\n}");
+        has_not(c, "memcpy");
+        has_not(c, "parallel for simd");
+    }
+    bench_close(&b);
+}
+END_TEST
+
+#define BIAS(end_)                                                                                 \
+    "__global__ void k(const float *b, float *x, int n)\n"                                         \
+    "{\n"                                                                                          \
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"                                         \
+    "    if (i < n)\n"                                                                             \
+    "        x[i] = x[i] + b[i];\n"                                                                \
+    "}\n"                                                                                          \
+    "extern \"C\" void bias" end_ "(const float *b, float *x, int n, cudaStream_t s)\n"            \
+    "{\n"                                                                                          \
+    "    k<<<(n + 255) / 256, 256, 0, s>>>(b, x, n);\n"                                            \
+    "}\n"
+
+START_TEST(a_launcher_in_place)
+{
+    static const struct {
+        const char *more;
+        bool is_copied;
+    } cases[] = {{"", false}, {"    k<<<1, 1, 0, hone_stream>>>(x_in, x);\n", true}};
+    struct bench b;
+    struct hone_err err = HONE_ERR_INIT;
+    struct hone_task_new made;
+    bench_open(&b, NULL);
+    const char *shapes[] = {"x[n]", "b[n]"};
+    const struct hone_task_new_options options = {
+        .source = BIAS(""),
+        .is_cuda = true,
+        .shapes = {shapes, 2},
+        .dir = hone_pool_printf(b.pool, "%s/ws/tasks/bias", b.dir)};
+    ck_assert_msg(hone_task_new(&options, b.pool, &made, &err) == 0, "%s", err.message);
+    for (size_t i = 0; i < HONE_COUNTOF(cases); i++) {
+        const char *text = hone_pool_printf(
+            b.pool,
+            "%sextern \"C\" void bias(const float *b, const float *x_in, float *x, int64_t n, "
+            "cudaStream_t hone_stream)\n{\n    cudaMemcpyAsync(x, x_in, (size_t)(n) * sizeof(*x), "
+            "cudaMemcpyDeviceToDevice, hone_stream);\n%s    bias_body((const float *)b, (float "
+            "*)x, "
+            "(int)n, hone_stream);\n}\n",
+            BIAS("_body"), cases[i].more);
+        struct hone_json *r =
+            evaluate(&b, "bias", text, ",\"tier\":\"screen\",\"target\":\"cuda\"");
+        const char *c =
+            file_of(export_of(&b, text_of(r, "commit"), ",\"no_test\":true"), "bias.cu");
+        ck_assert_msg((strstr(c, "cudaMallocAsync") != NULL) == cases[i].is_copied, "%s", c);
+        has(c, cases[i].is_copied
+                   ? "x is copied first (n*4 bytes a call)"
+                   : "bias_in_task_order((const float *)b, (float *)x, (int64_t)n, s);");
+        if (!cases[i].is_copied)
+            has_not(c, "cudaMemcpyAsync");
+    }
+    bench_close(&b);
+}
+END_TEST
+
 START_TEST(a_cuda_version)
 {
     struct bench b;
@@ -327,5 +465,5 @@ START_TEST(torch_forms)
 }
 END_TEST
 
-UNIT_MAIN("export", torch_forms, a_version, claims, own_parameters, a_cuda_version, oracle_s_words,
-          values_at_the_limit, a_failed_test, statics)
+UNIT_MAIN("export", torch_forms, a_version, claims, own_parameters, in_place, a_launcher_in_place,
+          a_cuda_version, oracle_s_words, values_at_the_limit, a_failed_test, statics)

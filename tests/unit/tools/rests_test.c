@@ -232,6 +232,12 @@ START_TEST(the_fast_math_baseline_comes_first)
     ck_assert_msg(strncmp(text, want, strlen(want)) == 0, "%s", text);
     report.ratios.n = 1;
     ck_assert_ptr_null(strstr(hone_rests_text(&report, pool), "-ffast-math"));
+    ck_assert_ptr_null(strstr(hone_rests_text(&report, pool), "in-place"));
+    const char *copied[] = {"re", "im"};
+    rests.copied = (struct hone_strs){copied, 2};
+    text = hone_rests_text(&report, pool);
+    want = "in-place: re, im copied before each call, in the baseline too";
+    ck_assert_msg(strncmp(text, want, strlen(want)) == 0, "%s", text);
 }
 END_TEST
 

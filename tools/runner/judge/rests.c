@@ -357,6 +357,34 @@ static void fill_fast_math(struct hone_judge *judge, struct hone_rests_report *r
             "zero, rounding may differ");
 }
 
+/* What `hone task new` wrote into the baseline for arrays that are read and written. */
+static void fill_copied(struct hone_judge *judge, struct hone_rests_report *ret)
+{
+    const struct hone_slot *baseline = hone_judge_slot(judge, "baseline");
+    struct hone_outcome end;
+    HONE_AUTOFREE char *source = NULL;
+    if (baseline != NULL)
+        (void)hone_judge_read_source(judge, baseline, &source, &end);
+    if (source == NULL)
+        return;
+    ret->copied.v = hone_pool_alloc(judge->pool, HONE_LIMIT_RESTS * sizeof *ret->copied.v);
+    for (size_t o = 0; o < judge->task->n_outputs; o++) {
+        const char *name = judge->task->outputs[o].name;
+        const char *tail = hone_pool_printf(judge->pool, ", %s_in, (size_t)(", name);
+        bool is_copy = false;
+        for (const char *at = source; !is_copy && (at = strstr(at, tail)) != NULL; at++) {
+            const char *line = at;
+            while (line > source && line[-1] != '\n')
+                line--;
+            line += strspn(line, " ");
+            is_copy = strncmp(line, "memcpy(", strlen("memcpy(")) == 0 ||
+                      strncmp(line, "cudaMemcpyAsync(", strlen("cudaMemcpyAsync(")) == 0;
+        }
+        if (is_copy)
+            add(&ret->copied, name);
+    }
+}
+
 static void say(struct hone_judge *judge, const struct hone_rests_report *rests)
 {
     const struct hone_report *report = judge->report;
@@ -407,6 +435,7 @@ void hone_rests_finish(struct hone_judge *judge)
     };
     fill_units(judge, ret);
     fill_fast_math(judge, ret);
+    fill_copied(judge, ret);
     judge->report->rests_on = ret;
     say(judge, ret);
 }
