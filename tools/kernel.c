@@ -117,6 +117,11 @@ static int take_version(struct hone_tool_ctx *ctx, const char *rev, const struct
     return rc;
 }
 
+static bool is_baseline(const char *rev)
+{
+    return rev != NULL && strcmp(rev, "baseline") == 0;
+}
+
 static int take_baseline(struct hone_tool_ctx *ctx, const struct hone_task *task,
                          struct hone_evaluation_request *req, struct hone_err *err)
 {
@@ -164,7 +169,7 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
         .flags = in->flags,
         .tier = in->tier != HONE_TIER_NONE ? in->tier : HONE_TIER_SCREEN,
         .parent = in->parent,
-        .time_parent = in->parent != NULL,
+        .time_parent = in->parent != NULL && !is_baseline(in->parent),
         .workloads = in->workloads,
         .budget_ms = in->budget_ms,
         .timeout_ms = in->timeout_ms,
@@ -195,10 +200,12 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
     if (rc == 0 && in->axes != NULL)
         rc = take_axes(in, task, &req, err);
     if (rc == 0 && in->commit != NULL)
-        rc = strcmp(in->commit, "baseline") == 0 ? take_baseline(ctx, task, &req, err)
-                                                 : take_version(ctx, in->commit, task, &req, err);
+        rc = is_baseline(in->commit) ? take_baseline(ctx, task, &req, err)
+                                     : take_version(ctx, in->commit, task, &req, err);
     if (rc < 0)
         return rc;
+    if (is_baseline(in->parent)) /* it is timed beside every candidate; no version stands for it */
+        req.parent = NULL;
     take_words(ctx, in, &req);
     ret->task = HONE_STEAL(task);
     req.task = ret->task;

@@ -90,7 +90,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES, .help = "0: all cores."), \
     HONE_IN_(call_timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Of one call.")
 #define HONE_KERNEL_IN_WORDS \
-    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES, .help = "The version that was edited."), \
+    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES, .help = "The version edited, or baseline."), \
     HONE_IN_(strategy, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Id, e.g. C08."), \
     HONE_IN_(message, .max_len = 200, .help = "Commit subject."), \
     HONE_IN_(why, .max_len = 4000, .help = "Why, and what is expected.")
