@@ -67,6 +67,10 @@ static int read_report(const char *report_json, struct hone_pool *pool,
     ret->review = hone_review_text(report, pool);
     ret->flag = hone_rests_flag(report, pool);
     ret->rests_on = hone_rests_text(report, pool);
+    ret->threads = hone_rests_threads(report, pool);
+    const struct hone_ratio *parent = hone_report_ratio(report, "parent");
+    if (parent != NULL && parent->ratio > 0 && report->tier > HONE_TIER_SCREEN)
+        ret->vs_parent = hone_ratio_text(parent, pool);
     if (report->doubts.n > 0 && report->tier > HONE_TIER_SCREEN)
         ret->flag = hone_pool_printf(pool, "not to be claimed%s%s", ret->flag != NULL ? ", " : "",
                                      ret->flag != NULL ? ret->flag : "");
@@ -83,6 +87,8 @@ static int read_first(const struct hone_version *version, struct hone_pool *pool
         .tier = hone_tier_of(hone_trailer_get(version, "Tier")),
         .speedup = hone_trailer_get(version, "Speedup"),
         .review = hone_trailer_get(version, "Review"),
+        .threads = hone_trailer_get(version, "Threads"),
+        .vs_parent = hone_trailer_get(version, "Speedup-vs-parent"),
         .time_s = version->time_s,
     };
     read_ratio(ret);

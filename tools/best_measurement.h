@@ -21,6 +21,8 @@ struct hone_measurement {
     const char *summary;     /* one line */
     const char *review;      /* rules of the review list; NULL: none */
     const char *flag;        /* "fast-math, tf32 tensor cores"; NULL: neither (rests_text.h) */
+    const char *threads;     /* "0.9 of 1 threads"; NULL: not known */
+    const char *vs_parent;   /* of the same run; NULL: none */
     const char *rests_on;    /* what it rests on, one line; NULL: its report was not read */
     int64_t time_s;
     int64_t waited_ns; /* for other timings on the machine, as its report says */

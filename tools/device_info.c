@@ -3,6 +3,7 @@
 #include "tools/kernel.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ struct info_out {
     int64_t n_cores, memory_bytes;
     struct hone_array caches;
     struct hone_strs compilers, targets;
-    struct hone_json *ceilings, *probe, *devices;
+    struct hone_json *ceilings, *probe, *devices, *load;
 };
 
 static const struct hone_field in_fields[] = {
@@ -50,6 +51,8 @@ static const struct hone_field out_fields[] = {
     OUT(memory_bytes, .unit = "bytes", .help = "Memory."),
     OUT(caches, HONE_OF(struct hone_device_cache, cache_fields),
         .help = "Caches of the first core."),
+    OUT(load, .json_schema = "{\"type\":\"number\"}",
+        .help = "Threads that ran or waited on the machine, mean of the last minute."),
     OUT(kernel, .help = "Operating system kernel."),
     OUT(compilers, .help = "Compilers and their versions."),
     OUT(targets, .help = "Where kernels can run."),
@@ -104,6 +107,16 @@ static void read_ceilings(struct hone_tool_ctx *ctx, struct info_out *out)
         out->ceilings = NULL;
 }
 
+static void read_load(struct hone_tool_ctx *ctx, struct info_out *out)
+{
+    double minute;
+
+    if (getloadavg(&minute, 1) != 1)
+        return;
+    out->load = hone_json_new_f64(minute);
+    hone_pool_defer(ctx->pool, free_json, out->load);
+}
+
 static void ask_runner(struct hone_tool_ctx *ctx, struct info_out *out)
 {
     const struct hone_executor *executor = ctx->app->executor;
@@ -152,6 +165,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     out->executor = ctx->app->executor != NULL ? ctx->app->executor->name : "none";
     ask_compilers(ctx, &out->compilers);
     read_ceilings(ctx, out);
+    read_load(ctx, out);
     if (in->probe)
         ask_runner(ctx, out);
     list_targets(ctx->pool, out);
@@ -172,7 +186,8 @@ const struct hone_tool hone_tool_device_info = {
         "Processor, caches, compilers, jail, counters and measured ceilings of this machine.",
     .description =
         "Processor, cores, caches, compilers, jails and counters that work here (and why "
-        "others do not), measured bandwidth and arithmetic rate. Changes nothing; 0.1 to 0.5 "
+        "others do not), load now; bandwidth and arithmetic rate once something was timed. Changes "
+        "nothing; 0.1 to 0.5 "
         "s. Not for a kernel's limit: kernel_profile measures that.",
     .flags = HONE_TOOL_READ_ONLY | HONE_TOOL_IDEMPOTENT,
     .in = in_fields,

@@ -43,6 +43,7 @@ struct hone_evaluation_request {
     const char *subject, *body;             /* commit text; NULL: made from the verdict */
     struct hone_array trailers;             /* of struct hone_trailer, added to the standard ones */
     bool no_commit;                         /* kernel_run, lint */
+    bool must_beat_parent; /* no commit where the parent was timed and is not beaten */
     bool no_cache;
     const char *author;
 };
@@ -56,6 +57,9 @@ struct hone_evaluation {
     const char *call_dir;
     const char *blob; /* content hash of the whole report: .hone/blobs/<hash> */
 };
+
+/* A ratio to the parent below 1, or above it by no more than noise. NULL: not timed, not lost. */
+bool hone_lost_to_parent(const struct hone_ratio *ratio);
 
 /* Everything in *ret lives in ctx->pool. 0 for every verdict; negative for cancel, full
  * disk, bad request. */

@@ -200,9 +200,17 @@ static bool is_worth_keeping(const struct hone_report *report)
 }
 
 /* Says something about the source, so that it becomes a commit. */
+bool hone_lost_to_parent(const struct hone_ratio *ratio)
+{
+    return ratio != NULL && ratio->ratio > 0 && !(ratio->ratio > 1 && ratio->low > 1);
+}
+
 bool hone_evaluate_is_worth_a_commit(const struct hone_evaluate_work *w)
 {
     enum hone_verdict verdict = w->report.verdict;
+
+    if (w->req->must_beat_parent && hone_lost_to_parent(hone_report_ratio(&w->report, "parent")))
+        return false;
 
     return !w->req->no_commit && verdict != HONE_VERDICT_INFRA && verdict != HONE_VERDICT_INVALID;
 }

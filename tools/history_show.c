@@ -30,7 +30,7 @@ struct show_in {
 
 struct version_row {
     const char *commit, *parent, *task, *subject, *verdict, *reason, *tier, *speedup, *strategy,
-        *vs_parent, *why, *review, *contradiction, *time;
+        *vs_parent, *why, *review, *contradiction, *time, *doubt, *threads;
 };
 
 struct evidence_row {
@@ -73,6 +73,8 @@ static const struct hone_field row_fields[] = {
     ROW(reason, .help = "Of the best founded measurement."),
     ROW(tier, .help = "Effort of that measurement."),
     ROW(speedup, .help = "Against the baseline, with interval."),
+    ROW(doubt, .help = "Not to be claimed, fast-math, lower precision: of that figure."),
+    ROW(threads, .help = "Busy in that measurement, of those allowed."),
     ROW(strategy, .help = "Strategy step."),
     ROW(vs_parent, .help = "Ratio to the parent in one run: above 1 is faster."),
     ROW(why, .help = "Why it was tried, in short."),
@@ -152,6 +154,21 @@ static void fill_row(const struct hone_version *v, struct hone_pool *pool, struc
 
 /* ---- evidence ---- */
 
+/* All figures of a row are those of one measurement, in the list and for one version alike. */
+static void take_best(const struct hone_best_measurement *measured, struct version_row *row)
+{
+    const struct hone_measurement *best = &measured->best;
+
+    row->verdict = hone_verdict_name(best->verdict);
+    row->reason = hone_reason_name(best->reason);
+    row->tier = hone_tier_name(best->tier);
+    row->speedup = best->speedup;
+    row->vs_parent = best->vs_parent;
+    row->doubt = best->flag;
+    row->threads = best->threads;
+    row->contradiction = measured->contradiction;
+}
+
 /* A row of the list says what is known best, not what was known first. */
 static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version *version,
                             struct version_row *row, bool *ret_is_for_review)
@@ -161,12 +178,8 @@ static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version
     if (hone_best_measurement_read(hone_workspace_history(ctx->app->ws), version, ctx->pool,
                                    &measured, NULL) < 0)
         return;
-    row->verdict = hone_verdict_name(measured.best.verdict);
-    row->reason = hone_reason_name(measured.best.reason);
-    row->tier = hone_tier_name(measured.best.tier);
-    row->speedup = measured.best.speedup;
+    take_best(&measured, row);
     row->review = measured.review;
-    row->contradiction = measured.contradiction;
     *ret_is_for_review = hone_best_measurement_is_for_review(&measured);
 }
 
@@ -242,6 +255,8 @@ static void shorten_rows(struct version_row *rows, size_t n)
                                        .review = rows[i].review,
                                        .contradiction = rows[i].contradiction,
                                        .vs_parent = rows[i].vs_parent,
+                                       .doubt = rows[i].doubt,
+                                       .threads = rows[i].threads,
                                        .speedup = rows[i].speedup};
 }
 
@@ -309,7 +324,7 @@ static int add_evidence(struct hone_tool_ctx *ctx, const struct hone_version *v,
                                         .time = time_text(evidence[i].time_s, ctx->pool)};
     out->evidence = (struct hone_array){.v = rows, .n = measured.evidence.n};
     out->best = measured.best.summary;
-    out->version->contradiction = measured.contradiction;
+    take_best(&measured, out->version);
     return 0;
 }
 

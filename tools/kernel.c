@@ -15,6 +15,7 @@
 #include "tools/best_known.h"
 #include "tools/evaluate_text.h"
 #include "workspace/base/text.h"
+#include "tools/format/next_text.h"
 #include "tools/rests_text.h"
 #include "workspace/base/log.h"
 
@@ -116,6 +117,11 @@ static int take_version(struct hone_tool_ctx *ctx, const char *rev, const struct
     return rc;
 }
 
+static bool is_baseline(const char *rev)
+{
+    return rev != NULL && strcmp(rev, "baseline") == 0;
+}
+
 static int take_baseline(struct hone_tool_ctx *ctx, const struct hone_task *task,
                          struct hone_evaluation_request *req, struct hone_err *err)
 {
@@ -163,7 +169,7 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
         .flags = in->flags,
         .tier = in->tier != HONE_TIER_NONE ? in->tier : HONE_TIER_SCREEN,
         .parent = in->parent,
-        .time_parent = in->parent != NULL,
+        .time_parent = in->parent != NULL && !is_baseline(in->parent),
         .workloads = in->workloads,
         .budget_ms = in->budget_ms,
         .timeout_ms = in->timeout_ms,
@@ -194,10 +200,12 @@ int hone_kernel_call_init(struct hone_tool_ctx *ctx, const struct hone_kernel_in
     if (rc == 0 && in->axes != NULL)
         rc = take_axes(in, task, &req, err);
     if (rc == 0 && in->commit != NULL)
-        rc = strcmp(in->commit, "baseline") == 0 ? take_baseline(ctx, task, &req, err)
-                                                 : take_version(ctx, in->commit, task, &req, err);
+        rc = is_baseline(in->commit) ? take_baseline(ctx, task, &req, err)
+                                     : take_version(ctx, in->commit, task, &req, err);
     if (rc < 0)
         return rc;
+    if (is_baseline(in->parent)) /* it is timed beside every candidate; no version stands for it */
+        req.parent = NULL;
     take_words(ctx, in, &req);
     ret->task = HONE_STEAL(task);
     req.task = ret->task;
@@ -334,19 +342,19 @@ static void fill_build(const struct hone_build_report *build, struct hone_kernel
     out->assembly_note = build->assembly_note;
 }
 
-static const char *next_of(const struct hone_report *report, struct hone_pool *pool)
+static void free_json(void *json)
 {
-    const struct hone_ratio *ratio = hone_report_ratio(report, "baseline");
+    hone_json_free(json);
+}
 
-    if (hone_report_is_claimable(report))
-        return "kernel_profile to find the next limit; this figure may be claimed.";
-    if (hone_report_is_claim(report))
-        return hone_pool_printf(pool, "not to be claimed: %s",
-                                hone_plain_line(pool, report->doubts.v[0], 300));
-    if (report->reason == HONE_REASON_SCREENED && ratio != NULL &&
-        (ratio->high < 1.02 || ratio->ratio < 0.9))
-        return "kernel_profile to find what limits it; deciding is not worth it yet.";
-    return hone_pool_strdup(pool, hone_reason_row(report->reason)->next);
+/* A confirmation says whether its figure may be claimed, others say nothing of it. */
+static struct hone_json *claimable_of(const struct hone_report *report, struct hone_pool *pool)
+{
+    if (report->tier != HONE_TIER_CONFIRM)
+        return NULL;
+    struct hone_json *json = hone_json_new_bool(hone_report_is_claimable(report));
+    hone_pool_defer(pool, free_json, json);
+    return json;
 }
 
 void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *evaluation,
@@ -360,7 +368,7 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->head.reason = hone_reason_name(report->reason);
     out->head.error_class = hone_reason_row(report->reason)->error_class;
     out->head.summary = hone_evaluation_summary(report, ctx->pool);
-    out->head.next = next_of(report, ctx->pool);
+    out->head.next = hone_next_text(report, ctx->pool);
     out->head.commit = evaluation->commit;
     out->head.evaluation = evaluation->id;
     out->target = report->target;
@@ -380,7 +388,9 @@ void hone_kernel_fill(struct hone_tool_ctx *ctx, const struct hone_evaluation *e
     out->baseline_ns = hone_report_time_ns(report, "baseline");
     out->worst_ratio = positive(report->worst_ratio);
     out->percent_of_bound = positive(hone_shown_percent(report->percent_of_bound));
+    out->claimable = claimable_of(report, ctx->pool);
     out->rests_on = hone_rests_text(report, ctx->pool);
+    out->rests_short = hone_rests_short(report, ctx->pool);
     out->beyond_bound = hone_beyond_bound(report, ctx->pool);
     out->best_known = hone_best_known(hone_workspace_history(ctx->app->ws), evaluation->commit,
                                       report, ctx->pool);
@@ -528,6 +538,7 @@ static void apply_share(const struct share *share, struct hone_pool *pool,
         drop_box(out, pool);
         out->compiler = out->counters_note = out->jail = out->device = out->target = NULL;
         out->build_ms = 0;
+        out->rests_on = out->rests_short; /* its last part is the load */
         out->load = NULL;
         if (out->confirmations != NULL)
             out->confirmations->earlier.n = 0;
@@ -582,17 +593,41 @@ static const char *dropped_text(const struct hone_kernel_out *all, struct hone_k
     return text;
 }
 
-/* The last resort: nothing but the head, its words shortened. */
+/* The first failed check alone, with its size and its element; its counts are in the summary. */
+static struct hone_array first_failure(const struct hone_array *checks, struct hone_pool *pool)
+{
+    const struct hone_check_report *first = checks->v;
+    struct hone_check_report *check = hone_pool_alloc(pool, sizeof(*check));
+
+    if (checks->n == 0)
+        return (struct hone_array){.n = 0};
+    *check = (struct hone_check_report){.name = first->name,
+                                        .workload = hone_plain_line(pool, first->workload, 80),
+                                        .max_abs_err = NAN,
+                                        .max_rel_err = NAN,
+                                        .rel_l2 = NAN,
+                                        .detail = hone_plain_line(pool, first->detail, 300)};
+    return (struct hone_array){.v = check, .n = 1};
+}
+
+/* The last resort: the head, its words shortened, and what must be reported with a figure or mended
+ * in a wrong answer. */
 static void keep_head(struct hone_pool *pool, struct hone_kernel_out *out)
 {
-    struct hone_kernel_out bare = {.head = out->head, .report = out->report};
+    struct hone_kernel_out bare = {.head = out->head,
+                                   .report = out->report,
+                                   .tier = out->tier,
+                                   .claimable = out->claimable,
+                                   .rests_on = out->rests_short};
 
     bare.head.summary = hone_plain_line(pool, out->head.summary, 300);
-    bare.head.next = hone_plain_line(pool, out->head.next, 150);
+    bare.head.next = hone_plain_line(pool, out->head.next, 260);
     bare.time_ns = out->time_ns;
     bare.baseline_ns = bare.worst_ratio = NAN;
     bare.percent_of_bound = out->percent_of_bound;
-    bare.dropped = "everything but the head";
+    if (out->n_failed_checks > 0)
+        bare.checks = first_failure(&out->checks, pool);
+    bare.dropped = "all but the head, what it rests on and the first failure";
     *out = bare;
 }
 

@@ -51,7 +51,9 @@ struct hone_kernel_out {
     struct hone_strs plans;
     const char *counters_note;
     const char *compiler, *command, *log, *output, *kept, *patch;
+    struct hone_json *claimable;         /* a boolean; NULL: not confirmed */
     const char *rests_on, *beyond_bound; /* tools/rests_text.h */
+    const char *rests_short;             /* stands for rests_on where there is little room */
     const char *best_known;              /* tools/best_known.h */
     const char *lane, *lane_note;
     const char *assembly, *assembly_of, *assembly_note;
@@ -88,7 +90,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_IN_(n_threads, .min = 0, .max = HONE_LIMIT_CORES, .help = "0: all cores."), \
     HONE_IN_(call_timeout_ms, .min = 0, .max = HONE_LIMIT_TIMEOUT_MS, .unit = "ms", .help = "Of one call.")
 #define HONE_KERNEL_IN_WORDS \
-    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES, .help = "The version that was edited."), \
+    HONE_IN_(parent, .max_len = HONE_LIMIT_NAME_BYTES, .help = "The version edited, or baseline."), \
     HONE_IN_(strategy, .max_len = HONE_LIMIT_NAME_BYTES, .help = "Id, e.g. C08."), \
     HONE_IN_(message, .max_len = 200, .help = "Commit subject."), \
     HONE_IN_(why, .max_len = 4000, .help = "Why, and what is expected.")
@@ -135,6 +137,7 @@ extern const struct hone_field hone_workload_row_fields[HONE_WORKLOAD_ROW_N_FIEL
     HONE_OUT_(yardsticks, HONE_OF(struct hone_yardstick, hone_yardstick_fields), .help = "What else was timed in the same run."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, confirmations, hone_confirmations_fields, .skip_empty = true, .help = "With the earlier confirmations of this version."), \
     HONE_FIELD_OBJ(struct hone_kernel_out, load, hone_load_fields, .skip_empty = true, .help = "What else the machine did; left out where that was little."), \
+    HONE_OUT_(claimable, .json_schema = "{\"type\":\"boolean\"}", .help = "Of a confirmation: whether the figure may be claimed."), \
     HONE_OUT_(time_ns, .unit = "ns", .help = "One call, geometric mean over the workloads."), \
     HONE_OUT_(baseline_ns, .unit = "ns", .help = "The same of the baseline."), \
     HONE_OUT_(worst_ratio, .help = "Least speedup of a workload."), \

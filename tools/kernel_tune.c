@@ -32,6 +32,29 @@ static const struct hone_field out_fields[] = {
               .help = "The sweep, best first: short timings, good for ranking only."),
 };
 
+/* `tunables` fixes those that it names; the others are swept. */
+static int fix_axes(const struct hone_evaluation_request *req, struct hone_pool *pool,
+                    const struct hone_array *axes, struct hone_err *err)
+{
+    struct hone_tune_axis *axis = (struct hone_tune_axis *)axes->v;
+    const struct hone_tunable *fixed = req->tunables.v;
+
+    for (size_t i = 0; i < req->tunables.n; i++) {
+        size_t a = 0;
+        while (a < axes->n && strcmp(axis[a].name, fixed[i].name) != 0)
+            a++;
+        if (a == axes->n)
+            return hone_fail_at(err, HONE_E_ARG, "tunables",
+                                "'%.60s' is no #pragma hone tune of the source: what is named here "
+                                "keeps this value, the others are swept",
+                                fixed[i].name);
+        axis[a].values.v = hone_pool_alloc(pool, sizeof(*axis[a].values.v));
+        axis[a].values.v[0] = fixed[i].value;
+        axis[a].values.n = 1;
+    }
+    return 0;
+}
+
 /* Every legal combination of tunables with every set of options; the first is what the source is
  * now. */
 static int make_points(struct hone_tool_ctx *ctx, const struct hone_kernel_in *in,
@@ -45,6 +68,8 @@ static int make_points(struct hone_tool_ctx *ctx, const struct hone_kernel_in *i
     size_t n_sets = in->options.n > 0 ? in->options.n : 1, n = 0;
     int rc = hone_tune_parse(req->source, ctx->pool, &axes, &where, err);
 
+    if (rc == 0 && in->tunables != NULL)
+        rc = fix_axes(req, ctx->pool, &axes, err);
     if (rc == 0)
         rc = hone_tune_points(&axes, where, ctx->pool, &tunings, err);
     if (rc < 0)
@@ -115,6 +140,7 @@ static int evaluate_winner(struct hone_tool_ctx *ctx, const struct hone_kernel_i
     req.tunables = (struct hone_array){.n = 0};
     req.tier = in->tier;
     req.budget_ms = 0;
+    req.must_beat_parent = true;
     if (req.subject == NULL)
         req.subject = hone_pool_printf(ctx->pool, "tune: keep %s",
                                        setting_text(&best->tunables, &best->flags, ctx->pool));
@@ -178,6 +204,22 @@ static void say_no_gain(struct hone_tool_ctx *ctx, const char *parent, size_t n_
     out->head.next = "go on from the parent; another step, not this sweep.";
 }
 
+/* What the winner's own evaluation found; without a commit it did not beat the parent. */
+static void say_kept(struct hone_tool_ctx *ctx, size_t n_settings, struct hone_kernel_out *out)
+{
+    if (out->head.commit != NULL || !hone_lost_to_parent(out->vs_parent)) {
+        out->head.summary = hone_pool_printf(ctx->pool, "kept %s of %zu settings; %s", out->kept,
+                                             n_settings, out->head.summary);
+        return;
+    }
+    out->head.summary = hone_pool_printf(
+        ctx->pool,
+        "no gain: the parent won: %s, best of %zu settings in short timings, is %s times as fast; "
+        "no commit was made; %s",
+        out->kept, n_settings, hone_ratio_text(out->vs_parent, ctx->pool), out->head.summary);
+    out->head.next = "go on from the parent; another step, not this sweep.";
+}
+
 static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, struct hone_err *err)
 {
     HONE_CLEANUP(hone_kernel_call_done) struct hone_kernel_call call = {.task = NULL};
@@ -209,8 +251,7 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
             return rc;
         hone_kernel_fill(ctx, &winner, out);
         out->kept = setting_text(&points->tunables, &points->flags, ctx->pool);
-        out->head.summary = hone_pool_printf(ctx->pool, "kept %s of %zu settings; %s", out->kept,
-                                             table.n, out->head.summary);
+        say_kept(ctx, table.n, out);
     }
     out->points = table;
     out->n_settings = (int64_t)table.n;
@@ -226,8 +267,8 @@ const struct hone_tool hone_tool_kernel_tune = {
     .description =
         "Tries every combination of the source's `#pragma hone tune(NAME: 8, 16, 32)` values "
         "(the first is the default) and of option sets, screens each, "
-        "evaluates the winner and commits it. 0.3 s a setting plus one evaluation. The "
-        "source must be correct already.",
+        "evaluates the winner, commits it unless parent is as fast. 0.3 s a setting plus "
+        "one evaluation. tunables fixes values. The source must be correct already.",
     .flags = HONE_TOOL_NEEDS_DEVICE | HONE_TOOL_IDEMPOTENT | HONE_TOOL_LONG,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line of what a result rests on, from its parts; NULL or "" is a part with nothing to say. */
+/* What a result rests on (rests_text.h): each part is a function of its own that gives NULL where the
+ * report does not say; the line and its short form join them, what matters most first. */
 #include "tools/rests_text.h"
 
 #include <math.h>
@@ -8,8 +9,10 @@
 #include "tools/format/job.h"
 #include "workspace/base/text.h"
 
-#define BEYOND     100.5 /* percent: what is printed as more than 100 */
-#define PART_BYTES 120
+#define BEYOND      100.5 /* percent: what is printed as more than 100 */
+#define PART_BYTES  120
+#define SHORT_BYTES 160
+#define LITTLE      0.02 /* of the cores: a load that nobody has to know of */
 
 static const char *joined(const struct hone_strs *list, struct hone_pool *pool)
 {
@@ -166,6 +169,20 @@ const char *hone_rests_flag(const struct hone_report *report, struct hone_pool *
     const char *text = r->fast_math.n > 0 ? "fast-math" : "";
     text = and_then(text, r->units.n > 0 ? joined(&r->units, pool) : NULL, pool);
     return text[0] != '\0' ? text : NULL;
+}
+
+const char *hone_rests_short(const struct hone_report *report, struct hone_pool *pool)
+{
+    const struct hone_rests_report *r = report->rests_on;
+    if (r == NULL)
+        return NULL;
+    const char *flag = hone_rests_flag(report, pool), *text = flag != NULL ? flag : "";
+    text = and_then(text, hone_rests_threads(report, pool), pool);
+    text = and_then(text, hone_plain_line(pool, r->flags, 50), pool);
+    const struct hone_load_report *load = report->load;
+    if (load != NULL && (!load->is_known || load->others > LITTLE * (double)load->n_cores))
+        text = and_then(text, load_text(report, pool), pool);
+    return hone_plain_line(pool, text, SHORT_BYTES);
 }
 
 /* ---- the bound ---- */

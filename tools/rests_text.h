@@ -16,6 +16,10 @@
 #define HONE_RESTS_BYTES 400
 const char *hone_rests_text(const struct hone_report *report, struct hone_pool *pool);
 
+/* What must be said with a figure, in about 100 bytes: fast-math and precision, threads, flags,
+ * load where others used more than a little. NULL: the report does not say. */
+const char *hone_rests_short(const struct hone_report *report, struct hone_pool *pool);
+
 /* Parts, for trailers; NULL: nothing to say. */
 const char *hone_rests_accuracy(const struct hone_report *report, struct hone_pool *pool);
 const char *hone_rests_fast_math_text(const struct hone_report *report, struct hone_pool *pool);

@@ -107,6 +107,10 @@ struct hone_arm_load { /* one arm while others used the machine; load.h */
     double threads;  /* that want to run at a time */
     double slowdown; /* times as long as on a quiet machine, at most; 1: not at all */
 };
+/* Of the cores: what others use of caches and memory can be felt; the same of the host of a device,
+ * which only queues the calls. */
+#define HONE_LOAD_SHARED      0.1
+#define HONE_LOAD_SHARED_HOST 0.5
 struct hone_load_report {       /* what else the machine did while arms were timed */
     int64_t n_cores;            /* allowed to the judge */
     bool is_known;              /* false: the system does not say */

@@ -45,15 +45,15 @@ const char *const hone_tier_choices[] = {
     GOOD(ROW, SLOWER, "slower", "Slower than the baseline beyond what noise explains.", \
          "kernel_diff against the parent, then undo or rethink the step.") \
     ROW(NOISY, "noisy", INCONCLUSIVE, "", false, "The interval is too wide within the budget.", \
-        "Raise budget_ms, or repeat when the machine is quiet.") \
+        "Raise budget_ms, or call again with fresh: true when the machine is quiet.") \
     ROW(FEW_ROUNDS, "few_rounds", INCONCLUSIVE, "", false, "The interval is clear, but of fewer than six pairs: chance is not over.", \
         "Give more time: budget_ms, or a longer --budget-wall.") \
     ROW(TOO_SHORT, "too_short", INCONCLUSIVE, "", false, "The kernel is too short for the clock even in batches.", \
         "Choose larger workloads.") \
     ROW(STEAL, "steal", INCONCLUSIVE, "", false, "The hypervisor took processor time away while timing.", \
-        "Repeat later, or on a machine of your own.") \
+        "Call again with fresh: true later, or on a machine of your own.") \
     ROW(LOADED, "loaded", INCONCLUSIVE, "", false, "Other processes used cores that one of the arms needed: the figure may be the load's.", \
-        "Repeat when the machine is quiet; the summary says what others used.") \
+        "Call again with n_threads: 1 and fresh: true: what needs fewer cores is measured fairly beside other programs.") \
     ROW(REGRESSION, "regression", INCONCLUSIVE, "", false, "Faster on the whole, but one workload fell below 0.97 times.", \
         "Look at the workload with the worst ratio and keep the old path for it.") \
     ROW(WRONG_VALUE, "wrong_value", INCORRECT, "mismatch", true, "An output differs from the reference beyond the tolerance.", \

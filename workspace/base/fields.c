@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "workspace/base/limits.h"
+#include "workspace/base/text.h"
+
+#define NAMED_MAX 64 /* names among which a misspelt one is looked for */
 
 struct walk {
     char path[HONE_ERR_PATH_BYTES];
@@ -320,10 +323,19 @@ static int unknown_member(struct walk *w, const char *name, const struct hone_fi
                           size_t n_fields)
 {
     HONE_CLEANUP(hone_buf_done) struct hone_buf list = {.limit = HONE_ERR_MESSAGE_BYTES};
+    const char *names[NAMED_MAX], *nearest;
+    size_t n = 0;
     for (size_t i = 0; i < n_fields; i++)
-        if (!fields[i].is_hidden)
+        if (!fields[i].is_hidden) {
             hone_buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", fields[i].name);
+            if (n < NAMED_MAX)
+                names[n++] = fields[i].name;
+        }
+    nearest = strlen(name) <= HONE_LIMIT_NAME_BYTES ? hone_plain_nearest(name, names, n) : NULL;
     enter(w, name, 0);
+    if (nearest != NULL)
+        return FAIL(w, HONE_E_ARG, "is not known here; did you mean %s? Known are: %s", nearest,
+                    list.data);
     return FAIL(w, HONE_E_ARG, "is not known here; known are: %s", list.data ? list.data : "none");
 }
 

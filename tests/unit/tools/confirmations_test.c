@@ -290,6 +290,14 @@ START_TEST(tools_show_contradictions)
     /* the list reads no reports of versions, and says so all the same */
     shown = hone_json_get(bench_ok(&b, "history_show", "{}"), "versions");
     ck_assert_str_ne(hone_json_get_str(hone_json_first(shown), "contradiction", ""), "");
+    /* and both say of the same measurement that it is not to be claimed */
+    struct hone_json *one =
+        bench_ok(&b, "history_show", hone_pool_printf(b.pool, "{\"commit\":\"%s\"}", commit));
+    static const char *const members[] = {"verdict", "tier", "speedup", "doubt"};
+    for (size_t i = 0; i < HONE_COUNTOF(members); i++)
+        ck_assert_str_eq(text_of(hone_json_first(shown), members[i]),
+                         text_of(hone_json_get(one, "version"), members[i]));
+    ck_assert_ptr_nonnull(strstr(text_of(hone_json_first(shown), "doubt"), "not to be claimed"));
     /* a known answer is not given without it */
     result = confirm(&b, &state, 1, "");
     ck_assert(hone_json_get_bool(result, "is_cached", false));

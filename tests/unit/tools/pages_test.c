@@ -270,5 +270,38 @@ START_TEST(sweeps_that_keep_nothing)
 }
 END_TEST
 
+/* tunables fixes what it names; a winner that does not beat the parent is no version. */
+START_TEST(sweeps_of_a_part)
+{
+    struct bench b;
+    struct hone_json *r;
+
+    bench_open(&b, SCRIPT);
+    r = bench_ok(&b, "kernel_tune",
+                 "{\"task\":\"sum\",\"source\":\"#pragma hone tune(T: 1, 2, 3)\\n#pragma hone "
+                 "tune(U: 1, 2)\\nFAST\",\"tunables\":{\"T\":2}}");
+    ck_assert_int_eq(hone_json_get_i64(r, "n_settings", 0), 2);
+    ck_assert_ptr_nonnull(strstr(text_of(r, "kept"), "T=2"));
+    bench_refused(&b, "kernel_tune",
+                  "{\"task\":\"sum\",\"source\":\"" TUNED "FAST\",\"tunables\":{\"X\":2}}",
+                  "'X' is no #pragma hone tune");
+    r = bench_ok(&b, "kernel_tune",
+                 hone_pool_printf(
+                     b.pool, "{\"task\":\"sum\",\"source\":\"" TUNED "SLOW\",\"parent\":\"%s\"}",
+                     version(&b, "sum", "FAST", "")));
+    ck_assert_ptr_nonnull(strstr(text_of(r, "summary"), "the parent won"));
+    ck_assert_str_eq(text_of(r, "commit"), "");
+    ck_assert_uint_eq(hone_json_size(hone_json_get(bench_ok(&b, "history_show", "{}"), "versions")),
+                      2);
+    /* the baseline is a parent that no version stands for */
+    r = bench_ok(&b, "kernel_evaluate",
+                 "{\"task\":\"sum\",\"source\":\"FAST 9\",\"parent\":\"baseline\"}");
+    ck_assert_uint_gt(strlen(text_of(r, "commit")), 20);
+    ck_assert_ptr_null(hone_json_get(r, "vs_parent"));
+    bench_close(&b);
+}
+END_TEST
+
 UNIT_MAIN("pages", pages_hold_each_version_once, cursors_are_ours, a_branch_ends_at_its_version,
-          what_one_version_shows, sides_of_a_diff, details_of_tasks, sweeps_that_keep_nothing)
+          what_one_version_shows, sides_of_a_diff, details_of_tasks, sweeps_that_keep_nothing,
+          sweeps_of_a_part)

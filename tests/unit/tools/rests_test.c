@@ -55,7 +55,8 @@ START_TEST(tuning_back_to_the_parent)
     struct bench b;
     struct hone_json *parent, *r;
 
-    bench_open(&b, "{\"match\":\"OTHER\",\"code\":\"c1\"}\n{\"match\":\"TILE\",\"code\":\"c0\"}\n"
+    bench_open(&b, "{\"match\":\"OTHER\",\"code\":\"c1\",\"ns\":250000}\n{\"match\":\"TILE\","
+                   "\"code\":\"c0\"}\n"
                    "{\"match\":\"parent\",\"code\":\"c0\"}\n");
     parent = bench_ok(&b, "kernel_evaluate", args(&b, "/* parent */", ""));
     for (int other = 0; other < 2; other++) {

@@ -27,8 +27,6 @@
 #define BUSY_ROOM     0.05                   /* clocks are not read in one instant */
 #define WANTED_ROOM   0.2                    /* waits outside of what was timed are counted too */
 #define BUSY_QUANTILE 0.9
-#define SHARED        0.1  /* of the cores: what others use of caches and memory can be felt */
-#define SHARED_HOST   0.5  /* the same, of the host of a device: it only queues the calls */
 #define STEAL_MOST    0.05 /* of the cores */
 #define THROTTLED     0.01 /* of the time */
 #define DRIFT_MOST    1.1
@@ -428,7 +426,7 @@ void hone_load_conclude(struct hone_judge *judge)
     if (load->steal > STEAL_MOST * cores)
         hone_judge_doubt(judge, "the hypervisor took %.2f of %lld cores away", load->steal,
                          (long long)load->n_cores);
-    else if (load->others > (is_device ? SHARED_HOST : SHARED) * cores)
+    else if (load->others > (is_device ? HONE_LOAD_SHARED_HOST : HONE_LOAD_SHARED) * cores)
         hone_judge_doubt(judge,
                          "other processes used %.1f of %lld cores (at most %.1f): they share "
                          "caches and memory with what was timed",
@@ -443,7 +441,7 @@ void hone_load_conclude(struct hone_judge *judge)
 bool hone_load_explains(const struct hone_judge *judge, const char **ret_why)
 {
     const struct hone_load_report *load = judge->report->load;
-    if (load == NULL || load->others <= SHARED * (double)load->n_cores)
+    if (load == NULL || load->others <= HONE_LOAD_SHARED * (double)load->n_cores)
         return false;
     *ret_why =
         hone_pool_printf(judge->pool,
