@@ -2,7 +2,8 @@
 /* Views of two: versions of one search, and searches. */
 
 import {h, href, isNumber, nanoseconds, percent, put, ratio, ratioOf, seconds, short, table, three, type Child} from "./dom";
-import {medianOf, nameOf, type End, type Measured, type Report, type Row} from "./data";
+import {medianOf, nameOf, tierOf, type End, type Measured, type Report, type Row} from "./data";
+import {figureOf, freshOf} from "./claims";
 import {bestOf} from "./overview";
 import {twoWays} from "./plots";
 import {sideBySide} from "./source";
@@ -18,7 +19,7 @@ function figures(m: Measured | null, o: Measured | null): Child[][] {
         if (v) rows.push(["time of " + w.id, nanoseconds(x), nanoseconds(y), x && y ? ratio(y / x) : ""]);
     }
     if (isNumber(m?.percent_of_bound) && isNumber(o?.percent_of_bound))
-        rows.push(["share of the bound", percent(m.percent_of_bound), percent(o.percent_of_bound), ratio(o.percent_of_bound / m.percent_of_bound)]);
+        rows.push(["share of the bound", percent(m.percent_of_bound) + " (" + tierOf(m) + ")", percent(o.percent_of_bound) + " (" + tierOf(o) + ")", m.tier === o.tier ? ratio(o.percent_of_bound / m.percent_of_bound) : "other sizes"]);
     const of = (x: Measured | null) => (x?.profile?.counters || []).filter((c) => !c.kernel);
     const both = of(m).flatMap((c) => { const k = of(o).find((x) => x.name === c.name); return k ? [[c, k] as const] : []; });
     both.sort((a, b) => change(b[0].value, b[1].value) - change(a[0].value, a[1].value));
@@ -38,8 +39,8 @@ export async function compareView(store: Store, view: HTMLElement, name: string,
         h("form", {class: "bar", onsubmit: (e) => e.preventDefault()}, versionMenu(r, "first", a, (p) => to(p, b)), versionMenu(r, "second", b, (q) => to(a, q)),
             h("button", {type: "button", onclick: () => to(b, a)}, "swap")),
         table(["what", "first", "second"], [both("version", (c) => h("a", {href: href("search", name, "version", c)}, short(c))),
-            both("step", (c) => { const s = of(c); return s ? wordsOf(s) : ""; }), both("against the baseline", (c) => ratioOf(of(c)?.value_log2)),
-            both("verdict", (c) => of(c)?.verdict || ""), both("with fresh data", fresh)]),
+            both("step", (c) => { const s = of(c); return s ? wordsOf(s) : ""; }), both("against the baseline", (c) => figureOf(r.steps, of(c))),
+            both("verdict", (c) => (freshOf(r.steps, c) || of(c))?.verdict || ""), both("with fresh data", fresh)]),
         changed.length > 0 ? [h("h2", {}, "What changed"), table(["figure", "#first", "#second", "#second over first"], changed)] : null,
         h("p", {class: "soft"}, "Each version was measured by itself; kernel_compare times two in one run."),
         h("h2", {}, "Source"), sideBySide(left, right));

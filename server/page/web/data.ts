@@ -33,6 +33,8 @@ export interface End {
     ci?: number[];
     summary?: string;
     doubt?: string;
+    unconfirmed?: string; /* what a confirmation would have taken */
+    vs_fast_math?: number;
     yardsticks?: Yardstick[];
     rests_on?: string;
     best_ns?: number;
@@ -104,6 +106,8 @@ export interface Measured {
     workloads?: Workload[];
     ratios?: {against: string; ratio: number; low?: number; high?: number}[];
     doubts?: string[];
+    warnings?: string[];
+    rests_on?: string;
     percent_of_bound?: number;
     profile?: Profile;
 }
@@ -142,3 +146,6 @@ export interface FileData {
 export const nameOf = (x: {search: string; name?: string}): string => x.name || x.search;
 
 export const medianOf = (w: Workload, arm: string): number | undefined => (w.times || []).find((t) => t.arm === arm)?.median_ns;
+
+/* "confirmation" or "short look": what the figures of a measurement are of. */
+export const tierOf = (m: Measured): string => (m.tier === "confirm" ? "confirmation" : m.tier === "screen" ? "short look" : m.tier || "");

@@ -54,7 +54,7 @@ export function table(heads: readonly string[], rows: readonly (readonly Child[]
     const kind = (head: string) => (head.startsWith("#") ? "number" : null);
     return h("div", {class: "wide"}, h("table", {},
         h("thead", {}, h("tr", {}, heads.map((t) => h("th", {scope: "col", class: kind(t)}, t.replace("#", ""))))),
-        h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((c, i) => h("td", {class: kind(heads[i])}, c)))))));
+        h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((c, i) => h("td", {class: kind(heads[i]), "data-head": heads[i].replace("#", "")}, c)))))));
 }
 
 /* percent: of 100; the bar is empty where there is none. */

@@ -36,7 +36,9 @@ async function go(): Promise<void> {
         if (done && view.isConnected) leave = done;
         else done?.(); /* somebody went on while it loaded */
     } catch (e) {
-        put(view, h("h1", {}, "That did not work"), h("p", {class: "bad"}, messageOf(e)), store.isLive ? tokenForm() : null);
+        const isUnknown = parts[0] === "search" && parts.length === 2 && messageOf(e).includes("there is no");
+        if (isUnknown) put(view, h("h1", {}, "There is no such search"), h("p", {}, "No search is called " + parts[1] + ". ", h("a", {href: "#/"}, "All searches")));
+        else put(view, h("h1", {}, "That did not work"), h("p", {class: "bad"}, messageOf(e)), store.isLive ? tokenForm() : null);
     }
     main.focus({preventScroll: true});
     performance.mark("shown");

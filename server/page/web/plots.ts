@@ -5,6 +5,7 @@
 import uPlot from "uplot";
 import {css, h, ratioOf, seconds} from "./dom";
 import {heightOf, kindOf, kinds, waysUp, type Kind} from "./steps";
+import {missed} from "./claims";
 import type {End, Report, Step} from "./data";
 
 const HEIGHT = 340;
@@ -44,7 +45,7 @@ export interface WayUp {
 export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void): WayUp {
     const box = h("div", {class: "way-up", role: "img", tabindex: "0"});
     const rings = {chosen: h("i", {class: "ring chosen", hidden: true}), near: h("i", {class: "ring near-ring", hidden: true})};
-    let steps: Step[] = [], interval: number[] | null = null, chosen = -1, hovered = -1, isByTime = false, shown: [number, number] = [0, 1];
+    let steps: Step[] = [], ended: End | undefined, interval: number[] | null = null, chosen = -1, hovered = -1, isByTime = false, shown: [number, number] = [0, 1];
     const xOf = (s: Step) => (isByTime ? s.elapsed_ms : s.evaluations);
     const isWrong = (s: Step) => kindOf(s) === "wrong";
     const options: uPlot.Options = {
@@ -117,7 +118,12 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
     function fill(): void {
         const xs = steps.map(xOf), best: (number | null)[] = [], ups = new Map(waysUp(steps).map(([s, value]) => [s, value]));
         let now: number | null = null;
-        for (const s of steps) best.push((now = ups.get(s) ?? now));
+        for (const s of steps) {
+            now = ups.get(s) ?? now;
+            /* a short look that was not borne out: the line goes down to what was confirmed */
+            if (s.kind === "confirm" && s.ratio! > 0 && steps.some((x) => x.commit === s.commit && missed({steps, end: ended}, x) === s)) now = Math.log2(s.ratio!);
+            best.push(now);
+        }
         shown = span(steps.filter((s) => !isWrong(s)).map(heightOf));
         plot.axes[0].label = isByTime ? "time" : "evaluations";
         plot.setData([xs.length > 0 ? xs : [0], best.length > 0 ? best : [null]], true);
@@ -137,6 +143,7 @@ export function wayUp(onpick: (i: number) => void, onhover: (i: number) => void)
         element: box,
         show(list, end) {
             steps = list;
+            ended = end;
             interval = end?.ci?.length === 2 ? end.ci : null;
             box.setAttribute("aria-label", "Way up: " + list.length + " steps, best " + ratioOf(waysUp(list).at(-1)?.[1]) + ". Arrow keys go from step to step.");
             fill();

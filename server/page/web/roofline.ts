@@ -33,9 +33,11 @@ function picture(points: Point[], befores: Point[]): SVGElement {
     s("polyline", {class: "roof", points: corners}),
     befores.map((p) => s("rect", {class: "before", x: x(p.at) - 4, y: y(p.done) - 4, width: 8, height: 8}, title(p, "the baseline"))),
     points.map((p) => s("circle", {class: "own", cx: x(p.at), cy: y(p.done), r: 5}, title(p, "this version"))),
-    words("operations a byte, " + three(10 ** x0) + " to " + three(10 ** x1), WIDTH / 2, HEIGHT - 12, "middle"),
-    words(three(computing) + " Gop/s", WIDTH - EDGE, y(computing) - 6, "end"),
-    words(three(moving) + " GB/s", x(left), y(left * moving) + 18, "start"));
+    words("operations a byte", WIDTH / 2, HEIGHT - 8, "middle"), words("Gop/s", 4, 14, "start"),
+    [x0, x1].map((e, i) => words(three(10 ** e), x(10 ** e), HEIGHT - EDGE + 16, i === 0 ? "start" : "end")),
+    [y0, y1].map((e) => words(three(10 ** e), 0, y(10 ** e) + 4, "start")),
+    words("arithmetic, " + three(computing) + " Gop/s", WIDTH - EDGE, y(computing) - 6, "end"),
+    words("moving data, " + three(moving) + " GB/s", x(left), y(left * moving) - 14, "start"));
 }
 
 export function rooflinePanel(m: Measured | null): HTMLElement | null {

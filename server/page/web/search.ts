@@ -5,21 +5,34 @@ import {facts, gauge, h, href, isNumber, messageOf, nanoseconds, percent, put, r
 import {searchMenu} from "./compare";
 import {nameOf, type Report} from "./data";
 import {wayUp} from "./plots";
-import {kinds, signOf, stepPanel, verdictOf, waysUp, wordsOf} from "./steps";
+import {claimOf, confirmCommand, fastMathOf, figureOf, freshOf, missed, usedLine} from "./claims";
+import {kinds, missesTable, signOf, stepPanel, verdictOf, waysUp, wordsOf} from "./steps";
 import {resultOf, type Store} from "./store";
 import {treeList} from "./tree";
-import {exportPanel} from "./version";
+import {exportPanel, warningsOf} from "./version";
 
-function headOf(r: Report): HTMLElement {
-    const e = r.end;
+/* Comma lists as lines: each may be long. */
+const restsOn = (text?: string): Child => (text ? h("ul", {class: "files"}, text.split(/, (?![^(]*\))/).map((x) => h("li", {}, x))) : "");
+
+/* warnings: filled when they are known. */
+function headOf(r: Report, warnings: HTMLElement): HTMLElement {
+    const e = r.end, up = waysUp(r.steps).at(-1), claim = claimOf(e), weak = fastMathOf(e), miss = up && missed(r, up[0]);
+    const best = up && up[1] > 0 ? up[0].commit : undefined, command = confirmCommand(r);
     if (!e) return h("div", {class: "panel"}, h("span", {class: "result soft"}, "No result yet"),
-        h("p", {class: "soft"}, "It runs, or was stopped before its end. Figures below are short looks, not results."));
+        h("p", {}, usedLine(r, up?.[0])), h("p", {class: "soft"}, "It runs, or was stopped before its end. Figures below are short looks, not results."));
     return h("div", {class: "panel"},
-        h("span", {class: "result " + (e.verdict === "faster" ? "good" : "soft")}, isNumber(e.speedup) ? ratio(e.speedup) + " the baseline" : "Nothing was confirmed"),
-        h("p", {}, e.summary || ""), e.doubt ? h("p", {class: "bad"}, "Not to be claimed: " + e.doubt) : null,
-        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, withInterval(y)] as const), ["rests on", e.rests_on],
+        h("span", {class: "result " + (claim === "claimed" && !weak ? "good" : "soft"), title: e.doubt}, claim === "doubted" ? "⊘ " : claim === "claimed" ? "◆ " : "",
+            isNumber(e.speedup) ? ratio(e.speedup) + " the baseline" + (claim === "doubted" ? ", not to be claimed" : weak ? "; " + weak : "") : "Nothing was confirmed"),
+        h("p", {}, usedLine(r, up?.[0])), warnings, claim === "doubted" ? h("p", {class: "bad"}, "Not to be claimed: " + e.doubt)
+            : weak ? h("p", {}, "No gain is shown over the same baseline built with -ffast-math.") : null,
+        e.unconfirmed ? h("p", {}, e.unconfirmed) : null,
+        miss ? h("p", {}, "Its short look had shown " + ratioOf(up![1]) + ": the confirmation did not bear that out.") : null,
+        isNumber(e.speedup) ? h("p", {class: "soft"}, "Confirmed with fresh data over all timed sizes. What is called a short look timed fewer sizes.") : null,
+        facts([...(e.yardsticks || []).map((y) => ["over " + y.name, withInterval(y)] as const), ["rests on", restsOn(e.rests_on)],
             ["one call", isNumber(e.best_ns) ? nanoseconds(e.best_ns) + ", before " + nanoseconds(e.baseline_ns) : ""], ["of the bound", percent(e.percent_of_bound)],
-            ["best version", e.best_commit ? h("a", {href: href("search", nameOf(r), "version", e.best_commit)}, short(e.best_commit)) : ""],
+            ["best version", e.best_commit ? h("a", {href: href("search", nameOf(r), "version", e.best_commit)}, short(e.best_commit))
+                : best ? [h("a", {href: href("search", nameOf(r), "version", best)}, short(best)), " about " + ratioOf(up![1]) + ", unconfirmed"] : ""],
+            ["confirm it by", command ? h("code", {}, command) : ""],
             ["take it home", e.best_commit ? h("code", {}, "hone export " + short(e.best_commit) + " -o " + r.task + "-best") : ""]]));
 }
 
@@ -63,8 +76,8 @@ function steering(store: Store, r: Report, names: Set<string>, done: () => void)
 /* What came last, and what was asked from outside. */
 function latestPanel(r: Report, pick: (i: number) => void): Child {
     const from = Math.max(0, r.steps.length - 8), asked = (r.steering || []).slice(-8).reverse();
-    return [h("h2", {}, "Latest"), table(["#after", "what", "#about", "verdict"], r.steps.slice(from).map((s, k) => [seconds(s.elapsed_ms) || "0 s",
-        h("button", {type: "button", class: "plain", onclick: () => pick(from + k)}, signOf(s) + " " + wordsOf(s)), ratioOf(s.value_log2), verdictOf(s)]).reverse()),
+    return [h("h2", {}, "Latest"), table(["#after", "what", "#speedup", "verdict"], r.steps.slice(from).map((s, k) => [seconds(s.elapsed_ms) || "0 s",
+        h("button", {type: "button", class: "plain", onclick: () => pick(from + k)}, signOf(s) + " " + wordsOf(s)), figureOf(r.steps, s), verdictOf(s)]).reverse()),
     asked.length === 0 ? null : [h("h2", {}, "Asked from outside"), table(["when", "by", "what", "taken in"],
         asked.map((a) => [time(a.time_ms), a.by, a.action + (a.what ? " " + a.what : ""), a.is_taken ? "yes" : r.end ? "came too late" : "not yet"]))]];
 }
@@ -73,7 +86,7 @@ function latestPanel(r: Report, pick: (i: number) => void): Child {
 export async function searchView(store: Store, view: HTMLElement, name: string): Promise<() => void> {
     const names = await store.tools();
     let r = await store.report(name), chosen = -1, isBusy = false, shown = "", taken = "";
-    const home = h("div"), now = h("p", {class: "soft"}), head = h("div"), budget = h("div", {class: "panel"}), steer = h("div");
+    const warnings = h("div"), home = h("div"), now = h("p", {class: "soft"}), head = h("div"), budget = h("div", {class: "panel"}), steer = h("div");
     const panel = h("div", {class: "panel", "aria-live": "polite"}), near = h("p", {class: "soft near"}, " "), latest = h("div"), twoMenu = h("div");
     const ideas = h("div"), models = h("div");
     const pick = (i: number) => {
@@ -90,20 +103,21 @@ export async function searchView(store: Store, view: HTMLElement, name: string):
     };
     const plot = wayUp(pick, hover), tree = treeList(pick, hover);
     function fill(): void {
-        put(head, headOf(r));
+        put(head, headOf(r, warnings));
         put(budget, h("h2", {}, "Used"), gauges(r));
         if (!models.querySelector("details[open]")) put(models, modelsPanel(store, r));
         now.textContent = r.in_hand ? "Now: " + (r.in_hand.strategy || "") + ", " + (r.in_hand.rule || "") : "";
         const winner = r.end?.best_commit || "";
-        if (winner !== taken) put(home, (taken = winner) ? exportPanel(store, winner) : null);
+        if (winner && winner !== taken) store.measured(winner).then((m) => put(warnings, warningsOf(m))).catch(() => {});
+        if (winner !== taken) put(home, (taken = winner) ? exportPanel(store, winner, r.target) : null);
         /* made once: what was typed and what was answered stay */
         if (r.end || !steer.firstChild) put(steer, steering(store, r, names, refresh));
         put(latest, latestPanel(r, pick));
         plot.show(r.steps, r.end);
         tree.show(r.steps);
         if (chosen < 0) put(panel, stepPanel(store, r, undefined));
-        put(ideas, h("h2", {}, "What brought something"), table(["#evaluations", "#time", "#about", "step", "version"], waysUp(r.steps).map(([s]) =>
-            [s.evaluations, seconds(s.elapsed_ms), ratioOf(s.value_log2), wordsOf(s), s.commit ? h("a", {href: href("search", name, "version", s.commit)}, short(s.commit)) : ""])));
+        put(ideas, h("h2", {}, "What brought something"), table(["#evaluations", "#time", "#short look", "with fresh data", "step", "version"], waysUp(r.steps).map(([s]) =>
+            [s.evaluations, seconds(s.elapsed_ms), ratioOf(s.value_log2), freshOf(r.steps, s.commit) ? figureOf(r.steps, s) + (missed(r, s) ? ", short look not borne out" : "") : "", wordsOf(s), s.commit ? h("a", {href: href("search", name, "version", s.commit)}, short(s.commit)) : ""])), missesTable(r));
     }
     async function refresh(): Promise<void> {
         if (isBusy || !view.contains(head)) return;
