@@ -152,7 +152,17 @@ static void fill_row(const struct hone_version *v, struct hone_pool *pool, struc
 
 /* ---- evidence ---- */
 
-/* A row of the list says what is known best, not what was known first. */
+/* A row says what is known best, not what was known first. */
+static void put_best(const struct hone_best_measurement *measured, struct version_row *row)
+{
+    row->verdict = hone_verdict_name(measured->best.verdict);
+    row->reason = hone_reason_name(measured->best.reason);
+    row->tier = hone_tier_name(measured->best.tier);
+    row->speedup = measured->best.speedup;
+    row->review = measured->review;
+    row->contradiction = measured->contradiction;
+}
+
 static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version *version,
                             struct version_row *row, bool *ret_is_for_review)
 {
@@ -161,12 +171,7 @@ static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version
     if (hone_best_measurement_read(hone_workspace_history(ctx->app->ws), version, ctx->pool,
                                    &measured, NULL) < 0)
         return;
-    row->verdict = hone_verdict_name(measured.best.verdict);
-    row->reason = hone_reason_name(measured.best.reason);
-    row->tier = hone_tier_name(measured.best.tier);
-    row->speedup = measured.best.speedup;
-    row->review = measured.review;
-    row->contradiction = measured.contradiction;
+    put_best(&measured, row);
     *ret_is_for_review = hone_best_measurement_is_for_review(&measured);
 }
 
@@ -309,7 +314,7 @@ static int add_evidence(struct hone_tool_ctx *ctx, const struct hone_version *v,
                                         .time = time_text(evidence[i].time_s, ctx->pool)};
     out->evidence = (struct hone_array){.v = rows, .n = measured.evidence.n};
     out->best = measured.best.summary;
-    out->version->contradiction = measured.contradiction;
+    put_best(&measured, out->version);
     return 0;
 }
 
