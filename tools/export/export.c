@@ -140,6 +140,12 @@ static int find(struct hone_export_work *work, const char *rev, struct hone_expo
 
     if (rc == 0)
         return read_version(work, commit, ret, err);
+    if (rc == HONE_E_NOT_FOUND && strncmp(rev, "search/", strlen("search/")) == 0)
+        return hone_fail(err, HONE_E_NOT_FOUND,
+                         "'%.80s' has no version: its search found nothing faster than the "
+                         "baseline, or there is none of that name. Search again with a larger "
+                         "budget, or export the task for its baseline; hone log lists versions",
+                         rev);
     if (rc != HONE_E_NOT_FOUND || !hone_is_safe_name(rev))
         return rc;
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
