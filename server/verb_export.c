@@ -13,7 +13,7 @@
 struct args {
     struct hone_common_args common;
     const char *version, *dir, *form;
-    bool no_test, force, json;
+    bool no_test, force, allow_wrong, json;
 };
 
 static const struct hone_opt opts[] = {
@@ -30,6 +30,8 @@ static const struct hone_opt opts[] = {
         .fallback = "auto", .choices = hone_export_forms),
     HONE_OPT(struct args, no_test, "no-test", NULL, "No test program; nothing is compiled or run."),
     HONE_OPT(struct args, force, "force", NULL, "Overwrite files that are there."),
+    HONE_OPT(struct args, allow_wrong, "allow-wrong", NULL,
+             "Also a version that was found wrong; its head says so first."),
     HONE_OPTS_COMMON(struct args),
     HONE_OPT_JSON(struct args),
 };
@@ -121,8 +123,10 @@ static int run(const void *arg, struct hone_err *err)
     HONE_CLEANUP(hone_runtime_close_ptr) struct hone_runtime *runtime = NULL;
     HONE_CLEANUP(hone_pool_free_ptr) struct hone_pool *pool = hone_pool_new();
     HONE_CLEANUP(hone_export_done) struct hone_export export = {.n_files = 0};
-    const struct hone_export_options options = {
-        .rev = args->version, .form = args->form, .has_no_test = args->no_test};
+    const struct hone_export_options options = {.rev = args->version,
+                                                .form = args->form,
+                                                .has_no_test = args->no_test,
+                                                .allows_wrong = args->allow_wrong};
     struct hone_stop *stop = NULL;
     struct hone_cancel cancel;
     int rc = hone_open_runtime(&args->common, &runtime, err);

@@ -117,6 +117,8 @@ static void print_version(const struct args *args, const struct hone_version *ve
             hone_json_set_str(json, "review", measured->review);
         if (measured->contradiction)
             hone_json_set_str(json, "contradiction", measured->contradiction);
+        if (measured->refutation)
+            hone_json_set_str(json, "refutation", measured->refutation);
         HONE_AUTOFREE char *text = hone_json_print(json);
         puts(text);
     } else {
@@ -125,6 +127,8 @@ static void print_version(const struct args *args, const struct hone_version *ve
             add_note(table, measured->review);
         if (measured->contradiction)
             add_note(table, measured->contradiction);
+        if (measured->has_passed && !args->review)
+            add_note(table, measured->refutation);
     }
 }
 
@@ -271,6 +275,8 @@ static void draw(const struct args *args, const struct forest *forest, struct ho
             add_note(table, node->measured.review);
         if (node->measured.contradiction)
             add_note(table, node->measured.contradiction);
+        if (node->measured.has_passed)
+            add_note(table, node->measured.refutation);
     }
 }
 

@@ -76,6 +76,9 @@ static int add_standing(struct hone_workspace *ws, const struct hone_search_repo
         return rc;
     double waited_s = (double)measured.waited_ns / HONE_NS_PER_S;
     HONE_CLEANUP(hone_buf_done) struct hone_buf text = HONE_BUF_INIT;
+    if (measured.refutation)
+        hone_buf_printf(&text, "\n**Refuted**: %s. Nothing of its figures may be claimed.\n",
+                        measured.refutation);
     if (measured.contradiction)
         hone_buf_printf(&text, "\n**Contradicted**: %s.\n", measured.contradiction);
     if (waited_s >= 1)
@@ -84,6 +87,7 @@ static int add_standing(struct hone_workspace *ws, const struct hone_search_repo
     if (text.len == 0)
         return 0;
     hone_json_set_str(json, "contradiction", measured.contradiction);
+    hone_json_set_str(json, "refutation", measured.refutation);
     hone_json_set_f64(json, "best_waited_s", waited_s);
     *ret_markdown = hone_sprintf("\n## What is known of the best version\n%s", text.data);
     return 0;

@@ -37,6 +37,8 @@ static void print_evidence(const struct hone_best_measurement *measured)
                hone_tier_name(measured->best.tier), measured->best.rests_on);
     if (measured->contradiction)
         printf("\n%s\n", measured->contradiction);
+    if (measured->has_passed)
+        printf("\n%s\n", measured->refutation);
 }
 
 static void print_message(const struct hone_version *version)
@@ -79,6 +81,8 @@ static int print_version(const struct args *args, const struct hone_version *ver
     const char *report = version->report_json ? version->report_json : "{}";
     if (args->json) {
         HONE_AUTOJSON struct hone_json *json = version_json(version);
+        if (measured->refutation)
+            hone_json_set_str(json, "refutation", measured->refutation);
         return hone_print_json(json, err);
     }
     if (args->source)

@@ -125,6 +125,87 @@ static const char *contradiction_of(struct hone_history *history, const char *ve
     return hone_confirmations_contradiction(&list, pool);
 }
 
+/* ---- refutations ---- */
+
+bool hone_is_refutation(enum hone_verdict verdict, enum hone_reason reason)
+{
+    static const enum hone_reason own[] = {HONE_REASON_CRASH, HONE_REASON_EXITED,
+                                           HONE_REASON_FORBIDDEN, HONE_REASON_UNRULY};
+    for (size_t i = 0; i < HONE_COUNTOF(own); i++)
+        if (reason == own[i])
+            return true;
+    return verdict == HONE_VERDICT_INCORRECT;
+}
+
+static bool refutes(const struct hone_measurement *m)
+{
+    return hone_is_refutation(m->verdict, m->reason);
+}
+
+/* What the others said before or after, where they called it right; NULL: none did. */
+static const char *passed_as(const struct hone_measurement *first,
+                             const struct hone_best_measurement *measured)
+{
+    static const enum hone_verdict order[] = {HONE_VERDICT_FASTER,   HONE_VERDICT_SAME,
+                                              HONE_VERDICT_SLOWER,   HONE_VERDICT_INCONCLUSIVE,
+                                              HONE_VERDICT_SCREENED, HONE_VERDICT_CORRECT};
+    const struct hone_measurement *rows = measured->evidence.v;
+    for (size_t k = 0; k < HONE_COUNTOF(order); k++) {
+        bool is_said = first->verdict == order[k];
+        for (size_t i = 0; i < measured->evidence.n; i++)
+            is_said = is_said || rows[i].verdict == order[k];
+        if (is_said)
+            return hone_verdict_name(order[k]);
+    }
+    return NULL;
+}
+
+/* The latest that says wrong is what is known of the version, whatever others said. */
+static void refute(const struct hone_measurement *first, const struct hone_version *version,
+                   struct hone_pool *pool, struct hone_best_measurement *ret)
+{
+    const struct hone_measurement *rows = ret->evidence.v, *wrong = refutes(first) ? first : NULL;
+    for (size_t i = 0; i < ret->evidence.n; i++)
+        wrong = refutes(&rows[i]) ? &rows[i] : wrong;
+    if (wrong == NULL)
+        return;
+    const char *passed = passed_as(first, ret), *reason = hone_reason_name(wrong->reason);
+    const char *where = wrong->commit != NULL ? wrong->commit : version->commit;
+    ret->refutation =
+        hone_pool_printf(pool, "found wrong: %s, see evaluation %.12s%s%s%s", reason, where,
+                         passed != NULL ? "; it was " : "", passed != NULL ? passed : "",
+                         passed != NULL ? " in another one, which does not count" : "");
+    ret->best = *wrong;
+    ret->best.ratio = ret->best.low = ret->best.high = 0;
+    ret->best.speedup = NULL;
+    ret->contradiction = NULL;
+    ret->has_passed = passed != NULL;
+    if (passed == NULL)
+        return;
+    ret->best.summary = wrong->summary != NULL
+                            ? hone_pool_printf(pool, "%s; %s", wrong->summary, ret->refutation)
+                            : ret->refutation;
+    ret->review = ret->review != NULL
+                      ? hone_pool_printf(pool, "%s; %s", ret->refutation, ret->review)
+                      : ret->refutation;
+}
+
+const char *hone_refutation_of(struct hone_history *history, const char *commit,
+                               struct hone_pool *pool)
+{
+    struct hone_version version;
+    struct hone_best_measurement measured;
+
+    if (commit == NULL || hone_history_read(history, commit, pool, &version, NULL) < 0)
+        return NULL;
+    version.commit = hone_pool_strdup(pool, commit);
+    if (hone_best_measurement_read(history, &version, pool, &measured, NULL) < 0)
+        return NULL;
+    return measured.refutation;
+}
+
+/* ---- what is known ---- */
+
 int hone_best_measurement_read(struct hone_history *history, const struct hone_version *version,
                                struct hone_pool *pool, struct hone_best_measurement *ret,
                                struct hone_err *err)
@@ -158,6 +239,7 @@ int hone_best_measurement_read(struct hone_history *history, const struct hone_v
     ret->evidence = (struct hone_array){.v = rows, .n = n};
     if (best == HONE_TIER_CONFIRM)
         ret->contradiction = contradiction_of(history, version->commit, ret->best.commit, pool);
+    refute(&first, version, pool, ret);
     return 0;
 }
 
@@ -166,6 +248,16 @@ void hone_measurement_of(const struct hone_version *evidence, struct hone_pool *
 {
     *ret = (struct hone_measurement){.commit = evidence->commit, .time_s = evidence->time_s};
     (void)read_report(evidence->report_json, pool, ret);
+}
+
+/* next over what was found until now. */
+static bool is_better_founded(const struct hone_report *next, const struct hone_report *until)
+{
+    if (hone_is_refutation(next->verdict, next->reason))
+        return true;
+    if (hone_is_refutation(until->verdict, until->reason))
+        return false;
+    return until->workloads.n == 0 || (next->workloads.n > 0 && next->tier >= until->tier);
 }
 
 bool hone_best_report_read(struct hone_history *history, const struct hone_version *version,
@@ -185,8 +277,7 @@ bool hone_best_report_read(struct hone_history *history, const struct hone_versi
             hone_report_parse(evidence[i].report_json, strlen(evidence[i].report_json), pool,
                               &report, NULL) < 0)
             continue;
-        if (has_report && ret->workloads.n > 0 &&
-            (report.workloads.n == 0 || report.tier < ret->tier))
+        if (has_report && !is_better_founded(&report, ret))
             continue;
         *ret = report;
         has_report = true;

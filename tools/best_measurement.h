@@ -3,7 +3,8 @@
  * say what later ones found.
  *
  * The best founded measurement is the one of the highest tier that timed something, the latest of
- * equals. Strings live in the pool or are borrowed from the version. Any thread. */
+ * equals. One that found the version wrong outranks them all, whenever it was made: nothing that
+ * passed before or after washes it off (hone_is_refutation). Strings live in the pool or are borrowed from the version. Any thread. */
 #ifndef HONE_TOOLS_BEST_MEASUREMENT_H
 #define HONE_TOOLS_BEST_MEASUREMENT_H
 
@@ -30,7 +31,10 @@ struct hone_measurement {
 
 struct hone_best_measurement {
     struct hone_measurement best;
-    const char *review;         /* rules of any measurement, the latest that has some; NULL: none */
+    const char *refutation;     /* it was found wrong: how, and where, one line; NULL: never */
+    bool has_passed;            /* refuted, and another measurement called it right */
+    const char *review;         /* rules of any measurement, the latest that has some, after that
+                                   one refutes others; NULL: none */
     const char *contradiction;  /* of its confirmations, as a sentence; NULL: none */
     int64_t waited_ns;          /* of all measurements whose reports were read */
     struct hone_array evidence; /* of struct hone_measurement, oldest first */
@@ -41,12 +45,20 @@ int hone_best_measurement_read(struct hone_history *history, const struct hone_v
                                struct hone_pool *pool, struct hone_best_measurement *ret,
                                struct hone_err *err);
 
+/* It says that the output is wrong: incorrect, or failed by what the version does and not for a
+ * compiler, a device or a limit. */
+bool hone_is_refutation(enum hone_verdict verdict, enum hone_reason reason);
+
+/* One line that says where and how the version was found wrong; NULL: nowhere. */
+const char *hone_refutation_of(struct hone_history *history, const char *commit,
+                               struct hone_pool *pool);
+
 /* What one evidence commit says (history.h). */
 void hone_measurement_of(const struct hone_version *evidence, struct hone_pool *pool,
                          struct hone_measurement *ret);
 
-/* The best founded report of a version: that of the highest tier that timed something, the latest of
- * equals. false: it has none. */
+/* The best founded report of a version: the latest that refutes it, else that of the highest tier
+ * that timed something, the latest of equals. false: it has none. */
 bool hone_best_report_read(struct hone_history *history, const struct hone_version *version,
                            struct hone_pool *pool, struct hone_report *ret);
 

@@ -327,7 +327,7 @@ struct hone_confirmations_report *hone_confirmations_sum(const struct hone_confi
     return ret;
 }
 
-static void put_doubt_first(struct hone_report *report, const char *doubt, struct hone_pool *pool)
+void hone_report_doubt_first(struct hone_report *report, const char *doubt, struct hone_pool *pool)
 {
     size_t most = HONE_LIMIT_DOUBTS, n = 0;
     const char **all = hone_pool_alloc(pool, most * sizeof(*all));
@@ -344,5 +344,5 @@ void hone_confirmations_judge(const struct hone_confirmations *list, struct hone
     const char *doubt = hone_confirmations_contradiction(list, pool);
     report->confirmations = hone_confirmations_sum(list, pool);
     if (doubt != NULL)
-        put_doubt_first(report, doubt, pool);
+        hone_report_doubt_first(report, doubt, pool);
 }

@@ -61,4 +61,7 @@ struct hone_confirmations_report *hone_confirmations_sum(const struct hone_confi
 void hone_confirmations_judge(const struct hone_confirmations *list, struct hone_pool *pool,
                               struct hone_report *report);
 
+/* doubt in front of the report's others, once. */
+void hone_report_doubt_first(struct hone_report *report, const char *doubt, struct hone_pool *pool);
+
 #endif

@@ -393,6 +393,7 @@ static int record(struct hone_evaluate_work *w, const char **ret_commit, struct 
         known = hone_evaluate_known_version(w);
     }
     add_confirmation(w, known);
+    hone_evaluate_doubt_refuted(w, known, &w->report);
     rc = store_blob(w, err);
     if (rc < 0)
         return rc;

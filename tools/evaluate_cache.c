@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "tools/best_measurement.h"
 #include "tools/confirmations.h"
 #include "workspace/base/file.h"
 #include "workspace/base/log.h"
@@ -150,6 +151,18 @@ static void contradict(const struct hone_evaluate_work *w, struct hone_evaluatio
         hone_confirmations_judge(&list, w->ctx->pool, &found->report);
 }
 
+void hone_evaluate_doubt_refuted(const struct hone_evaluate_work *w, const char *commit,
+                                 struct hone_report *report)
+{
+    const char *refutation =
+        hone_refutation_of(hone_workspace_history(w->ctx->app->ws), commit, w->ctx->pool);
+
+    if (refutation != NULL && !hone_is_refutation(report->verdict, report->reason))
+        hone_report_doubt_first(report,
+                                hone_pool_printf(w->ctx->pool, "this version was %s", refutation),
+                                w->ctx->pool);
+}
+
 /* An entry that does not read, or whose commit is gone, is no entry. */
 bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evaluation *ret)
 {
@@ -177,6 +190,7 @@ bool hone_evaluate_look_up(const struct hone_evaluate_work *w, struct hone_evalu
         !hone_history_has(hone_workspace_history(w->ctx->app->ws), found.commit))
         return false;
     contradict(w, &found);
+    hone_evaluate_doubt_refuted(w, found.commit, &found.report);
     *ret = found;
     return true;
 }

@@ -166,6 +166,7 @@ static void take_best(const struct hone_best_measurement *measured, struct versi
     row->vs_parent = best->vs_parent;
     row->doubt = best->flag;
     row->threads = best->threads;
+    row->review = measured->review;
     row->contradiction = measured->contradiction;
 }
 
@@ -179,7 +180,6 @@ static void prefer_evidence(struct hone_tool_ctx *ctx, const struct hone_version
                                    &measured, NULL) < 0)
         return;
     take_best(&measured, row);
-    row->review = measured.review;
     *ret_is_for_review = hone_best_measurement_is_for_review(&measured);
 }
 

@@ -8,7 +8,7 @@
 
 struct export_in {
     const char *version, *form;
-    bool no_test;
+    bool no_test, allow_wrong;
 };
 
 struct export_out {
@@ -26,6 +26,7 @@ static const struct hone_field in_fields[] = {
                    "c, cuda; diff: a patch against the original; torch: an operator; kernelbench: "
                    "ModelNew; auto: by target."),
     HONE_FIELD(struct export_in, no_test, .help = "No test program, and nothing is run."),
+    HONE_FIELD(struct export_in, allow_wrong, .help = "Also a version that was found wrong."),
 };
 
 static const struct hone_field file_fields[] = {
@@ -52,8 +53,10 @@ static int run(struct hone_tool_ctx *ctx, const void *arguments, void *result, s
     HONE_CLEANUP(hone_export_done) struct hone_export export = {.n_files = 0};
     const struct export_in *in = arguments;
     struct export_out *out = result;
-    const struct hone_export_options options = {
-        .rev = in->version, .form = in->form, .has_no_test = in->no_test};
+    const struct hone_export_options options = {.rev = in->version,
+                                                .form = in->form,
+                                                .has_no_test = in->no_test,
+                                                .allows_wrong = in->allow_wrong};
     int rc = hone_export_make(ctx, &options, &export, err);
 
     if (rc == 0)

@@ -64,6 +64,8 @@ struct hone_json *hone_version_facts(struct hone_workspace *ws, const char *rev)
     for (size_t i = 0; all != NULL && i < HONE_COUNTOF(members); i++)
         if (hone_json_get(all, members[i]) != NULL)
             hone_json_set(json, members[i], hone_json_copy(hone_json_get(all, members[i])));
+    hone_json_set_str(json, "refutation",
+                      hone_refutation_of(hone_workspace_history(ws), version.commit, pool));
     struct hone_json *profile = profile_of(ws, &version, pool);
     if (profile != NULL)
         hone_json_set(json, "profile", profile);

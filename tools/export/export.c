@@ -120,6 +120,10 @@ static int read_version(struct hone_export_work *work, const char *commit, struc
     if (hone_best_report_read(history, version, work->pool, report))
         work->report = report;
     work->contradiction = measured.contradiction;
+    work->refutation = measured.refutation;
+    if (work->refutation != NULL)
+        hone_export_note(
+            work, hone_pool_printf(work->pool, "WRONG: this version was %s", work->refutation));
     work->measured_s = measured.best.time_s;
     if (hash != NULL && strcmp(hash, ret->pack->hash) != 0)
         hone_export_note(work, "the task was changed since this version was measured");
@@ -136,6 +140,12 @@ static int find(struct hone_export_work *work, const char *rev, struct hone_expo
 
     if (rc == 0)
         return read_version(work, commit, ret, err);
+    if (rc == HONE_E_NOT_FOUND && strncmp(rev, "search/", strlen("search/")) == 0)
+        return hone_fail(err, HONE_E_NOT_FOUND,
+                         "'%.80s' has no version: its search found nothing faster than the "
+                         "baseline, or there is none of that name. Search again with a larger "
+                         "budget, or export the task for its baseline; hone log lists versions",
+                         rev);
     if (rc != HONE_E_NOT_FOUND || !hone_is_safe_name(rev))
         return rc;
     HONE_CLEANUP(hone_task_free_ptr) struct hone_task *task = NULL;
@@ -385,6 +395,17 @@ static int find_cases(struct hone_export_work *work, struct hone_export_cases *r
     return hone_export_cases(work, ret, err);
 }
 
+/* A wrong version leaves only when it is asked for by that name, and its files say so first. */
+static int check_right(const struct hone_export_work *work,
+                       const struct hone_export_options *options, struct hone_err *err)
+{
+    if (work->refutation == NULL || options->allows_wrong)
+        return 0;
+    return hone_fail_at(err, HONE_E_ARG, "version",
+                        "%.12s was %s; allow_wrong (--allow-wrong) exports it with that warning",
+                        work->commit, work->refutation);
+}
+
 static int make(struct hone_export_work *work, const struct hone_export_options *options,
                 struct hone_export *ret, struct hone_err *err)
 {
@@ -392,6 +413,8 @@ static int make(struct hone_export_work *work, const struct hone_export_options 
     struct hone_export_cases cases;
     int rc = find(work, options->rev, ret, err);
 
+    if (rc == 0)
+        rc = check_right(work, options, err);
     if (rc == 0)
         rc = choose_form(work, options->form, ret, err);
     if (rc == 0)

@@ -32,9 +32,10 @@
 extern const char *const hone_export_forms[]; /* "auto", "c", "cuda"..., NULL */
 
 struct hone_export_options {
-    const char *rev;  /* version, branch, search, or a task without a version: its baseline */
-    const char *form; /* of hone_export_forms; NULL: auto, by target */
-    bool has_no_test; /* no test program, and nothing is run */
+    const char *rev;   /* version, branch, search, or a task without a version: its baseline */
+    const char *form;  /* of hone_export_forms; NULL: auto, by target */
+    bool has_no_test;  /* no test program, and nothing is run */
+    bool allows_wrong; /* also a version that was found wrong; head and notes say so first */
 };
 
 struct hone_export_file {
@@ -60,7 +61,7 @@ struct hone_export {
 };
 void hone_export_done(struct hone_export *export);
 
-/* HONE_E_NOT_FOUND (rev), HONE_E_ARG (form), HONE_E_TARGET (the oracle failed), HONE_E_UNSUPPORTED
+/* HONE_E_NOT_FOUND (rev), HONE_E_ARG (form; it was found wrong), HONE_E_TARGET (the oracle failed), HONE_E_UNSUPPORTED
  * (no executor, and a test is wanted). */
 int hone_export_make(struct hone_tool_ctx *ctx, const struct hone_export_options *options,
                      struct hone_export *ret, struct hone_err *err);

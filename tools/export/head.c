@@ -99,6 +99,9 @@ const char *hone_export_head(const struct hone_export_work *work,
     HONE_CLEANUP(hone_buf_done) struct hone_buf head = HONE_BUF_INIT;
 
     hone_buf_printf(&head, "/* %s\n *\n", compile);
+    if (work->refutation != NULL)
+        add(work, &head, "WRONG",
+            hone_pool_printf(work->pool, "this version was %s", work->refutation));
     add(work, &head, "function",
         hone_pool_printf(work->pool, "%s, %s", function->name,
                          function->is_users ? "with its own parameters"

@@ -21,6 +21,7 @@ struct hone_export_work {
     const struct hone_report *report; /* the best founded one; NULL: none */
     int64_t measured_s;               /* when it was */
     const char *contradiction;        /* of its confirmations; NULL: none */
+    const char *refutation;           /* where it was found wrong; NULL: never */
     const char **notes;
     size_t n_notes;
 };

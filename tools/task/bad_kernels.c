@@ -98,6 +98,26 @@ static char *make_ones(const struct hone_task *task, const char *naive)
     return make_fill(task, true);
 }
 
+/* All bits set is not a number in every float type; outputs of integers get the right answer. */
+static char *make_nan(const struct hone_task *task, const char *naive)
+{
+    struct hone_buf buf = HONE_BUF_INIT;
+    if (!hone_task_has_float_output(task))
+        return NULL;
+    add_honest(&buf, task, naive);
+    open_function(&buf, task);
+    call_honest(&buf, task, "", "", NULL);
+    for (size_t o = 0; o < task->n_outputs; o++) {
+        const struct hone_tensor *t = &task->outputs[o];
+        if (!hone_dtype_is_float(t->dtype))
+            continue;
+        hone_buf_printf(&buf, "    memset(%s, 0xff, sizeof(*%s) * (size_t)", t->name, t->name);
+        add_count(&buf, task, t);
+        hone_buf_str(&buf, ");\n");
+    }
+    return finish(&buf);
+}
+
 static bool is_plain_float(const struct hone_tensor *t)
 {
     return t->dtype == HONE_DTYPE_F32 || t->dtype == HONE_DTYPE_F64;
@@ -399,16 +419,17 @@ char *hone_lowered_kernel(const struct hone_task *task, const char *naive)
 }
 
 const struct hone_bad_kernel hone_bad_kernels[] = {
-    {"empty", "does nothing", make_empty, false},
-    {"zeros", "writes zeros", make_zeros, false},
-    {"constant", "writes ones", make_ones, false},
-    {"mean", "writes the mean of the right answer everywhere", make_mean, false},
-    {"copied_input", "copies an input to the output", make_copied_input, false},
-    {"unwritten_tail", "leaves the last elements unwritten", make_unwritten_tail, false},
-    {"wrong_last", "changes the last element", make_wrong_last, false},
-    {"stale_output", "returns the answer of an earlier call", make_stale, false},
-    {"one_step_fewer", "stops one step early", make_step_fewer, false},
-    {"lower_precision", "rounds its inputs to the next lower precision", make_lower_precision,
-     true},
+    {"empty", "does nothing", make_empty, false, NULL},
+    {"zeros", "writes zeros", make_zeros, false, NULL},
+    {"constant", "writes ones", make_ones, false, NULL},
+    {"not_a_number", HONE_NAN_MEANING, make_nan, false, HONE_NAN_FIX},
+    {"mean", "writes the mean of the right answer everywhere", make_mean, false, NULL},
+    {"copied_input", "copies an input to the output", make_copied_input, false, NULL},
+    {"unwritten_tail", "leaves the last elements unwritten", make_unwritten_tail, false, NULL},
+    {"wrong_last", "changes the last element", make_wrong_last, false, NULL},
+    {"stale_output", "returns the answer of an earlier call", make_stale, false, NULL},
+    {"one_step_fewer", "stops one step early", make_step_fewer, false, NULL},
+    {"lower_precision", "rounds its inputs to the next lower precision", make_lower_precision, true,
+     NULL},
 };
 const size_t hone_n_bad_kernels = HONE_COUNTOF(hone_bad_kernels);

@@ -16,7 +16,12 @@ struct hone_bad_kernel {
      * borrowed. */
     char *(*make)(const struct hone_task *task, const char *naive);
     bool is_lower_precision; /* may pass where the task allows lower precision */
+    const char *fix;         /* what to do when it passes; NULL: what helps with most */
 };
+#define HONE_NAN_MEANING "writes what is not a number to every element"
+#define HONE_NAN_FIX                                                                               \
+    "The reference is NaN everywhere; give the scalars values (scalars of "                        \
+    "task_new, hone task new --scalar, or task.json)."
 
 /* The naive kernel with all of its arithmetic, inputs and outputs in the next lower type that a C
  * compiler has (float32: float16, float64: float32); owned. Text that looks at the bits of its

@@ -117,6 +117,27 @@ static char *make_copied_input(const struct hone_task *task, const char *naive)
     return make_all(task, "in[i % m]", true);
 }
 
+/* All bits set is not a number in every float type. */
+static char *make_nan(const struct hone_task *task, const char *naive)
+{
+    struct hone_buf buf = HONE_BUF_INIT;
+    if (!hone_task_has_float_output(task))
+        return NULL;
+    add_honest(&buf, task, naive);
+    open_launcher(&buf, task);
+    call_honest(&buf, task, "", "");
+    for (size_t o = 0; o < task->n_outputs; o++) {
+        const struct hone_tensor *t = &task->outputs[o];
+        if (!hone_dtype_is_float(t->dtype))
+            continue;
+        hone_buf_printf(&buf, "    cudaMemsetAsync(%s, 0xff, sizeof(*%s) * (size_t)", t->name,
+                        t->name);
+        add_count(&buf, task, t);
+        hone_buf_str(&buf, ", stream);\n");
+    }
+    return finish(&buf);
+}
+
 static char *make_unwritten_tail(const struct hone_task *task, const char *naive)
 {
     struct hone_buf buf = HONE_BUF_INIT;
@@ -232,13 +253,14 @@ static char *make_lower_precision(const struct hone_task *task, const char *naiv
 }
 
 const struct hone_bad_kernel hone_bad_cuda_kernels[] = {
-    {"empty", "does nothing", make_empty, false},
-    {"zeros", "writes zeros", make_zeros, false},
-    {"constant", "writes ones", make_ones, false},
-    {"copied_input", "copies an input to the output", make_copied_input, false},
-    {"unwritten_tail", "leaves the last elements unwritten", make_unwritten_tail, false},
-    {"wrong_last", "changes the last element", make_wrong_last, false},
-    {"lower_precision", "rounds its inputs to the next lower precision", make_lower_precision,
-     true},
+    {"empty", "does nothing", make_empty, false, NULL},
+    {"zeros", "writes zeros", make_zeros, false, NULL},
+    {"constant", "writes ones", make_ones, false, NULL},
+    {"not_a_number", HONE_NAN_MEANING, make_nan, false, HONE_NAN_FIX},
+    {"copied_input", "copies an input to the output", make_copied_input, false, NULL},
+    {"unwritten_tail", "leaves the last elements unwritten", make_unwritten_tail, false, NULL},
+    {"wrong_last", "changes the last element", make_wrong_last, false, NULL},
+    {"lower_precision", "rounds its inputs to the next lower precision", make_lower_precision, true,
+     NULL},
 };
 const size_t hone_n_bad_cuda_kernels = HONE_COUNTOF(hone_bad_cuda_kernels);

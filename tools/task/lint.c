@@ -479,6 +479,12 @@ static const char *naive_fix(enum hone_reason reason)
     return "Kernel and oracle disagree, or the tolerance is too tight.";
 }
 
+/* Agents have task_new alone, the command line more; neither can calibrate for cuda. */
+static const char off_on_cuda[] =
+    "Kernel and oracle disagree, or the tolerance is too tight. hone task calibrate does not work "
+    "for cuda: give the tolerance (tolerances of task_new, hone task new --tolerance NAME=RTOL, or "
+    "tolerance in task.json), or a reference of ITEM (reference, --reference).";
+
 static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *ret_is_off,
                      struct hone_err *err)
 {
@@ -498,8 +504,11 @@ static int try_naive(struct work *w, const char *naive, bool *ret_passed, bool *
              "could not be judged: %s: %s%s", row->word,
              report.summary ? report.summary : row->meaning, detail_of(w, &report));
     else if (!*ret_passed)
-        find(w, "error", "kernel naive", naive_fix(report.reason), "is refused: %s%s", row->word,
-             detail_of(w, &report));
+        find(w, "error", "kernel naive",
+             w->target->has_device && report.reason == HONE_REASON_WRONG_VALUE
+                 ? off_on_cuda
+                 : naive_fix(report.reason),
+             "is refused: %s%s", row->word, detail_of(w, &report));
     w->ret->is_near = is_near(&report);
     w->ret->is_unbuilt =
         report.reason == HONE_REASON_COMPILE || report.reason == HONE_REASON_COMPILE_TIMEOUT ||
@@ -535,8 +544,10 @@ static int try_bad(struct work *w, const struct hone_bad_kernel *bad, const char
              "passes: it %s", bad->meaning);
     else if (passed)
         find(w, "error", where,
-             "Tighten the tolerance (rtol, atol near 0), or choose roles whose answer is not "
-             "trivial.",
+             bad->fix
+                 ? bad->fix
+                 : "Tighten the tolerance (rtol, atol near 0), or choose roles whose answer is "
+                   "not trivial.",
              "passes: it %s", bad->meaning);
     else if (!is_refused)
         find(w, "error", where, "The lint itself failed here: look at the call folder.",

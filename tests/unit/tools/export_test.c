@@ -366,6 +366,7 @@ START_TEST(oracle_s_words)
     bench_open(&b, "{\"match\":\"hone_oracle_items\",\"reason\":\"crash\",\"detail\":\"boom\"}\n");
     bench_refused(&b, "version_export", "{\"version\":\"sum\"}", "boom");
     bench_refused(&b, "version_export", "{\"version\":\"nothing\"}", "nothing");
+    bench_refused(&b, "version_export", "{\"version\":\"search/none\"}", "found nothing faster");
     bench_refused(&b, "version_export", "{\"version\":\"../sum\"}", "");
     bench_close(&b);
 }

@@ -195,19 +195,21 @@ START_TEST(verdicts_are_read)
         const char *message; /* NULL: admitted */
         int n_calls;
     } table[] = {
-        {"matmul", NULL, HONE_REASON_NONE, NULL, 11},
-        {"jacobi2d", NULL, HONE_REASON_NONE, NULL, 12},
+        {"matmul", NULL, HONE_REASON_NONE, NULL, 12},
+        {"jacobi2d", NULL, HONE_REASON_NONE, NULL, 13},
         {"matmul", "naive", HONE_REASON_WRONG_VALUE, "is refused", 2}, /* and the answers say why */
         {"matmul", "naive", HONE_REASON_BAD_TASK, "could not be judged", 1},
-        {"matmul", "zeros", HONE_REASON_CORRECT, "passes: it writes zeros", 11},
-        {"matmul", "lower_precision", HONE_REASON_CORRECT, "passes: it rounds", 11},
-        {"sum", "lower_precision", HONE_REASON_CORRECT, NULL, 10},
-        {"matmul", "empty", HONE_REASON_UNWRITTEN, NULL, 11},
-        {"matmul", "mean", HONE_REASON_BELOW_FLOOR, NULL, 11},
-        {"matmul", "stale_output", HONE_REASON_INFRA, "could not be judged", 11},
-        {"matmul", "stale_output", HONE_REASON_COMPILE, "could not be judged", 11},
+        {"matmul", "zeros", HONE_REASON_CORRECT, "passes: it writes zeros", 12},
+        {"matmul", "not_a_number", HONE_REASON_CORRECT, "passes: it writes what is not a number",
+         12},
+        {"matmul", "lower_precision", HONE_REASON_CORRECT, "passes: it rounds", 12},
+        {"sum", "lower_precision", HONE_REASON_CORRECT, NULL, 11},
+        {"matmul", "empty", HONE_REASON_UNWRITTEN, NULL, 12},
+        {"matmul", "mean", HONE_REASON_BELOW_FLOOR, NULL, 12},
+        {"matmul", "stale_output", HONE_REASON_INFRA, "could not be judged", 12},
+        {"matmul", "stale_output", HONE_REASON_COMPILE, "could not be judged", 12},
         {"matmul", "answers", HONE_REASON_CORRECT,
-         "'zeros' passes on workload 'w', distribution 'normal'", 11},
+         "'zeros' passes on workload 'w', distribution 'normal'", 12},
     };
     for (size_t i = 0; i < HONE_COUNTOF(table); i++) {
         char root[] = "/tmp/hone-lint-test-XXXXXX";
