@@ -98,7 +98,24 @@ static char *make_ones(const struct hone_task *task, const char *naive)
     return make_fill(task, true);
 }
 
-/* All bits set is not a number in every float type; outputs of integers get the right answer. */
+/* The output has no number in this call: then an answer of NaN is right there. */
+static void look_for_numbers(struct hone_buf *buf, const struct hone_task *task,
+                             const struct hone_tensor *t)
+{
+    bool is_half = t->dtype == HONE_DTYPE_F16 || t->dtype == HONE_DTYPE_BF16;
+    hone_buf_str(buf, "    hone_n = 0;\n    for (int64_t hone_i = 0; hone_i < ");
+    add_count(buf, task, t);
+    if (is_half)
+        hone_buf_printf(buf, "; hone_i++)\n        hone_n += (%s[hone_i] & 0x7fff) <= %s;\n",
+                        t->name, t->dtype == HONE_DTYPE_F16 ? "0x7c00" : "0x7f80");
+    else
+        hone_buf_printf(buf, "; hone_i++)\n        hone_n += %s[hone_i] == %s[hone_i];\n", t->name,
+                        t->name);
+    hone_buf_str(buf, "    if (hone_n == 0)\n        return;\n");
+}
+
+/* All bits set is not a number in every float type. Where one output has no number at all, the
+ * others stay right: their numbers must not hide it. */
 static char *make_nan(const struct hone_task *task, const char *naive)
 {
     struct hone_buf buf = HONE_BUF_INIT;
@@ -107,6 +124,10 @@ static char *make_nan(const struct hone_task *task, const char *naive)
     add_honest(&buf, task, naive);
     open_function(&buf, task);
     call_honest(&buf, task, "", "", NULL);
+    hone_buf_str(&buf, "    int64_t hone_n;\n");
+    for (size_t o = 0; o < task->n_outputs; o++)
+        if (hone_dtype_is_float(task->outputs[o].dtype))
+            look_for_numbers(&buf, task, &task->outputs[o]);
     for (size_t o = 0; o < task->n_outputs; o++) {
         const struct hone_tensor *t = &task->outputs[o];
         if (!hone_dtype_is_float(t->dtype))

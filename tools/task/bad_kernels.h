@@ -20,7 +20,7 @@ struct hone_bad_kernel {
 };
 #define HONE_NAN_MEANING "writes what is not a number to every element"
 #define HONE_NAN_FIX                                                                               \
-    "The reference is NaN everywhere; give the scalars values (scalars of "                        \
+    "The reference is NaN everywhere in an output; give the scalars values (scalars of "           \
     "task_new, hone task new --scalar, or task.json)."
 
 /* The naive kernel with all of its arithmetic, inputs and outputs in the next lower type that a C
