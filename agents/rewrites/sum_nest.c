@@ -371,6 +371,20 @@ static bool choose_vectors(const struct hone_coder_input *in, struct hone_sum_ne
     return !n->along_sum || (suits(&a, n->sum->var) && !n->sum->is_small);
 }
 
+/* Rows without columns are worth a block where they read something in common: the vector of a product.
+ * The squares of a row are the work of several accumulators. */
+static bool have_common(const struct hone_coder_input *in, const struct hone_sum_nest *n)
+{
+    struct accesses a;
+    if (n->columns || !read_terms(in, n, &a))
+        return n->columns != NULL;
+    for (size_t i = 0; i < a.n; i++)
+        if (hone_c_poly_stride(&a.v[i].index, n->rows->var) == HONE_C_STRIDE_ZERO &&
+            hone_c_poly_stride(&a.v[i].index, n->sum->var) != HONE_C_STRIDE_ZERO)
+            return true;
+    return false;
+}
+
 /* The other statements touch nothing that the sums read, and perhaps nothing that the body does in
  * front of its sums. */
 static bool read_others(const struct hone_coder_input *in, struct hone_sum_nest *n)
@@ -392,7 +406,7 @@ static bool read_others(const struct hone_coder_input *in, struct hone_sum_nest 
 static bool is_legal(const struct hone_coder_input *in, struct hone_sum_nest *n)
 {
     if (!read_updates(in, n) || !read_body(in, n) || !read_bounds(in, n) || !are_bounds_fixed(n) ||
-        !choose_vectors(in, n) || !read_others(in, n) || !is_readable(in, n))
+        !choose_vectors(in, n) || !have_common(in, n) || !read_others(in, n) || !is_readable(in, n))
         return false;
     n->order = hone_order_pair_of(in, n->rows, n->columns);
     n->others_first = n->others_first && n->order.inner_is_free;

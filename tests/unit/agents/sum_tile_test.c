@@ -64,7 +64,7 @@ static const struct text {
                   "for (int64_t i = 0; i < M; i++) {\n"
                   "    double s = A[k];\n"
                   "    for (int64_t k = 0; k < K; k++)\n"
-                  "        s += A[i * K + k];\n"
+                  "        s += A[i * K + k] * A[k];\n"
                   "    for (int64_t j = 0; j < N; j++)\n"
                   "        C[j] += s * (double)k;\n"
                   "}\n"),
@@ -77,6 +77,13 @@ static const struct text {
 };
 
 static const struct text left_alone[] = {
+    /* rows that read nothing in common */
+    TEXT("squares", "for (int64_t i = 0; i < M; i++) {\n"
+                    "    double s = 0;\n"
+                    "    for (int64_t k = 0; k < K; k++)\n"
+                    "        s += A[i * K + k] * A[i * K + k];\n"
+                    "    C[i] = s;\n"
+                    "}\n(void)N;\n"),
     /* reads what its own block writes */
     TEXT("reads_row", "for (int64_t i = 0; i < M; i++)\n"
                       "    for (int64_t j = 0; j < N; j++) {\n"
