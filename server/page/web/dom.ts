@@ -52,7 +52,7 @@ export function facts(pairs: readonly (readonly [string, Child])[]): HTMLElement
 export function table(heads: readonly string[], rows: readonly (readonly Child[])[], empty?: string): HTMLElement {
     if (rows.length === 0) return h("p", {class: "soft"}, empty || "Nothing yet.");
     const kind = (head: string) => (head.startsWith("#") ? "number" : null);
-    return h("div", {class: "wide"}, h("table", {},
+    return h("div", {class: "wide", tabindex: "0"}, h("table", {},
         h("thead", {}, h("tr", {}, heads.map((t) => h("th", {scope: "col", class: kind(t)}, t.replace("#", ""))))),
         h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((c, i) => h("td", {class: kind(heads[i]), "data-head": heads[i].replace("#", "")}, c)))))));
 }
