@@ -93,9 +93,8 @@ const struct hone_tool hone_tool_version_export = {
     .summary = "A version as files that need no hone: source, header, test program.",
     .description =
         "A version as files that compile without hone: tunables fixed, original parameters, "
-        "figures in the head, and a test program that is run here against the oracle (cuda: "
-        "not). No file is written. 1 to 3 s. Long: the whole source comes back. The test is "
-        "no verification.",
+        "figures in the head, a test that runs here (cuda: not). "
+        "Writes no file. 1 to 3 s.",
     .flags = HONE_TOOL_NEEDS_DEVICE,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),
