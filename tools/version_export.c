@@ -91,10 +91,9 @@ const struct hone_tool hone_tool_version_export = {
     .name = "version_export",
     .title = "Take a version home",
     .summary = "A version as files that need no hone: source, header, test program.",
-    .description =
-        "A version as files that compile without hone: tunables fixed, original parameters, "
-        "figures in the head, a test that runs here (cuda: not). "
-        "Writes no file. 1 to 3 s.",
+    .description = "Files that compile without hone: tunables fixed, your parameters, "
+                   "figures in the head, a test that runs here (cuda: not). "
+                   "Writes no file. 1 to 3 s.",
     .flags = HONE_TOOL_NEEDS_DEVICE,
     .in = in_fields,
     .n_in = HONE_COUNTOF(in_fields),
